@@ -1,0 +1,302 @@
+import { isIP } from 'node:net';
+import { resolve } from 'node:path';
+import { z } from 'zod';
+
+/** How much of a wrong value an error message may show. */
+type Shown = 'value' | 'address' | 'nothing';
+
+interface Row<Schema extends z.ZodType> {
+  /** What holds when the variable is not set, in words. */
+  readonly default_text: string;
+  readonly meaning: string;
+  readonly shown: Shown;
+  /** Gets the trimmed text, or undefined when the variable is unset or empty. */
+  readonly schema: Schema;
+}
+
+const text = (rule: string, holds: (value: string) => boolean) => z.string().refine(holds, rule);
+
+const wholeNumber = ({ min, max }: { min: number; max: number }) =>
+  text(
+    `must be a whole number from ${min} to ${max}`,
+    (value) => /^\d{1,9}$/.test(value) && Number(value) >= min && Number(value) <= max,
+  ).transform(Number);
+
+const port = (default_number: number) => wholeNumber({ min: 0, max: 65_535 }).default(default_number);
+const perMinute = (default_number: number) => wholeNumber({ min: 1, max: 1_000_000 }).default(default_number);
+
+const listOf = ({ rule, holds, defaults }: { rule: string; holds: (entry: string) => boolean; defaults: string[] }) =>
+  z
+    .string()
+    .transform((value) => [...new Set(value.split(',').map((entry) => entry.trim()))].filter((entry) => entry !== ''))
+    .refine((entries) => entries.every(holds), rule)
+    .default(defaults);
+
+const isHost = (value: string) => isIP(value) !== 0 || /^(?!-)[a-z0-9.-]{1,253}$/i.test(value);
+
+const host = text('must be an IP address or a host name', isHost);
+
+const isNetwork = (value: string) => {
+  const [address = '', bits, ...rest] = value.split('/');
+  const version = isIP(address);
+  if (version === 0 || rest.length > 0) return false;
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
+};
+
+const networks = listOf({
+  rule: 'must be IP addresses or networks such as 10.0.0.0/8, separated by commas',
+  holds: isNetwork,
+  defaults: [],
+});
+
+const hasScheme = (value: string, schemes: readonly string[]) =>
+  URL.canParse(value) && schemes.includes(new URL(value).protocol.slice(0, -1));
+
+const isOrigin = (value: string) => {
+  if (!hasScheme(value, ['http', 'https'])) return false;
+  const url = new URL(value);
+  return url.href === `${url.origin}/`;
+};
+
+/** Kept without the slash at the end, since issuers are compared as strings. */
+const origin = text('must be an http or https address without a path, such as https://api.example', isOrigin).transform(
+  (value) => new URL(value).origin,
+);
+
+const address = (rule: string, schemes: readonly string[]) => text(rule, (value) => hasScheme(value, schemes));
+
+/** A switch that is off unless it is set to `1`. */
+const flag = text('must be 0 or 1', (value) => value === '0' || value === '1')
+  .transform((value) => value === '1')
+  .default(false);
+
+const row = <Schema extends z.ZodType>(
+  schema: Schema,
+  { default_text, meaning, shown = 'value' }: { default_text: string; meaning: string; shown?: Shown },
+): Row<Schema> => ({ schema, default_text, meaning, shown });
+
+const orNull = <Schema extends z.ZodType>(schema: Schema) => schema.optional().transform((value) => value ?? null);
+
+/** Every variable the server reads, in the order the README prints them. */
+const variables = {
+  PORT: row(port(8080), { default_text: '8080', meaning: 'REST, OAuth, web pages and /mcp; 0 takes a free port' }),
+  HOST: row(host.default('127.0.0.1'), { default_text: '127.0.0.1', meaning: 'address PORT listens on' }),
+  DEVICE_PORT: row(port(8443), { default_text: '8443', meaning: 'device routes, mutual TLS; 0 takes a free port' }),
+  DEVICE_HOST: row(orNull(host), { default_text: 'HOST', meaning: 'address DEVICE_PORT listens on' }),
+  DEVICE_NAMES: row(
+    listOf({
+      rule: 'must be host names or IP addresses, separated by commas',
+      holds: isHost,
+      defaults: ['localhost', '127.0.0.1'],
+    }).refine((names) => names.length > 0, 'must name at least one host'),
+    { default_text: 'localhost,127.0.0.1', meaning: "names in the device listener's certificate" },
+  ),
+  DEVICE_CERT_DAYS: row(wholeNumber({ min: 1, max: 3650 }).default(90), {
+    default_text: '90',
+    meaning: 'how long a device certificate is valid',
+  }),
+  DEVICE_PROXIES: row(networks, {
+    default_text: 'none',
+    meaning: 'proxies whose Client-Cert header (RFC 9440) the device listener believes',
+  }),
+  OPS_PORT: row(port(9090), { default_text: '9090', meaning: 'operators, health and metrics; 0 takes a free port' }),
+  OPS_HOST: row(host.default('127.0.0.1'), { default_text: '127.0.0.1', meaning: 'address OPS_PORT listens on' }),
+  OPS_TOKEN: row(
+    orNull(text('must be 16 to 200 visible ASCII characters', (value) => /^[\x21-\x7e]{16,200}$/.test(value))),
+    {
+      default_text: 'made on first start in DATA_DIR/ops_token',
+      meaning: 'bearer token of the operator port',
+      shown: 'nothing',
+    },
+  ),
+  BASE_URL: row(orNull(origin), {
+    default_text: 'http://localhost:PORT',
+    meaning: 'issuer, and start of every address the server hands out',
+    shown: 'address',
+  }),
+  LEGACY_BASE_URL: row(orNull(origin), {
+    default_text: 'none',
+    meaning: 'the older address, under which older grants keep working',
+    shown: 'address',
+  }),
+  RESTORE_URL: row(orNull(address('must be an http or https address', ['http', 'https'])), {
+    default_text: 'BASE_URL/restore',
+    meaning: 'page on which a deleted account is restored',
+    shown: 'address',
+  }),
+  DATA_DIR: row(z.string().default('./data'), {
+    default_text: './data',
+    meaning: 'Redis files, blobs, certificates, outbox',
+  }),
+  KEYS_DIR: row(z.string().optional(), { default_text: 'DATA_DIR/keys', meaning: 'server keys, with ids, rotatable' }),
+  REDIS_URL: row(orNull(address('must be a redis:// or rediss:// address', ['redis', 'rediss'])), {
+    default_text: 'own child process, files in DATA_DIR',
+    meaning: 'any Redis from version 7.0 on',
+    shown: 'address',
+  }),
+  REDIS_ACCEPT_WEAKER: row(flag, {
+    default_text: '0',
+    meaning: '1 starts although the Redis at REDIS_URL may lose or evict data',
+  }),
+  BLOB_URL: row(
+    orNull(
+      text('must be s3://bucket?endpoint=…', (value) => hasScheme(value, ['s3']) && new URL(value).hostname !== ''),
+    ),
+    { default_text: 'DATA_DIR/blobs', meaning: 'where audio is kept; s3://bucket?endpoint=…', shown: 'address' },
+  ),
+  SMTP_URL: row(orNull(address('must be an smtp:// or smtps:// address', ['smtp', 'smtps'])), {
+    default_text: 'files in DATA_DIR/outbox',
+    meaning: 'mail server; without one each mail becomes an .eml file',
+    shown: 'address',
+  }),
+  MAIL_FROM: row(
+    text('must hold a mail address', (value) => /^[^\r\n]*[^\s@<>]+@[^\s@<>]+>?$/.test(value)).default(
+      'Spool <no-reply@localhost>',
+    ),
+    { default_text: 'Spool <no-reply@localhost>', meaning: 'sender of all mails' },
+  ),
+  CORS_ORIGINS: row(
+    listOf({
+      rule: 'must be origins such as https://app.example, or *, separated by commas',
+      holds: (entry) => entry === '*' || (URL.canParse(entry) && new URL(entry).origin === entry),
+      defaults: [],
+    }),
+    { default_text: 'none', meaning: 'origins whose pages may call the API' },
+  ),
+  BRAND_NAMES: row(listOf({ rule: 'must be names, separated by commas', holds: () => true, defaults: ['spool'] }), {
+    default_text: 'spool',
+    meaning: 'names that a registered client may not carry',
+  }),
+  TRUSTED_PROXIES: row(networks, {
+    default_text: 'none',
+    meaning: 'proxies whose X-Forwarded-* headers are believed on PORT',
+  }),
+  FIRST_PARTY_CLIENTS: row(z.string().optional(), {
+    default_text: 'DATA_DIR/first_party_clients.json, written on first start',
+    meaning: 'file with redirect URIs, scopes and hashed secrets of the svc-* clients',
+  }),
+  CAPTCHA_URL: row(orNull(address('must be an http or https address', ['http', 'https'])), {
+    default_text: 'none, no CAPTCHA',
+    meaning: "the provider's siteverify address",
+    shown: 'address',
+  }),
+  CAPTCHA_SECRET: row(orNull(z.string()), {
+    default_text: 'none',
+    meaning: "the provider's secret; goes with CAPTCHA_URL",
+    shown: 'nothing',
+  }),
+  RATE_LIMITS: row(
+    text('must be on or off', (value) => value === 'on' || value === 'off')
+      .transform((value) => value === 'on')
+      .default(true),
+    { default_text: 'on', meaning: 'off for load tests' },
+  ),
+  RATE_CODES_SENT: row(perMinute(60), { default_text: '60', meaning: 'mail codes sent, per network and minute' }),
+  RATE_CODES_CHECKED: row(perMinute(120), {
+    default_text: '120',
+    meaning: 'mail codes checked, per network and minute',
+  }),
+  RATE_NATIVE_STEPS: row(perMinute(120), {
+    default_text: '120',
+    meaning: 'steps of native sign-in, per network and minute',
+  }),
+  RATE_REGISTRATIONS: row(perMinute(20), {
+    default_text: '20',
+    meaning: 'client registrations, per network and minute',
+  }),
+  RATE_CLAIMS: row(perMinute(60), { default_text: '60', meaning: 'device claims, per network and minute' }),
+  TEST_CLOCK: row(flag, { default_text: '0', meaning: '1 allows POST /ops/clock' }),
+} as const satisfies Record<string, Row<z.ZodType>>;
+
+type Name = keyof typeof variables;
+type Parsed = { [N in Name as Lowercase<N>]: z.output<(typeof variables)[N]['schema']> };
+
+/**
+ * The settings, one field a variable, in lower case. Folders and files are absolute paths. `null` means: not set, and
+ * the default is no value of the same kind (see `default_text` of `describeSettings`).
+ */
+export type Settings = Readonly<
+  Omit<Parsed, 'device_host' | 'keys_dir' | 'first_party_clients'> & {
+    device_host: string;
+    keys_dir: string;
+    first_party_clients: string;
+  }
+>;
+
+/** One or more variables are wrong. The message has a line for each; secrets are not in it. */
+export class WrongSettings extends Error {
+  override readonly name = 'WrongSettings';
+
+  constructor(readonly lines: readonly string[]) {
+    super(
+      `${lines.length === 1 ? 'A setting is' : 'Settings are'} wrong:\n${lines.map((line) => `  ${line}`).join('\n')}`,
+    );
+  }
+}
+
+/**
+ * A password stands before the last @ or, as a parameter, after the first ?. Both are cut without parsing, since the
+ * values shown here are the ones that may not parse.
+ */
+const maskAddress = (value: string) =>
+  value.replace(/^([a-z][a-z0-9+.-]*:\/*)?.*@/is, '$1***@').replace(/\?.*$/s, '?***');
+
+const showValue = (value: string, shown: Shown) => {
+  if (shown === 'nothing') return '(value not shown)';
+  const visible = shown === 'address' ? maskAddress(value) : value;
+  return JSON.stringify(visible.length > 100 ? `${visible.slice(0, 100)}…` : visible);
+};
+
+/**
+ * Reads all settings from `env`, which is usually `process.env`. Empty counts as unset, unknown variables are ignored.
+ * Throws `WrongSettings`, which names every wrong variable, not just the first.
+ */
+export const readSettings = (env: Readonly<Record<string, string | undefined>>): Settings => {
+  const wrong: string[] = [];
+  const parsed: Record<string, unknown> = {};
+  for (const [name, { schema, shown }] of Object.entries<Row<z.ZodType>>(variables)) {
+    const value = env[name]?.trim() || undefined;
+    const result = schema.safeParse(value);
+    if (result.success) parsed[name.toLowerCase()] = result.data;
+    else wrong.push(`${name}=${showValue(value ?? '', shown)}: ${result.error.issues[0]?.message ?? 'is wrong'}`);
+  }
+  const isSet = (name: Name) => Boolean(env[name]?.trim());
+  if (isSet('CAPTCHA_URL') && !isSet('CAPTCHA_SECRET')) wrong.push('CAPTCHA_SECRET: must be set when CAPTCHA_URL is');
+  if (isSet('CAPTCHA_SECRET') && !isSet('CAPTCHA_URL')) wrong.push('CAPTCHA_URL: must be set when CAPTCHA_SECRET is');
+  if (wrong.length > 0) throw new WrongSettings(wrong);
+
+  const found = parsed as Parsed;
+  const data_dir = resolve(found.data_dir);
+  return deepFreeze({
+    ...found,
+    data_dir,
+    device_host: found.device_host ?? found.host,
+    keys_dir: resolve(found.keys_dir ?? `${data_dir}/keys`),
+    first_party_clients: resolve(found.first_party_clients ?? `${data_dir}/first_party_clients.json`),
+  });
+};
+
+const deepFreeze = <Shape extends object>(shape: Shape): Shape => {
+  for (const value of Object.values(shape)) if (Array.isArray(value)) Object.freeze(value);
+  return Object.freeze(shape);
+};
+
+/**
+ * The public addresses, with the defaults that depend on the port: `listening_port` is the one PORT=0 ended up with.
+ * No address ends in a slash, unless RESTORE_URL was set so.
+ */
+export const publicAddresses = (
+  settings: Pick<Settings, 'base_url' | 'restore_url' | 'legacy_base_url'>,
+  listening_port: number,
+): { base_url: string; legacy_base_url: string | null; restore_url: string } => {
+  const base_url = settings.base_url ?? `http://localhost:${listening_port}`;
+  return {
+    base_url,
+    legacy_base_url: settings.legacy_base_url,
+    restore_url: settings.restore_url ?? `${base_url}/restore`,
+  };
+};
+
+/** Every variable with its default and meaning in words, in the order to print them. */
+export const describeSettings = (): { name: string; default_text: string; meaning: string }[] =>
+  Object.entries(variables).map(([name, { default_text, meaning }]) => ({ name, default_text, meaning }));

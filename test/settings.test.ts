@@ -1,0 +1,150 @@
+import t from 'tap';
+import { describeSettings, publicAddresses, readSettings, WrongSettings } from '../src/settings.js';
+
+const complaintsOf = (env: Record<string, string>): readonly string[] => {
+  try {
+    readSettings(env);
+  } catch (error) {
+    if (error instanceof WrongSettings) return error.lines;
+    throw error;
+  }
+  return [];
+};
+
+t.test('with nothing set every setting has its default', async (t) => {
+  const settings = readSettings({});
+  t.match(settings, {
+    port: 8080,
+    host: '127.0.0.1',
+    device_port: 8443,
+    device_host: '127.0.0.1',
+    device_names: ['localhost', '127.0.0.1'],
+    device_cert_days: 90,
+    ops_port: 9090,
+    ops_token: null,
+    base_url: null,
+    redis_url: null,
+    redis_accept_weaker: false,
+    blob_url: null,
+    smtp_url: null,
+    brand_names: ['spool'],
+    cors_origins: [],
+    rate_limits: true,
+    rate_codes_sent: 60,
+    rate_codes_checked: 120,
+    rate_native_steps: 120,
+    rate_registrations: 20,
+    rate_claims: 60,
+    test_clock: false,
+    captcha_url: null,
+  });
+  t.equal(settings.data_dir, `${process.cwd()}/data`);
+  t.equal(settings.keys_dir, `${process.cwd()}/data/keys`);
+  t.equal(settings.first_party_clients, `${process.cwd()}/data/first_party_clients.json`);
+  t.ok(Object.isFrozen(settings));
+  t.ok(Object.isFrozen(settings.device_names));
+  t.same(
+    Object.keys(settings).sort(),
+    describeSettings()
+      .map(({ name }) => name.toLowerCase())
+      .sort(),
+  );
+});
+
+t.test('values are read, and empty counts as unset', async (t) => {
+  const settings = readSettings({
+    PORT: '0',
+    HOST: '0.0.0.0',
+    OPS_PORT: '  ',
+    DEVICE_NAMES: 'a.example, ::1,,a.example',
+    DATA_DIR: '/tmp/x/../y',
+    REDIS_URL: 'rediss://user:word@cache.example:6380/2',
+    BLOB_URL: 's3://bucket?endpoint=http://127.0.0.1:9000',
+    RATE_LIMITS: 'off',
+    TEST_CLOCK: '1',
+    BASE_URL: 'https://api.example/',
+    TRUSTED_PROXIES: '10.0.0.0/8,fd00::/8,127.0.0.1',
+    UNKNOWN: 'ignored',
+  });
+  t.match(settings, {
+    port: 0,
+    device_host: '0.0.0.0',
+    ops_port: 9090,
+    device_names: ['a.example', '::1'],
+    data_dir: '/tmp/y',
+    keys_dir: '/tmp/y/keys',
+    redis_url: 'rediss://user:word@cache.example:6380/2',
+    rate_limits: false,
+    test_clock: true,
+    base_url: 'https://api.example',
+    trusted_proxies: ['10.0.0.0/8', 'fd00::/8', '127.0.0.1'],
+  });
+});
+
+t.test('each wrong value is refused with its name, itself and the rule', async (t) => {
+  const rows: [string, string, RegExp][] = [
+    ['PORT', '65536', /^PORT="65536": must be a whole number from 0 to 65535$/],
+    ['PORT', '80a', /^PORT="80a": must be a whole number/],
+    ['OPS_PORT', '-1', /^OPS_PORT="-1": must/],
+    ['HOST', 'no host', /^HOST="no host": must be an IP address or a host name$/],
+    ['DEVICE_NAMES', ',', /^DEVICE_NAMES=",": must name at least one host$/],
+    ['BASE_URL', 'https://api.example/v1', /^BASE_URL=".*": must be an http or https address without a path/],
+    ['BASE_URL', 'ftp://api.example', /^BASE_URL=/],
+    ['CORS_ORIGINS', 'https://a.example/', /^CORS_ORIGINS=".*": must be origins/],
+    ['TRUSTED_PROXIES', '10.0.0.0/33', /^TRUSTED_PROXIES=/],
+    ['RATE_LIMITS', 'no', /^RATE_LIMITS="no": must be on or off$/],
+    ['RATE_CLAIMS', '0', /^RATE_CLAIMS="0": must/],
+    ['TEST_CLOCK', 'yes', /^TEST_CLOCK="yes": must be 0 or 1$/],
+    ['BLOB_URL', 'file:///tmp', /^BLOB_URL=/],
+    ['MAIL_FROM', 'nobody', /^MAIL_FROM="nobody"/],
+    ['DEVICE_CERT_DAYS', '1.5', /^DEVICE_CERT_DAYS=/],
+  ];
+  for (const [name, value, line] of rows) {
+    const lines = complaintsOf({ [name]: value });
+    t.equal(lines.length, 1, name);
+    t.match(lines[0], line);
+  }
+});
+
+t.test('all wrong ones are in one message', async (t) => {
+  t.throws(() => readSettings({ PORT: 'x', TEST_CLOCK: '2', CAPTCHA_URL: 'http://127.0.0.1/verify' }), {
+    message:
+      'Settings are wrong:\n' +
+      '  PORT="x": must be a whole number from 0 to 65535\n' +
+      '  TEST_CLOCK="2": must be 0 or 1\n' +
+      '  CAPTCHA_SECRET: must be set when CAPTCHA_URL is',
+  });
+  t.match(complaintsOf({ CAPTCHA_SECRET: 'hush-hush' }), ['CAPTCHA_URL: must be set when CAPTCHA_SECRET is']);
+});
+
+t.test('secrets are in no message', async (t) => {
+  const secret = 'Tr0ub4dor';
+  const rows: [string, string][] = [
+    ['OPS_TOKEN', secret],
+    ['REDIS_URL', `http://user:${secret}@cache.example`],
+    ['REDIS_URL', `redis//user:${secret}@cache.example`],
+    ['REDIS_URL', `cache.example?password=${secret}`],
+    ['REDIS_URL', `redis:/x:p@${secret}@host:port:`.replace('redis', 'redos')],
+    ['SMTP_URL', `mail://user:${secret}@mail.example`],
+    ['SMTP_URL', `smtp://user:${secret}@[mail`],
+    ['BLOB_URL', `s4://key:${secret}@bucket`],
+    ['BASE_URL', `https://user:${secret}@api.example`],
+  ];
+  for (const [name, value] of rows) {
+    const lines = complaintsOf({ [name]: value });
+    t.equal(lines.length, 1, `${name} is refused`);
+    t.notMatch(lines.join('\n'), secret);
+    t.match(lines[0], name);
+  }
+});
+
+t.test('public addresses follow the port that was found', async (t) => {
+  t.same(publicAddresses(readSettings({ PORT: '0' }), 4321), {
+    base_url: 'http://localhost:4321',
+    legacy_base_url: null,
+    restore_url: 'http://localhost:4321/restore',
+  });
+  t.match(publicAddresses(readSettings({ BASE_URL: 'https://api.example' }), 8080), {
+    restore_url: 'https://api.example/restore',
+  });
+});
