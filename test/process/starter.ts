@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 
-/** A second process, which runs one of the small programs in this folder. */
+/** A second process, which runs one of the small programs in test/programs. */
 export interface Starter {
   readonly pid: number;
   /** The next line it prints, as JSON; rejects if it ends before. */
@@ -11,17 +11,21 @@ export interface Starter {
   kill(signal: NodeJS.Signals): Promise<void>;
 }
 
-/** Starts a program of this folder, and kills it when the test `t` is over. */
+/** Starts a program of test/programs, and kills it when the test `t` is over. */
 export const start = (
   t: { teardown(clean: () => Promise<void>): unknown },
   program: string,
   args: readonly string[],
 ): Starter => {
-  const child: ChildProcess = spawn(process.execPath, [new URL(program, import.meta.url).pathname, ...args], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-    // Without tap's own options for child processes, which triple the time a start takes.
-    env: { PATH: process.env.PATH, TMPDIR: process.env.TMPDIR },
-  });
+  const child: ChildProcess = spawn(
+    process.execPath,
+    [new URL(`../programs/${program}`, import.meta.url).pathname, ...args],
+    {
+      stdio: ['pipe', 'pipe', 'inherit'],
+      // Without tap's own options for child processes, which triple the time a start takes.
+      env: { PATH: process.env.PATH, TMPDIR: process.env.TMPDIR },
+    },
+  );
   if (!child.stdout || !child.stdin || child.pid === undefined) throw new Error(`${program} did not start`);
   const { stdin } = child;
   stdin.on('error', () => {});

@@ -1,0 +1,65 @@
+/* Imports run one way: routes → src/runtime → actors → src/vocabulary. */
+
+/** @type {import('dependency-cruiser').IConfiguration} */
+module.exports = {
+  forbidden: [
+    {
+      name: 'no-circles',
+      comment: 'Two files that import each other are one file, or hide a third.',
+      severity: 'error',
+      from: {},
+      to: { circular: true },
+    },
+    {
+      name: 'actors-are-pure',
+      comment: 'Actors decide; they know no Redis, HTTP, clock or randomness. Types alone may come from elsewhere.',
+      severity: 'error',
+      from: { path: '^actors/' },
+      to: { pathNot: '^(actors|src/vocabulary)/', dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'actors-know-nothing-above',
+      comment: 'Not even the types of the layers above.',
+      severity: 'error',
+      from: { path: '^actors/' },
+      to: { path: '^(src|routes|certs)/', pathNot: '^src/vocabulary/' },
+    },
+    {
+      name: 'vocabulary-imports-nothing',
+      severity: 'error',
+      from: { path: '^src/vocabulary/' },
+      to: { pathNot: '^src/vocabulary/' },
+    },
+    {
+      name: 'routes-are-the-top',
+      comment: 'Only the program that puts everything together knows the routes.',
+      severity: 'error',
+      from: { path: '^src/(runtime|store|workers|process)/' },
+      to: { path: '^routes/' },
+    },
+    {
+      name: 'nothing-imports-tests',
+      severity: 'error',
+      from: { pathNot: '^test/' },
+      to: { path: '^test/' },
+    },
+    {
+      name: 'no-development-packages',
+      severity: 'error',
+      from: { path: '^(src|actors|routes|certs)/' },
+      to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'], pathNot: '/@types/' },
+    },
+    {
+      name: 'everything-is-found',
+      severity: 'error',
+      from: {},
+      to: { couldNotResolve: true },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    tsConfig: { fileName: 'tsconfig.json' },
+    tsPreCompilationDeps: true,
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default', 'types'] },
+  },
+};
