@@ -58,7 +58,9 @@ let is_good = false;
 try {
   const tap_file = join(folder, 'out.tap');
   const tap = join(root, 'node_modules', 'tap', 'dist', 'esm', 'run.mjs');
-  is_good = runNode([tap, `--output-file=${tap_file}`, '--reporter=terse', ...files]);
+  // Without a terminal the other reporters print their cursor movements as text; this one prints failures alone.
+  const reporter = process.stdout.isTTY ? 'terse' : 'min';
+  is_good = runNode([tap, `--output-file=${tap_file}`, `--reporter=${reporter}`, ...files]);
   count = countTests(existsSync(tap_file) ? readFileSync(tap_file, 'utf8') : '');
 } finally {
   rmSync(folder, { recursive: true, force: true });
