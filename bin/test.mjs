@@ -72,5 +72,6 @@ if (wanted.length === 0 && existsSync(coverage) && !runNode([coverage])) {
   count.failed++;
 }
 if (!is_good && count.failed === 0) count.failed = 1;
-console.log(`${count.passed} passed, ${count.failed} failed`);
+// tap may leave a cursor movement on the line before.
+console.log(`\n${count.passed} passed, ${count.failed} failed`);
 process.exitCode = count.failed === 0 ? 0 : 1;
