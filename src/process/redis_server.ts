@@ -1,8 +1,18 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { closeSync, lstatSync, mkdirSync, openSync, readFileSync, realpathSync, renameSync, statSync } from 'node:fs';
+import {
+  closeSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Identity, identify, isRunning, redisProcessesIn, withRedis } from './redis_process.js';
 import { findRedisProgram, isAtLeast, type Log, NoRedisProgram, redis_version_min } from './redis_program.js';
@@ -135,6 +145,8 @@ export const startRedis = async (options: RedisServerOptions): Promise<RedisServ
     stopping.abort();
     await end(running, place);
     await kept;
+    const socket_folder = dirname(place.socket_path);
+    if (socket_folder !== place.folder) rmSync(socket_folder, { recursive: true, force: true });
   };
   return {
     socket_path: place.socket_path,
