@@ -62,7 +62,13 @@ export type Authority = {
   issueListenerCertificate(request: { names: readonly string[]; now_ms: number }): Promise<ListenerCertificate>
 }
 
-type Signer = { certificate_pem: string; certificate: X509Certificate; private_key: KeyObject; name: IssuerName; not_after_ms: number }
+type Signer = {
+  certificate_pem: string
+  certificate: X509Certificate
+  private_key: KeyObject
+  name: IssuerName
+  not_after_ms: number
+}
 
 /** A new P-256 key for a device. */
 export function makeDeviceKey(): { private_key_pem: string; public_key: KeyObject } {
@@ -210,7 +216,10 @@ async function readListener(path: string): Promise<Signer | undefined> {
   }
 }
 
-function isListenerUsable(listener: Signer, wanted: { names: readonly string[]; issuing: Signer; now_ms: number }): boolean {
+function isListenerUsable(
+  listener: Signer,
+  wanted: { names: readonly string[]; issuing: Signer; now_ms: number },
+): boolean {
   const { certificate } = listener
   const { not_before_ms, not_after_ms } = readValidity(certificate)
   const life_left_ms = not_after_ms - wanted.now_ms

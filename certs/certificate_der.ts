@@ -82,7 +82,8 @@ export function readOid(value: Asn1 | undefined): string | undefined {
 
 /** The bytes in a BIT STRING of whole bytes, or undefined if `value` is something else. */
 export function readBitString(value: Asn1 | undefined): Buffer | undefined {
-  if (value?.type !== asn1.Type.BITSTRING || typeof value.value !== 'string' || value.value[0] !== '\0') return undefined
+  if (value?.type !== asn1.Type.BITSTRING || typeof value.value !== 'string' || value.value[0] !== '\0')
+    return undefined
   return Buffer.from(value.value.slice(1), 'binary')
 }
 

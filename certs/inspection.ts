@@ -81,7 +81,8 @@ export function readCertificate(presented: PresentedCertificate): CertificateFac
   if (!authorized && !is_date_verdict) return explainVerdict(authorization_error, is_ours)
 
   // OpenSSL takes a certificate without any extended key usage for every purpose.
-  if (certificate.keyUsage?.includes(PURPOSE_OIDS.client_auth) !== true) return refused('wrong_purpose', NOT_FOR_CLIENTS)
+  if (certificate.keyUsage?.includes(PURPOSE_OIDS.client_auth) !== true)
+    return refused('wrong_purpose', NOT_FOR_CLIENTS)
   if (certificate.ca) return refused('wrong_purpose', 'the certificate is that of a certificate authority')
   return { kind: 'issued', fingerprint: readFingerprint(certificate), ...readValidity(certificate) }
 }

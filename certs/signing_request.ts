@@ -23,7 +23,8 @@ const SIGNATURE_HASHES = new Map([
   ['1.2.840.113549.1.1.13', { type: 'rsa', hash: 'sha512' }],
 ])
 
-const PEM_BLOCK = /^-----BEGIN (NEW )?CERTIFICATE REQUEST-----\s([A-Za-z0-9+/=\s]+)-----END (NEW )?CERTIFICATE REQUEST-----$/
+const PEM_BLOCK =
+  /^-----BEGIN (NEW )?CERTIFICATE REQUEST-----\s([A-Za-z0-9+/=\s]+)-----END (NEW )?CERTIFICATE REQUEST-----$/
 
 /**
  * Reads a PKCS#10 request for its public key alone and checks that the sender holds the private one. Subject and
@@ -40,7 +41,9 @@ export function readSigningRequest(csr_pem: string): KeyAnswer {
   if (!checked.ok) return checked
   const algorithm = SIGNATURE_HASHES.get(request.signature_oid)
   if (algorithm === undefined || algorithm.type !== request.public_key.asymmetricKeyType) {
-    return refusal('the request must be signed with its own key, by ECDSA or RSA PKCS#1 v1.5 with SHA-256, SHA-384 or SHA-512')
+    return refusal(
+      'the request must be signed with its own key, by ECDSA or RSA PKCS#1 v1.5 with SHA-256, SHA-384 or SHA-512',
+    )
   }
   if (!verify(algorithm.hash, request.signed_bytes, request.public_key, request.signature)) {
     return refusal('the signature does not prove possession of the private key')
@@ -69,7 +72,8 @@ function parseRequest(der: Buffer): Request | undefined {
     const key_info = partsOf(info)?.[2]
     const signature = readBitString(signature_bits)
     const signature_oid = readOid(partsOf(algorithm)?.[0])
-    if (info === undefined || key_info === undefined || signature === undefined || signature_oid === undefined) return undefined
+    if (info === undefined || key_info === undefined || signature === undefined || signature_oid === undefined)
+      return undefined
     // Written again rather than cut out: the two are equal for DER, and for anything else the signature fails.
     const public_key = createPublicKey({ key: writeDer(key_info), format: 'der', type: 'spki' })
     return { public_key, signed_bytes: writeDer(info), signature_oid, signature }

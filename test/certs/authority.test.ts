@@ -54,7 +54,12 @@ t.test('H-001 an authority that is broken or has ended does not open', async (t)
 t.test('H-001 a device certificate says what it is for, and no more', async (t) => {
   const authority = await openAuthority(t.testdir(), NOW_MS)
   const { public_key } = makeDeviceKey()
-  const issued = authority.issueDeviceCertificate({ device_id: 'recorder-1', public_key, now_ms: NOW_MS + 999, days: 90 })
+  const issued = authority.issueDeviceCertificate({
+    device_id: 'recorder-1',
+    public_key,
+    now_ms: NOW_MS + 999,
+    days: 90,
+  })
   if (!issued.ok) throw new Error(issued.message)
   const certificate = new X509Certificate(issued.certificate_pem)
   t.strictSame(certificate.keyUsage, ['1.3.6.1.5.5.7.3.2'])
@@ -66,7 +71,12 @@ t.test('H-001 a device certificate says what it is for, and no more', async (t) 
   t.equal(issued.not_before_ms, NOW_MS - HOUR_MS, 'backdated an hour, whole seconds')
   t.equal(issued.not_after_ms, NOW_MS + 90 * DAY_MS)
   t.equal(issued.ca_pem, authority.ca_pem)
-  const late = authority.issueDeviceCertificate({ device_id: 'r', public_key, now_ms: NOW_MS + 7_200 * DAY_MS, days: 3_650 })
+  const late = authority.issueDeviceCertificate({
+    device_id: 'r',
+    public_key,
+    now_ms: NOW_MS + 7_200 * DAY_MS,
+    days: 3_650,
+  })
   t.equal(late.ok && late.not_after_ms, NOW_MS + 7_300 * DAY_MS, 'never outlives the CA; past 2049')
   for (const days of [0, -1, Number.NaN, 3_651]) {
     t.throws(() => authority.issueDeviceCertificate({ device_id: 'r', public_key, now_ms: NOW_MS, days }), RangeError)
@@ -81,13 +91,22 @@ t.test('H-001 keys too weak for a device are refused with the rule', async (t) =
     { name: 'P-384', accepted: true, key: generateKeyPairSync('ec', { namedCurve: 'P-384' }) },
     { name: 'RSA 2048', accepted: true, key: generateKeyPairSync('rsa', { modulusLength: 2_048 }) },
     { name: 'RSA 1024', accepted: false, key: generateKeyPairSync('rsa', { modulusLength: 1_024 }) },
-    { name: 'RSA, e = 3', accepted: false, key: generateKeyPairSync('rsa', { modulusLength: 2_048, publicExponent: 3 }) },
+    {
+      name: 'RSA, e = 3',
+      accepted: false,
+      key: generateKeyPairSync('rsa', { modulusLength: 2_048, publicExponent: 3 }),
+    },
     { name: 'P-224', accepted: false, key: generateKeyPairSync('ec', { namedCurve: 'secp224r1' }) },
     { name: 'secp256k1', accepted: false, key: generateKeyPairSync('ec', { namedCurve: 'secp256k1' }) },
     { name: 'Ed25519', accepted: false, key: generateKeyPairSync('ed25519') },
   ]
   for (const { name, accepted, key } of keys) {
-    const answer = authority.issueDeviceCertificate({ device_id: 'r', public_key: key.publicKey, now_ms: NOW_MS, days: 1 })
+    const answer = authority.issueDeviceCertificate({
+      device_id: 'r',
+      public_key: key.publicKey,
+      now_ms: NOW_MS,
+      days: 1,
+    })
     t.equal(answer.ok, accepted, name)
     if (!answer.ok) t.match(answer.message, /P-256, EC P-384, or RSA of 2048/, name)
   }
@@ -150,7 +169,13 @@ t.test('H-001 a signing request gives its key and nothing else', { skip: !HAS_OP
   const issue = (csr_pem: string) =>
     authority.issueDeviceCertificate({ device_id: 'recorder-1', csr_pem, now_ms: NOW_MS, days: 90 })
 
-  const greedy = request([...p256, '-addext', 'basicConstraints=critical,CA:TRUE', '-addext', 'subjectAltName=DNS:admin'])
+  const greedy = request([
+    ...p256,
+    '-addext',
+    'basicConstraints=critical,CA:TRUE',
+    '-addext',
+    'subjectAltName=DNS:admin',
+  ])
   const answer = issue(greedy)
   if (!answer.ok) throw new Error(answer.message)
   const certificate = new X509Certificate(answer.certificate_pem)
@@ -162,17 +187,28 @@ t.test('H-001 a signing request gives its key and nothing else', { skip: !HAS_OP
 
   t.ok(issue(request(['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-384', '-sha384'])).ok, 'P-384')
   t.ok(issue(request(['-newkey', 'rsa:2048', '-sha512'])).ok, 'RSA 2048')
-  t.ok(issue(greedy.replaceAll('CERTIFICATE REQUEST', 'NEW CERTIFICATE REQUEST').replaceAll('\n', '\r\n')).ok, 'old label')
+  t.ok(
+    issue(greedy.replaceAll('CERTIFICATE REQUEST', 'NEW CERTIFICATE REQUEST').replaceAll('\n', '\r\n')).ok,
+    'old label',
+  )
 
   const refused = [
     { name: 'weak RSA', csr_pem: request(['-newkey', 'rsa:1024']), message: /RSA of 2048/ },
-    { name: 'other curve', csr_pem: request(['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:secp256k1']), message: /P-256/ },
+    {
+      name: 'other curve',
+      csr_pem: request(['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:secp256k1']),
+      message: /P-256/,
+    },
     { name: 'SHA-1', csr_pem: request(['-newkey', 'rsa:2048', '-sha1']), message: /SHA-256/ },
     { name: 'PSS', csr_pem: request(['-newkey', 'rsa:2048', '-sigopt', 'rsa_padding_mode:pss']), message: /PKCS#1/ },
     { name: 'a byte of the subject changed', csr_pem: changeByte(greedy, 'admin'), message: /possession/ },
     { name: 'no PEM', csr_pem: 'hello', message: /PEM/ },
     { name: 'not a request', csr_pem: relabel(authority.root_pem), message: /PKCS#10/ },
-    { name: 'no DER', csr_pem: relabel('-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----'), message: /PKCS#10/ },
+    {
+      name: 'no DER',
+      csr_pem: relabel('-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----'),
+      message: /PKCS#10/,
+    },
     { name: 'bytes after the end', csr_pem: appendByte(greedy), message: /PKCS#10/ },
     { name: 'too large', csr_pem: greedy.padEnd(20_000, '\n'), message: /16384/ },
   ]

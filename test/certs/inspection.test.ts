@@ -1,11 +1,23 @@
 import { X509Certificate, createPrivateKey } from 'node:crypto'
 import { once } from 'node:events'
-import { type AddressInfo } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import { type SecureVersion, type TLSSocket, connect, createServer } from 'node:tls'
 import t, { type Test } from 'tap'
 import { type Authority, openAuthority } from '../../certs/authority.js'
-import { type CertificateInspection, inspectCertificate, judgeCertificate, readPeerCertificate } from '../../certs/inspection.js'
-import { type Credentials, DAY_MS, forgeCredentials, makeCredentials, readIssuingKey, removeExtension } from './device_certificates.js'
+import {
+  type CertificateInspection,
+  inspectCertificate,
+  judgeCertificate,
+  readPeerCertificate,
+} from '../../certs/inspection.js'
+import {
+  type Credentials,
+  DAY_MS,
+  forgeCredentials,
+  makeCredentials,
+  readIssuingKey,
+  removeExtension,
+} from './device_certificates.js'
 
 const EKU_OID = '2.5.29.37'
 const VERSIONS: SecureVersion[] = ['TLSv1.2', 'TLSv1.3']
@@ -35,8 +47,17 @@ async function startListener(t: Test, authority: Authority) {
 type Listener = Awaited<ReturnType<typeof startListener>>
 type Answer = CertificateInspection & { reused: boolean }
 
-async function dial(listener: Listener, options: Partial<Credentials> & { session?: Buffer; maxVersion?: SecureVersion }) {
-  const socket = connect({ port: listener.port, host: '127.0.0.1', servername: 'localhost', ca: listener.ca_pem, ...options })
+async function dial(
+  listener: Listener,
+  options: Partial<Credentials> & { session?: Buffer; maxVersion?: SecureVersion },
+) {
+  const socket = connect({
+    port: listener.port,
+    host: '127.0.0.1',
+    servername: 'localhost',
+    ca: listener.ca_pem,
+    ...options,
+  })
   const sessions: Buffer[] = []
   socket.on('session', (session) => sessions.push(session))
   await once(socket, 'secureConnect')
@@ -72,7 +93,13 @@ t.test('H-001 every wrong client certificate is refused with its reason', async 
   const good = makeCredentials(authority, now_ms)
   const leaf_pem = new X509Certificate(good.cert).toString()
 
-  const rows: { name: string; credentials: Partial<Credentials>; at_ms?: number; verdict?: string; expected: RegExp }[] = [
+  const rows: {
+    name: string
+    credentials: Partial<Credentials>
+    at_ms?: number
+    verdict?: string
+    expected: RegExp
+  }[] = [
     { name: 'ours', credentials: good, expected: /^ok$/ },
     { name: 'none', credentials: {}, expected: /^missing: / },
     {
@@ -95,7 +122,10 @@ t.test('H-001 every wrong client certificate is refused with its reason', async 
     },
     {
       name: 'for no stated purpose, which TLS accepts',
-      credentials: { cert: removeExtension(leaf_pem, { oid: EKU_OID, signing_key: issuing_key }) + authority.ca_pem, key: good.key },
+      credentials: {
+        cert: removeExtension(leaf_pem, { oid: EKU_OID, signing_key: issuing_key }) + authority.ca_pem,
+        key: good.key,
+      },
       expected: /^wrong_purpose: .*clientAuth/,
     },
     {
@@ -179,7 +209,11 @@ t.test('H-001 kept-alive and resumed connections are judged again at each reques
     first.socket.destroy()
 
     const session = first.sessions.at(-1) as Buffer
-    t.match(await askOnce(listener, { ...credentials, maxVersion, session }), { ok: false, reason: 'expired', reused: true })
+    t.match(await askOnce(listener, { ...credentials, maxVersion, session }), {
+      ok: false,
+      reason: 'expired',
+      reused: true,
+    })
     listener.clock.now_ms = now_ms
     t.match(await askOnce(listener, { ...credentials, maxVersion, session }), { ok: true, reused: true })
   }
@@ -191,7 +225,8 @@ t.test('H-001 an authority made under a moved clock serves devices', async (t) =
   const certificate = new X509Certificate(makeCredentials(authority, moved_ms).cert)
   const presented = { certificate, authorized: false, issuers: authority.issuers }
   t.match(inspectCertificate({ ...presented, authorization_error: 'CERT_NOT_YET_VALID' }, moved_ms), { ok: true })
-  t.match(inspectCertificate({ ...presented, authorization_error: 'CERT_REVOKED' }, moved_ms), { reason: 'unverifiable' })
+  t.match(inspectCertificate({ ...presented, authorization_error: 'CERT_REVOKED' }, moved_ms), {
+    reason: 'unverifiable',
+  })
   t.match(inspectCertificate({ ...presented, authorization_error: undefined }, moved_ms), { reason: 'unverifiable' })
 })
-
