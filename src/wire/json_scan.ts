@@ -37,6 +37,13 @@ for (let byte = 0x61; byte <= 0x7a; byte += 1) CLASSES[byte] = LETTER
 // Capitals occur in numbers only, as the E of an exponent.
 CLASSES[0x45] = LETTER
 
+const HEX_VALUES = new Uint8Array(256)
+for (let value = 0; value < 16; value += 1) {
+  const digit = value.toString(16)
+  HEX_VALUES[digit.charCodeAt(0)] = value
+  HEX_VALUES[digit.toUpperCase().charCodeAt(0)] = value
+}
+
 /**
  * Holds JSON text to what `scanCbor` demands of CBOR: `DOCUMENT_LIMITS`, no key twice (also not by way of escapes), no
  * `__proto__`, integers up to 2^53-1, finite numbers, valid UTF-8 without lone surrogates, nothing after the end.
@@ -136,7 +143,7 @@ class JsonScanner {
       if (bytes[at] !== LOWER_U) continue
       const unit = this.#readUnit(at + 1)
       at += 4
-      if (!(unit >= 0xd800 && unit <= 0xdfff)) continue
+      if (unit < 0xd800 || unit > 0xdfff) continue
       const is_pair =
         bytes[at + 1] === BACKSLASH && bytes[at + 2] === LOWER_U && this.#readUnit(at + 3) >> 10 === LOW_SURROGATES
       if (unit >= 0xdc00 || !is_pair) return 'text must not hold half a surrogate pair'
@@ -153,9 +160,11 @@ class JsonScanner {
     return undefined
   }
 
-  /** The four hex digits of an escape; NaN where there are none, which `JSON.parse` then refuses. */
+  /** The four hex digits of an escape; any number where there are none, which `JSON.parse` then refuses. */
   #readUnit(at: number): number {
-    return Number(`0x${this.#bytes.toString('latin1', at, at + 4)}`)
+    let unit = 0
+    for (let digit = at; digit < at + 4; digit += 1) unit = unit * 16 + (HEX_VALUES[this.#bytes[digit] ?? 0] as number)
+    return unit
   }
 
   #unescape(start: number, end: number): string | undefined {

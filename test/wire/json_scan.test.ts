@@ -53,6 +53,7 @@ t.test('H-006 JSON out of bounds is refused at its place', async (t) => {
     ['"\\udc00"', undefined, /surrogate/],
     ['"\\ud800\\ud800"', undefined, /surrogate/],
     ['["\\ud83d x"]', '0', /surrogate/],
+    ['"\\uDBFF\\uE000"', undefined, /surrogate/],
     ['{"\\ud800":1}', undefined, /surrogate/],
     [`${'['.repeat(17)}${']'.repeat(17)}`, Array(16).fill('0').join('.'), /deeper than 16/],
     [`${'{"a":'.repeat(17)}1${'}'.repeat(17)}`, Array(16).fill('a').join('.'), /deeper than 16/],
