@@ -1,0 +1,82 @@
+import type { EventType } from '../src/vocabulary/event_types.js';
+import type { Refusal } from '../src/vocabulary/refusals.js';
+
+/** Where a message goes: a kind of actor and which one of that kind. */
+export type Address = { kind: string; id: string };
+
+/** A record that a message needs before it can be decided: one by its id, or a run of an ordered collection. */
+export type FactRequest =
+  | { collection: string; id: string }
+  | { collection: string; range: RangeRequest };
+
+/** A run of an ordered collection, by `order` and then by record id; `after` is exclusive. */
+export type RangeRequest = {
+  after?: { order: number; id: string } | undefined;
+  descending?: boolean;
+  limit: number;
+};
+
+export type RecordRow = { id: string; order: number; value: unknown };
+
+/** What `decide` may look at beside its state: the records that `facts` asked for. */
+export interface Facts {
+  /** The record, or undefined when there is none. Asking for one that was not requested is a bug and throws. */
+  record<T>(collection: string, id: string): T | undefined;
+  /** The run that was requested of this collection, in order. */
+  range<T>(collection: string): { id: string; order: number; value: T }[];
+}
+
+/** Numbers that end many things at once when they are raised (design section 4). */
+export type LifeName = 'account' | 'app_sessions' | 'grants' | 'tokens';
+
+/** Everything that one decision does beside its next state. All of it is in the same commit. */
+export type Effect =
+  /** Writes a record of this entity; `order` puts it into the collection's order, by which it can be listed. */
+  | { effect: 'put'; collection: string; id: string; value: unknown; order?: number }
+  | { effect: 'drop'; collection: string; id: string }
+  /** Drops a whole collection. */
+  | { effect: 'drop_all'; collection: string }
+  /** An account event. The account's home must be this entity's partition. Type's prefix names the resource. */
+  | { effect: 'event'; account_id: string; type: EventType; resource_id: string; data?: Record<string, unknown> }
+  /** A durable message to another entity, applied there exactly once (design section 6). */
+  | { effect: 'tell'; to: Address; message: unknown }
+  /** A durable message to this entity at a time; the same name again moves it. */
+  | { effect: 'remind'; name: string; at_ms: number; message: unknown }
+  | { effect: 'forget'; name: string }
+  /** Adds an entity to (or takes it from) a list of an account, by which it can be found in order. */
+  | { effect: 'enlist'; account_id: string; list: string; member: string; order: number }
+  | { effect: 'delist'; account_id: string; list: string; member: string }
+  /** Ends everything born under an account's present life of this name. */
+  | { effect: 'raise'; account_id: string; life: LifeName }
+  /** A sealed mail, kept until it was sent or `give_up_at_ms` has passed. */
+  | { effect: 'mail'; mail_id: string; sealed: Uint8Array; give_up_at_ms: number };
+
+/**
+ * The outcome of one message.
+ * `next`: the state from now on; null ends the entity; absent leaves it as it is.
+ */
+export type Decision<State, Reply> = {
+  reply: Reply | Refusal;
+  next?: State | null;
+  effects?: Effect[];
+};
+
+/** One kind of actor: how its entities are kept, and how they decide. */
+export interface ActorKind<State = unknown, Message = unknown, Reply = unknown> {
+  kind: string;
+  /** How an id leads to its partition: by the id's last byte, or by hashing it. */
+  home: 'id' | 'hash';
+  /** Version of the snapshot's schema; a snapshot of an older one goes through `upcast`, step by step. */
+  schema: number;
+  upcast?: Record<number, (old: never) => unknown>;
+  facts?(message: Message): FactRequest[];
+  /** Pure, synchronous, total. `state` is null for an entity that does not exist. */
+  decide(state: State | null, message: Message, facts: Facts, now_ms: number): Decision<State, Reply>;
+  /** What must hold of every stored state; a text says what does not. */
+  invariant?(state: State): string | null;
+}
+
+/** Keeps a kind's own types for callers while the runtime sees all kinds alike. */
+export function actorKind<State, Message, Reply>(kind: ActorKind<State, Message, Reply>): ActorKind<State, Message, Reply> {
+  return kind;
+}

@@ -1,0 +1,36 @@
+import { randomBytes, randomInt } from 'node:crypto';
+import { makeId, PARTITIONS } from './vocabulary/ids.js';
+
+/** Where randomness comes from; the simulation puts a seeded source in its place. */
+export type RandomSource = { bytes(count: number): Uint8Array; below(limit: number): number };
+
+const SYSTEM: RandomSource = { bytes: (count) => randomBytes(count), below: (limit) => randomInt(limit) };
+let source = SYSTEM;
+
+/** Replaces the source of randomness for a seeded run; without an argument the system's is back. */
+export function useRandomSource(replacement: RandomSource = SYSTEM): void {
+  source = replacement;
+}
+
+export function drawBytes(count: number): Uint8Array {
+  return source.bytes(count);
+}
+
+/** A new id whose home is the partition. */
+export function drawId(home: { partition: number; now_ms: number }): string {
+  return makeId({ ...home, random: source.bytes(5) });
+}
+
+export function drawPartition(): number {
+  return source.below(PARTITIONS);
+}
+
+/** A number from 0 up to, not including, one. For jitter. */
+export function drawFraction(): number {
+  return source.below(2 ** 32) / 2 ** 32;
+}
+
+/** Six digits. */
+export function drawCode(): string {
+  return String(source.below(1_000_000)).padStart(6, '0');
+}

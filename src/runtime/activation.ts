@@ -1,0 +1,322 @@
+import { type Ref, spawn, stop, dispatch, type ActorSystemRef } from 'nact';
+import type { ActorKind, FactRequest } from '../../actors/actor.js';
+import { refuse, type Refusal } from '../vocabulary/refusals.js';
+import { decodeStored, encodeStored } from '../store/codec.js';
+import { type Commit, type Fence, NO_FENCE, type Place, StoreUnavailable, type Verdict } from '../store/store.js';
+import { drawFraction } from '../draw.js';
+import { type Entity, type Fold, fold, type Incoming, type Outcome } from './fold.js';
+import type { RuntimeParts } from './runtime.js';
+
+const BATCH_MAX = 64;
+const CONFLICT_TRIES_MAX = 12;
+const CONFLICT_PAUSE_MS = 4;
+const RESOLVE_TRIES_MAX = 4;
+const RESOLVE_PAUSE_MS = 50;
+const PARKED_RETRY_MS = 30_000;
+export const MAILBOX_MAX = 1_000;
+
+/**
+ * What an asker hears. `settled` resolves when every tell of the message's decision, and what those told in turn,
+ * has been applied.
+ */
+export type Answer = {
+  outcome: 'decided' | 'already' | 'threw' | 'refused';
+  reply: unknown;
+  settled: Promise<void> | null;
+};
+
+type Waiting = Incoming & { resolve: (answer: Answer) => void; enqueued_at: number; answered: boolean };
+
+/** What is stored of an entity: schema version, state, marks. */
+type Snapshot = { k: number; s: unknown; m?: Record<string, number> };
+
+export const SHUT = refuse('UNAVAILABLE', 'The server is shutting down.', { retry_after_s: 2 });
+const FULL = refuse('UNAVAILABLE', 'Too much is waiting for this entity.', { retry_after_s: 1 });
+const AWAY = refuse('UNAVAILABLE', 'Storage is not available at the moment.', { retry_after_s: 2 });
+const CONTENDED = refuse('UNAVAILABLE', 'This entity is being changed from too many sides.', { retry_after_s: 1 });
+const PARKED = refuse('INTERNAL', 'This entity is out of service.');
+const BUG = refuse('INTERNAL', 'Something went wrong on our side.');
+export const LIFE_ENDED = refuse('UNAUTHORIZED', 'The credential has ended.');
+
+/** One entity in memory: a bounded mailbox, and turns that decide a batch and save it with one commit. */
+export class Activation {
+  readonly place: Place;
+  readonly kind: ActorKind;
+  readonly #parts: RuntimeParts;
+  readonly #ref: Ref<unknown>;
+  #queue: Waiting[] = [];
+  #busy = false;
+  #entity: Entity | null = null;
+  #fence: Fence = NO_FENCE;
+  /** The runtime's generation in which memory was last held against storage. */
+  #seen_generation = -1;
+  parked: { reason: string; since_ms: number } | null = null;
+  last_used = 0;
+  turns = 0;
+  turn_ms_total = 0;
+
+  constructor(place: Place, kind: ActorKind, parts: RuntimeParts, system: ActorSystemRef, name: string) {
+    this.place = place;
+    this.kind = kind;
+    this.#parts = parts;
+    this.#ref = spawn(system, () => this.#turn(), name) as Ref<unknown>;
+  }
+
+  get waiting(): number {
+    return this.#queue.length;
+  }
+  get version(): number {
+    return this.#fence.version;
+  }
+  /** Nothing waits and nothing runs: it may be put to rest. */
+  get idle(): boolean {
+    return !this.#busy && this.#queue.length === 0;
+  }
+
+  enqueue(incoming: Incoming, resolve: (answer: Answer) => void): void {
+    if (this.#queue.length >= MAILBOX_MAX) {
+      this.#parts.metrics.refused.inc({ kind: this.kind.kind, reason: 'mailbox_full' });
+      resolve(refused(FULL));
+      return;
+    }
+    this.#queue.push({ ...incoming, resolve, enqueued_at: performance.now(), answered: false });
+    if (!this.#busy) {
+      this.#busy = true;
+      dispatch(this.#ref, null);
+    }
+  }
+
+  /** Ends the activation; only an idle one may. */
+  rest(): void {
+    stop(this.#ref);
+  }
+
+  /** Forgets why it was parked, so that the next message tries again. */
+  unpark(): void {
+    if (this.parked === null) return;
+    this.parked = null;
+    this.#parts.metrics.parked.dec({ kind: this.kind.kind });
+  }
+
+  async #turn(): Promise<void> {
+    const began = performance.now();
+    const batch = this.#queue.splice(0, BATCH_MAX);
+    const { metrics } = this.#parts;
+    const labels = { kind: this.kind.kind };
+    metrics.mailbox_depth.observe(labels, batch.length + this.#queue.length);
+    const oldest = batch[0];
+    if (oldest !== undefined) metrics.mailbox_age.observe(labels, (began - oldest.enqueued_at) / 1000);
+    try {
+      await this.#decide(batch);
+    } catch (error) {
+      this.#drop();
+      const away = error instanceof StoreUnavailable;
+      if (!away) this.#parts.log.error({ err: error, kind: this.kind.kind }, 'turn failed');
+      this.#answerAll(batch, away ? AWAY : BUG);
+    }
+    const took_ms = performance.now() - began;
+    this.turns += 1;
+    this.turn_ms_total += took_ms;
+    metrics.turn.observe(labels, took_ms / 1000);
+    if (this.#queue.length > 0) dispatch(this.#ref, null);
+    else this.#busy = false;
+  }
+
+  /** Decides and saves the batch; what did not fit goes back to the head of the mailbox. */
+  async #decide(all: Waiting[]): Promise<void> {
+    let batch = all;
+    for (let conflicts = 0; batch.length > 0; ) {
+      const parked = await this.#load();
+      if (parked !== null) return this.#answerAll(batch, parked);
+      const entity = this.#entity as Entity;
+      const requests = this.#factRequests(batch);
+      const rows = requests.length === 0 ? [] : await this.#parts.store.facts(this.place, requests);
+      const commit_id = this.#parts.nextCommitId();
+      const now_ms = this.#parts.now();
+      const { kind, place } = this;
+      const folded = fold({ kind, ...place, entity, batch, rows, now_ms, commit_id });
+      if (folded.outcomes.length < batch.length) {
+        this.#queue.unshift(...batch.slice(folded.outcomes.length));
+        batch = batch.slice(0, folded.outcomes.length);
+        if (batch.length === 0) throw new Error('a turn must decide something');
+      }
+      if (!folded.changed) return this.#answerOutcomes(batch, folded.outcomes, null);
+      const broken = folded.entity.state === null ? null : (kind.invariant?.(folded.entity.state) ?? null);
+      if (broken !== null) {
+        this.#parts.log.error({ kind: kind.kind, broken }, 'a decision breaks an invariant; nothing was saved');
+        return this.#answerAll(batch, BUG);
+      }
+      const verdict = await this.#commit(folded, { commit_id, now_ms });
+      switch (verdict.verdict) {
+        case 'applied':
+        case 'repeated': {
+          this.#entity = folded.entity;
+          this.#fence = { version: verdict.version, commit_id };
+          this.#seen_generation = this.#parts.generation();
+          const settled = folded.tells.length > 0 ? this.#parts.settle(place.partition, folded.tells) : null;
+          return this.#answerOutcomes(batch, folded.outcomes, settled);
+        }
+        case 'guarded': {
+          const owner = folded.guards[verdict.index];
+          if (owner === undefined) throw new Error(`no guard ${verdict.index}`);
+          const stopped = batch[owner.index] as Waiting;
+          const reply = owner.guard.guard === 'life' ? refused(LIFE_ENDED) : ALREADY;
+          answer(stopped, reply);
+          batch = batch.filter((waiting) => waiting !== stopped);
+          break;
+        }
+        case 'conflict':
+          this.#parts.metrics.conflicts.inc({ kind: kind.kind });
+          if (verdict.version < this.#fence.version) this.#parts.onRegress(place, this.#fence.version, verdict.version);
+          this.#drop();
+          conflicts += 1;
+          if (conflicts >= CONFLICT_TRIES_MAX) return this.#answerAll(batch, CONTENDED);
+          if (conflicts > 1) await this.#parts.pause(CONFLICT_PAUSE_MS * conflicts * drawFraction());
+          break;
+      }
+    }
+  }
+
+  #factRequests(batch: Waiting[]): FactRequest[] {
+    const wanted = new Map<string, FactRequest>();
+    for (const { message } of batch) {
+      let requests: FactRequest[];
+      try {
+        requests = this.kind.facts?.(message) ?? [];
+      } catch {
+        continue; // the fold meets the same throw and answers it
+      }
+      for (const request of requests) {
+        wanted.set('id' in request ? `${request.collection} ${request.id}` : JSON.stringify(request), request);
+      }
+    }
+    return [...wanted.values()];
+  }
+
+  /** Sends the commit until its outcome is known, a bounded number of times; the same commit applies once. */
+  async #commit(folded: Fold, { commit_id, now_ms }: { commit_id: string; now_ms: number }): Promise<Verdict> {
+    const { metrics, store } = this.#parts;
+    const { state, marks } = folded.entity;
+    const snapshot: Snapshot = { k: this.kind.schema, s: state };
+    if (Object.keys(marks).length > 0) snapshot.m = marks;
+    const commit: Commit = {
+      place: this.place,
+      commit_id,
+      expected: this.#fence,
+      mode: state === null ? 'end' : 'put',
+      snapshot: encodeStored(snapshot),
+      now_ms,
+      guards: folded.guards.map(({ guard }) => guard),
+      writes: folded.writes,
+    };
+    for (let tries = 1; ; tries++) {
+      const began = performance.now();
+      try {
+        const verdict = await store.commit(commit);
+        metrics.commit.observe((performance.now() - began) / 1000);
+        metrics.commits.inc({ verdict: verdict.verdict });
+        if (tries > 1) metrics.unknown_outcomes.inc({ resolved: verdict.verdict });
+        return verdict;
+      } catch (error) {
+        if (!(error instanceof StoreUnavailable) || tries >= RESOLVE_TRIES_MAX) {
+          metrics.unknown_outcomes.inc({ resolved: 'no' });
+          throw error;
+        }
+        await this.#parts.pause(RESOLVE_PAUSE_MS * 2 ** tries);
+      }
+    }
+  }
+
+  /** Brings memory up to storage where it must be; a refusal says why the entity can't be used. */
+  async #load(): Promise<Refusal | null> {
+    const { store, metrics, log } = this.#parts;
+    if (this.parked !== null) {
+      if (this.#parts.now() - this.parked.since_ms < PARKED_RETRY_MS) return PARKED;
+      this.unpark();
+    }
+    const generation = this.#parts.generation();
+    if (this.#entity !== null) {
+      if (this.#parts.trust_memory && this.#seen_generation === generation) return null;
+      const stored = (await store.probe(this.place)) ?? NO_FENCE;
+      if (stored.version === this.#fence.version && stored.commit_id === this.#fence.commit_id) {
+        this.#seen_generation = generation;
+        return null;
+      }
+      if (stored.version < this.#fence.version) this.#parts.onRegress(this.place, this.#fence.version, stored.version);
+    }
+    const began = performance.now();
+    const [stored] = await store.load([this.place]);
+    metrics.load.observe({ kind: this.kind.kind }, (performance.now() - began) / 1000);
+    try {
+      this.#entity = stored ? this.#read(stored.snapshot) : { state: null, marks: {} };
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      this.parked = { reason, since_ms: this.#parts.now() };
+      metrics.parked.inc({ kind: this.kind.kind });
+      log.error({ kind: this.kind.kind, id: this.place.address.id, reason }, 'entity parked');
+      this.#drop();
+      return PARKED;
+    }
+    this.#fence = stored ? { version: stored.version, commit_id: stored.commit_id } : NO_FENCE;
+    this.#seen_generation = generation;
+    return null;
+  }
+
+  #read(bytes: Uint8Array): Entity {
+    const { kind } = this;
+    const snapshot = decodeStored(bytes) as Snapshot;
+    if (typeof snapshot !== 'object' || snapshot === null || !Number.isInteger(snapshot.k)) throw new Error('not a snapshot');
+    if (snapshot.k > kind.schema) throw new Error(`snapshot has schema ${snapshot.k}, this server knows ${kind.schema}`);
+    let state = snapshot.s;
+    if (state !== null) {
+      for (let schema = snapshot.k; schema < kind.schema; schema++) {
+        const upcast = kind.upcast?.[schema];
+        if (upcast === undefined) throw new Error(`no way from schema ${schema} to ${schema + 1}`);
+        state = upcast(state as never);
+      }
+      const broken = kind.invariant?.(state) ?? null;
+      if (broken !== null) throw new Error(`invariant broken: ${broken}`);
+    }
+    return { state, marks: snapshot.m ?? {} };
+  }
+
+  /** Forgets what is in memory; the next turn loads. */
+  #drop(): void {
+    this.#entity = null;
+    this.#fence = NO_FENCE;
+  }
+
+  #answerAll(batch: Waiting[], refusal: Refusal): void {
+    for (const waiting of batch) answer(waiting, refused(refusal));
+  }
+
+  #answerOutcomes(batch: Waiting[], outcomes: Outcome[], settled: Promise<void> | null): void {
+    batch.forEach((waiting, index) => {
+      const outcome = outcomes[index] as Outcome;
+      switch (outcome.outcome) {
+        case 'decided':
+          return answer(waiting, { outcome: 'decided', reply: outcome.reply, settled });
+        case 'already':
+          return answer(waiting, ALREADY);
+        case 'threw': {
+          this.#parts.metrics.thrown.inc({ kind: this.kind.kind });
+          this.#parts.log.error({ err: outcome.error, kind: this.kind.kind }, 'a decision threw');
+          return answer(waiting, { outcome: 'threw', reply: BUG, settled: null });
+        }
+      }
+    });
+  }
+}
+
+const ALREADY: Answer = { outcome: 'already', reply: null, settled: null };
+
+export function refused(refusal: Refusal): Answer {
+  return { outcome: 'refused', reply: refusal, settled: null };
+}
+
+function answer(waiting: Waiting, value: Answer): void {
+  if (waiting.answered) return;
+  waiting.answered = true;
+  waiting.resolve(value);
+}
+

@@ -1,0 +1,237 @@
+import type { ActorKind, Address, Effect, FactRequest, Facts } from '../../actors/actor.js';
+import { decodeStored, encodeStored } from '../store/codec.js';
+import type { FactRow, Guard, Write } from '../store/store.js';
+import { drawId } from '../draw.js';
+import { EVENT_SCHEMA_VERSION } from '../vocabulary/event_types.js';
+import { unreachable } from '../vocabulary/refusals.js';
+
+/** An entity in memory: its state, and how far it has taken the tells of each sending partition. */
+export type Entity = { state: unknown; marks: Record<string, number> };
+
+/** Where a message came from decides what its commit must hold and record. */
+export type Source =
+  | { from: 'ask'; guards: Guard[] }
+  | { from: 'tell'; partition: number; number: number }
+  | { from: 'reminder'; member: string; at_ms: number };
+
+export type Incoming = { message: unknown; source: Source };
+
+export type Outcome =
+  | { outcome: 'decided'; reply: unknown }
+  /** A tell that this entity had taken before. */
+  | { outcome: 'already' }
+  | { outcome: 'threw'; error: unknown };
+
+/** A tell on its way, as it lies in the outbox. */
+export type Tell = { id: string; to: Address; message: unknown };
+
+export type Fold = {
+  entity: Entity;
+  outcomes: Outcome[];
+  guards: { guard: Guard; index: number }[];
+  writes: Write[];
+  tells: Tell[];
+  /** False when nothing is to be saved. */
+  changed: boolean;
+};
+
+export type FoldInput = {
+  kind: ActorKind;
+  address: Address;
+  partition: number;
+  entity: Entity;
+  batch: Incoming[];
+  rows: FactRow[];
+  now_ms: number;
+  commit_id: string;
+};
+
+/**
+ * Decides a batch of messages one after the other, each seeing state and records as the ones before it leave them,
+ * and gathers what one commit must write. Stops short of a message whose range a message before it has changed:
+ * `outcomes` then has fewer entries than the batch, and the rest is for the next turn.
+ */
+export function fold(input: FoldInput): Fold {
+  const { kind, address, batch, now_ms } = input;
+  const facts = new BatchFacts(input.rows);
+  const result: Fold = { entity: { ...input.entity }, outcomes: [], guards: [], writes: [], tells: [], changed: false };
+  for (const [index, incoming] of batch.entries()) {
+    const { message, source } = incoming;
+    if (source.from === 'tell' && (result.entity.marks[source.partition] ?? 0) >= source.number) {
+      result.outcomes.push({ outcome: 'already' });
+      continue;
+    }
+    let decision: ReturnType<ActorKind['decide']>;
+    try {
+      const requests = kind.facts?.(message) ?? [];
+      if (requests.some((request) => facts.isStale(request))) return result;
+      facts.allow(requests);
+      decision = kind.decide(result.entity.state, message, facts, now_ms);
+    } catch (error) {
+      result.outcomes.push({ outcome: 'threw', error });
+      continue;
+    }
+    result.outcomes.push({ outcome: 'decided', reply: decision.reply });
+    const effects = decision.effects ?? [];
+    const moves = decision.next !== undefined && decision.next !== result.entity.state;
+    const exists = result.entity.state !== null || moves;
+    if (source.from === 'ask' && !moves && effects.length === 0) continue;
+    if (source.from === 'tell' && !exists && effects.length === 0) continue;
+    result.changed = true;
+    if (decision.next !== undefined) result.entity = { ...result.entity, state: decision.next };
+    if (source.from === 'tell') {
+      result.entity = { ...result.entity, marks: { ...result.entity.marks, [source.partition]: source.number } };
+    }
+    if (source.from === 'reminder') {
+      result.guards.push({ guard: { guard: 'reminder', member: source.member, at_ms: source.at_ms }, index });
+      result.writes.push({ write: 'forget', member: source.member });
+    }
+    if (source.from === 'ask') for (const guard of source.guards) result.guards.push({ guard, index });
+    for (const effect of effects) {
+      facts.apply(effect);
+      const write = writeOf(effect, { address, commit_id: input.commit_id, now_ms, partition: input.partition, tells: result.tells });
+      result.writes.push(write);
+    }
+  }
+  return result;
+}
+
+type WriteContext = { address: Address; commit_id: string; now_ms: number; partition: number; tells: Tell[] };
+
+function writeOf(effect: Effect, context: WriteContext): Write {
+  switch (effect.effect) {
+    case 'put': {
+      const { collection, id, order } = effect;
+      const put = { write: 'put_record' as const, collection, id, value: encodeStored(effect.value) };
+      return order === undefined ? put : { ...put, order };
+    }
+    case 'drop':
+      return { write: 'drop_record', collection: effect.collection, id: effect.id };
+    case 'drop_all':
+      return { write: 'drop_collection', collection: effect.collection };
+    case 'event':
+      return {
+        write: 'event',
+        account_id: effect.account_id,
+        type: effect.type,
+        body: eventBody(effect, context),
+      };
+    case 'tell': {
+      const tell: Tell = { id: `${context.commit_id}:${context.tells.length}`, to: effect.to, message: effect.message };
+      context.tells.push(tell);
+      return { write: 'tell', body: encodeStored(tell) };
+    }
+    case 'remind': {
+      const member = reminderMember(context.address, effect.name);
+      return { write: 'remind', member, at_ms: effect.at_ms, body: encodeStored({ to: context.address, message: effect.message }) };
+    }
+    case 'forget':
+      return { write: 'forget', member: reminderMember(context.address, effect.name) };
+    case 'enlist':
+      return { write: 'enlist', account_id: effect.account_id, list: effect.list, member: effect.member, order: effect.order };
+    case 'delist':
+      return { write: 'delist', account_id: effect.account_id, list: effect.list, member: effect.member };
+    case 'raise':
+      return { write: 'raise', account_id: effect.account_id, life: effect.life };
+    case 'mail': {
+      const { mail_id, sealed, give_up_at_ms } = effect;
+      return { write: 'mail', mail_id, content: encodeStored({ sealed, give_up_at_ms }), due_ms: context.now_ms };
+    }
+    default:
+      return unreachable(effect);
+  }
+}
+
+function reminderMember(address: Address, name: string): string {
+  return `${address.kind}:${address.id}:${name}`;
+}
+
+/** The event as JSON, but for its sequence, which only the log can know. */
+function eventBody(effect: Extract<Effect, { effect: 'event' }>, { now_ms, partition }: WriteContext): string {
+  return JSON.stringify({
+    id: drawId({ partition, now_ms }),
+    schema_version: EVENT_SCHEMA_VERSION,
+    occurred_at: new Date(now_ms).toISOString(),
+    account_id: effect.account_id,
+    type: effect.type,
+    resource: { type: effect.type.slice(0, effect.type.indexOf('.')), id: effect.resource_id },
+    data: effect.data ?? {},
+  });
+}
+
+/** The records that a batch asked for, kept as the decisions before the present one leave them. */
+class BatchFacts implements Facts {
+  readonly #records = new Map<string, Map<string, unknown>>();
+  readonly #ranges = new Map<string, { id: string; order: number; value: unknown }[]>();
+  readonly #requests: FactRow[];
+  readonly #changed = new Set<string>();
+
+  constructor(rows: FactRow[]) {
+    this.#requests = rows;
+    for (const { request, value } of rows) {
+      if ('id' in request) this.#collection(request.collection).set(request.id, value === null ? undefined : decodeStored(value));
+    }
+  }
+
+  #collection(name: string): Map<string, unknown> {
+    let found = this.#records.get(name);
+    if (found === undefined) {
+      found = new Map();
+      this.#records.set(name, found);
+    }
+    return found;
+  }
+
+  /** True for a range over a collection that an earlier decision of this batch has changed. */
+  isStale(request: FactRequest): boolean {
+    return 'range' in request && this.#changed.has(request.collection);
+  }
+
+  /** Makes the ranges of the message at hand readable. */
+  allow(requests: FactRequest[]): void {
+    this.#ranges.clear();
+    for (const wanted of requests) {
+      if (!('range' in wanted)) continue;
+      const row = this.#requests.find(({ request }) => sameRange(request, wanted));
+      if (row === undefined) throw new Error(`range of ${wanted.collection} was not loaded`);
+      const rows = row.rows.map(({ id, order, value }) => ({ id, order, value: decodeStored(value) }));
+      this.#ranges.set(wanted.collection, rows);
+    }
+  }
+
+  apply(effect: Effect): void {
+    if (effect.effect === 'put') {
+      this.#collection(effect.collection).set(effect.id, effect.value);
+      this.#changed.add(effect.collection);
+    } else if (effect.effect === 'drop') {
+      this.#collection(effect.collection).set(effect.id, undefined);
+      this.#changed.add(effect.collection);
+    } else if (effect.effect === 'drop_all') {
+      const records = this.#collection(effect.collection);
+      for (const id of records.keys()) records.set(id, undefined);
+      this.#changed.add(effect.collection);
+    }
+  }
+
+  record<T>(collection: string, id: string): T | undefined {
+    const records = this.#collection(collection);
+    if (!records.has(id)) throw new Error(`record ${collection}/${id} was not asked for`);
+    return records.get(id) as T | undefined;
+  }
+
+  range<T>(collection: string): { id: string; order: number; value: T }[] {
+    const found = this.#ranges.get(collection);
+    if (found === undefined) throw new Error(`range of ${collection} was not asked for`);
+    return found as { id: string; order: number; value: T }[];
+  }
+}
+
+function sameRange(a: FactRequest, b: FactRequest): boolean {
+  if (!('range' in a) || !('range' in b) || a.collection !== b.collection) return false;
+  return (
+    a.range.limit === b.range.limit &&
+    a.range.descending === b.range.descending &&
+    a.range.after?.id === b.range.after?.id &&
+    a.range.after?.order === b.range.after?.order
+  );
+}

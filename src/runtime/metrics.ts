@@ -1,0 +1,49 @@
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+
+const SECONDS_BUCKETS = [0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
+
+/** What operators see. Labels name kinds and reasons, never ids. */
+export function makeMetrics() {
+  const registry = new Registry();
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry, prefix: 'spool_' });
+  const counter = (name: string, help: string, ...labelNames: string[]) =>
+    new Counter({ name: `spool_${name}`, help, labelNames, registers });
+  const gauge = (name: string, help: string, ...labelNames: string[]) =>
+    new Gauge({ name: `spool_${name}`, help, labelNames, registers });
+  const seconds = (name: string, help: string, ...labelNames: string[]) =>
+    new Histogram({ name: `spool_${name}_seconds`, help, labelNames, buckets: SECONDS_BUCKETS, registers });
+  return {
+    registry,
+    mailbox_depth: new Histogram({
+      name: 'spool_mailbox_depth',
+      help: 'Messages waiting in the mailbox when a turn begins',
+      labelNames: ['kind'],
+      buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024],
+      registers,
+    }),
+    mailbox_age: seconds('mailbox_age', 'Age of the oldest message when a turn begins', 'kind'),
+    turn: seconds('turn', 'Time of a turn, its commit included', 'kind'),
+    commit: seconds('commit', 'Time of a commit, from sending to verdict'),
+    commits: counter('commits_total', 'Commits by verdict', 'verdict'),
+    conflicts: counter('commit_conflicts_total', 'Commits that met another version', 'kind'),
+    unknown_outcomes: counter('commit_unknown_outcomes_total', 'Commits whose answer did not come, by how they were resolved', 'resolved'),
+    refused: counter('messages_refused_total', 'Messages the runtime refused, by reason', 'kind', 'reason'),
+    thrown: counter('messages_thrown_total', 'Messages whose decision threw', 'kind'),
+    activations: counter('activations_total', 'Entities brought into memory', 'kind'),
+    passivations: counter('passivations_total', 'Entities put to rest', 'kind'),
+    active: gauge('active_entities', 'Entities in memory', 'kind'),
+    parked: gauge('parked_entities', 'Entities whose stored state cannot be used', 'kind'),
+    load: seconds('load', 'Time to load an entity', 'kind'),
+    reminder_lateness: seconds('reminder_lateness', 'How late reminders fire'),
+    tell_lag: seconds('tell_lag', 'From commit of a tell to its application'),
+    tells_waiting: gauge('tells_waiting', 'Tells in hand that are not applied yet'),
+    set_aside: counter('set_aside_total', 'Tells and reminders set aside after throwing too often', 'what'),
+    mails: counter('mails_total', 'Mails by outcome', 'outcome'),
+    requests: seconds('http_request', 'Time of a request by listener, route and status', 'listener', 'route', 'status'),
+    uploads_bytes: counter('upload_bytes_total', 'Bytes of audio stored'),
+    device_connections: gauge('device_connections', 'Open connections on the device listener'),
+  };
+}
+
+export type Metrics = ReturnType<typeof makeMetrics>;

@@ -1,0 +1,237 @@
+import { type ActorSystemRef, start, stop } from 'nact';
+import type { Logger } from 'pino';
+import type { ActorKind, Address } from '../../actors/actor.js';
+import { isRefusal, refuse, type Refusal } from '../vocabulary/refusals.js';
+import { drawBytes } from '../draw.js';
+import { partitionOf } from '../store/partitions.js';
+import type { Guard, Place, Store } from '../store/store.js';
+import { Activation, type Answer, refused, SHUT } from './activation.js';
+import type { Incoming, Tell } from './fold.js';
+import type { Metrics } from './metrics.js';
+
+const ASK_DEADLINE_MS = 8_000;
+const SETTLE_MAX_MS = 2_000;
+const ACTIVE_MAX = 50_000;
+const IDLE_MAX_MS = 10 * 60_000;
+const REST_EVERY_MS = 1_000;
+const REST_LOOKS_MAX = 2_000;
+const LATE = refuse('UNAVAILABLE', 'This took too long; whether it took effect is unknown.', { retry_after_s: 1 });
+
+/** What an activation needs of its surroundings. */
+export type RuntimeParts = {
+  store: Store;
+  metrics: Metrics;
+  log: Pick<Logger, 'info' | 'warn' | 'error'>;
+  /** The only clock, ms since 1970. */
+  now(): number;
+  pause(ms: number): Promise<void>;
+  /** True while nobody else writes: memory then needs no look at the store. */
+  trust_memory: boolean;
+  /** Counts the times that memory became doubtful, such as a new connection to Redis. */
+  generation(): number;
+  nextCommitId(): string;
+  /** Resolves when the tells, and what they cause, have been applied. */
+  settle(partition: number, tells: Tell[]): Promise<void>;
+  /** Storage holds an older version than memory had seen. */
+  onRegress(place: Place, seen: number, stored: number): void;
+};
+
+/** A kind whose own types only its callers know. */
+// biome-ignore lint/suspicious/noExplicitAny: state and message types differ by kind and meet only in its own decide
+export type AnyActorKind = ActorKind<any, any, any>;
+
+export type RuntimeOptions = Pick<RuntimeParts, 'store' | 'metrics' | 'log' | 'now' | 'trust_memory'> & {
+  kinds: AnyActorKind[];
+  pause?: (ms: number) => Promise<void>;
+  active_max?: number;
+  ask_deadline_ms?: number;
+};
+
+/** Wakes the relay of a partition and resolves when it has applied these tells. */
+export type Settler = (partition: number, tells: Tell[]) => Promise<void>;
+
+/**
+ * All entities of this process: finds or wakes the one an address names, hands it messages, and puts idle ones to
+ * rest. nact gives each its turn order; asking, saving and answering are ours (design section 5).
+ */
+export class Runtime {
+  readonly #kinds = new Map<string, ActorKind>();
+  readonly #active = new Map<string, Activation>();
+  readonly #parts: RuntimeParts;
+  readonly #system: ActorSystemRef;
+  readonly #options: RuntimeOptions;
+  readonly #rest_timer: NodeJS.Timeout;
+  readonly #writer = Buffer.from(drawBytes(6)).toString('hex');
+  #settler: Settler = () => Promise.resolve();
+  #commits = 0;
+  #spawned = 0;
+  #generation = 0;
+  #shut = false;
+  #waiting = 0;
+
+  constructor(options: RuntimeOptions) {
+    for (const kind of options.kinds) this.#kinds.set(kind.kind, kind);
+    this.#options = options;
+    this.#system = start();
+    this.#parts = {
+      store: options.store,
+      metrics: options.metrics,
+      log: options.log,
+      now: options.now,
+      pause: options.pause ?? ((ms) => new Promise((resolve) => setTimeout(resolve, ms))),
+      trust_memory: options.trust_memory,
+      generation: () => this.#generation,
+      nextCommitId: () => this.#writer + (++this.#commits).toString(16).padStart(12, '0'),
+      settle: (partition, tells) => this.#settler(partition, tells),
+      onRegress: (place, seen, stored) => {
+        options.log.error({ kind: place.address.kind, seen, stored }, 'storage went back in time; memory is dropped');
+        this.distrust();
+      },
+    };
+    this.#rest_timer = setInterval(() => this.#restIdle(), REST_EVERY_MS);
+    this.#rest_timer.unref();
+  }
+
+  /** Who applies tells; set once, when the relay exists. */
+  set settler(settler: Settler) {
+    this.#settler = settler;
+  }
+
+  /** The place of an entity. */
+  placeOf(address: Address): Place {
+    return { address, partition: partitionOf(address, this.#kind(address).home) };
+  }
+
+  /**
+   * Sends a message and waits for its answer, which may be a refusal. Every ask is answered: by the actor, or with
+   * UNAVAILABLE when the mailbox is full, storage is away, or the deadline passes.
+   */
+  async ask<Reply = unknown>(address: Address, message: unknown, guards: Guard[] = []): Promise<Reply | Refusal> {
+    return (await this.#send(address, { message, source: { from: 'ask', guards } })).reply as Reply | Refusal;
+  }
+
+  /** As `ask`, but answers when all that the message told others has been applied there, or after two seconds. */
+  async askSettled<Reply = unknown>(address: Address, message: unknown, guards: Guard[] = []): Promise<Reply | Refusal> {
+    const answer = await this.#send(address, { message, source: { from: 'ask', guards } });
+    if (answer.settled !== null && !isRefusal(answer.reply)) await withinMs(answer.settled, SETTLE_MAX_MS);
+    return answer.reply as Reply | Refusal;
+  }
+
+  /** Hands over a tell or a reminder; the answer says whether it may be taken off its list. */
+  deliver(address: Address, incoming: Incoming): Promise<Answer> {
+    return this.#send(address, incoming);
+  }
+
+  async #send(address: Address, incoming: Incoming): Promise<Answer> {
+    if (this.#shut) return refused(SHUT);
+    this.#waiting += 1;
+    try {
+      return await new Promise<Answer>((resolve) => {
+        const deadline = setTimeout(() => {
+          this.#options.metrics.refused.inc({ kind: address.kind, reason: 'deadline' });
+          resolve(refused(LATE));
+        }, this.#options.ask_deadline_ms ?? ASK_DEADLINE_MS);
+        this.#activation(address).enqueue(incoming, (answer) => {
+          clearTimeout(deadline);
+          resolve(answer);
+        });
+      });
+    } finally {
+      this.#waiting -= 1;
+    }
+  }
+
+  #kind(address: Address): ActorKind {
+    const kind = this.#kinds.get(address.kind);
+    if (kind === undefined) throw new Error(`no actor of kind ${address.kind}`);
+    return kind;
+  }
+
+  #activation(address: Address): Activation {
+    const key = `${address.kind}:${address.id}`;
+    let found = this.#active.get(key);
+    if (found === undefined) {
+      const kind = this.#kind(address);
+      found = new Activation(this.placeOf(address), kind, this.#parts, this.#system, `e${++this.#spawned}`);
+      this.#options.metrics.activations.inc({ kind: kind.kind });
+      this.#options.metrics.active.inc({ kind: kind.kind });
+    } else {
+      this.#active.delete(key);
+    }
+    this.#active.set(key, found); // the map stays in order of use
+    found.last_used = performance.now();
+    if (this.#active.size > (this.#options.active_max ?? ACTIVE_MAX)) this.#restIdle();
+    return found;
+  }
+
+  /** Puts to rest what was not used for long, and the least recently used of what is too many. */
+  #restIdle(): void {
+    const bound = this.#options.active_max ?? ACTIVE_MAX;
+    const old = performance.now() - IDLE_MAX_MS;
+    let looks = 0;
+    for (const [key, activation] of this.#active) {
+      if (looks++ >= REST_LOOKS_MAX) break;
+      if (this.#active.size <= bound && activation.last_used > old) break;
+      if (!activation.idle || activation.parked !== null) continue;
+      this.#active.delete(key);
+      activation.rest();
+      this.#options.metrics.passivations.inc({ kind: activation.kind.kind });
+      this.#options.metrics.active.dec({ kind: activation.kind.kind });
+    }
+  }
+
+  /** From now on each entity is held against storage before memory is used again. */
+  distrust(): void {
+    this.#generation += 1;
+  }
+
+  /** What operators see of the entities in memory, the busiest first. */
+  inspect(limit: number) {
+    const kinds: Record<string, { active: number; waiting: number; parked: number }> = {};
+    for (const activation of this.#active.values()) {
+      const row = (kinds[activation.kind.kind] ??= { active: 0, waiting: 0, parked: 0 });
+      row.active += 1;
+      row.waiting += activation.waiting;
+      if (activation.parked !== null) row.parked += 1;
+    }
+    const view = (activation: Activation) => ({
+      kind: activation.kind.kind,
+      id: activation.place.address.id,
+      partition: activation.place.partition,
+      version: activation.version,
+      waiting: activation.waiting,
+      turns: activation.turns,
+      turn_ms_mean: activation.turns === 0 ? 0 : activation.turn_ms_total / activation.turns,
+      parked: activation.parked,
+    });
+    const all = [...this.#active.values()];
+    const busiest = all.toSorted((a, b) => b.waiting - a.waiting || b.turns - a.turns).slice(0, limit);
+    return { kinds, busiest: busiest.map(view), parked: all.filter(({ parked }) => parked !== null).slice(0, limit).map(view) };
+  }
+
+  /** Lets a parked entity try again with its next message; false when none of that address is parked. */
+  unpark(address: Address): boolean {
+    const found = this.#active.get(`${address.kind}:${address.id}`);
+    if (found === undefined || found.parked === null) return false;
+    found.unpark();
+    return true;
+  }
+
+  /** Takes no more messages, and waits (bounded) until those it took are answered. */
+  async shutdown(deadline_ms: number): Promise<void> {
+    this.#shut = true;
+    const until = performance.now() + deadline_ms;
+    while (this.#waiting > 0 && performance.now() < until) await new Promise((resolve) => setTimeout(resolve, 10));
+    clearInterval(this.#rest_timer);
+    stop(this.#system);
+  }
+}
+
+async function withinMs(work: Promise<void>, ms: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([work, late]);
+  clearTimeout(timer);
+}

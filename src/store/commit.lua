@@ -1,0 +1,203 @@
+#!lua name=spool_commit_v1
+--[[
+  One turn's whole effect, all or nothing (design section 4). Lua does not roll back, so everything is read and
+  checked first; after the mark below no command can fail.
+
+  KEYS   1 the entity; the others are named by their number in guards and writes
+  ARGV   1 this commit's id (6 bytes writer, 6 bytes count)   2, 3 expected version and commit id ('0', '' = new)
+         4 'put', or 'end' for an entity that ends            5 snapshot
+         6 now, ms   7 how long an ended entity's header stays, ms   8 name for a log that begins here
+         9 number of guards, then per guard:
+           L key field value          a life still has this value
+           R key member score         a reminder is still due at this time
+         then writes until the end:
+           H key field value          HSET          h key field      HDEL
+           Z key score member         ZADD          z key member     ZREM
+           D key                      UNLINK        N key field      raise by one
+           E log head type body       account event
+           O outbox count body        tell
+
+  The entity's value: count n, n times (commit id, version) of the last commit of each of the last writers with the
+  newest first, snapshot. A writer has one commit of an entity under way at a time, so its last one is all that can
+  arrive twice.
+
+  Result {'applied' | 'repeated', version}, {'conflict', version}, {'guarded', number of the guard},
+         {'malformed', why}
+]]
+
+local WRITERS_MAX = 8
+local ENTRY_BYTES = 20
+
+local function read_header(value)
+  if not value or #value == 0 then return 0, '', {} end
+  local count = string.byte(value, 1)
+  local entries = {}
+  for i = 1, count do
+    local at = 2 + (i - 1) * ENTRY_BYTES
+    entries[i] = { id = string.sub(value, at, at + 11), version = struct.unpack('>I8', value, at + 12) }
+  end
+  return entries[1].version, entries[1].id, entries
+end
+
+local function write_header(id, version, entries)
+  local writer = string.sub(id, 1, 6)
+  local parts = { '', id, struct.pack('>I8', version) }
+  local count = 1
+  for _, entry in ipairs(entries) do
+    if count < WRITERS_MAX and string.sub(entry.id, 1, 6) ~= writer then
+      count = count + 1
+      parts[#parts + 1] = entry.id
+      parts[#parts + 1] = struct.pack('>I8', entry.version)
+    end
+  end
+  parts[1] = string.char(count)
+  return table.concat(parts)
+end
+
+-- Per write: how many arguments follow it, and the types that its keys must have (by position of the argument).
+local WRITES = {
+  H = { 3, { 'hash' } },
+  h = { 2, { 'hash' } },
+  Z = { 3, { 'zset' } },
+  z = { 2, { 'zset' } },
+  D = { 1, {} },
+  N = { 2, { 'hash' } },
+  E = { 4, { 'stream', 'hash' } },
+  O = { 3, { 'stream', 'string' } },
+}
+
+local function append_event(log, head, now_ms, log_name, event_type, body)
+  local seen = redis.call('HMGET', head, 'sequence', 'last_ms', 'epoch')
+  local sequence = (tonumber(seen[1]) or 0) + 1
+  local last_ms = math.max(tonumber(seen[2]) or 0, now_ms)
+  local id = string.format('%.0f-%.0f', last_ms, sequence)
+  redis.call('XADD', log, id, 't', event_type, 'b', body)
+  redis.call('HSET', head, 'sequence', string.format('%.0f', sequence), 'last_ms', string.format('%.0f', last_ms),
+    't:' .. event_type, id)
+  if not seen[3] then redis.call('HSET', head, 'epoch', log_name) end
+end
+
+local function commit(keys, args)
+  local entity, id, expected_version, expected_id = keys[1], args[1], tonumber(args[2]), args[3]
+  local mode, snapshot, now_ms, ended_ms, log_name = args[4], args[5], tonumber(args[6]), tonumber(args[7]), args[8]
+
+  local kinds = {}
+  local function kind_of(key)
+    if not kinds[key] then kinds[key] = redis.call('TYPE', key).ok end
+    return kinds[key]
+  end
+  local function is(key, kind)
+    local found = kind_of(key)
+    return found == 'none' or found == kind
+  end
+
+  if not is(entity, 'string') then return { 'malformed', 'entity is a ' .. kind_of(entity) } end
+  local version, last_id, entries = read_header(redis.call('GET', entity) or '')
+  for _, entry in ipairs(entries) do
+    if entry.id == id then return { 'repeated', entry.version } end
+  end
+  if version ~= expected_version or last_id ~= expected_id then return { 'conflict', version } end
+
+  local at = 10
+  for guard = 1, tonumber(args[9]) do
+    local code, key, field, value = args[at], keys[tonumber(args[at + 1])], args[at + 2], args[at + 3]
+    if code == 'L' then
+      if not is(key, 'hash') then return { 'malformed', key .. ' is a ' .. kind_of(key) } end
+      if tonumber(redis.call('HGET', key, field) or '0') ~= tonumber(value) then return { 'guarded', guard } end
+    elseif code == 'R' then
+      if not is(key, 'zset') then return { 'malformed', key .. ' is a ' .. kind_of(key) } end
+      local score = redis.call('ZSCORE', key, field)
+      if not score or tonumber(score) ~= tonumber(value) then return { 'guarded', guard } end
+    else
+      return { 'malformed', 'unknown guard' }
+    end
+    at = at + 4
+  end
+
+  local first_write = at
+  while at <= #args do
+    local write = WRITES[args[at]]
+    if not write then return { 'malformed', 'unknown write' } end
+    if at + write[1] > #args then return { 'malformed', 'cut short' } end
+    for i, kind in ipairs(write[2]) do
+      local key = keys[tonumber(args[at + i])]
+      if not key then return { 'malformed', 'undeclared key' } end
+      if not is(key, kind) then return { 'malformed', key .. ' is a ' .. kind_of(key) } end
+    end
+    if args[at] == 'Z' and not tonumber(args[at + 2]) then return { 'malformed', 'score' } end
+    if args[at] == 'N' and not tonumber(redis.call('HGET', keys[tonumber(args[at + 1])], args[at + 2]) or '0') then
+      return { 'malformed', 'not a number' }
+    end
+    if args[at] == 'O' and not tonumber(redis.call('GET', keys[tonumber(args[at + 2])]) or '0') then
+      return { 'malformed', 'not a number' }
+    end
+    if args[at] == 'D' and not keys[tonumber(args[at + 1])] then return { 'malformed', 'undeclared key' } end
+    at = at + write[1] + 1
+  end
+  if mode ~= 'put' and mode ~= 'end' then return { 'malformed', 'mode' } end
+
+  -- From here on nothing can fail.
+  version = version + 1
+  local value = write_header(id, version, entries) .. snapshot
+  if mode == 'put' then
+    redis.call('SET', entity, value)
+  else
+    redis.call('SET', entity, value, 'PX', string.format('%.0f', ended_ms))
+  end
+  at = first_write
+  while at <= #args do
+    local code, key = args[at], keys[tonumber(args[at + 1])]
+    if code == 'H' then
+      redis.call('HSET', key, args[at + 2], args[at + 3])
+    elseif code == 'h' then
+      redis.call('HDEL', key, args[at + 2])
+    elseif code == 'Z' then
+      redis.call('ZADD', key, args[at + 2], args[at + 3])
+    elseif code == 'z' then
+      redis.call('ZREM', key, args[at + 2])
+    elseif code == 'D' then
+      redis.call('UNLINK', key)
+    elseif code == 'N' then
+      redis.call('HINCRBY', key, args[at + 2], 1)
+    elseif code == 'E' then
+      append_event(key, keys[tonumber(args[at + 2])], now_ms, log_name, args[at + 3], args[at + 4])
+    elseif code == 'O' then
+      local number = redis.call('INCR', keys[tonumber(args[at + 2])])
+      redis.call('XADD', key, number .. '-0', 'b', args[at + 3])
+    end
+    at = at + WRITES[code][1] + 1
+  end
+  return { 'applied', version }
+end
+
+--[[
+  Takes what is due in a sorted set and moves it into the future, so that one worker has it until then.
+  KEYS 1 due times, 2 contents    ARGV 1 now, ms   2 due again at, ms   3 how many
+  Result: member, content, member, content, …
+]]
+local function lease(keys, args)
+  local due = redis.call('ZRANGEBYSCORE', keys[1], '-inf', args[1], 'LIMIT', 0, args[3])
+  local out = {}
+  for _, member in ipairs(due) do
+    redis.call('ZADD', keys[1], args[2], member)
+    out[#out + 1] = member
+    out[#out + 1] = redis.call('HGET', keys[2], member) or ''
+  end
+  return out
+end
+
+--[[
+  Takes a reminder away unless it was moved meanwhile.
+  KEYS 1 due times, 2 messages    ARGV 1 member   2 the time it was due at, ms
+]]
+local function unremind(keys, args)
+  local score = redis.call('ZSCORE', keys[1], args[1])
+  if not score or tonumber(score) ~= tonumber(args[2]) then return 0 end
+  redis.call('ZREM', keys[1], args[1])
+  redis.call('HDEL', keys[2], args[1])
+  return 1
+end
+
+redis.register_function('spool_commit_v1', commit)
+redis.register_function('spool_lease_v1', lease)
+redis.register_function('spool_unremind_v1', unremind)

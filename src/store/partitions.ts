@@ -1,0 +1,114 @@
+import { createHash } from 'node:crypto';
+import calculateSlot from 'cluster-key-slot';
+import type { Address } from '../../actors/actor.js';
+import { PARTITIONS, partitionOfId } from '../vocabulary/ids.js';
+
+const SLOTS = 16_384;
+const SLOTS_APART = SLOTS / PARTITIONS;
+
+/**
+ * The hash tags of the partitions: partition i sits in slot 64·i, so that any number of shards that is a power of
+ * two gets the same number of partitions (design section 2). Deterministic: the shortest text, counted in base 36.
+ */
+const TAGS: readonly string[] = (() => {
+  const tags: string[] = new Array<string>(PARTITIONS).fill('');
+  let missing = PARTITIONS;
+  for (let count = 0; missing > 0; count++) {
+    const text = count.toString(36);
+    const slot = calculateSlot(text);
+    const partition = slot / SLOTS_APART;
+    if (slot % SLOTS_APART !== 0 || tags[partition] !== '') continue;
+    tags[partition] = text;
+    missing--;
+  }
+  return tags;
+})();
+
+/** The hash tag of a partition (0 to 255), without braces. */
+export function tagOf(partition: number): string {
+  const tag = TAGS[partition];
+  if (tag === undefined) throw new Error(`no partition ${partition}`);
+  return tag;
+}
+
+/** The partition of a text that is not an id: an email, a BLE address, a client id, a fingerprint. */
+export function partitionOfText(text: string): number {
+  return createHash('sha256').update(text).digest()[0] ?? 0;
+}
+
+/** The partition of an entity's home. */
+export function partitionOf(address: Address, home: 'id' | 'hash'): number {
+  return home === 'id' ? partitionOfId(address.id) : partitionOfText(address.id);
+}
+
+/** Names of all keys. Each starts with the partition's hash tag; the version of the key format comes first inside. */
+export class PartitionKeys {
+  readonly #prefix: string;
+
+  constructor(partition: number) {
+    this.#prefix = `{${tagOf(partition)}}1:`;
+  }
+
+  /** String: the entity's header and snapshot. */
+  entity(address: Address): string {
+    return `${this.#prefix}e:${address.kind}:${address.id}`;
+  }
+  /** Hash: records of one collection by id. */
+  records(address: Address, collection: string): string {
+    return `${this.#prefix}r:${address.kind}:${address.id}:${collection}`;
+  }
+  /** Sorted set: ids of a collection's records in their order. */
+  order(address: Address, collection: string): string {
+    return `${this.#prefix}o:${address.kind}:${address.id}:${collection}`;
+  }
+  /** Stream: an account's events. */
+  log(account_id: string): string {
+    return `${this.#prefix}log:${account_id}`;
+  }
+  /** Hash: `epoch` of the log, last `sequence`, `last_ms`, and `t:<type>` = id of the last event of that type. */
+  logHead(account_id: string): string {
+    return `${this.#prefix}logh:${account_id}`;
+  }
+  /** Hash: the lives of an account; an absent one is 0. */
+  lives(account_id: string): string {
+    return `${this.#prefix}life:${account_id}`;
+  }
+  /** Sorted set: members of an account's list in their order. */
+  list(account_id: string, list: string): string {
+    return `${this.#prefix}l:${account_id}:${list}`;
+  }
+  /** Sorted set of due times, and the messages, of the partition's reminders. */
+  get reminders(): string {
+    return `${this.#prefix}rem`;
+  }
+  get reminderMessages(): string {
+    return `${this.#prefix}remm`;
+  }
+  /** Stream: tells that are not applied yet; their ids count up without a gap. */
+  get outbox(): string {
+    return `${this.#prefix}out`;
+  }
+  get outboxCount(): string {
+    return `${this.#prefix}outn`;
+  }
+  /** Sorted set of due times, and the sealed contents, of mails to send. */
+  get mails(): string {
+    return `${this.#prefix}mail`;
+  }
+  get mailContents(): string {
+    return `${this.#prefix}mailc`;
+  }
+  /** Hash: tells and reminders that threw too often, until somebody retries them. */
+  get setAside(): string {
+    return `${this.#prefix}aside`;
+  }
+}
+
+const KEYS = Array.from({ length: PARTITIONS }, (_, partition) => new PartitionKeys(partition));
+
+/** The key names of a partition (0 to 255). */
+export function keysOf(partition: number): PartitionKeys {
+  const keys = KEYS[partition];
+  if (keys === undefined) throw new Error(`no partition ${partition}`);
+  return keys;
+}

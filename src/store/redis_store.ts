@@ -1,0 +1,338 @@
+import type { Redis } from 'ioredis';
+import type { FactRequest, RangeRequest } from '../../actors/actor.js';
+import { loadLibrary } from './redis_connection.js';
+import { keysOf } from './partitions.js';
+import {
+  type Commit,
+  type DueReminder,
+  type FactRow,
+  type Fence,
+  type Guard,
+  type ListPage,
+  type LogHead,
+  type LoggedEvent,
+  type OutboxTell,
+  type Place,
+  type Store,
+  StoreUnavailable,
+  type StoredEntity,
+  type StoredRow,
+  type Verdict,
+  type Write,
+} from './store.js';
+
+const ENTRY_BYTES = 20;
+const COMMIT_ID_BYTES = 12;
+/** An ended entity's header outlives every resend; with marks it outlives a long stop of the relay as well. */
+const ENDED_HEADER_MS = 30 * 24 * 3_600_000;
+/** Ties in an ordered collection are read over in steps of this. */
+const TIES_STEP = 64;
+
+type AccountPlace = { account_id: string; partition: number };
+
+/** The store on Redis 7 or later, through one function for all writes of actors. */
+export class RedisStore implements Store {
+  readonly #redis: Redis;
+  /** Names the logs that begin through this process; a log keeps its name for life. */
+  readonly #draw_log_epoch: () => string;
+
+  constructor(redis: Redis, draw_log_epoch: () => string) {
+    this.#redis = redis;
+    this.#draw_log_epoch = draw_log_epoch;
+  }
+
+  async load(places: Place[]): Promise<(StoredEntity | null)[]> {
+    const values = await guardIo(Promise.all(places.map((place) => this.#redis.getBuffer(entityKey(place)))));
+    return values.map((value) => (value === null ? null : parseEntity(value)));
+  }
+
+  async probe(place: Place): Promise<Fence | null> {
+    const header = await guardIo(this.#redis.getrangeBuffer(entityKey(place), 0, ENTRY_BYTES));
+    return header.length === 0 ? null : parseFence(header);
+  }
+
+  async facts(place: Place, requests: FactRequest[]): Promise<FactRow[]> {
+    return guardIo(Promise.all(requests.map((request) => this.#fact(place, request))));
+  }
+
+  async #fact(place: Place, request: FactRequest): Promise<FactRow> {
+    const keys = keysOf(place.partition);
+    const records = keys.records(place.address, request.collection);
+    if ('id' in request) {
+      return { request, value: await this.#redis.hgetBuffer(records, request.id), rows: [] };
+    }
+    const members = await this.#ordered(keys.order(place.address, request.collection), request.range);
+    if (members.length === 0) return { request, value: null, rows: [] };
+    const values = await this.#redis.hmgetBuffer(records, ...members.map(({ member }) => member));
+    const rows: StoredRow[] = [];
+    members.forEach(({ member, order }, index) => {
+      const value = values[index];
+      if (value) rows.push({ id: member, order, value });
+    });
+    return { request, value: null, rows };
+  }
+
+  /** A run of a sorted set by score and then by member, beginning behind `after`. */
+  async #ordered(key: string, range: RangeRequest): Promise<{ member: string; order: number }[]> {
+    const { after, descending = false, limit } = range;
+    const found: { member: string; order: number }[] = [];
+    for (let offset = 0; found.length < limit; ) {
+      const step = limit + TIES_STEP;
+      const from = after === undefined ? (descending ? '+inf' : '-inf') : String(after.order);
+      const flat = descending
+        ? await this.#redis.zrevrangebyscore(key, from, '-inf', 'WITHSCORES', 'LIMIT', offset, step)
+        : await this.#redis.zrangebyscore(key, from, '+inf', 'WITHSCORES', 'LIMIT', offset, step);
+      for (let i = 0; i + 1 < flat.length && found.length < limit; i += 2) {
+        const member = flat[i] as string;
+        const order = Number(flat[i + 1]);
+        const seen = after !== undefined && order === after.order && (descending ? member >= after.id : member <= after.id);
+        if (!seen) found.push({ member, order });
+      }
+      if (flat.length < step * 2) break;
+      offset += step;
+    }
+    return found;
+  }
+
+  async commit(commit: Commit): Promise<Verdict> {
+    const { keys, args } = commitCall(commit, this.#draw_log_epoch);
+    const call = () => this.#redis.fcall('spool_commit_v1', keys.length, ...keys, ...args) as Promise<unknown>;
+    const answer = await guardIo(
+      call().catch(async (error: unknown) => {
+        if (!isMissingFunction(error)) throw error;
+        await loadLibrary(this.#redis);
+        return call();
+      }),
+    );
+    return parseVerdict(answer as [string, string | number]);
+  }
+
+  async lives({ account_id, partition }: AccountPlace): Promise<Record<string, number>> {
+    const found = await guardIo(this.#redis.hgetall(keysOf(partition).lives(account_id)));
+    return Object.fromEntries(Object.entries(found).map(([life, value]) => [life, Number(value)]));
+  }
+
+  async list({ account_id, partition }: AccountPlace, list: string, page: ListPage): Promise<{ member: string; order: number }[]> {
+    const after = page.after === undefined ? undefined : { order: page.after.order, id: page.after.member };
+    return guardIo(this.#ordered(keysOf(partition).list(account_id, list), { ...page, after }));
+  }
+
+  async dueReminders(partition: number, now_ms: number, limit: number): Promise<DueReminder[]> {
+    const keys = keysOf(partition);
+    const flat = await guardIo(
+      this.#redis.zrangebyscore(keys.reminders, '-inf', now_ms, 'WITHSCORES', 'LIMIT', 0, limit),
+    );
+    if (flat.length === 0) return [];
+    const members = flat.filter((_, index) => index % 2 === 0);
+    const bodies = await guardIo(this.#redis.hmgetBuffer(keys.reminderMessages, ...members));
+    return members.flatMap((member, index) => {
+      const body = bodies[index];
+      return body ? [{ member, at_ms: Number(flat[index * 2 + 1]), body }] : [];
+    });
+  }
+
+  async removeReminder(partition: number, { member, at_ms }: { member: string; at_ms: number }): Promise<void> {
+    const keys = keysOf(partition);
+    await guardIo(
+      this.#redis.callBuffer('FCALL', 'spool_unremind_v1', 2, keys.reminders, keys.reminderMessages, member, at_ms) as Promise<unknown>,
+    );
+  }
+
+  async tells(partition: number, after: number, limit: number): Promise<OutboxTell[]> {
+    const entries = (await guardIo(
+      this.#redis.xrangeBuffer(keysOf(partition).outbox, `(${after}-0`, '+', 'COUNT', limit),
+    )) as unknown as [Buffer, Buffer[]][];
+    return entries.map(([id, fields]) => ({ number: Number.parseInt(id.toString(), 10), body: fields[1] as Buffer }));
+  }
+
+  async removeTells(partition: number, numbers: number[]): Promise<void> {
+    await guardIo(this.#redis.xdel(keysOf(partition).outbox, ...numbers.map((number) => `${number}-0`)));
+  }
+
+  async leaseMails(
+    partition: number,
+    due: { now_ms: number; again_ms: number; limit: number },
+  ): Promise<{ mail_id: string; content: Uint8Array }[]> {
+    const keys = keysOf(partition);
+    const flat = (await guardIo(
+      this.#redis.callBuffer('FCALL', 'spool_lease_v1', 2, keys.mails, keys.mailContents, due.now_ms, due.again_ms, due.limit) as Promise<unknown>,
+    )) as Buffer[];
+    const leased: { mail_id: string; content: Uint8Array }[] = [];
+    for (let i = 0; i + 1 < flat.length; i += 2) {
+      leased.push({ mail_id: (flat[i] as Buffer).toString(), content: flat[i + 1] as Buffer });
+    }
+    return leased;
+  }
+
+  async removeMail(partition: number, mail_id: string): Promise<void> {
+    const keys = keysOf(partition);
+    await guardIo(Promise.all([this.#redis.zrem(keys.mails, mail_id), this.#redis.hdel(keys.mailContents, mail_id)]));
+  }
+
+  async setAside(partition: number, name: string, content: Uint8Array): Promise<void> {
+    await guardIo(this.#redis.hset(keysOf(partition).setAside, name, Buffer.from(content)));
+  }
+
+  async listSetAside(partition: number): Promise<{ name: string; content: Uint8Array }[]> {
+    const found = await guardIo(this.#redis.hgetallBuffer(keysOf(partition).setAside));
+    return Object.entries(found).map(([name, content]) => ({ name, content }));
+  }
+
+  async removeSetAside(partition: number, name: string): Promise<void> {
+    await guardIo(this.#redis.hdel(keysOf(partition).setAside, name));
+  }
+
+  async logHead({ account_id, partition }: AccountPlace, type: string | null): Promise<LogHead | null> {
+    const [epoch, sequence, last_ms, of_type] = await guardIo(
+      this.#redis.hmget(keysOf(partition).logHead(account_id), 'epoch', 'sequence', 'last_ms', `t:${type ?? ''}`),
+    );
+    if (!epoch) return null;
+    const last_id = `${last_ms}-${sequence}`;
+    return { epoch, last_id, last_id_of_type: type === null ? last_id : (of_type ?? null) };
+  }
+
+  async events(
+    { account_id, partition }: AccountPlace,
+    range: { from: string; to: string; descending: boolean; limit: number },
+  ): Promise<LoggedEvent[]> {
+    const log = keysOf(partition).log(account_id);
+    const entries = await guardIo(
+      range.descending
+        ? this.#redis.xrevrange(log, range.from, range.to, 'COUNT', range.limit)
+        : this.#redis.xrange(log, range.from, range.to, 'COUNT', range.limit),
+    );
+    return entries.map(([id, fields]) => ({ id, type: fields[1] ?? '', body: fields[3] ?? '' }));
+  }
+}
+
+/** Redis' own refusals are bugs and pass as they are; everything else means that the outcome is unknown. */
+async function guardIo<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (isReplyError(error) && !isPassing(error)) throw error;
+    throw new StoreUnavailable(`storage: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+function isReplyError(error: unknown): error is Error {
+  return error instanceof Error && error.name === 'ReplyError';
+}
+
+/** Refusals that say "not now": loading, busy, read-only replica, out of memory, disk errors, slot moves. */
+function isPassing(error: Error): boolean {
+  return /^(LOADING|BUSY|READONLY|OOM|MISCONF|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|NOREPLICAS|UNKILLABLE)/.test(error.message);
+}
+
+function isMissingFunction(error: unknown): boolean {
+  return isReplyError(error) && /function not found/i.test(error.message);
+}
+
+function entityKey({ address, partition }: Place): string {
+  return keysOf(partition).entity(address);
+}
+
+function parseFence(header: Buffer): Fence {
+  return {
+    commit_id: header.toString('hex', 1, 1 + COMMIT_ID_BYTES),
+    version: Number(header.readBigUInt64BE(1 + COMMIT_ID_BYTES)),
+  };
+}
+
+function parseEntity(value: Buffer): StoredEntity {
+  const writers = value[0] ?? 0;
+  return { ...parseFence(value), snapshot: value.subarray(1 + writers * ENTRY_BYTES) };
+}
+
+function parseVerdict([verdict, number]: [string, string | number]): Verdict {
+  switch (verdict) {
+    case 'applied':
+    case 'repeated':
+    case 'conflict':
+      return { verdict, version: Number(number) };
+    case 'guarded':
+      return { verdict, index: Number(number) - 1 };
+    default:
+      throw new Error(`commit refused as ${verdict}: ${String(number)}`);
+  }
+}
+
+/** The keys and arguments of one commit, as commit.lua reads them. Exported for measuring it alone. */
+export function commitCall(commit: Commit, draw_log_epoch: () => string): { keys: string[]; args: (string | number | Buffer)[] } {
+  const names = keysOf(commit.place.partition);
+  const keys: string[] = [names.entity(commit.place.address)];
+  const numbers = new Map<string, number>();
+  const key = (name: string): number => {
+    let number = numbers.get(name);
+    if (number === undefined) {
+      number = keys.push(name);
+      numbers.set(name, number);
+    }
+    return number;
+  };
+  const args: (string | number | Buffer)[] = [
+    Buffer.from(commit.commit_id, 'hex'),
+    commit.expected.version,
+    Buffer.from(commit.expected.commit_id, 'hex'),
+    commit.mode,
+    Buffer.from(commit.snapshot),
+    commit.now_ms,
+    ENDED_HEADER_MS,
+    commit.writes.some(({ write }) => write === 'event') ? draw_log_epoch() : '',
+    commit.guards.length,
+  ];
+  for (const guard of commit.guards) args.push(...guardArgs(guard, names, key));
+  for (const write of commit.writes) args.push(...writeArgs(write, commit.place, names, key));
+  return { keys, args };
+}
+
+function guardArgs(guard: Guard, names: ReturnType<typeof keysOf>, key: (name: string) => number): (string | number)[] {
+  return guard.guard === 'life'
+    ? ['L', key(names.lives(guard.account_id)), guard.life, guard.value]
+    : ['R', key(names.reminders), guard.member, guard.at_ms];
+}
+
+function writeArgs(
+  write: Write,
+  { address }: Place,
+  names: ReturnType<typeof keysOf>,
+  key: (name: string) => number,
+): (string | number | Buffer)[] {
+  switch (write.write) {
+    case 'put_record': {
+      const put = ['H', key(names.records(address, write.collection)), write.id, Buffer.from(write.value)];
+      return write.order === undefined
+        ? put
+        : [...put, 'Z', key(names.order(address, write.collection)), write.order, write.id];
+    }
+    case 'drop_record':
+      return [
+        ...['h', key(names.records(address, write.collection)), write.id],
+        ...['z', key(names.order(address, write.collection)), write.id],
+      ];
+    case 'drop_collection':
+      return ['D', key(names.records(address, write.collection)), 'D', key(names.order(address, write.collection))];
+    case 'event':
+      return ['E', key(names.log(write.account_id)), key(names.logHead(write.account_id)), write.type, write.body];
+    case 'tell':
+      return ['O', key(names.outbox), key(names.outboxCount), Buffer.from(write.body)];
+    case 'remind':
+      return [
+        ...['Z', key(names.reminders), write.at_ms, write.member],
+        ...['H', key(names.reminderMessages), write.member, Buffer.from(write.body)],
+      ];
+    case 'forget':
+      return ['z', key(names.reminders), write.member, 'h', key(names.reminderMessages), write.member];
+    case 'enlist':
+      return ['Z', key(names.list(write.account_id, write.list)), write.order, write.member];
+    case 'delist':
+      return ['z', key(names.list(write.account_id, write.list)), write.member];
+    case 'raise':
+      return ['N', key(names.lives(write.account_id)), write.life];
+    case 'mail':
+      return [
+        ...['Z', key(names.mails), write.due_ms, write.mail_id],
+        ...['H', key(names.mailContents), write.mail_id, Buffer.from(write.content)],
+      ];
+  }
+}

@@ -1,0 +1,99 @@
+import type { Address, FactRequest, RecordRow } from '../../actors/actor.js';
+
+/** What fences an entity: its version and the random id of the commit that made it (design section 4). */
+export type Fence = { version: number; commit_id: string };
+
+export const NO_FENCE: Fence = { version: 0, commit_id: '' };
+
+/** An entity as stored; an empty snapshot is one that ended. */
+export type StoredEntity = Fence & { snapshot: Uint8Array };
+
+/** An entity's place: its address and its partition. */
+export type Place = { address: Address; partition: number };
+
+/** What must still hold when a commit arrives. */
+export type Guard =
+  | { guard: 'life'; account_id: string; life: string; value: number }
+  | { guard: 'reminder'; member: string; at_ms: number };
+
+export type Write =
+  | { write: 'put_record'; collection: string; id: string; value: Uint8Array; order?: number }
+  | { write: 'drop_record'; collection: string; id: string }
+  | { write: 'drop_collection'; collection: string }
+  | { write: 'event'; account_id: string; type: string; body: string }
+  | { write: 'tell'; body: Uint8Array }
+  | { write: 'remind'; member: string; at_ms: number; body: Uint8Array }
+  | { write: 'forget'; member: string }
+  | { write: 'enlist'; account_id: string; list: string; member: string; order: number }
+  | { write: 'delist'; account_id: string; list: string; member: string }
+  | { write: 'raise'; account_id: string; life: string }
+  | { write: 'mail'; mail_id: string; content: Uint8Array; due_ms: number };
+
+/** One turn's whole effect. */
+export type Commit = {
+  place: Place;
+  commit_id: string;
+  expected: Fence;
+  /** 'end' keeps the header (with the snapshot, which then holds only marks) for a while and nothing else. */
+  mode: 'put' | 'end';
+  snapshot: Uint8Array;
+  now_ms: number;
+  guards: Guard[];
+  writes: Write[];
+};
+
+export type Verdict =
+  | { verdict: 'applied'; version: number }
+  /** This very commit had arrived before. */
+  | { verdict: 'repeated'; version: number }
+  | { verdict: 'conflict'; version: number }
+  /** The guard of this index no longer holds; nothing was written. */
+  | { verdict: 'guarded'; index: number };
+
+export type FactRow = { request: FactRequest; value: Uint8Array | null; rows: StoredRow[] };
+export type StoredRow = Omit<RecordRow, 'value'> & { value: Uint8Array };
+
+export type DueReminder = { member: string; at_ms: number; body: Uint8Array };
+export type OutboxTell = { number: number; body: Uint8Array };
+
+/** An event as it lies in the log; `id` is the log's own, by which it is ordered. */
+export type LoggedEvent = { id: string; type: string; body: string };
+export type LogHead = { epoch: string; last_id: string | null; last_id_of_type: string | null };
+
+/** Storage did not answer in time or broke: the outcome of a write is unknown. */
+export class StoreUnavailable extends Error {
+  override name = 'StoreUnavailable';
+}
+
+/**
+ * What the runtime needs of storage. `commit` rejects with StoreUnavailable when the outcome is unknown; the same
+ * commit may then be sent again, any number of times, and is applied once.
+ */
+export interface Store {
+  load(places: Place[]): Promise<(StoredEntity | null)[]>;
+  /** The fence only: one cheap round trip. */
+  probe(place: Place): Promise<Fence | null>;
+  facts(place: Place, requests: FactRequest[]): Promise<FactRow[]>;
+  commit(commit: Commit): Promise<Verdict>;
+
+  lives(place: { account_id: string; partition: number }): Promise<Record<string, number>>;
+  list(place: { account_id: string; partition: number }, list: string, page: ListPage): Promise<{ member: string; order: number }[]>;
+
+  dueReminders(partition: number, now_ms: number, limit: number): Promise<DueReminder[]>;
+  removeReminder(partition: number, reminder: { member: string; at_ms: number }): Promise<void>;
+  tells(partition: number, after: number, limit: number): Promise<OutboxTell[]>;
+  removeTells(partition: number, numbers: number[]): Promise<void>;
+  /** Leases mails that are due; one that is not removed comes back at `again_ms`. */
+  leaseMails(partition: number, due: { now_ms: number; again_ms: number; limit: number }): Promise<{ mail_id: string; content: Uint8Array }[]>;
+  removeMail(partition: number, mail_id: string): Promise<void>;
+
+  /** Puts a tell or reminder that threw too often where an operator sees it. */
+  setAside(partition: number, name: string, content: Uint8Array): Promise<void>;
+  listSetAside(partition: number): Promise<{ name: string; content: Uint8Array }[]>;
+  removeSetAside(partition: number, name: string): Promise<void>;
+
+  logHead(place: { account_id: string; partition: number }, type: string | null): Promise<LogHead | null>;
+  events(place: { account_id: string; partition: number }, range: { from: string; to: string; descending: boolean; limit: number }): Promise<LoggedEvent[]>;
+}
+
+export type ListPage = { after?: { order: number; member: string } | undefined; descending: boolean; limit: number };

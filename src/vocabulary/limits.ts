@@ -1,0 +1,46 @@
+/** Numbers of the interface and of our choices, units last. The section they come from stands behind them. */
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+export const LIMITS = {
+  account_name_chars_max: 80, // Limits
+  list_limit_max: 100, // Limits
+  list_limit_default: 25, // Limits
+
+  email_chars_max: 254, // RFC 5321 4.5.3.1.3
+  code_life_ms: 10 * MINUTE_MS, // choices: Sign-in and tokens
+  codes_alive_max: 3, // choices
+  code_wrong_per_network_max: 5, // choices
+  code_wrong_total_max: 50, // choices
+  codes_sent_per_network_max: 5, // per email and network in the window below; the budget is ours
+  codes_sent_per_email_max: 20, // per email from all networks in the window below; the budget is ours
+  codes_sent_window_ms: 10 * MINUTE_MS,
+
+  app_access_life_ms: HOUR_MS, // choices
+  app_refresh_life_ms: 30 * DAY_MS, // choices
+  app_accesses_alive_max: 32, // ours: one an hour is usual; the oldest gives way
+  refresh_retry_ms: MINUTE_MS, // choices: the predecessor again within 60 seconds
+  refresh_retry_unused_ms: 10 * MINUTE_MS, // choices: while nothing of the successor was used
+  touch_every_ms: MINUTE_MS, // choices: last_used_at, last_seen_at at most once a minute
+
+  event_retention_ms: 30 * DAY_MS, // Limits
+  event_scan_max: 10_000, // entries looked at for one page; a rare type gets a short page and its cursor
+
+  claim_owner_life_ms: HOUR_MS, // choices: Devices
+  claims_open_per_account_max: 100, // ours
+  devices_per_account_max: 1_000, // ours
+  chunk_bytes_max: 8 * 1024 * 1024, // ours, told to the device on redemption
+  open_intents_max: 64, // ours, told to the device on redemption
+  intent_life_ms: DAY_MS, // choices: a day after its last repeat
+  chunks_per_stream_max: 0xffff_ffff, // the chunk's number has 32 bits of its id
+  gaps_listed_max: 1_000, // choices
+  chunk_status_refs_max: 100, // choices
+  stream_title_chars_max: 200, // ours
+  media_name_chars_max: 64, // ours: codec, container
+
+  json_body_bytes_max: 64 * 1024, // ours: REST bodies
+  device_body_bytes_max: 16 * 1024, // notes/devices rule 27
+  request_id_chars_max: 128, // ours: longer ones are replaced
+} as const;

@@ -1,0 +1,59 @@
+/**
+ * Every refusal a REST or device route can give, with its status. One table, so that no
+ * route invents a status of its own. Interface: "Errors"; choices: "Ids, answers, order of checks".
+ */
+export const REFUSALS = {
+  BAD_REQUEST: 400,
+  UNAUTHORIZED: 401,
+  FORBIDDEN: 403,
+  REAUTHENTICATION_REQUIRED: 403,
+  ACCOUNT_DELETED: 403,
+  WORKSPACE_SHARING_REQUIRED: 403,
+  DEVICE_UNBOUND: 403,
+  NOT_FOUND: 404,
+  METHOD_NOT_ALLOWED: 405,
+  NOT_ACCEPTABLE: 406,
+  REQUEST_TIMEOUT: 408,
+  CONFLICT: 409,
+  WORKSPACE_OWNER_REQUIRED: 409,
+  ACCOUNT_DELETION_IN_PROGRESS: 409,
+  CONTENT_EXPIRED: 410,
+  UPLOAD_EXPIRED: 410,
+  LENGTH_REQUIRED: 411,
+  PAYLOAD_TOO_LARGE: 413,
+  UNSUPPORTED_MEDIA_TYPE: 415,
+  RANGE_NOT_SATISFIABLE: 416,
+  CHECKSUM_MISMATCH: 422,
+  TOO_MANY_REQUESTS: 429,
+  INTERNAL: 500,
+  UNAVAILABLE: 503,
+} as const;
+
+export type RefusalCode = keyof typeof REFUSALS;
+
+/** One thing wrong with a request: `path` names the field (dots between levels, `""` the body itself). */
+export type RefusalDetail = { path: string; message: string };
+
+/** A refusal is a value: an actor or a check returns it, the edge renders it. */
+export type Refusal = {
+  refused: RefusalCode;
+  message: string;
+  details?: RefusalDetail[];
+  /** Seconds after which trying again makes sense; becomes `Retry-After`. */
+  retry_after_s?: number;
+  /** Members that a code adds to `error`, such as `erase_at` on ACCOUNT_DELETED. */
+  extra?: Record<string, unknown>;
+};
+
+export function refuse(refused: RefusalCode, message: string, more: Omit<Refusal, 'refused' | 'message'> = {}): Refusal {
+  return { refused, message, ...more };
+}
+
+export function isRefusal(value: unknown): value is Refusal {
+  return typeof value === 'object' && value !== null && 'refused' in value;
+}
+
+/** Ends a switch over a closed union: the compiler complains when a case is missing. */
+export function unreachable(value: never): never {
+  throw new Error(`unexpected variant: ${JSON.stringify(value)}`);
+}
