@@ -20,6 +20,8 @@ export type RecordRow = { id: string; order: number; value: unknown };
 
 /** What `decide` may look at beside its state: the records that `facts` asked for. */
 export interface Facts {
+  /** The id of the entity that decides. */
+  readonly self: string;
   /** The record, or undefined when there is none. Asking for one that was not requested is a bug and throws. */
   record<T>(collection: string, id: string): T | undefined;
   /** The run that was requested of this collection, in order. */
@@ -69,7 +71,8 @@ export interface ActorKind<State = unknown, Message = unknown, Reply = unknown> 
   /** Version of the snapshot's schema; a snapshot of an older one goes through `upcast`, step by step. */
   schema: number;
   upcast?: Record<number, (old: never) => unknown>;
-  facts?(message: Message): FactRequest[];
+  /** What `decide` will look up. May depend on the state: it is asked again when an earlier message has changed it. */
+  facts?(message: Message, state: State | null): FactRequest[];
   /** Pure, synchronous, total. `state` is null for an entity that does not exist. */
   decide(state: State | null, message: Message, facts: Facts, now_ms: number): Decision<State, Reply>;
   /** What must hold of every stored state; a text says what does not. */

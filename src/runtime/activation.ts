@@ -129,7 +129,7 @@ export class Activation {
       const parked = await this.#load();
       if (parked !== null) return this.#answerAll(batch, parked);
       const entity = this.#entity as Entity;
-      const requests = this.#factRequests(batch);
+      const requests = this.#factRequests(batch, entity.state);
       const rows = requests.length === 0 ? [] : await this.#parts.store.facts(this.place, requests);
       const commit_id = this.#parts.nextCommitId();
       const now_ms = this.#parts.now();
@@ -177,12 +177,12 @@ export class Activation {
     }
   }
 
-  #factRequests(batch: Waiting[]): FactRequest[] {
+  #factRequests(batch: Waiting[], state: unknown): FactRequest[] {
     const wanted = new Map<string, FactRequest>();
     for (const { message } of batch) {
       let requests: FactRequest[];
       try {
-        requests = this.kind.facts?.(message) ?? [];
+        requests = this.kind.facts?.(message, state) ?? [];
       } catch {
         continue; // the fold meets the same throw and answers it
       }

@@ -48,12 +48,12 @@ export type FoldInput = {
 
 /**
  * Decides a batch of messages one after the other, each seeing state and records as the ones before it leave them,
- * and gathers what one commit must write. Stops short of a message whose range a message before it has changed:
- * `outcomes` then has fewer entries than the batch, and the rest is for the next turn.
+ * and gathers what one commit must write. Stops short of a message whose facts the messages before it have changed
+ * beyond what was loaded: `outcomes` then has fewer entries than the batch, and the rest is for the next turn.
  */
 export function fold(input: FoldInput): Fold {
   const { kind, address, batch, now_ms } = input;
-  const facts = new BatchFacts(input.rows);
+  const facts = new BatchFacts(address.id, input.rows);
   const result: Fold = { entity: { ...input.entity }, outcomes: [], guards: [], writes: [], tells: [], changed: false };
   for (const [index, incoming] of batch.entries()) {
     const { message, source } = incoming;
@@ -63,8 +63,8 @@ export function fold(input: FoldInput): Fold {
     }
     let decision: ReturnType<ActorKind['decide']>;
     try {
-      const requests = kind.facts?.(message) ?? [];
-      if (requests.some((request) => facts.isStale(request))) return result;
+      const requests = kind.facts?.(message, result.entity.state) ?? [];
+      if (requests.some((request) => !facts.has(request))) return result;
       facts.allow(requests);
       decision = kind.decide(result.entity.state, message, facts, now_ms);
     } catch (error) {
@@ -166,7 +166,10 @@ class BatchFacts implements Facts {
   readonly #requests: FactRow[];
   readonly #changed = new Set<string>();
 
-  constructor(rows: FactRow[]) {
+  readonly self: string;
+
+  constructor(self: string, rows: FactRow[]) {
+    this.self = self;
     this.#requests = rows;
     for (const { request, value } of rows) {
       if ('id' in request) this.#collection(request.collection).set(request.id, value === null ? undefined : decodeStored(value));
@@ -182,9 +185,10 @@ class BatchFacts implements Facts {
     return found;
   }
 
-  /** True for a range over a collection that an earlier decision of this batch has changed. */
-  isStale(request: FactRequest): boolean {
-    return 'range' in request && this.#changed.has(request.collection);
+  /** False for what was not loaded, and for a range over a collection that a decision of this batch has changed. */
+  has(request: FactRequest): boolean {
+    if ('id' in request) return this.#collection(request.collection).has(request.id);
+    return !this.#changed.has(request.collection) && this.#requests.some((row) => sameRange(row.request, request));
   }
 
   /** Makes the ranges of the message at hand readable. */

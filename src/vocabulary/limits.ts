@@ -18,6 +18,8 @@ export const LIMITS = {
   codes_sent_per_email_max: 20, // per email from all networks in the window below; the budget is ours
   codes_sent_window_ms: 10 * MINUTE_MS,
 
+  email_unused_life_ms: DAY_MS, // ours: an address that got codes but never signed in is forgotten
+
   app_access_life_ms: HOUR_MS, // choices
   app_refresh_life_ms: 30 * DAY_MS, // choices
   app_accesses_alive_max: 32, // ours: one an hour is usual; the oldest gives way
@@ -29,7 +31,8 @@ export const LIMITS = {
   event_scan_max: 10_000, // entries looked at for one page; a rare type gets a short page and its cursor
 
   claim_owner_life_ms: HOUR_MS, // choices: Devices
-  claims_open_per_account_max: 100, // ours
+
+  claim_redeemed_keep_ms: DAY_MS, // ours: so long the same device may ask again for its answer
   devices_per_account_max: 1_000, // ours
   chunk_bytes_max: 8 * 1024 * 1024, // ours, told to the device on redemption
   open_intents_max: 64, // ours, told to the device on redemption

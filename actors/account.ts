@@ -1,0 +1,158 @@
+import { ENTITLEMENT_CHANGED_FIELDS, ENTITLEMENT_DEFAULTS, type Entitlement, type Permission, permissionsOf } from '../src/vocabulary/permissions.js';
+import { refuse, unreachable } from '../src/vocabulary/refusals.js';
+import { actorKind, type Decision, type Effect, type FactRequest, type RangeRequest } from './actor.js';
+
+/** An account, the private workspace that comes with it, and the devices bound to it. */
+export type Account = {
+  id: string;
+  email: string;
+  name: string | null;
+  created_at_ms: number;
+  /** What staff have switched; the rest is at its default. */
+  entitlements: Partial<Record<Entitlement, boolean>>;
+  private_workspace: { id: string; name: string };
+  devices: number;
+};
+
+/** Collection `devices`, by device id, in the order of binding. */
+export type BoundDevice = { kind: 'personal' | 'shared'; bound_at_ms: number; binding_epoch: string; source_id: string };
+
+export type AccountMessage =
+  | { type: 'create'; email: string; workspace_id: string }
+  | { type: 'view' }
+  | { type: 'rename'; name: string | null }
+  | { type: 'switch_entitlement'; entitlement: Entitlement; enabled: boolean }
+  /** A personal device was bound; `source_id` is used when the device has no source here yet. */
+  | { type: 'device_bound'; device_id: string; binding_epoch: string; source_id: string; claim_id: string }
+  | { type: 'list_devices'; range: RangeRequest }
+  | { type: 'remove_device'; device_id: string };
+
+export type AccountView = Account & { permissions: Permission[] };
+export type ListedDevice = BoundDevice & { id: string; order: number };
+export type AccountReply = AccountView | { devices: ListedDevice[] } | { done: true };
+
+const DONE = { done: true } as const;
+const NO_ACCOUNT = refuse('UNAUTHORIZED', 'There is no such account.');
+
+export const account = actorKind<Account, AccountMessage, AccountReply>({
+  kind: 'account',
+  home: 'id',
+  schema: 1,
+
+  facts(message): FactRequest[] {
+    switch (message.type) {
+      case 'device_bound':
+        return [
+          { collection: 'devices', id: message.device_id },
+          { collection: 'device_sources', id: message.device_id },
+        ];
+      case 'remove_device':
+        return [{ collection: 'devices', id: message.device_id }];
+      case 'list_devices':
+        return [{ collection: 'devices', range: message.range }];
+      default:
+        return [];
+    }
+  },
+
+  decide(state, message, facts, now_ms): Decision<Account, AccountReply> {
+    if (message.type === 'create') {
+      if (state !== null) return { reply: DONE };
+      const { email, workspace_id } = message;
+      const id = facts.self;
+      return {
+        reply: DONE,
+        next: {
+          id,
+          email,
+          name: null,
+          created_at_ms: now_ms,
+          entitlements: {},
+          private_workspace: { id: workspace_id, name: 'Private' },
+          devices: 0,
+        },
+        effects: [{ effect: 'event', account_id: id, type: 'account.created', resource_id: id }],
+      };
+    }
+    if (state === null) return { reply: NO_ACCOUNT };
+    switch (message.type) {
+      case 'view':
+        return { reply: view(state) };
+
+      case 'rename': {
+        if (message.name === state.name) return { reply: view(state) };
+        const next = { ...state, name: message.name };
+        return { reply: view(next), next, effects: [updated(state, ['name'])] };
+      }
+
+      case 'switch_entitlement': {
+        const { entitlement, enabled } = message;
+        if ((state.entitlements[entitlement] ?? ENTITLEMENT_DEFAULTS[entitlement]) === enabled) return { reply: view(state) };
+        const next = { ...state, entitlements: { ...state.entitlements, [entitlement]: enabled } };
+        return { reply: view(next), next, effects: [updated(state, ENTITLEMENT_CHANGED_FIELDS[entitlement])] };
+      }
+
+      case 'device_bound': {
+        const { device_id, binding_epoch } = message;
+        const before = facts.record<BoundDevice>('devices', device_id);
+        const known_source = facts.record<{ source_id: string }>('device_sources', device_id)?.source_id;
+        const source_id = known_source ?? message.source_id;
+        const bound: BoundDevice = { kind: 'personal', bound_at_ms: now_ms, binding_epoch, source_id };
+        const effects: Effect[] = [
+          { effect: 'put', collection: 'devices', id: device_id, value: bound, order: now_ms },
+          {
+            effect: 'tell',
+            to: { kind: 'binding', id: binding_epoch },
+            message: { type: 'open', account_id: state.id, workspace_id: state.private_workspace.id, device_id, source_id, claim_id: message.claim_id },
+          },
+        ];
+        if (known_source === undefined) {
+          effects.push(
+            { effect: 'put', collection: 'device_sources', id: device_id, value: { source_id } },
+            { effect: 'tell', to: { kind: 'source', id: source_id }, message: { type: 'create', account_id: state.id, device_id } },
+          );
+        }
+        if (before !== undefined && before.binding_epoch !== binding_epoch) effects.push(endBinding(before));
+        return { reply: DONE, next: { ...state, devices: state.devices + (before === undefined ? 1 : 0) }, effects };
+      }
+
+      case 'list_devices': {
+        const devices = facts.range<BoundDevice>('devices').map(({ id, order, value }) => ({ id, order, ...value }));
+        return { reply: { devices } };
+      }
+
+      case 'remove_device': {
+        const bound = facts.record<BoundDevice>('devices', message.device_id);
+        if (bound === undefined) return { reply: refuse('NOT_FOUND', 'No such device is bound to this account.') };
+        const { binding_epoch } = bound;
+        return {
+          reply: DONE,
+          next: { ...state, devices: state.devices - 1 },
+          effects: [
+            { effect: 'drop', collection: 'devices', id: message.device_id },
+            endBinding(bound),
+            { effect: 'tell', to: { kind: 'device', id: message.device_id }, message: { type: 'unbind', binding_epoch } },
+          ],
+        };
+      }
+      default:
+        return unreachable(message);
+    }
+  },
+
+  invariant(state) {
+    return state.devices < 0 ? 'fewer than no devices' : null;
+  },
+});
+
+function view(state: Account): AccountView {
+  return { ...state, permissions: permissionsOf(state.entitlements) };
+}
+
+function updated(state: Account, changed_fields: readonly string[]): Effect {
+  return { effect: 'event', account_id: state.id, type: 'account.updated', resource_id: state.id, data: { changed_fields } };
+}
+
+function endBinding({ binding_epoch }: BoundDevice): Effect {
+  return { effect: 'tell', to: { kind: 'binding', id: binding_epoch }, message: { type: 'end' } };
+}

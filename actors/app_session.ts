@@ -1,0 +1,128 @@
+import { LIMITS } from '../src/vocabulary/limits.js';
+import { refuse, unreachable } from '../src/vocabulary/refusals.js';
+import { actorKind, type Decision, type Effect } from './actor.js';
+
+/**
+ * A sign-in by emailed code through /auth. Tokens are derived from the server key, this session, a counter and `seed`
+ * (design section 12): what is kept here is worth nothing without the key.
+ */
+export type AppSession = {
+  account_id: string;
+  email: string;
+  seed: Uint8Array;
+  key_id: string;
+  /** The account's life and its sessions' life that this was born under. */
+  born: { account: number; app_sessions: number };
+  verified_at_ms: number;
+  created_at_ms: number;
+  last_used_at_ms: number;
+  /** Counts refresh tokens; the present one is `generation`. */
+  generation: number;
+  turned_at_ms: number;
+  /** Whether any token that came with the present generation was used. */
+  successor_used: boolean;
+  /** Access tokens alive, oldest first. */
+  accesses: Access[];
+  next_serial: number;
+};
+
+type Access = { serial: number; generation: number; expires_at_ms: number };
+
+export type AppSessionMessage =
+  | {
+      type: 'open';
+      account_id: string;
+      email: string;
+      seed: Uint8Array;
+      key_id: string;
+      born: AppSession['born'];
+      verified_at_ms: number;
+    }
+  /** The bearer showed this access token, whose MAC the caller has checked against the seed. */
+  | { type: 'use'; serial: number }
+  | { type: 'secret' }
+  | { type: 'refresh'; generation: number }
+  | { type: 'end' }
+  | { type: 'run_out' };
+
+export type IssuedTokens = { session: AppSession; serial: number; expires_at_ms: number };
+export type AppSessionReply = IssuedTokens | AppSession | { done: true };
+
+const DONE = { done: true } as const;
+const ENDED = refuse('UNAUTHORIZED', 'The session has ended.');
+
+export const appSession = actorKind<AppSession, AppSessionMessage, AppSessionReply>({
+  kind: 'app_session',
+  home: 'id',
+  schema: 1,
+
+  decide(state, message, _facts, now_ms): Decision<AppSession, AppSessionReply> {
+    if (message.type === 'open') {
+      if (state !== null) throw new Error('a session is opened once');
+      const { type: _, ...opened } = message;
+      const session: AppSession = {
+        ...opened,
+        created_at_ms: now_ms,
+        last_used_at_ms: now_ms,
+        generation: 1,
+        turned_at_ms: now_ms,
+        successor_used: true,
+        accesses: [],
+        next_serial: 1,
+      };
+      return issue(session, now_ms);
+    }
+    if (message.type === 'end') return state === null ? { reply: DONE } : { reply: DONE, next: null, effects: [forgetRunOut] };
+    if (message.type === 'run_out') return { reply: DONE, next: null };
+    if (state === null || now_ms >= state.turned_at_ms + LIMITS.app_refresh_life_ms) return { reply: ENDED };
+    switch (message.type) {
+      case 'secret':
+        return { reply: state };
+
+      case 'use': {
+        const access = state.accesses.find(({ serial }) => serial === message.serial);
+        if (access === undefined || now_ms >= access.expires_at_ms) {
+          return { reply: refuse('UNAUTHORIZED', 'The access token has expired.') };
+        }
+        const successor_used = state.successor_used || access.generation === state.generation;
+        const touch = now_ms >= state.last_used_at_ms + LIMITS.touch_every_ms;
+        if (!touch && successor_used === state.successor_used) return { reply: state };
+        const next = { ...state, successor_used, last_used_at_ms: now_ms };
+        return { reply: next, next };
+      }
+
+      case 'refresh': {
+        const { generation } = message;
+        if (generation === state.generation) {
+          return issue({ ...state, generation: generation + 1, turned_at_ms: now_ms, successor_used: false, last_used_at_ms: now_ms }, now_ms);
+        }
+        const since_turn_ms = now_ms - state.turned_at_ms;
+        const in_time =
+          since_turn_ms < LIMITS.refresh_retry_ms || (!state.successor_used && since_turn_ms < LIMITS.refresh_retry_unused_ms);
+        // A lost answer must not sign a phone out: the same successor again, with a fresh access token.
+        if (generation === state.generation - 1 && in_time) return issue(state, now_ms);
+        if (generation > state.generation) return { reply: ENDED };
+        // An old refresh token in two hands: nobody can tell which is the thief's, so the session ends.
+        return { reply: ENDED, next: null, effects: [forgetRunOut] };
+      }
+      default:
+        return unreachable(message);
+    }
+
+    function issue(session: AppSession, at_ms: number): Decision<AppSession, AppSessionReply> {
+      const serial = session.next_serial;
+      const expires_at_ms = at_ms + LIMITS.app_access_life_ms;
+      const alive = session.accesses.filter((access) => at_ms < access.expires_at_ms);
+      const accesses = [...alive, { serial, generation: session.generation, expires_at_ms }].slice(-LIMITS.app_accesses_alive_max);
+      const next = { ...session, accesses, next_serial: serial + 1 };
+      return { reply: { session: next, serial, expires_at_ms }, next, effects: [runOutLater(session)] };
+    }
+  },
+});
+
+function runOutLater(session: AppSession): Effect {
+  const message: AppSessionMessage = { type: 'run_out' };
+  return { effect: 'remind', name: 'run_out', at_ms: session.turned_at_ms + LIMITS.app_refresh_life_ms, message };
+}
+
+const forgetRunOut: Effect = { effect: 'forget', name: 'run_out' };

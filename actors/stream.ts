@@ -1,0 +1,315 @@
+import { chunkId } from '../src/vocabulary/ids.js';
+import { LIMITS } from '../src/vocabulary/limits.js';
+import { refuse, unreachable } from '../src/vocabulary/refusals.js';
+import { actorKind, type Decision, type Effect, type FactRequest, type RangeRequest } from './actor.js';
+
+/** A recording's timeline: its chunks, and where it ends, which is set once. All times in it are ms since its start. */
+export type Stream = {
+  id: string;
+  account_id: string;
+  workspace_id: string;
+  source_id: string;
+  /** Who uploads it: the device under a binding epoch. */
+  device_id: string;
+  binding_epoch: string;
+  source_stream_ref: string;
+  captured_at: string;
+  clock_uncertainty_ms: number;
+  transcript_revision: number;
+  title: string | null;
+  created_at_ms: number;
+  end_ms: number | null;
+  /** Chunks ever registered; the last one's number. */
+  chunks: number;
+  stored_chunks: number;
+  stored_bytes: number;
+  /** The latest end among stored chunks: with the open intents, all that a new end must respect. */
+  stored_until_ms: number;
+  /** Intents whose bytes have not come. */
+  open: OpenIntent[];
+};
+
+type OpenIntent = { number: number; end_ms: number; asked_at_ms: number };
+
+/** What the device says of a chunk before it uploads it. */
+export type ChunkIntent = {
+  source_chunk_ref: string;
+  sequence: number;
+  source_start_ms: number;
+  publication_start_ms: number;
+  source_end_ms: number;
+  codec: string;
+  container: string;
+  size_bytes: number;
+  sha256: string;
+};
+
+export type ChunkStatus = 'awaiting_upload' | 'stored' | 'expired';
+
+/** Collection `chunks`, by number in hexadecimal, in the order of `source_start_ms`. */
+export type Chunk = ChunkIntent & {
+  chunk_id: string;
+  status: ChunkStatus;
+  registered_at_ms: number;
+  upload_started_at_ms: number | null;
+  stored_at_ms: number | null;
+};
+
+/** Collections `refs` (by source_chunk_ref) and `sequences` (by sequence). */
+type ChunkPointer = { number: number; content: string };
+
+export type StreamMessage =
+  | ({ type: 'register' } & Pick<
+      Stream,
+      | 'account_id'
+      | 'workspace_id'
+      | 'source_id'
+      | 'device_id'
+      | 'binding_epoch'
+      | 'source_stream_ref'
+      | 'captured_at'
+      | 'clock_uncertainty_ms'
+    > & { end_ms: number | null })
+  | { type: 'view' }
+  | { type: 'end'; end_ms: number }
+  /** `content`: a digest over the intent's fields, by which a repeat is known. */
+  | { type: 'intend'; intent: ChunkIntent; content: string }
+  | { type: 'chunk'; number: number }
+  | { type: 'chunks_of_refs'; refs: string[] }
+  | { type: 'list_chunks'; range: RangeRequest }
+  /** The bytes lie in the blob store, synced, of this size and hash. */
+  | { type: 'stored'; number: number; upload_started_at_ms: number }
+  | { type: 'expire_intents' };
+
+export type ListedChunk = Chunk & { order: number; member: string };
+export type StreamReply =
+  | Stream
+  | { chunk: Chunk; stream: Stream }
+  | { numbers: Record<string, number> }
+  | { chunks: ListedChunk[]; stream: Stream }
+  | { done: true };
+
+const DONE = { done: true } as const;
+const NO_STREAM = refuse('NOT_FOUND', 'There is no such stream.');
+const NO_CHUNK = refuse('NOT_FOUND', 'There is no such chunk.');
+const OTHER_END = refuse('CONFLICT', 'The stream already has another end_ms.');
+
+/** A chunk's number as the id of its record: fixed width, so that ids sort as numbers. */
+export function chunkKey(number: number): string {
+  return number.toString(16).padStart(8, '0');
+}
+
+export const stream = actorKind<Stream, StreamMessage, StreamReply>({
+  kind: 'stream',
+  home: 'id',
+  schema: 1,
+
+  facts(message, state): FactRequest[] {
+    switch (message.type) {
+      case 'intend':
+        return [
+          { collection: 'refs', id: message.intent.source_chunk_ref },
+          { collection: 'sequences', id: String(message.intent.sequence) },
+        ];
+      case 'chunk':
+      case 'stored':
+        return [{ collection: 'chunks', id: chunkKey(message.number) }];
+      case 'chunks_of_refs':
+        return message.refs.map((id) => ({ collection: 'refs', id }));
+      case 'list_chunks':
+        return [{ collection: 'chunks', range: message.range }];
+      case 'expire_intents':
+        return (state?.open ?? []).map(({ number }) => ({ collection: 'chunks', id: chunkKey(number) }));
+      default:
+        return [];
+    }
+  },
+
+  decide(state, message, facts, now_ms): Decision<Stream, StreamReply> {
+    if (message.type === 'register') {
+      if (state !== null) {
+        if (message.end_ms === null || message.end_ms === state.end_ms) return { reply: state };
+        return end(state, message.end_ms);
+      }
+      const { type: _, ...registered } = message;
+      const next: Stream = {
+        ...registered,
+        id: facts.self,
+        transcript_revision: 0,
+        title: null,
+        created_at_ms: now_ms,
+        chunks: 0,
+        stored_chunks: 0,
+        stored_bytes: 0,
+        stored_until_ms: 0,
+        open: [],
+      };
+      const { account_id } = message;
+      return {
+        reply: next,
+        next,
+        effects: [
+          { effect: 'event', account_id, type: 'stream.created', resource_id: next.id, data: { source_id: next.source_id } },
+          { effect: 'enlist', account_id, list: 'streams', member: next.id, order: now_ms },
+        ],
+      };
+    }
+    if (state === null) return { reply: NO_STREAM };
+    switch (message.type) {
+      case 'view':
+        return { reply: state };
+      case 'end':
+        return end(state, message.end_ms);
+      case 'intend':
+        return intend(state, message.intent, message.content);
+
+      case 'chunk': {
+        const chunk = facts.record<Chunk>('chunks', chunkKey(message.number));
+        return { reply: chunk === undefined ? NO_CHUNK : { chunk, stream: state } };
+      }
+
+      case 'chunks_of_refs': {
+        const numbers: Record<string, number> = {};
+        for (const ref of message.refs) {
+          const pointer = facts.record<ChunkPointer>('refs', ref);
+          if (pointer !== undefined) numbers[ref] = pointer.number;
+        }
+        return { reply: { numbers } };
+      }
+
+      case 'list_chunks': {
+        const rows = facts.range<Chunk>('chunks');
+        return { reply: { chunks: rows.map(({ id, order, value }) => ({ ...value, order, member: id })), stream: state } };
+      }
+
+      case 'stored': {
+        const { number } = message;
+        const chunk = facts.record<Chunk>('chunks', chunkKey(number));
+        if (chunk === undefined) return { reply: NO_CHUNK };
+        if (chunk.status === 'stored') return { reply: { chunk, stream: state } };
+        if (chunk.status === 'expired') return { reply: refuse('UPLOAD_EXPIRED', 'The upload intent has expired; ask for it again.') };
+        const { upload_started_at_ms } = message;
+        const stored: Chunk = { ...chunk, status: 'stored', upload_started_at_ms, stored_at_ms: now_ms };
+        const next: Stream = {
+          ...state,
+          stored_chunks: state.stored_chunks + 1,
+          stored_bytes: state.stored_bytes + chunk.size_bytes,
+          stored_until_ms: Math.max(state.stored_until_ms, chunk.source_end_ms),
+          open: state.open.filter((open) => open.number !== number),
+        };
+        return {
+          reply: { chunk: stored, stream: next },
+          next,
+          effects: [putChunk(number, stored)],
+        };
+      }
+
+      case 'expire_intents':
+        return expire(state);
+
+      default:
+        return unreachable(message);
+    }
+
+    function end(stream: Stream, end_ms: number): Decision<Stream, StreamReply> {
+      if (stream.end_ms === end_ms) return { reply: stream };
+      if (stream.end_ms !== null) return { reply: OTHER_END };
+      const reached_ms = Math.max(stream.stored_until_ms, ...stream.open.map((open) => open.end_ms));
+      if (end_ms < reached_ms) {
+        return { reply: refuse('CONFLICT', `A registered chunk ends at ${reached_ms} ms, behind this end_ms.`) };
+      }
+      const next = { ...stream, end_ms };
+      const data = { changed_fields: ['end_ms'], source_id: stream.source_id };
+      return {
+        reply: next,
+        next,
+        effects: [{ effect: 'event', account_id: stream.account_id, type: 'stream.updated', resource_id: stream.id, data }],
+      };
+    }
+
+    function intend(stream: Stream, intent: ChunkIntent, content: string): Decision<Stream, StreamReply> {
+      const known = facts.record<ChunkPointer>('refs', intent.source_chunk_ref);
+      const holder = facts.record<ChunkPointer>('sequences', String(intent.sequence));
+      if (known !== undefined && known.content !== content) {
+        return { reply: refuse('CONFLICT', 'This source_chunk_ref is registered with other content.') };
+      }
+      const open = stream.open.find(({ number }) => number === known?.number);
+      if (known !== undefined && (open !== undefined || holder?.number === known.number)) {
+        const number = known.number;
+        const asked: Chunk = chunkOf(stream, { number, intent, status: open === undefined ? 'stored' : 'awaiting_upload' });
+        if (open === undefined || now_ms < open.asked_at_ms + LIMITS.touch_every_ms) return { reply: { chunk: asked, stream } };
+        const touched = { ...open, asked_at_ms: now_ms };
+        const next = { ...stream, open: stream.open.map((other) => (other === open ? touched : other)) };
+        return { reply: { chunk: asked, stream: next }, next };
+      }
+      if (holder !== undefined) return { reply: refuse('CONFLICT', 'This sequence belongs to another chunk of the stream.') };
+      if (stream.end_ms !== null && intent.source_end_ms > stream.end_ms) {
+        return { reply: refuse('CONFLICT', `The chunk ends past the stream's end_ms of ${stream.end_ms}.`) };
+      }
+      if (stream.open.length >= LIMITS.open_intents_max) {
+        return { reply: refuse('TOO_MANY_REQUESTS', 'Too many chunks of this stream await their upload.', { retry_after_s: 5 }) };
+      }
+      const number = known?.number ?? stream.chunks + 1;
+      if (number > LIMITS.chunks_per_stream_max) return { reply: refuse('CONFLICT', 'The stream holds no more chunks.') };
+      // From here on it succeeds.
+      const chunk = chunkOf(stream, { number, intent, status: 'awaiting_upload' });
+      const pointer: ChunkPointer = { number, content };
+      const next: Stream = {
+        ...stream,
+        chunks: Math.max(stream.chunks, number),
+        open: [...stream.open, { number, end_ms: intent.source_end_ms, asked_at_ms: now_ms }],
+      };
+      const effects: Effect[] = [
+        putChunk(number, chunk),
+        { effect: 'put', collection: 'sequences', id: String(intent.sequence), value: pointer },
+      ];
+      if (known === undefined) effects.push({ effect: 'put', collection: 'refs', id: intent.source_chunk_ref, value: pointer });
+      if (stream.open.length === 0) effects.push(expireLater(now_ms + LIMITS.intent_life_ms));
+      return { reply: { chunk, stream: next }, next, effects };
+    }
+
+    function chunkOf(stream: Stream, { number, intent, status }: { number: number; intent: ChunkIntent; status: ChunkStatus }): Chunk {
+      return {
+        ...intent,
+        chunk_id: chunkId(stream.id, number),
+        status,
+        registered_at_ms: now_ms,
+        upload_started_at_ms: null,
+        stored_at_ms: null,
+      };
+    }
+
+    /** Frees the places of intents whose bytes never came. */
+    function expire(stream: Stream): Decision<Stream, StreamReply> {
+      const due = (open: OpenIntent) => now_ms >= open.asked_at_ms + LIMITS.intent_life_ms;
+      const left = stream.open.filter((open) => !due(open));
+      const effects: Effect[] = [];
+      for (const { number } of stream.open.filter(due)) {
+        const chunk = facts.record<Chunk>('chunks', chunkKey(number));
+        if (chunk === undefined) throw new Error(`open intent ${number} has no chunk`);
+        effects.push(
+          { effect: 'drop', collection: 'sequences', id: String(chunk.sequence) },
+          putChunk(number, { ...chunk, status: 'expired' }),
+        );
+      }
+      const next_at_ms = Math.min(...left.map((open) => open.asked_at_ms)) + LIMITS.intent_life_ms;
+      if (left.length > 0) effects.push(expireLater(next_at_ms));
+      return { reply: DONE, next: { ...stream, open: left }, effects };
+    }
+  },
+
+  invariant(state) {
+    if (state.open.length > LIMITS.open_intents_max) return 'too many open intents';
+    if (state.end_ms !== null && state.stored_until_ms > state.end_ms) return 'a stored chunk ends past the end';
+    return null;
+  },
+});
+
+function putChunk(number: number, chunk: Chunk): Effect {
+  return { effect: 'put', collection: 'chunks', id: chunkKey(number), value: chunk, order: chunk.source_start_ms };
+}
+
+function expireLater(at_ms: number): Effect {
+  const message: StreamMessage = { type: 'expire_intents' };
+  return { effect: 'remind', name: 'expire_intents', at_ms, message };
+}
