@@ -1,6 +1,6 @@
 import { ENTITLEMENT_CHANGED_FIELDS, ENTITLEMENT_DEFAULTS, type Entitlement, type Permission, permissionsOf } from '../src/vocabulary/permissions.js';
 import { refuse, unreachable } from '../src/vocabulary/refusals.js';
-import { actorKind, type Decision, type Effect, type FactRequest, type RangeRequest } from './actor.js';
+import { actorKind, type Decision, type Effect, type FactRequest, type LifeName, type RangeRequest } from './actor.js';
 
 /** An account, the private workspace that comes with it, and the devices bound to it. */
 export type Account = {
@@ -11,6 +11,8 @@ export type Account = {
   /** What staff have switched; the rest is at its default. */
   entitlements: Partial<Record<Entitlement, boolean>>;
   private_workspace: { id: string; name: string };
+  /** What credentials are born under; the same numbers guard every commit (effect `raise`). */
+  lives: Record<LifeName, number>;
   devices: number;
 };
 
@@ -69,6 +71,7 @@ export const account = actorKind<Account, AccountMessage, AccountReply>({
           created_at_ms: now_ms,
           entitlements: {},
           private_workspace: { id: workspace_id, name: 'Private' },
+          lives: { account: 0, app_sessions: 0, grants: 0, tokens: 0 },
           devices: 0,
         },
         effects: [{ effect: 'event', account_id: id, type: 'account.created', resource_id: id }],

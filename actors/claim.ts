@@ -23,7 +23,9 @@ type RefusedOutcome = 'bound_elsewhere' | 'wrong_kind';
 
 export type ClaimMessage =
   | { type: 'create'; account_id: string; secret_hash: string; binding_epoch: string; source_id: string }
-  | { type: 'redeem'; device_id: string; secret_hash: string }
+  | { type: 'view' }
+  /** By a device that has shown the claim's secret; the caller has held it against `secret_hash`. */
+  | { type: 'redeem'; device_id: string }
   | { type: 'answered'; device_id: string; outcome: 'bound' | RefusedOutcome }
   /** How the redemption by this device stands. */
   | { type: 'outcome'; device_id: string }
@@ -65,9 +67,11 @@ export const claim = actorKind<Claim, ClaimMessage, ClaimReply>({
     if (state === null) return { reply: UNKNOWN };
     const { redemption } = state;
     switch (message.type) {
+      case 'view':
+        return { reply: state };
+
       case 'redeem': {
         const { device_id } = message;
-        if (message.secret_hash !== state.secret_hash) return { reply: UNKNOWN };
         if (redemption.status !== 'open') return redemption.device_id === device_id ? { reply: state } : { reply: USED };
         if (now_ms >= state.expires_at_ms) return { reply: UNKNOWN };
         const { account_id, binding_epoch, source_id } = state;

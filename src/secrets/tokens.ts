@@ -1,0 +1,84 @@
+import { drawBytes } from '../draw.js';
+import { isId } from '../vocabulary/ids.js';
+import { equalBytes, type ServerKeys } from './server_keys.js';
+
+/**
+ * Tokens that lead to their entity: prefix, then base64url of the entity's id, a counter and a MAC. The MAC is derived
+ * from the server key and the entity's seed, so nothing that could be shown to us rests anywhere (design section 12).
+ */
+const PREFIXES = { app_access: 'sps_', app_refresh: 'spr_' } as const;
+export type DerivedTokenKind = keyof typeof PREFIXES;
+const MAC_BYTES = 24;
+const DERIVED_BYTES = 16 + 4 + MAC_BYTES;
+
+/** Claims lead home like tokens, with a random secret of which only the keyed hash is kept. */
+const CLAIM_PREFIX = 'spc_';
+const CLAIM_SECRET_BYTES = 16;
+
+export type DerivedToken = { id: string; counter: number; mac: Uint8Array };
+
+type Seed = { key_id: string; seed: Uint8Array };
+
+/** The token of this kind, entity and counter. Throws when the key that the seed goes with is gone. */
+export function deriveToken(keys: ServerKeys, kind: DerivedTokenKind, of: { id: string; counter: number } & Seed): string {
+  const mac = macOf(keys, kind, of);
+  if (mac === null) throw new Error(`server key ${of.key_id} is not known here`);
+  const body = Buffer.alloc(DERIVED_BYTES);
+  body.write(of.id.replaceAll('-', ''), 0, 'hex');
+  body.writeUInt32BE(of.counter, 16);
+  body.set(mac, 20);
+  return PREFIXES[kind] + body.toString('base64url');
+}
+
+/** The parts of a token that has the form of this kind, or null. Says nothing of its being genuine. */
+export function parseToken(kind: DerivedTokenKind, token: string): DerivedToken | null {
+  const body = decode(PREFIXES[kind], token, DERIVED_BYTES);
+  if (body === null) return null;
+  const id = idOf(body);
+  return id === null ? null : { id, counter: body.readUInt32BE(16), mac: body.subarray(20) };
+}
+
+/** Whether the token was derived from this seed; in constant time. */
+export function isGenuine(keys: ServerKeys, kind: DerivedTokenKind, token: DerivedToken, seed: Seed): boolean {
+  const mac = macOf(keys, kind, { ...token, ...seed });
+  return mac !== null && equalBytes(mac, token.mac);
+}
+
+function macOf(keys: ServerKeys, kind: DerivedTokenKind, of: { id: string; counter: number } & Seed): Uint8Array | null {
+  return keys.keyedHashWith(of.key_id, kind, of.id, String(of.counter), of.seed)?.subarray(0, MAC_BYTES) ?? null;
+}
+
+/** A new claim for this entity: what the app shows, and what is kept of its secret. */
+export function makeClaim(keys: ServerKeys, claim_id: string): { claim: string; secret_hash: string } {
+  const secret = drawBytes(CLAIM_SECRET_BYTES);
+  const body = Buffer.concat([Buffer.from(claim_id.replaceAll('-', ''), 'hex'), secret]);
+  const { key_id, mac } = keys.keyedHash('claim', claim_id, secret);
+  return { claim: CLAIM_PREFIX + body.toString('base64url'), secret_hash: `${key_id}.${Buffer.from(mac).toString('base64url')}` };
+}
+
+/** The id behind a claim and its secret; null for what has not the form of one. */
+export function parseClaim(claim: string): { claim_id: string; secret: Uint8Array } | null {
+  const body = decode(CLAIM_PREFIX, claim, 16 + CLAIM_SECRET_BYTES);
+  const claim_id = body === null ? null : idOf(body);
+  return body === null || claim_id === null ? null : { claim_id, secret: body.subarray(16) };
+}
+
+/** Whether this is the secret whose hash was kept. */
+export function isClaimSecret(keys: ServerKeys, { claim_id, secret }: { claim_id: string; secret: Uint8Array }, kept: string): boolean {
+  const [key_id = '', hash = ''] = kept.split('.');
+  const mac = keys.keyedHashWith(key_id, 'claim', claim_id, secret);
+  return mac !== null && equalBytes(mac, Buffer.from(hash, 'base64url'));
+}
+
+function decode(prefix: string, token: string, bytes: number): Buffer | null {
+  if (!token.startsWith(prefix)) return null;
+  const text = token.slice(prefix.length);
+  if (text.length !== Math.ceil((bytes * 4) / 3) || !/^[A-Za-z0-9_-]+$/.test(text)) return null;
+  return Buffer.from(text, 'base64url');
+}
+
+function idOf(body: Buffer): string | null {
+  const hex = body.toString('hex', 0, 16);
+  const id = `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+  return isId(id) ? id : null;
+}
