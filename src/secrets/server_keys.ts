@@ -35,6 +35,8 @@ export interface KeyedHash {
 export interface ServerKeys {
   /** Id of the key that new hashes and seals are made with. */
   currentKeyId(): string
+  /** Ids of all keys that are known here, the current one last. */
+  keyIds(): string[]
   /** HMAC of purpose and parts under the current key. `('p', 'ab', 'c')` and `('p', 'a', 'bc')` differ. */
   keyedHash(purpose: string, ...parts: HashPart[]): KeyedHash
   /** The mac under a given key, or null when no such key is known. */
@@ -90,6 +92,7 @@ export async function openServerKeys(folder: string, options: ServerKeysOptions 
 
   return {
     currentKeyId: () => current().key_id,
+    keyIds: () => keys.map(({ key_id }) => key_id),
 
     keyedHash(purpose, ...parts) {
       const key = current()

@@ -1,0 +1,150 @@
+import { z } from 'zod';
+import type { AccountMessage, AccountView } from '../actors/account.js';
+import type { AppSession, AppSessionMessage, IssuedTokens } from '../actors/app_session.js';
+import type { EmailMessage } from '../actors/email.js';
+import { drawBytes, drawCode, drawId, drawPartition } from '../src/draw.js';
+import { codeMail } from '../src/mail/code_mail.js';
+import { sealMail } from '../src/mail/sealed_mail.js';
+import { networkOf } from '../src/rate_limits.js';
+import { deriveToken, isGenuine, parseToken } from '../src/secrets/tokens.js';
+import type { Services } from '../src/services.js';
+import { partitionOfId } from '../src/vocabulary/ids.js';
+import { LIMITS } from '../src/vocabulary/limits.js';
+import { isRefusal, refuse } from '../src/vocabulary/refusals.js';
+import { emailAddress } from './forms.js';
+import { accountRoute, openRoute, type Route } from './route.js';
+
+/** Sign-in by emailed code, and sessions of our own apps. Interface: "Sign-in and session". */
+
+const MAIL_AWAY = refuse('UNAVAILABLE', 'Sign-in is not available at the moment.', { retry_after_s: 30 });
+const SIX_DIGITS = 'must be six digits';
+const SESSION_ENDED = refuse('UNAUTHORIZED', 'The refresh token is unknown, used or has ended.');
+
+export const AUTH_ROUTES: readonly Route[] = [
+  openRoute({
+    method: 'POST',
+    path: '/auth/otp',
+    credential: 'none',
+    rate: 'codes_sent',
+    body: z.object({ email: emailAddress, captcha_token: z.string('must be text').max(4_096).optional() }),
+    async handler({ services, body: { email }, request }) {
+      if (!services.mail.healthy()) return MAIL_AWAY;
+      const { keys, runtime, clock } = services;
+      const code = drawCode();
+      const { key_id, mac } = keys.keyedHash('code', email, code);
+      const message: EmailMessage = {
+        type: 'send_code',
+        network: networkOf(request.ip),
+        code_hash: Buffer.from(mac).toString('base64url'),
+        key_id,
+        mail_id: drawId({ partition: 0, now_ms: clock.now() }),
+        sealed: sealMail(keys, codeMail({ to: email, code })),
+      };
+      const answer = await runtime.ask({ kind: 'email', id: email }, message);
+      return isRefusal(answer) ? answer : { sent: true, expires_in: LIMITS.code_life_ms / 1000 };
+    },
+  }),
+
+  openRoute({
+    method: 'POST',
+    path: '/auth/verify-otp',
+    credential: 'none',
+    rate: 'codes_checked',
+    body: z.object({ email: emailAddress, token: z.string(SIX_DIGITS).regex(/^\d{6}$/, SIX_DIGITS) }),
+    async handler({ services, body: { email, token }, request }) {
+      const { keys, runtime, clock } = services;
+      const partition = drawPartition();
+      const drawn = () => drawId({ partition, now_ms: clock.now() });
+      const hashes = Object.fromEntries(
+        keys.keyIds().map((key_id) => [key_id, Buffer.from(keys.keyedHashWith(key_id, 'code', email, token) ?? []).toString('base64url')]),
+      );
+      const message: EmailMessage = {
+        type: 'verify_code',
+        network: networkOf(request.ip),
+        hashes,
+        email,
+        account: { account_id: drawn(), workspace_id: drawn() },
+      };
+      type Verified = { account_id: string; verified_at_ms: number };
+      const verified = await runtime.askSettled<Verified>({ kind: 'email', id: email }, message);
+      if (isRefusal(verified)) return verified;
+      return openSession(services, { email, ...verified });
+    },
+  }),
+
+  openRoute({
+    method: 'POST',
+    path: '/auth/refresh',
+    credential: 'none',
+    rate: 'codes_checked',
+    body: z.object({ refresh_token: z.string('must be text').max(4_096) }),
+    async handler({ services, body: { refresh_token } }) {
+      const { keys, runtime } = services;
+      const parsed = parseToken('app_refresh', refresh_token);
+      if (parsed === null) return SESSION_ENDED;
+      const address = { kind: 'app_session', id: parsed.id };
+      const secret: AppSessionMessage = { type: 'secret' };
+      const session = await runtime.ask<AppSession>(address, secret);
+      if (isRefusal(session)) return session;
+      if (!isGenuine(keys, 'app_refresh', parsed, session)) return SESSION_ENDED;
+      const { account_id, born } = session;
+      const account = await runtime.ask<AccountView>({ kind: 'account', id: account_id }, { type: 'view' } satisfies AccountMessage);
+      if (isRefusal(account)) return account;
+      if (account.lives.app_sessions !== born.app_sessions) return SESSION_ENDED;
+      const refresh: AppSessionMessage = { type: 'refresh', generation: parsed.counter };
+      const issued = await runtime.ask<IssuedTokens>(address, refresh, [
+        { guard: 'life', account_id, life: 'app_sessions', value: born.app_sessions },
+      ]);
+      return isRefusal(issued) ? issued : sessionView(services, parsed.id, issued);
+    },
+  }),
+
+  accountRoute({
+    method: 'POST',
+    path: '/auth/logout',
+    credential: 'session',
+    status: 204,
+    async handler({ services, who }) {
+      const message: AppSessionMessage = { type: 'end' };
+      return services.runtime.ask({ kind: 'app_session', id: who.credential_id }, message);
+    },
+  }),
+];
+
+/** Begins a session for a verified email, in the account's partition. */
+async function openSession(services: Services, verified: { email: string; account_id: string; verified_at_ms: number }) {
+  const { runtime, clock, keys } = services;
+  const { account_id, email, verified_at_ms } = verified;
+  const account = await runtime.ask<AccountView>({ kind: 'account', id: account_id }, { type: 'view' } satisfies AccountMessage);
+  if (isRefusal(account)) {
+    // Its making is under way and will be finished; the code is spent, so say what helps.
+    return refuse('UNAVAILABLE', 'The account is being made; ask for a new code in a moment.', { retry_after_s: 2 });
+  }
+  const session_id = drawId({ partition: partitionOfId(account_id), now_ms: clock.now() });
+  const born = { account: account.lives.account, app_sessions: account.lives.app_sessions };
+  const message: AppSessionMessage = {
+    type: 'open',
+    account_id,
+    email,
+    seed: drawBytes(16),
+    key_id: keys.currentKeyId(),
+    born,
+    verified_at_ms,
+  };
+  const issued = await runtime.ask<IssuedTokens>({ kind: 'app_session', id: session_id }, message, [
+    { guard: 'life', account_id, life: 'app_sessions', value: born.app_sessions },
+  ]);
+  return isRefusal(issued) ? issued : sessionView(services, session_id, issued);
+}
+
+/** The Session of the interface. */
+function sessionView({ keys, clock }: Services, id: string, { session, serial, expires_at_ms }: IssuedTokens) {
+  return {
+    access_token: deriveToken(keys, 'app_access', { ...session, id, counter: serial }),
+    refresh_token: deriveToken(keys, 'app_refresh', { ...session, id, counter: session.generation }),
+    token_type: 'bearer',
+    expires_in: Math.floor((expires_at_ms - clock.now()) / 1000),
+    expires_at: Math.floor(expires_at_ms / 1000),
+    user: { id: session.account_id, email: session.email },
+  };
+}

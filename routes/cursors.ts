@@ -1,0 +1,39 @@
+import { z } from 'zod';
+
+/** Cursors of lists in an order: opaque to clients, strict to us. */
+const position = z.tuple([z.number(), z.string().max(100)]);
+
+export type Position = { order: number; member: string };
+
+export function writeCursor({ order, member }: Position): string {
+  return Buffer.from(JSON.stringify([order, member])).toString('base64url');
+}
+
+/** The position behind a cursor, or null for one that we did not write. */
+export function readCursor(cursor: string): Position | null {
+  if (!/^[A-Za-z0-9_-]{1,300}$/.test(cursor)) return null;
+  try {
+    const [order, member] = position.parse(JSON.parse(Buffer.from(cursor, 'base64url').toString()));
+    return { order, member };
+  } catch {
+    return null;
+  }
+}
+
+/** Query of a list: its `cursor`, absent at the start. */
+export const listCursor = z
+  .string()
+  .optional()
+  .transform((cursor, context) => {
+    if (cursor === undefined) return undefined;
+    const found = readCursor(cursor);
+    if (found === null) context.addIssue({ code: 'custom', message: 'must be a cursor that this list returned' });
+    return found ?? undefined;
+  });
+
+/** A page of a list whose rows were asked for with one more than `limit`. */
+export function pageOf<Row extends Position>(rows: Row[], limit: number): { rows: Row[]; cursor: string | null } {
+  const page = rows.slice(0, limit);
+  const last = page.at(-1);
+  return { rows: page, cursor: rows.length > limit && last !== undefined ? writeCursor(last) : null };
+}

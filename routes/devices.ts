@@ -1,0 +1,78 @@
+import { z } from 'zod';
+import type { AccountMessage, ListedDevice } from '../actors/account.js';
+import type { Claim, ClaimMessage } from '../actors/claim.js';
+import type { Device, DeviceMessage } from '../actors/device.js';
+import { drawId } from '../src/draw.js';
+import { makeClaim } from '../src/secrets/tokens.js';
+import { partitionOfId } from '../src/vocabulary/ids.js';
+import { LIMITS } from '../src/vocabulary/limits.js';
+import { isRefusal, refuse } from '../src/vocabulary/refusals.js';
+import { listCursor, pageOf } from './cursors.js';
+import { listLimit } from './forms.js';
+import { accountRoute, type Route } from './route.js';
+
+/** The app's side of devices. Choices: "Devices". */
+export const DEVICE_MANAGEMENT_ROUTES: readonly Route[] = [
+  accountRoute({
+    method: 'POST',
+    path: '/devices/claims',
+    credential: 'account',
+    permission: ['devices:manage'],
+    rate: 'claims',
+    status: 201,
+    body: z.object({ kind: z.literal('owner', 'must be owner') }),
+    async handler({ services: { keys, runtime, clock }, who }) {
+      if (who.account.devices >= LIMITS.devices_per_account_max) {
+        return refuse('CONFLICT', `An account holds at most ${LIMITS.devices_per_account_max} devices.`);
+      }
+      const { account_id } = who;
+      const drawn = () => drawId({ partition: partitionOfId(account_id), now_ms: clock.now() });
+      const claim_id = drawn();
+      const { claim, secret_hash } = makeClaim(keys, claim_id);
+      const message: ClaimMessage = { type: 'create', account_id, secret_hash, binding_epoch: drawn(), source_id: drawn() };
+      const made = await runtime.ask<Claim>({ kind: 'claim', id: claim_id }, message, who.guards);
+      return isRefusal(made) ? made : { claim, kind: made.kind, expires_at: new Date(made.expires_at_ms).toISOString() };
+    },
+  }),
+
+  accountRoute({
+    method: 'GET',
+    path: '/devices',
+    credential: 'account',
+    permission: ['devices:manage'],
+    query: z.object({ limit: listLimit, cursor: listCursor }),
+    async handler({ services: { runtime }, who, query: { limit, cursor } }) {
+      const after = cursor === undefined ? undefined : { order: cursor.order, id: cursor.member };
+      const message: AccountMessage = { type: 'list_devices', range: { after, descending: true, limit: limit + 1 } };
+      const listed = await runtime.ask<{ devices: ListedDevice[] }>({ kind: 'account', id: who.account_id }, message);
+      if (isRefusal(listed)) return listed;
+      const page = pageOf(listed.devices.map((device) => ({ ...device, member: device.id })), limit);
+      const items = await Promise.all(
+        page.rows.map(async ({ id, kind, bound_at_ms }) => {
+          const device = await runtime.ask<Device>({ kind: 'device', id }, { type: 'view' } satisfies DeviceMessage);
+          const seen_ms = isRefusal(device) ? null : device.last_seen_at_ms;
+          return {
+            id,
+            kind,
+            bound_at: new Date(bound_at_ms).toISOString(),
+            last_seen_at: seen_ms === null ? null : new Date(seen_ms).toISOString(),
+            session_id: null, // a personal device has no recorder session
+          };
+        }),
+      );
+      return { items, cursor: page.cursor };
+    },
+  }),
+
+  accountRoute({
+    method: 'DELETE',
+    path: '/devices/:id',
+    credential: 'account',
+    permission: ['devices:manage'],
+    status: 204,
+    async handler({ services: { runtime }, who, params }) {
+      const message: AccountMessage = { type: 'remove_device', device_id: params.id as string };
+      return runtime.askSettled({ kind: 'account', id: who.account_id }, message, who.guards);
+    },
+  }),
+];

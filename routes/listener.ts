@@ -1,0 +1,265 @@
+import { randomUUID } from 'node:crypto';
+import { STATUS_CODES } from 'node:http';
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { z } from 'zod';
+import { networkOf } from '../src/rate_limits.js';
+import { equalBytes } from '../src/secrets/server_keys.js';
+import type { Services } from '../src/services.js';
+import { StoreUnavailable } from '../src/store/store.js';
+import { isId } from '../src/vocabulary/ids.js';
+import { LIMITS } from '../src/vocabulary/limits.js';
+import { isRefusal, refuse, type Refusal, type RefusalCode, REFUSALS } from '../src/vocabulary/refusals.js';
+import { decodeCbor, encodeCbor } from '../src/wire/cbor.js';
+import { decodeJson } from '../src/wire/json.js';
+import { bodyFormat, chooseAnswerFormat } from '../src/wire/media_types.js';
+import { deviceIdentityOf } from './device/identity.js';
+import { principalOf } from './principal.js';
+import type { Call, Route } from './route.js';
+
+/** How the listeners differ: who calls, which formats they speak, how large a body may be. */
+export type ListenerKind = {
+  listener: 'public' | 'device' | 'operator';
+  cbor: boolean;
+  body_bytes_max: number;
+};
+
+const REQUEST_ID_FORM = new RegExp(`^[\\x21-\\x7e]{1,${LIMITS.request_id_chars_max}}$`);
+/** A refused body larger than this is not read to its end: the connection closes instead. */
+const UNREAD_BODY_BYTES_MAX = 16 * 1024;
+const AWAY = refuse('UNAVAILABLE', 'The service is not available at the moment.', { retry_after_s: 2 });
+const NOT_FOUND = refuse('NOT_FOUND', 'There is nothing at this address.');
+
+type Answered = { format?: 'json' | 'cbor' | 'none'; who?: unknown };
+
+/** Fastify options that all listeners share: request ids, and time limits on everything that comes from outside. */
+export const LISTENER_OPTIONS = {
+  genReqId: (raw: { headers: Record<string, string | string[] | undefined> }) => {
+    const given = raw.headers['x-request-id'];
+    return typeof given === 'string' && REQUEST_ID_FORM.test(given) ? given : randomUUID();
+  },
+  exposeHeadRoutes: false,
+  logger: false,
+  requestTimeout: 60_000,
+  connectionTimeout: 0,
+  keepAliveTimeout: 72_000,
+  forceCloseConnections: 'idle' as const,
+  routerOptions: { maxParamLength: 200, ignoreTrailingSlash: false },
+};
+export const SERVER_OPTIONS = { headersTimeout: 10_000, connectionsCheckingInterval: 1_000, maxHeaderSize: 16 * 1024 };
+
+/** Puts the rows of a route table onto a listener, with everything that all of them share. */
+export function mount(app: FastifyInstance, services: Services, kind: ListenerKind, routes: readonly Route[]): void {
+  const { metrics } = services;
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: kind.body_bytes_max }, (_request, body, done) => done(null, body));
+
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('X-Request-ID', request.id);
+    if (kind.listener === 'operator') return;
+    reply.header('X-API-Version', '1');
+    if (kind.cbor) reply.header('Vary', 'Accept');
+  });
+  app.addHook('onResponse', async (request, reply) => {
+    const route = request.routeOptions.url ?? 'none';
+    const labels = { listener: kind.listener, route: `${request.method} ${route}`, status: String(reply.statusCode) };
+    metrics.requests.observe(labels, reply.elapsedTime / 1000);
+  });
+
+  for (const route of routes.filter(({ raw }) => raw !== true)) mountRoute(app, services, kind, route);
+  app.register(async (scope) => {
+    // A raw body stays where it is: the handler reads it.
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser('*', (_request, _body, done) => done(null));
+    for (const route of routes.filter(({ raw }) => raw === true)) mountRoute(scope, services, kind, route);
+  });
+
+  app.setNotFoundHandler(async (request, reply) => {
+    const path = request.url.split('?', 1)[0] ?? '';
+    const allowed = routes.filter((route) => pathPattern(route.path).test(path)).map(({ method }) => method);
+    if (allowed.length === 0) return sendRefusal(kind, request, reply, NOT_FOUND);
+    reply.header('Allow', [...new Set(allowed)].join(', '));
+    return sendRefusal(kind, request, reply, refuse('METHOD_NOT_ALLOWED', `${request.method} is not possible here.`));
+  });
+  app.setErrorHandler<FastifyError>(async (error, request, reply) => {
+    const refusal = refusalOf(error);
+    if (refusal.refused === 'INTERNAL') services.log.error({ err: error, request_id: request.id }, 'request failed');
+    return sendRefusal(kind, request, reply, refusal);
+  });
+}
+
+function mountRoute(app: FastifyInstance, services: Services, kind: ListenerKind, route: Route): void {
+  const answered = new WeakMap<FastifyRequest, Answered>();
+  app.route({
+    method: route.method,
+    url: route.path,
+    bodyLimit: kind.body_bytes_max,
+    // The order of checks is the interface's: rate, version, credential, permission; then the body; then the rest.
+    onRequest: async (request, reply) => {
+      const state: Answered = {};
+      answered.set(request, state);
+      const refusal = await admit(services, kind, route, request, state);
+      if (refusal !== null) return refuseUnread(kind, request, reply, refusal);
+      if (route.raw !== true) askForBody(request, reply);
+      return undefined;
+    },
+    handler: async (request, reply) => {
+      const who = answered.get(request)?.who;
+      const params = request.params as Record<string, string>;
+      const body = route.raw === true ? { ok: true as const, value: undefined } : readBody(kind, route, request);
+      if (!body.ok) return sendRefusal(kind, request, reply, body.refusal);
+      const query = validate(route.query, request.query, 'query');
+      if (!query.ok) return sendRefusal(kind, request, reply, query.refusal);
+      if (Object.entries(params).some(([name, value]) => name.endsWith('id') && !isId(value))) {
+        return sendRefusal(kind, request, reply, NOT_FOUND);
+      }
+      const call = { services, who, body: body.value, query: query.value, params, request, reply } as Call<never, never, never>;
+      const answer = await route.handler(call);
+      if (reply.sent) return reply;
+      if (isRefusal(answer)) return sendRefusal(kind, request, reply, answer);
+      reply.code(route.status ?? 200);
+      if (reply.statusCode === 204) return reply.send();
+      return send(kind, request, reply, kind.listener === 'operator' ? answer : { success: true, data: answer });
+    },
+  });
+}
+
+/** Everything that is decided before a byte of the body is read. */
+async function admit(
+  services: Services,
+  kind: ListenerKind,
+  route: Route,
+  request: FastifyRequest,
+  state: Answered,
+): Promise<Refusal | null> {
+  if (route.rate !== undefined) {
+    const wait_s = services.rates.take(route.rate, networkOf(request.ip));
+    if (wait_s !== null) {
+      return refuse('TOO_MANY_REQUESTS', `Too many requests from this network; wait ${wait_s} seconds.`, { retry_after_s: wait_s });
+    }
+  }
+  const version = request.headers['x-api-version'];
+  if (version !== undefined && version !== '1' && kind.listener !== 'operator') {
+    return refuse('BAD_REQUEST', 'X-API-Version must be 1.', { details: [{ path: 'X-API-Version', message: 'must be 1' }] });
+  }
+  switch (route.credential) {
+    case 'none':
+      break;
+    case 'operator': {
+      const given = Buffer.from(request.headers.authorization ?? '');
+      const wanted = Buffer.from(`Bearer ${services.ops_token}`);
+      if (!equalBytes(given, wanted)) return refuse('UNAUTHORIZED', 'This needs the operator token as a bearer token.');
+      break;
+    }
+    case 'account':
+    case 'session': {
+      const principal = await principalOf(services, request);
+      if (isRefusal(principal)) return principal;
+      if (route.permission !== undefined && !route.permission.some((wanted) => principal.permissions.includes(wanted))) {
+        return refuse('FORBIDDEN', `This needs the permission ${route.permission.join(' or ')}.`);
+      }
+      state.who = principal;
+      break;
+    }
+    case 'device': {
+      const device = await deviceIdentityOf(services, request);
+      if (isRefusal(device)) return device;
+      state.who = device;
+      break;
+    }
+  }
+  if (kind.cbor && chooseAnswerFormat(request.headers.accept) === 'none') {
+    return refuse('NOT_ACCEPTABLE', 'Answers come as application/json or application/cbor.');
+  }
+  return null;
+}
+
+/** Lets a client that sent `Expect: 100-continue` begin with its body. */
+export function askForBody(request: FastifyRequest, reply: FastifyReply): void {
+  if (request.headers.expect?.toLowerCase() === '100-continue') reply.raw.writeContinue();
+}
+
+/** Answers before the body was read; a long one is not read to its end either. */
+function refuseUnread(kind: ListenerKind, request: FastifyRequest, reply: FastifyReply, refusal: Refusal) {
+  const { headers } = request;
+  const length = Number(headers['content-length'] ?? 0);
+  if (length > UNREAD_BODY_BYTES_MAX || headers['transfer-encoding'] !== undefined || headers.expect !== undefined) {
+    reply.header('Connection', 'close');
+  }
+  return sendRefusal(kind, request, reply, refusal);
+}
+
+type Read = { ok: true; value: unknown } | { ok: false; refusal: Refusal };
+
+function readBody(kind: ListenerKind, route: Route, request: FastifyRequest): Read {
+  const bytes = request.body as Buffer | undefined;
+  if (route.body === undefined) return { ok: true, value: undefined };
+  const encoding = request.headers['content-encoding'];
+  if (encoding !== undefined && encoding !== 'identity') {
+    return { ok: false, refusal: refuse('UNSUPPORTED_MEDIA_TYPE', 'Bodies must come without Content-Encoding.') };
+  }
+  if (bytes === undefined || bytes.length === 0) return validate(route.body, undefined, 'body');
+  const format = bodyFormat(request.headers['content-type']);
+  if (format === 'unsupported' || (format === 'cbor' && !kind.cbor)) {
+    const formats = kind.cbor ? 'application/json or application/cbor' : 'application/json';
+    return { ok: false, refusal: refuse('UNSUPPORTED_MEDIA_TYPE', `Content-Type must be ${formats}.`) };
+  }
+  const document = format === 'cbor' ? decodeCbor(bytes) : decodeJson(bytes);
+  if (document.ok) return validate(route.body, document.value, 'body');
+  const detail = { path: document.path ?? '', message: document.message };
+  return { ok: false, refusal: refuse('BAD_REQUEST', `The body is not valid ${format.toUpperCase()}: ${document.message}.`, { details: [detail] }) };
+}
+
+function validate(schema: z.ZodType | undefined, value: unknown, what: 'body' | 'query'): Read {
+  if (schema === undefined) return { ok: true, value: undefined };
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return { ok: true, value: parsed.data };
+  const details = parsed.error.issues.slice(0, 20).map(({ path, message }) => ({ path: path.join('.'), message }));
+  const first = details[0];
+  const where = first === undefined || first.path === '' ? `The ${what}` : first.path;
+  return { ok: false, refusal: refuse('BAD_REQUEST', `${where}: ${first?.message ?? 'is not valid'}.`, { details }) };
+}
+
+/** Fastify's own errors, in our words; whatever is not known here is a bug and shows nothing of itself. */
+function refusalOf(error: FastifyError): Refusal {
+  if (error instanceof StoreUnavailable) return AWAY;
+  switch (error.code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return refuse('PAYLOAD_TOO_LARGE', 'The body is larger than this route takes.');
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return refuse('UNSUPPORTED_MEDIA_TYPE', 'Content-Type is missing or not one that this route takes.');
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+      return refuse('BAD_REQUEST', 'The body is shorter or longer than Content-Length says.');
+    case 'FST_ERR_BAD_URL':
+      return NOT_FOUND;
+    default:
+      return error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500
+        ? refuse('BAD_REQUEST', 'The request is malformed.')
+        : refuse('INTERNAL', 'Something went wrong on our side.');
+  }
+}
+
+/** Sends a refusal in the envelope, with the headers that its code brings along. */
+export function sendRefusal(kind: ListenerKind, request: FastifyRequest, reply: FastifyReply, refusal: Refusal): FastifyReply {
+  const { refused, message, details, retry_after_s, extra } = refusal;
+  reply.code(REFUSALS[refused]);
+  if (retry_after_s !== undefined) reply.header('Retry-After', String(retry_after_s));
+  if (refused === 'UNAUTHORIZED') reply.header('WWW-Authenticate', challengeOf(kind, refused));
+  const error = { code: refused, message, ...(details === undefined ? {} : { details }), ...extra };
+  return send(kind, request, reply, { success: false, error });
+}
+
+function challengeOf({ listener }: ListenerKind, code: RefusalCode): string {
+  return listener === 'device' ? `Certificate realm="spool devices"` : `Bearer realm="spool", error_description="${STATUS_CODES[REFUSALS[code]]}"`;
+}
+
+function send(kind: ListenerKind, request: FastifyRequest, reply: FastifyReply, payload: unknown): FastifyReply {
+  if (kind.cbor && chooseAnswerFormat(request.headers.accept) === 'cbor') {
+    return reply.type('application/cbor').send(encodeCbor(payload));
+  }
+  return reply.type('application/json; charset=utf-8').send(JSON.stringify(payload));
+}
+
+/** Which paths a row's pattern covers, whatever the method. */
+function pathPattern(path: string): RegExp {
+  return new RegExp(`^${path.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/:[a-z_]+/g, '[^/]+')}$`);
+}

@@ -1,0 +1,67 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { z } from 'zod';
+import type { RateName } from '../src/rate_limits.js';
+import type { Services } from '../src/services.js';
+import type { Permission } from '../src/vocabulary/permissions.js';
+import type { Refusal } from '../src/vocabulary/refusals.js';
+import type { Principal } from './principal.js';
+import type { DeviceIdentity } from './device/identity.js';
+
+/** What a handler gets beside the parsed request. */
+export type Call<Who, Body, Query> = {
+  services: Services;
+  who: Who;
+  body: Body;
+  query: Query;
+  /** Path parameters; ids among them are UUIDs, anything else was answered 404. */
+  params: Record<string, string>;
+  request: FastifyRequest;
+  reply: FastifyReply;
+};
+
+export type Answer = unknown | Refusal;
+
+/**
+ * One route, as a row: who may call it, what it takes, what it answers. `status` is that of success; 204 answers have
+ * no body.
+ */
+export type Route = {
+  method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
+  /** Fastify's form; `:name` is a parameter, and one whose name ends in `id` must be a UUID. */
+  path: string;
+  /** `session`: app sessions only. `device`: a client certificate. */
+  credential: 'none' | 'account' | 'session' | 'device' | 'operator';
+  /** The caller must hold one of these. */
+  permission?: readonly Permission[];
+  rate?: RateName;
+  status?: 200 | 201 | 204;
+  body?: z.ZodType;
+  query?: z.ZodType;
+  /** The handler reads the body itself, as a stream. */
+  raw?: boolean;
+  handler: (call: Call<never, never, never>) => Promise<Answer>;
+};
+
+type Typed<Who, Body extends z.ZodType | undefined, Query extends z.ZodType | undefined> = Omit<Route, 'handler' | 'body' | 'query'> & {
+  body?: Body;
+  query?: Query;
+  handler: (
+    call: Call<
+      Who,
+      Body extends z.ZodType ? z.output<Body> : undefined,
+      Query extends z.ZodType ? z.output<Query> : undefined
+    >,
+  ) => Promise<Answer>;
+};
+
+function rowOf<Who>() {
+  return <Body extends z.ZodType | undefined = undefined, Query extends z.ZodType | undefined = undefined>(
+    row: Typed<Who, Body, Query>,
+  ): Route => row as unknown as Route;
+}
+
+/** Rows whose handler's types follow from the credential and the schemas. */
+export const openRoute = rowOf<null>();
+export const accountRoute = rowOf<Principal>();
+export const deviceRoute = rowOf<DeviceIdentity>();
+export const operatorRoute = rowOf<null>();

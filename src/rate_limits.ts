@@ -1,0 +1,52 @@
+import { isIPv6 } from 'node:net';
+import { LRUCache } from 'lru-cache';
+
+const WINDOW_MS = 60_000;
+const NETWORKS_MAX = 100_000;
+
+/** What is limited per network and minute. Choices: "Limits". */
+export type RateName = 'codes_sent' | 'codes_checked' | 'native_steps' | 'registrations' | 'claims';
+
+/**
+ * The network that an address counts as: an IPv4 address, or the /64 of an IPv6 one.
+ * An IPv4 address that comes written as IPv6 is the IPv4 address.
+ */
+export function networkOf(address: string): string {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address);
+  if (mapped?.[1] !== undefined) return mapped[1];
+  if (!isIPv6(address)) return address;
+  const bare = address.replace(/%.*$/, '');
+  const [head = '', tail] = bare.split('::');
+  const left = head === '' ? [] : head.split(':');
+  const right = tail === undefined || tail === '' ? [] : tail.split(':');
+  const groups = tail === undefined ? left : [...left, ...new Array<string>(8 - left.length - right.length).fill('0'), ...right];
+  return `${groups.slice(0, 4).map((group) => Number.parseInt(group, 16).toString(16)).join(':')}::/64`;
+}
+
+/** Counts per network in windows of a minute; kept by this process alone, and bounded. */
+export class RateLimits {
+  readonly #limits: Record<RateName, number>;
+  readonly #on: boolean;
+  readonly #monotonic_ms: () => number;
+  readonly #windows = new LRUCache<string, { began_ms: number; count: number }>({ max: NETWORKS_MAX });
+
+  constructor(limits: Record<RateName, number>, options: { on: boolean; monotonic_ms?: () => number }) {
+    this.#limits = limits;
+    this.#on = options.on;
+    this.#monotonic_ms = options.monotonic_ms ?? (() => performance.now());
+  }
+
+  /** Counts one; gives the seconds to wait when that is one too many, otherwise null. */
+  take(name: RateName, network: string): number | null {
+    if (!this.#on) return null;
+    const now_ms = this.#monotonic_ms();
+    const key = `${name} ${network}`;
+    let window = this.#windows.get(key);
+    if (window === undefined || now_ms >= window.began_ms + WINDOW_MS) {
+      window = { began_ms: now_ms, count: 0 };
+      this.#windows.set(key, window);
+    }
+    window.count += 1;
+    return window.count > this.#limits[name] ? Math.ceil((window.began_ms + WINDOW_MS - now_ms) / 1000) : null;
+  }
+}

@@ -1,0 +1,32 @@
+import type { Logger } from 'pino';
+import type { Authority } from '../certs/authority.js';
+import type { BlobStore } from './blobs/blob_store.js';
+import type { Clock } from './clock.js';
+import type { MailSender } from './mail/mail_sender.js';
+import type { Metrics } from './runtime/metrics.js';
+import type { Runtime } from './runtime/runtime.js';
+import type { ServerKeys } from './secrets/server_keys.js';
+import type { Settings } from './settings.js';
+import type { IssuedCertificates } from './store/issued_certificates.js';
+import type { Store } from './store/store.js';
+import type { RateLimits } from './rate_limits.js';
+
+/** What routes and workers work with; made once at the start. */
+export type Services = {
+  settings: Settings;
+  /** Bearer token of the operator port. */
+  ops_token: string;
+  log: Logger;
+  metrics: Metrics;
+  clock: Clock;
+  keys: ServerKeys;
+  store: Store;
+  runtime: Runtime;
+  blobs: BlobStore;
+  mail: MailSender;
+  rates: RateLimits;
+  authority: Authority;
+  certificates: IssuedCertificates;
+  /** Storage answers and nothing keeps requests from being served. */
+  ready(): boolean;
+};
