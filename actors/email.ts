@@ -20,13 +20,14 @@ export type EmailMessage =
   | { type: 'send_code'; network: string; code_hash: string; key_id: string; mail_id: string; sealed: Uint8Array }
   /** `hashes`: the tried code's hash under each key that codes were hashed with. */
   | { type: 'verify_code'; network: string; hashes: Record<string, string>; email: string; account: DrawnAccount }
+  | { type: 'view' }
   /** A day after a code was sent to an address without an account. */
   | { type: 'forget_unused' };
 
 /** Ids for an account that may have to be made. */
 export type DrawnAccount = { account_id: string; workspace_id: string };
 
-export type EmailReply = { sent: boolean } | { account_id: string; verified_at_ms: number } | { forgotten: boolean };
+export type EmailReply = { sent: boolean } | { account_id: string; verified_at_ms: number } | { forgotten: boolean } | { account_id: string | null };
 
 const WRONG = refuse('UNAUTHORIZED', 'The code is wrong, used or no longer valid.');
 
@@ -80,6 +81,9 @@ export const email = actorKind<Email, EmailMessage, EmailReply>({
           effects: known.account_id === null ? [create, { effect: 'forget', name: 'unused' }] : [],
         };
       }
+      case 'view':
+        return { reply: { account_id: known.account_id } };
+
       case 'forget_unused': {
         const forgotten = known.account_id === null && codes.length === 0;
         if (forgotten) return { reply: { forgotten }, next: null };

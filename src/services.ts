@@ -29,4 +29,6 @@ export type Services = {
   certificates: IssuedCertificates;
   /** Storage answers and nothing keeps requests from being served. */
   ready(): boolean;
+  /** Handles all that is due by now: reminders, tells, mails. For the test clock. */
+  handleDue(): Promise<void>;
 };

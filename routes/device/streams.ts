@@ -1,0 +1,151 @@
+import { LRUCache } from 'lru-cache';
+import { z } from 'zod';
+import type { Binding, BindingMessage } from '../../actors/binding.js';
+import type { ListedChunk, Stream, StreamMessage } from '../../actors/stream.js';
+import { drawId } from '../../src/draw.js';
+import type { Services } from '../../src/services.js';
+import { partitionOfId } from '../../src/vocabulary/ids.js';
+import { LIMITS } from '../../src/vocabulary/limits.js';
+import { isRefusal, type Refusal } from '../../src/vocabulary/refusals.js';
+import { timestamp, uuid, whole } from '../forms.js';
+import { deviceRoute, type Route } from '../route.js';
+import { type Bound, boundBy } from './bound.js';
+
+/** Streams as their device sees them. References stand in bodies: an offline device queues calls before any answer. */
+
+const GAPS_PAGE = 1_000;
+
+export const DEVICE_STREAM_ROUTES: readonly Route[] = [
+  deviceRoute({
+    method: 'POST',
+    path: '/device/streams',
+    credential: 'device',
+    body: z.object({
+      source_stream_ref: uuid,
+      captured_at: timestamp,
+      clock_uncertainty_ms: whole({ min: 0, max: 2 ** 31 }),
+      binding_epoch: uuid,
+      end_ms: whole({ min: 0 }).optional(),
+    }),
+    async handler({ services, who: { device_id }, body }) {
+      const { runtime, clock } = services;
+      const { binding_epoch: epoch, source_stream_ref, captured_at, clock_uncertainty_ms, end_ms = null } = body;
+      const bound = await boundBy(services, { device_id, epoch });
+      if (isRefusal(bound)) return bound;
+      const new_stream_id = drawId({ partition: partitionOfId(epoch), now_ms: clock.now() });
+      const stream_id = await streamOf(services, { device_id, epoch, source_stream_ref, new_stream_id, bound });
+      if (isRefusal(stream_id)) return stream_id;
+      const { account_id, workspace_id, source_id } = bound.binding;
+      const message: StreamMessage = {
+        type: 'register',
+        ...{ account_id, workspace_id, source_id, device_id, binding_epoch: epoch },
+        ...{ source_stream_ref, captured_at, clock_uncertainty_ms, end_ms },
+      };
+      const stream = await runtime.ask<Stream>({ kind: 'stream', id: stream_id }, message, bound.guards);
+      return isRefusal(stream) ? stream : deviceStreamView(stream);
+    },
+  }),
+
+  deviceRoute({
+    method: 'POST',
+    path: '/device/streams/end',
+    credential: 'device',
+    body: z.object({ source_stream_ref: uuid, end_ms: whole({ min: 0 }), binding_epoch: uuid }),
+    async handler({ services, who: { device_id }, body: { source_stream_ref, end_ms, binding_epoch: epoch } }) {
+      const found = await deviceStream(services, { device_id, epoch, source_stream_ref });
+      if (isRefusal(found)) return found;
+      const message: StreamMessage = { type: 'end', end_ms };
+      const stream = await services.runtime.ask<Stream>({ kind: 'stream', id: found.stream_id }, message, found.guards);
+      return isRefusal(stream) ? stream : deviceStreamView(stream);
+    },
+  }),
+
+  deviceRoute({
+    method: 'GET',
+    path: '/device/streams/:source_stream_ref/gaps',
+    credential: 'device',
+    query: z.object({ binding_epoch: uuid }),
+    async handler({ services, who: { device_id }, params, query: { binding_epoch: epoch } }) {
+      const source_stream_ref = uuid.safeParse(params.source_stream_ref).data ?? '';
+      const found = await deviceStream(services, { device_id, epoch, source_stream_ref });
+      return isRefusal(found) ? found : gapsOf(services, found.stream_id);
+    },
+  }),
+];
+
+/** The stream behind a device's reference, under a binding that still lets it write. NOT_FOUND when none is registered. */
+export async function deviceStream(
+  services: Services,
+  ref: { device_id: string; epoch: string; source_stream_ref: string },
+): Promise<(Bound & { stream_id: string }) | Refusal> {
+  const bound = await boundBy(services, ref);
+  if (isRefusal(bound)) return bound;
+  const stream_id = await streamOf(services, { ...ref, new_stream_id: null, bound });
+  return isRefusal(stream_id) ? stream_id : { ...bound, stream_id };
+}
+
+/** Which stream a reference names never changes, so it may be remembered. */
+const known_streams = new LRUCache<string, string>({ max: 100_000 });
+
+async function streamOf(
+  { runtime }: Services,
+  ref: { device_id: string; epoch: string; source_stream_ref: string; new_stream_id: string | null; bound: Bound },
+): Promise<string | Refusal> {
+  const { device_id, epoch, source_stream_ref, new_stream_id, bound } = ref;
+  const key = `${epoch} ${source_stream_ref}`;
+  const known = known_streams.get(key);
+  if (known !== undefined) return known;
+  const message: BindingMessage = { type: 'stream_of', device_id, source_stream_ref, new_stream_id };
+  const found = await runtime.ask<{ stream_id: string; binding: Binding }>({ kind: 'binding', id: epoch }, message, bound.guards);
+  if (isRefusal(found)) return found;
+  known_streams.set(key, found.stream_id);
+  return found.stream_id;
+}
+
+/** The Device stream of the interface. */
+function deviceStreamView(stream: Stream) {
+  return {
+    id: stream.id,
+    owner_user_id: stream.account_id,
+    source_stream_ref: stream.source_stream_ref,
+    captured_at: stream.captured_at,
+    clock_uncertainty_ms: stream.clock_uncertainty_ms,
+    transcript_revision: stream.transcript_revision,
+    created_at: new Date(stream.created_at_ms).toISOString(),
+    source_device_id: stream.device_id,
+    binding_epoch: stream.binding_epoch,
+    ...(stream.end_ms === null ? {} : { end_ms: stream.end_ms }),
+  };
+}
+
+/**
+ * What no stored chunk covers, from 0 to the end: the recorded one, or that of the last registered chunk. Chunks come
+ * in the order of their start, so one pass finds the holes.
+ */
+async function gapsOf({ runtime }: Services, stream_id: string) {
+  const missing: [number, number][] = [];
+  let covered_ms = 0;
+  let reached_ms = 0;
+  let after: { order: number; id: string } | undefined;
+  let truncated = false;
+  let stream: Stream | undefined;
+  do {
+    const message: StreamMessage = { type: 'list_chunks', range: { after, limit: GAPS_PAGE } };
+    const page = await runtime.ask<{ chunks: ListedChunk[]; stream: Stream }>({ kind: 'stream', id: stream_id }, message);
+    if (isRefusal(page)) return page;
+    stream = page.stream;
+    for (const chunk of page.chunks) {
+      if (chunk.status !== 'expired') reached_ms = Math.max(reached_ms, chunk.source_end_ms);
+      if (chunk.status !== 'stored') continue;
+      if (chunk.source_start_ms > covered_ms) missing.push([covered_ms, chunk.source_start_ms]);
+      covered_ms = Math.max(covered_ms, chunk.source_end_ms);
+    }
+    const last = page.chunks.at(-1);
+    after = page.chunks.length < GAPS_PAGE || last === undefined ? undefined : { order: last.order, id: last.member };
+    truncated = missing.length > LIMITS.gaps_listed_max;
+  } while (after !== undefined && !truncated);
+  const end_ms = stream.end_ms ?? reached_ms;
+  if (!truncated && covered_ms < end_ms) missing.push([covered_ms, end_ms]);
+  truncated ||= missing.length > LIMITS.gaps_listed_max;
+  return { missing: missing.slice(0, LIMITS.gaps_listed_max), truncated, awaiting_upload: stream.open.length };
+}

@@ -1,0 +1,169 @@
+import { z } from 'zod';
+import type { AccountMessage, AccountView } from '../actors/account.js';
+import type { CertificateMessage } from '../actors/certificate.js';
+import type { Device, DeviceMessage } from '../actors/device.js';
+import type { EmailMessage } from '../actors/email.js';
+import { makeDeviceKey } from '../certs/authority.js';
+import { drawId, drawPartition } from '../src/draw.js';
+import { listOutbox } from '../src/mail/outbox_mailer.js';
+import { outboxFolder } from '../src/mail/outbox_folder.js';
+import type { Services } from '../src/services.js';
+import { isId, PARTITIONS } from '../src/vocabulary/ids.js';
+import { ENTITLEMENTS, type Entitlement } from '../src/vocabulary/permissions.js';
+import { isRefusal, refuse, type Refusal } from '../src/vocabulary/refusals.js';
+import { emailAddress, listLimit, whole } from './forms.js';
+import { openRoute, operatorRoute, type Route } from './route.js';
+
+/** The operator port. Choices: "Operator port". Answers are plain JSON; refusals keep the envelope. */
+
+const HOUR_MS = 3_600_000;
+const ADVANCE_MAX_MS = 10 * 365 * 24 * HOUR_MS;
+
+export const OPERATOR_ROUTES: readonly Route[] = [
+  openRoute({ method: 'GET', path: '/healthz', credential: 'none', handler: async () => ({ alive: true }) }),
+
+  openRoute({
+    method: 'GET',
+    path: '/readyz',
+    credential: 'none',
+    async handler({ services }) {
+      return services.ready() ? { ready: true } : refuse('UNAVAILABLE', 'Storage does not answer.', { retry_after_s: 2 });
+    },
+  }),
+
+  openRoute({
+    method: 'GET',
+    path: '/metrics',
+    credential: 'none',
+    async handler({ services: { metrics }, reply }) {
+      return reply.type(metrics.registry.contentType).send(await metrics.registry.metrics());
+    },
+  }),
+
+  operatorRoute({
+    method: 'GET',
+    path: '/ops/actors',
+    credential: 'operator',
+    query: z.object({ limit: listLimit }),
+    async handler({ services: { runtime, store }, query: { limit } }) {
+      const aside = await setAside(store, limit);
+      return { ...runtime.inspect(limit), set_aside: aside };
+    },
+  }),
+
+  operatorRoute({
+    method: 'PUT',
+    path: '/ops/accounts/:account/entitlements/:name',
+    credential: 'operator',
+    body: z.object({ enabled: z.boolean('must be true or false') }),
+    async handler({ services, params, body: { enabled } }) {
+      const entitlement = ENTITLEMENTS.find((name) => name === params.name);
+      if (entitlement === undefined) return refuse('NOT_FOUND', `There is no such entitlement; they are ${ENTITLEMENTS.join(', ')}.`);
+      const account_id = await accountOf(services, params.account as string);
+      if (isRefusal(account_id)) return account_id;
+      return switchEntitlement(services, { account_id, entitlement, enabled });
+    },
+  }),
+
+  operatorRoute({
+    method: 'POST',
+    path: '/ops/devices',
+    credential: 'operator',
+    status: 201,
+    body: z.object({
+      kind: z.enum(['personal', 'shared'], 'must be personal or shared'),
+      csr_pem: z.string('must be a PEM certificate request').max(16_384).optional(),
+    }),
+    handler: async ({ services, body }) => provision(services, body),
+  }),
+
+  operatorRoute({
+    method: 'DELETE',
+    path: '/ops/devices/:id/certificate',
+    credential: 'operator',
+    status: 204,
+    async handler({ services: { runtime }, params }) {
+      const device = await runtime.ask<Device>({ kind: 'device', id: params.id as string }, { type: 'view' } satisfies DeviceMessage);
+      if (isRefusal(device)) return device;
+      const revoke: CertificateMessage = { type: 'revoke' };
+      const revoked = await Promise.all(device.fingerprints.map((id) => runtime.ask({ kind: 'certificate', id }, revoke)));
+      return revoked.find(isRefusal) ?? null;
+    },
+  }),
+
+  operatorRoute({
+    method: 'POST',
+    path: '/ops/clock',
+    credential: 'operator',
+    body: z.object({ advance_ms: whole({ min: 0, max: ADVANCE_MAX_MS }) }),
+    async handler({ services, body: { advance_ms } }) {
+      if (!services.settings.test_clock) return refuse('NOT_FOUND', 'The clock can be moved only with TEST_CLOCK=1.');
+      await services.clock.advance(advance_ms);
+      await services.handleDue();
+      return { now: new Date(services.clock.now()).toISOString() };
+    },
+  }),
+
+  openRoute({
+    method: 'GET',
+    path: '/inbox',
+    credential: 'none',
+    query: z.object({ limit: listLimit }),
+    async handler({ services: { settings }, query: { limit } }) {
+      if (settings.smtp_url !== null) return refuse('NOT_FOUND', 'Mails are sent over SMTP; nothing is kept here.');
+      return { items: await listOutbox(outboxFolder(settings), { limit }) };
+    },
+  }),
+];
+
+async function provision(services: Services, { kind, csr_pem }: { kind: 'personal' | 'shared'; csr_pem?: string | undefined }): Promise<unknown | Refusal> {
+  const { authority, certificates, clock, runtime, settings } = services;
+  const now_ms = clock.now();
+  const device_id = drawId({ partition: drawPartition(), now_ms });
+  const key = csr_pem === undefined ? makeDeviceKey() : null;
+  const proof = key === null ? { csr_pem: csr_pem as string } : { public_key: key.public_key };
+  const issued = authority.issueDeviceCertificate({ device_id, now_ms, days: settings.device_cert_days, ...proof });
+  if (!issued.ok) return refuse('BAD_REQUEST', `csr_pem: ${issued.message}.`, { details: [{ path: 'csr_pem', message: issued.message }] });
+  const { fingerprint, not_after_ms, certificate_pem, ca_pem } = issued;
+  const message: DeviceMessage = { type: 'provision', kind, fingerprint };
+  const device = await runtime.ask<Device>({ kind: 'device', id: device_id }, message);
+  if (isRefusal(device)) return device;
+  await certificates.save({ fingerprint, device_id, kind, not_after_ms });
+  return {
+    device_id,
+    kind,
+    certificate_pem,
+    ...(key === null ? {} : { private_key_pem: key.private_key_pem }),
+    ca_pem,
+    not_after: new Date(not_after_ms).toISOString(),
+  };
+}
+
+/** The account that an operator names by id or by email. */
+async function accountOf({ runtime }: Services, named: string): Promise<string | Refusal> {
+  if (isId(named)) return named;
+  const email = emailAddress.safeParse(named);
+  if (!email.success) return refuse('NOT_FOUND', 'There is no such account.');
+  const found = await runtime.ask<{ account_id: string | null }>({ kind: 'email', id: email.data }, { type: 'view' } satisfies EmailMessage);
+  if (isRefusal(found)) return found;
+  return found.account_id ?? refuse('NOT_FOUND', 'There is no such account.');
+}
+
+async function switchEntitlement(
+  { runtime }: Services,
+  { account_id, entitlement, enabled }: { account_id: string; entitlement: Entitlement; enabled: boolean },
+): Promise<unknown | Refusal> {
+  const message: AccountMessage = { type: 'switch_entitlement', entitlement, enabled };
+  const account = await runtime.ask<AccountView>({ kind: 'account', id: account_id }, message);
+  if (isRefusal(account)) return account.refused === 'UNAUTHORIZED' ? refuse('NOT_FOUND', 'There is no such account.') : account;
+  return { account_id, entitlements: account.entitlements, permissions: account.permissions };
+}
+
+/** What threw too often, over all partitions, without its content. */
+async function setAside(store: Services['store'], limit: number) {
+  const partitions = Array.from({ length: PARTITIONS }, (_, partition) => partition);
+  const found = await Promise.all(
+    partitions.map(async (partition) => (await store.listSetAside(partition)).map(({ name }) => ({ partition, name }))),
+  );
+  return found.flat().slice(0, limit);
+}

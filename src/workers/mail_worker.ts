@@ -1,0 +1,81 @@
+import type { MailSender } from '../mail/mail_sender.js';
+import { openMail } from '../mail/sealed_mail.js';
+import type { Metrics } from '../runtime/metrics.js';
+import type { ServerKeys } from '../secrets/server_keys.js';
+import { decodeStored } from '../store/codec.js';
+import type { Store } from '../store/store.js';
+import { PARTITIONS } from '../vocabulary/ids.js';
+
+const LOOK_EVERY_MS = 1_000;
+/** A leased mail that nobody took away comes back after this: longer than the sender's deadline. */
+const LEASE_MS = 30_000;
+const PER_PARTITION_MAX = 50;
+
+type Parts = { store: Store; mail: MailSender; keys: ServerKeys; metrics: Metrics; now: () => number };
+
+/** Sends the mails that commits left in the partitions; a lease keeps two processes from sending one at the same time. */
+export class MailWorker {
+  readonly #parts: Parts;
+  #timer: NodeJS.Timeout | null = null;
+  #looking: Promise<void> | null = null;
+  #again = false;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => void this.look(), LOOK_EVERY_MS);
+    this.#timer.unref();
+  }
+
+  async stop(): Promise<void> {
+    if (this.#timer !== null) clearInterval(this.#timer);
+    await this.#looking;
+  }
+
+  /** Sends what is due in all partitions. Never rejects. */
+  async look(): Promise<void> {
+    if (this.#looking !== null) {
+      this.#again = true;
+      return this.#looking;
+    }
+    this.#looking = this.#lookOn().finally(() => {
+      this.#looking = null;
+    });
+    return this.#looking;
+  }
+
+  async #lookOn(): Promise<void> {
+    do {
+      this.#again = false;
+      await Promise.all(Array.from({ length: PARTITIONS }, (_, partition) => this.sendDue(partition)));
+    } while (this.#again);
+  }
+
+  /** Sends what is due in one partition, right after a commit has put something there. Never rejects. */
+  async sendDue(partition: number): Promise<void> {
+    const { store, now } = this.#parts;
+    try {
+      const now_ms = now();
+      const leased = await store.leaseMails(partition, { now_ms, again_ms: now_ms + LEASE_MS, limit: PER_PARTITION_MAX });
+      await Promise.all(leased.map((mail) => this.#send(partition, mail)));
+    } catch {
+      // storage is away: the next look sends
+    }
+  }
+
+  async #send(partition: number, { mail_id, content }: { mail_id: string; content: Uint8Array }): Promise<void> {
+    const { store, mail, keys, metrics, now } = this.#parts;
+    const { sealed, give_up_at_ms } = decodeStored(content) as { sealed: Uint8Array; give_up_at_ms: number };
+    const opened = now() < give_up_at_ms ? openMail(keys, sealed) : null;
+    if (opened === null) {
+      metrics.mails.inc({ outcome: 'given_up' });
+      return store.removeMail(partition, mail_id);
+    }
+    const outcome = await mail.send(opened);
+    metrics.mails.inc({ outcome: outcome.sent ? 'sent' : outcome.failure });
+    const final = outcome.sent || outcome.failure === 'recipient' || outcome.failure === 'mail';
+    if (final) await store.removeMail(partition, mail_id);
+  }
+}
