@@ -8,6 +8,7 @@ import { sealMail } from '../src/mail/sealed_mail.js';
 import { networkOf } from '../src/rate_limits.js';
 import { deriveToken, isGenuine, parseToken } from '../src/secrets/tokens.js';
 import type { Services } from '../src/services.js';
+import { partitionOfText } from '../src/store/partitions.js';
 import { partitionOfId } from '../src/vocabulary/ids.js';
 import { LIMITS } from '../src/vocabulary/limits.js';
 import { isRefusal, refuse } from '../src/vocabulary/refusals.js';
@@ -41,7 +42,9 @@ export const AUTH_ROUTES: readonly Route[] = [
         sealed: sealMail(keys, codeMail({ to: email, code })),
       };
       const answer = await runtime.ask({ kind: 'email', id: email }, message);
-      return isRefusal(answer) ? answer : { sent: true, expires_in: LIMITS.code_life_ms / 1000 };
+      if (isRefusal(answer)) return answer;
+      void services.mails.sendDue(partitionOfText(email)); // the answer does not wait for it
+      return { sent: true, expires_in: LIMITS.code_life_ms / 1000 };
     },
   }),
 

@@ -82,11 +82,12 @@ export const OPERATOR_ROUTES: readonly Route[] = [
     path: '/ops/devices/:id/certificate',
     credential: 'operator',
     status: 204,
-    async handler({ services: { runtime }, params }) {
+    async handler({ services: { runtime, connections }, params }) {
       const device = await runtime.ask<Device>({ kind: 'device', id: params.id as string }, { type: 'view' } satisfies DeviceMessage);
       if (isRefusal(device)) return device;
       const revoke: CertificateMessage = { type: 'revoke' };
       const revoked = await Promise.all(device.fingerprints.map((id) => runtime.ask({ kind: 'certificate', id }, revoke)));
+      for (const fingerprint of device.fingerprints) connections.close(fingerprint);
       return revoked.find(isRefusal) ?? null;
     },
   }),

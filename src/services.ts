@@ -2,14 +2,16 @@ import type { Logger } from 'pino';
 import type { Authority } from '../certs/authority.js';
 import type { BlobStore } from './blobs/blob_store.js';
 import type { Clock } from './clock.js';
+import type { DeviceConnections } from './device_connections.js';
 import type { MailSender } from './mail/mail_sender.js';
+import type { RateLimits } from './rate_limits.js';
 import type { Metrics } from './runtime/metrics.js';
 import type { Runtime } from './runtime/runtime.js';
 import type { ServerKeys } from './secrets/server_keys.js';
 import type { Settings } from './settings.js';
 import type { IssuedCertificates } from './store/issued_certificates.js';
 import type { Store } from './store/store.js';
-import type { RateLimits } from './rate_limits.js';
+import type { MailWorker } from './workers/mail_worker.js';
 
 /** What routes and workers work with; made once at the start. */
 export type Services = {
@@ -24,9 +26,11 @@ export type Services = {
   runtime: Runtime;
   blobs: BlobStore;
   mail: MailSender;
+  mails: MailWorker;
   rates: RateLimits;
   authority: Authority;
   certificates: IssuedCertificates;
+  connections: DeviceConnections;
   /** Storage answers and nothing keeps requests from being served. */
   ready(): boolean;
   /** Handles all that is due by now: reminders, tells, mails. For the test clock. */

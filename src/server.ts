@@ -1,0 +1,288 @@
+import { randomBytes } from 'node:crypto';
+import { link, readFile, rm, writeFile } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import type { Server as TlsServer } from 'node:tls';
+import { join } from 'node:path';
+import cors from '@fastify/cors';
+import fastify, { type FastifyInstance } from 'fastify';
+import type { Redis } from 'ioredis';
+import type { Logger } from 'pino';
+import { account } from '../actors/account.js';
+import { appSession } from '../actors/app_session.js';
+import { binding } from '../actors/binding.js';
+import { certificate } from '../actors/certificate.js';
+import { claim } from '../actors/claim.js';
+import { device } from '../actors/device.js';
+import { email } from '../actors/email.js';
+import { source } from '../actors/source.js';
+import { stream } from '../actors/stream.js';
+import { openAuthority } from '../certs/authority.js';
+import { ROUTES } from '../routes/index.js';
+import { LISTENER_OPTIONS, type ListenerKind, mount, SERVER_OPTIONS } from '../routes/listener.js';
+import { openFolderBlobStore } from './blobs/folder_blob_store.js';
+import { Clock } from './clock.js';
+import { DeviceConnections } from './device_connections.js';
+import { createMailSender } from './mail/mail_sender.js';
+import { createOutboxMailer } from './mail/outbox_mailer.js';
+import { outboxFolder } from './mail/outbox_folder.js';
+import { createSmtpMailer } from './mail/smtp_mailer.js';
+import { holdDataFolder } from './process/data_folder.js';
+import { askRedis, checkRedis } from './process/redis_checks.js';
+import { startRedis } from './process/redis_server.js';
+import { RateLimits } from './rate_limits.js';
+import { makeMetrics } from './runtime/metrics.js';
+import { Runtime } from './runtime/runtime.js';
+import { openServerKeys, type ServerKeys } from './secrets/server_keys.js';
+import type { Services } from './services.js';
+import { publicAddresses, type Settings } from './settings.js';
+import { IssuedCertificates } from './store/issued_certificates.js';
+import { loadLibrary, openRedis, type RedisPlace } from './store/redis_connection.js';
+import { RedisStore } from './store/redis_store.js';
+import { LIMITS } from './vocabulary/limits.js';
+import { MailWorker } from './workers/mail_worker.js';
+import { OutboxRelay } from './workers/outbox_relay.js';
+import { ReminderWorker } from './workers/reminder_worker.js';
+
+const DRAIN_MAX_MS = 10_000;
+const DUE_ROUNDS_MAX = 1_000;
+const KEYS_KEY = 'spool:keys_fingerprint';
+
+export const ACTOR_KINDS = [account, appSession, binding, certificate, claim, device, email, source, stream];
+
+const LISTENERS: Record<ListenerKind['listener'], ListenerKind> = {
+  public: { listener: 'public', cbor: false, body_bytes_max: LIMITS.json_body_bytes_max },
+  device: { listener: 'device', cbor: true, body_bytes_max: LIMITS.device_body_bytes_max },
+  operator: { listener: 'operator', cbor: false, body_bytes_max: LIMITS.json_body_bytes_max },
+};
+
+/** A server that serves. Ports are those it ended up with. */
+export type Server = {
+  services: Services;
+  base_url: string;
+  ports: { public: number; device: number; operator: number };
+  redis: { adopted: boolean; pid: number } | null;
+  /** Takes no more requests, answers those under way, and stops everything; Redis last. May be called twice. */
+  close(): Promise<void>;
+};
+
+/** The start can't go on as configured; the message says what to do. */
+export class CannotStart extends Error {
+  override name = 'CannotStart';
+}
+
+/** Starts everything. What was started is stopped again when a later step fails. */
+export async function startServer(settings: Settings, log: Logger): Promise<Server> {
+  const stops: (() => Promise<unknown> | unknown)[] = [];
+  let closing: Promise<void> | null = null;
+  const close = () => {
+    closing ??= (async () => {
+      for (const stop of stops.reverse()) {
+        try {
+          await stop();
+        } catch (error) {
+          log.warn({ err: error }, 'stopping went wrong');
+        }
+      }
+    })();
+    return closing;
+  };
+  try {
+    return { ...(await startParts(settings, log, stops)), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function startParts(settings: Settings, log: Logger, stops: (() => unknown)[]): Promise<Omit<Server, 'close'>> {
+  const { place, child } = await redisPlace(settings, log, stops);
+  const redis = openRedis(place);
+  redis.on('error', (error: Error) => log.warn({ reason: error.message }, 'redis connection'));
+  stops.push(() => redis.disconnect());
+  await redis.connect();
+  if (settings.redis_url !== null) await checkForeignRedis(redis, settings, log);
+  await loadLibrary(redis);
+
+  const keys = await openServerKeys(settings.keys_dir);
+  await claimRedis(redis, keys);
+  const clock = new Clock(redis, { movable: settings.test_clock });
+  await clock.start();
+  stops.push(() => clock.stop());
+
+  const metrics = makeMetrics();
+  const store = new RedisStore(redis, () => randomBytes(6).toString('base64url'));
+  const trust_memory = settings.redis_url === null;
+  const runtime = new Runtime({ store, metrics, log, now: clock.now, trust_memory, kinds: ACTOR_KINDS });
+  stops.push(() => runtime.shutdown(DRAIN_MAX_MS));
+  redis.on('ready', () => {
+    // Whatever happened meanwhile: memory is held against storage before it is believed again.
+    runtime.distrust();
+    void loadLibrary(redis).catch((error: Error) => log.warn({ reason: error.message }, 'redis library'));
+  });
+
+  const certificates = new IssuedCertificates(place);
+  await certificates.open();
+  stops.push(() => certificates.close());
+  const authority = await openAuthority(join(settings.data_dir, 'certs'), clock.now());
+  const blobs = await openFolderBlobStore(join(settings.data_dir, 'blobs'));
+  const mail = createMailSender({
+    mailer:
+      settings.smtp_url === null
+        ? createOutboxMailer({ dir: outboxFolder(settings), mail_from: settings.mail_from, nowMs: clock.now })
+        : createSmtpMailer({ smtp_url: settings.smtp_url, mail_from: settings.mail_from }),
+  });
+  stops.push(() => mail.close());
+
+  const relay = new OutboxRelay({ store, runtime, metrics, log });
+  const reminders = new ReminderWorker({ store, runtime, metrics, log, now: clock.now });
+  const mails = new MailWorker({ store, mail, keys, metrics, now: clock.now });
+  for (const worker of [mails, reminders, relay]) {
+    worker.start();
+    stops.push(() => worker.stop());
+  }
+
+  const services: Services = {
+    settings,
+    ops_token: settings.ops_token ?? (await ownOpsToken(settings)),
+    log,
+    metrics,
+    clock,
+    keys,
+    store,
+    runtime,
+    blobs,
+    mail,
+    mails,
+    rates: new RateLimits(
+      {
+        codes_sent: settings.rate_codes_sent,
+        codes_checked: settings.rate_codes_checked,
+        native_steps: settings.rate_native_steps,
+        registrations: settings.rate_registrations,
+        claims: settings.rate_claims,
+      },
+      { on: settings.rate_limits },
+    ),
+    authority,
+    certificates,
+    connections: new DeviceConnections(),
+    ready: () => redis.status === 'ready',
+    async handleDue() {
+      for (let round = 0; round < DUE_ROUNDS_MAX; round++) {
+        const fired = await reminders.look();
+        await relay.drain();
+        await mails.look();
+        if (fired === 0) return;
+      }
+    },
+  };
+  const ports = await listen(services, stops);
+  return { services, base_url: publicAddresses(settings, ports.public).base_url, ports, redis: child };
+}
+
+/** Our own Redis as a child, under the lock of DATA_DIR; or the one that somebody named. */
+async function redisPlace(
+  settings: Settings,
+  log: Logger,
+  stops: (() => unknown)[],
+): Promise<{ place: RedisPlace; child: Server['redis'] }> {
+  if (settings.redis_url !== null) return { place: { url: settings.redis_url }, child: null };
+  const held = await holdDataFolder(settings.data_dir);
+  stops.push(() => held.release());
+  const child = await startRedis({
+    data_dir: settings.data_dir,
+    log,
+    onExit: ({ pid }) => log.error({ pid }, 'redis-server ended unexpectedly; it is started again'),
+  });
+  stops.push(() => child.stop());
+  return { place: { socket_path: child.socket_path }, child };
+}
+
+async function checkForeignRedis(redis: Redis, settings: Settings, log: Logger): Promise<void> {
+  const short = checkRedis(await askRedis(redis as unknown as Parameters<typeof askRedis>[0]));
+  if (short.length === 0) return;
+  const text = `The Redis at REDIS_URL falls short:\n${short.map((line) => `  ${line}`).join('\n')}`;
+  if (!settings.redis_accept_weaker) throw new CannotStart(`${text}\nChange it, or set REDIS_ACCEPT_WEAKER=1 to go on all the same.`);
+  log.warn({ short }, 'this Redis is weaker than it should be');
+}
+
+/** Processes on one Redis must share their server keys: with others, every token and seal would be void. */
+async function claimRedis(redis: Redis, keys: ServerKeys): Promise<void> {
+  await redis.setnx(KEYS_KEY, keys.fingerprint());
+  if ((await redis.get(KEYS_KEY)) === keys.fingerprint()) return;
+  throw new CannotStart('This Redis holds data under other server keys. Set KEYS_DIR to the folder of those keys, or use another Redis.');
+}
+
+/** The operator token of this data folder, made on first start; the first process wins. */
+async function ownOpsToken({ data_dir }: Settings): Promise<string> {
+  const file = join(data_dir, 'ops_token');
+  const draft = `${file}.${process.pid}`;
+  await writeFile(draft, `${randomBytes(24).toString('base64url')}\n`, { mode: 0o600 });
+  await link(draft, file).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error;
+  });
+  await rm(draft);
+  return (await readFile(file, 'utf8')).trim();
+}
+
+async function listen(services: Services, stops: (() => unknown)[]): Promise<Server['ports']> {
+  const { settings } = services;
+  const common = { ...LISTENER_OPTIONS, return503OnClosing: false };
+  const open = fastify({ ...common, trustProxy: settings.trusted_proxies.length > 0 ? [...settings.trusted_proxies] : false, http: SERVER_OPTIONS });
+  await open.register(cors, {
+    origin: settings.cors_origins.includes('*') ? '*' : [...settings.cors_origins],
+    methods: ['GET', 'POST', 'PATCH', 'PUT', 'DELETE'],
+    allowedHeaders: ['Authorization', 'Content-Type', 'X-API-Version', 'X-Request-ID'],
+    exposedHeaders: ['X-API-Version', 'X-Request-ID'],
+    strictPreflight: false,
+  });
+  const operator = fastify({ ...common, http: SERVER_OPTIONS });
+  const devices = await deviceListener(services, common);
+  mount(open, services, LISTENERS.public, ROUTES.public);
+  mount(devices, services, LISTENERS.device, ROUTES.device);
+  mount(operator, services, LISTENERS.operator, ROUTES.operator);
+
+  const start = async (app: FastifyInstance, { host, port, name }: { host: string; port: number; name: string }) => {
+    app.server.on('checkContinue', (request, response) => app.server.emit('request', request, response));
+    stops.push(() => closeWithin(app, DRAIN_MAX_MS));
+    await app.listen({ host, port }).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'EADDRINUSE') throw new CannotStart(`Port ${port} is in use. Set ${name} to another, or to 0 for any free one.`);
+      throw error;
+    });
+    return (app.server.address() as AddressInfo).port;
+  };
+  return {
+    operator: await start(operator, { host: settings.ops_host, port: settings.ops_port, name: 'OPS_PORT' }),
+    device: await start(devices, { host: settings.device_host, port: settings.device_port, name: 'DEVICE_PORT' }),
+    public: await start(open, { host: settings.host, port: settings.port, name: 'PORT' }),
+  };
+}
+
+async function deviceListener(services: Services, common: typeof LISTENER_OPTIONS): Promise<FastifyInstance> {
+  const { authority, clock, settings, connections, metrics } = services;
+  const own = await authority.issueListenerCertificate({ names: settings.device_names, now_ms: clock.now() });
+  const app = fastify({
+    ...common,
+    https: {
+      ...SERVER_OPTIONS,
+      key: own.private_key_pem,
+      cert: own.certificate_pem,
+      ca: own.ca_pem,
+      requestCert: true,
+      // A refused handshake tells a device nothing: each request says why instead.
+      rejectUnauthorized: false,
+      minVersion: 'TLSv1.2',
+      handshakeTimeout: 10_000,
+      sessionIdContext: 'spool-devices',
+    },
+  });
+  connections.watch(app.server as unknown as TlsServer, metrics);
+  return app as unknown as FastifyInstance;
+}
+
+/** Answers what is under way, then closes what is left when the time is up. */
+async function closeWithin(app: FastifyInstance, ms: number): Promise<void> {
+  const late = setTimeout(() => app.server.closeAllConnections(), ms);
+  await app.close();
+  clearTimeout(late);
+}
