@@ -59,7 +59,12 @@ export const AUTH_ROUTES: readonly Route[] = [
       const partition = drawPartition();
       const drawn = () => drawId({ partition, now_ms: clock.now() });
       const hashes = Object.fromEntries(
-        keys.keyIds().map((key_id) => [key_id, Buffer.from(keys.keyedHashWith(key_id, 'code', email, token) ?? []).toString('base64url')]),
+        keys
+          .keyIds()
+          .map((key_id) => [
+            key_id,
+            Buffer.from(keys.keyedHashWith(key_id, 'code', email, token) ?? []).toString('base64url'),
+          ]),
       );
       const message: EmailMessage = {
         type: 'verify_code',
@@ -91,7 +96,9 @@ export const AUTH_ROUTES: readonly Route[] = [
       if (isRefusal(session)) return session;
       if (!isGenuine(keys, 'app_refresh', parsed, session)) return SESSION_ENDED;
       const { account_id, born } = session;
-      const account = await runtime.ask<AccountView>({ kind: 'account', id: account_id }, { type: 'view' } satisfies AccountMessage);
+      const account = await runtime.ask<AccountView>({ kind: 'account', id: account_id }, {
+        type: 'view',
+      } satisfies AccountMessage);
       if (isRefusal(account)) return account;
       if (account.lives.app_sessions !== born.app_sessions) return SESSION_ENDED;
       const refresh: AppSessionMessage = { type: 'refresh', generation: parsed.counter };
@@ -115,10 +122,15 @@ export const AUTH_ROUTES: readonly Route[] = [
 ];
 
 /** Begins a session for a verified email, in the account's partition. */
-async function openSession(services: Services, verified: { email: string; account_id: string; verified_at_ms: number }) {
+async function openSession(
+  services: Services,
+  verified: { email: string; account_id: string; verified_at_ms: number },
+) {
   const { runtime, clock, keys } = services;
   const { account_id, email, verified_at_ms } = verified;
-  const account = await runtime.ask<AccountView>({ kind: 'account', id: account_id }, { type: 'view' } satisfies AccountMessage);
+  const account = await runtime.ask<AccountView>({ kind: 'account', id: account_id }, {
+    type: 'view',
+  } satisfies AccountMessage);
   if (isRefusal(account)) {
     // Its making is under way and will be finished; the code is spent, so say what helps.
     return refuse('UNAVAILABLE', 'The account is being made; ask for a new code in a moment.', { retry_after_s: 2 });

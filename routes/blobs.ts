@@ -9,7 +9,10 @@ export function blobKey(stream_id: string, chunk_id: string): string {
  * The one range that a Range header asks for; null for the whole: no header, another unit, several ranges or a
  * malformed one are all answered with everything (RFC 9110, 14.2).
  */
-export function readRange(header: string | undefined, size_bytes: number): { start: number; end: number } | null | 'unsatisfiable' {
+export function readRange(
+  header: string | undefined,
+  size_bytes: number,
+): { start: number; end: number } | null | 'unsatisfiable' {
   const parts = header === undefined ? null : /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header.trim());
   const [, first = '', last = ''] = parts ?? [];
   if (first === '' && last === '') return null;

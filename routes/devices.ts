@@ -29,9 +29,17 @@ export const DEVICE_MANAGEMENT_ROUTES: readonly Route[] = [
       const drawn = () => drawId({ partition: partitionOfId(account_id), now_ms: clock.now() });
       const claim_id = drawn();
       const { claim, secret_hash } = makeClaim(keys, claim_id);
-      const message: ClaimMessage = { type: 'create', account_id, secret_hash, binding_epoch: drawn(), source_id: drawn() };
+      const message: ClaimMessage = {
+        type: 'create',
+        account_id,
+        secret_hash,
+        binding_epoch: drawn(),
+        source_id: drawn(),
+      };
       const made = await runtime.ask<Claim>({ kind: 'claim', id: claim_id }, message, who.guards);
-      return isRefusal(made) ? made : { claim, kind: made.kind, expires_at: new Date(made.expires_at_ms).toISOString() };
+      return isRefusal(made)
+        ? made
+        : { claim, kind: made.kind, expires_at: new Date(made.expires_at_ms).toISOString() };
     },
   }),
 
@@ -46,7 +54,10 @@ export const DEVICE_MANAGEMENT_ROUTES: readonly Route[] = [
       const message: AccountMessage = { type: 'list_devices', range: { after, descending: true, limit: limit + 1 } };
       const listed = await runtime.ask<{ devices: ListedDevice[] }>({ kind: 'account', id: who.account_id }, message);
       if (isRefusal(listed)) return listed;
-      const page = pageOf(listed.devices.map((device) => ({ ...device, member: device.id })), limit);
+      const page = pageOf(
+        listed.devices.map((device) => ({ ...device, member: device.id })),
+        limit,
+      );
       const items = await Promise.all(
         page.rows.map(async ({ id, kind, bound_at_ms }) => {
           const device = await runtime.ask<Device>({ kind: 'device', id }, { type: 'view' } satisfies DeviceMessage);

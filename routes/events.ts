@@ -3,14 +3,19 @@ import type { LoggedEvent, LogHead, Store } from '../src/store/store.js';
 import { EVENT_TYPE_FORM } from '../src/vocabulary/event_types.js';
 import { partitionOfId } from '../src/vocabulary/ids.js';
 import { LIMITS } from '../src/vocabulary/limits.js';
-import { refuse, type Refusal } from '../src/vocabulary/refusals.js';
+import { type Refusal, refuse } from '../src/vocabulary/refusals.js';
 import { listLimit } from './forms.js';
 import { accountRoute, type Route } from './route.js';
 
 /** Where a reader stands in a log: which log, behind which event, with which filter. The two kinds don't mix. */
 type Position = { kind: 'history' | 'polling'; epoch: string; id: string; type: string | null };
 
-const position_form = z.tuple([z.enum(['history', 'polling']), z.string(), z.string().regex(/^\d{1,16}-\d{1,16}$/), z.string().nullable()]);
+const position_form = z.tuple([
+  z.enum(['history', 'polling']),
+  z.string(),
+  z.string().regex(/^\d{1,16}-\d{1,16}$/),
+  z.string().nullable(),
+]);
 const SCAN_STEP = 500;
 const AFTER_RULE = 'must be latest, 0, or a cursor that forward polling returned';
 const CURSOR_RULE = 'must be a cursor that this list returned';
@@ -80,7 +85,8 @@ async function polling(reader: Reader, after: string) {
     const position = readPosition(after, 'polling', reader);
     if (position === null || head === null) return wrong('after', AFTER_RULE);
     // Nothing of this type lies behind the position: the log need not be read to know it.
-    if (head.last_id_of_type === null || sequenceOf(head.last_id_of_type) <= sequenceOf(position.id)) return { items: [], cursor: after };
+    if (head.last_id_of_type === null || sequenceOf(head.last_id_of_type) <= sequenceOf(position.id))
+      return { items: [], cursor: after };
     from = `(${position.id}`;
   }
   if (head === null || head.last_id_of_type === null) return { items: [], cursor: '0' };

@@ -8,13 +8,23 @@ const SAFE = Number.MAX_SAFE_INTEGER;
 
 /** A UUID in any letter case (canonical from here on); CBOR may send its 16 bytes. */
 export const uuid = z.preprocess(
-  (value) => (value instanceof Uint8Array && value.length === 16 ? uuidOfBytes(value) : typeof value === 'string' ? value.toLowerCase() : value),
+  (value) =>
+    value instanceof Uint8Array && value.length === 16
+      ? uuidOfBytes(value)
+      : typeof value === 'string'
+        ? value.toLowerCase()
+        : value,
   z.string('must be a UUID').refine(isId, 'must be a UUID'),
 );
 
 /** A SHA-256 as 64 hexadecimal digits (lower case from here on); CBOR may send its 32 bytes. */
 export const sha256 = z.preprocess(
-  (value) => (value instanceof Uint8Array && value.length === 32 ? Buffer.from(value).toString('hex') : typeof value === 'string' ? value.toLowerCase() : value),
+  (value) =>
+    value instanceof Uint8Array && value.length === 32
+      ? Buffer.from(value).toString('hex')
+      : typeof value === 'string'
+        ? value.toLowerCase()
+        : value,
   z.string('must be 64 hexadecimal digits').regex(/^[0-9a-f]{64}$/, 'must be 64 hexadecimal digits'),
 );
 
@@ -47,7 +57,8 @@ export const listLimit = z
   .string()
   .optional()
   .refine(
-    (text) => text === undefined || (/^\d{1,3}$/.test(text) && Number(text) >= 1 && Number(text) <= LIMITS.list_limit_max),
+    (text) =>
+      text === undefined || (/^\d{1,3}$/.test(text) && Number(text) >= 1 && Number(text) <= LIMITS.list_limit_max),
     `must be a whole number from 1 to ${LIMITS.list_limit_max}`,
   )
   .transform((text) => (text === undefined ? LIMITS.list_limit_default : Number(text)));
@@ -75,7 +86,9 @@ export const emailAddress = z
   .string('must be an email address')
   .transform((text) => text.trim().toLowerCase())
   .refine(
-    (text) => text.length <= LIMITS.email_chars_max && /^[^\s@<>()[\],;:\\"\p{Cc}]{1,64}@(?!-)[^\s@<>()[\],;:\\"\p{Cc}]+\.[^\s@<>()[\],;:\\"\p{Cc}.]+$/u.test(text),
+    (text) =>
+      text.length <= LIMITS.email_chars_max &&
+      /^[^\s@<>()[\],;:\\"\p{Cc}]{1,64}@(?!-)[^\s@<>()[\],;:\\"\p{Cc}]+\.[^\s@<>()[\],;:\\"\p{Cc}.]+$/u.test(text),
     'must be an email address',
   );
 

@@ -8,7 +8,7 @@ import type { Services } from '../src/services.js';
 import { StoreUnavailable } from '../src/store/store.js';
 import { isId } from '../src/vocabulary/ids.js';
 import { LIMITS } from '../src/vocabulary/limits.js';
-import { isRefusal, refuse, type Refusal, type RefusalCode, REFUSALS } from '../src/vocabulary/refusals.js';
+import { isRefusal, REFUSALS, type Refusal, type RefusalCode, refuse } from '../src/vocabulary/refusals.js';
 import { decodeCbor, encodeCbor } from '../src/wire/cbor.js';
 import { decodeJson } from '../src/wire/json.js';
 import { bodyFormat, chooseAnswerFormat } from '../src/wire/media_types.js';
@@ -51,7 +51,9 @@ export const SERVER_OPTIONS = { headersTimeout: 10_000, connectionsCheckingInter
 export function mount(app: FastifyInstance, services: Services, kind: ListenerKind, routes: readonly Route[]): void {
   const { metrics } = services;
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: kind.body_bytes_max }, (_request, body, done) => done(null, body));
+  app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: kind.body_bytes_max }, (_request, body, done) =>
+    done(null, body),
+  );
 
   app.addHook('onRequest', async (request, reply) => {
     reply.header('X-Request-ID', request.id);
@@ -112,7 +114,11 @@ function mountRoute(app: FastifyInstance, services: Services, kind: ListenerKind
       if (Object.entries(params).some(([name, value]) => name.endsWith('id') && !isId(value))) {
         return sendRefusal(kind, request, reply, NOT_FOUND);
       }
-      const call = { services, who, body: body.value, query: query.value, params, request, reply } as Call<never, never, never>;
+      const call = { services, who, body: body.value, query: query.value, params, request, reply } as Call<
+        never,
+        never,
+        never
+      >;
       const answer = await route.handler(call);
       if (reply.sent) return reply;
       if (isRefusal(answer)) return sendRefusal(kind, request, reply, answer);
@@ -134,12 +140,16 @@ async function admit(
   if (route.rate !== undefined) {
     const wait_s = services.rates.take(route.rate, networkOf(request.ip));
     if (wait_s !== null) {
-      return refuse('TOO_MANY_REQUESTS', `Too many requests from this network; wait ${wait_s} seconds.`, { retry_after_s: wait_s });
+      return refuse('TOO_MANY_REQUESTS', `Too many requests from this network; wait ${wait_s} seconds.`, {
+        retry_after_s: wait_s,
+      });
     }
   }
   const version = request.headers['x-api-version'];
   if (version !== undefined && version !== '1' && kind.listener !== 'operator') {
-    return refuse('BAD_REQUEST', 'X-API-Version must be 1.', { details: [{ path: 'X-API-Version', message: 'must be 1' }] });
+    return refuse('BAD_REQUEST', 'X-API-Version must be 1.', {
+      details: [{ path: 'X-API-Version', message: 'must be 1' }],
+    });
   }
   switch (route.credential) {
     case 'none':
@@ -154,7 +164,10 @@ async function admit(
     case 'session': {
       const principal = await principalOf(services, request);
       if (isRefusal(principal)) return principal;
-      if (route.permission !== undefined && !route.permission.some((wanted) => principal.permissions.includes(wanted))) {
+      if (
+        route.permission !== undefined &&
+        !route.permission.some((wanted) => principal.permissions.includes(wanted))
+      ) {
         return refuse('FORBIDDEN', `This needs the permission ${route.permission.join(' or ')}.`);
       }
       state.who = principal;
@@ -206,7 +219,12 @@ function readBody(kind: ListenerKind, route: Route, request: FastifyRequest): Re
   const document = format === 'cbor' ? decodeCbor(bytes) : decodeJson(bytes);
   if (document.ok) return validate(route.body, document.value, 'body');
   const detail = { path: document.path ?? '', message: document.message };
-  return { ok: false, refusal: refuse('BAD_REQUEST', `The body is not valid ${format.toUpperCase()}: ${document.message}.`, { details: [detail] }) };
+  return {
+    ok: false,
+    refusal: refuse('BAD_REQUEST', `The body is not valid ${format.toUpperCase()}: ${document.message}.`, {
+      details: [detail],
+    }),
+  };
 }
 
 function validate(schema: z.ZodType | undefined, value: unknown, what: 'body' | 'query'): Read {
@@ -239,7 +257,12 @@ function refusalOf(error: FastifyError): Refusal {
 }
 
 /** Sends a refusal in the envelope, with the headers that its code brings along. */
-export function sendRefusal(kind: ListenerKind, request: FastifyRequest, reply: FastifyReply, refusal: Refusal): FastifyReply {
+export function sendRefusal(
+  kind: ListenerKind,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  refusal: Refusal,
+): FastifyReply {
   const { refused, message, details, retry_after_s, extra } = refusal;
   reply.code(REFUSALS[refused]);
   if (retry_after_s !== undefined) reply.header('Retry-After', String(retry_after_s));
@@ -249,7 +272,9 @@ export function sendRefusal(kind: ListenerKind, request: FastifyRequest, reply: 
 }
 
 function challengeOf({ listener }: ListenerKind, code: RefusalCode): string {
-  return listener === 'device' ? `Certificate realm="spool devices"` : `Bearer realm="spool", error_description="${STATUS_CODES[REFUSALS[code]]}"`;
+  return listener === 'device'
+    ? `Certificate realm="spool devices"`
+    : `Bearer realm="spool", error_description="${STATUS_CODES[REFUSALS[code]]}"`;
 }
 
 function send(kind: ListenerKind, request: FastifyRequest, reply: FastifyReply, payload: unknown): FastifyReply {

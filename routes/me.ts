@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { AccountMessage, AccountView } from '../actors/account.js';
-import { ENTITLEMENT_DEFAULTS } from '../src/vocabulary/permissions.js';
 import { LIMITS } from '../src/vocabulary/limits.js';
+import { ENTITLEMENT_DEFAULTS } from '../src/vocabulary/permissions.js';
 import { isRefusal } from '../src/vocabulary/refusals.js';
 import { trimmedText } from './forms.js';
 import type { Principal } from './principal.js';
@@ -25,7 +25,11 @@ export const ME_ROUTES: readonly Route[] = [
     body: z.object({ name: trimmedText(LIMITS.account_name_chars_max).nullable() }),
     async handler({ services, who, body: { name } }) {
       const message: AccountMessage = { type: 'rename', name };
-      const account = await services.runtime.ask<AccountView>({ kind: 'account', id: who.account_id }, message, who.guards);
+      const account = await services.runtime.ask<AccountView>(
+        { kind: 'account', id: who.account_id },
+        message,
+        who.guards,
+      );
       return isRefusal(account) ? account : accountView(account, who);
     },
   }),

@@ -5,12 +5,12 @@ import type { Device, DeviceMessage } from '../actors/device.js';
 import type { EmailMessage } from '../actors/email.js';
 import { makeDeviceKey } from '../certs/authority.js';
 import { drawId, drawPartition } from '../src/draw.js';
-import { listOutbox } from '../src/mail/outbox_mailer.js';
 import { outboxFolder } from '../src/mail/outbox_folder.js';
+import { listOutbox } from '../src/mail/outbox_mailer.js';
 import type { Services } from '../src/services.js';
 import { isId, PARTITIONS } from '../src/vocabulary/ids.js';
 import { ENTITLEMENTS, type Entitlement } from '../src/vocabulary/permissions.js';
-import { isRefusal, refuse, type Refusal } from '../src/vocabulary/refusals.js';
+import { isRefusal, type Refusal, refuse } from '../src/vocabulary/refusals.js';
 import { emailAddress, listLimit, whole } from './forms.js';
 import { openRoute, operatorRoute, type Route } from './route.js';
 
@@ -27,7 +27,9 @@ export const OPERATOR_ROUTES: readonly Route[] = [
     path: '/readyz',
     credential: 'none',
     async handler({ services }) {
-      return services.ready() ? { ready: true } : refuse('UNAVAILABLE', 'Storage does not answer.', { retry_after_s: 2 });
+      return services.ready()
+        ? { ready: true }
+        : refuse('UNAVAILABLE', 'Storage does not answer.', { retry_after_s: 2 });
     },
   }),
 
@@ -58,7 +60,8 @@ export const OPERATOR_ROUTES: readonly Route[] = [
     body: z.object({ enabled: z.boolean('must be true or false') }),
     async handler({ services, params, body: { enabled } }) {
       const entitlement = ENTITLEMENTS.find((name) => name === params.name);
-      if (entitlement === undefined) return refuse('NOT_FOUND', `There is no such entitlement; they are ${ENTITLEMENTS.join(', ')}.`);
+      if (entitlement === undefined)
+        return refuse('NOT_FOUND', `There is no such entitlement; they are ${ENTITLEMENTS.join(', ')}.`);
       const account_id = await accountOf(services, params.account as string);
       if (isRefusal(account_id)) return account_id;
       return switchEntitlement(services, { account_id, entitlement, enabled });
@@ -83,10 +86,14 @@ export const OPERATOR_ROUTES: readonly Route[] = [
     credential: 'operator',
     status: 204,
     async handler({ services: { runtime, connections }, params }) {
-      const device = await runtime.ask<Device>({ kind: 'device', id: params.id as string }, { type: 'view' } satisfies DeviceMessage);
+      const device = await runtime.ask<Device>({ kind: 'device', id: params.id as string }, {
+        type: 'view',
+      } satisfies DeviceMessage);
       if (isRefusal(device)) return device;
       const revoke: CertificateMessage = { type: 'revoke' };
-      const revoked = await Promise.all(device.fingerprints.map((id) => runtime.ask({ kind: 'certificate', id }, revoke)));
+      const revoked = await Promise.all(
+        device.fingerprints.map((id) => runtime.ask({ kind: 'certificate', id }, revoke)),
+      );
       for (const fingerprint of device.fingerprints) connections.close(fingerprint);
       return revoked.find(isRefusal) ?? null;
     },
@@ -117,14 +124,20 @@ export const OPERATOR_ROUTES: readonly Route[] = [
   }),
 ];
 
-async function provision(services: Services, { kind, csr_pem }: { kind: 'personal' | 'shared'; csr_pem?: string | undefined }): Promise<unknown | Refusal> {
+async function provision(
+  services: Services,
+  { kind, csr_pem }: { kind: 'personal' | 'shared'; csr_pem?: string | undefined },
+): Promise<unknown | Refusal> {
   const { authority, certificates, clock, runtime, settings } = services;
   const now_ms = clock.now();
   const device_id = drawId({ partition: drawPartition(), now_ms });
   const key = csr_pem === undefined ? makeDeviceKey() : null;
   const proof = key === null ? { csr_pem: csr_pem as string } : { public_key: key.public_key };
   const issued = authority.issueDeviceCertificate({ device_id, now_ms, days: settings.device_cert_days, ...proof });
-  if (!issued.ok) return refuse('BAD_REQUEST', `csr_pem: ${issued.message}.`, { details: [{ path: 'csr_pem', message: issued.message }] });
+  if (!issued.ok)
+    return refuse('BAD_REQUEST', `csr_pem: ${issued.message}.`, {
+      details: [{ path: 'csr_pem', message: issued.message }],
+    });
   const { fingerprint, not_after_ms, certificate_pem, ca_pem } = issued;
   const message: DeviceMessage = { type: 'provision', kind, fingerprint };
   const device = await runtime.ask<Device>({ kind: 'device', id: device_id }, message);
@@ -145,7 +158,9 @@ async function accountOf({ runtime }: Services, named: string): Promise<string |
   if (isId(named)) return named;
   const email = emailAddress.safeParse(named);
   if (!email.success) return refuse('NOT_FOUND', 'There is no such account.');
-  const found = await runtime.ask<{ account_id: string | null }>({ kind: 'email', id: email.data }, { type: 'view' } satisfies EmailMessage);
+  const found = await runtime.ask<{ account_id: string | null }>({ kind: 'email', id: email.data }, {
+    type: 'view',
+  } satisfies EmailMessage);
   if (isRefusal(found)) return found;
   return found.account_id ?? refuse('NOT_FOUND', 'There is no such account.');
 }
@@ -156,7 +171,8 @@ async function switchEntitlement(
 ): Promise<unknown | Refusal> {
   const message: AccountMessage = { type: 'switch_entitlement', entitlement, enabled };
   const account = await runtime.ask<AccountView>({ kind: 'account', id: account_id }, message);
-  if (isRefusal(account)) return account.refused === 'UNAUTHORIZED' ? refuse('NOT_FOUND', 'There is no such account.') : account;
+  if (isRefusal(account))
+    return account.refused === 'UNAUTHORIZED' ? refuse('NOT_FOUND', 'There is no such account.') : account;
   return { account_id, entitlements: account.entitlements, permissions: account.permissions };
 }
 

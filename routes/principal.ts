@@ -1,13 +1,13 @@
+import { hash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
-import { hash } from 'node:crypto';
 import type { AccountMessage, AccountView } from '../actors/account.js';
 import type { AppSession, AppSessionMessage } from '../actors/app_session.js';
 import { isGenuine, parseToken } from '../src/secrets/tokens.js';
 import type { Services } from '../src/services.js';
 import type { Guard } from '../src/store/store.js';
 import type { Permission } from '../src/vocabulary/permissions.js';
-import { isRefusal, refuse, type Refusal } from '../src/vocabulary/refusals.js';
+import { isRefusal, type Refusal, refuse } from '../src/vocabulary/refusals.js';
 
 /** Who calls an account route, as of this request. */
 export type Principal = {

@@ -4,8 +4,8 @@ import type { RateName } from '../src/rate_limits.js';
 import type { Services } from '../src/services.js';
 import type { Permission } from '../src/vocabulary/permissions.js';
 import type { Refusal } from '../src/vocabulary/refusals.js';
-import type { Principal } from './principal.js';
 import type { DeviceIdentity } from './device/identity.js';
+import type { Principal } from './principal.js';
 
 /** What a handler gets beside the parsed request. */
 export type Call<Who, Body, Query> = {
@@ -42,7 +42,10 @@ export type Route = {
   handler: (call: Call<never, never, never>) => Promise<Answer>;
 };
 
-type Typed<Who, Body extends z.ZodType | undefined, Query extends z.ZodType | undefined> = Omit<Route, 'handler' | 'body' | 'query'> & {
+type Typed<Who, Body extends z.ZodType | undefined, Query extends z.ZodType | undefined> = Omit<
+  Route,
+  'handler' | 'body' | 'query'
+> & {
   body?: Body;
   query?: Query;
   handler: (

@@ -1,9 +1,9 @@
 import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
-import { type Chunk, type ListedChunk, type Stream, type StreamMessage } from '../actors/stream.js';
+import type { Chunk, ListedChunk, Stream, StreamMessage } from '../actors/stream.js';
 import type { Services } from '../src/services.js';
 import { partitionOfId, streamOfChunk } from '../src/vocabulary/ids.js';
-import { isRefusal, refuse, type Refusal } from '../src/vocabulary/refusals.js';
+import { isRefusal, type Refusal, refuse } from '../src/vocabulary/refusals.js';
 import { blobKey, readRange } from './blobs.js';
 import { listCursor, pageOf } from './cursors.js';
 import { listLimit } from './forms.js';
@@ -30,7 +30,10 @@ export const STREAM_ROUTES: readonly Route[] = [
       const streams = await Promise.all(page.rows.map(({ member }) => viewStream(services, member)));
       const failed = streams.find((stream) => isRefusal(stream) && stream.refused !== 'NOT_FOUND');
       if (failed !== undefined) return failed;
-      return { items: streams.filter((stream) => !isRefusal(stream)).map((stream) => streamView(stream as Stream)), cursor: page.cursor };
+      return {
+        items: streams.filter((stream) => !isRefusal(stream)).map((stream) => streamView(stream as Stream)),
+        cursor: page.cursor,
+      };
     },
   }),
 
@@ -72,11 +75,15 @@ export const STREAM_ROUTES: readonly Route[] = [
       const home = streamOfChunk(params.id as string);
       if (home === null) return NO_CHUNK;
       const message: StreamMessage = { type: 'chunk', number: home.number };
-      const found = await services.runtime.ask<{ chunk: Chunk; stream: Stream }>({ kind: 'stream', id: home.stream_id }, message);
+      const found = await services.runtime.ask<{ chunk: Chunk; stream: Stream }>(
+        { kind: 'stream', id: home.stream_id },
+        message,
+      );
       if (isRefusal(found)) return found.refused === 'NOT_FOUND' ? NO_CHUNK : found;
       if (found.stream.account_id !== who.account_id) return NO_CHUNK;
       const { chunk } = found;
-      if (chunk.status !== 'stored') return refuse('CONFLICT', `The chunk's audio is not here: its status is ${chunk.status}.`);
+      if (chunk.status !== 'stored')
+        return refuse('CONFLICT', `The chunk's audio is not here: its status is ${chunk.status}.`);
       const range = readRange(request.headers.range, chunk.size_bytes);
       if (range === 'unsatisfiable') {
         reply.header('Content-Range', `bytes */${chunk.size_bytes}`);
@@ -86,7 +93,8 @@ export const STREAM_ROUTES: readonly Route[] = [
       if (blob === null) return NO_CHUNK;
       reply.hijack();
       const { raw } = reply;
-      for (const [name, value] of Object.entries(reply.getHeaders())) if (value !== undefined) raw.setHeader(name, value);
+      for (const [name, value] of Object.entries(reply.getHeaders()))
+        if (value !== undefined) raw.setHeader(name, value);
       raw.setHeader('Content-Type', 'application/octet-stream');
       raw.setHeader('Accept-Ranges', 'bytes');
       raw.setHeader('ETag', `"${chunk.sha256}"`);

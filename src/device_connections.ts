@@ -1,4 +1,4 @@
-import type { Server as TlsServer, TLSSocket } from 'node:tls';
+import type { TLSSocket, Server as TlsServer } from 'node:tls';
 import type { Metrics } from './runtime/metrics.js';
 
 /** Open connections on the device listener; the next one above this is turned away at once. */

@@ -28,10 +28,18 @@ async function main(): Promise<void> {
   const rows: [string, string][] = [
     ['REST', base_url],
     ['devices', `https://${settings.device_names[0]}:${ports.device} (mutual TLS)`],
-    ['operators', `http://${settings.ops_host}:${ports.operator} (token in ${settings.ops_token === null ? join(settings.data_dir, 'ops_token') : 'OPS_TOKEN'})`],
+    [
+      'operators',
+      `http://${settings.ops_host}:${ports.operator} (token in ${settings.ops_token === null ? join(settings.data_dir, 'ops_token') : 'OPS_TOKEN'})`,
+    ],
     ['mails', settings.smtp_url === null ? join(settings.data_dir, 'outbox') : 'over SMTP'],
     ['data', settings.data_dir],
-    ['redis', redis === null ? 'at REDIS_URL' : `own process ${redis.pid}${redis.adopted ? ', taken over from an earlier start' : ''}`],
+    [
+      'redis',
+      redis === null
+        ? 'at REDIS_URL'
+        : `own process ${redis.pid}${redis.adopted ? ', taken over from an earlier start' : ''}`,
+    ],
   ];
   if (settings.test_clock) rows.push(['clock', 'can be moved: TEST_CLOCK=1']);
   console.log(`Spool is ready after ${((performance.now() - began) / 1000).toFixed(1)} s.`);

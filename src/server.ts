@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { link, readFile, rm, writeFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
-import type { Server as TlsServer } from 'node:tls';
 import { join } from 'node:path';
+import type { Server as TlsServer } from 'node:tls';
 import cors from '@fastify/cors';
 import fastify, { type FastifyInstance } from 'fastify';
 import type { Redis } from 'ioredis';
@@ -23,8 +23,8 @@ import { openFolderBlobStore } from './blobs/folder_blob_store.js';
 import { Clock } from './clock.js';
 import { DeviceConnections } from './device_connections.js';
 import { createMailSender } from './mail/mail_sender.js';
-import { createOutboxMailer } from './mail/outbox_mailer.js';
 import { outboxFolder } from './mail/outbox_folder.js';
+import { createOutboxMailer } from './mail/outbox_mailer.js';
 import { createSmtpMailer } from './mail/smtp_mailer.js';
 import { holdDataFolder } from './process/data_folder.js';
 import { askRedis, checkRedis } from './process/redis_checks.js';
@@ -191,7 +191,7 @@ async function redisPlace(
   stops.push(() => held.release());
   const child = await startRedis({
     data_dir: settings.data_dir,
-    log,
+    log: (line) => console.log(line),
     onExit: ({ pid }) => log.error({ pid }, 'redis-server ended unexpectedly; it is started again'),
   });
   stops.push(() => child.stop());
@@ -202,7 +202,8 @@ async function checkForeignRedis(redis: Redis, settings: Settings, log: Logger):
   const short = checkRedis(await askRedis(redis as unknown as Parameters<typeof askRedis>[0]));
   if (short.length === 0) return;
   const text = `The Redis at REDIS_URL falls short:\n${short.map((line) => `  ${line}`).join('\n')}`;
-  if (!settings.redis_accept_weaker) throw new CannotStart(`${text}\nChange it, or set REDIS_ACCEPT_WEAKER=1 to go on all the same.`);
+  if (!settings.redis_accept_weaker)
+    throw new CannotStart(`${text}\nChange it, or set REDIS_ACCEPT_WEAKER=1 to go on all the same.`);
   log.warn({ short }, 'this Redis is weaker than it should be');
 }
 
@@ -210,7 +211,9 @@ async function checkForeignRedis(redis: Redis, settings: Settings, log: Logger):
 async function claimRedis(redis: Redis, keys: ServerKeys): Promise<void> {
   await redis.setnx(KEYS_KEY, keys.fingerprint());
   if ((await redis.get(KEYS_KEY)) === keys.fingerprint()) return;
-  throw new CannotStart('This Redis holds data under other server keys. Set KEYS_DIR to the folder of those keys, or use another Redis.');
+  throw new CannotStart(
+    'This Redis holds data under other server keys. Set KEYS_DIR to the folder of those keys, or use another Redis.',
+  );
 }
 
 /** The operator token of this data folder, made on first start; the first process wins. */
@@ -228,7 +231,11 @@ async function ownOpsToken({ data_dir }: Settings): Promise<string> {
 async function listen(services: Services, stops: (() => unknown)[]): Promise<Server['ports']> {
   const { settings } = services;
   const common = { ...LISTENER_OPTIONS, return503OnClosing: false };
-  const open = fastify({ ...common, trustProxy: settings.trusted_proxies.length > 0 ? [...settings.trusted_proxies] : false, http: SERVER_OPTIONS });
+  const open = fastify({
+    ...common,
+    trustProxy: settings.trusted_proxies.length > 0 ? [...settings.trusted_proxies] : false,
+    http: SERVER_OPTIONS,
+  });
   await open.register(cors, {
     origin: settings.cors_origins.includes('*') ? '*' : [...settings.cors_origins],
     methods: ['GET', 'POST', 'PATCH', 'PUT', 'DELETE'],
@@ -246,7 +253,8 @@ async function listen(services: Services, stops: (() => unknown)[]): Promise<Ser
     app.server.on('checkContinue', (request, response) => app.server.emit('request', request, response));
     stops.push(() => closeWithin(app, DRAIN_MAX_MS));
     await app.listen({ host, port }).catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'EADDRINUSE') throw new CannotStart(`Port ${port} is in use. Set ${name} to another, or to 0 for any free one.`);
+      if (error.code === 'EADDRINUSE')
+        throw new CannotStart(`Port ${port} is in use. Set ${name} to another, or to 0 for any free one.`);
       throw error;
     });
     return (app.server.address() as AddressInfo).port;

@@ -8,13 +8,18 @@ import { isRefusal, type Refusal } from '../../src/vocabulary/refusals.js';
 export type Bound = { binding: Binding; guards: Guard[] };
 
 /** The binding of an epoch, if it is this device's and has not ended, and its account is there. */
-export async function boundBy(services: Services, { device_id, epoch }: { device_id: string; epoch: string }): Promise<Bound | Refusal> {
+export async function boundBy(
+  services: Services,
+  { device_id, epoch }: { device_id: string; epoch: string },
+): Promise<Bound | Refusal> {
   const { runtime } = services;
   const view: BindingMessage = { type: 'view', device_id };
   const binding = await runtime.ask<Binding>({ kind: 'binding', id: epoch }, view);
   if (isRefusal(binding)) return binding;
   const { account_id } = binding;
-  const account = await runtime.ask<AccountView>({ kind: 'account', id: account_id }, { type: 'view' } satisfies AccountMessage);
+  const account = await runtime.ask<AccountView>({ kind: 'account', id: account_id }, {
+    type: 'view',
+  } satisfies AccountMessage);
   if (isRefusal(account)) return account.refused === 'UNAUTHORIZED' ? UNBOUND : account;
   return { binding, guards: [{ guard: 'life', account_id, life: 'account', value: account.lives.account }] };
 }

@@ -5,7 +5,7 @@ import type { Chunk, ChunkIntent, Stream, StreamMessage } from '../../actors/str
 import type { Services } from '../../src/services.js';
 import { chunkId, streamOfChunk } from '../../src/vocabulary/ids.js';
 import { LIMITS } from '../../src/vocabulary/limits.js';
-import { isRefusal, refuse, type Refusal } from '../../src/vocabulary/refusals.js';
+import { isRefusal, type Refusal, refuse } from '../../src/vocabulary/refusals.js';
 import { blobKey } from '../blobs.js';
 import { mediaName, sha256, uuid, whole } from '../forms.js';
 import { askForBody } from '../listener.js';
@@ -54,7 +54,11 @@ export const CHUNK_ROUTES: readonly Route[] = [
       const found = await deviceStream(services, { device_id, epoch, source_stream_ref });
       if (isRefusal(found)) return found;
       const message: StreamMessage = { type: 'intend', intent, content: digestOf(intent) };
-      const registered = await services.runtime.ask<{ chunk: Chunk }>({ kind: 'stream', id: found.stream_id }, message, found.guards);
+      const registered = await services.runtime.ask<{ chunk: Chunk }>(
+        { kind: 'stream', id: found.stream_id },
+        message,
+        found.guards,
+      );
       if (isRefusal(registered)) return registered;
       const { chunk_id, source_chunk_ref } = registered.chunk;
       return { source_chunk_ref, chunk_id, upload_path: `/device/chunks/${chunk_id}/content` };
@@ -67,7 +71,12 @@ export const CHUNK_ROUTES: readonly Route[] = [
     credential: 'device',
     raw: true,
     async handler({ services, who: { device_id }, params, request, reply }) {
-      const answer = await upload(services, { device_id, chunk_id: params.chunk_id as string, request, ask: () => askForBody(request, reply) });
+      const answer = await upload(services, {
+        device_id,
+        chunk_id: params.chunk_id as string,
+        request,
+        ask: () => askForBody(request, reply),
+      });
       // A body that nobody reads to its end must not become the next request.
       if (isRefusal(answer) && !request.raw.readableEnded) reply.header('Connection', 'close');
       return answer;
@@ -107,7 +116,9 @@ export const CHUNK_ROUTES: readonly Route[] = [
       // A reference that nobody registered has no item: the device asks for its intent again.
       const numbers = source_chunk_refs.flatMap((ref) => known.numbers[ref] ?? []);
       const chunks = await Promise.all(
-        numbers.map((number) => services.runtime.ask<{ chunk: Chunk }>(address, { type: 'chunk', number } satisfies StreamMessage)),
+        numbers.map((number) =>
+          services.runtime.ask<{ chunk: Chunk }>(address, { type: 'chunk', number } satisfies StreamMessage),
+        ),
       );
       const failed = chunks.find(isRefusal);
       return failed ?? { items: chunks.map((found) => chunkStatusView((found as { chunk: Chunk }).chunk)) };
@@ -131,7 +142,9 @@ async function upload(services: Services, { device_id, chunk_id, request, ask }:
   if (length === undefined) return refuse('LENGTH_REQUIRED', 'An upload needs Content-Length.');
   if (Number(length) !== chunk.size_bytes) {
     const message = `Content-Length is ${length}, the intent's size_bytes ${chunk.size_bytes}.`;
-    return refuse('BAD_REQUEST', message, { details: [{ path: 'Content-Length', message: `must be ${chunk.size_bytes}` }] });
+    return refuse('BAD_REQUEST', message, {
+      details: [{ path: 'Content-Length', message: `must be ${chunk.size_bytes}` }],
+    });
   }
   ask();
   const upload_started_at_ms = services.clock.now();
@@ -212,6 +225,16 @@ function uploadView({ chunk_id, source_chunk_ref, status, size_bytes, sha256: ha
 function digestOf(intent: ChunkIntent): string {
   const { source_chunk_ref, sequence, source_start_ms, publication_start_ms, source_end_ms } = intent;
   const { codec, container, size_bytes, sha256: hash } = intent;
-  const fields = [source_chunk_ref, sequence, source_start_ms, publication_start_ms, source_end_ms, codec, container, size_bytes, hash];
+  const fields = [
+    source_chunk_ref,
+    sequence,
+    source_start_ms,
+    publication_start_ms,
+    source_end_ms,
+    codec,
+    container,
+    size_bytes,
+    hash,
+  ];
   return createHash('sha256').update(JSON.stringify(fields)).digest('base64url');
 }

@@ -5,7 +5,7 @@ import type { Device, DeviceMessage } from '../../actors/device.js';
 import { isClaimSecret, parseClaim } from '../../src/secrets/tokens.js';
 import type { Services } from '../../src/services.js';
 import { LIMITS } from '../../src/vocabulary/limits.js';
-import { isRefusal, refuse, type Refusal } from '../../src/vocabulary/refusals.js';
+import { isRefusal, type Refusal, refuse } from '../../src/vocabulary/refusals.js';
 import { deviceRoute, type Route } from '../route.js';
 import { boundBy } from './bound.js';
 
@@ -41,7 +41,9 @@ export const CLAIM_ROUTES: readonly Route[] = [
     path: '/device/binding',
     credential: 'device',
     async handler({ services, who: { device_id } }) {
-      const device = await services.runtime.ask<Device>({ kind: 'device', id: device_id }, { type: 'view' } satisfies DeviceMessage);
+      const device = await services.runtime.ask<Device>({ kind: 'device', id: device_id }, {
+        type: 'view',
+      } satisfies DeviceMessage);
       if (isRefusal(device)) return device;
       return device.binding === null ? UNBOUND : bindingView(services, { device_id, epoch: device.binding.epoch });
     },
@@ -53,7 +55,9 @@ export const CLAIM_ROUTES: readonly Route[] = [
     credential: 'device',
     async handler({ services, who: { device_id } }) {
       const { runtime, clock } = services;
-      const device = await runtime.ask<Device>({ kind: 'device', id: device_id }, { type: 'view' } satisfies DeviceMessage);
+      const device = await runtime.ask<Device>({ kind: 'device', id: device_id }, {
+        type: 'view',
+      } satisfies DeviceMessage);
       if (isRefusal(device)) return device;
       if (device.binding === null) return UNBOUND;
       const bound = await boundBy(services, { device_id, epoch: device.binding.epoch });
@@ -64,7 +68,10 @@ export const CLAIM_ROUTES: readonly Route[] = [
   }),
 ];
 
-async function bindingView(services: Services, { device_id, epoch }: { device_id: string; epoch: string }): Promise<unknown | Refusal> {
+async function bindingView(
+  services: Services,
+  { device_id, epoch }: { device_id: string; epoch: string },
+): Promise<unknown | Refusal> {
   const message: BindingMessage = { type: 'view', device_id };
   const binding = await services.runtime.ask<Binding>({ kind: 'binding', id: epoch }, message);
   if (isRefusal(binding)) return binding;

@@ -1,10 +1,10 @@
-import type { FastifyRequest } from 'fastify';
 import type { TLSSocket } from 'node:tls';
+import type { FastifyRequest } from 'fastify';
 import type { CertificateMessage, CertificateReply } from '../../actors/certificate.js';
 import { judgeCertificate, readPeerCertificate } from '../../certs/inspection.js';
 import type { Services } from '../../src/services.js';
 import type { IssuedCertificate } from '../../src/store/issued_certificates.js';
-import { isRefusal, refuse, type Refusal } from '../../src/vocabulary/refusals.js';
+import { isRefusal, type Refusal, refuse } from '../../src/vocabulary/refusals.js';
 
 /** The device behind a request, as of this request. */
 export type DeviceIdentity = Pick<IssuedCertificate, 'device_id' | 'kind' | 'fingerprint'>;
@@ -21,7 +21,9 @@ export async function deviceIdentityOf(services: Services, request: FastifyReque
   const facts = readPeerCertificate(request.raw.socket as TLSSocket, authority.issuers);
   const inspection = judgeCertificate(facts, clock.now());
   if (!inspection.ok) {
-    return refuse('UNAUTHORIZED', `Client certificate refused: ${inspection.message}.`, { extra: { reason: inspection.reason } });
+    return refuse('UNAUTHORIZED', `Client certificate refused: ${inspection.message}.`, {
+      extra: { reason: inspection.reason },
+    });
   }
   const { fingerprint } = inspection;
   const issued = await certificates.find(fingerprint);

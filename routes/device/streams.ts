@@ -96,7 +96,11 @@ async function streamOf(
   const known = known_streams.get(key);
   if (known !== undefined) return known;
   const message: BindingMessage = { type: 'stream_of', device_id, source_stream_ref, new_stream_id };
-  const found = await runtime.ask<{ stream_id: string; binding: Binding }>({ kind: 'binding', id: epoch }, message, bound.guards);
+  const found = await runtime.ask<{ stream_id: string; binding: Binding }>(
+    { kind: 'binding', id: epoch },
+    message,
+    bound.guards,
+  );
   if (isRefusal(found)) return found;
   known_streams.set(key, found.stream_id);
   return found.stream_id;
@@ -131,7 +135,10 @@ async function gapsOf({ runtime }: Services, stream_id: string) {
   let stream: Stream | undefined;
   do {
     const message: StreamMessage = { type: 'list_chunks', range: { after, limit: GAPS_PAGE } };
-    const page = await runtime.ask<{ chunks: ListedChunk[]; stream: Stream }>({ kind: 'stream', id: stream_id }, message);
+    const page = await runtime.ask<{ chunks: ListedChunk[]; stream: Stream }>(
+      { kind: 'stream', id: stream_id },
+      message,
+    );
     if (isRefusal(page)) return page;
     stream = page.stream;
     for (const chunk of page.chunks) {

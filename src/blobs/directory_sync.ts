@@ -1,57 +1,57 @@
-import fs from 'node:fs'
-import { promisify } from 'node:util'
+import fs from 'node:fs';
+import { promisify } from 'node:util';
 
-const openFile = promisify(fs.open)
-const syncFile = promisify(fs.fsync)
-const closeFile = promisify(fs.close)
+const openFile = promisify(fs.open);
+const syncFile = promisify(fs.fsync);
+const closeFile = promisify(fs.close);
 
 /**
  * Makes names in directories durable. One fsync serves all who asked before it began; who comes while it runs waits
  * for the next, since the running one may have looked at the directory before their name was in it.
  */
 export class DirectorySync {
-  readonly #directories = new Map<string, { next: Promise<void> | null; running: Promise<void> }>()
-  readonly #syncNow: (directory: string) => Promise<void>
+  readonly #directories = new Map<string, { next: Promise<void> | null; running: Promise<void> }>();
+  readonly #syncNow: (directory: string) => Promise<void>;
 
   /** `syncNow` stands in for the file system in tests. */
   constructor(syncNow = syncDirectory) {
-    this.#syncNow = syncNow
+    this.#syncNow = syncNow;
   }
 
   /** Resolves when every name that was in the directory at the time of the call is on disk. */
   sync(directory: string): Promise<void> {
-    const group = this.#directories.get(directory)
+    const group = this.#directories.get(directory);
     if (group === undefined) {
-      const running = this.#run(directory)
-      this.#directories.set(directory, { running, next: null })
-      return running
+      const running = this.#run(directory);
+      this.#directories.set(directory, { running, next: null });
+      return running;
     }
     if (group.next === null) {
       const go = () => {
-        group.running = this.#run(directory)
-        group.next = null
-        return group.running
-      }
-      group.next = group.running.then(go, go)
+        group.running = this.#run(directory);
+        group.next = null;
+        return group.running;
+      };
+      group.next = group.running.then(go, go);
     }
-    return group.next
+    return group.next;
   }
 
   async #run(directory: string): Promise<void> {
     try {
-      await this.#syncNow(directory)
+      await this.#syncNow(directory);
     } finally {
-      if (this.#directories.get(directory)?.next === null) this.#directories.delete(directory)
+      if (this.#directories.get(directory)?.next === null) this.#directories.delete(directory);
     }
   }
 }
 
 async function syncDirectory(directory: string): Promise<void> {
   // Opened anew each time: an open handle would go on syncing a directory that was removed and made again.
-  const fd = await openFile(directory, 'r')
+  const fd = await openFile(directory, 'r');
   try {
-    await syncFile(fd)
+    await syncFile(fd);
   } finally {
-    await closeFile(fd)
+    await closeFile(fd);
   }
 }

@@ -3,11 +3,11 @@
  * resolves. The temporary name lies in the same directory: a rename across directories takes one lock for the whole
  * file system, which measured up to 1.3 times slower with 32 uploads in flight.
  */
-import { createHash, randomUUID } from 'node:crypto'
-import fs from 'node:fs'
-import path from 'node:path'
-import { Readable } from 'node:stream'
-import { promisify } from 'node:util'
+import { createHash, randomUUID } from 'node:crypto';
+import fs from 'node:fs';
+import path from 'node:path';
+import { Readable } from 'node:stream';
+import { promisify } from 'node:util';
 import {
   type BlobStore,
   checkExpectation,
@@ -16,252 +16,252 @@ import {
   isKey,
   resolveRange,
   SMALL_BLOB_BYTES_MAX,
-} from './blob_store.js'
-import { DirectorySync } from './directory_sync.js'
+} from './blob_store.js';
+import { DirectorySync } from './directory_sync.js';
 
 // Handles of fs.promises cost up to a tenth more CPU for an upload of 64 KiB.
-const openFile = promisify(fs.open)
-const writeFile = promisify(fs.write)
-const syncFile = promisify(fs.fdatasync)
-const closeFile = promisify(fs.close)
-const renameFile = promisify(fs.rename)
-const unlinkFile = promisify(fs.unlink)
+const openFile = promisify(fs.open);
+const writeFile = promisify(fs.write);
+const syncFile = promisify(fs.fdatasync);
+const closeFile = promisify(fs.close);
+const renameFile = promisify(fs.rename);
+const unlinkFile = promisify(fs.unlink);
 
 /** Pieces of a large body are gathered up to this size before they are written. */
-const PIECE_BYTES = 262_144
-const KNOWN_DIRECTORIES_MAX = 10_000
+const PIECE_BYTES = 262_144;
+const KNOWN_DIRECTORIES_MAX = 10_000;
 /** How often a put makes its directory again when somebody removes it meanwhile. */
-const DIRECTORY_TRIES_MAX = 3
-const TEMPORARY_NAME = /^\.[A-Za-z0-9_-]+\.tmp$/
+const DIRECTORY_TRIES_MAX = 3;
+const TEMPORARY_NAME = /^\.[A-Za-z0-9_-]+\.tmp$/;
 
 export interface FolderBlobStoreOptions {
   /** The machine's wall clock, which also stamps files; never the clock that tests move. */
-  machineMs?: () => number
+  machineMs?: () => number;
 }
 
 interface TemporaryFile {
-  path: string
-  fd: number
+  path: string;
+  fd: number;
 }
 
 /** A store in `folder`, which is made when it isn't there. Processes may share a folder. */
 export async function openFolderBlobStore(folder: string, options: FolderBlobStoreOptions = {}): Promise<BlobStore> {
-  const machineMs = options.machineMs ?? Date.now
-  const root = path.resolve(folder)
-  const directory_sync = new DirectorySync()
+  const machineMs = options.machineMs ?? Date.now;
+  const root = path.resolve(folder);
+  const directory_sync = new DirectorySync();
   /** Directories whose own name is durable; a Set in order of use. */
-  const known_directories = new Set<string>()
+  const known_directories = new Set<string>();
 
-  await fs.promises.mkdir(root, { recursive: true, mode: 0o700 })
-  await directory_sync.sync(path.dirname(root))
+  await fs.promises.mkdir(root, { recursive: true, mode: 0o700 });
+  await directory_sync.sync(path.dirname(root));
 
   async function makeDirectory(directory: string): Promise<void> {
-    if (directory === root || known_directories.has(directory)) return
-    const parent = path.dirname(directory)
-    await makeDirectory(parent)
+    if (directory === root || known_directories.has(directory)) return;
+    const parent = path.dirname(directory);
+    await makeDirectory(parent);
     try {
-      await fs.promises.mkdir(directory, { mode: 0o700 })
+      await fs.promises.mkdir(directory, { mode: 0o700 });
     } catch (error) {
-      if (codeOf(error) !== 'EEXIST') throw error
+      if (codeOf(error) !== 'EEXIST') throw error;
     }
     // Also when it was there: whoever made it may not have synced it yet.
-    await directory_sync.sync(parent)
+    await directory_sync.sync(parent);
     if (known_directories.size >= KNOWN_DIRECTORIES_MAX) {
       for (const oldest of known_directories) {
-        known_directories.delete(oldest)
-        break
+        known_directories.delete(oldest);
+        break;
       }
     }
-    known_directories.add(directory)
+    known_directories.add(directory);
   }
 
   function forgetDirectory(directory: string): void {
     for (const known of known_directories) {
-      if (known === directory || known.startsWith(`${directory}${path.sep}`)) known_directories.delete(known)
+      if (known === directory || known.startsWith(`${directory}${path.sep}`)) known_directories.delete(known);
     }
   }
 
   async function openTemporary(directory: string): Promise<TemporaryFile> {
     for (let tries = 1; ; tries++) {
       try {
-        await makeDirectory(directory)
-        const file = path.join(directory, `.${randomUUID()}.tmp`)
-        return { path: file, fd: await openFile(file, 'wx', 0o600) }
+        await makeDirectory(directory);
+        const file = path.join(directory, `.${randomUUID()}.tmp`);
+        return { path: file, fd: await openFile(file, 'wx', 0o600) };
       } catch (error) {
-        if (codeOf(error) !== 'ENOENT' || tries >= DIRECTORY_TRIES_MAX) throw error
+        if (codeOf(error) !== 'ENOENT' || tries >= DIRECTORY_TRIES_MAX) throw error;
         // A removal of the whole partition may have taken the parent as well.
-        forgetDirectory(path.dirname(directory))
+        forgetDirectory(path.dirname(directory));
       }
     }
   }
 
   return {
     async put(key, stream, expected) {
-      checkKey(key)
-      checkExpectation(expected)
-      const { size_bytes } = expected
-      const name = path.join(root, key)
-      const directory = path.dirname(name)
-      const hash = createHash('sha256')
-      const parts = partsOf(stream)
-      let is_at_end = false
-      let seen_bytes = 0
-      let piece: Buffer[] = []
-      let piece_bytes = 0
-      let file: TemporaryFile | null = null
+      checkKey(key);
+      checkExpectation(expected);
+      const { size_bytes } = expected;
+      const name = path.join(root, key);
+      const directory = path.dirname(name);
+      const hash = createHash('sha256');
+      const parts = partsOf(stream);
+      let is_at_end = false;
+      let seen_bytes = 0;
+      let piece: Buffer[] = [];
+      let piece_bytes = 0;
+      let file: TemporaryFile | null = null;
 
       const writePiece = async () => {
-        file ??= await openTemporary(directory)
-        await writeAll(file.fd, piece.length === 1 ? (piece[0] as Buffer) : Buffer.concat(piece, piece_bytes))
-        piece = []
-        piece_bytes = 0
-        return file
-      }
+        file ??= await openTemporary(directory);
+        await writeAll(file.fd, piece.length === 1 ? (piece[0] as Buffer) : Buffer.concat(piece, piece_bytes));
+        piece = [];
+        piece_bytes = 0;
+        return file;
+      };
 
       try {
         for (;;) {
-          let part: IteratorResult<Buffer>
+          let part: IteratorResult<Buffer>;
           try {
-            part = await parts.next()
+            part = await parts.next();
           } catch {
-            is_at_end = true
-            return { ok: false, reason: 'aborted' }
+            is_at_end = true;
+            return { ok: false, reason: 'aborted' };
           }
-          if (part.done === true) break
-          seen_bytes += part.value.length
-          if (seen_bytes > size_bytes) return { ok: false, reason: 'size' }
-          hash.update(part.value)
-          piece.push(part.value)
-          piece_bytes += part.value.length
-          if (size_bytes > SMALL_BLOB_BYTES_MAX && piece_bytes >= PIECE_BYTES) await writePiece()
+          if (part.done === true) break;
+          seen_bytes += part.value.length;
+          if (seen_bytes > size_bytes) return { ok: false, reason: 'size' };
+          hash.update(part.value);
+          piece.push(part.value);
+          piece_bytes += part.value.length;
+          if (size_bytes > SMALL_BLOB_BYTES_MAX && piece_bytes >= PIECE_BYTES) await writePiece();
         }
-        is_at_end = true
-        if (seen_bytes !== size_bytes) return { ok: false, reason: 'size' }
-        if (hash.digest('hex') !== expected.sha256_hex.toLowerCase()) return { ok: false, reason: 'checksum' }
+        is_at_end = true;
+        if (seen_bytes !== size_bytes) return { ok: false, reason: 'size' };
+        if (hash.digest('hex') !== expected.sha256_hex.toLowerCase()) return { ok: false, reason: 'checksum' };
 
-        const written: TemporaryFile = await writePiece()
-        await syncFile(written.fd)
-        await renameFile(written.path, name)
-        file = null
-        await Promise.all([closeFile(written.fd), directory_sync.sync(directory)])
-        return { ok: true }
+        const written: TemporaryFile = await writePiece();
+        await syncFile(written.fd);
+        await renameFile(written.path, name);
+        file = null;
+        await Promise.all([closeFile(written.fd), directory_sync.sync(directory)]);
+        return { ok: true };
       } finally {
-        if (!is_at_end) await parts.return?.()
-        if (file !== null) await discard(file)
+        if (!is_at_end) await parts.return?.();
+        if (file !== null) await discard(file);
       }
     },
 
     async open(key, range = {}) {
-      checkKey(key)
+      checkKey(key);
       const handle = await fs.promises.open(path.join(root, key), 'r').catch((error) => {
-        if (isAbsence(error)) return null
-        throw error
-      })
-      if (handle === null) return null
+        if (isAbsence(error)) return null;
+        throw error;
+      });
+      if (handle === null) return null;
       try {
-        const { size: size_bytes } = await handle.stat()
-        const bytes = resolveRange(size_bytes, range)
-        if (bytes !== null) return { size_bytes, stream: handle.createReadStream(bytes) }
-        await handle.close()
-        return { size_bytes, stream: Readable.from([]) }
+        const { size: size_bytes } = await handle.stat();
+        const bytes = resolveRange(size_bytes, range);
+        if (bytes !== null) return { size_bytes, stream: handle.createReadStream(bytes) };
+        await handle.close();
+        return { size_bytes, stream: Readable.from([]) };
       } catch (error) {
-        await handle.close()
-        throw error
+        await handle.close();
+        throw error;
       }
     },
 
     async has(key) {
-      checkKey(key)
+      checkKey(key);
       const stats = await fs.promises.stat(path.join(root, key)).catch((error) => {
-        if (isAbsence(error)) return null
-        throw error
-      })
-      return stats?.isFile() ?? false
+        if (isAbsence(error)) return null;
+        throw error;
+      });
+      return stats?.isFile() ?? false;
     },
 
     // Removals are not synced: one that a power cut undoes is found again by the sweep of orphans.
     async remove(key) {
-      checkKey(key)
+      checkKey(key);
       try {
-        await unlinkFile(path.join(root, key))
-        return true
+        await unlinkFile(path.join(root, key));
+        return true;
       } catch (error) {
-        if (isAbsence(error)) return false
-        throw error
+        if (isAbsence(error)) return false;
+        throw error;
       }
     },
 
     async removeFolder(prefix) {
-      checkPrefix(prefix)
-      const directory = path.join(root, prefix)
-      forgetDirectory(directory)
-      await fs.promises.rm(directory, { recursive: true, force: true, maxRetries: 3 })
+      checkPrefix(prefix);
+      const directory = path.join(root, prefix);
+      forgetDirectory(directory);
+      await fs.promises.rm(directory, { recursive: true, force: true, maxRetries: 3 });
     },
 
     async *list(prefix) {
-      if (prefix !== undefined) checkPrefix(prefix)
+      if (prefix !== undefined) checkPrefix(prefix);
       for await (const file of filesBelow(prefix === undefined ? root : path.join(root, prefix))) {
-        const key = path.relative(root, file).split(path.sep).join('/')
-        if (isKey(key)) yield key
+        const key = path.relative(root, file).split(path.sep).join('/');
+        if (isKey(key)) yield key;
       }
     },
 
     async sweepTemporary(older_than_ms) {
-      const before_ms = machineMs() - older_than_ms
-      let removed = 0
+      const before_ms = machineMs() - older_than_ms;
+      let removed = 0;
       for await (const file of filesBelow(root)) {
-        if (!TEMPORARY_NAME.test(path.basename(file))) continue
+        if (!TEMPORARY_NAME.test(path.basename(file))) continue;
         try {
-          if ((await fs.promises.stat(file)).mtimeMs > before_ms) continue
-          await unlinkFile(file)
-          removed += 1
+          if ((await fs.promises.stat(file)).mtimeMs > before_ms) continue;
+          await unlinkFile(file);
+          removed += 1;
         } catch (error) {
-          if (!isAbsence(error)) throw error // Its put has ended meanwhile.
+          if (!isAbsence(error)) throw error; // Its put has ended meanwhile.
         }
       }
-      return removed
+      return removed;
     },
-  }
+  };
 }
 
 /** Iterates without destroying the stream when left early. */
 function partsOf(stream: Readable | AsyncIterable<Buffer>): AsyncIterator<Buffer> {
-  if (stream instanceof Readable) return stream.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer>
-  return stream[Symbol.asyncIterator]()
+  if (stream instanceof Readable) return stream.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer>;
+  return stream[Symbol.asyncIterator]();
 }
 
 /** A write may be short, on a full disk above all. */
 async function writeAll(fd: number, bytes: Buffer): Promise<void> {
   for (let at = 0; at < bytes.length; ) {
-    at += (await writeFile(fd, bytes, at, bytes.length - at, null)).bytesWritten
+    at += (await writeFile(fd, bytes, at, bytes.length - at, null)).bytesWritten;
   }
 }
 
 async function discard(file: TemporaryFile): Promise<void> {
-  await closeFile(file.fd)
+  await closeFile(file.fd);
   await unlinkFile(file.path).catch((error) => {
-    if (!isAbsence(error)) throw error
-  })
+    if (!isAbsence(error)) throw error;
+  });
 }
 
 /** All files. Directories that go meanwhile are passed over. */
 async function* filesBelow(directory: string): AsyncGenerator<string> {
   const entries = await fs.promises.opendir(directory).catch((error) => {
-    if (isAbsence(error)) return null
-    throw error
-  })
-  if (entries === null) return
+    if (isAbsence(error)) return null;
+    throw error;
+  });
+  if (entries === null) return;
   for await (const entry of entries) {
-    const found = path.join(directory, entry.name)
-    if (entry.isDirectory()) yield* filesBelow(found)
-    else if (entry.isFile()) yield found
+    const found = path.join(directory, entry.name);
+    if (entry.isDirectory()) yield* filesBelow(found);
+    else if (entry.isFile()) yield found;
   }
 }
 
 function codeOf(error: unknown): string | undefined {
-  return (error as NodeJS.ErrnoException).code
+  return (error as NodeJS.ErrnoException).code;
 }
 
 function isAbsence(error: unknown): boolean {
-  return codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR'
+  return codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR';
 }

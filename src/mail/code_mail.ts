@@ -1,4 +1,4 @@
-import type { Mail } from './mailer.js'
+import type { Mail } from './mailer.js';
 
 /** The mail with a six-digit sign-in code. The code stands alone on its line, and not in the subject: previews show that. */
 export function codeMail({ to, code }: { to: string; code: string }): Mail {
@@ -15,5 +15,5 @@ export function codeMail({ to, code }: { to: string; code: string }): Mail {
       'If you did not try to sign in, ignore this mail: without the code nobody can.',
       '',
     ].join('\n'),
-  }
+  };
 }

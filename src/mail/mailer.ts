@@ -2,20 +2,20 @@
 
 export interface Mail {
   /** One bare address, `local@domain`. */
-  to: string
+  to: string;
   /** One line. */
-  subject: string
+  subject: string;
   /** Plain text, lines ended by `\n`. */
-  text: string
+  text: string;
 }
 
 export interface Mailer {
   /** Resolves when the mail was taken over. Rejects with MailFailed, and at once when `signal` aborts. */
-  send(mail: Mail, signal: AbortSignal): Promise<void>
+  send(mail: Mail, signal: AbortSignal): Promise<void>;
   /** Resolves when mail could be sent now, without sending any; rejects with MailFailed. */
-  verify(): Promise<void>
+  verify(): Promise<void>;
   /** Closes idle connections; sends that still run are let finish. */
-  close(): void
+  close(): void;
 }
 
 /**
@@ -23,31 +23,31 @@ export interface Mailer {
  * - `recipient`: it works and will not take this recipient.
  * - `mail`: this mail can't be sent by anyone.
  */
-export type MailFailure = 'service' | 'recipient' | 'mail'
+export type MailFailure = 'service' | 'recipient' | 'mail';
 
 /** Says what failed, never for whom or with which words: messages of mail servers quote addresses. */
 export class MailFailed extends Error {
-  override readonly name = 'MailFailed'
+  override readonly name = 'MailFailed';
 
   constructor(
     readonly failure: MailFailure,
     /** A code of Node, of nodemailer or of SMTP, such as `ECONNREFUSED` or `EENVELOPE 550`. */
     readonly reason: string,
   ) {
-    super(`mail not sent: ${reason}`)
+    super(`mail not sent: ${reason}`);
   }
 }
 
-const ADDRESS_CHARS_MAX = 254
-const SUBJECT_CHARS_MAX = 200
-const TEXT_CHARS_MAX = 65_536
+const ADDRESS_CHARS_MAX = 254;
+const SUBJECT_CHARS_MAX = 200;
+const TEXT_CHARS_MAX = 65_536;
 /** Narrower than RFC 5322: whatever could end a header or make two addresses of one is refused, not quoted. */
-const ADDRESS = /^[^\s\p{Cc}<>()[\]\\,;:"@]+@[^\s\p{Cc}<>()[\]\\,;:"@]+$/u
-const ONE_LINE = /^[^\p{Cc}\p{Zl}\p{Zp}]*$/u
+const ADDRESS = /^[^\s\p{Cc}<>()[\]\\,;:"@]+@[^\s\p{Cc}<>()[\]\\,;:"@]+$/u;
+const ONE_LINE = /^[^\p{Cc}\p{Zl}\p{Zp}]*$/u;
 
 /** Throws MailFailed (`mail`) unless the mail has one address, a one-line subject and a text of at most 64 Ki characters. */
 export function checkMail(mail: Mail): void {
-  if (mail.to.length > ADDRESS_CHARS_MAX || !ADDRESS.test(mail.to)) throw new MailFailed('mail', 'address')
-  if (mail.subject.length > SUBJECT_CHARS_MAX || !ONE_LINE.test(mail.subject)) throw new MailFailed('mail', 'subject')
-  if (mail.text.length > TEXT_CHARS_MAX || mail.text.includes('\0')) throw new MailFailed('mail', 'text')
+  if (mail.to.length > ADDRESS_CHARS_MAX || !ADDRESS.test(mail.to)) throw new MailFailed('mail', 'address');
+  if (mail.subject.length > SUBJECT_CHARS_MAX || !ONE_LINE.test(mail.subject)) throw new MailFailed('mail', 'subject');
+  if (mail.text.length > TEXT_CHARS_MAX || mail.text.includes('\0')) throw new MailFailed('mail', 'text');
 }

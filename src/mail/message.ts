@@ -1,4 +1,4 @@
-import type { Mail } from './mailer.js'
+import type { Mail } from './mailer.js';
 
 /** The message as nodemailer takes it. Recipient and name are given apart, so that nothing in them is parsed as a list. */
 export function messageOf(mail: Mail, mail_from: string) {
@@ -11,5 +11,5 @@ export function messageOf(mail: Mail, mail_from: string) {
     textEncoding: 'quoted-printable' as const,
     // Keeps holiday replies and the like away.
     headers: { 'Auto-Submitted': 'auto-generated' },
-  }
+  };
 }

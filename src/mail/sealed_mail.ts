@@ -1,5 +1,5 @@
-import { decodeStored, encodeStored } from '../store/codec.js';
 import type { ServerKeys } from '../secrets/server_keys.js';
+import { decodeStored, encodeStored } from '../store/codec.js';
 import type { Mail } from './mailer.js';
 
 const PURPOSE = 'mail';

@@ -1,24 +1,24 @@
-import { createTransport } from 'nodemailer'
-import { checkMail, type Mailer, MailFailed } from './mailer.js'
-import { messageOf } from './message.js'
+import { createTransport } from 'nodemailer';
+import { checkMail, type Mailer, MailFailed } from './mailer.js';
+import { messageOf } from './message.js';
 
 export interface SmtpMailerOptions {
   /** `smtp://user:password@host:port` or `smtps://…`; nodemailer's options may follow as a query. */
-  smtp_url: string
+  smtp_url: string;
   /** `Name <address>` or a bare address. */
-  mail_from: string
+  mail_from: string;
   /** Longest silence of the server, for each of name lookup, connecting, greeting and answers. */
-  timeout_ms?: number
-  connections_max?: number
+  timeout_ms?: number;
+  connections_max?: number;
 }
 
-const TIMEOUT_MS = 10_000
-const CONNECTIONS_MAX = 8
+const TIMEOUT_MS = 10_000;
+const CONNECTIONS_MAX = 8;
 
 /** A mailer over SMTP that keeps its connections for the next mail. Throws when `smtp_url` is not an SMTP address. */
 export function createSmtpMailer(options: SmtpMailerOptions): Mailer {
-  checkUrl(options.smtp_url)
-  const timeout_ms = options.timeout_ms ?? TIMEOUT_MS
+  checkUrl(options.smtp_url);
+  const timeout_ms = options.timeout_ms ?? TIMEOUT_MS;
   const transport = createTransport({
     url: options.smtp_url,
     pool: true,
@@ -32,42 +32,42 @@ export function createSmtpMailer(options: SmtpMailerOptions): Mailer {
     socketCloseTimeout: 1_000,
     disableFileAccess: true,
     disableUrlAccess: true,
-  })
+  });
   // Of idle connections; what a mail meets reaches its sender.
-  transport.on('error', () => {})
+  transport.on('error', () => {});
 
   return {
     async send(mail, signal) {
-      checkMail(mail)
+      checkMail(mail);
       try {
-        await transport.sendMail({ ...messageOf(mail, options.mail_from), signal })
+        await transport.sendMail({ ...messageOf(mail, options.mail_from), signal });
       } catch (error) {
-        throw signal.aborted ? new MailFailed('service', 'aborted') : failureOf(error)
+        throw signal.aborted ? new MailFailed('service', 'aborted') : failureOf(error);
       }
     },
 
     async verify() {
       try {
-        await transport.verify()
+        await transport.verify();
       } catch (error) {
-        throw failureOf(error)
+        throw failureOf(error);
       }
     },
 
     close: () => transport.close(),
-  }
+  };
 }
 
 function checkUrl(smtp_url: string): void {
   // The address holds a password, so no message may quote it.
-  const protocol = URL.canParse(smtp_url) ? new URL(smtp_url).protocol : ''
-  if (protocol !== 'smtp:' && protocol !== 'smtps:') throw new Error('SMTP_URL must start with smtp:// or smtps://')
+  const protocol = URL.canParse(smtp_url) ? new URL(smtp_url).protocol : '';
+  if (protocol !== 'smtp:' && protocol !== 'smtps:') throw new Error('SMTP_URL must start with smtp:// or smtps://');
 }
 
 function failureOf(error: unknown): MailFailed {
-  const { code, command, responseCode } = error as { code?: unknown; command?: unknown; responseCode?: unknown }
-  const reason = [code, responseCode].filter((part) => part !== undefined).join(' ') || 'unknown'
+  const { code, command, responseCode } = error as { code?: unknown; command?: unknown; responseCode?: unknown };
+  const reason = [code, responseCode].filter((part) => part !== undefined).join(' ') || 'unknown';
   // 421 closes the service as a whole, at whatever command it comes (RFC 5321, 3.8).
-  const is_recipient = command === 'RCPT TO' && typeof responseCode === 'number' && responseCode !== 421
-  return new MailFailed(is_recipient ? 'recipient' : 'service', reason)
+  const is_recipient = command === 'RCPT TO' && typeof responseCode === 'number' && responseCode !== 421;
+  return new MailFailed(is_recipient ? 'recipient' : 'service', reason);
 }

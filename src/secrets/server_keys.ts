@@ -2,63 +2,63 @@
  * Server keys: what keyed hashes and sealed values rest on. A copy of Redis without them is worth nothing
  * (design.md section 12). One file a key, numbered; the highest number is current, the older stay readable.
  */
-import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
-import { chmod, link, mkdir, open, readdir, stat, unlink } from 'node:fs/promises'
-import path from 'node:path'
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { chmod, link, mkdir, open, readdir, stat, unlink } from 'node:fs/promises';
+import path from 'node:path';
 
-const KEY_BYTES = 32
-const KEYS_MAX = 9_999
-const NONCE_BYTES = 12
-const TAG_BYTES = 16
-const KEY_ID_CHARS = 8
-const SEAL_VERSION = 1
-const SEAL_HEADER_BYTES = 1 + KEY_ID_CHARS + NONCE_BYTES
+const KEY_BYTES = 32;
+const KEYS_MAX = 9_999;
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+const KEY_ID_CHARS = 8;
+const SEAL_VERSION = 1;
+const SEAL_HEADER_BYTES = 1 + KEY_ID_CHARS + NONCE_BYTES;
 /** Purposes are words of the program, so more than this many is a bug: user input became a purpose. */
-const PURPOSES_MAX = 256
+const PURPOSES_MAX = 256;
 /** An unknown key id may be a key that another process added; the folder is looked at again this often at most. */
-const REREAD_EVERY_MS = 1_000
+const REREAD_EVERY_MS = 1_000;
 
-const FILE_NAME = /^server_key_(\d{4})\.key$/
-const FILE_TEXT = /^spool-server-key-1 ([0-9a-f]{8}) ([A-Za-z0-9_-]{43})\n$/
+const FILE_NAME = /^server_key_(\d{4})\.key$/;
+const FILE_TEXT = /^spool-server-key-1 ([0-9a-f]{8}) ([A-Za-z0-9_-]{43})\n$/;
 
 /** A string counts as its UTF-8 bytes. */
-export type HashPart = string | Uint8Array
+export type HashPart = string | Uint8Array;
 
 export interface KeyedHash {
   /** Eight hex digits; store it beside the mac. */
-  key_id: string
+  key_id: string;
   /** HMAC-SHA256, 32 bytes. */
-  mac: Uint8Array
+  mac: Uint8Array;
 }
 
 export interface ServerKeys {
   /** Id of the key that new hashes and seals are made with. */
-  currentKeyId(): string
+  currentKeyId(): string;
   /** Ids of all keys that are known here, the current one last. */
-  keyIds(): string[]
+  keyIds(): string[];
   /** HMAC of purpose and parts under the current key. `('p', 'ab', 'c')` and `('p', 'a', 'bc')` differ. */
-  keyedHash(purpose: string, ...parts: HashPart[]): KeyedHash
+  keyedHash(purpose: string, ...parts: HashPart[]): KeyedHash;
   /** The mac under a given key, or null when no such key is known. */
-  keyedHashWith(key_id: string, purpose: string, ...parts: HashPart[]): Uint8Array | null
+  keyedHashWith(key_id: string, purpose: string, ...parts: HashPart[]): Uint8Array | null;
   /** AES-256-GCM under a key of this purpose; 37 bytes longer than the plaintext. Rotate before 2^32 seals. */
-  seal(purpose: string, plaintext: Uint8Array): Uint8Array
+  seal(purpose: string, plaintext: Uint8Array): Uint8Array;
   /** The plaintext; null when the bytes were changed, are of another purpose, or their key is unknown. */
-  unseal(purpose: string, sealed: Uint8Array): Uint8Array | null
+  unseal(purpose: string, sealed: Uint8Array): Uint8Array | null;
   /** 32 hex digits that name the oldest key and tell nothing about it: equal in processes that share keys. */
-  fingerprint(): string
+  fingerprint(): string;
 }
 
 export interface ServerKeysOptions {
   /** Monotonic milliseconds; decides only how often an unknown key id makes the folder be read again. */
-  monotonicMs?: () => number
+  monotonicMs?: () => number;
 }
 
 interface ServerKey {
-  key_id: string
-  root: Buffer
-  mac_key: Buffer
-  seal_keys: Map<string, Buffer>
+  key_id: string;
+  root: Buffer;
+  mac_key: Buffer;
+  seal_keys: Map<string, Buffer>;
 }
 
 /**
@@ -67,27 +67,27 @@ interface ServerKey {
  * its content): going on with a new key would orphan everything hashed under the lost one.
  */
 export async function openServerKeys(folder: string, options: ServerKeysOptions = {}): Promise<ServerKeys> {
-  const monotonicMs = options.monotonicMs ?? (() => performance.now())
-  await makeFolder(folder)
-  if (keyNumbers(await readdir(folder)).length === 0) await writeKey(folder, 1)
-  let keys = readKeys(folder)
-  let read_at_ms = monotonicMs()
+  const monotonicMs = options.monotonicMs ?? (() => performance.now());
+  await makeFolder(folder);
+  if (keyNumbers(await readdir(folder)).length === 0) await writeKey(folder, 1);
+  let keys = readKeys(folder);
+  let read_at_ms = monotonicMs();
 
   function current(): ServerKey {
-    return keys[keys.length - 1] as ServerKey
+    return keys[keys.length - 1] as ServerKey;
   }
 
   function find(key_id: string): ServerKey | null {
-    const known = keys.find((key) => key.key_id === key_id)
-    if (known !== undefined) return known
-    if (monotonicMs() - read_at_ms < REREAD_EVERY_MS) return null
-    read_at_ms = monotonicMs()
+    const known = keys.find((key) => key.key_id === key_id);
+    if (known !== undefined) return known;
+    if (monotonicMs() - read_at_ms < REREAD_EVERY_MS) return null;
+    read_at_ms = monotonicMs();
     try {
-      keys = readKeys(folder)
+      keys = readKeys(folder);
     } catch {
-      return null // What is loaded stays good; a key that can't be read is the same as one that isn't there.
+      return null; // What is loaded stays good; a key that can't be read is the same as one that isn't there.
     }
-    return keys.find((key) => key.key_id === key_id) ?? null
+    return keys.find((key) => key.key_id === key_id) ?? null;
   }
 
   return {
@@ -95,44 +95,48 @@ export async function openServerKeys(folder: string, options: ServerKeysOptions 
     keyIds: () => keys.map(({ key_id }) => key_id),
 
     keyedHash(purpose, ...parts) {
-      const key = current()
-      return { key_id: key.key_id, mac: macOf(key, purpose, parts) }
+      const key = current();
+      return { key_id: key.key_id, mac: macOf(key, purpose, parts) };
     },
 
     keyedHashWith(key_id, purpose, ...parts) {
-      const key = find(key_id)
-      return key === null ? null : macOf(key, purpose, parts)
+      const key = find(key_id);
+      return key === null ? null : macOf(key, purpose, parts);
     },
 
     seal(purpose, plaintext) {
-      const key = current()
-      const header = Buffer.concat([Buffer.of(SEAL_VERSION), Buffer.from(key.key_id, 'latin1'), randomBytes(NONCE_BYTES)])
-      const cipher = createCipheriv('aes-256-gcm', sealKey(key, purpose), header.subarray(1 + KEY_ID_CHARS))
-      cipher.setAAD(associatedData(header, purpose))
-      return Buffer.concat([header, cipher.update(plaintext), cipher.final(), cipher.getAuthTag()])
+      const key = current();
+      const header = Buffer.concat([
+        Buffer.of(SEAL_VERSION),
+        Buffer.from(key.key_id, 'latin1'),
+        randomBytes(NONCE_BYTES),
+      ]);
+      const cipher = createCipheriv('aes-256-gcm', sealKey(key, purpose), header.subarray(1 + KEY_ID_CHARS));
+      cipher.setAAD(associatedData(header, purpose));
+      return Buffer.concat([header, cipher.update(plaintext), cipher.final(), cipher.getAuthTag()]);
     },
 
     unseal(purpose, sealed) {
-      if (sealed.length < SEAL_HEADER_BYTES + TAG_BYTES || sealed[0] !== SEAL_VERSION) return null
-      const bytes = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.length)
-      const header = bytes.subarray(0, SEAL_HEADER_BYTES)
-      const key = find(header.toString('latin1', 1, 1 + KEY_ID_CHARS))
-      if (key === null) return null
+      if (sealed.length < SEAL_HEADER_BYTES + TAG_BYTES || sealed[0] !== SEAL_VERSION) return null;
+      const bytes = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.length);
+      const header = bytes.subarray(0, SEAL_HEADER_BYTES);
+      const key = find(header.toString('latin1', 1, 1 + KEY_ID_CHARS));
+      if (key === null) return null;
       const decipher = createDecipheriv('aes-256-gcm', sealKey(key, purpose), header.subarray(1 + KEY_ID_CHARS), {
         authTagLength: TAG_BYTES,
-      })
-      decipher.setAAD(associatedData(header, purpose))
-      decipher.setAuthTag(bytes.subarray(-TAG_BYTES))
-      const plaintext = decipher.update(bytes.subarray(SEAL_HEADER_BYTES, -TAG_BYTES))
+      });
+      decipher.setAAD(associatedData(header, purpose));
+      decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
+      const plaintext = decipher.update(bytes.subarray(SEAL_HEADER_BYTES, -TAG_BYTES));
       try {
-        return Buffer.concat([plaintext, decipher.final()])
+        return Buffer.concat([plaintext, decipher.final()]);
       } catch {
-        return null
+        return null;
       }
     },
 
     fingerprint: () => derive((keys[0] as ServerKey).root, 'fingerprint', 16).toString('hex'),
-  }
+  };
 }
 
 /**
@@ -140,119 +144,119 @@ export async function openServerKeys(folder: string, options: ServerKeysOptions 
  * that run already can read what is made under it, and use it themselves after their next look at the folder.
  */
 export async function addServerKey(folder: string): Promise<string> {
-  await makeFolder(folder)
+  await makeFolder(folder);
   for (let tries = 0; tries < 100; tries++) {
-    const number = Math.max(0, ...keyNumbers(await readdir(folder))) + 1
-    const key_id = await writeKey(folder, number)
-    if (key_id !== null) return key_id
+    const number = Math.max(0, ...keyNumbers(await readdir(folder))) + 1;
+    const key_id = await writeKey(folder, number);
+    if (key_id !== null) return key_id;
   }
-  throw new Error(`server keys: no free number in ${folder}`)
+  throw new Error(`server keys: no free number in ${folder}`);
 }
 
 /** Equal content, in a time that depends on the lengths only. */
 export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && timingSafeEqual(a, b)
+  return a.length === b.length && timingSafeEqual(a, b);
 }
 
 /** Resolves with the new key's id, or null when another process has taken the number. */
 async function writeKey(folder: string, number: number): Promise<string | null> {
-  if (number > KEYS_MAX) throw new Error(`server keys: more than ${KEYS_MAX} in ${folder}`)
-  const root = randomBytes(KEY_BYTES)
-  const key_id = keyId(root)
-  const temporary = path.join(folder, `.${randomBytes(8).toString('hex')}.tmp`)
-  const file = await open(temporary, 'wx', 0o600)
+  if (number > KEYS_MAX) throw new Error(`server keys: more than ${KEYS_MAX} in ${folder}`);
+  const root = randomBytes(KEY_BYTES);
+  const key_id = keyId(root);
+  const temporary = path.join(folder, `.${randomBytes(8).toString('hex')}.tmp`);
+  const file = await open(temporary, 'wx', 0o600);
   try {
-    await file.writeFile(`spool-server-key-1 ${key_id} ${root.toString('base64url')}\n`)
-    await file.sync()
+    await file.writeFile(`spool-server-key-1 ${key_id} ${root.toString('base64url')}\n`);
+    await file.sync();
     // link, not rename: it fails on a taken name, so of two processes that start at once one makes the key.
-    await link(temporary, path.join(folder, fileName(number)))
+    await link(temporary, path.join(folder, fileName(number)));
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return null
-    throw error
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return null;
+    throw error;
   } finally {
-    await file.close()
-    await unlink(temporary)
+    await file.close();
+    await unlink(temporary);
   }
-  await syncFolder(folder)
-  return key_id
+  await syncFolder(folder);
+  return key_id;
 }
 
 /** Oldest first. */
 function readKeys(folder: string): ServerKey[] {
-  const numbers = keyNumbers(readdirSync(folder)).sort((a, b) => a - b)
-  if (numbers.length === 0) throw new Error(`server keys: none in ${folder}`)
+  const numbers = keyNumbers(readdirSync(folder)).sort((a, b) => a - b);
+  if (numbers.length === 0) throw new Error(`server keys: none in ${folder}`);
   return numbers.map((number) => {
-    const file = path.join(folder, fileName(number))
-    const match = FILE_TEXT.exec(readFileSync(file, 'latin1'))
-    const root = Buffer.from(match?.[2] ?? '', 'base64url')
+    const file = path.join(folder, fileName(number));
+    const match = FILE_TEXT.exec(readFileSync(file, 'latin1'));
+    const root = Buffer.from(match?.[2] ?? '', 'base64url');
     if (match === null || root.length !== KEY_BYTES || keyId(root) !== match[1]) {
-      throw new Error(`server keys: ${file} is damaged`)
+      throw new Error(`server keys: ${file} is damaged`);
     }
-    return { key_id: match[1], root, mac_key: derive(root, 'keyed hash', KEY_BYTES), seal_keys: new Map() }
-  })
+    return { key_id: match[1], root, mac_key: derive(root, 'keyed hash', KEY_BYTES), seal_keys: new Map() };
+  });
 }
 
 function keyNumbers(names: string[]): number[] {
   return names.flatMap((name) => {
-    const match = FILE_NAME.exec(name)
-    return match === null ? [] : [Number(match[1])]
-  })
+    const match = FILE_NAME.exec(name);
+    return match === null ? [] : [Number(match[1])];
+  });
 }
 
 function fileName(number: number): string {
-  return `server_key_${String(number).padStart(4, '0')}.key`
+  return `server_key_${String(number).padStart(4, '0')}.key`;
 }
 
 async function makeFolder(folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true, mode: 0o700 })
-  if (((await stat(folder)).mode & 0o077) === 0) return
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  if (((await stat(folder)).mode & 0o077) === 0) return;
   try {
-    await chmod(folder, 0o700)
+    await chmod(folder, 0o700);
   } catch (error) {
     // A folder mounted by the operator may belong to somebody else; who may read it is then the mount's matter.
-    const code = (error as NodeJS.ErrnoException).code
-    if (code !== 'EPERM' && code !== 'EROFS') throw error
+    const code = (error as NodeJS.ErrnoException).code;
+    if (code !== 'EPERM' && code !== 'EROFS') throw error;
   }
 }
 
 async function syncFolder(folder: string): Promise<void> {
-  const directory = await open(folder, 'r')
+  const directory = await open(folder, 'r');
   try {
-    await directory.sync()
+    await directory.sync();
   } finally {
-    await directory.close()
+    await directory.close();
   }
 }
 
 function keyId(root: Buffer): string {
-  return derive(root, 'key id', KEY_ID_CHARS / 2).toString('hex')
+  return derive(root, 'key id', KEY_ID_CHARS / 2).toString('hex');
 }
 
 function derive(root: Buffer, use: string, bytes: number): Buffer {
-  return Buffer.from(hkdfSync('sha256', root, 'spool server key', use, bytes))
+  return Buffer.from(hkdfSync('sha256', root, 'spool server key', use, bytes));
 }
 
 function sealKey(key: ServerKey, purpose: string): Buffer {
-  const known = key.seal_keys.get(purpose)
-  if (known !== undefined) return known
-  if (key.seal_keys.size >= PURPOSES_MAX) throw new Error('server keys: too many purposes')
-  const made = derive(key.root, `seal ${purpose}`, KEY_BYTES)
-  key.seal_keys.set(purpose, made)
-  return made
+  const known = key.seal_keys.get(purpose);
+  if (known !== undefined) return known;
+  if (key.seal_keys.size >= PURPOSES_MAX) throw new Error('server keys: too many purposes');
+  const made = derive(key.root, `seal ${purpose}`, KEY_BYTES);
+  key.seal_keys.set(purpose, made);
+  return made;
 }
 
 /** The header's nonce is authenticated by GCM itself; version and key id are only so. */
 function associatedData(header: Buffer, purpose: string): Buffer {
-  return Buffer.concat([header.subarray(0, 1 + KEY_ID_CHARS), Buffer.from(purpose)])
+  return Buffer.concat([header.subarray(0, 1 + KEY_ID_CHARS), Buffer.from(purpose)]);
 }
 
 function macOf(key: ServerKey, purpose: string, parts: HashPart[]): Uint8Array {
-  const hmac = createHmac('sha256', key.mac_key)
+  const hmac = createHmac('sha256', key.mac_key);
   for (const part of [purpose, ...parts]) {
-    const bytes = typeof part === 'string' ? Buffer.from(part) : part
-    const length = Buffer.allocUnsafe(4)
-    length.writeUInt32BE(bytes.length)
-    hmac.update(length).update(bytes)
+    const bytes = typeof part === 'string' ? Buffer.from(part) : part;
+    const length = Buffer.allocUnsafe(4);
+    length.writeUInt32BE(bytes.length);
+    hmac.update(length).update(bytes);
   }
-  return hmac.digest()
+  return hmac.digest();
 }

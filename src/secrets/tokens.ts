@@ -20,7 +20,11 @@ export type DerivedToken = { id: string; counter: number; mac: Uint8Array };
 type Seed = { key_id: string; seed: Uint8Array };
 
 /** The token of this kind, entity and counter. Throws when the key that the seed goes with is gone. */
-export function deriveToken(keys: ServerKeys, kind: DerivedTokenKind, of: { id: string; counter: number } & Seed): string {
+export function deriveToken(
+  keys: ServerKeys,
+  kind: DerivedTokenKind,
+  of: { id: string; counter: number } & Seed,
+): string {
   const mac = macOf(keys, kind, of);
   if (mac === null) throw new Error(`server key ${of.key_id} is not known here`);
   const body = Buffer.alloc(DERIVED_BYTES);
@@ -44,7 +48,11 @@ export function isGenuine(keys: ServerKeys, kind: DerivedTokenKind, token: Deriv
   return mac !== null && equalBytes(mac, token.mac);
 }
 
-function macOf(keys: ServerKeys, kind: DerivedTokenKind, of: { id: string; counter: number } & Seed): Uint8Array | null {
+function macOf(
+  keys: ServerKeys,
+  kind: DerivedTokenKind,
+  of: { id: string; counter: number } & Seed,
+): Uint8Array | null {
   return keys.keyedHashWith(of.key_id, kind, of.id, String(of.counter), of.seed)?.subarray(0, MAC_BYTES) ?? null;
 }
 
@@ -53,7 +61,10 @@ export function makeClaim(keys: ServerKeys, claim_id: string): { claim: string; 
   const secret = drawBytes(CLAIM_SECRET_BYTES);
   const body = Buffer.concat([Buffer.from(claim_id.replaceAll('-', ''), 'hex'), secret]);
   const { key_id, mac } = keys.keyedHash('claim', claim_id, secret);
-  return { claim: CLAIM_PREFIX + body.toString('base64url'), secret_hash: `${key_id}.${Buffer.from(mac).toString('base64url')}` };
+  return {
+    claim: CLAIM_PREFIX + body.toString('base64url'),
+    secret_hash: `${key_id}.${Buffer.from(mac).toString('base64url')}`,
+  };
 }
 
 /** The id behind a claim and its secret; null for what has not the form of one. */
@@ -64,7 +75,11 @@ export function parseClaim(claim: string): { claim_id: string; secret: Uint8Arra
 }
 
 /** Whether this is the secret whose hash was kept. */
-export function isClaimSecret(keys: ServerKeys, { claim_id, secret }: { claim_id: string; secret: Uint8Array }, kept: string): boolean {
+export function isClaimSecret(
+  keys: ServerKeys,
+  { claim_id, secret }: { claim_id: string; secret: Uint8Array },
+  kept: string,
+): boolean {
   const [key_id = '', hash = ''] = kept.split('.');
   const mac = keys.keyedHashWith(key_id, 'claim', claim_id, secret);
   return mac !== null && equalBytes(mac, Buffer.from(hash, 'base64url'));

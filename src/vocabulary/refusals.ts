@@ -45,7 +45,11 @@ export type Refusal = {
   extra?: Record<string, unknown>;
 };
 
-export function refuse(refused: RefusalCode, message: string, more: Omit<Refusal, 'refused' | 'message'> = {}): Refusal {
+export function refuse(
+  refused: RefusalCode,
+  message: string,
+  more: Omit<Refusal, 'refused' | 'message'> = {},
+): Refusal {
   return { refused, message, ...more };
 }
 

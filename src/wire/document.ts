@@ -3,56 +3,56 @@ export const DOCUMENT_LIMITS = {
   depth_max: 16,
   /** Values and keys together. */
   items_max: 20_000,
-}
+};
 
 /** Why a body was not taken. `path` names the place, as in `chunks.3.sequence`; absent for the body as a whole. */
-export type DocumentRefusal = { ok: false; path?: string; message: string }
+export type DocumentRefusal = { ok: false; path?: string; message: string };
 
 /** A container the scan is inside of. Keys are the bytes of the text, one character each: cheap to cut out and compare. */
 export type OpenContainer = {
-  is_map: boolean
-  keys: Set<string>
-  key: string | undefined
-  index: number
+  is_map: boolean;
+  keys: Set<string>;
+  key: string | undefined;
+  index: number;
   /** Keys and values still to come, where the container says so ahead of them. */
-  heads_left: number
-}
+  heads_left: number;
+};
 
-const PATH_KEY_CHARACTERS_MAX = 64
+const PATH_KEY_CHARACTERS_MAX = 64;
 
-const NO_KEYS = new Set<string>()
+const NO_KEYS = new Set<string>();
 
-const PROTO_KEY = '__proto__'
+const PROTO_KEY = '__proto__';
 
 export function openContainer({ is_map, heads_left }: { is_map: boolean; heads_left: number }): OpenContainer {
-  return { is_map, keys: is_map ? new Set() : NO_KEYS, key: undefined, index: 0, heads_left }
+  return { is_map, keys: is_map ? new Set() : NO_KEYS, key: undefined, index: 0, heads_left };
 }
 
 /** Notes the key of a map's next entry; returns what is wrong with it, if anything. */
 export function enterKey(map: OpenContainer, key: string): string | undefined {
-  map.key = key
-  if (key === PROTO_KEY) return 'the key __proto__ is not allowed'
-  const seen = map.keys.size
-  map.keys.add(key)
-  return map.keys.size === seen ? 'the key occurs twice' : undefined
+  map.key = key;
+  if (key === PROTO_KEY) return 'the key __proto__ is not allowed';
+  const seen = map.keys.size;
+  map.keys.add(key);
+  return map.keys.size === seen ? 'the key occurs twice' : undefined;
 }
 
 /** Notes that an entry of a container is over. */
 export function leaveEntry(container: OpenContainer): void {
-  container.index += 1
-  container.key = undefined
+  container.index += 1;
+  container.key = undefined;
 }
 
 /** A refusal at the place the open containers stand at. */
 export function refuseAt(open: readonly OpenContainer[], message: string): DocumentRefusal {
-  const steps = open.map(readStep).filter((step) => step !== undefined)
-  return steps.length === 0 ? { ok: false, message } : { ok: false, path: steps.join('.'), message }
+  const steps = open.map(readStep).filter((step) => step !== undefined);
+  return steps.length === 0 ? { ok: false, message } : { ok: false, path: steps.join('.'), message };
 }
 
 /** Undefined between two entries of a map, where no key has been read yet. */
 function readStep(container: OpenContainer): string | undefined {
-  if (!container.is_map) return String(container.index)
-  if (container.key === undefined) return undefined
-  const key = Buffer.from(container.key, 'latin1').toString('utf8')
-  return key.length > PATH_KEY_CHARACTERS_MAX ? `${key.slice(0, PATH_KEY_CHARACTERS_MAX)}…` : key
+  if (!container.is_map) return String(container.index);
+  if (container.key === undefined) return undefined;
+  const key = Buffer.from(container.key, 'latin1').toString('utf8');
+  return key.length > PATH_KEY_CHARACTERS_MAX ? `${key.slice(0, PATH_KEY_CHARACTERS_MAX)}…` : key;
 }

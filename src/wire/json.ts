@@ -1,15 +1,15 @@
-import type { DocumentRefusal } from './document.js'
-import { scanJson } from './json_scan.js'
+import type { DocumentRefusal } from './document.js';
+import { scanJson } from './json_scan.js';
 
 /** A value from JSON text, or why the text was not taken. Never throws. */
 export function decodeJson(bytes: Uint8Array): { ok: true; value: unknown } | DocumentRefusal {
-  const scan = scanJson(bytes)
-  if (!scan.ok) return scan
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
+  const scan = scanJson(bytes);
+  if (!scan.ok) return scan;
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
   try {
-    return { ok: true, value: JSON.parse(text) }
+    return { ok: true, value: JSON.parse(text) };
   } catch {
     // The parser's own message quotes the body, which may hold secrets.
-    return { ok: false, message: 'the body is not valid JSON' }
+    return { ok: false, message: 'the body is not valid JSON' };
   }
 }

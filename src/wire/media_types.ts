@@ -1,66 +1,66 @@
-export type WireFormat = 'json' | 'cbor'
+export type WireFormat = 'json' | 'cbor';
 
-const FORMATS: Record<string, WireFormat> = { 'application/json': 'json', 'application/cbor': 'cbor' }
+const FORMATS: Record<string, WireFormat> = { 'application/json': 'json', 'application/cbor': 'cbor' };
 
-type MediaRange = { type: string; quality: number }
+type MediaRange = { type: string; quality: number };
 
 // RFC 9110, 12.4.2: 0 to 1 with up to three decimals.
-const QUALITY = /^(0(\.\d{0,3})?|1(\.0{0,3})?)$/
+const QUALITY = /^(0(\.\d{0,3})?|1(\.0{0,3})?)$/;
 
 /**
  * The format of an answer by the `Accept` header: highest quality first, then the more exactly named one, then JSON.
  * A missing or blank header gives JSON; 'none' means that neither is wanted. Parameters other than q are ignored.
  */
 export function chooseAnswerFormat(accept: string | undefined): WireFormat | 'none' {
-  if (accept === undefined || accept.trim() === '') return 'json'
-  const ranges = splitUnquoted(accept, ',').map(readMediaRange)
-  const json = rate(ranges, 'application/json')
-  const cbor = rate(ranges, 'application/cbor')
-  if (json.quality === 0 && cbor.quality === 0) return 'none'
-  if (json.quality !== cbor.quality) return json.quality > cbor.quality ? 'json' : 'cbor'
-  return cbor.precision > json.precision ? 'cbor' : 'json'
+  if (accept === undefined || accept.trim() === '') return 'json';
+  const ranges = splitUnquoted(accept, ',').map(readMediaRange);
+  const json = rate(ranges, 'application/json');
+  const cbor = rate(ranges, 'application/cbor');
+  if (json.quality === 0 && cbor.quality === 0) return 'none';
+  if (json.quality !== cbor.quality) return json.quality > cbor.quality ? 'json' : 'cbor';
+  return cbor.precision > json.precision ? 'cbor' : 'json';
 }
 
 /** The format a body claims to be in by its `Content-Type`; parameters are ignored. */
 export function bodyFormat(content_type: string | undefined): WireFormat | 'unsupported' {
-  const type = content_type?.split(';', 1)[0]?.trim().toLowerCase() ?? ''
-  return (Object.hasOwn(FORMATS, type) ? FORMATS[type] : undefined) ?? 'unsupported'
+  const type = content_type?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  return (Object.hasOwn(FORMATS, type) ? FORMATS[type] : undefined) ?? 'unsupported';
 }
 
 /** What the most exact range that covers `type` grants it. */
 function rate(ranges: readonly MediaRange[], type: string): { quality: number; precision: number } {
-  const covering = ['*/*', 'application/*', type]
+  const covering = ['*/*', 'application/*', type];
   for (let precision = covering.length - 1; precision >= 0; precision -= 1) {
-    const qualities = ranges.filter((range) => range.type === covering[precision]).map((range) => range.quality)
-    if (qualities.length > 0) return { quality: Math.max(...qualities), precision }
+    const qualities = ranges.filter((range) => range.type === covering[precision]).map((range) => range.quality);
+    if (qualities.length > 0) return { quality: Math.max(...qualities), precision };
   }
-  return { quality: 0, precision: 0 }
+  return { quality: 0, precision: 0 };
 }
 
 function readMediaRange(text: string): MediaRange {
-  const [type = '', ...parameters] = splitUnquoted(text, ';').map((part) => part.trim().toLowerCase())
+  const [type = '', ...parameters] = splitUnquoted(text, ';').map((part) => part.trim().toLowerCase());
   const weight = parameters
     .find((parameter) => parameter.startsWith('q='))
     ?.slice(2)
-    .trim()
+    .trim();
   // A malformed weight is ignored rather than the range it stands at: the type itself was asked for.
-  const quality = weight !== undefined && QUALITY.test(weight) ? Number(weight) : 1
-  return { type, quality }
+  const quality = weight !== undefined && QUALITY.test(weight) ? Number(weight) : 1;
+  return { type, quality };
 }
 
 function splitUnquoted(text: string, separator: ',' | ';'): string[] {
-  const parts: string[] = []
-  let start = 0
-  let is_quoted = false
+  const parts: string[] = [];
+  let start = 0;
+  let is_quoted = false;
   for (let at = 0; at < text.length; at += 1) {
-    const character = text[at]
-    if (is_quoted && character === '\\') at += 1
-    else if (character === '"') is_quoted = !is_quoted
+    const character = text[at];
+    if (is_quoted && character === '\\') at += 1;
+    else if (character === '"') is_quoted = !is_quoted;
     else if (character === separator && !is_quoted) {
-      parts.push(text.slice(start, at))
-      start = at + 1
+      parts.push(text.slice(start, at));
+      start = at + 1;
     }
   }
-  parts.push(text.slice(start))
-  return parts
+  parts.push(text.slice(start));
+  return parts;
 }

@@ -1,42 +1,42 @@
-import { isDeepStrictEqual } from 'node:util'
-import fc from 'fast-check'
-import t from 'tap'
-import { decodeCbor, encodeCbor } from '../../src/wire/cbor.js'
-import { scanCbor } from '../../src/wire/cbor_scan.js'
-import { EXAMPLES, MALFORMED } from './rfc8949_vectors.js'
+import { isDeepStrictEqual } from 'node:util';
+import fc from 'fast-check';
+import t from 'tap';
+import { decodeCbor, encodeCbor } from '../../src/wire/cbor.js';
+import { scanCbor } from '../../src/wire/cbor_scan.js';
+import { EXAMPLES, MALFORMED } from './rfc8949_vectors.js';
 
 function fromHex(hex: string): Buffer {
-  return Buffer.from(hex, 'hex')
+  return Buffer.from(hex, 'hex');
 }
 
 function refusalOf(bytes: Uint8Array): { path?: string; message: string } | undefined {
-  const decoded = decodeCbor(bytes)
-  if (decoded.ok) return undefined
-  const { ok: _, ...refusal } = decoded
-  return refusal
+  const decoded = decodeCbor(bytes);
+  if (decoded.ok) return undefined;
+  const { ok: _, ...refusal } = decoded;
+  return refusal;
 }
 
 function head(major: number, argument: bigint): Buffer {
-  const bytes = Buffer.alloc(9)
-  bytes.writeUInt8((major << 5) | 27)
-  bytes.writeBigUInt64BE(argument, 1)
-  return bytes
+  const bytes = Buffer.alloc(9);
+  bytes.writeUInt8((major << 5) | 27);
+  bytes.writeBigUInt64BE(argument, 1);
+  return bytes;
 }
 
 t.test('H-006 the examples of RFC 8949 are decoded or refused by rule', async (t) => {
   for (const vector of EXAMPLES) {
-    const decoded = decodeCbor(fromHex(vector.hex))
-    if ('value' in vector) t.strictSame(decoded, { ok: true, value: vector.value }, vector.hex)
-    else t.match(decoded, { ok: false, message: vector.refused }, vector.hex)
+    const decoded = decodeCbor(fromHex(vector.hex));
+    if ('value' in vector) t.strictSame(decoded, { ok: true, value: vector.value }, vector.hex);
+    else t.match(decoded, { ok: false, message: vector.refused }, vector.hex);
   }
-})
+});
 
 t.test('H-006 what RFC 8949 calls malformed is refused', async (t) => {
   for (const [kind, vectors] of Object.entries(MALFORMED)) {
-    for (const hex of vectors) t.equal(decodeCbor(fromHex(hex)).ok, false, `${kind}: ${hex}`)
+    for (const hex of vectors) t.equal(decodeCbor(fromHex(hex)).ok, false, `${kind}: ${hex}`);
   }
-  t.strictSame(refusalOf(new Uint8Array()), { message: 'the body is empty' })
-})
+  t.strictSame(refusalOf(new Uint8Array()), { message: 'the body is empty' });
+});
 
 t.test('H-006 a refusal names the place', async (t) => {
   const rows: [string, string, string | undefined, RegExp][] = [
@@ -62,18 +62,18 @@ t.test('H-006 a refusal names the place', async (t) => {
     ['an epoch is a number', 'c1 60', undefined, /tag 1 must hold a number/],
     ['an epoch has four-digit years', 'c1 1b0000003afff44180', undefined, /years 0000 to 9999/],
     ['an epoch is finite', 'c1 f97c00', undefined, /finite/],
-  ]
+  ];
   for (const [name, hex, path, message] of rows) {
-    const refusal = refusalOf(fromHex(hex.replaceAll(' ', '')))
-    t.match(refusal?.message, message, name)
-    t.equal(refusal?.path, path, name)
+    const refusal = refusalOf(fromHex(hex.replaceAll(' ', '')));
+    t.match(refusal?.message, message, name);
+    t.equal(refusal?.path, path, name);
   }
-  const long_key = refusalOf(Buffer.concat([fromHex('a1790400'), Buffer.alloc(1_024, 'k'), fromHex('f7')]))
-  t.equal(long_key?.path, `${'k'.repeat(64)}…`, 'a long key is cut')
-})
+  const long_key = refusalOf(Buffer.concat([fromHex('a1790400'), Buffer.alloc(1_024, 'k'), fromHex('f7')]));
+  t.equal(long_key?.path, `${'k'.repeat(64)}…`, 'a long key is cut');
+});
 
 t.test('H-006 integers of every width become Numbers up to 2^53-1', async (t) => {
-  const max = 2n ** 53n - 1n
+  const max = 2n ** 53n - 1n;
   const rows: [string, Buffer, number | undefined][] = [
     ['5 in eight bytes', head(0, 5n), 5],
     ['-6 in eight bytes', head(1, 5n), -6],
@@ -84,9 +84,9 @@ t.test('H-006 integers of every width become Numbers up to 2^53-1', async (t) =>
     ['-2^53', head(1, max), undefined],
     ['below -2^32, where 32 bits would wrap', head(1, 2n ** 40n), -(2 ** 40) - 1],
     ['-2^32 in four bytes', fromHex('3affffffff'), -(2 ** 32)],
-  ]
+  ];
   for (const [name, bytes, value] of rows) {
-    t.strictSame(decodeCbor(bytes), value === undefined ? decodeCbor(head(0, 2n ** 60n)) : { ok: true, value }, name)
+    t.strictSame(decodeCbor(bytes), value === undefined ? decodeCbor(head(0, 2n ** 60n)) : { ok: true, value }, name);
   }
   const nested = Buffer.concat([
     fromHex('a26161'),
@@ -95,47 +95,50 @@ t.test('H-006 integers of every width become Numbers up to 2^53-1', async (t) =>
     fromHex('4101'),
     fromHex('6162'),
     head(1, 7n),
-  ])
-  t.strictSame(decodeCbor(nested), { ok: true, value: { a: [7, new Uint8Array([1])], b: -8 } })
-  t.strictSame(decodeCbor(Buffer.concat([fromHex('c1'), head(0, 0n)])), { ok: true, value: '1970-01-01T00:00:00.000Z' })
-})
+  ]);
+  t.strictSame(decodeCbor(nested), { ok: true, value: { a: [7, new Uint8Array([1])], b: -8 } });
+  t.strictSame(decodeCbor(Buffer.concat([fromHex('c1'), head(0, 0n)])), {
+    ok: true,
+    value: '1970-01-01T00:00:00.000Z',
+  });
+});
 
 t.test('H-006 timestamps come out as text, tag 0 as it was sent', async (t) => {
-  const text = '2024-02-29T23:59:59.123456+05:30'
-  const tagged = Buffer.concat([fromHex('a16161c0'), encodeCbor(text)])
-  t.strictSame(decodeCbor(tagged), { ok: true, value: { a: text } })
-  t.strictSame(decodeCbor(fromHex('c120')), { ok: true, value: '1969-12-31T23:59:59.000Z' })
-  t.strictSame(decodeCbor(fromHex('d80100')), { ok: true, value: '1970-01-01T00:00:00.000Z' }, 'a longer head')
-})
+  const text = '2024-02-29T23:59:59.123456+05:30';
+  const tagged = Buffer.concat([fromHex('a16161c0'), encodeCbor(text)]);
+  t.strictSame(decodeCbor(tagged), { ok: true, value: { a: text } });
+  t.strictSame(decodeCbor(fromHex('c120')), { ok: true, value: '1969-12-31T23:59:59.000Z' });
+  t.strictSame(decodeCbor(fromHex('d80100')), { ok: true, value: '1970-01-01T00:00:00.000Z' }, 'a longer head');
+});
 
 t.test('H-006 byte strings are arrays of their own, not windows on the body', async (t) => {
-  const body = fromHex(`a1616150${'ab'.repeat(16)}`)
-  const decoded = decodeCbor(body)
-  const { a } = (decoded.ok && decoded.value) as { a: Uint8Array }
-  t.equal(a.constructor, Uint8Array)
-  t.equal(a.length, 16)
-  body.fill(0)
-  t.ok(a.every((byte) => byte === 0xab))
-})
+  const body = fromHex(`a1616150${'ab'.repeat(16)}`);
+  const decoded = decodeCbor(body);
+  const { a } = (decoded.ok && decoded.value) as { a: Uint8Array };
+  t.equal(a.constructor, Uint8Array);
+  t.equal(a.length, 16);
+  body.fill(0);
+  t.ok(a.every((byte) => byte === 0xab));
+});
 
 t.test('H-006 depth and items have bounds', async (t) => {
-  const nest = (depth: number) => Buffer.concat([Buffer.alloc(depth, 0x81), fromHex('00')])
-  t.ok(decodeCbor(nest(16)).ok)
-  t.match(refusalOf(nest(17)), { message: /deeper than 16/, path: /^0(\.0){15}$/ })
-  t.match(refusalOf(Buffer.concat([Buffer.alloc(16, 0x81), fromHex('80')])), { message: /deeper than 16/ })
-  const list = (count: number) => Buffer.concat([fromHex('9a'), uint32(count), Buffer.alloc(count)])
-  t.ok(decodeCbor(list(19_999)).ok, 'the list itself counts')
-  t.match(refusalOf(list(20_000)), { message: /20000 items/ })
+  const nest = (depth: number) => Buffer.concat([Buffer.alloc(depth, 0x81), fromHex('00')]);
+  t.ok(decodeCbor(nest(16)).ok);
+  t.match(refusalOf(nest(17)), { message: /deeper than 16/, path: /^0(\.0){15}$/ });
+  t.match(refusalOf(Buffer.concat([Buffer.alloc(16, 0x81), fromHex('80')])), { message: /deeper than 16/ });
+  const list = (count: number) => Buffer.concat([fromHex('9a'), uint32(count), Buffer.alloc(count)]);
+  t.ok(decodeCbor(list(19_999)).ok, 'the list itself counts');
+  t.match(refusalOf(list(20_000)), { message: /20000 items/ });
   const map = (count: number) =>
-    encodeCbor(Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, 0])))
-  t.ok(decodeCbor(map(9_999)).ok, 'keys count')
-  t.match(refusalOf(map(10_000)), { message: /20000 items/ })
-  const split = Buffer.concat([fromHex('82'), list(10_000), list(10_000)])
-  t.match(refusalOf(split), { message: /20000 items/, path: '1' })
-})
+    encodeCbor(Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, 0])));
+  t.ok(decodeCbor(map(9_999)).ok, 'keys count');
+  t.match(refusalOf(map(10_000)), { message: /20000 items/ });
+  const split = Buffer.concat([fromHex('82'), list(10_000), list(10_000)]);
+  t.match(refusalOf(split), { message: /20000 items/, path: '1' });
+});
 
 t.test('H-006 bombs are refused at once', async (t) => {
-  const bignum = Buffer.concat([fromHex('c25a00030d40'), Buffer.alloc(200_000, 0xff)])
+  const bignum = Buffer.concat([fromHex('c25a00030d40'), Buffer.alloc(200_000, 0xff)]);
   const bombs: [string, Buffer][] = [
     ['bignum of 200 KB', bignum],
     ['a million lists', Buffer.alloc(1_000_000, 0x81)],
@@ -148,13 +151,13 @@ t.test('H-006 bombs are refused at once', async (t) => {
     ['a cycle', fromHex('d81c81d81d00')],
     ['a record', fromHex('d9dfff8319e00081616100')],
     ['packed values', fromHex('d8338481616180800c')],
-  ]
+  ];
   for (const [name, bytes] of bombs) {
-    const started = performance.now()
-    t.equal(decodeCbor(bytes).ok, false, name)
-    t.ok(performance.now() - started < 50, `${name}: in time`)
+    const started = performance.now();
+    t.equal(decodeCbor(bytes).ok, false, name);
+    t.ok(performance.now() - started < 50, `${name}: in time`);
   }
-})
+});
 
 t.test('H-005 answers are in the deterministic encoding of RFC 8949', async (t) => {
   const rows: [unknown, string][] = [
@@ -194,41 +197,41 @@ t.test('H-005 answers are in the deterministic encoding of RFC 8949', async (t) 
     [{ b: 1, aa: 2, a: undefined, A: 3 }, 'a361410361620162616102'],
     [{ '\u{10000}': 1, '\ufffdA': 2, z: 3, ü: 4 }, 'a4617a0362c3bc0464efbfbd410264f090808001'],
     [{ success: true, data: { id: 'x' } }, 'a26464617461a162696461786773756363657373f5'],
-  ]
-  for (const [value, hex] of rows) t.equal(encodeCbor(value).toString('hex'), hex, hex)
-  t.equal(encodeCbor(Array(24).fill(0)).subarray(0, 3).toString('hex'), '981800', 'heads of lists are the shortest')
-  const map_of_24 = Object.fromEntries(Array.from({ length: 24 }, (_, index) => [`k${index}`, 0]))
-  t.equal(encodeCbor(map_of_24).subarray(0, 2).toString('hex'), 'b818', 'heads of maps, too')
-  t.throws(() => encodeCbor(undefined), TypeError)
-  t.throws(() => encodeCbor({ a: 1n }), TypeError)
-  t.ok(encodeCbor('\ud800').equals(encodeCbor('\ufffd')), 'half a pair becomes the replacement character')
-})
+  ];
+  for (const [value, hex] of rows) t.equal(encodeCbor(value).toString('hex'), hex, hex);
+  t.equal(encodeCbor(Array(24).fill(0)).subarray(0, 3).toString('hex'), '981800', 'heads of lists are the shortest');
+  const map_of_24 = Object.fromEntries(Array.from({ length: 24 }, (_, index) => [`k${index}`, 0]));
+  t.equal(encodeCbor(map_of_24).subarray(0, 2).toString('hex'), 'b818', 'heads of maps, too');
+  t.throws(() => encodeCbor(undefined), TypeError);
+  t.throws(() => encodeCbor({ a: 1n }), TypeError);
+  t.ok(encodeCbor('\ud800').equals(encodeCbor('\ufffd')), 'half a pair becomes the replacement character');
+});
 
 t.test('H-005 what is encoded decodes to what JSON would have carried', async (t) => {
-  const json = fc.jsonValue({ maxDepth: 8, stringUnit: 'binary' })
+  const json = fc.jsonValue({ maxDepth: 8, stringUnit: 'binary' });
   const property = fc.property(json, (value) => {
-    const carried: unknown = JSON.parse(JSON.stringify(value))
-    const bytes = encodeCbor(value)
-    const decoded = decodeCbor(bytes)
-    if (!decoded.ok) return decoded.message.includes('__proto__')
-    return isDeepStrictEqual(decoded.value, carried) && encodeCbor(decoded.value).equals(bytes)
-  })
-  t.doesNotThrow(() => fc.assert(property, { numRuns: 300 }))
-})
+    const carried: unknown = JSON.parse(JSON.stringify(value));
+    const bytes = encodeCbor(value);
+    const decoded = decodeCbor(bytes);
+    if (!decoded.ok) return decoded.message.includes('__proto__');
+    return isDeepStrictEqual(decoded.value, carried) && encodeCbor(decoded.value).equals(bytes);
+  });
+  t.doesNotThrow(() => fc.assert(property, { numRuns: 300 }));
+});
 
 t.test('H-005 numbers and texts of every size survive', async (t) => {
   const leaf = fc.oneof(
     fc.maxSafeInteger(),
     fc.double({ noNaN: true, noDefaultInfinity: true }),
     fc.string({ unit: 'binary', maxLength: 200 }),
-  )
+  );
   const property = fc.property(fc.dictionary(fc.string({ unit: 'binary' }), fc.array(leaf)), (value) => {
-    const decoded = decodeCbor(encodeCbor(value))
-    if (!decoded.ok) return '__proto__' in value
-    return isDeepStrictEqual(decoded.value, JSON.parse(JSON.stringify(value)))
-  })
-  t.doesNotThrow(() => fc.assert(property, { numRuns: 500 }))
-})
+    const decoded = decodeCbor(encodeCbor(value));
+    if (!decoded.ok) return '__proto__' in value;
+    return isDeepStrictEqual(decoded.value, JSON.parse(JSON.stringify(value)));
+  });
+  t.doesNotThrow(() => fc.assert(property, { numRuns: 500 }));
+});
 
 t.test('H-006 no bytes make the decoder throw, or give what JSON cannot say', async (t) => {
   const fragments = [
@@ -248,37 +251,37 @@ t.test('H-006 no bytes make the decoder throw, or give what JSON cannot say', as
     'f6',
     '78',
     '63e6b0b4',
-  ]
-  const structured = fc.array(fc.constantFrom(...fragments), { maxLength: 40 }).map((parts) => fromHex(parts.join('')))
+  ];
+  const structured = fc.array(fc.constantFrom(...fragments), { maxLength: 40 }).map((parts) => fromHex(parts.join('')));
   const mutated = fc
     .tuple(fc.jsonValue({ maxDepth: 4 }), fc.nat(), fc.integer({ min: 0, max: 255 }))
     .map(([value, at, byte]) => {
-      const bytes = Buffer.from(encodeCbor(value))
-      bytes[at % bytes.length] = byte
-      return bytes
-    })
-  const bytes = fc.oneof(fc.uint8Array({ maxLength: 200 }), structured, mutated)
+      const bytes = Buffer.from(encodeCbor(value));
+      bytes[at % bytes.length] = byte;
+      return bytes;
+    });
+  const bytes = fc.oneof(fc.uint8Array({ maxLength: 200 }), structured, mutated);
   const property = fc.property(bytes, (input) => {
-    const decoded = decodeCbor(input)
-    return scanCbor(input).ok === decoded.ok && (!decoded.ok || isPlain(decoded.value))
-  })
-  t.doesNotThrow(() => fc.assert(property, { numRuns: 5_000 }))
-})
+    const decoded = decodeCbor(input);
+    return scanCbor(input).ok === decoded.ok && (!decoded.ok || isPlain(decoded.value));
+  });
+  t.doesNotThrow(() => fc.assert(property, { numRuns: 5_000 }));
+});
 
 function isPlain(value: unknown): boolean {
-  if (value === null || typeof value === 'string' || typeof value === 'boolean') return true
-  if (typeof value === 'number') return Number.isFinite(value)
-  if (value instanceof Uint8Array) return true
-  if (Array.isArray(value)) return value.every(isPlain)
+  if (value === null || typeof value === 'string' || typeof value === 'boolean') return true;
+  if (typeof value === 'number') return Number.isFinite(value);
+  if (value instanceof Uint8Array) return true;
+  if (Array.isArray(value)) return value.every(isPlain);
   return (
     typeof value === 'object' &&
     Object.getPrototypeOf(value) === Object.prototype &&
     Object.values(value).every(isPlain)
-  )
+  );
 }
 
 function uint32(value: number): Buffer {
-  const bytes = Buffer.alloc(4)
-  bytes.writeUInt32BE(value)
-  return bytes
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32BE(value);
+  return bytes;
 }

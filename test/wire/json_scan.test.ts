@@ -1,12 +1,12 @@
-import { isDeepStrictEqual } from 'node:util'
-import fc from 'fast-check'
-import t from 'tap'
-import { decodeCbor, encodeCbor } from '../../src/wire/cbor.js'
-import { decodeJson } from '../../src/wire/json.js'
-import { scanJson } from '../../src/wire/json_scan.js'
+import { isDeepStrictEqual } from 'node:util';
+import fc from 'fast-check';
+import t from 'tap';
+import { decodeCbor, encodeCbor } from '../../src/wire/cbor.js';
+import { decodeJson } from '../../src/wire/json.js';
+import { scanJson } from '../../src/wire/json_scan.js';
 
 function decodeText(text: string): ReturnType<typeof decodeJson> {
-  return decodeJson(Buffer.from(text))
+  return decodeJson(Buffer.from(text));
 }
 
 t.test('H-006 JSON within the bounds comes out as JSON.parse has it', async (t) => {
@@ -24,9 +24,9 @@ t.test('H-006 JSON within the bounds comes out as JSON.parse has it', async (t) 
     '"{\\"a\\":1,\\"a\\":2}"',
     '"\\\\"',
     '{"a\\\\":1,"a":2}',
-  ]
-  for (const text of texts) t.strictSame(decodeText(text), { ok: true, value: JSON.parse(text) }, text)
-})
+  ];
+  for (const text of texts) t.strictSame(decodeText(text), { ok: true, value: JSON.parse(text) }, text);
+});
 
 t.test('H-006 JSON out of bounds is refused at its place', async (t) => {
   const rows: [string, string | undefined, RegExp][] = [
@@ -76,23 +76,23 @@ t.test('H-006 JSON out of bounds is refused at its place', async (t) => {
     ['"\\u12 4"', undefined, /not valid JSON/],
     ['{"\\x":1}', undefined, /not valid JSON/],
     ['"\n"', undefined, /not valid JSON/],
-  ]
+  ];
   for (const [text, path, message] of rows) {
-    const decoded = decodeText(text)
-    t.match(decoded, { ok: false, message }, text.slice(0, 60))
-    t.equal(decoded.ok ? undefined : decoded.path, path, text.slice(0, 60))
+    const decoded = decodeText(text);
+    t.match(decoded, { ok: false, message }, text.slice(0, 60));
+    t.equal(decoded.ok ? undefined : decoded.path, path, text.slice(0, 60));
   }
-  t.ok(decodeText(`${'['.repeat(16)}${']'.repeat(16)}`).ok)
-  t.ok(decodeText(`[${'0,'.repeat(19_998)}0]`).ok)
+  t.ok(decodeText(`${'['.repeat(16)}${']'.repeat(16)}`).ok);
+  t.ok(decodeText(`[${'0,'.repeat(19_998)}0]`).ok);
   for (const hex of ['22c32822', '22eda08022', '22c08022', 'ff']) {
-    t.match(decodeJson(Buffer.from(hex, 'hex')), { ok: false, message: /UTF-8/ }, hex)
+    t.match(decodeJson(Buffer.from(hex, 'hex')), { ok: false, message: /UTF-8/ }, hex);
   }
-})
+});
 
 t.test('H-006 a refusal does not quote the body', async (t) => {
-  const decoded = decodeText('{"token": secret}')
-  t.notMatch(JSON.stringify(decoded), /secret/)
-})
+  const decoded = decodeText('{"token": secret}');
+  t.notMatch(JSON.stringify(decoded), /secret/);
+});
 
 t.test('H-006 JSON bombs are refused at once', async (t) => {
   const bombs: [string, string][] = [
@@ -101,42 +101,42 @@ t.test('H-006 JSON bombs are refused at once', async (t) => {
     ['a million digits', '9'.repeat(1_000_000)],
     ['a million escapes', `"${'\\u0061'.repeat(1_000_000)}`],
     ['a million commas', ','.repeat(1_000_000)],
-  ]
+  ];
   for (const [name, text] of bombs) {
-    const bytes = Buffer.from(text)
-    const started = performance.now()
-    t.equal(decodeJson(bytes).ok, false, name)
-    t.ok(performance.now() - started < 250, `${name}: in time`)
+    const bytes = Buffer.from(text);
+    const started = performance.now();
+    t.equal(decodeJson(bytes).ok, false, name);
+    t.ok(performance.now() - started < 250, `${name}: in time`);
   }
-})
+});
 
 t.test('H-006 the scan takes whatever JSON.stringify writes', async (t) => {
   const property = fc.property(
     fc.jsonValue({ maxDepth: 8, stringUnit: 'binary' }),
     fc.nat({ max: 3 }),
     (value, indent) => {
-      const text = JSON.stringify(value, null, indent)
-      const decoded = decodeText(text)
-      if (!decoded.ok) return /__proto__|2\^53-1/.test(decoded.message)
-      return isDeepStrictEqual(decoded.value, JSON.parse(text))
+      const text = JSON.stringify(value, null, indent);
+      const decoded = decodeText(text);
+      if (!decoded.ok) return /__proto__|2\^53-1/.test(decoded.message);
+      return isDeepStrictEqual(decoded.value, JSON.parse(text));
     },
-  )
-  t.doesNotThrow(() => fc.assert(property, { numRuns: 300 }))
-})
+  );
+  t.doesNotThrow(() => fc.assert(property, { numRuns: 300 }));
+});
 
 t.test('H-006 JSON and CBOR agree on what they refuse', async (t) => {
-  const key = fc.constantFrom('a', 'b', '__proto__', 'é', '')
+  const key = fc.constantFrom('a', 'b', '__proto__', 'é', '');
   const tree = fc.letrec((tie) => ({
     node: fc.oneof({ depthSize: 'large' }, fc.maxSafeInteger(), fc.string(), tie('list'), tie('map')),
     list: fc.array(tie('node'), { maxLength: 3 }),
     map: fc.array(fc.tuple(key, tie('node')), { maxLength: 3 }).map((entries) => Object.fromEntries(entries)),
-  })).node
+  })).node;
   const property = fc.property(
     tree,
     (value) => decodeText(JSON.stringify(value)).ok === decodeCbor(encodeCbor(value)).ok,
-  )
-  t.doesNotThrow(() => fc.assert(property, { numRuns: 500 }))
-})
+  );
+  t.doesNotThrow(() => fc.assert(property, { numRuns: 500 }));
+});
 
 t.test('H-006 no bytes make the scan throw, and none that it passes hide a duplicate', async (t) => {
   const fragments = [
@@ -159,24 +159,24 @@ t.test('H-006 no bytes make the scan throw, and none that it passes hide a dupli
     ' ',
     'true',
     'é',
-  ]
+  ];
   const structured = fc
     .array(fc.constantFrom(...fragments), { maxLength: 30 })
-    .map((parts) => Buffer.from(parts.join('')))
+    .map((parts) => Buffer.from(parts.join('')));
   const property = fc.property(fc.oneof(fc.uint8Array({ maxLength: 100 }), structured), (bytes) => {
-    const decoded = decodeJson(bytes)
-    if (decoded.ok && countKeys(decoded.value) !== countColons(Buffer.from(bytes).toString())) return false
-    return scanJson(bytes).ok || !decoded.ok
-  })
-  t.doesNotThrow(() => fc.assert(property, { numRuns: 10_000 }))
-})
+    const decoded = decodeJson(bytes);
+    if (decoded.ok && countKeys(decoded.value) !== countColons(Buffer.from(bytes).toString())) return false;
+    return scanJson(bytes).ok || !decoded.ok;
+  });
+  t.doesNotThrow(() => fc.assert(property, { numRuns: 10_000 }));
+});
 
 function countKeys(value: unknown): number {
-  if (typeof value !== 'object' || value === null) return 0
-  const own = Array.isArray(value) ? 0 : Object.keys(value).length
-  return Object.values(value).reduce<number>((sum, member) => sum + countKeys(member), own)
+  if (typeof value !== 'object' || value === null) return 0;
+  const own = Array.isArray(value) ? 0 : Object.keys(value).length;
+  return Object.values(value).reduce<number>((sum, member) => sum + countKeys(member), own);
 }
 
 function countColons(text: string): number {
-  return text.replace(/"(\\.|[^"\\])*"/g, '').split(':').length - 1
+  return text.replace(/"(\\.|[^"\\])*"/g, '').split(':').length - 1;
 }

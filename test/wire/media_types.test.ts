@@ -1,6 +1,6 @@
-import fc from 'fast-check'
-import t from 'tap'
-import { bodyFormat, chooseAnswerFormat } from '../../src/wire/media_types.js'
+import fc from 'fast-check';
+import t from 'tap';
+import { bodyFormat, chooseAnswerFormat } from '../../src/wire/media_types.js';
 
 t.test('H-004 Accept chooses the format of the answer', async (t) => {
   const rows: [string | undefined, 'json' | 'cbor' | 'none'][] = [
@@ -41,9 +41,9 @@ t.test('H-004 Accept chooses the format of the answer', async (t) => {
     ['application/vnd.api+json', 'none'],
     [',', 'none'],
     ['application', 'none'],
-  ]
-  for (const [accept, format] of rows) t.equal(chooseAnswerFormat(accept), format, String(accept))
-})
+  ];
+  for (const [accept, format] of rows) t.equal(chooseAnswerFormat(accept), format, String(accept));
+});
 
 t.test('H-004 no Accept header makes the choice throw', async (t) => {
   const parts = fc.constantFrom(
@@ -59,14 +59,14 @@ t.test('H-004 no Accept header makes the choice throw', async (t) => {
     ' ',
     '=',
     'x',
-  )
+  );
   const header = fc.oneof(
     fc.string(),
     fc.array(parts, { maxLength: 20 }).map((list) => list.join('')),
-  )
-  const property = fc.property(header, (accept) => ['json', 'cbor', 'none'].includes(chooseAnswerFormat(accept)))
-  t.doesNotThrow(() => fc.assert(property, { numRuns: 1_000 }))
-})
+  );
+  const property = fc.property(header, (accept) => ['json', 'cbor', 'none'].includes(chooseAnswerFormat(accept)));
+  t.doesNotThrow(() => fc.assert(property, { numRuns: 1_000 }));
+});
 
 t.test('H-003 Content-Type names the format of a body', async (t) => {
   const rows: [string | undefined, 'json' | 'cbor' | 'unsupported'][] = [
@@ -82,6 +82,6 @@ t.test('H-003 Content-Type names the format of a body', async (t) => {
     ['application/json, application/cbor', 'unsupported'],
     ['constructor', 'unsupported'],
     ['__proto__', 'unsupported'],
-  ]
-  for (const [content_type, format] of rows) t.equal(bodyFormat(content_type), format, String(content_type))
-})
+  ];
+  for (const [content_type, format] of rows) t.equal(bodyFormat(content_type), format, String(content_type));
+});

@@ -1,15 +1,15 @@
 /** An example of RFC 8949 with what becomes of it here: a value, or the reason it is refused. */
-export type Vector = { hex: string; value: unknown } | { hex: string; refused: RegExp }
+export type Vector = { hex: string; value: unknown } | { hex: string; refused: RegExp };
 
-const BIG = /2\^53-1/
-const TAGS = /tags other/
-const SIMPLE = /simple values/
-const FINITE = /finite/
-const INDEFINITE = /indefinite/
-const KEYS = /keys must be text/
+const BIG = /2\^53-1/;
+const TAGS = /tags other/;
+const SIMPLE = /simple values/;
+const FINITE = /finite/;
+const INDEFINITE = /indefinite/;
+const KEYS = /keys must be text/;
 
 function range(count: number): number[] {
-  return Array.from({ length: count }, (_, index) => index + 1)
+  return Array.from({ length: count }, (_, index) => index + 1);
 }
 
 /** RFC 8949, appendix A, in its order. */
@@ -93,7 +93,7 @@ export const EXAMPLES: Vector[] = [
   { hex: 'bf61610161629f0203ffff', refused: INDEFINITE },
   { hex: '826161bf61626163ff', refused: INDEFINITE },
   { hex: 'bf6346756ef563416d7421ff', refused: INDEFINITE },
-]
+];
 
 /** RFC 8949, appendix F: bytes that are no CBOR. Each must be refused, whatever the reason. */
 export const MALFORMED: Record<string, string[]> = {
@@ -116,8 +116,8 @@ export const MALFORMED: Record<string, string[]> = {
     'ff 81ff 8200ff a1ff a1ff00 a100ff a20000ff 9f81ff 9f829f819f9fffffffff bf00ff bf000000ff',
   ].flatMap(splitHex),
   'integers and breaks with wrong heads': ['1f 3f df'].flatMap(splitHex),
-}
+};
 
 function splitHex(line: string): string[] {
-  return line.split(' ')
+  return line.split(' ');
 }
