@@ -19,7 +19,6 @@ export function openRedis(place: RedisPlace): Redis {
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
     enableAutoPipelining: true,
-    autoPipeliningIgnoredCommands: ['callBuffer'], // its first argument, the command, would get lost
     commandTimeout: COMMAND_DEADLINE_MS,
     connectTimeout: COMMAND_DEADLINE_MS,
     retryStrategy: (times: number) => Math.min(RECONNECT_MAX_MS, 25 * 2 ** Math.min(times, 10)) * (0.5 + Math.random() / 2),

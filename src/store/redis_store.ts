@@ -1,4 +1,4 @@
-import type { Redis } from 'ioredis';
+import { Command, type Redis } from 'ioredis';
 import type { FactRequest, RangeRequest } from '../../actors/actor.js';
 import { loadLibrary } from './redis_connection.js';
 import { keysOf } from './partitions.js';
@@ -107,6 +107,11 @@ export class RedisStore implements Store {
     return parseVerdict(answer as [string, string | number]);
   }
 
+  /** A function whose answer holds bytes; ioredis has no buffer form of FCALL. */
+  #fcallBuffer(name: string, keys: string[], args: (string | number)[]): Promise<unknown> {
+    return this.#redis.sendCommand(new Command('fcall', [name, keys.length, ...keys, ...args], { replyEncoding: null })) as Promise<unknown>;
+  }
+
   async lives({ account_id, partition }: AccountPlace): Promise<Record<string, number>> {
     const found = await guardIo(this.#redis.hgetall(keysOf(partition).lives(account_id)));
     return Object.fromEntries(Object.entries(found).map(([life, value]) => [life, Number(value)]));
@@ -134,7 +139,7 @@ export class RedisStore implements Store {
   async removeReminder(partition: number, { member, at_ms }: { member: string; at_ms: number }): Promise<void> {
     const keys = keysOf(partition);
     await guardIo(
-      this.#redis.callBuffer('FCALL', 'spool_unremind_v1', 2, keys.reminders, keys.reminderMessages, member, at_ms) as Promise<unknown>,
+      this.#fcallBuffer('spool_unremind_v1', [keys.reminders, keys.reminderMessages], [member, at_ms]),
     );
   }
 
@@ -155,7 +160,7 @@ export class RedisStore implements Store {
   ): Promise<{ mail_id: string; content: Uint8Array }[]> {
     const keys = keysOf(partition);
     const flat = (await guardIo(
-      this.#redis.callBuffer('FCALL', 'spool_lease_v1', 2, keys.mails, keys.mailContents, due.now_ms, due.again_ms, due.limit) as Promise<unknown>,
+      this.#fcallBuffer('spool_lease_v1', [keys.mails, keys.mailContents], [due.now_ms, due.again_ms, due.limit]),
     )) as Buffer[];
     const leased: { mail_id: string; content: Uint8Array }[] = [];
     for (let i = 0; i + 1 < flat.length; i += 2) {

@@ -119,7 +119,7 @@ export class OutboxRelay {
     const began = performance.now();
     const delivery = before
       .then(() => this.#deliver(partition, number, tell))
-      .then((settled) => {
+      .then(({ settled }) => {
         this.#parts.metrics.tell_lag.observe((performance.now() - began) / 1000);
         const waiter = this.#waiters.get(tell.id);
         this.#waiters.delete(tell.id);
@@ -135,8 +135,8 @@ export class OutboxRelay {
     box.receivers.set(receiver, delivery);
   }
 
-  /** Tries until the receiver has taken the tell, or set it aside; resolves with what that in turn set off. */
-  async #deliver(partition: number, number: number, tell: Tell): Promise<Promise<void> | null> {
+  /** Tries until the receiver has taken the tell, or set it aside; `settled` is what that in turn set off. */
+  async #deliver(partition: number, number: number, tell: Tell): Promise<{ settled: Promise<void> | null }> {
     const { runtime, store, log, metrics } = this.#parts;
     const pause = this.#parts.pause ?? ((ms) => new Promise<void>((resolve) => setTimeout(resolve, ms)));
     let throws = 0;
@@ -152,13 +152,13 @@ export class OutboxRelay {
         }
         if (answer.outcome === 'decided' || answer.outcome === 'already' || throws >= THROWS_MAX) {
           await store.removeTells(partition, [number]);
-          return answer.settled;
+          return { settled: answer.settled };
         }
       } catch (error) {
         log.warn({ err: error }, 'a tell could not be delivered yet');
       }
       await pause(wait_ms);
     }
-    return null;
+    return { settled: null };
   }
 }

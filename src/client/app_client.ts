@@ -1,0 +1,49 @@
+import http from 'node:http';
+import { call, type CallAnswer, payloadOf } from './http_call.js';
+
+export type SignedIn = {
+  access_token: string;
+  refresh_token: string;
+  token_type: string;
+  expires_in: number;
+  expires_at: number;
+  user: { id: string; email: string };
+};
+
+/** The REST API as an app uses it. Paths and payloads are the interface's. */
+export class AppClient {
+  readonly #base_url: string;
+  readonly #agent = new http.Agent({ keepAlive: true });
+  access_token: string | null = null;
+
+  constructor(base_url: string) {
+    this.#base_url = base_url;
+  }
+
+  /** The raw answer, for callers that look at status and headers. */
+  send(method: string, path: string, options: { body?: unknown; headers?: http.OutgoingHttpHeaders } = {}): Promise<CallAnswer> {
+    const headers: http.OutgoingHttpHeaders = { 'X-API-Version': '1', ...options.headers };
+    if (this.access_token !== null) headers.Authorization ??= `Bearer ${this.access_token}`;
+    const body = options.body === undefined ? undefined : Buffer.from(JSON.stringify(options.body));
+    if (body !== undefined) headers['Content-Type'] ??= 'application/json';
+    return call({ method, url: new URL(path, this.#base_url), headers, body, agent: this.#agent });
+  }
+
+  /** The payload of a success; throws CallRefused otherwise. */
+  async ask<T>(method: string, path: string, body?: unknown): Promise<T> {
+    const answer = await this.send(method, path, { body });
+    return payloadOf<T>(answer, answer.body.length === 0 ? {} : JSON.parse(answer.body.toString()));
+  }
+
+  /** Signs in with an emailed code that `readCode` fetches. */
+  async signIn(email: string, readCode: () => Promise<string>): Promise<SignedIn> {
+    await this.ask('POST', '/auth/otp', { email });
+    const session = await this.ask<SignedIn>('POST', '/auth/verify-otp', { email, token: await readCode() });
+    this.access_token = session.access_token;
+    return session;
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+}

@@ -1,0 +1,59 @@
+import http from 'node:http';
+import { call, type CallAnswer, CallRefused } from './http_call.js';
+import type { DeviceCredentials } from './device_client.js';
+
+const POLL_MS = 20;
+
+export type InboxMail = { to: string; subject: string; text: string };
+
+/** The operator port. */
+export class OperatorClient {
+  readonly #url: string;
+  readonly #token: string;
+  readonly #agent = new http.Agent({ keepAlive: true });
+
+  constructor(url: string, token: string) {
+    this.#url = url;
+    this.#token = token;
+  }
+
+  send(method: string, path: string, body?: unknown): Promise<CallAnswer> {
+    const headers: http.OutgoingHttpHeaders = { Authorization: `Bearer ${this.#token}` };
+    if (body !== undefined) headers['Content-Type'] = 'application/json';
+    const bytes = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
+    return call({ method, url: new URL(path, this.#url), headers, body: bytes, agent: this.#agent });
+  }
+
+  /** The answer of a success; throws CallRefused otherwise. */
+  async ask<T>(method: string, path: string, body?: unknown): Promise<T> {
+    const answer = await this.send(method, path, body);
+    const parsed = answer.body.length === 0 ? {} : JSON.parse(answer.body.toString());
+    if (answer.status < 300) return parsed as T;
+    throw new CallRefused(answer.status, parsed.error?.code ?? 'UNKNOWN', parsed.error?.message ?? '', null);
+  }
+
+  provision(kind: 'personal' | 'shared'): Promise<DeviceCredentials & { device_id: string }> {
+    return this.ask('POST', '/ops/devices', { kind });
+  }
+
+  advanceClock(advance_ms: number): Promise<{ now: string }> {
+    return this.ask('POST', '/ops/clock', { advance_ms });
+  }
+
+  /** The newest code mailed to an address that is none of `seen`; waits for it, a while. For development: no SMTP. */
+  async readCode(email: string, seen: ReadonlySet<string> = new Set(), wait_ms = 5_000): Promise<string> {
+    for (const until = performance.now() + wait_ms; performance.now() < until; ) {
+      const { items } = await this.ask<{ items: InboxMail[] }>('GET', '/inbox?limit=100');
+      for (const mail of items.filter(({ to }) => to === email)) {
+        const code = /^(\d{6})$/m.exec(mail.text)?.[1];
+        if (code !== undefined && !seen.has(code)) return code;
+      }
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    }
+    throw new Error(`no code came for ${email}`);
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+}
