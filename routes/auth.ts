@@ -84,7 +84,6 @@ export const AUTH_ROUTES: readonly Route[] = [
     method: 'POST',
     path: '/auth/refresh',
     credential: 'none',
-    rate: 'codes_checked',
     body: z.object({ refresh_token: z.string('must be text').max(4_096) }),
     async handler({ services, body: { refresh_token } }) {
       const { keys, runtime } = services;
@@ -158,7 +157,7 @@ function sessionView({ keys, clock }: Services, id: string, { session, serial, e
     access_token: deriveToken(keys, 'app_access', { ...session, id, counter: serial }),
     refresh_token: deriveToken(keys, 'app_refresh', { ...session, id, counter: session.generation }),
     token_type: 'bearer',
-    expires_in: Math.floor((expires_at_ms - clock.now()) / 1000),
+    expires_in: Math.ceil((expires_at_ms - clock.now()) / 1000),
     expires_at: Math.floor(expires_at_ms / 1000),
     user: { id: session.account_id, email: session.email },
   };

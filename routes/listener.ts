@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { networkOf } from '../src/rate_limits.js';
@@ -29,6 +30,11 @@ const UNREAD_BODY_BYTES_MAX = 16 * 1024;
 const AWAY = refuse('UNAVAILABLE', 'The service is not available at the moment.', { retry_after_s: 2 });
 const NOT_FOUND = refuse('NOT_FOUND', 'There is nothing at this address.');
 
+const CLIENT_ERRORS: Record<string, RefusalCode> = {
+  HPE_HEADER_OVERFLOW: 'HEADERS_TOO_LARGE',
+  ERR_HTTP_REQUEST_TIMEOUT: 'REQUEST_TIMEOUT',
+};
+
 type Answered = { format?: 'json' | 'cbor' | 'none'; who?: unknown };
 
 /** Fastify options that all listeners share: request ids, and time limits on everything that comes from outside. */
@@ -36,6 +42,26 @@ export const LISTENER_OPTIONS = {
   genReqId: (raw: { headers: Record<string, string | string[] | undefined> }) => {
     const given = raw.headers['x-request-id'];
     return typeof given === 'string' && REQUEST_ID_FORM.test(given) ? given : randomUUID();
+  },
+  /** An address that can't be decoded is one that nothing lies at. */
+  frameworkErrors: (_error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
+    reply.header('X-Request-ID', request.id).header('X-API-Version', '1');
+    const error = { code: NOT_FOUND.refused, message: NOT_FOUND.message };
+    void reply
+      .code(REFUSALS.NOT_FOUND)
+      .type('application/json; charset=utf-8')
+      .send(JSON.stringify({ success: false, error }));
+  },
+  /** What is no HTTP, or stands still for too long, is told so before the connection closes. */
+  clientErrorHandler: (error: NodeJS.ErrnoException, socket: Socket) => {
+    if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
+    const code = CLIENT_ERRORS[error.code ?? ''] ?? 'BAD_REQUEST';
+    const body = JSON.stringify({
+      success: false,
+      error: { code, message: 'The request is malformed or took too long.' },
+    });
+    const head = `HTTP/1.1 ${REFUSALS[code]} ${STATUS_CODES[REFUSALS[code]]}\r\nX-API-Version: 1\r\nContent-Type: application/json; charset=utf-8`;
+    socket.end(`${head}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`);
   },
   exposeHeadRoutes: false,
   logger: false,

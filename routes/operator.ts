@@ -112,10 +112,10 @@ export const OPERATOR_ROUTES: readonly Route[] = [
     },
   }),
 
-  openRoute({
+  operatorRoute({
     method: 'GET',
     path: '/inbox',
-    credential: 'none',
+    credential: 'operator',
     query: z.object({ limit: listLimit }),
     async handler({ services: { settings }, query: { limit } }) {
       if (settings.smtp_url !== null) return refuse('NOT_FOUND', 'Mails are sent over SMTP; nothing is kept here.');

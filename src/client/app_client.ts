@@ -1,5 +1,5 @@
 import http from 'node:http';
-import { call, type CallAnswer, payloadOf } from './http_call.js';
+import { type CallAnswer, call, payloadOf } from './http_call.js';
 
 export type SignedIn = {
   access_token: string;
@@ -21,7 +21,11 @@ export class AppClient {
   }
 
   /** The raw answer, for callers that look at status and headers. */
-  send(method: string, path: string, options: { body?: unknown; headers?: http.OutgoingHttpHeaders } = {}): Promise<CallAnswer> {
+  send(
+    method: string,
+    path: string,
+    options: { body?: unknown; headers?: http.OutgoingHttpHeaders } = {},
+  ): Promise<CallAnswer> {
     const headers: http.OutgoingHttpHeaders = { 'X-API-Version': '1', ...options.headers };
     if (this.access_token !== null) headers.Authorization ??= `Bearer ${this.access_token}`;
     const body = options.body === undefined ? undefined : Buffer.from(JSON.stringify(options.body));

@@ -1,11 +1,17 @@
-import https from 'node:https';
 import { createHash } from 'node:crypto';
 import type { OutgoingHttpHeaders } from 'node:http';
+import https from 'node:https';
 import { decodeCbor, encodeCbor } from '../wire/cbor.js';
-import { call, type CallAnswer, payloadOf } from './http_call.js';
+import { type CallAnswer, call, payloadOf } from './http_call.js';
 
 export type DeviceCredentials = { certificate_pem: string; private_key_pem: string; ca_pem: string };
-export type BindingView = { kind: string; binding_epoch: string; owner_user_id: string; source_device_id: string; server_time: string };
+export type BindingView = {
+  kind: string;
+  binding_epoch: string;
+  owner_user_id: string;
+  source_device_id: string;
+  server_time: string;
+};
 export type IntentView = { source_chunk_ref: string; chunk_id: string; upload_path: string };
 
 /** The device routes as a recorder uses them: CBOR over mutual TLS on connections that are kept. */
@@ -19,24 +25,43 @@ export class DeviceClient {
     const identity =
       credentials === null
         ? { rejectUnauthorized: false }
-        : { cert: credentials.certificate_pem + credentials.ca_pem, key: credentials.private_key_pem, ca: credentials.ca_pem };
+        : {
+            cert: credentials.certificate_pem + credentials.ca_pem,
+            key: credentials.private_key_pem,
+            ca: credentials.ca_pem,
+          };
     this.#agent = new https.Agent({ keepAlive: true, ...identity, ...options });
   }
 
   /** The raw answer to bytes as they are. */
-  send(method: string, path: string, options: { body?: Uint8Array; headers?: OutgoingHttpHeaders } = {}): Promise<CallAnswer> {
-    return call({ method, url: new URL(path, this.#url), headers: options.headers ?? {}, body: options.body, agent: this.#agent });
+  send(
+    method: string,
+    path: string,
+    options: { body?: Uint8Array; headers?: OutgoingHttpHeaders } = {},
+  ): Promise<CallAnswer> {
+    return call({
+      method,
+      url: new URL(path, this.#url),
+      headers: options.headers ?? {},
+      body: options.body,
+      agent: this.#agent,
+    });
   }
 
   /** The payload of a success; throws CallRefused otherwise. */
   async ask<T>(method: string, path: string, body?: unknown): Promise<T> {
     const headers: OutgoingHttpHeaders = { Accept: 'application/cbor' };
     if (body !== undefined) headers['Content-Type'] = 'application/cbor';
-    return answerOf<T>(await this.send(method, path, { headers, ...(body === undefined ? {} : { body: encodeCbor(body) }) }));
+    return answerOf<T>(
+      await this.send(method, path, { headers, ...(body === undefined ? {} : { body: encodeCbor(body) }) }),
+    );
   }
 
   /** Sends a chunk's bytes to the path that its intent gave. */
-  async upload(upload_path: string, bytes: Uint8Array): Promise<{ chunk_id: string; status: string; size_bytes: number; sha256: string }> {
+  async upload(
+    upload_path: string,
+    bytes: Uint8Array,
+  ): Promise<{ chunk_id: string; status: string; size_bytes: number; sha256: string }> {
     const headers = { 'Content-Type': 'application/octet-stream', Accept: 'application/cbor' };
     return answerOf(await this.send('PUT', upload_path, { body: bytes, headers }));
   }

@@ -16,13 +16,19 @@ export type CallAnswer = { status: number; headers: http.IncomingHttpHeaders; bo
 export function call({ method, url, headers = {}, body, agent }: CallRequest): Promise<CallAnswer> {
   return new Promise((resolve, reject) => {
     const send = url.protocol === 'https:' ? https.request : http.request;
-    const request = send(url, { method, agent, headers: body === undefined ? headers : { 'Content-Length': body.length, ...headers } });
+    const request = send(url, {
+      method,
+      agent,
+      headers: body === undefined ? headers : { 'Content-Length': body.length, ...headers },
+    });
     request.on('error', reject);
     request.on('response', (response) => {
       const pieces: Buffer[] = [];
       response.on('data', (piece: Buffer) => pieces.push(piece));
       response.on('error', reject);
-      response.on('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(pieces) }));
+      response.on('end', () =>
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(pieces) }),
+      );
     });
     request.end(body);
   });
@@ -45,8 +51,17 @@ export class CallRefused extends Error {
 /** The payload of an enveloped answer; throws CallRefused on a refusal. */
 export function payloadOf<T>(answer: CallAnswer, envelope: unknown): T {
   if (answer.status === 204) return undefined as T;
-  const { success, data, error } = envelope as { success?: boolean; data?: T; error?: { code?: string; message?: string } };
+  const { success, data, error } = envelope as {
+    success?: boolean;
+    data?: T;
+    error?: { code?: string; message?: string };
+  };
   if (success === true) return data as T;
   const retry_after = answer.headers['retry-after'];
-  throw new CallRefused(answer.status, error?.code ?? 'UNKNOWN', error?.message ?? '', retry_after === undefined ? null : Number(retry_after));
+  throw new CallRefused(
+    answer.status,
+    error?.code ?? 'UNKNOWN',
+    error?.message ?? '',
+    retry_after === undefined ? null : Number(retry_after),
+  );
 }

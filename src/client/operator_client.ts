@@ -1,6 +1,6 @@
 import http from 'node:http';
-import { call, type CallAnswer, CallRefused } from './http_call.js';
 import type { DeviceCredentials } from './device_client.js';
+import { type CallAnswer, CallRefused, call } from './http_call.js';
 
 const POLL_MS = 20;
 

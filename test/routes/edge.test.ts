@@ -1,0 +1,181 @@
+import net from 'node:net';
+import t from 'tap';
+import { ROUTES } from '../../routes/index.js';
+import { networkOf } from '../../src/rate_limits.js';
+import { TestSpool } from '../fixtures/spool.js';
+
+const ORIGIN = 'https://app.example';
+
+t.test('what all REST answers share', async (t) => {
+  const spool = await TestSpool.start({ RATE_LIMITS: 'off', CORS_ORIGINS: ORIGIN });
+  t.teardown(() => spool.end());
+  const { app } = await spool.signIn('edge@x.test');
+  const parse = (body: Buffer) => JSON.parse(body.toString());
+  const raw = (text: string) => exchange(spool.server.ports.public, text);
+
+  await t.test('J-001 successes are enveloped, lists have items and a cursor', async (t) => {
+    const me = parse((await app.send('GET', '/me')).body);
+    t.same(Object.keys(me), ['success', 'data']);
+    const list = parse((await app.send('GET', '/devices')).body);
+    t.same(list, { success: true, data: { items: [], cursor: null } });
+  });
+
+  await t.test('J-002 J-013 failures are enveloped, unknown paths too; another method is 405 with Allow', async (t) => {
+    for (const [method, path, status, code] of [
+      ['GET', '/nothing', 404, 'NOT_FOUND'],
+      ['GET', '/', 404, 'NOT_FOUND'],
+      ['GET', '/me/', 404, 'NOT_FOUND'],
+      ['GET', '/audio/streams/not-an-id', 404, 'NOT_FOUND'],
+      ['GET', '/audio/streams/%2e%2e%2f', 404, 'NOT_FOUND'],
+      ['GET', '/audio/streams/%00', 404, 'NOT_FOUND'],
+      ['GET', '/%zz', 404, 'NOT_FOUND'],
+      ['DELETE', '/me/nothing', 404, 'NOT_FOUND'],
+      ['PUT', '/me', 405, 'METHOD_NOT_ALLOWED'],
+      ['GET', '/auth/otp', 405, 'METHOD_NOT_ALLOWED'],
+    ] as const) {
+      const answer = await app.send(method, path);
+      t.equal(answer.status, status, `${method} ${path}`);
+      const { success, error } = parse(answer.body);
+      t.equal(success, false);
+      t.equal(error.code, code);
+      t.type(error.message, 'string');
+    }
+    t.equal((await app.send('PUT', '/me')).headers.allow, 'GET, PATCH');
+  });
+
+  await t.test('J-003 an answer without content has no body', async (t) => {
+    const { app: leaving } = await spool.signIn('leaving@x.test');
+    const answer = await leaving.send('POST', '/auth/logout');
+    t.equal(answer.status, 204);
+    t.equal(answer.body.length, 0);
+  });
+
+  await t.test('J-004 J-005 the version may be absent or 1, and is always answered', async (t) => {
+    const ask = (version: string) => app.send('GET', '/me', { headers: { 'X-API-Version': version } });
+    t.equal((await ask('1')).status, 200);
+    for (const version of ['2', 'v1', '', '1.0', '1, 1']) {
+      const answer = await ask(version);
+      t.equal(answer.status, 400, version);
+      t.equal(answer.headers['x-api-version'], '1');
+    }
+    t.match(
+      await raw('GET /me HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'),
+      /401 Unauthorized[\s\S]*x-api-version: 1/i,
+    );
+  });
+
+  await t.test('J-006 a request id comes back, an odd one is replaced', async (t) => {
+    const ask = (id: string) => app.send('GET', '/nothing', { headers: { 'X-Request-ID': id } });
+    t.equal((await ask('abc-1')).headers['x-request-id'], 'abc-1');
+    t.equal((await ask('x'.repeat(128))).headers['x-request-id'], 'x'.repeat(128));
+    for (const id of ['x'.repeat(129), 'a b', '']) t.not((await ask(id)).headers['x-request-id'], id);
+    t.match((await app.send('GET', '/me')).headers['x-request-id'], /^[0-9a-f-]{36}$/);
+  });
+
+  await t.test('J-007 J-008 J-009 browsers of listed origins only', async (t) => {
+    const listed = await app.send('GET', '/me', { headers: { Origin: ORIGIN } });
+    t.equal(listed.headers['access-control-allow-origin'], ORIGIN);
+    t.match(listed.headers.vary, /Origin/);
+    t.equal(listed.headers['access-control-expose-headers'], 'X-API-Version, X-Request-ID');
+    const other = await app.send('GET', '/me', { headers: { Origin: 'https://other.example' } });
+    t.notOk(other.headers['access-control-allow-origin']);
+    const preflight = await spool.client().send('OPTIONS', '/me', {
+      headers: {
+        Origin: ORIGIN,
+        'Access-Control-Request-Method': 'PATCH',
+        'Access-Control-Request-Headers': 'authorization',
+      },
+    });
+    t.equal(preflight.status, 204);
+    t.equal(
+      preflight.headers['access-control-allow-headers'],
+      'Authorization, Content-Type, X-API-Version, X-Request-ID',
+    );
+    t.equal(preflight.headers['access-control-allow-methods'], 'GET, POST, PATCH, PUT, DELETE');
+    const refused = await spool.client().send('GET', '/me', { headers: { Origin: ORIGIN } });
+    t.equal(refused.headers['access-control-allow-origin'], ORIGIN, 'a page can read why it was refused');
+  });
+
+  await t.test('J-011 the credential is judged before the body', async (t) => {
+    const anybody = spool.client();
+    t.equal((await anybody.send('PATCH', '/me', { body: { name: 5 } })).status, 401);
+    t.equal((await app.send('PATCH', '/me', { body: { name: 5 } })).status, 400);
+    t.equal(
+      (await anybody.send('PATCH', '/me', { body: {}, headers: { 'X-API-Version': '2' } })).status,
+      400,
+      'the version comes first',
+    );
+  });
+
+  await t.test('J-012 broken, foreign and oversized bodies', async (t) => {
+    const send = (text: string, type = 'application/json') => {
+      const head = `PATCH /me HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${app.access_token}\r\n`;
+      return raw(
+        `${head}${type === '' ? '' : `Content-Type: ${type}\r\n`}Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,
+      );
+    };
+    for (const text of [
+      '{',
+      '{"name":"x"',
+      '{"name":"x"}}',
+      '{"name":"a","name":"b"}',
+      '{"__proto__":{},"name":"x"}',
+      '[[',
+      'nul',
+      '\ufeff{}',
+      '',
+    ]) {
+      t.match(await send(text), /^HTTP\/1.1 400 /, text);
+    }
+    t.match(await send('{"name":"x"}', 'text/plain'), /^HTTP\/1.1 415 /);
+    t.match(await send('name=x', 'application/x-www-form-urlencoded'), /^HTTP\/1.1 415 /);
+    t.match(await send('{"name":"x"}', ''), /^HTTP\/1.1 415 /);
+    t.match(await send(JSON.stringify({ name: 'x'.repeat(65_536) })), /^HTTP\/1.1 413 /);
+    t.match(await send(`${'['.repeat(40)}${']'.repeat(40)}`), /^HTTP\/1.1 400 /);
+    t.match(await send('{"name":"x"}', 'Application/JSON; charset=utf-8'), /^HTTP\/1.1 200 /);
+  });
+
+  await t.test('J-016 a failure of ours shows nothing of itself', async (t) => {
+    const { runtime } = spool.server.services;
+    const ask = runtime.ask;
+    runtime.ask = () => Promise.reject(new Error('secret detail /etc/passwd'));
+    const answer = await app.send('GET', '/me').finally(() => {
+      runtime.ask = ask;
+    });
+    t.equal(answer.status, 500);
+    t.same(parse(answer.body).error.code, 'INTERNAL');
+    t.notMatch(answer.body.toString(), /secret|passwd|Error/);
+    t.ok(answer.headers['x-request-id']);
+  });
+});
+
+t.test('J-015 an IPv6 network is its /64, an IPv4 address itself', async (t) => {
+  t.equal(networkOf('203.0.113.7'), '203.0.113.7');
+  t.equal(networkOf('::ffff:203.0.113.7'), '203.0.113.7');
+  t.equal(networkOf('2001:db8:1:2:3:4:5:6'), networkOf('2001:db8:1:2::9'));
+  t.not(networkOf('2001:db8:1:2::1'), networkOf('2001:db8:1:3::1'));
+  t.equal(networkOf('2001:DB8:0:0::1'), networkOf('2001:db8::'));
+  t.equal(networkOf('fe80::1%eth0'), networkOf('fe80::2'));
+  t.equal(networkOf('::1'), networkOf('::2'));
+});
+
+t.test('H-001 every route of the device listener asks for a device', async (t) => {
+  for (const { path, credential } of ROUTES.device) t.equal(credential, 'device', path);
+  for (const { path, credential } of ROUTES.public) t.not(credential, 'operator', path);
+  for (const { method, path, credential } of ROUTES.operator) {
+    const free = ['/healthz', '/readyz', '/metrics'].includes(path);
+    t.equal(credential, free ? 'none' : 'operator', `${method} ${path}`);
+  }
+});
+
+/** Sends text as it is, and reads the answer until the server closes. */
+function exchange(port: number, text: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = net.connect(port, '127.0.0.1', () => socket.write(text));
+    let answer = '';
+    socket.setEncoding('utf8').on('data', (piece) => {
+      answer += piece;
+    });
+    socket.on('end', () => resolve(answer)).on('error', reject);
+  });
+}
