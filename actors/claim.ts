@@ -1,6 +1,6 @@
 import { LIMITS } from '../src/vocabulary/limits.js';
-import { refuse, type Refusal, unreachable } from '../src/vocabulary/refusals.js';
-import { actorKind, type Decision } from './actor.js';
+import { type Refusal, refuse, unreachable } from '../src/vocabulary/refusals.js';
+import { actorKind, type Decision, type Effect } from './actor.js';
 
 /**
  * A claim that a personal device redeems to be bound to the account that made it. It is reserved for the first device
@@ -54,7 +54,11 @@ export const claim = actorKind<Claim, ClaimMessage, ClaimReply>({
       const expires_at_ms = now_ms + LIMITS.claim_owner_life_ms;
       const next: Claim = { ...made, kind: 'owner', expires_at_ms, redemption: { status: 'open' } };
       const run_out: ClaimMessage = { type: 'run_out' };
-      return { reply: next, next, effects: [{ effect: 'remind', name: 'run_out', at_ms: expires_at_ms, message: run_out }] };
+      return {
+        reply: next,
+        next,
+        effects: [{ effect: 'remind', name: 'run_out', at_ms: expires_at_ms, message: run_out }],
+      };
     }
     if (message.type === 'run_out') {
       // A redeemed claim stays a while: the same device with the same claim gets the same answer.
@@ -72,21 +76,19 @@ export const claim = actorKind<Claim, ClaimMessage, ClaimReply>({
 
       case 'redeem': {
         const { device_id } = message;
-        if (redemption.status !== 'open') return redemption.device_id === device_id ? { reply: state } : { reply: USED };
-        if (now_ms >= state.expires_at_ms) return { reply: UNKNOWN };
         const { account_id, binding_epoch, source_id } = state;
-        const next: Claim = { ...state, redemption: { status: 'asked', device_id } };
-        return {
-          reply: next,
-          next,
-          effects: [
-            {
-              effect: 'tell',
-              to: { kind: 'device', id: device_id },
-              message: { type: 'bind', claim_id: facts.self, account_id, binding_epoch, source_id },
-            },
-          ],
+        const bind: Effect = {
+          effect: 'tell',
+          to: { kind: 'device', id: device_id },
+          message: { type: 'bind', claim_id: facts.self, account_id, binding_epoch, source_id },
         };
+        if (redemption.status !== 'open' && redemption.device_id !== device_id) return { reply: USED };
+        if (redemption.status === 'bound') return { reply: state };
+        // Asked again while the first answer is under way: the device answers the same, and this asker waits for it.
+        if (redemption.status === 'asked') return { reply: state, effects: [bind] };
+        if (now_ms >= state.expires_at_ms) return { reply: UNKNOWN };
+        const next: Claim = { ...state, redemption: { status: 'asked', device_id } };
+        return { reply: next, next, effects: [bind] };
       }
 
       case 'answered': {
