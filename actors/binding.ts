@@ -1,5 +1,5 @@
 import { refuse, unreachable } from '../src/vocabulary/refusals.js';
-import { actorKind, type Decision, type FactRequest } from './actor.js';
+import { actorKind, type Decision, type Effect, type FactRequest } from './actor.js';
 
 /**
  * What binds a device to an account for a time; its id is the `binding_epoch` that the device sends with every write,
@@ -40,10 +40,15 @@ export const binding = actorKind<Binding, BindingMessage, BindingReply>({
 
   decide(state, message, facts, now_ms): Decision<Binding, BindingReply> {
     if (message.type === 'open') {
-      if (state !== null) return { reply: state };
+      const answered: Effect = {
+        effect: 'tell',
+        to: { kind: 'claim', id: message.claim_id },
+        message: { type: 'answered', device_id: message.device_id, outcome: 'bound' },
+      };
+      if (state !== null) return { reply: state, effects: [answered] };
       const { type: _, ...opened } = message;
       const next: Binding = { status: 'active', kind: 'personal', ...opened, opened_at_ms: now_ms };
-      return { reply: next, next };
+      return { reply: next, next, effects: [answered] };
     }
     if (message.type === 'end') {
       return state === null || state.status === 'ended' ? { reply: DONE } : { reply: DONE, next: { ...state, status: 'ended' } };

@@ -1,6 +1,6 @@
 import { LIMITS } from '../src/vocabulary/limits.js';
 import { refuse, unreachable } from '../src/vocabulary/refusals.js';
-import { actorKind, type Decision } from './actor.js';
+import { actorKind, type Decision, type Effect } from './actor.js';
 
 /** A provisioned recording device and the account it is bound to. Its home is its own, not the account's. */
 export type Device = {
@@ -10,6 +10,8 @@ export type Device = {
   provisioned_at_ms: number;
   last_seen_at_ms: number | null;
   binding: { epoch: string; account_id: string; claim_id: string } | null;
+  /** The claim behind the binding that was removed last: it binds no second time. */
+  unbound_claim_id: string | null;
 };
 
 export type DeviceMessage =
@@ -35,7 +37,7 @@ export const device = actorKind<Device, DeviceMessage, DeviceReply>({
     if (message.type === 'provision') {
       const { kind, fingerprint } = message;
       if (state === null) {
-        const next = { kind, fingerprints: [fingerprint], provisioned_at_ms: now_ms, last_seen_at_ms: null, binding: null };
+        const next = { kind, fingerprints: [fingerprint], provisioned_at_ms: now_ms, last_seen_at_ms: null, binding: null, unbound_claim_id: null };
         return { reply: next, next };
       }
       if (state.fingerprints.includes(fingerprint)) return { reply: state };
@@ -54,33 +56,30 @@ export const device = actorKind<Device, DeviceMessage, DeviceReply>({
 
       case 'bind': {
         const { claim_id, account_id, binding_epoch, source_id } = message;
-        const answer = (outcome: 'bound' | 'bound_elsewhere' | 'wrong_kind') => ({
-          effect: 'tell' as const,
+        const answer = (outcome: 'bound' | 'bound_elsewhere' | 'wrong_kind'): Effect => ({
+          effect: 'tell',
           to: { kind: 'claim', id: claim_id },
           message: { type: 'answered', device_id: facts.self, outcome },
         });
         if (state.kind !== 'personal') return { reply: DONE, effects: [answer('wrong_kind')] };
-        if (state.binding?.claim_id === claim_id) return { reply: DONE, effects: [answer('bound')] };
+        if (state.unbound_claim_id === claim_id) return { reply: DONE, effects: [answer('bound')] };
         if (state.binding !== null && state.binding.account_id !== account_id) {
           return { reply: DONE, effects: [answer('bound_elsewhere')] };
         }
-        return {
-          reply: DONE,
-          next: { ...state, binding: { epoch: binding_epoch, account_id, claim_id }, last_seen_at_ms: now_ms },
-          effects: [
-            {
-              effect: 'tell',
-              to: { kind: 'account', id: account_id },
-              message: { type: 'device_bound', device_id: facts.self, binding_epoch, source_id, claim_id },
-            },
-            answer('bound'),
-          ],
+        // The account hears of it, opens the binding, and that tells the claim: who waits for the claim finds all of it.
+        const told: Effect = {
+          effect: 'tell',
+          to: { kind: 'account', id: account_id },
+          message: { type: 'device_bound', device_id: facts.self, binding_epoch, source_id, claim_id },
         };
+        if (state.binding?.claim_id === claim_id) return { reply: DONE, effects: [told] };
+        const binding = { epoch: binding_epoch, account_id, claim_id };
+        return { reply: DONE, next: { ...state, binding, last_seen_at_ms: now_ms }, effects: [told] };
       }
 
       case 'unbind':
         if (state.binding?.epoch !== message.binding_epoch) return { reply: DONE };
-        return { reply: DONE, next: { ...state, binding: null } };
+        return { reply: DONE, next: { ...state, binding: null, unbound_claim_id: state.binding.claim_id } };
 
       default:
         return unreachable(message);

@@ -291,6 +291,9 @@ async function deviceListener(services: Services, common: typeof LISTENER_OPTION
 /** Answers what is under way, then closes what is left when the time is up. */
 async function closeWithin(app: FastifyInstance, ms: number): Promise<void> {
   const late = setTimeout(() => app.server.closeAllConnections(), ms);
+  // A connection that is kept falls idle with its last answer, after the listener has closed.
+  const sweep = setInterval(() => app.server.closeIdleConnections(), 20);
   await app.close();
   clearTimeout(late);
+  clearInterval(sweep);
 }

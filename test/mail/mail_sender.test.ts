@@ -74,7 +74,7 @@ t.test('a mail beyond the queue is refused at once, as a failure', async (t) => 
   await Promise.all(taken);
 });
 
-t.test('C-097 mail is out of order after three failures in a row, until one succeeds', async (t) => {
+t.test('mail is out of order after three failures in a row, until one succeeds', async (t) => {
   const { sender, fail, succeed, events } = setUp();
   await fail(away);
   await fail(new Error('anything'));

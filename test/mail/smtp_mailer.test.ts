@@ -165,7 +165,7 @@ t.test('a refused password is a failure of the service and is not told', async (
 });
 
 t.test(
-  'C-097 a server that is down ends sign-in after three mails, and mail works again when it is back',
+  'a server that is down ends sign-in after three mails, and mail works again when it is back',
   async (t) => {
     const server = await startServer(t);
     const time = createManualTimer();
