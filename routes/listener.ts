@@ -25,6 +25,8 @@ export type ListenerKind = {
 };
 
 const REQUEST_ID_FORM = new RegExp(`^[\\x21-\\x7e]{1,${LIMITS.request_id_chars_max}}$`);
+/** The time that a body may take once it was asked for; uploads have their own rule. */
+const BODY_MAX_MS = 10_000;
 /** A refused body larger than this is not read to its end: the connection closes instead. */
 const UNREAD_BODY_BYTES_MAX = 16 * 1024;
 const AWAY = refuse('UNAVAILABLE', 'The service is not available at the moment.', { retry_after_s: 2 });
@@ -65,7 +67,8 @@ export const LISTENER_OPTIONS = {
   },
   exposeHeadRoutes: false,
   logger: false,
-  requestTimeout: 60_000,
+  // The longest upload that still moves; what stands still is cut much earlier, see BODY_MAX_MS and the upload route.
+  requestTimeout: 30 * 60_000,
   connectionTimeout: 0,
   keepAliveTimeout: 72_000,
   forceCloseConnections: 'idle' as const,
@@ -127,7 +130,7 @@ function mountRoute(app: FastifyInstance, services: Services, kind: ListenerKind
       answered.set(request, state);
       const refusal = await admit(services, kind, route, request, state);
       if (refusal !== null) return refuseUnread(kind, request, reply, refusal);
-      if (route.raw !== true) askForBody(request, reply);
+      if (route.raw !== true) awaitBody(kind, request, reply);
       return undefined;
     },
     handler: async (request, reply) => {
@@ -210,6 +213,26 @@ async function admit(
     return refuse('NOT_ACCEPTABLE', 'Answers come as application/json or application/cbor.');
   }
   return null;
+}
+
+/** Asks for the body and gives it a bounded time: a client that drips it holds nothing for long. */
+function awaitBody(kind: ListenerKind, request: FastifyRequest, reply: FastifyReply): void {
+  askForBody(request, reply);
+  const { raw } = request;
+  if (raw.complete || (raw.headers['content-length'] === undefined && raw.headers['transfer-encoding'] === undefined))
+    return;
+  const late = setTimeout(() => {
+    if (raw.complete || reply.sent) return;
+    reply.header('Connection', 'close');
+    sendRefusal(
+      kind,
+      request,
+      reply,
+      refuse('REQUEST_TIMEOUT', `The body did not come within ${BODY_MAX_MS / 1000} seconds.`),
+    );
+  }, BODY_MAX_MS);
+  raw.once('end', () => clearTimeout(late));
+  raw.once('close', () => clearTimeout(late));
 }
 
 /** Lets a client that sent `Expect: 100-continue` begin with its body. */
