@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import t from 'tap';
 import { AppClient } from '../../src/client/app_client.js';
 import { isRunning } from '../../src/process/redis_process.js';
-import { ServerProcess } from '../fixtures/server_process.js';
+import { SpoolProcess } from '../fixtures/spool_process.js';
 
-async function signIn(server: ServerProcess, email: string): Promise<AppClient> {
+async function signIn(server: SpoolProcess, email: string): Promise<AppClient> {
   const operator = server.operator();
   const app = server.client();
   await app.signIn(email, () => operator.readCode(email)).finally(() => operator.close());
@@ -15,9 +15,9 @@ async function signIn(server: ServerProcess, email: string): Promise<AppClient> 
 
 t.test('J-017 starting, stopping, being killed and starting again', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'spool-life-'));
-  const servers: ServerProcess[] = [];
+  const servers: SpoolProcess[] = [];
   const start = (env: Record<string, string> = {}) => {
-    const server = new ServerProcess(folder, env);
+    const server = new SpoolProcess(folder, env);
     servers.push(server);
     return server;
   };
@@ -46,7 +46,7 @@ t.test('J-017 starting, stopping, being killed and starting again', async (t) =>
 
   await t.test('a port in use stops the start and says which', async (t) => {
     const other = mkdtempSync(join(tmpdir(), 'spool-life-'));
-    const taken = new ServerProcess(other, { PORT: new URL(first.base_url).port });
+    const taken = new SpoolProcess(other, { PORT: new URL(first.base_url).port });
     t.equal(await taken.exited, 1);
     t.match(taken.output, /Port \d+ is in use. Set PORT/);
     rmSync(other, { recursive: true, force: true });
@@ -66,7 +66,7 @@ t.test('J-017 starting, stopping, being killed and starting again', async (t) =>
   });
 
   await t.test('SIGINT answers what is under way, and stops Redis last', async (t) => {
-    const server = servers.at(-1) as ServerProcess;
+    const server = servers.at(-1) as SpoolProcess;
     const pid = server.redis_pid;
     const names = Array.from({ length: 20 }, (_, index) => `Name ${index}`);
     const clients = names.map(() => server.client(token));

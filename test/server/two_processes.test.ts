@@ -5,15 +5,15 @@ import { join } from 'node:path';
 import t from 'tap';
 import type { SignedIn } from '../../src/client/app_client.js';
 import { type BindingView, DeviceClient, type IntentView, sha256Of } from '../../src/client/device_client.js';
-import { ServerProcess } from '../fixtures/server_process.js';
+import { SpoolProcess } from '../fixtures/spool_process.js';
 import { TestRedis } from '../fixtures/redis.js';
 
 t.test('two server processes on one Redis', async (t) => {
   const redis = await new TestRedis().start({ port: true });
   const folder = mkdtempSync(join(tmpdir(), 'spool-two-'));
   const env = { REDIS_URL: redis.url };
-  const one = await new ServerProcess(folder, env).ready();
-  const two = await new ServerProcess(folder, env).ready();
+  const one = await new SpoolProcess(folder, env).ready();
+  const two = await new SpoolProcess(folder, env).ready();
   t.teardown(async () => {
     await Promise.all([one.stop(), two.stop()]);
     await redis.stop();
@@ -100,7 +100,7 @@ t.test('two server processes on one Redis', async (t) => {
 
   await t.test('other server keys are refused', async (t) => {
     const other = mkdtempSync(join(tmpdir(), 'spool-two-'));
-    const stranger = new ServerProcess(other, env);
+    const stranger = new SpoolProcess(other, env);
     t.equal(await stranger.exited, 1);
     t.match(stranger.output, /other server keys/);
     rmSync(other, { recursive: true, force: true });
