@@ -22,6 +22,7 @@
   arrive twice.
 
   Result {'applied' | 'repeated', version}, {'conflict', version}, {'guarded', number of the guard},
+         {'forgotten', version}: a conflict, but so many writers came since that this commit may have been applied,
          {'malformed', why}
 ]]
 
@@ -66,15 +67,52 @@ local WRITES = {
   O = { 3, { 'stream', 'string' } },
 }
 
+-- A number as ZADD takes it: NaN is a number to Lua and none to Redis.
+local function is_score(text)
+  local score = tonumber(text)
+  return score ~= nil and score == score
+end
+
+local function is_count(text)
+  return not text or string.match(text, '^%d+$') ~= nil
+end
+
+-- The greatest id that a stream ever gave, as two numbers.
+local function last_id_of(stream)
+  local info = redis.call('XINFO', 'STREAM', stream)
+  for i = 1, #info, 2 do
+    if info[i] == 'last-generated-id' then
+      local ms, sequence = string.match(info[i + 1], '^(%d+)-(%d+)$')
+      return tonumber(ms), tonumber(sequence)
+    end
+  end
+end
+
+-- Appends are tried with the id that their count gives; a count that fell behind its stream (it was lost, or only a
+-- part was restored) catches up, since a refusal here would leave half a commit.
 local function append_event(log, head, now_ms, log_name, event_type, body)
   local seen = redis.call('HMGET', head, 'sequence', 'last_ms', 'epoch')
   local sequence = (tonumber(seen[1]) or 0) + 1
   local last_ms = math.max(tonumber(seen[2]) or 0, now_ms)
   local id = string.format('%.0f-%.0f', last_ms, sequence)
-  redis.call('XADD', log, id, 't', event_type, 'b', body)
+  if redis.pcall('XADD', log, id, 't', event_type, 'b', body).err then
+    local ms, number = last_id_of(log)
+    last_ms, sequence = math.max(last_ms, ms), math.max(sequence, number + 1)
+    id = string.format('%.0f-%.0f', last_ms, sequence)
+    redis.call('XADD', log, id, 't', event_type, 'b', body)
+  end
   redis.call('HSET', head, 'sequence', string.format('%.0f', sequence), 'last_ms', string.format('%.0f', last_ms),
     't:' .. event_type, id)
   if not seen[3] then redis.call('HSET', head, 'epoch', log_name) end
+end
+
+local function append_tell(outbox, count, body)
+  local number = redis.call('INCR', count)
+  if redis.pcall('XADD', outbox, number .. '-0', 'b', body).err then
+    number = string.format('%.0f', last_id_of(outbox) + 1)
+    redis.call('SET', count, number)
+    redis.call('XADD', outbox, number .. '-0', 'b', body)
+  end
 end
 
 local function commit(keys, args)
@@ -96,7 +134,11 @@ local function commit(keys, args)
   for _, entry in ipairs(entries) do
     if entry.id == id then return { 'repeated', entry.version } end
   end
-  if version ~= expected_version or last_id ~= expected_id then return { 'conflict', version } end
+  if version ~= expected_version or last_id ~= expected_id then
+    local oldest = entries[WRITERS_MAX]
+    if oldest and oldest.version > expected_version + 1 then return { 'forgotten', version } end
+    return { 'conflict', version }
+  end
 
   local at = 10
   for guard = 1, tonumber(args[9]) do
@@ -124,12 +166,16 @@ local function commit(keys, args)
       if not key then return { 'malformed', 'undeclared key' } end
       if not is(key, kind) then return { 'malformed', key .. ' is a ' .. kind_of(key) } end
     end
-    if args[at] == 'Z' and not tonumber(args[at + 2]) then return { 'malformed', 'score' } end
-    if args[at] == 'N' and not tonumber(redis.call('HGET', keys[tonumber(args[at + 1])], args[at + 2]) or '0') then
+    if args[at] == 'Z' and not is_score(args[at + 2]) then return { 'malformed', 'score' } end
+    if args[at] == 'N' and not is_count(redis.call('HGET', keys[tonumber(args[at + 1])], args[at + 2])) then
       return { 'malformed', 'not a number' }
     end
-    if args[at] == 'O' and not tonumber(redis.call('GET', keys[tonumber(args[at + 2])]) or '0') then
+    if args[at] == 'O' and not is_count(redis.call('GET', keys[tonumber(args[at + 2])])) then
       return { 'malformed', 'not a number' }
+    end
+    if args[at] == 'E' then
+      local seen = redis.call('HMGET', keys[tonumber(args[at + 2])], 'sequence', 'last_ms')
+      if not is_count(seen[1]) or not is_count(seen[2]) then return { 'malformed', 'not a number' } end
     end
     if args[at] == 'D' and not keys[tonumber(args[at + 1])] then return { 'malformed', 'undeclared key' } end
     at = at + write[1] + 1
@@ -162,8 +208,7 @@ local function commit(keys, args)
     elseif code == 'E' then
       append_event(key, keys[tonumber(args[at + 2])], now_ms, log_name, args[at + 3], args[at + 4])
     elseif code == 'O' then
-      local number = redis.call('INCR', keys[tonumber(args[at + 2])])
-      redis.call('XADD', key, number .. '-0', 'b', args[at + 3])
+      append_tell(key, keys[tonumber(args[at + 2])], args[at + 3])
     end
     at = at + WRITES[code][1] + 1
   end

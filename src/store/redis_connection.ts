@@ -20,8 +20,10 @@ export function openRedis(place: RedisPlace): Redis {
     maxRetriesPerRequest: 0,
     enableAutoPipelining: true,
     commandTimeout: COMMAND_DEADLINE_MS,
+    disconnectTimeout: 100, // a connection that was closed holds the process no longer than this
     connectTimeout: COMMAND_DEADLINE_MS,
-    retryStrategy: (times: number) => Math.min(RECONNECT_MAX_MS, 25 * 2 ** Math.min(times, 10)) * (0.5 + Math.random() / 2),
+    retryStrategy: (times: number) =>
+      Math.min(RECONNECT_MAX_MS, 25 * 2 ** Math.min(times, 10)) * (0.5 + Math.random() / 2),
   };
   return 'url' in place ? new Redis(place.url, options) : new Redis(place.socket_path, options);
 }

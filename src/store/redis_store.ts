@@ -1,7 +1,7 @@
-import { Command, type Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 import type { FactRequest, RangeRequest } from '../../actors/actor.js';
-import { loadLibrary } from './redis_connection.js';
 import { keysOf } from './partitions.js';
+import { loadLibrary } from './redis_connection.js';
 import {
   type Commit,
   type DueReminder,
@@ -9,14 +9,14 @@ import {
   type Fence,
   type Guard,
   type ListPage,
-  type LogHead,
   type LoggedEvent,
+  type LogHead,
   type OutboxTell,
   type Place,
   type Store,
-  StoreUnavailable,
   type StoredEntity,
   type StoredRow,
+  StoreUnavailable,
   type Verdict,
   type Write,
 } from './store.js';
@@ -27,6 +27,9 @@ const COMMIT_ID_BYTES = 12;
 const ENDED_HEADER_MS = 30 * 24 * 3_600_000;
 /** Ties in an ordered collection are read over in steps of this. */
 const TIES_STEP = 64;
+
+/** ioredis has it, its types don't. (`callBuffer` is no way: with auto-pipelining the command's name gets lost.) */
+type FcallBuffer = { fcallBuffer(name: string, keys: number, ...args: (string | number)[]): Promise<unknown> };
 
 type AccountPlace = { account_id: string; partition: number };
 
@@ -85,7 +88,8 @@ export class RedisStore implements Store {
       for (let i = 0; i + 1 < flat.length && found.length < limit; i += 2) {
         const member = flat[i] as string;
         const order = Number(flat[i + 1]);
-        const seen = after !== undefined && order === after.order && (descending ? member >= after.id : member <= after.id);
+        const seen =
+          after !== undefined && order === after.order && (descending ? member >= after.id : member <= after.id);
         if (!seen) found.push({ member, order });
       }
       if (flat.length < step * 2) break;
@@ -96,20 +100,20 @@ export class RedisStore implements Store {
 
   async commit(commit: Commit): Promise<Verdict> {
     const { keys, args } = commitCall(commit, this.#draw_log_epoch);
-    const call = () => this.#redis.fcall('spool_commit_v1', keys.length, ...keys, ...args) as Promise<unknown>;
-    const answer = await guardIo(
+    if (this.#redis.status !== 'ready') throw new StoreUnavailable('storage: no connection', { sent: false });
+    const answer = await this.#call(() => this.#redis.fcall('spool_commit_v1', keys.length, ...keys, ...args));
+    return parseVerdict(answer as [string, string | number]);
+  }
+
+  /** Calls a function of the library, which is loaded again when it got lost. */
+  #call(call: () => Promise<unknown>): Promise<unknown> {
+    return guardIo(
       call().catch(async (error: unknown) => {
         if (!isMissingFunction(error)) throw error;
         await loadLibrary(this.#redis);
         return call();
       }),
     );
-    return parseVerdict(answer as [string, string | number]);
-  }
-
-  /** A function whose answer holds bytes; ioredis has no buffer form of FCALL. */
-  #fcallBuffer(name: string, keys: string[], args: (string | number)[]): Promise<unknown> {
-    return this.#redis.sendCommand(new Command('fcall', [name, keys.length, ...keys, ...args], { replyEncoding: null })) as Promise<unknown>;
   }
 
   async lives({ account_id, partition }: AccountPlace): Promise<Record<string, number>> {
@@ -117,7 +121,11 @@ export class RedisStore implements Store {
     return Object.fromEntries(Object.entries(found).map(([life, value]) => [life, Number(value)]));
   }
 
-  async list({ account_id, partition }: AccountPlace, list: string, page: ListPage): Promise<{ member: string; order: number }[]> {
+  async list(
+    { account_id, partition }: AccountPlace,
+    list: string,
+    page: ListPage,
+  ): Promise<{ member: string; order: number }[]> {
     const after = page.after === undefined ? undefined : { order: page.after.order, id: page.after.member };
     return guardIo(this.#ordered(keysOf(partition).list(account_id, list), { ...page, after }));
   }
@@ -138,8 +146,8 @@ export class RedisStore implements Store {
 
   async removeReminder(partition: number, { member, at_ms }: { member: string; at_ms: number }): Promise<void> {
     const keys = keysOf(partition);
-    await guardIo(
-      this.#fcallBuffer('spool_unremind_v1', [keys.reminders, keys.reminderMessages], [member, at_ms]),
+    await this.#call(() =>
+      this.#redis.fcall('spool_unremind_v1', 2, keys.reminders, keys.reminderMessages, member, at_ms),
     );
   }
 
@@ -159,8 +167,16 @@ export class RedisStore implements Store {
     due: { now_ms: number; again_ms: number; limit: number },
   ): Promise<{ mail_id: string; content: Uint8Array }[]> {
     const keys = keysOf(partition);
-    const flat = (await guardIo(
-      this.#fcallBuffer('spool_lease_v1', [keys.mails, keys.mailContents], [due.now_ms, due.again_ms, due.limit]),
+    const flat = (await this.#call(() =>
+      (this.#redis as unknown as FcallBuffer).fcallBuffer(
+        'spool_lease_v1',
+        2,
+        keys.mails,
+        keys.mailContents,
+        due.now_ms,
+        due.again_ms,
+        due.limit,
+      ),
     )) as Buffer[];
     const leased: { mail_id: string; content: Uint8Array }[] = [];
     for (let i = 0; i + 1 < flat.length; i += 2) {
@@ -226,7 +242,9 @@ function isReplyError(error: unknown): error is Error {
 
 /** Refusals that say "not now": loading, busy, read-only replica, out of memory, disk errors, slot moves. */
 function isPassing(error: Error): boolean {
-  return /^(LOADING|BUSY|READONLY|OOM|MISCONF|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|NOREPLICAS|UNKILLABLE)/.test(error.message);
+  return /^(LOADING|BUSY|READONLY|OOM|MISCONF|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|NOREPLICAS|UNKILLABLE)/.test(
+    error.message,
+  );
 }
 
 function isMissingFunction(error: unknown): boolean {
@@ -254,6 +272,7 @@ function parseVerdict([verdict, number]: [string, string | number]): Verdict {
     case 'applied':
     case 'repeated':
     case 'conflict':
+    case 'forgotten':
       return { verdict, version: Number(number) };
     case 'guarded':
       return { verdict, index: Number(number) - 1 };
@@ -263,7 +282,10 @@ function parseVerdict([verdict, number]: [string, string | number]): Verdict {
 }
 
 /** The keys and arguments of one commit, as commit.lua reads them. Exported for measuring it alone. */
-export function commitCall(commit: Commit, draw_log_epoch: () => string): { keys: string[]; args: (string | number | Buffer)[] } {
+export function commitCall(
+  commit: Commit,
+  draw_log_epoch: () => string,
+): { keys: string[]; args: (string | number | Buffer)[] } {
   const names = keysOf(commit.place.partition);
   const keys: string[] = [names.entity(commit.place.address)];
   const numbers = new Map<string, number>();

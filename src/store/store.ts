@@ -47,6 +47,8 @@ export type Verdict =
   /** This very commit had arrived before. */
   | { verdict: 'repeated'; version: number }
   | { verdict: 'conflict'; version: number }
+  /** A conflict too; but so many writers came since that this very commit may have been applied before them. */
+  | { verdict: 'forgotten'; version: number }
   /** The guard of this index no longer holds; nothing was written. */
   | { verdict: 'guarded'; index: number };
 
@@ -60,9 +62,15 @@ export type OutboxTell = { number: number; body: Uint8Array };
 export type LoggedEvent = { id: string; type: string; body: string };
 export type LogHead = { epoch: string; last_id: string | null; last_id_of_type: string | null };
 
-/** Storage did not answer in time or broke: the outcome of a write is unknown. */
+/** Storage did not answer in time or broke: the outcome of a write is unknown, unless nothing was sent at all. */
 export class StoreUnavailable extends Error {
   override name = 'StoreUnavailable';
+  readonly sent: boolean;
+
+  constructor(message: string, { sent = true }: { sent?: boolean } = {}) {
+    super(message);
+    this.sent = sent;
+  }
 }
 
 /**
@@ -77,14 +85,21 @@ export interface Store {
   commit(commit: Commit): Promise<Verdict>;
 
   lives(place: { account_id: string; partition: number }): Promise<Record<string, number>>;
-  list(place: { account_id: string; partition: number }, list: string, page: ListPage): Promise<{ member: string; order: number }[]>;
+  list(
+    place: { account_id: string; partition: number },
+    list: string,
+    page: ListPage,
+  ): Promise<{ member: string; order: number }[]>;
 
   dueReminders(partition: number, now_ms: number, limit: number): Promise<DueReminder[]>;
   removeReminder(partition: number, reminder: { member: string; at_ms: number }): Promise<void>;
   tells(partition: number, after: number, limit: number): Promise<OutboxTell[]>;
   removeTells(partition: number, numbers: number[]): Promise<void>;
   /** Leases mails that are due; one that is not removed comes back at `again_ms`. */
-  leaseMails(partition: number, due: { now_ms: number; again_ms: number; limit: number }): Promise<{ mail_id: string; content: Uint8Array }[]>;
+  leaseMails(
+    partition: number,
+    due: { now_ms: number; again_ms: number; limit: number },
+  ): Promise<{ mail_id: string; content: Uint8Array }[]>;
   removeMail(partition: number, mail_id: string): Promise<void>;
 
   /** Puts a tell or reminder that threw too often where an operator sees it. */
@@ -93,7 +108,10 @@ export interface Store {
   removeSetAside(partition: number, name: string): Promise<void>;
 
   logHead(place: { account_id: string; partition: number }, type: string | null): Promise<LogHead | null>;
-  events(place: { account_id: string; partition: number }, range: { from: string; to: string; descending: boolean; limit: number }): Promise<LoggedEvent[]>;
+  events(
+    place: { account_id: string; partition: number },
+    range: { from: string; to: string; descending: boolean; limit: number },
+  ): Promise<LoggedEvent[]>;
 }
 
 export type ListPage = { after?: { order: number; member: string } | undefined; descending: boolean; limit: number };
