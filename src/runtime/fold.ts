@@ -1,7 +1,7 @@
 import type { ActorKind, Address, Effect, FactRequest, Facts } from '../../actors/actor.js';
+import { drawId } from '../draw.js';
 import { decodeStored, encodeStored } from '../store/codec.js';
 import type { FactRow, Guard, Write } from '../store/store.js';
-import { drawId } from '../draw.js';
 import { EVENT_SCHEMA_VERSION } from '../vocabulary/event_types.js';
 import { unreachable } from '../vocabulary/refusals.js';
 
@@ -49,24 +49,40 @@ export type FoldInput = {
 /**
  * Decides a batch of messages one after the other, each seeing state and records as the ones before it leave them,
  * and gathers what one commit must write. Stops short of a message whose facts the messages before it have changed
- * beyond what was loaded: `outcomes` then has fewer entries than the batch, and the rest is for the next turn.
+ * beyond what was loaded, or whose guards they have moved: `outcomes` then has fewer entries than the batch, and the
+ * rest is for the next turn.
  */
 export function fold(input: FoldInput): Fold {
   const { kind, address, batch, now_ms } = input;
   const facts = new BatchFacts(address.id, input.rows);
   const result: Fold = { entity: { ...input.entity }, outcomes: [], guards: [], writes: [], tells: [], changed: false };
+  const moved = new Set<string>(); // lives and reminders that this batch moves: guards look at them as they were before
   for (const [index, incoming] of batch.entries()) {
     const { message, source } = incoming;
+    if (guardsOf(source).some((guard) => moved.has(guardedBy(guard)))) return result;
     if (source.from === 'tell' && (result.entity.marks[source.partition] ?? 0) >= source.number) {
       result.outcomes.push({ outcome: 'already' });
       continue;
     }
     let decision: ReturnType<ActorKind['decide']>;
+    const writes: Write[] = [];
+    const tells: Tell[] = [];
     try {
       const requests = kind.facts?.(message, result.entity.state) ?? [];
       if (requests.some((request) => !facts.has(request))) return result;
       facts.allow(requests);
       decision = kind.decide(result.entity.state, message, facts, now_ms);
+      const broken = decision.next ? (kind.invariant?.(decision.next) ?? null) : null;
+      if (broken !== null) throw new Error(`a decision breaks an invariant: ${broken}`);
+      const context = {
+        address,
+        commit_id: input.commit_id,
+        now_ms,
+        partition: input.partition,
+        tells_before: result.tells.length,
+        tells,
+      };
+      for (const effect of decision.effects ?? []) writes.push(writeOf(effect, context));
     } catch (error) {
       result.outcomes.push({ outcome: 'threw', error });
       continue;
@@ -82,21 +98,45 @@ export function fold(input: FoldInput): Fold {
     if (source.from === 'tell') {
       result.entity = { ...result.entity, marks: { ...result.entity.marks, [source.partition]: source.number } };
     }
-    if (source.from === 'reminder') {
-      result.guards.push({ guard: { guard: 'reminder', member: source.member, at_ms: source.at_ms }, index });
-      result.writes.push({ write: 'forget', member: source.member });
+    for (const guard of guardsOf(source)) result.guards.push({ guard, index });
+    if (source.from === 'reminder') writes.unshift({ write: 'forget', member: source.member });
+    for (const effect of effects) facts.apply(effect);
+    for (const write of writes) {
+      if (write.write === 'raise') moved.add(`life ${write.account_id} ${write.life}`);
+      if (write.write === 'remind' || write.write === 'forget') moved.add(`reminder ${write.member}`);
     }
-    if (source.from === 'ask') for (const guard of source.guards) result.guards.push({ guard, index });
-    for (const effect of effects) {
-      facts.apply(effect);
-      const write = writeOf(effect, { address, commit_id: input.commit_id, now_ms, partition: input.partition, tells: result.tells });
-      result.writes.push(write);
-    }
+    result.writes.push(...writes);
+    result.tells.push(...tells);
   }
   return result;
 }
 
-type WriteContext = { address: Address; commit_id: string; now_ms: number; partition: number; tells: Tell[] };
+function guardsOf(source: Source): Guard[] {
+  switch (source.from) {
+    case 'ask':
+      return source.guards;
+    case 'reminder':
+      return [{ guard: 'reminder', member: source.member, at_ms: source.at_ms }];
+    case 'tell':
+      return [];
+    default:
+      return unreachable(source);
+  }
+}
+
+function guardedBy(guard: Guard): string {
+  return guard.guard === 'life' ? `life ${guard.account_id} ${guard.life}` : `reminder ${guard.member}`;
+}
+
+/** `tells` takes those of the decision at hand; `tells_before` counts those of the batch before it. */
+type WriteContext = {
+  address: Address;
+  commit_id: string;
+  now_ms: number;
+  partition: number;
+  tells_before: number;
+  tells: Tell[];
+};
 
 function writeOf(effect: Effect, context: WriteContext): Write {
   switch (effect.effect) {
@@ -117,18 +157,33 @@ function writeOf(effect: Effect, context: WriteContext): Write {
         body: eventBody(effect, context),
       };
     case 'tell': {
-      const tell: Tell = { id: `${context.commit_id}:${context.tells.length}`, to: effect.to, message: effect.message };
+      const tell: Tell = {
+        id: `${context.commit_id}:${context.tells_before + context.tells.length}`,
+        to: effect.to,
+        message: effect.message,
+      };
       context.tells.push(tell);
       return { write: 'tell', body: encodeStored(tell) };
     }
     case 'remind': {
       const member = reminderMember(context.address, effect.name);
-      return { write: 'remind', member, at_ms: effect.at_ms, body: encodeStored({ to: context.address, message: effect.message }) };
+      return {
+        write: 'remind',
+        member,
+        at_ms: effect.at_ms,
+        body: encodeStored({ to: context.address, message: effect.message }),
+      };
     }
     case 'forget':
       return { write: 'forget', member: reminderMember(context.address, effect.name) };
     case 'enlist':
-      return { write: 'enlist', account_id: effect.account_id, list: effect.list, member: effect.member, order: effect.order };
+      return {
+        write: 'enlist',
+        account_id: effect.account_id,
+        list: effect.list,
+        member: effect.member,
+        order: effect.order,
+      };
     case 'delist':
       return { write: 'delist', account_id: effect.account_id, list: effect.list, member: effect.member };
     case 'raise':
@@ -172,7 +227,8 @@ class BatchFacts implements Facts {
     this.self = self;
     this.#requests = rows;
     for (const { request, value } of rows) {
-      if ('id' in request) this.#collection(request.collection).set(request.id, value === null ? undefined : decodeStored(value));
+      if ('id' in request)
+        this.#collection(request.collection).set(request.id, value === null ? undefined : decodeStored(value));
     }
   }
 
