@@ -1,10 +1,10 @@
 import { type ActorSystemRef, start, stop } from 'nact';
 import type { Logger } from 'pino';
 import type { ActorKind, Address } from '../../actors/actor.js';
-import { isRefusal, refuse, type Refusal } from '../vocabulary/refusals.js';
 import { drawBytes } from '../draw.js';
 import { partitionOf } from '../store/partitions.js';
 import type { Guard, Place, Store } from '../store/store.js';
+import { isRefusal, type Refusal, refuse } from '../vocabulary/refusals.js';
 import { Activation, type Answer, refused, SHUT } from './activation.js';
 import type { Incoming, Tell } from './fold.js';
 import type { Metrics } from './metrics.js';
@@ -111,7 +111,11 @@ export class Runtime {
   }
 
   /** As `ask`, but answers when all that the message told others has been applied there, or after two seconds. */
-  async askSettled<Reply = unknown>(address: Address, message: unknown, guards: Guard[] = []): Promise<Reply | Refusal> {
+  async askSettled<Reply = unknown>(
+    address: Address,
+    message: unknown,
+    guards: Guard[] = [],
+  ): Promise<Reply | Refusal> {
     const answer = await this.#send(address, { message, source: { from: 'ask', guards } });
     if (answer.settled !== null && !isRefusal(answer.reply)) await withinMs(answer.settled, SETTLE_MAX_MS);
     return answer.reply as Reply | Refusal;
@@ -126,12 +130,13 @@ export class Runtime {
     if (this.#shut) return refused(SHUT);
     this.#waiting += 1;
     try {
+      const activation = this.#activation(address);
       return await new Promise<Answer>((resolve) => {
         const deadline = setTimeout(() => {
           this.#options.metrics.refused.inc({ kind: address.kind, reason: 'deadline' });
           resolve(refused(LATE));
         }, this.#options.ask_deadline_ms ?? ASK_DEADLINE_MS);
-        this.#activation(address).enqueue(incoming, (answer) => {
+        activation.enqueue(incoming, (answer) => {
           clearTimeout(deadline);
           resolve(answer);
         });
@@ -158,15 +163,19 @@ export class Runtime {
     } else {
       this.#active.delete(key);
     }
+    // Before it is among the active ones: until its message is in, it would look idle itself.
+    if (this.#active.size >= this.#bound) this.#restIdle(this.#bound - 1);
     this.#active.set(key, found); // the map stays in order of use
     found.last_used = performance.now();
-    if (this.#active.size > (this.#options.active_max ?? ACTIVE_MAX)) this.#restIdle();
     return found;
   }
 
+  get #bound(): number {
+    return this.#options.active_max ?? ACTIVE_MAX;
+  }
+
   /** Puts to rest what was not used for long, and the least recently used of what is too many. */
-  #restIdle(): void {
-    const bound = this.#options.active_max ?? ACTIVE_MAX;
+  #restIdle(bound = this.#bound): void {
     const old = performance.now() - IDLE_MAX_MS;
     let looks = 0;
     for (const [key, activation] of this.#active) {
@@ -178,6 +187,11 @@ export class Runtime {
       this.#options.metrics.passivations.inc({ kind: activation.kind.kind });
       this.#options.metrics.active.dec({ kind: activation.kind.kind });
     }
+  }
+
+  /** Counts how often memory became doubtful. */
+  get generation(): number {
+    return this.#generation;
   }
 
   /** From now on each entity is held against storage before memory is used again. */
@@ -206,7 +220,14 @@ export class Runtime {
     });
     const all = [...this.#active.values()];
     const busiest = all.toSorted((a, b) => b.waiting - a.waiting || b.turns - a.turns).slice(0, limit);
-    return { kinds, busiest: busiest.map(view), parked: all.filter(({ parked }) => parked !== null).slice(0, limit).map(view) };
+    return {
+      kinds,
+      busiest: busiest.map(view),
+      parked: all
+        .filter(({ parked }) => parked !== null)
+        .slice(0, limit)
+        .map(view),
+    };
   }
 
   /** Lets a parked entity try again with its next message; false when none of that address is parked. */
