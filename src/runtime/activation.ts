@@ -1,9 +1,9 @@
-import { type Ref, spawn, stop, dispatch, type ActorSystemRef } from 'nact';
+import { type ActorSystemRef, dispatch, type Ref, spawn, stop } from 'nact';
 import type { ActorKind, FactRequest } from '../../actors/actor.js';
-import { refuse, type Refusal } from '../vocabulary/refusals.js';
+import { drawFraction } from '../draw.js';
 import { decodeStored, encodeStored } from '../store/codec.js';
 import { type Commit, type Fence, NO_FENCE, type Place, StoreUnavailable, type Verdict } from '../store/store.js';
-import { drawFraction } from '../draw.js';
+import { type Refusal, refuse } from '../vocabulary/refusals.js';
 import { type Entity, type Fold, fold, type Incoming, type Outcome } from './fold.js';
 import type { RuntimeParts } from './runtime.js';
 
@@ -106,20 +106,38 @@ export class Activation {
     metrics.mailbox_depth.observe(labels, batch.length + this.#queue.length);
     const oldest = batch[0];
     if (oldest !== undefined) metrics.mailbox_age.observe(labels, (began - oldest.enqueued_at) / 1000);
-    try {
-      await this.#decide(batch);
-    } catch (error) {
-      this.#drop();
-      const away = error instanceof StoreUnavailable;
-      if (!away) this.#parts.log.error({ err: error, kind: this.kind.kind }, 'turn failed');
-      this.#answerAll(batch, away ? AWAY : BUG);
-    }
+    await this.#attempt(batch);
     const took_ms = performance.now() - began;
     this.turns += 1;
     this.turn_ms_total += took_ms;
     metrics.turn.observe(labels, took_ms / 1000);
     if (this.#queue.length > 0) dispatch(this.#ref, null);
     else this.#busy = false;
+  }
+
+  /** Decides a batch; a fault in it is narrowed down to the messages that bring it, so that only they suffer. */
+  async #attempt(batch: Waiting[]): Promise<'ok' | 'away'> {
+    try {
+      await this.#decide(batch);
+    } catch (error) {
+      this.#drop();
+      const left = batch.filter((waiting) => !waiting.answered && !this.#queue.includes(waiting));
+      if (error instanceof StoreUnavailable) {
+        this.#answerAll(left, AWAY);
+        return 'away';
+      }
+      const [first] = left;
+      if (first !== undefined && left.length === 1) {
+        this.#answerThrown(first, error);
+        return 'ok';
+      }
+      for (const [index, waiting] of left.entries()) {
+        if ((await this.#attempt([waiting])) === 'ok') continue;
+        this.#answerAll(left.slice(index + 1), AWAY);
+        return 'away';
+      }
+    }
+    return 'ok';
   }
 
   /** Decides and saves the batch; what did not fit goes back to the head of the mailbox. */
@@ -141,11 +159,6 @@ export class Activation {
         if (batch.length === 0) throw new Error('a turn must decide something');
       }
       if (!folded.changed) return this.#answerOutcomes(batch, folded.outcomes, null);
-      const broken = folded.entity.state === null ? null : (kind.invariant?.(folded.entity.state) ?? null);
-      if (broken !== null) {
-        this.#parts.log.error({ kind: kind.kind, broken }, 'a decision breaks an invariant; nothing was saved');
-        return this.#answerAll(batch, BUG);
-      }
       const verdict = await this.#commit(folded, { commit_id, now_ms });
       switch (verdict.verdict) {
         case 'applied':
@@ -194,7 +207,10 @@ export class Activation {
   }
 
   /** Sends the commit until its outcome is known, a bounded number of times; the same commit applies once. */
-  async #commit(folded: Fold, { commit_id, now_ms }: { commit_id: string; now_ms: number }): Promise<Verdict> {
+  async #commit(
+    folded: Fold,
+    { commit_id, now_ms }: { commit_id: string; now_ms: number },
+  ): Promise<Exclude<Verdict, { verdict: 'forgotten' }>> {
     const { metrics, store } = this.#parts;
     const { state, marks } = folded.entity;
     const snapshot: Snapshot = { k: this.kind.schema, s: state };
@@ -209,18 +225,27 @@ export class Activation {
       guards: folded.guards.map(({ guard }) => guard),
       writes: folded.writes,
     };
+    let doubtful = false; // an earlier try was sent, and may have been applied
     for (let tries = 1; ; tries++) {
       const began = performance.now();
       try {
         const verdict = await store.commit(commit);
         metrics.commit.observe((performance.now() - began) / 1000);
         metrics.commits.inc({ verdict: verdict.verdict });
-        if (tries > 1) metrics.unknown_outcomes.inc({ resolved: verdict.verdict });
+        if (verdict.verdict === 'forgotten') {
+          if (!doubtful) return { verdict: 'conflict', version: verdict.version };
+          tries = RESOLVE_TRIES_MAX; // it will never be known
+          throw new StoreUnavailable('storage: too many writers came since to know whether a commit was applied');
+        }
+        if (doubtful) metrics.unknown_outcomes.inc({ resolved: verdict.verdict });
         return verdict;
       } catch (error) {
-        if (!(error instanceof StoreUnavailable) || tries >= RESOLVE_TRIES_MAX) {
+        const sent = !(error instanceof StoreUnavailable) || error.sent;
+        if (!doubtful && (!sent || !(error instanceof StoreUnavailable))) throw error; // nothing can have been applied
+        doubtful = true;
+        if (tries >= RESOLVE_TRIES_MAX) {
           metrics.unknown_outcomes.inc({ resolved: 'no' });
-          throw error;
+          throw error instanceof StoreUnavailable ? error : new StoreUnavailable(`storage: ${String(error)}`);
         }
         await this.#parts.pause(RESOLVE_PAUSE_MS * 2 ** tries);
       }
@@ -245,11 +270,13 @@ export class Activation {
       if (stored.version < this.#fence.version) this.#parts.onRegress(this.place, this.#fence.version, stored.version);
     }
     const began = performance.now();
-    const [stored] = await store.load([this.place]);
-    metrics.load.observe({ kind: this.kind.kind }, (performance.now() - began) / 1000);
     try {
+      const [stored] = await store.load([this.place]);
+      metrics.load.observe({ kind: this.kind.kind }, (performance.now() - began) / 1000);
       this.#entity = stored ? this.#read(stored.snapshot) : { state: null, marks: {} };
+      this.#fence = stored ? { version: stored.version, commit_id: stored.commit_id } : NO_FENCE;
     } catch (error) {
+      if (error instanceof StoreUnavailable) throw error;
       const reason = error instanceof Error ? error.message : String(error);
       this.parked = { reason, since_ms: this.#parts.now() };
       metrics.parked.inc({ kind: this.kind.kind });
@@ -257,7 +284,6 @@ export class Activation {
       this.#drop();
       return PARKED;
     }
-    this.#fence = stored ? { version: stored.version, commit_id: stored.commit_id } : NO_FENCE;
     this.#seen_generation = generation;
     return null;
   }
@@ -265,8 +291,10 @@ export class Activation {
   #read(bytes: Uint8Array): Entity {
     const { kind } = this;
     const snapshot = decodeStored(bytes) as Snapshot;
-    if (typeof snapshot !== 'object' || snapshot === null || !Number.isInteger(snapshot.k)) throw new Error('not a snapshot');
-    if (snapshot.k > kind.schema) throw new Error(`snapshot has schema ${snapshot.k}, this server knows ${kind.schema}`);
+    if (typeof snapshot !== 'object' || snapshot === null || !Number.isInteger(snapshot.k))
+      throw new Error('not a snapshot');
+    if (snapshot.k > kind.schema)
+      throw new Error(`snapshot has schema ${snapshot.k}, this server knows ${kind.schema}`);
     let state = snapshot.s;
     if (state !== null) {
       for (let schema = snapshot.k; schema < kind.schema; schema++) {
@@ -291,20 +319,28 @@ export class Activation {
   }
 
   #answerOutcomes(batch: Waiting[], outcomes: Outcome[], settled: Promise<void> | null): void {
-    batch.forEach((waiting, index) => {
+    for (const [index, waiting] of batch.entries()) {
       const outcome = outcomes[index] as Outcome;
       switch (outcome.outcome) {
         case 'decided':
-          return answer(waiting, { outcome: 'decided', reply: outcome.reply, settled });
+          answer(waiting, { outcome: 'decided', reply: outcome.reply, settled });
+          break;
         case 'already':
-          return answer(waiting, ALREADY);
-        case 'threw': {
-          this.#parts.metrics.thrown.inc({ kind: this.kind.kind });
-          this.#parts.log.error({ err: outcome.error, kind: this.kind.kind }, 'a decision threw');
-          return answer(waiting, { outcome: 'threw', reply: BUG, settled: null });
-        }
+          answer(waiting, ALREADY);
+          break;
+        case 'threw':
+          this.#answerThrown(waiting, outcome.error);
+          break;
+        default:
+          unreachable(outcome);
       }
-    });
+    }
+  }
+
+  #answerThrown(waiting: Waiting, error: unknown): void {
+    this.#parts.metrics.thrown.inc({ kind: this.kind.kind });
+    this.#parts.log.error({ err: error, kind: this.kind.kind }, 'a decision threw');
+    answer(waiting, { outcome: 'threw', reply: BUG, settled: null });
   }
 }
 
@@ -319,4 +355,3 @@ function answer(waiting: Waiting, value: Answer): void {
   waiting.answered = true;
   waiting.resolve(value);
 }
-
