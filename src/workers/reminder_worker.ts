@@ -1,10 +1,10 @@
 import type { Logger } from 'pino';
 import type { Address } from '../../actors/actor.js';
-import { PARTITIONS } from '../vocabulary/ids.js';
 import type { Metrics } from '../runtime/metrics.js';
 import type { Runtime } from '../runtime/runtime.js';
 import { decodeStored, encodeStored } from '../store/codec.js';
 import type { DueReminder, Store } from '../store/store.js';
+import { PARTITIONS } from '../vocabulary/ids.js';
 
 const LOOK_EVERY_MS = 1_000;
 const PER_PARTITION_MAX = 100;
@@ -59,10 +59,22 @@ export class ReminderWorker {
     const due = found.flat().slice(0, PER_LOOK_MAX);
     let fired = 0;
     for (let at = 0; at < due.length; at += AT_ONCE_MAX) {
-      const results = await Promise.all(due.slice(at, at + AT_ONCE_MAX).map((one) => this.#fire(one.partition, one.reminder, now_ms)));
+      const results = await Promise.all(
+        due.slice(at, at + AT_ONCE_MAX).map((one) => this.#tryFire(one.partition, one.reminder, now_ms)),
+      );
       fired += results.filter(Boolean).length;
     }
     return fired;
+  }
+
+  /** One that can't be read or delivered must not keep the others from firing. */
+  async #tryFire(partition: number, reminder: DueReminder, now_ms: number): Promise<boolean> {
+    try {
+      return await this.#fire(partition, reminder, now_ms);
+    } catch (error) {
+      this.#parts.log.error({ err: error, partition }, 'a reminder could not be fired');
+      return false;
+    }
   }
 
   async #fire(partition: number, { member, at_ms, body }: DueReminder, now_ms: number): Promise<boolean> {
