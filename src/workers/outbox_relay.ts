@@ -1,10 +1,10 @@
 import type { Logger } from 'pino';
-import { PARTITIONS } from '../vocabulary/ids.js';
 import type { Tell } from '../runtime/fold.js';
 import type { Metrics } from '../runtime/metrics.js';
 import type { Runtime } from '../runtime/runtime.js';
 import { decodeStored, encodeStored } from '../store/codec.js';
-import type { OutboxTell, Store } from '../store/store.js';
+import { type OutboxTell, type Store, StoreUnavailable } from '../store/store.js';
+import { PARTITIONS } from '../vocabulary/ids.js';
 
 const READ_MAX = 200;
 /** Tells of one partition that may be in hand; further ones wait in the outbox. */
@@ -13,16 +13,38 @@ const POLL_EVERY_MS = 1_000;
 const RETRY_FIRST_MS = 50;
 const RETRY_MAX_MS = 5_000;
 const THROWS_MAX = 5;
+/** A receiver that could not take its tell so often is not waited for. */
+const REFUSALS_STUCK = 3;
+const DRAIN_LOOKS_EVERY_MS = 10;
 
-type Parts = { store: Store; runtime: Runtime; metrics: Metrics; log: Pick<Logger, 'warn' | 'error'>; pause?: (ms: number) => Promise<void> };
+type Parts = {
+  store: Store;
+  runtime: Runtime;
+  metrics: Metrics;
+  log: Pick<Logger, 'warn' | 'error'>;
+  pause?: (ms: number) => Promise<void>;
+};
 
 type Box = {
   read_up_to: number;
-  in_hand: number;
-  /** Per receiver, the delivery of its last tell in hand: the next one waits for it. */
-  receivers: Map<string, Promise<void>>;
+  /** The runtime's generation in which `read_up_to` was reached: doubtful storage is read from the beginning. */
+  generation: number;
+  /** Ids of the tells in hand. */
+  in_hand: Set<string>;
+  /** Too much was in hand to read on. */
+  full: boolean;
+  receivers: Map<string, Receiver>;
+  /** Who waits for a tell, by its id. */
+  waiters: Map<string, () => void>;
   reading: Promise<void> | null;
   again: boolean;
+};
+
+type Receiver = {
+  /** The delivery of its last tell in hand: the next one waits for it. */
+  last: Promise<void>;
+  /** How often it could not take the first of its tells. */
+  refusals: number;
 };
 
 /**
@@ -34,12 +56,14 @@ export class OutboxRelay {
   readonly #parts: Parts;
   readonly #boxes: Box[] = Array.from({ length: PARTITIONS }, () => ({
     read_up_to: 0,
-    in_hand: 0,
+    generation: 0,
+    in_hand: new Set(),
+    full: false,
     receivers: new Map(),
+    waiters: new Map(),
     reading: null,
     again: false,
   }));
-  readonly #waiters = new Map<string, () => void>();
   #timer: NodeJS.Timeout | null = null;
   #stopped = false;
 
@@ -58,22 +82,30 @@ export class OutboxRelay {
   async stop(): Promise<void> {
     this.#stopped = true;
     if (this.#timer !== null) clearInterval(this.#timer);
-    await Promise.all(this.#boxes.flatMap(({ receivers }) => [...receivers.values()]));
+    await Promise.all(this.#boxes.flatMap(({ receivers }) => [...receivers.values()].map(({ last }) => last)));
+    for (const { waiters } of this.#boxes) {
+      for (const waiter of waiters.values()) waiter();
+      waiters.clear();
+    }
   }
 
   /** Resolves when no tell is left that could be applied: for the test clock and for shutting down. */
   async drain(): Promise<void> {
-    await Promise.all(this.#boxes.map((_, partition) => this.#read(partition)));
-    for (;;) {
-      const busy = this.#boxes.flatMap(({ receivers }) => [...receivers.values()]);
+    while (!this.#stopped) {
+      await Promise.all(this.#boxes.map((_, partition) => this.#read(partition)));
+      const busy = this.#boxes
+        .flatMap(({ receivers }) => [...receivers.values()])
+        .filter(({ refusals }) => refusals < REFUSALS_STUCK);
       if (busy.length === 0) return;
-      await Promise.race([Promise.all(busy), new Promise((resolve) => setTimeout(resolve, RETRY_MAX_MS))]);
-      if (this.#boxes.every(({ receivers }) => receivers.size === 0)) return;
+      const looked = new Promise((resolve) => setTimeout(resolve, DRAIN_LOOKS_EVERY_MS));
+      await Promise.race([Promise.all(busy.map(({ last }) => last)), looked]);
     }
   }
 
   #settle(partition: number, tells: Tell[]): Promise<void> {
-    const all = tells.map(({ id }) => new Promise<void>((resolve) => this.#waiters.set(id, resolve)));
+    if (this.#stopped) return Promise.resolve();
+    const { waiters } = this.#boxes[partition] as Box;
+    const all = tells.map(({ id }) => new Promise<void>((resolve) => waiters.set(id, resolve)));
     void this.#read(partition);
     return Promise.all(all).then(() => {});
   }
@@ -89,54 +121,80 @@ export class OutboxRelay {
       box.again = true;
       return box.reading;
     }
-    box.reading = this.#readOn(partition, box)
-      .catch(() => {}) // storage is away: the next poll reads on
-      .finally(() => {
-        box.reading = null;
-      });
+    box.reading = this.#readOn(partition, box);
     return box.reading;
   }
 
   async #readOn(partition: number, box: Box): Promise<void> {
-    for (;;) {
-      box.again = false;
-      if (box.in_hand >= IN_HAND_MAX) return;
-      const tells = await this.#parts.store.tells(partition, box.read_up_to, READ_MAX);
-      for (const tell of tells) {
-        box.read_up_to = tell.number;
-        this.#take(partition, box, tell);
+    await null; // so that `reading` is set before it is cleared
+    try {
+      for (;;) {
+        box.again = false;
+        if (box.generation !== this.#parts.runtime.generation) {
+          box.generation = this.#parts.runtime.generation;
+          box.read_up_to = 0;
+        }
+        box.full = box.in_hand.size >= IN_HAND_MAX;
+        if (box.full) return;
+        const waited_for = [...box.waiters.keys()];
+        const tells = await this.#parts.store.tells(partition, box.read_up_to, READ_MAX);
+        for (const tell of tells) {
+          box.read_up_to = tell.number;
+          this.#take(partition, box, tell);
+        }
+        if (tells.length === READ_MAX) continue;
+        // What was committed before this read and is not in hand, another process has applied and taken away.
+        for (const id of waited_for) {
+          if (box.in_hand.has(id)) continue;
+          box.waiters.get(id)?.();
+          box.waiters.delete(id);
+        }
+        if (!box.again) return;
       }
-      if (tells.length < READ_MAX && !box.again) return;
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable))
+        this.#parts.log.error({ err: error, partition }, 'an outbox could not be read');
+    } finally {
+      box.reading = null;
     }
   }
 
   #take(partition: number, box: Box, { number, body }: OutboxTell): void {
     const tell = decodeStored(body) as Tell;
-    const receiver = `${tell.to.kind}:${tell.to.id}`;
-    const before = box.receivers.get(receiver) ?? Promise.resolve();
-    box.in_hand += 1;
+    if (box.in_hand.has(tell.id)) return;
+    const name = `${tell.to.kind}:${tell.to.id}`;
+    const receiver = box.receivers.get(name) ?? { last: Promise.resolve(), refusals: 0 };
+    box.in_hand.add(tell.id);
     this.#parts.metrics.tells_waiting.inc();
     const began = performance.now();
-    const delivery = before
-      .then(() => this.#deliver(partition, number, tell))
+    const delivery = receiver.last
+      .then(() => this.#deliver({ partition, number, tell, receiver }))
       .then(({ settled }) => {
         this.#parts.metrics.tell_lag.observe((performance.now() - began) / 1000);
-        const waiter = this.#waiters.get(tell.id);
-        this.#waiters.delete(tell.id);
+        const waiter = box.waiters.get(tell.id);
+        box.waiters.delete(tell.id);
         if (waiter === undefined) return;
         if (settled === null) waiter();
         else void settled.then(waiter); // what it told others counts as well
       })
       .finally(() => {
-        box.in_hand -= 1;
+        box.in_hand.delete(tell.id);
         this.#parts.metrics.tells_waiting.dec();
-        if (box.receivers.get(receiver) === delivery) box.receivers.delete(receiver);
+        if (receiver.last === delivery) box.receivers.delete(name);
+        if (box.full && box.in_hand.size <= IN_HAND_MAX / 2) void this.#read(partition);
       });
-    box.receivers.set(receiver, delivery);
+    receiver.last = delivery;
+    box.receivers.set(name, receiver);
   }
 
-  /** Tries until the receiver has taken the tell, or set it aside; `settled` is what that in turn set off. */
-  async #deliver(partition: number, number: number, tell: Tell): Promise<{ settled: Promise<void> | null }> {
+  /** Tries until the receiver has taken the tell, or set it aside; resolves with what that in turn set off. */
+  async #deliver(delivery: {
+    partition: number;
+    number: number;
+    tell: Tell;
+    receiver: Receiver;
+  }): Promise<{ settled: Promise<void> | null }> {
+    const { partition, number, tell, receiver } = delivery;
     const { runtime, store, log, metrics } = this.#parts;
     const pause = this.#parts.pause ?? ((ms) => new Promise<void>((resolve) => setTimeout(resolve, ms)));
     let throws = 0;
@@ -152,9 +210,12 @@ export class OutboxRelay {
         }
         if (answer.outcome === 'decided' || answer.outcome === 'already' || throws >= THROWS_MAX) {
           await store.removeTells(partition, [number]);
+          receiver.refusals = 0;
           return { settled: answer.settled };
         }
+        if (answer.outcome === 'refused') receiver.refusals += 1;
       } catch (error) {
+        receiver.refusals += 1;
         log.warn({ err: error }, 'a tell could not be delivered yet');
       }
       await pause(wait_ms);
