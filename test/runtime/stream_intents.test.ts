@@ -1,0 +1,104 @@
+import t from 'tap';
+import { type ChunkIntent, stream } from '../../actors/stream.js';
+import { drawId } from '../../src/draw.js';
+import { isRefusal } from '../../src/vocabulary/refusals.js';
+import { TestRedis } from '../fixtures/redis.js';
+import { ServerProcess } from '../fixtures/server_process.js';
+
+const intent = (source_chunk_ref: string, sequence: number): ChunkIntent => ({
+  source_chunk_ref,
+  sequence,
+  source_start_ms: 1_000 * sequence,
+  publication_start_ms: 1_000 * sequence,
+  source_end_ms: 1_000 * sequence + 1_000,
+  codec: 'opus',
+  container: 'ogg',
+  size_bytes: 100,
+  sha256: '0'.repeat(64),
+});
+
+t.test('many intents in one turn', async (t) => {
+  const server = await new TestRedis().start();
+  t.teardown(() => server.stop());
+  const process = await ServerProcess.open(t, { socket_path: server.socket_path, kinds: [stream] });
+  const register = async () => {
+    const address = { kind: 'stream', id: drawId({ partition: 1, now_ms: Date.now() }) };
+    await process.runtime.ask(address, {
+      ...{
+        type: 'register',
+        account_id: drawId({ partition: 1, now_ms: Date.now() }),
+        workspace_id: 'w',
+        source_id: 's',
+      },
+      ...{ device_id: 'd', binding_epoch: 'e', source_stream_ref: 'r', captured_at: '2026-01-01T00:00:00Z' },
+      ...{ clock_uncertainty_ms: 0, end_ms: null },
+    });
+    return address;
+  };
+  const ask = (address: { kind: string; id: string }, intents: ChunkIntent[]) =>
+    Promise.all(
+      intents.map((intent) =>
+        process.counted(process.runtime.ask(address, { type: 'intend', intent, content: JSON.stringify(intent) })),
+      ),
+    );
+  const chunksOf = async (address: { kind: string; id: string }) =>
+    (await process.runtime.ask<{ chunks: { source_chunk_ref: string }[] }>(address, {
+      type: 'list_chunks',
+      range: { limit: 100 },
+    })) as { chunks: { source_chunk_ref: string }[] };
+
+  await t.test('50 equal ones make one chunk and hear the same', async (t) => {
+    const address = await register();
+    const turns = process.turnsOf(address);
+    const replies = (await ask(address, new Array<ChunkIntent>(50).fill(intent('a', 1)))) as {
+      chunk: { chunk_id: string };
+    }[];
+    t.equal(process.turnsOf(address), turns + 1, 'in one turn');
+    t.equal(new Set(replies.map(({ chunk }) => JSON.stringify(chunk))).size, 1);
+    t.equal((await chunksOf(address)).chunks.length, 1);
+    t.same(
+      await ask(address, [intent('a', 1)]).then(([again]) => (again as (typeof replies)[0])?.chunk.chunk_id),
+      replies[0]?.chunk.chunk_id,
+    );
+  });
+
+  await t.test('of 50 with one sequence and other refs one wins, 49 hear CONFLICT', async (t) => {
+    const address = await register();
+    const turns = process.turnsOf(address);
+    const replies = await ask(
+      address,
+      Array.from({ length: 50 }, (_, i) => intent(`ref-${i}`, 1)),
+    );
+    t.equal(process.turnsOf(address), turns + 1, 'in one turn');
+    t.notOk(isRefusal(replies[0]), 'the first one wins');
+    t.equal(replies.filter((reply) => isRefusal(reply) && reply.refused === 'CONFLICT').length, 49);
+    t.same(
+      (await chunksOf(address)).chunks.map((chunk) => chunk.source_chunk_ref),
+      ['ref-0'],
+    );
+  });
+
+  await t.test('50 with one ref and other contents: one wins, 49 hear CONFLICT', async (t) => {
+    const address = await register();
+    const replies = await ask(
+      address,
+      Array.from({ length: 50 }, (_, i) => intent('ref', i)),
+    );
+    t.equal(replies.filter((reply) => isRefusal(reply) && reply.refused === 'CONFLICT').length, 49);
+    t.equal((await chunksOf(address)).chunks.length, 1);
+  });
+
+  await t.test('a list asked for between two intents of one turn holds the first and not the second', async (t) => {
+    const address = await register();
+    const [, listed] = await Promise.all([
+      ask(address, [intent('a', 1)]),
+      chunksOf(address),
+      ask(address, [intent('b', 2)]),
+    ]);
+    t.same(
+      listed.chunks.map((chunk) => chunk.source_chunk_ref),
+      ['a'],
+    );
+    t.equal((await chunksOf(address)).chunks.length, 2);
+  });
+});

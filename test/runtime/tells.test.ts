@@ -1,0 +1,181 @@
+import t from 'tap';
+import type { Address } from '../../actors/actor.js';
+import { keysOf } from '../../src/store/partitions.js';
+import { type LedgerMessage, ledgerOf } from '../fixtures/ledger.js';
+import { TestRedis } from '../fixtures/redis.js';
+import { ServerProcess } from '../fixtures/server_process.js';
+import { until } from '../fixtures/until.js';
+import { WatchedStore } from '../fixtures/watched_store.js';
+
+t.test('tells', async (t) => {
+  const server = await new TestRedis().start();
+  t.teardown(() => server.stop());
+  const { socket_path } = server;
+  const redis = await server.connect();
+  const open = (watched = new WatchedStore()) =>
+    ServerProcess.open(t, { socket_path, trust_memory: false, wrap: watched.wrap });
+  const tell = (process: ServerProcess, from: Address, to: Address[], message: LedgerMessage) =>
+    process.ask(from, { type: 'tell', to, message });
+  const note = (text: string): LedgerMessage => ({ type: 'note', text });
+  const names = Array.from({ length: 60 }, (_, i) => `n${i}`);
+
+  await t.test('each is applied once and in order per receiver while two processes relay', async (t) => {
+    const both = [await open(), await open()] as const;
+    const from = [ledgerOf(1), ledgerOf(1), ledgerOf(1)];
+    const to = [ledgerOf(2), ledgerOf(3)];
+    for (const { relay } of both) relay.start();
+    await Promise.all(
+      from.map(async (sender, which) => {
+        for (const [i, name] of names.entries())
+          await tell(both[i % 2] as ServerProcess, sender, to, note(`${which} ${name}`));
+      }),
+    );
+    await until('the outbox is empty', async () => (await redis.xlen(keysOf(1).outbox)) === 0);
+    for (const receiver of to) {
+      const { trail } = await both[0].view(receiver);
+      t.equal(trail.length, from.length * names.length);
+      for (const which of from.keys())
+        t.same(
+          trail.filter((text) => text.startsWith(`${which} `)),
+          names.map((name) => `${which} ${name}`),
+        );
+    }
+    const [one, other] = await Promise.all(to.map((receiver) => both[0].view(receiver)));
+    t.same(one, other, 'both in the order of the outbox');
+  });
+
+  await t.test('one that is handed over again is known', async (t) => {
+    const process = await open();
+    const [from, to] = [ledgerOf(4), ledgerOf(5)];
+    const again = await open();
+    const watched = new WatchedStore();
+    const stuck = await open(watched);
+    watched.before.set('removeTells', () => Promise.reject(new Error('not now')));
+    await tell(process, from, [to], { type: 'add', by: 1 });
+    stuck.relay.start();
+    await until('it was applied and not removed', () => watched.count('removeTells') > 0);
+    t.equal((await process.view(to)).n, 1);
+    again.relay.start();
+    await until('it is removed', async () => (await redis.xlen(keysOf(4).outbox)) === 0);
+    watched.before.clear();
+    t.equal((await process.view(to)).n, 1);
+  });
+
+  await t.test('several that reach a receiver in one turn are each applied once', async (t) => {
+    const process = await open();
+    const to = ledgerOf(6);
+    const deliver = (number: number) =>
+      process.runtime.deliver(to, { message: note(`${number}`), source: { from: 'tell', partition: 9, number } });
+    const outcomes = await Promise.all([1, 2, 2, 1, 3].map(deliver));
+    t.same(
+      outcomes.map(({ outcome }) => outcome),
+      ['decided', 'decided', 'already', 'already', 'decided'],
+    );
+    t.same((await process.view(to)).trail, ['1', '2', '3']);
+    t.equal((await deliver(3)).outcome, 'already');
+  });
+
+  await t.test('an ended entity remembers what it has taken', async (t) => {
+    const process = await open();
+    const to = ledgerOf(7);
+    const deliver = (number: number, message: LedgerMessage) =>
+      process.runtime.deliver(to, { message, source: { from: 'tell', partition: 9, number } });
+    await deliver(1, { type: 'add', by: 1 });
+    await deliver(2, { type: 'end' });
+    const other = await open();
+    t.equal(
+      (await other.runtime.deliver(to, { message: note('1'), source: { from: 'tell', partition: 9, number: 1 } }))
+        .outcome,
+      'already',
+    );
+    t.same(await other.view(to), { n: 0, trail: [] });
+  });
+
+  await t.test('a parked receiver holds up nobody else, and gets its own when it is repaired', async (t) => {
+    const process = await open();
+    const [from, broken, well] = [ledgerOf(10), ledgerOf(11), ledgerOf(11)];
+    await redis.set(keysOf(11).entity(broken), 'garbage');
+    process.relay.start();
+    for (const name of names) await tell(process, from, [broken, well], note(name));
+    await until('the others are applied', async () => (await process.view(well)).trail.length === names.length);
+    t.same((await process.view(well)).trail, names);
+    t.equal(await redis.xlen(keysOf(10).outbox), names.length, 'its own wait');
+    await process.relay.drain();
+    await redis.del(keysOf(11).entity(broken));
+    process.runtime.unpark(broken);
+    await until('its own are applied', async () => (await process.view(broken)).trail.length === names.length);
+    t.same((await process.view(broken)).trail, names);
+    await until('the outbox is empty', async () => (await redis.xlen(keysOf(10).outbox)) === 0);
+  });
+
+  for (const type of ['throw', 'overdraw', 'misorder'] as const) {
+    await t.test(`one that throws five times is set aside, and the next one follows (${type})`, async (t) => {
+      const process = await open();
+      const [from, to] = [ledgerOf(12), ledgerOf(13)];
+      await redis.del(keysOf(12).setAside);
+      await process.ask(from, { type: 'tell', to: [to], message: { type } });
+      await tell(process, from, [to], note('next'));
+      process.relay.start();
+      await until('the next one is applied', async () => (await process.view(to)).trail.length === 1);
+      t.match(
+        (await process.store.listSetAside(12)).map(({ name }) => name),
+        [/^tell:\d+$/],
+      );
+      await until('the outbox is empty', async () => (await redis.xlen(keysOf(12).outbox)) === 0);
+      t.equal(process.logged.filter(({ text }) => text === 'a decision threw').length, 5);
+      t.same(await process.view(to), { n: 0, trail: ['next'] });
+    });
+  }
+
+  await t.test('who asks to be answered when all is settled, is, through every step', async (t) => {
+    const process = await open();
+    const [a, b, c] = [ledgerOf(20), ledgerOf(21), ledgerOf(22)];
+    process.relay.start();
+    const onward: LedgerMessage = { type: 'tell', to: [c], message: { type: 'add', by: 1 } };
+    for (let n = 1; n <= 20; n++) {
+      t.equal(await process.counted(process.runtime.askSettled(a, { type: 'tell', to: [b], message: onward })), 'done');
+      if ((await process.view(c)).n !== n) t.fail(`answered before ${n} was applied`);
+    }
+  });
+
+  await t.test('who waits for a tell that another process applied is answered, too', async (t) => {
+    const watched = new WatchedStore();
+    const asker = await open(watched);
+    const other = await open();
+    const [a, b] = [ledgerOf(23), ledgerOf(24)];
+    watched.before.set('tells', () =>
+      until('the other one relayed it', async () => (await redis.xlen(keysOf(23).outbox)) === 0),
+    );
+    other.relay.start();
+    const began = performance.now();
+    t.equal(await asker.runtime.askSettled(a, { type: 'tell', to: [b], message: { type: 'add', by: 1 } }), 'done');
+    t.ok(performance.now() - began < 1_900, `before the time is up (${Math.round(performance.now() - began)} ms)`);
+    t.equal((await asker.view(b)).n, 1);
+    watched.before.clear();
+  });
+
+  await t.test('a receiver that is told again by what it set off does not wait for itself', async (t) => {
+    const process = await open();
+    const [a, b, c] = [ledgerOf(25), ledgerOf(25), ledgerOf(25)];
+    process.relay.start();
+    const back: LedgerMessage = { type: 'tell', to: [b], message: note('back') };
+    const message: LedgerMessage = { type: 'tell', to: [c], message: back };
+    const began = performance.now();
+    t.equal(await process.counted(process.runtime.askSettled(a, { type: 'tell', to: [b], message })), 'done');
+    t.ok(performance.now() - began < 1_900, 'answered before the time is up');
+    t.same((await process.view(b)).trail, ['back']);
+  });
+
+  await t.test('draining waits for what tells set off in turn', async (t) => {
+    const process = await open();
+    const chain = Array.from({ length: 6 }, (_, i) => ledgerOf(30 + i));
+    const message = chain
+      .slice(1)
+      .reduceRight<LedgerMessage>((message, to) => ({ type: 'tell', to: [to], message }), note('end'));
+    // The last of the chain tells nobody: its message is the note.
+    await process.ask(chain[0] as Address, message);
+    await process.relay.drain();
+    t.same((await process.view(chain[chain.length - 1] as Address)).trail, ['end']);
+    t.equal(await redis.xlen(keysOf(34).outbox), 0);
+  });
+});
