@@ -3,7 +3,7 @@ import type { ActorKind, FactRequest } from '../../actors/actor.js';
 import { drawFraction } from '../draw.js';
 import { decodeStored, encodeStored } from '../store/codec.js';
 import { type Commit, type Fence, NO_FENCE, type Place, StoreUnavailable, type Verdict } from '../store/store.js';
-import { type Refusal, refuse } from '../vocabulary/refusals.js';
+import { type Refusal, refuse, unreachable } from '../vocabulary/refusals.js';
 import { type Entity, type Fold, fold, type Incoming, type Outcome } from './fold.js';
 import type { RuntimeParts } from './runtime.js';
 
