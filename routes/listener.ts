@@ -232,7 +232,7 @@ function awaitBody(kind: ListenerKind, request: FastifyRequest, reply: FastifyRe
     );
   }, BODY_MAX_MS);
   raw.once('end', () => clearTimeout(late));
-  raw.once('close', () => clearTimeout(late));
+  reply.raw.once('close', () => clearTimeout(late));
 }
 
 /** Lets a client that sent `Expect: 100-continue` begin with its body. */
