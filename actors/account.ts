@@ -1,4 +1,10 @@
-import { ENTITLEMENT_CHANGED_FIELDS, ENTITLEMENT_DEFAULTS, type Entitlement, type Permission, permissionsOf } from '../src/vocabulary/permissions.js';
+import {
+  ENTITLEMENT_CHANGED_FIELDS,
+  ENTITLEMENT_DEFAULTS,
+  type Entitlement,
+  type Permission,
+  permissionsOf,
+} from '../src/vocabulary/permissions.js';
 import { refuse, unreachable } from '../src/vocabulary/refusals.js';
 import { actorKind, type Decision, type Effect, type FactRequest, type LifeName, type RangeRequest } from './actor.js';
 
@@ -17,7 +23,12 @@ export type Account = {
 };
 
 /** Collection `devices`, by device id, in the order of binding. */
-export type BoundDevice = { kind: 'personal' | 'shared'; bound_at_ms: number; binding_epoch: string; source_id: string };
+export type BoundDevice = {
+  kind: 'personal' | 'shared';
+  bound_at_ms: number;
+  binding_epoch: string;
+  source_id: string;
+};
 
 export type AccountMessage =
   | { type: 'create'; email: string; workspace_id: string }
@@ -90,7 +101,8 @@ export const account = actorKind<Account, AccountMessage, AccountReply>({
 
       case 'switch_entitlement': {
         const { entitlement, enabled } = message;
-        if ((state.entitlements[entitlement] ?? ENTITLEMENT_DEFAULTS[entitlement]) === enabled) return { reply: view(state) };
+        if ((state.entitlements[entitlement] ?? ENTITLEMENT_DEFAULTS[entitlement]) === enabled)
+          return { reply: view(state) };
         const next = { ...state, entitlements: { ...state.entitlements, [entitlement]: enabled } };
         return { reply: view(next), next, effects: [updated(state, ENTITLEMENT_CHANGED_FIELDS[entitlement])] };
       }
@@ -106,13 +118,24 @@ export const account = actorKind<Account, AccountMessage, AccountReply>({
           {
             effect: 'tell',
             to: { kind: 'binding', id: binding_epoch },
-            message: { type: 'open', account_id: state.id, workspace_id: state.private_workspace.id, device_id, source_id, claim_id: message.claim_id },
+            message: {
+              type: 'open',
+              account_id: state.id,
+              workspace_id: state.private_workspace.id,
+              device_id,
+              source_id,
+              claim_id: message.claim_id,
+            },
           },
         ];
         if (known_source === undefined) {
           effects.push(
             { effect: 'put', collection: 'device_sources', id: device_id, value: { source_id } },
-            { effect: 'tell', to: { kind: 'source', id: source_id }, message: { type: 'create', account_id: state.id, device_id } },
+            {
+              effect: 'tell',
+              to: { kind: 'source', id: source_id },
+              message: { type: 'create', account_id: state.id, device_id },
+            },
           );
         }
         if (before !== undefined && before.binding_epoch !== binding_epoch) effects.push(endBinding(before));
@@ -134,7 +157,11 @@ export const account = actorKind<Account, AccountMessage, AccountReply>({
           effects: [
             { effect: 'drop', collection: 'devices', id: message.device_id },
             endBinding(bound),
-            { effect: 'tell', to: { kind: 'device', id: message.device_id }, message: { type: 'unbind', binding_epoch } },
+            {
+              effect: 'tell',
+              to: { kind: 'device', id: message.device_id },
+              message: { type: 'unbind', binding_epoch },
+            },
           ],
         };
       }
@@ -153,7 +180,13 @@ function view(state: Account): AccountView {
 }
 
 function updated(state: Account, changed_fields: readonly string[]): Effect {
-  return { effect: 'event', account_id: state.id, type: 'account.updated', resource_id: state.id, data: { changed_fields } };
+  return {
+    effect: 'event',
+    account_id: state.id,
+    type: 'account.updated',
+    resource_id: state.id,
+    data: { changed_fields },
+  };
 }
 
 function endBinding({ binding_epoch }: BoundDevice): Effect {

@@ -5,9 +5,7 @@ import type { Refusal } from '../src/vocabulary/refusals.js';
 export type Address = { kind: string; id: string };
 
 /** A record that a message needs before it can be decided: one by its id, or a run of an ordered collection. */
-export type FactRequest =
-  | { collection: string; id: string }
-  | { collection: string; range: RangeRequest };
+export type FactRequest = { collection: string; id: string } | { collection: string; range: RangeRequest };
 
 /** A run of an ordered collection, by `order` and then by record id; `after` is exclusive. */
 export type RangeRequest = {
@@ -80,6 +78,8 @@ export interface ActorKind<State = unknown, Message = unknown, Reply = unknown> 
 }
 
 /** Keeps a kind's own types for callers while the runtime sees all kinds alike. */
-export function actorKind<State, Message, Reply>(kind: ActorKind<State, Message, Reply>): ActorKind<State, Message, Reply> {
+export function actorKind<State, Message, Reply>(
+  kind: ActorKind<State, Message, Reply>,
+): ActorKind<State, Message, Reply> {
   return kind;
 }

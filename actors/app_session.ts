@@ -72,7 +72,8 @@ export const appSession = actorKind<AppSession, AppSessionMessage, AppSessionRep
       };
       return issue(session, now_ms);
     }
-    if (message.type === 'end') return state === null ? { reply: DONE } : { reply: DONE, next: null, effects: [forgetRunOut] };
+    if (message.type === 'end')
+      return state === null ? { reply: DONE } : { reply: DONE, next: null, effects: [forgetRunOut] };
     if (message.type === 'run_out') return { reply: DONE, next: null };
     if (state === null || now_ms >= state.turned_at_ms + LIMITS.app_refresh_life_ms) return { reply: ENDED };
     switch (message.type) {
@@ -94,11 +95,21 @@ export const appSession = actorKind<AppSession, AppSessionMessage, AppSessionRep
       case 'refresh': {
         const { generation } = message;
         if (generation === state.generation) {
-          return issue({ ...state, generation: generation + 1, turned_at_ms: now_ms, successor_used: false, last_used_at_ms: now_ms }, now_ms);
+          return issue(
+            {
+              ...state,
+              generation: generation + 1,
+              turned_at_ms: now_ms,
+              successor_used: false,
+              last_used_at_ms: now_ms,
+            },
+            now_ms,
+          );
         }
         const since_turn_ms = now_ms - state.turned_at_ms;
         const in_time =
-          since_turn_ms < LIMITS.refresh_retry_ms || (!state.successor_used && since_turn_ms < LIMITS.refresh_retry_unused_ms);
+          since_turn_ms < LIMITS.refresh_retry_ms ||
+          (!state.successor_used && since_turn_ms < LIMITS.refresh_retry_unused_ms);
         // A lost answer must not sign a phone out: the same successor again, with a fresh access token.
         if (generation === state.generation - 1 && in_time) return issue(state, now_ms);
         if (generation > state.generation) return { reply: ENDED };
@@ -113,7 +124,9 @@ export const appSession = actorKind<AppSession, AppSessionMessage, AppSessionRep
       const serial = session.next_serial;
       const expires_at_ms = at_ms + LIMITS.app_access_life_ms;
       const alive = session.accesses.filter((access) => at_ms < access.expires_at_ms);
-      const accesses = [...alive, { serial, generation: session.generation, expires_at_ms }].slice(-LIMITS.app_accesses_alive_max);
+      const accesses = [...alive, { serial, generation: session.generation, expires_at_ms }].slice(
+        -LIMITS.app_accesses_alive_max,
+      );
       const next = { ...session, accesses, next_serial: serial + 1 };
       return { reply: { session: next, serial, expires_at_ms }, next, effects: [runOutLater(session)] };
     }

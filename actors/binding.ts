@@ -51,7 +51,9 @@ export const binding = actorKind<Binding, BindingMessage, BindingReply>({
       return { reply: next, next, effects: [answered] };
     }
     if (message.type === 'end') {
-      return state === null || state.status === 'ended' ? { reply: DONE } : { reply: DONE, next: { ...state, status: 'ended' } };
+      return state === null || state.status === 'ended'
+        ? { reply: DONE }
+        : { reply: DONE, next: { ...state, status: 'ended' } };
     }
     if (state === null || state.device_id !== message.device_id || state.status === 'ended') return { reply: UNBOUND };
     switch (message.type) {
@@ -62,11 +64,14 @@ export const binding = actorKind<Binding, BindingMessage, BindingReply>({
         const { source_stream_ref, new_stream_id } = message;
         const known = facts.record<{ stream_id: string }>('streams', source_stream_ref);
         if (known !== undefined) return { reply: { stream_id: known.stream_id, binding: state } };
-        if (new_stream_id === null) return { reply: refuse('NOT_FOUND', 'No stream with this source_stream_ref is registered.') };
+        if (new_stream_id === null)
+          return { reply: refuse('NOT_FOUND', 'No stream with this source_stream_ref is registered.') };
         return {
           reply: { stream_id: new_stream_id, binding: state },
           next: { ...state },
-          effects: [{ effect: 'put', collection: 'streams', id: source_stream_ref, value: { stream_id: new_stream_id } }],
+          effects: [
+            { effect: 'put', collection: 'streams', id: source_stream_ref, value: { stream_id: new_stream_id } },
+          ],
         };
       }
       default:

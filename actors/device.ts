@@ -37,7 +37,14 @@ export const device = actorKind<Device, DeviceMessage, DeviceReply>({
     if (message.type === 'provision') {
       const { kind, fingerprint } = message;
       if (state === null) {
-        const next = { kind, fingerprints: [fingerprint], provisioned_at_ms: now_ms, last_seen_at_ms: null, binding: null, unbound_claim_id: null };
+        const next = {
+          kind,
+          fingerprints: [fingerprint],
+          provisioned_at_ms: now_ms,
+          last_seen_at_ms: null,
+          binding: null,
+          unbound_claim_id: null,
+        };
         return { reply: next, next };
       }
       if (state.fingerprints.includes(fingerprint)) return { reply: state };

@@ -27,7 +27,11 @@ export type EmailMessage =
 /** Ids for an account that may have to be made. */
 export type DrawnAccount = { account_id: string; workspace_id: string };
 
-export type EmailReply = { sent: boolean } | { account_id: string; verified_at_ms: number } | { forgotten: boolean } | { account_id: string | null };
+export type EmailReply =
+  | { sent: boolean }
+  | { account_id: string; verified_at_ms: number }
+  | { forgotten: boolean }
+  | { account_id: string | null };
 
 const WRONG = refuse('UNAUTHORIZED', 'The code is wrong, used or no longer valid.');
 
@@ -47,7 +51,13 @@ export const email = actorKind<Email, EmailMessage, EmailReply>({
         if (sent >= LIMITS.codes_sent_per_network_max || window.total >= LIMITS.codes_sent_per_email_max) {
           return { reply: { sent: false } };
         }
-        const code: Code = { hash: message.code_hash, key_id: message.key_id, sent_at_ms: now_ms, wrong: {}, wrong_total: 0 };
+        const code: Code = {
+          hash: message.code_hash,
+          key_id: message.key_id,
+          sent_at_ms: now_ms,
+          wrong: {},
+          wrong_total: 0,
+        };
         return {
           reply: { sent: true },
           next: {
@@ -56,7 +66,12 @@ export const email = actorKind<Email, EmailMessage, EmailReply>({
             window: { ...window, sent: { ...window.sent, [message.network]: sent + 1 }, total: window.total + 1 },
           },
           effects: [
-            { effect: 'mail', mail_id: message.mail_id, sealed: message.sealed, give_up_at_ms: now_ms + LIMITS.code_life_ms },
+            {
+              effect: 'mail',
+              mail_id: message.mail_id,
+              sealed: message.sealed,
+              give_up_at_ms: now_ms + LIMITS.code_life_ms,
+            },
             ...(known.account_id === null ? [forgetLater(now_ms)] : []),
           ],
         };

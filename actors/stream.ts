@@ -95,7 +95,7 @@ const NO_CHUNK = refuse('NOT_FOUND', 'There is no such chunk.');
 const OTHER_END = refuse('CONFLICT', 'The stream already has another end_ms.');
 
 /** A chunk's number as the id of its record: fixed width, so that ids sort as numbers. */
-export function chunkKey(number: number): string {
+function chunkKey(number: number): string {
   return number.toString(16).padStart(8, '0');
 }
 
@@ -149,7 +149,13 @@ export const stream = actorKind<Stream, StreamMessage, StreamReply>({
         reply: next,
         next,
         effects: [
-          { effect: 'event', account_id, type: 'stream.created', resource_id: next.id, data: { source_id: next.source_id } },
+          {
+            effect: 'event',
+            account_id,
+            type: 'stream.created',
+            resource_id: next.id,
+            data: { source_id: next.source_id },
+          },
           { effect: 'enlist', account_id, list: 'streams', member: next.id, order: now_ms },
         ],
       };
@@ -179,7 +185,9 @@ export const stream = actorKind<Stream, StreamMessage, StreamReply>({
 
       case 'list_chunks': {
         const rows = facts.range<Chunk>('chunks');
-        return { reply: { chunks: rows.map(({ id, order, value }) => ({ ...value, order, member: id })), stream: state } };
+        return {
+          reply: { chunks: rows.map(({ id, order, value }) => ({ ...value, order, member: id })), stream: state },
+        };
       }
 
       case 'stored': {
@@ -187,7 +195,8 @@ export const stream = actorKind<Stream, StreamMessage, StreamReply>({
         const chunk = facts.record<Chunk>('chunks', chunkKey(number));
         if (chunk === undefined) return { reply: NO_CHUNK };
         if (chunk.status === 'stored') return { reply: { chunk, stream: state } };
-        if (chunk.status === 'expired') return { reply: refuse('UPLOAD_EXPIRED', 'The upload intent has expired; ask for it again.') };
+        if (chunk.status === 'expired')
+          return { reply: refuse('UPLOAD_EXPIRED', 'The upload intent has expired; ask for it again.') };
         const { upload_started_at_ms } = message;
         const stored: Chunk = { ...chunk, status: 'stored', upload_started_at_ms, stored_at_ms: now_ms };
         const next: Stream = {
@@ -223,7 +232,9 @@ export const stream = actorKind<Stream, StreamMessage, StreamReply>({
       return {
         reply: next,
         next,
-        effects: [{ effect: 'event', account_id: stream.account_id, type: 'stream.updated', resource_id: stream.id, data }],
+        effects: [
+          { effect: 'event', account_id: stream.account_id, type: 'stream.updated', resource_id: stream.id, data },
+        ],
       };
     }
 
@@ -236,21 +247,32 @@ export const stream = actorKind<Stream, StreamMessage, StreamReply>({
       const open = stream.open.find(({ number }) => number === known?.number);
       if (known !== undefined && (open !== undefined || holder?.number === known.number)) {
         const number = known.number;
-        const asked: Chunk = chunkOf(stream, { number, intent, status: open === undefined ? 'stored' : 'awaiting_upload' });
-        if (open === undefined || now_ms < open.asked_at_ms + LIMITS.touch_every_ms) return { reply: { chunk: asked, stream } };
+        const asked: Chunk = chunkOf(stream, {
+          number,
+          intent,
+          status: open === undefined ? 'stored' : 'awaiting_upload',
+        });
+        if (open === undefined || now_ms < open.asked_at_ms + LIMITS.touch_every_ms)
+          return { reply: { chunk: asked, stream } };
         const touched = { ...open, asked_at_ms: now_ms };
         const next = { ...stream, open: stream.open.map((other) => (other === open ? touched : other)) };
         return { reply: { chunk: asked, stream: next }, next };
       }
-      if (holder !== undefined) return { reply: refuse('CONFLICT', 'This sequence belongs to another chunk of the stream.') };
+      if (holder !== undefined)
+        return { reply: refuse('CONFLICT', 'This sequence belongs to another chunk of the stream.') };
       if (stream.end_ms !== null && intent.source_end_ms > stream.end_ms) {
         return { reply: refuse('CONFLICT', `The chunk ends past the stream's end_ms of ${stream.end_ms}.`) };
       }
       if (stream.open.length >= LIMITS.open_intents_max) {
-        return { reply: refuse('TOO_MANY_REQUESTS', 'Too many chunks of this stream await their upload.', { retry_after_s: 5 }) };
+        return {
+          reply: refuse('TOO_MANY_REQUESTS', 'Too many chunks of this stream await their upload.', {
+            retry_after_s: 5,
+          }),
+        };
       }
       const number = known?.number ?? stream.chunks + 1;
-      if (number > LIMITS.chunks_per_stream_max) return { reply: refuse('CONFLICT', 'The stream holds no more chunks.') };
+      if (number > LIMITS.chunks_per_stream_max)
+        return { reply: refuse('CONFLICT', 'The stream holds no more chunks.') };
       // From here on it succeeds.
       const chunk = chunkOf(stream, { number, intent, status: 'awaiting_upload' });
       const pointer: ChunkPointer = { number, content };
@@ -263,12 +285,16 @@ export const stream = actorKind<Stream, StreamMessage, StreamReply>({
         putChunk(number, chunk),
         { effect: 'put', collection: 'sequences', id: String(intent.sequence), value: pointer },
       ];
-      if (known === undefined) effects.push({ effect: 'put', collection: 'refs', id: intent.source_chunk_ref, value: pointer });
+      if (known === undefined)
+        effects.push({ effect: 'put', collection: 'refs', id: intent.source_chunk_ref, value: pointer });
       if (stream.open.length === 0) effects.push(expireLater(now_ms + LIMITS.intent_life_ms));
       return { reply: { chunk, stream: next }, next, effects };
     }
 
-    function chunkOf(stream: Stream, { number, intent, status }: { number: number; intent: ChunkIntent; status: ChunkStatus }): Chunk {
+    function chunkOf(
+      stream: Stream,
+      { number, intent, status }: { number: number; intent: ChunkIntent; status: ChunkStatus },
+    ): Chunk {
       return {
         ...intent,
         chunk_id: chunkId(stream.id, number),

@@ -69,7 +69,7 @@ export function judgeCertificate(facts: CertificateFacts, now_ms: number): Certi
 }
 
 /** Everything about a presented certificate that does not depend on the time. */
-export function readCertificate(presented: PresentedCertificate): CertificateFacts {
+function readCertificate(presented: PresentedCertificate): CertificateFacts {
   const { certificate, authorized, authorization_error, issuers } = presented;
   if (certificate === undefined) return refused('missing', 'a device must present a client certificate');
 

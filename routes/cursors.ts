@@ -5,12 +5,12 @@ const position = z.tuple([z.number(), z.string().max(100)]);
 
 export type Position = { order: number; member: string };
 
-export function writeCursor({ order, member }: Position): string {
+function writeCursor({ order, member }: Position): string {
   return Buffer.from(JSON.stringify([order, member])).toString('base64url');
 }
 
 /** The position behind a cursor, or null for one that we did not write. */
-export function readCursor(cursor: string): Position | null {
+function readCursor(cursor: string): Position | null {
   if (!/^[A-Za-z0-9_-]{1,300}$/.test(cursor)) return null;
   try {
     const [order, member] = position.parse(JSON.parse(Buffer.from(cursor, 'base64url').toString()));

@@ -306,12 +306,7 @@ function refusalOf(error: FastifyError): Refusal {
 }
 
 /** Sends a refusal in the envelope, with the headers that its code brings along. */
-export function sendRefusal(
-  kind: ListenerKind,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  refusal: Refusal,
-): FastifyReply {
+function sendRefusal(kind: ListenerKind, request: FastifyRequest, reply: FastifyReply, refusal: Refusal): FastifyReply {
   const { refused, message, details, retry_after_s, extra } = refusal;
   reply.code(REFUSALS[refused]);
   if (retry_after_s !== undefined) reply.header('Retry-After', String(retry_after_s));

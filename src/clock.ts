@@ -30,7 +30,10 @@ export class Clock {
   /** Measures Redis' time now and then again at intervals. */
   async start(): Promise<void> {
     await this.#sync();
-    this.#timer = setInterval(() => void this.#sync().catch(() => {}), this.#movable ? TEST_SYNC_EVERY_MS : SYNC_EVERY_MS);
+    this.#timer = setInterval(
+      () => void this.#sync().catch(() => {}),
+      this.#movable ? TEST_SYNC_EVERY_MS : SYNC_EVERY_MS,
+    );
     this.#timer.unref();
   }
 

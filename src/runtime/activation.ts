@@ -5,7 +5,7 @@ import { decodeStored, encodeStored } from '../store/codec.js';
 import { type Commit, type Fence, NO_FENCE, type Place, StoreUnavailable, type Verdict } from '../store/store.js';
 import { type Refusal, refuse, unreachable } from '../vocabulary/refusals.js';
 import { type Entity, type Fold, fold, type Incoming, type Outcome } from './fold.js';
-import type { RuntimeParts } from './runtime.js';
+import type { RuntimeParts } from './parts.js';
 
 const BATCH_MAX = 64;
 const CONFLICT_TRIES_MAX = 12;
@@ -36,7 +36,7 @@ const AWAY = refuse('UNAVAILABLE', 'Storage is not available at the moment.', { 
 const CONTENDED = refuse('UNAVAILABLE', 'This entity is being changed from too many sides.', { retry_after_s: 1 });
 const PARKED = refuse('INTERNAL', 'This entity is out of service.');
 const BUG = refuse('INTERNAL', 'Something went wrong on our side.');
-export const LIFE_ENDED = refuse('UNAUTHORIZED', 'The credential has ended.');
+const LIFE_ENDED = refuse('UNAUTHORIZED', 'The credential has ended.');
 
 /** One entity in memory: a bounded mailbox, and turns that decide a batch and save it with one commit. */
 export class Activation {

@@ -1,4 +1,4 @@
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
 const SECONDS_BUCKETS = [0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
@@ -27,7 +27,11 @@ export function makeMetrics() {
     commit: seconds('commit', 'Time of a commit, from sending to verdict'),
     commits: counter('commits_total', 'Commits by verdict', 'verdict'),
     conflicts: counter('commit_conflicts_total', 'Commits that met another version', 'kind'),
-    unknown_outcomes: counter('commit_unknown_outcomes_total', 'Commits whose answer did not come, by how they were resolved', 'resolved'),
+    unknown_outcomes: counter(
+      'commit_unknown_outcomes_total',
+      'Commits whose answer did not come, by how they were resolved',
+      'resolved',
+    ),
     refused: counter('messages_refused_total', 'Messages the runtime refused, by reason', 'kind', 'reason'),
     thrown: counter('messages_thrown_total', 'Messages whose decision threw', 'kind'),
     activations: counter('activations_total', 'Entities brought into memory', 'kind'),

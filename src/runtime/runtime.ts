@@ -1,13 +1,12 @@
 import { type ActorSystemRef, start, stop } from 'nact';
-import type { Logger } from 'pino';
 import type { ActorKind, Address } from '../../actors/actor.js';
 import { drawBytes } from '../draw.js';
 import { partitionOf } from '../store/partitions.js';
-import type { Guard, Place, Store } from '../store/store.js';
+import type { Guard, Place } from '../store/store.js';
 import { isRefusal, type Refusal, refuse } from '../vocabulary/refusals.js';
 import { Activation, type Answer, refused, SHUT } from './activation.js';
 import type { Incoming, Tell } from './fold.js';
-import type { Metrics } from './metrics.js';
+import type { RuntimeParts } from './parts.js';
 
 const ASK_DEADLINE_MS = 8_000;
 const SETTLE_MAX_MS = 2_000;
@@ -16,25 +15,6 @@ const IDLE_MAX_MS = 10 * 60_000;
 const REST_EVERY_MS = 1_000;
 const REST_LOOKS_MAX = 2_000;
 const LATE = refuse('UNAVAILABLE', 'This took too long; whether it took effect is unknown.', { retry_after_s: 1 });
-
-/** What an activation needs of its surroundings. */
-export type RuntimeParts = {
-  store: Store;
-  metrics: Metrics;
-  log: Pick<Logger, 'info' | 'warn' | 'error'>;
-  /** The only clock, ms since 1970. */
-  now(): number;
-  pause(ms: number): Promise<void>;
-  /** True while nobody else writes: memory then needs no look at the store. */
-  trust_memory: boolean;
-  /** Counts the times that memory became doubtful, such as a new connection to Redis. */
-  generation(): number;
-  nextCommitId(): string;
-  /** Resolves when the tells, and what they cause, have been applied. */
-  settle(partition: number, tells: Tell[]): Promise<void>;
-  /** Storage holds an older version than memory had seen. */
-  onRegress(place: Place, seen: number, stored: number): void;
-};
 
 /** A kind whose own types only its callers know. */
 // biome-ignore lint/suspicious/noExplicitAny: state and message types differ by kind and meet only in its own decide
@@ -203,7 +183,8 @@ export class Runtime {
   inspect(limit: number) {
     const kinds: Record<string, { active: number; waiting: number; parked: number }> = {};
     for (const activation of this.#active.values()) {
-      const row = (kinds[activation.kind.kind] ??= { active: 0, waiting: 0, parked: 0 });
+      const row = kinds[activation.kind.kind] ?? { active: 0, waiting: 0, parked: 0 };
+      kinds[activation.kind.kind] = row;
       row.active += 1;
       row.waiting += activation.waiting;
       if (activation.parked !== null) row.parked += 1;

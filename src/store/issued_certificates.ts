@@ -1,15 +1,20 @@
 import { LRUCache } from 'lru-cache';
 import { createClient } from 'redis';
 import { type Entity, Repository, Schema } from 'redis-om';
-import type { RedisPlace } from './redis_connection.js';
 import { partitionOfText, tagOf } from './partitions.js';
+import type { RedisPlace } from './redis_connection.js';
 import { StoreUnavailable } from './store.js';
 
 const DEADLINE_MS = 5_000;
 const REMEMBERED_MAX = 20_000;
 
 /** What is written once of a certificate, under its fingerprint. Whether it is revoked is the certificate actor's. */
-export type IssuedCertificate = { fingerprint: string; device_id: string; kind: 'personal' | 'shared'; not_after_ms: number };
+export type IssuedCertificate = {
+  fingerprint: string;
+  device_id: string;
+  kind: 'personal' | 'shared';
+  not_after_ms: number;
+};
 
 /** Records of issued certificates; never changed, so they may be remembered. */
 export class IssuedCertificates {

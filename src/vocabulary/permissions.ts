@@ -46,7 +46,7 @@ export const ENTITLEMENT_DEFAULTS: Record<Entitlement, boolean> = {
 };
 
 /** What an entitlement adds while it is on. The others add no permission. */
-export const ENTITLED_PERMISSIONS: Partial<Record<Entitlement, readonly Permission[]>> = {
+const ENTITLED_PERMISSIONS: Partial<Record<Entitlement, readonly Permission[]>> = {
   'developer.tools': ['debug:read', 'debug:write', 'pipelines:experimental'],
   'audio.access': ['audio:read', 'audio:write'],
   'transcripts.access': ['turns:read', 'turns:write'],

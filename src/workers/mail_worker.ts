@@ -58,7 +58,11 @@ export class MailWorker {
     const { store, now } = this.#parts;
     try {
       const now_ms = now();
-      const leased = await store.leaseMails(partition, { now_ms, again_ms: now_ms + LEASE_MS, limit: PER_PARTITION_MAX });
+      const leased = await store.leaseMails(partition, {
+        now_ms,
+        again_ms: now_ms + LEASE_MS,
+        limit: PER_PARTITION_MAX,
+      });
       await Promise.all(leased.map((mail) => this.#send(partition, mail)));
     } catch {
       // storage is away: the next look sends

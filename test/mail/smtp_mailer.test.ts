@@ -164,36 +164,33 @@ t.test('a refused password is a failure of the service and is not told', async (
   );
 });
 
-t.test(
-  'a server that is down ends sign-in after three mails, and mail works again when it is back',
-  async (t) => {
-    const server = await startServer(t);
-    const time = createManualTimer();
-    const mailer = mailerTo(t, server.port);
-    let probes_failed = 0;
-    const verify = () =>
-      mailer.verify().catch((error) => {
-        probes_failed += 1;
-        throw error;
-      });
-    const sender = createMailSender({ mailer: { ...mailer, verify }, timer: time.timer });
-    t.match(await sender.send(mail), { sent: true });
-    await server.stop();
-    for (let at = 0; at < 3; at++) {
-      t.ok(sender.healthy());
-      t.match(await sender.send(mail), { sent: false, failure: 'service' });
-    }
-    t.notOk(sender.healthy());
-    time.pass(10_000);
-    await until(() => probes_failed === 1, 'the probe has failed');
-    const again = await startServer(t, { port: server.port });
-    time.pass(10_000);
-    await until(() => sender.healthy(), 'the probe has found the server');
-    t.equal(again.received.length, 0, 'a probe sends nothing');
-    t.match(await sender.send(mail), { sent: true });
-    await sender.close();
-  },
-);
+t.test('a server that is down ends sign-in after three mails, and mail works again when it is back', async (t) => {
+  const server = await startServer(t);
+  const time = createManualTimer();
+  const mailer = mailerTo(t, server.port);
+  let probes_failed = 0;
+  const verify = () =>
+    mailer.verify().catch((error) => {
+      probes_failed += 1;
+      throw error;
+    });
+  const sender = createMailSender({ mailer: { ...mailer, verify }, timer: time.timer });
+  t.match(await sender.send(mail), { sent: true });
+  await server.stop();
+  for (let at = 0; at < 3; at++) {
+    t.ok(sender.healthy());
+    t.match(await sender.send(mail), { sent: false, failure: 'service' });
+  }
+  t.notOk(sender.healthy());
+  time.pass(10_000);
+  await until(() => probes_failed === 1, 'the probe has failed');
+  const again = await startServer(t, { port: server.port });
+  time.pass(10_000);
+  await until(() => sender.healthy(), 'the probe has found the server');
+  t.equal(again.received.length, 0, 'a probe sends nothing');
+  t.match(await sender.send(mail), { sent: true });
+  await sender.close();
+});
 
 t.test('a server that takes connections and says nothing holds a mail until its deadline only', async (t) => {
   const sockets = new Set<net.Socket>();

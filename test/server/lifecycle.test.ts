@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
-import { AppClient } from '../../src/client/app_client.js';
+import type { AppClient } from '../../src/client/app_client.js';
 import { isRunning } from '../../src/process/redis_process.js';
 import { SpoolProcess } from '../fixtures/spool_process.js';
 
@@ -52,25 +52,30 @@ t.test('J-017 starting, stopping, being killed and starting again', async (t) =>
     rmSync(other, { recursive: true, force: true });
   });
 
-  await t.test('a killed server leaves its Redis, which the next start takes over with all that was answered', async (t) => {
-    await app.ask('PATCH', '/me', { name: 'Answered' });
-    const pid = first.redis_pid;
-    await first.kill();
-    t.ok(isRunning(pid));
-    const began = performance.now();
-    const next = await start().ready();
-    t.ok(performance.now() - began < 3_000, 'a second start takes under three seconds');
-    t.match(next.output, /taken over/);
-    t.equal(next.redis_pid, pid);
-    t.match(await next.client(token).ask('GET', '/me'), { name: 'Answered' });
-  });
+  await t.test(
+    'a killed server leaves its Redis, which the next start takes over with all that was answered',
+    async (t) => {
+      await app.ask('PATCH', '/me', { name: 'Answered' });
+      const pid = first.redis_pid;
+      await first.kill();
+      t.ok(isRunning(pid));
+      const began = performance.now();
+      const next = await start().ready();
+      t.ok(performance.now() - began < 3_000, 'a second start takes under three seconds');
+      t.match(next.output, /taken over/);
+      t.equal(next.redis_pid, pid);
+      t.match(await next.client(token).ask('GET', '/me'), { name: 'Answered' });
+    },
+  );
 
   await t.test('SIGINT answers what is under way, and stops Redis last', async (t) => {
     const server = servers.at(-1) as SpoolProcess;
     const pid = server.redis_pid;
     const names = Array.from({ length: 20 }, (_, index) => `Name ${index}`);
     const clients = names.map(() => server.client(token));
-    const answers = Promise.allSettled(names.map((name, index) => (clients[index] as AppClient).ask<{ name: string }>('PATCH', '/me', { name })));
+    const answers = Promise.allSettled(
+      names.map((name, index) => (clients[index] as AppClient).ask<{ name: string }>('PATCH', '/me', { name })),
+    );
     await new Promise((resolve) => setImmediate(resolve));
     server.signal('SIGINT');
     t.equal(await server.exited, 0);

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import t from 'tap';
 import type { SignedIn } from '../../src/client/app_client.js';
 import { type BindingView, DeviceClient, type IntentView, sha256Of } from '../../src/client/device_client.js';
-import { SpoolProcess } from '../fixtures/spool_process.js';
 import { TestRedis } from '../fixtures/redis.js';
+import { SpoolProcess } from '../fixtures/spool_process.js';
 
 t.test('two server processes on one Redis', async (t) => {
   const redis = await new TestRedis().start({ port: true });
@@ -36,7 +36,9 @@ t.test('two server processes on one Redis', async (t) => {
   await t.test('changes from both sides at once are all made, each once', async (t) => {
     const before = (await app.ask<{ items: { sequence: string }[] }>('GET', '/events?limit=1')).items[0]?.sequence;
     const answers = await Promise.all(
-      Array.from({ length: 40 }, (_, index) => (index % 2 === 0 ? app : there).send('PATCH', '/me', { body: { name: `Both ${index}` } })),
+      Array.from({ length: 40 }, (_, index) =>
+        (index % 2 === 0 ? app : there).send('PATCH', '/me', { body: { name: `Both ${index}` } }),
+      ),
     );
     const made = answers.filter(({ status }) => status === 200).length;
     t.ok(made > 0);
@@ -48,7 +50,9 @@ t.test('two server processes on one Redis', async (t) => {
   await t.test('a refresh token shown to both at once has one successor', async (t) => {
     const other = await one.client().signIn('refresh@x.test', () => operator.readCode('refresh@x.test'));
     const { refresh_token } = other;
-    const renewed = await Promise.all([one, two, one, two].map((server) => server.client().ask<SignedIn>('POST', '/auth/refresh', { refresh_token })));
+    const renewed = await Promise.all(
+      [one, two, one, two].map((server) => server.client().ask<SignedIn>('POST', '/auth/refresh', { refresh_token })),
+    );
     t.equal(new Set(renewed.map((answer) => answer.refresh_token)).size, 1);
     for (const { access_token } of renewed) t.equal((await two.client(access_token).send('GET', '/me')).status, 200);
   });
@@ -63,27 +67,55 @@ t.test('two server processes on one Redis', async (t) => {
   await t.test('a device works with either, and a stream ends once', async (t) => {
     const { claim } = await app.ask<{ claim: string }>('POST', '/devices/claims', { kind: 'owner' });
     const { device_id, ...credentials } = await operator.provision('personal');
-    const devices = [one, two].map((server) => new DeviceClient(server.device_url, credentials)) as [DeviceClient, DeviceClient];
-    t.teardown(() => devices.forEach((device) => device.close()));
-    const bindings = await Promise.all(devices.map((device) => device.ask<BindingView>('POST', '/device/claims/redeem', { claim })));
+    const devices = [one, two].map((server) => new DeviceClient(server.device_url, credentials)) as [
+      DeviceClient,
+      DeviceClient,
+    ];
+    t.teardown(() => {
+      for (const device of devices) device.close();
+    });
+    const bindings = await Promise.all(
+      devices.map((device) => device.ask<BindingView>('POST', '/device/claims/redeem', { claim })),
+    );
     t.equal(new Set(bindings.map(({ binding_epoch }) => binding_epoch)).size, 1);
     const binding_epoch = bindings[0]?.binding_epoch;
     const source_stream_ref = randomUUID();
     const stream = { source_stream_ref, captured_at: '2026-01-01T00:00:00Z', clock_uncertainty_ms: 0, binding_epoch };
-    const registered = await Promise.all(devices.map((device) => device.ask<{ id: string }>('POST', '/device/streams', stream)));
+    const registered = await Promise.all(
+      devices.map((device) => device.ask<{ id: string }>('POST', '/device/streams', stream)),
+    );
     t.equal(new Set(registered.map(({ id }) => id)).size, 1);
     const bytes = randomBytes(5000);
     const body = {
-      ...{ source_chunk_ref: randomUUID(), source_stream_ref, sequence: 0, source_start_ms: 0, publication_start_ms: 0 },
-      ...{ source_end_ms: 1000, codec: 'opus', container: 'ogg', size_bytes: bytes.length, sha256: sha256Of(bytes), binding_epoch },
+      ...{
+        source_chunk_ref: randomUUID(),
+        source_stream_ref,
+        sequence: 0,
+        source_start_ms: 0,
+        publication_start_ms: 0,
+      },
+      ...{
+        source_end_ms: 1000,
+        codec: 'opus',
+        container: 'ogg',
+        size_bytes: bytes.length,
+        sha256: sha256Of(bytes),
+        binding_epoch,
+      },
     };
-    const [here, elsewhere] = await Promise.all(devices.map((device) => device.ask<IntentView>('POST', '/device/chunks/intents', body)));
+    const [here, elsewhere] = await Promise.all(
+      devices.map((device) => device.ask<IntentView>('POST', '/device/chunks/intents', body)),
+    );
     t.same(here, elsewhere);
     t.match(await devices[1].upload((here as IntentView).upload_path, bytes), { status: 'stored' });
     t.match(await devices[0].ask('GET', `/device/chunks/${here?.chunk_id}`), { status: 'stored' });
     const ends = await Promise.allSettled(
       [2000, 3000, 2000, 3000].map((end_ms, index) =>
-        (devices[index % 2] as DeviceClient).ask<{ end_ms: number }>('POST', '/device/streams/end', { source_stream_ref, end_ms, binding_epoch }),
+        (devices[index % 2] as DeviceClient).ask<{ end_ms: number }>('POST', '/device/streams/end', {
+          source_stream_ref,
+          end_ms,
+          binding_epoch,
+        }),
       ),
     );
     const kept = ends.flatMap((end) => (end.status === 'fulfilled' ? [end.value.end_ms] : []));

@@ -1,0 +1,23 @@
+import type { Logger } from 'pino';
+import type { Place, Store } from '../store/store.js';
+import type { Tell } from './fold.js';
+import type { Metrics } from './metrics.js';
+
+/** What an activation needs of its surroundings. */
+export type RuntimeParts = {
+  store: Store;
+  metrics: Metrics;
+  log: Pick<Logger, 'info' | 'warn' | 'error'>;
+  /** The only clock, ms since 1970. */
+  now(): number;
+  pause(ms: number): Promise<void>;
+  /** True while nobody else writes: memory then needs no look at the store. */
+  trust_memory: boolean;
+  /** Counts the times that memory became doubtful, such as a new connection to Redis. */
+  generation(): number;
+  nextCommitId(): string;
+  /** Resolves when the tells, and what they cause, have been applied. */
+  settle(partition: number, tells: Tell[]): Promise<void>;
+  /** Storage holds an older version than memory had seen. */
+  onRegress(place: Place, seen: number, stored: number): void;
+};
