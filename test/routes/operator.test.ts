@@ -1,0 +1,118 @@
+import { execFileSync } from 'node:child_process';
+import { generateKeyPairSync, X509Certificate } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { OperatorClient } from '../../src/client/operator_client.js';
+import { TestSpool } from '../fixtures/spool.js';
+
+/** What operators watch; the names are part of what alerts rest on. */
+const METRICS = [
+  ...[
+    'spool_mailbox_depth',
+    'spool_mailbox_age_seconds',
+    'spool_turn_seconds',
+    'spool_commit_seconds',
+    'spool_commits_total',
+  ],
+  ...[
+    'spool_commit_conflicts_total',
+    'spool_commit_unknown_outcomes_total',
+    'spool_activations_total',
+    'spool_passivations_total',
+  ],
+  ...[
+    'spool_active_entities',
+    'spool_parked_entities',
+    'spool_reminder_lateness_seconds',
+    'spool_tell_lag_seconds',
+    'spool_tells_waiting',
+  ],
+  ...[
+    'spool_nodejs_eventloop_lag_p99_seconds',
+    'spool_http_request_seconds',
+    'spool_device_connections',
+    'spool_mails_total',
+  ],
+];
+
+t.test('the operator port', async (t) => {
+  const spool = await TestSpool.start({ RATE_LIMITS: 'off' });
+  t.teardown(() => spool.end());
+  const url = `http://127.0.0.1:${spool.server.ports.operator}`;
+  const get = (path: string) => fetch(url + path);
+
+  await t.test('health, readiness and metrics need no token, everything else does', async (t) => {
+    t.same(await (await get('/healthz')).json(), { alive: true });
+    t.same(await (await get('/readyz')).json(), { ready: true });
+    t.equal((await get('/metrics')).status, 200);
+    const stranger = new OperatorClient(url, 'wrong');
+    t.teardown(() => stranger.close());
+    for (const [method, path] of [
+      ['GET', '/ops/actors'],
+      ['GET', '/inbox'],
+      ['POST', '/ops/devices'],
+      ['POST', '/ops/clock'],
+    ] as const) {
+      t.equal((await get(path)).status === 200, false, path);
+      t.equal((await stranger.send(method, path, method === 'POST' ? {} : undefined)).status, 401, path);
+    }
+  });
+
+  await t.test('metrics are there by kind, and name nobody', async (t) => {
+    const { app, session } = await spool.signIn('metrics@x.test');
+    await spool.boundDevice(app);
+    const text = await (await get('/metrics')).text();
+    for (const name of METRICS) t.match(text, new RegExp(`^${name}`, 'm'), name);
+    t.match(text, /spool_turn_seconds_count\{kind="account"\} [1-9]/);
+    t.notMatch(text, /metrics@x\.test/);
+    t.notOk(text.includes(session.user.id));
+  });
+
+  await t.test('the actor view counts by kind and shows the busiest', async (t) => {
+    const view = await spool.operator.ask<{
+      kinds: Record<string, { active: number }>;
+      busiest: { kind: string }[];
+      parked: unknown[];
+    }>('GET', '/ops/actors?limit=5');
+    t.ok((view.kinds.account?.active ?? 0) > 0);
+    t.equal(view.busiest.length, 5);
+    t.same(view.parked, []);
+  });
+
+  await t.test('a device is provisioned with our key or with its own', async (t) => {
+    const made = await spool.operator.provision('personal');
+    const certificate = new X509Certificate(made.certificate_pem);
+    t.match(certificate.subject, made.device_id);
+    t.equal((await spool.operator.send('POST', '/ops/devices', { kind: 'drone' })).status, 400);
+    const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    const key = join(spool.folder, 'csr.key');
+    writeFileSync(key, privateKey.export({ type: 'pkcs8', format: 'pem' }));
+    const csr_pem = execFileSync('openssl', ['req', '-new', '-key', key, '-subj', '/CN=anything/O=other']).toString();
+    const own = await spool.operator.ask<{ device_id: string; certificate_pem: string; private_key_pem?: string }>(
+      'POST',
+      '/ops/devices',
+      { kind: 'shared', csr_pem },
+    );
+    t.notOk(own.private_key_pem);
+    t.ok(new X509Certificate(own.certificate_pem).checkPrivateKey(privateKey));
+    t.notMatch(new X509Certificate(own.certificate_pem).subject, /anything|other/);
+    const bad = await spool.operator.send('POST', '/ops/devices', {
+      kind: 'shared',
+      csr_pem: csr_pem.replace(/[A-D]/, 'E'),
+    });
+    t.equal(bad.status, 400);
+    t.match(JSON.parse(bad.body.toString()), { error: { details: [{ path: 'csr_pem' }] } });
+  });
+
+  await t.test('the clock moves forward only, and only where it may', async (t) => {
+    const before = spool.server.services.clock.now();
+    const { now } = await spool.operator.advanceClock(3_600_000);
+    t.ok(Date.parse(now) - before >= 3_600_000);
+    for (const advance_ms of [-1, 1.5, '5', null])
+      t.equal((await spool.operator.send('POST', '/ops/clock', { advance_ms })).status, 400);
+    const real = await TestSpool.start({ TEST_CLOCK: '0' });
+    t.teardown(() => real.end());
+    t.equal((await real.operator.send('POST', '/ops/clock', { advance_ms: 1 })).status, 404);
+  });
+});
