@@ -158,7 +158,15 @@ export class Activation {
         batch = batch.slice(0, folded.outcomes.length);
         if (batch.length === 0) throw new Error('a turn must decide something');
       }
-      if (!folded.changed) return this.#answerOutcomes(batch, folded.outcomes, null);
+      if (!folded.changed) {
+        // No commit fences what is said here. Facts are read after the state: another process may have moved on in
+        // between, and both together would then tell what never was (an intent not in `open` looks stored).
+        if (rows.length === 0 || (await this.#isCurrent())) return this.#answerOutcomes(batch, folded.outcomes, null);
+        this.#drop();
+        conflicts += 1;
+        if (conflicts >= CONFLICT_TRIES_MAX) return this.#answerAll(batch, CONTENDED);
+        continue;
+      }
       const verdict = await this.#commit(folded, { commit_id, now_ms });
       switch (verdict.verdict) {
         case 'applied':
@@ -262,12 +270,10 @@ export class Activation {
     const generation = this.#parts.generation();
     if (this.#entity !== null) {
       if (this.#parts.trust_memory && this.#seen_generation === generation) return null;
-      const stored = (await store.probe(this.place)) ?? NO_FENCE;
-      if (stored.version === this.#fence.version && stored.commit_id === this.#fence.commit_id) {
+      if (await this.#isCurrent()) {
         this.#seen_generation = generation;
         return null;
       }
-      if (stored.version < this.#fence.version) this.#parts.onRegress(this.place, this.#fence.version, stored.version);
     }
     const began = performance.now();
     try {
@@ -286,6 +292,13 @@ export class Activation {
     }
     this.#seen_generation = generation;
     return null;
+  }
+
+  /** Whether storage still holds what is in memory. */
+  async #isCurrent(): Promise<boolean> {
+    const stored = (await this.#parts.store.probe(this.place)) ?? NO_FENCE;
+    if (stored.version < this.#fence.version) this.#parts.onRegress(this.place, this.#fence.version, stored.version);
+    return stored.version === this.#fence.version && stored.commit_id === this.#fence.commit_id;
   }
 
   #read(bytes: Uint8Array): Entity {
