@@ -72,6 +72,11 @@ export class OutboxRelay {
     parts.runtime.settler = (partition, tells) => this.#settle(partition, tells);
   }
 
+  /** Tells whose senders wait for them to be applied. */
+  get unsettled(): number {
+    return this.#boxes.reduce((sum, { waiters }) => sum + waiters.size, 0);
+  }
+
   /** Begins to look at all partitions at intervals, for what another process left behind. */
   start(): void {
     this.#timer = setInterval(() => this.#wakeAll(), POLL_EVERY_MS);
