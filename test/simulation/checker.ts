@@ -1,0 +1,467 @@
+import type { Account, BoundDevice } from '../../actors/account.js';
+import type { AppSession } from '../../actors/app_session.js';
+import type { Binding } from '../../actors/binding.js';
+import type { Claim } from '../../actors/claim.js';
+import type { Device } from '../../actors/device.js';
+import type { Email } from '../../actors/email.js';
+import type { Source } from '../../actors/source.js';
+import { type Chunk, chunkKey, type Stream } from '../../actors/stream.js';
+import { decodeStored } from '../../src/store/codec.js';
+import type { Place } from '../../src/store/store.js';
+import { chunkId, PARTITIONS, partitionOfId } from '../../src/vocabulary/ids.js';
+import { LIMITS } from '../../src/vocabulary/limits.js';
+import { ENTITLEMENT_DEFAULTS, type Entitlement } from '../../src/vocabulary/permissions.js';
+import type { Ledger } from './ledger.js';
+import type { Applied, ModelStore } from './model_store.js';
+import { judgeNames } from './name_history.js';
+import type { Tally } from './tally.js';
+
+type States = {
+  email: Email;
+  account: Account;
+  app_session: AppSession;
+  device: Device;
+  claim: Claim;
+  binding: Binding;
+  source: Source;
+  stream: Stream;
+  tally: Tally;
+};
+type Kind = keyof States;
+type Event = { log_id: string; type: string; resource: { id: string }; data: { changed_fields?: string[] } };
+
+/** Two processes' clocks differ by less: a second intent may seem to be older than the one that set the reminder. */
+const SKEWS_MS = 100;
+const ALL = { from: '-', to: '+', descending: false, limit: 1_000_000 };
+/** Telling fields of `account.updated`, by entitlement; a switch flips its entitlement, so their number tells its state. */
+const TELLING_FIELDS: Partial<Record<Entitlement, string>> = {
+  'developer.tools': 'developer_enabled',
+  'workspace.sharing': 'sharing_enabled',
+  'agent.experimental': 'agent_enabled',
+};
+
+/** What one commit may not do to what was there before. */
+export function checkStep({ place, before, commit }: Applied, mustHold: (holds: boolean, text: string) => void): void {
+  if (before === null) return;
+  const { kind, id } = place.address;
+  const [was, is] = [stateOf(before), stateOf(commit.snapshot)];
+  if (was === null || is === null) return;
+  const keeps = <State>(fields: (keyof State)[]) => {
+    const [old, now] = [was as State, is as State];
+    for (const field of fields) {
+      mustHold(
+        old[field] === null || old[field] === now[field],
+        `${kind} ${id} changed ${String(field)} from ${old[field]} to ${now[field]}`,
+      );
+    }
+  };
+  const grows = <State>(fields: (keyof State)[]) => {
+    const [old, now] = [was as State, is as State];
+    for (const field of fields) mustHold(now[field] >= old[field], `${kind} ${id} went back in ${String(field)}`);
+  };
+  switch (kind as Kind) {
+    case 'email':
+      keeps<Email>(['account_id']);
+      return;
+    case 'account':
+      keeps<Account>(['id', 'email', 'created_at_ms']);
+      return;
+    case 'app_session':
+      keeps<AppSession>(['account_id', 'verified_at_ms']);
+      grows<AppSession>(['generation', 'next_serial']);
+      return;
+    case 'claim': {
+      const [old, now] = [(was as Claim).redemption, (is as Claim).redemption];
+      if (old.status === 'bound')
+        mustHold(now.status === 'bound' && now.device_id === old.device_id, `claim ${id} moved on from bound`);
+      return;
+    }
+    case 'binding':
+      keeps<Binding>(['account_id', 'device_id', 'source_id', 'claim_id']);
+      mustHold((was as Binding).status === 'active' || (is as Binding).status === 'ended', `binding ${id} came back`);
+      return;
+    case 'stream':
+      keeps<Stream>(['id', 'account_id', 'binding_epoch', 'end_ms']);
+      grows<Stream>(['chunks', 'stored_chunks', 'stored_bytes', 'stored_until_ms']);
+      return;
+    default:
+      return;
+  }
+}
+
+function stateOf(snapshot: Uint8Array): unknown {
+  return (decodeStored(snapshot) as { s: unknown }).s;
+}
+
+/** Holds the store against what clients were told, when nothing is under way any more. */
+export class Checker {
+  readonly #model: ModelStore;
+  readonly #ledger: Ledger;
+  readonly #states = new Map<string, Map<string, unknown>>();
+  readonly #places = new Map<string, Place>();
+  readonly #events = new Map<string, Event[]>();
+  undecided = 0;
+
+  constructor(model: ModelStore, ledger: Ledger) {
+    this.#model = model;
+    this.#ledger = ledger;
+    for (const { address, partition, snapshot } of model.entities()) {
+      const state = stateOf(snapshot);
+      this.#places.set(address.id, { address, partition });
+      if (state === null) continue;
+      const states = this.#states.get(address.kind) ?? new Map<string, unknown>();
+      this.#states.set(address.kind, states.set(address.id, state));
+    }
+  }
+
+  async check(): Promise<void> {
+    await this.#checkEvents();
+    this.#checkAccounts();
+    this.#checkDevices();
+    this.#checkStreams();
+    this.#checkTallies();
+    await this.#checkReminders();
+    await this.#checkQueues();
+  }
+
+  /** After all that could ever fall due has: nothing is left to fall due. */
+  async checkEnd(): Promise<void> {
+    for (let partition = 0; partition < PARTITIONS; partition++) {
+      const left = await this.#model.dueReminders(partition, Number.MAX_SAFE_INTEGER, 10);
+      this.#must(left.length === 0, `reminders never end: ${left.map(({ member }) => member)}`);
+    }
+    for (const [id, { open }] of this.#all('stream'))
+      this.#must(open.length === 0, `stream ${id} still has open intents`);
+    for (const [id, { account_id }] of this.#all('email'))
+      this.#must(account_id !== null, `email ${id} is never forgotten`);
+    for (const [id, { planned, fired }] of this.#all('tally')) {
+      const once = fired.length === planned && new Set(fired).size === planned;
+      this.#must(once, `tally ${id} planned ${planned} reminders, and ${fired} fired`);
+    }
+    for (const kind of ['app_session', 'claim'] as const)
+      this.#must(this.#all(kind).size === 0, `a ${kind} never ends`);
+    await this.#checkQueues();
+  }
+
+  #must(holds: boolean, text: string): void {
+    this.#ledger.mustHold(holds, text);
+  }
+
+  #all<K extends Kind>(kind: K): Map<string, States[K]> {
+    return (this.#states.get(kind) ?? new Map()) as Map<string, States[K]>;
+  }
+
+  #records<Value>(id: string, collection: string): Map<string, Value> {
+    const place = this.#places.get(id);
+    if (place === undefined) return new Map();
+    return new Map(
+      [...this.#model.collection(place, collection)].map(({ id: record, value }) => [
+        record,
+        decodeStored(value) as Value,
+      ]),
+    );
+  }
+
+  async #checkEvents(): Promise<void> {
+    for (const account_id of this.#all('account').keys()) {
+      const log = await this.#model.events({ account_id, partition: partitionOfId(account_id) }, ALL);
+      let last_ms = 0;
+      const ids = new Set<string>();
+      const events = log.map(({ id, type, body }, index) => {
+        const [ms = 0, sequence = 0] = id.split('-').map(Number);
+        this.#must(sequence === index + 1, `event ${id} of ${account_id} has place ${index + 1}`);
+        this.#must(ms >= last_ms, `event ${id} of ${account_id} goes back in time`);
+        last_ms = ms;
+        const event = JSON.parse(body) as Omit<Event, 'log_id'> & { id: string };
+        this.#must(event.type === type && !ids.has(event.id), `event ${id} of ${account_id} is not itself`);
+        ids.add(event.id);
+        return { ...event, log_id: id };
+      });
+      this.#events.set(account_id, events);
+    }
+    for (const { account_id } of this.#all('source').values())
+      this.#must(this.#events.has(account_id), 'a source without an account');
+  }
+
+  #count(account_id: string, type: string, holds: (event: Event) => boolean = () => true): number {
+    return (this.#events.get(account_id) ?? []).filter((event) => event.type === type && holds(event)).length;
+  }
+
+  #checkAccounts(): void {
+    const { signed_in, names, attempts, generations } = this.#ledger;
+    const by_email = new Map<string, string>();
+    for (const [id, account] of this.#all('account')) {
+      this.#must(!by_email.has(account.email), `${account.email} has two accounts`);
+      by_email.set(account.email, id);
+      this.#must(
+        this.#all('email').get(account.email)?.account_id === id,
+        `${account.email} does not lead to its account`,
+      );
+      this.#must(this.#count(id, 'account.created') === 1, `account ${id} was not created once`);
+      this.#must(account.devices === this.#records(id, 'devices').size, `account ${id} has miscounted its devices`);
+
+      const operations = names.get(id) ?? [];
+      const final = {
+        does: 'read' as const,
+        name: account.name,
+        invoked: Number.MAX_SAFE_INTEGER,
+        returned: Number.MAX_SAFE_INTEGER,
+      };
+      const verdict = judgeNames([...operations, final]);
+      if (verdict === 'undecided') this.undecided += 1;
+      this.#must(
+        verdict !== 'impossible',
+        `no order explains the names of ${id}: ${JSON.stringify([...operations, final])}`,
+      );
+      const renamed = this.#count(id, 'account.updated', ({ data }) => data.changed_fields?.includes('name') === true);
+      const acknowledged = new Set(
+        operations.flatMap(({ does, name, returned }) => (does === 'write' && returned !== null ? name : [])),
+      );
+      const tried = attempts.get(`${id} name`) ?? 0;
+      this.#must(
+        acknowledged.size <= renamed && renamed <= tried,
+        `${renamed} events for ${acknowledged.size} to ${tried} renamings of ${id}`,
+      );
+
+      for (const [entitlement, field] of Object.entries(TELLING_FIELDS) as [Entitlement, string][]) {
+        const switched = this.#count(
+          id,
+          'account.updated',
+          ({ data }) => data.changed_fields?.includes(field) === true,
+        );
+        const on = account.entitlements[entitlement] ?? ENTITLEMENT_DEFAULTS[entitlement];
+        this.#must((switched % 2 === 1) === on, `${switched} events for ${entitlement} of ${id}, which is ${on}`);
+        this.#must(
+          switched <= (attempts.get(`${id} ${entitlement}`) ?? 0),
+          `more switches of ${entitlement} than tries`,
+        );
+      }
+      const sources = [...this.#all('source').values()].filter(({ account_id }) => account_id === id).length;
+      this.#must(
+        this.#count(id, 'source.created') === sources,
+        `events of ${id} do not agree with its ${sources} sources`,
+      );
+      const streams = [...this.#all('stream').values()].filter(({ account_id }) => account_id === id);
+      const ended = streams.filter(({ end_ms }) => end_ms !== null).length;
+      this.#must(
+        this.#count(id, 'stream.created') === streams.length,
+        `events of ${id} do not agree with its ${streams.length} streams`,
+      );
+      const ends = this.#count(id, 'stream.updated', ({ data }) => data.changed_fields?.includes('end_ms') === true);
+      const begun_ended = streams.length - this.#endedLater(id);
+      this.#must(ends <= ended && ends >= ended - begun_ended, `${ends} events for ${ended} ended streams of ${id}`);
+    }
+    for (const [id, { account_id }] of this.#all('email')) {
+      this.#must(
+        account_id === null || this.#all('account').get(account_id)?.email === id,
+        `the account of ${id} was never made`,
+      );
+    }
+    for (const { email, account_id } of signed_in) {
+      this.#must(
+        by_email.get(email) === account_id,
+        `${email} was signed in to ${account_id}, which is not its account`,
+      );
+    }
+    for (const [session_id, generation] of generations) {
+      const session = this.#all('app_session').get(session_id);
+      this.#must(session === undefined || session.generation >= generation, `session ${session_id} lost a generation`);
+    }
+  }
+
+  /** Streams of an account without an end in their `stream.created`: a stream registered with its end emits only that. */
+  #endedLater(account_id: string): number {
+    const created = new Set(
+      (this.#events.get(account_id) ?? []).flatMap(({ type, resource }) =>
+        type === 'stream.updated' ? resource.id : [],
+      ),
+    );
+    return [...this.#all('stream')].filter(
+      ([id, stream]) => stream.account_id === account_id && (stream.end_ms === null || created.has(id)),
+    ).length;
+  }
+
+  #checkDevices(): void {
+    const { bound } = this.#ledger;
+    const bound_by = new Map<string, string>();
+    for (const { claim_id, device_id, epoch } of bound) {
+      this.#must((bound_by.get(claim_id) ?? device_id) === device_id, `claim ${claim_id} was redeemed by two devices`);
+      bound_by.set(claim_id, device_id);
+      const binding = this.#all('binding').get(epoch);
+      this.#must(
+        binding?.device_id === device_id && binding.claim_id === claim_id,
+        `redeemed claim ${claim_id} left no binding`,
+      );
+    }
+    for (const [id, { redemption }] of this.#all('claim'))
+      this.#must(redemption.status !== 'asked', `claim ${id} still waits for its device`);
+    for (const [id, device] of this.#all('device')) {
+      const holders = [...this.#all('account')].flatMap(([account_id]) => {
+        const record = this.#records<BoundDevice>(account_id, 'devices').get(id);
+        return record === undefined ? [] : [{ account_id, record }];
+      });
+      if (device.binding === null) {
+        this.#must(holders.length === 0, `device ${id} is bound to nobody, but an account lists it`);
+      } else {
+        const { epoch, account_id, claim_id } = device.binding;
+        const [holder] = holders;
+        const agrees =
+          holders.length === 1 && holder?.account_id === account_id && holder.record.binding_epoch === epoch;
+        this.#must(agrees, `device ${id} is bound by ${epoch}; accounts say ${JSON.stringify(holders)}`);
+        const binding = this.#all('binding').get(epoch);
+        const same =
+          binding?.account_id === account_id &&
+          binding.claim_id === claim_id &&
+          binding.source_id === holder?.record.source_id;
+        this.#must(binding?.status === 'active' && same, `binding ${epoch} of device ${id} does not agree`);
+        const source = binding && this.#all('source').get(binding.source_id);
+        this.#must(
+          source?.account_id === account_id && source.device_id === id,
+          `device ${id} records to a source that is not there`,
+        );
+      }
+      for (const [epoch, binding] of this.#all('binding')) {
+        const active = binding.device_id === id && binding.status === 'active';
+        this.#must(
+          !active || device.binding?.epoch === epoch,
+          `binding ${epoch} is active, device ${id} is bound otherwise`,
+        );
+      }
+    }
+  }
+
+  #checkStreams(): void {
+    const { registered, ends, intents, stored } = this.#ledger;
+    const chunks = new Map<string, Map<string, Chunk>>();
+    for (const [id, stream] of this.#all('stream')) {
+      const own = this.#records<Chunk>(id, 'chunks');
+      chunks.set(id, own);
+      const with_bytes = [...own.values()].filter(({ status }) => status === 'stored');
+      const { end_ms } = stream;
+      this.#must(stream.chunks === own.size, `stream ${id} counts ${stream.chunks} chunks of ${own.size}`);
+      this.#must(
+        stream.stored_chunks === with_bytes.length,
+        `stream ${id} counts ${stream.stored_chunks} stored chunks of ${with_bytes.length}`,
+      );
+      const bytes = with_bytes.reduce((sum, { size_bytes }) => sum + size_bytes, 0);
+      this.#must(stream.stored_bytes === bytes, `stream ${id} counts ${stream.stored_bytes} bytes of ${bytes}`);
+      this.#must(
+        with_bytes.every((chunk) => end_ms === null || chunk.source_end_ms <= end_ms),
+        `stream ${id} has a stored chunk past its end`,
+      );
+      const alive = [...own.values()].filter(({ status }) => status !== 'expired');
+      this.#must(
+        new Set(alive.map(({ sequence }) => sequence)).size === alive.length,
+        `stream ${id} has two chunks of one sequence`,
+      );
+      const open = [...own].filter(([, { status }]) => status === 'awaiting_upload').map(([key]) => key);
+      const listed = stream.open.map(({ number }) => chunkKey(number));
+      this.#must(
+        open.sort().join() === listed.sort().join(),
+        `stream ${id} lists ${listed} as open, chunks say ${open}`,
+      );
+      const pointer = this.#records<{ stream_id: string }>(stream.binding_epoch, 'streams').get(
+        stream.source_stream_ref,
+      );
+      this.#must(pointer?.stream_id === id, `the binding of stream ${id} does not know it`);
+    }
+    for (const { epoch, ref, stream_id } of registered) {
+      const known = this.#records<{ stream_id: string }>(epoch, 'streams').get(ref)?.stream_id;
+      this.#must(
+        known === stream_id && this.#all('stream').has(stream_id),
+        `registered stream ${stream_id} is not there`,
+      );
+    }
+    for (const { stream_id, end_ms } of ends) {
+      const end = this.#all('stream').get(stream_id)?.end_ms;
+      this.#must(end === end_ms, `stream ${stream_id} was told to end at ${end_ms} and ends at ${end}`);
+    }
+    for (const { stream_id, ref, content, chunk_id, status } of intents) {
+      const pointer = this.#records<{ number: number; content: string }>(stream_id, 'refs').get(ref);
+      const chunk = pointer && chunks.get(stream_id)?.get(chunkKey(pointer.number));
+      const same =
+        pointer?.content === content && chunk?.chunk_id === chunk_id && chunkId(stream_id, pointer.number) === chunk_id;
+      this.#must(same && chunk.source_chunk_ref === ref, `acknowledged intent ${ref} of ${stream_id} is not there`);
+      this.#must(
+        status !== 'stored' || chunk?.status === 'stored',
+        `intent ${ref} of ${stream_id} was called stored and is ${chunk?.status}`,
+      );
+    }
+    for (const { stream_id, number } of stored) {
+      const chunk = chunks.get(stream_id)?.get(chunkKey(number));
+      this.#must(chunk?.status === 'stored', `chunk ${number} of ${stream_id} was stored and is ${chunk?.status}`);
+    }
+  }
+
+  /** Tells are applied once, in the order in which they were sent. */
+  #checkTallies(): void {
+    for (const [from, { sent }] of this.#all('tally')) {
+      for (const to of new Set(sent.map((tell) => tell.to))) {
+        const numbers = sent.filter((tell) => tell.to === to).map(({ number }) => number);
+        const taken =
+          this.#all('tally')
+            .get(to)
+            ?.taken.filter((tell) => tell.from === from) ?? [];
+        const got = taken.map(({ number }) => number);
+        this.#must(numbers.join() === got.join(), `${from} told ${to} ${numbers}, which took ${got}`);
+      }
+    }
+  }
+
+  /** Reminders pending are those that the snapshots imply. */
+  async #checkReminders(): Promise<void> {
+    const pending = new Map<string, number>();
+    for (let partition = 0; partition < PARTITIONS; partition++) {
+      for (const { member, at_ms } of await this.#model.dueReminders(partition, Number.MAX_SAFE_INTEGER, 1_000_000))
+        pending.set(member, at_ms);
+    }
+    const implied = new Set<string>();
+    const imply = (kind: Kind, id: string, name: string, holds: (at_ms: number) => boolean) => {
+      const member = `${kind}:${id}:${name}`;
+      const at_ms = pending.get(member);
+      implied.add(member);
+      this.#must(at_ms !== undefined && holds(at_ms), `reminder ${member} is at ${at_ms}`);
+    };
+    for (const [id, { planned, fired }] of this.#all('tally')) {
+      for (let number = 0; number < planned; number++)
+        if (!fired.includes(number)) imply('tally', id, `n${number}`, () => true);
+    }
+    for (const [id, { open }] of this.#all('stream')) {
+      if (open.length === 0) {
+        implied.add(`stream:${id}:expire_intents`); // one that will find nothing to do may be left
+        continue;
+      }
+      const first_ms = Math.min(...open.map(({ asked_at_ms }) => asked_at_ms)) + LIMITS.intent_life_ms;
+      imply('stream', id, 'expire_intents', (at_ms) => at_ms <= first_ms + SKEWS_MS);
+    }
+    for (const [id, { turned_at_ms }] of this.#all('app_session')) {
+      imply('app_session', id, 'run_out', (at_ms) => at_ms === turned_at_ms + LIMITS.app_refresh_life_ms);
+    }
+    for (const [id, { expires_at_ms }] of this.#all('claim')) {
+      imply(
+        'claim',
+        id,
+        'run_out',
+        (at_ms) => at_ms === expires_at_ms || at_ms === expires_at_ms + LIMITS.claim_redeemed_keep_ms,
+      );
+    }
+    for (const [id, { account_id }] of this.#all('email'))
+      if (account_id === null) imply('email', id, 'unused', () => true);
+    for (const member of pending.keys()) this.#must(implied.has(member), `reminder ${member} is for nothing`);
+  }
+
+  async #checkQueues(): Promise<void> {
+    const mails = new Set<string>();
+    for (let partition = 0; partition < PARTITIONS; partition++) {
+      const tells = await this.#model.tells(partition, 0, 10);
+      this.#must(tells.length === 0, `tells are left in the outbox of partition ${partition}`);
+      const aside = await this.#model.listSetAside(partition);
+      this.#must(aside.length === 0, `set aside: ${aside.map(({ name }) => name)}`);
+      const due = { now_ms: Number.MAX_SAFE_INTEGER, again_ms: 0, limit: 1_000_000 };
+      for (const { mail_id } of await this.#model.leaseMails(partition, due)) mails.add(mail_id);
+    }
+    for (const mail_id of this.#ledger.mails_sent)
+      this.#must(mails.has(mail_id), `mail ${mail_id} was promised and is not there`);
+    this.#must(mails.size <= (this.#ledger.attempts.get('send_code') ?? 0), 'more mails than were asked for');
+  }
+}

@@ -1,0 +1,475 @@
+import type { AccountMessage, AccountView } from '../../actors/account.js';
+import type { Address } from '../../actors/actor.js';
+import type { AppSessionMessage, IssuedTokens } from '../../actors/app_session.js';
+import type { Binding, BindingMessage } from '../../actors/binding.js';
+import type { Claim, ClaimMessage } from '../../actors/claim.js';
+import type { DeviceMessage } from '../../actors/device.js';
+import type { EmailMessage } from '../../actors/email.js';
+import type { Chunk, ChunkIntent, Stream, StreamMessage } from '../../actors/stream.js';
+import { drawCode, drawId, drawPartition } from '../../src/draw.js';
+import type { Guard } from '../../src/store/store.js';
+import { partitionOfId, streamOfChunk } from '../../src/vocabulary/ids.js';
+import type { Entitlement } from '../../src/vocabulary/permissions.js';
+import { isRefusal, type Refusal, refuse } from '../../src/vocabulary/refusals.js';
+import type { Ledger } from './ledger.js';
+import type { Seeded } from './seeded.js';
+import type { SimulatedProcess } from './simulated_process.js';
+import type { TallyMessage } from './tally.js';
+import type { VirtualTime } from './virtual_time.js';
+
+const TRIES_MAX = 6;
+const RETRY_MAX_MS = 900;
+/** The answer got lost between the server and its client. */
+const ANSWER_LOST = 0.03;
+const LOST = refuse('UNAVAILABLE', 'No answer came.');
+const CHUNK_MS = 1_000;
+/** Each is told apart in events by the fields it changes. */
+const SWITCHED: readonly Entitlement[] = ['developer.tools', 'audio.access', 'workspace.sharing', 'agent.experimental'];
+
+type Parts = {
+  random: Seeded;
+  time: VirtualTime;
+  now: () => number;
+  ledger: Ledger;
+  processes: () => SimulatedProcess[];
+  record: (line: string) => void;
+};
+
+type Ask = { settled?: boolean; guards?: Guard[]; tries_max?: number; onTry?: () => void };
+type KnownIntent = { intent: ChunkIntent; content: string; number: number | null };
+type KnownStream = { stream_id: string; device_id: string; intents: KnownIntent[] };
+
+/** Users, staff and devices: they do what a client of the routes does, knowing no more than they were told. */
+export class Clients {
+  readonly #parts: Parts;
+  readonly #emails: string[];
+  readonly #devices: string[] = [];
+  readonly #sessions: { session_id: string; account_id: string; generation: number; serial: number }[] = [];
+  readonly #accounts = new Set<string>();
+  readonly #claims: { claim_id: string; account_id: string }[] = [];
+  readonly #bindings: { device_id: string; epoch: string; account_id: string }[] = [];
+  readonly #streams: KnownStream[] = [];
+  readonly #tallies: string[];
+  #drawn = 0;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    const { random } = parts;
+    this.#emails = Array.from({ length: 2 + random.below(3) }, (_, index) => `user${index}@example.test`);
+    this.#tallies = Array.from({ length: 4 }, () => this.#id(drawPartition()));
+  }
+
+  /** Devices leave the factory. */
+  async provision(): Promise<void> {
+    for (let count = 2 + this.#parts.random.below(3); count > 0; count--) {
+      const id = this.#id(drawPartition());
+      const message: DeviceMessage = { type: 'provision', kind: 'personal', fingerprint: `f${count}` };
+      if (!isRefusal(await this.#ask({ kind: 'device', id }, message, { tries_max: 100 }))) this.#devices.push(id);
+    }
+  }
+
+  /** One operation, drawn from those that what is known allows. */
+  async operate(): Promise<void> {
+    const { random } = this.#parts;
+    if (random.chance(0.15)) return this.#tally();
+    const accounts = [...this.#accounts];
+    if (accounts.length === 0 || random.chance(0.12)) return this.#signIn();
+    const account_id = random.pick(accounts);
+    const roll = random.below(100);
+    if (roll < 8 && this.#sessions.length > 0) return this.#refresh();
+    if (roll < 12 && this.#sessions.length > 0) return this.#use();
+    if (roll < 20) return this.#rename(account_id);
+    if (roll < 24) return this.#view(account_id);
+    if (roll < 26) return this.#listDevices(account_id);
+    if (roll < 33) return this.#switch(account_id);
+    if (roll < 37) return this.#claim(account_id);
+    if (roll < 45 && this.#claims.length > 0) return this.#redeem();
+    if (roll < 48 && this.#bindings.length > 0) return this.#remove();
+    if (roll < 54 && this.#bindings.length > 0) return this.#register();
+    if (this.#streams.length === 0) return this.#claims.length > 0 ? this.#redeem() : this.#claim(account_id);
+    if (roll < 76) return this.#intend();
+    if (roll < 90) return this.#store();
+    if (roll < 95) return this.#list();
+    return this.#end();
+  }
+
+  /** Asks some process, and again while the outcome stays unknown, as a client with a retry would. */
+  async #ask<Reply>(
+    address: Address,
+    message: unknown,
+    { settled = false, guards = [], tries_max = TRIES_MAX, onTry }: Ask = {},
+  ): Promise<Reply | Refusal> {
+    const { random, time, processes, record } = this.#parts;
+    const number = ++this.#drawn;
+    const type = (message as { type: string }).type;
+    for (let tries = 1; ; tries++) {
+      const alive = processes().filter((process) => process.alive);
+      let reply: Reply | Refusal = LOST;
+      if (alive.length > 0) {
+        const process = random.pick(alive);
+        record(`ask ${number} ${address.kind} ${address.id} ${type}`);
+        onTry?.();
+        const { runtime } = process;
+        const asked = settled
+          ? runtime.askSettled<Reply>(address, message, guards)
+          : runtime.ask<Reply>(address, message, guards);
+        reply = await Promise.race([asked, process.crashed.then(() => LOST)]);
+        if (random.chance(ANSWER_LOST)) reply = LOST;
+      }
+      record(`answer ${number} ${isRefusal(reply) ? reply.refused : 'ok'}`);
+      if (!isUnknown(reply) || tries >= tries_max) return reply;
+      await time.pause(random.between(0, RETRY_MAX_MS));
+    }
+  }
+
+  async #signIn(): Promise<void> {
+    const { random, ledger, now } = this.#parts;
+    const email = random.pick(this.#emails);
+    const address = { kind: 'email', id: email };
+    const network = `n${random.below(3)}`;
+    const code = drawCode();
+    const mail_id = this.#id(0);
+    const send: EmailMessage = {
+      type: 'send_code',
+      network,
+      code_hash: `hash ${code}`,
+      key_id: 'k',
+      mail_id,
+      sealed: random.bytes(4),
+    };
+    const sent = await this.#ask<{ sent: boolean }>(address, send, { onTry: () => ledger.attempt('send_code') });
+    if (isRefusal(sent) || !sent.sent) return;
+    ledger.acknowledge('send_code');
+    ledger.mails_sent.add(mail_id);
+    if (random.chance(0.15)) return; // the mail is never opened
+    if (random.chance(0.3)) {
+      const wrong = await this.#verify(address, { network, code: `${code}0`, tries_max: 1 });
+      ledger.mustHold(isRefusal(wrong), `a wrong code was taken for ${email}`);
+    }
+    const verified = await this.#verify(address, { network, code, tries_max: TRIES_MAX });
+    if (isRefusal(verified)) return; // spent by a try whose answer was lost, or by a sign-in beside this one
+    ledger.acknowledge('verify_code');
+    const { account_id } = verified;
+    ledger.signed_in.push({ email, account_id });
+    const account = await this.#ask<AccountView>({ kind: 'account', id: account_id }, {
+      type: 'view',
+    } satisfies AccountMessage);
+    if (isRefusal(account)) return;
+    this.#accounts.add(account_id);
+    const session_id = this.#id(partitionOfId(account_id));
+    const { account: life, app_sessions } = account.lives;
+    const open: AppSessionMessage = {
+      type: 'open',
+      account_id,
+      email,
+      seed: random.bytes(16),
+      key_id: 'k',
+      born: { account: life, app_sessions },
+      verified_at_ms: now(),
+    };
+    const guard: Guard = { guard: 'life', account_id, life: 'app_sessions', value: app_sessions };
+    const issued = await this.#ask<IssuedTokens>({ kind: 'app_session', id: session_id }, open, {
+      guards: [guard],
+      tries_max: 1,
+    });
+    if (isRefusal(issued)) return;
+    ledger.acknowledge('open');
+    this.#sessions.push({ session_id, account_id, generation: issued.session.generation, serial: issued.serial });
+  }
+
+  #verify(address: Address, { network, code, tries_max }: { network: string; code: string; tries_max: number }) {
+    const partition = drawPartition();
+    const message: EmailMessage = {
+      type: 'verify_code',
+      network,
+      hashes: { k: `hash ${code}` },
+      email: address.id,
+      account: { account_id: this.#id(partition), workspace_id: this.#id(partition) },
+    };
+    return this.#ask<{ account_id: string; verified_at_ms: number }>(address, message, { settled: true, tries_max });
+  }
+
+  async #refresh(): Promise<void> {
+    const { random, ledger } = this.#parts;
+    const session = random.pick(this.#sessions);
+    const generation = Math.max(1, session.generation - (random.chance(0.1) ? 1 + random.below(2) : 0));
+    const message: AppSessionMessage = { type: 'refresh', generation };
+    const issued = await this.#ask<IssuedTokens>({ kind: 'app_session', id: session.session_id }, message);
+    if (isRefusal(issued)) return;
+    ledger.acknowledge('refresh');
+    const got = issued.session.generation;
+    ledger.mustHold(got === generation + 1, `generation ${generation} of ${session.session_id} was followed by ${got}`);
+    session.generation = Math.max(session.generation, got);
+    session.serial = issued.serial;
+    ledger.generations.set(session.session_id, session.generation);
+  }
+
+  async #use(): Promise<void> {
+    const { random, ledger } = this.#parts;
+    const session = random.pick(this.#sessions);
+    const message: AppSessionMessage = random.chance(0.1) ? { type: 'end' } : { type: 'use', serial: session.serial };
+    const used = await this.#ask({ kind: 'app_session', id: session.session_id }, message);
+    if (!isRefusal(used)) ledger.acknowledge(message.type);
+  }
+
+  async #rename(account_id: string): Promise<void> {
+    const { random, ledger } = this.#parts;
+    const name = `name ${++this.#drawn}`;
+    const message: AccountMessage = { type: 'rename', name };
+    // A retry after another rename would be a second change: each try is an operation of its own.
+    for (let tries = random.chance(0.3) ? 2 : 1; tries > 0; tries--) {
+      const operation = ledger.nameOperation(account_id, {
+        does: 'write',
+        name,
+        invoked: ledger.instant(),
+        returned: null,
+      });
+      const onTry = () => ledger.attempt(`${account_id} name`);
+      const view = await this.#ask<AccountView>({ kind: 'account', id: account_id }, message, {
+        guards: this.#guards(account_id),
+        tries_max: 1,
+        onTry,
+      });
+      if (isUnknown(view)) continue;
+      ledger.mustHold(!isRefusal(view) && view.name === name, `renaming to ${name} answered ${JSON.stringify(view)}`);
+      operation.returned = ledger.instant();
+      ledger.acknowledge('rename');
+      return;
+    }
+  }
+
+  async #view(account_id: string): Promise<void> {
+    const { ledger } = this.#parts;
+    const invoked = ledger.instant();
+    const message: AccountMessage = { type: 'view' };
+    const view = await this.#ask<AccountView>({ kind: 'account', id: account_id }, message, { tries_max: 1 });
+    if (isUnknown(view)) return;
+    ledger.mustHold(!isRefusal(view), `viewing ${account_id} answered ${JSON.stringify(view)}`);
+    if (isRefusal(view)) return;
+    ledger.nameOperation(account_id, { does: 'read', name: view.name, invoked, returned: ledger.instant() });
+    ledger.acknowledge('view');
+  }
+
+  async #switch(account_id: string): Promise<void> {
+    const { random, ledger } = this.#parts;
+    const entitlement = random.pick(SWITCHED);
+    const enabled = random.chance(0.5);
+    const message: AccountMessage = { type: 'switch_entitlement', entitlement, enabled };
+    const onTry = () => ledger.attempt(`${account_id} ${entitlement}`);
+    const view = await this.#ask<AccountView>({ kind: 'account', id: account_id }, message, { onTry });
+    if (isUnknown(view)) return;
+    ledger.mustHold(!isRefusal(view) && view.entitlements[entitlement] !== !enabled, `${entitlement} was not switched`);
+    ledger.acknowledge('switch_entitlement');
+  }
+
+  async #claim(account_id: string): Promise<void> {
+    const { ledger } = this.#parts;
+    const partition = partitionOfId(account_id);
+    const claim_id = this.#id(partition);
+    const message: ClaimMessage = {
+      type: 'create',
+      account_id,
+      secret_hash: 'h',
+      binding_epoch: this.#id(partition),
+      source_id: this.#id(partition),
+    };
+    const made = await this.#ask<Claim>({ kind: 'claim', id: claim_id }, message, { guards: this.#guards(account_id) });
+    if (isRefusal(made)) return;
+    ledger.acknowledge('claim');
+    this.#claims.push({ claim_id, account_id });
+  }
+
+  /** By one device, or by two at the same time. */
+  async #redeem(): Promise<void> {
+    const { random } = this.#parts;
+    const claim = random.chance(0.7) ? (this.#claims.at(-1) as { claim_id: string }) : random.pick(this.#claims);
+    const devices = Array.from({ length: random.chance(0.3) ? 2 : 1 }, () => random.pick(this.#devices));
+    await Promise.all(devices.map((device_id) => this.#redeemBy(claim.claim_id, device_id)));
+  }
+
+  async #redeemBy(claim_id: string, device_id: string): Promise<void> {
+    const { ledger, time, random } = this.#parts;
+    const address = { kind: 'claim', id: claim_id };
+    const redeemed = await this.#ask<Claim>(address, { type: 'redeem', device_id } satisfies ClaimMessage, {
+      settled: true,
+    });
+    if (isRefusal(redeemed)) return;
+    let outcome: Claim | Refusal = LOST;
+    for (let tries = 0; tries < 10 && isUnknown(outcome); tries++) {
+      if (tries > 0) await time.pause(random.between(0, RETRY_MAX_MS));
+      outcome = await this.#ask<Claim>(address, { type: 'outcome', device_id } satisfies ClaimMessage, {
+        tries_max: 1,
+      });
+    }
+    if (isRefusal(outcome)) return;
+    ledger.acknowledge('redeem');
+    const epoch = outcome.binding_epoch;
+    ledger.bound.push({ claim_id, device_id, epoch });
+    const view: BindingMessage = { type: 'view', device_id };
+    const binding = await this.#ask<Binding>({ kind: 'binding', id: epoch }, view);
+    if (!isRefusal(binding)) this.#bindings.push({ device_id, epoch, account_id: binding.account_id });
+  }
+
+  async #remove(): Promise<void> {
+    const { random, ledger } = this.#parts;
+    const { account_id, device_id } = random.pick(this.#bindings);
+    const message: AccountMessage = { type: 'remove_device', device_id };
+    const guards = this.#guards(account_id);
+    const removed = await this.#ask({ kind: 'account', id: account_id }, message, { settled: true, guards });
+    if (!isRefusal(removed)) ledger.acknowledge('remove_device');
+  }
+
+  async #register(): Promise<void> {
+    const { random, ledger, now } = this.#parts;
+    const { device_id, epoch, account_id } = random.pick(this.#bindings);
+    const ref = `ref ${random.below(3)}`;
+    const guards = this.#guards(account_id);
+    const stream_of: BindingMessage = {
+      type: 'stream_of',
+      device_id,
+      source_stream_ref: ref,
+      new_stream_id: this.#id(partitionOfId(epoch)),
+    };
+    const found = await this.#ask<{ stream_id: string; binding: Binding }>({ kind: 'binding', id: epoch }, stream_of, {
+      guards,
+    });
+    if (isRefusal(found)) return;
+    const { stream_id, binding } = found;
+    const message: StreamMessage = {
+      type: 'register',
+      account_id,
+      workspace_id: binding.workspace_id,
+      source_id: binding.source_id,
+      device_id,
+      binding_epoch: epoch,
+      source_stream_ref: ref,
+      captured_at: new Date(now()).toISOString(),
+      clock_uncertainty_ms: 5,
+      end_ms: random.chance(0.1) ? CHUNK_MS * random.below(9) : null,
+    };
+    const stream = await this.#ask<Stream>({ kind: 'stream', id: stream_id }, message, { guards });
+    if (isRefusal(stream)) return;
+    ledger.acknowledge('register');
+    ledger.registered.push({ epoch, ref, stream_id });
+    if (message.end_ms !== null) ledger.ends.push({ stream_id, end_ms: message.end_ms });
+    if (!this.#streams.some((known) => known.stream_id === stream_id))
+      this.#streams.push({ stream_id, device_id, intents: [] });
+  }
+
+  /** A new intent, one that was sent before, one with other content, or one of a sequence that may be taken. */
+  async #intend(): Promise<void> {
+    const { random, ledger } = this.#parts;
+    const stream = random.pick(this.#streams.slice(-3));
+    const again = stream.intents.length > 0 && random.chance(0.4) ? random.pick(stream.intents) : null;
+    let known = again;
+    if (known === null || random.chance(0.2)) {
+      const sequence = random.below(12);
+      const intent: ChunkIntent = {
+        source_chunk_ref: again?.intent.source_chunk_ref ?? `chunk ${++this.#drawn}`,
+        sequence,
+        source_start_ms: sequence * CHUNK_MS,
+        publication_start_ms: sequence * CHUNK_MS,
+        source_end_ms: (sequence + 1) * CHUNK_MS,
+        codec: 'opus',
+        container: 'ogg',
+        size_bytes: 1 + random.below(9),
+        sha256: 'aa',
+      };
+      known = { intent, content: JSON.stringify(intent), number: null };
+      stream.intents.push(known);
+    }
+    const { intent, content } = known;
+    // A device that did not wait for its answer, and one that went mad.
+    const asks = random.chance(0.2) ? random.pick([2, 2, 3, 80]) : 1;
+    const message: StreamMessage = { type: 'intend', intent, content };
+    const address = { kind: 'stream', id: stream.stream_id };
+    const replies = await Promise.all(
+      Array.from({ length: asks }, () => this.#ask<{ chunk: Chunk }>(address, message)),
+    );
+    for (const reply of replies) {
+      if (isRefusal(reply)) continue;
+      ledger.acknowledge('intend');
+      const { chunk_id, status } = reply.chunk;
+      ledger.intents.push({ stream_id: stream.stream_id, ref: intent.source_chunk_ref, content, chunk_id, status });
+      known.number = streamOfChunk(chunk_id)?.number ?? null;
+    }
+  }
+
+  async #store(): Promise<void> {
+    const { random, ledger, now } = this.#parts;
+    const stream = random.pick(this.#streams.slice(-3));
+    const numbers = stream.intents.flatMap(({ number }) => number ?? []);
+    if (numbers.length === 0) return this.#intend();
+    const number = random.pick(numbers);
+    const message: StreamMessage = { type: 'stored', number, upload_started_at_ms: now() };
+    const stored = await this.#ask<{ chunk: Chunk }>({ kind: 'stream', id: stream.stream_id }, message);
+    if (isRefusal(stored)) return;
+    ledger.acknowledge('stored');
+    ledger.stored.push({ stream_id: stream.stream_id, number });
+  }
+
+  /** By several at once now and then, with ends that may lie before a chunk's. */
+  async #end(): Promise<void> {
+    const { random, ledger } = this.#parts;
+    const { stream_id } = random.pick(this.#streams);
+    const ends = Array.from({ length: random.chance(0.4) ? 3 : 1 }, () => CHUNK_MS * (6 + random.below(8)));
+    await Promise.all(
+      ends.map(async (end_ms) => {
+        const message: StreamMessage = { type: 'end', end_ms };
+        const ended = await this.#ask<Stream>({ kind: 'stream', id: stream_id }, message);
+        if (isRefusal(ended)) return;
+        ledger.acknowledge('end');
+        ledger.mustHold(ended.end_ms === end_ms, `ending ${stream_id} at ${end_ms} answered ${ended.end_ms}`);
+        ledger.ends.push({ stream_id, end_ms });
+      }),
+    );
+  }
+
+  /** Bursts of tells to a few receivers, and reminders that are due at once or after a while. */
+  async #tally(): Promise<void> {
+    const { random, ledger } = this.#parts;
+    const id = random.pick(this.#tallies);
+    const to = Array.from({ length: 1 + random.below(4) }, () => random.pick(this.#tallies));
+    const message: TallyMessage = random.chance(0.7)
+      ? { type: 'send', to }
+      : { type: 'plan', delay_ms: random.pick([0, 500, 3_600_000]) };
+    const settled = random.chance(0.5);
+    if (!isRefusal(await this.#ask({ kind: 'tally', id }, message, { settled }))) ledger.acknowledge(message.type);
+  }
+
+  /** What a list says agrees with the snapshot that comes with it. */
+  async #list(): Promise<void> {
+    const { random, ledger } = this.#parts;
+    const { stream_id } = random.pick(this.#streams);
+    const message: StreamMessage = { type: 'list_chunks', range: { limit: 1_000 } };
+    const listed = await this.#ask<{ chunks: Chunk[]; stream: Stream }>({ kind: 'stream', id: stream_id }, message);
+    if (isRefusal(listed)) return;
+    const { chunks, stream } = listed;
+    const stored = chunks.filter(({ status }) => status === 'stored').length;
+    const same = chunks.length === stream.chunks && stored === stream.stored_chunks;
+    ledger.mustHold(
+      same,
+      `${chunks.length} chunks, ${stored} stored, are listed of ${stream.chunks}, ${stream.stored_chunks} stored`,
+    );
+    ledger.acknowledge('list_chunks');
+  }
+
+  async #listDevices(account_id: string): Promise<void> {
+    const message: AccountMessage = { type: 'list_devices', range: { descending: true, limit: 100 } };
+    const listed = await this.#ask<{ devices: unknown[] }>({ kind: 'account', id: account_id }, message);
+    if (!isRefusal(listed)) this.#parts.ledger.acknowledge('list_devices');
+  }
+
+  #guards(account_id: string): Guard[] {
+    return [{ guard: 'life', account_id, life: 'account', value: 0 }];
+  }
+
+  #id(partition: number): string {
+    return drawId({ partition, now_ms: this.#parts.now() });
+  }
+}
+
+/** Whether it took effect is not known. */
+export function isUnknown(reply: unknown): boolean {
+  return isRefusal(reply) && (reply.refused === 'UNAVAILABLE' || reply.refused === 'INTERNAL');
+}

@@ -1,0 +1,46 @@
+import type { ChunkStatus } from '../../actors/stream.js';
+
+/** One operation on an account's name; `returned` is null while its outcome is unknown. */
+export type NameOperation = { does: 'write' | 'read'; name: string | null; invoked: number; returned: number | null };
+
+/** What clients were told, and what they tried: what the checker holds the store against at the end. */
+export class Ledger {
+  #clock = 0;
+  /** Acknowledged operations by what they were. */
+  readonly acknowledged: Record<string, number> = {};
+  readonly violations: string[] = [];
+  readonly signed_in: { email: string; account_id: string }[] = [];
+  readonly mails_sent = new Set<string>();
+  readonly names = new Map<string, NameOperation[]>();
+  /** Asks that could have changed something, by account and what they change. */
+  readonly attempts = new Map<string, number>();
+  readonly bound: { claim_id: string; device_id: string; epoch: string }[] = [];
+  readonly registered: { epoch: string; ref: string; stream_id: string }[] = [];
+  readonly intents: { stream_id: string; ref: string; content: string; chunk_id: string; status: ChunkStatus }[] = [];
+  readonly stored: { stream_id: string; number: number }[] = [];
+  readonly ends: { stream_id: string; end_ms: number }[] = [];
+  readonly generations = new Map<string, number>();
+
+  /** Instants in the order in which things happened. */
+  instant(): number {
+    return ++this.#clock;
+  }
+
+  acknowledge(what: string): void {
+    this.acknowledged[what] = (this.acknowledged[what] ?? 0) + 1;
+  }
+
+  attempt(what: string): void {
+    this.attempts.set(what, (this.attempts.get(what) ?? 0) + 1);
+  }
+
+  mustHold(holds: boolean, text: string): void {
+    if (!holds) this.violations.push(text);
+  }
+
+  nameOperation(account_id: string, operation: NameOperation): NameOperation {
+    const operations = this.names.get(account_id) ?? [];
+    this.names.set(account_id, [...operations, operation]);
+    return operation;
+  }
+}

@@ -1,0 +1,274 @@
+import t from 'tap';
+import type { FactRequest } from '../../actors/actor.js';
+import { RedisStore } from '../../src/store/redis_store.js';
+import {
+  type Commit,
+  type Fence,
+  type Guard,
+  NO_FENCE,
+  type Place,
+  type Store,
+  type Write,
+} from '../../src/store/store.js';
+import { makeId, partitionOfId } from '../../src/vocabulary/ids.js';
+import { TestRedis } from '../fixtures/redis.js';
+import { ModelStore } from './model_store.js';
+import { Seeded } from './seeded.js';
+
+/** Faults, method: the model store and real Redis are given the same random command sequences and must agree. */
+
+const SEQUENCES = 25;
+const COMMANDS = 150;
+const PARTITIONS = [0, 7];
+const WRITERS = Array.from({ length: 10 }, (_, writer) => writer.toString(16).padStart(12, '0'));
+const MEMBERS = ['a', 'b', 'B', 'ab', 'z~', 'é'];
+const LIFE_NAMES = ['account', 'tokens'] as const;
+const TYPES = ['account.created', 'account.updated'];
+
+type Read = (store: Store) => Promise<unknown>;
+type Command = { name: string; run: Read };
+
+/** One sequence's commands: drawn as it goes, since a commit that is to succeed must name the present fence. */
+class Script {
+  readonly #random: Seeded;
+  readonly #salt: string;
+  readonly accounts: { account_id: string; partition: number }[];
+  readonly places: Place[];
+  readonly #fences = new Map<Place, Fence>();
+  readonly #sent: Commit[] = [];
+  #commits = 0;
+  #now_ms = 1_000;
+
+  constructor(seed: number) {
+    this.#random = new Seeded(seed);
+    this.#salt = seed.toString(36);
+    this.accounts = PARTITIONS.map((partition) => {
+      const account_id = makeId({ partition, now_ms: seed, random: this.#random.bytes(5) });
+      return { account_id, partition: partitionOfId(account_id) };
+    });
+    this.places = this.accounts.flatMap(({ account_id, partition }) =>
+      ['one', 'two'].map((kind) => ({ address: { kind, id: account_id }, partition })),
+    );
+  }
+
+  next(): Command {
+    const random = this.#random;
+    this.#now_ms += random.below(5) - 1;
+    const { partition } = random.pick(this.accounts);
+    const now_ms = this.#now_ms;
+    switch (random.below(12)) {
+      case 0: {
+        const due = { now_ms, again_ms: now_ms + random.below(20), limit: 1 + random.below(3) };
+        return {
+          name: `leaseMails ${partition} ${JSON.stringify(due)}`,
+          run: (store) => store.leaseMails(partition, due),
+        };
+      }
+      case 1: {
+        const mail_id = this.#salted(random.pick(MEMBERS));
+        return { name: `removeMail ${mail_id}`, run: (store) => store.removeMail(partition, mail_id) };
+      }
+      case 2: {
+        const reminder = { member: this.#salted(random.pick(MEMBERS)), at_ms: now_ms + random.below(4) };
+        return {
+          name: `removeReminder ${JSON.stringify(reminder)}`,
+          run: (store) => store.removeReminder(partition, reminder),
+        };
+      }
+      case 3: {
+        const numbers = [1 + random.below(30), 1 + random.below(30)];
+        return { name: `removeTells ${numbers}`, run: (store) => store.removeTells(partition, numbers) };
+      }
+      case 4: {
+        const name = this.#salted(random.pick(MEMBERS));
+        const content = random.bytes(3);
+        if (random.chance(0.4))
+          return { name: `removeSetAside ${name}`, run: (store) => store.removeSetAside(partition, name) };
+        return { name: `setAside ${name}`, run: (store) => store.setAside(partition, name, content) };
+      }
+      default: {
+        const commit = this.#commit();
+        return { name: `commit ${JSON.stringify(commit)}`, run: (store) => store.commit(commit) };
+      }
+    }
+  }
+
+  /** Learns what the store answered, so that later commits can follow on it. */
+  note(place: Place, fence: Fence | null): void {
+    this.#fences.set(place, fence ?? NO_FENCE);
+  }
+
+  #commit(): Commit {
+    const random = this.#random;
+    const earlier = this.#sent.length > 0 && random.chance(0.15) ? random.pick(this.#sent.slice(-12)) : null;
+    if (earlier !== null) return earlier;
+    const place = random.pick(this.places);
+    const fence = this.#fences.get(place) ?? NO_FENCE;
+    const stale: Fence = random.chance(0.5)
+      ? { ...fence, version: fence.version + 1 }
+      : { ...fence, commit_id: 'ff'.repeat(12) };
+    const commit: Commit = {
+      place,
+      commit_id: random.pick(WRITERS) + (++this.#commits).toString(16).padStart(12, '0'),
+      expected: random.chance(0.1) ? stale : fence,
+      mode: random.chance(0.15) ? 'end' : 'put',
+      snapshot: random.bytes(random.below(6)),
+      now_ms: this.#now_ms,
+      guards: Array.from({ length: random.chance(0.2) ? 1 + random.below(2) : 0 }, () => this.#guard(place)),
+      writes: Array.from({ length: random.below(6) }, () => this.#write(place)),
+    };
+    this.#sent.push(commit);
+    return commit;
+  }
+
+  #guard({ partition }: Place): Guard {
+    const random = this.#random;
+    const { account_id } = this.accounts.find((account) => account.partition === partition) as { account_id: string };
+    return random.chance(0.5)
+      ? { guard: 'life', account_id, life: random.pick(LIFE_NAMES), value: random.below(2) }
+      : { guard: 'reminder', member: this.#salted(random.pick(MEMBERS)), at_ms: this.#now_ms + random.below(4) };
+  }
+
+  #write({ partition }: Place): Write {
+    const random = this.#random;
+    const { account_id } = this.accounts.find((account) => account.partition === partition) as { account_id: string };
+    const collection = random.pick(['x', 'y']);
+    const id = random.pick(MEMBERS);
+    const value = random.bytes(4);
+    const order = random.below(4);
+    const member = this.#salted(id);
+    switch (random.below(12)) {
+      case 0:
+        return { write: 'put_record', collection, id, value };
+      case 1:
+      case 2:
+        return { write: 'put_record', collection, id, value, order };
+      case 3:
+        return { write: 'drop_record', collection, id };
+      case 4:
+        return random.chance(0.3)
+          ? { write: 'drop_collection', collection }
+          : { write: 'delist', account_id, list: 'l', member };
+      case 5:
+        return { write: 'event', account_id, type: random.pick(TYPES), body: `{"n":${random.below(9)}}` };
+      case 6:
+        return { write: 'tell', body: value };
+      case 7:
+        return { write: 'remind', member, at_ms: this.#now_ms + random.below(4), body: value };
+      case 8:
+        return { write: 'forget', member };
+      case 9:
+        return { write: 'enlist', account_id, list: 'l', member, order };
+      case 10:
+        return { write: 'raise', account_id, life: random.pick(LIFE_NAMES) };
+      default:
+        return { write: 'mail', mail_id: member, content: value, due_ms: this.#now_ms + random.below(4) };
+    }
+  }
+
+  /** Sequences share one Redis: what is a partition's, not an entity's, carries the sequence's name. */
+  #salted(name: string): string {
+    return `${name}:${this.#salt}`;
+  }
+
+  /** Every read of the interface, over everything the commands could have touched. */
+  reads(): Command[] {
+    const random = this.#random;
+    const reads: Command[] = [];
+    const read = (name: string, run: Read) => reads.push({ name, run });
+    const after = () => (random.chance(0.5) ? undefined : { order: random.below(4), id: random.pick(MEMBERS) });
+    read('load', (store) => store.load(this.places));
+    for (const place of this.places) {
+      read('probe', (store) => store.probe(place));
+      const requests: FactRequest[] = ['x', 'y'].flatMap((collection) => [
+        ...MEMBERS.map((id) => ({ collection, id })),
+        ...[false, true].map((descending) => ({
+          collection,
+          range: { after: after(), descending, limit: 1 + random.below(6) },
+        })),
+        { collection, range: { limit: 100 } },
+      ]);
+      read(`facts ${JSON.stringify(requests)}`, (store) => store.facts(place, requests));
+    }
+    for (const account of this.accounts) {
+      const { partition } = account;
+      read('lives', (store) => store.lives(account));
+      for (const descending of [false, true]) {
+        const from_id = after();
+        const page = {
+          after: from_id && { order: from_id.order, member: this.#salted(from_id.id) },
+          descending,
+          limit: 1 + random.below(6),
+        };
+        read(`list ${JSON.stringify(page)}`, (store) => store.list(account, 'l', page));
+        const bounds = ['-', '+', `${this.#now_ms - 20}`, `(${this.#now_ms - 20}-3`, `${this.#now_ms}`];
+        const range = { from: random.pick(bounds), to: random.pick(bounds), descending, limit: 1 + random.below(50) };
+        read(`events ${JSON.stringify(range)}`, (store) => store.events(account, range));
+        const all = { from: descending ? '+' : '-', to: descending ? '-' : '+', descending, limit: 1_000 };
+        read('events', (store) => store.events(account, all));
+      }
+      for (const type of [null, ...TYPES, 'run.published'])
+        read(`logHead ${type}`, (store) => store.logHead(account, type));
+      const due_ms = this.#now_ms + random.below(4);
+      read(`dueReminders ${due_ms}`, (store) => store.dueReminders(partition, due_ms, 1_000));
+      read('dueReminders 2', (store) => store.dueReminders(partition, this.#now_ms + 10, 2));
+      read('tells', (store) => store.tells(partition, 0, 10_000));
+      const number = random.below(20);
+      read(`tells ${number}`, (store) => store.tells(partition, number, 3));
+      read('listSetAside', async (store) =>
+        (await store.listSetAside(partition)).sort((a, b) => (a.name < b.name ? -1 : 1)),
+      );
+    }
+    return reads;
+  }
+}
+
+/** Bytes of any class compare as text. */
+function plain(value: unknown): unknown {
+  if (value instanceof Uint8Array) return `bytes:${Buffer.from(value).toString('hex')}`;
+  if (Array.isArray(value)) return value.map(plain);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([key, inner]) => (inner === undefined ? [] : [[key, plain(inner)]])),
+  );
+}
+
+t.test('faults A: the model store and real Redis agree on random commands', async (t) => {
+  const server = await new TestRedis().start();
+  t.teardown(() => server.stop());
+  const connection = await server.connect();
+  const first_seed = Number(process.env.SIMULATION_SEED ?? 1);
+  const verdicts = new Map<string, number>();
+  for (let seed = first_seed; seed < first_seed + SEQUENCES; seed++) {
+    await connection.flushall();
+    const [redis, model] = [new RedisStore(connection, () => 'epoch'), new ModelStore(() => 'epoch')];
+    const script = new Script(seed);
+    const agree = async ({ name, run }: Command): Promise<boolean> => {
+      const [real, modelled] = [await run(redis), await run(model)];
+      const found = real as { verdict?: string } | undefined;
+      if (found?.verdict !== undefined) verdicts.set(found.verdict, (verdicts.get(found.verdict) ?? 0) + 1);
+      const [a, b] = [JSON.stringify(sortKeys(plain(real))), JSON.stringify(sortKeys(plain(modelled)))];
+      if (a !== b) t.fail(`seed ${seed}: ${name}`, { redis: a, model: b });
+      return a === b;
+    };
+    for (let step = 0; step < COMMANDS; step++) {
+      if (!(await agree(script.next()))) return;
+      for (const place of script.places) script.note(place, await model.probe(place));
+      if (step % 30 === 0) for (const read of script.reads()) if (!(await agree(read))) return;
+    }
+    for (const read of script.reads()) if (!(await agree(read))) return;
+  }
+  t.comment(`seeds ${first_seed} to ${first_seed + SEQUENCES - 1}: ${JSON.stringify(Object.fromEntries(verdicts))}`);
+  for (const verdict of ['applied', 'repeated', 'conflict', 'guarded'])
+    t.ok((verdicts.get(verdict) ?? 0) > 20, `${verdict} was seen often`);
+});
+
+function sortKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortKeys);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, inner]) => [key, sortKeys(inner)]),
+  );
+}

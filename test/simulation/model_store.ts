@@ -1,0 +1,396 @@
+import { Buffer } from 'node:buffer';
+import type { Address, FactRequest, RangeRequest } from '../../actors/actor.js';
+import { keysOf } from '../../src/store/partitions.js';
+import type {
+  Commit,
+  DueReminder,
+  FactRow,
+  Fence,
+  Guard,
+  ListPage,
+  LoggedEvent,
+  LogHead,
+  OutboxTell,
+  Place,
+  Store,
+  StoredEntity,
+  StoredRow,
+  Verdict,
+  Write,
+} from '../../src/store/store.js';
+import { unreachable } from '../../src/vocabulary/refusals.js';
+
+const WRITERS_MAX = 8;
+const WRITER_DIGITS = 12;
+const ENDED_HEADER_MS = 30 * 24 * 3_600_000;
+
+type AccountPlace = { account_id: string; partition: number };
+/** `writers`: the last commit of each of the last writers, the newest first. */
+type Entity = {
+  address: Address;
+  partition: number;
+  writers: Fence[];
+  snapshot: Uint8Array;
+  ended_at_ms: number | null;
+};
+type EventLog = {
+  epoch: string;
+  last_ms: number;
+  sequence: number;
+  of_type: Map<string, string>;
+  entries: LoggedEvent[];
+};
+type Outbox = { count: number; tells: Map<number, Uint8Array> };
+
+/** What a commit did, for whoever watches the store. */
+export type Applied = { place: Place; version: number; before: Uint8Array | null; commit: Commit };
+
+/**
+ * The store of commit.lua and redis_store.ts, in memory and without any I/O: what the simulation runs on. Held
+ * against real Redis by model_store.test.ts. Every call takes effect at once; faults and delays are Connection's.
+ */
+export class ModelStore implements Store {
+  readonly #draw_log_epoch: () => string;
+  /** Redis' own time, by which headers of ended entities expire. */
+  readonly #redis_now: () => number;
+  readonly #entities = new Map<string, Entity>();
+  readonly #records = new Map<string, Map<string, Uint8Array>>();
+  /** Every sorted set: collections' orders, lists, reminders and mails, by key. */
+  readonly #sorted = new Map<string, Map<string, number>>();
+  /** Contents that go with a sorted set: reminders' messages and mails. */
+  readonly #contents = new Map<string, Map<string, Uint8Array>>();
+  readonly #lives = new Map<string, Map<string, number>>();
+  readonly #logs = new Map<string, EventLog>();
+  readonly #outboxes = new Map<number, Outbox>();
+  readonly #aside = new Map<number, Map<string, Uint8Array>>();
+  onApplied: (applied: Applied) => void = () => {};
+
+  constructor(draw_log_epoch: () => string, redis_now: () => number = () => 0) {
+    this.#draw_log_epoch = draw_log_epoch;
+    this.#redis_now = redis_now;
+  }
+
+  async load(places: Place[]): Promise<(StoredEntity | null)[]> {
+    return places.map((place) => {
+      const found = this.#entity(place);
+      return found === undefined ? null : { ...fenceOf(found), snapshot: found.snapshot };
+    });
+  }
+
+  async probe(place: Place): Promise<Fence | null> {
+    const found = this.#entity(place);
+    return found === undefined ? null : fenceOf(found);
+  }
+
+  async facts({ address, partition }: Place, requests: FactRequest[]): Promise<FactRow[]> {
+    const keys = keysOf(partition);
+    return requests.map((request) => {
+      const records = this.#records.get(keys.records(address, request.collection));
+      if ('id' in request) return { request, value: records?.get(request.id) ?? null, rows: [] };
+      const rows: StoredRow[] = [];
+      for (const { member, order } of this.#run(keys.order(address, request.collection), request.range)) {
+        const value = records?.get(member);
+        if (value !== undefined) rows.push({ id: member, order, value });
+      }
+      return { request, value: null, rows };
+    });
+  }
+
+  async commit(commit: Commit): Promise<Verdict> {
+    const { place, expected } = commit;
+    const log_epoch = commit.writes.some(({ write }) => write === 'event') ? this.#draw_log_epoch() : '';
+    const found = this.#entity(place);
+    const repeated = found?.writers.find(({ commit_id }) => commit_id === commit.commit_id);
+    if (repeated !== undefined) return { verdict: 'repeated', version: repeated.version };
+    const present = found === undefined ? { version: 0, commit_id: '' } : fenceOf(found);
+    if (present.version !== expected.version || present.commit_id !== expected.commit_id) {
+      const oldest = found?.writers[WRITERS_MAX - 1];
+      const forgotten = oldest !== undefined && oldest.version > expected.version + 1;
+      return { verdict: forgotten ? 'forgotten' : 'conflict', version: present.version };
+    }
+    const index = commit.guards.findIndex((guard) => !this.#holds(place.partition, guard));
+    if (index >= 0) return { verdict: 'guarded', index };
+    // From here on nothing can fail.
+    const version = present.version + 1;
+    const writer = commit.commit_id.slice(0, WRITER_DIGITS);
+    const others = (found?.writers ?? []).filter(({ commit_id }) => !commit_id.startsWith(writer));
+    this.#entities.set(keysOf(place.partition).entity(place.address), {
+      ...place,
+      writers: [{ commit_id: commit.commit_id, version }, ...others].slice(0, WRITERS_MAX),
+      snapshot: Uint8Array.from(commit.snapshot),
+      ended_at_ms: commit.mode === 'end' ? this.#redis_now() : null,
+    });
+    for (const write of commit.writes) this.#write(place, write, { now_ms: commit.now_ms, log_epoch });
+    this.onApplied({ place, version, before: found?.snapshot ?? null, commit });
+    return { verdict: 'applied', version };
+  }
+
+  #entity(place: Place): Entity | undefined {
+    const key = keysOf(place.partition).entity(place.address);
+    const found = this.#entities.get(key);
+    if (found === undefined || found.ended_at_ms === null) return found;
+    if (this.#redis_now() < found.ended_at_ms + ENDED_HEADER_MS) return found;
+    this.#entities.delete(key);
+    return undefined;
+  }
+
+  #holds(partition: number, guard: Guard): boolean {
+    const keys = keysOf(partition);
+    if (guard.guard === 'life')
+      return (this.#lives.get(keys.lives(guard.account_id))?.get(guard.life) ?? 0) === guard.value;
+    return this.#sorted.get(keys.reminders)?.get(guard.member) === guard.at_ms;
+  }
+
+  #write(
+    { address, partition }: Place,
+    write: Write,
+    { now_ms, log_epoch }: { now_ms: number; log_epoch: string },
+  ): void {
+    const keys = keysOf(partition);
+    switch (write.write) {
+      case 'put_record':
+        under(this.#records, keys.records(address, write.collection)).set(write.id, Uint8Array.from(write.value));
+        if (write.order !== undefined)
+          under(this.#sorted, keys.order(address, write.collection)).set(write.id, write.order);
+        return;
+      case 'drop_record':
+        this.#records.get(keys.records(address, write.collection))?.delete(write.id);
+        this.#sorted.get(keys.order(address, write.collection))?.delete(write.id);
+        return;
+      case 'drop_collection':
+        this.#records.delete(keys.records(address, write.collection));
+        this.#sorted.delete(keys.order(address, write.collection));
+        return;
+      case 'event':
+        this.#append(keys.log(write.account_id), write, { now_ms, log_epoch });
+        return;
+      case 'tell': {
+        const outbox = this.#outbox(partition);
+        outbox.count += 1;
+        outbox.tells.set(outbox.count, Uint8Array.from(write.body));
+        return;
+      }
+      case 'remind':
+        under(this.#sorted, keys.reminders).set(write.member, write.at_ms);
+        under(this.#contents, keys.reminderMessages).set(write.member, Uint8Array.from(write.body));
+        return;
+      case 'forget':
+        this.#sorted.get(keys.reminders)?.delete(write.member);
+        this.#contents.get(keys.reminderMessages)?.delete(write.member);
+        return;
+      case 'enlist':
+        under(this.#sorted, keys.list(write.account_id, write.list)).set(write.member, write.order);
+        return;
+      case 'delist':
+        this.#sorted.get(keys.list(write.account_id, write.list))?.delete(write.member);
+        return;
+      case 'raise': {
+        const lives = under(this.#lives, keys.lives(write.account_id));
+        lives.set(write.life, (lives.get(write.life) ?? 0) + 1);
+        return;
+      }
+      case 'mail':
+        under(this.#sorted, keys.mails).set(write.mail_id, write.due_ms);
+        under(this.#contents, keys.mailContents).set(write.mail_id, Uint8Array.from(write.content));
+        return;
+      default:
+        unreachable(write);
+    }
+  }
+
+  #append(
+    key: string,
+    { type, body }: { type: string; body: string },
+    { now_ms, log_epoch }: { now_ms: number; log_epoch: string },
+  ): void {
+    let log = this.#logs.get(key);
+    if (log === undefined) {
+      log = { epoch: log_epoch, last_ms: 0, sequence: 0, of_type: new Map(), entries: [] };
+      this.#logs.set(key, log);
+    }
+    log.sequence += 1;
+    log.last_ms = Math.max(log.last_ms, now_ms);
+    const id = `${log.last_ms}-${log.sequence}`;
+    log.of_type.set(type, id);
+    log.entries.push({ id, type, body });
+  }
+
+  #outbox(partition: number): Outbox {
+    let outbox = this.#outboxes.get(partition);
+    if (outbox === undefined) {
+      outbox = { count: 0, tells: new Map() };
+      this.#outboxes.set(partition, outbox);
+    }
+    return outbox;
+  }
+
+  /** A run of a sorted set by score and then by member, beginning behind `after`. */
+  #run(key: string, { after, descending = false, limit }: RangeRequest): { member: string; order: number }[] {
+    const sign = descending ? -1 : 1;
+    return this.#inOrder(key, sign)
+      .filter((entry) => after === undefined || compare(entry, { member: after.id, order: after.order }) * sign > 0)
+      .slice(0, limit);
+  }
+
+  #inOrder(key: string, sign: 1 | -1 = 1): { member: string; order: number }[] {
+    const entries = [...(this.#sorted.get(key) ?? [])].map(([member, order]) => ({ member, order }));
+    return entries.sort((a, b) => compare(a, b) * sign);
+  }
+
+  async lives({ account_id, partition }: AccountPlace): Promise<Record<string, number>> {
+    return Object.fromEntries(this.#lives.get(keysOf(partition).lives(account_id)) ?? []);
+  }
+
+  async list(
+    { account_id, partition }: AccountPlace,
+    list: string,
+    page: ListPage,
+  ): Promise<{ member: string; order: number }[]> {
+    const after = page.after === undefined ? undefined : { order: page.after.order, id: page.after.member };
+    return this.#run(keysOf(partition).list(account_id, list), { ...page, after });
+  }
+
+  async dueReminders(partition: number, now_ms: number, limit: number): Promise<DueReminder[]> {
+    const keys = keysOf(partition);
+    const bodies = this.#contents.get(keys.reminderMessages);
+    const due = this.#inOrder(keys.reminders).filter(({ order }) => order <= now_ms);
+    return due.slice(0, limit).flatMap(({ member, order }) => {
+      const body = bodies?.get(member);
+      return body === undefined ? [] : [{ member, at_ms: order, body }];
+    });
+  }
+
+  async removeReminder(partition: number, { member, at_ms }: { member: string; at_ms: number }): Promise<void> {
+    const keys = keysOf(partition);
+    const reminders = this.#sorted.get(keys.reminders);
+    if (reminders?.get(member) !== at_ms) return;
+    reminders.delete(member);
+    this.#contents.get(keys.reminderMessages)?.delete(member);
+  }
+
+  async tells(partition: number, after: number, limit: number): Promise<OutboxTell[]> {
+    const tells = this.#outboxes.get(partition)?.tells ?? new Map<number, Uint8Array>();
+    const behind = [...tells].filter(([number]) => number > after);
+    return behind.slice(0, limit).map(([number, body]) => ({ number, body }));
+  }
+
+  async removeTells(partition: number, numbers: number[]): Promise<void> {
+    for (const number of numbers) this.#outboxes.get(partition)?.tells.delete(number);
+  }
+
+  async leaseMails(
+    partition: number,
+    { now_ms, again_ms, limit }: { now_ms: number; again_ms: number; limit: number },
+  ): Promise<{ mail_id: string; content: Uint8Array }[]> {
+    const keys = keysOf(partition);
+    const due = this.#inOrder(keys.mails).filter(({ order }) => order <= now_ms);
+    return due.slice(0, limit).map(({ member }) => {
+      this.#sorted.get(keys.mails)?.set(member, again_ms);
+      return { mail_id: member, content: this.#contents.get(keys.mailContents)?.get(member) ?? new Uint8Array() };
+    });
+  }
+
+  async removeMail(partition: number, mail_id: string): Promise<void> {
+    const keys = keysOf(partition);
+    this.#sorted.get(keys.mails)?.delete(mail_id);
+    this.#contents.get(keys.mailContents)?.delete(mail_id);
+  }
+
+  async setAside(partition: number, name: string, content: Uint8Array): Promise<void> {
+    under(this.#aside, partition).set(name, Uint8Array.from(content));
+  }
+
+  async listSetAside(partition: number): Promise<{ name: string; content: Uint8Array }[]> {
+    return [...(this.#aside.get(partition) ?? [])].map(([name, content]) => ({ name, content }));
+  }
+
+  async removeSetAside(partition: number, name: string): Promise<void> {
+    this.#aside.get(partition)?.delete(name);
+  }
+
+  async logHead({ account_id, partition }: AccountPlace, type: string | null): Promise<LogHead | null> {
+    const log = this.#logs.get(keysOf(partition).log(account_id));
+    if (log === undefined) return null;
+    const last_id = `${log.last_ms}-${log.sequence}`;
+    return { epoch: log.epoch, last_id, last_id_of_type: type === null ? last_id : (log.of_type.get(type) ?? null) };
+  }
+
+  async events(
+    { account_id, partition }: AccountPlace,
+    { from, to, descending, limit }: { from: string; to: string; descending: boolean; limit: number },
+  ): Promise<LoggedEvent[]> {
+    const entries = this.#logs.get(keysOf(partition).log(account_id))?.entries ?? [];
+    const [low, high] = descending ? [to, from] : [from, to];
+    const within = entries.filter(({ id }) => isFrom(id, low) && isUpTo(id, high));
+    return (descending ? within.reverse() : within).slice(0, limit);
+  }
+
+  // What only a checker asks.
+
+  /** Every entity, ended ones included. */
+  *entities(): Generator<StoredEntity & Place> {
+    for (const { address, partition, writers, snapshot } of this.#entities.values()) {
+      yield { address, partition, snapshot, ...(writers[0] as Fence) };
+    }
+  }
+
+  /** A whole collection of an entity. */
+  *collection(
+    { address, partition }: Place,
+    collection: string,
+  ): Generator<{ id: string; order: number | null; value: Uint8Array }> {
+    const keys = keysOf(partition);
+    const orders = this.#sorted.get(keys.order(address, collection));
+    for (const [id, value] of this.#records.get(keys.records(address, collection)) ?? []) {
+      yield { id, order: orders?.get(id) ?? null, value };
+    }
+  }
+
+  isReminderDue(partition: number, now_ms: number): boolean {
+    return [...(this.#sorted.get(keysOf(partition).reminders)?.values() ?? [])].some((at_ms) => at_ms <= now_ms);
+  }
+
+  hasReminders(partition: number): boolean {
+    return (this.#sorted.get(keysOf(partition).reminders)?.size ?? 0) > 0;
+  }
+
+  hasTells(partition: number): boolean {
+    return (this.#outboxes.get(partition)?.tells.size ?? 0) > 0;
+  }
+}
+
+function fenceOf({ writers }: Entity): Fence {
+  const [{ version, commit_id }] = writers as [Fence];
+  return { version, commit_id };
+}
+
+function under<Key, Inner, Value>(outer: Map<Key, Map<Inner, Value>>, key: Key): Map<Inner, Value> {
+  let found = outer.get(key);
+  if (found === undefined) {
+    found = new Map();
+    outer.set(key, found);
+  }
+  return found;
+}
+
+function compare(a: { member: string; order: number }, b: { member: string; order: number }): number {
+  return a.order - b.order || Buffer.compare(Buffer.from(a.member), Buffer.from(b.member));
+}
+
+/** Bounds as Redis writes them: an id, `(` before one that is excluded, `-` and `+`; an id may lack its sequence. */
+function isFrom(id: string, bound: string): boolean {
+  if (bound === '-' || bound === '+') return bound === '-';
+  return bound.startsWith('(') ? compareIds(id, bound.slice(1), 0) > 0 : compareIds(id, bound, 0) >= 0;
+}
+
+function isUpTo(id: string, bound: string): boolean {
+  if (bound === '-' || bound === '+') return bound === '+';
+  const most = Number.MAX_SAFE_INTEGER;
+  return bound.startsWith('(') ? compareIds(id, bound.slice(1), most) < 0 : compareIds(id, bound, most) <= 0;
+}
+
+function compareIds(id: string, bound: string, missing_sequence: number): number {
+  const [ms = 0, sequence = 0] = id.split('-').map(Number);
+  const [bound_ms = 0, bound_sequence = missing_sequence] = bound.split('-').map(Number);
+  return ms - bound_ms || sequence - bound_sequence;
+}

@@ -1,0 +1,83 @@
+import { account } from '../../actors/account.js';
+import { appSession } from '../../actors/app_session.js';
+import { binding } from '../../actors/binding.js';
+import { claim } from '../../actors/claim.js';
+import { device } from '../../actors/device.js';
+import { email } from '../../actors/email.js';
+import { source } from '../../actors/source.js';
+import { stream } from '../../actors/stream.js';
+import { makeMetrics } from '../../src/runtime/metrics.js';
+import { Runtime } from '../../src/runtime/runtime.js';
+import { OutboxRelay } from '../../src/workers/outbox_relay.js';
+import { ReminderWorker } from '../../src/workers/reminder_worker.js';
+import type { Connection } from './connection.js';
+import { tally } from './tally.js';
+import type { Timers, VirtualTime } from './virtual_time.js';
+
+const KINDS = [email, account, appSession, device, claim, binding, source, stream, tally];
+
+/** Nobody reads them here, and a registry costs more than a run. */
+const metrics = makeMetrics();
+
+type Parts = {
+  connection: Connection;
+  time: VirtualTime;
+  now: () => number;
+  trust_memory: boolean;
+  active_max: number;
+  onError: (text: string) => void;
+};
+
+/** A server process without its listeners: the real runtime and workers on a connection of their own. */
+export class SimulatedProcess {
+  readonly connection: Connection;
+  readonly runtime: Runtime;
+  readonly reminders: ReminderWorker;
+  readonly #relay: OutboxRelay;
+  readonly #time: VirtualTime;
+  readonly #timers: Timers = [];
+  readonly crashed: Promise<void>;
+  #onCrash: () => void = () => {};
+  alive = true;
+
+  constructor({ connection, time, now, trust_memory, active_max, onError }: Parts) {
+    this.connection = connection;
+    this.#time = time;
+    this.crashed = new Promise((resolve) => {
+      this.#onCrash = resolve;
+    });
+    const error = ({ err, ...fields }: { err?: unknown }, text: string) =>
+      onError(`${text} ${JSON.stringify(fields)} ${err instanceof Error ? err.stack : ''}`);
+    const log = { info() {}, warn() {}, error } as unknown as ConstructorParameters<typeof Runtime>[0]['log'];
+    const { store } = connection;
+    time.owned = this.#timers;
+    this.runtime = new Runtime({ store, metrics, log, now, trust_memory, kinds: KINDS, active_max });
+    this.#relay = new OutboxRelay({ store, runtime: this.runtime, metrics, log });
+    this.reminders = new ReminderWorker({ store, runtime: this.runtime, metrics, log, now });
+    this.#relay.start();
+    this.reminders.start();
+    time.owned = null;
+  }
+
+  /** Ends without warning: no answer comes in or goes out any more. */
+  crash(): void {
+    if (!this.alive) return;
+    this.alive = false;
+    this.connection.cut();
+    this.#time.end(this.#timers);
+    void this.#relay.stop();
+    void this.reminders.stop();
+    void this.runtime.shutdown(0);
+    this.#onCrash();
+  }
+
+  /** Tells whose senders wait for them. */
+  get unsettled(): number {
+    return this.#relay.unsettled;
+  }
+
+  /** Messages that wait for their turn. */
+  get waiting(): number {
+    return Object.values(this.runtime.inspect(0).kinds).reduce((sum, { waiting }) => sum + waiting, 0);
+  }
+}

@@ -1,0 +1,304 @@
+import { createHash } from 'node:crypto';
+import { drawBytes, useRandomSource } from '../../src/draw.js';
+import { PARTITIONS } from '../../src/vocabulary/ids.js';
+import { Checker, checkStep } from './checker.js';
+import { Clients, isUnknown } from './clients.js';
+import { Connection, FAIR, type Weather } from './connection.js';
+import { Ledger } from './ledger.js';
+import { ModelStore } from './model_store.js';
+import { Seeded } from './seeded.js';
+import { SimulatedProcess } from './simulated_process.js';
+import { VirtualTime } from './virtual_time.js';
+
+const BEGAN_MS = Date.UTC(2026, 0, 1);
+const HISTORY_KEPT = 60;
+/** Homes of drawn ids are few, so that entities share partitions, outboxes and reminders. */
+const HOMES = 5;
+const ATTENDED_MAX = 10;
+const GAP_MAX_MS = 60;
+const DAY_MS = 86_400_000;
+const SKEW_MAX_MS = 40;
+/** Long enough for late writes to come in. */
+const QUIET_MS = 4_000;
+/** Long enough for a look at reminders. */
+const LOOK_MS = 1_100;
+const DRAIN_MAX_MS = 180_000;
+/** Of the operations asked for, the least that must have been acknowledged. */
+const ACKNOWLEDGED_LEAST = 0.25;
+
+/** Kinds that can be asked for themselves without any more words. */
+const VIEWED = ['email', 'account', 'device', 'claim', 'source', 'stream', 'tally'];
+const ANSWERED_MAX_MS = 2_000;
+
+export type Outcome = {
+  seed: number;
+  violations: string[];
+  /** SHA-256 over the whole history. */
+  history_hash: string;
+  last_lines: string[];
+  acknowledged: Record<string, number>;
+  crashes: number;
+  steps: number;
+  undecided: number;
+};
+
+/**
+ * One run: clients, staff and devices work against one to three processes over one store that loses, delays and
+ * repeats, while processes crash and the clock jumps; then all comes to rest and is checked. The same seed gives the
+ * same run.
+ */
+export async function simulate(seed: number, { operations = 150 }: { operations?: number } = {}): Promise<Outcome> {
+  const random = new Seeded(seed);
+  const time = new VirtualTime(random);
+  useRandomSource({
+    bytes: (count) => random.bytes(count),
+    below: (limit) => (limit === PARTITIONS ? random.below(HOMES) * 51 : random.below(limit)),
+  });
+  time.enter();
+  try {
+    return await new Simulation({ seed, random, time, operations }).run();
+  } finally {
+    time.leave();
+    useRandomSource();
+  }
+}
+
+class Simulation {
+  readonly #seed: number;
+  readonly #random: Seeded;
+  readonly #time: VirtualTime;
+  readonly #operations: number;
+  readonly #ledger = new Ledger();
+  readonly #model: ModelStore;
+  readonly #hash = createHash('sha256');
+  readonly #lines: string[] = [];
+  readonly #processes: SimulatedProcess[] = [];
+  readonly #trust_memory: boolean;
+  readonly #usual: Weather;
+  #weather: Weather = FAIR;
+  #offset_ms = 0;
+  #crashes = 0;
+  #begun = 0;
+  #attended = 0;
+  #calm = false;
+
+  constructor({
+    seed,
+    random,
+    time,
+    operations,
+  }: { seed: number; random: Seeded; time: VirtualTime; operations: number }) {
+    this.#seed = seed;
+    this.#random = random;
+    this.#time = time;
+    this.#operations = operations;
+    const slots = 1 + random.below(3);
+    this.#trust_memory = slots === 1 && random.chance(0.5);
+    this.#usual = drawWeather(random);
+    this.#model = new ModelStore(
+      () => Buffer.from(drawBytes(4)).toString('hex'),
+      () => time.elapsed_ms,
+    );
+    this.#model.onApplied = (applied) => checkStep(applied, (holds, text) => this.#ledger.mustHold(holds, text));
+    for (let slot = 0; slot < slots; slot++) this.#processes.push(this.#start());
+  }
+
+  async run(): Promise<Outcome> {
+    const clients = new Clients({
+      random: this.#random,
+      time: this.#time,
+      now: () => this.#now(),
+      ledger: this.#ledger,
+      processes: () => this.#processes,
+      record: (line) => this.#record(line),
+    });
+    const provisioned = settledFlag(clients.provision());
+    this.#must(await this.#time.runUntil(provisioned.isDone, DRAIN_MAX_MS), 'devices were not provisioned');
+    this.#weather = this.#usual;
+    this.#plan(200, () => this.#meddle());
+    this.#plan(GAP_MAX_MS, () => this.#attend(clients));
+    const isWorked = () => this.#begun >= this.#operations && this.#attended === 0;
+    this.#must(await this.#time.runUntil(isWorked, this.#operations * 10_000), 'operations did not end');
+    await this.#rest(QUIET_MS);
+    await this.#viewAll();
+    const checker = new Checker(this.#model, this.#ledger);
+    await checker.check();
+    for (const days of [1, 1, 2, 31, 31]) {
+      this.#advance(days * DAY_MS);
+      await this.#rest(LOOK_MS);
+    }
+    await new Checker(this.#model, this.#ledger).checkEnd();
+    for (const process of this.#processes) process.crash();
+    await this.#time.runUntil(() => false, 1_000);
+    const total = Object.values(this.#ledger.acknowledged).reduce((sum, count) => sum + count, 0);
+    this.#must(
+      total >= this.#operations * ACKNOWLEDGED_LEAST,
+      `only ${total} of ${this.#operations} operations were acknowledged`,
+    );
+    return {
+      seed: this.#seed,
+      violations: [...new Set(this.#ledger.violations)],
+      history_hash: this.#hash.digest('hex'),
+      last_lines: this.#lines,
+      acknowledged: this.#ledger.acknowledged,
+      crashes: this.#crashes,
+      steps: this.#time.steps,
+      undecided: checker.undecided,
+    };
+  }
+
+  #must(holds: boolean, text: string): void {
+    this.#ledger.mustHold(holds, text);
+  }
+
+  #now(): number {
+    return Math.floor(BEGAN_MS + this.#time.elapsed_ms + this.#offset_ms);
+  }
+
+  #record(line: string): void {
+    const full = `${this.#time.elapsed_ms.toFixed(3)} ${line}`;
+    this.#hash.update(`${full}\n`);
+    if (this.#lines.push(full) > HISTORY_KEPT && this.#ledger.violations.length === 0) this.#lines.shift();
+    if (process.env.SIMULATION_HISTORY !== undefined) console.error(full);
+  }
+
+  #start(): SimulatedProcess {
+    const [random, time] = [this.#random, this.#time];
+    const name = `p${this.#crashes}.${this.#processes.length}`;
+    const record = (line: string) => this.#record(line);
+    const connection = new Connection({ model: this.#model, time, random, weather: () => this.#weather, record, name });
+    const skew_ms = random.between(-SKEW_MAX_MS, SKEW_MAX_MS);
+    return new SimulatedProcess({
+      connection,
+      time,
+      now: () => Math.floor(this.#now() + skew_ms),
+      trust_memory: this.#trust_memory,
+      active_max: random.chance(0.3) ? 4 : 1_000,
+      onError: (text) => this.#must(false, `logged: ${text}`),
+    });
+  }
+
+  /** Runs something again and again, at intervals drawn up to this, until the faults stop. */
+  #plan(every_max_ms: number, run: () => void): void {
+    this.#time.after(this.#random.between(0, every_max_ms), () => {
+      if (this.#calm) return;
+      run();
+      this.#plan(every_max_ms, run);
+    });
+  }
+
+  #attend(clients: Clients): void {
+    if (this.#begun >= this.#operations || this.#attended >= ATTENDED_MAX) return;
+    this.#begun += 1;
+    this.#attended += 1;
+    void clients
+      .operate()
+      .catch((error: unknown) =>
+        this.#must(false, `a client failed: ${error instanceof Error ? error.stack : String(error)}`),
+      )
+      .then(() => {
+        this.#attended -= 1;
+      });
+  }
+
+  /** A fault, or a jump of the clock. */
+  #meddle(): void {
+    const random = this.#random;
+    const roll = random.fraction();
+    if (roll < 0.05) {
+      this.#crash(random.below(this.#processes.length));
+      return;
+    }
+    if (roll < 0.07) {
+      for (let slot = 0; slot < this.#processes.length; slot++) this.#crash(slot);
+      return;
+    }
+    if (roll < 0.1) {
+      const { connection } = random.pick(this.#processes);
+      connection.away = true;
+      this.#record('storage away');
+      this.#time.after(random.between(100, 12_000), () => {
+        connection.away = false;
+      });
+      return;
+    }
+    if (roll < 0.14) {
+      const ms = Math.floor(random.pick([1_000, 90_000, 1_800_000, DAY_MS]) * random.fraction());
+      this.#advance(ms);
+    }
+  }
+
+  #crash(slot: number): void {
+    const before = this.#processes[slot] as SimulatedProcess;
+    if (!before.alive) return;
+    this.#record(`crash of ${slot}`);
+    before.crash();
+    this.#crashes += 1;
+    this.#time.after(this.#random.between(10, 3_000), () => {
+      this.#record(`start of ${slot}`);
+      this.#processes[slot] = this.#start();
+    });
+  }
+
+  #advance(ms: number): void {
+    this.#record(`clock moves on by ${ms} ms`);
+    this.#offset_ms += ms;
+  }
+
+  /** Faults end, and everything that is under way or due comes to its end. */
+  async #rest(quiet_ms: number): Promise<void> {
+    this.#calm = true;
+    this.#weather = FAIR;
+    for (const { connection } of this.#processes) connection.away = false;
+    await this.#time.runUntil(() => false, quiet_ms);
+    const idle = () => this.#processes.every(({ alive, waiting }) => alive && waiting === 0) && !this.#isAnythingDue();
+    this.#must(await this.#time.runUntil(idle, DRAIN_MAX_MS), 'tells, reminders or messages were left waiting');
+    for (const { unsettled } of this.#processes)
+      this.#must(unsettled === 0, `${unsettled} tells were applied and their senders wait`);
+  }
+
+  /** Every process serves every entity again, all at once and without anybody's help. */
+  async #viewAll(): Promise<void> {
+    const addresses = [...this.#model.entities()]
+      .map(({ address }) => address)
+      .filter(({ kind }) => VIEWED.includes(kind));
+    const replies: unknown[] = [];
+    for (const { runtime } of this.#processes) {
+      for (const address of addresses) void runtime.ask(address, { type: 'view' }).then((reply) => replies.push(reply));
+    }
+    const all = () => replies.length === addresses.length * this.#processes.length;
+    this.#must(
+      await this.#time.runUntil(all, ANSWERED_MAX_MS),
+      `${replies.length} views of ${addresses.length} entities were answered`,
+    );
+    for (const reply of replies) this.#must(!isUnknown(reply), `a view was answered ${JSON.stringify(reply)}`);
+  }
+
+  #isAnythingDue(): boolean {
+    for (let partition = 0; partition < PARTITIONS; partition++) {
+      if (this.#model.hasTells(partition) || this.#model.isReminderDue(partition, this.#now() - SKEW_MAX_MS))
+        return true;
+    }
+    return false;
+  }
+}
+
+function drawWeather(random: Seeded): Weather {
+  const bad = random.pick([0, 0.3, 1, 2]);
+  return {
+    read_lost: 0.02 * bad * random.fraction(),
+    lost_before: 0.03 * bad * random.fraction(),
+    lost_after: 0.05 * bad * random.fraction(),
+    late: 0.04 * bad * random.fraction(),
+    slow: 0.05 * random.fraction(),
+    slow_max_ms: random.pick([20, 300, 2_500]),
+  };
+}
+
+function settledFlag(work: Promise<unknown>): { isDone: () => boolean } {
+  let done = false;
+  void work.finally(() => {
+    done = true;
+  });
+  return { isDone: () => done };
+}
