@@ -84,8 +84,8 @@ export const claim = actorKind<Claim, ClaimMessage, ClaimReply>({
         };
         if (redemption.status !== 'open' && redemption.device_id !== device_id) return { reply: USED };
         if (redemption.status === 'bound') return { reply: state };
-        // Asked again while the first answer is under way: the device answers the same, and this asker waits for it.
-        if (redemption.status === 'asked') return { reply: state, effects: [bind] };
+        // Asked already: the device is told once, so that a late repeat can't bind what was unbound meanwhile.
+        if (redemption.status === 'asked') return { reply: state };
         if (now_ms >= state.expires_at_ms) return { reply: UNKNOWN };
         const next: Claim = { ...state, redemption: { status: 'asked', device_id } };
         return { reply: next, next, effects: [bind] };

@@ -10,8 +10,6 @@ export type Device = {
   provisioned_at_ms: number;
   last_seen_at_ms: number | null;
   binding: { epoch: string; account_id: string; claim_id: string } | null;
-  /** The claim behind the binding that was removed last: it binds no second time. */
-  unbound_claim_id: string | null;
 };
 
 export type DeviceMessage =
@@ -43,7 +41,6 @@ export const device = actorKind<Device, DeviceMessage, DeviceReply>({
           provisioned_at_ms: now_ms,
           last_seen_at_ms: null,
           binding: null,
-          unbound_claim_id: null,
         };
         return { reply: next, next };
       }
@@ -63,13 +60,12 @@ export const device = actorKind<Device, DeviceMessage, DeviceReply>({
 
       case 'bind': {
         const { claim_id, account_id, binding_epoch, source_id } = message;
-        const answer = (outcome: 'bound' | 'bound_elsewhere' | 'wrong_kind'): Effect => ({
+        const answer = (outcome: 'bound_elsewhere' | 'wrong_kind'): Effect => ({
           effect: 'tell',
           to: { kind: 'claim', id: claim_id },
           message: { type: 'answered', device_id: facts.self, outcome },
         });
         if (state.kind !== 'personal') return { reply: DONE, effects: [answer('wrong_kind')] };
-        if (state.unbound_claim_id === claim_id) return { reply: DONE, effects: [answer('bound')] };
         if (state.binding !== null && state.binding.account_id !== account_id) {
           return { reply: DONE, effects: [answer('bound_elsewhere')] };
         }
@@ -79,14 +75,13 @@ export const device = actorKind<Device, DeviceMessage, DeviceReply>({
           to: { kind: 'account', id: account_id },
           message: { type: 'device_bound', device_id: facts.self, binding_epoch, source_id, claim_id },
         };
-        if (state.binding?.claim_id === claim_id) return { reply: DONE, effects: [told] };
         const binding = { epoch: binding_epoch, account_id, claim_id };
         return { reply: DONE, next: { ...state, binding, last_seen_at_ms: now_ms }, effects: [told] };
       }
 
       case 'unbind':
         if (state.binding?.epoch !== message.binding_epoch) return { reply: DONE };
-        return { reply: DONE, next: { ...state, binding: null, unbound_claim_id: state.binding.claim_id } };
+        return { reply: DONE, next: { ...state, binding: null } };
 
       default:
         return unreachable(message);

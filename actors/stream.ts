@@ -95,7 +95,7 @@ const NO_CHUNK = refuse('NOT_FOUND', 'There is no such chunk.');
 const OTHER_END = refuse('CONFLICT', 'The stream already has another end_ms.');
 
 /** A chunk's number as the id of its record: fixed width, so that ids sort as numbers. */
-function chunkKey(number: number): string {
+export function chunkKey(number: number): string {
   return number.toString(16).padStart(8, '0');
 }
 

@@ -11,6 +11,8 @@ import { boundBy } from './bound.js';
 
 /** How a device comes to be bound to an account. Choices: "Devices". */
 
+const OUTCOME_LOOKS_MAX = 40;
+const OUTCOME_LOOK_EVERY_MS = 50;
 const UNKNOWN_CLAIM = refuse('NOT_FOUND', 'The claim is unknown or has expired.');
 
 export const CLAIM_ROUTES: readonly Route[] = [
@@ -31,7 +33,7 @@ export const CLAIM_ROUTES: readonly Route[] = [
       if (!isClaimSecret(keys, parsed, claim.secret_hash)) return UNKNOWN_CLAIM;
       const redeemed = await runtime.askSettled<Claim>(address, { type: 'redeem', device_id } satisfies ClaimMessage);
       if (isRefusal(redeemed)) return redeemed;
-      const outcome = await runtime.ask<Claim>(address, { type: 'outcome', device_id } satisfies ClaimMessage);
+      const outcome = await outcomeOf(services, address, device_id);
       return isRefusal(outcome) ? outcome : bindingView(services, { device_id, epoch: outcome.binding_epoch });
     },
   }),
@@ -67,6 +69,22 @@ export const CLAIM_ROUTES: readonly Route[] = [
     },
   }),
 ];
+
+/**
+ * How the redemption ended. Whoever began it has heard that all is applied; one who asked again meanwhile, or whose
+ * redemption another process drives, looks a few times.
+ */
+async function outcomeOf(
+  { runtime }: Services,
+  claim: { kind: string; id: string },
+  device_id: string,
+): Promise<Claim | Refusal> {
+  for (let looks = 1; ; looks++) {
+    const outcome = await runtime.ask<Claim>(claim, { type: 'outcome', device_id } satisfies ClaimMessage);
+    if (!isRefusal(outcome) || outcome.refused !== 'UNAVAILABLE' || looks === OUTCOME_LOOKS_MAX) return outcome;
+    await new Promise((resolve) => setTimeout(resolve, OUTCOME_LOOK_EVERY_MS));
+  }
+}
 
 async function bindingView(
   services: Services,
