@@ -63,9 +63,9 @@ t.test('the operator port', async (t) => {
     const { app, session } = await spool.signIn('metrics@x.test');
     await spool.boundDevice(app);
     const text = await (await get('/metrics')).text();
-    for (const name of METRICS) t.match(text, new RegExp(`^${name}`, 'm'), name);
-    t.match(text, /spool_turn_seconds_count\{kind="account"\} [1-9]/);
-    t.notMatch(text, /metrics@x\.test/);
+    for (const name of METRICS) t.ok(text.includes(`# TYPE ${name} `), name);
+    t.ok(/spool_turn_seconds_count\{kind="account"\} [1-9]/.test(text));
+    t.notOk(text.includes('metrics@x.test'));
     t.notOk(text.includes(session.user.id));
   });
 
