@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { AccountMessage, AccountView } from '../actors/account.js';
 import type { AppSession, AppSessionMessage, IssuedTokens } from '../actors/app_session.js';
 import type { EmailMessage } from '../actors/email.js';
+import { checkCaptcha } from '../src/captcha.js';
 import { drawBytes, drawCode, drawId, drawPartition } from '../src/draw.js';
 import { codeMail } from '../src/mail/code_mail.js';
 import { sealMail } from '../src/mail/sealed_mail.js';
@@ -18,6 +19,10 @@ import { accountRoute, openRoute, type Route } from './route.js';
 /** Sign-in by emailed code, and sessions of our own apps. Interface: "Sign-in and session". */
 
 const MAIL_AWAY = refuse('UNAVAILABLE', 'Sign-in is not available at the moment.', { retry_after_s: 30 });
+const CAPTCHA_AWAY = refuse('UNAVAILABLE', 'The CAPTCHA cannot be checked at the moment.', { retry_after_s: 10 });
+const CAPTCHA_FAILED = refuse('BAD_REQUEST', 'The CAPTCHA was not passed.', {
+  details: [{ path: 'captcha_token', message: 'must be the token of a CAPTCHA that was passed' }],
+});
 const SIX_DIGITS = 'must be six digits';
 const SESSION_ENDED = refuse('UNAUTHORIZED', 'The refresh token is unknown, used or has ended.');
 
@@ -28,8 +33,11 @@ export const AUTH_ROUTES: readonly Route[] = [
     credential: 'none',
     rate: 'codes_sent',
     body: z.object({ email: emailAddress, captcha_token: z.string('must be text').max(4_096).optional() }),
-    async handler({ services, body: { email }, request }) {
+    async handler({ services, body: { email, captcha_token: token }, request }) {
       if (!services.mail.healthy()) return MAIL_AWAY;
+      const captcha = await checkCaptcha(services.settings, { token, network: request.ip });
+      if (captcha === 'away') return CAPTCHA_AWAY;
+      if (captcha === 'failed') return CAPTCHA_FAILED;
       const { keys, runtime, clock } = services;
       const code = drawCode();
       const { key_id, mac } = keys.keyedHash('code', email, code);

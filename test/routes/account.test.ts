@@ -49,12 +49,12 @@ t.test('the signed-in account', async (t) => {
     );
   });
 
-  await t.test('D-003 the private workspace comes first', async (t) => {
+  await t.test('the private workspace comes first', async (t) => {
     const { app } = await spool.signIn('first@x.test');
     t.match((await me(app)).workspaces[0], { private: true });
   });
 
-  await t.test('D-006 reading and renaming need account:manage, which an app session has', async (t) => {
+  await t.test('reading and renaming need account:manage, which an app session has', async (t) => {
     const { app } = await spool.signIn('manage@x.test');
     t.ok((await me(app)).permissions.includes('account:manage'));
   });

@@ -172,7 +172,7 @@ t.test('devices', async (t) => {
     t.equal(await statusOf(third.device, late.claim), 404);
   });
 
-  await t.test('H-033 C-117 the app lists its devices and removes them', async (t) => {
+  await t.test('the app lists its devices and removes them', async (t) => {
     const { app } = await spool.signIn('lists@x.test');
     const bound = [await spool.boundDevice(app), await spool.boundDevice(app), await spool.boundDevice(app)];
     type Page = { items: { id: string; bound_at: string; last_seen_at: string | null }[]; cursor: string | null };
@@ -337,7 +337,7 @@ t.test('streams and chunks', async (t) => {
     t.match(await register({ captured_at: '2099-01-01T00:00:00Z' }), { captured_at: '2099-01-01T00:00:00.000Z' });
   });
 
-  await t.test('H-007 H-013 another epoch is no binding', async (t) => {
+  await t.test('H-013 another epoch is no binding', async (t) => {
     const other = await spool.boundDevice(app);
     await t.rejects(register({ binding_epoch: other.epoch }), { status: 403, code: 'DEVICE_UNBOUND' });
     await t.rejects(register({ binding_epoch: randomUUID() }), { status: 403, code: 'DEVICE_UNBOUND' });

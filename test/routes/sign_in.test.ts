@@ -1,3 +1,5 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import t from 'tap';
 import type { AppClient, SignedIn } from '../../src/client/app_client.js';
 import { LIMITS } from '../../src/vocabulary/limits.js';
@@ -240,7 +242,7 @@ t.test('sign-in by emailed code', async (t) => {
     t.equal(await status('/auth/refresh', { refresh_token: other.session.refresh_token }), 200);
   });
 
-  await t.test('A-029 A-030 logout needs the bearer of an app session', async (t) => {
+  await t.test('A-029 logout needs a bearer', async (t) => {
     t.equal((await anybody.send('POST', '/auth/logout')).status, 401);
   });
 
@@ -312,3 +314,52 @@ async function meStatus(spool: TestSpool, access_token: string): Promise<number>
   app.access_token = access_token;
   return (await app.send('GET', '/me')).status;
 }
+
+t.test('A-004 with a CAPTCHA configured, its token must have passed', async (t) => {
+  const asked: URLSearchParams[] = [];
+  let answer: { status: number; body: string } = { status: 200, body: '{"success":true}' };
+  const provider = createServer((request, response) => {
+    let body = '';
+    request.setEncoding('utf8').on('data', (piece) => {
+      body += piece;
+    });
+    request.on('end', () => {
+      asked.push(new URLSearchParams(body));
+      response.writeHead(answer.status, { 'Content-Type': 'application/json' }).end(answer.body);
+    });
+  });
+  await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve));
+  const { port } = provider.address() as AddressInfo;
+  const spool = await TestSpool.start({
+    CAPTCHA_URL: `http://127.0.0.1:${port}/siteverify`,
+    CAPTCHA_SECRET: 'its secret',
+  });
+  t.teardown(async () => {
+    await spool.end();
+    provider.close();
+  });
+  const app = spool.client();
+  const send = (more: object) => app.send('POST', '/auth/otp', { body: { email: 'captcha@x.test', ...more } });
+  const refused = await send({});
+  t.equal(refused.status, 400);
+  t.match(JSON.parse(refused.body.toString()), {
+    error: { code: 'BAD_REQUEST', details: [{ path: 'captcha_token' }] },
+  });
+  t.equal(asked.length, 0, 'nobody is asked about nothing');
+  answer = { status: 200, body: '{"success":false,"error-codes":["invalid-input-response"]}' };
+  t.equal((await send({ captcha_token: 'wrong' })).status, 400);
+  for (const broken of [
+    { status: 500, body: '' },
+    { status: 200, body: 'no JSON' },
+  ]) {
+    answer = broken;
+    const away = await send({ captcha_token: 'x' });
+    t.equal(away.status, 503);
+    t.ok(away.headers['retry-after']);
+  }
+  await spool.operator.advanceClock(0);
+  t.same((await spool.operator.ask<{ items: unknown[] }>('GET', '/inbox')).items, [], 'no mail went out');
+  answer = { status: 200, body: '{"success":true}' };
+  t.equal((await send({ captcha_token: 'passed' })).status, 200);
+  t.same(Object.fromEntries(asked.at(-1) ?? []), { secret: 'its secret', response: 'passed', remoteip: '127.0.0.1' });
+});
