@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { AccountMessage, AccountView } from '../actors/account.js';
+import type { Address } from '../actors/actor.js';
 import type { CertificateMessage } from '../actors/certificate.js';
 import type { Device, DeviceMessage } from '../actors/device.js';
 import type { EmailMessage } from '../actors/email.js';
@@ -8,6 +9,7 @@ import { drawId, drawPartition } from '../src/draw.js';
 import { outboxFolder } from '../src/mail/outbox_folder.js';
 import { listOutbox } from '../src/mail/outbox_mailer.js';
 import type { Services } from '../src/services.js';
+import { decodeStored } from '../src/store/codec.js';
 import { isId, PARTITIONS } from '../src/vocabulary/ids.js';
 import { ENTITLEMENTS, type Entitlement } from '../src/vocabulary/permissions.js';
 import { isRefusal, type Refusal, refuse } from '../src/vocabulary/refusals.js';
@@ -51,6 +53,32 @@ export const OPERATOR_ROUTES: readonly Route[] = [
       const aside = await setAside(store, limit);
       return { ...runtime.inspect(limit), set_aside: aside };
     },
+  }),
+
+  operatorRoute({
+    method: 'POST',
+    path: '/ops/parked/retry',
+    credential: 'operator',
+    status: 204,
+    body: z.object({
+      kind: z.string('must be a kind of actor').max(100),
+      id: z.string('must be the id of a parked entity').max(300),
+    }),
+    async handler({ services: { runtime }, body }) {
+      return runtime.unpark(body) ? null : refuse('NOT_FOUND', 'No such entity is parked in this process.');
+    },
+  }),
+
+  operatorRoute({
+    method: 'POST',
+    path: '/ops/set-aside/retry',
+    credential: 'operator',
+    status: 204,
+    body: z.object({
+      partition: whole({ min: 0, max: PARTITIONS - 1 }),
+      name: z.string('must be the name of what was set aside').max(500),
+    }),
+    handler: async ({ services, body }) => retrySetAside(services, body),
   }),
 
   operatorRoute({
@@ -183,4 +211,18 @@ async function setAside(store: Services['store'], limit: number) {
     partitions.map(async (partition) => (await store.listSetAside(partition)).map(({ name }) => ({ partition, name }))),
   );
   return found.flat().slice(0, limit);
+}
+
+/** Hands what was set aside to its entity once more, as a new message; on success it is gone from the list. */
+async function retrySetAside(
+  { runtime, store }: Services,
+  { partition, name }: { partition: number; name: string },
+): Promise<null | Refusal> {
+  const found = (await store.listSetAside(partition)).find((aside) => aside.name === name);
+  if (found === undefined) return refuse('NOT_FOUND', 'Nothing of this name is set aside.');
+  const { to, message } = decodeStored(found.content) as { to: Address; message: unknown };
+  const { outcome, reply } = await runtime.deliver(to, { message, source: { from: 'ask', guards: [] } });
+  if (outcome !== 'decided') return isRefusal(reply) ? reply : refuse('CONFLICT', 'It was refused once more.');
+  await store.removeSetAside(partition, name);
+  return null;
 }

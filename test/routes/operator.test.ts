@@ -4,6 +4,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { OperatorClient } from '../../src/client/operator_client.js';
+import { encodeStored } from '../../src/store/codec.js';
+import { NO_FENCE } from '../../src/store/store.js';
 import { TestSpool } from '../fixtures/spool.js';
 
 /** What operators watch; the names are part of what alerts rest on. */
@@ -78,6 +80,47 @@ t.test('the operator port', async (t) => {
     t.ok((view.kinds.account?.active ?? 0) > 0);
     t.equal(view.busiest.length, 5);
     t.same(view.parked, []);
+  });
+
+  await t.test('what was set aside is listed and can be handed over again', async (t) => {
+    const { app, session } = await spool.signIn('aside@x.test');
+    const { store } = spool.server.services;
+    const content = encodeStored({
+      to: { kind: 'account', id: session.user.id },
+      message: { type: 'rename', name: 'Retried' },
+    });
+    await store.setAside(7, 'tell:1', content);
+    t.match(await spool.operator.ask('GET', '/ops/actors'), { set_aside: [{ partition: 7, name: 'tell:1' }] });
+    const retry = (name: string) => spool.operator.send('POST', '/ops/set-aside/retry', { partition: 7, name });
+    t.equal((await retry('tell:2')).status, 404);
+    t.equal((await retry('tell:1')).status, 204);
+    t.equal((await retry('tell:1')).status, 404);
+    t.match(await app.ask('GET', '/me'), { name: 'Retried' });
+  });
+
+  await t.test('a parked entity tries again when it is told to', async (t) => {
+    const { app, session } = await spool.signIn('parked@x.test');
+    const { store, runtime } = spool.server.services;
+    const address = { kind: 'account', id: session.user.id };
+    const place = runtime.placeOf(address);
+    const [stored] = await store.load([place]);
+    const spoil = { place, commit_id: 'ab'.repeat(12), expected: stored ?? NO_FENCE, mode: 'put' as const };
+    await store.commit({ ...spoil, snapshot: Buffer.from('spoilt'), now_ms: Date.now(), guards: [], writes: [] });
+    runtime.distrust();
+    t.equal((await app.send('GET', '/me')).status, 500);
+    t.match(await spool.operator.ask('GET', '/ops/actors'), { parked: [{ kind: 'account', id: session.user.id }] });
+    const [now] = await store.load([place]);
+    const repair = { place, commit_id: 'cd'.repeat(12), expected: now ?? NO_FENCE, mode: 'put' as const };
+    await store.commit({
+      ...repair,
+      snapshot: stored?.snapshot ?? Buffer.alloc(0),
+      now_ms: Date.now(),
+      guards: [],
+      writes: [],
+    });
+    t.equal((await spool.operator.send('POST', '/ops/parked/retry', { kind: 'account', id: 'nobody' })).status, 404);
+    t.equal((await spool.operator.send('POST', '/ops/parked/retry', address)).status, 204);
+    t.equal((await app.send('GET', '/me')).status, 200);
   });
 
   await t.test('a device is provisioned with our key or with its own', async (t) => {
