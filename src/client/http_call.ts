@@ -8,17 +8,19 @@ export type CallRequest = {
   headers?: http.OutgoingHttpHeaders;
   body?: Uint8Array | undefined;
   agent?: http.Agent | https.Agent | undefined;
+  signal?: AbortSignal | undefined;
 };
 
 export type CallAnswer = { status: number; headers: http.IncomingHttpHeaders; body: Buffer };
 
 /** Resolves with any answer, whatever its status; rejects when none comes. */
-export function call({ method, url, headers = {}, body, agent }: CallRequest): Promise<CallAnswer> {
+export function call({ method, url, headers = {}, body, agent, signal }: CallRequest): Promise<CallAnswer> {
   return new Promise((resolve, reject) => {
     const send = url.protocol === 'https:' ? https.request : http.request;
     const request = send(url, {
       method,
       agent,
+      ...(signal === undefined ? {} : { signal }),
       headers: body === undefined ? headers : { 'Content-Length': body.length, ...headers },
     });
     request.on('error', reject);

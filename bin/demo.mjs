@@ -1,0 +1,6 @@
+/* `npm run demo -- [FILE] [options]`: makes a checkout ready, then records into a server and listens back. */
+import { ensureBuilt, ensurePackages } from './setup.mjs';
+
+ensurePackages();
+ensureBuilt();
+await import('../dist/src/demo/main.js');

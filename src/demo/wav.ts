@@ -1,0 +1,170 @@
+/**
+ * WAV files of plain samples (RIFF, little endian): where the audio lies, and cutting it into pieces that are each a
+ * WAV of their own. A piece can then be played by itself, also when its neighbours never came; raw samples would need
+ * their rate and width from elsewhere. The cost is one header a piece.
+ */
+
+/** Bytes that can be read at any offset: a file, or a buffer. Fewer come back only at the end. */
+export type ByteSource = { size_bytes: number; read(offset: number, length: number): Promise<Buffer> };
+
+export type WavFormat = {
+  /** As the chunk intent names it, such as pcm_s16le. */
+  codec: string;
+  channels: number;
+  frames_per_second: number;
+  /** One sample of each channel. Cuts fall between frames only. */
+  frame_bytes: number;
+  /** The body of the `fmt ` chunk as found; it opens every piece again. */
+  fmt: Buffer;
+};
+
+export type Wav = {
+  format: WavFormat;
+  data_offset: number;
+  /** Whole frames that are really in the file. */
+  frames: number;
+  /** The header promised more than the file holds, as recorders leave it that were cut off or wrote into a pipe. */
+  truncated: boolean;
+};
+
+export type WavPiece = { first_frame: number; frames: number; start_ms: number; end_ms: number };
+
+/** Not a WAV that can be cut: other bytes altogether, or samples that are compressed. `why` completes "it …". */
+export type WavRefusal = { ok: false; is_wav: boolean; why: string };
+
+const CHUNKS_MAX = 10_000;
+const FMT_BYTES_MAX = 1_024;
+const PCM = 1;
+const FLOAT = 3;
+const EXTENSIBLE = 0xfffe;
+/** What follows the two bytes of the format's number in the sub-format of an extensible one. */
+const SUBFORMAT_TAIL = Buffer.from('000000001000800000aa00389b71', 'hex');
+const CODECS: Record<string, string> = {
+  [`${PCM} 1`]: 'pcm_u8',
+  [`${PCM} 2`]: 'pcm_s16le',
+  [`${PCM} 3`]: 'pcm_s24le',
+  [`${PCM} 4`]: 'pcm_s32le',
+  [`${FLOAT} 4`]: 'pcm_f32le',
+  [`${FLOAT} 8`]: 'pcm_f64le',
+};
+
+/** Finds format and samples. The size in the RIFF header is not believed: the chunks and the file's end say more. */
+export async function readWav(source: ByteSource): Promise<{ ok: true; wav: Wav } | WavRefusal> {
+  const head = await source.read(0, 12);
+  if (head.length < 12 || tagAt(head, 0) !== 'RIFF' || tagAt(head, 8) !== 'WAVE') {
+    return { ok: false, is_wav: false, why: 'does not begin as a WAV file does' };
+  }
+  const refuse = (why: string): WavRefusal => ({ ok: false, is_wav: true, why });
+  let format: WavFormat | null = null;
+  let offset = 12;
+  for (let seen = 0; seen < CHUNKS_MAX; seen++) {
+    const header = await source.read(offset, 8);
+    if (header.length < 8) return refuse(format === null ? 'has no fmt chunk' : 'has no data chunk');
+    const size = header.readUInt32LE(4);
+    const body = offset + 8;
+    if (tagAt(header, 0) === 'data') {
+      if (format === null) return refuse('has its data before its format');
+      const present = Math.min(size, source.size_bytes - body);
+      const frames = Math.floor(present / format.frame_bytes);
+      if (frames === 0) return refuse('holds no audio');
+      return { ok: true, wav: { format, data_offset: body, frames, truncated: size > present } };
+    }
+    if (tagAt(header, 0) === 'fmt ') {
+      const read = readFormat(await source.read(body, Math.min(size, FMT_BYTES_MAX)), size);
+      if (typeof read === 'string') return refuse(read);
+      format = read;
+    }
+    offset = body + size + (size % 2); // chunks begin at even offsets
+  }
+  return refuse(`has more than ${CHUNKS_MAX} chunks`);
+}
+
+/** The format, or what is wrong with it. */
+function readFormat(fmt: Buffer, size: number): WavFormat | string {
+  if (size > FMT_BYTES_MAX) return 'has an fmt chunk that is too long';
+  if (fmt.length < 16 || fmt.length < size) return 'has an fmt chunk that is too short';
+  let number = fmt.readUInt16LE(0);
+  const channels = fmt.readUInt16LE(2);
+  const frames_per_second = fmt.readUInt32LE(4);
+  const frame_bytes = fmt.readUInt16LE(12);
+  const sample_bytes = Math.ceil(fmt.readUInt16LE(14) / 8);
+  if (number === EXTENSIBLE) {
+    if (fmt.length < 40 || !fmt.subarray(26, 40).equals(SUBFORMAT_TAIL))
+      return 'has an extensible format of no known kind';
+    number = fmt.readUInt16LE(24);
+  }
+  const codec = CODECS[`${number} ${sample_bytes}`];
+  if (codec === undefined) return `is not plain samples (format ${number}, ${sample_bytes * 8} bits)`;
+  if (channels === 0 || frames_per_second === 0) return 'has no channels or no sample rate';
+  if (frame_bytes !== channels * sample_bytes)
+    return `has frames of ${frame_bytes} bytes, not ${channels * sample_bytes}`;
+  return { codec, channels, frames_per_second, frame_bytes, fmt };
+}
+
+/** Pieces of about `seconds` each, on frame boundaries and without a gap between them in time. */
+export function cutWav({ format, frames }: Wav, seconds: number): WavPiece[] {
+  const { frames_per_second } = format;
+  const step = Math.max(1, Math.ceil(frames_per_second / 1000), Math.round(seconds * frames_per_second));
+  const atMs = (frame: number) => Math.round((frame * 1000) / frames_per_second);
+  const pieces: WavPiece[] = [];
+  let start_ms = 0;
+  for (let first_frame = 0; first_frame < frames; first_frame += step) {
+    const count = Math.min(step, frames - first_frame);
+    // A last piece shorter than a millisecond still has to end after it began.
+    const end_ms = Math.max(start_ms + 1, atMs(first_frame + count));
+    pieces.push({ first_frame, frames: count, start_ms, end_ms });
+    start_ms = end_ms;
+  }
+  return pieces;
+}
+
+/** Bytes of a piece as a WAV file. */
+export function wavBytes({ fmt, frame_bytes }: WavFormat, frames: number): number {
+  return 28 + even(fmt.length) + even(frames * frame_bytes);
+}
+
+/** A whole WAV file around samples. */
+export function writeWav({ fmt }: Pick<WavFormat, 'fmt'>, samples: Uint8Array): Buffer {
+  const file = Buffer.alloc(28 + even(fmt.length) + even(samples.length));
+  file.write('RIFF', 0, 'latin1');
+  file.writeUInt32LE(file.length - 8, 4);
+  file.write('WAVEfmt ', 8, 'latin1');
+  file.writeUInt32LE(fmt.length, 16);
+  file.set(fmt, 20);
+  const data = 20 + even(fmt.length);
+  file.write('data', data, 'latin1');
+  file.writeUInt32LE(samples.length, data + 4);
+  file.set(samples, data + 8);
+  return file;
+}
+
+/** The piece's samples with a header of their own. */
+export async function readPiece(source: ByteSource, { format, data_offset }: Wav, piece: WavPiece): Promise<Buffer> {
+  const length = piece.frames * format.frame_bytes;
+  const samples = await source.read(data_offset + piece.first_frame * format.frame_bytes, length);
+  if (samples.length !== length) throw new Error('the file became shorter while it was read');
+  return writeWav(format, samples);
+}
+
+/** The body of an `fmt ` chunk for 16 bit samples. */
+export function pcm16Format({
+  channels,
+  frames_per_second,
+}: Pick<WavFormat, 'channels' | 'frames_per_second'>): Buffer {
+  const fmt = Buffer.alloc(16);
+  fmt.writeUInt16LE(PCM, 0);
+  fmt.writeUInt16LE(channels, 2);
+  fmt.writeUInt32LE(frames_per_second, 4);
+  fmt.writeUInt32LE(frames_per_second * channels * 2, 8);
+  fmt.writeUInt16LE(channels * 2, 12);
+  fmt.writeUInt16LE(16, 14);
+  return fmt;
+}
+
+function tagAt(bytes: Buffer, at: number): string {
+  return bytes.toString('latin1', at, at + 4);
+}
+
+function even(bytes: number): number {
+  return bytes + (bytes % 2);
+}
