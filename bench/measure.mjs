@@ -1,0 +1,91 @@
+/** Rounds of variants in turn, and what is made of them. */
+
+/**
+ * Runs `op` with so many at a time until the time is up; operations under way are still awaited and counted.
+ * `op` gets the number of its lane.
+ */
+export async function closedLoop({ in_flight, seconds, op }) {
+  const began = performance.now();
+  const until = began + seconds * 1000;
+  let ops = 0;
+  const lane = async (number) => {
+    while (performance.now() < until) {
+      await op(number);
+      ops += 1;
+    }
+  };
+  await Promise.all(Array.from({ length: in_flight }, (_, number) => lane(number)));
+  return { ops, seconds: (performance.now() - began) / 1000 };
+}
+
+/**
+ * Measures variants A B A B …, after one short round of each that doesn't count. A variant is `{ run(seconds), cpuMs() }`:
+ * `run` gives `{ ops, seconds }`, `cpuMs` the CPU time its server side has used so far. Resolves with a list of rounds
+ * for each variant.
+ */
+export async function interleave(variants, { rounds, seconds }) {
+  for (const { run } of Object.values(variants)) await run(Math.min(1, seconds));
+  const taken = Object.fromEntries(Object.keys(variants).map((name) => [name, []]));
+  for (let round = 0; round < rounds; round++) {
+    for (const [name, variant] of Object.entries(variants)) {
+      const before_ms = variant.cpuMs();
+      const { ops, seconds: took_s } = await variant.run(seconds);
+      taken[name].push({ ops, rate: ops / took_s, cpu_us: ((variant.cpuMs() - before_ms) * 1000) / ops });
+    }
+  }
+  return taken;
+}
+
+export function spread(values) {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  const median = sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+  return { median, min: sorted[0], max: sorted.at(-1) };
+}
+
+/** A row of the table from rounds of ours and of a peer; the ratio is the median of each round's own. */
+export function rateRow({ work, beside, ours, peer, goal, unit = 'a second' }) {
+  const ratio = spread(ours.map(({ rate }, round) => rate / peer[round].rate));
+  const told = (rounds) => {
+    const { median, min, max } = spread(rounds.map(({ rate }) => rate));
+    const cpu = spread(rounds.map(({ cpu_us }) => cpu_us)).median;
+    return `${whole(median)} ${unit} (${whole(min)}–${whole(max)}), ${whole(cpu)} µs CPU`;
+  };
+  return {
+    work,
+    beside,
+    figure: told(ours),
+    peer: told(peer),
+    ratio: `${ratio.median.toFixed(2)}x (${ratio.min.toFixed(2)}–${ratio.max.toFixed(2)})`,
+    goal: `≥ ${goal}x`,
+    met: ratio.median >= goal,
+  };
+}
+
+/** Rows that compare the cost of one thing at two sizes: CPU and time for an operation, the larger over the smaller. */
+export function costRow({ work, beside, small, large, goal }) {
+  const ratio = spread(large.map(({ rate }, round) => small[round].rate / rate));
+  const cpu = spread(large.map(({ cpu_us }, round) => cpu_us / small[round].cpu_us));
+  const told = (rounds) => {
+    const { median, min, max } = spread(rounds.map(({ rate }) => 1e6 / rate));
+    return `${whole(median)} µs (${whole(min)}–${whole(max)}), ${whole(spread(rounds.map(({ cpu_us }) => cpu_us)).median)} µs CPU`;
+  };
+  return {
+    work,
+    beside,
+    figure: told(large),
+    peer: told(small),
+    ratio: `${ratio.median.toFixed(2)}x (${ratio.min.toFixed(2)}–${ratio.max.toFixed(2)}), CPU ${cpu.median.toFixed(2)}x`,
+    goal: `≤ ${goal}x`,
+    met: ratio.median <= goal,
+  };
+}
+
+export function whole(value) {
+  return Math.round(value).toLocaleString('en');
+}
+
+/** What a run claims to have stored must be there. */
+export function verify(what, found, wanted) {
+  if (found !== wanted) throw new Error(`verification: ${what}: ${found} found, ${wanted} claimed`);
+}

@@ -1,0 +1,94 @@
+/** The runtime on a Redis, and the same commits without the runtime. Askers live in this process. */
+import pino from 'pino';
+import { decodeStored, encodeStored } from '../../dist/src/store/codec.js';
+import { makeMetrics } from '../../dist/src/runtime/metrics.js';
+import { Runtime } from '../../dist/src/runtime/runtime.js';
+import { keysOf } from '../../dist/src/store/partitions.js';
+import { loadLibrary, openRedis } from '../../dist/src/store/redis_connection.js';
+import { commitCall, RedisStore } from '../../dist/src/store/redis_store.js';
+import { drawId } from '../../dist/src/draw.js';
+import { closedLoop } from '../measure.mjs';
+import { answer, settings } from './answering.mjs';
+
+const { socket_path } = settings();
+const redis = openRedis({ socket_path });
+await redis.connect();
+await loadLibrary(redis);
+
+/** As large as an account's state, and one record a turn, as many actors write. */
+const fresh = { count: 0, name: 'x'.repeat(120), when: Date.now(), numbers: [1, 2, 3, 4], text: 'y'.repeat(60) };
+const counter = {
+  kind: 'bench_counter',
+  home: 'id',
+  schema: 1,
+  decide(state, message) {
+    const next = { ...(state ?? fresh), count: (state?.count ?? 0) + message.add };
+    const value = { at: next.count, note: 'z'.repeat(40) };
+    return { reply: next.count, next, effects: [{ effect: 'put', collection: 'notes', id: 'last', value }] };
+  },
+};
+const store = new RedisStore(redis, () => 'bench');
+const log = pino({ level: 'warn' }, pino.destination(2));
+const runtime = new Runtime({ store, metrics: makeMetrics(), log, now: Date.now, trust_memory: true, kinds: [counter] });
+
+const idsOf = (count) => Array.from({ length: count }, (_, index) => drawId({ partition: index % 256, now_ms: Date.now() }));
+const many = idsOf(10_000);
+const hot = idsOf(1);
+const bare = idsOf(10_000).map((id) => ({ id, version: 0, commit_id: '' }));
+let commits = 0;
+
+const add = async (id) => {
+  const reply = await runtime.ask({ kind: 'bench_counter', id }, { type: 'add', add: 1 });
+  if (typeof reply !== 'number') throw new Error(`refused: ${JSON.stringify(reply)}`);
+};
+
+/** What the runtime sends for one message, with no actor behind it. */
+const commitBare = async (entity) => {
+  const commit_id = `b0b0b0b0b0b0${(++commits).toString(16).padStart(12, '0')}`;
+  const state = { ...fresh, count: entity.version + 1 };
+  const value = encodeStored({ at: state.count, note: 'z'.repeat(40) });
+  const { keys, args } = commitCall(
+    {
+      place: { address: { kind: 'bench_counter', id: entity.id }, partition: Number.parseInt(entity.id.slice(-2), 16) },
+      commit_id,
+      expected: { version: entity.version, commit_id: entity.commit_id },
+      mode: 'put',
+      snapshot: encodeStored({ k: 1, s: state }),
+      now_ms: Date.now(),
+      guards: [],
+      writes: [{ write: 'put_record', collection: 'notes', id: 'last', value }],
+    },
+    () => 'bench',
+  );
+  const [verdict, version] = await redis.fcall('spool_commit_v1', keys.length, ...keys, ...args);
+  if (verdict !== 'applied') throw new Error(`verdict ${verdict}`);
+  entity.version = Number(version);
+  entity.commit_id = commit_id;
+};
+
+/** Each lane has entities of its own and goes round them. */
+const loop = ({ entities, in_flight, seconds, op }) => {
+  const turns = new Array(in_flight).fill(0);
+  const each = Math.max(1, Math.floor(entities.length / in_flight));
+  return closedLoop({ in_flight, seconds, op: (lane) => op(entities[(lane * each + (turns[lane]++ % each)) % entities.length]) });
+};
+
+const countOf = async (ids) => {
+  let total = 0;
+  for (const id of ids) {
+    const stored = await redis.getBuffer(keysOf(Number.parseInt(id.slice(-2), 16)).entity({ kind: 'bench_counter', id }));
+    if (stored !== null) total += decodeStored(stored.subarray(1 + stored[0] * 20)).s.count;
+  }
+  return total;
+};
+
+answer(null, {
+  many: ({ in_flight, seconds }) => loop({ entities: many, in_flight, seconds, op: add }),
+  bare: ({ in_flight, seconds }) => loop({ entities: bare, in_flight, seconds, op: commitBare }),
+  hot: ({ in_flight, seconds }) => loop({ entities: hot, in_flight, seconds, op: add }),
+  stored: async () => ({ many: await countOf(many), hot: await countOf(hot), bare: await countOf(bare.map(({ id }) => id)) }),
+  stop: async () => {
+    await runtime.shutdown(1_000);
+    redis.disconnect();
+  },
+});

@@ -1,0 +1,67 @@
+/** Spool as `npm start` runs it, with a few doors for measuring. */
+import { randomBytes, randomInt } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import pino from 'pino';
+import { drawId, useRandomSource } from '../../dist/src/draw.js';
+import { startServer } from '../../dist/src/server.js';
+import { readSettings } from '../../dist/src/settings.js';
+import { answer, settings } from './answering.mjs';
+import { seedAccounts } from './seeding.mjs';
+
+const { data_dir, fixed_code } = settings();
+// Sign-ins are then measured without reading mails: every code is the same.
+if (fixed_code !== undefined) {
+  useRandomSource({ bytes: randomBytes, below: (limit) => (limit === 1_000_000 ? fixed_code : randomInt(limit)) });
+}
+const env = { PORT: '0', DEVICE_PORT: '0', OPS_PORT: '0', RATE_LIMITS: 'off', DATA_DIR: data_dir };
+const server = await startServer(readSettings(env), pino({ level: 'warn' }, pino.destination({ dest: 2, sync: true })));
+const { services, ports, redis } = server;
+// redis-server shows its socket in its title.
+const socket_path = /unixsocket:(\S+)/.exec(readFileSync(`/proc/${redis.pid}/cmdline`, 'utf8').replaceAll('\0', ' '))[1];
+
+const heap = () => {
+  for (let i = 0; i < 4; i++) globalThis.gc();
+  const { heapUsed, external, rss } = process.memoryUsage();
+  return { heap_bytes: heapUsed + external, rss_bytes: rss };
+};
+
+answer(
+  { ports, ops_token: services.ops_token, redis_pid: redis.pid, socket_path },
+  {
+    memory: async () => heap(),
+    /** Makes accounts as they look after their first sign-in, by the keys they leave. */
+    seed_accounts: ({ count, from, domain }) => seedAccounts({ socket_path, count, from, domain }),
+    async view_accounts({ ids }) {
+      for (let at = 0; at < ids.length; at += 500) {
+        const part = ids.slice(at, at + 500);
+        const found = await Promise.all(part.map((id) => services.runtime.ask({ kind: 'account', id }, { type: 'view' })));
+        if (found.some((account) => account.id === undefined)) throw new Error('an account is missing');
+      }
+    },
+    /** Registers and stores chunks in a stream without their audio. */
+    async seed_chunks({ stream_id, count }) {
+      const address = { kind: 'stream', id: stream_id };
+      const now_ms = services.clock.now();
+      for (let at = 0; at < count; at += 64) {
+        const sequences = Array.from({ length: Math.min(64, count - at) }, (_, index) => at + index);
+        const found = await Promise.all(
+          sequences.map((sequence) => {
+            const [start, end] = [sequence * 1000, sequence * 1000 + 1000];
+            const intent = {
+              ...{ source_chunk_ref: drawId({ partition: 0, now_ms }), sequence, source_start_ms: start },
+              ...{ publication_start_ms: start, source_end_ms: end, codec: 'opus', container: 'ogg' },
+              ...{ size_bytes: 1, sha256: '0'.repeat(64) },
+            };
+            return services.runtime.ask(address, { type: 'intend', intent, content: String(sequence) });
+          }),
+        );
+        const numbers = found.map(({ chunk }) => Number.parseInt(chunk.chunk_id.slice(26, 34), 16));
+        const message = (number) => ({ type: 'stored', number, upload_started_at_ms: now_ms });
+        await Promise.all(numbers.map((number) => services.runtime.ask(address, message(number))));
+      }
+      const last = await services.runtime.ask(address, { type: 'view' });
+      if (last.stored_chunks !== count) throw new Error(`${last.stored_chunks} chunks seeded, not ${count}`);
+    },
+    stop: () => server.close(),
+  },
+);

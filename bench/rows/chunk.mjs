@@ -1,0 +1,119 @@
+import { mkdirSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { closedLoop, interleave, rateRow, verify } from '../measure.mjs';
+import { cpuMs, startProgram, temporaryFolder } from '../processes.mjs';
+import { CHUNK_BYTES, payload, peerTls, registerStream, sendChunk, startSpool, tlsPool } from '../spool_world.mjs';
+
+/** A device has few uploads under way, so many in flight are many devices. */
+const IN_FLIGHT_A_DEVICE = 4;
+
+export const title = 'chunks over mutual TLS beside tus and beside a bare handler';
+
+export async function run(options) {
+  const rows = [];
+  for (const in_flight of [32, 256]) rows.push(...(await chunkRows(options, in_flight)));
+  return rows;
+}
+
+async function chunkRows(options, in_flight) {
+  const { folder, remove } = temporaryFolder();
+  const stops = [remove];
+  try {
+    const spool = await startSpool(folder);
+    stops.push(() => spool.stop());
+    const { app } = await spool.signIn('bench@spool.example');
+    const devices = [];
+    for (let made = 0; made < in_flight / IN_FLIGHT_A_DEVICE; made++) {
+      const device = await spool.device(app, IN_FLIGHT_A_DEVICE);
+      devices.push({ ...device, stream: await registerStream(device) });
+    }
+    const tls = await peerTls(folder);
+    const peer = async (name) => {
+      const files = join(folder, name);
+      mkdirSync(files);
+      const program = await startProgram(name, { folder: files, tls: tls.server });
+      const pool = tlsPool(`https://localhost:${program.ready.port}`, tls.client, in_flight);
+      stops.push(() => program.stop(), () => pool.destroy());
+      return { program, pool, files, sent: 0 };
+    };
+    const tus = await peer('tus');
+    const bare = await peer('bare_upload');
+
+    let stored = 0;
+    const variants = {
+      spool: {
+        cpuMs: spool.cpuMs,
+        run: (seconds) =>
+          counted((ops) => (stored += ops), { in_flight, seconds }, (lane) => {
+            const device = devices[lane % devices.length];
+            return sendChunk(device, device.stream);
+          }),
+      },
+      tus: {
+        cpuMs: () => cpuMs([tus.program.pid]),
+        run: (seconds) => counted((ops) => (tus.sent += ops), { in_flight, seconds }, (lane) => sendTus(tus.pool, lane)),
+      },
+      bare: {
+        cpuMs: () => cpuMs([bare.program.pid]),
+        run: (seconds) => counted((ops) => (bare.sent += ops), { in_flight, seconds }, (lane) => sendBare(bare.pool, lane)),
+      },
+    };
+    if (options.profile !== undefined) await spool.program.ask('profile_start');
+    const taken = await interleave(variants, options);
+    if (options.profile !== undefined) await spool.program.ask('profile_stop', { file: join(options.profile, `chunk_${in_flight}.cpuprofile`) });
+
+    const streams = [];
+    for (let cursor = ''; cursor !== null; ) {
+      const page = await app.ask('GET', `/audio/streams?limit=100${cursor}`);
+      streams.push(...page.items);
+      cursor = page.cursor === null ? null : `&cursor=${page.cursor}`;
+    }
+    verify('chunks of Spool', sum(streams.map(({ stored_chunks }) => stored_chunks)), stored);
+    const blobs = filesBelow(join(folder, 'spool', 'blobs'));
+    verify('blobs of Spool', sum(blobs), stored * CHUNK_BYTES);
+    verify('bytes of tus', sum(filesBelow(tus.files).filter((size) => size === CHUNK_BYTES)), tus.sent * CHUNK_BYTES);
+    verify('bytes of the bare handler', sum(filesBelow(bare.files)), bare.sent * CHUNK_BYTES);
+
+    const work = `chunk of 64 KiB, durable, ${in_flight} in flight`;
+    return [
+      rateRow({ work, beside: '@tus/server, POST and PATCH', ours: taken.spool, peer: taken.tus, goal: 3 }),
+      rateRow({ work, beside: 'bare node:https, one PUT', ours: taken.spool, peer: taken.bare, goal: 0.7 }),
+    ];
+  } finally {
+    for (const stop of stops.reverse()) await stop();
+  }
+}
+
+async function counted(count, loop, op) {
+  const done = await closedLoop({ ...loop, op });
+  count(done.ops);
+  return done;
+}
+
+async function sendTus(pool, number) {
+  const { bytes } = payload(number);
+  const base = { 'tus-resumable': '1.0.0' };
+  const made = await pool.request({ method: 'POST', path: '/files', headers: { ...base, 'upload-length': String(bytes.length) } });
+  await made.body.dump();
+  const { location } = made.headers;
+  const headers = { ...base, 'upload-offset': '0', 'content-type': 'application/offset+octet-stream' };
+  const sent = await pool.request({ method: 'PATCH', path: location, headers, body: bytes });
+  await sent.body.dump();
+  if (sent.statusCode !== 204) throw new Error(`tus answered ${sent.statusCode}`);
+}
+
+async function sendBare(pool, number) {
+  const { bytes, sha256 } = payload(number);
+  const sent = await pool.request({ method: 'PUT', path: '/', headers: { 'content-type': 'application/octet-stream' }, body: bytes });
+  if ((await sent.body.json()).sha256 !== sha256) throw new Error('other bytes arrived');
+}
+
+function filesBelow(folder) {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => statSync(join(entry.parentPath, entry.name)).size);
+}
+
+function sum(values) {
+  return values.reduce((total, value) => total + value, 0);
+}
