@@ -13,6 +13,8 @@ const QUALITY = /^(0(\.\d{0,3})?|1(\.0{0,3})?)$/;
  */
 export function chooseAnswerFormat(accept: string | undefined): WireFormat | 'none' {
   if (accept === undefined || accept.trim() === '') return 'json';
+  // What devices send with every request is known without taking it apart.
+  if (Object.hasOwn(FORMATS, accept)) return FORMATS[accept] as WireFormat;
   const ranges = splitUnquoted(accept, ',').map(readMediaRange);
   const json = rate(ranges, 'application/json');
   const cbor = rate(ranges, 'application/cbor');
