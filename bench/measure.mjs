@@ -19,12 +19,12 @@ export async function closedLoop({ in_flight, seconds, op }) {
 }
 
 /**
- * Measures variants A B A B …, after one short round of each that doesn't count. A variant is `{ run(seconds), cpuMs() }`:
+ * Measures variants A B A B …, after one round of each that doesn't count. A variant is `{ run(seconds), cpuMs() }`:
  * `run` gives `{ ops, seconds }`, `cpuMs` the CPU time its server side has used so far. Resolves with a list of rounds
  * for each variant.
  */
 export async function interleave(variants, { rounds, seconds }) {
-  for (const { run } of Object.values(variants)) await run(Math.min(1, seconds));
+  for (const { run } of Object.values(variants)) await run(seconds);
   const taken = Object.fromEntries(Object.keys(variants).map((name) => [name, []]));
   for (let round = 0; round < rounds; round++) {
     for (const [name, variant] of Object.entries(variants)) {
@@ -36,7 +36,7 @@ export async function interleave(variants, { rounds, seconds }) {
   return taken;
 }
 
-export function spread(values) {
+function spread(values) {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = sorted.length >> 1;
   const median = sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
@@ -46,6 +46,7 @@ export function spread(values) {
 /** A row of the table from rounds of ours and of a peer; the ratio is the median of each round's own. */
 export function rateRow({ work, beside, ours, peer, goal, unit = 'a second' }) {
   const ratio = spread(ours.map(({ rate }, round) => rate / peer[round].rate));
+  const cpu_ratio = spread(ours.map(({ cpu_us }, round) => peer[round].cpu_us / cpu_us));
   const told = (rounds) => {
     const { median, min, max } = spread(rounds.map(({ rate }) => rate));
     const cpu = spread(rounds.map(({ cpu_us }) => cpu_us)).median;
@@ -56,7 +57,7 @@ export function rateRow({ work, beside, ours, peer, goal, unit = 'a second' }) {
     beside,
     figure: told(ours),
     peer: told(peer),
-    ratio: `${ratio.median.toFixed(2)}x (${ratio.min.toFixed(2)}–${ratio.max.toFixed(2)})`,
+    ratio: `${ratio.median.toFixed(2)}x (${ratio.min.toFixed(2)}–${ratio.max.toFixed(2)}), by CPU ${cpu_ratio.median.toFixed(2)}x`,
     goal: `≥ ${goal}x`,
     met: ratio.median >= goal,
   };
@@ -75,7 +76,7 @@ export function costRow({ work, beside, small, large, goal }) {
     beside,
     figure: told(large),
     peer: told(small),
-    ratio: `${ratio.median.toFixed(2)}x (${ratio.min.toFixed(2)}–${ratio.max.toFixed(2)}), CPU ${cpu.median.toFixed(2)}x`,
+    ratio: `${ratio.median.toFixed(2)}x (${ratio.min.toFixed(2)}–${ratio.max.toFixed(2)}), by CPU ${cpu.median.toFixed(2)}x`,
     goal: `≤ ${goal}x`,
     met: ratio.median <= goal,
   };

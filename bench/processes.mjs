@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** Servers, with their Redis, share the first core; the load generator has the second to itself. */
-export const SERVER_CORE = 0;
+const SERVER_CORE = 0;
 export const LOAD_CORE = 1;
 export const can_pin = availableParallelism() >= 2 && spawnSync('taskset', ['--version']).status === 0;
 const TICK_MS = 1000 / Number(execFileSync('getconf', ['CLK_TCK']).toString());

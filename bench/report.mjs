@@ -4,12 +4,22 @@ import { cpus, totalmem } from 'node:os';
 const HEAD = { work: 'work', figure: 'Spool', beside: 'beside', peer: 'figure', ratio: 'ratio', goal: 'goal', met: '' };
 const COLUMNS = Object.keys(HEAD);
 
-const texts = (row) => COLUMNS.map((column) => (column === 'met' && typeof row.met === 'boolean' ? (row.met ? 'met' : 'missed') : String(row[column])));
+const texts = (row) =>
+  COLUMNS.map((column) =>
+    column === 'met' && typeof row.met === 'boolean' ? (row.met ? 'met' : 'missed') : String(row[column]),
+  );
 
 export function tableText(rows) {
   const lines = [HEAD, ...rows].map(texts);
   const widths = COLUMNS.map((_, column) => Math.max(...lines.map((line) => line[column].length)));
-  return lines.map((line) => line.map((text, column) => text.padEnd(widths[column])).join('  ').trimEnd()).join('\n');
+  return lines
+    .map((line) =>
+      line
+        .map((text, column) => text.padEnd(widths[column]))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
 }
 
 export function reportText(rows, { options, redis_version, pinned }) {

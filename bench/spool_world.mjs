@@ -57,12 +57,22 @@ export async function startSpool(folder, settings = {}) {
 /** Kept connections over mutual TLS, one request at a time on each. */
 export function tlsPool(url, { certificate_pem, ca_pem, private_key_pem }, connections) {
   const identity = { cert: certificate_pem + ca_pem, key: private_key_pem, ca: ca_pem };
-  return new Pool(url, { connections, pipelining: 1, keepAliveTimeout: 60_000, connect: { ...identity, servername: 'localhost' } });
+  return new Pool(url, {
+    connections,
+    pipelining: 1,
+    keepAliveTimeout: 60_000,
+    connect: { ...identity, servername: 'localhost' },
+  });
 }
 
 export async function registerStream({ client, epoch }) {
   const source_stream_ref = randomUUID();
-  const body = { source_stream_ref, captured_at: new Date().toISOString(), clock_uncertainty_ms: 10, binding_epoch: epoch };
+  const body = {
+    source_stream_ref,
+    captured_at: new Date().toISOString(),
+    clock_uncertainty_ms: 10,
+    binding_epoch: epoch,
+  };
   const { id } = await client.ask('POST', '/device/streams', body);
   return { id, source_stream_ref, sequence: 0 };
 }
@@ -73,12 +83,18 @@ export async function sendChunk({ pool, epoch }, stream) {
   const { bytes, sha256 } = payload(sequence);
   const intent = {
     ...{ source_chunk_ref: randomUUID(), source_stream_ref: stream.source_stream_ref, sequence, binding_epoch: epoch },
-    ...{ source_start_ms: sequence * 1000, publication_start_ms: sequence * 1000, source_end_ms: sequence * 1000 + 1000 },
+    ...{
+      source_start_ms: sequence * 1000,
+      publication_start_ms: sequence * 1000,
+      source_end_ms: sequence * 1000 + 1000,
+    },
     ...{ codec: 'opus', container: 'ogg', size_bytes: bytes.length, sha256 },
   };
   const cbor = { accept: 'application/cbor' };
   const headers = { ...cbor, 'content-type': 'application/cbor' };
-  const { upload_path } = await answerOf(pool.request({ method: 'POST', path: '/device/chunks/intents', headers, body: encodeCbor(intent) }));
+  const { upload_path } = await answerOf(
+    pool.request({ method: 'POST', path: '/device/chunks/intents', headers, body: encodeCbor(intent) }),
+  );
   const raw = { ...cbor, 'content-type': 'application/octet-stream' };
   const stored = await answerOf(pool.request({ method: 'PUT', path: upload_path, headers: raw, body: bytes }));
   if (stored.status !== 'stored' || stored.sha256 !== sha256) throw new Error('a chunk was not stored as it was sent');

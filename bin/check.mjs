@@ -6,7 +6,9 @@ import { ensurePackages, root } from './setup.mjs';
 
 ensurePackages();
 
-const folders = ['src', 'actors', 'routes', 'certs', 'test'].filter((folder) => existsSync(join(root, folder)));
+const folders = ['src', 'actors', 'routes', 'certs', 'test', 'bench'].filter((folder) =>
+  existsSync(join(root, folder)),
+);
 
 const checks = [
   { title: 'types', program: 'tsc', args: ['-p', '.', '--noEmit', '--incremental', 'false'] },

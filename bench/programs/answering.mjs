@@ -1,12 +1,15 @@
 /** The side of a measured process that answers the runner. */
-import inspector from 'node:inspector';
+
 import { writeFileSync } from 'node:fs';
+import inspector from 'node:inspector';
 
 /** Says that the program is ready, and answers questions by name; `stop` is one of them and ends the process. */
 export function answer(ready, questions) {
   const session = new inspector.Session();
   const post = (method, params) =>
-    new Promise((resolve, reject) => session.post(method, params, (error, value) => (error ? reject(error) : resolve(value))));
+    new Promise((resolve, reject) =>
+      session.post(method, params, (error, value) => (error ? reject(error) : resolve(value))),
+    );
   const all = {
     async profile_start() {
       session.connect();

@@ -11,7 +11,9 @@ if (socket_path !== undefined) {
   app.get('/events', async (_request, reply) => {
     const entries = await redis.xrange(log_key, '-', '+', 'COUNT', 100);
     const items = entries.map(([id, fields]) => ({ ...JSON.parse(fields[3]), sequence: id }));
-    return reply.type('application/json; charset=utf-8').send(JSON.stringify({ success: true, data: { items, cursor: entries.at(-1)[0] } }));
+    return reply
+      .type('application/json; charset=utf-8')
+      .send(JSON.stringify({ success: true, data: { items, cursor: entries.at(-1)[0] } }));
   });
 }
 await app.listen({ host: '127.0.0.1', port: 0 });

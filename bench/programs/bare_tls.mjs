@@ -3,6 +3,8 @@ import https from 'node:https';
 import { answer, settings } from './answering.mjs';
 
 const { tls } = settings();
-const server = https.createServer({ ...tls, requestCert: true, rejectUnauthorized: true }, (_request, response) => response.end());
+const server = https.createServer({ ...tls, requestCert: true, rejectUnauthorized: true }, (_request, response) =>
+  response.end(),
+);
 await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
 answer({ port: server.address().port }, { stop: async () => {} });

@@ -1,12 +1,12 @@
 /** The runtime on a Redis, and the same commits without the runtime. Askers live in this process. */
 import pino from 'pino';
-import { decodeStored, encodeStored } from '../../dist/src/store/codec.js';
+import { drawId } from '../../dist/src/draw.js';
 import { makeMetrics } from '../../dist/src/runtime/metrics.js';
 import { Runtime } from '../../dist/src/runtime/runtime.js';
+import { decodeStored, encodeStored } from '../../dist/src/store/codec.js';
 import { keysOf } from '../../dist/src/store/partitions.js';
 import { loadLibrary, openRedis } from '../../dist/src/store/redis_connection.js';
 import { commitCall, RedisStore } from '../../dist/src/store/redis_store.js';
-import { drawId } from '../../dist/src/draw.js';
 import { closedLoop } from '../measure.mjs';
 import { answer, settings } from './answering.mjs';
 
@@ -29,9 +29,17 @@ const counter = {
 };
 const store = new RedisStore(redis, () => 'bench');
 const log = pino({ level: 'warn' }, pino.destination(2));
-const runtime = new Runtime({ store, metrics: makeMetrics(), log, now: Date.now, trust_memory: true, kinds: [counter] });
+const runtime = new Runtime({
+  store,
+  metrics: makeMetrics(),
+  log,
+  now: Date.now,
+  trust_memory: true,
+  kinds: [counter],
+});
 
-const idsOf = (count) => Array.from({ length: count }, (_, index) => drawId({ partition: index % 256, now_ms: Date.now() }));
+const idsOf = (count) =>
+  Array.from({ length: count }, (_, index) => drawId({ partition: index % 256, now_ms: Date.now() }));
 const many = idsOf(10_000);
 const hot = idsOf(1);
 const bare = idsOf(10_000).map((id) => ({ id, version: 0, commit_id: '' }));
@@ -70,13 +78,19 @@ const commitBare = async (entity) => {
 const loop = ({ entities, in_flight, seconds, op }) => {
   const turns = new Array(in_flight).fill(0);
   const each = Math.max(1, Math.floor(entities.length / in_flight));
-  return closedLoop({ in_flight, seconds, op: (lane) => op(entities[(lane * each + (turns[lane]++ % each)) % entities.length]) });
+  return closedLoop({
+    in_flight,
+    seconds,
+    op: (lane) => op(entities[(lane * each + (turns[lane]++ % each)) % entities.length]),
+  });
 };
 
 const countOf = async (ids) => {
   let total = 0;
   for (const id of ids) {
-    const stored = await redis.getBuffer(keysOf(Number.parseInt(id.slice(-2), 16)).entity({ kind: 'bench_counter', id }));
+    const stored = await redis.getBuffer(
+      keysOf(Number.parseInt(id.slice(-2), 16)).entity({ kind: 'bench_counter', id }),
+    );
     if (stored !== null) total += decodeStored(stored.subarray(1 + stored[0] * 20)).s.count;
   }
   return total;
@@ -86,7 +100,11 @@ answer(null, {
   many: ({ in_flight, seconds }) => loop({ entities: many, in_flight, seconds, op: add }),
   bare: ({ in_flight, seconds }) => loop({ entities: bare, in_flight, seconds, op: commitBare }),
   hot: ({ in_flight, seconds }) => loop({ entities: hot, in_flight, seconds, op: add }),
-  stored: async () => ({ many: await countOf(many), hot: await countOf(hot), bare: await countOf(bare.map(({ id }) => id)) }),
+  stored: async () => ({
+    many: await countOf(many),
+    hot: await countOf(hot),
+    bare: await countOf(bare.map(({ id }) => id)),
+  }),
   stop: async () => {
     await runtime.shutdown(1_000);
     redis.disconnect();

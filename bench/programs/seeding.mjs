@@ -1,8 +1,9 @@
 /** Accounts by the keys that a first sign-in leaves behind, written straight into Redis. */
-import { Redis } from '../../node_modules/ioredis/built/index.js';
+
 import { encodeStored } from '../../dist/src/store/codec.js';
 import { keysOf, partitionOfText } from '../../dist/src/store/partitions.js';
 import { makeId } from '../../dist/src/vocabulary/ids.js';
+import { Redis } from '../../node_modules/ioredis/built/index.js';
 
 const STEP = 2_000;
 
@@ -26,16 +27,36 @@ export async function seedAccounts({ socket_path, count, from, domain }) {
       const email = `seeded-${number}@${domain}`;
       const keys = keysOf(number % 256);
       const window = { began_ms: 0, sent: {}, total: 0 };
-      pipeline.set(keysOf(partitionOfText(email)).entity({ kind: 'email', id: email }), entity({ codes: [], window, account_id: id }));
+      pipeline.set(
+        keysOf(partitionOfText(email)).entity({ kind: 'email', id: email }),
+        entity({ codes: [], window, account_id: id }),
+      );
       const lives = { account: 0, app_sessions: 0, grants: 0, tokens: 0 };
       const account = {
         ...{ id, email, name: null, created_at_ms: now_ms, entitlements: {}, devices: 0, lives },
         private_workspace: { id: seededAccountId(number).replace(/^0/, '1'), name: 'Private' },
       };
       pipeline.set(keys.entity({ kind: 'account', id }), entity(account));
-      const body = JSON.stringify({ id, schema_version: 1, account_id: id, type: 'account.created', resource: { type: 'account', id }, data: {} });
+      const body = JSON.stringify({
+        id,
+        schema_version: 1,
+        account_id: id,
+        type: 'account.created',
+        resource: { type: 'account', id },
+        data: {},
+      });
       pipeline.xadd(keys.log(id), `${now_ms}-1`, 't', 'account.created', 'b', body);
-      pipeline.hset(keys.logHead(id), 'sequence', 1, 'last_ms', now_ms, 't:account.created', `${now_ms}-1`, 'epoch', 'benchabc');
+      pipeline.hset(
+        keys.logHead(id),
+        'sequence',
+        1,
+        'last_ms',
+        now_ms,
+        't:account.created',
+        `${now_ms}-1`,
+        'epoch',
+        'benchabc',
+      );
     }
     const failed = (await pipeline.exec()).find(([error]) => error !== null);
     if (failed !== undefined) throw failed[0];

@@ -17,7 +17,9 @@ const env = { PORT: '0', DEVICE_PORT: '0', OPS_PORT: '0', RATE_LIMITS: 'off', DA
 const server = await startServer(readSettings(env), pino({ level: 'warn' }, pino.destination({ dest: 2, sync: true })));
 const { services, ports, redis } = server;
 // redis-server shows its socket in its title.
-const socket_path = /unixsocket:(\S+)/.exec(readFileSync(`/proc/${redis.pid}/cmdline`, 'utf8').replaceAll('\0', ' '))[1];
+const socket_path = /unixsocket:(\S+)/.exec(
+  readFileSync(`/proc/${redis.pid}/cmdline`, 'utf8').replaceAll('\0', ' '),
+)[1];
 
 const heap = () => {
   for (let i = 0; i < 4; i++) globalThis.gc();
@@ -34,7 +36,9 @@ answer(
     async view_accounts({ ids }) {
       for (let at = 0; at < ids.length; at += 500) {
         const part = ids.slice(at, at + 500);
-        const found = await Promise.all(part.map((id) => services.runtime.ask({ kind: 'account', id }, { type: 'view' })));
+        const found = await Promise.all(
+          part.map((id) => services.runtime.ask({ kind: 'account', id }, { type: 'view' })),
+        );
         if (found.some((account) => account.id === undefined)) throw new Error('an account is missing');
       }
     },

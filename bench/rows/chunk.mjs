@@ -33,7 +33,10 @@ async function chunkRows(options, in_flight) {
       mkdirSync(files);
       const program = await startProgram(name, { folder: files, tls: tls.server });
       const pool = tlsPool(`https://localhost:${program.ready.port}`, tls.client, in_flight);
-      stops.push(() => program.stop(), () => pool.destroy());
+      stops.push(
+        () => program.stop(),
+        () => pool.destroy(),
+      );
       return { program, pool, files, sent: 0 };
     };
     const tus = await peer('tus');
@@ -44,23 +47,38 @@ async function chunkRows(options, in_flight) {
       spool: {
         cpuMs: spool.cpuMs,
         run: (seconds) =>
-          counted((ops) => (stored += ops), { in_flight, seconds }, (lane) => {
-            const device = devices[lane % devices.length];
-            return sendChunk(device, device.stream);
-          }),
+          counted(
+            (ops) => (stored += ops),
+            { in_flight, seconds },
+            (lane) => {
+              const device = devices[lane % devices.length];
+              return sendChunk(device, device.stream);
+            },
+          ),
       },
       tus: {
         cpuMs: () => cpuMs([tus.program.pid]),
-        run: (seconds) => counted((ops) => (tus.sent += ops), { in_flight, seconds }, (lane) => sendTus(tus.pool, lane)),
+        run: (seconds) =>
+          counted(
+            (ops) => (tus.sent += ops),
+            { in_flight, seconds },
+            (lane) => sendTus(tus.pool, lane),
+          ),
       },
       bare: {
         cpuMs: () => cpuMs([bare.program.pid]),
-        run: (seconds) => counted((ops) => (bare.sent += ops), { in_flight, seconds }, (lane) => sendBare(bare.pool, lane)),
+        run: (seconds) =>
+          counted(
+            (ops) => (bare.sent += ops),
+            { in_flight, seconds },
+            (lane) => sendBare(bare.pool, lane),
+          ),
       },
     };
     if (options.profile !== undefined) await spool.program.ask('profile_start');
     const taken = await interleave(variants, options);
-    if (options.profile !== undefined) await spool.program.ask('profile_stop', { file: join(options.profile, `chunk_${in_flight}.cpuprofile`) });
+    if (options.profile !== undefined)
+      await spool.program.ask('profile_stop', { file: join(options.profile, `chunk_${in_flight}.cpuprofile`) });
 
     const streams = [];
     for (let cursor = ''; cursor !== null; ) {
@@ -93,7 +111,11 @@ async function counted(count, loop, op) {
 async function sendTus(pool, number) {
   const { bytes } = payload(number);
   const base = { 'tus-resumable': '1.0.0' };
-  const made = await pool.request({ method: 'POST', path: '/files', headers: { ...base, 'upload-length': String(bytes.length) } });
+  const made = await pool.request({
+    method: 'POST',
+    path: '/files',
+    headers: { ...base, 'upload-length': String(bytes.length) },
+  });
   await made.body.dump();
   const { location } = made.headers;
   const headers = { ...base, 'upload-offset': '0', 'content-type': 'application/offset+octet-stream' };
@@ -104,7 +126,12 @@ async function sendTus(pool, number) {
 
 async function sendBare(pool, number) {
   const { bytes, sha256 } = payload(number);
-  const sent = await pool.request({ method: 'PUT', path: '/', headers: { 'content-type': 'application/octet-stream' }, body: bytes });
+  const sent = await pool.request({
+    method: 'PUT',
+    path: '/',
+    headers: { 'content-type': 'application/octet-stream' },
+    body: bytes,
+  });
   if ((await sent.body.json()).sha256 !== sha256) throw new Error('other bytes arrived');
 }
 

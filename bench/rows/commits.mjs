@@ -25,13 +25,17 @@ export async function run(options) {
     });
     if (options.profile !== undefined) await program.ask('profile_start');
     const many = await interleave({ many: variant('many', IN_FLIGHT), bare: variant('bare', IN_FLIGHT) }, options);
-    if (options.profile !== undefined) await program.ask('profile_stop', { file: join(options.profile, 'commits.cpuprofile') });
+    if (options.profile !== undefined)
+      await program.ask('profile_stop', { file: join(options.profile, 'commits.cpuprofile') });
     const hot = await interleave({ hot: variant('hot', IN_FLIGHT), single: variant('hot', 1) }, options);
     const stored = await program.ask('stored');
     for (const name of Object.keys(claimed)) verify(`commits, ${name}`, stored[name], claimed[name]);
     return [
       rateRow({
-        ...{ work: `durable commits, many entities, ${IN_FLIGHT} in flight`, beside: 'the same function through ioredis' },
+        ...{
+          work: `durable commits, many entities, ${IN_FLIGHT} in flight`,
+          beside: 'the same function through ioredis',
+        },
         ...{ ours: many.many, peer: many.bare, goal: 0.8 },
       }),
       rateRow({

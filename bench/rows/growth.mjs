@@ -75,7 +75,8 @@ async function accountsRow(options) {
             op() {
               // Codes of one address are few in ten minutes, so addresses take turns; the same ones on both sides.
               const number = signed_in++;
-              if (number >= FEW_ACCOUNTS * CODES_AN_EMAIL) throw new Error('more sign-ins than the accounts may have codes');
+              if (number >= FEW_ACCOUNTS * CODES_AN_EMAIL)
+                throw new Error('more sign-ins than the accounts may have codes');
               return signIn(pool, number % FEW_ACCOUNTS);
             },
           }),
@@ -83,7 +84,10 @@ async function accountsRow(options) {
     }
     const { small, large } = await interleave(sides, options);
     return costRow({
-      ...{ work: `a sign-in at ${count.toLocaleString('en')} accounts`, beside: `at ${FEW_ACCOUNTS.toLocaleString('en')} accounts` },
+      ...{
+        work: `a sign-in at ${count.toLocaleString('en')} accounts`,
+        beside: `at ${FEW_ACCOUNTS.toLocaleString('en')} accounts`,
+      },
       ...{ small, large, goal: 1.15 },
     });
   } finally {

@@ -52,7 +52,8 @@ function identityOf(port, { certificate_pem, ca_pem, private_key_pem }) {
 async function handshake(to, session) {
   const socket = tls.connect(session === undefined ? to : { ...to, session });
   await once(socket, 'secureConnect');
-  if (socket.isSessionReused() !== (session !== undefined)) throw new Error('not the kind of handshake that was asked for');
+  if (socket.isSessionReused() !== (session !== undefined))
+    throw new Error('not the kind of handshake that was asked for');
   const closed = once(socket, 'close');
   socket.resume();
   socket.end();

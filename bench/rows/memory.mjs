@@ -32,7 +32,15 @@ export async function run() {
 }
 
 function row(work, beside, bytes, goal) {
-  return { work, beside, figure: `${whole(bytes)} B`, peer: '', ratio: '', goal: `≤ ${whole(goal)} B`, met: bytes <= goal };
+  return {
+    work,
+    beside,
+    figure: `${whole(bytes)} B`,
+    peer: '',
+    ratio: '',
+    goal: `≤ ${whole(goal)} B`,
+    met: bytes <= goal,
+  };
 }
 
 async function actorBytes(spool) {

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import { Pool } from 'undici';
 import { keysOf } from '../../dist/src/store/partitions.js';
 import { partitionOfId } from '../../dist/src/vocabulary/ids.js';
 import { closedLoop, interleave, rateRow, verify } from '../measure.mjs';
 import { cpuMs, startProgram, temporaryFolder } from '../processes.mjs';
+import { rawGets } from '../raw_get.mjs';
 import { startSpool } from '../spool_world.mjs';
 
 const IN_FLIGHT = 64;
@@ -22,30 +22,25 @@ export async function run(options) {
     const account_id = session.user.id;
     const me = await app.send('GET', '/me');
     const log_key = keysOf(partitionOfId(account_id)).log(account_id);
-    const peer = await startProgram('bare_reads', { body: me.body.toString(), socket_path: spool.socket_path, log_key });
-    stops.push(() => peer.stop());
-    const pools = {
-      ours: new Pool(spool.base_url, { connections: IN_FLIGHT, pipelining: 1 }),
-      peer: new Pool(`http://127.0.0.1:${peer.ready.port}`, { connections: IN_FLIGHT, pipelining: 1 }),
-    };
-    stops.push(() => Promise.all(Object.values(pools).map((pool) => pool.destroy())));
-    const authorization = `Bearer ${app.access_token}`;
-    const items = async (pool, path, headers) => {
-      const { statusCode, body } = await pool.request({ method: 'GET', path, headers });
-      const bytes = Buffer.from(await body.arrayBuffer());
-      if (statusCode !== 200) throw new Error(`${path} answered ${statusCode}`);
-      return bytes;
-    };
-    const variant = (pool, path, pids) => ({
-      cpuMs: pids,
-      run: (seconds) => closedLoop({ in_flight: IN_FLIGHT, seconds, op: () => items(pool, path, { authorization }) }),
+    const peer = await startProgram('bare_reads', {
+      body: me.body.toString(),
+      socket_path: spool.socket_path,
+      log_key,
     });
-    const ours = (path) => variant(pools.ours, path, spool.cpuMs);
+    stops.push(() => peer.stop());
+    const headers = { Authorization: `Bearer ${app.access_token}` };
+    const variant = async (port, path, pids) => {
+      const { get, close } = await rawGets({ port, path, headers, lanes: IN_FLIGHT });
+      stops.push(close);
+      return { cpuMs: pids, run: (seconds) => closedLoop({ in_flight: IN_FLIGHT, seconds, op: get }) };
+    };
+    const ours = (path) => variant(spool.ports.public, path, spool.cpuMs);
     // The poll's peer uses the same Redis, whose time counts for both.
     const redis_pids = [peer.pid, spool.program.ready.redis_pid];
     const poll = '/events?limit=100&after=0';
-    verify('events of Spool', JSON.parse(await items(pools.ours, poll, { authorization })).data.items.length, EVENTS);
-    verify('events of the peer', JSON.parse(await items(pools.peer, '/events', {})).data.items.length, EVENTS);
+    verify('events of Spool', (await app.ask('GET', poll)).items.length, EVENTS);
+    const answer = await fetch(`http://127.0.0.1:${peer.ready.port}/events`);
+    verify('events of the peer', (await answer.json()).data.items.length, EVENTS);
 
     const profiled = async (name, work) => {
       if (options.profile === undefined) return work();
@@ -54,10 +49,10 @@ export async function run(options) {
       await spool.program.ask('profile_stop', { file: join(options.profile, `${name}.cpuprofile`) });
       return taken;
     };
-    const fixed = variant(pools.peer, '/fixed', () => cpuMs([peer.pid]));
-    const bearer = await profiled('me', () => interleave({ ours: ours('/me'), peer: fixed }, options));
-    const xrange = variant(pools.peer, '/events', () => cpuMs(redis_pids));
-    const events = await profiled('events', () => interleave({ ours: ours(poll), peer: xrange }, options));
+    const fixed = await variant(peer.ready.port, '/fixed', () => cpuMs([peer.pid]));
+    const bearer = await profiled('me', async () => interleave({ ours: await ours('/me'), peer: fixed }, options));
+    const xrange = await variant(peer.ready.port, '/events', () => cpuMs(redis_pids));
+    const events = await profiled('events', async () => interleave({ ours: await ours(poll), peer: xrange }, options));
     const in_flight = `${IN_FLIGHT} in flight`;
     return [
       rateRow({

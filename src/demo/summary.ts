@@ -47,7 +47,7 @@ export function summaryOf(outcome: Outcome): { lines: string[]; good: boolean } 
 }
 
 /** The smallest value that at least this share of all are not above. */
-export function quantile(values: readonly number[], share: number): number {
+function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? 0;
 }
