@@ -51,8 +51,9 @@ module.exports = {
     },
     {
       name: 'everything-is-found',
+      comment: 'The benchmarks have packages of their own, installed when they first run.',
       severity: 'error',
-      from: {},
+      from: { pathNot: '^bench/' },
       to: { couldNotResolve: true },
     },
   ],

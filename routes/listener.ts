@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { networkOf } from '../src/rate_limits.js';
@@ -24,10 +25,17 @@ export type ListenerKind = {
 };
 
 const REQUEST_ID_FORM = new RegExp(`^[\\x21-\\x7e]{1,${LIMITS.request_id_chars_max}}$`);
+/** The time that a body may take once it was asked for; uploads have their own rule. */
+const BODY_MAX_MS = 10_000;
 /** A refused body larger than this is not read to its end: the connection closes instead. */
 const UNREAD_BODY_BYTES_MAX = 16 * 1024;
 const AWAY = refuse('UNAVAILABLE', 'The service is not available at the moment.', { retry_after_s: 2 });
 const NOT_FOUND = refuse('NOT_FOUND', 'There is nothing at this address.');
+
+const CLIENT_ERRORS: Record<string, RefusalCode> = {
+  HPE_HEADER_OVERFLOW: 'HEADERS_TOO_LARGE',
+  ERR_HTTP_REQUEST_TIMEOUT: 'REQUEST_TIMEOUT',
+};
 
 /** Who may go on; `who` is null where nobody had to say. */
 type Admitted = { who: unknown };
@@ -40,9 +48,30 @@ export const LISTENER_OPTIONS = {
     const given = raw.headers['x-request-id'];
     return typeof given === 'string' && REQUEST_ID_FORM.test(given) ? given : randomUUID();
   },
+  /** An address that can't be decoded is one that nothing lies at. */
+  frameworkErrors: (_error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
+    reply.header('X-Request-ID', request.id).header('X-API-Version', '1');
+    const error = { code: NOT_FOUND.refused, message: NOT_FOUND.message };
+    void reply
+      .code(REFUSALS.NOT_FOUND)
+      .type('application/json; charset=utf-8')
+      .send(JSON.stringify({ success: false, error }));
+  },
+  /** What is no HTTP, or stands still for too long, is told so before the connection closes. */
+  clientErrorHandler: (error: NodeJS.ErrnoException, socket: Socket) => {
+    if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
+    const code = CLIENT_ERRORS[error.code ?? ''] ?? 'BAD_REQUEST';
+    const body = JSON.stringify({
+      success: false,
+      error: { code, message: 'The request is malformed or took too long.' },
+    });
+    const head = `HTTP/1.1 ${REFUSALS[code]} ${STATUS_CODES[REFUSALS[code]]}\r\nX-API-Version: 1\r\nContent-Type: application/json; charset=utf-8`;
+    socket.end(`${head}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`);
+  },
   exposeHeadRoutes: false,
   logger: false,
-  requestTimeout: 60_000,
+  // The longest upload that still moves; what stands still is cut much earlier, see BODY_MAX_MS and the upload route.
+  requestTimeout: 30 * 60_000,
   connectionTimeout: 0,
   keepAliveTimeout: 72_000,
   forceCloseConnections: 'idle' as const,
@@ -108,7 +137,7 @@ function mountRoute(app: FastifyInstance, services: Services, kind: ListenerKind
       const admitted = await admit(services, kind, route, request);
       if (isRefusal(admitted)) return refuseUnread(kind, request, reply, admitted);
       if (admitted.who !== null) callers.set(request, admitted.who);
-      if (route.raw !== true) askForBody(request, reply);
+      if (route.raw !== true) awaitBody(kind, request, reply);
       return undefined;
     },
     handler: async (request, reply) => {
@@ -191,6 +220,26 @@ async function admit(
   return admitted;
 }
 
+/** Asks for the body and gives it a bounded time: a client that drips it holds nothing for long. */
+function awaitBody(kind: ListenerKind, request: FastifyRequest, reply: FastifyReply): void {
+  askForBody(request, reply);
+  const { raw } = request;
+  if (raw.complete || (raw.headers['content-length'] === undefined && raw.headers['transfer-encoding'] === undefined))
+    return;
+  const late = setTimeout(() => {
+    if (raw.complete || reply.sent) return;
+    reply.header('Connection', 'close');
+    sendRefusal(
+      kind,
+      request,
+      reply,
+      refuse('REQUEST_TIMEOUT', `The body did not come within ${BODY_MAX_MS / 1000} seconds.`),
+    );
+  }, BODY_MAX_MS);
+  raw.once('end', () => clearTimeout(late));
+  reply.raw.once('close', () => clearTimeout(late));
+}
+
 /** Lets a client that sent `Expect: 100-continue` begin with its body. */
 export function askForBody(request: FastifyRequest, reply: FastifyReply): void {
   if (request.headers.expect?.toLowerCase() === '100-continue') reply.raw.writeContinue();
@@ -262,12 +311,7 @@ function refusalOf(error: FastifyError): Refusal {
 }
 
 /** Sends a refusal in the envelope, with the headers that its code brings along. */
-export function sendRefusal(
-  kind: ListenerKind,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  refusal: Refusal,
-): FastifyReply {
+function sendRefusal(kind: ListenerKind, request: FastifyRequest, reply: FastifyReply, refusal: Refusal): FastifyReply {
   const { refused, message, details, retry_after_s, extra } = refusal;
   reply.code(REFUSALS[refused]);
   if (retry_after_s !== undefined) reply.header('Retry-After', String(retry_after_s));

@@ -47,7 +47,7 @@ const DRAIN_MAX_MS = 10_000;
 const DUE_ROUNDS_MAX = 1_000;
 const KEYS_KEY = 'spool:keys_fingerprint';
 
-export const ACTOR_KINDS = [account, appSession, binding, certificate, claim, device, email, source, stream];
+const ACTOR_KINDS = [account, appSession, binding, certificate, claim, device, email, source, stream];
 
 const LISTENERS: Record<ListenerKind['listener'], ListenerKind> = {
   public: { listener: 'public', cbor: false, body_bytes_max: LIMITS.json_body_bytes_max },
