@@ -51,6 +51,7 @@ export const account = actorKind<Account, AccountMessage, AccountReply>({
   kind: 'account',
   home: 'id',
   schema: 1,
+  reads: ['view'],
 
   facts(message): FactRequest[] {
     switch (message.type) {

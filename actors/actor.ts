@@ -69,6 +69,8 @@ export interface ActorKind<State = unknown, Message = unknown, Reply = unknown> 
   /** Version of the snapshot's schema; a snapshot of an older one goes through `upcast`, step by step. */
   schema: number;
   upcast?: Record<number, (old: never) => unknown>;
+  /** Types of messages that as a rule change nothing: they are answered without a turn where that can be done. */
+  reads?: readonly string[];
   /** What `decide` will look up. May depend on the state: it is asked again when an earlier message has changed it. */
   facts?(message: Message, state: State | null): FactRequest[];
   /** Pure, synchronous, total. `state` is null for an entity that does not exist. */

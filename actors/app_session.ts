@@ -55,6 +55,7 @@ export const appSession = actorKind<AppSession, AppSessionMessage, AppSessionRep
   kind: 'app_session',
   home: 'id',
   schema: 1,
+  reads: ['secret', 'use'],
 
   decide(state, message, _facts, now_ms): Decision<AppSession, AppSessionReply> {
     if (message.type === 'open') {

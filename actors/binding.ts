@@ -33,6 +33,7 @@ export const binding = actorKind<Binding, BindingMessage, BindingReply>({
   kind: 'binding',
   home: 'id',
   schema: 1,
+  reads: ['view'],
 
   facts(message): FactRequest[] {
     return message.type === 'stream_of' ? [{ collection: 'streams', id: message.source_stream_ref }] : [];

@@ -11,6 +11,7 @@ export const certificate = actorKind<Certificate, CertificateMessage, Certificat
   kind: 'certificate',
   home: 'hash',
   schema: 1,
+  reads: ['view'],
 
   decide(state, message, _facts, now_ms): Decision<Certificate, CertificateReply> {
     switch (message.type) {

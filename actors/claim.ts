@@ -46,6 +46,7 @@ export const claim = actorKind<Claim, ClaimMessage, ClaimReply>({
   kind: 'claim',
   home: 'id',
   schema: 1,
+  reads: ['view', 'outcome'],
 
   decide(state, message, facts, now_ms): Decision<Claim, ClaimReply> {
     if (message.type === 'create') {

@@ -30,6 +30,7 @@ export const device = actorKind<Device, DeviceMessage, DeviceReply>({
   kind: 'device',
   home: 'id',
   schema: 1,
+  reads: ['view'],
 
   decide(state, message, facts, now_ms): Decision<Device, DeviceReply> {
     if (message.type === 'provision') {

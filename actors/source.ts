@@ -11,6 +11,7 @@ export const source = actorKind<Source, SourceMessage, SourceReply>({
   kind: 'source',
   home: 'id',
   schema: 1,
+  reads: ['view'],
 
   decide(state, message, facts, now_ms): Decision<Source, SourceReply> {
     switch (message.type) {

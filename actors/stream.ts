@@ -103,6 +103,7 @@ export const stream = actorKind<Stream, StreamMessage, StreamReply>({
   kind: 'stream',
   home: 'id',
   schema: 1,
+  reads: ['view', 'chunk'],
 
   facts(message, state): FactRequest[] {
     switch (message.type) {

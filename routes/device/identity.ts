@@ -17,8 +17,9 @@ const REVOKED = refuse('FORBIDDEN', "The device's certificate is revoked.");
  * clock: a handshake, a resumed one above all, only proves possession of the key. Choices: "Devices", Identity.
  */
 export async function deviceIdentityOf(services: Services, request: FastifyRequest): Promise<DeviceIdentity | Refusal> {
-  const { authority, certificates, runtime, clock } = services;
-  const facts = readPeerCertificate(request.raw.socket as TLSSocket, authority.issuers);
+  const { authority, certificates, runtime, clock, connections } = services;
+  const socket = request.raw.socket as TLSSocket;
+  const facts = readPeerCertificate(socket, authority.issuers);
   const inspection = judgeCertificate(facts, clock.now());
   if (!inspection.ok) {
     return refuse('UNAUTHORIZED', `Client certificate refused: ${inspection.message}.`, {
@@ -26,6 +27,7 @@ export async function deviceIdentityOf(services: Services, request: FastifyReque
     });
   }
   const { fingerprint } = inspection;
+  connections.note(fingerprint, socket);
   const issued = await certificates.find(fingerprint);
   if (issued === null) return UNKNOWN;
   const view: CertificateMessage = { type: 'view' };

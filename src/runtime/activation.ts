@@ -2,7 +2,16 @@ import { type ActorSystemRef, dispatch, type Ref, spawn, stop } from 'nact';
 import type { ActorKind, FactRequest } from '../../actors/actor.js';
 import { drawFraction } from '../draw.js';
 import { decodeStored, encodeStored } from '../store/codec.js';
-import { type Commit, type Fence, NO_FENCE, type Place, StoreUnavailable, type Verdict } from '../store/store.js';
+import {
+  type Commit,
+  type FactRow,
+  type Fence,
+  NO_FENCE,
+  type Place,
+  StoreUnavailable,
+  type Verdict,
+  type Write,
+} from '../store/store.js';
 import { type Refusal, refuse, unreachable } from '../vocabulary/refusals.js';
 import { type Entity, type Fold, fold, type Incoming, type Outcome } from './fold.js';
 import type { RuntimeParts } from './parts.js';
@@ -13,6 +22,8 @@ const CONFLICT_PAUSE_MS = 4;
 const RESOLVE_TRIES_MAX = 4;
 const RESOLVE_PAUSE_MS = 50;
 const PARKED_RETRY_MS = 30_000;
+/** Records that this entity wrote last, kept so that what follows on them need not read them again. */
+const RECORDS_KEPT_MAX = 64;
 export const MAILBOX_MAX = 1_000;
 
 /**
@@ -50,6 +61,8 @@ export class Activation {
   #fence: Fence = NO_FENCE;
   /** The runtime's generation in which memory was last held against storage. */
   #seen_generation = -1;
+  /** Records as of the present fence, by collection and id; null for one that was dropped. */
+  readonly #records = new Map<string, Uint8Array | null>();
   parked: { reason: string; since_ms: number } | null = null;
   last_used = 0;
   turns = 0;
@@ -83,6 +96,37 @@ export class Activation {
     if (!this.#busy) {
       this.#busy = true;
       dispatch(this.#ref, null);
+    }
+  }
+
+  /**
+   * The answer to a read, at once: where nothing waits, memory is trusted and holds all that the message asks for, a
+   * turn could say nothing else. Null where it takes a turn.
+   */
+  readNow(incoming: Incoming): Answer | null {
+    const { kind, place } = this;
+    const entity = this.#entity;
+    if (entity === null || !this.idle || this.parked !== null || !this.#isTrusted()) return null;
+    if (incoming.source.from !== 'ask' || !kind.reads?.includes((incoming.message as { type?: string }).type ?? ''))
+      return null;
+    try {
+      const rows = this.#keptRows(kind.facts?.(incoming.message, entity.state) ?? []);
+      if (rows === null) return null;
+      const folded = fold({
+        kind,
+        ...place,
+        entity,
+        batch: [incoming],
+        rows,
+        now_ms: this.#parts.now(),
+        commit_id: '',
+      });
+      const [outcome] = folded.outcomes;
+      if (folded.changed || outcome?.outcome !== 'decided') return null;
+      this.turns += 1;
+      return { outcome: 'decided', reply: outcome.reply, settled: null };
+    } catch {
+      return null; // a turn meets the same fault and deals with it
     }
   }
 
@@ -148,7 +192,7 @@ export class Activation {
       if (parked !== null) return this.#answerAll(batch, parked);
       const entity = this.#entity as Entity;
       const requests = this.#factRequests(batch, entity.state);
-      const rows = requests.length === 0 ? [] : await this.#parts.store.facts(this.place, requests);
+      const rows = this.#keptRows(requests) ?? (await this.#parts.store.facts(this.place, requests));
       const commit_id = this.#parts.nextCommitId();
       const now_ms = this.#parts.now();
       const { kind, place } = this;
@@ -161,7 +205,8 @@ export class Activation {
       if (!folded.changed) {
         // No commit fences what is said here. Facts are read after the state: another process may have moved on in
         // between, and both together would then tell what never was (an intent not in `open` looks stored).
-        if (rows.length === 0 || (await this.#isCurrent())) return this.#answerOutcomes(batch, folded.outcomes, null);
+        if (rows.length === 0 || this.#isTrusted() || (await this.#isCurrent()))
+          return this.#answerOutcomes(batch, folded.outcomes, null);
         this.#drop();
         conflicts += 1;
         if (conflicts >= CONFLICT_TRIES_MAX) return this.#answerAll(batch, CONTENDED);
@@ -174,6 +219,7 @@ export class Activation {
           this.#entity = folded.entity;
           this.#fence = { version: verdict.version, commit_id };
           this.#seen_generation = this.#parts.generation();
+          this.#keepRecords(folded.writes);
           const settled = folded.tells.length > 0 ? this.#parts.settle(place.partition, folded.tells) : null;
           return this.#answerOutcomes(batch, folded.outcomes, settled);
         }
@@ -208,7 +254,7 @@ export class Activation {
         continue; // the fold meets the same throw and answers it
       }
       for (const request of requests) {
-        wanted.set('id' in request ? `${request.collection} ${request.id}` : JSON.stringify(request), request);
+        wanted.set('id' in request ? recordKey(request.collection, request.id) : JSON.stringify(request), request);
       }
     }
     return [...wanted.values()];
@@ -269,13 +315,14 @@ export class Activation {
     }
     const generation = this.#parts.generation();
     if (this.#entity !== null) {
-      if (this.#parts.trust_memory && this.#seen_generation === generation) return null;
+      if (this.#isTrusted()) return null;
       if (await this.#isCurrent()) {
         this.#seen_generation = generation;
         return null;
       }
     }
     const began = performance.now();
+    this.#records.clear();
     try {
       const [stored] = await store.load([this.place]);
       metrics.load.observe({ kind: this.kind.kind }, (performance.now() - began) / 1000);
@@ -292,6 +339,40 @@ export class Activation {
     }
     this.#seen_generation = generation;
     return null;
+  }
+
+  /** Memory is the truth: nobody else writes, and nothing has happened to storage since it was held against it. */
+  #isTrusted(): boolean {
+    return this.#parts.trust_memory && this.#seen_generation === this.#parts.generation();
+  }
+
+  /** The rows of these requests when all of them are kept; null when storage must be asked. */
+  #keptRows(requests: FactRequest[]): FactRow[] | null {
+    const rows: FactRow[] = [];
+    for (const request of requests) {
+      const value = 'id' in request ? this.#records.get(recordKey(request.collection, request.id)) : undefined;
+      if (value === undefined) return null;
+      rows.push({ request, value, rows: [] });
+    }
+    return rows;
+  }
+
+  /** Keeps what a commit has written: it is so as long as the fence is this commit's. */
+  #keepRecords(writes: Write[]): void {
+    for (const write of writes) {
+      if (write.write === 'drop_collection') {
+        this.#records.clear();
+        return;
+      }
+      if (write.write !== 'put_record' && write.write !== 'drop_record') continue;
+      const key = recordKey(write.collection, write.id);
+      this.#records.delete(key);
+      this.#records.set(key, write.write === 'put_record' ? write.value : null);
+    }
+    for (const key of this.#records.keys()) {
+      if (this.#records.size <= RECORDS_KEPT_MAX) break;
+      this.#records.delete(key);
+    }
   }
 
   /** Whether storage still holds what is in memory. */
@@ -325,6 +406,7 @@ export class Activation {
   #drop(): void {
     this.#entity = null;
     this.#fence = NO_FENCE;
+    this.#records.clear();
   }
 
   #answerAll(batch: Waiting[], refusal: Refusal): void {
@@ -367,4 +449,8 @@ function answer(waiting: Waiting, value: Answer): void {
   if (waiting.answered) return;
   waiting.answered = true;
   waiting.resolve(value);
+}
+
+function recordKey(collection: string, id: string): string {
+  return `${collection} ${id}`;
 }

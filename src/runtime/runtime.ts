@@ -108,9 +108,11 @@ export class Runtime {
 
   async #send(address: Address, incoming: Incoming): Promise<Answer> {
     if (this.#shut) return refused(SHUT);
+    const activation = this.#activation(address);
+    const read = activation.readNow(incoming);
+    if (read !== null) return read;
     this.#waiting += 1;
     try {
-      const activation = this.#activation(address);
       return await new Promise<Answer>((resolve) => {
         const deadline = setTimeout(() => {
           this.#options.metrics.refused.inc({ kind: address.kind, reason: 'deadline' });
