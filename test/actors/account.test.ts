@@ -1,0 +1,295 @@
+import fc from 'fast-check';
+import t from 'tap';
+import {
+  type Account,
+  type AccountMessage,
+  type AccountView,
+  account,
+  type BoundDevice,
+  type ListedDevice,
+} from '../../actors/account.js';
+import type { Effect } from '../../actors/actor.js';
+import { ENTITLEMENTS, type Entitlement, PERMISSIONS } from '../../src/vocabulary/permissions.js';
+import { anyPlay, checkPlays, decideRows, Played, START_MS } from '../fixtures/deciding.js';
+
+const kind = { kind: account, self: 'a' };
+const DONE = { done: true } as const;
+const create: AccountMessage = { type: 'create', email: 'ann@x.test', workspace_id: 'w' };
+const fresh: Account = {
+  id: 'a',
+  email: 'ann@x.test',
+  name: null,
+  created_at_ms: START_MS,
+  entitlements: {},
+  private_workspace: { id: 'w', name: 'Private' },
+  lives: { account: 0, app_sessions: 0, grants: 0, tokens: 0 },
+  devices: 0,
+};
+const DEVELOPER = ['pipelines:experimental', 'debug:read', 'debug:write'];
+const permissions = PERMISSIONS.filter((permission) => !DEVELOPER.includes(permission));
+const viewed = (state: Account, of = permissions): AccountView => ({ ...state, permissions: of });
+const updated = (...changed_fields: string[]): Effect => ({
+  effect: 'event',
+  account_id: 'a',
+  type: 'account.updated',
+  resource_id: 'a',
+  data: { changed_fields },
+});
+
+t.test('A-014 A-015 an account is created once', async (t) => {
+  decideRows(t, kind, [
+    {
+      says: 'created',
+      state: null,
+      message: create,
+      reply: DONE,
+      next: fresh,
+      effects: [{ effect: 'event', account_id: 'a', type: 'account.created', resource_id: 'a' }],
+    },
+    { says: 'again', state: fresh, now_ms: START_MS + 1, message: create, reply: DONE },
+    ...[
+      { type: 'view' } as const,
+      { type: 'rename', name: 'Ann' } as const,
+      { type: 'switch_entitlement', entitlement: 'audio.access', enabled: false } as const,
+      { type: 'device_bound', device_id: 'd', binding_epoch: 'e', source_id: 's', claim_id: 'c' } as const,
+      { type: 'list_devices', range: { limit: 1 } } as const,
+      { type: 'remove_device', device_id: 'd' } as const,
+    ].map((message) => ({
+      says: `unknown: ${message.type}`,
+      state: null,
+      message,
+      reply: { refused: 'UNAUTHORIZED' as const },
+    })),
+  ]);
+});
+
+t.test('D-008 D-012 D-013 a name that changes is an event, one that stays is none', async (t) => {
+  const ann = { ...fresh, name: 'Ann' };
+  const rename = (name: string | null): AccountMessage => ({ type: 'rename', name });
+  decideRows(t, kind, [
+    { says: 'viewed', state: fresh, message: { type: 'view' }, reply: viewed(fresh) },
+    { says: 'named', state: fresh, message: rename('Ann'), reply: viewed(ann), next: ann, effects: [updated('name')] },
+    { says: 'the same', state: ann, message: rename('Ann'), reply: viewed(ann) },
+    {
+      says: 'cleared',
+      state: ann,
+      message: rename(null),
+      reply: viewed(fresh),
+      next: fresh,
+      effects: [updated('name')],
+    },
+    { says: 'cleared again', state: fresh, message: rename(null), reply: viewed(fresh) },
+  ]);
+});
+
+t.test('D-053 D-054 D-055 D-056 D-059 what staff switch', async (t) => {
+  type Switch = { entitlement: Entitlement; fields: string[]; without?: string[]; on_at_first?: true };
+  const rows: Switch[] = [
+    { entitlement: 'developer.tools', fields: ['permissions', 'developer_enabled'] },
+    { entitlement: 'audio.access', fields: ['permissions'], without: ['audio:read', 'audio:write'], on_at_first: true },
+    {
+      entitlement: 'transcripts.access',
+      fields: ['permissions'],
+      without: ['turns:read', 'turns:write'],
+      on_at_first: true,
+    },
+    {
+      entitlement: 'insights.access',
+      fields: ['permissions'],
+      without: ['insights:read', 'insights:write'],
+      on_at_first: true,
+    },
+    { entitlement: 'workspace.sharing', fields: ['sharing_enabled'] },
+    { entitlement: 'agent.experimental', fields: ['agent_enabled'] },
+  ];
+  t.same(
+    rows.map(({ entitlement }) => entitlement),
+    [...ENTITLEMENTS],
+  );
+  for (const { entitlement, fields, without = [], on_at_first = false } of rows) {
+    const at_first = { ...fresh, entitlements: { [entitlement]: on_at_first } };
+    const switched = { ...fresh, entitlements: { [entitlement]: !on_at_first } };
+    const then =
+      entitlement === 'developer.tools'
+        ? [...PERMISSIONS]
+        : permissions.filter((permission) => !without.includes(permission));
+    const to = (enabled: boolean): AccountMessage => ({ type: 'switch_entitlement', entitlement, enabled });
+    decideRows(t, kind, [
+      { says: `${entitlement}: as by default`, state: fresh, message: to(on_at_first), reply: viewed(fresh) },
+      {
+        says: `${entitlement}: switched`,
+        state: fresh,
+        message: to(!on_at_first),
+        reply: viewed(switched, then),
+        next: switched,
+        effects: [updated(...fields)],
+      },
+      { says: `${entitlement}: the same`, state: switched, message: to(!on_at_first), reply: viewed(switched, then) },
+      {
+        says: `${entitlement}: back`,
+        state: switched,
+        message: to(on_at_first),
+        reply: viewed(at_first),
+        next: at_first,
+        effects: [updated(...fields)],
+      },
+    ]);
+  }
+});
+
+const deviceBound = (binding_epoch: string, source_id: string): AccountMessage => ({
+  type: 'device_bound',
+  device_id: 'd',
+  binding_epoch,
+  source_id,
+  claim_id: `claim of ${binding_epoch}`,
+});
+const bound = (binding_epoch: string, source_id: string): BoundDevice => ({
+  kind: 'personal',
+  bound_at_ms: START_MS,
+  binding_epoch,
+  source_id,
+});
+const put = (value: BoundDevice): Effect => ({ effect: 'put', collection: 'devices', id: 'd', value, order: START_MS });
+const opens = (epoch: string, source_id: string): Effect => ({
+  effect: 'tell',
+  to: { kind: 'binding', id: epoch },
+  message: {
+    type: 'open',
+    account_id: 'a',
+    workspace_id: 'w',
+    device_id: 'd',
+    source_id,
+    claim_id: `claim of ${epoch}`,
+  },
+});
+const ends = (epoch: string): Effect => ({
+  effect: 'tell',
+  to: { kind: 'binding', id: epoch },
+  message: { type: 'end' },
+});
+
+t.test('H-028 a device that is bound gets a binding, and a source once', async (t) => {
+  const one = { ...fresh, devices: 1 };
+  const sources = { d: { source_id: 's1' } };
+  decideRows(t, kind, [
+    {
+      says: 'the first time',
+      state: fresh,
+      message: deviceBound('e1', 's1'),
+      reply: DONE,
+      next: one,
+      effects: [
+        put(bound('e1', 's1')),
+        opens('e1', 's1'),
+        { effect: 'put', collection: 'device_sources', id: 'd', value: { source_id: 's1' } },
+        {
+          effect: 'tell',
+          to: { kind: 'source', id: 's1' },
+          message: { type: 'create', account_id: 'a', device_id: 'd' },
+        },
+      ],
+    },
+    {
+      says: 'by a second claim: the earlier binding ends',
+      state: one,
+      records: { devices: { d: bound('e1', 's1') }, device_sources: sources },
+      message: deviceBound('e2', 's2'),
+      reply: DONE,
+      next: one,
+      effects: [put(bound('e2', 's1')), opens('e2', 's1'), ends('e1')],
+    },
+    {
+      says: 'by the same claim: it stays',
+      state: one,
+      records: { devices: { d: bound('e1', 's1') }, device_sources: sources },
+      message: deviceBound('e1', 's1'),
+      reply: DONE,
+      next: one,
+      effects: [put(bound('e1', 's1')), opens('e1', 's1')],
+    },
+    {
+      says: 'after it was removed: the same source',
+      state: fresh,
+      records: { device_sources: sources },
+      message: deviceBound('e3', 's3'),
+      reply: DONE,
+      next: one,
+      effects: [put(bound('e3', 's1')), opens('e3', 's1')],
+    },
+    {
+      says: 'removed',
+      state: one,
+      records: { devices: { d: bound('e1', 's1') } },
+      message: { type: 'remove_device', device_id: 'd' },
+      reply: DONE,
+      next: fresh,
+      effects: [
+        { effect: 'drop', collection: 'devices', id: 'd' },
+        ends('e1'),
+        { effect: 'tell', to: { kind: 'device', id: 'd' }, message: { type: 'unbind', binding_epoch: 'e1' } },
+      ],
+    },
+    {
+      says: 'removed again',
+      state: fresh,
+      message: { type: 'remove_device', device_id: 'd' },
+      reply: { refused: 'NOT_FOUND' },
+    },
+    {
+      says: 'listed',
+      state: one,
+      records: { devices: { d: bound('e1', 's1') } },
+      message: { type: 'list_devices', range: { limit: 5 } },
+      reply: { devices: [{ id: 'd', order: 0, ...bound('e1', 's1') }] },
+    },
+    {
+      says: 'listed from behind it',
+      state: one,
+      records: { devices: { d: bound('e1', 's1') } },
+      message: { type: 'list_devices', range: { limit: 5, after: { order: 0, id: 'd' } } },
+      reply: { devices: [] },
+    },
+  ]);
+});
+
+t.test('H-028 in any play an account counts its devices, and one binding of each is open', async (t) => {
+  const device_id = fc.constantFrom('d1', 'd2', '__proto__', 'constructor');
+  let claims = 0;
+  const message: fc.Arbitrary<AccountMessage> = fc.oneof(
+    { weight: 4, arbitrary: fc.record({ type: fc.constant('device_bound' as const), device_id }) },
+    { weight: 3, arbitrary: fc.record({ type: fc.constant('remove_device' as const), device_id }) },
+    fc.record({ type: fc.constant('rename' as const), name: fc.option(fc.string()) }),
+    fc.record({
+      type: fc.constant('switch_entitlement' as const),
+      entitlement: fc.constantFrom(...ENTITLEMENTS),
+      enabled: fc.boolean(),
+    }),
+    fc.constantFrom<AccountMessage>(create, { type: 'view' }, { type: 'list_devices', range: { limit: 100 } }),
+  ) as fc.Arbitrary<AccountMessage>;
+  checkPlays(t, { plays: anyPlay(message, [1]), runs: 200 }, (steps) => {
+    const played = new Played(account, 'a');
+    for (const step of steps) {
+      if ('pass' in step) {
+        played.pass(step.pass);
+        continue;
+      }
+      claims += 1;
+      const fresh_ids = { binding_epoch: `e${claims}`, source_id: `s${claims}`, claim_id: `c${claims}` };
+      played.send(step.send.type === 'device_bound' ? { ...step.send, ...fresh_ids } : step.send);
+      if (played.state === null) continue;
+      const devices = played.records<BoundDevice>('devices');
+      if (played.state.devices !== devices.size) throw new Error('counted wrongly');
+      const open = new Set<string>();
+      for (const effect of played.effects) {
+        if (effect.effect !== 'tell' || effect.to.kind !== 'binding') continue;
+        if ((effect.message as { type: string }).type === 'open') open.add(effect.to.id);
+        else open.delete(effect.to.id);
+      }
+      const epochs = [...devices.values()].map(({ binding_epoch }) => binding_epoch);
+      if ([...open].sort().join() !== epochs.sort().join()) throw new Error('other bindings are open');
+      const listed = played.ask<{ devices: ListedDevice[] }>({ type: 'list_devices', range: { limit: 100 } });
+      if (listed.devices.length !== devices.size) throw new Error('not all are listed');
+    }
+  });
+});

@@ -1,0 +1,105 @@
+import fc from 'fast-check';
+import t from 'tap';
+import type { Effect } from '../../actors/actor.js';
+import { type Binding, type BindingMessage, binding, UNBOUND } from '../../actors/binding.js';
+import { anyPlay, checkPlays, decideRows, Played, START_MS } from '../fixtures/deciding.js';
+
+const bound_to = { account_id: 'a', workspace_id: 'w', device_id: 'd', source_id: 's', claim_id: 'c' };
+const open: BindingMessage = { type: 'open', ...bound_to };
+const active: Binding = { status: 'active', kind: 'personal', ...bound_to, opened_at_ms: START_MS };
+const ended: Binding = { ...active, status: 'ended' };
+const answered: Effect = {
+  effect: 'tell',
+  to: { kind: 'claim', id: 'c' },
+  message: { type: 'answered', device_id: 'd', outcome: 'bound' },
+};
+const streamOf = (new_stream_id: string | null, device_id = 'd'): BindingMessage => ({
+  type: 'stream_of',
+  device_id,
+  source_stream_ref: 'r',
+  new_stream_id,
+});
+
+t.test('H-007 an epoch is judged by its own state', async (t) => {
+  decideRows(t, { kind: binding, self: 'e' }, [
+    { says: 'unknown', state: null, message: { type: 'view', device_id: 'd' }, reply: UNBOUND },
+    { says: 'unknown, a stream', state: null, message: streamOf('n'), reply: UNBOUND },
+    { says: 'unknown, its end', state: null, message: { type: 'end' }, reply: { done: true } },
+    { says: 'opened', state: null, message: open, reply: active, next: active, effects: [answered] },
+    { says: 'opened again', state: active, now_ms: START_MS + 1, message: open, reply: active, effects: [answered] },
+    { says: "another device's", state: active, message: { type: 'view', device_id: 'x' }, reply: UNBOUND },
+    { says: "another device's, a stream", state: active, message: streamOf('n', 'x'), reply: UNBOUND },
+    { says: 'active', state: active, message: { type: 'view', device_id: 'd' }, reply: active },
+    { says: 'ends', state: active, message: { type: 'end' }, reply: { done: true }, next: ended },
+    { says: 'ends again', state: ended, message: { type: 'end' }, reply: { done: true } },
+    { says: 'ended', state: ended, message: { type: 'view', device_id: 'd' }, reply: UNBOUND },
+    {
+      says: 'ended, a known stream',
+      state: ended,
+      records: { streams: { r: { stream_id: 'n' } } },
+      message: streamOf('n'),
+      reply: UNBOUND,
+    },
+    { says: 'ended, opened again: stays ended', state: ended, message: open, reply: ended, effects: [answered] },
+  ]);
+});
+
+t.test("H-010 a device's reference leads to one stream", async (t) => {
+  const known = { streams: { r: { stream_id: 'n' } } };
+  decideRows(t, { kind: binding, self: 'e' }, [
+    { says: 'none, and none to make', state: active, message: streamOf(null), reply: { refused: 'NOT_FOUND' } },
+    {
+      says: 'the first',
+      state: active,
+      message: streamOf('n'),
+      reply: { stream_id: 'n', binding: active },
+      next: active,
+      effects: [{ effect: 'put', collection: 'streams', id: 'r', value: { stream_id: 'n' } }],
+    },
+    {
+      says: 'a second',
+      state: active,
+      records: known,
+      message: streamOf('m'),
+      reply: { stream_id: 'n', binding: active },
+    },
+    {
+      says: 'looked up',
+      state: active,
+      records: known,
+      message: streamOf(null),
+      reply: { stream_id: 'n', binding: active },
+    },
+  ]);
+});
+
+t.test('H-010 in any play a reference keeps its stream, and an ended epoch stays ended', async (t) => {
+  const device_id = fc.constantFrom('d', 'x');
+  const message: fc.Arbitrary<BindingMessage> = fc.oneof(
+    fc.constant(open),
+    fc.record({ type: fc.constant('view' as const), device_id }),
+    fc.record({
+      type: fc.constant('stream_of' as const),
+      device_id,
+      source_stream_ref: fc.constantFrom('r', 'q', '__proto__', 'constructor'),
+      new_stream_id: fc.option(fc.uuid()),
+    }),
+    fc.constant({ type: 'end' as const }),
+  );
+  checkPlays(t, { plays: anyPlay(message, [1]), runs: 200 }, (steps) => {
+    const played = new Played(binding, 'e');
+    const streams = new Map<string, string>();
+    let has_ended = false;
+    for (const step of steps) {
+      if ('pass' in step) continue;
+      const { reply } = played.send(step.send);
+      if (has_ended && played.state?.status !== 'ended') throw new Error('an ended epoch came back');
+      has_ended = played.state?.status === 'ended';
+      if (step.send.type !== 'stream_of' || !('stream_id' in reply)) continue;
+      const { source_stream_ref } = step.send;
+      const first = streams.get(source_stream_ref) ?? step.send.new_stream_id;
+      if (reply.stream_id !== first || has_ended) throw new Error('another stream');
+      streams.set(source_stream_ref, reply.stream_id);
+    }
+  });
+});
