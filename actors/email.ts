@@ -8,12 +8,12 @@ import { actorKind, type Decision, type Effect } from './actor.js';
  */
 export type Email = {
   codes: Code[];
-  /** Sends in the present window, by network. */
+  /** Sends in the present window, by network key. */
   window: { began_ms: number; sent: Record<string, number>; total: number };
   account_id: string | null;
 };
 
-/** `wrong` counts wrong tries by network while this code lived. */
+/** `wrong` counts wrong tries by network key while this code lived. */
 type Code = { hash: string; key_id: string; sent_at_ms: number; wrong: Record<string, number>; wrong_total: number };
 
 export type EmailMessage =
@@ -46,7 +46,8 @@ export const email = actorKind<Email, EmailMessage, EmailReply>({
     switch (message.type) {
       case 'send_code': {
         const { window } = known;
-        const sent = window.sent[message.network] ?? 0;
+        const network = networkKey(message.network);
+        const sent = window.sent[network] ?? 0;
         // Over the budget the answer is the same and no mail goes out: nobody learns anything from it.
         if (sent >= LIMITS.codes_sent_per_network_max || window.total >= LIMITS.codes_sent_per_email_max) {
           return { reply: { sent: false } };
@@ -63,7 +64,7 @@ export const email = actorKind<Email, EmailMessage, EmailReply>({
           next: {
             ...known,
             codes: [code, ...codes].slice(0, LIMITS.codes_alive_max),
-            window: { ...window, sent: { ...window.sent, [message.network]: sent + 1 }, total: window.total + 1 },
+            window: { ...window, sent: { ...window.sent, [network]: sent + 1 }, total: window.total + 1 },
           },
           effects: [
             {
@@ -77,10 +78,11 @@ export const email = actorKind<Email, EmailMessage, EmailReply>({
         };
       }
       case 'verify_code': {
-        const alive = codes.filter((code) => isAliveFor(code, message.network));
+        const network = networkKey(message.network);
+        const alive = codes.filter((code) => isAliveFor(code, network));
         if (!alive.some((code) => code.hash === message.hashes[code.key_id])) {
           if (alive.length === 0) return { reply: WRONG };
-          const counted = codes.map((code) => (alive.includes(code) ? countWrong(code, message.network) : code));
+          const counted = codes.map((code) => (alive.includes(code) ? countWrong(code, network) : code));
           return { reply: WRONG, next: { ...known, codes: counted } };
         }
         // From here on it succeeds: the code that matches ends all of them.
@@ -120,6 +122,11 @@ function windowAt(state: Email | null, now_ms: number): Email['window'] {
   const present = state?.window;
   if (present !== undefined && now_ms < present.began_ms + LIMITS.codes_sent_window_ms) return present;
   return { began_ms: now_ms, sent: {}, total: 0 };
+}
+
+/** Counts are kept under it: no name, not even `constructor` or `__proto__`, then finds what every object has. */
+function networkKey(network: string): string {
+  return `network ${network}`;
 }
 
 function isAliveFor(code: Code, network: string): boolean {
