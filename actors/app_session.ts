@@ -95,6 +95,7 @@ export const appSession = actorKind<AppSession, AppSessionMessage, AppSessionRep
 
       case 'refresh': {
         const { generation } = message;
+        if (generation < 1 || generation > state.generation) return { reply: ENDED }; // never given out
         if (generation === state.generation) {
           return issue(
             {
@@ -113,7 +114,6 @@ export const appSession = actorKind<AppSession, AppSessionMessage, AppSessionRep
           (!state.successor_used && since_turn_ms < LIMITS.refresh_retry_unused_ms);
         // A lost answer must not sign a phone out: the same successor again, with a fresh access token.
         if (generation === state.generation - 1 && in_time) return issue(state, now_ms);
-        if (generation > state.generation) return { reply: ENDED };
         // An old refresh token in two hands: nobody can tell which is the thief's, so the session ends.
         return { reply: ENDED, next: null, effects: [forgetRunOut] };
       }
