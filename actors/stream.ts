@@ -176,12 +176,11 @@ export const stream = actorKind<Stream, StreamMessage, StreamReply>({
       }
 
       case 'chunks_of_refs': {
-        const numbers: Record<string, number> = {};
-        for (const ref of message.refs) {
+        const numbers = message.refs.flatMap((ref): [string, number][] => {
           const pointer = facts.record<ChunkPointer>('refs', ref);
-          if (pointer !== undefined) numbers[ref] = pointer.number;
-        }
-        return { reply: { numbers } };
+          return pointer === undefined ? [] : [[ref, pointer.number]];
+        });
+        return { reply: { numbers: Object.fromEntries(numbers) } };
       }
 
       case 'list_chunks': {
