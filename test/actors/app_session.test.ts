@@ -177,6 +177,30 @@ t.test('A-036 an access token lives an hour', async (t) => {
   ]);
 });
 
+t.test('A-036 the oldest access token gives way to one too many', async (t) => {
+  const played = new Played(appSession, 'session');
+  played.send(open);
+  while ((played.state?.accesses.length ?? 0) < LIMITS.app_accesses_alive_max) played.ask(refresh(1));
+  const full = played.state as AppSession;
+  const next_serial = LIMITS.app_accesses_alive_max + 1;
+  t.equal(full.next_serial, next_serial);
+  const one_more = issued(full, START_MS);
+  const given_way = { ...one_more, accesses: one_more.accesses.slice(1) };
+  const at_ms = START_MS + HOUR_MS;
+  decideRows(t, kind, [
+    { says: 'all are alive', state: full, message: refresh(1), ...issues(given_way) },
+    { says: 'its use', state: given_way, message: use(1), reply: EXPIRED },
+    {
+      says: 'none is kept that has ended',
+      state: full,
+      now_ms: at_ms,
+      message: refresh(2),
+      ...issues(turned(full, at_ms)),
+    },
+  ]);
+  t.equal(turned(full, at_ms).accesses.length, 1);
+});
+
 type SessionStep = { refresh: number } | { use: number } | { pass: number };
 
 t.test(
