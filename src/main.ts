@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import pino from 'pino';
 import { DataFolderHeld } from './process/data_folder.js';
 import { NoRedisProgram } from './process/redis_program.js';
-import { CannotStart, type Server, startServer } from './server.js';
+import { CannotStart, startServer } from './server.js';
 import { readSettings, WrongSettings } from './settings.js';
 
 /** Starts the server from the environment and stops it at Ctrl-C or SIGTERM. */
@@ -10,21 +10,26 @@ async function main(): Promise<void> {
   const began = performance.now();
   const settings = readSettings(process.env);
   const log = pino({ level: 'warn' }, pino.destination({ dest: 2, sync: true }));
-  let server: Server | null = null;
+  const starting = startServer(settings, log);
   let asked = 0;
   const stop = (signal: NodeJS.Signals) => {
     asked += 1;
     if (asked > 1) process.exit(130);
     console.log(`\n${signal}: answering what is under way, then stopping. Once more stops at once.`);
-    void (server?.close() ?? Promise.resolve()).then(() => {
-      console.log('Stopped.');
-      process.exit(0);
-    });
+    // A start that is under way is finished first: cut off, it would leave its Redis running. One that fails says so below.
+    void starting
+      .then(({ close }) => close())
+      .then(
+        () => {
+          console.log('Stopped.');
+          process.exit(0);
+        },
+        () => {},
+      );
   };
   process.on('SIGINT', stop);
   process.on('SIGTERM', stop);
-  server = await startServer(settings, log);
-  const { ports, base_url, redis } = server;
+  const { ports, base_url, redis } = await starting;
   const rows: [string, string][] = [
     ['REST', base_url],
     ['devices', `https://${settings.device_names[0]}:${ports.device} (mutual TLS)`],
@@ -44,7 +49,6 @@ async function main(): Promise<void> {
   if (settings.test_clock) rows.push(['clock', 'can be moved: TEST_CLOCK=1']);
   console.log(`Spool is ready after ${((performance.now() - began) / 1000).toFixed(1)} s.`);
   for (const [what, where] of rows) console.log(`  ${what.padEnd(10)} ${where}`);
-  if (asked > 0) stop('SIGTERM');
 }
 
 /** What a person at the terminal can set right is said in words; anything else is a bug and shows its stack. */

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
@@ -42,6 +42,19 @@ t.test('J-017 starting, stopping, being killed and starting again', async (t) =>
     t.equal(await wrong.exited, 1);
     t.match(wrong.output, /PORT="70000": must be a whole number/);
     t.match(wrong.output, /TEST_CLOCK="maybe": must be 0 or 1/);
+  });
+
+  await t.test('a signal during the start leaves nothing running', async (t) => {
+    const other = mkdtempSync(join(tmpdir(), 'spool-life-'));
+    t.teardown(() => rmSync(other, { recursive: true, force: true }));
+    const early = new SpoolProcess(other);
+    while (!existsSync(join(other, 'redis', 'redis.pid'))) await new Promise((resolve) => setTimeout(resolve, 1));
+    early.signal('SIGTERM');
+    t.equal(await early.exited, 0);
+    t.match(early.output, /SIGTERM[\s\S]*Stopped\./);
+    const next = await new SpoolProcess(other).ready();
+    t.notMatch(next.output, /taken over/, 'its Redis has stopped');
+    await next.stop();
   });
 
   await t.test('a port in use stops the start and says which', async (t) => {
