@@ -14,6 +14,8 @@ import { accountRoute, type Route } from './route.js';
 
 const NO_STREAM = refuse('NOT_FOUND', 'There is no such stream.');
 const NO_CHUNK = refuse('NOT_FOUND', 'There is no such chunk.');
+/** A client that takes no byte for so long (twice that, when the last write began before) is cut: it holds a file. */
+const UNREAD_MAX_MS = 10_000;
 const READS_STREAMS = ['audio:read', 'turns:read'] as const;
 
 export const STREAM_ROUTES: readonly Route[] = [
@@ -101,6 +103,7 @@ export const STREAM_ROUTES: readonly Route[] = [
       raw.setHeader('X-Content-Type-Options', 'nosniff');
       if (range !== null) raw.setHeader('Content-Range', `bytes ${range.start}-${range.end}/${chunk.size_bytes}`);
       raw.setHeader('Content-Length', range === null ? chunk.size_bytes : range.end - range.start + 1);
+      raw.setTimeout(UNREAD_MAX_MS);
       raw.writeHead(range === null ? 200 : 206);
       await pipeline(blob.stream, raw).catch(() => {}); // the client went away
       return reply;
