@@ -27,6 +27,9 @@ export class Clock {
   /** Milliseconds since 1970. */
   now = (): number => Math.floor(this.#base_ms + performance.now() + this.#offset_ms);
 
+  /** The same without what TEST_CLOCK added: for what others judge by their own clocks, such as our TLS certificate. */
+  unmoved = (): number => Math.floor(this.#base_ms + performance.now());
+
   /** Measures Redis' time now and then again at intervals. */
   async start(): Promise<void> {
     await this.#sync();
@@ -61,6 +64,7 @@ export class Clock {
       this.#base_ms = base_ms;
       this.#jumps = 0;
     }
-    if (this.#movable) this.#offset_ms = Number(offset ?? 0);
+    // An answer from before `advance` may be read after it: the offset only grows.
+    if (this.#movable) this.#offset_ms = Math.max(this.#offset_ms, Number(offset ?? 0));
   }
 }
