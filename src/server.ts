@@ -3,7 +3,6 @@ import { link, readFile, rm, writeFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Server as TlsServer } from 'node:tls';
-import cors from '@fastify/cors';
 import fastify, { type FastifyInstance } from 'fastify';
 import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
@@ -235,13 +234,6 @@ async function listen(services: Services, stops: (() => unknown)[]): Promise<Ser
     ...common,
     trustProxy: settings.trusted_proxies.length > 0 ? [...settings.trusted_proxies] : false,
     http: SERVER_OPTIONS,
-  });
-  await open.register(cors, {
-    origin: settings.cors_origins.includes('*') ? '*' : [...settings.cors_origins],
-    methods: ['GET', 'POST', 'PATCH', 'PUT', 'DELETE'],
-    allowedHeaders: ['Authorization', 'Content-Type', 'X-API-Version', 'X-Request-ID'],
-    exposedHeaders: ['X-API-Version', 'X-Request-ID'],
-    strictPreflight: false,
   });
   const operator = fastify({ ...common, http: SERVER_OPTIONS });
   const devices = await deviceListener(services, common);

@@ -87,6 +87,8 @@ t.test('what all REST answers share', async (t) => {
       },
     });
     t.equal(preflight.status, 204);
+    t.equal(preflight.headers['x-api-version'], '1');
+    t.ok(preflight.headers['x-request-id']);
     t.equal(
       preflight.headers['access-control-allow-headers'],
       'Authorization, Content-Type, X-API-Version, X-Request-ID',
