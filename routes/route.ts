@@ -13,7 +13,7 @@ export type Call<Who, Body, Query> = {
   who: Who;
   body: Body;
   query: Query;
-  /** Path parameters; ids among them are UUIDs, anything else was answered 404. */
+  /** Path parameters; ids among them are UUIDs in lower case, anything else was answered 404. */
   params: Record<string, string>;
   request: FastifyRequest;
   reply: FastifyReply;

@@ -43,6 +43,23 @@ t.test('what all REST answers share', async (t) => {
     t.equal((await app.send('PUT', '/me')).headers.allow, 'GET, PATCH');
   });
 
+  await t.test('J-013 an address without a route is answered before a body comes', async (t) => {
+    for (const [line, head] of [
+      ['POST /nothing', 'Content-Length: 100'],
+      ['PUT /me', 'Content-Length: 100\r\nExpect: 100-continue'],
+      ['POST /nothing', 'Transfer-Encoding: chunked'],
+    ]) {
+      const answer = await raw(`${line} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${head}\r\n\r\n`);
+      t.match(answer, /^HTTP\/1.1 40[45] [\s\S]*x-request-id: /i, `${line} ${head}`);
+    }
+  });
+
+  await t.test('J-014 an id is the same in capital letters', async (t) => {
+    const { app: owner } = await spool.signIn('capitals@x.test');
+    const { device_id } = await spool.boundDevice(owner);
+    t.equal((await owner.send('DELETE', `/devices/${device_id.toUpperCase()}`)).status, 204);
+  });
+
   await t.test('J-003 an answer without content has no body', async (t) => {
     const { app: leaving } = await spool.signIn('leaving@x.test');
     const answer = await leaving.send('POST', '/auth/logout');
