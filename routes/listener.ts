@@ -245,13 +245,13 @@ export function askForBody(request: FastifyRequest, reply: FastifyReply): void {
   if (request.headers.expect?.toLowerCase() === '100-continue') reply.raw.writeContinue();
 }
 
-/** Answers before the body was read; a long one is not read to its end either. */
+/** Answers before the body was read; a long one is not read to its end, and no request follows a refused certificate. */
 function refuseUnread(kind: ListenerKind, request: FastifyRequest, reply: FastifyReply, refusal: Refusal) {
   const { headers } = request;
   const length = Number(headers['content-length'] ?? 0);
-  if (length > UNREAD_BODY_BYTES_MAX || headers['transfer-encoding'] !== undefined || headers.expect !== undefined) {
-    reply.header('Connection', 'close');
-  }
+  const is_long = length > UNREAD_BODY_BYTES_MAX || headers['transfer-encoding'] !== undefined;
+  const is_shut_out = kind.listener === 'device' && ['UNAUTHORIZED', 'FORBIDDEN'].includes(refusal.refused);
+  if (is_long || is_shut_out || headers.expect !== undefined) reply.header('Connection', 'close');
   return sendRefusal(kind, request, reply, refusal);
 }
 

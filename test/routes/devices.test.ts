@@ -54,6 +54,14 @@ t.test('devices', async (t) => {
     t.match(JSON.parse(answer.body.toString()), { error: { code: 'UNAUTHORIZED', reason: 'expired' } });
   });
 
+  await t.test('H-001 a connection with a certificate that is refused is closed', async (t) => {
+    const { app } = await spool.signIn('closed@x.test');
+    const { device } = await spool.boundDevice(app);
+    t.equal((await device.send('POST', '/device/heartbeat')).headers.connection, 'keep-alive');
+    await spool.operator.advanceClock(90 * 24 * HOUR_MS);
+    t.equal((await device.send('POST', '/device/heartbeat')).headers.connection, 'close');
+  });
+
   await t.test('H-003 H-004 H-005 JSON and CBOR both ways, with the same content', async (t) => {
     const { app } = await spool.signIn('formats@x.test');
     const { device, epoch } = await spool.boundDevice(app);
