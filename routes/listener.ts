@@ -315,15 +315,15 @@ function sendRefusal(kind: ListenerKind, request: FastifyRequest, reply: Fastify
   const { refused, message, details, retry_after_s, extra } = refusal;
   reply.code(REFUSALS[refused]);
   if (retry_after_s !== undefined) reply.header('Retry-After', String(retry_after_s));
-  if (refused === 'UNAUTHORIZED') reply.header('WWW-Authenticate', challengeOf(kind, refused));
+  if (refused === 'UNAUTHORIZED') reply.header('WWW-Authenticate', challengeOf(kind, request));
   const error = { code: refused, message, ...(details === undefined ? {} : { details }), ...extra };
   return send(kind, request, reply, { success: false, error });
 }
 
-function challengeOf({ listener }: ListenerKind, code: RefusalCode): string {
-  return listener === 'device'
-    ? `Certificate realm="spool devices"`
-    : `Bearer realm="spool", error_description="${STATUS_CODES[REFUSALS[code]]}"`;
+/** A client that showed a token learns that it is the token (RFC 6750, 3.1), one that showed none only what to show. */
+function challengeOf({ listener }: ListenerKind, { headers }: FastifyRequest): string {
+  if (listener === 'device') return 'Certificate realm="spool devices"';
+  return headers.authorization === undefined ? 'Bearer realm="spool"' : 'Bearer realm="spool", error="invalid_token"';
 }
 
 function send(kind: ListenerKind, request: FastifyRequest, reply: FastifyReply, payload: unknown): FastifyReply {

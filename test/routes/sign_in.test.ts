@@ -275,9 +275,10 @@ t.test('sign-in by emailed code', async (t) => {
     ]) {
       const answer = await anybody.send('GET', '/me', { headers: { Authorization } });
       t.equal(answer.status, 401, Authorization.slice(0, 12));
-      t.match(answer.headers['www-authenticate'], /^Bearer /);
+      t.equal(answer.headers['www-authenticate'], 'Bearer realm="spool", error="invalid_token"');
       t.match(JSON.parse(answer.body.toString()), { success: false, error: { code: 'UNAUTHORIZED' } });
     }
+    t.equal((await anybody.send('GET', '/me')).headers['www-authenticate'], 'Bearer realm="spool"');
   });
 
   await t.test('J-017 accounts, sessions and events are there after a restart', async (t) => {
