@@ -1,4 +1,4 @@
-import { isIPv6 } from 'node:net';
+import { isIPv4, isIPv6 } from 'node:net';
 import { LRUCache } from 'lru-cache';
 
 const WINDOW_MS = 60_000;
@@ -9,12 +9,13 @@ export type RateName = 'codes_sent' | 'codes_checked' | 'native_steps' | 'regist
 
 /**
  * The network that an address counts as: an IPv4 address, or the /64 of an IPv6 one.
- * An IPv4 address that comes written as IPv6 is the IPv4 address.
+ * An IPv4 address that comes written as IPv6 is the IPv4 address. What a proxy passes on that is no address at all
+ * (some add the port) is one network, else each connection would be its own.
  */
 export function networkOf(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address);
   if (mapped?.[1] !== undefined) return mapped[1];
-  if (!isIPv6(address)) return address;
+  if (!isIPv6(address)) return isIPv4(address) ? address : 'unknown';
   const bare = address.replace(/%.*$/, '');
   const [head = '', tail] = bare.split('::');
   const left = head === '' ? [] : head.split(':');

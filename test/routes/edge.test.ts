@@ -176,6 +176,7 @@ t.test('J-015 an IPv6 network is its /64, an IPv4 address itself', async (t) => 
   t.equal(networkOf('2001:DB8:0:0::1'), networkOf('2001:db8::'));
   t.equal(networkOf('fe80::1%eth0'), networkOf('fe80::2'));
   t.equal(networkOf('::1'), networkOf('::2'));
+  t.equal(networkOf('203.0.113.7:5001'), networkOf('203.0.113.7:5002'), 'no address: one network for all of these');
 });
 
 t.test('H-001 every route of the device listener asks for a device', async (t) => {
