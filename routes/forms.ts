@@ -35,6 +35,7 @@ export function whole({ min, max = SAFE }: { min: number; max?: number }) {
 }
 
 const TIMESTAMP_FORM = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/;
+const YEAR_9999_END_MS = Date.UTC(10_000, 0) - 1;
 const TIMESTAMP_RULE = 'must be an ISO 8601 timestamp with an offset, such as 2026-01-31T08:30:00.000Z';
 
 /** An ISO 8601 timestamp with an offset; from here on in UTC with milliseconds. */
@@ -48,8 +49,8 @@ function isTimestamp(text: string): boolean {
   if (parts === null) return false;
   const [, year, month, day, hour, minute, second] = parts.map(Number);
   const date = new Date(Date.UTC(year ?? 0, (month ?? 0) - 1, day ?? 0, hour ?? 0, minute ?? 0, second ?? 0));
-  // A date that rolls over, hour 24 and leap seconds are not the same text again.
-  return !Number.isNaN(Date.parse(text)) && date.toISOString().startsWith(text.slice(0, 19));
+  // A date that rolls over, hour 24 and leap seconds are not the same text again; in UTC the year may need a fifth digit.
+  return Date.parse(text) <= YEAR_9999_END_MS && date.toISOString().startsWith(text.slice(0, 19));
 }
 
 /** `limit` of a list, 1 to 100, 25 when absent; out of range is refused. */

@@ -321,6 +321,7 @@ t.test('streams and chunks', async (t) => {
       ['captured_at', '2026-02-30T00:00:00Z'],
       ['captured_at', '2026-01-01T24:00:00Z'],
       ['captured_at', '2026-01-01T00:00:60Z'],
+      ['captured_at', '9999-12-31T23:59:59-01:00'],
       ['captured_at', 1767225600000],
       ['clock_uncertainty_ms', undefined],
       ['clock_uncertainty_ms', -1],
