@@ -3,14 +3,14 @@ import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Chunk, ChunkIntent, Stream, StreamMessage } from '../../actors/stream.js';
 import type { Services } from '../../src/services.js';
-import { chunkId, streamOfChunk } from '../../src/vocabulary/ids.js';
+import { streamOfChunk } from '../../src/vocabulary/ids.js';
 import { LIMITS } from '../../src/vocabulary/limits.js';
 import { isRefusal, type Refusal, refuse } from '../../src/vocabulary/refusals.js';
 import { blobKey } from '../blobs.js';
 import { mediaName, sha256, uuid, whole } from '../forms.js';
 import { askForBody } from '../listener.js';
 import { deviceRoute, type Route } from '../route.js';
-import { boundBy } from './bound.js';
+import { type Bound, boundBy } from './bound.js';
 import { deviceStream } from './streams.js';
 
 /** Chunks: announced by an intent, uploaded as raw bytes, stored before anything says so. Choices: "Devices". */
@@ -131,9 +131,7 @@ type Upload = { device_id: string; chunk_id: string; request: FastifyRequest; as
 async function upload(services: Services, { device_id, chunk_id, request, ask }: Upload): Promise<unknown | Refusal> {
   const found = await deviceChunk(services, { device_id, chunk_id });
   if (isRefusal(found)) return found;
-  const { chunk, stream, number } = found;
-  const bound = await boundBy(services, { device_id, epoch: stream.binding_epoch });
-  if (isRefusal(bound)) return bound;
+  const { chunk, stream, number, guards } = found;
   if (chunk.status === 'expired') return refuse('UPLOAD_EXPIRED', 'The upload intent has expired; ask for it again.');
   const { 'content-length': length, 'content-encoding': encoding } = request.headers;
   if (encoding !== undefined && encoding !== 'identity') {
@@ -160,7 +158,7 @@ async function upload(services: Services, { device_id, chunk_id, request, ask }:
   if (chunk.status === 'stored') return uploadView(chunk);
   services.metrics.uploads_bytes.inc(chunk.size_bytes);
   const message: StreamMessage = { type: 'stored', number, upload_started_at_ms };
-  const stored = await services.runtime.ask<{ chunk: Chunk }>({ kind: 'stream', id: stream.id }, message, bound.guards);
+  const stored = await services.runtime.ask<{ chunk: Chunk }>({ kind: 'stream', id: stream.id }, message, guards);
   return isRefusal(stored) ? stored : uploadView(stored.chunk);
 }
 
@@ -199,17 +197,23 @@ async function compare(body: FastifyRequest['raw'], chunk: Chunk): Promise<Refus
   return hash.digest('hex') === chunk.sha256 ? null : WRONG_BYTES;
 }
 
-/** A chunk of this device's own; another device's does not exist for it. */
+/** A chunk of this device's own, under a binding that has not ended; another device's does not exist for it. */
 async function deviceChunk(
-  { runtime }: Services,
+  services: Services,
   { device_id, chunk_id }: { device_id: string; chunk_id: string },
-): Promise<{ chunk: Chunk; stream: Stream; number: number } | Refusal> {
+): Promise<(Bound & { chunk: Chunk; stream: Stream; number: number }) | Refusal> {
   const home = streamOfChunk(chunk_id);
-  if (home === null || chunkId(home.stream_id, home.number) !== chunk_id) return NO_CHUNK;
-  const message: StreamMessage = { type: 'chunk', number: home.number };
-  const found = await runtime.ask<{ chunk: Chunk; stream: Stream }>({ kind: 'stream', id: home.stream_id }, message);
+  if (home === null) return NO_CHUNK;
+  const { stream_id, number } = home;
+  const message: StreamMessage = { type: 'chunk', number };
+  const found = await services.runtime.ask<{ chunk: Chunk; stream: Stream }>(
+    { kind: 'stream', id: stream_id },
+    message,
+  );
   if (isRefusal(found)) return found.refused === 'NOT_FOUND' ? NO_CHUNK : found;
-  return found.stream.device_id === device_id ? { ...found, number: home.number } : NO_CHUNK;
+  if (found.stream.device_id !== device_id) return NO_CHUNK;
+  const bound = await boundBy(services, { device_id, epoch: found.stream.binding_epoch });
+  return isRefusal(bound) ? bound : { ...bound, ...found, number };
 }
 
 function chunkStatusView({ chunk_id, source_chunk_ref, sequence, status, stored_at_ms }: Chunk) {

@@ -537,6 +537,25 @@ t.test('streams and chunks', async (t) => {
     await t.rejects(ask(Array.from({ length: 101 }, () => randomUUID())), { status: 400, code: 'BAD_REQUEST' });
   });
 
+  await t.test('H-007 H-024 a device that was removed sees its chunks no more', async (t) => {
+    const removed = await spool.boundDevice(app);
+    const bytes = randomBytes(100);
+    const source_stream_ref = randomUUID();
+    const binding_epoch = removed.epoch;
+    await removed.device.ask('POST', '/device/streams', {
+      source_stream_ref,
+      captured_at: '2026-11-01T10:00:00Z',
+      clock_uncertainty_ms: 0,
+      binding_epoch,
+    });
+    const intent = intentOf(source_stream_ref, bytes, { binding_epoch });
+    const { chunk_id, upload_path } = await removed.device.ask<IntentView>('POST', '/device/chunks/intents', intent);
+    t.match(await removed.device.ask('GET', `/device/chunks/${chunk_id}`), { status: 'awaiting_upload' });
+    await app.ask('DELETE', `/devices/${removed.device_id}`);
+    await t.rejects(removed.device.ask('GET', `/device/chunks/${chunk_id}`), { code: 'DEVICE_UNBOUND' });
+    await t.rejects(removed.device.upload(upload_path, bytes), { code: 'DEVICE_UNBOUND' });
+  });
+
   await t.test('gaps are what no stored chunk covers', async (t) => {
     const { source_stream_ref } = await register();
     const gaps = () =>
