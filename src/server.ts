@@ -43,6 +43,8 @@ import { OutboxRelay } from './workers/outbox_relay.js';
 import { ReminderWorker } from './workers/reminder_worker.js';
 
 const DRAIN_MAX_MS = 10_000;
+const LISTENER_LOOK_EVERY_MS = 1_000;
+const LISTENER_RETRY_MS = 60_000;
 const DUE_ROUNDS_MAX = 1_000;
 const KEYS_KEY = 'spool:keys_fingerprint';
 
@@ -236,7 +238,7 @@ async function listen(services: Services, stops: (() => unknown)[]): Promise<Ser
     http: SERVER_OPTIONS,
   });
   const operator = fastify({ ...common, http: SERVER_OPTIONS });
-  const devices = await deviceListener(services, common);
+  const devices = await deviceListener(services, { common, stops });
   mount(open, services, LISTENERS.public, ROUTES.public);
   mount(devices, services, LISTENERS.device, ROUTES.device);
   mount(operator, services, LISTENERS.operator, ROUTES.operator);
@@ -258,25 +260,43 @@ async function listen(services: Services, stops: (() => unknown)[]): Promise<Ser
   };
 }
 
-async function deviceListener(services: Services, common: typeof LISTENER_OPTIONS): Promise<FastifyInstance> {
-  const { authority, clock, settings, connections, metrics } = services;
-  const own = await authority.issueListenerCertificate({ names: settings.device_names, now_ms: clock.now() });
+async function deviceListener(
+  services: Services,
+  { common, stops }: { common: typeof LISTENER_OPTIONS; stops: (() => unknown)[] },
+): Promise<FastifyInstance> {
+  const { authority, clock, settings, connections, metrics, log } = services;
+  let renew_at_ms = 0;
+  const identity = async () => {
+    const own = await authority.issueListenerCertificate({ names: settings.device_names, now_ms: clock.unmoved() });
+    renew_at_ms = own.not_after_ms - (own.not_after_ms - own.not_before_ms) / 3;
+    const { private_key_pem: key, certificate_pem: cert, ca_pem: ca } = own;
+    return { key, cert, ca, minVersion: 'TLSv1.2' as const, sessionIdContext: 'spool-devices' };
+  };
   const app = fastify({
     ...common,
     https: {
       ...SERVER_OPTIONS,
-      key: own.private_key_pem,
-      cert: own.certificate_pem,
-      ca: own.ca_pem,
+      ...(await identity()),
       requestCert: true,
       // A refused handshake tells a device nothing: each request says why instead.
       rejectUnauthorized: false,
-      minVersion: 'TLSv1.2',
       handshakeTimeout: 10_000,
-      sessionIdContext: 'spool-devices',
     },
   });
-  connections.watch(app.server as unknown as TlsServer, metrics);
+  const server = app.server as unknown as TlsServer;
+  connections.watch(server, metrics);
+  // A server may run for longer than its certificate; connections that are open stay.
+  const renewal = setInterval(() => {
+    if (clock.unmoved() < renew_at_ms) return;
+    renew_at_ms = Number.POSITIVE_INFINITY; // until the look under way says otherwise
+    identity()
+      .then((options) => server.setSecureContext(options))
+      .catch((error: Error) => {
+        renew_at_ms = clock.unmoved() + LISTENER_RETRY_MS;
+        log.error({ reason: error.message }, "the device listener's certificate could not be renewed");
+      });
+  }, LISTENER_LOOK_EVERY_MS);
+  stops.push(() => clearInterval(renewal));
   return app as unknown as FastifyInstance;
 }
 

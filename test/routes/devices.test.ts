@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import https from 'node:https';
+import tls from 'node:tls';
 import t from 'tap';
 import { ROUTES } from '../../routes/index.js';
 import type { AppClient } from '../../src/client/app_client.js';
@@ -224,6 +225,30 @@ t.test('devices', async (t) => {
     const { items } = await app.ask<{ items: { last_seen_at: string }[] }>('GET', '/devices');
     t.ok(Math.abs(Date.parse(items[0]?.last_seen_at ?? '') - spool.server.services.clock.now()) < 10_000);
   });
+});
+
+t.test("H-001 the listener's own certificate is renewed while the server runs", async (t) => {
+  const spool = await TestSpool.start();
+  t.teardown(() => spool.end());
+  const endsAt = () =>
+    new Promise<number>((resolve, reject) => {
+      const socket = tls.connect({ port: spool.server.ports.device, rejectUnauthorized: false }, () => {
+        resolve(Date.parse(socket.getPeerCertificate().valid_to));
+        socket.destroy();
+      });
+      socket.once('error', reject);
+    });
+  const { clock } = spool.server.services;
+  const first_ms = await endsAt();
+  await spool.operator.advanceClock(89 * 24 * HOUR_MS);
+  t.equal(await endsAt(), first_ms, 'devices judge it by their own clocks, which no test moves');
+  const later_ms = clock.now();
+  clock.unmoved = () => later_ms;
+  const lasts = async () => (await endsAt()) > later_ms + 30 * 24 * HOUR_MS;
+  for (const until = performance.now() + 5_000; performance.now() < until && !(await lasts()); ) {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  t.ok(await lasts());
 });
 
 t.test('streams and chunks', async (t) => {
