@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
+import cors from '@fastify/cors';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { networkOf } from '../src/rate_limits.js';
@@ -96,6 +97,7 @@ export function mount(app: FastifyInstance, services: Services, kind: ListenerKi
     }
     done();
   });
+  if (kind.listener === 'public') app.register(cors, corsOf(services));
   app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'none';
     const labels = { listener: kind.listener, route: `${request.method} ${route}`, status: String(reply.statusCode) };
@@ -111,18 +113,36 @@ export function mount(app: FastifyInstance, services: Services, kind: ListenerKi
     for (const route of routes.filter(({ raw }) => raw === true)) mountRoute(scope, services, kind, route);
   });
 
-  app.setNotFoundHandler(async (request, reply) => {
+  const patterns = routes.map(({ method, path }) => ({ method, pattern: pathPattern(path) }));
+  const answerNoRoute = async (request: FastifyRequest, reply: FastifyReply) => {
     const path = request.url.split('?', 1)[0] ?? '';
-    const allowed = routes.filter((route) => pathPattern(route.path).test(path)).map(({ method }) => method);
-    if (allowed.length === 0) return sendRefusal(kind, request, reply, NOT_FOUND);
+    const allowed = patterns.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method);
+    if (allowed.length === 0) return refuseUnread(kind, request, reply, NOT_FOUND);
     reply.header('Allow', [...new Set(allowed)].join(', '));
-    return sendRefusal(kind, request, reply, refuse('METHOD_NOT_ALLOWED', `${request.method} is not possible here.`));
+    return refuseUnread(kind, request, reply, refuse('METHOD_NOT_ALLOWED', `${request.method} is not possible here.`));
+  };
+  // Before the body is read, which nothing here would bound in time, or ask for.
+  app.addHook('preParsing', (request, reply, _body, done) => {
+    if (request.is404) void answerNoRoute(request, reply);
+    else done();
   });
+  app.setNotFoundHandler(answerNoRoute);
   app.setErrorHandler<FastifyError>(async (error, request, reply) => {
     const refusal = refusalOf(error);
     if (refusal.refused === 'INTERNAL') services.log.error({ err: error, request_id: request.id }, 'request failed');
     return sendRefusal(kind, request, reply, refusal);
   });
+}
+
+/** Which pages may read answers. Interface: "Browser integrations". */
+function corsOf({ settings: { cors_origins } }: Services) {
+  return {
+    origin: cors_origins.includes('*') ? '*' : [...cors_origins],
+    methods: ['GET', 'POST', 'PATCH', 'PUT', 'DELETE'],
+    allowedHeaders: ['Authorization', 'Content-Type', 'X-API-Version', 'X-Request-ID'],
+    exposedHeaders: ['X-API-Version', 'X-Request-ID'],
+    strictPreflight: false,
+  };
 }
 
 function mountRoute(app: FastifyInstance, services: Services, kind: ListenerKind, route: Route): void {
@@ -147,7 +167,10 @@ function mountRoute(app: FastifyInstance, services: Services, kind: ListenerKind
       if (!body.ok) return sendRefusal(kind, request, reply, body.refusal);
       const query = validate(route.query, request.query, 'query');
       if (!query.ok) return sendRefusal(kind, request, reply, query.refusal);
-      if (ids.some((name) => !isId(params[name]))) return sendRefusal(kind, request, reply, NOT_FOUND);
+      for (const name of ids) {
+        params[name] = params[name]?.toLowerCase() ?? '';
+        if (!isId(params[name])) return sendRefusal(kind, request, reply, NOT_FOUND);
+      }
       const call = { services, who, body: body.value, query: query.value, params, request, reply } as Call<
         never,
         never,
@@ -252,6 +275,12 @@ function refuseUnread(kind: ListenerKind, request: FastifyRequest, reply: Fastif
   const is_long = length > UNREAD_BODY_BYTES_MAX || headers['transfer-encoding'] !== undefined;
   const is_shut_out = kind.listener === 'device' && ['UNAUTHORIZED', 'FORBIDDEN'].includes(refusal.refused);
   if (is_long || is_shut_out || headers.expect !== undefined) reply.header('Connection', 'close');
+  const { raw } = request;
+  if (!raw.complete && length > 0) {
+    // What was announced and never comes holds its connection no longer than a body that is read.
+    const late = setTimeout(() => raw.destroy(), BODY_MAX_MS);
+    raw.once('close', () => clearTimeout(late)).once('end', () => clearTimeout(late));
+  }
   return sendRefusal(kind, request, reply, refusal);
 }
 
@@ -303,6 +332,12 @@ function refusalOf(error: FastifyError): Refusal {
       return refuse('BAD_REQUEST', 'The body is shorter or longer than Content-Length says.');
     case 'FST_ERR_BAD_URL':
       return NOT_FOUND;
+    // The disk is full or broken: the device keeps its copy and comes again.
+    case 'ENOSPC':
+    case 'EDQUOT':
+    case 'EIO':
+    case 'EROFS':
+      return AWAY;
     default:
       return error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500
         ? refuse('BAD_REQUEST', 'The request is malformed.')
