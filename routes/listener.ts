@@ -129,7 +129,8 @@ export function mount(app: FastifyInstance, services: Services, kind: ListenerKi
   app.setNotFoundHandler(answerNoRoute);
   app.setErrorHandler<FastifyError>(async (error, request, reply) => {
     const refusal = refusalOf(error);
-    if (refusal.refused === 'INTERNAL') services.log.error({ err: error, request_id: request.id }, 'request failed');
+    if (refusal.refused === 'INTERNAL' || (refusal === AWAY && !(error instanceof StoreUnavailable)))
+      services.log.error({ err: error, request_id: request.id }, 'request failed');
     return sendRefusal(kind, request, reply, refusal);
   });
 }
