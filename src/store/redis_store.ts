@@ -281,7 +281,7 @@ function parseVerdict([verdict, number]: [string, string | number]): Verdict {
   }
 }
 
-/** The keys and arguments of one commit, as commit.lua reads them. Exported for measuring it alone. */
+/** The keys and arguments of one commit, as commit.lua reads them. @public for measuring it alone. */
 export function commitCall(
   commit: Commit,
   draw_log_epoch: () => string,

@@ -20,7 +20,7 @@ const streamOf = (new_stream_id: string | null, device_id = 'd'): BindingMessage
   new_stream_id,
 });
 
-t.test('H-007 an epoch is judged by its own state', async (t) => {
+t.test('an epoch is judged by its own state', async (t) => {
   decideRows(t, { kind: binding, self: 'e' }, [
     { says: 'unknown', state: null, message: { type: 'view', device_id: 'd' }, reply: UNBOUND },
     { says: 'unknown, a stream', state: null, message: streamOf('n'), reply: UNBOUND },
