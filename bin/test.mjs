@@ -36,11 +36,12 @@ const runNode = (args) => spawnSync(process.execPath, args, { cwd: root, stdio: 
  * test (it crashed, or took too long) counts as one.
  */
 const countTests = (tap) => {
-  const count = { passed: 0, failed: 0 };
+  const count = { passed: 0, failed: 0, names: [] };
   let failed_in_file = 0;
   for (const line of tap.split('\n')) {
     const [, indent, not, rest] = /^( {4})?(not )?ok \d+(.*)$/.exec(line) ?? [];
     if (rest === undefined || / # (SKIP|TODO)\b/i.test(rest)) continue;
+    if (not) count.names.push(rest.replace(/^ - /, ''));
     if (indent) {
       count[not ? 'failed' : 'passed']++;
       if (not) failed_in_file++;
@@ -53,7 +54,7 @@ const countTests = (tap) => {
 };
 
 const folder = mkdtempSync(join(tmpdir(), 'spool-tap-'));
-let count = { passed: 0, failed: 0 };
+let count = { passed: 0, failed: 0, names: [] };
 let is_good = false;
 try {
   const tap_file = join(folder, 'out.tap');
@@ -72,6 +73,7 @@ if (wanted.length === 0 && existsSync(coverage) && !runNode([coverage])) {
   count.failed++;
 }
 if (!is_good && count.failed === 0) count.failed = 1;
+for (const name of count.names) console.log(`failed: ${name}`);
 // tap may leave a cursor movement on the line before.
 console.log(`\n${count.passed} passed, ${count.failed} failed`);
 process.exitCode = count.failed === 0 ? 0 : 1;

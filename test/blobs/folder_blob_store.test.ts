@@ -8,6 +8,7 @@ import { PassThrough } from 'node:stream';
 import t, { type Test } from 'tap';
 import type { PutResult } from '../../src/blobs/blob_store.js';
 import { openFolderBlobStore } from '../../src/blobs/folder_blob_store.js';
+import { tempFolder } from '../fixtures/temp_folder.js';
 import { blobStoreContract, expectationOf, streamOf } from './blob_store_contract.js';
 
 async function filesOf(folder: string): Promise<string[]> {
@@ -16,7 +17,7 @@ async function filesOf(folder: string): Promise<string[]> {
 }
 
 async function setUp(t: Test, machineMs?: () => number) {
-  const folder = path.join(t.testdir(), 'deep', 'blobs');
+  const folder = path.join(tempFolder(t), 'deep', 'blobs');
   const store = await openFolderBlobStore(folder, machineMs === undefined ? {} : { machineMs });
   return {
     folder,

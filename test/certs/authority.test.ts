@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
 import { makeDeviceKey, openAuthority } from '../../certs/authority.js';
+import { tempFolder } from '../fixtures/temp_folder.js';
 import { DAY_MS } from './device_certificates.js';
 
 const NOW_MS = Date.UTC(2030, 5, 1);
@@ -13,7 +14,7 @@ const NAMES = ['localhost', '127.0.0.1', '::1'];
 const HAS_OPENSSL = spawnSync('openssl', ['version']).status === 0;
 
 t.test('H-001 an authority is made once and opened after', async (t) => {
-  const folder = t.testdir();
+  const folder = tempFolder(t);
   const first = await openAuthority(folder, NOW_MS);
   const again = await openAuthority(folder, NOW_MS + 300 * DAY_MS);
   t.equal(again.ca_pem, first.ca_pem);
@@ -25,7 +26,7 @@ t.test('H-001 an authority is made once and opened after', async (t) => {
 });
 
 t.test('H-001 processes that start at once share one authority', async (t) => {
-  const folder = t.testdir();
+  const folder = tempFolder(t);
   const module_url = new URL('../../certs/authority.js', import.meta.url).href;
   const script = `
     const { openAuthority } = await import(${JSON.stringify(module_url)})
@@ -52,7 +53,7 @@ t.test('H-001 an authority that is broken or has ended does not open', async (t)
 });
 
 t.test('H-001 a device certificate says what it is for, and no more', async (t) => {
-  const authority = await openAuthority(t.testdir(), NOW_MS);
+  const authority = await openAuthority(tempFolder(t), NOW_MS);
   const { public_key } = makeDeviceKey();
   const issued = authority.issueDeviceCertificate({
     device_id: 'recorder-1',
@@ -85,7 +86,7 @@ t.test('H-001 a device certificate says what it is for, and no more', async (t) 
 });
 
 t.test('H-001 keys too weak for a device are refused with the rule', async (t) => {
-  const authority = await openAuthority(t.testdir(), NOW_MS);
+  const authority = await openAuthority(tempFolder(t), NOW_MS);
   const keys = [
     { name: 'P-256', accepted: true, key: generateKeyPairSync('ec', { namedCurve: 'P-256' }) },
     { name: 'P-384', accepted: true, key: generateKeyPairSync('ec', { namedCurve: 'P-384' }) },
@@ -113,7 +114,7 @@ t.test('H-001 keys too weak for a device are refused with the rule', async (t) =
 });
 
 t.test('H-001 the listener keeps its certificate until a third of its life is left or its names change', async (t) => {
-  const folder = t.testdir();
+  const folder = tempFolder(t);
   const authority = await openAuthority(folder, NOW_MS);
   const first = await authority.issueListenerCertificate({ names: NAMES, now_ms: NOW_MS });
   const certificate = new X509Certificate(first.certificate_pem);
@@ -138,7 +139,7 @@ t.test('H-001 the listener keeps its certificate until a third of its life is le
 });
 
 t.test('H-001 openssl accepts the chain for its purpose only', { skip: !HAS_OPENSSL && 'no openssl' }, async (t) => {
-  const folder = t.testdir();
+  const folder = tempFolder(t);
   const now_ms = Date.now();
   const authority = await openAuthority(folder, now_ms);
   const { public_key } = makeDeviceKey();
@@ -158,7 +159,7 @@ t.test('H-001 openssl accepts the chain for its purpose only', { skip: !HAS_OPEN
 });
 
 t.test('H-001 a signing request gives its key and nothing else', { skip: !HAS_OPENSSL && 'no openssl' }, async (t) => {
-  const folder = t.testdir();
+  const folder = tempFolder(t);
   const authority = await openAuthority(folder, NOW_MS);
   const request = (args: string[]) => {
     const key_path = join(folder, 'csr.key');

@@ -10,6 +10,7 @@ import {
   judgeCertificate,
   readPeerCertificate,
 } from '../../certs/inspection.js';
+import { tempFolder } from '../fixtures/temp_folder.js';
 import {
   type Credentials,
   DAY_MS,
@@ -183,7 +184,7 @@ t.test('H-001 every wrong client certificate is refused with its reason', async 
 
 t.test('H-001 an expired certificate of ours keeps its fingerprint, for renewal', async (t) => {
   const now_ms = Date.now();
-  const authority = await openAuthority(t.testdir(), now_ms);
+  const authority = await openAuthority(tempFolder(t), now_ms);
   const certificate = new X509Certificate(makeCredentials(authority, now_ms).cert);
   const presented = { certificate, authorized: true, authorization_error: undefined, issuers: authority.issuers };
   const not_after_ms = Date.parse(certificate.validTo);
@@ -197,7 +198,7 @@ t.test('H-001 an expired certificate of ours keeps its fingerprint, for renewal'
 
 t.test('H-001 kept-alive and resumed connections are judged again at each request', async (t) => {
   const now_ms = Date.now();
-  const authority = await openAuthority(t.testdir(), now_ms);
+  const authority = await openAuthority(tempFolder(t), now_ms);
   const listener = await startListener(t, authority);
   const credentials = makeCredentials(authority, now_ms);
   for (const maxVersion of VERSIONS) {
@@ -221,7 +222,7 @@ t.test('H-001 kept-alive and resumed connections are judged again at each reques
 
 t.test('H-001 an authority made under a moved clock serves devices', async (t) => {
   const moved_ms = Date.now() + 400 * DAY_MS;
-  const authority = await openAuthority(t.testdir(), moved_ms);
+  const authority = await openAuthority(tempFolder(t), moved_ms);
   const certificate = new X509Certificate(makeCredentials(authority, moved_ms).cert);
   const presented = { certificate, authorized: false, issuers: authority.issuers };
   t.match(inspectCertificate({ ...presented, authorization_error: 'CERT_NOT_YET_VALID' }, moved_ms), { ok: true });

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { TestSpool } from '../fixtures/spool.js';
-import { tempFolder } from '../process/temp_folder.js';
+import { tempFolder } from '../fixtures/temp_folder.js';
 
 const DEMO = fileURLToPath(new URL('../../src/demo/main.js', import.meta.url));
 /** Ports on which nothing answers, so that the demo starts a server of its own. */

@@ -4,6 +4,7 @@ import path from 'node:path';
 import t from 'tap';
 import { codeMail } from '../../src/mail/code_mail.js';
 import { createOutboxMailer, listOutbox } from '../../src/mail/outbox_mailer.js';
+import { tempFolder } from '../fixtures/temp_folder.js';
 
 const never = new AbortController().signal;
 const start_ms = Date.UTC(2026, 0, 2, 3, 4, 5, 678);
@@ -13,7 +14,7 @@ function open(dir: string, options: { files_max?: number; nowMs?: () => number }
 }
 
 t.test('A-001 a mail with a six-digit code lies in the outbox, the code alone on a line', async (t) => {
-  const dir = path.join(t.testdir(), 'outbox');
+  const dir = path.join(tempFolder(t), 'outbox');
   const mailer = open(dir);
   await mailer.verify();
   await mailer.send(codeMail({ to: 'ada@x.test', code: '048291' }), never);
@@ -46,7 +47,7 @@ t.test('the sign-in mail names the product, the ten minutes, and what to do when
 });
 
 t.test('any text comes back as it was sent', async (t) => {
-  const dir = path.join(t.testdir(), 'outbox');
+  const dir = path.join(tempFolder(t), 'outbox');
   const mailer = open(dir);
   const mails = [
     { to: 'a@x.test', subject: 'Grüße, 世界 🌍 = ? _ ', text: 'Grüße = 世界 🌍\nFrom here\n.\n trailing \t\n=3D\n' },
@@ -69,7 +70,7 @@ t.test('any text comes back as it was sent', async (t) => {
 const has_python = spawnSync('python3', ['--version']).status === 0;
 
 t.test('another parser reads the files alike', { skip: has_python ? false : 'needs python3' }, async (t) => {
-  const dir = path.join(t.testdir(), 'outbox');
+  const dir = path.join(tempFolder(t), 'outbox');
   await open(dir).send({ to: 'a@x.test', subject: 'Grüße 世界 🌍', text: 'Grüße 🌍\n\n482913\n' }, never);
   const script = [
     'import sys, json, email, email.policy, glob',
@@ -81,7 +82,7 @@ t.test('another parser reads the files alike', { skip: has_python ? false : 'nee
 });
 
 t.test('names sort by time of sending, also within a millisecond and when the clock is set back', async (t) => {
-  const dir = path.join(t.testdir(), 'outbox');
+  const dir = path.join(tempFolder(t), 'outbox');
   const times = [0, 0, 0, 5, 2, 9].map((after_ms) => start_ms + after_ms);
   const mailer = open(dir, { nowMs: () => times.shift() as number });
   for (let at = 0; at < 6; at++) await mailer.send({ to: 'a@x.test', subject: `${at}`, text: '' }, never);
@@ -92,7 +93,7 @@ t.test('names sort by time of sending, also within a millisecond and when the cl
 });
 
 t.test('the newest files are kept, the older go', async (t) => {
-  const dir = path.join(t.testdir(), 'outbox');
+  const dir = path.join(tempFolder(t), 'outbox');
   let now_ms = start_ms;
   const options = { files_max: 5, nowMs: () => now_ms++ };
   const first = open(dir, options);

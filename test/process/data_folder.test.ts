@@ -2,8 +2,8 @@ import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import t from 'tap';
 import { DataFolderHeld, holdDataFolder } from '../../src/process/data_folder.js';
+import { tempFolder } from '../fixtures/temp_folder.js';
 import { start } from './starter.js';
-import { tempFolder } from './temp_folder.js';
 
 t.test('one holds, the next is refused with who and since when, and gets it after the release', async (t) => {
   const folder = join(tempFolder(t), 'made', 'on demand');

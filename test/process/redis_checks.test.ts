@@ -2,7 +2,7 @@ import t from 'tap';
 import { askRedis, checkRedis } from '../../src/process/redis_checks.js';
 import { withRedis } from '../../src/process/redis_process.js';
 import { startRedis } from '../../src/process/redis_server.js';
-import { tempFolder } from './temp_folder.js';
+import { tempFolder } from '../fixtures/temp_folder.js';
 
 const info = (fields: Record<string, string>) =>
   `# Server\r\n${Object.entries({ redis_version: '7.0.0', maxmemory_policy: 'noeviction', aof_enabled: '1', ...fields })

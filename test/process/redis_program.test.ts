@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { findRedisProgram, isAtLeast, NoRedisProgram } from '../../src/process/redis_program.js';
-import { tempFolder } from './temp_folder.js';
+import { tempFolder } from '../fixtures/temp_folder.js';
 
 const log = () => {};
 const script = (path: string, text: string) => writeFileSync(path, `#!/bin/sh\n${text}\n`, { mode: 0o755 });

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import t from 'tap';
 import { isRunning, redisProcessesIn, withRedis } from '../../src/process/redis_process.js';
 import { type RedisExit, type RedisServer, startRedis } from '../../src/process/redis_server.js';
+import { tempFolder } from '../fixtures/temp_folder.js';
 import { start } from './starter.js';
-import { tempFolder } from './temp_folder.js';
 import { until } from './until.js';
 
 type Test = Parameters<typeof start>[0] & Parameters<typeof tempFolder>[0];

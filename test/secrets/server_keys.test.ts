@@ -5,13 +5,14 @@ import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import t from 'tap';
 import { addServerKey, equalBytes, openServerKeys } from '../../src/secrets/server_keys.js';
+import { tempFolder } from '../fixtures/temp_folder.js';
 
 const opening_process = fileURLToPath(new URL('./opening_process.js', import.meta.url));
 
 const text = (bytes: Uint8Array | null) => (bytes === null ? null : Buffer.from(bytes).toString());
 
 t.test('the first opening makes one key that only its owner can read', async (t) => {
-  const folder = path.join(t.testdir(), 'deep', 'keys');
+  const folder = path.join(tempFolder(t), 'deep', 'keys');
   const keys = await openServerKeys(folder);
   t.match(keys.currentKeyId(), /^[0-9a-f]{8}$/);
   t.equal((await stat(folder)).mode & 0o777, 0o700);
@@ -23,7 +24,7 @@ t.test('the first opening makes one key that only its owner can read', async (t)
 });
 
 t.test('a folder that others can read is closed to them', async (t) => {
-  const folder = path.join(t.testdir(), 'keys');
+  const folder = path.join(tempFolder(t), 'keys');
   await mkdir(folder);
   await chmod(folder, 0o755);
   await openServerKeys(folder);
@@ -31,7 +32,7 @@ t.test('a folder that others can read is closed to them', async (t) => {
 });
 
 t.test('openings at once, in one process and in several, end up with one key', async (t) => {
-  const folder = path.join(t.testdir(), 'keys');
+  const folder = path.join(tempFolder(t), 'keys');
   const children = Array.from({ length: 4 }, () => {
     const child = fork(opening_process, [folder]);
     return new Promise<string>((resolve, reject) => {
@@ -50,7 +51,7 @@ t.test('openings at once, in one process and in several, end up with one key', a
 });
 
 t.test('the boundaries between purpose and parts count', async (t) => {
-  const keys = await openServerKeys(path.join(t.testdir(), 'keys'));
+  const keys = await openServerKeys(path.join(tempFolder(t), 'keys'));
   const mac = (...all: [string, ...string[]]) => Buffer.from(keys.keyedHash(...all).mac).toString('hex');
   const words = fc.array(fc.string(), { maxLength: 4 });
   fc.assert(
@@ -66,7 +67,7 @@ t.test('the boundaries between purpose and parts count', async (t) => {
 });
 
 t.test('after a rotation the new key is current and what older keys made stays readable', async (t) => {
-  const folder = path.join(t.testdir(), 'keys');
+  const folder = path.join(tempFolder(t), 'keys');
   const before = await openServerKeys(folder);
   const sealed = before.seal('mail', Buffer.from('hello'));
   const hash = before.keyedHash('code', 'x');
@@ -81,7 +82,7 @@ t.test('after a rotation the new key is current and what older keys made stays r
 });
 
 t.test('a process that runs through a rotation reads what the others make with the new key', async (t) => {
-  const folder = path.join(t.testdir(), 'keys');
+  const folder = path.join(tempFolder(t), 'keys');
   let now_ms = 0;
   const running = await openServerKeys(folder, { monotonicMs: () => now_ms });
   const added = await addServerKey(folder);
@@ -94,7 +95,7 @@ t.test('a process that runs through a rotation reads what the others make with t
 });
 
 t.test('rotations at once each add a key', async (t) => {
-  const folder = path.join(t.testdir(), 'keys');
+  const folder = path.join(tempFolder(t), 'keys');
   await openServerKeys(folder);
   const ids = await Promise.all(Array.from({ length: 8 }, () => addServerKey(folder)));
   t.equal(new Set(ids).size, 8);
@@ -102,7 +103,7 @@ t.test('rotations at once each add a key', async (t) => {
 });
 
 t.test('what is sealed opens only unchanged and for its purpose', async (t) => {
-  const folder = path.join(t.testdir(), 'keys');
+  const folder = path.join(tempFolder(t), 'keys');
   const keys = await openServerKeys(folder);
   for (const plaintext of [Buffer.alloc(0), Buffer.from('x'), Buffer.alloc(100_000, 7)]) {
     const sealed = keys.seal('mail', plaintext);
@@ -119,13 +120,13 @@ t.test('what is sealed opens only unchanged and for its purpose', async (t) => {
     if (keys.unseal('mail', sealed.subarray(0, at)) !== null) t.fail(`may be cut to ${at}`);
   }
   t.equal(keys.unseal('mail', Buffer.concat([sealed, Buffer.of(0)])), null);
-  const others = await openServerKeys(path.join(t.testdir(), 'others'));
+  const others = await openServerKeys(path.join(tempFolder(t), 'others'));
   t.equal(others.unseal('mail', sealed), null);
   t.not(others.fingerprint(), keys.fingerprint());
 });
 
 t.test('a damaged key file stops the start and is named without its content', async (t) => {
-  const folder = path.join(t.testdir(), 'keys');
+  const folder = path.join(tempFolder(t), 'keys');
   await openServerKeys(folder);
   const file = path.join(folder, 'server_key_0001.key');
   const whole = await readFile(file, 'latin1');
