@@ -133,7 +133,11 @@ t.test('tells', async (t) => {
     process.relay.start();
     const onward: LedgerMessage = { type: 'tell', to: [c], message: { type: 'add', by: 1 } };
     for (let n = 1; n <= 20; n++) {
+      const began = performance.now();
       t.equal(await process.counted(process.runtime.askSettled(a, { type: 'tell', to: [b], message: onward })), 'done');
+      // After two seconds the asker is answered all the same: a machine that is that slow proves nothing.
+      const in_time = performance.now() - began < 2_000;
+      await until('it is applied', async () => (await process.view(c)).n >= (in_time ? 0 : n));
       if ((await process.view(c)).n !== n) t.fail(`answered before ${n} was applied`);
     }
   });
