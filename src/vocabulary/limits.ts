@@ -27,7 +27,6 @@ export const LIMITS = {
   refresh_retry_unused_ms: 10 * MINUTE_MS, // choices: while nothing of the successor was used
   touch_every_ms: MINUTE_MS, // choices: last_used_at, last_seen_at at most once a minute
 
-  event_retention_ms: 30 * DAY_MS, // Limits
   event_scan_max: 10_000, // entries looked at for one page; a rare type gets a short page and its cursor
 
   claim_owner_life_ms: HOUR_MS, // choices: Devices
@@ -40,7 +39,6 @@ export const LIMITS = {
   chunks_per_stream_max: 0xffff_ffff, // the chunk's number has 32 bits of its id
   gaps_listed_max: 1_000, // choices
   chunk_status_refs_max: 100, // choices
-  stream_title_chars_max: 200, // ours
   media_name_chars_max: 64, // ours: codec, container
 
   json_body_bytes_max: 64 * 1024, // ours: REST bodies
