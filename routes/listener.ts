@@ -11,12 +11,15 @@ import { StoreUnavailable } from '../src/store/store.js';
 import { isId } from '../src/vocabulary/ids.js';
 import { LIMITS } from '../src/vocabulary/limits.js';
 import { isRefusal, REFUSALS, type Refusal, type RefusalCode, refuse } from '../src/vocabulary/refusals.js';
-import { decodeCbor, encodeCbor } from '../src/wire/cbor.js';
+import { decodeCbor } from '../src/wire/cbor.js';
+import { isForm, readParameters } from '../src/wire/form.js';
 import { decodeJson } from '../src/wire/json.js';
 import { bodyFormat, chooseAnswerFormat } from '../src/wire/media_types.js';
+import { type Answering, sendAnswer, sendRefusal } from './answers.js';
 import { deviceIdentityOf } from './device/identity.js';
+import { resourceMetadataOf } from './oauth/issuer.js';
 import { principalOf } from './principal.js';
-import type { Call, Route } from './route.js';
+import type { Call, Dialect, Route } from './route.js';
 
 /** How the listeners differ: who calls, which formats they speak, how large a body may be. */
 export type ListenerKind = {
@@ -37,6 +40,13 @@ const CLIENT_ERRORS: Record<string, RefusalCode> = {
   HPE_HEADER_OVERFLOW: 'HEADERS_TOO_LARGE',
   ERR_HTTP_REQUEST_TIMEOUT: 'REQUEST_TIMEOUT',
 };
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Absent where no row of a table is: what is said there is said as REST. */
+    dialect?: Dialect;
+  }
+}
 
 /** Who may go on; `who` is null where nobody had to say. */
 type Admitted = { who: unknown };
@@ -83,6 +93,7 @@ export const SERVER_OPTIONS = { headersTimeout: 10_000, connectionsCheckingInter
 /** Puts the rows of a route table onto a listener, with everything that all of them share. */
 export function mount(app: FastifyInstance, services: Services, kind: ListenerKind, routes: readonly Route[]): void {
   const { metrics } = services;
+  const as = answeringOf(services, kind);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: kind.body_bytes_max }, (_request, body, done) =>
     done(null, body),
@@ -91,10 +102,10 @@ export function mount(app: FastifyInstance, services: Services, kind: ListenerKi
   // Both with a callback: a promise for each request would cost more than what they do.
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('X-Request-ID', request.id);
-    if (kind.listener !== 'operator') {
-      reply.header('X-API-Version', '1');
-      if (kind.cbor) reply.header('Vary', 'Accept');
-    }
+    const dialect = request.routeOptions.config.dialect ?? 'rest';
+    if (kind.listener !== 'operator' && dialect === 'rest') reply.header('X-API-Version', '1');
+    if (kind.cbor) reply.header('Vary', 'Accept');
+    if (dialect === 'oauth') reply.header('Cache-Control', 'no-store').header('Pragma', 'no-cache');
     done();
   });
   if (kind.listener === 'public') app.register(cors, corsOf(services));
@@ -117,9 +128,13 @@ export function mount(app: FastifyInstance, services: Services, kind: ListenerKi
   const answerNoRoute = async (request: FastifyRequest, reply: FastifyReply) => {
     const path = request.url.split('?', 1)[0] ?? '';
     const allowed = patterns.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method);
-    if (allowed.length === 0) return refuseUnread(kind, request, reply, NOT_FOUND);
+    if (allowed.length === 0) return refuseUnread(as(request), { request, reply }, NOT_FOUND);
     reply.header('Allow', [...new Set(allowed)].join(', '));
-    return refuseUnread(kind, request, reply, refuse('METHOD_NOT_ALLOWED', `${request.method} is not possible here.`));
+    return refuseUnread(
+      as(request),
+      { request, reply },
+      refuse('METHOD_NOT_ALLOWED', `${request.method} is not possible here.`),
+    );
   };
   // Before the body is read, which nothing here would bound in time, or ask for.
   app.addHook('preParsing', (request, reply, _body, done) => {
@@ -131,8 +146,16 @@ export function mount(app: FastifyInstance, services: Services, kind: ListenerKi
     const refusal = refusalOf(error);
     if (refusal.refused === 'INTERNAL' || (refusal === AWAY && !(error instanceof StoreUnavailable)))
       services.log.error({ err: error, request_id: request.id }, 'request failed');
-    return sendRefusal(kind, request, reply, refusal);
+    return sendRefusal(as(request), { request, reply }, refusal);
   });
+}
+
+/** How a listener answers a request. */
+function answeringOf(services: Services, { listener, cbor }: ListenerKind): (request: FastifyRequest) => Answering {
+  const resource_metadata = (request: FastifyRequest) => resourceMetadataOf(services, request);
+  const as = (dialect: Dialect): Answering => ({ dialect, listener, cbor, resource_metadata });
+  const dialects = { rest: as('rest'), oauth: as('oauth'), page: as('page') };
+  return (request) => dialects[request.routeOptions.config.dialect ?? 'rest'];
 }
 
 /** Which pages may read answers. Interface: "Browser integrations". */
@@ -148,29 +171,33 @@ function corsOf({ settings: { cors_origins } }: Services) {
 
 function mountRoute(app: FastifyInstance, services: Services, kind: ListenerKind, route: Route): void {
   const callers = new WeakMap<FastifyRequest, unknown>();
+  const as = answeringOf(services, kind);
+  const { dialect = 'rest' } = route;
   const ids = route.path.split('/').flatMap((part) => (/^:.*id$/.test(part) ? [part.slice(1)] : []));
   app.route({
     method: route.method,
     url: route.path,
+    config: { dialect },
     bodyLimit: kind.body_bytes_max,
     // The order of checks is the interface's: rate, version, credential, permission; then the body; then the rest.
     onRequest: async (request, reply) => {
       const admitted = await admit(services, kind, route, request);
-      if (isRefusal(admitted)) return refuseUnread(kind, request, reply, admitted);
+      if (isRefusal(admitted)) return refuseUnread(as(request), { request, reply }, admitted);
       if (admitted.who !== null) callers.set(request, admitted.who);
-      if (route.raw !== true) awaitBody(kind, request, reply);
+      if (route.raw !== true) awaitBody(as(request), { request, reply });
       return undefined;
     },
     handler: async (request, reply) => {
       const who = callers.get(request) ?? null;
+      const refused = (refusal: Refusal) => sendRefusal(as(request), { request, reply }, refusal);
       const params = request.params as Record<string, string>;
       const body = route.raw === true ? { ok: true as const, value: undefined } : readBody(kind, route, request);
-      if (!body.ok) return sendRefusal(kind, request, reply, body.refusal);
+      if (!body.ok) return refused(body.refusal);
       const query = validate(route.query, request.query, 'query');
-      if (!query.ok) return sendRefusal(kind, request, reply, query.refusal);
+      if (!query.ok) return refused(query.refusal);
       for (const name of ids) {
         params[name] = params[name]?.toLowerCase() ?? '';
-        if (!isId(params[name])) return sendRefusal(kind, request, reply, NOT_FOUND);
+        if (!isId(params[name])) return refused(NOT_FOUND);
       }
       const call = { services, who, body: body.value, query: query.value, params, request, reply } as Call<
         never,
@@ -179,10 +206,8 @@ function mountRoute(app: FastifyInstance, services: Services, kind: ListenerKind
       >;
       const answer = await route.handler(call);
       if (reply.sent) return reply;
-      if (isRefusal(answer)) return sendRefusal(kind, request, reply, answer);
-      reply.code(route.status ?? 200);
-      if (reply.statusCode === 204) return reply.send();
-      return send(kind, request, reply, kind.listener === 'operator' ? answer : { success: true, data: answer });
+      if (route.status !== undefined) reply.code(route.status);
+      return sendAnswer(as(request), { request, reply }, answer);
     },
   });
 }
@@ -204,7 +229,8 @@ async function admit(
     }
   }
   const version = request.headers['x-api-version'];
-  if (version !== undefined && version !== '1' && kind.listener !== 'operator') {
+  const { dialect = 'rest' } = route;
+  if (version !== undefined && version !== '1' && kind.listener !== 'operator' && dialect === 'rest') {
     return refuse('BAD_REQUEST', 'X-API-Version must be 1.', {
       details: [{ path: 'X-API-Version', message: 'must be 1' }],
     });
@@ -226,7 +252,9 @@ async function admit(
         route.permission !== undefined &&
         !route.permission.some((wanted) => principal.permissions.includes(wanted))
       ) {
-        return refuse('FORBIDDEN', `This needs the permission ${route.permission.join(' or ')}.`);
+        return refuse('FORBIDDEN', `This needs the permission ${route.permission.join(' or ')}.`, {
+          ...(principal.kind === 'oauth' ? { scope: route.permission } : {}),
+        });
       }
       admitted = { who: principal };
       break;
@@ -245,7 +273,7 @@ async function admit(
 }
 
 /** Asks for the body and gives it a bounded time: a client that drips it holds nothing for long. */
-function awaitBody(kind: ListenerKind, request: FastifyRequest, reply: FastifyReply): void {
+function awaitBody(as: Answering, { request, reply }: { request: FastifyRequest; reply: FastifyReply }): void {
   askForBody(request, reply);
   const { raw } = request;
   if (raw.complete || (raw.headers['content-length'] === undefined && raw.headers['transfer-encoding'] === undefined))
@@ -254,9 +282,8 @@ function awaitBody(kind: ListenerKind, request: FastifyRequest, reply: FastifyRe
     if (raw.complete || reply.sent) return;
     reply.header('Connection', 'close');
     sendRefusal(
-      kind,
-      request,
-      reply,
+      as,
+      { request, reply },
       refuse('REQUEST_TIMEOUT', `The body did not come within ${BODY_MAX_MS / 1000} seconds.`),
     );
   }, BODY_MAX_MS);
@@ -270,11 +297,15 @@ export function askForBody(request: FastifyRequest, reply: FastifyReply): void {
 }
 
 /** Answers before the body was read; a long one is not read to its end, and no request follows a refused certificate. */
-function refuseUnread(kind: ListenerKind, request: FastifyRequest, reply: FastifyReply, refusal: Refusal) {
+function refuseUnread(
+  as: Answering,
+  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
+  refusal: Refusal,
+) {
   const { headers } = request;
   const length = Number(headers['content-length'] ?? 0);
   const is_long = length > UNREAD_BODY_BYTES_MAX || headers['transfer-encoding'] !== undefined;
-  const is_shut_out = kind.listener === 'device' && ['UNAUTHORIZED', 'FORBIDDEN'].includes(refusal.refused);
+  const is_shut_out = as.listener === 'device' && ['UNAUTHORIZED', 'FORBIDDEN'].includes(refusal.refused);
   if (is_long || is_shut_out || headers.expect !== undefined) reply.header('Connection', 'close');
   const { raw } = request;
   if (!raw.complete && length > 0) {
@@ -282,7 +313,7 @@ function refuseUnread(kind: ListenerKind, request: FastifyRequest, reply: Fastif
     const late = setTimeout(() => raw.destroy(), BODY_MAX_MS);
     raw.once('close', () => clearTimeout(late)).once('end', () => clearTimeout(late));
   }
-  return sendRefusal(kind, request, reply, refusal);
+  return sendRefusal(as, { request, reply }, refusal);
 }
 
 type Read = { ok: true; value: unknown } | { ok: false; refusal: Refusal };
@@ -294,6 +325,7 @@ function readBody(kind: ListenerKind, route: Route, request: FastifyRequest): Re
   if (encoding !== undefined && encoding !== 'identity') {
     return { ok: false, refusal: refuse('UNSUPPORTED_MEDIA_TYPE', 'Bodies must come without Content-Encoding.') };
   }
+  if (route.takes === 'form') return readForm(route.body, request.headers['content-type'], bytes);
   if (bytes === undefined || bytes.length === 0) return validate(route.body, undefined, 'body');
   const format = bodyFormat(request.headers['content-type']);
   if (format === 'unsupported' || (format === 'cbor' && !kind.cbor)) {
@@ -309,6 +341,18 @@ function readBody(kind: ListenerKind, route: Route, request: FastifyRequest): Re
       details: [detail],
     }),
   };
+}
+
+function readForm(schema: z.ZodType, content_type: string | undefined, bytes: Buffer = Buffer.alloc(0)): Read {
+  const bad = (message: string): Read => ({ ok: false, refusal: refuse('BAD_REQUEST', message) });
+  // A request without a body and without a type is an empty form: what it lacks is then said by name.
+  if (!isForm(content_type) && (content_type !== undefined || bytes.length > 0)) {
+    return bad('Content-Type must be application/x-www-form-urlencoded.');
+  }
+  const parameters = readParameters(bytes.toString('utf8'));
+  if (parameters === null) return bad('The body is not a form in UTF-8.');
+  if (parameters.repeated.length > 0) return bad(`${parameters.repeated[0]} may be given only once.`);
+  return validate(schema, parameters.values, 'body');
 }
 
 function validate(schema: z.ZodType | undefined, value: unknown, what: 'body' | 'query'): Read {
@@ -344,29 +388,6 @@ function refusalOf(error: FastifyError): Refusal {
         ? refuse('BAD_REQUEST', 'The request is malformed.')
         : refuse('INTERNAL', 'Something went wrong on our side.');
   }
-}
-
-/** Sends a refusal in the envelope, with the headers that its code brings along. */
-function sendRefusal(kind: ListenerKind, request: FastifyRequest, reply: FastifyReply, refusal: Refusal): FastifyReply {
-  const { refused, message, details, retry_after_s, extra } = refusal;
-  reply.code(REFUSALS[refused]);
-  if (retry_after_s !== undefined) reply.header('Retry-After', String(retry_after_s));
-  if (refused === 'UNAUTHORIZED') reply.header('WWW-Authenticate', challengeOf(kind, request));
-  const error = { code: refused, message, ...(details === undefined ? {} : { details }), ...extra };
-  return send(kind, request, reply, { success: false, error });
-}
-
-/** A client that showed a token learns that it is the token (RFC 6750, 3.1), one that showed none only what to show. */
-function challengeOf({ listener }: ListenerKind, { headers }: FastifyRequest): string {
-  if (listener === 'device') return 'Certificate realm="spool devices"';
-  return headers.authorization === undefined ? 'Bearer realm="spool"' : 'Bearer realm="spool", error="invalid_token"';
-}
-
-function send(kind: ListenerKind, request: FastifyRequest, reply: FastifyReply, payload: unknown): FastifyReply {
-  if (kind.cbor && chooseAnswerFormat(request.headers.accept) === 'cbor') {
-    return reply.type('application/cbor').send(encodeCbor(payload));
-  }
-  return reply.type('application/json; charset=utf-8').send(JSON.stringify(payload));
 }
 
 /** Which paths a row's pattern covers, whatever the method. */

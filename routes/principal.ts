@@ -11,7 +11,7 @@ import { isRefusal, type Refusal, refuse } from '../src/vocabulary/refusals.js';
 
 /** Who calls an account route, as of this request. */
 export type Principal = {
-  kind: 'app_session';
+  kind: 'app_session' | 'oauth';
   credential_id: string;
   account_id: string;
   account: AccountView;

@@ -21,6 +21,9 @@ export type Call<Who, Body, Query> = {
 
 export type Answer = unknown | Refusal;
 
+/** How a route speaks: in the envelope of the interface, in OAuth's plain JSON, or in pages for people. */
+export type Dialect = 'rest' | 'oauth' | 'page';
+
 /**
  * One route, as a row: who may call it, what it takes, what it answers. `status` is that of success; 204 answers have
  * no body.
@@ -35,6 +38,10 @@ export type Route = {
   permission?: readonly Permission[];
   rate?: RateName;
   status?: 200 | 201 | 204;
+  /** `rest` when absent. */
+  dialect?: Dialect;
+  /** What a body must be; JSON (and CBOR where the listener speaks it) when absent. */
+  takes?: 'form';
   body?: z.ZodType;
   query?: z.ZodType;
   /** The handler reads the body itself, as a stream. */

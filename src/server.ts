@@ -142,8 +142,10 @@ async function startParts(settings: Settings, log: Logger, stops: (() => unknown
     stops.push(() => worker.stop());
   }
 
+  let public_port = settings.port;
   const services: Services = {
     settings,
+    addresses: () => publicAddresses(settings, public_port),
     ops_token: settings.ops_token ?? (await ownOpsToken(settings)),
     log,
     metrics,
@@ -177,8 +179,10 @@ async function startParts(settings: Settings, log: Logger, stops: (() => unknown
       }
     },
   };
-  const ports = await listen(services, stops);
-  return { services, base_url: publicAddresses(settings, ports.public).base_url, ports, redis: child };
+  const ports = await listen(services, stops, (port) => {
+    public_port = port;
+  });
+  return { services, base_url: services.addresses().base_url, ports, redis: child };
 }
 
 /** Our own Redis as a child, under the lock of DATA_DIR; or the one that somebody named. */
@@ -229,7 +233,11 @@ async function ownOpsToken({ data_dir }: Settings): Promise<string> {
   return (await readFile(file, 'utf8')).trim();
 }
 
-async function listen(services: Services, stops: (() => unknown)[]): Promise<Server['ports']> {
+async function listen(
+  services: Services,
+  stops: (() => unknown)[],
+  onPublicPort: (port: number) => void,
+): Promise<Server['ports']> {
   const { settings } = services;
   const common = { ...LISTENER_OPTIONS, return503OnClosing: false };
   const open = fastify({
@@ -243,6 +251,8 @@ async function listen(services: Services, stops: (() => unknown)[]): Promise<Ser
   mount(devices, services, LISTENERS.device, ROUTES.device);
   mount(operator, services, LISTENERS.operator, ROUTES.operator);
 
+  // Before any request is read: addresses are made with it.
+  open.server.once('listening', () => onPublicPort((open.server.address() as AddressInfo).port));
   const start = async (app: FastifyInstance, { host, port, name }: { host: string; port: number; name: string }) => {
     app.server.on('checkContinue', (request, response) => app.server.emit('request', request, response));
     stops.push(() => closeWithin(app, DRAIN_MAX_MS));

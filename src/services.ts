@@ -8,7 +8,7 @@ import type { RateLimits } from './rate_limits.js';
 import type { Metrics } from './runtime/metrics.js';
 import type { Runtime } from './runtime/runtime.js';
 import type { ServerKeys } from './secrets/server_keys.js';
-import type { Settings } from './settings.js';
+import type { publicAddresses, Settings } from './settings.js';
 import type { IssuedCertificates } from './store/issued_certificates.js';
 import type { Store } from './store/store.js';
 import type { MailWorker } from './workers/mail_worker.js';
@@ -16,6 +16,8 @@ import type { MailWorker } from './workers/mail_worker.js';
 /** What routes and workers work with; made once at the start. */
 export type Services = {
   settings: Settings;
+  /** Ours, once the public listener has its port. */
+  addresses(): ReturnType<typeof publicAddresses>;
   /** Bearer token of the operator port. */
   ops_token: string;
   log: Logger;

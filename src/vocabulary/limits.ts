@@ -27,6 +27,25 @@ export const LIMITS = {
   refresh_retry_unused_ms: 10 * MINUTE_MS, // choices: while nothing of the successor was used
   touch_every_ms: MINUTE_MS, // choices: last_used_at, last_seen_at at most once a minute
 
+  oauth_code_life_ms: MINUTE_MS, // choices
+  oauth_code_replay_harmless_ms: 10 * SECOND_MS, // choices: an honest double submit
+  oauth_access_life_ms: HOUR_MS, // Limits
+  oauth_refresh_life_ms: 30 * DAY_MS, // Limits
+  installation_label_chars_max: 80, // Limits
+  auth_session_life_ms: 10 * MINUTE_MS, // Limits
+  sign_in_tries_max: 5, // Limits: native and in the browser
+  browser_sign_in_life_ms: HOUR_MS, // ours: from /oauth/authorize to the redirect back
+  browser_session_idle_ms: 30 * DAY_MS, // Limits: extended by use
+  browser_session_life_ms: 90 * DAY_MS, // Limits: after the code
+  state_chars_max: 2_048, // ours: state and similar parameters are kept while a person signs in
+  signing_key_life_ms: 30 * DAY_MS, // choices
+  signing_key_published_ahead_ms: DAY_MS, // ours: whoever caches the JWKS has seen a key before it signs
+  client_secret_overlap_ms: DAY_MS, // ours: the secret before a rotation still works so long
+  client_unused_life_ms: 90 * DAY_MS, // ours: longer than any of its grants can live without a refresh
+  redirect_uris_max: 20, // ours
+  redirect_uri_chars_max: 2_000, // ours
+  client_name_chars_max: 100, // ours
+
   event_scan_max: 10_000, // entries looked at for one page; a rare type gets a short page and its cursor
 
   claim_owner_life_ms: HOUR_MS, // choices: Devices

@@ -42,6 +42,8 @@ export type Refusal = {
   details?: RefusalDetail[];
   /** Seconds after which trying again makes sense; becomes `Retry-After`. */
   retry_after_s?: number;
+  /** Scopes of which one would have sufficed; becomes a challenge (RFC 6750, 3.1). */
+  scope?: readonly string[];
   /** Members that a code adds to `error`, such as `erase_at` on ACCOUNT_DELETED. */
   extra?: Record<string, unknown>;
 };

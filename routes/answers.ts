@@ -1,0 +1,80 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { isOauthError, OAUTH_ERRORS, type OauthError, oauthErrorOf } from '../src/vocabulary/oauth_errors.js';
+import { isRefusal, REFUSALS, type Refusal } from '../src/vocabulary/refusals.js';
+import { encodeCbor } from '../src/wire/cbor.js';
+import { chooseAnswerFormat } from '../src/wire/media_types.js';
+import { sendPage } from './pages/page.js';
+import type { Dialect } from './route.js';
+
+/** How an answer reaches its caller: in the envelope, in OAuth's plain JSON, or as a page. */
+export type Answering = {
+  dialect: Dialect;
+  /** Enveloped, but for the operator port. */
+  listener: 'public' | 'device' | 'operator';
+  /** CBOR is spoken beside JSON. */
+  cbor: boolean;
+  /** Where RFC 9728 metadata lies that says how to get a token for the resource of this request. */
+  resource_metadata: (request: FastifyRequest) => string;
+};
+
+type Ends = { request: FastifyRequest; reply: FastifyReply };
+
+/** Sends what a handler or a check came to. */
+export function sendAnswer(as: Answering, ends: Ends, answer: unknown): FastifyReply {
+  if (isOauthError(answer)) return sendOauthError(as, ends, answer);
+  if (isRefusal(answer)) return sendRefusal(as, ends, answer);
+  const { reply } = ends;
+  if (reply.statusCode === 204) return reply.send();
+  if (as.dialect === 'oauth' || as.listener === 'operator') return sendData(as, ends, answer);
+  return sendData(as, ends, { success: true, data: answer });
+}
+
+/** Sends a refusal in the words of the route, with the headers that its code brings along. */
+export function sendRefusal(as: Answering, ends: Ends, refusal: Refusal): FastifyReply {
+  if (as.dialect === 'oauth') return sendOauthError(as, ends, oauthErrorOf(refusal));
+  const { request, reply } = ends;
+  const { refused, message, details, retry_after_s, extra } = refusal;
+  reply.code(REFUSALS[refused]);
+  if (retry_after_s !== undefined) reply.header('Retry-After', String(retry_after_s));
+  if (as.dialect === 'page') {
+    if (refused === 'TOO_MANY_REQUESTS') return sendPage(reply, { page: 'wait', seconds: retry_after_s ?? 60 });
+    return sendPage(reply, { page: 'error', code: refused, text: message, request_id: request.id });
+  }
+  const challenge = challengeOf(as, request, refusal);
+  if (challenge !== null) reply.header('WWW-Authenticate', challenge);
+  const error = { code: refused, message, ...(details === undefined ? {} : { details }), ...extra };
+  return sendData(as, ends, { success: false, error });
+}
+
+/** RFC 6749, 5.2, for whatever has no redirect URI to tell it to. */
+function sendOauthError(as: Answering, ends: Ends, { error, error_description, ...more }: OauthError): FastifyReply {
+  const { request, reply } = ends;
+  reply.code(more.status ?? OAUTH_ERRORS[error]);
+  if (more.retry_after_s !== undefined) reply.header('Retry-After', String(more.retry_after_s));
+  if (as.dialect === 'page') {
+    return sendPage(reply, { page: 'error', code: error, text: error_description, request_id: request.id });
+  }
+  // Who tried to authenticate learns by which scheme it can; who did not is not asked to by a browser's dialog.
+  if (reply.statusCode === 401 && request.headers.authorization !== undefined) {
+    reply.header('WWW-Authenticate', 'Basic realm="spool", charset="UTF-8"');
+  }
+  return sendData(as, ends, { error, error_description, ...more.extra });
+}
+
+/** A client that showed a token learns that it is the token (RFC 6750, 3.1), one that showed none only what to show. */
+function challengeOf(as: Answering, request: FastifyRequest, { refused, scope }: Refusal): string | null {
+  if (refused !== 'UNAUTHORIZED' && scope === undefined) return null;
+  if (as.listener === 'device') return refused === 'UNAUTHORIZED' ? 'Certificate realm="spool devices"' : null;
+  const parts = ['realm="spool"'];
+  if (scope !== undefined) parts.push('error="insufficient_scope"', `scope="${scope.join(' ')}"`);
+  else if (request.headers.authorization !== undefined) parts.push('error="invalid_token"');
+  if (as.listener === 'public') parts.push(`resource_metadata="${as.resource_metadata(request)}"`);
+  return `Bearer ${parts.join(', ')}`;
+}
+
+function sendData({ cbor }: Answering, { request, reply }: Ends, payload: unknown): FastifyReply {
+  if (cbor && chooseAnswerFormat(request.headers.accept) === 'cbor') {
+    return reply.type('application/cbor').send(encodeCbor(payload));
+  }
+  return reply.type('application/json; charset=utf-8').send(JSON.stringify(payload));
+}

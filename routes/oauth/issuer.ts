@@ -1,0 +1,21 @@
+import type { FastifyRequest } from 'fastify';
+import type { Services } from '../../src/services.js';
+import type { Issuer } from '../../src/vocabulary/audiences.js';
+
+/** Which of our addresses a request came to: the legacy one by its host, any other is the base. Choices: "Issuers". */
+export function issuerOf({ addresses }: Services, request: FastifyRequest): Issuer {
+  const { legacy_base_url } = addresses();
+  return legacy_base_url !== null && request.host === new URL(legacy_base_url).host ? 'legacy' : 'base';
+}
+
+/** The address itself, without a slash at its end: the `iss` of all that is said there. */
+export function issuerUrl({ addresses }: Services, issuer: Issuer): string {
+  const { base_url, legacy_base_url } = addresses();
+  return issuer === 'legacy' && legacy_base_url !== null ? legacy_base_url : base_url;
+}
+
+/** Where RFC 9728 metadata of the resource that a request asks for lies. */
+export function resourceMetadataOf(services: Services, request: FastifyRequest): string {
+  const at = request.routeOptions.url === '/mcp' ? '/mcp' : '';
+  return `${issuerUrl(services, issuerOf(services, request))}/.well-known/oauth-protected-resource${at}`;
+}

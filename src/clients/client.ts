@@ -1,0 +1,16 @@
+/** An OAuth client, first-party or registered, as it was made. What changes of it is the client actor's. */
+export type Client = {
+  client_id: string;
+  /** Shown on the consent page and as the connected app's name. */
+  name: string;
+  party: 'first' | 'third';
+  /** In the order they were registered; none for apps that sign in natively. */
+  redirect_uris: readonly string[];
+  /** What it may ask for. Names are as registered; `isWithin` also takes earlier names of them. */
+  scopes: readonly string[];
+  /** What it gets when it asks for nothing. */
+  default_scopes: readonly string[];
+  token_endpoint_auth_method: 'none' | 'client_secret_basic';
+  /** May use POST /oauth/authorize-challenge. */
+  native: boolean;
+};

@@ -1,0 +1,24 @@
+/** Which of our two addresses a grant was made at, and lives at. */
+export type Issuer = 'base' | 'legacy';
+
+/** What a token may be used at: the whole API (REST and MCP), or the MCP server alone. Interface: "OAuth rules". */
+export type Audience = 'api' | 'mcp';
+
+export const MCP_PATH = '/mcp';
+
+/** The resource's address, as tokens name it. */
+export function audienceUrl(issuer_url: string, audience: Audience): string {
+  return audience === 'api' ? issuer_url : issuer_url + MCP_PATH;
+}
+
+/**
+ * The audience that a `resource` parameter names at this issuer, or null. Origins are compared as origins: letter case
+ * of the host, a default port or a slash at the end make no difference (RFC 3986, 6.2.3).
+ */
+export function audienceOf(issuer_url: string, resource: string): Audience | null {
+  if (!URL.canParse(resource) || /[\s\\#?]/.test(resource)) return null;
+  const url = new URL(resource);
+  if (url.origin !== issuer_url || url.username !== '' || url.password !== '') return null;
+  const path = url.pathname.replace(/\/$/, '');
+  return path === '' ? 'api' : path === MCP_PATH ? 'mcp' : null;
+}

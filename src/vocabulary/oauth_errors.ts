@@ -1,0 +1,64 @@
+import type { Refusal, RefusalCode } from './refusals.js';
+
+/** Every error an OAuth route can give, with its status where it is not told by a redirect. Interface: "Errors". */
+export const OAUTH_ERRORS = {
+  invalid_request: 400,
+  invalid_client: 401,
+  invalid_grant: 400,
+  unauthorized_client: 400,
+  unsupported_grant_type: 400,
+  unsupported_response_type: 400,
+  invalid_scope: 400,
+  invalid_target: 400,
+  invalid_session: 400,
+  insufficient_authorization: 403,
+  access_denied: 400,
+  login_required: 400,
+  invalid_client_metadata: 400,
+  invalid_redirect_uri: 400,
+  temporarily_unavailable: 503,
+  server_error: 500,
+} as const;
+
+export type OauthErrorCode = keyof typeof OAUTH_ERRORS;
+
+/** An OAuth error is a value, as a refusal is. */
+export type OauthError = {
+  error: OauthErrorCode;
+  error_description: string;
+  /** Where the table's status is not the one to send: 429 for too many requests. */
+  status?: number;
+  retry_after_s?: number;
+  /** Members that an error carries beside its code, such as `auth_session`. */
+  extra?: Record<string, unknown>;
+};
+
+export function oauthError(
+  error: OauthErrorCode,
+  error_description: string,
+  more: Omit<OauthError, 'error' | 'error_description'> = {},
+): OauthError {
+  return { error, error_description, ...more };
+}
+
+export function isOauthError(value: unknown): value is OauthError {
+  return typeof value === 'object' && value !== null && 'error_description' in value && 'error' in value;
+}
+
+/** What refusals that every route can give are called in OAuth; anything else there is a malformed request. */
+const OF_REFUSALS: Partial<Record<RefusalCode, [OauthErrorCode, number]>> = {
+  TOO_MANY_REQUESTS: ['temporarily_unavailable', 429],
+  UNAVAILABLE: ['temporarily_unavailable', 503],
+  INTERNAL: ['server_error', 500],
+  UNAUTHORIZED: ['invalid_grant', 400],
+  NOT_FOUND: ['invalid_request', 404],
+  METHOD_NOT_ALLOWED: ['invalid_request', 405],
+  PAYLOAD_TOO_LARGE: ['invalid_request', 413],
+  REQUEST_TIMEOUT: ['temporarily_unavailable', 408],
+};
+
+/** A refusal in OAuth's words. */
+export function oauthErrorOf({ refused, message, retry_after_s }: Refusal): OauthError {
+  const [error, status] = OF_REFUSALS[refused] ?? ['invalid_request', 400];
+  return oauthError(error, message, { status, ...(retry_after_s === undefined ? {} : { retry_after_s }) });
+}

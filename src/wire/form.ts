@@ -1,0 +1,49 @@
+/**
+ * Parameters of OAuth, from a query or a form. An empty value counts as absent; a name that comes twice is refused
+ * (RFC 6749, 3.1), unless it says the same again and may repeat (`resource`, RFC 8707).
+ */
+export type Parameters = {
+  values: Record<string, string>;
+  /** Names that came more than once. */
+  repeated: string[];
+};
+
+const MAY_REPEAT = new Set(['resource']);
+const PARAMETERS_MAX = 64;
+
+/** Whether a body says to be form-encoded, in UTF-8. */
+export function isForm(content_type: string | undefined): boolean {
+  const [type = '', ...parameters] = (content_type ?? '').split(';').map((part) => part.trim().toLowerCase());
+  return (
+    type === 'application/x-www-form-urlencoded' &&
+    parameters.every((parameter) => /^(charset="?utf-8"?)?$/.test(parameter))
+  );
+}
+
+/** The parameters of a text, or null when it is no form: too many, or escapes that are none. */
+export function readParameters(text: string): Parameters | null {
+  const pairs = text.split('&').filter((pair) => pair !== '');
+  if (pairs.length > PARAMETERS_MAX) return null;
+  const values = new Map<string, string>();
+  const repeated = new Set<string>();
+  for (const pair of pairs) {
+    const equals = pair.indexOf('=');
+    const name = decode(equals < 0 ? pair : pair.slice(0, equals));
+    const value = decode(equals < 0 ? '' : pair.slice(equals + 1));
+    if (name === null || value === null) return null;
+    if (value === '') continue;
+    const before = values.get(name);
+    if (before !== undefined && !(MAY_REPEAT.has(name) && before === value)) repeated.add(name);
+    values.set(name, value);
+  }
+  return { values: Object.fromEntries(values), repeated: [...repeated] };
+}
+
+/** Form encoding (RFC 6749, appendix B): a plus is a space; malformed escapes are refused, not passed on. */
+export function decode(text: string): string | null {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    return null;
+  }
+}
