@@ -35,6 +35,10 @@ export type AccountMessage =
   | { type: 'view' }
   | { type: 'rename'; name: string | null }
   | { type: 'switch_entitlement'; entitlement: Entitlement; enabled: boolean }
+  /** Ends all grants, browser sessions and personal access tokens, and the app sessions when that is asked for. */
+  | { type: 'sign_out_everywhere'; app_sessions: boolean }
+  /** Ends all grants and browser sessions. */
+  | { type: 'end_grants' }
   /** A personal device was bound; `source_id` is used when the device has no source here yet. */
   | { type: 'device_bound'; device_id: string; binding_epoch: string; source_id: string; claim_id: string }
   | { type: 'list_devices'; range: RangeRequest }
@@ -108,6 +112,12 @@ export const account = actorKind<Account, AccountMessage, AccountReply>({
         return { reply: view(next), next, effects: [updated(state, ENTITLEMENT_CHANGED_FIELDS[entitlement])] };
       }
 
+      case 'sign_out_everywhere':
+        return raised(state, message.app_sessions ? ['grants', 'tokens', 'app_sessions'] : ['grants', 'tokens']);
+
+      case 'end_grants':
+        return raised(state, ['grants']);
+
       case 'device_bound': {
         const { device_id, binding_epoch } = message;
         const before = facts.record<BoundDevice>('devices', device_id);
@@ -175,6 +185,14 @@ export const account = actorKind<Account, AccountMessage, AccountReply>({
     return state.devices < 0 ? 'fewer than no devices' : null;
   },
 });
+
+/** What was born under these lives is dead from here on, wherever it lies (design section 4). */
+function raised(state: Account, names: LifeName[]): Decision<Account, AccountReply> {
+  const lives = { ...state.lives };
+  for (const name of names) lives[name] += 1;
+  const effects = names.map((life): Effect => ({ effect: 'raise', account_id: state.id, life }));
+  return { reply: DONE, next: { ...state, lives }, effects };
+}
 
 function view(state: Account): AccountView {
   return { ...state, permissions: permissionsOf(state.entitlements) };

@@ -11,6 +11,10 @@ export type Email = {
   /** Sends in the present window, by network key. */
   window: { began_ms: number; sent: Record<string, number>; total: number };
   account_id: string | null;
+  /** Wrong tries of the present day over all sign-ins: by network where somebody had signed in before, others together. */
+  day: { began_ms: number; wrong: Record<string, number> };
+  /** Network keys that sign-ins succeeded from, the latest last. */
+  networks: string[];
 };
 
 /** `wrong` counts wrong tries by network key while this code lived. */
@@ -20,6 +24,13 @@ export type EmailMessage =
   | { type: 'send_code'; network: string; code_hash: string; key_id: string; mail_id: string; sealed: Uint8Array }
   /** `hashes`: the tried code's hash under each key that codes were hashed with. */
   | { type: 'verify_code'; network: string; hashes: Record<string, string>; email: string; account: DrawnAccount }
+  /** A sign-in that keeps its code itself asks whether the address may be sent one. */
+  | { type: 'take_send'; network: string }
+  /** Such a sign-in asks before it judges a code, and tells of a wrong one. */
+  | { type: 'may_try'; network: string }
+  | { type: 'wrong_try'; network: string }
+  /** After a right code there (or by staff, from no network): the account behind the address, made when there is none. */
+  | { type: 'enter'; network: string | null; email: string; account: DrawnAccount }
   | { type: 'view' }
   /** A day after a code was sent to an address without an account. */
   | { type: 'forget_unused' };
@@ -29,6 +40,7 @@ export type DrawnAccount = { account_id: string; workspace_id: string };
 
 export type EmailReply =
   | { sent: boolean }
+  | { allowed: boolean }
   | { account_id: string; verified_at_ms: number }
   | { forgotten: boolean }
   | { account_id: string | null };
@@ -38,20 +50,35 @@ const WRONG = refuse('UNAUTHORIZED', 'The code is wrong, used or no longer valid
 export const email = actorKind<Email, EmailMessage, EmailReply>({
   kind: 'email',
   home: 'hash',
-  schema: 1,
+  schema: 2,
+  upcast: {
+    1: (old: Omit<Email, 'day' | 'networks'>): Email => ({ ...old, day: { began_ms: 0, wrong: {} }, networks: [] }),
+  },
+  reads: ['may_try'],
 
   decide(state, message, _facts, now_ms): Decision<Email, EmailReply> {
     const codes = (state?.codes ?? []).filter(({ sent_at_ms }) => now_ms < sent_at_ms + LIMITS.code_life_ms);
-    const known: Email = { codes, window: windowAt(state, now_ms), account_id: state?.account_id ?? null };
+    const known: Email = {
+      codes,
+      window: windowAt(state, now_ms),
+      account_id: state?.account_id ?? null,
+      day: dayAt(state, now_ms),
+      networks: state?.networks ?? [],
+    };
     switch (message.type) {
+      case 'take_send': {
+        const window = sentFrom(known, networkKey(message.network));
+        if (window === null) return { reply: { sent: false } };
+        return {
+          reply: { sent: true },
+          next: { ...known, window },
+          effects: known.account_id === null ? [forgetLater(now_ms)] : [],
+        };
+      }
       case 'send_code': {
-        const { window } = known;
-        const network = networkKey(message.network);
-        const sent = window.sent[network] ?? 0;
+        const window = sentFrom(known, networkKey(message.network));
         // Over the budget the answer is the same and no mail goes out: nobody learns anything from it.
-        if (sent >= LIMITS.codes_sent_per_network_max || window.total >= LIMITS.codes_sent_per_email_max) {
-          return { reply: { sent: false } };
-        }
+        if (window === null) return { reply: { sent: false } };
         const code: Code = {
           hash: message.code_hash,
           key_id: message.key_id,
@@ -64,7 +91,7 @@ export const email = actorKind<Email, EmailMessage, EmailReply>({
           next: {
             ...known,
             codes: [code, ...codes].slice(0, LIMITS.codes_alive_max),
-            window: { ...window, sent: { ...window.sent, [network]: sent + 1 }, total: window.total + 1 },
+            window,
           },
           effects: [
             {
@@ -79,25 +106,25 @@ export const email = actorKind<Email, EmailMessage, EmailReply>({
       }
       case 'verify_code': {
         const network = networkKey(message.network);
-        const alive = codes.filter((code) => isAliveFor(code, network));
+        const alive = mayTry(known, network) ? codes.filter((code) => isAliveFor(code, network)) : [];
         if (!alive.some((code) => code.hash === message.hashes[code.key_id])) {
           if (alive.length === 0) return { reply: WRONG };
           const counted = codes.map((code) => (alive.includes(code) ? countWrong(code, network) : code));
-          return { reply: WRONG, next: { ...known, codes: counted } };
+          return { reply: WRONG, next: { ...known, codes: counted, day: countedOf(known, network) } };
         }
         // From here on it succeeds: the code that matches ends all of them.
-        const account_id = known.account_id ?? message.account.account_id;
-        const create: Effect = {
-          effect: 'tell',
-          to: { kind: 'account', id: account_id },
-          message: { type: 'create', email: message.email, workspace_id: message.account.workspace_id },
-        };
-        return {
-          reply: { account_id, verified_at_ms: now_ms },
-          next: { ...known, codes: [], account_id },
-          effects: known.account_id === null ? [create, { effect: 'forget', name: 'unused' }] : [],
-        };
+        return enter({ ...known, codes: [] }, message, now_ms);
       }
+      case 'may_try':
+        return { reply: { allowed: mayTry(known, networkKey(message.network)) } };
+
+      case 'wrong_try': {
+        const network = networkKey(message.network);
+        return { reply: { allowed: mayTry(known, network) }, next: { ...known, day: countedOf(known, network) } };
+      }
+      case 'enter':
+        return enter(known, message, now_ms);
+
       case 'view':
         return { reply: { account_id: known.account_id } };
 
@@ -112,6 +139,27 @@ export const email = actorKind<Email, EmailMessage, EmailReply>({
   },
 });
 
+/** Somebody has shown a code: the account behind the address, and the network is a known one from now on. */
+function enter(
+  known: Email,
+  { network, email: address, account }: { network: string | null; email: string; account: DrawnAccount },
+  now_ms: number,
+): Decision<Email, EmailReply> {
+  const account_id = known.account_id ?? account.account_id;
+  const create: Effect = {
+    effect: 'tell',
+    to: { kind: 'account', id: account_id },
+    message: { type: 'create', email: address, workspace_id: account.workspace_id },
+  };
+  const from = network === null ? [] : [networkKey(network)];
+  const networks = [...known.networks.filter((other) => !from.includes(other)), ...from];
+  return {
+    reply: { account_id, verified_at_ms: now_ms },
+    next: { ...known, account_id, networks: networks.slice(-LIMITS.known_networks_max) },
+    effects: known.account_id === null ? [create, { effect: 'forget', name: 'unused' }] : [],
+  };
+}
+
 /** An address that nobody signs in with is not kept for ever. */
 function forgetLater(now_ms: number): Effect {
   const message: EmailMessage = { type: 'forget_unused' };
@@ -122,6 +170,36 @@ function windowAt(state: Email | null, now_ms: number): Email['window'] {
   const present = state?.window;
   if (present !== undefined && now_ms < present.began_ms + LIMITS.codes_sent_window_ms) return present;
   return { began_ms: now_ms, sent: {}, total: 0 };
+}
+
+function dayAt(state: Email | null, now_ms: number): Email['day'] {
+  const present = state?.day;
+  if (present !== undefined && now_ms < present.began_ms + LIMITS.code_wrong_window_ms) return present;
+  return { began_ms: now_ms, wrong: {} };
+}
+
+/** The window after one more send from this network, or null when its share or the address's is used up. */
+function sentFrom({ window }: Email, network: string): Email['window'] | null {
+  const sent = window.sent[network] ?? 0;
+  if (sent >= LIMITS.codes_sent_per_network_max || window.total >= LIMITS.codes_sent_per_email_max) return null;
+  return { ...window, sent: { ...window.sent, [network]: sent + 1 }, total: window.total + 1 };
+}
+
+/**
+ * Guessing at many sign-ins at once is bounded by the day. Networks that somebody had signed in from have counts of
+ * their own: strangers can use up only what strangers share, and lock nobody out of a place where they are at home.
+ */
+function mayTry({ day, networks }: Email, network: string): boolean {
+  return (day.wrong[countedUnder(networks, network)] ?? 0) < LIMITS.code_wrong_per_day_max;
+}
+
+function countedOf({ day, networks }: Email, network: string): Email['day'] {
+  const key = countedUnder(networks, network);
+  return { ...day, wrong: { ...day.wrong, [key]: (day.wrong[key] ?? 0) + 1 } };
+}
+
+function countedUnder(networks: string[], network: string): string {
+  return networks.includes(network) ? network : 'strangers';
 }
 
 /** Counts are kept under it: no name, not even `constructor` or `__proto__`, then finds what every object has. */

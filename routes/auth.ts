@@ -3,7 +3,7 @@ import type { AccountMessage, AccountView } from '../actors/account.js';
 import type { AppSession, AppSessionMessage, IssuedTokens } from '../actors/app_session.js';
 import type { EmailMessage } from '../actors/email.js';
 import { checkCaptcha } from '../src/captcha.js';
-import { drawBytes, drawCode, drawId, drawPartition } from '../src/draw.js';
+import { drawBytes, drawCode, drawId } from '../src/draw.js';
 import { codeMail } from '../src/mail/code_mail.js';
 import { sealMail } from '../src/mail/sealed_mail.js';
 import { networkOf } from '../src/rate_limits.js';
@@ -13,6 +13,7 @@ import { partitionOfText } from '../src/store/partitions.js';
 import { partitionOfId } from '../src/vocabulary/ids.js';
 import { LIMITS } from '../src/vocabulary/limits.js';
 import { isRefusal, refuse } from '../src/vocabulary/refusals.js';
+import { accountOf, drawAccount } from './account_of_email.js';
 import { emailAddress } from './forms.js';
 import { accountRoute, openRoute, type Route } from './route.js';
 
@@ -63,9 +64,7 @@ export const AUTH_ROUTES: readonly Route[] = [
     rate: 'codes_checked',
     body: z.object({ email: emailAddress, token: z.string(SIX_DIGITS).regex(/^\d{6}$/, SIX_DIGITS) }),
     async handler({ services, body: { email, token }, request }) {
-      const { keys, runtime, clock } = services;
-      const partition = drawPartition();
-      const drawn = () => drawId({ partition, now_ms: clock.now() });
+      const { keys, runtime } = services;
       const hashes = Object.fromEntries(
         keys
           .keyIds()
@@ -79,7 +78,7 @@ export const AUTH_ROUTES: readonly Route[] = [
         network: networkOf(request.ip),
         hashes,
         email,
-        account: { account_id: drawn(), workspace_id: drawn() },
+        account: drawAccount(services),
       };
       type Verified = { account_id: string; verified_at_ms: number };
       const verified = await runtime.askSettled<Verified>({ kind: 'email', id: email }, message);
@@ -135,13 +134,8 @@ async function openSession(
 ) {
   const { runtime, clock, keys } = services;
   const { account_id, email, verified_at_ms } = verified;
-  const account = await runtime.ask<AccountView>({ kind: 'account', id: account_id }, {
-    type: 'view',
-  } satisfies AccountMessage);
-  if (isRefusal(account)) {
-    // Its making is under way and will be finished; the code is spent, so say what helps.
-    return refuse('UNAVAILABLE', 'The account is being made; ask for a new code in a moment.', { retry_after_s: 2 });
-  }
+  const account = await accountOf(services, account_id);
+  if (isRefusal(account)) return account;
   const session_id = drawId({ partition: partitionOfId(account_id), now_ms: clock.now() });
   const born = { account: account.lives.account, app_sessions: account.lives.app_sessions };
   const message: AppSessionMessage = {

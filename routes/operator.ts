@@ -3,17 +3,17 @@ import type { AccountMessage, AccountView } from '../actors/account.js';
 import type { Address } from '../actors/actor.js';
 import type { CertificateMessage } from '../actors/certificate.js';
 import type { Device, DeviceMessage } from '../actors/device.js';
-import type { EmailMessage } from '../actors/email.js';
 import { makeDeviceKey } from '../certs/authority.js';
 import { drawId, drawPartition } from '../src/draw.js';
 import { outboxFolder } from '../src/mail/outbox_folder.js';
 import { listOutbox } from '../src/mail/outbox_mailer.js';
 import type { Services } from '../src/services.js';
 import { decodeStored } from '../src/store/codec.js';
-import { isId, PARTITIONS } from '../src/vocabulary/ids.js';
+import { PARTITIONS } from '../src/vocabulary/ids.js';
 import { ENTITLEMENTS, type Entitlement } from '../src/vocabulary/permissions.js';
 import { isRefusal, type Refusal, refuse } from '../src/vocabulary/refusals.js';
-import { emailAddress, listLimit, whole } from './forms.js';
+import { accountNamed } from './account_of_email.js';
+import { listLimit, whole } from './forms.js';
 import { openRoute, operatorRoute, type Route } from './route.js';
 
 /** The operator port. Choices: "Operator port". Answers are plain JSON; refusals keep the envelope. */
@@ -90,9 +90,9 @@ export const OPERATOR_ROUTES: readonly Route[] = [
       const entitlement = ENTITLEMENTS.find((name) => name === params.name);
       if (entitlement === undefined)
         return refuse('NOT_FOUND', `There is no such entitlement; they are ${ENTITLEMENTS.join(', ')}.`);
-      const account_id = await accountOf(services, params.account as string);
-      if (isRefusal(account_id)) return account_id;
-      return switchEntitlement(services, { account_id, entitlement, enabled });
+      const account = await accountNamed(services, params.account as string);
+      if (isRefusal(account)) return account;
+      return switchEntitlement(services, { account_id: account.id, entitlement, enabled });
     },
   }),
 
@@ -181,26 +181,13 @@ async function provision(
   };
 }
 
-/** The account that an operator names by id or by email. */
-async function accountOf({ runtime }: Services, named: string): Promise<string | Refusal> {
-  if (isId(named)) return named;
-  const email = emailAddress.safeParse(named);
-  if (!email.success) return refuse('NOT_FOUND', 'There is no such account.');
-  const found = await runtime.ask<{ account_id: string | null }>({ kind: 'email', id: email.data }, {
-    type: 'view',
-  } satisfies EmailMessage);
-  if (isRefusal(found)) return found;
-  return found.account_id ?? refuse('NOT_FOUND', 'There is no such account.');
-}
-
 async function switchEntitlement(
   { runtime }: Services,
   { account_id, entitlement, enabled }: { account_id: string; entitlement: Entitlement; enabled: boolean },
 ): Promise<unknown | Refusal> {
   const message: AccountMessage = { type: 'switch_entitlement', entitlement, enabled };
   const account = await runtime.ask<AccountView>({ kind: 'account', id: account_id }, message);
-  if (isRefusal(account))
-    return account.refused === 'UNAUTHORIZED' ? refuse('NOT_FOUND', 'There is no such account.') : account;
+  if (isRefusal(account)) return account;
   return { account_id, entitlements: account.entitlements, permissions: account.permissions };
 }
 

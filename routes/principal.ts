@@ -3,16 +3,24 @@ import type { FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import type { AccountMessage, AccountView } from '../actors/account.js';
 import type { AppSession, AppSessionMessage } from '../actors/app_session.js';
+import type { Grant, GrantMessage } from '../actors/grant.js';
+import type { AccessClaims } from '../src/secrets/access_tokens.js';
 import { isGenuine, parseToken } from '../src/secrets/tokens.js';
 import type { Services } from '../src/services.js';
 import type { Guard } from '../src/store/store.js';
+import type { Issuer } from '../src/vocabulary/audiences.js';
 import type { Permission } from '../src/vocabulary/permissions.js';
 import { isRefusal, type Refusal, refuse } from '../src/vocabulary/refusals.js';
+import { permissionsOfScopes } from '../src/vocabulary/scopes.js';
+import { issuerOf } from './oauth/issuer.js';
 
 /** Who calls an account route, as of this request. */
 export type Principal = {
   kind: 'app_session' | 'oauth';
+  /** The app session, or the grant. */
   credential_id: string;
+  /** Which client acts for the account, and the names of scopes it was granted; null for an app session. */
+  client: { client_id: string; scopes: readonly string[] } | null;
   account_id: string;
   account: AccountView;
   permissions: readonly Permission[];
@@ -25,17 +33,25 @@ export type Principal = {
 const REMEMBERED_MAX = 50_000;
 const NO_TOKEN = refuse('UNAUTHORIZED', 'This route needs an Authorization header with a bearer token.');
 const BAD_TOKEN = refuse('UNAUTHORIZED', 'The token is unknown, expired or revoked.');
+const OTHER_AUDIENCE = refuse('UNAUTHORIZED', 'The token was made for /mcp alone.');
+const NOT_FOR_MCP = refuse('FORBIDDEN', 'MCP takes OAuth access tokens, not app sessions.');
 
-/** Tokens found genuine, by hash: only that they are ours. That they still hold is asked with every request. */
+/** App tokens found genuine, by hash: only that they are ours. That they still hold is asked with every request. */
 const genuine = new LRUCache<string, { session_id: string; serial: number }>({ max: REMEMBERED_MAX });
 
 /** The caller behind the Authorization header, or why there is none. */
-export async function principalOf(services: Services, request: FastifyRequest): Promise<Principal | Refusal> {
+export async function principalOf(
+  services: Services,
+  request: FastifyRequest,
+  at: 'rest' | 'mcp',
+): Promise<Principal | Refusal> {
   const header = request.headers.authorization;
   if (header === undefined) return NO_TOKEN;
   const token = /^Bearer +([\x21-\x7e]{1,4096})$/i.exec(header)?.[1];
   if (token === undefined) return NO_TOKEN;
-  return token.startsWith('sps_') ? appSessionPrincipal(services, token) : BAD_TOKEN;
+  if (!token.startsWith('sps_')) return oauthPrincipal(services, { token, issuer: issuerOf(services, request), at });
+  const principal = await appSessionPrincipal(services, token);
+  return at === 'mcp' && !isRefusal(principal) ? NOT_FOR_MCP : principal;
 }
 
 async function appSessionPrincipal({ keys, runtime }: Services, token: string): Promise<Principal | Refusal> {
@@ -62,6 +78,7 @@ async function appSessionPrincipal({ keys, runtime }: Services, token: string): 
   return {
     kind: 'app_session',
     credential_id: known.session_id,
+    client: null,
     account_id,
     account,
     permissions: account.permissions,
@@ -71,4 +88,56 @@ async function appSessionPrincipal({ keys, runtime }: Services, token: string): 
       { guard: 'life', account_id, life: 'app_sessions', value: session.born.app_sessions },
     ],
   };
+}
+
+async function oauthPrincipal(
+  services: Services,
+  { token, issuer, at }: { token: string; issuer: Issuer; at: 'rest' | 'mcp' },
+): Promise<Principal | Refusal> {
+  const holder = await accessTokenHolder(services, token, issuer);
+  if (isRefusal(holder)) return holder;
+  const { claims, grant, account, permissions } = holder;
+  if (at === 'rest' && claims.audience !== 'api') return OTHER_AUDIENCE;
+  const { account_id } = grant;
+  return {
+    kind: 'oauth',
+    credential_id: claims.grant_id,
+    client: { client_id: grant.client_id, scopes: claims.scopes },
+    account_id,
+    account,
+    permissions,
+    verified_at_ms: grant.verified_at_ms,
+    guards: [
+      { guard: 'life', account_id, life: 'account', value: account.lives.account },
+      { guard: 'life', account_id, life: 'grants', value: grant.born.grants },
+    ],
+  };
+}
+
+/** What stands behind an OAuth access token now: its grant, its client and its account all live. */
+export type AccessTokenHolder = {
+  claims: AccessClaims;
+  grant: Grant;
+  account: AccountView;
+  /** What its scopes allow and the account holds. */
+  permissions: readonly Permission[];
+};
+
+export async function accessTokenHolder(
+  { access_tokens, clients, runtime }: Services,
+  token: string,
+  issuer: Issuer,
+): Promise<AccessTokenHolder | Refusal> {
+  const claims = await access_tokens.verify(token, issuer);
+  if (claims === null) return BAD_TOKEN;
+  const use: GrantMessage = { type: 'use', generation: claims.generation };
+  const grant = await runtime.ask<Grant>({ kind: 'grant', id: claims.grant_id }, use);
+  if (isRefusal(grant)) return grant;
+  const view: AccountMessage = { type: 'view' };
+  const account = await runtime.ask<AccountView>({ kind: 'account', id: grant.account_id }, view);
+  if (isRefusal(account)) return account;
+  if (grant.born.grants !== account.lives.grants) return BAD_TOKEN;
+  if ((await clients.find(grant.client_id)) === null) return BAD_TOKEN;
+  const allowed = permissionsOfScopes(claims.scopes);
+  return { claims, grant, account, permissions: account.permissions.filter((name) => allowed.includes(name)) };
 }

@@ -8,11 +8,16 @@ import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import { account } from '../actors/account.js';
 import { appSession } from '../actors/app_session.js';
+import { authSession } from '../actors/auth_session.js';
 import { binding } from '../actors/binding.js';
+import { browserSession } from '../actors/browser_session.js';
+import { browserSignIn } from '../actors/browser_sign_in.js';
 import { certificate } from '../actors/certificate.js';
 import { claim } from '../actors/claim.js';
 import { device } from '../actors/device.js';
 import { email } from '../actors/email.js';
+import { grant } from '../actors/grant.js';
+import { importedToken } from '../actors/imported_token.js';
 import { source } from '../actors/source.js';
 import { stream } from '../actors/stream.js';
 import { openAuthority } from '../certs/authority.js';
@@ -48,7 +53,22 @@ const LISTENER_RETRY_MS = 60_000;
 const DUE_ROUNDS_MAX = 1_000;
 const KEYS_KEY = 'spool:keys_fingerprint';
 
-const ACTOR_KINDS = [account, appSession, binding, certificate, claim, device, email, source, stream];
+const ACTOR_KINDS = [
+  account,
+  appSession,
+  authSession,
+  binding,
+  browserSession,
+  browserSignIn,
+  certificate,
+  claim,
+  device,
+  email,
+  grant,
+  importedToken,
+  source,
+  stream,
+];
 
 const LISTENERS: Record<ListenerKind['listener'], ListenerKind> = {
   public: { listener: 'public', cbor: false, body_bytes_max: LIMITS.json_body_bytes_max },

@@ -6,7 +6,15 @@ import { equalBytes, type ServerKeys } from './server_keys.js';
  * Tokens that lead to their entity: prefix, then base64url of the entity's id, a counter and a MAC. The MAC is derived
  * from the server key and the entity's seed, so nothing that could be shown to us rests anywhere (design section 12).
  */
-const PREFIXES = { app_access: 'sps_', app_refresh: 'spr_' } as const;
+const PREFIXES = {
+  app_access: 'sps_',
+  app_refresh: 'spr_',
+  authorization_code: 'spo_',
+  oauth_refresh: 'spg_',
+  auth_session: 'spn_',
+  browser_session: 'spb_',
+  sign_in_form: 'spf_',
+} as const;
 export type DerivedTokenKind = keyof typeof PREFIXES;
 const MAC_BYTES = 24;
 const DERIVED_BYTES = 16 + 4 + MAC_BYTES;
@@ -17,7 +25,8 @@ const CLAIM_SECRET_BYTES = 16;
 
 export type DerivedToken = { id: string; counter: number; mac: Uint8Array };
 
-type Seed = { key_id: string; seed: Uint8Array };
+/** What tokens of an entity are derived from; kept with the entity. */
+export type Seed = { key_id: string; seed: Uint8Array };
 
 /** The token of this kind, entity and counter. Throws when the key that the seed goes with is gone. */
 export function deriveToken(

@@ -14,6 +14,9 @@ export const LIMITS = {
   codes_alive_max: 3, // choices
   code_wrong_per_network_max: 5, // choices
   code_wrong_total_max: 50, // choices
+  code_wrong_per_day_max: 200, // ours: wrong tries per email and day, over all ways to sign in; known networks apart
+  code_wrong_window_ms: DAY_MS,
+  known_networks_max: 8, // ours
   codes_sent_per_network_max: 5, // per email and network in the window below; the budget is ours
   codes_sent_per_email_max: 20, // per email from all networks in the window below; the budget is ours
   codes_sent_window_ms: 10 * MINUTE_MS,
@@ -31,6 +34,8 @@ export const LIMITS = {
   oauth_code_replay_harmless_ms: 10 * SECOND_MS, // choices: an honest double submit
   oauth_access_life_ms: HOUR_MS, // Limits
   oauth_refresh_life_ms: 30 * DAY_MS, // Limits
+  imported_token_life_ms: 90 * DAY_MS, // ours: so long its reuse still ends the grant
+  import_rows_max: 100, // ours: grants of one request
   installation_label_chars_max: 80, // Limits
   auth_session_life_ms: 10 * MINUTE_MS, // Limits
   sign_in_tries_max: 5, // Limits: native and in the browser

@@ -63,12 +63,16 @@ export const ENTITLEMENT_CHANGED_FIELDS: Record<Entitlement, readonly string[]> 
   'agent.experimental': ['agent_enabled'],
 };
 
+export function isEnabled(entitlements: Partial<Record<Entitlement, boolean>>, name: Entitlement): boolean {
+  return entitlements[name] ?? ENTITLEMENT_DEFAULTS[name];
+}
+
 /** Permissions that an account with these entitlements holds, in the order of the table above. */
 export function permissionsOf(entitlements: Partial<Record<Entitlement, boolean>>): Permission[] {
   const missing = new Set<Permission>();
   for (const name of ENTITLEMENTS) {
-    const on = entitlements[name] ?? ENTITLEMENT_DEFAULTS[name];
-    if (!on) for (const permission of ENTITLED_PERMISSIONS[name] ?? []) missing.add(permission);
+    if (!isEnabled(entitlements, name))
+      for (const permission of ENTITLED_PERMISSIONS[name] ?? []) missing.add(permission);
   }
   return PERMISSIONS.filter((permission) => !missing.has(permission));
 }

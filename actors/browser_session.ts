@@ -1,0 +1,77 @@
+import { LIMITS } from '../src/vocabulary/limits.js';
+import { refuse, unreachable } from '../src/vocabulary/refusals.js';
+import { actorKind, type Decision, type Effect } from './actor.js';
+
+/** A person signed in at our pages: other first-party browser apps need no new code. Interface: "OAuth rules". */
+export type BrowserSession = NewBrowserSession & { last_used_at_ms: number };
+
+export type NewBrowserSession = {
+  account_id: string;
+  email: string;
+  /** What the cookie is derived from. */
+  seed: Uint8Array;
+  key_id: string;
+  /** Signing out everywhere ends it together with all grants. */
+  born: { account: number; grants: number };
+  verified_at_ms: number;
+};
+
+export type BrowserSessionMessage =
+  | { type: 'open'; session: NewBrowserSession }
+  /** The session, without extending it. */
+  | { type: 'view' }
+  /** The session; it now counts as used. */
+  | { type: 'use' }
+  | { type: 'end' }
+  | { type: 'run_out' };
+
+export type BrowserSessionReply = BrowserSession | { done: true };
+
+const DONE = { done: true } as const;
+const ENDED = refuse('UNAUTHORIZED', 'The browser session has ended.');
+
+export const browserSession = actorKind<BrowserSession, BrowserSessionMessage, BrowserSessionReply>({
+  kind: 'browser_session',
+  home: 'id',
+  schema: 1,
+  reads: ['view', 'use'],
+
+  decide(state, message, _facts, now_ms): Decision<BrowserSession, BrowserSessionReply> {
+    switch (message.type) {
+      case 'open': {
+        if (state !== null) return { reply: state };
+        const next = { ...message.session, last_used_at_ms: now_ms };
+        return { reply: next, next, effects: [runOutAt(browserSessionEndMs(next))] };
+      }
+      case 'view':
+        return { reply: state !== null && now_ms < browserSessionEndMs(state) ? state : ENDED };
+
+      case 'use': {
+        if (state === null || now_ms >= browserSessionEndMs(state)) return { reply: ENDED };
+        if (now_ms < state.last_used_at_ms + LIMITS.touch_every_ms) return { reply: state };
+        const next = { ...state, last_used_at_ms: now_ms };
+        return { reply: next, next, effects: [runOutAt(browserSessionEndMs(next))] };
+      }
+      case 'end':
+        return state === null
+          ? { reply: DONE }
+          : { reply: DONE, next: null, effects: [{ effect: 'forget', name: 'run_out' }] };
+
+      case 'run_out':
+        return { reply: DONE, next: null };
+
+      default:
+        return unreachable(message);
+    }
+  },
+});
+
+/** When it ends if it is not used again. */
+export function browserSessionEndMs({ last_used_at_ms, verified_at_ms }: BrowserSession): number {
+  return Math.min(last_used_at_ms + LIMITS.browser_session_idle_ms, verified_at_ms + LIMITS.browser_session_life_ms);
+}
+
+function runOutAt(at_ms: number): Effect {
+  const message: BrowserSessionMessage = { type: 'run_out' };
+  return { effect: 'remind', name: 'run_out', at_ms, message };
+}

@@ -1,0 +1,177 @@
+import { LIMITS } from '../src/vocabulary/limits.js';
+import { refuse, unreachable } from '../src/vocabulary/refusals.js';
+import { actorKind, type Decision, type Effect } from './actor.js';
+import type { GrantOwner } from './auth_session.js';
+import type { BrowserSessionMessage, NewBrowserSession } from './browser_session.js';
+import {
+  type CodeToSend,
+  codeMailed,
+  type EmailedCode,
+  emailedCode,
+  isRight,
+  type TriedCode,
+  wrongTry,
+} from './emailed_code.js';
+import type { GrantMessage, NewGrant } from './grant.js';
+
+/**
+ * One way through our pages, from /oauth/authorize to the redirect back. It holds the whole request, so that nothing a
+ * form sends can change what is consented to.
+ */
+export type BrowserSignIn = NewBrowserSignIn & { created_at_ms: number; wrong: number; step: Step };
+
+export type NewBrowserSignIn = {
+  /** What the grant will be, but for the account. */
+  request: Pick<NewGrant, 'client_id' | 'name' | 'scopes' | 'audience' | 'issuer'> & {
+    code: { challenge: string; redirect_uri: string };
+  };
+  client_name: string;
+  /** Sent back with the answer, as the client gave it. */
+  state: string | null;
+  /** Third-party clients: the person is asked. */
+  needs_consent: boolean;
+  /** Where it may be finished: a keyed hash of that browser's cookie. */
+  browser: string;
+  /** What the form token is derived from. */
+  seed: Uint8Array;
+  key_id: string;
+  /** The browser session that a right code begins: drawn ahead, so that the same code sent twice begins one. */
+  session: { id: string; seed: Uint8Array; key_id: string };
+};
+
+type Step =
+  | { at: 'email' }
+  /** Signed in already: go on as this account or with another email. */
+  | { at: 'accounts'; email: string; session_id: string }
+  | { at: 'code'; email: string; code: EmailedCode | null; resent: boolean }
+  | { at: 'verified'; email: string; code: EmailedCode | null; verified_at_ms: number }
+  | { at: 'consent'; email: string; owner: SignedInAccount }
+  | { at: 'done'; answer: SignInAnswer; at_ms: number }
+  /** Too many wrong codes. */
+  | { at: 'ended' };
+
+export type SignedInAccount = Pick<NewGrant, 'account_id' | 'born' | 'verified_at_ms'>;
+
+/** What the client is told; a grant's code is derived from its id, seed and key. */
+export type SignInAnswer = { granted: Pick<NewGrant, 'seed' | 'key_id'> & { grant_id: string } } | { denied: true };
+
+/** A grant that may be opened in this turn. */
+export type DrawnGrant = { grant_id: string; seed: Uint8Array; key_id: string };
+
+export type BrowserSignInMessage =
+  | { type: 'open'; sign_in: NewBrowserSignIn; signed_in: { session_id: string; email: string } | null }
+  | { type: 'view' }
+  | { type: 'send_code'; email: string; code: CodeToSend }
+  | { type: 'other_email' }
+  | { type: 'try_code'; tried: TriedCode }
+  /** After a right code: the account behind the email. Its browser session begins. */
+  | { type: 'enter'; account: Pick<NewBrowserSession, 'account_id' | 'born'>; grant: DrawnGrant }
+  /** As the account of the live session that was offered; the caller has looked it up. */
+  | { type: 'continue'; owner: SignedInAccount; grant: DrawnGrant }
+  | { type: 'approve'; grant: DrawnGrant }
+  | { type: 'deny' }
+  | { type: 'run_out' };
+
+export type BrowserSignInReply = BrowserSignIn | { done: true };
+
+const DONE = { done: true } as const;
+const GONE = refuse('NOT_FOUND', 'This sign-in is over. Go back to the app and start again.');
+
+export const browserSignIn = actorKind<BrowserSignIn, BrowserSignInMessage, BrowserSignInReply>({
+  kind: 'browser_sign_in',
+  home: 'id',
+  schema: 1,
+  reads: ['view'],
+
+  // Whatever does not fit the present step changes nothing: the reply shows where things stand, and the page follows.
+  decide(state, message, _facts, now_ms): Decision<BrowserSignIn, BrowserSignInReply> {
+    if (message.type === 'open') {
+      if (state !== null) throw new Error('a sign-in is opened once');
+      const { sign_in, signed_in } = message;
+      const step: Step = signed_in === null ? { at: 'email' } : { at: 'accounts', ...signed_in };
+      const run_out: BrowserSignInMessage = { type: 'run_out' };
+      return to({ ...sign_in, created_at_ms: now_ms, wrong: 0, step }, step, [
+        { effect: 'remind', name: 'run_out', at_ms: now_ms + LIMITS.browser_sign_in_life_ms, message: run_out },
+      ]);
+    }
+    if (message.type === 'run_out') return { reply: DONE, next: null };
+    if (state === null || now_ms >= state.created_at_ms + LIMITS.browser_sign_in_life_ms) return { reply: GONE };
+    const { step } = state;
+    switch (message.type) {
+      case 'view':
+        return { reply: state };
+
+      case 'send_code': {
+        if (step.at === 'done' || step.at === 'ended') return { reply: state };
+        const { email, code } = message;
+        const resent = step.at === 'code' && step.email === email;
+        return to(state, { at: 'code', email, code: emailedCode(code, now_ms), resent }, codeMailed(code, now_ms));
+      }
+
+      case 'other_email':
+        return step.at === 'done' || step.at === 'ended' ? { reply: state } : to(state, { at: 'email' });
+
+      case 'try_code': {
+        if (step.at !== 'code' && step.at !== 'verified') return { reply: state };
+        const { tried } = message;
+        if (isRight(step.code, tried, now_ms)) {
+          // The same again before the account is known: whoever got no answer goes on from there.
+          if (step.at === 'verified') return { reply: state };
+          const { email, code } = step;
+          return to(state, { at: 'verified', email, code, verified_at_ms: now_ms });
+        }
+        const wrong = state.wrong + 1;
+        const next = wrong < LIMITS.sign_in_tries_max ? step : ({ at: 'ended' } as const);
+        return to({ ...state, wrong }, next, [wrongTry(step.email, tried)]);
+      }
+
+      case 'enter': {
+        if (step.at !== 'verified') return { reply: state };
+        const { email, verified_at_ms } = step;
+        const { id, ...cookie } = state.session;
+        const session: NewBrowserSession = { ...message.account, ...cookie, email, verified_at_ms };
+        const open: BrowserSessionMessage = { type: 'open', session };
+        const opened: Effect = { effect: 'tell', to: { kind: 'browser_session', id }, message: open };
+        const owner: SignedInAccount = { ...message.account, verified_at_ms };
+        if (state.needs_consent) return to(state, { at: 'consent', email, owner }, [opened]);
+        return granted(state, owner, message.grant, now_ms, [opened]);
+      }
+
+      case 'continue':
+        return step.at === 'accounts' ? granted(state, message.owner, message.grant, now_ms) : { reply: state };
+
+      case 'approve':
+        return step.at === 'consent' ? granted(state, step.owner, message.grant, now_ms) : { reply: state };
+
+      case 'deny':
+        return step.at === 'done'
+          ? { reply: state }
+          : to(state, { at: 'done', answer: { denied: true }, at_ms: now_ms });
+
+      default:
+        return unreachable(message);
+    }
+  },
+});
+
+function to(state: BrowserSignIn, step: Step, effects: Effect[] = []): Decision<BrowserSignIn, BrowserSignInReply> {
+  const next = { ...state, step };
+  return { reply: next, next, effects };
+}
+
+/** Opens the grant and finishes; the same form sent twice then finds the same answer. */
+function granted(
+  state: BrowserSignIn,
+  owner: SignedInAccount,
+  { grant_id, seed, key_id }: DrawnGrant,
+  now_ms: number,
+  effects: Effect[] = [],
+): Decision<BrowserSignIn, BrowserSignInReply> {
+  const whose: GrantOwner & SignedInAccount = { ...owner, seed, key_id };
+  const open: GrantMessage = { type: 'open', grant: { ...state.request, ...whose } };
+  const opened: Effect = { effect: 'tell', to: { kind: 'grant', id: grant_id }, message: open };
+  return to(state, { at: 'done', answer: { granted: { grant_id, seed, key_id } }, at_ms: now_ms }, [
+    ...effects,
+    opened,
+  ]);
+}

@@ -1,0 +1,225 @@
+import type { Audience, Issuer } from '../src/vocabulary/audiences.js';
+import { LIMITS } from '../src/vocabulary/limits.js';
+import { type OauthError, oauthError } from '../src/vocabulary/oauth_errors.js';
+import { refuse, unreachable } from '../src/vocabulary/refusals.js';
+import { actorKind, type Decision, type Effect } from './actor.js';
+
+/**
+ * What an account has allowed one installation of a client: first an authorization code, then, once that was
+ * exchanged, refresh tokens one after the other. Code and tokens are derived from the server key, this grant, a counter
+ * and `seed` (design section 12): what is kept here is worth nothing without the key.
+ */
+export type Grant = NewGrant & { created_at_ms: number; stage: CodeStage | LiveStage };
+
+export type NewGrant = {
+  account_id: string;
+  client_id: string;
+  /** The installation's label, or the client's name where it gave none. */
+  name: string;
+  /** As the client requested them. */
+  scopes: string[];
+  audience: Audience;
+  issuer: Issuer;
+  seed: Uint8Array;
+  key_id: string;
+  /** The account's life and its grants' life that this was born under. */
+  born: { account: number; grants: number };
+  /** When the emailed code behind it was entered; refreshing does not renew it. */
+  verified_at_ms: number;
+  /** What the exchange of the code must show. No redirect URI: native sign-in. */
+  code: { challenge: string; redirect_uri: string | null };
+};
+
+type CodeStage = { status: 'code' };
+
+export type LiveStage = {
+  status: 'live';
+  /** Null for a grant that was brought in from an earlier system. */
+  exchanged_at_ms: number | null;
+  /** Counts refresh tokens; the present one is `generation`. */
+  generation: number;
+  turned_at_ms: number;
+  /** Whether any token that came with the present generation was used. */
+  successor_used: boolean;
+  /** What the refresh that made the present generation asked for: a retry must ask for the same. */
+  asked: Narrowing;
+};
+
+/** What a client asks for at most; null means all that was granted. */
+export type Narrowing = { scopes: string[] | null; audience: Audience | null };
+
+export type LiveGrant = Grant & { stage: LiveStage };
+
+export type GrantMessage =
+  | { type: 'open'; grant: NewGrant }
+  /** From an earlier system, with the first refresh token already in the client's hands. */
+  | { type: 'bring_in'; grant: NewGrant; created_at_ms: number }
+  | { type: 'view' }
+  /** The bearer showed an access token of this generation, which the caller has verified. */
+  | { type: 'use'; generation: number }
+  /** By who has shown the code; `challenge` is made of the verifier. */
+  | { type: 'exchange'; client_id: string; challenge: string; redirect_uri: string | null; asked: Narrowing }
+  /** By who has shown the refresh token of this generation. */
+  | { type: 'refresh'; client_id: string; generation: number; asked: Narrowing }
+  /** By its client, or by its account under the present life of its grants. */
+  | { type: 'revoke'; by: { client_id: string } | { account_id: string; grants_life: number } }
+  | { type: 'run_out' };
+
+/** Tokens to be made: for these scopes and this audience, with the grant's present generation. */
+export type IssuedGrant = { grant: LiveGrant; scopes: string[]; audience: Audience };
+export type GrantReply = Grant | IssuedGrant | { revoked: boolean } | OauthError;
+
+const ENDED = refuse('UNAUTHORIZED', 'The grant has ended.');
+const NO_CODE = oauthError(
+  'invalid_grant',
+  'The authorization code is unknown, used, expired or not for this request.',
+);
+const NO_TOKEN = oauthError('invalid_grant', 'The refresh token is unknown, used, expired or not for this request.');
+const WIDER_AUDIENCE = oauthError('invalid_target', 'The resource is more than what was granted.');
+const WIDER_SCOPE = oauthError('invalid_scope', 'The scope is more than what was granted.');
+
+export const grant = actorKind<Grant, GrantMessage, GrantReply>({
+  kind: 'grant',
+  home: 'id',
+  schema: 1,
+  reads: ['view', 'use'],
+
+  decide(state, message, facts, now_ms): Decision<Grant, GrantReply> {
+    switch (message.type) {
+      case 'open': {
+        if (state !== null) return { reply: state };
+        const next: Grant = { ...message.grant, created_at_ms: now_ms, stage: { status: 'code' } };
+        return { reply: next, next, effects: [runOutAt(now_ms + LIMITS.oauth_code_life_ms)] };
+      }
+      case 'bring_in': {
+        if (state !== null) return { reply: state };
+        const stage: LiveStage = {
+          status: 'live',
+          exchanged_at_ms: null,
+          generation: 1,
+          turned_at_ms: now_ms,
+          successor_used: true,
+          asked: { scopes: null, audience: null },
+        };
+        const next = { ...message.grant, created_at_ms: message.created_at_ms, stage };
+        return { reply: next, next, effects: [enlisted(next), runOutAt(now_ms + LIMITS.oauth_refresh_life_ms)] };
+      }
+      case 'run_out':
+        return state === null ? { reply: { revoked: false } } : { ...end(state), reply: { revoked: true } };
+
+      case 'revoke': {
+        if (state === null || !mayRevoke(state, message.by)) return { reply: { revoked: false } };
+        return { ...end(state), reply: { revoked: true } };
+      }
+      case 'view':
+        return { reply: state === null || hasRunOut(state, now_ms) ? ENDED : state };
+
+      case 'use': {
+        if (state === null || !isLive(state) || hasRunOut(state, now_ms)) return { reply: ENDED };
+        const { stage } = state;
+        if (stage.successor_used || message.generation !== stage.generation) return { reply: state };
+        const next = { ...state, stage: { ...stage, successor_used: true } };
+        return { reply: next, next };
+      }
+
+      case 'exchange': {
+        const { client_id, challenge, redirect_uri, asked } = message;
+        if (state === null || state.client_id !== client_id) return { reply: NO_CODE };
+        const matches = challenge === state.code.challenge && redirect_uri === state.code.redirect_uri;
+        if (isLive(state)) {
+          const { exchanged_at_ms } = state.stage;
+          if (exchanged_at_ms === null || !matches) return { reply: NO_CODE };
+          const harmless = now_ms < exchanged_at_ms + LIMITS.oauth_code_replay_harmless_ms;
+          // Two hold the code and the verifier: nobody can tell which is the thief, so the grant ends.
+          return harmless ? { reply: NO_CODE } : { ...end(state), reply: NO_CODE };
+        }
+        if (hasRunOut(state, now_ms) || !matches) return { reply: NO_CODE };
+        const wider = widerThan(state, asked);
+        if (wider !== null) return { reply: wider };
+        const stage: LiveStage = {
+          status: 'live',
+          exchanged_at_ms: now_ms,
+          generation: 1,
+          turned_at_ms: now_ms,
+          successor_used: true,
+          asked: { scopes: null, audience: null },
+        };
+        const next = { ...state, stage };
+        const effects = [enlisted(next), runOutAt(now_ms + LIMITS.oauth_refresh_life_ms)];
+        return { reply: issued(next, asked), next, effects };
+      }
+
+      case 'refresh': {
+        const { client_id, generation, asked } = message;
+        if (state === null || !isLive(state) || state.client_id !== client_id) return { reply: NO_TOKEN };
+        const { stage } = state;
+        if (hasRunOut(state, now_ms) || generation < 1 || generation > stage.generation) return { reply: NO_TOKEN };
+        if (generation < stage.generation) {
+          const since_turn_ms = now_ms - stage.turned_at_ms;
+          const in_time =
+            since_turn_ms < LIMITS.refresh_retry_ms ||
+            (!stage.successor_used && since_turn_ms < LIMITS.refresh_retry_unused_ms);
+          // An old refresh token in two hands: nobody can tell which is the thief's, so the grant ends.
+          if (generation < stage.generation - 1 || !in_time) return { ...end(state), reply: NO_TOKEN };
+          // A lost answer, or a client that refreshes in parallel, must not sign anybody out: the same successor again.
+          return { reply: sameNarrowing(asked, stage.asked) ? issued(state, asked) : NO_TOKEN };
+        }
+        const wider = widerThan(state, asked);
+        if (wider !== null) return { reply: wider };
+        const turned = { generation: generation + 1, turned_at_ms: now_ms, successor_used: false, asked };
+        const next = { ...state, stage: { ...stage, ...turned } };
+        return { reply: issued(next, asked), next, effects: [runOutAt(now_ms + LIMITS.oauth_refresh_life_ms)] };
+      }
+      default:
+        return unreachable(message);
+    }
+
+    function enlisted({ account_id, born, created_at_ms }: Grant): Effect {
+      return { effect: 'enlist', account_id, list: grantList(born.grants), member: facts.self, order: created_at_ms };
+    }
+
+    function end({ account_id, born }: Grant): { next: null; effects: Effect[] } {
+      const delisted: Effect = { effect: 'delist', account_id, list: grantList(born.grants), member: facts.self };
+      return { next: null, effects: [delisted, { effect: 'forget', name: 'run_out' }] };
+    }
+  },
+});
+
+/** The list of an account's grants under a life: what ends all grants leaves an empty list behind. */
+export function grantList(grants_life: number): string {
+  return `grants:${grants_life}`;
+}
+
+export function isLive(state: Grant): state is LiveGrant {
+  return state.stage.status === 'live';
+}
+
+function hasRunOut({ stage, created_at_ms }: Grant, now_ms: number): boolean {
+  if (stage.status === 'code') return now_ms >= created_at_ms + LIMITS.oauth_code_life_ms;
+  return now_ms >= stage.turned_at_ms + LIMITS.oauth_refresh_life_ms;
+}
+
+function mayRevoke(state: Grant, by: Extract<GrantMessage, { type: 'revoke' }>['by']): boolean {
+  if ('client_id' in by) return state.client_id === by.client_id;
+  return isLive(state) && state.account_id === by.account_id && state.born.grants === by.grants_life;
+}
+
+/** Both may only narrow (RFC 6749, 6; RFC 8707, 2.2). */
+function widerThan({ scopes, audience }: Grant, asked: Narrowing): OauthError | null {
+  if (asked.audience === 'api' && audience === 'mcp') return WIDER_AUDIENCE;
+  return asked.scopes?.every((scope) => scopes.includes(scope)) === false ? WIDER_SCOPE : null;
+}
+
+function issued(state: LiveGrant, asked: Narrowing): IssuedGrant {
+  return { grant: state, scopes: asked.scopes ?? state.scopes, audience: asked.audience ?? state.audience };
+}
+
+function sameNarrowing(a: Narrowing, b: Narrowing): boolean {
+  const text = ({ scopes, audience }: Narrowing) => `${audience} ${scopes?.toSorted().join(' ')}`;
+  return text(a) === text(b);
+}
+
+function runOutAt(at_ms: number): Effect {
+  const message: GrantMessage = { type: 'run_out' };
+  return { effect: 'remind', name: 'run_out', at_ms, message };
+}

@@ -1,0 +1,44 @@
+import type { AccountMessage, AccountView } from '../actors/account.js';
+import type { DrawnAccount, EmailMessage } from '../actors/email.js';
+import { drawId, drawPartition } from '../src/draw.js';
+import type { Services } from '../src/services.js';
+import { isId } from '../src/vocabulary/ids.js';
+import { isRefusal, type Refusal, refuse } from '../src/vocabulary/refusals.js';
+import { emailAddress } from './forms.js';
+
+/** Accounts by the email that leads to them. */
+
+const NO_ACCOUNT = refuse('NOT_FOUND', 'There is no such account.');
+
+/** Ids for an account that may have to be made. */
+export function drawAccount({ clock }: Services): DrawnAccount {
+  const partition = drawPartition();
+  const drawn = () => drawId({ partition, now_ms: clock.now() });
+  return { account_id: drawn(), workspace_id: drawn() };
+}
+
+/** The account as it is now. One whose making is still under way will be finished: it is worth coming again. */
+export async function accountOf({ runtime }: Services, account_id: string): Promise<AccountView | Refusal> {
+  const view: AccountMessage = { type: 'view' };
+  const account = await runtime.ask<AccountView>({ kind: 'account', id: account_id }, view);
+  if (!isRefusal(account) || account.refused !== 'UNAUTHORIZED') return account;
+  return refuse('UNAVAILABLE', 'The account is being made; try again in a moment.', { retry_after_s: 2 });
+}
+
+/** The account that staff name by its id or its email. */
+export async function accountNamed(services: Services, named: string): Promise<AccountView | Refusal> {
+  const { runtime } = services;
+  let account_id: string | null = isId(named) ? named : null;
+  if (account_id === null) {
+    const email = emailAddress.safeParse(named);
+    if (!email.success) return NO_ACCOUNT;
+    const view: EmailMessage = { type: 'view' };
+    const found = await runtime.ask<{ account_id: string | null }>({ kind: 'email', id: email.data }, view);
+    if (isRefusal(found)) return found;
+    account_id = found.account_id;
+  }
+  if (account_id === null) return NO_ACCOUNT;
+  const view: AccountMessage = { type: 'view' };
+  const account = await runtime.ask<AccountView>({ kind: 'account', id: account_id }, view);
+  return isRefusal(account) && account.refused === 'UNAUTHORIZED' ? NO_ACCOUNT : account;
+}

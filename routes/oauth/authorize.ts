@@ -1,0 +1,182 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { BrowserSignIn, BrowserSignInMessage } from '../../actors/browser_sign_in.js';
+import type { GrantMessage } from '../../actors/grant.js';
+import type { Client } from '../../src/clients/client.js';
+import { matchesRegistered } from '../../src/clients/redirect_uris.js';
+import { drawBytes, drawId, drawPartition } from '../../src/draw.js';
+import { deriveToken } from '../../src/secrets/tokens.js';
+import type { Services } from '../../src/services.js';
+import { partitionOfId } from '../../src/vocabulary/ids.js';
+import { LIMITS } from '../../src/vocabulary/limits.js';
+import { isOauthError, oauthError } from '../../src/vocabulary/oauth_errors.js';
+import { isRefusal } from '../../src/vocabulary/refusals.js';
+import { readParameters } from '../../src/wire/form.js';
+import { type Answer, type Call, openRoute, type Route } from '../route.js';
+import { type AuthorizationRequest, authorizationRequest } from './authorization_request.js';
+import { browserSessionOf, extendBrowserSession, type LiveBrowserSession } from './browser_sessions.js';
+import { browserCookie } from './cookies.js';
+import { issuerOf, issuerUrl } from './issuer.js';
+import { leave, type ReturnAddress, sendBack } from './redirect.js';
+
+/** The browser's way in. Interface: "OAuth rules", prompt. */
+
+const LOGIN_REQUIRED = oauthError('login_required', 'Nobody is signed in here in a way that this client can use.');
+
+export const AUTHORIZE_ROUTES: readonly Route[] = [
+  openRoute({
+    method: 'GET',
+    path: '/oauth/authorize',
+    credential: 'none',
+    dialect: 'page',
+    handler: (call) => authorize(call),
+  }),
+];
+
+/** A request whose client and return address are known to be right: from here on, errors are told to the client. */
+type Request = { client: Client; asked: AuthorizationRequest; back: ReturnAddress };
+
+async function authorize({ services, request, reply }: Call<null, undefined, undefined>): Promise<Answer> {
+  // New authorizations are made at the present address only.
+  if (issuerOf(services, request) === 'legacy') {
+    return leave(reply, issuerUrl(services, 'base') + request.url);
+  }
+  const query = request.url.slice(request.url.indexOf('?') + 1 || request.url.length);
+  const parameters = readParameters(query);
+  if (parameters === null) return oauthError('invalid_request', 'The address of this page is malformed.');
+  const { values, repeated } = parameters;
+  const { client_id, redirect_uri, state = null } = values;
+  if (
+    client_id === undefined ||
+    redirect_uri === undefined ||
+    repeated.some((name) => /^client_id$|^redirect_uri$/.test(name))
+  ) {
+    return oauthError(
+      'invalid_request',
+      'The app must say once who it is (client_id) and where to return to (redirect_uri).',
+    );
+  }
+  const client = await services.clients.find(client_id);
+  if (client === null) return oauthError('invalid_request', 'This app is not known here.');
+  if (client.native)
+    return oauthError('unauthorized_client', 'This app signs people in by itself, not in the browser.');
+  if (!client.redirect_uris.some((registered) => matchesRegistered(registered, redirect_uri))) {
+    return oauthError('invalid_request', 'The app has not registered the address that it wants to return to.');
+  }
+  if ((state?.length ?? 0) > LIMITS.state_chars_max) {
+    const too_long = oauthError('invalid_request', `state must be at most ${LIMITS.state_chars_max} characters.`);
+    return sendBack(services, reply, { redirect_uri, state: null }, too_long);
+  }
+  const back = { redirect_uri, state: repeated.includes('state') ? null : state };
+  if (repeated.length > 0) {
+    return sendBack(services, reply, back, oauthError('invalid_request', `${repeated[0]} may be given only once.`));
+  }
+  const asked = authorizationRequest(client, values, issuerUrl(services, 'base'));
+  if (isOauthError(asked)) return sendBack(services, reply, back, asked);
+  return prompted(services, { request, reply }, { client, asked, back }, values.prompt?.split(' ') ?? []);
+}
+
+/** What the table of `prompt` values says; others are ignored. */
+async function prompted(
+  services: Services,
+  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
+  wanted: Request,
+  prompt: string[],
+): Promise<Answer> {
+  const { client, back } = wanted;
+  const [none, login, select] = ['none', 'login', 'select_account'].map((value) => prompt.includes(value));
+  if (none && (login || select)) {
+    return sendBack(services, reply, back, oauthError('invalid_request', 'prompt=none goes with no other prompt.'));
+  }
+  // Third-party clients get a code prompt and a consent page every time: a session is nothing to them.
+  if (none && client.party === 'third') return sendBack(services, reply, back, LOGIN_REQUIRED);
+  const uses_session = client.party === 'first' && !login;
+  const live = uses_session ? await browserSessionOf(services, request) : null;
+  if (isRefusal(live)) return live;
+  if (live !== null) {
+    const extended = await extendBrowserSession(services, reply, live);
+    if (isRefusal(extended)) return extended;
+    if (!select) return grantFromSession(services, reply, wanted, live);
+  }
+  if (none) return sendBack(services, reply, back, LOGIN_REQUIRED);
+  return beginSignIn(services, { request, reply }, wanted, live);
+}
+
+/** No page: the person is signed in and the client is ours. */
+async function grantFromSession(
+  services: Services,
+  reply: FastifyReply,
+  { client, asked, back }: Request,
+  { session, account }: LiveBrowserSession,
+): Promise<Answer> {
+  const { runtime, keys, clock } = services;
+  const { challenge, ...request_of_grant } = asked;
+  const id = drawId({ partition: partitionOfId(account.id), now_ms: clock.now() });
+  const own = { seed: drawBytes(16), key_id: keys.currentKeyId() };
+  const born = { account: account.lives.account, grants: session.born.grants };
+  const message: GrantMessage = {
+    type: 'open',
+    grant: {
+      ...request_of_grant,
+      ...own,
+      client_id: client.client_id,
+      account_id: account.id,
+      issuer: 'base',
+      born,
+      verified_at_ms: session.verified_at_ms,
+      code: { challenge, redirect_uri: back.redirect_uri },
+    },
+  };
+  const opened = await runtime.ask({ kind: 'grant', id }, message, [
+    { guard: 'life', account_id: account.id, life: 'grants', value: born.grants },
+  ]);
+  if (isRefusal(opened)) return opened;
+  return sendBack(services, reply, back, { code: deriveToken(keys, 'authorization_code', { ...own, id, counter: 0 }) });
+}
+
+/** Keeps the whole request and leads to the first page. */
+async function beginSignIn(
+  services: Services,
+  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
+  { client, asked, back }: Request,
+  live: LiveBrowserSession | null,
+): Promise<Answer> {
+  const { runtime, keys, clock } = services;
+  const { challenge, ...request_of_grant } = asked;
+  const id = drawId({ partition: drawPartition(), now_ms: clock.now() });
+  const message: BrowserSignInMessage = {
+    type: 'open',
+    sign_in: {
+      request: {
+        ...request_of_grant,
+        client_id: client.client_id,
+        issuer: 'base',
+        code: { challenge, redirect_uri: back.redirect_uri },
+      },
+      client_name: client.name,
+      state: back.state,
+      needs_consent: client.party === 'third',
+      browser: browserHash(services, id, browserCookie(services, request, reply)),
+      seed: drawBytes(16),
+      key_id: keys.currentKeyId(),
+      session: {
+        id: drawId({ partition: drawPartition(), now_ms: clock.now() }),
+        seed: drawBytes(16),
+        key_id: keys.currentKeyId(),
+      },
+    },
+    signed_in: live === null ? null : { session_id: live.id, email: live.session.email },
+  };
+  const opened = await runtime.ask<BrowserSignIn>({ kind: 'browser_sign_in', id }, message);
+  return isRefusal(opened) ? opened : leave(reply, signInPath(id));
+}
+
+/** Where the pages of a sign-in lie. */
+export function signInPath(id: string): string {
+  return `/oauth/sign-in/${id}`;
+}
+
+/** What is kept of the browser that began a sign-in. `key_id.hash`. */
+function browserHash({ keys }: Services, sign_in_id: string, cookie: string): string {
+  const { key_id, mac } = keys.keyedHash('sign-in browser', sign_in_id, cookie);
+  return `${key_id}.${Buffer.from(mac).toString('base64url')}`;
+}

@@ -1,0 +1,62 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { AccountView } from '../../actors/account.js';
+import { type BrowserSession, type BrowserSessionMessage, browserSessionEndMs } from '../../actors/browser_session.js';
+import { deriveToken, isGenuine, parseToken } from '../../src/secrets/tokens.js';
+import type { Services } from '../../src/services.js';
+import { isRefusal, type Refusal } from '../../src/vocabulary/refusals.js';
+import { accountOf } from '../account_of_email.js';
+import { sessionCookie, setSessionCookie } from './cookies.js';
+
+/** A browser session that lives, as its cookie says. */
+export type LiveBrowserSession = { id: string; session: BrowserSession; account: AccountView };
+
+/** The session of this browser; null when there is none, or it has ended. */
+export async function browserSessionOf(
+  services: Services,
+  request: FastifyRequest,
+): Promise<LiveBrowserSession | null | Refusal> {
+  const { keys, runtime } = services;
+  const cookie = sessionCookie(services, request);
+  const parsed = cookie === null ? null : parseToken('browser_session', cookie);
+  if (parsed === null) return null;
+  const view: BrowserSessionMessage = { type: 'view' };
+  const session = await runtime.ask<BrowserSession>({ kind: 'browser_session', id: parsed.id }, view);
+  if (isRefusal(session)) return session.refused === 'UNAUTHORIZED' ? null : session;
+  if (!isGenuine(keys, 'browser_session', parsed, session)) return null;
+  const account = await accountOf(services, session.account_id);
+  if (isRefusal(account)) return account;
+  return session.born.grants === account.lives.grants ? { id: parsed.id, session, account } : null;
+}
+
+/** Counts as use, which makes it last longer; the cookie follows. */
+export async function extendBrowserSession(
+  services: Services,
+  reply: FastifyReply,
+  { id }: { id: string },
+): Promise<null | Refusal> {
+  const use: BrowserSessionMessage = { type: 'use' };
+  const session = await services.runtime.ask<BrowserSession>({ kind: 'browser_session', id }, use);
+  if (isRefusal(session)) return session.refused === 'UNAUTHORIZED' ? null : session;
+  showBrowserSession(services, reply, { id, session });
+  return null;
+}
+
+/** Gives the browser its session's cookie, for as long as the session lasts. */
+export function showBrowserSession(
+  services: Services,
+  reply: FastifyReply,
+  { id, session }: { id: string; session: BrowserSession },
+): void {
+  const value = deriveToken(services.keys, 'browser_session', { ...session, id, counter: 0 });
+  const max_age_s = Math.floor((browserSessionEndMs(session) - services.clock.now()) / 1000);
+  setSessionCookie(services, reply, { value, max_age_s });
+}
+
+/** Ends the session of this browser, if it has one; an unknown cookie is nothing to end. */
+export async function endBrowserSession(services: Services, request: FastifyRequest): Promise<null | Refusal> {
+  const live = await browserSessionOf(services, request);
+  if (live === null || isRefusal(live)) return live;
+  const message: BrowserSessionMessage = { type: 'end' };
+  const ended = await services.runtime.ask({ kind: 'browser_session', id: live.id }, message);
+  return isRefusal(ended) ? ended : null;
+}

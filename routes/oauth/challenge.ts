@@ -1,0 +1,160 @@
+import { z } from 'zod';
+import type { AuthSession, AuthSessionMessage, AuthSessionReply } from '../../actors/auth_session.js';
+import { checkCaptcha } from '../../src/captcha.js';
+import { drawBytes, drawId, drawPartition } from '../../src/draw.js';
+import { deriveToken, isGenuine, parseToken } from '../../src/secrets/tokens.js';
+import type { Services } from '../../src/services.js';
+import { partitionOfId } from '../../src/vocabulary/ids.js';
+import { LIMITS } from '../../src/vocabulary/limits.js';
+import { isOauthError, type OauthError, oauthError } from '../../src/vocabulary/oauth_errors.js';
+import { isRefusal, refuse } from '../../src/vocabulary/refusals.js';
+import { emailAddress } from '../forms.js';
+import { type Answer, type Call, openRoute, type Route } from '../route.js';
+import { authorizationRequest } from './authorization_request.js';
+import { issuerOf, issuerUrl } from './issuer.js';
+import { accountBehind, newCode, triedCode } from './sign_in_code.js';
+
+/** Native sign-in of first-party apps. Interface: "POST /oauth/authorize-challenge". */
+
+const text = z.string().optional();
+const form = z.object({
+  client_id: text,
+  response_type: text,
+  code_challenge: text,
+  code_challenge_method: text,
+  email: text,
+  scope: text,
+  resource: text,
+  installation_label: text,
+  captcha_token: text,
+  auth_session: text,
+  otp: text,
+});
+type Form = z.output<typeof form>;
+
+const INVALID_SESSION = oauthError('invalid_session', 'The auth_session is unknown, expired, used or ended.');
+const CAPTCHA_FAILED = oauthError('invalid_request', 'captcha_token must be the token of a CAPTCHA that was passed.');
+const CAPTCHA_AWAY = refuse('UNAVAILABLE', 'The CAPTCHA cannot be checked at the moment.', { retry_after_s: 10 });
+
+export const CHALLENGE_ROUTES: readonly Route[] = [
+  openRoute({
+    method: 'POST',
+    path: '/oauth/authorize-challenge',
+    credential: 'none',
+    rate: 'native_steps',
+    dialect: 'oauth',
+    takes: 'form',
+    body: form,
+    async handler(call) {
+      const { services, request, reply, body } = call;
+      // New sign-ins are made at the present address only; the method and the form stay.
+      if (issuerOf(services, request) === 'legacy') {
+        return reply.redirect(issuerUrl(services, 'base') + request.url, 307);
+      }
+      return body.auth_session === undefined && body.otp === undefined ? begin(call) : finish(call);
+    },
+  }),
+];
+
+type NativeCall = Call<null, Form, undefined>;
+
+/** Step 1: a code is mailed whether or not there is an account. */
+async function begin({ services, request, body }: NativeCall): Promise<Answer> {
+  const { clients, runtime, keys, clock, settings } = services;
+  if (body.client_id === undefined) return oauthError('invalid_request', 'client_id is missing.');
+  const client = await clients.find(body.client_id);
+  if (client?.native !== true) {
+    return oauthError('unauthorized_client', 'This client may not sign people in natively.');
+  }
+  const asked = authorizationRequest(client, body, issuerUrl(services, 'base'));
+  if (isOauthError(asked)) {
+    // There is no redirect that a response type could matter to.
+    return asked.error === 'unsupported_response_type' ? { ...asked, error: 'invalid_request' } : asked;
+  }
+  const email = emailAddress.safeParse(body.email);
+  if (!email.success) return oauthError('invalid_request', 'email must be an email address.');
+  const captcha = await checkCaptcha(settings, { token: body.captcha_token, network: request.ip });
+  if (captcha === 'away') return CAPTCHA_AWAY;
+  if (captcha === 'failed') return CAPTCHA_FAILED;
+
+  const id = drawId({ partition: drawPartition(), now_ms: clock.now() });
+  const code = await newCode(services, request, { sign_in_id: id, email: email.data });
+  if (isRefusal(code)) return code;
+  const { challenge, ...request_of_grant } = asked;
+  const message: AuthSessionMessage = {
+    type: 'open',
+    session: {
+      email: email.data,
+      request: {
+        ...request_of_grant,
+        client_id: client.client_id,
+        issuer: 'base',
+        code: { challenge, redirect_uri: null },
+      },
+      seed: drawBytes(16),
+      key_id: keys.currentKeyId(),
+    },
+    code,
+  };
+  const opened = await runtime.ask<AuthSession>({ kind: 'auth_session', id }, message);
+  if (isRefusal(opened)) return opened;
+  void services.mails.sendDue(partitionOfId(id)); // the answer does not wait for it
+  const auth_session = deriveToken(keys, 'auth_session', { ...opened, id, counter: 0 });
+  return enterCode(services, opened, { auth_session, text: 'Enter the code that was emailed.' });
+}
+
+/** Step 2: the code is shown, once. */
+async function finish({ services, request, body }: NativeCall): Promise<Answer> {
+  const { runtime, keys } = services;
+  if (body.auth_session === undefined) return oauthError('invalid_request', 'auth_session is missing.');
+  if (body.otp === undefined || !/^\d{6}$/.test(body.otp)) {
+    return oauthError('invalid_request', 'otp must be six digits.');
+  }
+  const parsed = parseToken('auth_session', body.auth_session);
+  if (parsed === null) return INVALID_SESSION;
+  const address = { kind: 'auth_session', id: parsed.id };
+  const view: AuthSessionMessage = { type: 'view' };
+  const session = await runtime.ask<AuthSession>(address, view);
+  if (isRefusal(session)) return session.refused === 'NOT_FOUND' ? INVALID_SESSION : session;
+  if (!isGenuine(keys, 'auth_session', parsed, session)) return INVALID_SESSION;
+  const { email } = session;
+
+  const tried = await triedCode(services, request, { sign_in_id: parsed.id, email, code: body.otp });
+  if (isRefusal(tried)) return tried;
+  const attempt: AuthSessionMessage = { type: 'try_code', tried, client_id: body.client_id ?? null };
+  const judged = await runtime.ask<AuthSessionReply>(address, attempt);
+  if (isRefusal(judged)) return judged;
+  if (isOauthError(judged)) {
+    const { error, error_description: text } = judged;
+    const { auth_session } = body;
+    return error === 'insufficient_authorization' ? enterCode(services, session, { auth_session, text }) : judged;
+  }
+  return complete(services, request, { id: parsed.id, email });
+}
+
+/** Opens the grant in the account's home. Until that is done, the same right code can be sent again. */
+async function complete(
+  services: Services,
+  request: NativeCall['request'],
+  { id, email }: { id: string; email: string },
+): Promise<Answer> {
+  const { runtime, keys, clock } = services;
+  const account = await accountBehind(services, request, email);
+  if (isRefusal(account)) return account;
+  const grant_id = drawId({ partition: partitionOfId(account.id), now_ms: clock.now() });
+  const own = { seed: drawBytes(16), key_id: keys.currentKeyId() };
+  const born = { account: account.lives.account, grants: account.lives.grants };
+  const message: AuthSessionMessage = { type: 'complete', grant_id, owner: { account_id: account.id, born, ...own } };
+  const completed = await runtime.askSettled<AuthSessionReply>({ kind: 'auth_session', id }, message);
+  if (isRefusal(completed) || isOauthError(completed)) return completed;
+  return { authorization_code: deriveToken(keys, 'authorization_code', { ...own, id: grant_id, counter: 0 }) };
+}
+
+function enterCode(
+  { clock }: Services,
+  { created_at_ms }: AuthSession,
+  { auth_session, text }: { auth_session: string; text: string },
+): OauthError {
+  const expires_in = Math.ceil((created_at_ms + LIMITS.auth_session_life_ms - clock.now()) / 1000);
+  return oauthError('insufficient_authorization', text, { extra: { auth_session, expires_in } });
+}

@@ -1,0 +1,45 @@
+import { oauthError } from '../../src/vocabulary/oauth_errors.js';
+import { isRefusal } from '../../src/vocabulary/refusals.js';
+import { readParameters } from '../../src/wire/form.js';
+import { openRoute, type Route } from '../route.js';
+import { endBrowserSession } from './browser_sessions.js';
+import { clearSessionCookie } from './cookies.js';
+import { leave } from './redirect.js';
+
+/** Ends the browser session and goes back. Interface: "GET /oauth/end-session". Grants and app sessions stay. */
+export const END_SESSION_ROUTES: readonly Route[] = [
+  openRoute({
+    method: 'GET',
+    path: '/oauth/end-session',
+    credential: 'none',
+    dialect: 'page',
+    async handler({ services, request, reply }) {
+      const query = request.url.slice(request.url.indexOf('?') + 1 || request.url.length);
+      const parameters = readParameters(query);
+      const { client_id, post_logout_redirect_uri: address, state } = parameters?.values ?? {};
+      if (client_id === undefined || address === undefined || parameters?.repeated.length !== 0) {
+        return oauthError('invalid_request', 'client_id and post_logout_redirect_uri must each be given once.');
+      }
+      const client = await services.clients.find(client_id);
+      if (client === null) return oauthError('invalid_request', 'This app is not known here.');
+      const origin = webOrigin(address);
+      if (origin === null || !client.redirect_uris.some((registered) => webOrigin(registered) === origin)) {
+        return oauthError('invalid_request', 'The app may not return to this address.');
+      }
+      const ended = await endBrowserSession(services, request);
+      if (isRefusal(ended)) return ended;
+      clearSessionCookie(services, reply);
+      if (state === undefined) return leave(reply, address);
+      const back = new URL(address);
+      back.searchParams.set('state', state);
+      return leave(reply, back.href);
+    },
+  }),
+];
+
+/** The origin of a web address; null for anything else, since all other schemes share the origin `null`. */
+function webOrigin(address: string): string | null {
+  if (!/^https?:\/\/[^\s\\]+$/i.test(address) || !URL.canParse(address)) return null;
+  const { origin, username, password } = new URL(address);
+  return username === '' && password === '' ? origin : null;
+}

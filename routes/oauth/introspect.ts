@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import { isOauthError, oauthError } from '../../src/vocabulary/oauth_errors.js';
+import { isEnabled } from '../../src/vocabulary/permissions.js';
+import { isRefusal } from '../../src/vocabulary/refusals.js';
+import { accessTokenHolder } from '../principal.js';
+import { openRoute, type Route } from '../route.js';
+import { authenticateConfidentialFirstParty } from './client_authentication.js';
+import { issuerOf } from './issuer.js';
+
+const AGENT = 'svc-agent';
+
+/** RFC 7662, for our own confidential clients. Interface: "Introspection result". */
+export const INTROSPECT_ROUTES: readonly Route[] = [
+  openRoute({
+    method: 'POST',
+    path: '/oauth/introspect',
+    credential: 'none',
+    dialect: 'oauth',
+    takes: 'form',
+    body: z.object({
+      token: z.string().optional(),
+      client_id: z.string().optional(),
+      client_secret: z.string().optional(),
+    }),
+    async handler({ services, request, body }) {
+      const caller = await authenticateConfidentialFirstParty(services, request, body);
+      if (isOauthError(caller) || isRefusal(caller)) return caller;
+      if (body.token === undefined) return oauthError('invalid_request', 'token is missing.');
+      const holder = await accessTokenHolder(services, body.token, issuerOf(services, request));
+      // Only what is known to be over is inactive: trouble of ours says nothing about a token.
+      if (isRefusal(holder)) return holder.refused === 'UNAUTHORIZED' ? { active: false } : holder;
+      const { account, claims, permissions } = holder;
+      return {
+        active: true,
+        token_type: 'Bearer',
+        client_id: claims.client_id,
+        sub: account.id,
+        username: account.email,
+        scope: permissions.join(' '),
+        ...(claims.client_id === AGENT ? { agent_enabled: isEnabled(account.entitlements, 'agent.experimental') } : {}),
+      };
+    },
+  }),
+];

@@ -1,0 +1,274 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import type { BrowserSignIn, BrowserSignInMessage, DrawnGrant } from '../../actors/browser_sign_in.js';
+import { checkCaptcha } from '../../src/captcha.js';
+import { redirectHost } from '../../src/clients/redirect_uris.js';
+import { drawBytes, drawId } from '../../src/draw.js';
+import { networkOf, type RateName } from '../../src/rate_limits.js';
+import { equalBytes } from '../../src/secrets/server_keys.js';
+import { deriveToken, isGenuine, parseToken } from '../../src/secrets/tokens.js';
+import type { Services } from '../../src/services.js';
+import { partitionOfId } from '../../src/vocabulary/ids.js';
+import { LIMITS } from '../../src/vocabulary/limits.js';
+import { oauthError } from '../../src/vocabulary/oauth_errors.js';
+import { isRefusal, type Refusal, refuse } from '../../src/vocabulary/refusals.js';
+import { emailAddress } from '../forms.js';
+import { captchaWidget } from '../pages/captcha_widget.js';
+import { type Flow, type Page, sendPage } from '../pages/page.js';
+import { type Answer, openRoute, type Route } from '../route.js';
+import { signInPath } from './authorize.js';
+import { browserSessionOf, endBrowserSession, showBrowserSession } from './browser_sessions.js';
+import { knownBrowserCookie } from './cookies.js';
+import { leave, sendBack } from './redirect.js';
+import { accountBehind, newCode, triedCode } from './sign_in_code.js';
+
+/** The pages between /oauth/authorize and the redirect back. Each shows the step that its sign-in is at. */
+
+const OTHER_BROWSER = refuse(
+  'FORBIDDEN',
+  'This sign-in was begun in another browser, or cookies are switched off. Go back to the app and start again.',
+);
+const DENIED = oauthError('access_denied', 'The person did not allow it.');
+const SIX_DIGITS = 'Enter the six digits of the code.';
+const CAPTCHA_AWAY = refuse('UNAVAILABLE', 'The CAPTCHA cannot be checked at the moment.', { retry_after_s: 10 });
+
+const text = z.string().optional();
+const form = z.object({
+  form_token: text,
+  action: text,
+  email: text,
+  code: text,
+  // As the usual providers' widgets name it.
+  captcha_token: text,
+  'cf-turnstile-response': text,
+  'h-captcha-response': text,
+  'g-recaptcha-response': text,
+});
+type Form = z.output<typeof form>;
+
+export const SIGN_IN_ROUTES: readonly Route[] = [
+  openRoute({
+    method: 'GET',
+    path: '/oauth/sign-in/:id',
+    credential: 'none',
+    dialect: 'page',
+    async handler({ services, request, reply, params }) {
+      const visit = await visitOf(services, { request, reply }, params.id as string);
+      return isRefusal(visit) ? visit : show(visit);
+    },
+  }),
+  openRoute({
+    method: 'POST',
+    path: '/oauth/sign-in/:id',
+    credential: 'none',
+    dialect: 'page',
+    takes: 'form',
+    body: form,
+    async handler({ services, request, reply, params, body }) {
+      const visit = await visitOf(services, { request, reply }, params.id as string);
+      if (isRefusal(visit)) return visit;
+      const token = parseToken('sign_in_form', body.form_token ?? '');
+      if (token === null || token.id !== visit.id || !isGenuine(services.keys, 'sign_in_form', token, visit.sign_in)) {
+        return refuse('FORBIDDEN', 'This form does not belong to this sign-in. Go back to the app and start again.');
+      }
+      const act = ACTIONS[body.action ?? ''];
+      return act === undefined ? refuse('BAD_REQUEST', 'The form says nothing that can be done.') : act(visit, body);
+    },
+  }),
+];
+
+/** A request of the browser that began the sign-in. */
+type Visit = { services: Services; request: FastifyRequest; reply: FastifyReply; id: string; sign_in: BrowserSignIn };
+
+async function visitOf(
+  services: Services,
+  ends: { request: FastifyRequest; reply: FastifyReply },
+  id: string,
+): Promise<Visit | Refusal> {
+  const view: BrowserSignInMessage = { type: 'view' };
+  const sign_in = await services.runtime.ask<BrowserSignIn>({ kind: 'browser_sign_in', id }, view);
+  if (isRefusal(sign_in)) return sign_in;
+  const [key_id = '', hash = ''] = sign_in.browser.split('.');
+  const cookie = knownBrowserCookie(services, ends.request) ?? '';
+  const mac = services.keys.keyedHashWith(key_id, 'sign-in browser', id, cookie);
+  if (mac === null || !equalBytes(mac, Buffer.from(hash, 'base64url'))) return OTHER_BROWSER;
+  return { services, ...ends, id, sign_in };
+}
+
+/** What the buttons of the pages do. */
+const ACTIONS: Record<string, (visit: Visit, body: Form) => Promise<Answer>> = {
+  email: sendCode,
+  resend: async (visit) => {
+    const { step } = visit.sign_in;
+    return step.at === 'code' ? mailCode(visit, step.email) : goOn(visit);
+  },
+  other_email: (visit) => tell(visit, { type: 'other_email' }),
+  code: tryCode,
+  continue: continueAs,
+  approve: (visit) => approve(visit),
+  deny: (visit) => tell(visit, { type: 'deny' }),
+  leave: (visit) => tell(visit, { type: 'deny' }),
+};
+
+async function sendCode(visit: Visit, body: Form): Promise<Answer> {
+  const { services, request } = visit;
+  const email = emailAddress.safeParse(body.email ?? '');
+  if (!email.success) return show(visit, { problem: 'Enter an email address, such as name@example.com.' });
+  const token =
+    body.captcha_token ?? body['cf-turnstile-response'] ?? body['h-captcha-response'] ?? body['g-recaptcha-response'];
+  const captcha = await checkCaptcha(services.settings, { token, network: request.ip });
+  if (captcha === 'away') return CAPTCHA_AWAY;
+  if (captcha === 'failed') return show(visit, { problem: 'Please show first that you are a person.' });
+  return mailCode(visit, email.data);
+}
+
+async function mailCode(visit: Visit, email: string): Promise<Answer> {
+  const { services, request, id } = visit;
+  const limited = rateLimited(visit, 'codes_sent');
+  if (limited !== null) return limited;
+  const code = await newCode(services, request, { sign_in_id: id, email });
+  if (isRefusal(code)) return code;
+  const answer = await tell(visit, { type: 'send_code', email, code });
+  void services.mails.sendDue(partitionOfId(id)); // the page does not wait for it
+  return answer;
+}
+
+async function tryCode(visit: Visit, body: Form): Promise<Answer> {
+  const { services, request, id, sign_in } = visit;
+  const { step } = sign_in;
+  if (step.at !== 'code' && step.at !== 'verified') return goOn(visit);
+  const code = (body.code ?? '').replace(/\s/g, '');
+  if (!/^\d{6}$/.test(code)) return show(visit, { problem: SIX_DIGITS });
+  const limited = rateLimited(visit, 'codes_checked');
+  if (limited !== null) return limited;
+  const tried = await triedCode(services, request, { sign_in_id: id, email: step.email, code });
+  if (isRefusal(tried)) return tried;
+  const judged = await ask(visit, { type: 'try_code', tried });
+  if (isRefusal(judged)) return judged;
+  const now = { ...visit, sign_in: judged };
+  if (judged.step.at === 'verified') return enter(now, judged.step.email);
+  if (judged.step.at !== 'code') return goOn(now);
+  const left = LIMITS.sign_in_tries_max - judged.wrong;
+  return show(now, {
+    problem: `That code is wrong or has expired. You can try ${left === 1 ? 'once' : `${left} times`} more.`,
+  });
+}
+
+/** After a right code: the account, a new browser session whatever cookie came, and then on. */
+async function enter(visit: Visit, email: string): Promise<Answer> {
+  const { services, request, reply } = visit;
+  const account = await accountBehind(services, request, email);
+  if (isRefusal(account)) return account;
+  const before = await endBrowserSession(services, request);
+  if (isRefusal(before)) return before;
+  const born = { account: account.lives.account, grants: account.lives.grants };
+  const grant = drawGrant(services, account.id);
+  const entered = await ask(visit, { type: 'enter', account: { account_id: account.id, born }, grant });
+  if (isRefusal(entered)) return entered;
+  const { id, ...cookie } = entered.session;
+  const now_ms = services.clock.now();
+  const session = { account_id: account.id, born, email, verified_at_ms: now_ms, last_used_at_ms: now_ms };
+  showBrowserSession(services, reply, { id, session: { ...session, ...cookie } });
+  return goOn({ ...visit, sign_in: entered });
+}
+
+/** Continuing counts from the session's own code. */
+async function continueAs(visit: Visit): Promise<Answer> {
+  const { services, request, sign_in } = visit;
+  const { step } = sign_in;
+  if (step.at !== 'accounts') return goOn(visit);
+  const live = await browserSessionOf(services, request);
+  if (isRefusal(live)) return live;
+  if (live === null || live.id !== step.session_id) return tell(visit, { type: 'other_email' }); // it has ended meanwhile
+  const { session, account } = live;
+  const born = { account: account.lives.account, grants: session.born.grants };
+  const owner = { account_id: account.id, born, verified_at_ms: session.verified_at_ms };
+  return tell(visit, { type: 'continue', owner, grant: drawGrant(services, account.id) });
+}
+
+async function approve(visit: Visit): Promise<Answer> {
+  const { step } = visit.sign_in;
+  if (step.at !== 'consent') return goOn(visit);
+  return tell(visit, { type: 'approve', grant: drawGrant(visit.services, step.owner.account_id) });
+}
+
+function drawGrant({ keys, clock }: Services, account_id: string): DrawnGrant {
+  const grant_id = drawId({ partition: partitionOfId(account_id), now_ms: clock.now() });
+  return { grant_id, seed: drawBytes(16), key_id: keys.currentKeyId() };
+}
+
+function ask({ services, id }: Visit, message: BrowserSignInMessage): Promise<BrowserSignIn | Refusal> {
+  return services.runtime.askSettled<BrowserSignIn>({ kind: 'browser_sign_in', id }, message);
+}
+
+async function tell(visit: Visit, message: BrowserSignInMessage): Promise<Answer> {
+  const sign_in = await ask(visit, message);
+  return isRefusal(sign_in) ? sign_in : goOn({ ...visit, sign_in });
+}
+
+/** After a form: back to the client where all is said, else to the page of the present step. */
+function goOn(visit: Visit): Answer {
+  const { services, reply, id, sign_in } = visit;
+  const { step, request, state } = sign_in;
+  // Later than a double click the code may be used up: sending it again could only look like theft.
+  const is_fresh = step.at === 'done' && services.clock.now() < step.at_ms + LIMITS.oauth_code_replay_harmless_ms;
+  if (step.at !== 'done' || !is_fresh) return leave(reply, signInPath(id));
+  const back = { redirect_uri: request.code.redirect_uri, state };
+  if ('denied' in step.answer) return sendBack(services, reply, back, DENIED);
+  const { grant_id, ...seed } = step.answer.granted;
+  return sendBack(services, reply, back, {
+    code: deriveToken(services.keys, 'authorization_code', { ...seed, id: grant_id, counter: 0 }),
+  });
+}
+
+function rateLimited({ services, request, reply }: Visit, name: RateName): FastifyReply | null {
+  const seconds = services.rates.take(name, networkOf(request.ip));
+  if (seconds === null) return null;
+  reply.code(429).header('Retry-After', String(seconds));
+  return sendPage(reply, { page: 'wait', seconds });
+}
+
+/** The page of the present step. */
+function show(visit: Visit, { problem = null }: { problem?: string | null } = {}): FastifyReply {
+  if (problem !== null) visit.reply.code(400);
+  return sendPage(visit.reply, pageOf(visit, problem));
+}
+
+function pageOf({ services, id, sign_in }: Visit, problem: string | null): Page {
+  const { step, client_name, request } = sign_in;
+  const flow: Flow = {
+    action: signInPath(id),
+    form_token: deriveToken(services.keys, 'sign_in_form', { ...sign_in, id, counter: 0 }),
+    client_name,
+  };
+  switch (step.at) {
+    case 'email':
+      return { page: 'email', flow, email: null, problem, captcha: captchaWidget(services.settings) };
+    case 'accounts':
+      return { page: 'accounts', flow, email: step.email };
+    case 'code':
+    case 'verified': {
+      const notice = step.at === 'code' && step.resent ? 'A new code is on its way.' : null;
+      return { page: 'code', flow, email: step.email, problem, notice };
+    }
+    case 'consent': {
+      const { host, kind } = redirectHost(request.code.redirect_uri);
+      const { scopes, audience } = request;
+      return { page: 'consent', flow, email: step.email, redirect_host: host, redirect_kind: kind, scopes, audience };
+    }
+    case 'ended':
+      return {
+        page: 'ended',
+        flow,
+        heading: 'Too many wrong codes',
+        text: 'This sign-in has ended. Go back to the app and start again.',
+      };
+    case 'done':
+      return {
+        page: 'ended',
+        flow: null,
+        heading: 'This sign-in is finished',
+        text: `Go back to ${client_name}. To sign in once more, start again there.`,
+      };
+  }
+}

@@ -1,0 +1,211 @@
+import { hash } from 'node:crypto';
+import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import type { AccountMessage, AccountView } from '../../actors/account.js';
+import type { Grant, GrantMessage, GrantReply, IssuedGrant, Narrowing } from '../../actors/grant.js';
+import type { ImportedToken, ImportedTokenMessage } from '../../actors/imported_token.js';
+import type { Client } from '../../src/clients/client.js';
+import { deriveToken, isGenuine, parseToken } from '../../src/secrets/tokens.js';
+import type { Services } from '../../src/services.js';
+import type { Guard } from '../../src/store/store.js';
+import { audienceOf } from '../../src/vocabulary/audiences.js';
+import { LIMITS } from '../../src/vocabulary/limits.js';
+import { isOauthError, type OauthError, oauthError } from '../../src/vocabulary/oauth_errors.js';
+import { isRefusal, type Refusal } from '../../src/vocabulary/refusals.js';
+import { scopeList } from '../../src/vocabulary/scopes.js';
+import { type Answer, openRoute, type Route } from '../route.js';
+import { authenticateClient } from './client_authentication.js';
+import { issuerOf, issuerUrl } from './issuer.js';
+
+/** Exchange, refresh and revocation at one address. Interface: "OAuth". */
+
+const text = z.string().optional();
+const form = z.object({
+  grant_type: text,
+  client_id: text,
+  client_secret: text,
+  code: text,
+  code_verifier: text,
+  redirect_uri: text,
+  refresh_token: text,
+  scope: text,
+  resource: text,
+  token: text,
+  token_type_hint: text,
+});
+type Form = z.output<typeof form>;
+
+const NO_CODE = oauthError(
+  'invalid_grant',
+  'The authorization code is unknown, used, expired or not for this request.',
+);
+const NO_TOKEN = oauthError('invalid_grant', 'The refresh token is unknown, used, expired or not for this request.');
+/** RFC 7636, 4.1. */
+const VERIFIER_FORM = /^[A-Za-z0-9._~-]{43,128}$/;
+
+export const TOKEN_ROUTES: readonly Route[] = [
+  openRoute({
+    method: 'POST',
+    path: '/oauth/token',
+    credential: 'none',
+    dialect: 'oauth',
+    takes: 'form',
+    body: form,
+    async handler({ services, request, body }) {
+      const { grant_type, token } = body;
+      if (grant_type === undefined && token === undefined) {
+        return oauthError('invalid_request', 'grant_type is missing; to revoke, send token instead.');
+      }
+      const act = grant_type === undefined ? revoke : GRANT_TYPES.get(grant_type);
+      if (act === undefined) {
+        return oauthError('unsupported_grant_type', `grant_type must be ${[...GRANT_TYPES.keys()].join(' or ')}.`);
+      }
+      const client = await authenticateClient(services, request, body);
+      return isOauthError(client) || isRefusal(client) ? client : act({ services, request, client, body });
+    },
+  }),
+];
+
+type TokenCall = { services: Services; request: FastifyRequest; client: Client; body: Form };
+
+const GRANT_TYPES = new Map<string, (call: TokenCall) => Promise<Answer>>([
+  ['authorization_code', exchange],
+  ['refresh_token', refresh],
+]);
+
+async function exchange(call: TokenCall): Promise<Answer> {
+  const { services, client, body } = call;
+  const { code, code_verifier, redirect_uri = null } = body;
+  if (code === undefined) return oauthError('invalid_request', 'code is missing.');
+  if (code_verifier === undefined) return oauthError('invalid_request', 'code_verifier is missing.');
+  if (!VERIFIER_FORM.test(code_verifier)) return NO_CODE;
+  const found = await grantOf(call, 'authorization_code', code);
+  if (found === null) return NO_CODE;
+  if (isRefusal(found)) return found;
+  const asked = narrowingOf(call, { ...body, scope: undefined });
+  if (isOauthError(asked)) return asked;
+  const message: GrantMessage = {
+    type: 'exchange',
+    client_id: client.client_id,
+    challenge: hash('sha256', code_verifier, 'base64url'),
+    redirect_uri,
+    asked,
+  };
+  return issue(services, found, await services.runtime.ask<GrantReply>(found.address, message, found.guards));
+}
+
+async function refresh(call: TokenCall): Promise<Answer> {
+  const { services, client, body } = call;
+  if (body.refresh_token === undefined) return oauthError('invalid_request', 'refresh_token is missing.');
+  const found = await grantOf(call, 'oauth_refresh', body.refresh_token);
+  if (found === null) return NO_TOKEN;
+  if (isRefusal(found)) return found;
+  const asked = narrowingOf(call, body);
+  if (isOauthError(asked)) return asked;
+  const message: GrantMessage = { type: 'refresh', client_id: client.client_id, generation: found.counter, asked };
+  return issue(services, found, await services.runtime.ask<GrantReply>(found.address, message, found.guards));
+}
+
+/** RFC 7009: whatever the token is, it does not work for this client afterwards. An access token takes its grant along. */
+async function revoke(call: TokenCall): Promise<Answer> {
+  const { services, request, client, body } = call;
+  const token = body.token ?? '';
+  const found = (await grantOf(call, 'oauth_refresh', token)) ?? (await grantOf(call, 'authorization_code', token));
+  if (isRefusal(found)) return found;
+  const claims = found === null ? await services.access_tokens.verify(token, issuerOf(services, request)) : null;
+  const grant_id = found?.address.id ?? claims?.grant_id;
+  if (grant_id === undefined) return {};
+  const message: GrantMessage = { type: 'revoke', by: { client_id: client.client_id } };
+  const revoked = await services.runtime.ask({ kind: 'grant', id: grant_id }, message);
+  return isRefusal(revoked) ? revoked : {};
+}
+
+type FoundGrant = { address: { kind: 'grant'; id: string }; counter: number; grant: Grant; guards: Guard[] };
+
+/** The living grant that a genuine code or refresh token leads to, at this issuer; null when there is none. */
+async function grantOf(
+  { services, request }: Pick<TokenCall, 'services' | 'request'>,
+  kind: 'authorization_code' | 'oauth_refresh',
+  token: string,
+): Promise<FoundGrant | null | Refusal> {
+  const { runtime, keys } = services;
+  const parsed = parseToken(kind, token);
+  if (parsed === null) return kind === 'oauth_refresh' ? importedGrantOf({ services, request }, token) : null;
+  const address = { kind: 'grant' as const, id: parsed.id };
+  const view: GrantMessage = { type: 'view' };
+  const grant = await runtime.ask<Grant>(address, view);
+  if (isRefusal(grant)) return grant.refused === 'UNAUTHORIZED' ? null : grant;
+  if (!isGenuine(keys, kind, parsed, grant)) return null;
+  return livingGrant({ services, request }, { id: parsed.id, counter: parsed.counter, grant });
+}
+
+/** Behind a token that an earlier system gave out: it is the first of its grant. */
+async function importedGrantOf(
+  call: Pick<TokenCall, 'services' | 'request'>,
+  token: string,
+): Promise<FoundGrant | null | Refusal> {
+  const { runtime } = call.services;
+  const view: ImportedTokenMessage = { type: 'view' };
+  const address = { kind: 'imported_token', id: hash('sha256', token, 'hex') };
+  const imported = await runtime.ask<ImportedToken>(address, view);
+  if (isRefusal(imported)) return imported.refused === 'NOT_FOUND' ? null : imported;
+  const view_grant: GrantMessage = { type: 'view' };
+  const grant = await runtime.ask<Grant>({ kind: 'grant', id: imported.grant_id }, view_grant);
+  if (isRefusal(grant)) return grant.refused === 'UNAUTHORIZED' ? null : grant;
+  return livingGrant(call, { id: imported.grant_id, counter: 1, grant });
+}
+
+/** A grant works at the issuer that it was made at, while its account's grants have not all been ended. */
+async function livingGrant(
+  { services, request }: Pick<TokenCall, 'services' | 'request'>,
+  { id, counter, grant }: { id: string; counter: number; grant: Grant },
+): Promise<FoundGrant | null | Refusal> {
+  if (grant.issuer !== issuerOf(services, request)) return null;
+  const { account_id, born } = grant;
+  const view: AccountMessage = { type: 'view' };
+  const account = await services.runtime.ask<AccountView>({ kind: 'account', id: account_id }, view);
+  if (isRefusal(account)) return account.refused === 'UNAUTHORIZED' ? null : account;
+  if (account.lives.grants !== born.grants) return null;
+  const guards: Guard[] = [{ guard: 'life', account_id, life: 'grants', value: born.grants }];
+  return { address: { kind: 'grant', id }, counter, grant, guards };
+}
+
+/** What is asked for of what was granted. */
+function narrowingOf({ services, request }: TokenCall, { scope, resource }: Form): Narrowing | OauthError {
+  const issuer_url = issuerUrl(services, issuerOf(services, request));
+  const audience = resource === undefined ? null : audienceOf(issuer_url, resource);
+  if (resource !== undefined && audience === null) {
+    return oauthError('invalid_target', `resource must be ${issuer_url} or ${issuer_url}/mcp.`);
+  }
+  return { scopes: scope === undefined ? null : scopeList(scope), audience };
+}
+
+/** The token response. Interface: scope names are those that the client requested. */
+async function issue(services: Services, { address }: FoundGrant, issued: GrantReply | Refusal): Promise<Answer> {
+  if (isRefusal(issued) || isOauthError(issued)) return issued;
+  const { grant, scopes, audience } = issued as IssuedGrant;
+  const { access_tokens, keys, clock, clients } = services;
+  const issued_at_ms = clock.now();
+  const { account_id, client_id, issuer, verified_at_ms } = grant;
+  const { generation } = grant.stage;
+  const access_token = await access_tokens.issue({
+    grant_id: address.id,
+    generation,
+    account_id,
+    client_id,
+    scopes,
+    audience,
+    issuer,
+    verified_at_ms,
+    issued_at_ms,
+    expires_at_ms: issued_at_ms + LIMITS.oauth_access_life_ms,
+  });
+  void clients.used(client_id);
+  return {
+    access_token,
+    token_type: 'Bearer',
+    expires_in: LIMITS.oauth_access_life_ms / 1000,
+    refresh_token: deriveToken(keys, 'oauth_refresh', { ...grant, id: address.id, counter: generation }),
+    scope: scopes.join(' '),
+  };
+}
