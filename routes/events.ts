@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Services } from '../src/services.js';
 import type { LoggedEvent, LogHead, Store } from '../src/store/store.js';
 import { EVENT_TYPE_FORM } from '../src/vocabulary/event_types.js';
 import { partitionOfId } from '../src/vocabulary/ids.js';
@@ -20,6 +21,16 @@ const SCAN_STEP = 500;
 const AFTER_RULE = 'must be latest, 0, or a cursor that forward polling returned';
 const CURSOR_RULE = 'must be a cursor that this list returned';
 
+type EventsQuery = {
+  limit: number;
+  type?: string | null | undefined;
+  after?: string | undefined;
+  cursor?: string | undefined;
+};
+
+/** A `type` filter. */
+export const eventType = z.string().regex(EVENT_TYPE_FORM, 'must be the name of an event type');
+
 /** Account events. Interface: "GET /events modes". */
 export const EVENT_ROUTES: readonly Route[] = [
   accountRoute({
@@ -27,26 +38,28 @@ export const EVENT_ROUTES: readonly Route[] = [
     path: '/events',
     credential: 'account',
     permission: ['turns:read'],
-    query: z
-      .object({
-        limit: listLimit,
-        type: z.string().regex(EVENT_TYPE_FORM, 'must be the name of an event type').optional(),
-        after: z.string().optional(),
-        cursor: z.string().optional(),
-      })
-      .refine(({ after, cursor }) => after === undefined || cursor === undefined, {
-        path: ['cursor'],
-        message: 'cannot be combined with after',
-      }),
-    async handler({ services: { store }, who, query: { limit, type = null, after, cursor } }) {
-      const { account_id } = who;
-      const place = { account_id, partition: partitionOfId(account_id) };
-      const head = await store.logHead(place, type);
-      const reader = { store, place, head, type, limit };
-      return after === undefined ? history(reader, cursor) : polling(reader, after);
-    },
+    query: z.object({
+      limit: listLimit,
+      type: eventType.optional(),
+      after: z.string().optional(),
+      cursor: z.string().optional(),
+    }),
+    handler: async ({ services, who, query }) => listEvents(services, who.account_id, query),
   }),
 ];
+
+/** A page of an account's events: forward from `after`, else backward from `cursor` or the newest. */
+export async function listEvents(
+  { store }: Pick<Services, 'store'>,
+  account_id: string,
+  { limit, type = null, after, cursor }: EventsQuery,
+): Promise<{ items: ReturnType<typeof eventView>[]; cursor: string | null } | Refusal> {
+  if (after !== undefined && cursor !== undefined) return wrong('cursor', 'cannot be combined with after');
+  const place = { account_id, partition: partitionOfId(account_id) };
+  const head = await store.logHead(place, type);
+  const reader = { store, place, head, type, limit };
+  return after === undefined ? history(reader, cursor) : polling(reader, after);
+}
 
 type Reader = {
   store: Store;

@@ -17,6 +17,7 @@ import { decodeJson } from '../src/wire/json.js';
 import { bodyFormat, chooseAnswerFormat } from '../src/wire/media_types.js';
 import { type Answering, sendAnswer, sendRefusal } from './answers.js';
 import { deviceIdentityOf } from './device/identity.js';
+import { isWelcomeOrigin } from './mcp/origin.js';
 import { resourceMetadataOf } from './oauth/issuer.js';
 import { principalOf } from './principal.js';
 import type { Call, Dialect, Route } from './route.js';
@@ -116,6 +117,7 @@ export function mount(app: FastifyInstance, services: Services, kind: ListenerKi
     done();
   });
 
+  if (kind.listener === 'public') mountPreflights(app, routes);
   for (const route of routes.filter(({ raw }) => raw !== true)) mountRoute(app, services, kind, route);
   app.register(async (scope) => {
     // A raw body stays where it is: the handler reads it.
@@ -154,7 +156,7 @@ export function mount(app: FastifyInstance, services: Services, kind: ListenerKi
 function answeringOf(services: Services, { listener, cbor }: ListenerKind): (request: FastifyRequest) => Answering {
   const resource_metadata = (request: FastifyRequest) => resourceMetadataOf(services, request);
   const as = (dialect: Dialect): Answering => ({ dialect, listener, cbor, resource_metadata });
-  const dialects = { rest: as('rest'), oauth: as('oauth'), page: as('page') };
+  const dialects = { rest: as('rest'), oauth: as('oauth'), page: as('page'), mcp: as('mcp') };
   return (request) => dialects[request.routeOptions.config.dialect ?? 'rest'];
 }
 
@@ -169,6 +171,12 @@ function corsOf({ settings: { cors_origins } }: Services) {
   };
 }
 
+/** Preflights come without a row of their own; those of a row with its own rules are answered by these. */
+function mountPreflights(app: FastifyInstance, routes: readonly Route[]): void {
+  const rules = new Map(routes.flatMap(({ path, cors: rule }) => (rule === undefined ? [] : [[path, rule]])));
+  for (const [path, rule] of rules) app.options(path, { config: { cors: rule } }, (_request, reply) => reply.send());
+}
+
 function mountRoute(app: FastifyInstance, services: Services, kind: ListenerKind, route: Route): void {
   const callers = new WeakMap<FastifyRequest, unknown>();
   const as = answeringOf(services, kind);
@@ -177,7 +185,7 @@ function mountRoute(app: FastifyInstance, services: Services, kind: ListenerKind
   app.route({
     method: route.method,
     url: route.path,
-    config: { dialect },
+    config: { dialect, ...(route.cors === undefined ? {} : { cors: route.cors }) },
     bodyLimit: kind.body_bytes_max,
     // The order of checks is the interface's: rate, version, credential, permission; then the body; then the rest.
     onRequest: async (request, reply) => {
@@ -235,6 +243,8 @@ async function admit(
       details: [{ path: 'X-API-Version', message: 'must be 1' }],
     });
   }
+  if (dialect === 'mcp' && !isWelcomeOrigin(services, request))
+    return refuse('FORBIDDEN', 'Web pages of this origin may not call.');
   switch (route.credential) {
     case 'none':
       break;
@@ -246,7 +256,7 @@ async function admit(
     }
     case 'account':
     case 'session': {
-      const principal = await principalOf(services, request);
+      const principal = await principalOf(services, request, dialect === 'mcp' ? 'mcp' : 'rest');
       if (isRefusal(principal)) return principal;
       if (
         route.permission !== undefined &&

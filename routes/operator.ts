@@ -129,6 +129,13 @@ export const OPERATOR_ROUTES: readonly Route[] = [
 
   operatorRoute({
     method: 'POST',
+    path: '/ops/keys/rotate',
+    credential: 'operator',
+    handler: async ({ services: { signing_keys } }) => signing_keys.rotate(),
+  }),
+
+  operatorRoute({
+    method: 'POST',
     path: '/ops/clock',
     credential: 'operator',
     body: z.object({ advance_ms: whole({ min: 0, max: ADVANCE_MAX_MS }) }),

@@ -1,3 +1,4 @@
+import type { FastifyCorsOptions } from '@fastify/cors';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import type { RateName } from '../src/rate_limits.js';
@@ -21,8 +22,11 @@ export type Call<Who, Body, Query> = {
 
 export type Answer = unknown | Refusal;
 
-/** How a route speaks: in the envelope of the interface, in OAuth's plain JSON, or in pages for people. */
-export type Dialect = 'rest' | 'oauth' | 'page';
+/**
+ * How a route speaks: in the envelope of the interface, in OAuth's plain JSON, in pages for people, or in MCP's
+ * JSON-RPC, where only what is refused before a message is read comes in the envelope.
+ */
+export type Dialect = 'rest' | 'oauth' | 'page' | 'mcp';
 
 /**
  * One route, as a row: who may call it, what it takes, what it answers. `status` is that of success; 204 answers have
@@ -40,6 +44,8 @@ export type Route = {
   status?: 200 | 201 | 204;
   /** `rest` when absent. */
   dialect?: Dialect;
+  /** Which web pages may call, and with which headers; CORS_ORIGINS and the interface's list when absent. */
+  cors?: FastifyCorsOptions;
   /** What a body must be; JSON (and CBOR where the listener speaks it) when absent. */
   takes?: 'form';
   body?: z.ZodType;

@@ -5,7 +5,7 @@ import type { Services } from '../src/services.js';
 import { partitionOfId, streamOfChunk } from '../src/vocabulary/ids.js';
 import { isRefusal, type Refusal, refuse } from '../src/vocabulary/refusals.js';
 import { blobKey, readRange } from './blobs.js';
-import { listCursor, pageOf } from './cursors.js';
+import { listCursor, type Position, pageOf } from './cursors.js';
 import { listLimit } from './forms.js';
 import type { Principal } from './principal.js';
 import { accountRoute, type Route } from './route.js';
@@ -16,7 +16,7 @@ const NO_STREAM = refuse('NOT_FOUND', 'There is no such stream.');
 const NO_CHUNK = refuse('NOT_FOUND', 'There is no such chunk.');
 /** A client that takes no byte for so long (twice that, when the last write began before) is cut: it holds a file. */
 const UNREAD_MAX_MS = 10_000;
-const READS_STREAMS = ['audio:read', 'turns:read'] as const;
+export const READS_STREAMS = ['audio:read', 'turns:read'] as const;
 
 export const STREAM_ROUTES: readonly Route[] = [
   accountRoute({
@@ -25,18 +25,7 @@ export const STREAM_ROUTES: readonly Route[] = [
     credential: 'account',
     permission: READS_STREAMS,
     query: z.object({ limit: listLimit, cursor: listCursor }),
-    async handler({ services, who: { account_id }, query: { limit, cursor } }) {
-      const place = { account_id, partition: partitionOfId(account_id) };
-      const rows = await services.store.list(place, 'streams', { after: cursor, descending: true, limit: limit + 1 });
-      const page = pageOf(rows, limit);
-      const streams = await Promise.all(page.rows.map(({ member }) => viewStream(services, member)));
-      const failed = streams.find((stream) => isRefusal(stream) && stream.refused !== 'NOT_FOUND');
-      if (failed !== undefined) return failed;
-      return {
-        items: streams.filter((stream) => !isRefusal(stream)).map((stream) => streamView(stream as Stream)),
-        cursor: page.cursor,
-      };
-    },
+    handler: async ({ services, who, query }) => listStreams(services, who.account_id, query),
   }),
 
   accountRoute({
@@ -110,6 +99,24 @@ export const STREAM_ROUTES: readonly Route[] = [
     },
   }),
 ];
+
+/** A page of an account's streams, newest first. */
+export async function listStreams(
+  services: Services,
+  account_id: string,
+  { limit, cursor }: { limit: number; cursor?: Position | undefined },
+): Promise<{ items: ReturnType<typeof streamView>[]; cursor: string | null } | Refusal> {
+  const place = { account_id, partition: partitionOfId(account_id) };
+  const rows = await services.store.list(place, 'streams', { after: cursor, descending: true, limit: limit + 1 });
+  const page = pageOf(rows, limit);
+  const streams = await Promise.all(page.rows.map(({ member }) => viewStream(services, member)));
+  const failed = streams.filter(isRefusal).find(({ refused }) => refused !== 'NOT_FOUND');
+  if (failed !== undefined) return failed;
+  return {
+    items: streams.flatMap((stream) => (isRefusal(stream) ? [] : [streamView(stream)])),
+    cursor: page.cursor,
+  };
+}
 
 function viewStream({ runtime }: Services, id: string): Promise<Stream | Refusal> {
   const message: StreamMessage = { type: 'view' };

@@ -6,23 +6,11 @@ import type { Server as TlsServer } from 'node:tls';
 import fastify, { type FastifyInstance } from 'fastify';
 import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
-import { account } from '../actors/account.js';
-import { appSession } from '../actors/app_session.js';
-import { authSession } from '../actors/auth_session.js';
-import { binding } from '../actors/binding.js';
-import { browserSession } from '../actors/browser_session.js';
-import { browserSignIn } from '../actors/browser_sign_in.js';
-import { certificate } from '../actors/certificate.js';
-import { claim } from '../actors/claim.js';
-import { device } from '../actors/device.js';
-import { email } from '../actors/email.js';
-import { grant } from '../actors/grant.js';
-import { importedToken } from '../actors/imported_token.js';
-import { source } from '../actors/source.js';
-import { stream } from '../actors/stream.js';
+import { ACTOR_KINDS } from '../actors/index.js';
 import { openAuthority } from '../certs/authority.js';
 import { ROUTES } from '../routes/index.js';
 import { LISTENER_OPTIONS, type ListenerKind, mount, SERVER_OPTIONS } from '../routes/listener.js';
+import { issuerUrl } from '../routes/oauth/issuer.js';
 import { openFolderBlobStore } from './blobs/folder_blob_store.js';
 import { Clock } from './clock.js';
 import { DeviceConnections } from './device_connections.js';
@@ -36,7 +24,9 @@ import { startRedis } from './process/redis_server.js';
 import { RateLimits } from './rate_limits.js';
 import { makeMetrics } from './runtime/metrics.js';
 import { Runtime } from './runtime/runtime.js';
+import { AccessTokens } from './secrets/access_tokens.js';
 import { openServerKeys, type ServerKeys } from './secrets/server_keys.js';
+import { SigningKeys } from './secrets/signing_keys.js';
 import type { Services } from './services.js';
 import { publicAddresses, type Settings } from './settings.js';
 import { IssuedCertificates } from './store/issued_certificates.js';
@@ -52,23 +42,6 @@ const LISTENER_LOOK_EVERY_MS = 1_000;
 const LISTENER_RETRY_MS = 60_000;
 const DUE_ROUNDS_MAX = 1_000;
 const KEYS_KEY = 'spool:keys_fingerprint';
-
-const ACTOR_KINDS = [
-  account,
-  appSession,
-  authSession,
-  binding,
-  browserSession,
-  browserSignIn,
-  certificate,
-  claim,
-  device,
-  email,
-  grant,
-  importedToken,
-  source,
-  stream,
-];
 
 const LISTENERS: Record<ListenerKind['listener'], ListenerKind> = {
   public: { listener: 'public', cbor: false, body_bytes_max: LIMITS.json_body_bytes_max },
@@ -163,6 +136,7 @@ async function startParts(settings: Settings, log: Logger, stops: (() => unknown
   }
 
   let public_port = settings.port;
+  const signing_keys = new SigningKeys({ runtime, keys, now: clock.now });
   const services: Services = {
     settings,
     addresses: () => publicAddresses(settings, public_port),
@@ -171,6 +145,12 @@ async function startParts(settings: Settings, log: Logger, stops: (() => unknown
     metrics,
     clock,
     keys,
+    signing_keys,
+    access_tokens: new AccessTokens({
+      signing_keys,
+      now: clock.now,
+      issuerUrl: (issuer) => issuerUrl(services, issuer),
+    }),
     store,
     runtime,
     blobs,

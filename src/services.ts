@@ -7,7 +7,9 @@ import type { MailSender } from './mail/mail_sender.js';
 import type { RateLimits } from './rate_limits.js';
 import type { Metrics } from './runtime/metrics.js';
 import type { Runtime } from './runtime/runtime.js';
+import type { AccessTokens } from './secrets/access_tokens.js';
 import type { ServerKeys } from './secrets/server_keys.js';
+import type { SigningKeys } from './secrets/signing_keys.js';
 import type { publicAddresses, Settings } from './settings.js';
 import type { IssuedCertificates } from './store/issued_certificates.js';
 import type { Store } from './store/store.js';
@@ -24,6 +26,8 @@ export type Services = {
   metrics: Metrics;
   clock: Clock;
   keys: ServerKeys;
+  signing_keys: SigningKeys;
+  access_tokens: AccessTokens;
   store: Store;
   runtime: Runtime;
   blobs: BlobStore;

@@ -1,0 +1,34 @@
+import { account } from './account.js';
+import { appSession } from './app_session.js';
+import { authSession } from './auth_session.js';
+import { binding } from './binding.js';
+import { browserSession } from './browser_session.js';
+import { browserSignIn } from './browser_sign_in.js';
+import { certificate } from './certificate.js';
+import { claim } from './claim.js';
+import { device } from './device.js';
+import { email } from './email.js';
+import { grant } from './grant.js';
+import { importedToken } from './imported_token.js';
+import { signingKeys } from './signing_keys.js';
+import { source } from './source.js';
+import { stream } from './stream.js';
+
+/** All there are. */
+export const ACTOR_KINDS = [
+  account,
+  appSession,
+  authSession,
+  binding,
+  browserSession,
+  browserSignIn,
+  certificate,
+  claim,
+  device,
+  email,
+  grant,
+  importedToken,
+  signingKeys,
+  source,
+  stream,
+];

@@ -1,0 +1,114 @@
+import {
+  createMcpHandler,
+  isLegacyRequest,
+  ProtocolErrorCode,
+  WebStandardStreamableHTTPServerTransport,
+} from '@modelcontextprotocol/server';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { MCP_PATH } from '../../src/vocabulary/audiences.js';
+import { decodeJson } from '../../src/wire/json.js';
+import { accountRoute, type Route } from '../route.js';
+import { toolServer } from './tool_server.js';
+import type { Caller } from './tools.js';
+
+/**
+ * The MCP server, over streamable HTTP without sessions: each POST is answered by itself, with JSON. Nothing is ever
+ * sent unasked, so there is no stream to GET and no session to DELETE. Interface: "OAuth rules", "Scopes".
+ */
+
+/** Each call in a batch is a read of its own. */
+const BATCH_MAX = 20;
+/** What pages that speak MCP send, of both generations of the protocol. */
+const PAGE_HEADERS = ['Accept', 'Authorization', 'Content-Type', 'Last-Event-ID', 'X-Request-ID'];
+const PROTOCOL_HEADERS = ['Mcp-Method', 'Mcp-Name', 'Mcp-Protocol-Version', 'Mcp-Session-Id'];
+
+/** The generation from 2026-07-28 on. What it hands through as `authInfo` is ours. */
+const present = createMcpHandler(({ authInfo }) => toolServer(authInfo?.extra?.caller as Caller), { legacy: 'reject' });
+
+export const MCP_ROUTES: readonly Route[] = [
+  accountRoute({
+    method: 'POST',
+    path: MCP_PATH,
+    credential: 'account',
+    dialect: 'mcp',
+    cors: {
+      methods: ['POST'],
+      allowedHeaders: [...PAGE_HEADERS, ...PROTOCOL_HEADERS],
+      // A page must see where to get a token.
+      exposedHeaders: ['Mcp-Protocol-Version', 'Mcp-Session-Id', 'WWW-Authenticate', 'X-Request-ID'],
+    },
+    async handler({ services, who, request, reply }) {
+      const encoding = request.headers['content-encoding'];
+      if (encoding !== undefined && encoding !== 'identity')
+        return sendError(reply, 415, { code: INVALID_REQUEST, message: 'Bodies must come without Content-Encoding.' });
+      const body = decodeJson((request.body as Buffer | undefined) ?? Buffer.alloc(0));
+      if (!body.ok) return sendError(reply, 400, { code: PARSE_ERROR, message: `Not valid JSON: ${body.message}.` });
+      const fault = faultOf(body.value);
+      if (fault !== null) return sendError(reply, 400, fault);
+      return send(reply, await answer({ services, who, request_id: request.id }, request, body.value));
+    },
+  }),
+];
+
+const {
+  ParseError: PARSE_ERROR,
+  InvalidRequest: INVALID_REQUEST,
+  MethodNotFound: METHOD_NOT_FOUND,
+} = ProtocolErrorCode;
+
+type Fault = { code: number; message: string; id?: unknown };
+
+/** What we do not take although the protocol has it. */
+function faultOf(message: unknown): Fault | null {
+  if (Array.isArray(message))
+    return message.length <= BATCH_MAX
+      ? null
+      : { code: INVALID_REQUEST, message: `A batch may have at most ${BATCH_MAX} messages.` };
+  const { method, id } = (message ?? {}) as { method?: unknown; id?: unknown };
+  // It would be answered with a stream that nothing ever comes through.
+  if (method === 'subscriptions/listen')
+    return { code: METHOD_NOT_FOUND, message: 'There is nothing to listen to.', id };
+  return null;
+}
+
+async function answer(caller: Caller, incoming: FastifyRequest, message: unknown): Promise<Response> {
+  const request = new Request(new URL(MCP_PATH, caller.services.addresses().base_url), {
+    method: 'POST',
+    headers: textHeaders(incoming),
+  });
+  if (!(await isLegacyRequest(request, message))) {
+    // The token stays with us: tools get its bearer, not what was shown.
+    const authInfo = { token: '', clientId: '', scopes: [], extra: { caller } };
+    return present.fetch(request, { authInfo, parsedBody: message });
+  }
+  const server = toolServer(caller);
+  const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
+  await server.connect(transport);
+  try {
+    return await transport.handleRequest(request, { parsedBody: message });
+  } finally {
+    await server.close();
+  }
+}
+
+/** Without what the SDK has no use for. */
+function textHeaders({ headers }: FastifyRequest): Headers {
+  const kept = new Headers();
+  for (const [name, value] of Object.entries(headers))
+    if (typeof value === 'string' && name !== 'authorization') kept.set(name, value);
+  return kept;
+}
+
+async function send(reply: FastifyReply, response: Response): Promise<FastifyReply> {
+  const body = Buffer.from(await response.arrayBuffer());
+  reply.code(response.status);
+  if (body.length > 0) reply.type(response.headers.get('content-type') ?? 'application/json');
+  return reply.send(body.length > 0 ? body : undefined);
+}
+
+function sendError(reply: FastifyReply, status: number, { id = null, ...error }: Fault): FastifyReply {
+  return reply
+    .code(status)
+    .type('application/json')
+    .send(JSON.stringify({ jsonrpc: '2.0', id, error }));
+}

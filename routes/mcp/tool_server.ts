@@ -1,0 +1,73 @@
+import {
+  type CallToolResult,
+  type ListToolsResult,
+  ProtocolError,
+  ProtocolErrorCode,
+  Server,
+} from '@modelcontextprotocol/server';
+import { z } from 'zod';
+import { isRefusal } from '../../src/vocabulary/refusals.js';
+import { type Caller, isAllowed, TOOLS } from './tools.js';
+
+const SERVER_INFO = { name: 'spool', title: 'Spool', version: '1' };
+/** Every tool so far only looks, and only at what is ours. */
+const HINTS = { readOnlyHint: true, openWorldHint: false };
+const ISSUES_TOLD_MAX = 5;
+
+const LISTED = new Map(
+  TOOLS.map((tool) => {
+    const { name, title, description, input } = tool;
+    const { $schema: _, ...schema } = z.toJSONSchema(input, { io: 'input' });
+    const inputSchema = schema as ListToolsResult['tools'][number]['inputSchema'];
+    return [tool, { name, title, description, inputSchema, annotations: { title, ...HINTS } }];
+  }),
+);
+
+/** Its validator is for answers that a server asks of a client: we ask nothing. */
+const NOTHING_TO_VALIDATE = {
+  getValidator: () => {
+    throw new Error('nothing is asked of clients');
+  },
+};
+
+/** The MCP server of one request: tools as far as its caller may use them. */
+export function toolServer(caller: Caller): Server {
+  const server = new Server(SERVER_INFO, { capabilities: { tools: {} }, jsonSchemaValidator: NOTHING_TO_VALIDATE });
+  server.setRequestHandler('tools/list', async () => ({
+    tools: [...LISTED].flatMap(([tool, listed]) => (isAllowed(tool, caller.who) ? [listed] : [])),
+  }));
+  server.setRequestHandler('tools/call', ({ params }) =>
+    callTool(caller, params.name, params.arguments ?? {}).catch((error: unknown) => {
+      if (error instanceof ProtocolError) throw error;
+      const { services, request_id } = caller;
+      services.log.error({ err: error, request_id }, 'a tool failed');
+      throw new ProtocolError(ProtocolErrorCode.InternalError, 'Something went wrong on our side.');
+    }),
+  );
+  return server;
+}
+
+async function callTool(caller: Caller, name: string, input: unknown): Promise<CallToolResult> {
+  const tool = TOOLS.find((row) => row.name === name);
+  if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'There is no tool of this name.');
+  if (!isAllowed(tool, caller.who))
+    return failed(`This needs the permission ${tool.permissions.join(' or ')}, which this connection does not have.`);
+  const parsed = tool.input.safeParse(input);
+  if (!parsed.success) {
+    const issues = parsed.error.issues.slice(0, ISSUES_TOLD_MAX);
+    const rules = issues.map(({ path, message }) => (path.length === 0 ? message : `${path.join('.')}: ${message}`));
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `The arguments are not right: ${rules.join('; ')}.`);
+  }
+  const result = await tool.handler(caller, parsed.data as never);
+  if (!isRefusal(result)) return { content: [text(JSON.stringify(result))], structuredContent: result };
+  if (result.refused === 'BAD_REQUEST') throw new ProtocolError(ProtocolErrorCode.InvalidParams, result.message);
+  return failed(result.message);
+}
+
+function failed(message: string): CallToolResult {
+  return { content: [text(message)], isError: true };
+}
+
+function text(content: string) {
+  return { type: 'text' as const, text: content };
+}
