@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { BrowserSignIn, BrowserSignInMessage } from '../../actors/browser_sign_in.js';
 import type { GrantMessage } from '../../actors/grant.js';
 import type { Client } from '../../src/clients/client.js';
-import { matchesRegistered } from '../../src/clients/redirect_uris.js';
+import { isRedirectOf } from '../../src/clients/clients.js';
 import { drawBytes, drawId, drawPartition } from '../../src/draw.js';
 import { deriveToken } from '../../src/secrets/tokens.js';
 import type { Services } from '../../src/services.js';
@@ -59,7 +59,7 @@ async function authorize({ services, request, reply }: Call<null, undefined, und
   if (client === null) return oauthError('invalid_request', 'This app is not known here.');
   if (client.native)
     return oauthError('unauthorized_client', 'This app signs people in by itself, not in the browser.');
-  if (!client.redirect_uris.some((registered) => matchesRegistered(registered, redirect_uri))) {
+  if (!isRedirectOf(client, redirect_uri)) {
     return oauthError('invalid_request', 'The app has not registered the address that it wants to return to.');
   }
   if ((state?.length ?? 0) > LIMITS.state_chars_max) {

@@ -4,7 +4,7 @@ import { isEnabled } from '../../src/vocabulary/permissions.js';
 import { isRefusal } from '../../src/vocabulary/refusals.js';
 import { accessTokenHolder } from '../principal.js';
 import { openRoute, type Route } from '../route.js';
-import { authenticateConfidentialFirstParty } from './client_authentication.js';
+import { authenticateOwnServer } from './client_authentication.js';
 import { issuerOf } from './issuer.js';
 
 const AGENT = 'svc-agent';
@@ -23,8 +23,8 @@ export const INTROSPECT_ROUTES: readonly Route[] = [
       client_secret: z.string().optional(),
     }),
     async handler({ services, request, body }) {
-      const caller = await authenticateConfidentialFirstParty(services, request, body);
-      if (isOauthError(caller) || isRefusal(caller)) return caller;
+      const caller = await authenticateOwnServer(services, request, body);
+      if (isOauthError(caller)) return caller;
       if (body.token === undefined) return oauthError('invalid_request', 'token is missing.');
       const holder = await accessTokenHolder(services, body.token, issuerOf(services, request));
       // Only what is known to be over is inactive: trouble of ours says nothing about a token.

@@ -61,7 +61,7 @@ export const TOKEN_ROUTES: readonly Route[] = [
         return oauthError('unsupported_grant_type', `grant_type must be ${[...GRANT_TYPES.keys()].join(' or ')}.`);
       }
       const client = await authenticateClient(services, request, body);
-      return isOauthError(client) || isRefusal(client) ? client : act({ services, request, client, body });
+      return isOauthError(client) ? client : act({ services, request, client, body });
     },
   }),
 ];
@@ -184,7 +184,7 @@ function narrowingOf({ services, request }: TokenCall, { scope, resource }: Form
 async function issue(services: Services, { address }: FoundGrant, issued: GrantReply | Refusal): Promise<Answer> {
   if (isRefusal(issued) || isOauthError(issued)) return issued;
   const { grant, scopes, audience } = issued as IssuedGrant;
-  const { access_tokens, keys, clock, clients } = services;
+  const { access_tokens, keys, clock } = services;
   const issued_at_ms = clock.now();
   const { account_id, client_id, issuer, verified_at_ms } = grant;
   const { generation } = grant.stage;
@@ -200,7 +200,6 @@ async function issue(services: Services, { address }: FoundGrant, issued: GrantR
     issued_at_ms,
     expires_at_ms: issued_at_ms + LIMITS.oauth_access_life_ms,
   });
-  void clients.used(client_id);
   return {
     access_token,
     token_type: 'Bearer',
