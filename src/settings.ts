@@ -185,6 +185,19 @@ const variables = {
     meaning: "the provider's secret; goes with CAPTCHA_URL",
     shown: 'nothing',
   }),
+  CAPTCHA_SITE_KEY: row(
+    orNull(text('must be 1 to 200 visible ASCII characters', (value) => /^[\x21-\x7e]{1,200}$/.test(value))),
+    { default_text: 'none', meaning: "the provider's public key, for the sign-in page" },
+  ),
+  CAPTCHA_SCRIPT_URL: row(orNull(address('must be an http or https address', ['http', 'https'])), {
+    default_text: 'none',
+    meaning: "script of the provider's widget; goes with CAPTCHA_SITE_KEY",
+    shown: 'address',
+  }),
+  CAPTCHA_WIDGET_CLASS: row(
+    text('must be letters, digits, - and _', (value) => /^[a-zA-Z0-9_-]{1,100}$/.test(value)).default('cf-turnstile'),
+    { default_text: 'cf-turnstile', meaning: "CSS class by which the provider's script finds its place" },
+  ),
   RATE_LIMITS: row(
     text('must be on or off', (value) => value === 'on' || value === 'off')
       .transform((value) => value === 'on')
@@ -209,6 +222,15 @@ const variables = {
 } as const satisfies Record<string, Row<z.ZodType>>;
 
 type Name = keyof typeof variables;
+
+/** The first is of no use without the second. */
+const GO_WITH: readonly [Name, Name][] = [
+  ['CAPTCHA_URL', 'CAPTCHA_SECRET'],
+  ['CAPTCHA_SECRET', 'CAPTCHA_URL'],
+  ['CAPTCHA_SITE_KEY', 'CAPTCHA_SCRIPT_URL'],
+  ['CAPTCHA_SCRIPT_URL', 'CAPTCHA_SITE_KEY'],
+  ['CAPTCHA_SITE_KEY', 'CAPTCHA_URL'],
+];
 type Parsed = { [N in Name as Lowercase<N>]: z.output<(typeof variables)[N]['schema']> };
 
 /**
@@ -261,8 +283,9 @@ export const readSettings = (env: Readonly<Record<string, string | undefined>>):
     else wrong.push(`${name}=${showValue(value ?? '', shown)}: ${result.error.issues[0]?.message ?? 'is wrong'}`);
   }
   const isSet = (name: Name) => Boolean(env[name]?.trim());
-  if (isSet('CAPTCHA_URL') && !isSet('CAPTCHA_SECRET')) wrong.push('CAPTCHA_SECRET: must be set when CAPTCHA_URL is');
-  if (isSet('CAPTCHA_SECRET') && !isSet('CAPTCHA_URL')) wrong.push('CAPTCHA_URL: must be set when CAPTCHA_SECRET is');
+  for (const [name, needed] of GO_WITH) {
+    if (isSet(name) && !isSet(needed)) wrong.push(`${needed}: must be set when ${name} is`);
+  }
   if (wrong.length > 0) throw new WrongSettings(wrong);
 
   const found = parsed as Parsed;

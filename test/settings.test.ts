@@ -37,6 +37,9 @@ t.test('with nothing set every setting has its default', async (t) => {
     rate_claims: 60,
     test_clock: false,
     captcha_url: null,
+    captcha_site_key: null,
+    captcha_script_url: null,
+    captcha_widget_class: 'cf-turnstile',
   });
   t.equal(settings.data_dir, `${process.cwd()}/data`);
   t.equal(settings.keys_dir, `${process.cwd()}/data/keys`);
@@ -97,6 +100,7 @@ t.test('each wrong value is refused with its name, itself and the rule', async (
     ['TEST_CLOCK', 'yes', /^TEST_CLOCK="yes": must be 0 or 1$/],
     ['BLOB_URL', 'file:///tmp', /^BLOB_URL=/],
     ['MAIL_FROM', 'nobody', /^MAIL_FROM="nobody"/],
+    ['CAPTCHA_WIDGET_CLASS', 'a b', /^CAPTCHA_WIDGET_CLASS="a b": must be letters, digits, - and _$/],
     ['DEVICE_CERT_DAYS', '1.5', /^DEVICE_CERT_DAYS=/],
   ];
   for (const [name, value, line] of rows) {
@@ -115,6 +119,14 @@ t.test('all wrong ones are in one message', async (t) => {
       '  CAPTCHA_SECRET: must be set when CAPTCHA_URL is',
   });
   t.match(complaintsOf({ CAPTCHA_SECRET: 'hush-hush' }), ['CAPTCHA_URL: must be set when CAPTCHA_SECRET is']);
+  t.same(complaintsOf({ CAPTCHA_SCRIPT_URL: 'javascript:1' }), [
+    'CAPTCHA_SCRIPT_URL="javascript:1": must be an http or https address',
+    'CAPTCHA_SITE_KEY: must be set when CAPTCHA_SCRIPT_URL is',
+  ]);
+  t.same(complaintsOf({ CAPTCHA_SITE_KEY: 'key' }), [
+    'CAPTCHA_SCRIPT_URL: must be set when CAPTCHA_SITE_KEY is',
+    'CAPTCHA_URL: must be set when CAPTCHA_SITE_KEY is',
+  ]);
 });
 
 t.test('secrets are in no message', async (t) => {
