@@ -1,4 +1,8 @@
+import { fileURLToPath } from 'node:url';
+import { Eta } from 'eta';
 import type { FastifyReply } from 'fastify';
+import { ASSETS } from './assets.js';
+import { abilitiesOf } from './scope_words.js';
 
 /** What every step of a sign-in in the browser shows and sends back. */
 export type Flow = {
@@ -19,11 +23,17 @@ export type CaptchaWidget = { script_url: string; css_class: string; site_key: s
 export type Page =
   /** `email` (field `email`, and the CAPTCHA's own). */
   | { page: 'email'; flow: Flow; email: string | null; problem: string | null; captcha: CaptchaWidget | null }
-  /** `code` (field `code`), `resend`, `other_email`. `notice` says for example that a new code is on its way. */
+  /**
+   * `code` (field `code`: six digits, perhaps with spaces between and around them, as they were pasted), `resend`,
+   * `other_email`. `notice` says for example that a new code is on its way.
+   */
   | { page: 'code'; flow: Flow; email: string; problem: string | null; notice: string | null }
   /** `continue`, `other_email`. */
   | { page: 'accounts'; flow: Flow; email: string }
-  /** `approve`, `deny`, `other_email`. `redirect_host` is what the person is sent to afterwards, in words that can't mislead. */
+  /**
+   * `approve`, `deny`, `other_email`. `redirect_host` is what the person is sent to afterwards, in words that can't
+   * mislead: the host (and port) as it is looked up, or the scheme of an `app`.
+   */
   | {
       page: 'consent';
       flow: Flow;
@@ -40,7 +50,114 @@ export type Page =
   | { page: 'wait'; seconds: number }
   | { page: 'error'; code: string; text: string; request_id: string };
 
+/** Names of the pages in the browser's window and history; the app's name stays out of them, nothing isolates it there. */
+const TITLES: Record<Exclude<Page['page'], 'ended' | 'error'>, string> = {
+  email: 'Sign in',
+  code: 'Enter your code',
+  accounts: 'Choose an account',
+  consent: 'Let an app use your account?',
+  wait: 'Please wait a minute',
+};
+
+type ErrorWords = { heading: string; advice: string };
+
+const AGAIN = 'Go back to the app and start again.';
+const LATER = 'Try again in a moment.';
+const BY_THE_APP = 'Only those who make the app can put this right.';
+const IF_NOT = 'If that doesn’t help, only those who make the app can put it right.';
+
+/** What a person is told of an error beside its own text; the codes are those of REST and of OAuth. */
+const ERROR_WORDS: Record<string, ErrorWords> = {
+  BAD_REQUEST: { heading: 'This sign-in can’t go on', advice: AGAIN },
+  FORBIDDEN: { heading: 'This sign-in can’t go on', advice: AGAIN },
+  CONFLICT: { heading: 'This sign-in can’t go on', advice: AGAIN },
+  NOT_FOUND: { heading: 'There is nothing here', advice: AGAIN },
+  METHOD_NOT_ALLOWED: { heading: 'This page can’t be opened by its address', advice: AGAIN },
+  INTERNAL: { heading: 'Something went wrong', advice: LATER },
+  UNAVAILABLE: { heading: 'Spool is away for a moment', advice: LATER },
+  REQUEST_TIMEOUT: { heading: 'That took too long', advice: LATER },
+  invalid_request: { heading: 'This sign-in can’t go on', advice: `${AGAIN} ${IF_NOT}` },
+  invalid_client: { heading: 'This app is not known here', advice: BY_THE_APP },
+  unauthorized_client: { heading: 'This app can’t sign in here', advice: BY_THE_APP },
+  invalid_redirect_uri: { heading: 'There is no safe way back to this app', advice: BY_THE_APP },
+  access_denied: { heading: 'This app was not let in', advice: AGAIN },
+  server_error: { heading: 'Something went wrong', advice: LATER },
+  temporarily_unavailable: { heading: 'Spool is away for a moment', advice: LATER },
+};
+const OTHER_ERROR: ErrorWords = { heading: 'This can’t go on', advice: AGAIN };
+
+const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+
+/**
+ * Text that stays text. What would turn round the order of characters, or not be seen at all, is shown as a replacement
+ * character: neither does it mislead, nor does it go unnoticed.
+ */
+function escapeText(value: unknown): string {
+  return String(value)
+    .replace(/(?![\t\n\r])[\p{Bidi_Control}\p{Cc}]/gu, '\ufffd')
+    .replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
+}
+
+const templates = new Eta({
+  views: fileURLToPath(new URL('.', import.meta.url)),
+  cache: true,
+  autoEscape: true,
+  escapeFunction: escapeText,
+});
+
 /** Sends a page with everything that keeps it to itself: CSP, no framing, no caching, no referrer. */
 export function sendPage(reply: FastifyReply, page: Page): FastifyReply {
-  return reply.type('text/html; charset=utf-8').send(page.page);
+  return reply
+    .header('Cache-Control', 'no-store')
+    .header('Content-Security-Policy', contentPolicyOf(page))
+    .header('Referrer-Policy', 'no-referrer')
+    .header('X-Content-Type-Options', 'nosniff')
+    .header('X-Frame-Options', 'DENY')
+    .type('text/html; charset=utf-8')
+    .send(renderPage(page));
+}
+
+function renderPage(page: Page): string {
+  return templates.render(`./${page.page}`, {
+    page,
+    title: titleOf(page),
+    stylesheet: ASSETS.stylesheet.path,
+    icon: ASSETS.icon.path,
+    ...(page.page === 'error' ? errorWordsOf(page.code) : {}),
+    ...(page.page === 'consent' ? { abilities: abilitiesOf(page.scopes) } : {}),
+  });
+}
+
+/** A problem is the first thing that a screen reader says of the page. */
+function titleOf(page: Page): string {
+  if (page.page === 'ended') return `${page.heading} · Spool`;
+  if (page.page === 'error') return `Error: ${errorWordsOf(page.code).heading} · Spool`;
+  const has_problem = 'problem' in page && page.problem !== null;
+  return `${has_problem ? 'Error: ' : ''}${TITLES[page.page]} · Spool`;
+}
+
+function errorWordsOf(code: string): ErrorWords {
+  return Object.hasOwn(ERROR_WORDS, code) ? (ERROR_WORDS[code] ?? OTHER_ERROR) : OTHER_ERROR;
+}
+
+/**
+ * Nothing but the page's own stylesheet and images. Where there is a form, `form-action` is left out: browsers hold the
+ * redirect that answers it to that rule as well, and it may lead to any app, behind a scheme of its own or on to another
+ * host. The token in the form is what keeps foreign forms out.
+ */
+function contentPolicyOf(page: Page): string {
+  const rules = [
+    "default-src 'none'",
+    "style-src 'self'",
+    "img-src 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ];
+  const has_form = 'flow' in page && page.flow !== null;
+  if (!has_form) rules.push("form-action 'none'");
+  if (page.page === 'email' && page.captcha !== null) {
+    const { origin } = new URL(page.captcha.script_url);
+    rules.push(`script-src ${origin}`, `frame-src ${origin}`, `connect-src ${origin}`);
+  }
+  return rules.join('; ');
 }

@@ -1,0 +1,34 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { openRoute, type Route } from '../route.js';
+
+/** A file that pages refer to. Its address holds a hash of its content: what lies there never changes. */
+type Asset = { path: string; type: string; text: string };
+
+function assetOf(name: string, type: string): Asset {
+  const text = readFileSync(new URL(name, import.meta.url), 'utf8');
+  const hash = createHash('sha256').update(text).digest('hex').slice(0, 16);
+  return { path: `/assets/${name.replace('.', `-${hash}.`)}`, type, text };
+}
+
+export const ASSETS = {
+  stylesheet: assetOf('spool.css', 'text/css; charset=utf-8'),
+  icon: assetOf('spool.svg', 'image/svg+xml'),
+};
+
+export const ASSET_ROUTES: readonly Route[] = Object.values(ASSETS).map(({ path, type, text }) =>
+  openRoute({
+    method: 'GET',
+    path,
+    credential: 'none',
+    dialect: 'page',
+    handler: async ({ reply }) =>
+      reply
+        .header('Cache-Control', 'public, max-age=31536000, immutable')
+        .header('X-Content-Type-Options', 'nosniff')
+        // Opened by itself, the drawing is a document.
+        .header('Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'")
+        .type(type)
+        .send(text),
+  }),
+);
