@@ -1,4 +1,5 @@
 import { AUTH_ROUTES } from './auth.js';
+import { CONNECTION_ROUTES } from './connections.js';
 import { CHUNK_ROUTES } from './device/chunks.js';
 import { CLAIM_ROUTES } from './device/claims.js';
 import { DEVICE_STREAM_ROUTES } from './device/streams.js';
@@ -6,9 +7,17 @@ import { DEVICE_MANAGEMENT_ROUTES } from './devices.js';
 import { EVENT_ROUTES } from './events.js';
 import { MCP_ROUTES } from './mcp/messages.js';
 import { ME_ROUTES } from './me.js';
+import { AUTHORIZE_ROUTES } from './oauth/authorize.js';
+import { CHALLENGE_ROUTES } from './oauth/challenge.js';
+import { END_SESSION_ROUTES } from './oauth/end_session.js';
+import { INTROSPECT_ROUTES } from './oauth/introspect.js';
 import { METADATA_ROUTES } from './oauth/metadata.js';
+import { SIGN_IN_ROUTES } from './oauth/sign_in.js';
+import { TOKEN_ROUTES } from './oauth/token.js';
 import { OPERATOR_ROUTES } from './operator.js';
+import { ASSET_ROUTES } from './pages/assets.js';
 import type { Route } from './route.js';
+import { STAFF_GRANT_ROUTES } from './staff_grants.js';
 import { STREAM_ROUTES } from './streams.js';
 
 /** The whole API: what each listener serves. */
@@ -16,12 +25,20 @@ export const ROUTES: Record<'public' | 'device' | 'operator', readonly Route[]> 
   public: [
     ...AUTH_ROUTES,
     ...ME_ROUTES,
+    ...CONNECTION_ROUTES,
     ...EVENT_ROUTES,
     ...DEVICE_MANAGEMENT_ROUTES,
     ...STREAM_ROUTES,
     ...METADATA_ROUTES,
+    ...AUTHORIZE_ROUTES,
+    ...SIGN_IN_ROUTES,
+    ...TOKEN_ROUTES,
+    ...INTROSPECT_ROUTES,
+    ...END_SESSION_ROUTES,
+    ...CHALLENGE_ROUTES,
+    ...ASSET_ROUTES,
     ...MCP_ROUTES,
   ],
   device: [...CLAIM_ROUTES, ...DEVICE_STREAM_ROUTES, ...CHUNK_ROUTES],
-  operator: OPERATOR_ROUTES,
+  operator: [...OPERATOR_ROUTES, ...STAFF_GRANT_ROUTES],
 };
