@@ -6,6 +6,7 @@ import { browserSession } from './browser_session.js';
 import { browserSignIn } from './browser_sign_in.js';
 import { certificate } from './certificate.js';
 import { claim } from './claim.js';
+import { client } from './client.js';
 import { device } from './device.js';
 import { email } from './email.js';
 import { grant } from './grant.js';
@@ -24,6 +25,7 @@ export const ACTOR_KINDS = [
   browserSignIn,
   certificate,
   claim,
+  client,
   device,
   email,
   grant,

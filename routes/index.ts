@@ -12,11 +12,13 @@ import { CHALLENGE_ROUTES } from './oauth/challenge.js';
 import { END_SESSION_ROUTES } from './oauth/end_session.js';
 import { INTROSPECT_ROUTES } from './oauth/introspect.js';
 import { METADATA_ROUTES } from './oauth/metadata.js';
+import { REGISTRATION_ROUTES } from './oauth/register.js';
 import { SIGN_IN_ROUTES } from './oauth/sign_in.js';
 import { TOKEN_ROUTES } from './oauth/token.js';
 import { OPERATOR_ROUTES } from './operator.js';
 import { ASSET_ROUTES } from './pages/assets.js';
 import type { Route } from './route.js';
+import { STAFF_CLIENT_ROUTES } from './staff_clients.js';
 import { STAFF_GRANT_ROUTES } from './staff_grants.js';
 import { STREAM_ROUTES } from './streams.js';
 
@@ -30,6 +32,7 @@ export const ROUTES: Record<'public' | 'device' | 'operator', readonly Route[]> 
     ...DEVICE_MANAGEMENT_ROUTES,
     ...STREAM_ROUTES,
     ...METADATA_ROUTES,
+    ...REGISTRATION_ROUTES,
     ...AUTHORIZE_ROUTES,
     ...SIGN_IN_ROUTES,
     ...TOKEN_ROUTES,
@@ -40,5 +43,5 @@ export const ROUTES: Record<'public' | 'device' | 'operator', readonly Route[]> 
     ...MCP_ROUTES,
   ],
   device: [...CLAIM_ROUTES, ...DEVICE_STREAM_ROUTES, ...CHUNK_ROUTES],
-  operator: [...OPERATOR_ROUTES, ...STAFF_GRANT_ROUTES],
+  operator: [...OPERATOR_ROUTES, ...STAFF_CLIENT_ROUTES, ...STAFF_GRANT_ROUTES],
 };

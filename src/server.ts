@@ -12,6 +12,9 @@ import { ROUTES } from '../routes/index.js';
 import { LISTENER_OPTIONS, type ListenerKind, mount, SERVER_OPTIONS } from '../routes/listener.js';
 import { issuerUrl } from '../routes/oauth/issuer.js';
 import { openFolderBlobStore } from './blobs/folder_blob_store.js';
+import { Clients } from './clients/clients.js';
+import { type FirstPartyClient, openFirstPartyClients, WrongFirstPartyClients } from './clients/first_party_clients.js';
+import { RegisteredClients } from './clients/registered_clients.js';
 import { Clock } from './clock.js';
 import { DeviceConnections } from './device_connections.js';
 import { createMailSender } from './mail/mail_sender.js';
@@ -32,6 +35,7 @@ import { publicAddresses, type Settings } from './settings.js';
 import { IssuedCertificates } from './store/issued_certificates.js';
 import { loadLibrary, openRedis, type RedisPlace } from './store/redis_connection.js';
 import { RedisStore } from './store/redis_store.js';
+import { WrittenOnceRedis } from './store/written_once.js';
 import { LIMITS } from './vocabulary/limits.js';
 import { MailWorker } from './workers/mail_worker.js';
 import { OutboxRelay } from './workers/outbox_relay.js';
@@ -114,9 +118,12 @@ async function startParts(settings: Settings, log: Logger, stops: (() => unknown
     void loadLibrary(redis).catch((error: Error) => log.warn({ reason: error.message }, 'redis library'));
   });
 
-  const certificates = new IssuedCertificates(place);
-  await certificates.open();
-  stops.push(() => certificates.close());
+  const written_once = new WrittenOnceRedis(place);
+  await written_once.open();
+  stops.push(() => written_once.close());
+  const certificates = new IssuedCertificates(written_once);
+  const first_party = await firstPartyClients(settings, keys, log);
+  const registered = new RegisteredClients(written_once);
   const authority = await openAuthority(join(settings.data_dir, 'certs'), clock.now());
   const blobs = await openFolderBlobStore(join(settings.data_dir, 'blobs'));
   const mail = createMailSender({
@@ -168,6 +175,7 @@ async function startParts(settings: Settings, log: Logger, stops: (() => unknown
     ),
     authority,
     certificates,
+    clients: new Clients({ first_party, registered, runtime, keys, clock }),
     connections: new DeviceConnections(),
     ready: () => redis.status === 'ready',
     async handleDue() {
@@ -219,6 +227,19 @@ async function claimRedis(redis: Redis, keys: ServerKeys): Promise<void> {
   throw new CannotStart(
     'This Redis holds data under other server keys. Set KEYS_DIR to the folder of those keys, or use another Redis.',
   );
+}
+
+/** The clients of the operator's file; what is wrong with it stops the start. */
+async function firstPartyClients(settings: Settings, keys: ServerKeys, log: Logger): Promise<FirstPartyClient[]> {
+  const found = await openFirstPartyClients(settings, keys).catch((error: unknown) => {
+    throw error instanceof WrongFirstPartyClients ? new CannotStart(error.message) : error;
+  });
+  const nowhere = found.filter(({ client: { native, redirect_uris } }) => !native && redirect_uris.length === 0);
+  if (nowhere.length > 0) {
+    const clients = nowhere.map(({ client }) => client.client_id);
+    log.warn({ file: settings.first_party_clients, clients }, 'nobody can sign in to these without redirect URIs');
+  }
+  return found;
 }
 
 /** The operator token of this data folder, made on first start; the first process wins. */

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { Authority } from '../certs/authority.js';
 import type { BlobStore } from './blobs/blob_store.js';
+import type { Clients } from './clients/clients.js';
 import type { Clock } from './clock.js';
 import type { DeviceConnections } from './device_connections.js';
 import type { MailSender } from './mail/mail_sender.js';
@@ -36,6 +37,7 @@ export type Services = {
   rates: RateLimits;
   authority: Authority;
   certificates: IssuedCertificates;
+  clients: Clients;
   connections: DeviceConnections;
   /** Storage answers and nothing keeps requests from being served. */
   ready(): boolean;

@@ -46,6 +46,9 @@ export const LIMITS = {
   signing_key_life_ms: 30 * DAY_MS, // choices
   signing_key_published_ahead_ms: DAY_MS, // ours: whoever caches the JWKS has seen a key before it signs
   client_secret_overlap_ms: DAY_MS, // ours: the secret before a rotation still works so long
+  client_secrets_max: 5, // ours: good at once, after rotations in quick succession; the oldest gives way
+  client_touch_every_ms: DAY_MS, // ours: a client's last use is noted at most once a day
+  client_secret_chars_min: 32, // ours: of secrets that operators choose by hand
   client_unused_life_ms: 90 * DAY_MS, // ours: longer than any of its grants can live without a refresh
   redirect_uris_max: 20, // ours
   redirect_uri_chars_max: 2_000, // ours

@@ -1,0 +1,74 @@
+import type { FastifyRequest } from 'fastify';
+import type { Client } from '../../src/clients/client.js';
+import type { Services } from '../../src/services.js';
+import { isOauthError, type OauthError, oauthError } from '../../src/vocabulary/oauth_errors.js';
+import { decode } from '../../src/wire/form.js';
+
+/** Which client a request comes from (RFC 6749, 2.3): by HTTP Basic, or a public one by its `client_id` in the form. */
+
+const HEADER_CHARS_MAX = 4_096;
+const BASIC = /^basic +([A-Za-z0-9+/]+={0,2})$/i;
+
+const NOT_BASIC = oauthError('invalid_client', 'The Authorization header is not well-formed HTTP Basic.');
+const NO_CLIENT = oauthError('invalid_client', 'The request does not say which client it comes from.');
+const SECRET_IN_BODY = oauthError('invalid_client', 'Client secrets are taken by HTTP Basic only, not in the body.');
+const TWO_METHODS = oauthError('invalid_request', 'A client authenticates in one way, not in two.');
+const TWO_CLIENTS = oauthError('invalid_request', 'client_id is not the client of the Authorization header.');
+/** One text for all: who guesses does not learn which half was wrong. */
+const REFUSED = oauthError('invalid_client', 'The client is unknown, disabled, or did not authenticate as it must.');
+const NOT_FOR_IT = oauthError('invalid_client', 'This is for confidential first-party clients.');
+
+type Credentials = { client_id: string; secret: string | null };
+
+/** The client, authenticated as it was registered to be. Throws StoreUnavailable. */
+export async function authenticateClient(
+  { clients }: Pick<Services, 'clients'>,
+  request: FastifyRequest,
+  body: { client_id?: string | undefined; client_secret?: string | undefined },
+): Promise<Client | OauthError> {
+  const shown = credentialsOf(request.headers.authorization, body);
+  if (isOauthError(shown)) return shown;
+  return (await clients.authenticate(shown)) ?? REFUSED;
+}
+
+/** As `authenticateClient`, for what only our own servers may ask: confidential first-party clients, by HTTP Basic. */
+export async function authenticateOwnServer(
+  services: Pick<Services, 'clients'>,
+  request: FastifyRequest,
+  body: { client_id?: string | undefined; client_secret?: string | undefined },
+): Promise<Client | OauthError> {
+  const client = await authenticateClient(services, request, body);
+  if (isOauthError(client)) return client;
+  const is_own_server = client.party === 'first' && client.token_endpoint_auth_method === 'client_secret_basic';
+  return is_own_server ? client : NOT_FOR_IT;
+}
+
+function credentialsOf(
+  header: string | undefined,
+  body: { client_id?: string | undefined; client_secret?: string | undefined },
+): Credentials | OauthError {
+  if (body.client_secret !== undefined) return header === undefined ? SECRET_IN_BODY : TWO_METHODS;
+  if (header === undefined)
+    return body.client_id === undefined ? NO_CLIENT : { client_id: body.client_id, secret: null };
+  const basic = readBasic(header);
+  if (basic === null) return NOT_BASIC;
+  return body.client_id === undefined || body.client_id === basic.client_id ? basic : TWO_CLIENTS;
+}
+
+/**
+ * Both halves are form-encoded inside the Base64 (RFC 6749, 2.3.1). Many clients leave that out, which makes no
+ * difference to our ids and secrets. Base64 only as it is written: spare bits and padding as they must be.
+ */
+function readBasic(header: string): { client_id: string; secret: string } | null {
+  const encoded = header.length > HEADER_CHARS_MAX ? undefined : BASIC.exec(header)?.[1];
+  if (encoded === undefined) return null;
+  const bytes = Buffer.from(encoded, 'base64');
+  if (bytes.toString('base64') !== encoded) return null;
+  const text = bytes.toString('latin1');
+  const colon = text.indexOf(':');
+  // What is outside ASCII comes as escapes.
+  if (colon < 1 || !/^[\x20-\x7e]*$/.test(text)) return null;
+  const client_id = decode(text.slice(0, colon));
+  const secret = decode(text.slice(colon + 1));
+  return client_id === null || secret === null ? null : { client_id, secret };
+}

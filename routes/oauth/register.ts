@@ -1,0 +1,152 @@
+import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { carriesBrand } from '../../src/clients/brand_names.js';
+import { clientName } from '../../src/clients/client_names.js';
+import type { MadeClient, NewClient } from '../../src/clients/clients.js';
+import { redirectHost, redirectUriProblem } from '../../src/clients/redirect_uris.js';
+import { countingScopes, scopesOfRegistered } from '../../src/clients/third_party_scopes.js';
+import { LIMITS } from '../../src/vocabulary/limits.js';
+import { isOauthError, type OauthError, type OauthErrorCode, oauthError } from '../../src/vocabulary/oauth_errors.js';
+import { scopeList } from '../../src/vocabulary/scopes.js';
+import { decodeJson } from '../../src/wire/json.js';
+import { bodyFormat } from '../../src/wire/media_types.js';
+import { openRoute, type Route } from '../route.js';
+
+/**
+ * Dynamic client registration (RFC 7591). What came is judged here and not by the row's schema, since its faults have
+ * words of their own. Metadata that we do not use is ignored, and not echoed: it is not registered.
+ */
+
+const GRANT_TYPES = ['authorization_code', 'refresh_token'];
+const RESPONSE_TYPES = ['code'];
+const LIST_MAX = 32;
+const WORD_CHARS_MAX = 200;
+const SCOPE_CHARS_MAX = 4_000;
+
+/** RFC 7592, 2: a null says the same as leaving it out. */
+const optional = <Schema extends z.ZodType>(schema: Schema) =>
+  schema.nullish().transform((value) => value ?? undefined);
+
+const words = (needed: string) =>
+  optional(
+    z
+      .array(
+        z.string('must be text').max(WORD_CHARS_MAX, `must have at most ${WORD_CHARS_MAX} characters`),
+        'must be a list',
+      )
+      .max(LIST_MAX, `must have at most ${LIST_MAX} entries`)
+      .refine((list) => list.includes(needed), `must hold ${needed}`),
+  );
+
+const metadata = z.object({
+  client_name: optional(clientName),
+  scope: optional(z.string('must be scope names with spaces between').max(SCOPE_CHARS_MAX, 'is too long')),
+  token_endpoint_auth_method: optional(z.enum(['none', 'client_secret_basic'], 'must be none or client_secret_basic')),
+  application_type: optional(z.enum(['web', 'native'], 'must be web or native')),
+  // Others that are asked for are left out: the answer says which a client got.
+  grant_types: words('authorization_code'),
+  response_types: words('code'),
+});
+
+const redirects = z.object({
+  redirect_uris: z
+    .array(
+      z.string('must be text').superRefine((uri, context) => {
+        const problem = redirectUriProblem(uri);
+        if (problem !== null) context.addIssue({ code: 'custom', message: problem });
+      }),
+      'must be a list of addresses',
+    )
+    .min(1, 'must name at least one address')
+    .max(LIMITS.redirect_uris_max, `must name at most ${LIMITS.redirect_uris_max} addresses`),
+});
+
+type Asked = { registration: NewClient; application_type: 'web' | 'native'; scope: readonly string[] };
+
+export const REGISTRATION_ROUTES: readonly Route[] = [
+  openRoute({
+    method: 'POST',
+    path: '/oauth/register',
+    credential: 'none',
+    dialect: 'oauth',
+    rate: 'registrations',
+    status: 201,
+    async handler({ services, request }) {
+      const asked = readRegistration(request, services.settings.brand_names);
+      if (isOauthError(asked)) return asked;
+      const made = await services.clients.make(asked.registration, 'registered');
+      return registrationAnswer(made, asked);
+    },
+  }),
+];
+
+function readRegistration(request: FastifyRequest, brand_names: readonly string[]): Asked | OauthError {
+  const body = readObject(request);
+  if (isOauthError(body)) return body;
+  const where = read('invalid_redirect_uri', redirects, body);
+  if (isOauthError(where)) return where;
+  const what = read('invalid_client_metadata', metadata, body);
+  if (isOauthError(what)) return what;
+  const { redirect_uris } = where;
+  const hosts = redirect_uris.map(redirectHost);
+  const name = what.client_name ?? hosts[0]?.host.slice(0, LIMITS.client_name_chars_max) ?? '';
+  if (carriesBrand(name, brand_names)) {
+    const text = what.client_name === undefined ? 'must be given, since the redirect host' : 'is not free: it';
+    return oauthError('invalid_client_metadata', `client_name: ${text} reads like a name of this service.`);
+  }
+  const scope = countingScopes(scopeList(what.scope ?? ''));
+  return {
+    registration: {
+      name,
+      redirect_uris,
+      ...scopesOfRegistered(scope),
+      token_endpoint_auth_method: what.token_endpoint_auth_method ?? 'none',
+    },
+    application_type: what.application_type ?? (hosts.every(({ kind }) => kind === 'web') ? 'web' : 'native'),
+    scope,
+  };
+}
+
+/** All that was registered, as it was (RFC 7591, 3.2.1). */
+function registrationAnswer(
+  { client, state, client_secret }: MadeClient,
+  { application_type, scope }: Asked,
+): Record<string, unknown> {
+  return {
+    client_id: client.client_id,
+    client_id_issued_at: Math.floor(state.registered_at_ms / 1000),
+    ...(client_secret === null ? {} : { client_secret, client_secret_expires_at: 0 }),
+    client_name: client.name,
+    redirect_uris: client.redirect_uris,
+    grant_types: GRANT_TYPES,
+    response_types: RESPONSE_TYPES,
+    token_endpoint_auth_method: client.token_endpoint_auth_method,
+    application_type,
+    ...(scope.length === 0 ? {} : { scope: scope.join(' ') }),
+  };
+}
+
+function readObject(request: FastifyRequest): object | OauthError {
+  const bytes = request.body as Buffer | undefined;
+  if (bodyFormat(request.headers['content-type']) !== 'json') {
+    return oauthError('invalid_client_metadata', 'Content-Type must be application/json.');
+  }
+  const document = decodeJson(bytes ?? Buffer.alloc(0));
+  if (!document.ok) return oauthError('invalid_client_metadata', `The body is not valid JSON: ${document.message}.`);
+  if (typeof document.value !== 'object' || document.value === null || Array.isArray(document.value)) {
+    return oauthError('invalid_client_metadata', 'The body must be a JSON object.');
+  }
+  return document.value;
+}
+
+/** What the schema makes of the body, or its first fault under this code. */
+function read<Schema extends z.ZodType>(
+  code: OauthErrorCode,
+  schema: Schema,
+  body: object,
+): z.output<Schema> | OauthError {
+  const parsed = schema.safeParse(body);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  return oauthError(code, `${issue?.path.join('.') ?? 'The body'}: ${issue?.message ?? 'is not valid'}.`);
+}

@@ -1,0 +1,161 @@
+import type { Command, CommandGroup, Told } from './command.js';
+import { table } from './table.js';
+
+/** A client as the operator port shows it. */
+type ClientView = {
+  client_id: string;
+  name: string;
+  origin: string;
+  redirect_uris: string[];
+  scopes: string[];
+  token_endpoint_auth_method: string;
+  native: boolean;
+  disabled_at: string | null;
+  registered_at: string | null;
+  last_used_at: string | null;
+  secrets: { until: string | null }[];
+};
+
+const SHOWN_ONCE = 'The secret is shown this once. Keep it now; the server knows only its hash.';
+const OF_A_CLIENT = ['CLIENT_ID'];
+const NO_OPTIONS = {};
+
+const list: Command = {
+  name: 'list',
+  parameters: [],
+  options: {
+    limit: { value: 'N', says: 'how many, 1 to 100; 25 when not given' },
+    cursor: { value: 'CURSOR', says: 'go on after an earlier page' },
+  },
+  says: 'Lists OAuth clients: our own first, then the newest',
+  async run({ operator, options }) {
+    const query = new URLSearchParams();
+    for (const name of ['limit', 'cursor']) {
+      const value = options.text(name);
+      if (value !== undefined) query.set(name, value);
+    }
+    const page = await operator.ask<{ items: ClientView[]; cursor: string | null }>('GET', `/ops/clients?${query}`);
+    const rows = page.items.map((client) => [
+      client.client_id,
+      client.name,
+      client.origin,
+      client.token_endpoint_auth_method === 'none' ? 'public' : 'confidential',
+      client.last_used_at?.slice(0, 10) ?? 'never',
+      client.disabled_at === null ? 'enabled' : 'disabled',
+    ]);
+    const lines = table([['CLIENT ID', 'NAME', 'FROM', 'KIND', 'LAST USED', 'STATE'], ...rows]);
+    if (page.cursor !== null) lines.push('', `There are more: --cursor ${page.cursor}`);
+    return { json: page, lines };
+  },
+};
+
+const show: Command = {
+  name: 'show',
+  parameters: OF_A_CLIENT,
+  options: NO_OPTIONS,
+  says: 'Shows one client',
+  async run({ operator, parameters }) {
+    return toldOf(await operator.ask<ClientView>('GET', pathOf(parameters)));
+  },
+};
+
+const create: Command = {
+  name: 'create',
+  parameters: [],
+  options: {
+    name: { value: 'NAME', required: true, says: 'what people see when they are asked for their consent' },
+    'redirect-uri': { value: 'URI', required: true, repeats: true, says: 'where they are sent back to' },
+    scope: {
+      value: 'SCOPE',
+      repeats: true,
+      says: 'what it may ask for; all that a third party can have when not given',
+    },
+    confidential: { says: 'it runs on a server and keeps a secret' },
+  },
+  says: 'Makes a third-party client, which does not end when nobody uses it',
+  async run({ operator, options }) {
+    const made = await operator.ask<ClientView & { client_secret?: string }>('POST', '/ops/clients', {
+      name: options.text('name'),
+      redirect_uris: options.texts('redirect-uri'),
+      // As one text with spaces, which is how OAuth writes them, too.
+      scopes: options.texts('scope').flatMap((scopes) => scopes.split(' ').filter((scope) => scope !== '')),
+      confidential: options.flag('confidential'),
+    });
+    return toldOf(made, made.client_secret);
+  },
+};
+
+const rotateSecret: Command = {
+  name: 'rotate-secret',
+  parameters: OF_A_CLIENT,
+  options: { 'at-once': { says: 'the secrets it has end now; without this they work for another day' } },
+  says: 'Gives a confidential client another secret',
+  async run({ operator, parameters, options }) {
+    const body = { at_once: options.flag('at-once') };
+    const turned = await operator.ask<ClientView & { client_secret: string }>(
+      'POST',
+      `${pathOf(parameters)}/secret`,
+      body,
+    );
+    return toldOf(turned, turned.client_secret);
+  },
+};
+
+function turning(name: 'disable' | 'enable', says: string): Command {
+  return {
+    name,
+    parameters: OF_A_CLIENT,
+    options: NO_OPTIONS,
+    says,
+    async run({ operator, parameters }) {
+      return toldOf(await operator.ask<ClientView>('POST', `${pathOf(parameters)}/${name}`));
+    },
+  };
+}
+
+export const CLIENT_COMMANDS: CommandGroup = {
+  name: 'clients',
+  says: 'OAuth clients and their secrets',
+  commands: [
+    list,
+    show,
+    create,
+    rotateSecret,
+    turning('disable', 'Ends what a client may do, at once and everywhere'),
+    turning('enable', 'Lets a disabled client act again'),
+  ],
+};
+
+function pathOf({ CLIENT_ID = '' }: Record<string, string>): string {
+  return `/ops/clients/${encodeURIComponent(CLIENT_ID)}`;
+}
+
+function toldOf(client: ClientView, client_secret?: string): Told {
+  const secrets = client.secrets.map(({ until }) => (until === null ? 'good' : `good until ${until}`));
+  const rows: [string, string[]][] = [
+    ['client id', [client.client_id]],
+    ['name', [client.name]],
+    ['from', [client.origin]],
+    ['state', [client.disabled_at === null ? 'enabled' : `disabled since ${client.disabled_at}`]],
+    ['signs in', [client.native ? 'natively' : 'in the browser']],
+    ['authenticates', [client.token_endpoint_auth_method]],
+    ['registered', [client.registered_at ?? 'in the file of first-party clients']],
+    ['last used', [client.last_used_at?.slice(0, 10) ?? 'never']],
+    ['redirect URIs', client.redirect_uris],
+    ['scopes', inLines(client.scopes)],
+  ];
+  if (client.token_endpoint_auth_method !== 'none') rows.push(['secrets', secrets]);
+  if (client_secret !== undefined) rows.push(['new secret', [client_secret]]);
+  const lines = table(
+    rows.flatMap(([what, values]) =>
+      (values.length > 0 ? values : ['none']).map((value, index) => [index === 0 ? what : '', value]),
+    ),
+  );
+  return { json: client, lines: client_secret === undefined ? lines : [...lines, '', SHOWN_ONCE] };
+}
+
+/** A few to a line. */
+function inLines(words: string[]): string[] {
+  const PER_LINE = 5;
+  return words.flatMap((_, index) => (index % PER_LINE === 0 ? [words.slice(index, index + PER_LINE).join(' ')] : []));
+}

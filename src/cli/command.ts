@@ -1,0 +1,57 @@
+import type { OperatorClient } from '../client/operator_client.js';
+
+/** What the person at the terminal typed can't be run; the message says why, in words. */
+export class WrongUsage extends Error {
+  override readonly name = 'WrongUsage';
+}
+
+/** An option of a command, as `--name VALUE`, or as `--name` when it has no `value`. */
+export type Option = {
+  /** How help calls its value. */
+  value?: string;
+  required?: true;
+  /** May come more than once. */
+  repeats?: true;
+  says: string;
+};
+
+/** What a command came to: for programs, and for people. */
+export type Told = { json: unknown; lines: string[] };
+
+/** What a command gets: a connection to the operator port, and what was typed. */
+export type CommandCall = {
+  operator: OperatorClient;
+  /** By the names of `parameters`. */
+  parameters: Record<string, string>;
+  options: GivenOptions;
+};
+
+/** One command, as a row. `spool <group> <name> <parameters> <options>`. */
+export type Command = {
+  name: string;
+  parameters: readonly string[];
+  options: Record<string, Option>;
+  says: string;
+  run: (call: CommandCall) => Promise<Told>;
+};
+
+export type CommandGroup = { name: string; says: string; commands: readonly Command[] };
+
+/** The options that were typed, each asked for by what it is. */
+export class GivenOptions {
+  readonly #values: Readonly<Record<string, unknown>>;
+
+  constructor(values: Readonly<Record<string, unknown>>) {
+    this.#values = values;
+  }
+
+  text(name: string): string | undefined {
+    return this.#values[name] as string | undefined;
+  }
+  texts(name: string): string[] {
+    return (this.#values[name] as string[] | undefined) ?? [];
+  }
+  flag(name: string): boolean {
+    return this.#values[name] === true;
+  }
+}

@@ -1,0 +1,47 @@
+import { CallRefused } from '../client/http_call.js';
+import { WrongSettings } from '../settings.js';
+import { CLIENT_COMMANDS } from './clients.js';
+import { type CommandGroup, WrongUsage } from './command.js';
+import { readCommandLine } from './command_line.js';
+import { NoOperatorAccess, operatorAccess } from './operator_access.js';
+
+/** All that `spool` can do: one file a group. */
+const GROUPS: readonly CommandGroup[] = [CLIENT_COMMANDS];
+
+const DONE = 0;
+const REFUSED = 1;
+const NOT_UNDERSTOOD = 2;
+
+async function main(): Promise<void> {
+  const typed = readCommandLine(GROUPS, process.argv.slice(2));
+  if (typed.typed === 'help') return console.log(typed.text);
+  const operator = operatorAccess(process.env);
+  try {
+    const { command, parameters, options } = typed;
+    const { json, lines } = await command.run({ operator, parameters, options });
+    console.log(typed.json ? JSON.stringify(json, null, 2) : lines.join('\n'));
+  } finally {
+    operator.close();
+  }
+}
+
+/** What to say of an error, and how to end. Anything that is not known here is a bug and shows its stack. */
+function endOf(error: unknown): { says: unknown; code: number } {
+  if (error instanceof WrongUsage || error instanceof WrongSettings) {
+    return { says: error.message, code: NOT_UNDERSTOOD };
+  }
+  if (error instanceof NoOperatorAccess) return { says: error.message, code: REFUSED };
+  if (error instanceof CallRefused) return { says: `The server refused: ${error.message}`, code: REFUSED };
+  const { code, syscall } = error as NodeJS.ErrnoException;
+  const says = syscall === 'connect' ? `The server could not be reached (${code}). Is OPS_URL right?` : error;
+  return { says, code: REFUSED };
+}
+
+process.exitCode = await main().then(
+  () => DONE,
+  (error: unknown) => {
+    const { says, code } = endOf(error);
+    console.error(says);
+    return code;
+  },
+);
