@@ -35,6 +35,7 @@ const BODY_MAX_MS = 10_000;
 /** A refused body larger than this is not read to its end: the connection closes instead. */
 const UNREAD_BODY_BYTES_MAX = 16 * 1024;
 const AWAY = refuse('UNAVAILABLE', 'The service is not available at the moment.', { retry_after_s: 2 });
+const ONLY_SESSIONS = refuse('FORBIDDEN', 'This is for app sessions; apps of OAuth sign out or revoke their grant.');
 const NOT_FOUND = refuse('NOT_FOUND', 'There is nothing at this address.');
 
 const CLIENT_ERRORS: Record<string, RefusalCode> = {
@@ -258,6 +259,7 @@ async function admit(
     case 'session': {
       const principal = await principalOf(services, request, dialect === 'mcp' ? 'mcp' : 'rest');
       if (isRefusal(principal)) return principal;
+      if (route.credential === 'session' && principal.kind !== 'app_session') return ONLY_SESSIONS;
       if (
         route.permission !== undefined &&
         !route.permission.some((wanted) => principal.permissions.includes(wanted))
