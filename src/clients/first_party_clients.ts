@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
@@ -218,8 +219,8 @@ async function writeFirst(file: string, keys: ServerKeys, { development }: { dev
 
 /** Writes a whole file or none; of two processes the first one's stays. The text that is there then. */
 async function writeUnlessThere(file: string, document: unknown): Promise<string> {
-  const draft = `${file}.${process.pid}`;
-  await writeFile(draft, `${JSON.stringify(document, null, 2)}\n`, { mode: 0o600 });
+  const draft = `${file}.${randomBytes(6).toString('hex')}`;
+  await writeFile(draft, `${JSON.stringify(document, null, 2)}\n`, { mode: 0o600, flush: true });
   await link(draft, file).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error;
   });

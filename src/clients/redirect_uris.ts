@@ -10,6 +10,8 @@ const URI_CHARACTERS = /^(?:[A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=]|%[0-9A-Fa-f]{2})
 const SCHEME = /^([A-Za-z][A-Za-z0-9+.-]*):/;
 /** A domain backwards: labels of lower-case letters, digits and inner hyphens, at least two, the first without digits. */
 const REVERSE_DNS = /^[a-z]+(?:-[a-z]+)*(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)+$/;
+/** One host, and nothing that looks like a pattern for several. */
+const HOST = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d+)?$/;
 const AUTHORITY = /^(https?):\/\/([^/?#]*)([^?]*)(\?.*)?$/;
 /** The host as written; then the port, which an app learns only when it starts to listen. */
 const LOOPBACK = /^http:\/\/(localhost|127\.0\.0\.1|\[::1\])(?::([1-9]\d{0,4}))?((?:[/?].*)?)$/;
@@ -34,7 +36,8 @@ function httpsProblem(text: string): string | null {
   const url = new URL(text);
   if (authority === '') return 'must be https:// with a host';
   if (authority.includes('@')) return 'must not have a user name or password';
-  if (authority.toLowerCase().replace(/:443$/, '') !== url.host) return 'must name its host as it is resolved';
+  if (authority.toLowerCase().replace(/:443$/, '') !== url.host || !HOST.test(url.host))
+    return 'must name its host as it is resolved';
   if ((path || '/') !== url.pathname) return 'must have a path without . and .. segments';
   if (query !== '?' && query !== url.search) return 'must have a query that needs no further encoding';
   return null;
