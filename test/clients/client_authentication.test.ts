@@ -3,9 +3,13 @@ import { join } from 'node:path';
 import type { FastifyRequest } from 'fastify';
 import t from 'tap';
 import { authenticateClient, authenticateOwnServer } from '../../routes/oauth/client_authentication.js';
-import { isRedirectOf } from '../../src/clients/clients.js';
+import { Clients, isRedirectOf } from '../../src/clients/clients.js';
+import type { RegisteredClients } from '../../src/clients/registered_clients.js';
+import type { Runtime } from '../../src/runtime/runtime.js';
+import { StoreUnavailable } from '../../src/store/store.js';
 import { LIMITS } from '../../src/vocabulary/limits.js';
 import { isOauthError, OAUTH_ERRORS } from '../../src/vocabulary/oauth_errors.js';
+import { refuse } from '../../src/vocabulary/refusals.js';
 import { TestSpool } from '../fixtures/spool.js';
 
 type Body = { client_id?: string; client_secret?: string };
@@ -151,6 +155,27 @@ t.test('which client a request comes from', async (t) => {
     t.notOk(isRedirectOf(web, 'https://evil.test/'));
     t.ok(isRedirectOf({ ...web, party: 'third' }, 'http://localhost:3001/callback'));
   });
+});
+
+t.test('trouble in storage is no verdict on a client', async (t) => {
+  const spool = await TestSpool.start();
+  t.teardown(() => spool.end());
+  const { keys, clock, clients: good } = spool.server.services;
+  const agent = await good.registration('svc-agent');
+  if (agent === null) throw new Error('no svc-agent');
+  const away = new Clients({
+    first_party: [{ client: agent, secret_hashes: [] }],
+    registered: { find: () => Promise.reject(new StoreUnavailable('away')) } as unknown as RegisteredClients,
+    runtime: { ask: () => Promise.resolve(refuse('UNAVAILABLE', 'away')) } as unknown as Runtime,
+    keys,
+    clock,
+  });
+  const request = { headers: { authorization: basic('svc-agent', 'wrong') } } as FastifyRequest;
+  await t.rejects(authenticateClient({ clients: away }, request, {}), StoreUnavailable, 'its state');
+  const third = { client_id: '01a1fc1f-3906-7ef9-8d69-69000000004d' };
+  const nobody = { headers: {} } as FastifyRequest;
+  await t.rejects(authenticateClient({ clients: away }, nobody, third), StoreUnavailable, 'its registration');
+  await t.rejects(away.find('svc-agent'), StoreUnavailable);
 });
 
 /** The next letter of Base64: the same bytes with other spare bits. */

@@ -24,6 +24,10 @@ t.test('no token, code or claim that was issued rests in Redis', async (t) => {
   const { device } = await spool.device();
   await device.ask('POST', '/device/claims/redeem', { claim });
 
+  const made = { name: 'client', redirect_uris: ['https://a.test/'], confidential: true };
+  const { client_secret } = await spool.operator.ask<{ client_secret: string }>('POST', '/ops/clients', made);
+  secrets['client secret'] = client_secret;
+
   const folder = join(spool.folder, 'redis');
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.includes('.aof'));
   const stored = Buffer.concat(files.map((name) => readFileSync(join(folder, name))));
