@@ -44,7 +44,7 @@ export const MCP_ROUTES: readonly Route[] = [
       const body = decodeJson((request.body as Buffer | undefined) ?? Buffer.alloc(0));
       if (!body.ok) return sendError(reply, 400, { code: PARSE_ERROR, message: `Not valid JSON: ${body.message}.` });
       const fault = faultOf(body.value);
-      if (fault !== null) return sendError(reply, 400, fault);
+      if (fault !== null) return sendError(reply, fault.code === METHOD_NOT_FOUND ? 404 : 400, fault);
       return send(reply, await answer({ services, who, request_id: request.id }, request, body.value));
     },
   }),

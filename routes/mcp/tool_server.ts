@@ -6,6 +6,7 @@ import {
   Server,
 } from '@modelcontextprotocol/server';
 import { z } from 'zod';
+import { StoreUnavailable } from '../../src/store/store.js';
 import { isRefusal } from '../../src/vocabulary/refusals.js';
 import { type Caller, isAllowed, TOOLS } from './tools.js';
 
@@ -39,6 +40,7 @@ export function toolServer(caller: Caller): Server {
   server.setRequestHandler('tools/call', ({ params }) =>
     callTool(caller, params.name, params.arguments ?? {}).catch((error: unknown) => {
       if (error instanceof ProtocolError) throw error;
+      if (error instanceof StoreUnavailable) return failed('The service is not available at the moment.');
       const { services, request_id } = caller;
       services.log.error({ err: error, request_id }, 'a tool failed');
       throw new ProtocolError(ProtocolErrorCode.InternalError, 'Something went wrong on our side.');

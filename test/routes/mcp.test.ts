@@ -1,0 +1,312 @@
+import * as present from '@modelcontextprotocol/client';
+import { Client as EarlierClient } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport as EarlierTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import t from 'tap';
+import type { AccessClaims } from '../../src/secrets/access_tokens.js';
+import { StoreUnavailable } from '../../src/store/store.js';
+import { LIMITS } from '../../src/vocabulary/limits.js';
+import { TestSpool } from '../fixtures/spool.js';
+
+const ORIGIN = 'https://app.example';
+const LEGACY = 'http://legacy.test:7777';
+const JSON_AND_STREAMS = { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream' };
+
+type Result = { content?: unknown; structuredContent?: unknown; isError?: boolean };
+type AnyClient = {
+  listTools(): Promise<{ tools: { name: string; inputSchema: unknown; annotations?: unknown }[] }>;
+  callTool(call: { name: string; arguments?: Record<string, unknown> }): Promise<unknown>;
+  close(): Promise<void>;
+};
+
+t.test('the MCP server', async (t) => {
+  const spool = await TestSpool.start({ RATE_LIMITS: 'off', CORS_ORIGINS: ORIGIN, LEGACY_BASE_URL: LEGACY });
+  t.teardown(() => spool.end());
+  const { services, base_url } = spool.server;
+  const mcp_url = new URL('/mcp', base_url);
+  const { app, session } = await spool.signIn('mcp@x.test');
+  const account_id = session.user.id;
+
+  const mint = (scopes: string[], changes: Partial<AccessClaims> = {}) => {
+    const now_ms = services.clock.now();
+    return services.access_tokens.issue({
+      grant_id: account_id,
+      generation: 1,
+      account_id,
+      client_id: 'a-client',
+      scopes,
+      audience: 'mcp',
+      issuer: 'base',
+      verified_at_ms: now_ms,
+      issued_at_ms: now_ms,
+      expires_at_ms: now_ms + LIMITS.oauth_access_life_ms,
+      ...changes,
+    });
+  };
+  const post = (body: unknown, headers: Record<string, string>) =>
+    fetch(mcp_url, {
+      method: 'POST',
+      headers: { ...JSON_AND_STREAMS, ...headers },
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+    });
+  const rpc = async (token: string, body: unknown, headers = {}) => {
+    const answer = await post(body, { Authorization: `Bearer ${token}`, ...headers });
+    const text = await answer.text();
+    return { status: answer.status, headers: answer.headers, json: text === '' ? null : JSON.parse(text) };
+  };
+  const call = (name: string, args = {}, id = 1) => ({
+    jsonrpc: '2.0',
+    id,
+    method: 'tools/call',
+    params: { name, arguments: args },
+  });
+
+  const CLIENTS: Record<string, (token: string) => Promise<AnyClient>> = {
+    async 'sdk 1'(token) {
+      const client = new EarlierClient({ name: 'test', version: '1' });
+      const requestInit = { headers: { Authorization: `Bearer ${token}` } };
+      await client.connect(new EarlierTransport(mcp_url, { requestInit }) as never);
+      return client as unknown as AnyClient;
+    },
+    async 'client 2, as before 2026'(token) {
+      const client = new present.Client({ name: 'test', version: '1' });
+      const requestInit = { headers: { Authorization: `Bearer ${token}` } };
+      await client.connect(new present.StreamableHTTPClientTransport(mcp_url, { requestInit }));
+      return client as unknown as AnyClient;
+    },
+    async 'client 2, 2026-07-28'(token) {
+      const client = new present.Client({ name: 'test', version: '1' }, {
+        versionNegotiation: { mode: { pin: '2026-07-28' } },
+      } as never);
+      const requestInit = { headers: { Authorization: `Bearer ${token}` } };
+      await client.connect(new present.StreamableHTTPClientTransport(mcp_url, { requestInit }));
+      t.equal(client.getNegotiatedProtocolVersion(), '2026-07-28');
+      return client as unknown as AnyClient;
+    },
+  };
+
+  const { device } = await spool.boundDevice(app);
+  t.teardown(() => device.close());
+  for (const name of ['One', 'Two', 'Three']) await app.ask('PATCH', '/me', { name });
+
+  for (const [which, connect] of Object.entries(CLIENTS)) {
+    await t.test(`C-118 C-048 with ${which}`, async (t) => {
+      for (const audience of ['mcp', 'api'] as const) {
+        const client = await connect(await mint(['events:read', 'insights:read'], { audience }));
+        const { tools } = await client.listTools();
+        t.same(tools.map(({ name }) => name).toSorted(), ['list_events', 'list_streams', 'who_am_i']);
+        for (const tool of tools)
+          t.match(tool, { annotations: { readOnlyHint: true }, inputSchema: { type: 'object' } });
+
+        const me = (await client.callTool({ name: 'who_am_i' })) as Result;
+        t.same(me.structuredContent, {
+          account_id,
+          permissions: ['turns:read', 'insights:read'],
+          scopes: ['events:read', 'insights:read'],
+          client_id: 'a-client',
+        });
+        t.same(JSON.parse((me.content as { text: string }[])[0]?.text ?? ''), me.structuredContent);
+
+        type Page = { items: { type: string; sequence: string }[]; cursor: string | null };
+        const rest = await app.ask<Page>('GET', '/events?limit=2');
+        const page = ((await client.callTool({ name: 'list_events', arguments: { limit: 2 } })) as Result)
+          .structuredContent as Page;
+        t.same(page, rest, 'as GET /events has it');
+        const next = (await client.callTool({
+          name: 'list_events',
+          arguments: { limit: 2, cursor: page.cursor, type: undefined },
+        })) as Result;
+        t.same(next.structuredContent, await app.ask('GET', `/events?limit=2&cursor=${page.cursor}`));
+        const polled = (await client.callTool({
+          name: 'list_events',
+          arguments: { after: '0', limit: 100 },
+        })) as Result;
+        t.same(polled.structuredContent, await app.ask('GET', '/events?after=0&limit=100'));
+        t.same(((await client.callTool({ name: 'list_streams' })) as Result).structuredContent, {
+          items: [],
+          cursor: null,
+        });
+
+        for (const [name, args] of [
+          ['no_such_tool', {}],
+          ['list_events', { limit: 0 }],
+          ['list_events', { limit: '5' }],
+          ['list_events', { more: 1 }],
+          ['list_events', { cursor: 'x' }],
+          ['list_events', { cursor: page.cursor, after: '0' }],
+          ['list_streams', { cursor: 'x' }],
+          ['who_am_i', { secret: 1 }],
+        ] as const)
+          await t.rejects(
+            client.callTool({ name, arguments: args }),
+            { code: -32602 },
+            `${name} ${JSON.stringify(args)}`,
+          );
+        await client.close();
+      }
+    });
+
+    await t.test(`C-100 with ${which}: tools are told of, and work, as far as scopes go`, async (t) => {
+      const client = await connect(await mint(['insights:read']));
+      t.same(
+        (await client.listTools()).tools.map(({ name }) => name),
+        ['who_am_i'],
+      );
+      t.match(await client.callTool({ name: 'list_events' }), {
+        isError: true,
+        content: [{ type: 'text', text: /turns:read/ }],
+      });
+      t.match(await client.callTool({ name: 'list_streams' }), { isError: true, content: [{ text: /audio:read/ }] });
+      await client.close();
+      const owner = await connect(await mint(['account:manage']));
+      t.match(await owner.callTool({ name: 'who_am_i' }), {
+        structuredContent: { email: 'mcp@x.test', name: 'Three', permissions: ['account:manage'] },
+      });
+      await owner.close();
+    });
+  }
+
+  await t.test('C-047 C-063 what is no token for it', async (t) => {
+    const { operator } = spool;
+    const mcp = await mint(['account:manage']);
+    const api = await mint(['account:manage'], { audience: 'api' });
+    const at = (path: string, token: string) =>
+      fetch(new URL(path, base_url), { headers: { Authorization: `Bearer ${token}` } });
+    t.equal((await at('/me', mcp)).status, 401, 'an MCP token is for /mcp alone');
+    t.equal((await at('/me', api)).status, 200);
+    const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+    t.match(await rpc(session.access_token, list), { status: 403, json: { error: { code: 'FORBIDDEN' } } });
+    t.equal((await rpc(await mint([], { issuer: 'legacy' }), list)).status, 401, 'a token of the other address');
+    const metadata = `resource_metadata="${base_url}/.well-known/oauth-protected-resource/mcp"`;
+    const nobody = await post(list, {});
+    t.equal(nobody.status, 401);
+    t.equal(nobody.headers.get('www-authenticate'), `Bearer realm="spool", ${metadata}`);
+    t.notOk(nobody.headers.get('x-api-version'));
+    const garbage = await rpc('garbage', list, { 'X-API-Version': '9' });
+    t.equal(garbage.headers.get('www-authenticate'), `Bearer realm="spool", error="invalid_token", ${metadata}`);
+    t.equal((await post('{', {})).status, 401, 'before anything is read');
+    t.equal((await rpc(mcp, list)).status, 200);
+    await operator.advanceClock(LIMITS.oauth_access_life_ms);
+    t.equal((await rpc(mcp, list)).status, 401, 'its hour is over');
+  });
+
+  await t.test('messages, as the protocol has them', async (t) => {
+    const token = await mint(['turns:read']);
+    t.match(await rpc(token, { jsonrpc: '2.0', id: 7, method: 'ping' }), {
+      status: 200,
+      json: { jsonrpc: '2.0', id: 7, result: {} },
+    });
+    t.match(await rpc(token, { jsonrpc: '2.0', method: 'notifications/initialized' }), { status: 202, json: null });
+    const initialize = (protocolVersion: string) => ({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'initialize',
+      params: { protocolVersion, capabilities: {}, clientInfo: { name: 'x', version: '1' } },
+    });
+    const started = await rpc(token, initialize('2025-03-26'));
+    t.match(started.json.result, {
+      protocolVersion: '2025-03-26',
+      serverInfo: { name: 'spool' },
+      capabilities: { tools: {} },
+    });
+    t.notOk(started.headers.get('mcp-session-id'), 'there are no sessions');
+    t.match(started.headers.get('content-type'), /^application\/json/);
+    const batch = await rpc(token, [call('who_am_i', {}, 1), call('list_events', {}, 2), call('nothing', {}, 3)]);
+    t.equal(batch.status, 200);
+    t.same(batch.json.map(({ id }: { id: number }) => id).toSorted(), [1, 2, 3]);
+    t.match(
+      await rpc(
+        token,
+        Array.from({ length: 21 }, (_, id) => call('who_am_i', {}, id)),
+      ),
+      {
+        status: 400,
+        json: { error: { code: -32600 } },
+      },
+    );
+    for (const [body, code] of [
+      ['{', -32700],
+      ['', -32700],
+      ['{"a":1,"a":2}', -32700],
+      ['[]', undefined],
+      ['null', undefined],
+      ['"x"', undefined],
+      [{ jsonrpc: '2.0', id: 1, method: 'tools/call' }, undefined],
+      [{ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 5 } }, undefined],
+      [{ jsonrpc: '2.0', id: 1, method: 'no/such' }, -32601],
+      [{ jsonrpc: '2.0', id: 1, method: 'resources/list' }, -32601],
+      [{ jsonrpc: '2.0', id: 1, method: 'subscriptions/listen', params: {} }, -32601],
+    ] as const) {
+      const { status, json } = await rpc(token, body);
+      const says = JSON.stringify(body);
+      t.ok(status < 500, says);
+      t.type(json.error?.code, 'number', says);
+      if (code !== undefined) t.equal(json.error.code, code, says);
+      t.notMatch(JSON.stringify(json), /node_modules|\.js|at [A-Z]/, says);
+    }
+    const long = JSON.stringify(call('who_am_i', { x: 'x'.repeat(LIMITS.json_body_bytes_max) }));
+    t.match(await rpc(token, long), { status: 413, json: { error: { code: 'PAYLOAD_TOO_LARGE' } } });
+    t.equal((await rpc(token, call('who_am_i'), { 'Content-Type': 'text/plain' })).status, 415);
+    t.equal((await rpc(token, call('who_am_i'), { 'Content-Encoding': 'gzip' })).status, 415);
+    for (const method of ['GET', 'DELETE']) {
+      const answer = await fetch(mcp_url, { method, headers: { Authorization: `Bearer ${token}` } });
+      t.equal(answer.status, 405);
+      t.equal(answer.headers.get('allow'), 'POST');
+    }
+  });
+
+  await t.test('a tool that fails says no more than that', async (t) => {
+    const token = await mint(['turns:read']);
+    const { store } = services;
+    const logHead = store.logHead;
+    t.teardown(() => {
+      store.logHead = logHead;
+    });
+    store.logHead = () => Promise.reject(new StoreUnavailable('redis://secret'));
+    const away = (await rpc(token, call('list_events'))).json.result;
+    t.same(away, { isError: true, content: [{ type: 'text', text: 'The service is not available at the moment.' }] });
+    store.logHead = () => Promise.reject(new Error('a secret'));
+    t.same((await rpc(token, call('list_events'))).json.error, {
+      code: -32603,
+      message: 'Something went wrong on our side.',
+    });
+  });
+
+  await t.test('web pages: ours and those of CORS_ORIGINS, with the headers of the protocol', async (t) => {
+    const token = await mint(['turns:read']);
+    const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+    for (const [origin, status] of [
+      [ORIGIN, 200],
+      [base_url, 200],
+      [LEGACY, 200],
+      ['https://evil.example', 403],
+      [`${ORIGIN}.evil.example`, 403],
+      ['null', 403],
+    ] as const)
+      t.equal((await rpc(token, list, { Origin: origin })).status, status, origin);
+    t.equal((await post(list, { Origin: 'https://evil.example' })).status, 403, 'before the token is asked for');
+    const preflight = (origin: string) =>
+      fetch(mcp_url, {
+        method: 'OPTIONS',
+        headers: {
+          Origin: origin,
+          'Access-Control-Request-Method': 'POST',
+          'Access-Control-Request-Headers': 'authorization,content-type,mcp-protocol-version,mcp-session-id',
+        },
+      });
+    const { headers } = await preflight(ORIGIN);
+    t.equal(headers.get('access-control-allow-origin'), ORIGIN);
+    const allowed = headers.get('access-control-allow-headers')?.toLowerCase().split(', ') ?? [];
+    for (const name of [
+      'accept',
+      'authorization',
+      'content-type',
+      'last-event-id',
+      'mcp-protocol-version',
+      'mcp-session-id',
+    ])
+      t.ok(allowed.includes(name), name);
+    t.notOk((await preflight('https://evil.example')).headers.get('access-control-allow-origin'));
+    const nobody = await post(list, { Origin: ORIGIN });
+    t.match(nobody.headers.get('access-control-expose-headers'), /WWW-Authenticate/);
+  });
+});
