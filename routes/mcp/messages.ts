@@ -16,8 +16,16 @@ import type { Caller } from './tools.js';
  * sent unasked, so there is no stream to GET and no session to DELETE. Interface: "OAuth rules", "Scopes".
  */
 
+const {
+  ParseError: PARSE_ERROR,
+  InternalError: INTERNAL_ERROR,
+  InvalidRequest: INVALID_REQUEST,
+  MethodNotFound: METHOD_NOT_FOUND,
+} = ProtocolErrorCode;
 /** Each call in a batch is a read of its own. */
 const BATCH_MAX = 20;
+/** Longer than anything that a tool waits for. */
+const ANSWER_MAX_MS = 20_000;
 /** What pages that speak MCP send, of both generations of the protocol. */
 const PAGE_HEADERS = ['Accept', 'Authorization', 'Content-Type', 'Last-Event-ID', 'X-Request-ID'];
 const PROTOCOL_HEADERS = ['Mcp-Method', 'Mcp-Name', 'Mcp-Protocol-Version', 'Mcp-Session-Id'];
@@ -45,16 +53,15 @@ export const MCP_ROUTES: readonly Route[] = [
       if (!body.ok) return sendError(reply, 400, { code: PARSE_ERROR, message: `Not valid JSON: ${body.message}.` });
       const fault = faultOf(body.value);
       if (fault !== null) return sendError(reply, fault.code === METHOD_NOT_FOUND ? 404 : 400, fault);
-      return send(reply, await answer({ services, who, request_id: request.id }, request, body.value));
+      const message = withoutCancellations(body.value);
+      if (message === undefined) return reply.code(202).send();
+      const answered = await inTime(answer({ services, who, request_id: request.id }, request, message));
+      if (answered !== 'late') return send(reply, answered);
+      services.log.error({ request_id: request.id }, 'an MCP message was not answered in time');
+      return sendError(reply, 503, { code: INTERNAL_ERROR, message: 'This took too long.' });
     },
   }),
 ];
-
-const {
-  ParseError: PARSE_ERROR,
-  InvalidRequest: INVALID_REQUEST,
-  MethodNotFound: METHOD_NOT_FOUND,
-} = ProtocolErrorCode;
 
 type Fault = { code: number; message: string; id?: unknown };
 
@@ -69,6 +76,28 @@ function faultOf(message: unknown): Fault | null {
   if (method === 'subscriptions/listen')
     return { code: METHOD_NOT_FOUND, message: 'There is nothing to listen to.', id };
   return null;
+}
+
+/**
+ * A message without what it cancels: each request stands for itself, so there is nothing under way but its own batch,
+ * whose answer the SDK would then wait for without end. Undefined when nothing is left.
+ */
+function withoutCancellations(message: unknown): unknown {
+  if (!Array.isArray(message)) return message;
+  const kept = message.filter((one) => one?.method !== 'notifications/cancelled');
+  return kept.length === 0 && message.length > 0 ? undefined : kept;
+}
+
+async function inTime(work: Promise<Response>): Promise<Response | 'late'> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<'late'>((resolve) => {
+    timer = setTimeout(() => resolve('late'), ANSWER_MAX_MS);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 async function answer(caller: Caller, incoming: FastifyRequest, message: unknown): Promise<Response> {

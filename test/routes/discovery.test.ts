@@ -1,6 +1,7 @@
 import { decodeProtectedHeader, importJWK, jwtVerify } from 'jose';
 import * as openid from 'openid-client';
 import t from 'tap';
+import type { AccessClaims } from '../../src/secrets/access_tokens.js';
 import { LIMITS } from '../../src/vocabulary/limits.js';
 import { TestSpool } from '../fixtures/spool.js';
 
@@ -153,7 +154,7 @@ t.test('what clients find out by themselves', async (t) => {
   });
 });
 
-function claimsAt(now_ms: number) {
+function claimsAt(now_ms: number): AccessClaims {
   const id = '019470a0-1111-7222-8333-444400000007';
   return {
     grant_id: id,
@@ -166,5 +167,5 @@ function claimsAt(now_ms: number) {
     verified_at_ms: now_ms,
     issued_at_ms: now_ms,
     expires_at_ms: now_ms + LIMITS.oauth_access_life_ms,
-  } as const satisfies Record<string, unknown> as never;
+  };
 }

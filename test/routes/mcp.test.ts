@@ -213,6 +213,10 @@ t.test('the MCP server', async (t) => {
     const batch = await rpc(token, [call('who_am_i', {}, 1), call('list_events', {}, 2), call('nothing', {}, 3)]);
     t.equal(batch.status, 200);
     t.same(batch.json.map(({ id }: { id: number }) => id).toSorted(), [1, 2, 3]);
+    const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } };
+    const { json: cancelled } = await rpc(token, [call('list_events'), cancel]);
+    t.match(cancelled, { id: 1, result: {} }, 'a batch that cancels itself is answered all the same');
+    t.equal((await rpc(token, [cancel])).status, 202);
     t.match(
       await rpc(
         token,
