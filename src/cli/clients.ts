@@ -1,4 +1,5 @@
 import type { Command, CommandGroup, Told } from './command.js';
+import { moreOf, PAGE_OPTIONS, pageQuery } from './paging.js';
 import { table } from './table.js';
 
 /** A client as the operator port shows it. */
@@ -23,18 +24,11 @@ const NO_OPTIONS = {};
 const list: Command = {
   name: 'list',
   parameters: [],
-  options: {
-    limit: { value: 'N', says: 'how many, 1 to 100; 25 when not given' },
-    cursor: { value: 'CURSOR', says: 'go on after an earlier page' },
-  },
+  options: PAGE_OPTIONS,
   says: 'Lists OAuth clients: our own first, then the newest',
   async run({ operator, options }) {
-    const query = new URLSearchParams();
-    for (const name of ['limit', 'cursor']) {
-      const value = options.text(name);
-      if (value !== undefined) query.set(name, value);
-    }
-    const page = await operator.ask<{ items: ClientView[]; cursor: string | null }>('GET', `/ops/clients?${query}`);
+    const path = `/ops/clients?${pageQuery(options)}`;
+    const page = await operator.ask<{ items: ClientView[]; cursor: string | null }>('GET', path);
     const rows = page.items.map((client) => [
       client.client_id,
       client.name,
@@ -43,9 +37,8 @@ const list: Command = {
       client.last_used_at?.slice(0, 10) ?? 'never',
       client.disabled_at === null ? 'enabled' : 'disabled',
     ]);
-    const lines = table([['CLIENT ID', 'NAME', 'FROM', 'KIND', 'LAST USED', 'STATE'], ...rows]);
-    if (page.cursor !== null) lines.push('', `There are more: --cursor ${page.cursor}`);
-    return { json: page, lines };
+    const head = ['CLIENT ID', 'NAME', 'FROM', 'KIND', 'LAST USED', 'STATE'];
+    return { json: page, lines: [...table([head, ...rows]), ...moreOf(page.cursor)] };
   },
 };
 

@@ -16,7 +16,12 @@ export type Option = {
 };
 
 /** What a command came to: for programs, and for people. */
-export type Told = { json: unknown; lines: string[] };
+export type Told = {
+  json: unknown;
+  lines: string[];
+  /** Part of it could not be done: the exit code says so as well. */
+  failed?: true;
+};
 
 /** What a command gets: a connection to the operator port, and what was typed. */
 export type CommandCall = {

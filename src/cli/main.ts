@@ -3,23 +3,29 @@ import { WrongSettings } from '../settings.js';
 import { CLIENT_COMMANDS } from './clients.js';
 import { type CommandGroup, WrongUsage } from './command.js';
 import { readCommandLine } from './command_line.js';
+import { GRANT_COMMANDS } from './grants.js';
+import { KEY_COMMANDS } from './keys.js';
 import { NoOperatorAccess, operatorAccess } from './operator_access.js';
 
 /** All that `spool` can do: one file a group. */
-const GROUPS: readonly CommandGroup[] = [CLIENT_COMMANDS];
+const GROUPS: readonly CommandGroup[] = [CLIENT_COMMANDS, GRANT_COMMANDS, KEY_COMMANDS];
 
 const DONE = 0;
 const REFUSED = 1;
 const NOT_UNDERSTOOD = 2;
 
-async function main(): Promise<void> {
+async function main(): Promise<number> {
   const typed = readCommandLine(GROUPS, process.argv.slice(2));
-  if (typed.typed === 'help') return console.log(typed.text);
+  if (typed.typed === 'help') {
+    console.log(typed.text);
+    return DONE;
+  }
   const operator = operatorAccess(process.env);
   try {
     const { command, parameters, options } = typed;
-    const { json, lines } = await command.run({ operator, parameters, options });
+    const { json, lines, failed } = await command.run({ operator, parameters, options });
     console.log(typed.json ? JSON.stringify(json, null, 2) : lines.join('\n'));
+    return failed ? REFUSED : DONE;
   } finally {
     operator.close();
   }
@@ -37,11 +43,8 @@ function endOf(error: unknown): { says: unknown; code: number } {
   return { says, code: REFUSED };
 }
 
-process.exitCode = await main().then(
-  () => DONE,
-  (error: unknown) => {
-    const { says, code } = endOf(error);
-    console.error(says);
-    return code;
-  },
-);
+process.exitCode = await main().catch((error: unknown) => {
+  const { says, code } = endOf(error);
+  console.error(says);
+  return code;
+});

@@ -1,28 +1,8 @@
-import { spawn } from 'node:child_process';
 import t from 'tap';
 import { table } from '../../src/cli/table.js';
+import { runCli as run } from '../fixtures/cli.js';
 import { TestSpool } from '../fixtures/spool.js';
 import { tempFolder } from '../fixtures/temp_folder.js';
-
-const MAIN = new URL('../../src/cli/main.js', import.meta.url).pathname;
-
-type Ran = { code: number | null; out: string; errors: string };
-
-/** `spool …` as a process of its own. */
-function run(args: string[], env: Record<string, string>): Promise<Ran> {
-  const child = spawn(process.execPath, [MAIN, ...args], {
-    env: { PATH: process.env.PATH, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const ran: Ran = { code: null, out: '', errors: '' };
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    ran.out += text;
-  });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    ran.errors += text;
-  });
-  return new Promise((resolve) => child.once('close', (code) => resolve({ ...ran, code })));
-}
 
 t.test('columns are as wide as their longest cell', async (t) => {
   t.same(table([]), []);

@@ -55,7 +55,7 @@ t.test('the authorization endpoint and its pages', async (t) => {
   });
 
   await t.test(
-    'C-021 C-022 C-025 C-026 C-032 C-045 what is wrong is told by redirect, with state and issuer',
+    'C-021 C-022 C-025 C-026 C-032 C-045 C-108 what is wrong is told by redirect, with state and issuer',
     async (t) => {
       const { challenge } = pkce();
       const right = { code_challenge: challenge, code_challenge_method: 'S256' };
@@ -252,7 +252,7 @@ t.test('the authorization endpoint and its pages', async (t) => {
     }
   });
 
-  await t.test('C-041 C-042 C-043 C-044 prompt', async (t) => {
+  await t.test('C-040 C-041 C-042 C-043 C-044 prompt', async (t) => {
     const { browser } = await signedIn(somebody());
     const third = await OauthApp.registered(spool);
     for (const [app, at, prompt, error] of [

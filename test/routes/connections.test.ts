@@ -141,7 +141,7 @@ t.test('connected apps and signing out', async (t) => {
     t.ok((await agent.begin(browser, { prompt: 'none' })).shown.location?.includes('code='), 'the browser stays');
   });
 
-  await t.test('D-048 D-049 D-050 D-052 everywhere', async (t) => {
+  await t.test('D-048 D-050 D-052 everywhere', async (t) => {
     const email = 'every@x.test';
     const browser = new Browser(spool.server.base_url);
     const [session, other] = [await spool.signIn(email), await spool.signIn(email)];
@@ -181,7 +181,7 @@ t.test('connected apps and signing out', async (t) => {
     t.equal(await errorOf(ios.exchange(authorization_code, verifier)), 'invalid_grant');
   });
 
-  await t.test('A-030 logging out is for app sessions', async (t) => {
+  await t.test('logging out is for app sessions', async (t) => {
     const tokens = await ios.signInNatively('logout@x.test');
     t.equal((await as(tokens.access_token).send('POST', '/auth/logout')).status, 403);
     t.equal(await statusOf(tokens.access_token), 200);

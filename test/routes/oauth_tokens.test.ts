@@ -207,7 +207,7 @@ t.test('exchange, refresh and revocation', async (t) => {
     t.same(Object.keys(jsonOf(answer)), ['error', 'error_description']);
   });
 
-  await t.test('C-069 C-071 revoking a refresh token ends its grant, and only that', async (t) => {
+  await t.test('C-069 C-071 C-072 revoking a refresh token ends its grant, and only that', async (t) => {
     const email = somebody();
     const [first, second] = [await ios.signInNatively(email), await ios.signInNatively(email)];
     const answer = await ios.token({ token: first.refresh_token, token_type_hint: 'refresh_token' });
@@ -312,7 +312,7 @@ t.test('introspection', async (t) => {
     t.match(await introspected(own.access_token), { agent_enabled: true });
   });
 
-  await t.test('C-077 C-112 C-113 C-116 the scope is what works now', async (t) => {
+  await t.test('C-077 C-113 C-116 the scope is what works now', async (t) => {
     const scope = 'turns:read debug:read pipelines:write account:manage';
     const { access_token } = await ios.signInNatively('live@x.test', { scope });
     const app = spool.client();
@@ -364,6 +364,7 @@ t.test('introspection', async (t) => {
     const forged = `${head}.${payload}.${signature.replace(/^./, (first) => (first === 'A' ? 'B' : 'A'))}`;
     for (const token of [
       'garbage',
+      'svc_pat_garbage',
       'a.b.c',
       forged,
       revoked.access_token,
