@@ -8,6 +8,7 @@ import { emailAddress } from './forms.js';
 
 /** Accounts by the email that leads to them. */
 
+const BEING_MADE = refuse('UNAVAILABLE', 'The account is being made; try again in a moment.', { retry_after_s: 2 });
 const NO_ACCOUNT = refuse('NOT_FOUND', 'There is no such account.');
 
 /** Ids for an account that may have to be made. */
@@ -17,12 +18,22 @@ export function drawAccount({ clock }: Services): DrawnAccount {
   return { account_id: drawn(), workspace_id: drawn() };
 }
 
-/** The account as it is now. One whose making is still under way will be finished: it is worth coming again. */
+/** As long as a route waits for what it has told others (design section 2). */
+const MAKING_MAX_MS = 2_000;
+const MAKING_LOOK_MS = 50;
+
+/**
+ * The account as it is now. One whose making is still under way, since somebody else's sign-in has begun it, is waited
+ * for; it will be finished.
+ */
 export async function accountOf({ runtime }: Services, account_id: string): Promise<AccountView | Refusal> {
   const view: AccountMessage = { type: 'view' };
-  const account = await runtime.ask<AccountView>({ kind: 'account', id: account_id }, view);
-  if (!isRefusal(account) || account.refused !== 'UNAUTHORIZED') return account;
-  return refuse('UNAVAILABLE', 'The account is being made; try again in a moment.', { retry_after_s: 2 });
+  for (const until_ms = performance.now() + MAKING_MAX_MS; ; ) {
+    const account = await runtime.ask<AccountView>({ kind: 'account', id: account_id }, view);
+    if (!isRefusal(account) || account.refused !== 'UNAUTHORIZED') return account;
+    if (performance.now() >= until_ms) return BEING_MADE;
+    await new Promise((resolve) => setTimeout(resolve, MAKING_LOOK_MS));
+  }
 }
 
 /** The account that staff name by its id or its email. */

@@ -32,6 +32,7 @@ async function main(): Promise<void> {
   const { ports, base_url, redis } = await starting;
   const rows: [string, string][] = [
     ['REST', base_url],
+    ...(settings.base_url === null ? [] : [['listens', `http://${settings.host}:${ports.public}`] as [string, string]]),
     ['devices', `https://${settings.device_names[0]}:${ports.device} (mutual TLS)`],
     [
       'operators',
