@@ -178,9 +178,11 @@ export const grant = actorKind<Grant, GrantMessage, GrantReply>({
       return { effect: 'enlist', account_id, list: grantList(born.grants), member: facts.self, order: created_at_ms };
     }
 
-    function end({ account_id, born }: Grant): { next: null; effects: Effect[] } {
+    function end(ended: Grant): { next: null; effects: Effect[] } {
+      const { account_id, born } = ended;
       const delisted: Effect = { effect: 'delist', account_id, list: grantList(born.grants), member: facts.self };
-      return { next: null, effects: [delisted, { effect: 'forget', name: 'run_out' }] };
+      // Before its code is exchanged it is on no list.
+      return { next: null, effects: [...(isLive(ended) ? [delisted] : []), { effect: 'forget', name: 'run_out' }] };
     }
   },
 });
@@ -215,7 +217,8 @@ function issued(state: LiveGrant, asked: Narrowing): IssuedGrant {
 }
 
 function sameNarrowing(a: Narrowing, b: Narrowing): boolean {
-  const text = ({ scopes, audience }: Narrowing) => `${audience} ${scopes?.toSorted().join(' ')}`;
+  // No name of a scope, not even `undefined`, may look like not asking for scopes.
+  const text = ({ scopes, audience }: Narrowing) => JSON.stringify([audience, scopes?.toSorted() ?? null]);
   return text(a) === text(b);
 }
 
