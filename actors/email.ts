@@ -45,6 +45,8 @@ export type EmailReply =
   | { forgotten: boolean }
   | { account_id: string | null };
 
+/** Under it the wrong tries of all networks are counted that nobody had signed in from. No network's key. */
+const STRANGERS = 'strangers';
 const WRONG = refuse('UNAUTHORIZED', 'The code is wrong, used or no longer valid.');
 
 export const email = actorKind<Email, EmailMessage, EmailReply>({
@@ -120,7 +122,10 @@ export const email = actorKind<Email, EmailMessage, EmailReply>({
 
       case 'wrong_try': {
         const network = networkKey(message.network);
-        return { reply: { allowed: mayTry(known, network) }, next: { ...known, day: countedOf(known, network) } };
+        const allowed = mayTry(known, network);
+        // A full count says all there is to say; and an address that was forgotten meanwhile stays so.
+        if (state === null || !allowed) return { reply: { allowed } };
+        return { reply: { allowed }, next: { ...known, day: countedOf(known, network) } };
       }
       case 'enter':
         return enter(known, message, now_ms);
@@ -152,10 +157,14 @@ function enter(
     message: { type: 'create', email: address, workspace_id: account.workspace_id },
   };
   const from = network === null ? [] : [networkKey(network)];
-  const networks = [...known.networks.filter((other) => !from.includes(other)), ...from];
+  const networks = [...known.networks.filter((other) => !from.includes(other)), ...from].slice(
+    -LIMITS.known_networks_max,
+  );
+  // Counts are kept of networks that are still known: a day of sign-ins from ever new ones must not pile them up.
+  const wrong = Object.entries(known.day.wrong).filter(([key]) => key === STRANGERS || networks.includes(key));
   return {
     reply: { account_id, verified_at_ms: now_ms },
-    next: { ...known, account_id, networks: networks.slice(-LIMITS.known_networks_max) },
+    next: { ...known, account_id, networks, day: { ...known.day, wrong: Object.fromEntries(wrong) } },
     effects: known.account_id === null ? [create, { effect: 'forget', name: 'unused' }] : [],
   };
 }
@@ -199,7 +208,7 @@ function countedOf({ day, networks }: Email, network: string): Email['day'] {
 }
 
 function countedUnder(networks: string[], network: string): string {
-  return networks.includes(network) ? network : 'strangers';
+  return networks.includes(network) ? network : STRANGERS;
 }
 
 /** Counts are kept under it: no name, not even `constructor` or `__proto__`, then finds what every object has. */
