@@ -18,7 +18,13 @@ import type { GrantMessage, NewGrant } from './grant.js';
  * One way through our pages, from /oauth/authorize to the redirect back. It holds the whole request, so that nothing a
  * form sends can change what is consented to.
  */
-export type BrowserSignIn = NewBrowserSignIn & { created_at_ms: number; wrong: number; step: Step };
+export type BrowserSignIn = NewBrowserSignIn & {
+  created_at_ms: number;
+  wrong: number;
+  /** The browser session that the last right code began. */
+  session: DrawnSession | null;
+  step: Step;
+};
 
 export type NewBrowserSignIn = {
   /** What the grant will be, but for the account. */
@@ -35,8 +41,6 @@ export type NewBrowserSignIn = {
   /** What the form token is derived from. */
   seed: Uint8Array;
   key_id: string;
-  /** The browser session that a right code begins: drawn ahead, so that the same code sent twice begins one. */
-  session: { id: string; seed: Uint8Array; key_id: string };
 };
 
 type Step =
@@ -55,6 +59,9 @@ export type SignedInAccount = Pick<NewGrant, 'account_id' | 'born' | 'verified_a
 /** What the client is told; a grant's code is derived from its id, seed and key. */
 export type SignInAnswer = { granted: Pick<NewGrant, 'seed' | 'key_id'> & { grant_id: string } } | { denied: true };
 
+/** A browser session that may begin in this turn. */
+export type DrawnSession = { id: string; seed: Uint8Array; key_id: string };
+
 /** A grant that may be opened in this turn. */
 export type DrawnGrant = { grant_id: string; seed: Uint8Array; key_id: string };
 
@@ -64,8 +71,14 @@ export type BrowserSignInMessage =
   | { type: 'send_code'; email: string; code: CodeToSend }
   | { type: 'other_email' }
   | { type: 'try_code'; tried: TriedCode }
-  /** After a right code: the account behind the email. Its browser session begins. */
-  | { type: 'enter'; account: Pick<NewBrowserSession, 'account_id' | 'born'>; grant: DrawnGrant }
+  /** After a right code: the account behind that email. Its browser session begins. */
+  | {
+      type: 'enter';
+      email: string;
+      account: Pick<NewBrowserSession, 'account_id' | 'born'>;
+      session: DrawnSession;
+      grant: DrawnGrant;
+    }
   /** As the account of the live session that was offered; the caller has looked it up. */
   | { type: 'continue'; owner: SignedInAccount; grant: DrawnGrant }
   | { type: 'approve'; grant: DrawnGrant }
@@ -90,7 +103,7 @@ export const browserSignIn = actorKind<BrowserSignIn, BrowserSignInMessage, Brow
       const { sign_in, signed_in } = message;
       const step: Step = signed_in === null ? { at: 'email' } : { at: 'accounts', ...signed_in };
       const run_out: BrowserSignInMessage = { type: 'run_out' };
-      return to({ ...sign_in, created_at_ms: now_ms, wrong: 0, step }, step, [
+      return to({ ...sign_in, created_at_ms: now_ms, wrong: 0, session: null, step }, step, [
         { effect: 'remind', name: 'run_out', at_ms: now_ms + LIMITS.browser_sign_in_life_ms, message: run_out },
       ]);
     }
@@ -104,8 +117,10 @@ export const browserSignIn = actorKind<BrowserSignIn, BrowserSignInMessage, Brow
       case 'send_code': {
         if (step.at === 'done' || step.at === 'ended') return { reply: state };
         const { email, code } = message;
-        const resent = step.at === 'code' && step.email === email;
-        return to(state, { at: 'code', email, code: emailedCode(code, now_ms), resent }, codeMailed(code, now_ms));
+        const before = step.at === 'code' && step.email === email ? step : null;
+        // Over the address's budget nothing goes out, and what came before must stay good: strangers use up that budget.
+        const good = emailedCode(code, now_ms) ?? before?.code ?? null;
+        return to(state, { at: 'code', email, code: good, resent: before !== null }, codeMailed(code, now_ms));
       }
 
       case 'other_email':
@@ -114,31 +129,40 @@ export const browserSignIn = actorKind<BrowserSignIn, BrowserSignInMessage, Brow
       case 'try_code': {
         if (step.at !== 'code' && step.at !== 'verified') return { reply: state };
         const { tried } = message;
-        if (isRight(step.code, tried, now_ms)) {
+        const { email, code } = step;
+        if (isRight(code, tried, now_ms)) {
           // The same again before the account is known: whoever got no answer goes on from there.
           if (step.at === 'verified') return { reply: state };
-          const { email, code } = step;
           return to(state, { at: 'verified', email, code, verified_at_ms: now_ms });
         }
         const wrong = state.wrong + 1;
-        const next = wrong < LIMITS.sign_in_tries_max ? step : ({ at: 'ended' } as const);
-        return to({ ...state, wrong }, next, [wrongTry(step.email, tried)]);
+        // Also after a right one: a wrong code is never answered with "verified".
+        const asked: Step = step.at === 'code' ? step : { at: 'code', email, code, resent: false };
+        const next: Step = wrong < LIMITS.sign_in_tries_max ? asked : { at: 'ended' };
+        return to({ ...state, wrong }, next, [wrongTry(email, tried)]);
       }
 
       case 'enter': {
-        if (step.at !== 'verified') return { reply: state };
+        // The account was looked up before this turn: meanwhile another email may have been verified.
+        if (step.at !== 'verified' || step.email !== message.email) return { reply: state };
         const { email, verified_at_ms } = step;
-        const { id, ...cookie } = state.session;
+        const { id, ...cookie } = message.session;
         const session: NewBrowserSession = { ...message.account, ...cookie, email, verified_at_ms };
         const open: BrowserSessionMessage = { type: 'open', session };
         const opened: Effect = { effect: 'tell', to: { kind: 'browser_session', id }, message: open };
         const owner: SignedInAccount = { ...message.account, verified_at_ms };
-        if (state.needs_consent) return to(state, { at: 'consent', email, owner }, [opened]);
-        return granted(state, owner, message.grant, now_ms, [opened]);
+        const entered: BrowserSignIn = { ...state, session: message.session };
+        if (state.needs_consent) return to(entered, { at: 'consent', email, owner }, [opened]);
+        return granted(entered, owner, message.grant, now_ms, [opened]);
       }
 
-      case 'continue':
-        return step.at === 'accounts' ? granted(state, message.owner, message.grant, now_ms) : { reply: state };
+      case 'continue': {
+        if (step.at !== 'accounts') return { reply: state };
+        const { owner, grant } = message;
+        // Whoever must be asked is asked, however they signed in.
+        if (state.needs_consent) return to(state, { at: 'consent', email: step.email, owner });
+        return granted(state, owner, grant, now_ms);
+      }
 
       case 'approve':
         return step.at === 'consent' ? granted(state, step.owner, message.grant, now_ms) : { reply: state };

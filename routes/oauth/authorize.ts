@@ -158,11 +158,6 @@ async function beginSignIn(
       browser: browserHash(services, id, browserCookie(services, request, reply)),
       seed: drawBytes(16),
       key_id: keys.currentKeyId(),
-      session: {
-        id: drawId({ partition: drawPartition(), now_ms: clock.now() }),
-        seed: drawBytes(16),
-        key_id: keys.currentKeyId(),
-      },
     },
     signed_in: live === null ? null : { session_id: live.id, email: live.session.email },
   };

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { BrowserSignIn, BrowserSignInMessage, DrawnGrant } from '../../actors/browser_sign_in.js';
 import { checkCaptcha } from '../../src/captcha.js';
 import { redirectHost } from '../../src/clients/redirect_uris.js';
-import { drawBytes, drawId } from '../../src/draw.js';
+import { drawBytes, drawId, drawPartition } from '../../src/draw.js';
 import { networkOf, type RateName } from '../../src/rate_limits.js';
 import { equalBytes } from '../../src/secrets/server_keys.js';
 import { deriveToken, isGenuine, parseToken } from '../../src/secrets/tokens.js';
@@ -162,14 +162,25 @@ async function enter(visit: Visit, email: string): Promise<Answer> {
   const before = await endBrowserSession(services, request);
   if (isRefusal(before)) return before;
   const born = { account: account.lives.account, grants: account.lives.grants };
-  const grant = drawGrant(services, account.id);
-  const entered = await ask(visit, { type: 'enter', account: { account_id: account.id, born }, grant });
-  if (isRefusal(entered)) return entered;
-  const { id, ...cookie } = entered.session;
   const now_ms = services.clock.now();
+  const entered = await ask(visit, {
+    type: 'enter',
+    email,
+    account: { account_id: account.id, born },
+    session: {
+      id: drawId({ partition: drawPartition(), now_ms }),
+      seed: drawBytes(16),
+      key_id: services.keys.currentKeyId(),
+    },
+    grant: drawGrant(services, account.id),
+  });
+  if (isRefusal(entered)) return entered;
+  const now = { ...visit, sign_in: entered };
+  if (entered.session === null) return goOn(now); // denied or changed in another tab meanwhile
+  const { id, ...cookie } = entered.session;
   const session = { account_id: account.id, born, email, verified_at_ms: now_ms, last_used_at_ms: now_ms };
   showBrowserSession(services, reply, { id, session: { ...session, ...cookie } });
-  return goOn({ ...visit, sign_in: entered });
+  return goOn(now);
 }
 
 /** Continuing counts from the session's own code. */
