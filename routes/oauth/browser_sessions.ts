@@ -37,7 +37,9 @@ export async function extendBrowserSession(
   const use: BrowserSessionMessage = { type: 'use' };
   const session = await services.runtime.ask<BrowserSession>({ kind: 'browser_session', id }, use);
   if (isRefusal(session)) return session.refused === 'UNAUTHORIZED' ? null : session;
-  showBrowserSession(services, reply, { id, session });
+  const { seed, key_id } = session;
+  const lasts_ms = browserSessionEndMs(session) - services.clock.now();
+  showBrowserSession(services, reply, { id, seed, key_id, lasts_ms });
   return null;
 }
 
@@ -45,17 +47,21 @@ export async function extendBrowserSession(
 export function showBrowserSession(
   services: Services,
   reply: FastifyReply,
-  { id, session }: { id: string; session: BrowserSession },
+  { lasts_ms, ...session }: { id: string; seed: Uint8Array; key_id: string; lasts_ms: number },
 ): void {
-  const value = deriveToken(services.keys, 'browser_session', { ...session, id, counter: 0 });
-  const max_age_s = Math.floor((browserSessionEndMs(session) - services.clock.now()) / 1000);
-  setSessionCookie(services, reply, { value, max_age_s });
+  const value = deriveToken(services.keys, 'browser_session', { ...session, counter: 0 });
+  setSessionCookie(services, reply, { value, max_age_s: Math.floor(lasts_ms / 1000) });
 }
 
-/** Ends the session of this browser, if it has one; an unknown cookie is nothing to end. */
-export async function endBrowserSession(services: Services, request: FastifyRequest): Promise<null | Refusal> {
+/** Ends the session of this browser, if it has one other than `but`; an unknown cookie is nothing to end. */
+export async function endBrowserSession(
+  services: Services,
+  request: FastifyRequest,
+  { but = null }: { but?: string | null } = {},
+): Promise<null | Refusal> {
   const live = await browserSessionOf(services, request);
   if (live === null || isRefusal(live)) return live;
+  if (live.id === but) return null;
   const message: BrowserSessionMessage = { type: 'end' };
   const ended = await services.runtime.ask({ kind: 'browser_session', id: live.id }, message);
   return isRefusal(ended) ? ended : null;

@@ -136,7 +136,7 @@ async function mailCode(visit: Visit, email: string): Promise<Answer> {
 async function tryCode(visit: Visit, body: Form): Promise<Answer> {
   const { services, request, id, sign_in } = visit;
   const { step } = sign_in;
-  if (step.at !== 'code' && step.at !== 'verified') return goOn(visit);
+  if (step.at !== 'code' && step.at !== 'verified') return goOnSignedIn(visit);
   const code = (body.code ?? '').replace(/\s/g, '');
   if (!/^\d{6}$/.test(code)) return show(visit, { problem: SIX_DIGITS });
   const limited = rateLimited(visit, 'codes_checked');
@@ -147,7 +147,7 @@ async function tryCode(visit: Visit, body: Form): Promise<Answer> {
   if (isRefusal(judged)) return judged;
   const now = { ...visit, sign_in: judged };
   if (judged.step.at === 'verified') return enter(now, judged.step.email);
-  if (judged.step.at !== 'code') return goOn(now);
+  if (judged.step.at !== 'code') return goOnSignedIn(now);
   const left = LIMITS.sign_in_tries_max - judged.wrong;
   return show(now, {
     problem: `That code is wrong or has expired. You can try ${left === 1 ? 'once' : `${left} times`} more.`,
@@ -156,11 +156,9 @@ async function tryCode(visit: Visit, body: Form): Promise<Answer> {
 
 /** After a right code: the account, a new browser session whatever cookie came, and then on. */
 async function enter(visit: Visit, email: string): Promise<Answer> {
-  const { services, request, reply } = visit;
+  const { services, request } = visit;
   const account = await accountBehind(services, request, email);
   if (isRefusal(account)) return account;
-  const before = await endBrowserSession(services, request);
-  if (isRefusal(before)) return before;
   const born = { account: account.lives.account, grants: account.lives.grants };
   const now_ms = services.clock.now();
   const entered = await ask(visit, {
@@ -175,12 +173,19 @@ async function enter(visit: Visit, email: string): Promise<Answer> {
     grant: drawGrant(services, account.id),
   });
   if (isRefusal(entered)) return entered;
-  const now = { ...visit, sign_in: entered };
-  if (entered.session === null) return goOn(now); // denied or changed in another tab meanwhile
-  const { id, ...cookie } = entered.session;
-  const session = { account_id: account.id, born, email, verified_at_ms: now_ms, last_used_at_ms: now_ms };
-  showBrowserSession(services, reply, { id, session: { ...session, ...cookie } });
-  return goOn(now);
+  const before =
+    entered.session === null ? null : await endBrowserSession(services, request, { but: entered.session.id });
+  return isRefusal(before) ? before : goOnSignedIn({ ...visit, sign_in: entered });
+}
+
+/** After a code was entered: whichever of several presses is answered last, the browser has the session's cookie. */
+function goOnSignedIn(visit: Visit): Answer {
+  const { services, reply, sign_in } = visit;
+  const { step, session } = sign_in;
+  if (session !== null && (step.at === 'consent' || isFresh(visit))) {
+    showBrowserSession(services, reply, { ...session, lasts_ms: LIMITS.browser_session_idle_ms });
+  }
+  return goOn(visit);
 }
 
 /** Continuing counts from the session's own code. */
@@ -221,15 +226,18 @@ async function tell(visit: Visit, message: BrowserSignInMessage): Promise<Answer
 function goOn(visit: Visit): Answer {
   const { services, reply, id, sign_in } = visit;
   const { step, request, state } = sign_in;
-  // Later than a double click the code may be used up: sending it again could only look like theft.
-  const is_fresh = step.at === 'done' && services.clock.now() < step.at_ms + LIMITS.oauth_code_replay_harmless_ms;
-  if (step.at !== 'done' || !is_fresh) return leave(reply, signInPath(id));
+  if (step.at !== 'done' || !isFresh(visit)) return leave(reply, signInPath(id));
   const back = { redirect_uri: request.code.redirect_uri, state };
   if ('denied' in step.answer) return sendBack(services, reply, back, DENIED);
   const { grant_id, ...seed } = step.answer.granted;
   return sendBack(services, reply, back, {
     code: deriveToken(services.keys, 'authorization_code', { ...seed, id: grant_id, counter: 0 }),
   });
+}
+
+/** Later than a double click the code may be used up: sending it again could only look like theft. */
+function isFresh({ services: { clock }, sign_in: { step } }: Visit): boolean {
+  return step.at === 'done' && clock.now() < step.at_ms + LIMITS.oauth_code_replay_harmless_ms;
 }
 
 function rateLimited({ services, request, reply }: Visit, name: RateName): FastifyReply | null {
