@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import type { SignedIn } from '../../src/client/app_client.js';
+import { Browser, codeOf, jsonOf, OauthApp, type Tokens } from '../fixtures/oauth.js';
 import { TestSpool } from '../fixtures/spool.js';
 
 t.test('no token, code or claim that was issued rests in Redis', async (t) => {
@@ -28,12 +29,32 @@ t.test('no token, code or claim that was issued rests in Redis', async (t) => {
   const { client_secret } = await spool.operator.ask<{ client_secret: string }>('POST', '/ops/clients', made);
   secrets['client secret'] = client_secret;
 
+  const ios = OauthApp.first(spool, 'svc-ios');
+  const { auth_session, verifier } = await ios.challenge('native@x.test');
+  secrets.auth_session = auth_session;
+  secrets['native code'] = await spool.readCode('native@x.test');
+  const entered = await ios.challengeStep({ auth_session, otp: secrets['native code'] });
+  const { authorization_code } = jsonOf<{ authorization_code: string }>(entered);
+  secrets['authorization code'] = authorization_code;
+  const tokens = jsonOf<Tokens>(await ios.exchange(authorization_code, verifier));
+  const turned = jsonOf<Tokens>(await ios.refresh(tokens.refresh_token));
+  secrets['OAuth refresh'] = tokens.refresh_token;
+  secrets['OAuth refresh, renewed'] = turned.refresh_token;
+  const web = OauthApp.first(spool, 'svc-web');
+  const browser = new Browser(spool.server.base_url);
+  const { shown } = await web.begin(browser);
+  secrets['form token'] = /name="form_token" value="([^"]+)"/.exec(shown.html)?.[1] ?? '';
+  secrets['browser code'] = codeOf(await web.enterCode(browser, shown, 'browser@x.test'));
+  secrets['session cookie'] = browser.cookies.get('spool_session') ?? '';
+  const wholes = [tokens.access_token, turned.access_token, verifier, browser.cookies.get('spool_browser') ?? ''];
+  for (const secret of Object.values(secrets)) t.ok(secret.length >= 6);
+
   const folder = join(spool.folder, 'redis');
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.includes('.aof'));
   const stored = Buffer.concat(files.map((name) => readFileSync(join(folder, name))));
   t.ok(stored.includes(email), 'what is no secret is found there: the search works');
   for (const [name, secret] of Object.entries(secrets)) {
-    if (name === 'code') {
+    if (/^\d{6}$/.test(secret)) {
       t.notMatch(stored.toString('latin1'), new RegExp(`(?<![0-9.])${secret}(?![0-9])`), name);
       continue;
     }
@@ -42,5 +63,10 @@ t.test('no token, code or claim that was issued rests in Redis', async (t) => {
     const bytes = Buffer.from(body, 'base64url');
     t.notOk(stored.includes(bytes.subarray(16)), `${name}, as the bytes behind ${prefix}`);
     t.notOk(stored.includes(bytes.subarray(-16)), `${name}, its end`);
+  }
+  for (const whole of wholes) {
+    const last = whole.split('.').at(-1) ?? '';
+    t.notOk(stored.includes(last), 'signatures, verifiers and what ties a sign-in to a browser');
+    t.notOk(stored.includes(Buffer.from(last, 'base64url')));
   }
 });
