@@ -44,6 +44,8 @@ export const CHALLENGE_ROUTES: readonly Route[] = [
     rate: 'native_steps',
     dialect: 'oauth',
     takes: 'form',
+    // Apps alone sign people in this way: no page may read what is said here.
+    cors: { origin: false },
     body: form,
     async handler(call) {
       const { services, request, reply, body } = call;

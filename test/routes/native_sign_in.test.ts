@@ -1,11 +1,13 @@
 import t from 'tap';
+import { CaptchaProvider } from '../fixtures/captcha_provider.js';
 import { Browser, jsonOf, OauthApp, pkce, postForm } from '../fixtures/oauth.js';
 import { TestSpool } from '../fixtures/spool.js';
 
 const MINUTE_MS = 60_000;
+const ORIGIN = 'https://app.example';
 
 t.test('native sign-in', async (t) => {
-  const spool = await TestSpool.start({ RATE_LIMITS: 'off' });
+  const spool = await TestSpool.start({ RATE_LIMITS: 'off', CORS_ORIGINS: ORIGIN });
   t.teardown(() => spool.end());
   const ios = OauthApp.first(spool, 'svc-ios');
   const right = () => {
@@ -178,6 +180,13 @@ t.test('native sign-in', async (t) => {
     t.match(shown.location, /error=login_required/);
   });
 
+  await t.test('no page may read what is said there', async (t) => {
+    const answer = await postForm(`${spool.server.base_url}/oauth/authorize-challenge`, right(), { Origin: ORIGIN });
+    t.equal(answer.headers['access-control-allow-origin'], undefined);
+    const token = await postForm(`${spool.server.base_url}/oauth/token`, {}, { Origin: ORIGIN });
+    t.equal(token.headers['access-control-allow-origin'], ORIGIN, 'unlike tokens, which apps in pages fetch');
+  });
+
   await t.test('a code of native sign-in is exchanged without a redirect address only', async (t) => {
     const { auth_session, verifier } = await ios.challenge('uri@x.test');
     const entered = await ios.challengeStep({ auth_session, otp: await spool.readCode('uri@x.test') });
@@ -188,7 +197,37 @@ t.test('native sign-in', async (t) => {
   });
 });
 
-t.test('C-097 C-084 what keeps native sign-in from going on', async (t) => {
+t.test('C-084 with a CAPTCHA configured its token is required and checked', async (t) => {
+  const provider = await CaptchaProvider.start(t);
+  const spool = await TestSpool.start({ RATE_LIMITS: 'off', ...provider.env });
+  t.teardown(() => spool.end());
+  const ios = OauthApp.first(spool, 'svc-ios');
+  const { challenge } = pkce();
+  const step = (captcha_token: string | undefined) =>
+    ios.challengeStep({
+      response_type: 'code',
+      code_challenge: challenge,
+      code_challenge_method: 'S256',
+      email: 'captcha@x.test',
+      captcha_token,
+    });
+  const refused = (status: number) => ({ status, body: '{"success":false}' });
+  for (const [token, verdict, status, error] of [
+    [undefined, null, 400, 'invalid_request'],
+    ['a machine', refused(200), 400, 'invalid_request'],
+    ['broken', refused(500), 503, 'temporarily_unavailable'],
+    ['a person', { status: 200, body: '{"success":true}' }, 403, 'insufficient_authorization'],
+  ] as const) {
+    if (verdict !== null) provider.answer = verdict;
+    const answer = await step(token);
+    t.equal(answer.status, status, `token ${token}`);
+    t.equal(jsonOf(answer).error, error);
+  }
+  t.equal(provider.asked.length, 3, 'what is missing need not be asked about');
+  t.equal(provider.asked.at(-1)?.get('response'), 'a person');
+});
+
+t.test('C-097 too many steps from one network', async (t) => {
   const spool = await TestSpool.start({ RATE_NATIVE_STEPS: '3' });
   t.teardown(() => spool.end());
   const ios = OauthApp.first(spool, 'svc-ios');

@@ -1,8 +1,7 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import t from 'tap';
 import type { AppClient, SignedIn } from '../../src/client/app_client.js';
 import { LIMITS } from '../../src/vocabulary/limits.js';
+import { CaptchaProvider } from '../fixtures/captcha_provider.js';
 import { TestSpool } from '../fixtures/spool.js';
 
 const WRONG = '000000';
@@ -321,28 +320,9 @@ async function meStatus(spool: TestSpool, access_token: string): Promise<number>
 }
 
 t.test('A-004 with a CAPTCHA configured, its token must have passed', async (t) => {
-  const asked: URLSearchParams[] = [];
-  let answer: { status: number; body: string } = { status: 200, body: '{"success":true}' };
-  const provider = createServer((request, response) => {
-    let body = '';
-    request.setEncoding('utf8').on('data', (piece) => {
-      body += piece;
-    });
-    request.on('end', () => {
-      asked.push(new URLSearchParams(body));
-      response.writeHead(answer.status, { 'Content-Type': 'application/json' }).end(answer.body);
-    });
-  });
-  await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve));
-  const { port } = provider.address() as AddressInfo;
-  const spool = await TestSpool.start({
-    CAPTCHA_URL: `http://127.0.0.1:${port}/siteverify`,
-    CAPTCHA_SECRET: 'its secret',
-  });
-  t.teardown(async () => {
-    await spool.end();
-    provider.close();
-  });
+  const provider = await CaptchaProvider.start(t);
+  const spool = await TestSpool.start(provider.env);
+  t.teardown(() => spool.end());
   const app = spool.client();
   const send = (more: object) => app.send('POST', '/auth/otp', { body: { email: 'captcha@x.test', ...more } });
   const refused = await send({});
@@ -350,21 +330,25 @@ t.test('A-004 with a CAPTCHA configured, its token must have passed', async (t) 
   t.match(JSON.parse(refused.body.toString()), {
     error: { code: 'BAD_REQUEST', details: [{ path: 'captcha_token' }] },
   });
-  t.equal(asked.length, 0, 'nobody is asked about nothing');
-  answer = { status: 200, body: '{"success":false,"error-codes":["invalid-input-response"]}' };
+  t.equal(provider.asked.length, 0, 'nobody is provider.asked about nothing');
+  provider.answer = { status: 200, body: '{"success":false,"error-codes":["invalid-input-response"]}' };
   t.equal((await send({ captcha_token: 'wrong' })).status, 400);
   for (const broken of [
     { status: 500, body: '' },
     { status: 200, body: 'no JSON' },
   ]) {
-    answer = broken;
+    provider.answer = broken;
     const away = await send({ captcha_token: 'x' });
     t.equal(away.status, 503);
     t.ok(away.headers['retry-after']);
   }
   await spool.operator.advanceClock(0);
   t.same((await spool.operator.ask<{ items: unknown[] }>('GET', '/inbox')).items, [], 'no mail went out');
-  answer = { status: 200, body: '{"success":true}' };
+  provider.answer = { status: 200, body: '{"success":true}' };
   t.equal((await send({ captcha_token: 'passed' })).status, 200);
-  t.same(Object.fromEntries(asked.at(-1) ?? []), { secret: 'its secret', response: 'passed', remoteip: '127.0.0.1' });
+  t.same(Object.fromEntries(provider.asked.at(-1) ?? []), {
+    secret: 'its secret',
+    response: 'passed',
+    remoteip: '127.0.0.1',
+  });
 });
