@@ -4,7 +4,9 @@ import { StreamableHTTPClientTransport as EarlierTransport } from '@modelcontext
 import t from 'tap';
 import type { AccessClaims } from '../../src/secrets/access_tokens.js';
 import { StoreUnavailable } from '../../src/store/store.js';
+import { type Audience, audienceUrl } from '../../src/vocabulary/audiences.js';
 import { LIMITS } from '../../src/vocabulary/limits.js';
+import { Browser, codeOf, jsonOf, OauthApp, type Tokens } from '../fixtures/oauth.js';
 import { TestSpool } from '../fixtures/spool.js';
 
 const ORIGIN = 'https://app.example';
@@ -26,21 +28,14 @@ t.test('the MCP server', async (t) => {
   const { app, session } = await spool.signIn('mcp@x.test');
   const account_id = session.user.id;
 
-  const mint = (scopes: string[], changes: Partial<AccessClaims> = {}) => {
-    const now_ms = services.clock.now();
-    return services.access_tokens.issue({
-      grant_id: account_id,
-      generation: 1,
-      account_id,
-      client_id: 'a-client',
-      scopes,
-      audience: 'mcp',
-      issuer: 'base',
-      verified_at_ms: now_ms,
-      issued_at_ms: now_ms,
-      expires_at_ms: now_ms + LIMITS.oauth_access_life_ms,
-      ...changes,
-    });
+  const web = OauthApp.first(spool, 'svc-web');
+  const browser = new Browser(base_url);
+  await web.signIn('mcp@x.test', {}, browser);
+  /** A token of a grant of its own: the browser's session spares the pages. */
+  const mint = async (scopes: string[], audience: Audience = 'mcp') => {
+    const asked = { scope: scopes.join(' '), resource: audienceUrl(base_url, audience) };
+    const { shown, verifier } = await web.begin(browser, asked);
+    return jsonOf<Tokens>(await web.exchange(codeOf(shown), verifier)).access_token;
   };
   const post = (body: unknown, headers: Record<string, string>) =>
     fetch(mcp_url, {
@@ -91,7 +86,7 @@ t.test('the MCP server', async (t) => {
   for (const [which, connect] of Object.entries(CLIENTS)) {
     await t.test(`C-118 C-048 with ${which}`, async (t) => {
       for (const audience of ['mcp', 'api'] as const) {
-        const client = await connect(await mint(['events:read', 'insights:read'], { audience }));
+        const client = await connect(await mint(['events:read', 'insights:read'], audience));
         const { tools } = await client.listTools();
         t.same(tools.map(({ name }) => name).toSorted(), ['list_events', 'list_streams', 'who_am_i']);
         for (const tool of tools)
@@ -102,7 +97,7 @@ t.test('the MCP server', async (t) => {
           account_id,
           permissions: ['turns:read', 'insights:read'],
           scopes: ['events:read', 'insights:read'],
-          client_id: 'a-client',
+          client_id: 'svc-web',
         });
         t.same(JSON.parse((me.content as { text: string }[])[0]?.text ?? ''), me.structuredContent);
 
@@ -168,14 +163,16 @@ t.test('the MCP server', async (t) => {
   await t.test('C-047 C-063 what is no token for it', async (t) => {
     const { operator } = spool;
     const mcp = await mint(['account:manage']);
-    const api = await mint(['account:manage'], { audience: 'api' });
+    const api = await mint(['account:manage'], 'api');
     const at = (path: string, token: string) =>
       fetch(new URL(path, base_url), { headers: { Authorization: `Bearer ${token}` } });
     t.equal((await at('/me', mcp)).status, 401, 'an MCP token is for /mcp alone');
     t.equal((await at('/me', api)).status, 200);
     const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
     t.match(await rpc(session.access_token, list), { status: 403, json: { error: { code: 'FORBIDDEN' } } });
-    t.equal((await rpc(await mint([], { issuer: 'legacy' }), list)).status, 401, 'a token of the other address');
+    const claims = (await services.access_tokens.verify(mcp, 'base')) as AccessClaims;
+    const elsewhere = await services.access_tokens.issue({ ...claims, issuer: 'legacy' });
+    t.equal((await rpc(elsewhere, list)).status, 401, 'a token of the other address');
     const metadata = `resource_metadata="${base_url}/.well-known/oauth-protected-resource/mcp"`;
     const nobody = await post(list, {});
     t.equal(nobody.status, 401);

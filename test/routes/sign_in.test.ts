@@ -265,6 +265,7 @@ t.test('sign-in by emailed code', async (t) => {
   await t.test('J-010 other headers than a bearer, and broken tokens, are refused', async (t) => {
     const { session } = await spool.signIn('bearer@x.test');
     const token = session.access_token;
+    const metadata = `resource_metadata="${spool.server.base_url}/.well-known/oauth-protected-resource"`;
     for (const Authorization of [
       '',
       'Bearer',
@@ -278,10 +279,10 @@ t.test('sign-in by emailed code', async (t) => {
     ]) {
       const answer = await anybody.send('GET', '/me', { headers: { Authorization } });
       t.equal(answer.status, 401, Authorization.slice(0, 12));
-      t.equal(answer.headers['www-authenticate'], 'Bearer realm="spool", error="invalid_token"');
+      t.equal(answer.headers['www-authenticate'], `Bearer realm="spool", error="invalid_token", ${metadata}`);
       t.match(JSON.parse(answer.body.toString()), { success: false, error: { code: 'UNAUTHORIZED' } });
     }
-    t.equal((await anybody.send('GET', '/me')).headers['www-authenticate'], 'Bearer realm="spool"');
+    t.equal((await anybody.send('GET', '/me')).headers['www-authenticate'], `Bearer realm="spool", ${metadata}`);
   });
 
   await t.test('J-017 accounts, sessions and events are there after a restart', async (t) => {

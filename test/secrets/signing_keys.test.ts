@@ -10,6 +10,7 @@ import { StoreUnavailable } from '../../src/store/store.js';
 import { LIMITS } from '../../src/vocabulary/limits.js';
 import { isRefusal, refuse } from '../../src/vocabulary/refusals.js';
 import { Played } from '../fixtures/deciding.js';
+import { jsonOf, OauthApp, type Tokens } from '../fixtures/oauth.js';
 import { TestRedis } from '../fixtures/redis.js';
 import { TestSpool } from '../fixtures/spool.js';
 
@@ -163,26 +164,25 @@ t.test("two servers on one Redis take each other's tokens through a rotation", a
     await redis.stop();
     rmSync(keys_folder, { recursive: true, force: true });
   });
-  const { session } = await one.signIn('two@x.test');
-  const token = ({ server: { services } }: TestSpool) =>
-    services.access_tokens.issue({
-      grant_id: session.user.id,
-      generation: 1,
-      account_id: session.user.id,
-      client_id: 'svc-web',
-      scopes: ['account:manage'],
-      audience: 'api',
-      issuer: 'base',
-      verified_at_ms: services.clock.now(),
-      issued_at_ms: services.clock.now(),
-      expires_at_ms: services.clock.now() + LIMITS.oauth_access_life_ms,
-    });
+  const grants = new Map<TestSpool, { app: OauthApp; refresh_token: string }>();
+  for (const spool of [one, two]) {
+    const app = new OauthApp(spool, { client_id: 'svc-ios' });
+    grants.set(spool, { app, refresh_token: (await app.signInNatively('two@x.test')).refresh_token });
+  }
+  /** Signed by this server: one grant of its own, refreshed. */
+  const token = async (at: TestSpool) => {
+    const grant = grants.get(at);
+    if (grant === undefined) throw new Error('no grant');
+    const tokens = jsonOf<Tokens>(await grant.app.refresh(grant.refresh_token));
+    grant.refresh_token = tokens.refresh_token;
+    return tokens.access_token;
+  };
   const status = async (at: TestSpool, bearer: string) => {
     const client = at.client();
     client.access_token = bearer;
     return (await client.send('GET', '/me')).status;
   };
-  const before = await Promise.all([token(one), token(two)]);
+  const before = [await token(one), await token(two)];
   for (const bearer of before) t.same([await status(one, bearer), await status(two, bearer)], [200, 200]);
   for (const [here, there] of [
     [one, two],
@@ -190,7 +190,8 @@ t.test("two servers on one Redis take each other's tokens through a rotation", a
     [one, two],
   ] as const) {
     await here.operator.ask('POST', '/ops/keys/rotate');
-    const tokens = await Promise.all(Array.from({ length: 5 }, () => token(here)));
+    const tokens: string[] = [];
+    while (tokens.length < 5) tokens.push(await token(here));
     t.same(await Promise.all(tokens.map((bearer) => status(there, bearer))), [200, 200, 200, 200, 200]);
     t.equal(await status(here, await token(there)), 200);
   }
