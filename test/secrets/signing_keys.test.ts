@@ -158,17 +158,22 @@ t.test("two servers on one Redis take each other's tokens through a rotation", a
   const redis = await new TestRedis().start({ port: true });
   const keys_folder = mkdtempSync(join(tmpdir(), 'spool-keys-'));
   const env = { REDIS_URL: redis.url, KEYS_DIR: keys_folder, BASE_URL: 'http://spool.test', RATE_LIMITS: 'off' };
-  const [one, two] = await Promise.all([TestSpool.start(env), TestSpool.start(env)]);
+  const one = await TestSpool.start(env);
+  const app = new OauthApp(one, { client_id: 'svc-ios' });
+  // Before the other one is there: it might send the mails, and keep them in its own folder.
+  const first = [await app.signInNatively('two@x.test'), await app.signInNatively('two@x.test')];
+  const two = await TestSpool.start(env);
   t.teardown(async () => {
     await Promise.all([one.end(), two.end()]);
     await redis.stop();
     rmSync(keys_folder, { recursive: true, force: true });
   });
-  const grants = new Map<TestSpool, { app: OauthApp; refresh_token: string }>();
-  for (const spool of [one, two]) {
-    const app = new OauthApp(spool, { client_id: 'svc-ios' });
-    grants.set(spool, { app, refresh_token: (await app.signInNatively('two@x.test')).refresh_token });
-  }
+  const grants = new Map(
+    [one, two].map((spool, index) => [
+      spool,
+      { app: new OauthApp(spool, { client_id: 'svc-ios' }), refresh_token: first[index]?.refresh_token ?? '' },
+    ]),
+  );
   /** Signed by this server: one grant of its own, refreshed. */
   const token = async (at: TestSpool) => {
     const grant = grants.get(at);
