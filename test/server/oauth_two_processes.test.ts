@@ -26,7 +26,7 @@ t.test('what may happen once happens once, whichever of two processes is asked',
   const seen = new Map<string, Set<string>>();
   const placeOf = (server: SpoolProcess): SpoolPlace => ({
     folder,
-    server: { base_url: server.base_url },
+    base_url: server.base_url,
     client: () => server.client(),
     async readCode(email) {
       const codes = seen.get(email) ?? new Set<string>();
