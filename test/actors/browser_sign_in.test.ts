@@ -325,6 +325,8 @@ type PageStep =
   | { press: 'other_email' | 'continue' | 'approve' | 'deny' | 'view' }
   | { pass: number };
 
+type PresentCode = { email: string; hash: string | null; at_ms: number } | null;
+
 const page_step: fc.Arbitrary<PageStep> = fc.oneof(
   { weight: 4, arbitrary: fc.record({ mail: fc.constantFrom(ANN, BEN), is_sent: fc.constantFrom(true, true, false) }) },
   {
@@ -362,7 +364,7 @@ t.test(
       let mails = 0;
       let judged_wrong = 0;
       /** The code of the email that is asked for; codes are numbered by their mails. */
-      let present: { email: string; hash: string | null; at_ms: number } | null = null;
+      let present = null as PresentCode;
       /** When whose code was shown last, until that email is left. */
       let shown: { email: string; at_ms: number } | null = null;
       let may_continue = is_signed_in;
@@ -417,7 +419,7 @@ t.test(
           played.send(sendTo(step.mail, hash === null ? null : code(hash)));
           if (is_open()) {
             const is_same: boolean = present?.email === step.mail && shown === null;
-            const kept = is_same && hash === null ? present : null;
+            const kept: PresentCode = is_same && hash === null ? present : null;
             leave();
             present = kept ?? { email: step.mail, hash, at_ms: played.now_ms };
             if (hash !== null) mails += 1;
