@@ -8,7 +8,7 @@ import {
   type BoundDevice,
   type ListedDevice,
 } from '../../actors/account.js';
-import type { Effect } from '../../actors/actor.js';
+import type { Effect, LifeName } from '../../actors/actor.js';
 import { ENTITLEMENTS, type Entitlement, PERMISSIONS } from '../../src/vocabulary/permissions.js';
 import { anyPlay, checkPlays, decideRows, Played, START_MS } from '../fixtures/deciding.js';
 
@@ -54,6 +54,8 @@ t.test('A-014 A-015 an account is created once', async (t) => {
       { type: 'device_bound', device_id: 'd', binding_epoch: 'e', source_id: 's', claim_id: 'c' } as const,
       { type: 'list_devices', range: { limit: 1 } } as const,
       { type: 'remove_device', device_id: 'd' } as const,
+      { type: 'sign_out_everywhere', app_sessions: true } as const,
+      { type: 'end_grants' } as const,
     ].map((message) => ({
       says: `unknown: ${message.type}`,
       state: null,
@@ -135,6 +137,65 @@ t.test('D-053 D-054 D-055 D-056 D-059 what staff switch', async (t) => {
       },
     ]);
   }
+});
+
+const raise = (life: LifeName): Effect => ({ effect: 'raise', account_id: 'a', life });
+
+t.test('signing out everywhere raises the lives of what it ends, and no others', async (t) => {
+  const before: Account = { ...fresh, lives: { account: 1, app_sessions: 2, grants: 3, tokens: 4 } };
+  const all: Account = { ...before, lives: { account: 1, app_sessions: 3, grants: 4, tokens: 5 } };
+  const no_sessions: Account = { ...before, lives: { ...all.lives, app_sessions: 2 } };
+  const only_grants: Account = { ...before, lives: { ...before.lives, grants: 4 } };
+  decideRows(t, kind, [
+    {
+      says: 'by an app session',
+      state: before,
+      message: { type: 'sign_out_everywhere', app_sessions: true },
+      reply: DONE,
+      next: all,
+      effects: [raise('grants'), raise('tokens'), raise('app_sessions')],
+    },
+    {
+      says: 'by another app: app sessions stay',
+      state: before,
+      message: { type: 'sign_out_everywhere', app_sessions: false },
+      reply: DONE,
+      next: no_sessions,
+      effects: [raise('grants'), raise('tokens')],
+    },
+    {
+      says: 'grants and browser sessions alone',
+      state: before,
+      message: { type: 'end_grants' },
+      reply: DONE,
+      next: only_grants,
+      effects: [raise('grants')],
+    },
+  ]);
+});
+
+t.test('in any play the lives of an account are as often raised as its commits were told', async (t) => {
+  const message = fc.constantFrom<AccountMessage>(
+    create,
+    { type: 'view' },
+    { type: 'rename', name: 'Ann' },
+    { type: 'sign_out_everywhere', app_sessions: true },
+    { type: 'sign_out_everywhere', app_sessions: false },
+    { type: 'end_grants' },
+  );
+  checkPlays(t, { plays: anyPlay(message, [1]), runs: 200 }, (steps) => {
+    const played = new Played(account, 'a');
+    for (const step of steps) {
+      if ('pass' in step) played.pass(step.pass);
+      else played.send(step.send);
+      const lives = { account: 0, app_sessions: 0, grants: 0, tokens: 0 };
+      for (const effect of played.effects) if (effect.effect === 'raise') lives[effect.life] += 1;
+      // Credentials are born under what the account says; commits are guarded by what was raised.
+      for (const [name, value] of Object.entries(played.state?.lives ?? lives)) {
+        if (value !== lives[name as LifeName]) throw new Error(`the life of ${name} is ${value}`);
+      }
+    }
+  });
 });
 
 const deviceBound = (binding_epoch: string, source_id: string): AccountMessage => ({
