@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import type { Effect } from '../../actors/actor.js';
+import { authSession } from '../../actors/auth_session.js';
 import { type Email, type EmailMessage, email } from '../../actors/email.js';
 import { encodeStored } from '../../src/store/codec.js';
 import { LIMITS } from '../../src/vocabulary/limits.js';
@@ -48,6 +49,9 @@ const create: Effect = {
   to: { kind: 'account', id: 'a' },
   message: { type: 'create', email: ADDRESS, workspace_id: 'w' },
 };
+const FORGET: Effect = { effect: 'forget', name: 'unused' };
+/** As the first of the networks is kept. */
+const HERE = `network ${NETWORKS[0]}`;
 const WRONG = { refused: 'UNAUTHORIZED' } as const;
 const SIGNED_IN = { account_id: 'a', verified_at_ms: START_MS };
 
@@ -73,15 +77,15 @@ t.test('A-011 A-013 A-014 A-015 a code signs in once, and makes an account once'
       state: one_code,
       message: tryCode('1'),
       reply: SIGNED_IN,
-      next: { ...one_code, codes: [], account_id: 'a' },
-      effects: [create, { effect: 'forget', name: 'unused' }],
+      next: { ...one_code, codes: [], account_id: 'a', networks: [HERE] },
+      effects: [create, FORGET],
     },
     {
       says: 'the account is known',
       state: known,
       message: tryCode('1'),
       reply: { ...SIGNED_IN, account_id: 'b' },
-      next: { ...known, codes: [] },
+      next: { ...known, codes: [], networks: [HERE] },
     },
     { says: 'used', state: { ...one_code, codes: [], account_id: 'a' }, message: tryCode('1'), reply: WRONG },
     {
@@ -165,7 +169,7 @@ t.test('codes sent have a budget, and over it the answer is that nothing was sen
         now_ms: later_ms,
         message: send('n', network),
         reply: { sent: true },
-        next: fresh.state,
+        next: { ...(fresh.state as Email), day: full.day },
         effects: [mail('n', later_ms), forgetLater(later_ms)],
       },
     ]);
@@ -223,41 +227,301 @@ t.test('an address that nobody signed in with is forgotten', async (t) => {
   t.equal(played.state, null);
 });
 
+const DAY_MS = LIMITS.code_wrong_window_ms;
+const PER_DAY = LIMITS.code_wrong_per_day_max;
+const takeSend = (network: string): EmailMessage => ({ type: 'take_send', network });
+const mayTry = (network: string): EmailMessage => ({ type: 'may_try', network });
+const wrongTry = (network: string): EmailMessage => ({ type: 'wrong_try', network });
+const enter = (network: string | null): EmailMessage => ({ type: 'enter', network, email: ADDRESS, account: drawn });
+
+t.test('a sign-in that keeps its code itself takes from the same budget of sends', async (t) => {
+  const [network] = NETWORKS;
+  const takes = Array.from({ length: LIMITS.codes_sent_per_network_max }, () => takeSend(network));
+  const one = after(takeSend(network));
+  const sends = Array.from({ length: LIMITS.codes_sent_per_email_max }, (_, index) => takeSend(`network ${index}`));
+  const end_ms = START_MS + LIMITS.codes_sent_window_ms;
+  const SENT = { reply: { sent: true } };
+  const NOT = { reply: { sent: false } };
+  decideRows(t, kind, [
+    {
+      says: 'the first: the address is forgotten later',
+      state: null,
+      message: takeSend(network),
+      ...SENT,
+      next: { ...after(send('1', network)), codes: [] },
+      effects: [forgetLater(START_MS)],
+    },
+    {
+      says: 'of an account',
+      state: { ...one, account_id: 'a' },
+      message: takeSend(network),
+      ...SENT,
+      next: { ...after(takeSend(network), takeSend(network)), account_id: 'a' },
+    },
+    { says: 'the sixth from a network', state: after(...takes), message: takeSend(network), ...NOT },
+    { says: 'nor is a code sent', state: after(...takes), message: send('1', network), ...NOT },
+    { says: 'before the window ends', state: after(...takes), now_ms: end_ms - 1, message: takeSend(network), ...NOT },
+    {
+      says: 'at its end',
+      state: after(...takes),
+      now_ms: end_ms,
+      message: takeSend(network),
+      ...SENT,
+      next: { ...one, window: { ...one.window, began_ms: end_ms } },
+      effects: [forgetLater(end_ms)],
+    },
+    { says: 'the twenty-first from all', state: after(...sends), message: takeSend('elsewhere'), ...NOT },
+    {
+      says: 'the twentieth',
+      state: after(...sends.slice(1)),
+      message: takeSend('elsewhere'),
+      ...SENT,
+      next: after(...sends.slice(1), takeSend('elsewhere')),
+      effects: [forgetLater(START_MS)],
+    },
+  ]);
+});
+
+t.test('wrong tries of a day are counted over all sign-ins, those of known networks apart', async (t) => {
+  const day = (wrong: Record<string, number>, began_ms = START_MS): Pick<Email, 'day'> => ({
+    day: { began_ms, wrong },
+  });
+  const state: Email = { ...after(takeSend(NETWORKS[0])), networks: [HERE] };
+  const full: Email = { ...state, ...day({ strangers: PER_DAY }) };
+  const full_here: Email = { ...state, ...day({ [HERE]: PER_DAY }) };
+  const almost: Email = { ...state, ...day({ strangers: PER_DAY - 1 }) };
+  const end_ms = START_MS + DAY_MS;
+  const MAY = { reply: { allowed: true } };
+  const NOT = { reply: { allowed: false } };
+  decideRows(t, kind, [
+    { says: 'an unknown address may be tried', state: null, message: mayTry('far'), ...MAY },
+    { says: 'and is not made by it', state: null, message: wrongTry('far'), ...MAY },
+    { says: 'a stranger', state, message: wrongTry('far'), ...MAY, next: { ...state, ...day({ strangers: 1 }) } },
+    {
+      says: 'a known network',
+      state,
+      message: wrongTry(NETWORKS[0]),
+      ...MAY,
+      next: { ...state, ...day({ [HERE]: 1 }) },
+    },
+    { says: 'the last of the day', state: almost, message: mayTry('far'), ...MAY },
+    { says: 'is counted', state: almost, message: wrongTry('far'), ...MAY, next: full },
+    { says: 'none is left', state: full, message: mayTry('far'), ...NOT },
+    { says: 'and no more are counted', state: full, message: wrongTry('far'), ...NOT },
+    { says: 'a known network has its own', state: full, message: mayTry(NETWORKS[0]), ...MAY },
+    { says: 'which can be used up too', state: full_here, message: mayTry(NETWORKS[0]), ...NOT },
+    { says: 'by nobody elsewhere', state: full_here, message: mayTry('far'), ...MAY },
+    { says: 'a millisecond before the day ends', state: full, now_ms: end_ms - 1, message: mayTry('far'), ...NOT },
+    { says: 'at its end', state: full, now_ms: end_ms, message: mayTry('far'), ...MAY },
+    {
+      says: 'another day begins',
+      state: full,
+      now_ms: end_ms,
+      message: wrongTry('far'),
+      ...MAY,
+      next: { ...state, window: { began_ms: end_ms, sent: {}, total: 0 }, ...day({ strangers: 1 }, end_ms) },
+    },
+    {
+      says: 'a code of /auth is a try as well',
+      state: { ...after(send('1')), ...day({ strangers: PER_DAY }) },
+      message: tryCode('1', 'far'),
+      reply: WRONG,
+    },
+  ]);
+});
+
+t.test('who enters finds the account of the address, and is known from there on', async (t) => {
+  const state = after(takeSend(NETWORKS[0]));
+  const account: Email = { ...state, account_id: 'b' };
+  const nets = Array.from({ length: LIMITS.known_networks_max }, (_, index) => `network ${index}`);
+  const [oldest = '', ...others] = nets;
+  const at_home: Email = {
+    ...account,
+    networks: nets,
+    day: { began_ms: START_MS, wrong: { strangers: 3, [oldest]: 2, 'network 7': 1 } },
+  };
+  const nothing: Email = { ...state, window: { began_ms: START_MS, sent: {}, total: 0 } };
+  decideRows(t, kind, [
+    {
+      says: 'by staff, of whom no code was asked',
+      state: null,
+      message: enter(null),
+      reply: SIGNED_IN,
+      next: { ...nothing, account_id: 'a' },
+      effects: [create, FORGET],
+    },
+    {
+      says: 'the first time',
+      state,
+      message: enter(NETWORKS[0]),
+      reply: SIGNED_IN,
+      next: { ...state, account_id: 'a', networks: [HERE] },
+      effects: [create, FORGET],
+    },
+    {
+      says: 'an account that is known',
+      state: account,
+      message: enter(NETWORKS[0]),
+      reply: { ...SIGNED_IN, account_id: 'b' },
+      next: { ...account, networks: [HERE] },
+    },
+    {
+      says: 'from the network of the longest ago: now the latest',
+      state: at_home,
+      message: enter('0'),
+      reply: { ...SIGNED_IN, account_id: 'b' },
+      next: { ...at_home, networks: [...others, oldest] },
+    },
+    {
+      says: 'from one more: the oldest goes, with its count',
+      state: at_home,
+      message: enter('new'),
+      reply: { ...SIGNED_IN, account_id: 'b' },
+      next: {
+        ...at_home,
+        networks: [...others, 'network new'],
+        day: { began_ms: START_MS, wrong: { strangers: 3, 'network 7': 1 } },
+      },
+    },
+    {
+      says: 'by staff, from nowhere',
+      state: at_home,
+      message: enter(null),
+      reply: { ...SIGNED_IN, account_id: 'b' },
+      next: at_home,
+    },
+  ]);
+});
+
+t.test('an address kept before wrong tries had a day goes on as it was', async (t) => {
+  const { day: _, networks: __, ...old } = after(send('1'), tryCode('x'));
+  const state = email.upcast?.[1]?.(old as never) as Email;
+  t.same(state, { ...old, day: { began_ms: 0, wrong: {} }, networks: [] });
+  decideRows(t, kind, [
+    { says: 'it may be tried', state, message: mayTry('far'), reply: { allowed: true } },
+    {
+      says: 'a day begins',
+      state,
+      message: wrongTry('far'),
+      reply: { allowed: true },
+      next: { ...state, day: { began_ms: START_MS, wrong: { strangers: 1 } } },
+    },
+    {
+      says: 'its code still signs in',
+      state,
+      message: tryCode('1'),
+      reply: SIGNED_IN,
+      next: { ...state, codes: [], account_id: 'a', day: { began_ms: START_MS, wrong: {} }, networks: [HERE] },
+      effects: [create, FORGET],
+    },
+  ]);
+});
+
+t.test(
+  'at any number of native sign-ins strangers guess at one address 200 times a day, and lock nobody out at home',
+  async (t) => {
+    const address = new Played(email, ADDRESS);
+    address.send(takeSend('home'));
+    address.ask(enter('home'));
+    let judged = 0;
+    /** As the route does it: asks the address, has the code judged, and what the sign-in tells reaches the address. */
+    const guess = (sign_in: Played<never, never, never>, hash: string, network: string): boolean => {
+      const { allowed } = address.ask<{ allowed: boolean }>(mayTry(network));
+      if (allowed) judged += 1;
+      const tried = { hashes: { k: hash }, allowed, network };
+      const decision = sign_in.send({ type: 'try_code', tried, client_id: null } as never);
+      for (const effect of decision.effects ?? []) {
+        if (effect.effect === 'tell' && effect.to.kind === 'email') address.send(effect.message as EmailMessage);
+      }
+      return 'step' in (decision.reply as object);
+    };
+    const begin = () => {
+      const played = new Played(authSession, 's');
+      played.now_ms = address.now_ms;
+      const request = { client_id: 'svc-ios', name: 'x', scopes: [], audience: 'api', issuer: 'base', code: {} };
+      const session = { email: ADDRESS, request, seed: sealed, key_id: 'k' };
+      played.send({ type: 'open', session, code: { hash: 'right', key_id: 'k', mail_id: 'm', sealed } } as never);
+      return played as unknown as Played<never, never, never>;
+    };
+    for (let sign_ins = 0; sign_ins < 100; sign_ins++) {
+      const sign_in = begin();
+      for (let tries = 0; tries < LIMITS.sign_in_tries_max; tries++) guess(sign_in, 'wrong', `far ${sign_ins}`);
+    }
+    t.equal(judged, PER_DAY, 'judged');
+    t.notOk(guess(begin(), 'right', 'far'), 'a stranger is refused, even with the right code');
+    t.ok(guess(begin(), 'right', 'home'), 'at home it opens');
+    t.same(address.state?.day.wrong, { strangers: PER_DAY });
+    address.pass(DAY_MS);
+    t.ok(guess(begin(), 'right', 'far'), 'the day after, everywhere');
+  },
+);
+
 type EmailStep =
   | { send: string }
+  | { take: string }
   | { wrong: string; times: number }
+  | { guess: string; times: number }
   | { right: string; sent_ago: number }
+  | { enter: string }
   | { pass: number };
+
+/** What a code has met, newest first. */
+type Sent = { code: string; at_ms: number; ended: boolean; guesses: Map<string, number>; total: number };
 
 t.test(
   'A-011 A-012 A-013 in any play no code is guessed at too often, and a right one within its life signs in',
   async (t) => {
     const network = fc.oneof(
-      fc.constantFrom(...NETWORKS, ...HOSTILE),
-      fc.integer({ min: 1, max: 60 }).map((n) => `net ${n}`),
+      { weight: 2, arbitrary: fc.constantFrom(...NETWORKS, ...HOSTILE) },
+      { weight: 1, arbitrary: fc.integer({ min: 1, max: 60 }).map((n) => `net ${n}`) },
     );
+    const home = fc.oneof(
+      { weight: 2, arbitrary: fc.constant(NETWORKS[0]) },
+      { weight: 3, arbitrary: fc.constantFrom(...HOSTILE, ...Array.from({ length: 6 }, (_, n) => `net ${n}`)) },
+    );
+    const passes_ms = [1, 60_000, LIFE_MS / 2, LIFE_MS - 1, LIFE_MS];
     const step: fc.Arbitrary<EmailStep> = fc.oneof(
-      { weight: 4, arbitrary: fc.record({ send: network }) },
-      { weight: 8, arbitrary: fc.record({ wrong: network, times: fc.integer({ min: 1, max: 7 }) }) },
-      { weight: 1, arbitrary: fc.record({ right: network, sent_ago: fc.integer({ min: 0, max: 4 }) }) },
-      { weight: 2, arbitrary: fc.record({ pass: fc.constantFrom(1, 60_000, LIFE_MS / 2, LIFE_MS - 1, LIFE_MS) }) },
-      { weight: 1, arbitrary: fc.record({ pass: fc.constant(LIMITS.email_unused_life_ms) }) },
+      { weight: 6, arbitrary: fc.record({ send: network }) },
+      { weight: 2, arbitrary: fc.record({ take: network }) },
+      { weight: 12, arbitrary: fc.record({ wrong: network, times: fc.integer({ min: 1, max: 7 }) }) },
+      { weight: 2, arbitrary: fc.record({ guess: home, times: fc.constantFrom(1, 5, 60, PER_DAY) }) },
+      { weight: 2, arbitrary: fc.record({ right: network, sent_ago: fc.integer({ min: 0, max: 4 }) }) },
+      { weight: 1, arbitrary: fc.record({ enter: home }) },
+      { weight: 3, arbitrary: fc.record({ pass: fc.constantFrom(...passes_ms) }) },
+      { weight: 1, arbitrary: fc.record({ pass: fc.constantFrom(DAY_MS - 1, DAY_MS) }) },
     );
     const plays = fc.array(step, { maxLength: 80, size: 'max' });
+    const reached = new Set<string>();
     checkPlays(t, { plays, runs: 300 }, (steps) => {
       const played = new Played(email, ADDRESS);
-      /** What a code has met, newest first. */
-      type Sent = {
-        code: string;
-        network: string;
-        at_ms: number;
-        ended: boolean;
-        guesses: Map<string, number>;
-        total: number;
+      let sent: Sent[] = [];
+      let sends: { network: string; at_ms: number }[] = [];
+      let known: string[] = [];
+      let day = { began_ms: 0, wrong: new Map<string, number>() };
+      const countedAs = (from: string) => (known.includes(from) ? `known ${from}` : 'strangers');
+      const today = () =>
+        played.now_ms < day.began_ms + DAY_MS ? day : { began_ms: played.now_ms, wrong: new Map<string, number>() };
+      const isAllowed = (from: string) => (today().wrong.get(countedAs(from)) ?? 0) < PER_DAY;
+      /** Whatever is kept begins the day, if it has not begun. */
+      const tell = (message: EmailMessage) => {
+        const decision = played.send(message);
+        if (decision.next) day = today();
+        return decision;
       };
-      const sent: Sent[] = [];
+      const count = (from: string) => {
+        const key = countedAs(from);
+        day.wrong.set(key, (day.wrong.get(key) ?? 0) + 1);
+        reached.add(`${key === 'strangers' ? 'strangers' : 'a known network'}: ${day.wrong.get(key)}`);
+      };
+      const comeHome = (from: string) => {
+        known = [...known.filter((other) => other !== from), from].slice(-LIMITS.known_networks_max);
+        for (const key of day.wrong.keys()) {
+          if (key !== 'strangers' && !known.includes(key.slice('known '.length))) day.wrong.delete(key);
+        }
+      };
       const isDue = (one: Sent, from: string) =>
         !one.ended &&
+        isAllowed(from) &&
         sent.indexOf(one) < LIMITS.codes_alive_max &&
         played.now_ms < one.at_ms + LIFE_MS &&
         (one.guesses.get(from) ?? 0) < LIMITS.code_wrong_per_network_max &&
@@ -267,68 +531,99 @@ t.test(
           if (opens(played, one.code, from) !== isDue(one, from))
             throw new Error(`${from}: code ${one.code} ${isDue(one, from) ? 'does not open' : 'opens'}`);
         }
+        const { allowed } = played.ask<{ allowed: boolean }>(mayTry(from));
+        if (allowed !== isAllowed(from)) throw new Error(`${from} is ${allowed ? 'let in' : 'locked out'}`);
       };
-      let accounts = 0;
+      const guessed = (from: string) => {
+        const at = sent.filter((one) => isDue(one, from));
+        if (at.length > 0) count(from);
+        for (const one of at) {
+          one.guesses.set(from, (one.guesses.get(from) ?? 0) + 1);
+          one.total += 1;
+        }
+      };
+      const budget = (from: string, is_sent: boolean) => {
+        if (is_sent) sends.push({ network: from, at_ms: played.now_ms });
+        // Two windows can touch a span as long as one.
+        const lately = sends.filter(({ at_ms }) => at_ms > played.now_ms - LIMITS.codes_sent_window_ms);
+        if (lately.length > 2 * LIMITS.codes_sent_per_email_max) throw new Error('too many sent');
+        const here = lately.filter(({ network }) => network === from);
+        if (here.length > 2 * LIMITS.codes_sent_per_network_max) throw new Error('too many sent to a network');
+        if (
+          !is_sent &&
+          here.length < LIMITS.codes_sent_per_network_max &&
+          lately.length < LIMITS.codes_sent_per_email_max
+        )
+          throw new Error('refused within the budget');
+      };
       for (const step of steps) {
-        if ('pass' in step) played.pass(step.pass);
-        else if ('send' in step) {
-          const code = String(sent.length);
-          const { reply } = played.send(send(code, step.send));
+        if ('pass' in step) {
+          played.pass(step.pass);
+          if (played.state === null) {
+            sent = [];
+            sends = [];
+            day = { began_ms: 0, wrong: new Map() };
+          }
+        } else if ('send' in step) {
+          const code = `${played.effects.length}`;
+          const { reply } = tell(send(code, step.send));
           if (!('sent' in reply)) throw new Error('a send is answered');
-          if (reply.sent)
-            sent.unshift({
-              code,
-              network: step.send,
-              at_ms: played.now_ms,
-              ended: false,
-              guesses: new Map(),
-              total: 0,
-            });
-          // Two windows can touch a span as long as one.
-          const lately = sent.filter(({ at_ms }) => at_ms > played.now_ms - LIMITS.codes_sent_window_ms);
-          if (lately.length > 2 * LIMITS.codes_sent_per_email_max) throw new Error('too many sent');
-          const here = lately.filter(({ network }) => network === step.send);
-          if (here.length > 2 * LIMITS.codes_sent_per_network_max) throw new Error('too many sent to a network');
-          if (
-            !reply.sent &&
-            here.length < LIMITS.codes_sent_per_network_max &&
-            lately.length < LIMITS.codes_sent_per_email_max
-          )
-            throw new Error('refused within the budget');
+          if (reply.sent) sent.unshift({ code, at_ms: played.now_ms, ended: false, guesses: new Map(), total: 0 });
+          budget(step.send, reply.sent);
+        } else if ('take' in step) {
+          const { reply } = tell(takeSend(step.take));
+          budget(step.take, 'sent' in reply && reply.sent);
         } else if ('wrong' in step) {
           for (let tries = 0; tries < step.times; tries++) {
-            for (const one of sent) {
-              if (!opens(played, one.code, step.wrong)) continue; // this guess was no guess at it
-              one.guesses.set(step.wrong, (one.guesses.get(step.wrong) ?? 0) + 1);
-              one.total += 1;
-              if ((one.guesses.get(step.wrong) ?? 0) > LIMITS.code_wrong_per_network_max)
-                throw new Error('guessed too often from a network');
-              if (one.total > LIMITS.code_wrong_total_max) throw new Error('guessed too often');
-            }
-            if (!isRefusal(played.send(tryCode('x', step.wrong)).reply)) throw new Error('a wrong code opens');
+            const { reply } = tell(tryCode('x', step.wrong));
+            if (!isRefusal(reply)) throw new Error('a wrong code opens');
+            guessed(step.wrong);
           }
           compare(step.wrong);
+        } else if ('guess' in step) {
+          for (let tries = 0; tries < step.times; tries++) {
+            const may = isAllowed(step.guess) && played.state !== null;
+            const { next } = tell(wrongTry(step.guess));
+            if ((next !== undefined) !== may) throw new Error('a try is kept that is not counted');
+            if (may) count(step.guess);
+          }
+          compare(step.guess);
+        } else if ('enter' in step) {
+          tell(enter(step.enter));
+          comeHome(step.enter);
         } else {
           compare(step.right);
           const one = sent[step.sent_ago];
           if (one === undefined) continue;
           const due = isDue(one, step.right);
-          if (!due) {
-            for (const other of sent.filter((other) => isDue(other, step.right))) {
-              other.guesses.set(step.right, (other.guesses.get(step.right) ?? 0) + 1);
-              other.total += 1;
-            }
-          }
-          const { reply } = played.send(tryCode(one.code, step.right));
+          const { reply } = tell(tryCode(one.code, step.right));
           if (isRefusal(reply) === due) throw new Error('a right code is refused');
-          if (due) for (const other of sent) other.ended = true;
+          if (!due) guessed(step.right);
+          else {
+            for (const other of sent) other.ended = true;
+            comeHome(step.right);
+          }
         }
         compare('elsewhere');
-        accounts = played.effects.filter(({ effect }) => effect === 'tell').length;
+        for (const from of known) compare(from);
+        for (const one of sent) {
+          if (Math.max(0, ...one.guesses.values()) > LIMITS.code_wrong_per_network_max)
+            throw new Error('guessed too often from a network');
+          if (one.total > LIMITS.code_wrong_total_max) throw new Error('guessed too often');
+        }
+        const counts = Object.values(played.state?.day.wrong ?? {});
+        if (counts.some((wrong) => wrong > PER_DAY)) throw new Error('more guesses than a day has');
+        if (counts.length > 1 + LIMITS.known_networks_max) throw new Error('too many counts');
+        const is_unused = played.state !== null && played.state.account_id === null;
+        if (played.reminders.has('unused') !== is_unused) throw new Error('it is planned to be forgotten, or not');
+        const accounts = played.effects.filter(({ effect }) => effect === 'tell').length;
         if (accounts > 1) throw new Error('a second account');
         if (encodeStored(played.state).length > 8_000)
           throw new Error(`a state of ${encodeStored(played.state).length} bytes`);
       }
     });
+    for (const who of ['strangers', 'a known network']) {
+      t.ok(reached.has(`${who}: ${PER_DAY}`), `a play used up the day of ${who}`);
+    }
   },
 );
