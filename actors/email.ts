@@ -8,7 +8,7 @@ import { actorKind, type Decision, type Effect } from './actor.js';
  */
 export type Email = {
   codes: Code[];
-  /** Sends in the present window, by network key. */
+  /** Sends in the present window, by network key; `total` is of networks that nobody had signed in from. */
   window: { began_ms: number; sent: Record<string, number>; total: number };
   account_id: string | null;
   /** Wrong tries of the present day over all sign-ins: by network where somebody had signed in before, others together. */
@@ -187,11 +187,17 @@ function dayAt(state: Email | null, now_ms: number): Email['day'] {
   return { began_ms: now_ms, wrong: {} };
 }
 
-/** The window after one more send from this network, or null when its share or the address's is used up. */
-function sentFrom({ window }: Email, network: string): Email['window'] | null {
+/**
+ * The window after one more send from this network, or null when its share or that of all strangers is used up. Known
+ * networks have only their own: strangers can't keep a person's code from them.
+ */
+function sentFrom({ window, networks }: Email, network: string): Email['window'] | null {
   const sent = window.sent[network] ?? 0;
-  if (sent >= LIMITS.codes_sent_per_network_max || window.total >= LIMITS.codes_sent_per_email_max) return null;
-  return { ...window, sent: { ...window.sent, [network]: sent + 1 }, total: window.total + 1 };
+  const is_known = networks.includes(network);
+  if (sent >= LIMITS.codes_sent_per_network_max) return null;
+  if (!is_known && window.total >= LIMITS.codes_sent_per_email_max) return null;
+  const total = window.total + (is_known ? 0 : 1);
+  return { ...window, sent: { ...window.sent, [network]: sent + 1 }, total };
 }
 
 /**

@@ -258,6 +258,18 @@ t.test('a sign-in that keeps its code itself takes from the same budget of sends
       ...SENT,
       next: { ...after(takeSend(network), takeSend(network)), account_id: 'a' },
     },
+    {
+      says: 'strangers have used up what they share: a network that somebody had signed in from has its own',
+      state: { ...after(...sends), networks: [`network ${network}`] },
+      message: takeSend(network),
+      ...SENT,
+      next: {
+        ...after(...sends),
+        networks: [`network ${network}`],
+        window: { ...after(...sends).window, sent: { ...after(...sends).window.sent, [`network ${network}`]: 1 } },
+      },
+      effects: [forgetLater(START_MS)],
+    },
     { says: 'the sixth from a network', state: after(...takes), message: takeSend(network), ...NOT },
     { says: 'nor is a code sent', state: after(...takes), message: send('1', network), ...NOT },
     { says: 'before the window ends', state: after(...takes), now_ms: end_ms - 1, message: takeSend(network), ...NOT },
