@@ -1,9 +1,11 @@
 import type { Account, BoundDevice } from '../../actors/account.js';
 import type { AppSession } from '../../actors/app_session.js';
+import type { AuthSession } from '../../actors/auth_session.js';
 import type { Binding } from '../../actors/binding.js';
 import type { Claim } from '../../actors/claim.js';
 import type { Device } from '../../actors/device.js';
 import type { Email } from '../../actors/email.js';
+import { type Grant, grantList, isLive } from '../../actors/grant.js';
 import type { Source } from '../../actors/source.js';
 import { type Chunk, chunkKey, type Stream } from '../../actors/stream.js';
 import { decodeStored } from '../../src/store/codec.js';
@@ -20,6 +22,8 @@ type States = {
   email: Email;
   account: Account;
   app_session: AppSession;
+  auth_session: AuthSession;
+  grant: Grant;
   device: Device;
   claim: Claim;
   binding: Binding;
@@ -70,6 +74,21 @@ export function checkStep({ place, before, commit }: Applied, mustHold: (holds: 
       keeps<AppSession>(['account_id', 'verified_at_ms']);
       grows<AppSession>(['generation', 'next_serial']);
       return;
+    case 'auth_session':
+      grows<AuthSession>(['wrong']);
+      mustHold(
+        (was as AuthSession).step.status !== 'used' || (is as AuthSession).step.status === 'used',
+        `${id} came back`,
+      );
+      return;
+    case 'grant': {
+      keeps<Grant>(['account_id', 'client_id', 'verified_at_ms', 'created_at_ms']);
+      const [old, now] = [was as Grant, is as Grant];
+      if (!isLive(old)) return;
+      mustHold(isLive(now) && now.stage.generation - old.stage.generation <= 1, `grant ${id} skipped a generation`);
+      mustHold(isLive(now) && now.stage.generation >= old.stage.generation, `grant ${id} went back`);
+      return;
+    }
     case 'claim': {
       const [old, now] = [(was as Claim).redemption, (is as Claim).redemption];
       if (old.status === 'bound')
@@ -120,6 +139,7 @@ export class Checker {
     this.#checkDevices();
     this.#checkStreams();
     this.#checkTallies();
+    await this.#checkGrants();
     await this.#checkReminders();
     await this.#checkQueues();
   }
@@ -138,7 +158,7 @@ export class Checker {
       const once = fired.length === planned && new Set(fired).size === planned;
       this.#must(once, `tally ${id} planned ${planned} reminders, and ${fired} fired`);
     }
-    for (const kind of ['app_session', 'claim'] as const)
+    for (const kind of ['app_session', 'auth_session', 'grant', 'claim'] as const)
       this.#must(this.#all(kind).size === 0, `a ${kind} never ends`);
     await this.#checkQueues();
   }
@@ -160,6 +180,24 @@ export class Checker {
         decodeStored(value) as Value,
       ]),
     );
+  }
+
+  /** Each that lives is listed under its life, and nothing else is; what has ended does not come back. */
+  async #checkGrants(): Promise<void> {
+    const { grants_ended } = this.#ledger;
+    for (const [account_id, { lives }] of this.#all('account')) {
+      for (let life = 0; life <= lives.grants; life++) {
+        const place = { account_id, partition: partitionOfId(account_id) };
+        const listed = await this.#model.list(place, grantList(life), { descending: false, limit: 1_000 });
+        const living = [...this.#all('grant')].filter(
+          ([, grant]) => isLive(grant) && grant.account_id === account_id && grant.born.grants === life,
+        );
+        const same =
+          listed.length === living.length && living.every(([id]) => listed.some(({ member }) => member === id));
+        this.#must(same, `${listed.length} grants of ${account_id} are listed, ${living.length} live`);
+      }
+    }
+    for (const id of grants_ended) this.#must(!this.#all('grant').has(id), `grant ${id} lives after its end`);
   }
 
   async #checkEvents(): Promise<void> {
@@ -437,6 +475,16 @@ export class Checker {
     for (const [id, { turned_at_ms }] of this.#all('app_session')) {
       imply('app_session', id, 'run_out', (at_ms) => at_ms === turned_at_ms + LIMITS.app_refresh_life_ms);
     }
+    for (const [id, { created_at_ms }] of this.#all('auth_session')) {
+      imply('auth_session', id, 'run_out', (at_ms) => at_ms === created_at_ms + LIMITS.auth_session_life_ms);
+    }
+    for (const [id, { stage, created_at_ms }] of this.#all('grant')) {
+      const ends_ms =
+        stage.status === 'live'
+          ? stage.turned_at_ms + LIMITS.oauth_refresh_life_ms
+          : created_at_ms + LIMITS.oauth_code_life_ms;
+      imply('grant', id, 'run_out', (at_ms) => at_ms === ends_ms);
+    }
     for (const [id, { expires_at_ms }] of this.#all('claim')) {
       imply(
         'claim',
@@ -462,6 +510,7 @@ export class Checker {
     }
     for (const mail_id of this.#ledger.mails_sent)
       this.#must(mails.has(mail_id), `mail ${mail_id} was promised and is not there`);
-    this.#must(mails.size <= (this.#ledger.attempts.get('send_code') ?? 0), 'more mails than were asked for');
+    const asked = ['send_code', 'auth_session'].reduce((sum, what) => sum + (this.#ledger.attempts.get(what) ?? 0), 0);
+    this.#must(mails.size <= asked, 'more mails than were asked for');
   }
 }

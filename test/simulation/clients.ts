@@ -12,6 +12,7 @@ import { partitionOfId, streamOfChunk } from '../../src/vocabulary/ids.js';
 import type { Entitlement } from '../../src/vocabulary/permissions.js';
 import { isRefusal, type Refusal, refuse } from '../../src/vocabulary/refusals.js';
 import type { Ledger } from './ledger.js';
+import { OauthApps } from './oauth_apps.js';
 import type { Seeded } from './seeded.js';
 import type { SimulatedProcess } from './simulated_process.js';
 import type { TallyMessage } from './tally.js';
@@ -36,6 +37,11 @@ type Parts = {
 };
 
 type Ask = { settled?: boolean; guards?: Guard[]; tries_max?: number; onTry?: () => void };
+/** How to ask some process, for whoever does that in a file of its own. */
+export type Asker = Pick<Parts, 'random' | 'now' | 'ledger'> & {
+  ask<Reply>(address: Address, message: unknown, how?: Ask): Promise<Reply | Refusal>;
+};
+
 type KnownIntent = { intent: ChunkIntent; content: string; number: number | null };
 type KnownStream = { stream_id: string; device_id: string; intents: KnownIntent[] };
 
@@ -50,12 +56,14 @@ export class Clients {
   readonly #bindings: { device_id: string; epoch: string; account_id: string }[] = [];
   readonly #streams: KnownStream[] = [];
   readonly #tallies: string[];
+  readonly #apps: OauthApps;
   #drawn = 0;
 
   constructor(parts: Parts) {
     this.#parts = parts;
     const { random } = parts;
     this.#emails = Array.from({ length: 2 + random.below(3) }, (_, index) => `user${index}@example.test`);
+    this.#apps = new OauthApps({ ...parts, ask: (address, message, how) => this.#ask(address, message, how) });
     this.#tallies = Array.from({ length: 4 }, () => this.#id(drawPartition()));
   }
 
@@ -72,6 +80,7 @@ export class Clients {
   async operate(): Promise<void> {
     const { random } = this.#parts;
     if (random.chance(0.15)) return this.#tally();
+    if (random.chance(0.2)) return this.#apps.operate(this.#emails);
     const accounts = [...this.#accounts];
     if (accounts.length === 0 || random.chance(0.12)) return this.#signIn();
     const account_id = random.pick(accounts);

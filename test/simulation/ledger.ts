@@ -20,6 +20,7 @@ export class Ledger {
   readonly stored: { stream_id: string; number: number }[] = [];
   readonly ends: { stream_id: string; end_ms: number }[] = [];
   readonly generations = new Map<string, number>();
+  readonly grants_ended = new Set<string>();
 
   /** Instants in the order in which things happened. */
   instant(): number {

@@ -1,9 +1,11 @@
 import { account } from '../../actors/account.js';
 import { appSession } from '../../actors/app_session.js';
+import { authSession } from '../../actors/auth_session.js';
 import { binding } from '../../actors/binding.js';
 import { claim } from '../../actors/claim.js';
 import { device } from '../../actors/device.js';
 import { email } from '../../actors/email.js';
+import { grant } from '../../actors/grant.js';
 import { source } from '../../actors/source.js';
 import { stream } from '../../actors/stream.js';
 import { makeMetrics } from '../../src/runtime/metrics.js';
@@ -14,7 +16,7 @@ import type { Connection } from './connection.js';
 import { tally } from './tally.js';
 import type { Timers, VirtualTime } from './virtual_time.js';
 
-const KINDS = [email, account, appSession, device, claim, binding, source, stream, tally];
+const KINDS = [email, account, appSession, authSession, device, claim, binding, grant, source, stream, tally];
 
 /** Nobody reads them here, and a registry costs more than a run. */
 const metrics = makeMetrics();
