@@ -131,13 +131,16 @@ export async function accessTokenHolder(
   const claims = await access_tokens.verify(token, issuer);
   if (claims === null) return BAD_TOKEN;
   const use: GrantMessage = { type: 'use', generation: claims.generation };
-  const grant = await runtime.ask<Grant>({ kind: 'grant', id: claims.grant_id }, use);
-  if (isRefusal(grant)) return grant;
   const view: AccountMessage = { type: 'view' };
-  const account = await runtime.ask<AccountView>({ kind: 'account', id: grant.account_id }, view);
+  // The token names all three, so that they are asked at once.
+  const [grant, account, client] = await Promise.all([
+    runtime.ask<Grant>({ kind: 'grant', id: claims.grant_id }, use),
+    runtime.ask<AccountView>({ kind: 'account', id: claims.account_id }, view),
+    clients.find(claims.client_id),
+  ]);
+  if (isRefusal(grant)) return grant;
   if (isRefusal(account)) return account;
-  if (grant.born.grants !== account.lives.grants) return BAD_TOKEN;
-  if ((await clients.find(grant.client_id)) === null) return BAD_TOKEN;
+  if (client === null || grant.born.grants !== account.lives.grants) return BAD_TOKEN;
   const allowed = permissionsOfScopes(claims.scopes);
   return { claims, grant, account, permissions: account.permissions.filter((name) => allowed.includes(name)) };
 }
