@@ -1,0 +1,146 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Test } from 'tap';
+import { Browser, codeOf, jsonOf, OauthApp, type SpoolPlace, type Tokens } from '../fixtures/oauth.js';
+import { TestRedis } from '../fixtures/redis.js';
+import { SpoolProcess } from '../fixtures/spool_process.js';
+
+/** What may happen once happens once, whichever of two processes on one Redis is asked, by many at once. */
+export async function oauthRaces(t: Test, { rounds, callers }: { rounds: number; callers: number }): Promise<void> {
+  const redis = await new TestRedis().start({ port: true });
+  const folder = mkdtempSync(join(tmpdir(), 'spool-oauth-two-'));
+  // One issuer, as behind a load balancer; each is asked at a port of its own.
+  const env = { REDIS_URL: redis.url, BASE_URL: 'http://localhost:8000' };
+  const one = await new SpoolProcess(folder, env).ready();
+  const two = await new SpoolProcess(folder, env).ready();
+  const operator = one.operator();
+  t.teardown(async () => {
+    operator.close();
+    await Promise.all([one.stop(), two.stop()]);
+    await redis.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const seen = new Map<string, Set<string>>();
+  const placeOf = (server: SpoolProcess): SpoolPlace => ({
+    folder,
+    base_url: server.base_url,
+    client: () => server.client(),
+    async readCode(email) {
+      const codes = seen.get(email) ?? new Set<string>();
+      const code = await operator.readCode(email, codes);
+      seen.set(email, codes.add(code));
+      return code;
+    },
+  });
+  const places = [placeOf(one), placeOf(two)];
+  /** The same app at each of the processes in turn. */
+  const appsOf = (client_id: `svc-${string}`) => places.map((place) => OauthApp.first(place, client_id));
+  const ios = appsOf('svc-ios');
+  const at = <T>(list: T[], index: number) => list[index % list.length] as T;
+  const all = <T>(run: (index: number) => Promise<T>) => Promise.all(Array.from({ length: callers }, (_, n) => run(n)));
+  const statusOf = async (index: number, access_token: string) =>
+    (await at([one, two], index).client(access_token).send('GET', '/me')).status;
+  let people = 0;
+  const somebody = () => `t${++people}@x.test`;
+  const nativeCode = async (email: string) => {
+    const [app] = ios as [OauthApp];
+    const { auth_session, verifier } = await app.challenge(email);
+    const otp = await places[0]?.readCode(email);
+    return { auth_session, verifier, otp: otp ?? '' };
+  };
+
+  await t.test('one code: one exchange wins, and its tokens work afterwards', async (t) => {
+    for (let round = 0; round < rounds; round++) {
+      const { auth_session, verifier, otp } = await nativeCode(somebody());
+      const entered = await at(ios, round).challengeStep({ auth_session, otp });
+      const { authorization_code } = jsonOf<{ authorization_code: string }>(entered);
+      const answers = await all((n) => at(ios, n).exchange(authorization_code, verifier));
+      const won = answers.filter(({ status }) => status === 200);
+      t.equal(won.length, 1);
+      for (const answer of answers) if (answer.status !== 200) t.equal(jsonOf(answer).error, 'invalid_grant');
+      const tokens = jsonOf<Tokens>(won[0] as (typeof won)[0]);
+      for (const n of [0, 1]) t.equal(await statusOf(n, tokens.access_token), 200);
+      t.equal((await at(ios, round + 1).refresh(tokens.refresh_token)).status, 200);
+    }
+  });
+
+  await t.test('one refresh token: one successor, and every caller can go on', async (t) => {
+    for (let round = 0; round < rounds; round++) {
+      const { refresh_token } = await at(ios, round).signInNatively(somebody());
+      const answers = await all((n) => at(ios, n).refresh(refresh_token));
+      const renewed = answers.filter(({ status }) => status === 200).map((answer) => jsonOf<Tokens>(answer));
+      t.ok(renewed.length >= callers / 2, `${renewed.length} of ${callers} were answered`);
+      for (const { status } of answers) t.ok(status === 200 || status === 503);
+      t.equal(new Set(renewed.map((tokens) => tokens.refresh_token)).size, 1);
+      for (const [n, { access_token }] of renewed.entries()) t.equal(await statusOf(n, access_token), 200);
+      t.equal((await at(ios, round).refresh(renewed[0]?.refresh_token ?? '')).status, 200);
+    }
+  });
+
+  await t.test('revoked here while refreshed there: nothing is left alive', async (t) => {
+    for (let round = 0; round < rounds; round++) {
+      const { refresh_token } = await at(ios, round).signInNatively(somebody());
+      const [answer, revoked] = await Promise.all([
+        at(ios, round).refresh(refresh_token),
+        at(ios, round + 1).token({ token: refresh_token }),
+      ]);
+      t.equal(revoked.status, 200);
+      t.equal((await at(ios, round).refresh(refresh_token)).status, 400);
+      if (answer.status !== 200) continue;
+      const { access_token, refresh_token: next } = jsonOf<Tokens>(answer);
+      for (const n of [0, 1]) t.equal(await statusOf(n, access_token), 401);
+      t.equal((await at(ios, round).refresh(next)).status, 400);
+    }
+  });
+
+  await t.test('wrong codes at both count together; a right one signs in once', async (t) => {
+    for (let round = 0; round < rounds; round++) {
+      const { auth_session, otp } = await nativeCode(somebody());
+      const wrong = otp === '000000' ? '111111' : '000000';
+      const judged = await all((n) => at(ios, n).challengeStep({ auth_session, otp: wrong }));
+      t.ok(judged.filter(({ status }) => status === 403).length <= 4);
+      t.equal((await at(ios, round).challengeStep({ auth_session, otp })).status, 400, 'after five it is over');
+
+      const again = await nativeCode(somebody());
+      const right = { auth_session: again.auth_session, otp: again.otp };
+      const answers = await all((n) => at(ios, n).challengeStep(right));
+      t.equal(answers.filter(({ status }) => status === 200).length, 1);
+      const late = await at(ios, round).challengeStep(right);
+      t.equal(jsonOf(late).error, 'invalid_session');
+    }
+  });
+
+  await t.test('a browser whose requests go to either signs in once and stays signed in', async (t) => {
+    const web = appsOf('svc-web') as [OauthApp, OauthApp];
+    for (let round = 0; round < rounds / 2; round++) {
+      const [here, there] = [new Browser(one.base_url), new Browser(two.base_url)];
+      const email = somebody();
+      const { shown, verifier } = await web[0].begin(here);
+      const page = await here.press(shown, 'email', { email });
+      for (const [name, value] of here.cookies) there.cookies.set(name, value);
+      const code = (await places[0]?.readCode(email)) ?? '';
+      const backs = await Promise.all(
+        [here, there, here, there].map((browser) => browser.press(page, 'code', { code })),
+      );
+      t.equal(new Set(backs.map(codeOf)).size, 1, 'one code for four presses');
+      t.equal((await web[1].exchange(codeOf(backs[0] as (typeof backs)[0]), verifier)).status, 200);
+      for (const [app, browser] of [
+        [web[0], here],
+        [web[1], there],
+      ] as const) {
+        t.ok(codeOf((await app.begin(browser, { prompt: 'none' })).shown));
+      }
+    }
+  });
+
+  await t.test('signing out everywhere here ends everything there at once', async (t) => {
+    const email = somebody();
+    const [first, second] = [await at(ios, 0).signInNatively(email), await at(ios, 1).signInNatively(email)];
+    for (const n of [0, 1]) t.equal(await statusOf(n, second.access_token), 200);
+    const out = await one.client(first.access_token).send('POST', '/me/sign-out', { body: { everywhere: true } });
+    t.equal(out.status, 204);
+    for (const n of [0, 1]) t.equal(await statusOf(n, second.access_token), 401);
+    t.equal((await at(ios, 1).refresh(second.refresh_token)).status, 400);
+  });
+}
