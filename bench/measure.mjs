@@ -2,7 +2,7 @@
 
 /**
  * Runs `op` with so many at a time until the time is up; operations under way are still awaited and counted.
- * `op` gets the number of its lane.
+ * `op` gets the number of its lane; a lane ends early when it gives false, which counts nothing.
  */
 export async function closedLoop({ in_flight, seconds, op }) {
   const began = performance.now();
@@ -10,7 +10,7 @@ export async function closedLoop({ in_flight, seconds, op }) {
   let ops = 0;
   const lane = async (number) => {
     while (performance.now() < until) {
-      await op(number);
+      if ((await op(number)) === false) return;
       ops += 1;
     }
   };
@@ -20,14 +20,18 @@ export async function closedLoop({ in_flight, seconds, op }) {
 
 /**
  * Measures variants A B A B …, after one round of each that doesn't count. A variant is `{ run(seconds), cpuMs() }`:
- * `run` gives `{ ops, seconds }`, `cpuMs` the CPU time its server side has used so far. Resolves with a list of rounds
- * for each variant.
+ * `run` gives `{ ops, seconds }`, `cpuMs` the CPU time its server side has used so far; what a run uses up is made by
+ * `prepare(seconds)`, which isn't measured. Resolves with a list of rounds for each variant.
  */
 export async function interleave(variants, { rounds, seconds }) {
-  for (const { run } of Object.values(variants)) await run(seconds);
+  for (const variant of Object.values(variants)) {
+    await variant.prepare?.(seconds);
+    await variant.run(seconds);
+  }
   const taken = Object.fromEntries(Object.keys(variants).map((name) => [name, []]));
   for (let round = 0; round < rounds; round++) {
     for (const [name, variant] of Object.entries(variants)) {
+      await variant.prepare?.(seconds);
       const before_ms = variant.cpuMs();
       const { ops, seconds: took_s } = await variant.run(seconds);
       taken[name].push({ ops, rate: ops / took_s, cpu_us: ((variant.cpuMs() - before_ms) * 1000) / ops });

@@ -6,6 +6,7 @@ import { drawId, useRandomSource } from '../../dist/src/draw.js';
 import { startServer } from '../../dist/src/server.js';
 import { readSettings } from '../../dist/src/settings.js';
 import { answer, settings } from './answering.mjs';
+import { mintCodes } from './minting.mjs';
 import { seedAccounts } from './seeding.mjs';
 
 const { data_dir, fixed_code } = settings();
@@ -66,6 +67,7 @@ answer(
       const last = await services.runtime.ask(address, { type: 'view' });
       if (last.stored_chunks !== count) throw new Error(`${last.stored_chunks} chunks seeded, not ${count}`);
     },
+    mint_codes: (asked) => mintCodes(services, asked),
     stop: () => server.close(),
   },
 );
