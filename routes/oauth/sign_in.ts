@@ -29,7 +29,6 @@ const OTHER_BROWSER = refuse(
   'This sign-in was begun in another browser, or cookies are switched off. Go back to the app and start again.',
 );
 const DENIED = oauthError('access_denied', 'The person did not allow it.');
-const SIX_DIGITS = 'Enter the six digits of the code.';
 const CAPTCHA_AWAY = refuse('UNAVAILABLE', 'The CAPTCHA cannot be checked at the moment.', { retry_after_s: 10 });
 
 const text = z.string().optional();
@@ -52,9 +51,10 @@ export const SIGN_IN_ROUTES: readonly Route[] = [
     path: '/oauth/sign-in/:id',
     credential: 'none',
     dialect: 'page',
-    async handler({ services, request, reply, params }) {
+    query: z.object({ problem: text }),
+    async handler({ services, request, reply, params, query }) {
       const visit = await visitOf(services, { request, reply }, params.id as string);
-      return isRefusal(visit) ? visit : show(visit);
+      return isRefusal(visit) ? visit : sendPage(reply, pageOf(visit, codeProblem(visit.sign_in, query.problem)));
     },
   }),
   openRoute({
@@ -113,13 +113,20 @@ const ACTIONS: Record<string, (visit: Visit, body: Form) => Promise<Answer>> = {
 async function sendCode(visit: Visit, body: Form): Promise<Answer> {
   const { services, request } = visit;
   const email = emailAddress.safeParse(body.email ?? '');
-  if (!email.success) return show(visit, { problem: 'Enter an email address, such as name@example.com.' });
+  if (!email.success) return emailProblem(visit, body, 'Enter an email address, such as name@example.com.');
   const token =
     body.captcha_token ?? body['cf-turnstile-response'] ?? body['h-captcha-response'] ?? body['g-recaptcha-response'];
   const captcha = await checkCaptcha(services.settings, { token, network: request.ip });
   if (captcha === 'away') return CAPTCHA_AWAY;
-  if (captcha === 'failed') return show(visit, { problem: 'Please show first that you are a person.' });
+  if (captcha === 'failed') return emailProblem(visit, body, 'Please show first that you are a person.');
   return mailCode(visit, email.data);
+}
+
+/** The page of the present step with a problem; what was typed stays, though not in an address, where it would be logged. */
+function emailProblem(visit: Visit, { email = '' }: Form, problem: string): FastifyReply {
+  const page = pageOf(visit, problem);
+  visit.reply.code(400);
+  return sendPage(visit.reply, page.page === 'email' ? { ...page, email } : page);
 }
 
 async function mailCode(visit: Visit, email: string): Promise<Answer> {
@@ -138,7 +145,7 @@ async function tryCode(visit: Visit, body: Form): Promise<Answer> {
   const { step } = sign_in;
   if (step.at !== 'code' && step.at !== 'verified') return goOnSignedIn(visit);
   const code = (body.code ?? '').replace(/\s/g, '');
-  if (!/^\d{6}$/.test(code)) return show(visit, { problem: SIX_DIGITS });
+  if (!/^\d{6}$/.test(code)) return leave(visit.reply, codeProblemPath(id, 'digits'));
   const limited = rateLimited(visit, 'codes_checked');
   if (limited !== null) return limited;
   const tried = await triedCode(services, request, { sign_in_id: id, email: step.email, code });
@@ -147,11 +154,24 @@ async function tryCode(visit: Visit, body: Form): Promise<Answer> {
   if (isRefusal(judged)) return judged;
   const now = { ...visit, sign_in: judged };
   if (judged.step.at === 'verified') return enter(now, judged.step.email);
-  if (judged.step.at !== 'code') return goOnSignedIn(now);
-  const left = LIMITS.sign_in_tries_max - judged.wrong;
-  return show(now, {
-    problem: `That code is wrong or has expired. You can try ${left === 1 ? 'once' : `${left} times`} more.`,
-  });
+  return judged.step.at === 'code' ? leave(visit.reply, codeProblemPath(id, 'wrong')) : goOnSignedIn(now);
+}
+
+/**
+ * A problem with a code is in the page's address: answered to the form itself, a reload would send the wrong code once
+ * more, and the back button would end at the browser's own page about forms.
+ */
+function codeProblemPath(id: string, problem: 'digits' | 'wrong'): string {
+  return `${signInPath(id)}?problem=${problem}`;
+}
+
+/** What the page says of it, as far as it is still true. */
+function codeProblem({ step, wrong }: BrowserSignIn, problem: string | undefined): string | null {
+  if (step.at !== 'code') return null;
+  if (problem === 'digits') return 'Enter the six digits of the code.';
+  if (problem !== 'wrong' || wrong === 0) return null;
+  const left = LIMITS.sign_in_tries_max - wrong;
+  return `That code is wrong or has expired. You can try ${left === 1 ? 'once' : `${left} times`} more.`;
 }
 
 /** After a right code: the account, a new browser session whatever cookie came, and then on. */
@@ -248,11 +268,6 @@ function rateLimited({ services, request, reply }: Visit, name: RateName): Fasti
 }
 
 /** The page of the present step. */
-function show(visit: Visit, { problem = null }: { problem?: string | null } = {}): FastifyReply {
-  if (problem !== null) visit.reply.code(400);
-  return sendPage(visit.reply, pageOf(visit, problem));
-}
-
 function pageOf({ services, id, sign_in }: Visit, problem: string | null): Page {
   const { step, client_name, request } = sign_in;
   const flow: Flow = {
@@ -267,7 +282,8 @@ function pageOf({ services, id, sign_in }: Visit, problem: string | null): Page 
       return { page: 'accounts', flow, email: step.email };
     case 'code':
     case 'verified': {
-      const notice = step.at === 'code' && step.resent ? 'A new code is on its way.' : null;
+      const is_new = step.at === 'code' && step.resent && problem === null;
+      const notice = is_new ? 'A new code is on its way.' : null;
       return { page: 'code', flow, email: step.email, problem, notice };
     }
     case 'consent': {

@@ -218,6 +218,26 @@ t.test('the authorization endpoint and its pages', async (t) => {
     t.equal(pageOf((await web.begin(browser)).shown), 'email', 'nobody is signed in');
   });
 
+  await t.test('a problem is shown by redirect: loading it again tries nothing', async (t) => {
+    const browser = newBrowser();
+    const email = somebody();
+    const { shown } = await web.begin(browser);
+    const kept = await browser.press(shown, 'email', { email: 'nobody' });
+    t.equal(kept.status, 400);
+    t.match(kept.html, 'value="nobody"', 'what was typed stays');
+    const clean = await browser.press(shown, 'email', { email });
+    t.notMatch((await browser.open(`${clean.url}?problem=wrong`)).html, 'role="alert"', 'nothing was wrong yet');
+    const right = await spool.readCode(email);
+    const page = await browser.press(clean, 'code', { code: right === '000000' ? '111111' : '000000' });
+    t.equal(page.status, 200);
+    t.equal(page.url, `${clean.url}?problem=wrong`);
+    for (let n = 0; n < 9; n++) t.match((await browser.open(page.url)).html, '4 times');
+    t.match((await browser.press(page, 'code', { code: 'abc' })).html, 'Enter the six digits');
+    t.notMatch((await browser.open(`${clean.url}?problem=%3Cb%3E`)).html, /role="alert"|<b>/);
+    t.ok(codeOf(await browser.press(page, 'code', { code: right })));
+    t.match((await browser.open(page.url)).html, 'finished');
+  });
+
   await t.test('a new code, another email, blanks in the code', async (t) => {
     const browser = newBrowser();
     const [first, second] = [somebody(), somebody()];
