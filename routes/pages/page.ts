@@ -123,7 +123,7 @@ function renderPage(page: Page): string {
     title: titleOf(page),
     stylesheet: ASSETS.stylesheet.path,
     icon: ASSETS.icon.path,
-    ...(page.page === 'error' ? errorWordsOf(page.code) : {}),
+    ...(page.page === 'error' ? errorWords(page) : {}),
     ...(page.page === 'consent' ? { abilities: abilitiesOf(page.scopes) } : {}),
   });
 }
@@ -134,6 +134,12 @@ function titleOf(page: Page): string {
   if (page.page === 'error') return `Error: ${errorWordsOf(page.code).heading} · Spool`;
   const has_problem = 'problem' in page && page.problem !== null;
   return `${has_problem ? 'Error: ' : ''}${TITLES[page.page]} · Spool`;
+}
+
+/** The advice is left out where the text ends with it. */
+function errorWords({ code, text }: { code: string; text: string }): ErrorWords {
+  const { heading, advice } = errorWordsOf(code);
+  return { heading, advice: text.endsWith(advice) ? '' : advice };
 }
 
 function errorWordsOf(code: string): ErrorWords {

@@ -263,6 +263,9 @@ t.test('an error is headed by what it is, and names the request', async (t) => {
   t.match(error, '<title>Error: There is nothing here · Spool</title>');
   t.match(error, 'Nothing lies here.');
   t.match(error, '<bdi>r-1</bdi>');
+  const text = 'This sign-in is over. Go back to the app and start again.';
+  const told = await textOf({ page: 'error', code: 'NOT_FOUND', text, request_id: 'r-1' });
+  t.equal(told.split('Go back to the app').length, 2, 'advice that the text ends with is not given twice');
   const unknown = await htmlOf({ page: 'error', code: 'constructor', text: 'x', request_id: 'r-2' });
   t.match(unknown, '<h1>This can’t go on</h1>');
 });
