@@ -24,6 +24,13 @@ const files = readdirSync(join(root, 'dist', 'test'), { recursive: true })
   .map((path) => join('dist', 'test', path))
   .filter((path) => path.endsWith('.test.js') && (wanted.length === 0 || wanted.some((part) => path.includes(part))))
   .sort();
+const { findChromium, NO_CHROMIUM } = await import('../dist/test/fixtures/chromium_program.js');
+const is_browser_test = (path) => path.startsWith(join('dist', 'test', 'browser'));
+const left_out = findChromium() === null ? files.filter(is_browser_test) : [];
+if (left_out.length > 0 && left_out.length === files.length) {
+  console.error(NO_CHROMIUM);
+  process.exit(1);
+}
 if (files.length === 0) {
   console.error(`no test file matches ${wanted.join(' ')}`);
   process.exit(1);
@@ -61,7 +68,8 @@ try {
   const tap = join(root, 'node_modules', 'tap', 'dist', 'esm', 'run.mjs');
   // Without a terminal the other reporters print their cursor movements as text; this one prints failures alone.
   const reporter = process.stdout.isTTY ? 'terse' : 'min';
-  is_good = runNode([tap, `--output-file=${tap_file}`, `--reporter=${reporter}`, ...files]);
+  const run = files.filter((path) => !left_out.includes(path));
+  is_good = runNode([tap, `--output-file=${tap_file}`, `--reporter=${reporter}`, ...run]);
   count = countTests(existsSync(tap_file) ? readFileSync(tap_file, 'utf8') : '');
 } finally {
   rmSync(folder, { recursive: true, force: true });
@@ -74,6 +82,10 @@ if (wanted.length === 0 && existsSync(coverage) && !runNode([coverage])) {
 }
 if (!is_good && count.failed === 0) count.failed = 1;
 for (const name of count.names) console.log(`failed: ${name}`);
+if (left_out.length > 0) {
+  const text = `The tests in a browser (${left_out.length} files) did not run. ${NO_CHROMIUM} Or: npm run test:browser`;
+  console.log(process.stdout.isTTY ? `\x1b[31m${text}\x1b[0m` : text);
+}
 // tap may leave a cursor movement on the line before.
 console.log(`\n${count.passed} passed, ${count.failed} failed`);
 process.exitCode = count.failed === 0 ? 0 : 1;

@@ -1,0 +1,326 @@
+import http from 'node:http';
+import https from 'node:https';
+import type { Page } from 'playwright-core';
+import t from 'tap';
+import { Browsing, certificate, headingOf, listening, OtherSites, portOf } from '../fixtures/browsing.js';
+import { everyPage } from '../fixtures/every_page.js';
+import { OauthApp } from '../fixtures/oauth.js';
+import { until } from '../fixtures/until.js';
+
+type Rgb = [number, number, number];
+
+/** What can be told of a page from its document; runs in the browser. A string, since the types here are Node's. */
+const INSPECTION = `(() => {
+  const all = (selector) => [...document.querySelectorAll(selector)];
+  const isShown = (element) => element.getClientRects().length > 0;
+  const numbers = (colour) => colour.match(/[\\d.]+/g).map(Number);
+  const groundOf = (element) => {
+    for (let at = element; at !== null; at = at.parentElement) {
+      const [r, g, b, a = 1] = numbers(getComputedStyle(at).backgroundColor);
+      if (a === 1) return [r, g, b];
+    }
+    return [255, 255, 255];
+  };
+  const hasText = (element) => [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim() !== '');
+  const ids = all('[id]').map(({ id }) => id);
+  const width = document.documentElement.clientWidth;
+  return {
+    lang: document.documentElement.lang,
+    title: document.title,
+    headings: all('h1').length,
+    mains: all('main').length,
+    outside: all('body *').filter((element) => !element.closest('main, header')).length,
+    unlabelled: all('input:not([type=hidden])').filter((input) => input.labels.length !== 1).length,
+    nameless: all('button, a').filter((element) => element.textContent.trim() === '').length,
+    pictures: all('img').filter((img) => !img.hasAttribute('alt') || !img.complete || img.naturalWidth === 0).length,
+    twice: ids.filter((id, n) => ids.indexOf(id) !== n),
+    nowhere: all('[aria-describedby], [aria-labelledby]').flatMap((element) =>
+      [element.getAttribute('aria-describedby'), element.getAttribute('aria-labelledby')]
+        .flatMap((names) => (names ?? '').split(' ').filter(Boolean))
+        .filter((id) => !ids.includes(id)),
+    ),
+    skips: all('h1, h2, h3').map((heading) => Number(heading.tagName[1])).filter((level, n, levels) => level > (levels[n - 1] ?? 0) + 1),
+    small: all('button, input:not([type=hidden])').filter((element) => element.getBoundingClientRect().height < 44).map((element) => element.outerHTML),
+    wide: all('body *').filter((element) => isShown(element) && element.getBoundingClientRect().right > width + 0.5).map((element) => element.outerHTML.slice(0, 99)),
+    scrolls: document.documentElement.scrollWidth > width,
+    focused: document.activeElement.id || document.activeElement.tagName,
+    fields: all('input:not([type=hidden])').length,
+    alerts: all('[role=alert]').map((element) => element.textContent.trim()),
+    invalid: all('[aria-invalid=true]').length,
+    styled: document.styleSheets.length,
+    scheme: groundOf(document.body),
+    texts: all('body *').filter((element) => isShown(element) && hasText(element)).map((element) => ({
+      text: element.textContent.trim().slice(0, 40),
+      colour: numbers(getComputedStyle(element).color).slice(0, 3),
+      ground: groundOf(element),
+    })),
+  };
+})()`;
+
+type Inspection = Record<'headings' | 'mains' | 'outside' | 'unlabelled' | 'nameless' | 'pictures', number> &
+  Record<'fields' | 'invalid' | 'styled', number> &
+  Record<'lang' | 'title' | 'focused', string> &
+  Record<'twice' | 'nowhere' | 'small' | 'wide' | 'alerts', string[]> & {
+    skips: number[];
+    scrolls: boolean;
+    scheme: Rgb;
+    texts: { text: string; colour: Rgb; ground: Rgb }[];
+  };
+
+function luminance(colour: Rgb): number {
+  const [r, g, b] = colour.map((part) => {
+    const share = part / 255;
+    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+  }) as Rgb;
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+}
+
+/** WCAG 2.2, 1.4.3. */
+function contrast(one: Rgb, other: Rgb): number {
+  const [dark = 0, light = 0] = [luminance(one), luminance(other)].sort((a, b) => a - b);
+  return (light + 0.05) / (dark + 0.05);
+}
+
+t.test('the pages as a browser shows them', async (t) => {
+  const browsing = await Browsing.start(t);
+  const { spool } = browsing;
+  const walk = browsing.walk.bind(browsing, t);
+  const web = OauthApp.first(spool, 'svc-web');
+
+  for (const [title, options, is_dark] of [
+    ['small and dark', { viewport: { width: 320, height: 568 }, colorScheme: 'dark' }, true],
+    ['wide and light', { viewport: { width: 1280, height: 800 }, colorScheme: 'light' }, false],
+  ] as const) {
+    await walk(
+      `every page, ${title}: labels, landmarks, contrast, nothing cut off`,
+      async (t, visitor) => {
+        let pages = 0;
+        await everyPage(browsing, visitor, async (name, page) => {
+          pages++;
+          const seen = (await page.evaluate(INSPECTION)) as Inspection;
+          t.match(
+            seen,
+            {
+              ...{ lang: 'en', headings: 1, mains: 1, outside: 0, unlabelled: 0, nameless: 0, pictures: 0, styled: 1 },
+              ...{ twice: [], nowhere: [], skips: [], small: [], scrolls: false, wide: [] },
+            },
+            name,
+          );
+          t.same([...seen.twice, ...seen.nowhere, ...seen.skips, ...seen.small, ...seen.wide], [], name);
+          t.match(seen.title, /^(Error: )?\S.* · Spool$/);
+          const has_problem = name.endsWith('problem');
+          t.equal(seen.invalid, has_problem ? 1 : 0, name);
+          t.equal(seen.alerts.length, seen.title.startsWith('Error: ') ? 1 : 0, name);
+          if (has_problem) t.ok(seen.title.startsWith('Error: '), name);
+          if (seen.fields > 0) t.match(seen.focused, /^(email|code)$/, `${name}: one can type at once`);
+          t.equal(luminance(seen.scheme) < 0.1, is_dark, name);
+          for (const { text, colour, ground } of seen.texts) {
+            const found = contrast(colour, ground);
+            if (found < 4.5) t.fail(`${name}: contrast ${found.toFixed(2)} of "${text}"`);
+          }
+        });
+        t.equal(pages, 15);
+      },
+      options,
+    );
+  }
+
+  await walk('C-020 C-031 a sign-in by keyboard alone, and what is announced', async (t, visitor) => {
+    const { page } = visitor;
+    const { keyboard } = page;
+    const enter = async (button = 'Enter') => {
+      await Promise.all([page.waitForEvent('load'), keyboard.press(button)]);
+    };
+    const focused = () =>
+      page.evaluate('document.activeElement.id || document.activeElement.textContent.trim()') as Promise<string>;
+    const tabs = async (count: number) => {
+      const order: string[] = [];
+      for (let n = 0; n < count; n++) {
+        await keyboard.press('Tab');
+        order.push(await focused());
+      }
+      return order;
+    };
+    const third = await OauthApp.registered(spool, { redirect_uris: ['https://notes.example/callback'] });
+    const email = browsing.somebody();
+    await page.goto(browsing.authorizeUrl(third));
+    t.equal(await focused(), 'email');
+    t.same(await tabs(1), ['Send me a code']);
+    await keyboard.press('Shift+Tab');
+    await keyboard.type(email);
+    await enter();
+    t.equal(await focused(), 'code');
+    t.same(await tabs(3), ['Sign in', 'Send a new code', 'Use another email']);
+    for (let n = 0; n < 3; n++) await keyboard.press('Shift+Tab');
+    const code = await spool.readCode(email);
+    await keyboard.type(code === '000000' ? '111111' : '000000');
+    await enter();
+    t.equal(await focused(), 'code');
+    t.match(await page.title(), /^Error: Enter your code/);
+    const field = page.getByRole('textbox', { name: 'Code from the email' });
+    t.equal(await field.getAttribute('aria-invalid'), 'true');
+    const described = await field.ariaSnapshot();
+    t.match(described, 'textbox "Code from the email"');
+    t.equal(await field.getAttribute('aria-describedby'), 'problem hint');
+    t.match(await page.locator('#problem[role=alert]').textContent(), 'wrong or has expired');
+    await keyboard.type(code);
+    await enter();
+    t.equal(await headingOf(page), 'Let Example App use your account?');
+    t.same(await tabs(3), ['Use another email', 'Approve', 'Deny']);
+    await keyboard.press('Shift+Tab');
+    const outline = await page.evaluate(`(({ outlineStyle, outlineWidth }) => [outlineStyle, outlineWidth])(
+      getComputedStyle(document.activeElement))`);
+    t.same(outline, ['solid', '3px'], 'one sees where one is');
+    await enter('Space');
+    t.ok(new URL(page.url()).searchParams.get('code'));
+
+    await page.goto(browsing.authorizeUrl(web, { prompt: 'select_account' }));
+    t.match(await tabs(2), [/^Continue as /, 'Use another email']);
+    await keyboard.press('Shift+Tab');
+    await enter();
+    t.ok(new URL(page.url()).searchParams.get('code'));
+  });
+
+  await walk('a consent page reads as what it is', async (t, visitor) => {
+    const third = await OauthApp.registered(spool, { redirect_uris: ['https://notes.example/callback'] });
+    const email = await browsing.signIn(visitor, browsing.authorizeUrl(third, { scope: 'turns:read' }));
+    const tree = await visitor.page.locator('body').ariaSnapshot();
+    for (const part of [
+      'banner',
+      'main',
+      'heading "Let Example App use your account?" [level=1]',
+      'region "Afterwards you’ll be sent to"',
+      'region "It will see"',
+      'listitem',
+      'button "Approve"',
+      'button "Deny"',
+      email,
+      'notes.example',
+    ]) {
+      t.ok(tree.includes(part), `${part} in\n${tree}`);
+    }
+  });
+
+  await walk(
+    'without scripts everything works',
+    async (t, visitor) => {
+      await browsing.signIn(visitor, browsing.authorizeUrl(web));
+      t.ok(new URL(visitor.page.url()).searchParams.get('code'));
+    },
+    { javaScriptEnabled: false },
+  );
+});
+
+t.test('behind https, with a CAPTCHA, and within limits', async (t) => {
+  const sites = await OtherSites.start(t);
+  const tried: URLSearchParams[] = [];
+  const verdicts = await listening(
+    t,
+    http.createServer((request, response) => {
+      let body = '';
+      request.on('data', (piece) => {
+        body += piece;
+      });
+      request.on('end', () => {
+        const form = new URLSearchParams(body);
+        tried.push(form);
+        response.end(JSON.stringify({ success: form.get('response') === 'a person' }));
+      });
+    }),
+  );
+  // What stands before our server where it runs for real.
+  const front = await listening(t, https.createServer(await certificate(t)));
+  const script_url = 'https://captcha.example/widget.js';
+  const browsing = await Browsing.start(
+    t,
+    {
+      BASE_URL: `https://localhost:${portOf(front)}`,
+      CAPTCHA_URL: `http://127.0.0.1:${portOf(verdicts)}/siteverify`,
+      CAPTCHA_SECRET: 'secret of the site',
+      CAPTCHA_SITE_KEY: 'key-of-the-site',
+      CAPTCHA_SCRIPT_URL: script_url,
+      RATE_LIMITS: 'on',
+      RATE_CODES_SENT: '2',
+    },
+    sites,
+  );
+  const { spool } = browsing;
+  front.on('request', (request: http.IncomingMessage, response: http.ServerResponse) => {
+    const { method, url, headers } = request;
+    const onward = http.request({ port: spool.server.ports.public, method, path: url, headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 500, answer.headers);
+      answer.pipe(response);
+    });
+    request.pipe(onward);
+  });
+  sites.pages.set('/widget.js', {
+    type: 'text/javascript',
+    // As the usual widgets do: a checkbox in a frame of the provider's, and a field in our form.
+    html: `for (const place of document.querySelectorAll('.cf-turnstile')) {
+      const frame = document.createElement('iframe');
+      frame.src = 'https://captcha.example/box?' + place.dataset.sitekey;
+      frame.width = 300; frame.height = 65; frame.title = 'Are you a person?';
+      const field = Object.assign(document.createElement('input'), { type: 'hidden', name: 'cf-turnstile-response' });
+      place.append(frame, field);
+      addEventListener('message', ({ origin, data }) => { if (origin === 'https://captcha.example') field.value = data; });
+    }`,
+  });
+  sites.pages.set('/box', {
+    html: `<!doctype html><title>box</title><button onclick="parent.postMessage('a person', '*')">I am a person</button>`,
+  });
+  const third = await OauthApp.registered(spool, { redirect_uris: ['https://notes.example/callback'] });
+  const url = () => browsing.authorizeUrl(third);
+  const frameOf = (page: Page) => page.frameLocator('iframe[title="Are you a person?"]');
+
+  await browsing.walk(
+    t,
+    'C-056 the CAPTCHA is passed or asked for; cookies are the host’s own; in the end: wait a minute',
+    async (t, visitor) => {
+      const { page } = visitor;
+      const email = browsing.somebody();
+      await page.goto(url());
+      await frameOf(page).getByRole('button').waitFor();
+      await visitor.enterEmail(email);
+      t.equal(await page.getByRole('alert').textContent(), 'Please show first that you are a person.');
+      t.equal(await page.getByLabel('Email address').inputValue(), email, 'what was typed is still there');
+      t.equal(tried.length, 0);
+      const passing = async () => {
+        await frameOf(page).getByRole('button').click();
+        const answer = page.locator('[name=cf-turnstile-response]');
+        await until('the widget is satisfied', async () => (await answer.inputValue()) !== '');
+      };
+      await passing();
+      t.notOk(await page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth'));
+      await visitor.press('Send me a code');
+      t.same(Object.fromEntries(tried[0] ?? []), {
+        secret: 'secret of the site',
+        response: 'a person',
+        remoteip: '127.0.0.1',
+      });
+      t.ok(sites.arrived.some(({ search }) => search === '?key-of-the-site'));
+      await visitor.enterCode(await spool.readCode(email));
+      await visitor.press('Approve');
+      t.ok(new URL(page.url()).searchParams.get('code'));
+
+      const cookies = await visitor.context.cookies(spool.server.base_url);
+      t.same(cookies.map(({ name }) => name).sort(), ['__Host-spool_browser', '__Host-spool_session']);
+      for (const cookie of cookies) {
+        t.match(cookie, { httpOnly: true, secure: true, sameSite: 'Lax', path: '/', domain: 'localhost' });
+      }
+
+      await page.goto(url());
+      await passing();
+      await visitor.enterEmail(browsing.somebody());
+      t.equal(await headingOf(page), 'Enter your code');
+      await visitor.press('Send a new code');
+      t.equal(await headingOf(page), 'Please wait a minute');
+      t.match(await page.getByRole('alert').textContent(), /Wait\s+\d+ seconds?, then go back and try again\./);
+      await page.goBack();
+      t.equal(await headingOf(page), 'Enter your code');
+      // The widget of the provider is what the page with the CAPTCHA asks others for, and no other page asks.
+      t.same([...new Set(visitor.strayed.map((text) => new URL(text.split(' ')[0] ?? '').href))], [script_url]);
+      visitor.strayed.splice(0);
+    },
+    { viewport: { width: 320, height: 640 } },
+  );
+});
