@@ -295,7 +295,7 @@ t.test('third parties in a browser', async (t) => {
     });
   });
 
-  await walk('C-048 what was approved is what the app gets', async (t, visitor) => {
+  await walk('what was approved is what the app gets', async (t, visitor) => {
     const { verifier, challenge } = pkce();
     const more = { code_challenge: challenge, scope: 'turns:read', resource: base_url };
     await browsing.signIn(visitor, url(loopback, more));

@@ -125,7 +125,7 @@ t.test('the pages as a browser shows them', async (t) => {
     );
   }
 
-  await walk('C-020 C-031 a sign-in by keyboard alone, and what is announced', async (t, visitor) => {
+  await walk('a sign-in by keyboard alone, and what is announced', async (t, visitor) => {
     const { page } = visitor;
     const { keyboard } = page;
     const enter = async (button = 'Enter') => {
