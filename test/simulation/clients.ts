@@ -11,6 +11,7 @@ import type { Guard } from '../../src/store/store.js';
 import { partitionOfId, streamOfChunk } from '../../src/vocabulary/ids.js';
 import type { Entitlement } from '../../src/vocabulary/permissions.js';
 import { isRefusal, type Refusal, refuse } from '../../src/vocabulary/refusals.js';
+import type { Ask } from './asker.js';
 import type { Ledger } from './ledger.js';
 import { OauthApps } from './oauth_apps.js';
 import type { Seeded } from './seeded.js';
@@ -34,12 +35,6 @@ type Parts = {
   ledger: Ledger;
   processes: () => SimulatedProcess[];
   record: (line: string) => void;
-};
-
-type Ask = { settled?: boolean; guards?: Guard[]; tries_max?: number; onTry?: () => void };
-/** How to ask some process, for whoever does that in a file of its own. */
-export type Asker = Pick<Parts, 'random' | 'now' | 'ledger'> & {
-  ask<Reply>(address: Address, message: unknown, how?: Ask): Promise<Reply | Refusal>;
 };
 
 type KnownIntent = { intent: ChunkIntent; content: string; number: number | null };

@@ -8,7 +8,7 @@ import type { Guard } from '../../src/store/store.js';
 import { partitionOfId } from '../../src/vocabulary/ids.js';
 import { isOauthError, type OauthError } from '../../src/vocabulary/oauth_errors.js';
 import { isRefusal, type Refusal } from '../../src/vocabulary/refusals.js';
-import type { Asker } from './clients.js';
+import type { Asker } from './asker.js';
 
 const CLIENT = 'app';
 const CHALLENGE = 'challenge';

@@ -1,0 +1,16 @@
+import type { Address } from '../../actors/actor.js';
+import type { Guard } from '../../src/store/store.js';
+import type { Refusal } from '../../src/vocabulary/refusals.js';
+import type { Ledger } from './ledger.js';
+import type { Seeded } from './seeded.js';
+
+/** How often to ask while the outcome stays unknown, and what to hold the commit to. */
+export type Ask = { settled?: boolean; guards?: Guard[]; tries_max?: number; onTry?: () => void };
+
+/** How clients of one kind ask some process. */
+export type Asker = {
+  random: Seeded;
+  now: () => number;
+  ledger: Ledger;
+  ask<Reply>(address: Address, message: unknown, how?: Ask): Promise<Reply | Refusal>;
+};
