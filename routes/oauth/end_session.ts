@@ -37,9 +37,12 @@ export const END_SESSION_ROUTES: readonly Route[] = [
   }),
 ];
 
-/** The origin of a web address; null for anything else, since all other schemes share the origin `null`. */
+/**
+ * The origin of a web address; null for anything else, since all other schemes share the origin `null`. The address goes
+ * into a header as it is: visible ASCII alone, and no backslash, which browsers read as a slash.
+ */
 function webOrigin(address: string): string | null {
-  if (!/^https?:\/\/[^\s\\]+$/i.test(address) || !URL.canParse(address)) return null;
+  if (!/^https?:\/\/[!-[\]-~]+$/i.test(address) || !URL.canParse(address)) return null;
   const { origin, username, password } = new URL(address);
   return username === '' && password === '' ? origin : null;
 }

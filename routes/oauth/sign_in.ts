@@ -71,7 +71,7 @@ export const SIGN_IN_ROUTES: readonly Route[] = [
       if (token === null || token.id !== visit.id || !isGenuine(services.keys, 'sign_in_form', token, visit.sign_in)) {
         return refuse('FORBIDDEN', 'This form does not belong to this sign-in. Go back to the app and start again.');
       }
-      const act = ACTIONS[body.action ?? ''];
+      const act = ACTIONS.get(body.action ?? '');
       return act === undefined ? refuse('BAD_REQUEST', 'The form says nothing that can be done.') : act(visit, body);
     },
   }),
@@ -96,19 +96,16 @@ async function visitOf(
 }
 
 /** What the buttons of the pages do. */
-const ACTIONS: Record<string, (visit: Visit, body: Form) => Promise<Answer>> = {
-  email: sendCode,
-  resend: async (visit) => {
-    const { step } = visit.sign_in;
-    return step.at === 'code' ? mailCode(visit, step.email) : goOn(visit);
-  },
-  other_email: (visit) => tell(visit, { type: 'other_email' }),
-  code: tryCode,
-  continue: continueAs,
-  approve: (visit) => approve(visit),
-  deny: (visit) => tell(visit, { type: 'deny' }),
-  leave: (visit) => tell(visit, { type: 'deny' }),
-};
+const ACTIONS = new Map<string, (visit: Visit, body: Form) => Promise<Answer>>([
+  ['email', sendCode],
+  ['resend', resendCode],
+  ['other_email', (visit) => tell(visit, { type: 'other_email' })],
+  ['code', tryCode],
+  ['continue', continueAs],
+  ['approve', approve],
+  ['deny', (visit) => tell(visit, { type: 'deny' })],
+  ['leave', (visit) => tell(visit, { type: 'deny' })],
+]);
 
 async function sendCode(visit: Visit, body: Form): Promise<Answer> {
   const { services, request } = visit;
@@ -120,6 +117,11 @@ async function sendCode(visit: Visit, body: Form): Promise<Answer> {
   if (captcha === 'away') return CAPTCHA_AWAY;
   if (captcha === 'failed') return emailProblem(visit, body, 'Please show first that you are a person.');
   return mailCode(visit, email.data);
+}
+
+async function resendCode(visit: Visit): Promise<Answer> {
+  const { step } = visit.sign_in;
+  return step.at === 'code' ? mailCode(visit, step.email) : goOn(visit);
 }
 
 /** The page of the present step with a problem; what was typed stays, though not in an address, where it would be logged. */
