@@ -4,7 +4,6 @@ import type { Socket } from 'node:net';
 import cors from '@fastify/cors';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
-import { networkOf } from '../src/rate_limits.js';
 import { equalBytes } from '../src/secrets/server_keys.js';
 import type { Services } from '../src/services.js';
 import { StoreUnavailable } from '../src/store/store.js';
@@ -20,6 +19,7 @@ import { deviceIdentityOf } from './device/identity.js';
 import { isWelcomeOrigin } from './mcp/origin.js';
 import { resourceMetadataOf } from './oauth/issuer.js';
 import { principalOf } from './principal.js';
+import { overRate } from './rates.js';
 import type { Call, Dialect, Route } from './route.js';
 
 /** How the listeners differ: who calls, which formats they speak, how large a body may be. */
@@ -230,12 +230,8 @@ async function admit(
 ): Promise<Admitted | Refusal> {
   let admitted = NOBODY;
   if (route.rate !== undefined) {
-    const wait_s = services.rates.take(route.rate, networkOf(request.ip));
-    if (wait_s !== null) {
-      return refuse('TOO_MANY_REQUESTS', `Too many requests from this network; wait ${wait_s} seconds.`, {
-        retry_after_s: wait_s,
-      });
-    }
+    const limited = overRate(services, request, route.rate);
+    if (limited !== null) return limited;
   }
   const version = request.headers['x-api-version'];
   const { dialect = 'rest' } = route;

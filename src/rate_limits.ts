@@ -5,7 +5,7 @@ const WINDOW_MS = 60_000;
 const NETWORKS_MAX = 100_000;
 
 /** What is limited per network and minute. Choices: "Limits". */
-export type RateName = 'codes_sent' | 'codes_checked' | 'native_steps' | 'registrations' | 'claims';
+export type RateName = 'sign_ins_begun' | 'codes_sent' | 'codes_checked' | 'native_steps' | 'registrations' | 'claims';
 
 /**
  * The network that an address counts as: an IPv4 address, or the /64 of an IPv6 one.

@@ -165,6 +165,7 @@ async function startParts(settings: Settings, log: Logger, stops: (() => unknown
     mails,
     rates: new RateLimits(
       {
+        sign_ins_begun: settings.rate_sign_ins_begun,
         codes_sent: settings.rate_codes_sent,
         codes_checked: settings.rate_codes_checked,
         native_steps: settings.rate_native_steps,

@@ -204,6 +204,10 @@ const variables = {
       .default(true),
     { default_text: 'on', meaning: 'off for load tests' },
   ),
+  RATE_SIGN_INS_BEGUN: row(perMinute(120), {
+    default_text: '120',
+    meaning: 'sign-ins begun in browsers, per network and minute',
+  }),
   RATE_CODES_SENT: row(perMinute(60), { default_text: '60', meaning: 'mail codes sent, per network and minute' }),
   RATE_CODES_CHECKED: row(perMinute(120), {
     default_text: '120',

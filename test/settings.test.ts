@@ -30,6 +30,7 @@ t.test('with nothing set every setting has its default', async (t) => {
     brand_names: ['spool'],
     cors_origins: [],
     rate_limits: true,
+    rate_sign_ins_begun: 120,
     rate_codes_sent: 60,
     rate_codes_checked: 120,
     rate_native_steps: 120,

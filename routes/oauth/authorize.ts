@@ -11,6 +11,7 @@ import { LIMITS } from '../../src/vocabulary/limits.js';
 import { isOauthError, oauthError } from '../../src/vocabulary/oauth_errors.js';
 import { isRefusal } from '../../src/vocabulary/refusals.js';
 import { readParameters } from '../../src/wire/form.js';
+import { overRate } from '../rates.js';
 import { type Answer, type Call, openRoute, type Route } from '../route.js';
 import { type AuthorizationRequest, authorizationRequest } from './authorization_request.js';
 import { browserSessionOf, extendBrowserSession, type LiveBrowserSession } from './browser_sessions.js';
@@ -98,6 +99,9 @@ async function prompted(
     if (!select) return grantFromSession(services, reply, wanted, live);
   }
   if (none) return sendBack(services, reply, back, LOGIN_REQUIRED);
+  // Each is kept for an hour, whoever asks for it.
+  const limited = overRate(services, request, 'sign_ins_begun');
+  if (limited !== null) return limited;
   return beginSignIn(services, { request, reply }, wanted, live);
 }
 

@@ -4,7 +4,6 @@ import type { BrowserSignIn, BrowserSignInMessage, DrawnGrant } from '../../acto
 import { checkCaptcha } from '../../src/captcha.js';
 import { redirectHost } from '../../src/clients/redirect_uris.js';
 import { drawBytes, drawId, drawPartition } from '../../src/draw.js';
-import { networkOf, type RateName } from '../../src/rate_limits.js';
 import { equalBytes } from '../../src/secrets/server_keys.js';
 import { deriveToken, isGenuine, parseToken } from '../../src/secrets/tokens.js';
 import type { Services } from '../../src/services.js';
@@ -15,6 +14,7 @@ import { isRefusal, type Refusal, refuse } from '../../src/vocabulary/refusals.j
 import { emailAddress } from '../forms.js';
 import { captchaWidget } from '../pages/captcha_widget.js';
 import { type Flow, type Page, sendPage } from '../pages/page.js';
+import { overRate } from '../rates.js';
 import { type Answer, openRoute, type Route } from '../route.js';
 import { signInPath } from './authorize.js';
 import { browserSessionOf, endBrowserSession, showBrowserSession } from './browser_sessions.js';
@@ -111,6 +111,9 @@ async function sendCode(visit: Visit, body: Form): Promise<Answer> {
   const { services, request } = visit;
   const email = emailAddress.safeParse(body.email ?? '');
   if (!email.success) return emailProblem(visit, body, 'Enter an email address, such as name@example.com.');
+  // Before the CAPTCHA's provider is asked: what fails there counts, too.
+  const limited = overRate(services, request, 'codes_sent');
+  if (limited !== null) return limited;
   const token =
     body.captcha_token ?? body['cf-turnstile-response'] ?? body['h-captcha-response'] ?? body['g-recaptcha-response'];
   const captcha = await checkCaptcha(services.settings, { token, network: request.ip });
@@ -120,8 +123,11 @@ async function sendCode(visit: Visit, body: Form): Promise<Answer> {
 }
 
 async function resendCode(visit: Visit): Promise<Answer> {
-  const { step } = visit.sign_in;
-  return step.at === 'code' ? mailCode(visit, step.email) : goOn(visit);
+  const { services, request, sign_in } = visit;
+  const { step } = sign_in;
+  if (step.at !== 'code') return goOn(visit);
+  const limited = overRate(services, request, 'codes_sent');
+  return limited ?? mailCode(visit, step.email);
 }
 
 /** The page of the present step with a problem; what was typed stays, though not in an address, where it would be logged. */
@@ -133,8 +139,6 @@ function emailProblem(visit: Visit, { email = '' }: Form, problem: string): Fast
 
 async function mailCode(visit: Visit, email: string): Promise<Answer> {
   const { services, request, id } = visit;
-  const limited = rateLimited(visit, 'codes_sent');
-  if (limited !== null) return limited;
   const code = await newCode(services, request, { sign_in_id: id, email });
   if (isRefusal(code)) return code;
   const answer = await tell(visit, { type: 'send_code', email, code });
@@ -148,7 +152,7 @@ async function tryCode(visit: Visit, body: Form): Promise<Answer> {
   if (step.at !== 'code' && step.at !== 'verified') return goOnSignedIn(visit);
   const code = (body.code ?? '').replace(/\s/g, '');
   if (!/^\d{6}$/.test(code)) return leave(visit.reply, codeProblemPath(id, 'digits'));
-  const limited = rateLimited(visit, 'codes_checked');
+  const limited = overRate(services, request, 'codes_checked');
   if (limited !== null) return limited;
   const tried = await triedCode(services, request, { sign_in_id: id, email: step.email, code });
   if (isRefusal(tried)) return tried;
@@ -260,13 +264,6 @@ function goOn(visit: Visit): Answer {
 /** Later than a double click the code may be used up: sending it again could only look like theft. */
 function isFresh({ services: { clock }, sign_in: { step } }: Visit): boolean {
   return step.at === 'done' && clock.now() < step.at_ms + LIMITS.oauth_code_replay_harmless_ms;
-}
-
-function rateLimited({ services, request, reply }: Visit, name: RateName): FastifyReply | null {
-  const seconds = services.rates.take(name, networkOf(request.ip));
-  if (seconds === null) return null;
-  reply.code(429).header('Retry-After', String(seconds));
-  return sendPage(reply, { page: 'wait', seconds });
 }
 
 /** The page of the present step. */
