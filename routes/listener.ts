@@ -11,7 +11,7 @@ import { isId } from '../src/vocabulary/ids.js';
 import { LIMITS } from '../src/vocabulary/limits.js';
 import { isRefusal, REFUSALS, type Refusal, type RefusalCode, refuse } from '../src/vocabulary/refusals.js';
 import { decodeCbor } from '../src/wire/cbor.js';
-import { isForm, readParameters } from '../src/wire/form.js';
+import { isForm, readParameters, repeatProblem } from '../src/wire/form.js';
 import { decodeJson } from '../src/wire/json.js';
 import { bodyFormat, chooseAnswerFormat } from '../src/wire/media_types.js';
 import { type Answering, sendAnswer, sendRefusal } from './answers.js';
@@ -95,7 +95,12 @@ export const SERVER_OPTIONS = { headersTimeout: 10_000, connectionsCheckingInter
 /** Puts the rows of a route table onto a listener, with everything that all of them share. */
 export function mount(app: FastifyInstance, services: Services, kind: ListenerKind, routes: readonly Route[]): void {
   const { metrics } = services;
-  const as = answeringOf(services, kind);
+  const patterns = routes.map(({ method, path, dialect }) => ({ method, pattern: pathPattern(path), dialect }));
+  const rowsAt = (url: string) => patterns.filter(({ pattern }) => pattern.test(url.split('?', 1)[0] ?? ''));
+  /** Where only the method is wrong, the answer is in the words of that address all the same. */
+  const dialectOf = (request: FastifyRequest): Dialect =>
+    (request.is404 ? rowsAt(request.url)[0] : request.routeOptions.config)?.dialect ?? 'rest';
+  const as = answeringOf(services, kind, dialectOf);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: kind.body_bytes_max }, (_request, body, done) =>
     done(null, body),
@@ -104,7 +109,7 @@ export function mount(app: FastifyInstance, services: Services, kind: ListenerKi
   // Both with a callback: a promise for each request would cost more than what they do.
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('X-Request-ID', request.id);
-    const dialect = request.routeOptions.config.dialect ?? 'rest';
+    const dialect = dialectOf(request);
     if (kind.listener !== 'operator' && dialect === 'rest') reply.header('X-API-Version', '1');
     if (kind.cbor) reply.header('Vary', 'Accept');
     if (dialect === 'oauth') reply.header('Cache-Control', 'no-store').header('Pragma', 'no-cache');
@@ -119,18 +124,16 @@ export function mount(app: FastifyInstance, services: Services, kind: ListenerKi
   });
 
   if (kind.listener === 'public') mountPreflights(app, routes);
-  for (const route of routes.filter(({ raw }) => raw !== true)) mountRoute(app, services, kind, route);
+  for (const route of routes.filter(({ raw }) => raw !== true)) mountRoute(app, { services, kind, as }, route);
   app.register(async (scope) => {
     // A raw body stays where it is: the handler reads it.
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', (_request, _body, done) => done(null));
-    for (const route of routes.filter(({ raw }) => raw === true)) mountRoute(scope, services, kind, route);
+    for (const route of routes.filter(({ raw }) => raw === true)) mountRoute(scope, { services, kind, as }, route);
   });
 
-  const patterns = routes.map(({ method, path }) => ({ method, pattern: pathPattern(path) }));
   const answerNoRoute = async (request: FastifyRequest, reply: FastifyReply) => {
-    const path = request.url.split('?', 1)[0] ?? '';
-    const allowed = patterns.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method);
+    const allowed = rowsAt(request.url).map(({ method }) => method);
     if (allowed.length === 0) return refuseUnread(as(request), { request, reply }, NOT_FOUND);
     reply.header('Allow', [...new Set(allowed)].join(', '));
     return refuseUnread(
@@ -153,12 +156,18 @@ export function mount(app: FastifyInstance, services: Services, kind: ListenerKi
   });
 }
 
+type AnsweringOf = (request: FastifyRequest) => Answering;
+
 /** How a listener answers a request. */
-function answeringOf(services: Services, { listener, cbor }: ListenerKind): (request: FastifyRequest) => Answering {
+function answeringOf(
+  services: Services,
+  { listener, cbor }: ListenerKind,
+  dialectOf: (request: FastifyRequest) => Dialect,
+): AnsweringOf {
   const resource_metadata = (request: FastifyRequest) => resourceMetadataOf(services, request);
   const as = (dialect: Dialect): Answering => ({ dialect, listener, cbor, resource_metadata });
   const dialects = { rest: as('rest'), oauth: as('oauth'), page: as('page'), mcp: as('mcp') };
-  return (request) => dialects[request.routeOptions.config.dialect ?? 'rest'];
+  return (request) => dialects[dialectOf(request)];
 }
 
 /** Which pages may read answers. Interface: "Browser integrations". */
@@ -178,9 +187,12 @@ function mountPreflights(app: FastifyInstance, routes: readonly Route[]): void {
   for (const [path, rule] of rules) app.options(path, { config: { cors: rule } }, (_request, reply) => reply.send());
 }
 
-function mountRoute(app: FastifyInstance, services: Services, kind: ListenerKind, route: Route): void {
+function mountRoute(
+  app: FastifyInstance,
+  { services, kind, as }: { services: Services; kind: ListenerKind; as: AnsweringOf },
+  route: Route,
+): void {
   const callers = new WeakMap<FastifyRequest, unknown>();
-  const as = answeringOf(services, kind);
   const { dialect = 'rest' } = route;
   const ids = route.path.split('/').flatMap((part) => (/^:.*id$/.test(part) ? [part.slice(1)] : []));
   app.route({
@@ -359,7 +371,8 @@ function readForm(schema: z.ZodType, content_type: string | undefined, bytes: Bu
   }
   const parameters = readParameters(bytes.toString('utf8'));
   if (parameters === null) return bad('The body is not a form in UTF-8.');
-  if (parameters.repeated.length > 0) return bad(`${parameters.repeated[0]} may be given only once.`);
+  const twice = repeatProblem(parameters);
+  if (twice !== null) return bad(twice);
   return validate(schema, parameters.values, 'body');
 }
 

@@ -10,13 +10,13 @@ import { partitionOfId } from '../../src/vocabulary/ids.js';
 import { LIMITS } from '../../src/vocabulary/limits.js';
 import { isOauthError, oauthError } from '../../src/vocabulary/oauth_errors.js';
 import { isRefusal } from '../../src/vocabulary/refusals.js';
-import { readParameters } from '../../src/wire/form.js';
+import { readQuery, repeatProblem } from '../../src/wire/form.js';
 import { overRate } from '../rates.js';
 import { type Answer, type Call, openRoute, type Route } from '../route.js';
 import { type AuthorizationRequest, authorizationRequest } from './authorization_request.js';
 import { browserSessionOf, extendBrowserSession, type LiveBrowserSession } from './browser_sessions.js';
 import { browserCookie } from './cookies.js';
-import { issuerOf, issuerUrl } from './issuer.js';
+import { atBase, issuerOf, issuerUrl } from './issuer.js';
 import { leave, type ReturnAddress, sendBack } from './redirect.js';
 
 /** The browser's way in. Interface: "OAuth rules", prompt. */
@@ -38,11 +38,8 @@ type Request = { client: Client; asked: AuthorizationRequest; back: ReturnAddres
 
 async function authorize({ services, request, reply }: Call<null, undefined, undefined>): Promise<Answer> {
   // New authorizations are made at the present address only.
-  if (issuerOf(services, request) === 'legacy') {
-    return leave(reply, issuerUrl(services, 'base') + request.url);
-  }
-  const query = request.url.slice(request.url.indexOf('?') + 1 || request.url.length);
-  const parameters = readParameters(query);
+  if (issuerOf(services, request) === 'legacy') return leave(reply, atBase(services, request));
+  const parameters = readQuery(request.url);
   if (parameters === null) return oauthError('invalid_request', 'The address of this page is malformed.');
   const { values, repeated } = parameters;
   const { client_id, redirect_uri, state = null } = values;
@@ -68,9 +65,8 @@ async function authorize({ services, request, reply }: Call<null, undefined, und
     return sendBack(services, reply, { redirect_uri, state: null }, too_long);
   }
   const back = { redirect_uri, state: repeated.includes('state') ? null : state };
-  if (repeated.length > 0) {
-    return sendBack(services, reply, back, oauthError('invalid_request', `${repeated[0]} may be given only once.`));
-  }
+  const twice = repeatProblem(parameters);
+  if (twice !== null) return sendBack(services, reply, back, oauthError('invalid_request', twice));
   const asked = authorizationRequest(client, values, issuerUrl(services, 'base'));
   if (isOauthError(asked)) return sendBack(services, reply, back, asked);
   return prompted(services, { request, reply }, { client, asked, back }, values.prompt?.split(' ') ?? []);

@@ -11,7 +11,7 @@ import { isRefusal, refuse } from '../../src/vocabulary/refusals.js';
 import { emailAddress } from '../forms.js';
 import { type Answer, type Call, openRoute, type Route } from '../route.js';
 import { authorizationRequest } from './authorization_request.js';
-import { issuerOf, issuerUrl } from './issuer.js';
+import { atBase, issuerOf, issuerUrl } from './issuer.js';
 import { accountBehind, newCode, triedCode } from './sign_in_code.js';
 
 /** Native sign-in of first-party apps. Interface: "POST /oauth/authorize-challenge". */
@@ -51,7 +51,7 @@ export const CHALLENGE_ROUTES: readonly Route[] = [
       const { services, request, reply, body } = call;
       // New sign-ins are made at the present address only; the method and the form stay.
       if (issuerOf(services, request) === 'legacy') {
-        return reply.redirect(issuerUrl(services, 'base') + request.url, 307);
+        return reply.redirect(atBase(services, request), 307);
       }
       return body.auth_session === undefined && body.otp === undefined ? begin(call) : finish(call);
     },

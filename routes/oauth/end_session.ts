@@ -1,6 +1,6 @@
 import { oauthError } from '../../src/vocabulary/oauth_errors.js';
 import { isRefusal } from '../../src/vocabulary/refusals.js';
-import { readParameters } from '../../src/wire/form.js';
+import { readQuery } from '../../src/wire/form.js';
 import { openRoute, type Route } from '../route.js';
 import { endBrowserSession } from './browser_sessions.js';
 import { clearSessionCookie } from './cookies.js';
@@ -14,8 +14,7 @@ export const END_SESSION_ROUTES: readonly Route[] = [
     credential: 'none',
     dialect: 'page',
     async handler({ services, request, reply }) {
-      const query = request.url.slice(request.url.indexOf('?') + 1 || request.url.length);
-      const parameters = readParameters(query);
+      const parameters = readQuery(request.url);
       const { client_id, post_logout_redirect_uri: address, state } = parameters?.values ?? {};
       if (client_id === undefined || address === undefined || parameters?.repeated.length !== 0) {
         return oauthError('invalid_request', 'client_id and post_logout_redirect_uri must each be given once.');

@@ -5,7 +5,19 @@ import type { Issuer } from '../../src/vocabulary/audiences.js';
 /** Which of our addresses a request came to: the legacy one by its host, any other is the base. Choices: "Issuers". */
 export function issuerOf({ addresses }: Services, request: FastifyRequest): Issuer {
   const { legacy_base_url } = addresses();
-  return legacy_base_url !== null && request.host === new URL(legacy_base_url).host ? 'legacy' : 'base';
+  if (legacy_base_url === null) return 'base';
+  const { host, protocol } = new URL(legacy_base_url);
+  const asked = request.host.toLowerCase();
+  // Some clients name the port that goes without saying.
+  return asked === host || asked === host + (protocol === 'https:' ? ':443' : ':80') ? 'legacy' : 'base';
+}
+
+/** The same request at the base address: where new authorizations are sent to. */
+export function atBase(services: Services, request: FastifyRequest): string {
+  const base_url = issuerUrl(services, 'base');
+  // A request line may name a host of its own.
+  const { pathname, search } = new URL(request.url, base_url);
+  return base_url + pathname + search;
 }
 
 /** The address itself, without a slash at its end: the `iss` of all that is said there. */

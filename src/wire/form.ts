@@ -39,6 +39,18 @@ export function readParameters(text: string): Parameters | null {
   return { values: Object.fromEntries(values), repeated: [...repeated] };
 }
 
+/** The parameters of an address's query. */
+export function readQuery(url: string): Parameters | null {
+  const mark = url.indexOf('?');
+  return readParameters(mark < 0 ? '' : url.slice(mark + 1));
+}
+
+/** What is wrong where a name came twice, as a sentence; null when none did. Only what looks like our names is repeated. */
+export function repeatProblem({ repeated: [name] }: Parameters): string | null {
+  if (name === undefined) return null;
+  return `${/^[a-z_]{1,40}$/.test(name) ? name : 'A parameter'} may be given only once.`;
+}
+
 /** Form encoding (RFC 6749, appendix B): a plus is a space; malformed escapes are refused, not passed on. */
 export function decode(text: string): string | null {
   try {
