@@ -32,6 +32,7 @@ const form = z.object({
 });
 type Form = z.output<typeof form>;
 
+const NOT_NATIVE = oauthError('unauthorized_client', 'This client may not sign people in natively.');
 const INVALID_SESSION = oauthError('invalid_session', 'The auth_session is unknown, expired, used or ended.');
 const CAPTCHA_FAILED = oauthError('invalid_request', 'captcha_token must be the token of a CAPTCHA that was passed.');
 const CAPTCHA_AWAY = refuse('UNAVAILABLE', 'The CAPTCHA cannot be checked at the moment.', { retry_after_s: 10 });
@@ -65,9 +66,7 @@ async function begin({ services, request, body }: NativeCall): Promise<Answer> {
   const { clients, runtime, keys, clock, settings } = services;
   if (body.client_id === undefined) return oauthError('invalid_request', 'client_id is missing.');
   const client = await clients.find(body.client_id);
-  if (client?.native !== true) {
-    return oauthError('unauthorized_client', 'This client may not sign people in natively.');
-  }
+  if (client?.native !== true) return NOT_NATIVE;
   const asked = authorizationRequest(client, body, issuerUrl(services, 'base'));
   if (isOauthError(asked)) {
     // There is no redirect that a response type could matter to.
@@ -107,7 +106,7 @@ async function begin({ services, request, body }: NativeCall): Promise<Answer> {
 
 /** Step 2: the code is shown, once. */
 async function finish({ services, request, body }: NativeCall): Promise<Answer> {
-  const { runtime, keys } = services;
+  const { runtime, keys, clients } = services;
   if (body.auth_session === undefined) return oauthError('invalid_request', 'auth_session is missing.');
   if (body.otp === undefined || !/^\d{6}$/.test(body.otp)) {
     return oauthError('invalid_request', 'otp must be six digits.');
@@ -119,7 +118,8 @@ async function finish({ services, request, body }: NativeCall): Promise<Answer> 
   const session = await runtime.ask<AuthSession>(address, view);
   if (isRefusal(session)) return session.refused === 'NOT_FOUND' ? INVALID_SESSION : session;
   if (!isGenuine(keys, 'auth_session', parsed, session)) return INVALID_SESSION;
-  const { email } = session;
+  const { email, request: of_grant } = session;
+  if ((await clients.find(of_grant.client_id)) === null) return NOT_NATIVE;
 
   const tried = await triedCode(services, request, { sign_in_id: parsed.id, email, code: body.otp });
   if (isRefusal(tried)) return tried;

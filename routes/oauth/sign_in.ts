@@ -28,6 +28,7 @@ const OTHER_BROWSER = refuse(
   'FORBIDDEN',
   'This sign-in was begun in another browser, or cookies are switched off. Go back to the app and start again.',
 );
+const CLIENT_GONE = refuse('FORBIDDEN', 'The app that began this sign-in may not sign people in any more.');
 const DENIED = oauthError('access_denied', 'The person did not allow it.');
 const CAPTCHA_AWAY = refuse('UNAVAILABLE', 'The CAPTCHA cannot be checked at the moment.', { retry_after_s: 10 });
 
@@ -92,6 +93,8 @@ async function visitOf(
   const cookie = knownBrowserCookie(services, ends.request) ?? '';
   const mac = services.keys.keyedHashWith(key_id, 'sign-in browser', id, cookie);
   if (mac === null || !equalBytes(mac, Buffer.from(hash, 'base64url'))) return OTHER_BROWSER;
+  // Nobody is led to an app that staff have stopped meanwhile.
+  if ((await services.clients.find(sign_in.request.client_id)) === null) return CLIENT_GONE;
   return { services, ...ends, id, sign_in };
 }
 
