@@ -47,8 +47,9 @@ type Step =
   | { at: 'email' }
   /** Signed in already: go on as this account or with another email. */
   | { at: 'accounts'; email: string; session_id: string }
-  | { at: 'code'; email: string; code: EmailedCode | null; resent: boolean }
-  | { at: 'verified'; email: string; code: EmailedCode | null; verified_at_ms: number }
+  /** The latest codes count, the newest first: mails may come late, or twice. */
+  | { at: 'code'; email: string; codes: EmailedCode[]; resent: boolean }
+  | { at: 'verified'; email: string; codes: EmailedCode[]; verified_at_ms: number }
   | { at: 'consent'; email: string; owner: SignedInAccount }
   | { at: 'done'; answer: SignInAnswer; at_ms: number }
   /** Too many wrong codes. */
@@ -117,10 +118,11 @@ export const browserSignIn = actorKind<BrowserSignIn, BrowserSignInMessage, Brow
       case 'send_code': {
         if (step.at === 'done' || step.at === 'ended') return { reply: state };
         const { email, code } = message;
-        const before = step.at === 'code' && step.email === email ? step : null;
-        // Over the address's budget nothing goes out, and what came before must stay good: strangers use up that budget.
-        const good = emailedCode(code, now_ms) ?? before?.code ?? null;
-        return to(state, { at: 'code', email, code: good, resent: before !== null }, codeMailed(code, now_ms));
+        const resent = step.at === 'code' && step.email === email;
+        // Over the address's budget nothing goes out, and what came before stays good: strangers use up that budget.
+        const codes = [emailedCode(code, now_ms), ...(resent ? step.codes : [])].filter((kept) => kept !== null);
+        const good = codes.slice(0, LIMITS.codes_alive_max);
+        return to(state, { at: 'code', email, codes: good, resent }, codeMailed(code, now_ms));
       }
 
       case 'other_email':
@@ -129,15 +131,15 @@ export const browserSignIn = actorKind<BrowserSignIn, BrowserSignInMessage, Brow
       case 'try_code': {
         if (step.at !== 'code' && step.at !== 'verified') return { reply: state };
         const { tried } = message;
-        const { email, code } = step;
-        if (isRight(code, tried, now_ms)) {
+        const { email, codes } = step;
+        if (codes.some((code) => isRight(code, tried, now_ms))) {
           // The same again before the account is known: whoever got no answer goes on from there.
           if (step.at === 'verified') return { reply: state };
-          return to(state, { at: 'verified', email, code, verified_at_ms: now_ms });
+          return to(state, { at: 'verified', email, codes, verified_at_ms: now_ms });
         }
         const wrong = state.wrong + 1;
         // Also after a right one: a wrong code is never answered with "verified".
-        const asked: Step = step.at === 'code' ? step : { at: 'code', email, code, resent: false };
+        const asked: Step = step.at === 'code' ? step : { at: 'code', email, codes, resent: false };
         const next: Step = wrong < LIMITS.sign_in_tries_max ? asked : { at: 'ended' };
         return to({ ...state, wrong }, next, [wrongTry(email, tried)]);
       }

@@ -11,7 +11,7 @@ export const LIMITS = {
 
   email_chars_max: 254, // RFC 5321 4.5.3.1.3
   code_life_ms: 10 * MINUTE_MS, // choices: Sign-in and tokens
-  codes_alive_max: 3, // choices
+  codes_alive_max: 3, // choices; for a sign-in in the browser, ours
   code_wrong_per_network_max: 5, // choices
   code_wrong_total_max: 50, // choices
   code_wrong_per_day_max: 200, // ours: wrong tries per email and day, over all ways to sign in; known networks apart

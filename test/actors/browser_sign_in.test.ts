@@ -67,9 +67,9 @@ const at = (step: BrowserSignIn['step'], more: Partial<BrowserSignIn> = {}): Bro
   step,
 });
 const sent = { hash: 'right', key_id: 'k', sent_at_ms: START_MS };
-const asked = at({ at: 'code', email: ANN, code: sent, resent: false });
+const asked = at({ at: 'code', email: ANN, codes: [sent], resent: false });
 const offered = at({ at: 'accounts', email: ANN, session_id: 'earlier' });
-const verified = at({ at: 'verified', email: ANN, code: sent, verified_at_ms: START_MS });
+const verified = at({ at: 'verified', email: ANN, codes: [sent], verified_at_ms: START_MS });
 const consent = at({ at: 'consent', email: ANN, owner }, { needs_consent: true, session });
 const granted = at({ at: 'done', answer: { granted: drawn }, at_ms: START_MS });
 const denied = at({ at: 'done', answer: { denied: true }, at_ms: START_MS });
@@ -183,8 +183,9 @@ t.test('what does not fit the step of a browser sign-in changes nothing', async 
 t.test('a browser sign-in mails codes, and keeps a good one when no other may go out', async (t) => {
   const again = code('again');
   const later_ms = START_MS + 1;
-  const resent = at({ at: 'code', email: ANN, code: { ...sent, hash: 'again', sent_at_ms: later_ms }, resent: true });
-  const to_ben = at({ at: 'code', email: BEN, code: { ...sent, hash: 'again', sent_at_ms: later_ms }, resent: false });
+  const newer = { ...sent, hash: 'again', sent_at_ms: later_ms };
+  const resent = at({ at: 'code', email: ANN, codes: [newer, sent], resent: true });
+  const to_ben = at({ at: 'code', email: BEN, codes: [newer], resent: false });
   const now = { now_ms: later_ms };
   decideRows(t, kind, [
     { says: 'the first', state: begun, message: sendTo(ANN, code('right')), ...goes(asked, mail('right')) },
@@ -192,7 +193,7 @@ t.test('a browser sign-in mails codes, and keeps a good one when no other may go
       says: 'over the address’s budget: the page is the same',
       state: begun,
       message: sendTo(ANN, null),
-      ...goes(at({ at: 'code', email: ANN, code: null, resent: false })),
+      ...goes(at({ at: 'code', email: ANN, codes: [], resent: false })),
     },
     { says: 'another', state: asked, ...now, message: sendTo(ANN, again), ...goes(resent, mail('again', later_ms)) },
     {
@@ -200,7 +201,7 @@ t.test('a browser sign-in mails codes, and keeps a good one when no other may go
       state: asked,
       ...now,
       message: sendTo(ANN, null),
-      ...goes(at({ at: 'code', email: ANN, code: sent, resent: true })),
+      ...goes(at({ at: 'code', email: ANN, codes: [sent], resent: true })),
     },
     {
       says: 'to another email',
@@ -214,7 +215,7 @@ t.test('a browser sign-in mails codes, and keeps a good one when no other may go
       state: asked,
       ...now,
       message: sendTo(BEN, null),
-      ...goes(at({ at: 'code', email: BEN, code: null, resent: false })),
+      ...goes(at({ at: 'code', email: BEN, codes: [], resent: false })),
     },
     {
       says: 'instead of the offered account',
@@ -243,7 +244,7 @@ t.test('a browser sign-in mails codes, and keeps a good one when no other may go
 t.test('a code in the browser: five wrong ones end the sign-in', async (t) => {
   const once = { ...asked, wrong: 1 };
   const is_wrong = goes(once, told);
-  const silent = at({ at: 'code', email: ANN, code: null, resent: false });
+  const silent = at({ at: 'code', email: ANN, codes: [], resent: false });
   const last = { now_ms: START_MS + CODE_MS - 1 };
   decideRows(t, kind, [
     { says: 'wrong', state: asked, message: wrong, ...is_wrong },
@@ -261,7 +262,7 @@ t.test('a code in the browser: five wrong ones end the sign-in', async (t) => {
       state: asked,
       ...last,
       message: right,
-      ...goes(at({ at: 'verified', email: ANN, code: sent, verified_at_ms: last.now_ms })),
+      ...goes(at({ at: 'verified', email: ANN, codes: [sent], verified_at_ms: last.now_ms })),
     },
     { says: 'right again, before the account is known', ...last, message: right, ...stays(verified) },
     { says: 'wrong, after a right one: it must be shown again', state: verified, message: wrong, ...is_wrong },
@@ -325,7 +326,7 @@ type PageStep =
   | { press: 'other_email' | 'continue' | 'approve' | 'deny' | 'view' }
   | { pass: number };
 
-type PresentCode = { email: string; hash: string | null; at_ms: number } | null;
+type PresentCodes = { email: string; codes: { hash: string; at_ms: number }[] } | null;
 
 const page_step: fc.Arbitrary<PageStep> = fc.oneof(
   { weight: 4, arbitrary: fc.record({ mail: fc.constantFrom(ANN, BEN), is_sent: fc.constantFrom(true, true, false) }) },
@@ -363,8 +364,8 @@ t.test(
       let drawn_ids = 0;
       let mails = 0;
       let judged_wrong = 0;
-      /** The code of the email that is asked for; codes are numbered by their mails. */
-      let present = null as PresentCode;
+      /** The codes of the email that is asked for, the newest first; codes are numbered by their mails. */
+      let present = null as PresentCodes;
       /** When whose code was shown last, until that email is left. */
       let shown: { email: string; at_ms: number } | null = null;
       let may_continue = is_signed_in;
@@ -419,16 +420,18 @@ t.test(
           played.send(sendTo(step.mail, hash === null ? null : code(hash)));
           if (is_open()) {
             const is_same: boolean = present?.email === step.mail && shown === null;
-            const kept: PresentCode = is_same && hash === null ? present : null;
+            const kept = is_same ? (present?.codes ?? []) : [];
             leave();
-            present = kept ?? { email: step.mail, hash, at_ms: played.now_ms };
+            const added = hash === null ? [] : [{ hash, at_ms: played.now_ms }];
+            present = { email: step.mail, codes: [...added, ...kept].slice(0, LIMITS.codes_alive_max) };
             if (hash !== null) mails += 1;
           }
         } else if ('code' in step) {
-          const { hash, at_ms } = present ?? { hash: null, at_ms: 0 };
-          const typed = step.code === 'wrong' ? 'wrong' : step.code === 'last' ? (hash ?? 'none') : String(mails - 1);
+          const codes: { hash: string; at_ms: number }[] = present?.codes ?? [];
+          const typed = step.code === 'wrong' ? 'wrong' : String(step.code === 'last' ? mails : mails - 1);
           const is_judged = is_open() && present !== null;
-          const is_right = step.allowed && typed === hash && played.now_ms < at_ms + CODE_MS;
+          const is_good = codes.some(({ hash, at_ms }) => typed === hash && played.now_ms < at_ms + CODE_MS);
+          const is_right = step.allowed && is_good;
           const { reply } = played.send(tryCode(tried(typed, { allowed: step.allowed })));
           const is_verified = !isRefusal(reply) && 'step' in reply && reply.step.at === 'verified';
           if (is_judged && !is_right) judged_wrong += 1;
