@@ -6,6 +6,10 @@ import { Browser, codeOf, jsonOf, OauthApp, type SpoolPlace, type Tokens } from 
 import { TestRedis } from '../fixtures/redis.js';
 import { SpoolProcess } from '../fixtures/spool_process.js';
 
+const FREEZES = 12;
+/** From one round to the next a process freezes a millisecond later, up to this. */
+const FREEZE_AFTER_MS = 4;
+
 /** What may happen once happens once, whichever of two processes on one Redis is asked, by many at once. */
 export async function oauthRaces(t: Test, { rounds, callers }: { rounds: number; callers: number }): Promise<void> {
   const redis = await new TestRedis().start({ port: true });
@@ -142,5 +146,71 @@ export async function oauthRaces(t: Test, { rounds, callers }: { rounds: number;
     t.equal(out.status, 204);
     for (const n of [0, 1]) t.equal(await statusOf(n, second.access_token), 401);
     t.equal((await at(ios, 1).refresh(second.refresh_token)).status, 400);
+  });
+
+  /** Asks one, freezes it a moment later, asks the other, and lets the first go on. */
+  const whileFrozen = async <T>(round: number, first: () => Promise<T>, then: () => Promise<T>): Promise<[T, T]> => {
+    const late = first();
+    late.catch(() => {}); // until it is awaited
+    await new Promise((resolve) => setTimeout(resolve, round % FREEZE_AFTER_MS));
+    one.signal('SIGSTOP');
+    const answer = await then().finally(() => one.signal('SIGCONT'));
+    return [await late, answer];
+  };
+
+  await t.test('one freezes with a step in its hands and goes on when the other has taken it', async (t) => {
+    const [here, there] = ios as [OauthApp, OauthApp];
+    let answered_by_other = 0;
+    for (let round = 0; round < FREEZES; round++) {
+      const { auth_session, verifier, otp } = await nativeCode(somebody());
+      const step = { auth_session, otp };
+      const entered = await whileFrozen(
+        round,
+        () => here.challengeStep(step),
+        () => there.challengeStep(step),
+      );
+      const right = entered.filter(({ status }) => status === 200);
+      t.equal(right.length, 1, 'the code is right once');
+      const { authorization_code } = jsonOf<{ authorization_code: string }>(right[0] as (typeof right)[0]);
+      const exchanged = await whileFrozen(
+        round,
+        () => here.exchange(authorization_code, verifier),
+        () => there.exchange(authorization_code, verifier),
+      );
+      const won = exchanged.filter(({ status }) => status === 200);
+      t.equal(won.length, 1, 'one exchange');
+      if (won[0] === exchanged[1]) answered_by_other += 1;
+      const tokens = jsonOf<Tokens>(won[0] as (typeof won)[0]);
+      const refreshed = await whileFrozen(
+        round,
+        () => here.refresh(tokens.refresh_token),
+        () => there.refresh(tokens.refresh_token),
+      );
+      const successors = refreshed.filter(({ status }) => status === 200).map((answer) => jsonOf<Tokens>(answer));
+      t.ok(successors.length > 0);
+      t.equal(new Set(successors.map((next) => next.refresh_token)).size, 1, 'one successor');
+      for (const { status } of refreshed) t.ok(status === 200 || status === 503, `${status}`);
+      for (const n of [0, 1]) t.equal(await statusOf(n, successors[0]?.access_token ?? ''), 200);
+    }
+    t.comment(`frozen before its commit ${answered_by_other} times of ${FREEZES}`);
+  });
+
+  await t.test('one that was frozen while a grant ended does not take its token', async (t) => {
+    const [here, there] = ios as [OauthApp, OauthApp];
+    for (const everywhere of [false, true]) {
+      const email = somebody();
+      const [tokens, other] = [await here.signInNatively(email), await there.signInNatively(email)];
+      for (const { access_token } of [tokens, other]) t.equal(await statusOf(0, access_token), 200, 'it is remembered');
+      one.signal('SIGSTOP');
+      const late = statusOf(0, tokens.access_token);
+      const ended = everywhere
+        ? await two.client(other.access_token).send('POST', '/me/sign-out', { body: { everywhere } })
+        : await there.token({ token: tokens.refresh_token });
+      t.ok(ended.status < 300);
+      one.signal('SIGCONT');
+      t.equal(await late, 401, 'not even what was asked while it was frozen');
+      t.equal(jsonOf(await here.refresh(tokens.refresh_token)).error, 'invalid_grant');
+      t.equal(await statusOf(0, other.access_token), everywhere ? 401 : 200);
+    }
   });
 }
