@@ -1,3 +1,4 @@
+import { decodeJwt } from 'jose';
 import t from 'tap';
 import { Browser, codeOf, jsonOf, OauthApp, pkce, type Shown, type Tokens } from '../fixtures/oauth.js';
 import { TestSpool } from '../fixtures/spool.js';
@@ -330,6 +331,21 @@ t.test('the authorization endpoint and its pages', async (t) => {
     t.match(await me.ask('GET', '/me'), { email: other });
     const next = await web.begin(browser, { prompt: 'select_account' });
     t.match(next.shown.html, other, 'the browser is theirs now');
+  });
+
+  await t.test('C-039 C-066 only a new code makes a token say that somebody has just signed in', async (t) => {
+    const enteredAt = ({ access_token }: Tokens) => Number(decodeJwt(access_token).auth_time);
+    const { browser, tokens } = await signedIn(somebody());
+    const entered = enteredAt(tokens);
+    await spool.operator.advanceClock(11 * MINUTE_MS);
+    const offered = await web.begin(browser, { prompt: 'select_account' });
+    const continued = await tokensOf(web, await browser.press(offered.shown, 'continue'), offered.verifier);
+    t.equal(enteredAt(continued), entered, 'going on as who is signed in');
+    const other = await agent.begin(browser);
+    t.equal(enteredAt(await tokensOf(agent, other.shown, other.verifier)), entered, 'at another of our apps');
+    t.equal(enteredAt(jsonOf<Tokens>(await web.refresh(continued.refresh_token))), entered, 'refreshing');
+    const again = await web.signIn(somebody(), { prompt: 'login' }, browser);
+    t.ok(enteredAt(again) >= entered + 11 * 60, 'a new code does');
   });
 
   await t.test('a session that ended while its account was offered asks for the email', async (t) => {

@@ -213,6 +213,10 @@ t.test('what an attacker tries at the OAuth routes', async (t) => {
     ]) {
       t.equal(await audience(resource), 'invalid_target', resource);
     }
+    const same = encodeURIComponent(base_url);
+    const path = `${web.authorizePath(right())}&resource=${same}&resource=`;
+    t.match((await send('GET', path + same)).headers.location, /^\/oauth\/sign-in\//, 'the same twice is once');
+    t.match((await send('GET', `${path}${same}%2Fmcp`)).headers.location, /error=invalid_request/, 'two are too many');
   });
 
   await t.test('C-080 no token does the work of another kind', async (t) => {
