@@ -44,7 +44,7 @@ export type GrantOwner = Pick<NewGrant, 'account_id' | 'born' | 'seed' | 'key_id
 export type AuthSessionReply = AuthSession | { done: true } | OauthError;
 
 const DONE = { done: true } as const;
-const INVALID = oauthError('invalid_session', 'The auth_session is unknown, expired, used or ended.');
+export const INVALID_SESSION = oauthError('invalid_session', 'The auth_session is unknown, expired, used or ended.');
 const WRONG = oauthError('insufficient_authorization', 'The code is wrong or has expired; enter the emailed code.');
 
 export const authSession = actorKind<AuthSession, AuthSessionMessage, AuthSessionReply>({
@@ -72,18 +72,19 @@ export const authSession = actorKind<AuthSession, AuthSessionMessage, AuthSessio
     }
     if (message.type === 'run_out') return { reply: DONE, next: null };
     if (message.type === 'view') return { reply: state ?? refuse('NOT_FOUND', 'There is no such auth_session.') };
-    if (state === null || now_ms >= state.created_at_ms + LIMITS.auth_session_life_ms) return { reply: INVALID };
+    if (state === null || now_ms >= state.created_at_ms + LIMITS.auth_session_life_ms)
+      return { reply: INVALID_SESSION };
     const { step } = state;
-    if (step.status === 'used' || step.status === 'ended') return { reply: INVALID };
+    if (step.status === 'used' || step.status === 'ended') return { reply: INVALID_SESSION };
     switch (message.type) {
       case 'try_code': {
         const { tried, client_id } = message;
-        if (client_id !== null && client_id !== state.request.client_id) return { reply: INVALID };
+        if (client_id !== null && client_id !== state.request.client_id) return { reply: INVALID_SESSION };
         if (!isRight(state.code, tried, now_ms)) {
           const wrong = state.wrong + 1;
           const effects = [wrongTry(state.email, tried)];
           if (wrong < LIMITS.sign_in_tries_max) return { reply: WRONG, next: { ...state, wrong }, effects };
-          return { reply: INVALID, next: { ...state, wrong, step: { status: 'ended' } }, effects };
+          return { reply: INVALID_SESSION, next: { ...state, wrong, step: { status: 'ended' } }, effects };
         }
         // The same again before it is completed: whoever got no answer goes on from there.
         if (step.status === 'verified') return { reply: state };
@@ -91,7 +92,7 @@ export const authSession = actorKind<AuthSession, AuthSessionMessage, AuthSessio
         return { reply: next, next };
       }
       case 'complete': {
-        if (step.status !== 'verified') return { reply: INVALID };
+        if (step.status !== 'verified') return { reply: INVALID_SESSION };
         const grant: NewGrant = { ...state.request, ...message.owner, verified_at_ms: step.at_ms };
         const open: GrantMessage = { type: 'open', grant };
         const opened: Effect = { effect: 'tell', to: { kind: 'grant', id: message.grant_id }, message: open };

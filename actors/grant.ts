@@ -70,11 +70,15 @@ export type IssuedGrant = { grant: LiveGrant; scopes: string[]; audience: Audien
 export type GrantReply = Grant | IssuedGrant | { revoked: boolean } | OauthError;
 
 const ENDED = refuse('UNAUTHORIZED', 'The grant has ended.');
-const NO_CODE = oauthError(
+/** One text for whatever is wrong with a code, and one for a refresh token: who guesses learns nothing. */
+export const NO_CODE = oauthError(
   'invalid_grant',
   'The authorization code is unknown, used, expired or not for this request.',
 );
-const NO_TOKEN = oauthError('invalid_grant', 'The refresh token is unknown, used, expired or not for this request.');
+export const NO_TOKEN = oauthError(
+  'invalid_grant',
+  'The refresh token is unknown, used, expired or not for this request.',
+);
 const WIDER_AUDIENCE = oauthError('invalid_target', 'The resource is more than what was granted.');
 const WIDER_SCOPE = oauthError('invalid_scope', 'The scope is more than what was granted.');
 
@@ -93,14 +97,7 @@ export const grant = actorKind<Grant, GrantMessage, GrantReply>({
       }
       case 'bring_in': {
         if (state !== null) return { reply: state };
-        const stage: LiveStage = {
-          status: 'live',
-          exchanged_at_ms: null,
-          generation: 1,
-          turned_at_ms: now_ms,
-          successor_used: true,
-          asked: { scopes: null, audience: null },
-        };
+        const stage = firstLive({ exchanged_at_ms: null, now_ms });
         const next = { ...message.grant, created_at_ms: message.created_at_ms, stage };
         return { reply: next, next, effects: [enlisted(next), runOutAt(now_ms + LIMITS.oauth_refresh_life_ms)] };
       }
@@ -136,15 +133,7 @@ export const grant = actorKind<Grant, GrantMessage, GrantReply>({
         if (hasRunOut(state, now_ms) || !matches) return { reply: NO_CODE };
         const wider = widerThan(state, asked);
         if (wider !== null) return { reply: wider };
-        const stage: LiveStage = {
-          status: 'live',
-          exchanged_at_ms: now_ms,
-          generation: 1,
-          turned_at_ms: now_ms,
-          successor_used: true,
-          asked: { scopes: null, audience: null },
-        };
-        const next = { ...state, stage };
+        const next = { ...state, stage: firstLive({ exchanged_at_ms: now_ms, now_ms }) };
         const effects = [enlisted(next), runOutAt(now_ms + LIMITS.oauth_refresh_life_ms)];
         return { reply: issued(next, asked), next, effects };
       }
@@ -190,6 +179,12 @@ export const grant = actorKind<Grant, GrantMessage, GrantReply>({
 /** The list of an account's grants under a life: what ends all grants leaves an empty list behind. */
 export function grantList(grants_life: number): string {
   return `grants:${grants_life}`;
+}
+
+/** With the first refresh token, which has no predecessor that could be shown again. */
+function firstLive({ exchanged_at_ms, now_ms }: { exchanged_at_ms: number | null; now_ms: number }): LiveStage {
+  const asked: Narrowing = { scopes: null, audience: null };
+  return { status: 'live', exchanged_at_ms, generation: 1, turned_at_ms: now_ms, successor_used: true, asked };
 }
 
 export function isLive(state: Grant): state is LiveGrant {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { AccountMessage, AccountView } from '../actors/account.js';
 import type { AppSession, AppSessionMessage, IssuedTokens } from '../actors/app_session.js';
 import type { EmailMessage } from '../actors/email.js';
-import { checkCaptcha } from '../src/captcha.js';
+import { CAPTCHA_AWAY, checkCaptcha } from '../src/captcha.js';
 import { drawBytes, drawCode, drawId } from '../src/draw.js';
 import { codeMail } from '../src/mail/code_mail.js';
 import { sealMail } from '../src/mail/sealed_mail.js';
@@ -20,7 +20,6 @@ import { accountRoute, openRoute, type Route } from './route.js';
 /** Sign-in by emailed code, and sessions of our own apps. Interface: "Sign-in and session". */
 
 const MAIL_AWAY = refuse('UNAVAILABLE', 'Sign-in is not available at the moment.', { retry_after_s: 30 });
-const CAPTCHA_AWAY = refuse('UNAVAILABLE', 'The CAPTCHA cannot be checked at the moment.', { retry_after_s: 10 });
 const CAPTCHA_FAILED = refuse('BAD_REQUEST', 'The CAPTCHA was not passed.', {
   details: [{ path: 'captcha_token', message: 'must be the token of a CAPTCHA that was passed' }],
 });

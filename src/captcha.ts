@@ -1,4 +1,10 @@
 import type { Settings } from './settings.js';
+import { refuse } from './vocabulary/refusals.js';
+
+/** What is said while the provider does not answer. */
+export const CAPTCHA_AWAY = refuse('UNAVAILABLE', 'The CAPTCHA cannot be checked at the moment.', {
+  retry_after_s: 10,
+});
 
 const DEADLINE_MS = 5_000;
 const ANSWER_BYTES_MAX = 16 * 1024;

@@ -1,13 +1,18 @@
 import { z } from 'zod';
-import type { AuthSession, AuthSessionMessage, AuthSessionReply } from '../../actors/auth_session.js';
-import { checkCaptcha } from '../../src/captcha.js';
+import {
+  type AuthSession,
+  type AuthSessionMessage,
+  type AuthSessionReply,
+  INVALID_SESSION,
+} from '../../actors/auth_session.js';
+import { CAPTCHA_AWAY, checkCaptcha } from '../../src/captcha.js';
 import { drawBytes, drawId, drawPartition } from '../../src/draw.js';
 import { deriveToken, isGenuine, parseToken } from '../../src/secrets/tokens.js';
 import type { Services } from '../../src/services.js';
 import { partitionOfId } from '../../src/vocabulary/ids.js';
 import { LIMITS } from '../../src/vocabulary/limits.js';
 import { isOauthError, type OauthError, oauthError } from '../../src/vocabulary/oauth_errors.js';
-import { isRefusal, refuse } from '../../src/vocabulary/refusals.js';
+import { isRefusal } from '../../src/vocabulary/refusals.js';
 import { emailAddress } from '../forms.js';
 import { type Answer, type Call, openRoute, type Route } from '../route.js';
 import { authorizationRequest } from './authorization_request.js';
@@ -33,9 +38,7 @@ const form = z.object({
 type Form = z.output<typeof form>;
 
 const NOT_NATIVE = oauthError('unauthorized_client', 'This client may not sign people in natively.');
-const INVALID_SESSION = oauthError('invalid_session', 'The auth_session is unknown, expired, used or ended.');
 const CAPTCHA_FAILED = oauthError('invalid_request', 'captcha_token must be the token of a CAPTCHA that was passed.');
-const CAPTCHA_AWAY = refuse('UNAVAILABLE', 'The CAPTCHA cannot be checked at the moment.', { retry_after_s: 10 });
 
 export const CHALLENGE_ROUTES: readonly Route[] = [
   openRoute({

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { BrowserSignIn, BrowserSignInMessage, DrawnGrant } from '../../actors/browser_sign_in.js';
-import { checkCaptcha } from '../../src/captcha.js';
+import { CAPTCHA_AWAY, checkCaptcha } from '../../src/captcha.js';
 import { redirectHost } from '../../src/clients/redirect_uris.js';
 import { drawBytes, drawId, drawPartition } from '../../src/draw.js';
 import { equalBytes } from '../../src/secrets/server_keys.js';
@@ -30,7 +30,11 @@ const OTHER_BROWSER = refuse(
 );
 const CLIENT_GONE = refuse('FORBIDDEN', 'The app that began this sign-in may not sign people in any more.');
 const DENIED = oauthError('access_denied', 'The person did not allow it.');
+<<<<<<< HEAD
 const CAPTCHA_AWAY = refuse('UNAVAILABLE', 'The CAPTCHA cannot be checked at the moment.', { retry_after_s: 10 });
+=======
+const SIX_DIGITS = 'Enter the six digits of the code.';
+>>>>>>> b3c403f (oauth: texts that are said in two places stand in one)
 
 const text = z.string().optional();
 const form = z.object({

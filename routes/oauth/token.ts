@@ -2,7 +2,15 @@ import { hash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { AccountMessage, AccountView } from '../../actors/account.js';
-import type { Grant, GrantMessage, GrantReply, IssuedGrant, Narrowing } from '../../actors/grant.js';
+import {
+  type Grant,
+  type GrantMessage,
+  type GrantReply,
+  type IssuedGrant,
+  type Narrowing,
+  NO_CODE,
+  NO_TOKEN,
+} from '../../actors/grant.js';
 import type { ImportedToken, ImportedTokenMessage } from '../../actors/imported_token.js';
 import type { Client } from '../../src/clients/client.js';
 import { deriveToken, isGenuine, parseToken } from '../../src/secrets/tokens.js';
@@ -35,11 +43,6 @@ const form = z.object({
 });
 type Form = z.output<typeof form>;
 
-const NO_CODE = oauthError(
-  'invalid_grant',
-  'The authorization code is unknown, used, expired or not for this request.',
-);
-const NO_TOKEN = oauthError('invalid_grant', 'The refresh token is unknown, used, expired or not for this request.');
 /** RFC 7636, 4.1. */
 const VERIFIER_FORM = /^[A-Za-z0-9._~-]{43,128}$/;
 

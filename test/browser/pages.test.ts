@@ -240,7 +240,7 @@ t.test('behind https, with a CAPTCHA, and within limits', async (t) => {
       CAPTCHA_SITE_KEY: 'key-of-the-site',
       CAPTCHA_SCRIPT_URL: script_url,
       RATE_LIMITS: 'on',
-      RATE_CODES_SENT: '2',
+      RATE_CODES_SENT: '3',
     },
     sites,
   );
