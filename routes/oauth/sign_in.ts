@@ -30,11 +30,6 @@ const OTHER_BROWSER = refuse(
 );
 const CLIENT_GONE = refuse('FORBIDDEN', 'The app that began this sign-in may not sign people in any more.');
 const DENIED = oauthError('access_denied', 'The person did not allow it.');
-<<<<<<< HEAD
-const CAPTCHA_AWAY = refuse('UNAVAILABLE', 'The CAPTCHA cannot be checked at the moment.', { retry_after_s: 10 });
-=======
-const SIX_DIGITS = 'Enter the six digits of the code.';
->>>>>>> b3c403f (oauth: texts that are said in two places stand in one)
 
 const text = z.string().optional();
 const form = z.object({
