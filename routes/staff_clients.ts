@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { CLIENT_LIST, type ClientState } from '../actors/client.js';
-import { clientName } from '../src/clients/client_names.js';
-import type { ClientRecord } from '../src/clients/clients.js';
-import { redirectUriProblem } from '../src/clients/redirect_uris.js';
-import { countingScopes, scopesOfRegistered } from '../src/clients/third_party_scopes.js';
+import { clientName } from '../src/oauth_clients/client_names.js';
+import type { ClientRecord } from '../src/oauth_clients/clients.js';
+import { redirectUriProblem } from '../src/oauth_clients/redirect_uris.js';
+import { countingScopes, scopesOfRegistered } from '../src/oauth_clients/third_party_scopes.js';
 import type { Services } from '../src/services.js';
 import { PARTITIONS } from '../src/vocabulary/ids.js';
 import { LIMITS } from '../src/vocabulary/limits.js';

@@ -12,15 +12,19 @@ import { ROUTES } from '../routes/index.js';
 import { LISTENER_OPTIONS, type ListenerKind, mount, SERVER_OPTIONS } from '../routes/listener.js';
 import { issuerUrl } from '../routes/oauth/issuer.js';
 import { openFolderBlobStore } from './blobs/folder_blob_store.js';
-import { Clients } from './clients/clients.js';
-import { type FirstPartyClient, openFirstPartyClients, WrongFirstPartyClients } from './clients/first_party_clients.js';
-import { RegisteredClients } from './clients/registered_clients.js';
 import { Clock } from './clock.js';
 import { DeviceConnections } from './device_connections.js';
 import { createMailSender } from './mail/mail_sender.js';
 import { outboxFolder } from './mail/outbox_folder.js';
 import { createOutboxMailer } from './mail/outbox_mailer.js';
 import { createSmtpMailer } from './mail/smtp_mailer.js';
+import { Clients } from './oauth_clients/clients.js';
+import {
+  type FirstPartyClient,
+  openFirstPartyClients,
+  WrongFirstPartyClients,
+} from './oauth_clients/first_party_clients.js';
+import { RegisteredClients } from './oauth_clients/registered_clients.js';
 import { holdDataFolder } from './process/data_folder.js';
 import { askRedis, checkRedis } from './process/redis_checks.js';
 import { startRedis } from './process/redis_server.js';

@@ -1,10 +1,10 @@
 import type { Logger } from 'pino';
 import type { Authority } from '../certs/authority.js';
 import type { BlobStore } from './blobs/blob_store.js';
-import type { Clients } from './clients/clients.js';
 import type { Clock } from './clock.js';
 import type { DeviceConnections } from './device_connections.js';
 import type { MailSender } from './mail/mail_sender.js';
+import type { Clients } from './oauth_clients/clients.js';
 import type { RateLimits } from './rate_limits.js';
 import type { Metrics } from './runtime/metrics.js';
 import type { Runtime } from './runtime/runtime.js';

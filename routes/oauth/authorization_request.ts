@@ -1,4 +1,4 @@
-import type { Client } from '../../src/clients/client.js';
+import type { Client } from '../../src/oauth_clients/client.js';
 import { type Audience, audienceOf } from '../../src/vocabulary/audiences.js';
 import { LIMITS } from '../../src/vocabulary/limits.js';
 import { type OauthError, oauthError } from '../../src/vocabulary/oauth_errors.js';

@@ -1,9 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { BrowserSignIn, BrowserSignInMessage } from '../../actors/browser_sign_in.js';
 import type { GrantMessage } from '../../actors/grant.js';
-import type { Client } from '../../src/clients/client.js';
-import { isRedirectOf } from '../../src/clients/clients.js';
 import { drawBytes, drawId, drawPartition } from '../../src/draw.js';
+import type { Client } from '../../src/oauth_clients/client.js';
+import { isRedirectOf } from '../../src/oauth_clients/clients.js';
 import { deriveToken } from '../../src/secrets/tokens.js';
 import type { Services } from '../../src/services.js';
 import { partitionOfId } from '../../src/vocabulary/ids.js';

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import type { Client } from '../../src/clients/client.js';
+import type { Client } from '../../src/oauth_clients/client.js';
 import type { Services } from '../../src/services.js';
 import { isOauthError, type OauthError, oauthError } from '../../src/vocabulary/oauth_errors.js';
 import { decode } from '../../src/wire/form.js';

@@ -1,10 +1,10 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { carriesBrand } from '../../src/clients/brand_names.js';
-import { clientName } from '../../src/clients/client_names.js';
-import type { MadeClient, NewClient } from '../../src/clients/clients.js';
-import { redirectHost, redirectUriProblem } from '../../src/clients/redirect_uris.js';
-import { countingScopes, scopesOfRegistered } from '../../src/clients/third_party_scopes.js';
+import { carriesBrand } from '../../src/oauth_clients/brand_names.js';
+import { clientName } from '../../src/oauth_clients/client_names.js';
+import type { MadeClient, NewClient } from '../../src/oauth_clients/clients.js';
+import { redirectHost, redirectUriProblem } from '../../src/oauth_clients/redirect_uris.js';
+import { countingScopes, scopesOfRegistered } from '../../src/oauth_clients/third_party_scopes.js';
 import { LIMITS } from '../../src/vocabulary/limits.js';
 import { isOauthError, type OauthError, type OauthErrorCode, oauthError } from '../../src/vocabulary/oauth_errors.js';
 import { scopeList } from '../../src/vocabulary/scopes.js';
@@ -58,7 +58,11 @@ const redirects = z.object({
       'must be a list of addresses',
     )
     .min(1, 'must name at least one address')
-    .max(LIMITS.redirect_uris_max, `must name at most ${LIMITS.redirect_uris_max} addresses`),
+    .max(LIMITS.redirect_uris_max, `must name at most ${LIMITS.redirect_uris_max} addresses`)
+    .refine(
+      (uris) => uris.join('').length <= LIMITS.redirect_uris_chars_max,
+      `must be at most ${LIMITS.redirect_uris_chars_max} characters together`,
+    ),
 });
 
 type Asked = { registration: NewClient; application_type: 'web' | 'native'; scope: readonly string[] };

@@ -12,7 +12,7 @@ import {
   NO_TOKEN,
 } from '../../actors/grant.js';
 import type { ImportedToken, ImportedTokenMessage } from '../../actors/imported_token.js';
-import type { Client } from '../../src/clients/client.js';
+import type { Client } from '../../src/oauth_clients/client.js';
 import { deriveToken, isGenuine, parseToken } from '../../src/secrets/tokens.js';
 import type { Services } from '../../src/services.js';
 import type { Guard } from '../../src/store/store.js';

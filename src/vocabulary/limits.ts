@@ -51,6 +51,7 @@ export const LIMITS = {
   client_secret_chars_min: 32, // ours: of secrets that operators choose by hand
   client_unused_life_ms: 90 * DAY_MS, // ours: longer than any of its grants can live without a refresh
   redirect_uris_max: 20, // ours
+  redirect_uris_chars_max: 8_000, // ours: of a registration together, since anybody may register
   redirect_uri_chars_max: 2_000, // ours
   client_name_chars_max: 100, // ours
 

@@ -148,6 +148,9 @@ t.test('client registration', async (t) => {
     const many = (count: number) => Array.from({ length: count }, (_, index) => `${URI}/${index}`);
     t.equal((await post({ redirect_uris: many(LIMITS.redirect_uris_max) })).status, 201);
     t.same(await refused({ redirect_uris: many(LIMITS.redirect_uris_max + 1) }), [400, 'invalid_redirect_uri']);
+    const long = (n: number) => `https://a.test/${n}${'x'.repeat(1_900)}`;
+    t.equal((await post({ redirect_uris: [1, 2, 3, 4].map(long) })).status, 201);
+    t.same(await refused({ redirect_uris: [1, 2, 3, 4, 5].map(long) }), [400, 'invalid_redirect_uri']);
     const { json } = await post({ redirect_uris: [URI, 'http://a.test/'] });
     t.match(json.error_description, /^redirect_uris\.1: must be https/, 'which one, and why');
   });

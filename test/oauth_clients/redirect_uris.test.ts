@@ -1,5 +1,5 @@
 import t from 'tap';
-import { matchesRegistered, redirectHost, redirectUriProblem } from '../../src/clients/redirect_uris.js';
+import { matchesRegistered, redirectHost, redirectUriProblem } from '../../src/oauth_clients/redirect_uris.js';
 import { LIMITS } from '../../src/vocabulary/limits.js';
 
 const GOOD = [
