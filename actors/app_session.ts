@@ -1,6 +1,7 @@
 import { LIMITS } from '../src/vocabulary/limits.js';
 import { refuse, unreachable } from '../src/vocabulary/refusals.js';
-import { actorKind, type Decision, type Effect } from './actor.js';
+import { actorKind, type Decision } from './actor.js';
+import { FORGET_RUN_OUT, runOutAt } from './run_out.js';
 
 /**
  * A sign-in by emailed code through /auth. Tokens are derived from the server key, this session, a counter and `seed`
@@ -74,7 +75,7 @@ export const appSession = actorKind<AppSession, AppSessionMessage, AppSessionRep
       return issue(session, now_ms);
     }
     if (message.type === 'end')
-      return state === null ? { reply: DONE } : { reply: DONE, next: null, effects: [forgetRunOut] };
+      return state === null ? { reply: DONE } : { reply: DONE, next: null, effects: [FORGET_RUN_OUT] };
     if (message.type === 'run_out') return { reply: DONE, next: null };
     if (state === null || now_ms >= state.turned_at_ms + LIMITS.app_refresh_life_ms) return { reply: ENDED };
     switch (message.type) {
@@ -115,7 +116,7 @@ export const appSession = actorKind<AppSession, AppSessionMessage, AppSessionRep
         // A lost answer must not sign a phone out: the same successor again, with a fresh access token.
         if (generation === state.generation - 1 && in_time) return issue(state, now_ms);
         // An old refresh token in two hands: nobody can tell which is the thief's, so the session ends.
-        return { reply: ENDED, next: null, effects: [forgetRunOut] };
+        return { reply: ENDED, next: null, effects: [FORGET_RUN_OUT] };
       }
       default:
         return unreachable(message);
@@ -129,14 +130,11 @@ export const appSession = actorKind<AppSession, AppSessionMessage, AppSessionRep
         -LIMITS.app_accesses_alive_max,
       );
       const next = { ...session, accesses, next_serial: serial + 1 };
-      return { reply: { session: next, serial, expires_at_ms }, next, effects: [runOutLater(session)] };
+      return {
+        reply: { session: next, serial, expires_at_ms },
+        next,
+        effects: [runOutAt(session.turned_at_ms + LIMITS.app_refresh_life_ms)],
+      };
     }
   },
 });
-
-function runOutLater(session: AppSession): Effect {
-  const message: AppSessionMessage = { type: 'run_out' };
-  return { effect: 'remind', name: 'run_out', at_ms: session.turned_at_ms + LIMITS.app_refresh_life_ms, message };
-}
-
-const forgetRunOut: Effect = { effect: 'forget', name: 'run_out' };

@@ -12,6 +12,7 @@ import {
   wrongTry,
 } from './emailed_code.js';
 import type { GrantMessage, NewGrant } from './grant.js';
+import { runOutAt } from './run_out.js';
 
 /** A native sign-in under way. Interface: "Native sign-in session". */
 export type AuthSession = NewAuthSession & {
@@ -104,8 +105,3 @@ export const authSession = actorKind<AuthSession, AuthSessionMessage, AuthSessio
     }
   },
 });
-
-function runOutAt(at_ms: number): Effect {
-  const message: AuthSessionMessage = { type: 'run_out' };
-  return { effect: 'remind', name: 'run_out', at_ms, message };
-}

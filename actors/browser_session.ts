@@ -1,6 +1,7 @@
 import { LIMITS } from '../src/vocabulary/limits.js';
 import { refuse, unreachable } from '../src/vocabulary/refusals.js';
-import { actorKind, type Decision, type Effect } from './actor.js';
+import { actorKind, type Decision } from './actor.js';
+import { FORGET_RUN_OUT, runOutAt } from './run_out.js';
 
 /** A person signed in at our pages: other first-party browser apps need no new code. Interface: "OAuth rules". */
 export type BrowserSession = NewBrowserSession & { last_used_at_ms: number };
@@ -53,9 +54,7 @@ export const browserSession = actorKind<BrowserSession, BrowserSessionMessage, B
         return { reply: next, next, effects: [runOutAt(browserSessionEndMs(next))] };
       }
       case 'end':
-        return state === null
-          ? { reply: DONE }
-          : { reply: DONE, next: null, effects: [{ effect: 'forget', name: 'run_out' }] };
+        return state === null ? { reply: DONE } : { reply: DONE, next: null, effects: [FORGET_RUN_OUT] };
 
       case 'run_out':
         return { reply: DONE, next: null };
@@ -69,9 +68,4 @@ export const browserSession = actorKind<BrowserSession, BrowserSessionMessage, B
 /** When it ends if it is not used again. */
 export function browserSessionEndMs({ last_used_at_ms, verified_at_ms }: BrowserSession): number {
   return Math.min(last_used_at_ms + LIMITS.browser_session_idle_ms, verified_at_ms + LIMITS.browser_session_life_ms);
-}
-
-function runOutAt(at_ms: number): Effect {
-  const message: BrowserSessionMessage = { type: 'run_out' };
-  return { effect: 'remind', name: 'run_out', at_ms, message };
 }

@@ -13,6 +13,7 @@ import {
   wrongTry,
 } from './emailed_code.js';
 import type { GrantMessage, NewGrant } from './grant.js';
+import { runOutAt } from './run_out.js';
 
 /**
  * One way through our pages, from /oauth/authorize to the redirect back. It holds the whole request, so that nothing a
@@ -103,9 +104,8 @@ export const browserSignIn = actorKind<BrowserSignIn, BrowserSignInMessage, Brow
       if (state !== null) throw new Error('a sign-in is opened once');
       const { sign_in, signed_in } = message;
       const step: Step = signed_in === null ? { at: 'email' } : { at: 'accounts', ...signed_in };
-      const run_out: BrowserSignInMessage = { type: 'run_out' };
       return to({ ...sign_in, created_at_ms: now_ms, wrong: 0, session: null, step }, step, [
-        { effect: 'remind', name: 'run_out', at_ms: now_ms + LIMITS.browser_sign_in_life_ms, message: run_out },
+        runOutAt(now_ms + LIMITS.browser_sign_in_life_ms),
       ]);
     }
     if (message.type === 'run_out') return { reply: DONE, next: null };

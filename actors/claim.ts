@@ -1,6 +1,7 @@
 import { LIMITS } from '../src/vocabulary/limits.js';
 import { type Refusal, refuse, unreachable } from '../src/vocabulary/refusals.js';
 import { actorKind, type Decision, type Effect } from './actor.js';
+import { runOutAt } from './run_out.js';
 
 /**
  * A claim that a personal device redeems to be bound to the account that made it. It is reserved for the first device
@@ -54,20 +55,18 @@ export const claim = actorKind<Claim, ClaimMessage, ClaimReply>({
       const { type: _, ...made } = message;
       const expires_at_ms = now_ms + LIMITS.claim_owner_life_ms;
       const next: Claim = { ...made, kind: 'owner', expires_at_ms, redemption: { status: 'open' } };
-      const run_out: ClaimMessage = { type: 'run_out' };
       return {
         reply: next,
         next,
-        effects: [{ effect: 'remind', name: 'run_out', at_ms: expires_at_ms, message: run_out }],
+        effects: [runOutAt(expires_at_ms)],
       };
     }
     if (message.type === 'run_out') {
       // A redeemed claim stays a while: the same device with the same claim gets the same answer.
       if (state === null || state.redemption.status === 'open') return { reply: DONE, next: null };
-      const run_out: ClaimMessage = { type: 'run_out' };
       if (now_ms >= state.expires_at_ms + LIMITS.claim_redeemed_keep_ms) return { reply: DONE, next: null };
       const at_ms = state.expires_at_ms + LIMITS.claim_redeemed_keep_ms;
-      return { reply: DONE, effects: [{ effect: 'remind', name: 'run_out', at_ms, message: run_out }] };
+      return { reply: DONE, effects: [runOutAt(at_ms)] };
     }
     if (state === null) return { reply: UNKNOWN };
     const { redemption } = state;

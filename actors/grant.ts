@@ -3,6 +3,7 @@ import { LIMITS } from '../src/vocabulary/limits.js';
 import { type OauthError, oauthError } from '../src/vocabulary/oauth_errors.js';
 import { refuse, unreachable } from '../src/vocabulary/refusals.js';
 import { actorKind, type Decision, type Effect } from './actor.js';
+import { FORGET_RUN_OUT, runOutAt } from './run_out.js';
 
 /**
  * What an account has allowed one installation of a client: first an authorization code, then, once that was
@@ -171,7 +172,7 @@ export const grant = actorKind<Grant, GrantMessage, GrantReply>({
       const { account_id, born } = ended;
       const delisted: Effect = { effect: 'delist', account_id, list: grantList(born.grants), member: facts.self };
       // Before its code is exchanged it is on no list.
-      return { next: null, effects: [...(isLive(ended) ? [delisted] : []), { effect: 'forget', name: 'run_out' }] };
+      return { next: null, effects: [...(isLive(ended) ? [delisted] : []), FORGET_RUN_OUT] };
     }
   },
 });
@@ -215,9 +216,4 @@ function sameNarrowing(a: Narrowing, b: Narrowing): boolean {
   // No name of a scope, not even `undefined`, may look like not asking for scopes.
   const text = ({ scopes, audience }: Narrowing) => JSON.stringify([audience, scopes?.toSorted() ?? null]);
   return text(a) === text(b);
-}
-
-function runOutAt(at_ms: number): Effect {
-  const message: GrantMessage = { type: 'run_out' };
-  return { effect: 'remind', name: 'run_out', at_ms, message };
 }

@@ -2,6 +2,7 @@ import { LIMITS } from '../src/vocabulary/limits.js';
 import { refuse, unreachable } from '../src/vocabulary/refusals.js';
 import { actorKind, type Decision } from './actor.js';
 import type { GrantMessage, NewGrant } from './grant.js';
+import { runOutAt } from './run_out.js';
 
 /**
  * A refresh token that an earlier system gave out; the id is its SHA-256 in hexadecimal digits. It leads to the grant
@@ -29,14 +30,12 @@ export const importedToken = actorKind<ImportedToken, ImportedTokenMessage, Impo
         if (state !== null) return { reply: { grant_id: state.grant_id, is_new: false } };
         const { grant_id, grant, created_at_ms } = message;
         const bring_in: GrantMessage = { type: 'bring_in', grant, created_at_ms };
-        const run_out: ImportedTokenMessage = { type: 'run_out' };
-        const at_ms = now_ms + LIMITS.imported_token_life_ms;
         return {
           reply: { grant_id, is_new: true },
           next: { grant_id },
           effects: [
             { effect: 'tell', to: { kind: 'grant', id: grant_id }, message: bring_in },
-            { effect: 'remind', name: 'run_out', at_ms, message: run_out },
+            runOutAt(now_ms + LIMITS.imported_token_life_ms),
           ],
         };
       }

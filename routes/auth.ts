@@ -3,11 +3,11 @@ import type { AccountMessage, AccountView } from '../actors/account.js';
 import type { AppSession, AppSessionMessage, IssuedTokens } from '../actors/app_session.js';
 import type { EmailMessage } from '../actors/email.js';
 import { CAPTCHA_AWAY, checkCaptcha } from '../src/captcha.js';
-import { drawBytes, drawCode, drawId } from '../src/draw.js';
+import { drawCode, drawId } from '../src/draw.js';
 import { codeMail } from '../src/mail/code_mail.js';
 import { sealMail } from '../src/mail/sealed_mail.js';
 import { networkOf } from '../src/rate_limits.js';
-import { deriveToken, isGenuine, parseToken } from '../src/secrets/tokens.js';
+import { deriveToken, drawSeed, isGenuine, parseToken } from '../src/secrets/tokens.js';
 import type { Services } from '../src/services.js';
 import { partitionOfText } from '../src/store/partitions.js';
 import { partitionOfId } from '../src/vocabulary/ids.js';
@@ -141,8 +141,7 @@ async function openSession(
     type: 'open',
     account_id,
     email,
-    seed: drawBytes(16),
-    key_id: keys.currentKeyId(),
+    ...drawSeed(keys),
     born,
     verified_at_ms,
   };

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { CLIENT_LIST, type ClientState } from '../actors/client.js';
 import { clientName } from '../src/oauth_clients/client_names.js';
 import type { ClientRecord } from '../src/oauth_clients/clients.js';
-import { redirectUriProblem } from '../src/oauth_clients/redirect_uris.js';
+import { redirectUri } from '../src/oauth_clients/redirect_uris.js';
 import { countingScopes, scopesOfRegistered } from '../src/oauth_clients/third_party_scopes.js';
 import type { Services } from '../src/services.js';
 import { PARTITIONS } from '../src/vocabulary/ids.js';
@@ -15,11 +15,6 @@ import { operatorRoute, type Route } from './route.js';
 /** OAuth clients, as staff see and change them. */
 
 const UNKNOWN = refuse('NOT_FOUND', 'There is no such client.');
-
-const redirectUri = z.string('must be text').superRefine((uri, context) => {
-  const problem = redirectUriProblem(uri);
-  if (problem !== null) context.addIssue({ code: 'custom', message: problem });
-});
 
 const scopeName = z
   .string('must be text')

@@ -3,7 +3,8 @@ import type { AccountMessage, AccountView } from '../actors/account.js';
 import type { EmailMessage } from '../actors/email.js';
 import type { GrantMessage } from '../actors/grant.js';
 import type { ImportedTokenMessage } from '../actors/imported_token.js';
-import { drawBytes, drawId } from '../src/draw.js';
+import { drawId } from '../src/draw.js';
+import { drawSeed } from '../src/secrets/tokens.js';
 import type { Services } from '../src/services.js';
 import { isId, partitionOfId } from '../src/vocabulary/ids.js';
 import { LIMITS } from '../src/vocabulary/limits.js';
@@ -148,8 +149,7 @@ async function bringIn(services: Services, given: unknown, dry_run: boolean): Pr
       scopes: row.scope,
       audience: row.audience,
       issuer: row.issuer,
-      seed: drawBytes(16),
-      key_id: keys.currentKeyId(),
+      ...drawSeed(keys),
       born: { account: account.lives.account, grants: account.lives.grants },
       verified_at_ms: Date.parse(row.created_at),
       code: { challenge: '', redirect_uri: null },

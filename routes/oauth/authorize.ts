@@ -1,10 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { BrowserSignIn, BrowserSignInMessage } from '../../actors/browser_sign_in.js';
 import type { GrantMessage } from '../../actors/grant.js';
-import { drawBytes, drawId, drawPartition } from '../../src/draw.js';
+import { drawId, drawPartition } from '../../src/draw.js';
 import type { Client } from '../../src/oauth_clients/client.js';
 import { isRedirectOf } from '../../src/oauth_clients/clients.js';
-import { deriveToken } from '../../src/secrets/tokens.js';
+import { deriveToken, drawSeed } from '../../src/secrets/tokens.js';
 import type { Services } from '../../src/services.js';
 import { partitionOfId } from '../../src/vocabulary/ids.js';
 import { LIMITS } from '../../src/vocabulary/limits.js';
@@ -15,7 +15,7 @@ import { overRate } from '../rates.js';
 import { type Answer, type Call, openRoute, type Route } from '../route.js';
 import { type AuthorizationRequest, authorizationRequest } from './authorization_request.js';
 import { browserSessionOf, extendBrowserSession, type LiveBrowserSession } from './browser_sessions.js';
-import { browserCookie } from './cookies.js';
+import { tieToBrowser } from './cookies.js';
 import { atBase, issuerOf, issuerUrl } from './issuer.js';
 import { leave, type ReturnAddress, sendBack } from './redirect.js';
 
@@ -46,7 +46,8 @@ async function authorize({ services, request, reply }: Call<null, undefined, und
   if (
     client_id === undefined ||
     redirect_uri === undefined ||
-    repeated.some((name) => /^client_id$|^redirect_uri$/.test(name))
+    repeated.includes('client_id') ||
+    repeated.includes('redirect_uri')
   ) {
     return oauthError(
       'invalid_request',
@@ -111,7 +112,7 @@ async function grantFromSession(
   const { runtime, keys, clock } = services;
   const { challenge, ...request_of_grant } = asked;
   const id = drawId({ partition: partitionOfId(account.id), now_ms: clock.now() });
-  const own = { seed: drawBytes(16), key_id: keys.currentKeyId() };
+  const own = drawSeed(keys);
   const born = { account: account.lives.account, grants: session.born.grants };
   const message: GrantMessage = {
     type: 'open',
@@ -155,9 +156,8 @@ async function beginSignIn(
       client_name: client.name,
       state: back.state,
       needs_consent: client.party === 'third',
-      browser: browserHash(services, id, browserCookie(services, request, reply)),
-      seed: drawBytes(16),
-      key_id: keys.currentKeyId(),
+      browser: tieToBrowser(services, { request, reply }, id),
+      ...drawSeed(keys),
     },
     signed_in: live === null ? null : { session_id: live.id, email: live.session.email },
   };
@@ -168,10 +168,4 @@ async function beginSignIn(
 /** Where the pages of a sign-in lie. */
 export function signInPath(id: string): string {
   return `/oauth/sign-in/${id}`;
-}
-
-/** What is kept of the browser that began a sign-in. `key_id.hash`. */
-function browserHash({ keys }: Services, sign_in_id: string, cookie: string): string {
-  const { key_id, mac } = keys.keyedHash('sign-in browser', sign_in_id, cookie);
-  return `${key_id}.${Buffer.from(mac).toString('base64url')}`;
 }

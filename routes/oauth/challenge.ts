@@ -6,8 +6,8 @@ import {
   INVALID_SESSION,
 } from '../../actors/auth_session.js';
 import { CAPTCHA_AWAY, checkCaptcha } from '../../src/captcha.js';
-import { drawBytes, drawId, drawPartition } from '../../src/draw.js';
-import { deriveToken, isGenuine, parseToken } from '../../src/secrets/tokens.js';
+import { drawId, drawPartition } from '../../src/draw.js';
+import { deriveToken, drawSeed, isGenuine, parseToken } from '../../src/secrets/tokens.js';
 import type { Services } from '../../src/services.js';
 import { partitionOfId } from '../../src/vocabulary/ids.js';
 import { LIMITS } from '../../src/vocabulary/limits.js';
@@ -95,8 +95,7 @@ async function begin({ services, request, body }: NativeCall): Promise<Answer> {
         issuer: 'base',
         code: { challenge, redirect_uri: null },
       },
-      seed: drawBytes(16),
-      key_id: keys.currentKeyId(),
+      ...drawSeed(keys),
     },
     code,
   };
@@ -147,7 +146,7 @@ async function complete(
   const account = await accountBehind(services, request, email);
   if (isRefusal(account)) return account;
   const grant_id = drawId({ partition: partitionOfId(account.id), now_ms: clock.now() });
-  const own = { seed: drawBytes(16), key_id: keys.currentKeyId() };
+  const own = drawSeed(keys);
   const born = { account: account.lives.account, grants: account.lives.grants };
   const message: AuthSessionMessage = { type: 'complete', grant_id, owner: { account_id: account.id, born, ...own } };
   const completed = await runtime.askSettled<AuthSessionReply>({ kind: 'auth_session', id }, message);

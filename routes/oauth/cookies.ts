@@ -1,6 +1,7 @@
 import { parseCookie, stringifySetCookie } from 'cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { drawBytes } from '../../src/draw.js';
+import { isKeptHash, keptHash } from '../../src/secrets/kept_hash.js';
 import type { Services } from '../../src/services.js';
 import { issuerUrl } from './issuer.js';
 
@@ -11,7 +12,9 @@ import { issuerUrl } from './issuer.js';
 const NAMES = { session: 'spool_session', browser: 'spool_browser' } as const;
 type CookieName = keyof typeof NAMES;
 
+const BROWSER_BYTES = 16;
 const BROWSER_FORM = /^[A-Za-z0-9_-]{22}$/;
+const BROWSER_PURPOSE = 'sign-in browser';
 
 /** The value of the browser session's cookie, as it came. */
 export function sessionCookie(services: Services, request: FastifyRequest): string | null {
@@ -30,18 +33,30 @@ export function clearSessionCookie(services: Services, reply: FastifyReply): voi
   write(services, reply, { name: 'session', value: '', max_age_s: 0 });
 }
 
-/** What ties a sign-in under way to this browser: a cookie that all its tabs share, made when there is none. */
-export function browserCookie(services: Services, request: FastifyRequest, reply: FastifyReply): string {
+/**
+ * Ties a sign-in that begins to this browser, by a cookie that all its tabs share and that is made when there is none.
+ * Gives what is to be kept of it.
+ */
+export function tieToBrowser(
+  services: Services,
+  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
+  sign_in_id: string,
+): string {
   const known = read(services, request, 'browser');
-  if (known !== null && BROWSER_FORM.test(known)) return known;
-  const value = Buffer.from(drawBytes(16)).toString('base64url');
-  write(services, reply, { name: 'browser', value });
-  return value;
+  const is_known = known !== null && BROWSER_FORM.test(known);
+  const value = is_known ? known : Buffer.from(drawBytes(BROWSER_BYTES)).toString('base64url');
+  if (!is_known) write(services, reply, { name: 'browser', value });
+  return keptHash(services.keys, BROWSER_PURPOSE, sign_in_id, value);
 }
 
-/** As it came, for pages that follow the first. */
-export function knownBrowserCookie(services: Services, request: FastifyRequest): string | null {
-  return read(services, request, 'browser');
+/** Whether the request comes from the browser that the sign-in was tied to. */
+export function isTiedBrowser(
+  services: Services,
+  request: FastifyRequest,
+  { sign_in_id, kept }: { sign_in_id: string; kept: string },
+): boolean {
+  const value = read(services, request, 'browser') ?? '';
+  return isKeptHash(services.keys, kept, BROWSER_PURPOSE, sign_in_id, value);
 }
 
 function read(services: Services, { headers }: FastifyRequest, name: CookieName): string | null {

@@ -1,6 +1,9 @@
 import type { FastifyRequest } from 'fastify';
 import type { Services } from '../../src/services.js';
-import type { Issuer } from '../../src/vocabulary/audiences.js';
+import { type Issuer, MCP_PATH } from '../../src/vocabulary/audiences.js';
+
+/** Where RFC 9728 metadata of the API lies; that of the MCP server has its path behind it. */
+export const RESOURCE_METADATA_PATH = '/.well-known/oauth-protected-resource';
 
 /** Which of our addresses a request came to: the legacy one by its host, any other is the base. Choices: "Issuers". */
 export function issuerOf({ addresses }: Services, request: FastifyRequest): Issuer {
@@ -26,8 +29,8 @@ export function issuerUrl({ addresses }: Services, issuer: Issuer): string {
   return issuer === 'legacy' && legacy_base_url !== null ? legacy_base_url : base_url;
 }
 
-/** Where RFC 9728 metadata of the resource that a request asks for lies. */
+/** The address of the metadata of the resource that a request asks for. */
 export function resourceMetadataOf(services: Services, request: FastifyRequest): string {
-  const at = request.routeOptions.url === '/mcp' ? '/mcp' : '';
-  return `${issuerUrl(services, issuerOf(services, request))}/.well-known/oauth-protected-resource${at}`;
+  const at = request.routeOptions.url === MCP_PATH ? MCP_PATH : '';
+  return issuerUrl(services, issuerOf(services, request)) + RESOURCE_METADATA_PATH + at;
 }

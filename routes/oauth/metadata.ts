@@ -2,7 +2,7 @@ import { audienceUrl, MCP_PATH } from '../../src/vocabulary/audiences.js';
 import { CURRENT_SCOPES, WORKSPACE_SCOPES } from '../../src/vocabulary/scopes.js';
 import { MCP_SCOPES } from '../mcp/tools.js';
 import { type Call, openRoute, type Route } from '../route.js';
-import { issuerOf, issuerUrl } from './issuer.js';
+import { issuerOf, issuerUrl, RESOURCE_METADATA_PATH } from './issuer.js';
 
 /**
  * What clients find out by themselves: the authorization server (RFC 8414), what it protects (RFC 9728), its keys. Each
@@ -10,7 +10,6 @@ import { issuerOf, issuerUrl } from './issuer.js';
  */
 
 const JWKS_PATH = '/.well-known/jwks.json';
-const RESOURCE_PATH = '/.well-known/oauth-protected-resource';
 const NAME = 'Spool';
 
 /** Scopes that any client may ask for: official MCP clients ask for all that a resource lists. */
@@ -42,13 +41,13 @@ export const METADATA_ROUTES: readonly Route[] = [
   })),
 
   // At the root stands the origin, for REST; the document of the MCP server must be the one with its path.
-  metadata(RESOURCE_PATH, async (iss) => ({
+  metadata(RESOURCE_METADATA_PATH, async (iss) => ({
     resource: audienceUrl(iss, 'api'),
     ...protectedBy(iss),
     scopes_supported: ANYBODYS_SCOPES,
     resource_name: NAME,
   })),
-  metadata(RESOURCE_PATH + MCP_PATH, async (iss) => ({
+  metadata(RESOURCE_METADATA_PATH + MCP_PATH, async (iss) => ({
     resource: audienceUrl(iss, 'mcp'),
     ...protectedBy(iss),
     scopes_supported: MCP_SCOPES,

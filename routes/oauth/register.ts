@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { carriesBrand } from '../../src/oauth_clients/brand_names.js';
 import { clientName } from '../../src/oauth_clients/client_names.js';
 import type { MadeClient, NewClient } from '../../src/oauth_clients/clients.js';
-import { redirectHost, redirectUriProblem } from '../../src/oauth_clients/redirect_uris.js';
+import { redirectHost, redirectUri } from '../../src/oauth_clients/redirect_uris.js';
 import { countingScopes, scopesOfRegistered } from '../../src/oauth_clients/third_party_scopes.js';
 import { LIMITS } from '../../src/vocabulary/limits.js';
 import { isOauthError, type OauthError, type OauthErrorCode, oauthError } from '../../src/vocabulary/oauth_errors.js';
@@ -50,13 +50,7 @@ const metadata = z.object({
 
 const redirects = z.object({
   redirect_uris: z
-    .array(
-      z.string('must be text').superRefine((uri, context) => {
-        const problem = redirectUriProblem(uri);
-        if (problem !== null) context.addIssue({ code: 'custom', message: problem });
-      }),
-      'must be a list of addresses',
-    )
+    .array(redirectUri, 'must be a list of addresses')
     .min(1, 'must name at least one address')
     .max(LIMITS.redirect_uris_max, `must name at most ${LIMITS.redirect_uris_max} addresses`)
     .refine(

@@ -2,10 +2,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { BrowserSignIn, BrowserSignInMessage, DrawnGrant } from '../../actors/browser_sign_in.js';
 import { CAPTCHA_AWAY, checkCaptcha } from '../../src/captcha.js';
-import { drawBytes, drawId, drawPartition } from '../../src/draw.js';
+import { drawId, drawPartition } from '../../src/draw.js';
 import { redirectHost } from '../../src/oauth_clients/redirect_uris.js';
-import { equalBytes } from '../../src/secrets/server_keys.js';
-import { deriveToken, isGenuine, parseToken } from '../../src/secrets/tokens.js';
+import { deriveToken, drawSeed, isGenuine, parseToken } from '../../src/secrets/tokens.js';
 import type { Services } from '../../src/services.js';
 import { partitionOfId } from '../../src/vocabulary/ids.js';
 import { LIMITS } from '../../src/vocabulary/limits.js';
@@ -18,7 +17,7 @@ import { overRate } from '../rates.js';
 import { type Answer, openRoute, type Route } from '../route.js';
 import { signInPath } from './authorize.js';
 import { browserSessionOf, endBrowserSession, showBrowserSession } from './browser_sessions.js';
-import { knownBrowserCookie } from './cookies.js';
+import { isTiedBrowser } from './cookies.js';
 import { leave, sendBack } from './redirect.js';
 import { accountBehind, newCode, triedCode } from './sign_in_code.js';
 
@@ -88,10 +87,7 @@ async function visitOf(
   const view: BrowserSignInMessage = { type: 'view' };
   const sign_in = await services.runtime.ask<BrowserSignIn>({ kind: 'browser_sign_in', id }, view);
   if (isRefusal(sign_in)) return sign_in;
-  const [key_id = '', hash = ''] = sign_in.browser.split('.');
-  const cookie = knownBrowserCookie(services, ends.request) ?? '';
-  const mac = services.keys.keyedHashWith(key_id, 'sign-in browser', id, cookie);
-  if (mac === null || !equalBytes(mac, Buffer.from(hash, 'base64url'))) return OTHER_BROWSER;
+  if (!isTiedBrowser(services, ends.request, { sign_in_id: id, kept: sign_in.browser })) return OTHER_BROWSER;
   // Nobody is led to an app that staff have stopped meanwhile.
   if ((await services.clients.find(sign_in.request.client_id)) === null) return CLIENT_GONE;
   return { services, ...ends, id, sign_in };
@@ -195,8 +191,7 @@ async function enter(visit: Visit, email: string): Promise<Answer> {
     account: { account_id: account.id, born },
     session: {
       id: drawId({ partition: drawPartition(), now_ms }),
-      seed: drawBytes(16),
-      key_id: services.keys.currentKeyId(),
+      ...drawSeed(services.keys),
     },
     grant: drawGrant(services, account.id),
   });
@@ -238,7 +233,7 @@ async function approve(visit: Visit): Promise<Answer> {
 
 function drawGrant({ keys, clock }: Services, account_id: string): DrawnGrant {
   const grant_id = drawId({ partition: partitionOfId(account_id), now_ms: clock.now() });
-  return { grant_id, seed: drawBytes(16), key_id: keys.currentKeyId() };
+  return { grant_id, ...drawSeed(keys) };
 }
 
 function ask({ services, id }: Visit, message: BrowserSignInMessage): Promise<BrowserSignIn | Refusal> {

@@ -9,7 +9,7 @@ import { CURRENT_SCOPES, WORKSPACE_SCOPES } from '../vocabulary/scopes.js';
 import type { Client } from './client.js';
 import { clientName } from './client_names.js';
 import { clientSecretHash, drawClientSecret, secretHashProblem } from './client_secrets.js';
-import { redirectUriProblem } from './redirect_uris.js';
+import { redirectUri } from './redirect_uris.js';
 
 /**
  * Our own apps. Which they are and how they sign in is the interface's ("OAuth rules"); where they are sent back to, what
@@ -116,10 +116,6 @@ type Entry = { name: string; redirect_uris: string[]; scopes: string[]; secret_h
 
 function entryForm(client_id: FirstPartyId, keys: ServerKeys): z.ZodType<Entry> {
   const { native, confidential, workspace_scopes }: Kind = FIRST_PARTY[client_id];
-  const redirect_uri = z.string('must be text').superRefine((uri, context) => {
-    const problem = redirectUriProblem(uri);
-    if (problem !== null) context.addIssue({ code: 'custom', message: problem });
-  });
   const scope = z
     .string('must be text')
     .refine((name) => CURRENT_SCOPES.includes(name), 'must be a current scope name')
@@ -134,7 +130,7 @@ function entryForm(client_id: FirstPartyId, keys: ServerKeys): z.ZodType<Entry> 
   return z.strictObject({
     name: clientName,
     redirect_uris: z
-      .array(redirect_uri, 'must be a list of addresses')
+      .array(redirectUri, 'must be a list of addresses')
       .max(native ? 0 : LIMITS.redirect_uris_max, native ? 'must be empty: this app signs in natively' : undefined),
     scopes: z
       .array(scope, 'must be a list of scope names')

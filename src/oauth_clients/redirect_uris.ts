@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { LIMITS } from '../vocabulary/limits.js';
 
 /**
@@ -30,6 +31,12 @@ export function redirectUriProblem(text: string): string | null {
   if (scheme === 'http') return loopbackProblem(text);
   return appSchemeProblem(text, scheme);
 }
+
+/** A redirect URI that a client may have; the error says what is wrong with it. */
+export const redirectUri = z.string('must be text').superRefine((uri, context) => {
+  const problem = redirectUriProblem(uri);
+  if (problem !== null) context.addIssue({ code: 'custom', message: problem });
+});
 
 function httpsProblem(text: string): string | null {
   const [, , authority = '', path = '', query = ''] = AUTHORITY.exec(text) ?? [];

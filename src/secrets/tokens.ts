@@ -1,5 +1,6 @@
 import { drawBytes } from '../draw.js';
 import { isId } from '../vocabulary/ids.js';
+import { isKeptHash, keptHash } from './kept_hash.js';
 import { equalBytes, type ServerKeys } from './server_keys.js';
 
 /**
@@ -16,6 +17,7 @@ const PREFIXES = {
   sign_in_form: 'spf_',
 } as const;
 export type DerivedTokenKind = keyof typeof PREFIXES;
+const SEED_BYTES = 16;
 const MAC_BYTES = 24;
 const DERIVED_BYTES = 16 + 4 + MAC_BYTES;
 
@@ -27,6 +29,11 @@ export type DerivedToken = { id: string; counter: number; mac: Uint8Array };
 
 /** What tokens of an entity are derived from; kept with the entity. */
 export type Seed = { key_id: string; seed: Uint8Array };
+
+/** A new seed, under the present server key. */
+export function drawSeed(keys: ServerKeys): Seed {
+  return { seed: drawBytes(SEED_BYTES), key_id: keys.currentKeyId() };
+}
 
 /** The token of this kind, entity and counter. Throws when the key that the seed goes with is gone. */
 export function deriveToken(
@@ -69,10 +76,9 @@ function macOf(
 export function makeClaim(keys: ServerKeys, claim_id: string): { claim: string; secret_hash: string } {
   const secret = drawBytes(CLAIM_SECRET_BYTES);
   const body = Buffer.concat([Buffer.from(claim_id.replaceAll('-', ''), 'hex'), secret]);
-  const { key_id, mac } = keys.keyedHash('claim', claim_id, secret);
   return {
     claim: CLAIM_PREFIX + body.toString('base64url'),
-    secret_hash: `${key_id}.${Buffer.from(mac).toString('base64url')}`,
+    secret_hash: keptHash(keys, 'claim', claim_id, secret),
   };
 }
 
@@ -89,9 +95,7 @@ export function isClaimSecret(
   { claim_id, secret }: { claim_id: string; secret: Uint8Array },
   kept: string,
 ): boolean {
-  const [key_id = '', hash = ''] = kept.split('.');
-  const mac = keys.keyedHashWith(key_id, 'claim', claim_id, secret);
-  return mac !== null && equalBytes(mac, Buffer.from(hash, 'base64url'));
+  return isKeptHash(keys, kept, 'claim', claim_id, secret);
 }
 
 function decode(prefix: string, token: string, bytes: number): Buffer | null {

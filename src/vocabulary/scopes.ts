@@ -11,11 +11,8 @@ type Scope = {
   not_requestable?: true;
 };
 
-const CURRENT: Record<Permission, Scope> = {
-  ...(Object.fromEntries(PERMISSIONS.map((name) => [name, { acts_as: [name] }])) as unknown as Record<
-    Permission,
-    Scope
-  >),
+/** Current names allow what they say; this one includes another. */
+const INCLUDING: Record<string, Scope> = {
   'pipelines:write': { acts_as: ['pipelines:write', 'pipelines:experimental'] },
 };
 
@@ -30,7 +27,10 @@ const EARLIER: Record<string, Scope> = {
   'sources:write': { acts_as: ['audio:write', 'devices:manage'], earlier: true, not_requestable: true },
 };
 
-const SCOPES = new Map<string, Scope>(Object.entries({ ...CURRENT, ...EARLIER }));
+const SCOPES = new Map<string, Scope>([
+  ...PERMISSIONS.map((name): [string, Scope] => [name, { acts_as: [name] }]),
+  ...Object.entries({ ...INCLUDING, ...EARLIER }),
+]);
 
 /** What discovery lists. */
 export const CURRENT_SCOPES: readonly string[] = PERMISSIONS;
