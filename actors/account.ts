@@ -6,21 +6,23 @@ import {
   permissionsOf,
 } from '../src/vocabulary/permissions.js';
 import { refuse, unreachable } from '../src/vocabulary/refusals.js';
+import { changeSettings, KEEP_FOR_EVER, type SettingsChange } from '../src/vocabulary/workspaces.js';
+import {
+  type DeletionMessage,
+  type DeletionReply,
+  decideDeletion,
+  ERASED_DEVICES_MAX,
+  freshPrivateWorkspace,
+} from './account_deletion.js';
+import {
+  decideMembership,
+  type MembershipMessage,
+  type MembershipReply,
+  workspaceUpdated,
+} from './account_memberships.js';
+import { type Account, raise, updated } from './account_state.js';
+import { decideToken, revokeAllTokens, type TokenMessage, type TokenReply } from './account_tokens.js';
 import { actorKind, type Decision, type Effect, type FactRequest, type LifeName, type RangeRequest } from './actor.js';
-
-/** An account, the private workspace that comes with it, and the devices bound to it. */
-export type Account = {
-  id: string;
-  email: string;
-  name: string | null;
-  created_at_ms: number;
-  /** What staff have switched; the rest is at its default. */
-  entitlements: Partial<Record<Entitlement, boolean>>;
-  private_workspace: { id: string; name: string };
-  /** What credentials are born under; the same numbers guard every commit (effect `raise`). */
-  lives: Record<LifeName, number>;
-  devices: number;
-};
 
 /** Collection `devices`, by device id, in the order of binding. */
 export type BoundDevice = {
@@ -31,9 +33,10 @@ export type BoundDevice = {
 };
 
 export type AccountMessage =
-  | { type: 'create'; email: string; workspace_id: string }
+  | { type: 'create'; email: string }
   | { type: 'view' }
   | { type: 'rename'; name: string | null }
+  | { type: 'change_private_workspace'; change: SettingsChange }
   | { type: 'switch_entitlement'; entitlement: Entitlement; enabled: boolean }
   /** Ends all grants, browser sessions and personal access tokens, and the app sessions when that is asked for. */
   | { type: 'sign_out_everywhere'; app_sessions: boolean }
@@ -42,11 +45,25 @@ export type AccountMessage =
   /** A personal device was bound; `source_id` is used when the device has no source here yet. */
   | { type: 'device_bound'; device_id: string; binding_epoch: string; source_id: string; claim_id: string }
   | { type: 'list_devices'; range: RangeRequest }
-  | { type: 'remove_device'; device_id: string };
+  | { type: 'remove_device'; device_id: string }
+  | TokenMessage
+  | MembershipMessage
+  | DeletionMessage;
 
 export type AccountView = Account & { permissions: Permission[] };
 export type ListedDevice = BoundDevice & { id: string; order: number };
-export type AccountReply = AccountView | { devices: ListedDevice[] } | { done: true };
+export type AccountReply =
+  | AccountView
+  | { devices: ListedDevice[] }
+  | MembershipReply
+  | TokenReply
+  | DeletionReply
+  | { done: true };
+
+type AccountBefore2 = Omit<
+  Account,
+  'private_workspace' | 'tokens' | 'memberships' | 'joining' | 'deletion_attempts' | 'phase'
+> & { private_workspace: { id: string; name: string } };
 
 const DONE = { done: true } as const;
 const NO_ACCOUNT = refuse('UNAUTHORIZED', 'There is no such account.');
@@ -54,7 +71,18 @@ const NO_ACCOUNT = refuse('UNAUTHORIZED', 'There is no such account.');
 export const account = actorKind<Account, AccountMessage, AccountReply>({
   kind: 'account',
   home: 'id',
-  schema: 1,
+  schema: 2,
+  upcast: {
+    1: (old: AccountBefore2): Account => ({
+      ...old,
+      private_workspace: { ...old.private_workspace, number: 0, retention: KEEP_FOR_EVER },
+      tokens: [],
+      memberships: [],
+      joining: [],
+      deletion_attempts: 0,
+      phase: { status: 'active' },
+    }),
+  },
   reads: ['view'],
 
   facts(message): FactRequest[] {
@@ -68,6 +96,8 @@ export const account = actorKind<Account, AccountMessage, AccountReply>({
         return [{ collection: 'devices', id: message.device_id }];
       case 'list_devices':
         return [{ collection: 'devices', range: message.range }];
+      case 'erase_devices':
+        return [{ collection: 'devices', range: { limit: ERASED_DEVICES_MAX } }];
       default:
         return [];
     }
@@ -76,7 +106,7 @@ export const account = actorKind<Account, AccountMessage, AccountReply>({
   decide(state, message, facts, now_ms): Decision<Account, AccountReply> {
     if (message.type === 'create') {
       if (state !== null) return { reply: DONE };
-      const { email, workspace_id } = message;
+      const { email } = message;
       const id = facts.self;
       return {
         reply: DONE,
@@ -86,9 +116,14 @@ export const account = actorKind<Account, AccountMessage, AccountReply>({
           name: null,
           created_at_ms: now_ms,
           entitlements: {},
-          private_workspace: { id: workspace_id, name: 'Private' },
+          private_workspace: freshPrivateWorkspace(id, 1),
           lives: { account: 0, app_sessions: 0, grants: 0, tokens: 0 },
           devices: 0,
+          tokens: [],
+          memberships: [],
+          joining: [],
+          deletion_attempts: 0,
+          phase: { status: 'active' },
         },
         effects: [{ effect: 'event', account_id: id, type: 'account.created', resource_id: id }],
       };
@@ -101,7 +136,18 @@ export const account = actorKind<Account, AccountMessage, AccountReply>({
       case 'rename': {
         if (message.name === state.name) return { reply: view(state) };
         const next = { ...state, name: message.name };
-        return { reply: view(next), next, effects: [updated(state, ['name'])] };
+        return { reply: view(next), next, effects: [updated(state.id, ['name'])] };
+      }
+
+      case 'change_private_workspace': {
+        const { settings, changed_fields } = changeSettings(state.private_workspace, message.change);
+        if (changed_fields.length === 0) return { reply: view(state) };
+        const next = { ...state, private_workspace: settings };
+        const effects = [
+          ...(changed_fields.includes('name') ? [updated(state.id, ['workspaces'])] : []),
+          workspaceUpdated(state.id, settings.id, changed_fields),
+        ];
+        return { reply: view(next), next, effects };
       }
 
       case 'switch_entitlement': {
@@ -109,11 +155,15 @@ export const account = actorKind<Account, AccountMessage, AccountReply>({
         if ((state.entitlements[entitlement] ?? ENTITLEMENT_DEFAULTS[entitlement]) === enabled)
           return { reply: view(state) };
         const next = { ...state, entitlements: { ...state.entitlements, [entitlement]: enabled } };
-        return { reply: view(next), next, effects: [updated(state, ENTITLEMENT_CHANGED_FIELDS[entitlement])] };
+        return { reply: view(next), next, effects: [updated(state.id, ENTITLEMENT_CHANGED_FIELDS[entitlement])] };
       }
 
       case 'sign_out_everywhere':
-        return raised(state, message.app_sessions ? ['grants', 'tokens', 'app_sessions'] : ['grants', 'tokens']);
+        return raised(
+          { ...state, tokens: [] },
+          message.app_sessions ? ['grants', 'tokens', 'app_sessions'] : ['grants', 'tokens'],
+          revokeAllTokens(state, 'sign_out_everywhere', now_ms),
+        );
 
       case 'end_grants':
         return raised(state, ['grants']);
@@ -176,6 +226,35 @@ export const account = actorKind<Account, AccountMessage, AccountReply>({
           ],
         };
       }
+
+      case 'add_token':
+      case 'revoke_token':
+        return decideToken(state, message, now_ms);
+
+      case 'create_workspace':
+      case 'accept_invitation':
+      case 'join_outcome':
+      case 'joined':
+      case 'not_joined':
+      case 'workspace_changed':
+      case 'left':
+      case 'workspace_deleted':
+        return decideMembership(state, message);
+
+      case 'delete':
+      case 'deletion_outcome':
+      case 'held':
+      case 'hold_open':
+      case 'leaving_late':
+      case 'restore':
+      case 'erase_due':
+      case 'erasure_progress':
+      case 'erased':
+        return decideDeletion(state, message, [], now_ms);
+
+      case 'erase_devices':
+        return decideDeletion(state, message, facts.range('devices'), now_ms);
+
       default:
         return unreachable(message);
     }
@@ -186,26 +265,13 @@ export const account = actorKind<Account, AccountMessage, AccountReply>({
   },
 });
 
-/** What was born under these lives is dead from here on, wherever it lies (design section 4). */
-function raised(state: Account, names: LifeName[]): Decision<Account, AccountReply> {
-  const lives = { ...state.lives };
-  for (const name of names) lives[name] += 1;
-  const effects = names.map((life): Effect => ({ effect: 'raise', account_id: state.id, life }));
-  return { reply: DONE, next: { ...state, lives }, effects };
+function raised(state: Account, names: readonly LifeName[], effects: Effect[] = []): Decision<Account, AccountReply> {
+  const { state: next, effects: raises } = raise(state, names);
+  return { reply: DONE, next, effects: [...raises, ...effects] };
 }
 
 function view(state: Account): AccountView {
   return { ...state, permissions: permissionsOf(state.entitlements) };
-}
-
-function updated(state: Account, changed_fields: readonly string[]): Effect {
-  return {
-    effect: 'event',
-    account_id: state.id,
-    type: 'account.updated',
-    resource_id: state.id,
-    data: { changed_fields },
-  };
 }
 
 function endBinding({ binding_epoch }: BoundDevice): Effect {

@@ -29,6 +29,9 @@ export interface Facts {
 /** Numbers that end many things at once when they are raised (design section 4). */
 export type LifeName = 'account' | 'app_sessions' | 'grants' | 'tokens';
 
+/** What workers do on behalf of an entity of the same partition. */
+export type Job = { job: 'erase_account'; account_id: string };
+
 /** Everything that one decision does beside its next state. All of it is in the same commit. */
 export type Effect =
   /** Writes a record of this entity; `order` puts it into the collection's order, by which it can be listed. */
@@ -48,6 +51,12 @@ export type Effect =
   | { effect: 'delist'; account_id: string; list: string; member: string }
   /** Ends everything born under an account's present life of this name. */
   | { effect: 'raise'; account_id: string; life: LifeName }
+  /** Drops an account's whole event log; events of the same commit that follow begin a new one. */
+  | { effect: 'drop_log'; account_id: string }
+  /** For an entity that ends: not even its header is left before long. */
+  | { effect: 'vanish' }
+  /** Work that outlasts a turn, done by a worker in as many steps as it takes; the same id again is the same work. */
+  | { effect: 'job'; job_id: string; job: Job }
   /** A sealed mail, kept until it was sent or `give_up_at_ms` has passed. */
   | { effect: 'mail'; mail_id: string; sealed: Uint8Array; give_up_at_ms: number };
 

@@ -1,6 +1,7 @@
 import { LIMITS } from '../src/vocabulary/limits.js';
 import { refuse, unreachable } from '../src/vocabulary/refusals.js';
-import { actorKind, type Decision } from './actor.js';
+import { actorKind, type Decision, type Effect } from './actor.js';
+import { type EraseMessage, erased } from './erase.js';
 import { FORGET_RUN_OUT, runOutAt } from './run_out.js';
 
 /**
@@ -44,7 +45,8 @@ export type AppSessionMessage =
   | { type: 'secret' }
   | { type: 'refresh'; generation: number }
   | { type: 'end' }
-  | { type: 'run_out' };
+  | { type: 'run_out' }
+  | EraseMessage;
 
 export type IssuedTokens = { session: AppSession; serial: number; expires_at_ms: number };
 export type AppSessionReply = IssuedTokens | AppSession | { done: true };
@@ -58,7 +60,7 @@ export const appSession = actorKind<AppSession, AppSessionMessage, AppSessionRep
   schema: 1,
   reads: ['secret', 'use'],
 
-  decide(state, message, _facts, now_ms): Decision<AppSession, AppSessionReply> {
+  decide(state, message, facts, now_ms): Decision<AppSession, AppSessionReply> {
     if (message.type === 'open') {
       if (state !== null) throw new Error('a session is opened once');
       const { type: _, ...opened } = message;
@@ -72,11 +74,15 @@ export const appSession = actorKind<AppSession, AppSessionMessage, AppSessionRep
         accesses: [],
         next_serial: 1,
       };
-      return issue(session, now_ms);
+      const opened_with = issue(session, now_ms);
+      const { account_id, born } = session;
+      const list = appSessionList(born.app_sessions);
+      const enlisted: Effect = { effect: 'enlist', account_id, list, member: facts.self, order: now_ms };
+      return { ...opened_with, effects: [...(opened_with.effects ?? []), enlisted] };
     }
-    if (message.type === 'end')
-      return state === null ? { reply: DONE } : { reply: DONE, next: null, effects: [FORGET_RUN_OUT] };
-    if (message.type === 'run_out') return { reply: DONE, next: null };
+    if (message.type === 'erase') return erased(message, { member: facts.self, effects: [FORGET_RUN_OUT] });
+    if (message.type === 'end' || message.type === 'run_out')
+      return state === null ? { reply: DONE } : { ...ended(state), reply: DONE };
     if (state === null || now_ms >= state.turned_at_ms + LIMITS.app_refresh_life_ms) return { reply: ENDED };
     switch (message.type) {
       case 'secret':
@@ -116,10 +122,15 @@ export const appSession = actorKind<AppSession, AppSessionMessage, AppSessionRep
         // A lost answer must not sign a phone out: the same successor again, with a fresh access token.
         if (generation === state.generation - 1 && in_time) return issue(state, now_ms);
         // An old refresh token in two hands: nobody can tell which is the thief's, so the session ends.
-        return { reply: ENDED, next: null, effects: [FORGET_RUN_OUT] };
+        return { ...ended(state), reply: ENDED };
       }
       default:
         return unreachable(message);
+    }
+
+    function ended({ account_id, born }: AppSession): { next: null; effects: Effect[] } {
+      const list = appSessionList(born.app_sessions);
+      return { next: null, effects: [{ effect: 'delist', account_id, list, member: facts.self }, FORGET_RUN_OUT] };
     }
 
     function issue(session: AppSession, at_ms: number): Decision<AppSession, AppSessionReply> {
@@ -138,3 +149,8 @@ export const appSession = actorKind<AppSession, AppSessionMessage, AppSessionRep
     }
   },
 });
+
+/** The list of an account's app sessions under a life. */
+export function appSessionList(app_sessions_life: number): string {
+  return `app_sessions:${app_sessions_life}`;
+}

@@ -1,5 +1,6 @@
 import { refuse, unreachable } from '../src/vocabulary/refusals.js';
 import { actorKind, type Decision, type Effect, type FactRequest } from './actor.js';
+import { type EraseMessage, erased } from './erase.js';
 
 /**
  * What binds a device to an account for a time; its id is the `binding_epoch` that the device sends with every write,
@@ -21,11 +22,14 @@ export type BindingMessage =
   | { type: 'view'; device_id: string }
   /** The stream behind a device's own reference; `new_stream_id` becomes it when there is none yet. */
   | { type: 'stream_of'; device_id: string; source_stream_ref: string; new_stream_id: string | null }
-  | { type: 'end' };
+  | { type: 'end' }
+  | EraseMessage;
 
 export type BindingReply = Binding | { stream_id: string; binding: Binding } | { done: true };
 
 const DONE = { done: true } as const;
+/** The list of an account's bindings, ended ones too. */
+export const BINDINGS = 'bindings';
 /** The same words for an unknown, an ended and another device's epoch: they tell nothing apart. */
 export const UNBOUND = refuse('DEVICE_UNBOUND', 'The device has no binding of this epoch.');
 
@@ -49,7 +53,13 @@ export const binding = actorKind<Binding, BindingMessage, BindingReply>({
       if (state !== null) return { reply: state, effects: [answered] };
       const { type: _, ...opened } = message;
       const next: Binding = { status: 'active', kind: 'personal', ...opened, opened_at_ms: now_ms };
-      return { reply: next, next, effects: [answered] };
+      const { account_id } = next;
+      const enlisted: Effect = { effect: 'enlist', account_id, list: BINDINGS, member: facts.self, order: now_ms };
+      return { reply: next, next, effects: [answered, enlisted] };
+    }
+    if (message.type === 'erase') {
+      const effects: Effect[] = [{ effect: 'drop_all', collection: 'streams' }];
+      return erased(message, { member: facts.self, effects });
     }
     if (message.type === 'end') {
       return state === null || state.status === 'ended'

@@ -1,6 +1,7 @@
 import { LIMITS } from '../src/vocabulary/limits.js';
 import { refuse, unreachable } from '../src/vocabulary/refusals.js';
-import { actorKind, type Decision } from './actor.js';
+import { actorKind, type Decision, type Effect } from './actor.js';
+import { type EraseMessage, erased } from './erase.js';
 import { FORGET_RUN_OUT, runOutAt } from './run_out.js';
 
 /** A person signed in at our pages: other first-party browser apps need no new code. Interface: "OAuth rules". */
@@ -24,7 +25,8 @@ export type BrowserSessionMessage =
   /** The session; it now counts as used. */
   | { type: 'use' }
   | { type: 'end' }
-  | { type: 'run_out' };
+  | { type: 'run_out' }
+  | EraseMessage;
 
 export type BrowserSessionReply = BrowserSession | { done: true };
 
@@ -37,13 +39,16 @@ export const browserSession = actorKind<BrowserSession, BrowserSessionMessage, B
   schema: 1,
   reads: ['view', 'use'],
 
-  decide(state, message, _facts, now_ms): Decision<BrowserSession, BrowserSessionReply> {
+  decide(state, message, facts, now_ms): Decision<BrowserSession, BrowserSessionReply> {
     switch (message.type) {
       case 'open': {
         if (state !== null) return { reply: state };
         const next = { ...message.session, last_used_at_ms: now_ms };
-        return { reply: next, next, effects: [runOutAt(browserSessionEndMs(next))] };
+        return { reply: next, next, effects: [enlisted(next), runOutAt(browserSessionEndMs(next))] };
       }
+      case 'erase':
+        return erased(message, { member: facts.self, effects: [FORGET_RUN_OUT] });
+
       case 'view':
         return { reply: state !== null && now_ms < browserSessionEndMs(state) ? state : ENDED };
 
@@ -54,13 +59,22 @@ export const browserSession = actorKind<BrowserSession, BrowserSessionMessage, B
         return { reply: next, next, effects: [runOutAt(browserSessionEndMs(next))] };
       }
       case 'end':
-        return state === null ? { reply: DONE } : { reply: DONE, next: null, effects: [FORGET_RUN_OUT] };
-
       case 'run_out':
-        return { reply: DONE, next: null };
+        return state === null
+          ? { reply: DONE }
+          : { reply: DONE, next: null, effects: [delisted(state), FORGET_RUN_OUT] };
 
       default:
         return unreachable(message);
+    }
+
+    function enlisted({ account_id, born }: BrowserSession): Effect {
+      const list = browserSessionList(born.grants);
+      return { effect: 'enlist', account_id, list, member: facts.self, order: now_ms };
+    }
+
+    function delisted({ account_id, born }: BrowserSession): Effect {
+      return { effect: 'delist', account_id, list: browserSessionList(born.grants), member: facts.self };
     }
   },
 });
@@ -68,4 +82,9 @@ export const browserSession = actorKind<BrowserSession, BrowserSessionMessage, B
 /** When it ends if it is not used again. */
 export function browserSessionEndMs({ last_used_at_ms, verified_at_ms }: BrowserSession): number {
   return Math.min(last_used_at_ms + LIMITS.browser_session_idle_ms, verified_at_ms + LIMITS.browser_session_life_ms);
+}
+
+/** The list of an account's browser sessions under a life of its grants. */
+export function browserSessionList(grants_life: number): string {
+  return `browser_sessions:${grants_life}`;
 }

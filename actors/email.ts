@@ -1,9 +1,10 @@
 import { LIMITS } from '../src/vocabulary/limits.js';
 import { refuse, unreachable } from '../src/vocabulary/refusals.js';
-import { actorKind, type Decision, type Effect } from './actor.js';
+import { actorKind, type Decision, type Effect, type FactRequest, type RangeRequest } from './actor.js';
 
 /**
- * An email address (normalised; the id is the address itself): the codes sent to it and the account behind it.
+ * An email address (normalised; the id is the address itself): the codes sent to it, the account behind it, and the
+ * invitations addressed to it, with or without an account.
  * It draws the account, so that a second first sign-in finishes what a cut-off one began.
  */
 export type Email = {
@@ -15,7 +16,11 @@ export type Email = {
   day: { began_ms: number; wrong: Record<string, number> };
   /** Network keys that sign-ins succeeded from, the latest last. */
   networks: string[];
+  invitations: number;
 };
+
+/** Collection `invitations`, by invitation, in the order of coming. */
+export type AddressedInvitation = { workspace_id: string };
 
 /** `wrong` counts wrong tries by network key while this code lived. */
 type Code = { hash: string; key_id: string; sent_at_ms: number; wrong: Record<string, number>; wrong_total: number };
@@ -33,17 +38,28 @@ export type EmailMessage =
   | { type: 'enter'; network: string | null; email: string; account: DrawnAccount }
   | { type: 'view' }
   /** A day after a code was sent to an address without an account. */
-  | { type: 'forget_unused' };
+  | { type: 'forget_unused' }
+  // From workspaces; and what is read of them:
+  | { type: 'invited'; invitation_id: string; workspace_id: string }
+  | { type: 'uninvited'; invitation_id: string }
+  | { type: 'invitation'; invitation_id: string }
+  | { type: 'list_invitations'; range: RangeRequest }
+  /** The account behind the address is being erased: what is known of the person's whereabouts goes. */
+  | { type: 'forget_person' };
 
-/** Ids for an account that may have to be made. */
-export type DrawnAccount = { account_id: string; workspace_id: string };
+/** The id of an account that may have to be made. */
+export type DrawnAccount = { account_id: string };
+
+export type ListedInvitation = AddressedInvitation & { id: string; order: number };
 
 export type EmailReply =
   | { sent: boolean }
   | { allowed: boolean }
   | { account_id: string; verified_at_ms: number }
   | { forgotten: boolean }
-  | { account_id: string | null };
+  | { account_id: string | null }
+  | AddressedInvitation
+  | { invitations: ListedInvitation[] };
 
 /** Under it the wrong tries of all networks are counted that nobody had signed in from. No network's key. */
 const STRANGERS = 'strangers';
@@ -52,13 +68,31 @@ const WRONG = refuse('UNAUTHORIZED', 'The code is wrong, used or no longer valid
 export const email = actorKind<Email, EmailMessage, EmailReply>({
   kind: 'email',
   home: 'hash',
-  schema: 2,
+  schema: 3,
   upcast: {
-    1: (old: Omit<Email, 'day' | 'networks'>): Email => ({ ...old, day: { began_ms: 0, wrong: {} }, networks: [] }),
+    1: (old: Omit<Email, 'day' | 'networks' | 'invitations'>) => ({
+      ...old,
+      day: { began_ms: 0, wrong: {} },
+      networks: [],
+    }),
+    2: (old: Omit<Email, 'invitations'>): Email => ({ ...old, invitations: 0 }),
   },
   reads: ['may_try'],
 
-  decide(state, message, _facts, now_ms): Decision<Email, EmailReply> {
+  facts(message): FactRequest[] {
+    switch (message.type) {
+      case 'invited':
+      case 'uninvited':
+      case 'invitation':
+        return [{ collection: 'invitations', id: message.invitation_id }];
+      case 'list_invitations':
+        return [{ collection: 'invitations', range: message.range }];
+      default:
+        return [];
+    }
+  },
+
+  decide(state, message, facts, now_ms): Decision<Email, EmailReply> {
     const codes = (state?.codes ?? []).filter(({ sent_at_ms }) => now_ms < sent_at_ms + LIMITS.code_life_ms);
     const known: Email = {
       codes,
@@ -66,6 +100,7 @@ export const email = actorKind<Email, EmailMessage, EmailReply>({
       account_id: state?.account_id ?? null,
       day: dayAt(state, now_ms),
       networks: state?.networks ?? [],
+      invitations: state?.invitations ?? 0,
     };
     switch (message.type) {
       case 'take_send': {
@@ -134,9 +169,46 @@ export const email = actorKind<Email, EmailMessage, EmailReply>({
         return { reply: { account_id: known.account_id } };
 
       case 'forget_unused': {
-        const forgotten = known.account_id === null && codes.length === 0;
+        const unused = known.account_id === null && known.invitations === 0;
+        const forgotten = unused && codes.length === 0;
         if (forgotten) return { reply: { forgotten }, next: null };
-        return { reply: { forgotten }, effects: known.account_id === null ? [forgetLater(now_ms)] : [] };
+        return { reply: { forgotten }, effects: unused ? [forgetLater(now_ms)] : [] };
+      }
+      case 'invited': {
+        const { invitation_id, workspace_id } = message;
+        if (facts.record('invitations', invitation_id) !== undefined) return { reply: { sent: true } };
+        const value: AddressedInvitation = { workspace_id };
+        return {
+          reply: { sent: true },
+          next: { ...known, invitations: known.invitations + 1 },
+          effects: [{ effect: 'put', collection: 'invitations', id: invitation_id, value, order: now_ms }],
+        };
+      }
+      case 'uninvited': {
+        if (facts.record('invitations', message.invitation_id) === undefined) return { reply: { sent: false } };
+        const next = { ...known, invitations: known.invitations - 1 };
+        const is_unused = next.account_id === null && next.invitations === 0;
+        return {
+          reply: { sent: false },
+          next,
+          effects: [
+            { effect: 'drop', collection: 'invitations', id: message.invitation_id },
+            ...(is_unused ? [forgetLater(now_ms)] : []),
+          ],
+        };
+      }
+      case 'invitation': {
+        const found = facts.record<AddressedInvitation>('invitations', message.invitation_id);
+        return { reply: found ?? refuse('NOT_FOUND', 'There is no such invitation.') };
+      }
+      case 'list_invitations': {
+        const rows = facts.range<AddressedInvitation>('invitations');
+        return { reply: { invitations: rows.map(({ id, order, value }) => ({ id, order, ...value })) } };
+      }
+      case 'forget_person': {
+        if (state === null) return { reply: { forgotten: false } };
+        const next = { ...known, networks: [], window: windowAt(null, now_ms), day: dayAt(null, now_ms) };
+        return { reply: { forgotten: true }, next };
       }
       default:
         return unreachable(message);
@@ -154,7 +226,7 @@ function enter(
   const create: Effect = {
     effect: 'tell',
     to: { kind: 'account', id: account_id },
-    message: { type: 'create', email: address, workspace_id: account.workspace_id },
+    message: { type: 'create', email: address },
   };
   const from = network === null ? [] : [networkKey(network)];
   const networks = [...known.networks.filter((other) => !from.includes(other)), ...from].slice(

@@ -3,6 +3,7 @@ import { LIMITS } from '../src/vocabulary/limits.js';
 import { type OauthError, oauthError } from '../src/vocabulary/oauth_errors.js';
 import { refuse, unreachable } from '../src/vocabulary/refusals.js';
 import { actorKind, type Decision, type Effect } from './actor.js';
+import { type EraseMessage, erased } from './erase.js';
 import { FORGET_RUN_OUT, runOutAt } from './run_out.js';
 
 /**
@@ -64,11 +65,12 @@ export type GrantMessage =
   | { type: 'refresh'; client_id: string; generation: number; asked: Narrowing }
   /** By its client, or by its account under the present life of its grants. */
   | { type: 'revoke'; by: { client_id: string } | { account_id: string; grants_life: number } }
-  | { type: 'run_out' };
+  | { type: 'run_out' }
+  | EraseMessage;
 
 /** Tokens to be made: for these scopes and this audience, with the grant's present generation. */
 export type IssuedGrant = { grant: LiveGrant; scopes: string[]; audience: Audience };
-export type GrantReply = Grant | IssuedGrant | { revoked: boolean } | OauthError;
+export type GrantReply = Grant | IssuedGrant | { revoked: boolean } | { done: true } | OauthError;
 
 const ENDED = refuse('UNAUTHORIZED', 'The grant has ended.');
 /** One text for whatever is wrong with a code, and one for a refresh token: who guesses learns nothing. */
@@ -109,6 +111,9 @@ export const grant = actorKind<Grant, GrantMessage, GrantReply>({
         if (state === null || !mayRevoke(state, message.by)) return { reply: { revoked: false } };
         return { ...end(state), reply: { revoked: true } };
       }
+      case 'erase':
+        return erased(message, { member: facts.self, effects: [FORGET_RUN_OUT] });
+
       case 'view':
         return { reply: state === null || hasRunOut(state, now_ms) ? ENDED : state };
 

@@ -11,9 +11,11 @@ import { device } from './device.js';
 import { email } from './email.js';
 import { grant } from './grant.js';
 import { importedToken } from './imported_token.js';
+import { personalAccessToken } from './personal_access_token.js';
 import { signingKeys } from './signing_keys.js';
 import { source } from './source.js';
 import { stream } from './stream.js';
+import { workspace } from './workspace.js';
 
 /** All there are. */
 export const ACTOR_KINDS = [
@@ -30,7 +32,9 @@ export const ACTOR_KINDS = [
   email,
   grant,
   importedToken,
+  personalAccessToken,
   signingKeys,
   source,
   stream,
+  workspace,
 ];

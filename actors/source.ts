@@ -1,11 +1,12 @@
 import { refuse, unreachable } from '../src/vocabulary/refusals.js';
 import { actorKind, type Decision } from './actor.js';
+import { type EraseMessage, erased } from './erase.js';
 
 /** Where recordings of an account come from: one for each recorder that it used. */
 export type Source = { account_id: string; device_id: string; created_at_ms: number };
 
-export type SourceMessage = { type: 'create'; account_id: string; device_id: string } | { type: 'view' };
-export type SourceReply = Source;
+export type SourceMessage = { type: 'create'; account_id: string; device_id: string } | { type: 'view' } | EraseMessage;
+export type SourceReply = Source | { done: true };
 
 export const source = actorKind<Source, SourceMessage, SourceReply>({
   kind: 'source',
@@ -30,6 +31,9 @@ export const source = actorKind<Source, SourceMessage, SourceReply>({
       }
       case 'view':
         return { reply: state ?? refuse('NOT_FOUND', 'There is no such source.') };
+      case 'erase':
+        return erased(message, { member: facts.self });
+
       default:
         return unreachable(message);
     }

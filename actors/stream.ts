@@ -2,6 +2,7 @@ import { chunkId } from '../src/vocabulary/ids.js';
 import { LIMITS } from '../src/vocabulary/limits.js';
 import { refuse, unreachable } from '../src/vocabulary/refusals.js';
 import { actorKind, type Decision, type Effect, type FactRequest, type RangeRequest } from './actor.js';
+import { type EraseMessage, erased } from './erase.js';
 
 /** A recording's timeline: its chunks, and where it ends, which is set once. All times in it are ms since its start. */
 export type Stream = {
@@ -79,7 +80,9 @@ export type StreamMessage =
   | { type: 'list_chunks'; range: RangeRequest }
   /** The bytes lie in the blob store, synced, of this size and hash. */
   | { type: 'stored'; number: number; upload_started_at_ms: number }
-  | { type: 'expire_intents' };
+  | { type: 'expire_intents' }
+  /** Its bytes are removed already. */
+  | EraseMessage;
 
 export type ListedChunk = Chunk & { order: number; member: string };
 export type StreamReply =
@@ -160,6 +163,14 @@ export const stream = actorKind<Stream, StreamMessage, StreamReply>({
           { effect: 'enlist', account_id, list: 'streams', member: next.id, order: now_ms },
         ],
       };
+    }
+    if (message.type === 'erase') {
+      const collections = ['chunks', 'refs', 'sequences'];
+      const effects: Effect[] = collections.map((collection) => ({ effect: 'drop_all', collection }));
+      return erased(message, {
+        member: facts.self,
+        effects: [...effects, { effect: 'forget', name: 'expire_intents' }],
+      });
     }
     if (state === null) return { reply: NO_STREAM };
     switch (message.type) {

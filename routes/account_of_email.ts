@@ -11,11 +11,9 @@ import { emailAddress } from './forms.js';
 const BEING_MADE = refuse('UNAVAILABLE', 'The account is being made; try again in a moment.', { retry_after_s: 2 });
 const NO_ACCOUNT = refuse('NOT_FOUND', 'There is no such account.');
 
-/** Ids for an account that may have to be made. */
+/** The id of an account that may have to be made. */
 export function drawAccount({ clock }: Services): DrawnAccount {
-  const partition = drawPartition();
-  const drawn = () => drawId({ partition, now_ms: clock.now() });
-  return { account_id: drawn(), workspace_id: drawn() };
+  return { account_id: drawId({ partition: drawPartition(), now_ms: clock.now() }) };
 }
 
 /** As long as a route waits for what it has told others (design section 2). */

@@ -118,6 +118,7 @@ export const AUTH_ROUTES: readonly Route[] = [
     method: 'POST',
     path: '/auth/logout',
     credential: 'session',
+    deleted_too: true,
     status: 204,
     async handler({ services, who }) {
       const message: AppSessionMessage = { type: 'end' };

@@ -21,7 +21,7 @@ export const CONNECTION_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'GET',
     path: '/me/connections',
-    credential: 'account',
+    credential: 'app',
     permission: ['account:manage'],
     query: z.object({ limit: listLimit, cursor: listCursor }),
     async handler({ services, who, query: { limit, cursor } }) {
@@ -35,7 +35,7 @@ export const CONNECTION_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'DELETE',
     path: '/me/connections/:id',
-    credential: 'account',
+    credential: 'app',
     permission: ['account:manage'],
     status: 204,
     async handler({ services, who, params }) {
@@ -50,7 +50,8 @@ export const CONNECTION_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'POST',
     path: '/me/sign-out',
-    credential: 'account',
+    credential: 'app',
+    deleted_too: true,
     status: 204,
     body: z.object({ everywhere: z.boolean('must be true or false').optional() }).optional(),
     async handler({ services, who, body }) {

@@ -37,3 +37,15 @@ export function pageOf<Row extends Position>(rows: Row[], limit: number): { rows
   const last = page.at(-1);
   return { rows: page, cursor: rows.length > limit && last !== undefined ? writeCursor(last) : null };
 }
+
+/** A page of rows that are all at hand, in their order. One that went since the page before leaves no gap and no repeat. */
+export function pageOfAll<Row>(
+  rows: readonly Row[],
+  { idOf, limit, cursor }: { idOf: (row: Row) => string; limit: number; cursor: Position | undefined },
+): { rows: Row[]; cursor: string | null } {
+  const found = cursor === undefined ? -1 : rows.findIndex((row) => idOf(row) === cursor.member);
+  const start = cursor === undefined ? 0 : found < 0 ? Math.max(0, cursor.order) : found + 1;
+  const left = rows.slice(start).map((row, index) => ({ row, order: start + index, member: idOf(row) }));
+  const page = pageOf(left, limit);
+  return { rows: page.rows.map(({ row }) => row), cursor: page.cursor };
+}

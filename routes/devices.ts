@@ -3,7 +3,7 @@ import type { AccountMessage, ListedDevice } from '../actors/account.js';
 import type { Claim, ClaimMessage } from '../actors/claim.js';
 import type { Device, DeviceMessage } from '../actors/device.js';
 import { drawId } from '../src/draw.js';
-import { makeClaim } from '../src/secrets/tokens.js';
+import { makeSecret } from '../src/secrets/tokens.js';
 import { partitionOfId } from '../src/vocabulary/ids.js';
 import { LIMITS } from '../src/vocabulary/limits.js';
 import { isRefusal, refuse } from '../src/vocabulary/refusals.js';
@@ -28,7 +28,7 @@ export const DEVICE_MANAGEMENT_ROUTES: readonly Route[] = [
       const { account_id } = who;
       const drawn = () => drawId({ partition: partitionOfId(account_id), now_ms: clock.now() });
       const claim_id = drawn();
-      const { claim, secret_hash } = makeClaim(keys, claim_id);
+      const { text: claim, secret_hash } = makeSecret(keys, 'claim', claim_id);
       const message: ClaimMessage = {
         type: 'create',
         account_id,

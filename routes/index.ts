@@ -5,6 +5,7 @@ import { CLAIM_ROUTES } from './device/claims.js';
 import { DEVICE_STREAM_ROUTES } from './device/streams.js';
 import { DEVICE_MANAGEMENT_ROUTES } from './devices.js';
 import { EVENT_ROUTES } from './events.js';
+import { INVITATION_ROUTES } from './invitations.js';
 import { MCP_ROUTES } from './mcp/messages.js';
 import { ME_ROUTES } from './me.js';
 import { AUTHORIZE_ROUTES } from './oauth/authorize.js';
@@ -17,10 +18,12 @@ import { SIGN_IN_ROUTES } from './oauth/sign_in.js';
 import { TOKEN_ROUTES } from './oauth/token.js';
 import { OPERATOR_ROUTES } from './operator.js';
 import { ASSET_ROUTES } from './pages/assets.js';
+import { PERSONAL_ACCESS_TOKEN_ROUTES } from './personal_access_tokens.js';
 import type { Route } from './route.js';
 import { STAFF_CLIENT_ROUTES } from './staff_clients.js';
 import { STAFF_GRANT_ROUTES } from './staff_grants.js';
 import { STREAM_ROUTES } from './streams.js';
+import { WORKSPACE_ROUTES } from './workspaces.js';
 
 /** The whole API: what each listener serves. */
 export const ROUTES: Record<'public' | 'device' | 'operator', readonly Route[]> = {
@@ -28,6 +31,9 @@ export const ROUTES: Record<'public' | 'device' | 'operator', readonly Route[]> 
     ...AUTH_ROUTES,
     ...ME_ROUTES,
     ...CONNECTION_ROUTES,
+    ...PERSONAL_ACCESS_TOKEN_ROUTES,
+    ...WORKSPACE_ROUTES,
+    ...INVITATION_ROUTES,
     ...EVENT_ROUTES,
     ...DEVICE_MANAGEMENT_ROUTES,
     ...STREAM_ROUTES,

@@ -4,11 +4,13 @@ import type { Socket } from 'node:net';
 import cors from '@fastify/cors';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
+import { LIFE_ENDED } from '../src/runtime/activation.js';
 import { equalBytes } from '../src/secrets/server_keys.js';
 import type { Services } from '../src/services.js';
 import { StoreUnavailable } from '../src/store/store.js';
 import { isId } from '../src/vocabulary/ids.js';
 import { LIMITS } from '../src/vocabulary/limits.js';
+import { isEnabled } from '../src/vocabulary/permissions.js';
 import { isRefusal, REFUSALS, type Refusal, type RefusalCode, refuse } from '../src/vocabulary/refusals.js';
 import { decodeCbor } from '../src/wire/cbor.js';
 import { isForm, readParameters, repeatProblem } from '../src/wire/form.js';
@@ -18,7 +20,7 @@ import { type Answering, sendAnswer, sendRefusal } from './answers.js';
 import { deviceIdentityOf } from './device/identity.js';
 import { isWelcomeOrigin } from './mcp/origin.js';
 import { resourceMetadataOf } from './oauth/issuer.js';
-import { principalOf } from './principal.js';
+import { accountDeleted, principalOf } from './principal.js';
 import { overRate } from './rates.js';
 import type { Call, Dialect, Route } from './route.js';
 
@@ -35,6 +37,9 @@ const BODY_MAX_MS = 10_000;
 /** A refused body larger than this is not read to its end: the connection closes instead. */
 const UNREAD_BODY_BYTES_MAX = 16 * 1024;
 const AWAY = refuse('UNAVAILABLE', 'The service is not available at the moment.', { retry_after_s: 2 });
+const ONLY_APPS = refuse('FORBIDDEN', 'A personal access token can not do this; sign in with an app.');
+const ONLY_OWN_APPS = refuse('FORBIDDEN', 'Only our own apps may do this.');
+const SHARING_OFF = refuse('WORKSPACE_SHARING_REQUIRED', 'Workspace sharing is not available to this account.');
 const ONLY_SESSIONS = refuse('FORBIDDEN', 'This is for app sessions; apps of OAuth sign out or revoke their grant.');
 const NOT_FOUND = refuse('NOT_FOUND', 'There is nothing at this address.');
 
@@ -227,6 +232,7 @@ function mountRoute(
       >;
       const answer = await route.handler(call);
       if (reply.sent) return reply;
+      if (answer === LIFE_ENDED) return refused(await endedMeanwhile(services, { kind, route, request }));
       if (route.status !== undefined) reply.code(route.status);
       return sendAnswer(as(request), { request, reply }, answer);
     },
@@ -264,10 +270,14 @@ async function admit(
       break;
     }
     case 'account':
+    case 'app':
     case 'session': {
       const principal = await principalOf(services, request, dialect === 'mcp' ? 'mcp' : 'rest');
       if (isRefusal(principal)) return principal;
+      const deleted = route.deleted_too ? null : accountDeleted(principal.account);
+      if (deleted !== null) return deleted;
       if (route.credential === 'session' && principal.kind !== 'app_session') return ONLY_SESSIONS;
+      if (route.credential === 'app' && principal.kind === 'personal_access_token') return ONLY_APPS;
       if (
         route.permission !== undefined &&
         !route.permission.some((wanted) => principal.permissions.includes(wanted))
@@ -276,6 +286,8 @@ async function admit(
           ...(principal.kind === 'oauth' ? { scope: route.permission } : {}),
         });
       }
+      if (route.own_apps && principal.client?.first_party === false) return ONLY_OWN_APPS;
+      if (route.sharing && !isEnabled(principal.account.entitlements, 'workspace.sharing')) return SHARING_OFF;
       admitted = { who: principal };
       break;
     }
@@ -290,6 +302,17 @@ async function admit(
     return refuse('NOT_ACCEPTABLE', 'Answers come as application/json or application/cbor.');
   }
   return admitted;
+}
+
+/** What a caller is told whose credential, or whose device's account, ended while the request was under way. */
+async function endedMeanwhile(
+  services: Services,
+  { kind, route, request }: { kind: ListenerKind; route: Route; request: FastifyRequest },
+): Promise<Refusal> {
+  if (route.credential === 'device') return AWAY; // the device comes again, and hears it then
+  const { rate: _, ...uncounted } = route;
+  const again = await admit(services, kind, uncounted, request);
+  return isRefusal(again) ? again : AWAY; // it holds still, under another life: once more, then
 }
 
 /** Asks for the body and gives it a bounded time: a client that drips it holds nothing for long. */

@@ -1,11 +1,28 @@
 import { z } from 'zod';
 import type { AccountMessage, AccountView } from '../actors/account.js';
+import { drawId } from '../src/draw.js';
+import { deletionMail } from '../src/mail/deletion_mail.js';
+import { sealMail } from '../src/mail/sealed_mail.js';
+import type { Services } from '../src/services.js';
+import type { Guard } from '../src/store/store.js';
+import { partitionOfId } from '../src/vocabulary/ids.js';
 import { LIMITS } from '../src/vocabulary/limits.js';
 import { ENTITLEMENT_DEFAULTS } from '../src/vocabulary/permissions.js';
-import { isRefusal } from '../src/vocabulary/refusals.js';
+import { isRefusal, type Refusal, refuse } from '../src/vocabulary/refusals.js';
 import { trimmedText } from './forms.js';
 import type { Principal } from './principal.js';
 import { accountRoute, type Route } from './route.js';
+import { workspacesOf } from './workspace_views.js';
+
+const NOT_RECENT = refuse(
+  'REAUTHENTICATION_REQUIRED',
+  `Deleting the account needs a code entered within the last ${LIMITS.recent_sign_in_ms / 60_000} minutes; sign in again.`,
+);
+const STILL_LEAVING = refuse(
+  'UNAVAILABLE',
+  'A shared workspace has not answered yet; the account is deleted or kept within seconds. Look again.',
+  { retry_after_s: 5 },
+);
 
 /** The signed-in account. Interface: "Account". */
 export const ME_ROUTES: readonly Route[] = [
@@ -33,11 +50,57 @@ export const ME_ROUTES: readonly Route[] = [
       return isRefusal(account) ? account : accountView(account, who);
     },
   }),
+
+  accountRoute({
+    method: 'DELETE',
+    path: '/me',
+    credential: 'app',
+    permission: ['account:manage'],
+    status: 204,
+    async handler({ services, who }) {
+      const { verified_at_ms, account } = who;
+      const is_recent = verified_at_ms !== null && services.clock.now() <= verified_at_ms + LIMITS.recent_sign_in_ms;
+      return is_recent ? deleteAccount(services, account, who.guards) : NOT_RECENT;
+    },
+  }),
+
+  accountRoute({
+    method: 'POST',
+    path: '/me/restore',
+    credential: 'app',
+    permission: ['account:manage'],
+    deleted_too: true,
+    status: 204,
+    async handler({ services: { runtime }, who }) {
+      const message: AccountMessage = { type: 'restore' };
+      return runtime.askSettled({ kind: 'account', id: who.account_id }, message, who.guards);
+    },
+  }),
 ];
+
+/** Deletes the account when every shared workspace can do without it; answers what came of it. */
+async function deleteAccount(services: Services, account: AccountView, guards: Guard[]): Promise<unknown | Refusal> {
+  const { clock, keys, mails, runtime } = services;
+  const erase_at_ms = clock.now() + LIMITS.erase_after_ms;
+  const { restore_url } = services.addresses();
+  const mail = {
+    mail_id: drawId({ partition: 0, now_ms: clock.now() }),
+    sealed: sealMail(keys, deletionMail({ to: account.email, erase_at_ms, restore_url })),
+  };
+  const address = { kind: 'account', id: account.id };
+  const begun = await runtime.askSettled(address, { type: 'delete', mail } satisfies AccountMessage, guards);
+  if (isRefusal(begun)) return begun;
+  const ask: AccountMessage = { type: 'deletion_outcome' };
+  const answer = await runtime.ask<{ outcome: 'deleted' | 'leaving' }>(address, ask);
+  if (isRefusal(answer)) return answer;
+  if (answer.outcome === 'leaving') return STILL_LEAVING;
+  void mails.sendDue(partitionOfId(account.id)); // the answer does not wait for it
+  return null;
+}
 
 /** The Account of the interface; permissions are those that the calling credential can use. */
 function accountView(account: AccountView, who: Principal) {
-  const { id, email, name, entitlements, private_workspace } = account;
+  const { id, email, name, entitlements } = account;
   const enabled = { ...ENTITLEMENT_DEFAULTS, ...entitlements };
   return {
     id,
@@ -47,6 +110,9 @@ function accountView(account: AccountView, who: Principal) {
     permissions: account.permissions.filter((permission) => who.permissions.includes(permission)),
     sharing_enabled: enabled['workspace.sharing'],
     agent_enabled: enabled['agent.experimental'],
-    workspaces: [{ ...private_workspace, private: true, role: 'owner' }],
+    workspaces: workspacesOf(account).map(({ id, name, private: is_private, role }) => ({
+      ...{ id, name, role },
+      private: is_private,
+    })),
   };
 }

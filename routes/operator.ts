@@ -9,12 +9,13 @@ import { outboxFolder } from '../src/mail/outbox_folder.js';
 import { listOutbox } from '../src/mail/outbox_mailer.js';
 import type { Services } from '../src/services.js';
 import { decodeStored } from '../src/store/codec.js';
-import { PARTITIONS } from '../src/vocabulary/ids.js';
+import { ownerOfPrivateWorkspace, PARTITIONS } from '../src/vocabulary/ids.js';
 import { ENTITLEMENTS, type Entitlement } from '../src/vocabulary/permissions.js';
 import { isRefusal, type Refusal, refuse } from '../src/vocabulary/refusals.js';
 import { accountNamed } from './account_of_email.js';
 import { listLimit, whole } from './forms.js';
 import { openRoute, operatorRoute, type Route } from './route.js';
+import { askWorkspace } from './workspace_calls.js';
 
 /** The operator port. Choices: "Operator port". Answers are plain JSON; refusals keep the envelope. */
 
@@ -135,6 +136,21 @@ export const OPERATOR_ROUTES: readonly Route[] = [
   }),
 
   operatorRoute({
+    method: 'GET',
+    path: '/ops/erasures',
+    credential: 'operator',
+    handler: async ({ services: { erasures } }) => ({ items: await erasures.list() }),
+  }),
+
+  operatorRoute({
+    method: 'DELETE',
+    path: '/ops/workspaces/:id',
+    credential: 'operator',
+    status: 204,
+    handler: async ({ services, params }) => deleteWorkspace(services, params.id as string),
+  }),
+
+  operatorRoute({
     method: 'POST',
     path: '/ops/clock',
     credential: 'operator',
@@ -196,6 +212,16 @@ async function switchEntitlement(
   const account = await runtime.ask<AccountView>({ kind: 'account', id: account_id }, message);
   if (isRefusal(account)) return account;
   return { account_id, entitlements: account.entitlements, permissions: account.permissions };
+}
+
+async function deleteWorkspace(services: Services, id: string): Promise<unknown | Refusal> {
+  const owner = ownerOfPrivateWorkspace(id);
+  if (owner !== null) {
+    const account = await accountNamed(services, owner.account_id);
+    const is_private = !isRefusal(account) && account.private_workspace.id === id;
+    if (is_private) return refuse('CONFLICT', 'A private workspace goes with its account alone.');
+  }
+  return askWorkspace(services, id, { type: 'staff_delete' });
 }
 
 /** What threw too often, over all partitions, without its content. */

@@ -2,10 +2,13 @@ import { hash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import type { AccountMessage, AccountView } from '../actors/account.js';
+import { eraseAtMs, isOpen } from '../actors/account_state.js';
 import type { AppSession, AppSessionMessage } from '../actors/app_session.js';
 import type { Grant, GrantMessage } from '../actors/grant.js';
+import type { PersonalAccessToken, PersonalAccessTokenMessage } from '../actors/personal_access_token.js';
+import type { Client } from '../src/oauth_clients/client.js';
 import type { AccessClaims } from '../src/secrets/access_tokens.js';
-import { isGenuine, parseToken } from '../src/secrets/tokens.js';
+import { isGenuine, isSecret, PERSONAL_ACCESS_TOKEN_PREFIX, parseSecret, parseToken } from '../src/secrets/tokens.js';
 import type { Services } from '../src/services.js';
 import type { Guard } from '../src/store/store.js';
 import type { Issuer } from '../src/vocabulary/audiences.js';
@@ -16,16 +19,16 @@ import { issuerOf } from './oauth/issuer.js';
 
 /** Who calls an account route, as of this request. */
 export type Principal = {
-  kind: 'app_session' | 'oauth';
-  /** The app session, or the grant. */
+  kind: 'app_session' | 'oauth' | 'personal_access_token';
+  /** The app session, the grant, or the token. */
   credential_id: string;
-  /** Which client acts for the account, and the names of scopes it was granted; null for an app session. */
-  client: { client_id: string; scopes: readonly string[] } | null;
+  /** Which client acts for the account, and the names of scopes it was granted; null where it is none. */
+  client: { client_id: string; first_party: boolean; scopes: readonly string[] } | null;
   account_id: string;
   account: AccountView;
   permissions: readonly Permission[];
-  /** When the emailed code behind the credential was entered. */
-  verified_at_ms: number;
+  /** When the emailed code behind the credential was entered; null where none was. */
+  verified_at_ms: number | null;
   /** Hold every commit made for this credential to the lives it was authorised under. */
   guards: Guard[];
 };
@@ -34,7 +37,7 @@ const REMEMBERED_MAX = 50_000;
 const NO_TOKEN = refuse('UNAUTHORIZED', 'This route needs an Authorization header with a bearer token.');
 const BAD_TOKEN = refuse('UNAUTHORIZED', 'The token is unknown, expired or revoked.');
 const OTHER_AUDIENCE = refuse('UNAUTHORIZED', 'The token was made for /mcp alone.');
-const NOT_FOR_MCP = refuse('FORBIDDEN', 'MCP takes OAuth access tokens, not app sessions.');
+const NOT_FOR_MCP = refuse('FORBIDDEN', 'MCP takes OAuth access tokens and personal access tokens, not app sessions.');
 
 /** App tokens found genuine, by hash: only that they are ours. That they still hold is asked with every request. */
 const genuine = new LRUCache<string, { session_id: string; serial: number }>({ max: REMEMBERED_MAX });
@@ -49,6 +52,7 @@ export async function principalOf(
   if (header === undefined) return NO_TOKEN;
   const token = /^Bearer +([\x21-\x7e]{1,4096})$/i.exec(header)?.[1];
   if (token === undefined) return NO_TOKEN;
+  if (token.startsWith(PERSONAL_ACCESS_TOKEN_PREFIX)) return tokenPrincipal(services, token);
   if (!token.startsWith('sps_')) return oauthPrincipal(services, { token, issuer: issuerOf(services, request), at });
   const principal = await appSessionPrincipal(services, token);
   return at === 'mcp' && !isRefusal(principal) ? NOT_FOR_MCP : principal;
@@ -70,8 +74,7 @@ async function appSessionPrincipal({ keys, runtime }: Services, token: string): 
   const use: AppSessionMessage = { type: 'use', serial: known.serial };
   const session = await runtime.ask<AppSession>({ kind: 'app_session', id: known.session_id }, use);
   if (isRefusal(session)) return session;
-  const view: AccountMessage = { type: 'view' };
-  const account = await runtime.ask<AccountView>({ kind: 'account', id: session.account_id }, view);
+  const account = await accountNow(runtime, session.account_id);
   if (isRefusal(account)) return account;
   if (session.born.app_sessions !== account.lives.app_sessions) return BAD_TOKEN;
   const { account_id } = session;
@@ -90,19 +93,63 @@ async function appSessionPrincipal({ keys, runtime }: Services, token: string): 
   };
 }
 
+async function tokenPrincipal({ keys, runtime }: Services, text: string): Promise<Principal | Refusal> {
+  const parsed = parseSecret('personal_access_token', text);
+  if (parsed === null) return BAD_TOKEN;
+  const address = { kind: 'personal_access_token', id: parsed.id };
+  const view: PersonalAccessTokenMessage = { type: 'view' };
+  const found = await runtime.ask<PersonalAccessToken>(address, view);
+  if (isRefusal(found)) return found.refused === 'UNAUTHORIZED' ? BAD_TOKEN : found;
+  if (!isSecret(keys, 'personal_access_token', parsed, found.secret_hash)) return BAD_TOKEN;
+  const { account_id, born } = found;
+  const account = await accountNow(runtime, account_id);
+  if (isRefusal(account)) return account;
+  const stands = account.tokens.some(({ id }) => id === parsed.id) && born.tokens === account.lives.tokens;
+  if (!stands) return BAD_TOKEN;
+  const use: PersonalAccessTokenMessage = { type: 'use' };
+  const token = await runtime.ask<PersonalAccessToken>(address, use);
+  if (isRefusal(token)) return token.refused === 'UNAUTHORIZED' ? BAD_TOKEN : token;
+  return {
+    kind: 'personal_access_token',
+    credential_id: parsed.id,
+    client: null,
+    account_id,
+    account,
+    permissions: account.permissions.filter((name) => token.permissions.includes(name)),
+    verified_at_ms: null,
+    guards: [
+      { guard: 'life', account_id, life: 'account', value: account.lives.account },
+      { guard: 'life', account_id, life: 'tokens', value: born.tokens },
+    ],
+  };
+}
+
+function accountNow(runtime: Services['runtime'], account_id: string): Promise<AccountView | Refusal> {
+  const view: AccountMessage = { type: 'view' };
+  return runtime.ask<AccountView>({ kind: 'account', id: account_id }, view);
+}
+
+/** What every request but those of signing out and coming back is told of an account that is deleted. */
+export function accountDeleted(account: AccountView): Refusal | null {
+  if (isOpen(account)) return null;
+  const at_ms = eraseAtMs(account);
+  const erase_at = at_ms === null ? null : new Date(at_ms).toISOString();
+  return refuse('ACCOUNT_DELETED', 'The account is deleted.', { extra: { erase_at } });
+}
+
 async function oauthPrincipal(
   services: Services,
   { token, issuer, at }: { token: string; issuer: Issuer; at: 'rest' | 'mcp' },
 ): Promise<Principal | Refusal> {
   const holder = await accessTokenHolder(services, token, issuer);
   if (isRefusal(holder)) return holder;
-  const { claims, grant, account, permissions } = holder;
+  const { claims, grant, client, account, permissions } = holder;
   if (at === 'rest' && claims.audience !== 'api') return OTHER_AUDIENCE;
   const { account_id } = grant;
   return {
     kind: 'oauth',
     credential_id: claims.grant_id,
-    client: { client_id: grant.client_id, scopes: claims.scopes },
+    client: { client_id: grant.client_id, first_party: client.party === 'first', scopes: claims.scopes },
     account_id,
     account,
     permissions,
@@ -118,6 +165,7 @@ async function oauthPrincipal(
 export type AccessTokenHolder = {
   claims: AccessClaims;
   grant: Grant;
+  client: Client;
   account: AccountView;
   /** What its scopes allow and the account holds. */
   permissions: readonly Permission[];
@@ -131,16 +179,15 @@ export async function accessTokenHolder(
   const claims = await access_tokens.verify(token, issuer);
   if (claims === null) return BAD_TOKEN;
   const use: GrantMessage = { type: 'use', generation: claims.generation };
-  const view: AccountMessage = { type: 'view' };
   // The token names all three, so that they are asked at once.
   const [grant, account, client] = await Promise.all([
     runtime.ask<Grant>({ kind: 'grant', id: claims.grant_id }, use),
-    runtime.ask<AccountView>({ kind: 'account', id: claims.account_id }, view),
+    accountNow(runtime, claims.account_id),
     clients.find(claims.client_id),
   ]);
   if (isRefusal(grant)) return grant;
   if (isRefusal(account)) return account;
   if (client === null || grant.born.grants !== account.lives.grants) return BAD_TOKEN;
   const allowed = permissionsOfScopes(claims.scopes);
-  return { claims, grant, account, permissions: account.permissions.filter((name) => allowed.includes(name)) };
+  return { claims, grant, client, account, permissions: account.permissions.filter((name) => allowed.includes(name)) };
 }

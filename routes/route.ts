@@ -36,10 +36,19 @@ export type Route = {
   method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
   /** Fastify's form; `:name` is a parameter, and one whose name ends in `id` must be a UUID. */
   path: string;
-  /** `session`: app sessions only. `device`: a client certificate. */
-  credential: 'none' | 'account' | 'session' | 'device' | 'operator';
+  /**
+   * `account`: whatever acts for an account. `app`: the same, but no personal access token. `session`: app sessions
+   * only. `device`: a client certificate.
+   */
+  credential: 'none' | 'account' | 'app' | 'session' | 'device' | 'operator';
   /** The caller must hold one of these. */
   permission?: readonly Permission[];
+  /** No third-party client, whatever its scopes. */
+  own_apps?: true;
+  /** Serves deleted accounts as well. */
+  deleted_too?: true;
+  /** Only for accounts with the entitlement workspace.sharing. */
+  sharing?: true;
   rate?: RateName;
   status?: 200 | 201 | 204;
   /** `rest` when absent. */

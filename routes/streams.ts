@@ -1,10 +1,11 @@
 import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
 import type { Chunk, ListedChunk, Stream, StreamMessage } from '../actors/stream.js';
+import { blobKey } from '../src/blobs/blob_keys.js';
 import type { Services } from '../src/services.js';
 import { partitionOfId, streamOfChunk } from '../src/vocabulary/ids.js';
 import { isRefusal, type Refusal, refuse } from '../src/vocabulary/refusals.js';
-import { blobKey, readRange } from './blobs.js';
+import { readRange } from './byte_range.js';
 import { listCursor, type Position, pageOf } from './cursors.js';
 import { listLimit } from './forms.js';
 import type { Principal } from './principal.js';

@@ -27,6 +27,7 @@ import {
 import { RegisteredClients } from './oauth_clients/registered_clients.js';
 import { holdDataFolder } from './process/data_folder.js';
 import { askRedis, checkRedis } from './process/redis_checks.js';
+import { rewriteAppendOnlyFile } from './process/redis_rewrite.js';
 import { startRedis } from './process/redis_server.js';
 import { RateLimits } from './rate_limits.js';
 import { makeMetrics } from './runtime/metrics.js';
@@ -41,6 +42,7 @@ import { loadLibrary, openRedis, type RedisPlace } from './store/redis_connectio
 import { RedisStore } from './store/redis_store.js';
 import { WrittenOnceRedis } from './store/written_once.js';
 import { LIMITS } from './vocabulary/limits.js';
+import { ErasureWorker } from './workers/erasures.js';
 import { MailWorker } from './workers/mail_worker.js';
 import { OutboxRelay } from './workers/outbox_relay.js';
 import { ReminderWorker } from './workers/reminder_worker.js';
@@ -141,7 +143,9 @@ async function startParts(settings: Settings, log: Logger, stops: (() => unknown
   const relay = new OutboxRelay({ store, runtime, metrics, log });
   const reminders = new ReminderWorker({ store, runtime, metrics, log, now: clock.now });
   const mails = new MailWorker({ store, mail, keys, metrics, now: clock.now });
-  for (const worker of [mails, reminders, relay]) {
+  const rewriteDisk = () => rewriteAppendOnlyFile(redis, log);
+  const erasures = new ErasureWorker({ store, runtime, blobs, metrics, log, now: clock.now, rewriteDisk });
+  for (const worker of [mails, reminders, relay, erasures]) {
     worker.start();
     stops.push(() => worker.stop());
   }
@@ -167,6 +171,7 @@ async function startParts(settings: Settings, log: Logger, stops: (() => unknown
     blobs,
     mail,
     mails,
+    erasures,
     rates: new RateLimits(
       {
         sign_ins_begun: settings.rate_sign_ins_begun,
@@ -188,6 +193,7 @@ async function startParts(settings: Settings, log: Logger, stops: (() => unknown
         const fired = await reminders.look();
         await relay.drain();
         await mails.look();
+        await erasures.look();
         if (fired === 0) return;
       }
     },

@@ -14,6 +14,7 @@ import type { SigningKeys } from './secrets/signing_keys.js';
 import type { publicAddresses, Settings } from './settings.js';
 import type { IssuedCertificates } from './store/issued_certificates.js';
 import type { Store } from './store/store.js';
+import type { ErasureWorker } from './workers/erasures.js';
 import type { MailWorker } from './workers/mail_worker.js';
 
 /** What routes and workers work with; made once at the start. */
@@ -34,6 +35,7 @@ export type Services = {
   blobs: BlobStore;
   mail: MailSender;
   mails: MailWorker;
+  erasures: ErasureWorker;
   rates: RateLimits;
   authority: Authority;
   certificates: IssuedCertificates;

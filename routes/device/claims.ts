@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import { type Binding, type BindingMessage, UNBOUND } from '../../actors/binding.js';
+import { UNBOUND } from '../../actors/binding.js';
 import type { Claim, ClaimMessage } from '../../actors/claim.js';
 import type { Device, DeviceMessage } from '../../actors/device.js';
-import { isClaimSecret, parseClaim } from '../../src/secrets/tokens.js';
+import { isSecret, parseSecret } from '../../src/secrets/tokens.js';
 import type { Services } from '../../src/services.js';
 import { LIMITS } from '../../src/vocabulary/limits.js';
 import { isRefusal, type Refusal, refuse } from '../../src/vocabulary/refusals.js';
 import { deviceRoute, type Route } from '../route.js';
-import { boundBy } from './bound.js';
+import { boundBy, openAccount } from './bound.js';
 
 /** How a device comes to be bound to an account. Choices: "Devices". */
 
@@ -24,13 +24,15 @@ export const CLAIM_ROUTES: readonly Route[] = [
     // An owner claim ignores ble_address, whatever it holds.
     body: z.object({ claim: z.string('must be the text of a claim').max(200), ble_address: z.unknown().optional() }),
     async handler({ services, who: { device_id }, body }) {
-      const parsed = parseClaim(body.claim);
+      const parsed = parseSecret('claim', body.claim);
       if (parsed === null) return UNKNOWN_CLAIM;
       const { runtime, keys } = services;
-      const address = { kind: 'claim', id: parsed.claim_id };
+      const address = { kind: 'claim', id: parsed.id };
       const claim = await runtime.ask<Claim>(address, { type: 'view' } satisfies ClaimMessage);
       if (isRefusal(claim)) return claim;
-      if (!isClaimSecret(keys, parsed, claim.secret_hash)) return UNKNOWN_CLAIM;
+      if (!isSecret(keys, 'claim', parsed, claim.secret_hash)) return UNKNOWN_CLAIM;
+      const open = await openAccount(services, claim.account_id);
+      if (isRefusal(open)) return open;
       const redeemed = await runtime.askSettled<Claim>(address, { type: 'redeem', device_id } satisfies ClaimMessage);
       if (isRefusal(redeemed)) return redeemed;
       const outcome = await outcomeOf(services, address, device_id);
@@ -90,13 +92,12 @@ async function bindingView(
   services: Services,
   { device_id, epoch }: { device_id: string; epoch: string },
 ): Promise<unknown | Refusal> {
-  const message: BindingMessage = { type: 'view', device_id };
-  const binding = await services.runtime.ask<Binding>({ kind: 'binding', id: epoch }, message);
-  if (isRefusal(binding)) return binding;
+  const bound = await boundBy(services, { device_id, epoch });
+  if (isRefusal(bound)) return bound;
   return {
     kind: 'owner',
     binding_epoch: epoch,
-    owner_user_id: binding.account_id,
+    owner_user_id: bound.binding.account_id,
     source_device_id: device_id,
     session: null,
     server_time: new Date(services.clock.now()).toISOString(),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isOauthError, oauthError } from '../../src/vocabulary/oauth_errors.js';
 import { isEnabled } from '../../src/vocabulary/permissions.js';
 import { isRefusal } from '../../src/vocabulary/refusals.js';
-import { accessTokenHolder } from '../principal.js';
+import { accessTokenHolder, accountDeleted } from '../principal.js';
 import { openRoute, type Route } from '../route.js';
 import { authenticateOwnServer } from './client_authentication.js';
 import { issuerOf } from './issuer.js';
@@ -30,6 +30,8 @@ export const INTROSPECT_ROUTES: readonly Route[] = [
       // Only what is known to be over is inactive: trouble of ours says nothing about a token.
       if (isRefusal(holder)) return holder.refused === 'UNAUTHORIZED' ? { active: false } : holder;
       const { account, claims, permissions } = holder;
+      // Nobody may act for it but to sign out and to restore it, and that is asked for here.
+      if (accountDeleted(account) !== null) return { active: false };
       return {
         active: true,
         token_type: 'Bearer',

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { BrowserSignIn, BrowserSignInMessage, DrawnGrant } from '../../actors/browser_sign_in.js';
 import { CAPTCHA_AWAY, checkCaptcha } from '../../src/captcha.js';
-import { drawId, drawPartition } from '../../src/draw.js';
+import { drawId } from '../../src/draw.js';
 import { redirectHost } from '../../src/oauth_clients/redirect_uris.js';
 import { deriveToken, drawSeed, isGenuine, parseToken } from '../../src/secrets/tokens.js';
 import type { Services } from '../../src/services.js';
@@ -184,13 +184,13 @@ async function enter(visit: Visit, email: string): Promise<Answer> {
   const account = await accountBehind(services, request, email);
   if (isRefusal(account)) return account;
   const born = { account: account.lives.account, grants: account.lives.grants };
-  const now_ms = services.clock.now();
   const entered = await ask(visit, {
     type: 'enter',
     email,
     account: { account_id: account.id, born },
     session: {
-      id: drawId({ partition: drawPartition(), now_ms }),
+      // With the account, whose erasure must find it.
+      id: drawId({ partition: partitionOfId(account.id), now_ms: services.clock.now() }),
       ...drawSeed(services.keys),
     },
     grant: drawGrant(services, account.id),

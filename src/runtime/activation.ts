@@ -47,7 +47,8 @@ const AWAY = refuse('UNAVAILABLE', 'Storage is not available at the moment.', { 
 const CONTENDED = refuse('UNAVAILABLE', 'This entity is being changed from too many sides.', { retry_after_s: 1 });
 const PARKED = refuse('INTERNAL', 'This entity is out of service.');
 const BUG = refuse('INTERNAL', 'Something went wrong on our side.');
-const LIFE_ENDED = refuse('UNAUTHORIZED', 'The credential has ended.');
+/** The commit came too late for the credential that it was made for. */
+export const LIFE_ENDED = refuse('UNAUTHORIZED', 'The credential has ended.');
 
 /** One entity in memory: a bounded mailbox, and turns that decide a batch and save it with one commit. */
 export class Activation {
@@ -273,7 +274,7 @@ export class Activation {
       place: this.place,
       commit_id,
       expected: this.#fence,
-      mode: state === null ? 'end' : 'put',
+      mode: state !== null ? 'put' : folded.vanishes ? 'vanish' : 'end',
       snapshot: encodeStored(snapshot),
       now_ms,
       guards: folded.guards.map(({ guard }) => guard),

@@ -33,6 +33,8 @@ export type Fold = {
   tells: Tell[];
   /** False when nothing is to be saved. */
   changed: boolean;
+  /** Nothing of the entity is to be left. */
+  vanishes: boolean;
 };
 
 export type FoldInput = {
@@ -55,7 +57,15 @@ export type FoldInput = {
 export function fold(input: FoldInput): Fold {
   const { kind, address, batch, now_ms } = input;
   const facts = new BatchFacts(address.id, input.rows);
-  const result: Fold = { entity: { ...input.entity }, outcomes: [], guards: [], writes: [], tells: [], changed: false };
+  const result: Fold = {
+    entity: { ...input.entity },
+    outcomes: [],
+    guards: [],
+    writes: [],
+    tells: [],
+    changed: false,
+    vanishes: false,
+  };
   const moved = new Set<string>(); // lives and reminders that this batch moves: guards look at them as they were before
   for (const [index, incoming] of batch.entries()) {
     const { message, source } = incoming;
@@ -82,7 +92,7 @@ export function fold(input: FoldInput): Fold {
         tells_before: result.tells.length,
         tells,
       };
-      for (const effect of decision.effects ?? []) writes.push(writeOf(effect, context));
+      for (const effect of decision.effects ?? []) writes.push(...writesOf(effect, context));
     } catch (error) {
       result.outcomes.push({ outcome: 'threw', error });
       continue;
@@ -94,6 +104,7 @@ export function fold(input: FoldInput): Fold {
     if (source.from === 'ask' && !moves && effects.length === 0) continue;
     if (source.from === 'tell' && !exists && effects.length === 0) continue;
     result.changed = true;
+    if (effects.some(({ effect }) => effect === 'vanish')) result.vanishes = true;
     if (decision.next !== undefined) result.entity = { ...result.entity, state: decision.next };
     if (source.from === 'tell') {
       result.entity = { ...result.entity, marks: { ...result.entity.marks, [source.partition]: source.number } };
@@ -138,7 +149,11 @@ type WriteContext = {
   tells: Tell[];
 };
 
-function writeOf(effect: Effect, context: WriteContext): Write {
+function writesOf(effect: Effect, context: WriteContext): Write[] {
+  return effect.effect === 'vanish' ? [] : [writeOf(effect, context)];
+}
+
+function writeOf(effect: Exclude<Effect, { effect: 'vanish' }>, context: WriteContext): Write {
   switch (effect.effect) {
     case 'put': {
       const { collection, id, order } = effect;
@@ -188,9 +203,16 @@ function writeOf(effect: Effect, context: WriteContext): Write {
       return { write: 'delist', account_id: effect.account_id, list: effect.list, member: effect.member };
     case 'raise':
       return { write: 'raise', account_id: effect.account_id, life: effect.life };
+    case 'drop_log':
+      return { write: 'drop_log', account_id: effect.account_id };
+    case 'job': {
+      const { job_id, job } = effect;
+      return { write: 'queue', queue: 'jobs', id: job_id, content: encodeStored(job), due_ms: context.now_ms };
+    }
     case 'mail': {
       const { mail_id, sealed, give_up_at_ms } = effect;
-      return { write: 'mail', mail_id, content: encodeStored({ sealed, give_up_at_ms }), due_ms: context.now_ms };
+      const content = encodeStored({ sealed, give_up_at_ms });
+      return { write: 'queue', queue: 'mails', id: mail_id, content, due_ms: context.now_ms };
     }
     default:
       return unreachable(effect);

@@ -45,6 +45,7 @@ export function makeMetrics() {
     set_aside: counter('set_aside_total', 'Tells and reminders set aside after throwing too often', 'what'),
     mails: counter('mails_total', 'Mails by outcome', 'outcome'),
     requests: seconds('http_request', 'Time of a request by listener, route and status', 'listener', 'route', 'status'),
+    erasures: gauge('erasures_running', 'Accounts being erased here at the moment'),
     uploads_bytes: counter('upload_bytes_total', 'Bytes of audio stored'),
     device_connections: gauge('device_connections', 'Open connections on the device listener'),
   };

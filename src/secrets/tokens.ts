@@ -21,9 +21,14 @@ const SEED_BYTES = 16;
 const MAC_BYTES = 24;
 const DERIVED_BYTES = 16 + 4 + MAC_BYTES;
 
-/** Claims lead home like tokens, with a random secret of which only the keyed hash is kept. */
-const CLAIM_PREFIX = 'spc_';
-const CLAIM_SECRET_BYTES = 16;
+/** These lead home as well, with a random secret of which only the keyed hash is kept. */
+const KEPT = {
+  claim: { prefix: 'spc_', secret_bytes: 16 },
+  personal_access_token: { prefix: 'svc_pat_', secret_bytes: 24 },
+} as const;
+export type KeptSecretKind = keyof typeof KEPT;
+/** What every personal access token begins with. Interface: "Credentials accepted". */
+export const PERSONAL_ACCESS_TOKEN_PREFIX = KEPT.personal_access_token.prefix;
 
 export type DerivedToken = { id: string; counter: number; mac: Uint8Array };
 
@@ -72,30 +77,27 @@ function macOf(
   return keys.keyedHashWith(of.key_id, kind, of.id, String(of.counter), of.seed)?.subarray(0, MAC_BYTES) ?? null;
 }
 
-/** A new claim for this entity: what the app shows, and what is kept of its secret. */
-export function makeClaim(keys: ServerKeys, claim_id: string): { claim: string; secret_hash: string } {
-  const secret = drawBytes(CLAIM_SECRET_BYTES);
-  const body = Buffer.concat([Buffer.from(claim_id.replaceAll('-', ''), 'hex'), secret]);
-  return {
-    claim: CLAIM_PREFIX + body.toString('base64url'),
-    secret_hash: keptHash(keys, 'claim', claim_id, secret),
-  };
+/** A new secret of this kind for an entity: the text that is shown once, and what is kept of it. */
+export function makeSecret(keys: ServerKeys, kind: KeptSecretKind, id: string): { text: string; secret_hash: string } {
+  const { prefix, secret_bytes } = KEPT[kind];
+  const secret = drawBytes(secret_bytes);
+  const body = Buffer.concat([Buffer.from(id.replaceAll('-', ''), 'hex'), secret]);
+  return { text: prefix + body.toString('base64url'), secret_hash: keptHash(keys, kind, id, secret) };
 }
 
-/** The id behind a claim and its secret; null for what has not the form of one. */
-export function parseClaim(claim: string): { claim_id: string; secret: Uint8Array } | null {
-  const body = decode(CLAIM_PREFIX, claim, 16 + CLAIM_SECRET_BYTES);
-  const claim_id = body === null ? null : idOf(body);
-  return body === null || claim_id === null ? null : { claim_id, secret: body.subarray(16) };
+export type ParsedSecret = { id: string; secret: Uint8Array };
+
+/** The id in such a text and the secret; null for what has not the form of one. */
+export function parseSecret(kind: KeptSecretKind, text: string): ParsedSecret | null {
+  const { prefix, secret_bytes } = KEPT[kind];
+  const body = decode(prefix, text, 16 + secret_bytes);
+  const id = body === null ? null : idOf(body);
+  return body === null || id === null ? null : { id, secret: body.subarray(16) };
 }
 
 /** Whether this is the secret whose hash was kept. */
-export function isClaimSecret(
-  keys: ServerKeys,
-  { claim_id, secret }: { claim_id: string; secret: Uint8Array },
-  kept: string,
-): boolean {
-  return isKeptHash(keys, kept, 'claim', claim_id, secret);
+export function isSecret(keys: ServerKeys, kind: KeptSecretKind, { id, secret }: ParsedSecret, kept: string): boolean {
+  return isKeptHash(keys, kept, kind, id, secret);
 }
 
 function decode(prefix: string, token: string, bytes: number): Buffer | null {

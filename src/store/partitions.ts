@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import calculateSlot from 'cluster-key-slot';
 import type { Address } from '../../actors/actor.js';
 import { PARTITIONS, partitionOfId } from '../vocabulary/ids.js';
+import type { QueueName } from './store.js';
 
 const SLOTS = 16_384;
 const SLOTS_APART = SLOTS / PARTITIONS;
@@ -91,12 +92,10 @@ export class PartitionKeys {
   get outboxCount(): string {
     return `${this.#prefix}outn`;
   }
-  /** Sorted set of due times, and the sealed contents, of mails to send. */
-  get mails(): string {
-    return `${this.#prefix}mail`;
-  }
-  get mailContents(): string {
-    return `${this.#prefix}mailc`;
+  /** Sorted set of due times, and the contents, of what waits for workers: sealed mails to send, jobs to do. */
+  queue(name: QueueName): { due: string; contents: string } {
+    const queue = { mails: 'mail', jobs: 'job' }[name];
+    return { due: this.#prefix + queue, contents: `${this.#prefix}${queue}c` };
   }
   /** Hash: tells and reminders that threw too often, until somebody retries them. */
   get setAside(): string {

@@ -13,6 +13,8 @@ import {
   type LogHead,
   type OutboxTell,
   type Place,
+  type Queued,
+  type QueueName,
   type Store,
   type StoredEntity,
   type StoredRow,
@@ -25,6 +27,8 @@ const ENTRY_BYTES = 20;
 const COMMIT_ID_BYTES = 12;
 /** An ended entity's header outlives every resend; with marks it outlives a long stop of the relay as well. */
 const ENDED_HEADER_MS = 30 * 24 * 3_600_000;
+/** Longer than an entity that is not used stays in memory: none there may find its header gone. */
+const VANISHED_HEADER_MS = 20 * 60_000;
 /** Ties in an ordered collection are read over in steps of this. */
 const TIES_STEP = 64;
 
@@ -32,6 +36,7 @@ const TIES_STEP = 64;
 type FcallBuffer = { fcallBuffer(name: string, keys: number, ...args: (string | number)[]): Promise<unknown> };
 
 type AccountPlace = { account_id: string; partition: number };
+type QueuePlace = { partition: number; queue: QueueName };
 
 /** The store on Redis 7 or later, through one function for all writes of actors. */
 export class RedisStore implements Store {
@@ -162,32 +167,37 @@ export class RedisStore implements Store {
     await guardIo(this.#redis.xdel(keysOf(partition).outbox, ...numbers.map((number) => `${number}-0`)));
   }
 
-  async leaseMails(
-    partition: number,
+  async lease(
+    { partition, queue }: QueuePlace,
     due: { now_ms: number; again_ms: number; limit: number },
-  ): Promise<{ mail_id: string; content: Uint8Array }[]> {
-    const keys = keysOf(partition);
+  ): Promise<Queued[]> {
+    const keys = keysOf(partition).queue(queue);
     const flat = (await this.#call(() =>
       (this.#redis as unknown as FcallBuffer).fcallBuffer(
         'spool_lease_v1',
         2,
-        keys.mails,
-        keys.mailContents,
+        keys.due,
+        keys.contents,
         due.now_ms,
         due.again_ms,
         due.limit,
       ),
     )) as Buffer[];
-    const leased: { mail_id: string; content: Uint8Array }[] = [];
+    const leased: Queued[] = [];
     for (let i = 0; i + 1 < flat.length; i += 2) {
-      leased.push({ mail_id: (flat[i] as Buffer).toString(), content: flat[i + 1] as Buffer });
+      leased.push({ id: (flat[i] as Buffer).toString(), content: flat[i + 1] as Buffer });
     }
     return leased;
   }
 
-  async removeMail(partition: number, mail_id: string): Promise<void> {
-    const keys = keysOf(partition);
-    await guardIo(Promise.all([this.#redis.zrem(keys.mails, mail_id), this.#redis.hdel(keys.mailContents, mail_id)]));
+  async removeQueued({ partition, queue }: QueuePlace, id: string): Promise<void> {
+    const { due, contents } = keysOf(partition).queue(queue);
+    await guardIo(Promise.all([this.#redis.zrem(due, id), this.#redis.hdel(contents, id)]));
+  }
+
+  async listQueued({ partition, queue }: QueuePlace): Promise<Queued[]> {
+    const found = await guardIo(this.#redis.hgetallBuffer(keysOf(partition).queue(queue).contents));
+    return Object.entries(found).map(([id, content]) => ({ id, content }));
   }
 
   async setAside(partition: number, name: string, content: Uint8Array): Promise<void> {
@@ -301,10 +311,10 @@ export function commitCall(
     Buffer.from(commit.commit_id, 'hex'),
     commit.expected.version,
     Buffer.from(commit.expected.commit_id, 'hex'),
-    commit.mode,
+    commit.mode === 'put' ? 'put' : 'end',
     Buffer.from(commit.snapshot),
     commit.now_ms,
-    ENDED_HEADER_MS,
+    commit.mode === 'vanish' ? VANISHED_HEADER_MS : ENDED_HEADER_MS,
     commit.writes.some(({ write }) => write === 'event') ? draw_log_epoch() : '',
     commit.guards.length,
   ];
@@ -356,10 +366,14 @@ function writeArgs(
       return ['z', key(names.list(write.account_id, write.list)), write.member];
     case 'raise':
       return ['N', key(names.lives(write.account_id)), write.life];
-    case 'mail':
+    case 'drop_log':
+      return ['D', key(names.log(write.account_id)), 'D', key(names.logHead(write.account_id))];
+    case 'queue': {
+      const queue = names.queue(write.queue);
       return [
-        ...['Z', key(names.mails), write.due_ms, write.mail_id],
-        ...['H', key(names.mailContents), write.mail_id, Buffer.from(write.content)],
+        ...['Z', key(queue.due), write.due_ms, write.id],
+        ...['H', key(queue.contents), write.id, Buffer.from(write.content)],
       ];
+    }
   }
 }

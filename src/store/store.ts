@@ -27,15 +27,19 @@ export type Write =
   | { write: 'enlist'; account_id: string; list: string; member: string; order: number }
   | { write: 'delist'; account_id: string; list: string; member: string }
   | { write: 'raise'; account_id: string; life: string }
-  | { write: 'mail'; mail_id: string; content: Uint8Array; due_ms: number };
+  | { write: 'drop_log'; account_id: string }
+  | { write: 'queue'; queue: QueueName; id: string; content: Uint8Array; due_ms: number };
+
+/** What workers take from a partition when it is due, and take away when it is done. */
+export type QueueName = 'mails' | 'jobs';
 
 /** One turn's whole effect. */
 export type Commit = {
   place: Place;
   commit_id: string;
   expected: Fence;
-  /** 'end' keeps the header (with the snapshot, which then holds only marks) for a while and nothing else. */
-  mode: 'put' | 'end';
+  /** 'end' keeps the header (with the snapshot, which then holds only marks) for a while and nothing else; 'vanish' hardly. */
+  mode: 'put' | 'end' | 'vanish';
   snapshot: Uint8Array;
   now_ms: number;
   guards: Guard[];
@@ -55,6 +59,7 @@ export type Verdict =
 export type FactRow = { request: FactRequest; value: Uint8Array | null; rows: StoredRow[] };
 export type StoredRow = Omit<RecordRow, 'value'> & { value: Uint8Array };
 
+export type Queued = { id: string; content: Uint8Array };
 export type DueReminder = { member: string; at_ms: number; body: Uint8Array };
 export type OutboxTell = { number: number; body: Uint8Array };
 
@@ -95,12 +100,14 @@ export interface Store {
   removeReminder(partition: number, reminder: { member: string; at_ms: number }): Promise<void>;
   tells(partition: number, after: number, limit: number): Promise<OutboxTell[]>;
   removeTells(partition: number, numbers: number[]): Promise<void>;
-  /** Leases mails that are due; one that is not removed comes back at `again_ms`. */
-  leaseMails(
-    partition: number,
+  /** Leases what is due in a queue; what is not removed comes back at `again_ms`. */
+  lease(
+    place: { partition: number; queue: QueueName },
     due: { now_ms: number; again_ms: number; limit: number },
-  ): Promise<{ mail_id: string; content: Uint8Array }[]>;
-  removeMail(partition: number, mail_id: string): Promise<void>;
+  ): Promise<Queued[]>;
+  removeQueued(place: { partition: number; queue: QueueName }, id: string): Promise<void>;
+  /** All of a queue, leased or not. */
+  listQueued(place: { partition: number; queue: QueueName }): Promise<Queued[]>;
 
   /** Puts a tell or reminder that threw too often where an operator sees it. */
   setAside(partition: number, name: string, content: Uint8Array): Promise<void>;

@@ -1,15 +1,15 @@
 /**
  * Ids are UUIDs of version 7 that lead home: their last byte is the partition of the entity (design section 2).
  *
- *   48 bits time │ version │ 12 random │ variant │ 22 random │ 32 chunk number │ 8 partition
+ *   48 bits time │ version │ 12 random │ variant │ 22 random │ 32 part number │ 8 partition
  *
- * The chunk number is 0 for everything but a chunk, and a chunk's other bits are its stream's: whoever holds a
- * chunk's id finds the stream that owns it without any index.
+ * The part number is 0 for everything but a chunk and a private workspace. A chunk's other bits are its stream's, a
+ * private workspace's its account's: whoever holds such an id finds the owner without any index.
  */
 export const PARTITIONS = 256;
 
 const ID_FORM = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
-const CHUNK_NUMBER_MAX = 0xffff_ffff;
+const PART_NUMBER_MAX = 0xffff_ffff;
 
 /** True for a UUID in its canonical form: 36 characters, lower case. */
 export function isId(text: unknown): text is string {
@@ -34,15 +34,34 @@ export function makeId(parts: { partition: number; now_ms: number; random: Uint8
 
 /** The id of a stream's chunk; `number` counts from 1. */
 export function chunkId(stream_id: string, number: number): string {
-  if (!(Number.isSafeInteger(number) && number >= 1 && number <= CHUNK_NUMBER_MAX)) {
-    throw new Error(`no chunk can have number ${number}`);
-  }
-  return stream_id.slice(0, 26) + number.toString(16).padStart(8, '0') + stream_id.slice(34);
+  return partId(stream_id, number);
 }
 
 /** The stream and number behind a chunk's id; null for an id that is no chunk's. */
 export function streamOfChunk(chunk_id: string): { stream_id: string; number: number } | null {
-  const number = Number.parseInt(chunk_id.slice(26, 34), 16);
-  if (number === 0) return null;
-  return { stream_id: `${chunk_id.slice(0, 26)}00000000${chunk_id.slice(34)}`, number };
+  const part = ownerOfPart(chunk_id);
+  return part === null ? null : { stream_id: part.owner_id, number: part.number };
+}
+
+/** The id of an account's private workspace; `number` counts from 1, and each that the account gets has its own. */
+export function privateWorkspaceId(account_id: string, number: number): string {
+  return partId(account_id, number);
+}
+
+/** The account whose private workspace an id could be, and its number; null for an id that is none. */
+export function ownerOfPrivateWorkspace(workspace_id: string): { account_id: string; number: number } | null {
+  const part = ownerOfPart(workspace_id);
+  return part === null ? null : { account_id: part.owner_id, number: part.number };
+}
+
+function partId(owner_id: string, number: number): string {
+  if (!(Number.isSafeInteger(number) && number >= 1 && number <= PART_NUMBER_MAX)) {
+    throw new Error(`no part can have number ${number}`);
+  }
+  return owner_id.slice(0, 26) + number.toString(16).padStart(8, '0') + owner_id.slice(34);
+}
+
+function ownerOfPart(id: string): { owner_id: string; number: number } | null {
+  const number = Number.parseInt(id.slice(26, 34), 16);
+  return number === 0 ? null : { owner_id: `${id.slice(0, 26)}00000000${id.slice(34)}`, number };
 }

@@ -36,6 +36,22 @@ export const LIMITS = {
   oauth_refresh_life_ms: 30 * DAY_MS, // Limits
   imported_token_life_ms: 90 * DAY_MS, // ours: so long its reuse still ends the grant
   import_rows_max: 100, // ours: grants of one request
+  tokens_per_account_max: 50, // choices: living personal access tokens
+  token_name_chars_max: 80, // choices
+  recent_sign_in_ms: 10 * MINUTE_MS, // Limits: for deleting the account
+  erase_after_ms: 7 * DAY_MS, // Limits: after the deletion
+  leaving_max_ms: 10 * SECOND_MS, // ours: so long a deletion waits for shared workspaces to answer
+  hold_asks_after_ms: 30 * SECOND_MS, // design section 2: a workspace that holds still asks for the outcome
+  mail_retried_ms: DAY_MS, // choices: other mails than codes
+
+  workspace_name_chars_max: 80, // ours
+  workspaces_per_account_max: 100, // ours: shared ones
+  workspace_members_max: 200, // ours: members and invitations of one workspace together
+  invitations_per_day_max: 200, // ours: of one workspace, so that nobody mails the world by inviting and withdrawing
+  invitations_window_ms: DAY_MS,
+  invitations_listed_max: 100, // ours
+  retention_days_max: 36_500, // ours
+
   installation_label_chars_max: 80, // Limits
   auth_session_life_ms: 10 * MINUTE_MS, // Limits
   sign_in_tries_max: 5, // Limits: native and in the browser

@@ -3,7 +3,7 @@ import { openMail } from '../mail/sealed_mail.js';
 import type { Metrics } from '../runtime/metrics.js';
 import type { ServerKeys } from '../secrets/server_keys.js';
 import { decodeStored } from '../store/codec.js';
-import type { Store } from '../store/store.js';
+import type { Queued, Store } from '../store/store.js';
 import { PARTITIONS } from '../vocabulary/ids.js';
 
 const LOOK_EVERY_MS = 1_000;
@@ -58,28 +58,27 @@ export class MailWorker {
     const { store, now } = this.#parts;
     try {
       const now_ms = now();
-      const leased = await store.leaseMails(partition, {
-        now_ms,
-        again_ms: now_ms + LEASE_MS,
-        limit: PER_PARTITION_MAX,
-      });
+      const leased = await store.lease(
+        { partition, queue: 'mails' },
+        { now_ms, again_ms: now_ms + LEASE_MS, limit: PER_PARTITION_MAX },
+      );
       await Promise.all(leased.map((mail) => this.#send(partition, mail)));
     } catch {
       // storage is away: the next look sends
     }
   }
 
-  async #send(partition: number, { mail_id, content }: { mail_id: string; content: Uint8Array }): Promise<void> {
+  async #send(partition: number, { id, content }: Queued): Promise<void> {
     const { store, mail, keys, metrics, now } = this.#parts;
     const { sealed, give_up_at_ms } = decodeStored(content) as { sealed: Uint8Array; give_up_at_ms: number };
     const opened = now() < give_up_at_ms ? openMail(keys, sealed) : null;
     if (opened === null) {
       metrics.mails.inc({ outcome: 'given_up' });
-      return store.removeMail(partition, mail_id);
+      return store.removeQueued({ partition, queue: 'mails' }, id);
     }
     const outcome = await mail.send(opened);
     metrics.mails.inc({ outcome: outcome.sent ? 'sent' : outcome.failure });
     const final = outcome.sent || outcome.failure === 'recipient' || outcome.failure === 'mail';
-    if (final) await store.removeMail(partition, mail_id);
+    if (final) await store.removeQueued({ partition, queue: 'mails' }, id);
   }
 }

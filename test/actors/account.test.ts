@@ -1,29 +1,35 @@
 import fc from 'fast-check';
 import t from 'tap';
 import {
-  type Account,
   type AccountMessage,
   type AccountView,
   account,
   type BoundDevice,
   type ListedDevice,
 } from '../../actors/account.js';
+import type { Account } from '../../actors/account_state.js';
 import type { Effect, LifeName } from '../../actors/actor.js';
 import { ENTITLEMENTS, type Entitlement, PERMISSIONS } from '../../src/vocabulary/permissions.js';
+import { KEEP_FOR_EVER } from '../../src/vocabulary/workspaces.js';
 import { anyPlay, checkPlays, decideRows, Played, START_MS } from '../fixtures/deciding.js';
 
 const kind = { kind: account, self: 'a' };
 const DONE = { done: true } as const;
-const create: AccountMessage = { type: 'create', email: 'ann@x.test', workspace_id: 'w' };
+const create: AccountMessage = { type: 'create', email: 'ann@x.test' };
 const fresh: Account = {
   id: 'a',
   email: 'ann@x.test',
   name: null,
   created_at_ms: START_MS,
   entitlements: {},
-  private_workspace: { id: 'w', name: 'Private' },
+  private_workspace: { id: 'a00000001', number: 1, name: 'Private', retention: KEEP_FOR_EVER },
   lives: { account: 0, app_sessions: 0, grants: 0, tokens: 0 },
   devices: 0,
+  tokens: [],
+  memberships: [],
+  joining: [],
+  deletion_attempts: 0,
+  phase: { status: 'active' },
 };
 const DEVELOPER = ['pipelines:experimental', 'debug:read', 'debug:write'];
 const permissions = PERMISSIONS.filter((permission) => !DEVELOPER.includes(permission));
@@ -218,7 +224,7 @@ const opens = (epoch: string, source_id: string): Effect => ({
   message: {
     type: 'open',
     account_id: 'a',
-    workspace_id: 'w',
+    workspace_id: 'a00000001',
     device_id: 'd',
     source_id,
     claim_id: `claim of ${epoch}`,

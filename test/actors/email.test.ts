@@ -14,7 +14,7 @@ const LIFE_MS = LIMITS.code_life_ms;
 const NETWORKS = ['203.0.113.1', '203.0.113.2', '2001:db8::/64'] as const;
 /** No name that a network has, but nothing here may depend on that. */
 const HOSTILE = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', ''] as const;
-const drawn = { account_id: 'a', workspace_id: 'w' };
+const drawn = { account_id: 'a' };
 const sealed = new Uint8Array([1, 2, 3]);
 
 const send = (code: string, network: string = NETWORKS[0]): EmailMessage => ({
@@ -47,7 +47,7 @@ const forgetLater = (sent_at_ms: number): Effect => ({
 const create: Effect = {
   effect: 'tell',
   to: { kind: 'account', id: 'a' },
-  message: { type: 'create', email: ADDRESS, workspace_id: 'w' },
+  message: { type: 'create', email: ADDRESS },
 };
 const FORGET: Effect = { effect: 'forget', name: 'unused' };
 /** As the first of the networks is kept. */

@@ -1,4 +1,5 @@
-import type { Account, BoundDevice } from '../../actors/account.js';
+import type { BoundDevice } from '../../actors/account.js';
+import type { Account } from '../../actors/account_state.js';
 import type { AppSession } from '../../actors/app_session.js';
 import type { AuthSession } from '../../actors/auth_session.js';
 import type { Binding } from '../../actors/binding.js';
@@ -506,7 +507,7 @@ export class Checker {
       const aside = await this.#model.listSetAside(partition);
       this.#must(aside.length === 0, `set aside: ${aside.map(({ name }) => name)}`);
       const due = { now_ms: Number.MAX_SAFE_INTEGER, again_ms: 0, limit: 1_000_000 };
-      for (const { mail_id } of await this.#model.leaseMails(partition, due)) mails.add(mail_id);
+      for (const { id } of await this.#model.lease({ partition, queue: 'mails' }, due)) mails.add(id);
     }
     for (const mail_id of this.#ledger.mails_sent)
       this.#must(mails.has(mail_id), `mail ${mail_id} was promised and is not there`);

@@ -188,7 +188,7 @@ export class Clients {
       network,
       hashes: { k: `hash ${code}` },
       email: address.id,
-      account: { account_id: this.#id(partition), workspace_id: this.#id(partition) },
+      account: { account_id: this.#id(partition) },
     };
     return this.#ask<{ account_id: string; verified_at_ms: number }>(address, message, { settled: true, tries_max });
   }

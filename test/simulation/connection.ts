@@ -42,6 +42,7 @@ const READS = [
   'dueReminders',
   'tells',
   'listSetAside',
+  'listQueued',
   'logHead',
   'events',
 ] as const;
@@ -49,8 +50,8 @@ const WRITES = [
   'commit',
   'removeReminder',
   'removeTells',
-  'leaseMails',
-  'removeMail',
+  'lease',
+  'removeQueued',
   'setAside',
   'removeSetAside',
 ] as const;

@@ -22,6 +22,7 @@ const COMMANDS = 150;
 const PARTITIONS = [0, 7];
 const WRITERS = Array.from({ length: 10 }, (_, writer) => writer.toString(16).padStart(12, '0'));
 const MEMBERS = ['a', 'b', 'B', 'ab', 'z~', 'é'];
+const QUEUES = ['mails', 'jobs'] as const;
 const LIFE_NAMES = ['account', 'tokens'] as const;
 const TYPES = ['account.created', 'account.updated'];
 
@@ -58,15 +59,17 @@ class Script {
     const now_ms = this.#now_ms;
     switch (random.below(12)) {
       case 0: {
+        const queue = random.pick(QUEUES);
         const due = { now_ms, again_ms: now_ms + random.below(20), limit: 1 + random.below(3) };
         return {
-          name: `leaseMails ${partition} ${JSON.stringify(due)}`,
-          run: (store) => store.leaseMails(partition, due),
+          name: `lease ${queue} ${partition} ${JSON.stringify(due)}`,
+          run: (store) => store.lease({ partition, queue }, due),
         };
       }
       case 1: {
-        const mail_id = this.#salted(random.pick(MEMBERS));
-        return { name: `removeMail ${mail_id}`, run: (store) => store.removeMail(partition, mail_id) };
+        const id = this.#salted(random.pick(MEMBERS));
+        const queue = random.pick(QUEUES);
+        return { name: `remove ${queue} ${id}`, run: (store) => store.removeQueued({ partition, queue }, id) };
       }
       case 2: {
         const reminder = { member: this.#salted(random.pick(MEMBERS)), at_ms: now_ms + random.below(4) };
@@ -137,7 +140,7 @@ class Script {
     const value = random.bytes(4);
     const order = random.below(4);
     const member = this.#salted(id);
-    switch (random.below(12)) {
+    switch (random.below(13)) {
       case 0:
         return { write: 'put_record', collection, id, value };
       case 1:
@@ -159,10 +162,18 @@ class Script {
         return { write: 'forget', member };
       case 9:
         return { write: 'enlist', account_id, list: 'l', member, order };
+      case 11:
+        return { write: 'drop_log', account_id };
       case 10:
         return { write: 'raise', account_id, life: random.pick(LIFE_NAMES) };
       default:
-        return { write: 'mail', mail_id: member, content: value, due_ms: this.#now_ms + random.below(4) };
+        return {
+          write: 'queue',
+          queue: random.pick(QUEUES),
+          id: member,
+          content: value,
+          due_ms: this.#now_ms + random.below(4),
+        };
     }
   }
 

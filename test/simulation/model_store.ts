@@ -12,6 +12,8 @@ import type {
   LogHead,
   OutboxTell,
   Place,
+  Queued,
+  QueueName,
   Store,
   StoredEntity,
   StoredRow,
@@ -22,16 +24,18 @@ import { unreachable } from '../../src/vocabulary/refusals.js';
 
 const WRITERS_MAX = 8;
 const WRITER_DIGITS = 12;
-const ENDED_HEADER_MS = 30 * 24 * 3_600_000;
+const HEADER_MS = { end: 30 * 24 * 3_600_000, vanish: 20 * 60_000 };
 
 type AccountPlace = { account_id: string; partition: number };
+type QueuePlace = { partition: number; queue: QueueName };
 /** `writers`: the last commit of each of the last writers, the newest first. */
 type Entity = {
   address: Address;
   partition: number;
   writers: Fence[];
   snapshot: Uint8Array;
-  ended_at_ms: number | null;
+  /** When the header of an ended one goes. */
+  expires_at_ms: number | null;
 };
 type EventLog = {
   epoch: string;
@@ -118,7 +122,7 @@ export class ModelStore implements Store {
       ...place,
       writers: [{ commit_id: commit.commit_id, version }, ...others].slice(0, WRITERS_MAX),
       snapshot: Uint8Array.from(commit.snapshot),
-      ended_at_ms: commit.mode === 'end' ? this.#redis_now() : null,
+      expires_at_ms: commit.mode === 'put' ? null : this.#redis_now() + HEADER_MS[commit.mode],
     });
     for (const write of commit.writes) this.#write(place, write, { now_ms: commit.now_ms, log_epoch });
     this.onApplied({ place, version, before: found?.snapshot ?? null, commit });
@@ -128,8 +132,8 @@ export class ModelStore implements Store {
   #entity(place: Place): Entity | undefined {
     const key = keysOf(place.partition).entity(place.address);
     const found = this.#entities.get(key);
-    if (found === undefined || found.ended_at_ms === null) return found;
-    if (this.#redis_now() < found.ended_at_ms + ENDED_HEADER_MS) return found;
+    if (found === undefined || found.expires_at_ms === null) return found;
+    if (this.#redis_now() < found.expires_at_ms) return found;
     this.#entities.delete(key);
     return undefined;
   }
@@ -189,10 +193,15 @@ export class ModelStore implements Store {
         lives.set(write.life, (lives.get(write.life) ?? 0) + 1);
         return;
       }
-      case 'mail':
-        under(this.#sorted, keys.mails).set(write.mail_id, write.due_ms);
-        under(this.#contents, keys.mailContents).set(write.mail_id, Uint8Array.from(write.content));
+      case 'drop_log':
+        this.#logs.delete(keys.log(write.account_id));
         return;
+      case 'queue': {
+        const queue = keys.queue(write.queue);
+        under(this.#sorted, queue.due).set(write.id, write.due_ms);
+        under(this.#contents, queue.contents).set(write.id, Uint8Array.from(write.content));
+        return;
+      }
       default:
         unreachable(write);
     }
@@ -278,22 +287,27 @@ export class ModelStore implements Store {
     for (const number of numbers) this.#outboxes.get(partition)?.tells.delete(number);
   }
 
-  async leaseMails(
-    partition: number,
+  async lease(
+    { partition, queue }: QueuePlace,
     { now_ms, again_ms, limit }: { now_ms: number; again_ms: number; limit: number },
-  ): Promise<{ mail_id: string; content: Uint8Array }[]> {
-    const keys = keysOf(partition);
-    const due = this.#inOrder(keys.mails).filter(({ order }) => order <= now_ms);
+  ): Promise<Queued[]> {
+    const keys = keysOf(partition).queue(queue);
+    const due = this.#inOrder(keys.due).filter(({ order }) => order <= now_ms);
     return due.slice(0, limit).map(({ member }) => {
-      this.#sorted.get(keys.mails)?.set(member, again_ms);
-      return { mail_id: member, content: this.#contents.get(keys.mailContents)?.get(member) ?? new Uint8Array() };
+      this.#sorted.get(keys.due)?.set(member, again_ms);
+      return { id: member, content: this.#contents.get(keys.contents)?.get(member) ?? new Uint8Array() };
     });
   }
 
-  async removeMail(partition: number, mail_id: string): Promise<void> {
-    const keys = keysOf(partition);
-    this.#sorted.get(keys.mails)?.delete(mail_id);
-    this.#contents.get(keys.mailContents)?.delete(mail_id);
+  async removeQueued({ partition, queue }: QueuePlace, id: string): Promise<void> {
+    const keys = keysOf(partition).queue(queue);
+    this.#sorted.get(keys.due)?.delete(id);
+    this.#contents.get(keys.contents)?.delete(id);
+  }
+
+  async listQueued({ partition, queue }: QueuePlace): Promise<Queued[]> {
+    const contents = this.#contents.get(keysOf(partition).queue(queue).contents) ?? new Map<string, Uint8Array>();
+    return [...contents].map(([id, content]) => ({ id, content }));
   }
 
   async setAside(partition: number, name: string, content: Uint8Array): Promise<void> {

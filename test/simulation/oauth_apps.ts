@@ -70,7 +70,7 @@ export class OauthApps {
     const judged = await this.#tryCode(session, { network, hash: 'right' });
     if (isRefusal(judged) || isOauthError(judged)) return;
     const partition = drawPartition();
-    const account = { account_id: this.#id(partition), workspace_id: this.#id(partition) };
+    const account = { account_id: this.#id(partition) };
     const enter: EmailMessage = { type: 'enter', network, email, account };
     const entered = await ask<{ account_id: string }>(address, enter, { settled: true });
     if (isRefusal(entered)) return;

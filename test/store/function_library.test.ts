@@ -26,16 +26,24 @@ t.test('the function library', async (t) => {
   });
 
   await t.test('a lost library comes back with a lease of mails', async (t) => {
-    await redis.zadd(keysOf(1).mails, 5, 'mail');
-    await redis.hset(keysOf(1).mailContents, 'mail', encodeStored({ sealed: 1 }));
+    await redis.zadd(keysOf(1).queue('mails').due, 5, 'mail');
+    await redis.hset(keysOf(1).queue('mails').contents, 'mail', encodeStored({ sealed: 1 }));
     await flush();
-    const leased = await store.leaseMails(1, { now_ms: 5, again_ms: 10, limit: 3 });
+    const leased = await store.lease({ partition: 1, queue: 'mails' }, { now_ms: 5, again_ms: 10, limit: 3 });
     t.same(
-      leased.map(({ mail_id }) => mail_id),
+      leased.map(({ id }) => id),
       ['mail'],
     );
-    t.same(await store.leaseMails(1, { now_ms: 9, again_ms: 10, limit: 3 }), [], 'it is leased');
-    t.equal((await store.leaseMails(1, { now_ms: 10, again_ms: 20, limit: 3 })).length, 1, 'and comes back');
+    t.same(
+      await store.lease({ partition: 1, queue: 'mails' }, { now_ms: 9, again_ms: 10, limit: 3 }),
+      [],
+      'it is leased',
+    );
+    t.equal(
+      (await store.lease({ partition: 1, queue: 'mails' }, { now_ms: 10, again_ms: 20, limit: 3 })).length,
+      1,
+      'and comes back',
+    );
   });
 
   await t.test('a lost library comes back with the removal of a reminder', async (t) => {

@@ -1,10 +1,3 @@
-import { partitionOfId } from '../src/vocabulary/ids.js';
-
-/** Where the audio of a chunk lies in the blob store. */
-export function blobKey(stream_id: string, chunk_id: string): string {
-  return `${partitionOfId(stream_id).toString(16).padStart(2, '0')}/${stream_id}/${chunk_id}`;
-}
-
 /**
  * The one range that a Range header asks for; null for the whole: no header, another unit, several ranges or a
  * malformed one are all answered with everything (RFC 9110, 14.2).

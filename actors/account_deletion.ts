@@ -1,0 +1,251 @@
+import { privateWorkspaceId } from '../src/vocabulary/ids.js';
+import { LIMITS } from '../src/vocabulary/limits.js';
+import { refuse, unreachable } from '../src/vocabulary/refusals.js';
+import { KEEP_FOR_EVER } from '../src/vocabulary/workspaces.js';
+import { workspaceDeleted } from './account_memberships.js';
+import { type Account, type DeletionMail, type Phase, type Removed, raise } from './account_state.js';
+import { revokeAllTokens } from './account_tokens.js';
+import type { Decision, Effect } from './actor.js';
+import type { BindingMessage } from './binding.js';
+import type { DeviceMessage } from './device.js';
+import type { EmailMessage } from './email.js';
+import type { WorkspaceMessage } from './workspace.js';
+
+/**
+ * An account's way out and back: active, leaving while shared workspaces are asked, deleted for seven days, erasing,
+ * erased. Interface: "Account" under "States and transitions"; design section 2.
+ */
+export type DeletionMessage =
+  | { type: 'delete'; mail: DeletionMail }
+  /** How that stands. */
+  | { type: 'deletion_outcome' }
+  /** A workspace holds still until the outcome. `owes`: it would be left without an owner. */
+  | { type: 'held'; workspace_id: string; attempt: number; owes: boolean; alone: boolean }
+  /** A workspace that holds still asks what became of it. */
+  | { type: 'hold_open'; workspace_id: string }
+  | { type: 'leaving_late'; attempt: number }
+  | { type: 'restore' }
+  | { type: 'erase_due' }
+  /** From who erases: devices that are still bound, and what was removed of everything else. */
+  | { type: 'erase_devices' }
+  | { type: 'erasure_progress'; removed: Removed }
+  | { type: 'erased' };
+
+export type DeletionReply = { done: true } | { outcome: 'deleted' | 'leaving' } | { left: boolean };
+
+type Leaving = Extract<Phase, { status: 'leaving' }>;
+/** Collection `devices`; what of it an erasure needs. */
+type ErasedDevice = { binding_epoch: string };
+
+const DONE = { done: true } as const;
+const IN_PROGRESS = refuse('ACCOUNT_DELETION_IN_PROGRESS', "The account's data is being erased; try again later.");
+const OWNER_REQUIRED = refuse(
+  'WORKSPACE_OWNER_REQUIRED',
+  'A shared workspace with other members has no other owner; transfer or delete it first.',
+);
+const NOT_DECIDED = refuse('UNAVAILABLE', 'A shared workspace does not answer; the account was not deleted.', {
+  retry_after_s: 5,
+});
+
+/** Devices that one step of an erasure unbinds. */
+export const ERASED_DEVICES_MAX = 100;
+
+export function decideDeletion(
+  state: Account,
+  message: DeletionMessage,
+  devices: { id: string; value: ErasedDevice }[],
+  now_ms: number,
+): Decision<Account, DeletionReply> {
+  const { phase } = state;
+  switch (message.type) {
+    case 'delete': {
+      if (phase.status !== 'active') return { reply: DONE };
+      // An invitation that is being accepted counts: what comes of it, its workspace tells before it answers this.
+      const asked = [...state.memberships, ...state.joining].map(({ workspace_id }) => workspace_id);
+      const unanswered = [...new Set(asked)];
+      const attempt = state.deletion_attempts + 1;
+      const leaving: Leaving = { status: 'leaving', unanswered, alone: [], mail: message.mail };
+      const next = { ...state, deletion_attempts: attempt, phase: leaving };
+      if (unanswered.length === 0) return deleted(next, leaving);
+      const hold: WorkspaceMessage = { type: 'hold', account_id: state.id, attempt };
+      const late: DeletionMessage = { type: 'leaving_late', attempt };
+      return {
+        reply: DONE,
+        next,
+        effects: [
+          ...unanswered.map((id) => tellWorkspace(id, hold)),
+          { effect: 'remind', name: 'leaving_late', at_ms: now_ms + LIMITS.leaving_max_ms, message: late },
+        ],
+      };
+    }
+    case 'deletion_outcome': {
+      if (phase.status === 'leaving') return { reply: { outcome: 'leaving' } };
+      if (phase.status !== 'active') return { reply: { outcome: 'deleted' } };
+      return { reply: phase.kept?.why === 'owner' ? OWNER_REQUIRED : NOT_DECIDED };
+    }
+    case 'held': {
+      const { workspace_id, attempt, owes, alone } = message;
+      if (phase.status !== 'leaving' || attempt !== state.deletion_attempts) return { reply: DONE };
+      if (owes) return kept(state, 'owner');
+      const next: Leaving = {
+        ...phase,
+        unanswered: phase.unanswered.filter((id) => id !== workspace_id),
+        alone: alone ? [...phase.alone, workspace_id] : phase.alone,
+      };
+      return next.unanswered.length > 0 ? { reply: DONE, next: { ...state, phase: next } } : deleted(state, next);
+    }
+    case 'hold_open': {
+      if (phase.status === 'leaving') return { reply: DONE }; // it will hear
+      const type = phase.status === 'active' ? 'release' : 'departed';
+      return { reply: DONE, effects: [tellWorkspace(message.workspace_id, { type, account_id: state.id })] };
+    }
+    case 'leaving_late':
+      return phase.status === 'leaving' && message.attempt === state.deletion_attempts
+        ? kept(state, 'late')
+        : { reply: DONE };
+
+    case 'restore': {
+      if (phase.status === 'active' || phase.status === 'leaving') return { reply: DONE };
+      if (phase.status === 'erasing') return { reply: IN_PROGRESS };
+      if (phase.status === 'erased') {
+        return { reply: DONE, next: { ...state, created_at_ms: now_ms, phase: { status: 'active' } } };
+      }
+      if (now_ms >= phase.erase_at_ms) return { ...erasing(), reply: IN_PROGRESS };
+      const back: Effect[] = state.memberships.map(({ workspace_id }) =>
+        tellWorkspace(workspace_id, { type: 'returned', account_id: state.id }),
+      );
+      return {
+        reply: DONE,
+        next: { ...state, phase: { status: 'active' } },
+        effects: [
+          { effect: 'event', account_id: state.id, type: 'account.restored', resource_id: state.id },
+          { effect: 'forget', name: 'erase_due' },
+          ...back,
+        ],
+      };
+    }
+    case 'erase_due':
+      return phase.status === 'deleted' && now_ms >= phase.erase_at_ms ? erasing() : { reply: DONE };
+
+    case 'erase_devices': {
+      if (phase.status !== 'erasing') return { reply: { left: false } };
+      const unbound = devices.flatMap(({ id, value: { binding_epoch } }): Effect[] => {
+        const unbind: DeviceMessage = { type: 'unbind', binding_epoch };
+        const end: BindingMessage = { type: 'end' };
+        return [
+          { effect: 'drop', collection: 'devices', id },
+          { effect: 'tell', to: { kind: 'device', id }, message: unbind },
+          { effect: 'tell', to: { kind: 'binding', id: binding_epoch }, message: end },
+        ];
+      });
+      const left = devices.length === ERASED_DEVICES_MAX;
+      const rest: Effect[] = left ? [] : [{ effect: 'drop_all', collection: 'device_sources' }];
+      const removed = added(phase.removed, { devices: devices.length });
+      return {
+        reply: { left },
+        next: { ...state, devices: state.devices - devices.length, phase: { ...phase, removed } },
+        effects: [...unbound, ...rest],
+      };
+    }
+    case 'erasure_progress': {
+      if (phase.status !== 'erasing') return { reply: DONE };
+      return {
+        reply: DONE,
+        next: { ...state, phase: { ...phase, removed: added(phase.removed, message.removed) } },
+      };
+    }
+    case 'erased':
+      return phase.status === 'erasing'
+        ? { reply: DONE, next: { ...state, phase: { status: 'erased' } } }
+        : { reply: DONE };
+
+    default:
+      return unreachable(message);
+  }
+
+  /** Every workspace can do without: from here on the account is gone. */
+  function deleted(leaving: Account, { alone, mail }: Leaving): Decision<Account, DeletionReply> {
+    const erase_at_ms = now_ms + LIMITS.erase_after_ms;
+    const raised = raise(leaving, ['account', 'grants', 'tokens']);
+    const erase_due: DeletionMessage = { type: 'erase_due' };
+    return {
+      reply: DONE,
+      next: {
+        ...raised.state,
+        tokens: [],
+        memberships: leaving.memberships.filter(({ workspace_id }) => alone.includes(workspace_id)),
+        phase: { status: 'deleted', deleted_at_ms: now_ms, erase_at_ms },
+      },
+      effects: [
+        ...raised.effects,
+        { effect: 'event', account_id: leaving.id, type: 'account.deleted', resource_id: leaving.id },
+        ...revokeAllTokens(leaving, 'account_deleted', now_ms),
+        ...leaving.memberships.map(({ workspace_id }) =>
+          tellWorkspace(workspace_id, { type: 'departed', account_id: leaving.id }),
+        ),
+        { effect: 'forget', name: 'leaving_late' },
+        { effect: 'remind', name: 'erase_due', at_ms: erase_at_ms, message: erase_due },
+        { effect: 'mail', ...mail, give_up_at_ms: now_ms + LIMITS.mail_retried_ms },
+      ],
+    };
+  }
+
+  /** Nothing has changed; every workspace that was asked may go on. */
+  function kept(leaving: Account, why: 'owner' | 'late'): Decision<Account, DeletionReply> {
+    const asked = new Set([...leaving.memberships, ...leaving.joining].map(({ workspace_id }) => workspace_id));
+    return {
+      reply: DONE,
+      next: { ...leaving, phase: { status: 'active', kept: { attempt: leaving.deletion_attempts, why } } },
+      effects: [
+        ...[...asked].map((id) => tellWorkspace(id, { type: 'release', account_id: leaving.id })),
+        { effect: 'forget', name: 'leaving_late' },
+      ],
+    };
+  }
+
+  /** The data goes: what is left from here on is the account that a restore would begin, and what is still to remove. */
+  function erasing(): Decision<Account, DeletionReply> {
+    const raised = raise(state, ['account', 'grants', 'tokens', 'app_sessions']);
+    const { id, email, private_workspace, memberships } = state;
+    const number = private_workspace.number + 1;
+    const forget_person: EmailMessage = { type: 'forget_person' };
+    return {
+      reply: DONE,
+      next: {
+        ...raised.state,
+        name: null,
+        entitlements: {},
+        private_workspace: freshPrivateWorkspace(id, number),
+        tokens: [],
+        memberships: [],
+        joining: [],
+        phase: { status: 'erasing', began_at_ms: now_ms, removed: {} },
+      },
+      effects: [
+        ...raised.effects,
+        { effect: 'drop_log', account_id: id },
+        workspaceDeleted(id, private_workspace.id, 'account_deleted'),
+        ...memberships.flatMap(({ workspace_id }): Effect[] => [
+          workspaceDeleted(id, workspace_id, 'account_deleted'),
+          tellWorkspace(workspace_id, { type: 'erase', account_id: id }),
+        ]),
+        { effect: 'tell', to: { kind: 'email', id: email }, message: forget_person },
+        { effect: 'forget', name: 'erase_due' },
+        { effect: 'job', job_id: `erase:${id}`, job: { job: 'erase_account', account_id: id } },
+      ],
+    };
+  }
+}
+
+export function freshPrivateWorkspace(account_id: string, number: number): Account['private_workspace'] {
+  return { id: privateWorkspaceId(account_id, number), number, name: 'Private', retention: KEEP_FOR_EVER };
+}
+
+function tellWorkspace(id: string, message: WorkspaceMessage): Effect {
+  return { effect: 'tell', to: { kind: 'workspace', id }, message };
+}
+
+function added(before: Removed, more: Removed): Removed {
+  const sums = Object.entries(more).map(([what, count]) => [what, (before[what] ?? 0) + count]);
+  return { ...before, ...Object.fromEntries(sums) };
+}

@@ -1,0 +1,88 @@
+import type { Entitlement } from '../src/vocabulary/permissions.js';
+import type { Retention, Role } from '../src/vocabulary/workspaces.js';
+import type { Effect, LifeName } from './actor.js';
+
+/** An account, the private workspace that comes with it, and what belongs to it in a bounded number. */
+export type Account = {
+  id: string;
+  email: string;
+  name: string | null;
+  created_at_ms: number;
+  /** What staff have switched; the rest is at its default. */
+  entitlements: Partial<Record<Entitlement, boolean>>;
+  private_workspace: PrivateWorkspace;
+  /** What credentials are born under; the same numbers guard every commit (effect `raise`). */
+  lives: Record<LifeName, number>;
+  devices: number;
+  /** Personal access tokens, oldest first; one that has expired may still stand here. */
+  tokens: LivingToken[];
+  /** Shared workspaces that it belongs to, as they have told. */
+  memberships: Membership[];
+  /** Invitations that it has accepted and the workspace has not answered yet. */
+  joining: Joining[];
+  /** Counts attempts at deleting it, so that an answer to an earlier one is known. */
+  deletion_attempts: number;
+  phase: Phase;
+};
+
+/** `number` tells it from the private workspaces that the account had before it was erased. */
+export type PrivateWorkspace = { id: string; number: number; name: string; retention: Retention };
+
+export type LivingToken = { id: string; last_four: string; expires_at_ms: number | null };
+export type Membership = { workspace_id: string; name: string; role: Role; created_at_ms: number };
+export type Joining = { workspace_id: string; invitation_id: string };
+
+/** Interface: "Account" under "States and transitions". */
+export type Phase =
+  /** `kept`: how the last attempt at deleting it failed. */
+  | { status: 'active'; kept?: { attempt: number; why: 'owner' | 'late' } }
+  /** To be deleted once every shared workspace has said that it can go; new memberships are refused until then. */
+  | {
+      status: 'leaving';
+      /** The workspaces that have not answered. */
+      unanswered: string[];
+      /** Those that nobody else belongs to. */
+      alone: string[];
+      mail: DeletionMail;
+    }
+  | { status: 'deleted'; deleted_at_ms: number; erase_at_ms: number }
+  | { status: 'erasing'; began_at_ms: number; removed: Removed }
+  /** What stands beside it is that of the fresh account which a restore would begin. */
+  | { status: 'erased' };
+
+/** The notification, sealed. */
+export type DeletionMail = { mail_id: string; sealed: Uint8Array };
+
+/** What an erasure has removed so far, by kind of entity. */
+export type Removed = Record<string, number>;
+
+/** While neither deleted nor being deleted for good, whatever is under way. */
+export function isOpen({ phase }: Account): boolean {
+  return phase.status === 'active' || phase.status === 'leaving';
+}
+
+/** The moment at which a deleted account's data goes, or null when it goes or is gone. Interface: "Errors". */
+export function eraseAtMs({ phase }: Account): number | null {
+  return phase.status === 'deleted' ? phase.erase_at_ms : null;
+}
+
+export function updated(account_id: string, changed_fields: readonly string[]): Effect {
+  return {
+    effect: 'event',
+    account_id,
+    type: 'account.updated',
+    resource_id: account_id,
+    data: { changed_fields },
+  };
+}
+
+/** What was born under these lives is dead from here on, wherever it lies (design section 4). */
+export function raise<State extends Account>(
+  state: State,
+  names: readonly LifeName[],
+): { state: State; effects: Effect[] } {
+  const lives = { ...state.lives };
+  for (const name of names) lives[name] += 1;
+  const effects = names.map((life): Effect => ({ effect: 'raise', account_id: state.id, life }));
+  return { state: { ...state, lives }, effects };
+}

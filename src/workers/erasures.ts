@@ -1,0 +1,192 @@
+import type { Logger } from 'pino';
+import type { AccountMessage, AccountView } from '../../actors/account.js';
+import type { Job } from '../../actors/actor.js';
+import { appSessionList } from '../../actors/app_session.js';
+import { BINDINGS } from '../../actors/binding.js';
+import { browserSessionList } from '../../actors/browser_session.js';
+import type { EraseMessage } from '../../actors/erase.js';
+import { grantList } from '../../actors/grant.js';
+import { streamFolder } from '../blobs/blob_keys.js';
+import type { BlobStore } from '../blobs/blob_store.js';
+import type { Metrics } from '../runtime/metrics.js';
+import type { Runtime } from '../runtime/runtime.js';
+import { decodeStored } from '../store/codec.js';
+import { type Queued, type Store, StoreUnavailable } from '../store/store.js';
+import { PARTITIONS, partitionOfId } from '../vocabulary/ids.js';
+import { isRefusal } from '../vocabulary/refusals.js';
+
+const LOOK_EVERY_MS = 5_000;
+/** Another process takes the work over after this; both at once would do no harm. */
+const LEASE_MS = 120_000;
+const PER_PARTITION_MAX = 10;
+/** Of one list, between two notes of how far it has come. */
+const STEP_MAX = 50;
+/** Entities that end at the same time: erasing is in no hurry, and others are. */
+const AT_ONCE_MAX = 2;
+
+type Parts = {
+  store: Store;
+  runtime: Runtime;
+  blobs: BlobStore;
+  metrics: Metrics;
+  log: Pick<Logger, 'info' | 'error'>;
+  now: () => number;
+  /** Makes Redis forget on disk what it has forgotten in memory. */
+  rewriteDisk: () => Promise<void>;
+};
+
+/** An erasure that is under way, for operators. */
+export type ErasureView = { account_id: string; began_at: string; removed: Record<string, number>; in_hand: boolean };
+
+/**
+ * Removes what lies with erased accounts, in small steps that may be repeated: whatever was cut off goes on where the
+ * lists say. Nothing of it is on a person's path, so it takes its time.
+ */
+export class ErasureWorker {
+  readonly #parts: Parts;
+  readonly #in_hand = new Set<string>();
+  #timer: NodeJS.Timeout | null = null;
+  #looking: Promise<void> | null = null;
+  #stopped = false;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => void this.look(), LOOK_EVERY_MS);
+    this.#timer.unref();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    if (this.#timer !== null) clearInterval(this.#timer);
+    await this.#looking;
+  }
+
+  /** Erases what is due, to the end. Never rejects; calls at the same time share one look. */
+  look(): Promise<void> {
+    this.#looking ??= this.#look().finally(() => {
+      this.#looking = null;
+    });
+    return this.#looking;
+  }
+
+  /** All erasures under way, here or elsewhere. */
+  async list(): Promise<ErasureView[]> {
+    const found: ErasureView[] = [];
+    for (let partition = 0; partition < PARTITIONS; partition++) {
+      for (const job of await this.#parts.store.listQueued({ partition, queue: 'jobs' })) {
+        const { account_id } = decodeStored(job.content) as Job;
+        const account = await this.#account(account_id);
+        if (account?.phase.status !== 'erasing') continue;
+        const { began_at_ms, removed } = account.phase;
+        const began_at = new Date(began_at_ms).toISOString();
+        found.push({ account_id, began_at, removed, in_hand: this.#in_hand.has(job.id) });
+      }
+    }
+    return found;
+  }
+
+  async #look(): Promise<void> {
+    const { store, now, log, rewriteDisk } = this.#parts;
+    const done: { partition: number; id: string }[] = [];
+    try {
+      for (let partition = 0; partition < PARTITIONS && !this.#stopped; partition++) {
+        const now_ms = now();
+        const due = { now_ms, again_ms: now_ms + LEASE_MS, limit: PER_PARTITION_MAX };
+        for (const job of await store.lease({ partition, queue: 'jobs' }, due)) {
+          if (await this.#do(job)) done.push({ partition, id: job.id });
+        }
+      }
+      if (done.length === 0) return;
+      // A job stays until its traces are gone from the disk as well. One rewrite does for all of them.
+      await rewriteDisk();
+      for (const { partition, id } of done) await store.removeQueued({ partition, queue: 'jobs' }, id);
+      log.info({ accounts: done.length }, 'accounts were erased');
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable))
+        log.error({ err: error }, 'erasures could not be brought to an end yet');
+    }
+  }
+
+  /** Whether it is done. What is cut off comes again when its lease is over. */
+  async #do({ id, content }: Queued): Promise<boolean> {
+    const { log, metrics } = this.#parts;
+    const { account_id } = decodeStored(content) as Job;
+    this.#in_hand.add(id);
+    metrics.erasures.inc();
+    try {
+      return await this.#erase(account_id);
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) log.error({ err: error }, 'an erasure was cut off; it goes on later');
+      return false;
+    } finally {
+      this.#in_hand.delete(id);
+      metrics.erasures.dec();
+    }
+  }
+
+  /** False when it was cut off by our own end. */
+  async #erase(account_id: string): Promise<boolean> {
+    const account = await this.#account(account_id);
+    if (account === null || account.phase.status === 'erased') return true;
+    if (account.phase.status !== 'erasing') throw new Error('an account is to be erased that is not being erased');
+    const { lives } = account;
+    while (!this.#stopped) {
+      const { left } = await this.#ask<{ left: boolean }>(account_id, { type: 'erase_devices' });
+      if (!left) break;
+    }
+    await this.#eraseList(account_id, { list: 'streams', kind: 'stream' });
+    await this.#eraseList(account_id, { list: 'sources', kind: 'source' });
+    await this.#eraseList(account_id, { list: BINDINGS, kind: 'binding' });
+    for (let life = 0; life < lives.app_sessions; life++)
+      await this.#eraseList(account_id, { list: appSessionList(life), kind: 'app_session' });
+    for (let life = 0; life < lives.grants; life++) {
+      await this.#eraseList(account_id, { list: grantList(life), kind: 'grant' });
+      await this.#eraseList(account_id, { list: browserSessionList(life), kind: 'browser_session' });
+    }
+    if (this.#stopped) return false;
+    await this.#ask(account_id, { type: 'erased' });
+    return true;
+  }
+
+  /** Ends all that is on a list; each leaves the list as it ends, so the list's head is always what is left. */
+  async #eraseList(account_id: string, { list, kind }: { list: string; kind: string }): Promise<void> {
+    const { store } = this.#parts;
+    const place = { account_id, partition: partitionOfId(account_id) };
+    while (!this.#stopped) {
+      const members = await store.list(place, list, { descending: false, limit: STEP_MAX });
+      if (members.length === 0) return;
+      const waiting = members.map(({ member }) => member);
+      const eraseOn = async () => {
+        for (let id = waiting.pop(); id !== undefined && !this.#stopped; id = waiting.pop())
+          await this.#eraseOne({ kind, id }, { type: 'erase', account_id, list });
+      };
+      await Promise.all(Array.from({ length: AT_ONCE_MAX }, eraseOn));
+      await this.#ask(account_id, { type: 'erasure_progress', removed: { [kind]: members.length } });
+    }
+  }
+
+  async #eraseOne(address: { kind: string; id: string }, message: EraseMessage): Promise<void> {
+    const { blobs, runtime } = this.#parts;
+    // The bytes first: once the stream is gone nobody would know of them.
+    if (address.kind === 'stream') await blobs.removeFolder(streamFolder(address.id));
+    const answer = await runtime.ask(address, message);
+    if (isRefusal(answer)) throw new StoreUnavailable(`${address.kind}: ${answer.message}`);
+  }
+
+  async #account(account_id: string): Promise<AccountView | null> {
+    const view: AccountMessage = { type: 'view' };
+    const account = await this.#parts.runtime.ask<AccountView>({ kind: 'account', id: account_id }, view);
+    if (!isRefusal(account)) return account;
+    if (account.refused === 'UNAUTHORIZED') return null;
+    throw new StoreUnavailable(`account: ${account.message}`);
+  }
+
+  async #ask<Reply>(account_id: string, message: AccountMessage): Promise<Reply> {
+    const answer = await this.#parts.runtime.askSettled<Reply>({ kind: 'account', id: account_id }, message);
+    if (isRefusal(answer)) throw new StoreUnavailable(`account: ${answer.message}`);
+    return answer;
+  }
+}
