@@ -9,7 +9,7 @@ import type { Decision, Effect } from './actor.js';
 import type { BindingMessage } from './binding.js';
 import type { DeviceMessage } from './device.js';
 import type { EmailMessage } from './email.js';
-import type { WorkspaceMessage } from './workspace.js';
+import type { HoldNews, WorkspaceMessage } from './workspace.js';
 
 /**
  * An account's way out and back: active, leaving while shared workspaces are asked, deleted for seven days, erasing,
@@ -19,10 +19,7 @@ export type DeletionMessage =
   | { type: 'delete'; mail: DeletionMail }
   /** How that stands. */
   | { type: 'deletion_outcome' }
-  /** A workspace holds still until the outcome. `owes`: it would be left without an owner. */
-  | { type: 'held'; workspace_id: string; attempt: number; owes: boolean; alone: boolean }
-  /** A workspace that holds still asks what became of it. */
-  | { type: 'hold_open'; workspace_id: string }
+  | HoldNews
   | { type: 'leaving_late'; attempt: number }
   | { type: 'restore' }
   | { type: 'erase_due' }

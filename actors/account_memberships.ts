@@ -1,10 +1,10 @@
 import { LIMITS } from '../src/vocabulary/limits.js';
 import { isEnabled } from '../src/vocabulary/permissions.js';
 import { type Refusal, refuse, unreachable } from '../src/vocabulary/refusals.js';
-import type { Role, WorkspaceEnd } from '../src/vocabulary/workspaces.js';
-import { type Account, isOpen, type Joining, type Membership, updated } from './account_state.js';
+import type { WorkspaceEnd } from '../src/vocabulary/workspaces.js';
+import { type Account, isOpen, type Joining, updated } from './account_state.js';
 import type { Decision, Effect } from './actor.js';
-import type { WorkspaceMessage } from './workspace.js';
+import type { MembershipNews, WorkspaceMessage } from './workspace.js';
 
 /**
  * An account's part in shared workspaces. It asks to join and keeps what workspaces have told it; who belongs to a
@@ -15,15 +15,8 @@ export type MembershipMessage =
   | { type: 'accept_invitation'; workspace_id: string; invitation_id: string }
   /** How that stands. */
   | { type: 'join_outcome'; workspace_id: string; invitation_id: string }
-  // From a workspace:
-  | { type: 'joined'; workspace: Omit<Membership, 'role'>; role: Role; invitation_id: string }
-  | { type: 'not_joined'; workspace_id: string; invitation_id: string; why: NotJoined }
-  | { type: 'workspace_changed'; workspace_id: string; name: string; role: Role; changed_fields: string[] }
-  | { type: 'left'; workspace_id: string }
-  | { type: 'workspace_deleted'; workspace_id: string; reason: WorkspaceEnd };
+  | MembershipNews;
 
-/** `held`: a deletion is being decided there; trying again makes sense. */
-export type NotJoined = 'gone' | 'held';
 export type MembershipReply = { done: true } | { outcome: 'joined' | 'asked' | 'not_joined' };
 
 const DONE = { done: true } as const;

@@ -11,8 +11,6 @@ import {
   type WorkspaceEnd,
   type WorkspaceSettings,
 } from '../src/vocabulary/workspaces.js';
-import type { DeletionMessage } from './account_deletion.js';
-import type { MembershipMessage, NotJoined } from './account_memberships.js';
 import { actorKind, type Decision, type Effect } from './actor.js';
 import type { EmailMessage } from './email.js';
 
@@ -74,6 +72,23 @@ export type WorkspaceMessage =
   | { type: 'release' | 'departed' | 'returned' | 'erase'; account_id: string }
   | { type: 'ask_outcomes' };
 
+/** What it tells the accounts that belong to it, or asked to: everything that changes there for them. */
+export type MembershipNews =
+  | { type: 'joined'; workspace: JoinedWorkspace; role: Role; invitation_id: string }
+  | { type: 'not_joined'; workspace_id: string; invitation_id: string }
+  | { type: 'workspace_changed'; workspace_id: string; name: string; role: Role; changed_fields: string[] }
+  | { type: 'left'; workspace_id: string }
+  | { type: 'workspace_deleted'; workspace_id: string; reason: WorkspaceEnd };
+
+export type JoinedWorkspace = { workspace_id: string; name: string; created_at_ms: number };
+
+/** What an account hears that is to be deleted. */
+export type HoldNews =
+  /** It holds still until the outcome. `owes`: it would be left without an owner. */
+  | { type: 'held'; workspace_id: string; attempt: number; owes: boolean; alone: boolean }
+  /** It still does, and asks what came of it. */
+  | { type: 'hold_open'; workspace_id: string };
+
 export type WorkspaceReply =
   | Workspace
   | Member
@@ -84,7 +99,7 @@ export type WorkspaceReply =
 const DONE = { done: true } as const;
 const NOT_HERE = refuse('NOT_FOUND', 'There is no such workspace.');
 const NO_MEMBER = refuse('NOT_FOUND', 'No such account belongs to this workspace.');
-export const NO_INVITATION = refuse('NOT_FOUND', 'There is no such invitation.');
+const NO_INVITATION = refuse('NOT_FOUND', 'There is no such invitation.');
 const DORMANT = refuse('CONFLICT', "The workspace's account is deleted.");
 const OWNER_REQUIRED = refuse(
   'WORKSPACE_OWNER_REQUIRED',
@@ -125,13 +140,11 @@ export const workspace = actorKind<Workspace, WorkspaceMessage, WorkspaceReply>(
       }
       case 'accept': {
         const { invitation_id, account_id, email } = message;
-        const answer = (why: NotJoined): Decision<Workspace, WorkspaceReply> => ({
-          reply: DONE,
-          effects: [tellAccount(account_id, { type: 'not_joined', workspace_id: self, invitation_id, why })],
-        });
+        const no = tellAccount(account_id, { type: 'not_joined', workspace_id: self, invitation_id });
         const invitation = state?.invitations.find(({ id }) => id === invitation_id);
-        if (state === null || invitation === undefined || invitation.email !== email) return answer('gone');
-        if (state.holds.length > 0) return answer('held');
+        if (state === null || invitation === undefined || invitation.email !== email)
+          return { reply: DONE, effects: [no] };
+        if (state.holds.length > 0) return { reply: DONE, effects: [no] }; // it still stands, and may be asked for again
         const member: Member = { account_id, email, role: invitation.role, joined_at_ms: now_ms };
         const next = {
           ...state,
@@ -145,7 +158,7 @@ export const workspace = actorKind<Workspace, WorkspaceMessage, WorkspaceReply>(
         const member = state?.members.find((other) => other.account_id === account_id);
         const alone = member !== undefined && state?.members.length === 1;
         const owes = member?.role === 'owner' && !alone;
-        const held: DeletionMessage = { type: 'held', workspace_id: self, attempt, owes, alone };
+        const held: HoldNews = { type: 'held', workspace_id: self, attempt, owes, alone };
         const answer = tellAccount(account_id, held);
         if (state === null || member === undefined) return { reply: DONE, effects: [answer] };
         const holds = [...state.holds.filter((other) => other !== account_id), account_id];
@@ -178,7 +191,7 @@ export const workspace = actorKind<Workspace, WorkspaceMessage, WorkspaceReply>(
 
       case 'ask_outcomes': {
         if (state === null || state.holds.length === 0) return { reply: DONE };
-        const ask: DeletionMessage = { type: 'hold_open', workspace_id: self };
+        const ask: HoldNews = { type: 'hold_open', workspace_id: self };
         return { reply: DONE, effects: [...state.holds.map((id) => tellAccount(id, ask)), askOutcomesAt(now_ms)] };
       }
       case 'staff_delete':
@@ -374,6 +387,6 @@ function askOutcomesAt(now_ms: number): Effect {
   return { effect: 'remind', name: 'ask_outcomes', at_ms: now_ms + LIMITS.hold_asks_after_ms, message };
 }
 
-function tellAccount(id: string, message: MembershipMessage | DeletionMessage): Effect {
+function tellAccount(id: string, message: MembershipNews | HoldNews): Effect {
   return { effect: 'tell', to: { kind: 'account', id }, message };
 }

@@ -1,8 +1,7 @@
 import type { Permission } from './permissions.js';
 
 /** Roles in a workspace and what its owner says how long content is kept. Interface: "Scopes", "Retention sweep event". */
-export const ROLES = ['member', 'admin', 'owner'] as const;
-export type Role = (typeof ROLES)[number];
+export type Role = 'member' | 'admin' | 'owner';
 
 /** Roles that are given; only a transfer makes an owner. */
 export const GIVEN_ROLES = ['member', 'admin'] as const;
