@@ -20,7 +20,7 @@ import {
   type MembershipReply,
   workspaceUpdated,
 } from './account_memberships.js';
-import { type Account, raise, updated } from './account_state.js';
+import { type Account, isGone, raise, updated } from './account_state.js';
 import { decideToken, revokeAllTokens, type TokenMessage, type TokenReply } from './account_tokens.js';
 import { actorKind, type Decision, type Effect, type FactRequest, type LifeName, type RangeRequest } from './actor.js';
 
@@ -66,6 +66,7 @@ type AccountBefore2 = Omit<
 > & { private_workspace: { id: string; name: string } };
 
 const DONE = { done: true } as const;
+const ERASED = refuse('CONFLICT', 'The account is erased, or about to be.');
 const NO_ACCOUNT = refuse('UNAUTHORIZED', 'There is no such account.');
 
 export const account = actorKind<Account, AccountMessage, AccountReply>({
@@ -152,6 +153,7 @@ export const account = actorKind<Account, AccountMessage, AccountReply>({
 
       case 'switch_entitlement': {
         const { entitlement, enabled } = message;
+        if (isGone(state)) return { reply: ERASED };
         if ((state.entitlements[entitlement] ?? ENTITLEMENT_DEFAULTS[entitlement]) === enabled)
           return { reply: view(state) };
         const next = { ...state, entitlements: { ...state.entitlements, [entitlement]: enabled } };
@@ -169,7 +171,17 @@ export const account = actorKind<Account, AccountMessage, AccountReply>({
         return raised(state, ['grants']);
 
       case 'device_bound': {
-        const { device_id, binding_epoch } = message;
+        const { device_id, binding_epoch, claim_id } = message;
+        if (isGone(state)) {
+          const answered = { type: 'answered', device_id, outcome: 'bound_elsewhere' };
+          return {
+            reply: DONE,
+            effects: [
+              { effect: 'tell', to: { kind: 'device', id: device_id }, message: { type: 'unbind', binding_epoch } },
+              { effect: 'tell', to: { kind: 'claim', id: claim_id }, message: answered },
+            ],
+          };
+        }
         const before = facts.record<BoundDevice>('devices', device_id);
         const known_source = facts.record<{ source_id: string }>('device_sources', device_id)?.source_id;
         const source_id = known_source ?? message.source_id;

@@ -61,6 +61,11 @@ export function isOpen({ phase }: Account): boolean {
   return phase.status === 'active' || phase.status === 'leaving';
 }
 
+/** Erased, or on the way: nothing may settle in it any more until it is restored. */
+export function isGone({ phase }: Account): boolean {
+  return phase.status === 'erasing' || phase.status === 'erased';
+}
+
 /** The moment at which a deleted account's data goes, or null when it goes or is gone. Interface: "Errors". */
 export function eraseAtMs({ phase }: Account): number | null {
   return phase.status === 'deleted' ? phase.erase_at_ms : null;

@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import type { AccountMessage, AccountView } from '../actors/account.js';
+import { eraseAtMs } from '../actors/account_state.js';
+import { isLiving } from '../actors/account_tokens.js';
 import type { Address } from '../actors/actor.js';
 import type { CertificateMessage } from '../actors/certificate.js';
 import type { Device, DeviceMessage } from '../actors/device.js';
@@ -10,7 +12,7 @@ import { listOutbox } from '../src/mail/outbox_mailer.js';
 import type { Services } from '../src/services.js';
 import { decodeStored } from '../src/store/codec.js';
 import { ownerOfPrivateWorkspace, PARTITIONS } from '../src/vocabulary/ids.js';
-import { ENTITLEMENTS, type Entitlement } from '../src/vocabulary/permissions.js';
+import { ENTITLEMENT_DEFAULTS, ENTITLEMENTS, type Entitlement } from '../src/vocabulary/permissions.js';
 import { isRefusal, type Refusal, refuse } from '../src/vocabulary/refusals.js';
 import { accountNamed } from './account_of_email.js';
 import { listLimit, whole } from './forms.js';
@@ -80,6 +82,16 @@ export const OPERATOR_ROUTES: readonly Route[] = [
       name: z.string('must be the name of what was set aside').max(500),
     }),
     handler: async ({ services, body }) => retrySetAside(services, body),
+  }),
+
+  operatorRoute({
+    method: 'GET',
+    path: '/ops/accounts/:account',
+    credential: 'operator',
+    async handler({ services, params }) {
+      const account = await accountNamed(services, params.account as string);
+      return isRefusal(account) ? account : accountForStaff(account, services.clock.now());
+    },
   }),
 
   operatorRoute({
@@ -201,6 +213,20 @@ async function provision(
     ...(key === null ? {} : { private_key_pem: key.private_key_pem }),
     ca_pem,
     not_after: new Date(not_after_ms).toISOString(),
+  };
+}
+
+/** How an account stands, without what is in it. */
+function accountForStaff(account: AccountView, now_ms: number) {
+  const { id, email, created_at_ms, phase, entitlements, permissions, devices, memberships, tokens } = account;
+  const erase_at_ms = eraseAtMs(account);
+  return {
+    ...{ id, email, status: phase.status, permissions, devices },
+    created_at: new Date(created_at_ms).toISOString(),
+    erase_at: erase_at_ms === null ? null : new Date(erase_at_ms).toISOString(),
+    entitlements: { ...ENTITLEMENT_DEFAULTS, ...entitlements },
+    workspaces: memberships.length,
+    personal_access_tokens: tokens.filter((token) => isLiving(token, now_ms)).length,
   };
 }
 

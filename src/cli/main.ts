@@ -1,14 +1,22 @@
 import { CallRefused } from '../client/http_call.js';
 import { WrongSettings } from '../settings.js';
+import { ACCOUNT_COMMANDS } from './accounts.js';
 import { CLIENT_COMMANDS } from './clients.js';
 import { type CommandGroup, WrongUsage } from './command.js';
 import { readCommandLine } from './command_line.js';
 import { GRANT_COMMANDS } from './grants.js';
 import { KEY_COMMANDS } from './keys.js';
 import { NoOperatorAccess, operatorAccess } from './operator_access.js';
+import { WORKSPACE_COMMANDS } from './workspaces.js';
 
 /** All that `spool` can do: one file a group. */
-const GROUPS: readonly CommandGroup[] = [CLIENT_COMMANDS, GRANT_COMMANDS, KEY_COMMANDS];
+const GROUPS: readonly CommandGroup[] = [
+  ACCOUNT_COMMANDS,
+  WORKSPACE_COMMANDS,
+  CLIENT_COMMANDS,
+  GRANT_COMMANDS,
+  KEY_COMMANDS,
+];
 
 const DONE = 0;
 const REFUSED = 1;

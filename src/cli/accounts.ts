@@ -1,0 +1,83 @@
+import { ENTITLEMENTS } from '../vocabulary/permissions.js';
+import { type Command, type CommandGroup, WrongUsage } from './command.js';
+import { table } from './table.js';
+
+type AccountForStaff = {
+  id: string;
+  email: string;
+  status: string;
+  erase_at: string | null;
+  entitlements: Record<string, boolean>;
+  devices: number;
+  workspaces: number;
+  personal_access_tokens: number;
+};
+
+type Erasure = { account_id: string; began_at: string; removed: Record<string, number> };
+
+const show: Command = {
+  name: 'show',
+  parameters: ['ACCOUNT'],
+  options: {},
+  says: 'Shows how an account (its id or email) stands, and what staff have switched on for it',
+  async run({ operator, parameters }) {
+    const account = await operator.ask<AccountForStaff>('GET', pathOf(parameters));
+    const { id, email, status, erase_at, entitlements, devices, workspaces, personal_access_tokens } = account;
+    const rows = [
+      ['id', id],
+      ['email', email],
+      ['status', erase_at === null ? status : `${status}, to be erased at ${erase_at}`],
+      ['devices', String(devices)],
+      ['workspaces', String(workspaces)],
+      ['personal access tokens', String(personal_access_tokens)],
+      ...Object.entries(entitlements).map(([name, enabled]) => [name, enabled ? 'on' : 'off']),
+    ];
+    return { json: account, lines: table(rows) };
+  },
+};
+
+const enable = switching({ name: 'enable', enabled: true, says: 'Switches an entitlement of an account on' });
+const disable = switching({ name: 'disable', enabled: false, says: 'Switches an entitlement of an account off' });
+
+const erasures: Command = {
+  name: 'erasures',
+  parameters: [],
+  options: {},
+  says: 'Lists the accounts that are being erased, and how far each has come',
+  async run({ operator }) {
+    const found = await operator.ask<{ items: Erasure[] }>('GET', '/ops/erasures');
+    if (found.items.length === 0) return { json: found, lines: ['No account is being erased.'] };
+    const rows = found.items.map(({ account_id, began_at, removed }) => {
+      const counts = Object.entries(removed).map(([what, count]) => `${count} ${what}`);
+      return [account_id, began_at, counts.join(', ') || 'nothing yet'];
+    });
+    return { json: found, lines: table([['ACCOUNT ID', 'BEGAN', 'REMOVED SO FAR'], ...rows]) };
+  },
+};
+
+export const ACCOUNT_COMMANDS: CommandGroup = {
+  name: 'accounts',
+  says: 'Accounts, and what staff switch on for them',
+  commands: [show, enable, disable, erasures],
+};
+
+function switching({ name, enabled, says }: { name: string; enabled: boolean; says: string }): Command {
+  return {
+    name,
+    parameters: ['ACCOUNT', 'ENTITLEMENT'],
+    options: {},
+    says: `${says}: ${ENTITLEMENTS.join(', ')}`,
+    async run({ operator, parameters }) {
+      const entitlement = parameters.ENTITLEMENT as string;
+      if (!ENTITLEMENTS.some((known) => known === entitlement))
+        throw new WrongUsage(`ENTITLEMENT must be one of ${ENTITLEMENTS.join(', ')}.`);
+      const path = `${pathOf(parameters)}/entitlements/${entitlement}`;
+      const switched = await operator.ask<{ account_id: string }>('PUT', path, { enabled });
+      return { json: switched, lines: [`${entitlement} is ${enabled ? 'on' : 'off'} for ${parameters.ACCOUNT}.`] };
+    },
+  };
+}
+
+function pathOf({ ACCOUNT }: Record<string, string>): string {
+  return `/ops/accounts/${encodeURIComponent(ACCOUNT as string)}`;
+}
