@@ -36,6 +36,8 @@ export type ClaimReply = Claim | { done: true };
 
 const DONE = { done: true } as const;
 const UNKNOWN = refuse('NOT_FOUND', 'The claim is unknown or has expired.');
+/** Looking again makes sense. */
+export const STILL_REDEEMED = refuse('UNAVAILABLE', 'The claim is still being redeemed.', { retry_after_s: 1 });
 const USED = refuse('CONFLICT', 'The claim was redeemed by another device.');
 
 const REFUSALS: Record<RefusedOutcome, Refusal> = {
@@ -104,7 +106,7 @@ export const claim = actorKind<Claim, ClaimMessage, ClaimReply>({
         if (redemption.status === 'open' && redemption.refused?.device_id === device_id) {
           return { reply: REFUSALS[redemption.refused.outcome] };
         }
-        return { reply: refuse('UNAVAILABLE', 'The claim is still being redeemed.', { retry_after_s: 1 }) };
+        return { reply: STILL_REDEEMED };
       }
       default:
         return unreachable(message);

@@ -5,6 +5,7 @@ import type { Services } from '../src/services.js';
 import { isId } from '../src/vocabulary/ids.js';
 import { isRefusal, type Refusal, refuse } from '../src/vocabulary/refusals.js';
 import { emailAddress } from './forms.js';
+import { patiently } from './patience.js';
 
 /** Accounts by the email that leads to them. */
 
@@ -16,22 +17,16 @@ export function drawAccount({ clock }: Services): DrawnAccount {
   return { account_id: drawId({ partition: drawPartition(), now_ms: clock.now() }) };
 }
 
-/** As long as a route waits for what it has told others (design section 2). */
-const MAKING_MAX_MS = 2_000;
-const MAKING_LOOK_MS = 50;
-
 /**
  * The account as it is now. One whose making is still under way, since somebody else's sign-in has begun it, is waited
  * for; it will be finished.
  */
-export async function accountOf({ runtime }: Services, account_id: string): Promise<AccountView | Refusal> {
+export function accountOf({ runtime }: Services, account_id: string): Promise<AccountView | Refusal> {
   const view: AccountMessage = { type: 'view' };
-  for (const until_ms = performance.now() + MAKING_MAX_MS; ; ) {
+  return patiently(async () => {
     const account = await runtime.ask<AccountView>({ kind: 'account', id: account_id }, view);
-    if (!isRefusal(account) || account.refused !== 'UNAUTHORIZED') return account;
-    if (performance.now() >= until_ms) return BEING_MADE;
-    await new Promise((resolve) => setTimeout(resolve, MAKING_LOOK_MS));
-  }
+    return isRefusal(account) && account.refused === 'UNAUTHORIZED' ? null : account;
+  }, BEING_MADE);
 }
 
 /** The account that staff name by its id or its email. */

@@ -10,6 +10,7 @@ import { LIMITS } from '../src/vocabulary/limits.js';
 import { ENTITLEMENT_DEFAULTS } from '../src/vocabulary/permissions.js';
 import { isRefusal, type Refusal, refuse } from '../src/vocabulary/refusals.js';
 import { trimmedText } from './forms.js';
+import { patiently } from './patience.js';
 import type { Principal } from './principal.js';
 import { accountRoute, type Route } from './route.js';
 import { workspacesOf } from './workspace_views.js';
@@ -90,10 +91,12 @@ async function deleteAccount(services: Services, account: AccountView, guards: G
   const address = { kind: 'account', id: account.id };
   const begun = await runtime.askSettled(address, { type: 'delete', mail } satisfies AccountMessage, guards);
   if (isRefusal(begun)) return begun;
-  const ask: AccountMessage = { type: 'deletion_outcome' };
-  const answer = await runtime.ask<{ outcome: 'deleted' | 'leaving' }>(address, ask);
+  const look: AccountMessage = { type: 'deletion_outcome' };
+  const answer = await patiently(async () => {
+    const found = await runtime.ask<{ outcome: 'deleted' | 'leaving' }>(address, look);
+    return !isRefusal(found) && found.outcome === 'leaving' ? null : found;
+  }, STILL_LEAVING);
   if (isRefusal(answer)) return answer;
-  if (answer.outcome === 'leaving') return STILL_LEAVING;
   void mails.sendDue(partitionOfId(account.id)); // the answer does not wait for it
   return null;
 }

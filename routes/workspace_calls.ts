@@ -4,12 +4,10 @@ import { HELD, type WorkspaceMessage } from '../actors/workspace.js';
 import type { Services } from '../src/services.js';
 import type { Guard } from '../src/store/store.js';
 import { isRefusal, type Refusal, refuse } from '../src/vocabulary/refusals.js';
+import { patiently } from './patience.js';
 
 /** How routes ask shared workspaces, and how an account comes into one. */
 
-/** A workspace that holds still for a deletion, and whatever else is not decided yet, is waited for so long. */
-const WAIT_MAX_MS = 2_000;
-const LOOK_EVERY_MS = 50;
 const NOT_DECIDED = refuse('UNAVAILABLE', 'The workspace does not answer; look again in a moment.', {
   retry_after_s: 2,
 });
@@ -72,17 +70,4 @@ async function join(
   }, NOT_DECIDED);
   if (isRefusal(answer)) return answer;
   return answer.outcome === 'joined' ? null : NOT_JOINED;
-}
-
-/** Tries until there is an answer, or too long. */
-async function patiently<Reply>(
-  attempt: () => Promise<Reply | Refusal | null>,
-  late: Refusal,
-): Promise<Reply | Refusal> {
-  for (const until_ms = performance.now() + WAIT_MAX_MS; ; ) {
-    const answer = await attempt();
-    if (answer !== null) return answer;
-    if (performance.now() >= until_ms) return late;
-    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
-  }
 }

@@ -1,18 +1,17 @@
 import { z } from 'zod';
 import { UNBOUND } from '../../actors/binding.js';
-import type { Claim, ClaimMessage } from '../../actors/claim.js';
+import { type Claim, type ClaimMessage, STILL_REDEEMED } from '../../actors/claim.js';
 import type { Device, DeviceMessage } from '../../actors/device.js';
 import { isSecret, parseSecret } from '../../src/secrets/tokens.js';
 import type { Services } from '../../src/services.js';
 import { LIMITS } from '../../src/vocabulary/limits.js';
 import { isRefusal, type Refusal, refuse } from '../../src/vocabulary/refusals.js';
+import { patiently } from '../patience.js';
 import { deviceRoute, type Route } from '../route.js';
 import { boundBy, openAccount } from './bound.js';
 
 /** How a device comes to be bound to an account. Choices: "Devices". */
 
-const OUTCOME_LOOKS_MAX = 40;
-const OUTCOME_LOOK_EVERY_MS = 50;
 const UNKNOWN_CLAIM = refuse('NOT_FOUND', 'The claim is unknown or has expired.');
 
 export const CLAIM_ROUTES: readonly Route[] = [
@@ -76,16 +75,16 @@ export const CLAIM_ROUTES: readonly Route[] = [
  * How the redemption ended. Whoever began it has heard that all is applied; one who asked again meanwhile, or whose
  * redemption another process drives, looks a few times.
  */
-async function outcomeOf(
+function outcomeOf(
   { runtime }: Services,
   claim: { kind: string; id: string },
   device_id: string,
 ): Promise<Claim | Refusal> {
-  for (let looks = 1; ; looks++) {
-    const outcome = await runtime.ask<Claim>(claim, { type: 'outcome', device_id } satisfies ClaimMessage);
-    if (!isRefusal(outcome) || outcome.refused !== 'UNAVAILABLE' || looks === OUTCOME_LOOKS_MAX) return outcome;
-    await new Promise((resolve) => setTimeout(resolve, OUTCOME_LOOK_EVERY_MS));
-  }
+  const look: ClaimMessage = { type: 'outcome', device_id };
+  return patiently(async () => {
+    const outcome = await runtime.ask<Claim>(claim, look);
+    return outcome === STILL_REDEEMED ? null : outcome;
+  }, STILL_REDEEMED);
 }
 
 async function bindingView(
