@@ -225,7 +225,7 @@ function accountForStaff(account: AccountView, now_ms: number) {
     created_at: new Date(created_at_ms).toISOString(),
     erase_at: erase_at_ms === null ? null : new Date(erase_at_ms).toISOString(),
     entitlements: { ...ENTITLEMENT_DEFAULTS, ...entitlements },
-    workspaces: memberships.length,
+    shared_workspaces: memberships.length,
     personal_access_tokens: tokens.filter((token) => isLiving(token, now_ms)).length,
   };
 }

@@ -9,7 +9,7 @@ type AccountForStaff = {
   erase_at: string | null;
   entitlements: Record<string, boolean>;
   devices: number;
-  workspaces: number;
+  shared_workspaces: number;
   personal_access_tokens: number;
 };
 
@@ -22,13 +22,13 @@ const show: Command = {
   says: 'Shows how an account (its id or email) stands, and what staff have switched on for it',
   async run({ operator, parameters }) {
     const account = await operator.ask<AccountForStaff>('GET', pathOf(parameters));
-    const { id, email, status, erase_at, entitlements, devices, workspaces, personal_access_tokens } = account;
+    const { id, email, status, erase_at, entitlements, devices, shared_workspaces, personal_access_tokens } = account;
     const rows = [
       ['id', id],
       ['email', email],
       ['status', erase_at === null ? status : `${status}, to be erased at ${erase_at}`],
       ['devices', String(devices)],
-      ['workspaces', String(workspaces)],
+      ['shared workspaces', String(shared_workspaces)],
       ['personal access tokens', String(personal_access_tokens)],
       ...Object.entries(entitlements).map(([name, enabled]) => [name, enabled ? 'on' : 'off']),
     ];

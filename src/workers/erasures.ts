@@ -47,6 +47,7 @@ export class ErasureWorker {
   readonly #in_hand = new Set<string>();
   #timer: NodeJS.Timeout | null = null;
   #looking: Promise<void> | null = null;
+  #again = false;
   #stopped = false;
 
   constructor(parts: Parts) {
@@ -64,12 +65,20 @@ export class ErasureWorker {
     await this.#looking;
   }
 
-  /** Erases what is due, to the end. Never rejects; calls at the same time share one look. */
+  /** Erases what is due, to the end. Never rejects. */
   look(): Promise<void> {
-    this.#looking ??= this.#look().finally(() => {
+    this.#again = this.#looking !== null; // what has come since it began, the look under way may have passed
+    this.#looking ??= this.#lookOn().finally(() => {
       this.#looking = null;
     });
     return this.#looking;
+  }
+
+  async #lookOn(): Promise<void> {
+    do {
+      this.#again = false;
+      await this.#look();
+    } while (this.#again && !this.#stopped);
   }
 
   /** All erasures under way, here or elsewhere. */
