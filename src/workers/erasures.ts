@@ -15,7 +15,7 @@ import { type Queued, type Store, StoreUnavailable } from '../store/store.js';
 import { PARTITIONS, partitionOfId } from '../vocabulary/ids.js';
 import { isRefusal } from '../vocabulary/refusals.js';
 
-const LOOK_EVERY_MS = 5_000;
+const LOOK_EVERY_MS = 15_000;
 /** Another process takes the work over after this; both at once would do no harm. */
 const LEASE_MS = 120_000;
 const PER_PARTITION_MAX = 10;
