@@ -20,9 +20,9 @@ const LOOK_EVERY_MS = 15_000;
 const LEASE_MS = 120_000;
 const PER_PARTITION_MAX = 10;
 /** Of one list, between two notes of how far it has come. */
-const STEP_MAX = 50;
-/** Entities that end at the same time: erasing is in no hurry, and others are. */
-const AT_ONCE_MAX = 2;
+const STEP_MAX = 20;
+/** After each it rests for so many times as long as that took: erasing is in no hurry, and others are. */
+const REST_FACTOR = 2;
 
 type Parts = {
   store: Store;
@@ -167,12 +167,11 @@ export class ErasureWorker {
     while (!this.#stopped) {
       const members = await store.list(place, list, { descending: false, limit: STEP_MAX });
       if (members.length === 0) return;
-      const waiting = members.map(({ member }) => member);
-      const eraseOn = async () => {
-        for (let id = waiting.pop(); id !== undefined && !this.#stopped; id = waiting.pop())
-          await this.#eraseOne({ kind, id }, { type: 'erase', account_id, list });
-      };
-      await Promise.all(Array.from({ length: AT_ONCE_MAX }, eraseOn));
+      for (const { member } of members) {
+        const began = performance.now();
+        await this.#eraseOne({ kind, id: member }, { type: 'erase', account_id, list });
+        await rest((performance.now() - began) * REST_FACTOR);
+      }
       await this.#ask(account_id, { type: 'erasure_progress', removed: { [kind]: members.length } });
     }
   }
@@ -198,4 +197,8 @@ export class ErasureWorker {
     if (isRefusal(answer)) throw new StoreUnavailable(`account: ${answer.message}`);
     return answer;
   }
+}
+
+function rest(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
 }
