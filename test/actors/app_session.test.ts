@@ -52,6 +52,11 @@ const runOut = (turned_at_ms: number): Effect => ({
   message: { type: 'run_out' },
 });
 const FORGET: Effect = { effect: 'forget', name: 'run_out' };
+const LISTED = { account_id: 'a', list: 'app_sessions:2', member: 'session' };
+const ENLISTED: Effect = { effect: 'enlist', ...LISTED, order: START_MS };
+const DELISTED: Effect = { effect: 'delist', ...LISTED };
+const ENDS: Effect[] = [DELISTED, FORGET];
+const erase: AppSessionMessage = { type: 'erase', account_id: 'a', list: 'app_sessions:2' };
 const issues = (
   next: AppSession,
 ): Pick<Row<AppSession, AppSessionMessage, IssuedTokens>, 'reply' | 'next' | 'effects'> => {
@@ -87,8 +92,14 @@ const use = (serial: number): AppSessionMessage => ({ type: 'use', serial });
 
 t.test('A-026 A-028 a session opens once, and ends', async (t) => {
   decideRows(t, kind, [
-    { says: 'opened', state: null, message: open, ...issues(first) },
-    { says: 'ended', state: first, message: { type: 'end' }, reply: { done: true }, next: null, effects: [FORGET] },
+    {
+      says: 'opened',
+      state: null,
+      message: open,
+      ...issues(first),
+      effects: [runOut(START_MS), ENLISTED],
+    },
+    { says: 'ended', state: first, message: { type: 'end' }, reply: { done: true }, next: null, effects: ENDS },
     { says: 'ended again', state: null, message: { type: 'end' }, reply: { done: true } },
     {
       says: 'run out',
@@ -97,8 +108,17 @@ t.test('A-026 A-028 a session opens once, and ends', async (t) => {
       message: { type: 'run_out' },
       reply: { done: true },
       next: null,
+      effects: ENDS,
     },
-    { says: 'run out again', state: null, message: { type: 'run_out' }, reply: { done: true }, next: null },
+    { says: 'run out again', state: null, message: { type: 'run_out' }, reply: { done: true } },
+    ...[first, null].map((state) => ({
+      says: state === null ? 'erased again: it leaves the list all the same' : 'erased',
+      state,
+      message: erase,
+      reply: { done: true } as const,
+      next: null,
+      effects: [FORGET, DELISTED, { effect: 'vanish' } as const],
+    })),
     { says: 'its seed', state: first, message: { type: 'secret' }, reply: first },
     ...[{ type: 'secret' } as const, use(1), refresh(1)].flatMap((message) => [
       { says: `none: ${message.type}`, state: null, message, reply: ENDED },
@@ -112,7 +132,7 @@ t.test('A-026 A-028 a session opens once, and ends', async (t) => {
 
 t.test('A-019 A-020 A-021 a refresh token and its predecessor', async (t) => {
   const at = (ms: number) => ({ now_ms: START_MS + ms });
-  const ends = { reply: ENDED, next: null, effects: [FORGET] };
+  const ends = { reply: ENDED, next: null, effects: ENDS };
   decideRows(t, kind, [
     { says: 'the present one', state: first, ...at(1), message: refresh(1), ...issues(turned(first, START_MS + 1)) },
     {

@@ -13,6 +13,8 @@ const answered: Effect = {
   to: { kind: 'claim', id: 'c' },
   message: { type: 'answered', device_id: 'd', outcome: 'bound' },
 };
+const listed = { account_id: 'a', list: 'bindings', member: 'e' };
+const enlisted: Effect = { effect: 'enlist', ...listed, order: START_MS };
 const streamOf = (new_stream_id: string | null, device_id = 'd'): BindingMessage => ({
   type: 'stream_of',
   device_id,
@@ -25,7 +27,7 @@ t.test('an epoch is judged by its own state', async (t) => {
     { says: 'unknown', state: null, message: { type: 'view', device_id: 'd' }, reply: UNBOUND },
     { says: 'unknown, a stream', state: null, message: streamOf('n'), reply: UNBOUND },
     { says: 'unknown, its end', state: null, message: { type: 'end' }, reply: { done: true } },
-    { says: 'opened', state: null, message: open, reply: active, next: active, effects: [answered] },
+    { says: 'opened', state: null, message: open, reply: active, next: active, effects: [answered, enlisted] },
     { says: 'opened again', state: active, now_ms: START_MS + 1, message: open, reply: active, effects: [answered] },
     { says: "another device's", state: active, message: { type: 'view', device_id: 'x' }, reply: UNBOUND },
     { says: "another device's, a stream", state: active, message: streamOf('n', 'x'), reply: UNBOUND },
@@ -41,6 +43,18 @@ t.test('an epoch is judged by its own state', async (t) => {
       reply: UNBOUND,
     },
     { says: 'ended, opened again: stays ended', state: ended, message: open, reply: ended, effects: [answered] },
+    ...[active, ended, null].map((state) => ({
+      says: `erased when ${state?.status ?? 'gone'}`,
+      state,
+      message: { type: 'erase', account_id: 'a', list: 'bindings' } as const,
+      reply: { done: true } as const,
+      next: null,
+      effects: [
+        { effect: 'drop_all', collection: 'streams' } as const,
+        { effect: 'delist', ...listed } as const,
+        { effect: 'vanish' } as const,
+      ],
+    })),
   ]);
 });
 

@@ -35,6 +35,10 @@ const view: BrowserSessionMessage = { type: 'view' };
 const use: BrowserSessionMessage = { type: 'use' };
 const end: BrowserSessionMessage = { type: 'end' };
 const runOut = (at_ms: number): Effect => ({ effect: 'remind', name: 'run_out', at_ms, message: { type: 'run_out' } });
+const listed = { account_id: 'a', list: 'browser_sessions:1', member: 'b' };
+const enlisted = (order: number): Effect => ({ effect: 'enlist', ...listed, order });
+const delisted: Effect = { effect: 'delist', ...listed };
+const FORGET: Effect = { effect: 'forget', name: 'run_out' };
 const at = (ms: number) => ({ now_ms: START_MS + ms });
 const ENDED = { refused: 'UNAUTHORIZED' } as const;
 const DONE = { done: true } as const;
@@ -42,7 +46,14 @@ const DONE = { done: true } as const;
 t.test('a browser session lasts 30 days from its last use, 90 from its code', async (t) => {
   const noted = { ...old, last_used_at_ms: START_MS + LIFE_MS - TOUCH_MS };
   decideRows(t, kind, [
-    { says: 'opened', state: null, message: open, reply: fresh, next: fresh, effects: [runOut(START_MS + IDLE_MS)] },
+    {
+      says: 'opened',
+      state: null,
+      message: open,
+      reply: fresh,
+      next: fresh,
+      effects: [enlisted(START_MS), runOut(START_MS + IDLE_MS)],
+    },
     { says: 'opened again', state: old, message: open, reply: old },
     { says: 'none', state: null, message: use, reply: ENDED },
     { says: 'unused, at 30 days', state: fresh, ...at(IDLE_MS), message: use, reply: ENDED },
@@ -87,10 +98,35 @@ t.test('a browser session lasts 30 days from its last use, 90 from its code', as
       message: end,
       reply: DONE,
       next: null,
-      effects: [{ effect: 'forget', name: 'run_out' }],
+      effects: [delisted, FORGET],
     },
     { says: 'ended again', state: null, message: end, reply: DONE },
-    { says: 'run out', state: fresh, ...at(IDLE_MS), message: { type: 'run_out' }, reply: DONE, next: null },
+    {
+      says: 'run out',
+      state: fresh,
+      ...at(IDLE_MS),
+      message: { type: 'run_out' },
+      reply: DONE,
+      next: null,
+      effects: [delisted, FORGET],
+    },
+    { says: 'run out again', state: null, message: { type: 'run_out' }, reply: DONE },
+    {
+      says: 'erased',
+      state: fresh,
+      message: { type: 'erase', account_id: 'a', list: 'browser_sessions:1' },
+      reply: DONE,
+      next: null,
+      effects: [FORGET, delisted, { effect: 'vanish' }],
+    },
+    {
+      says: 'erased again: it leaves the list all the same',
+      state: null,
+      message: { type: 'erase', account_id: 'a', list: 'browser_sessions:1' },
+      reply: DONE,
+      next: null,
+      effects: [FORGET, delisted, { effect: 'vanish' }],
+    },
   ]);
   t.equal(browserSessionEndMs(fresh), START_MS + IDLE_MS);
   t.equal(browserSessionEndMs(old), START_MS + LIFE_MS);

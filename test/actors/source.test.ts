@@ -29,6 +29,17 @@ t.test('a source is created once, with one event, and is listed', async (t) => {
       reply: made,
     },
     { says: 'viewed', state: made, message: { type: 'view' }, reply: made },
+    ...[made, null].map((state) => ({
+      says: state === null ? 'erased again: it leaves the list all the same' : 'erased',
+      state,
+      message: { type: 'erase', account_id: 'a', list: 'sources' } as const,
+      reply: { done: true } as const,
+      next: null,
+      effects: [
+        { effect: 'delist', account_id: 'a', list: 'sources', member: 's' } as const,
+        { effect: 'vanish' } as const,
+      ],
+    })),
   ]);
   const message = fc.constantFrom<SourceMessage>(create, { ...create, account_id: 'b' }, { type: 'view' });
   checkPlays(t, { plays: anyPlay(message, [1]), runs: 50 }, (steps) => {
