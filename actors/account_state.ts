@@ -28,7 +28,7 @@ export type Account = {
 /** `number` tells it from the private workspaces that the account had before it was erased. */
 export type PrivateWorkspace = { id: string; number: number; name: string; retention: Retention };
 
-export type LivingToken = { id: string; last_four: string; expires_at_ms: number | null };
+export type LivingToken = { id: string; last_four: string; created_at_ms: number; expires_at_ms: number | null };
 export type Membership = { workspace_id: string; name: string; role: Role; created_at_ms: number };
 export type Joining = { workspace_id: string; invitation_id: string };
 

@@ -28,9 +28,11 @@ export function decideToken(state: Account, message: TokenMessage, now_ms: numbe
   switch (message.type) {
     case 'add_token': {
       const { token_id, token } = message;
+      const known = living.find(({ id }) => id === token_id);
+      if (known !== undefined) return { reply: { created_at_ms: known.created_at_ms } };
       if (living.length >= LIMITS.tokens_per_account_max) return { reply: TOO_MANY };
       const { last_four, expires_at_ms } = token;
-      const added: LivingToken = { id: token_id, last_four, expires_at_ms };
+      const added: LivingToken = { id: token_id, last_four, created_at_ms: now_ms, expires_at_ms };
       const born = { account: state.lives.account, tokens: state.lives.tokens };
       const made = { ...token, account_id: state.id, created_at_ms: now_ms, born };
       const open: PersonalAccessTokenMessage = { type: 'open', token: made };

@@ -187,7 +187,9 @@ export const workspace = actorKind<Workspace, WorkspaceMessage, WorkspaceReply>(
 
       case 'erase':
         // Its only member has recorded the end already.
-        return state?.dormant ? { reply: DONE, next: null, effects: [{ effect: 'vanish' }] } : { reply: DONE };
+        return state?.dormant
+          ? { reply: DONE, next: null, effects: [{ effect: 'forget', name: 'ask_outcomes' }, { effect: 'vanish' }] }
+          : { reply: DONE };
 
       case 'ask_outcomes': {
         if (state === null || state.holds.length === 0) return { reply: DONE };
