@@ -6,7 +6,7 @@ import { type Email, type EmailMessage, email } from '../../actors/email.js';
 import { encodeStored } from '../../src/store/codec.js';
 import { LIMITS } from '../../src/vocabulary/limits.js';
 import { isRefusal } from '../../src/vocabulary/refusals.js';
-import { checkPlays, decideRows, Played, START_MS } from '../fixtures/deciding.js';
+import { anyPlay, checkPlays, decideRows, Played, START_MS } from '../fixtures/deciding.js';
 
 const ADDRESS = 'ann@x.test';
 const kind = { kind: email, self: ADDRESS };
@@ -427,6 +427,135 @@ t.test('an address kept before wrong tries had a day goes on as it was', async (
       effects: [create, FORGET],
     },
   ]);
+});
+
+t.test('an address kept by an earlier version goes on, step by step', async (t) => {
+  const now = after(send('1'), enter('home'));
+  const { invitations, ...second } = now;
+  const { day, networks, ...first } = second;
+  t.equal(email.schema, 3);
+  t.strictSame(email.upcast?.[2]?.(second as never), { ...now, invitations: 0 });
+  const raised = email.upcast?.[2]?.(email.upcast?.[1]?.(first as never) as never);
+  t.strictSame(raised, { ...first, day: { began_ms: 0, wrong: {} }, networks: [], invitations: 0 });
+  t.same([day.wrong, networks.length, invitations], [{}, 1, 0]);
+});
+
+t.test('I-009 I-010 D-036 an address keeps the invitations to it, whoever signs in with it', async (t) => {
+  const invited: EmailMessage = { type: 'invited', invitation_id: 'i', workspace_id: 'w' };
+  const uninvited: EmailMessage = { type: 'uninvited', invitation_id: 'i' };
+  const put: Effect = {
+    effect: 'put',
+    collection: 'invitations',
+    id: 'i',
+    value: { workspace_id: 'w' },
+    order: START_MS,
+  };
+  const drop: Effect = { effect: 'drop', collection: 'invitations', id: 'i' };
+  const records = { invitations: { i: { workspace_id: 'w' } } };
+  const known = after(enter('home'));
+  const one = { ...known, invitations: 1 };
+  const stranger: Email = { ...after(invited), invitations: 1 };
+  decideRows(t, kind, [
+    { says: 'to nobody yet', state: null, message: invited, reply: { sent: true }, next: stranger, effects: [put] },
+    { says: 'to somebody', state: known, message: invited, reply: { sent: true }, next: one, effects: [put] },
+    { says: 'again', state: one, records, message: invited, reply: { sent: true } },
+    { says: 'over: none', state: known, message: uninvited, reply: { sent: false } },
+    { says: 'over: nobody', state: null, message: uninvited, reply: { sent: false } },
+    { says: 'over', state: one, records, message: uninvited, reply: { sent: false }, next: known, effects: [drop] },
+    {
+      says: 'over, and nobody behind it: it is forgotten later',
+      state: stranger,
+      records,
+      message: uninvited,
+      reply: { sent: false },
+      next: { ...stranger, invitations: 0 },
+      effects: [drop, forgetLater(START_MS)],
+    },
+    {
+      says: 'over, and another stands',
+      state: { ...stranger, invitations: 2 },
+      records,
+      message: uninvited,
+      reply: { sent: false },
+      next: stranger,
+      effects: [drop],
+    },
+    {
+      says: 'found',
+      state: one,
+      records,
+      message: { type: 'invitation', invitation_id: 'i' },
+      reply: { workspace_id: 'w' },
+    },
+    {
+      says: 'not found',
+      state: known,
+      message: { type: 'invitation', invitation_id: 'i' },
+      reply: { refused: 'NOT_FOUND' },
+    },
+    {
+      says: 'listed',
+      state: one,
+      records,
+      message: { type: 'list_invitations', range: { limit: 5 } },
+      reply: { invitations: [{ id: 'i', order: 0, workspace_id: 'w' }] },
+    },
+    {
+      says: 'nobody signed in, but it is invited: kept',
+      state: stranger,
+      message: { type: 'forget_unused' },
+      reply: { forgotten: false },
+    },
+  ]);
+});
+
+t.test(
+  'I-009 D-033 an erased person leaves nothing of their whereabouts, and keeps account and invitations',
+  async (t) => {
+    const forget: EmailMessage = { type: 'forget_person' };
+    const known = { ...after(send('1'), enter('home'), wrongTry('home'), takeSend('home')), invitations: 2 };
+    t.match(known.networks, ['network home']);
+    decideRows(t, kind, [
+      { says: 'nobody', state: null, message: forget, reply: { forgotten: false } },
+      {
+        says: 'somebody',
+        state: known,
+        message: forget,
+        reply: { forgotten: true },
+        next: {
+          ...known,
+          networks: [],
+          window: { began_ms: START_MS, sent: {}, total: 0 },
+          day: { began_ms: START_MS, wrong: {} },
+        },
+      },
+    ]);
+  },
+);
+
+t.test('I-009 in any play an address counts its invitations, and is forgotten when nothing holds it', async (t) => {
+  const invitation_id = fc.constantFrom('i', 'j', '__proto__');
+  const message: fc.Arbitrary<EmailMessage> = fc.oneof(
+    {
+      weight: 3,
+      arbitrary: invitation_id.map((id) => ({ type: 'invited' as const, invitation_id: id, workspace_id: 'w' })),
+    },
+    { weight: 3, arbitrary: invitation_id.map((id) => ({ type: 'uninvited' as const, invitation_id: id })) },
+    fc.constantFrom<EmailMessage>(takeSend('far'), send('1'), { type: 'forget_person' }, { type: 'view' }),
+  );
+  checkPlays(t, { plays: anyPlay(message, [LIFE_MS, LIMITS.email_unused_life_ms]), runs: 200 }, (steps) => {
+    const played = new Played(email, ADDRESS);
+    for (const step of steps) {
+      if ('pass' in step) played.pass(step.pass);
+      else played.send(step.send);
+      const count = played.records('invitations').size;
+      if ((played.state?.invitations ?? 0) !== count) throw new Error('miscounted');
+      if (played.state !== null && count === 0 && !played.reminders.has('unused')) throw new Error('kept for ever');
+    }
+    for (const id of played.records('invitations').keys()) played.send({ type: 'uninvited', invitation_id: id });
+    played.pass(2 * LIMITS.email_unused_life_ms);
+    if (played.state !== null) throw new Error('never forgotten');
+  });
 });
 
 t.test(

@@ -512,3 +512,24 @@ t.test(
     });
   },
 );
+
+t.test('an erased grant leaves the list that names it, whether it was there or not', async (t) => {
+  const message: GrantMessage = { type: 'erase', account_id: 'a', list: 'grants:1' };
+  const effects: Effect[] = [
+    { effect: 'forget', name: 'run_out' },
+    { effect: 'delist', account_id: 'a', list: 'grants:1', member: 'g' },
+    { effect: 'vanish' },
+  ];
+  decideRows(
+    t,
+    kind,
+    [live(), null].map((state) => ({
+      says: state === null ? 'gone' : 'live',
+      state,
+      message,
+      reply: { done: true },
+      next: null,
+      effects,
+    })),
+  );
+});

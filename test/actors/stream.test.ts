@@ -735,3 +735,27 @@ t.test('a stream answers every message in every state, and lists all chunks in t
     }
   });
 });
+
+t.test('an erased stream leaves no records, no reminder and no place on the list', async (t) => {
+  const message: StreamMessage = { type: 'erase', account_id: 'a', list: 'streams' };
+  const effects: Effect[] = [
+    { effect: 'drop_all', collection: 'chunks' },
+    { effect: 'drop_all', collection: 'refs' },
+    { effect: 'drop_all', collection: 'sequences' },
+    { effect: 'forget', name: 'expire_intents' },
+    { effect: 'delist', account_id: 'a', list: 'streams', member: ID },
+    { effect: 'vanish' },
+  ];
+  decideRows(
+    t,
+    kind,
+    [fresh, null].map((state) => ({
+      says: state === null ? 'gone' : 'there',
+      state,
+      message,
+      reply: { done: true },
+      next: null,
+      effects,
+    })),
+  );
+});
