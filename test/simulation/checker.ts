@@ -7,8 +7,10 @@ import type { Claim } from '../../actors/claim.js';
 import type { Device } from '../../actors/device.js';
 import type { Email } from '../../actors/email.js';
 import { type Grant, grantList, isLive } from '../../actors/grant.js';
+import type { PersonalAccessToken } from '../../actors/personal_access_token.js';
 import type { Source } from '../../actors/source.js';
 import { type Chunk, chunkKey, type Stream } from '../../actors/stream.js';
+import type { Workspace } from '../../actors/workspace.js';
 import { decodeStored } from '../../src/store/codec.js';
 import type { Place } from '../../src/store/store.js';
 import { chunkId, PARTITIONS, partitionOfId } from '../../src/vocabulary/ids.js';
@@ -29,6 +31,8 @@ type States = {
   claim: Claim;
   binding: Binding;
   source: Source;
+  workspace: Workspace;
+  personal_access_token: PersonalAccessToken;
   stream: Stream;
   tally: Tally;
 };
@@ -69,7 +73,8 @@ export function checkStep({ place, before, commit }: Applied, mustHold: (holds: 
       keeps<Email>(['account_id']);
       return;
     case 'account':
-      keeps<Account>(['id', 'email', 'created_at_ms']);
+      keeps<Account>((was as Account).phase.status === 'erased' ? ['id', 'email'] : ['id', 'email', 'created_at_ms']);
+      grows<Account>(['deletion_attempts']);
       return;
     case 'app_session':
       keeps<AppSession>(['account_id', 'verified_at_ms']);
@@ -153,8 +158,8 @@ export class Checker {
     }
     for (const [id, { open }] of this.#all('stream'))
       this.#must(open.length === 0, `stream ${id} still has open intents`);
-    for (const [id, { account_id }] of this.#all('email'))
-      this.#must(account_id !== null, `email ${id} is never forgotten`);
+    for (const [id, { account_id, invitations }] of this.#all('email'))
+      this.#must(account_id !== null || invitations > 0, `email ${id} is never forgotten`);
     for (const [id, { planned, fired }] of this.#all('tally')) {
       const once = fired.length === planned && new Set(fired).size === planned;
       this.#must(once, `tally ${id} planned ${planned} reminders, and ${fired} fired`);
@@ -236,6 +241,8 @@ export class Checker {
         this.#all('email').get(account.email)?.account_id === id,
         `${account.email} does not lead to its account`,
       );
+      const was_erased = account.private_workspace.number > 1; // with its log
+      if (was_erased) continue;
       this.#must(this.#count(id, 'account.created') === 1, `account ${id} was not created once`);
       this.#must(account.devices === this.#records(id, 'devices').size, `account ${id} has miscounted its devices`);
 
@@ -494,8 +501,15 @@ export class Checker {
         (at_ms) => at_ms === expires_at_ms || at_ms === expires_at_ms + LIMITS.claim_redeemed_keep_ms,
       );
     }
-    for (const [id, { account_id }] of this.#all('email'))
-      if (account_id === null) imply('email', id, 'unused', () => true);
+    for (const [id, { account_id, invitations }] of this.#all('email')) {
+      if (account_id === null && invitations === 0) imply('email', id, 'unused', () => true);
+      else implied.add(`email:${id}:unused`);
+    }
+    for (const [id, { phase }] of this.#all('account'))
+      if (phase.status === 'deleted') imply('account', id, 'erase_due', (at_ms) => at_ms === phase.erase_at_ms);
+    for (const [id, { expires_at_ms }] of this.#all('personal_access_token'))
+      if (expires_at_ms !== null) imply('personal_access_token', id, 'run_out', (at_ms) => at_ms === expires_at_ms);
+
     for (const member of pending.keys()) this.#must(implied.has(member), `reminder ${member} is for nothing`);
   }
 
@@ -511,7 +525,10 @@ export class Checker {
     }
     for (const mail_id of this.#ledger.mails_sent)
       this.#must(mails.has(mail_id), `mail ${mail_id} was promised and is not there`);
-    const asked = ['send_code', 'auth_session'].reduce((sum, what) => sum + (this.#ledger.attempts.get(what) ?? 0), 0);
+    const asked = ['send_code', 'auth_session', 'mail'].reduce(
+      (sum, what) => sum + (this.#ledger.attempts.get(what) ?? 0),
+      0,
+    );
     this.#must(mails.size <= asked, 'more mails than were asked for');
   }
 }

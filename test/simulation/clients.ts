@@ -11,8 +11,9 @@ import type { Guard } from '../../src/store/store.js';
 import { partitionOfId, streamOfChunk } from '../../src/vocabulary/ids.js';
 import type { Entitlement } from '../../src/vocabulary/permissions.js';
 import { isRefusal, type Refusal, refuse } from '../../src/vocabulary/refusals.js';
-import type { Ask } from './asker.js';
+import type { Ask, Asker } from './asker.js';
 import type { Ledger } from './ledger.js';
+import { Members } from './members.js';
 import { OauthApps } from './oauth_apps.js';
 import type { Seeded } from './seeded.js';
 import type { SimulatedProcess } from './simulated_process.js';
@@ -25,6 +26,7 @@ const RETRY_MAX_MS = 900;
 const ANSWER_LOST = 0.03;
 const LOST = refuse('UNAVAILABLE', 'No answer came.');
 const CHUNK_MS = 1_000;
+const MEMBERS_SHARE = 0.85;
 /** Each is told apart in events by the fields it changes. */
 const SWITCHED: readonly Entitlement[] = ['developer.tools', 'audio.access', 'workspace.sharing', 'agent.experimental'];
 
@@ -35,7 +37,12 @@ type Parts = {
   ledger: Ledger;
   processes: () => SimulatedProcess[];
   record: (line: string) => void;
+  about: About;
 };
+
+/** What most operations of a run are about. */
+export const ABOUTS = ['devices', 'workspaces'] as const;
+export type About = (typeof ABOUTS)[number];
 
 type KnownIntent = { intent: ChunkIntent; content: string; number: number | null };
 type KnownStream = { stream_id: string; device_id: string; intents: KnownIntent[] };
@@ -52,14 +59,17 @@ export class Clients {
   readonly #streams: KnownStream[] = [];
   readonly #tallies: string[];
   readonly #apps: OauthApps;
+  readonly #members: Members | null;
   #drawn = 0;
 
   constructor(parts: Parts) {
     this.#parts = parts;
     const { random } = parts;
     this.#emails = Array.from({ length: 2 + random.below(3) }, (_, index) => `user${index}@example.test`);
-    this.#apps = new OauthApps({ ...parts, ask: (address, message, how) => this.#ask(address, message, how) });
+    const asker: Parts & Asker = { ...parts, ask: (address, message, how) => this.#ask(address, message, how) };
+    this.#apps = new OauthApps(asker);
     this.#tallies = Array.from({ length: 4 }, () => this.#id(drawPartition()));
+    this.#members = parts.about === 'workspaces' ? new Members(asker) : null;
   }
 
   /** Devices leave the factory. */
@@ -74,6 +84,7 @@ export class Clients {
   /** One operation, drawn from those that what is known allows. */
   async operate(): Promise<void> {
     const { random } = this.#parts;
+    if (this.#members !== null && random.chance(MEMBERS_SHARE)) return this.#members.operate();
     if (random.chance(0.15)) return this.#tally();
     if (random.chance(0.2)) return this.#apps.operate(this.#emails);
     const accounts = [...this.#accounts];

@@ -1,5 +1,5 @@
 import { type Store, StoreUnavailable } from '../../src/store/store.js';
-import type { ModelStore } from './model_store.js';
+import type { ModelStore, QueuePlace } from './model_store.js';
 import type { Seeded } from './seeded.js';
 import type { VirtualTime } from './virtual_time.js';
 
@@ -92,8 +92,9 @@ export class Connection {
   }
 
   #write(name: (typeof WRITES)[number], args: unknown[]): Promise<unknown> {
-    const { time, random, weather, record } = this.#parts;
+    const { model, time, random, weather, record } = this.#parts;
     if (this.#cut) return new Promise(() => {});
+    if (!this.away && name === 'lease' && !model.hasQueued(args[0] as QueuePlace)) return Promise.resolve([]);
     return new Promise((resolve, reject) => {
       const { lost_before, lost_after, late } = weather();
       const fate = random.fraction();

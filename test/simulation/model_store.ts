@@ -27,7 +27,7 @@ const WRITER_DIGITS = 12;
 const HEADER_MS = { end: 30 * 24 * 3_600_000, vanish: 20 * 60_000 };
 
 type AccountPlace = { account_id: string; partition: number };
-type QueuePlace = { partition: number; queue: QueueName };
+export type QueuePlace = { partition: number; queue: QueueName };
 /** `writers`: the last commit of each of the last writers, the newest first. */
 type Entity = {
   address: Address;
@@ -366,6 +366,10 @@ export class ModelStore implements Store {
 
   hasReminders(partition: number): boolean {
     return (this.#sorted.get(keysOf(partition).reminders)?.size ?? 0) > 0;
+  }
+
+  hasQueued({ partition, queue }: QueuePlace): boolean {
+    return (this.#sorted.get(keysOf(partition).queue(queue).due)?.size ?? 0) > 0;
   }
 
   hasTells(partition: number): boolean {

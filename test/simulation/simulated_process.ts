@@ -6,17 +6,26 @@ import { claim } from '../../actors/claim.js';
 import { device } from '../../actors/device.js';
 import { email } from '../../actors/email.js';
 import { grant } from '../../actors/grant.js';
+import { personalAccessToken } from '../../actors/personal_access_token.js';
 import { source } from '../../actors/source.js';
 import { stream } from '../../actors/stream.js';
+import { workspace } from '../../actors/workspace.js';
+import type { BlobStore } from '../../src/blobs/blob_store.js';
 import { makeMetrics } from '../../src/runtime/metrics.js';
 import { Runtime } from '../../src/runtime/runtime.js';
+import { ErasureWorker } from '../../src/workers/erasures.js';
 import { OutboxRelay } from '../../src/workers/outbox_relay.js';
 import { ReminderWorker } from '../../src/workers/reminder_worker.js';
 import type { Connection } from './connection.js';
 import { tally } from './tally.js';
 import type { Timers, VirtualTime } from './virtual_time.js';
 
-const KINDS = [email, account, appSession, authSession, device, claim, binding, grant, source, stream, tally];
+const KINDS = [
+  ...[email, account, appSession, authSession, device, claim, binding, grant, source, stream],
+  ...[workspace, personalAccessToken, tally],
+];
+/** No bytes are uploaded here. */
+const NO_BLOBS = { removeFolder: async () => {} } as unknown as BlobStore;
 
 /** Nobody reads them here, and a registry costs more than a run. */
 const metrics = makeMetrics();
@@ -36,6 +45,7 @@ export class SimulatedProcess {
   readonly runtime: Runtime;
   readonly reminders: ReminderWorker;
   readonly #relay: OutboxRelay;
+  readonly erasures: ErasureWorker;
   readonly #time: VirtualTime;
   readonly #timers: Timers = [];
   readonly crashed: Promise<void>;
@@ -56,6 +66,13 @@ export class SimulatedProcess {
     this.runtime = new Runtime({ store, metrics, log, now, trust_memory, kinds: KINDS, active_max });
     this.#relay = new OutboxRelay({ store, runtime: this.runtime, metrics, log });
     this.reminders = new ReminderWorker({ store, runtime: this.runtime, metrics, log, now });
+    const rewriteDisk = async () => {};
+    this.erasures = new ErasureWorker({
+      ...{ store, runtime: this.runtime, metrics, log, now },
+      blobs: NO_BLOBS,
+      rewriteDisk,
+    });
+    this.erasures.start();
     this.#relay.start();
     this.reminders.start();
     time.owned = null;
@@ -68,6 +85,7 @@ export class SimulatedProcess {
     this.connection.cut();
     this.#time.end(this.#timers);
     void this.#relay.stop();
+    void this.erasures.stop();
     void this.reminders.stop();
     void this.runtime.shutdown(0);
     this.#onCrash();

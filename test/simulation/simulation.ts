@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto';
 import { drawBytes, useRandomSource } from '../../src/draw.js';
 import { PARTITIONS } from '../../src/vocabulary/ids.js';
+import { LIMITS } from '../../src/vocabulary/limits.js';
 import { Checker, checkStep } from './checker.js';
-import { Clients, isUnknown } from './clients.js';
+import { type About, Clients, isUnknown } from './clients.js';
 import { Connection, FAIR, type Weather } from './connection.js';
 import { Ledger } from './ledger.js';
+import { checkMemberships, MembershipHistory } from './membership_checker.js';
 import { ModelStore } from './model_store.js';
 import { Seeded } from './seeded.js';
 import { SimulatedProcess } from './simulated_process.js';
@@ -22,9 +24,12 @@ const SKEW_MAX_MS = 40;
 const QUIET_MS = 4_000;
 /** Long enough for a look at reminders. */
 const LOOK_MS = 1_100;
+/** Long enough for a look at erasures that a crashed process had begun. */
+const ERASED_MS = 140_000;
+const ERASURES_MAX_MS = 1_000;
 const DRAIN_MAX_MS = 180_000;
 /** Of the operations asked for, the least that must have been acknowledged. */
-const ACKNOWLEDGED_LEAST = 0.25;
+const ACKNOWLEDGED_LEAST: Record<About, number> = { devices: 0.25, workspaces: 0.1 };
 
 /** Kinds that can be asked for themselves without any more words. */
 const VIEWED = ['email', 'account', 'device', 'claim', 'source', 'stream', 'tally'];
@@ -47,7 +52,10 @@ export type Outcome = {
  * repeats, while processes crash and the clock jumps; then all comes to rest and is checked. The same seed gives the
  * same run.
  */
-export async function simulate(seed: number, { operations = 150 }: { operations?: number } = {}): Promise<Outcome> {
+export async function simulate(
+  seed: number,
+  { operations = 150, about = 'devices' }: { operations?: number; about?: About } = {},
+): Promise<Outcome> {
   const random = new Seeded(seed);
   const time = new VirtualTime(random);
   useRandomSource({
@@ -56,7 +64,7 @@ export async function simulate(seed: number, { operations = 150 }: { operations?
   });
   time.enter();
   try {
-    return await new Simulation({ seed, random, time, operations }).run();
+    return await new Simulation({ seed, random, time, operations, about }).run();
   } finally {
     time.leave();
     useRandomSource();
@@ -68,8 +76,10 @@ class Simulation {
   readonly #random: Seeded;
   readonly #time: VirtualTime;
   readonly #operations: number;
+  readonly #about: About;
   readonly #ledger = new Ledger();
   readonly #model: ModelStore;
+  readonly #memberships = new MembershipHistory(this.#ledger);
   readonly #hash = createHash('sha256');
   readonly #lines: string[] = [];
   readonly #processes: SimulatedProcess[] = [];
@@ -87,11 +97,13 @@ class Simulation {
     random,
     time,
     operations,
-  }: { seed: number; random: Seeded; time: VirtualTime; operations: number }) {
+    about,
+  }: { seed: number; random: Seeded; time: VirtualTime; operations: number; about: About }) {
     this.#seed = seed;
     this.#random = random;
     this.#time = time;
     this.#operations = operations;
+    this.#about = about;
     const slots = 1 + random.below(3);
     this.#trust_memory = slots === 1 && random.chance(0.5);
     this.#usual = drawWeather(random);
@@ -99,7 +111,10 @@ class Simulation {
       () => Buffer.from(drawBytes(4)).toString('hex'),
       () => time.elapsed_ms,
     );
-    this.#model.onApplied = (applied) => checkStep(applied, (holds, text) => this.#ledger.mustHold(holds, text));
+    this.#model.onApplied = (applied) => {
+      checkStep(applied, (holds, text) => this.#must(holds, text));
+      this.#memberships.see(applied);
+    };
     for (let slot = 0; slot < slots; slot++) this.#processes.push(this.#start());
   }
 
@@ -111,15 +126,23 @@ class Simulation {
       ledger: this.#ledger,
       processes: () => this.#processes,
       record: (line) => this.#record(line),
+      about: this.#about,
     });
     const provisioned = settledFlag(clients.provision());
     this.#must(await this.#time.runUntil(provisioned.isDone, DRAIN_MAX_MS), 'devices were not provisioned');
     this.#weather = this.#usual;
     this.#plan(200, () => this.#meddle());
     this.#plan(GAP_MAX_MS, () => this.#attend(clients));
+    if (this.#about === 'workspaces') this.#plan(ERASURES_MAX_MS, () => this.#lookAtErasures());
     const isWorked = () => this.#begun >= this.#operations && this.#attended === 0;
     this.#must(await this.#time.runUntil(isWorked, this.#operations * 10_000), 'operations did not end');
     await this.#rest(QUIET_MS);
+    // Deletions that nobody answered are given up, and workspaces ask what came of them.
+    if (this.#about === 'workspaces') {
+      this.#advance(LIMITS.leaving_max_ms + LIMITS.hold_asks_after_ms);
+      await this.#rest(QUIET_MS);
+      this.#checkMemberships();
+    }
     await this.#viewAll();
     const checker = new Checker(this.#model, this.#ledger);
     await checker.check();
@@ -127,12 +150,16 @@ class Simulation {
       this.#advance(days * DAY_MS);
       await this.#rest(LOOK_MS);
     }
+    if (this.#about === 'workspaces') {
+      await this.#rest(ERASED_MS);
+      this.#checkMemberships();
+    }
     await new Checker(this.#model, this.#ledger).checkEnd();
     for (const process of this.#processes) process.crash();
     await this.#time.runUntil(() => false, 1_000);
     const total = Object.values(this.#ledger.acknowledged).reduce((sum, count) => sum + count, 0);
     this.#must(
-      total >= this.#operations * ACKNOWLEDGED_LEAST,
+      total >= this.#operations * ACKNOWLEDGED_LEAST[this.#about],
       `only ${total} of ${this.#operations} operations were acknowledged`,
     );
     return {
@@ -145,6 +172,17 @@ class Simulation {
       steps: this.#time.steps,
       undecided: checker.undecided,
     };
+  }
+
+  /** More often than a process does by itself, so that some come to their end before the run does. */
+  #lookAtErasures(): void {
+    const { alive, erasures } = this.#random.pick(this.#processes);
+    if (alive) void erasures.look();
+  }
+
+  #checkMemberships(): void {
+    const mustHold = (holds: boolean, text: string) => this.#must(holds, text);
+    checkMemberships(this.#model, this.#memberships, { now_ms: this.#now(), mustHold });
   }
 
   #must(holds: boolean, text: string): void {
@@ -220,6 +258,16 @@ class Simulation {
       this.#time.after(random.between(100, 12_000), () => {
         connection.away = false;
       });
+      return;
+    }
+    // Seven days pass now and then: what was deleted is erased while others go on.
+    if (this.#about === 'workspaces' && roll > 0.985) {
+      this.#advance(LIMITS.erase_after_ms);
+      return;
+    }
+    // Deletions are given up in the middle of their questions.
+    if (this.#about === 'workspaces' && roll > 0.95) {
+      this.#advance(LIMITS.leaving_max_ms);
       return;
     }
     if (roll < 0.14) {
