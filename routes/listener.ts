@@ -39,6 +39,7 @@ const UNREAD_BODY_BYTES_MAX = 16 * 1024;
 const AWAY = refuse('UNAVAILABLE', 'The service is not available at the moment.', { retry_after_s: 2 });
 const ONLY_APPS = refuse('FORBIDDEN', 'A personal access token can not do this; sign in with an app.');
 const ONLY_OWN_APPS = refuse('FORBIDDEN', 'Only our own apps may do this.');
+const NOT_FOR_MCP = refuse('FORBIDDEN', 'MCP takes OAuth access tokens and personal access tokens, not app sessions.');
 const SHARING_OFF = refuse('WORKSPACE_SHARING_REQUIRED', 'Workspace sharing is not available to this account.');
 const ONLY_SESSIONS = refuse('FORBIDDEN', 'This is for app sessions; apps of OAuth sign out or revoke their grant.');
 const NOT_FOUND = refuse('NOT_FOUND', 'There is nothing at this address.');
@@ -278,6 +279,7 @@ async function admit(
       if (deleted !== null) return deleted;
       if (route.credential === 'session' && principal.kind !== 'app_session') return ONLY_SESSIONS;
       if (route.credential === 'app' && principal.kind === 'personal_access_token') return ONLY_APPS;
+      if (dialect === 'mcp' && principal.kind === 'app_session') return NOT_FOR_MCP;
       if (
         route.permission !== undefined &&
         !route.permission.some((wanted) => principal.permissions.includes(wanted))

@@ -37,7 +37,6 @@ const REMEMBERED_MAX = 50_000;
 const NO_TOKEN = refuse('UNAUTHORIZED', 'This route needs an Authorization header with a bearer token.');
 const BAD_TOKEN = refuse('UNAUTHORIZED', 'The token is unknown, expired or revoked.');
 const OTHER_AUDIENCE = refuse('UNAUTHORIZED', 'The token was made for /mcp alone.');
-const NOT_FOR_MCP = refuse('FORBIDDEN', 'MCP takes OAuth access tokens and personal access tokens, not app sessions.');
 
 /** App tokens found genuine, by hash: only that they are ours. That they still hold is asked with every request. */
 const genuine = new LRUCache<string, { session_id: string; serial: number }>({ max: REMEMBERED_MAX });
@@ -54,8 +53,7 @@ export async function principalOf(
   if (token === undefined) return NO_TOKEN;
   if (token.startsWith(PERSONAL_ACCESS_TOKEN_PREFIX)) return tokenPrincipal(services, token);
   if (!token.startsWith('sps_')) return oauthPrincipal(services, { token, issuer: issuerOf(services, request), at });
-  const principal = await appSessionPrincipal(services, token);
-  return at === 'mcp' && !isRefusal(principal) ? NOT_FOR_MCP : principal;
+  return appSessionPrincipal(services, token);
 }
 
 async function appSessionPrincipal({ keys, runtime }: Services, token: string): Promise<Principal | Refusal> {
