@@ -17,21 +17,17 @@ const NUMBERS: Record<string, string> = {
 
 /** Open rules: ids or runs of them, and the reason. */
 const OPEN: [ids: string, reason: string][] = [
-  ['A-024 A-025 A-031..A-034', 'an account cannot be deleted yet'],
-  ['C-038 C-055 C-096', 'an account cannot be deleted yet; prompt=login and native sign-in themselves are tested'],
   ['C-103 C-107 C-114', 'search, recall and pipelines do not exist yet'],
   ['C-112', 'no route behind these permissions exists yet; that they come and go is tested'],
   ['C-115', 'webhook endpoints do not exist yet'],
-  ['D-014..D-037', 'an account cannot be deleted yet'],
-  ['D-051', 'an account cannot be deleted yet'],
+  ['D-024 D-030', 'webhook endpoints do not exist yet; that the restore is recorded is tested'],
   ['E-023 E-024', 'events are not cleaned up yet'],
   ['F-001..F-041', 'webhook endpoints do not exist yet'],
   ['G-001..G-019', 'stream signals do not exist yet'],
   ['H-002', 'a proxy cannot pass certificates on yet'],
-  ['H-008', 'an account cannot be deleted yet'],
   ['H-007 H-025 H-026 H-029 H-030 H-033..H-036', 'shared recorder sessions do not exist yet'],
   ['I-018..I-025', 'there is no content yet that a sweep could remove'],
-  ['J-018 J-019', 'an account cannot be deleted yet'],
+  ['J-019', 'the page of the restore does not exist yet'],
   ['K-001..K-017', 'content resources do not exist yet'],
 ];
 
