@@ -16,8 +16,8 @@ import type { GrantMessage, NewGrant } from './grant.js';
 import { runOutAt } from './run_out.js';
 
 /**
- * One way through our pages, from /oauth/authorize to the redirect back. It holds the whole request, so that nothing a
- * form sends can change what is consented to.
+ * One way through our pages, from /oauth/authorize to the redirect back, or from a page for account holders back to it.
+ * It holds the whole request, so that nothing a form sends can change what is consented to.
  */
 export type BrowserSignIn = NewBrowserSignIn & {
   created_at_ms: number;
@@ -28,6 +28,18 @@ export type BrowserSignIn = NewBrowserSignIn & {
 };
 
 export type NewBrowserSignIn = {
+  goal: Goal;
+  /** Where it may be finished: a keyed hash of that browser's cookie. */
+  browser: string;
+  /** What the form token is derived from. */
+  seed: Uint8Array;
+  key_id: string;
+};
+
+export type Goal = ({ to: 'client' } & ClientGoal) | { to: 'page'; page: AccountPage };
+
+/** Back to a client, with a grant. */
+export type ClientGoal = {
   /** What the grant will be, but for the account. */
   request: Pick<NewGrant, 'client_id' | 'name' | 'scopes' | 'audience' | 'issuer'> & {
     code: { challenge: string; redirect_uri: string };
@@ -37,12 +49,10 @@ export type NewBrowserSignIn = {
   state: string | null;
   /** Third-party clients: the person is asked. */
   needs_consent: boolean;
-  /** Where it may be finished: a keyed hash of that browser's cookie. */
-  browser: string;
-  /** What the form token is derived from. */
-  seed: Uint8Array;
-  key_id: string;
 };
+
+/** Our own pages for people who have, or begin, an account: their browser session is all that such a sign-in makes. */
+export type AccountPage = 'restore' | 'invitations';
 
 type Step =
   | { at: 'email' }
@@ -52,14 +62,19 @@ type Step =
   | { at: 'code'; email: string; codes: EmailedCode[]; resent: boolean }
   | { at: 'verified'; email: string; codes: EmailedCode[]; verified_at_ms: number }
   | { at: 'consent'; email: string; owner: SignedInAccount }
+  /** A right code, on a page that makes no accounts, for an address that none is behind. */
+  | { at: 'no_account'; email: string }
   | { at: 'done'; answer: SignInAnswer; at_ms: number }
   /** Too many wrong codes. */
   | { at: 'ended' };
 
 export type SignedInAccount = Pick<NewGrant, 'account_id' | 'born' | 'verified_at_ms'>;
 
-/** What the client is told; a grant's code is derived from its id, seed and key. */
-export type SignInAnswer = { granted: Pick<NewGrant, 'seed' | 'key_id'> & { grant_id: string } } | { denied: true };
+/** What the client is told; a grant's code is derived from its id, seed and key. A page has only to be gone to. */
+export type SignInAnswer =
+  | { granted: Pick<NewGrant, 'seed' | 'key_id'> & { grant_id: string } }
+  | { denied: true }
+  | { entered: true };
 
 /** A browser session that may begin in this turn. */
 export type DrawnSession = { id: string; seed: Uint8Array; key_id: string };
@@ -81,6 +96,8 @@ export type BrowserSignInMessage =
       session: DrawnSession;
       grant: DrawnGrant;
     }
+  /** After a right code: there is no account behind that email, and none is to be made. */
+  | { type: 'no_account'; email: string }
   /** As the account of the live session that was offered; the caller has looked it up. */
   | { type: 'continue'; owner: SignedInAccount; grant: DrawnGrant }
   | { type: 'approve'; grant: DrawnGrant }
@@ -90,12 +107,24 @@ export type BrowserSignInMessage =
 export type BrowserSignInReply = BrowserSignIn | { done: true };
 
 const DONE = { done: true } as const;
-const GONE = refuse('NOT_FOUND', 'This sign-in is over. Go back to the app and start again.');
+const GONE = refuse('NOT_FOUND', 'This sign-in is over.');
 
 export const browserSignIn = actorKind<BrowserSignIn, BrowserSignInMessage, BrowserSignInReply>({
   kind: 'browser_sign_in',
   home: 'id',
-  schema: 1,
+  schema: 2,
+  upcast: {
+    1: ({
+      request,
+      client_name,
+      state,
+      needs_consent,
+      ...rest
+    }: Omit<BrowserSignIn, 'goal'> & ClientGoal): BrowserSignIn => ({
+      ...rest,
+      goal: { to: 'client', request, client_name, state, needs_consent },
+    }),
+  },
   reads: ['view'],
 
   // Whatever does not fit the present step changes nothing: the reply shows where things stand, and the page follows.
@@ -154,20 +183,31 @@ export const browserSignIn = actorKind<BrowserSignIn, BrowserSignInMessage, Brow
         const opened: Effect = { effect: 'tell', to: { kind: 'browser_session', id }, message: open };
         const owner: SignedInAccount = { ...message.account, verified_at_ms };
         const entered: BrowserSignIn = { ...state, session: message.session };
-        if (state.needs_consent) return to(entered, { at: 'consent', email, owner }, [opened]);
-        return granted(entered, owner, message.grant, now_ms, [opened]);
+        const { goal } = state;
+        if (goal.to === 'page') return to(entered, { at: 'done', answer: { entered: true }, at_ms: now_ms }, [opened]);
+        if (goal.needs_consent) return to(entered, { at: 'consent', email, owner }, [opened]);
+        return granted(entered, { goal, owner, grant: message.grant }, now_ms, [opened]);
+      }
+
+      case 'no_account': {
+        if (step.at !== 'verified' || step.email !== message.email) return { reply: state };
+        return to(state, { at: 'no_account', email: step.email });
       }
 
       case 'continue': {
-        if (step.at !== 'accounts') return { reply: state };
+        const { goal } = state;
+        if (step.at !== 'accounts' || goal.to !== 'client') return { reply: state };
         const { owner, grant } = message;
         // Whoever must be asked is asked, however they signed in.
-        if (state.needs_consent) return to(state, { at: 'consent', email: step.email, owner });
-        return granted(state, owner, grant, now_ms);
+        if (goal.needs_consent) return to(state, { at: 'consent', email: step.email, owner });
+        return granted(state, { goal, owner, grant }, now_ms);
       }
 
-      case 'approve':
-        return step.at === 'consent' ? granted(state, step.owner, message.grant, now_ms) : { reply: state };
+      case 'approve': {
+        const { goal } = state;
+        if (step.at !== 'consent' || goal.to !== 'client') return { reply: state };
+        return granted(state, { goal, owner: step.owner, grant: message.grant }, now_ms);
+      }
 
       case 'deny':
         return step.at === 'done'
@@ -188,13 +228,13 @@ function to(state: BrowserSignIn, step: Step, effects: Effect[] = []): Decision<
 /** Opens the grant and finishes; the same form sent twice then finds the same answer. */
 function granted(
   state: BrowserSignIn,
-  owner: SignedInAccount,
-  { grant_id, seed, key_id }: DrawnGrant,
+  { goal, owner, grant }: { goal: ClientGoal; owner: SignedInAccount; grant: DrawnGrant },
   now_ms: number,
   effects: Effect[] = [],
 ): Decision<BrowserSignIn, BrowserSignInReply> {
+  const { grant_id, seed, key_id } = grant;
   const whose: GrantOwner & SignedInAccount = { ...owner, seed, key_id };
-  const open: GrantMessage = { type: 'open', grant: { ...state.request, ...whose } };
+  const open: GrantMessage = { type: 'open', grant: { ...goal.request, ...whose } };
   const opened: Effect = { effect: 'tell', to: { kind: 'grant', id: grant_id }, message: open };
   return to(state, { at: 'done', answer: { granted: { grant_id, seed, key_id } }, at_ms: now_ms }, [
     ...effects,

@@ -29,6 +29,13 @@ export function accountOf({ runtime }: Services, account_id: string): Promise<Ac
   }, BEING_MADE);
 }
 
+/** The account that an email leads to, if there is one: for those who may know. */
+export async function accountIdOf({ runtime }: Services, email: string): Promise<string | null | Refusal> {
+  const view: EmailMessage = { type: 'view' };
+  const found = await runtime.ask<{ account_id: string | null }>({ kind: 'email', id: email }, view);
+  return isRefusal(found) ? found : found.account_id;
+}
+
 /** The account that staff name by its id or its email. */
 export async function accountNamed(services: Services, named: string): Promise<AccountView | Refusal> {
   const { runtime } = services;
@@ -36,10 +43,9 @@ export async function accountNamed(services: Services, named: string): Promise<A
   if (account_id === null) {
     const email = emailAddress.safeParse(named);
     if (!email.success) return NO_ACCOUNT;
-    const view: EmailMessage = { type: 'view' };
-    const found = await runtime.ask<{ account_id: string | null }>({ kind: 'email', id: email.data }, view);
+    const found = await accountIdOf(services, email.data);
     if (isRefusal(found)) return found;
-    account_id = found.account_id;
+    account_id = found;
   }
   if (account_id === null) return NO_ACCOUNT;
   const view: AccountMessage = { type: 'view' };

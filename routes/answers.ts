@@ -3,6 +3,7 @@ import { isOauthError, OAUTH_ERRORS, type OauthError, oauthErrorOf } from '../sr
 import { isRefusal, REFUSALS, type Refusal } from '../src/vocabulary/refusals.js';
 import { encodeCbor } from '../src/wire/cbor.js';
 import { chooseAnswerFormat } from '../src/wire/media_types.js';
+import { accountPageAt } from './pages/account_pages.js';
 import { sendPage } from './pages/page.js';
 import type { Dialect } from './route.js';
 
@@ -38,7 +39,8 @@ export function sendRefusal(as: Answering, ends: Ends, refusal: Refusal): Fastif
   if (retry_after_s !== undefined) reply.header('Retry-After', String(retry_after_s));
   if (as.dialect === 'page') {
     if (refused === 'TOO_MANY_REQUESTS') return sendPage(reply, { page: 'wait', seconds: retry_after_s ?? 60 });
-    return sendPage(reply, { page: 'error', code: refused, text: message, request_id: request.id });
+    const at = accountPageAt(request.url);
+    return sendPage(reply, { page: 'error', code: refused, text: message, request_id: request.id, at });
   }
   const challenge = challengeOf(as, request, refusal);
   if (challenge !== null) reply.header('WWW-Authenticate', challenge);
@@ -52,7 +54,8 @@ function sendOauthError(as: Answering, ends: Ends, { error, error_description, .
   reply.code(more.status ?? OAUTH_ERRORS[error]);
   if (more.retry_after_s !== undefined) reply.header('Retry-After', String(more.retry_after_s));
   if (as.dialect === 'page') {
-    return sendPage(reply, { page: 'error', code: error, text: error_description, request_id: request.id });
+    const at = accountPageAt(request.url);
+    return sendPage(reply, { page: 'error', code: error, text: error_description, request_id: request.id, at });
   }
   // Who tried to authenticate learns by which scheme it can; who did not is not asked to by a browser's dialog.
   if (reply.statusCode === 401 && request.headers.authorization !== undefined) {

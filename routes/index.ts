@@ -1,3 +1,5 @@
+import { INVITATIONS_PAGE_ROUTES } from './account_pages/invitations_page.js';
+import { RESTORE_PAGE_ROUTES } from './account_pages/restore_page.js';
 import { AUTH_ROUTES } from './auth.js';
 import { CONNECTION_ROUTES } from './connections.js';
 import { CHUNK_ROUTES } from './device/chunks.js';
@@ -45,6 +47,8 @@ export const ROUTES: Record<'public' | 'device' | 'operator', readonly Route[]> 
     ...INTROSPECT_ROUTES,
     ...END_SESSION_ROUTES,
     ...CHALLENGE_ROUTES,
+    ...RESTORE_PAGE_ROUTES,
+    ...INVITATIONS_PAGE_ROUTES,
     ...ASSET_ROUTES,
     ...MCP_ROUTES,
   ],

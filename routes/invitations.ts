@@ -5,6 +5,7 @@ import type { Services } from '../src/services.js';
 import { isRefusal, type Refusal } from '../src/vocabulary/refusals.js';
 import { listCursor, type Position, pageOf } from './cursors.js';
 import { listLimit } from './forms.js';
+import { ACCOUNT_PAGES } from './pages/account_pages.js';
 import { accountRoute, type Route } from './route.js';
 import { acceptInvitation, askWorkspace } from './workspace_calls.js';
 import { invitationView } from './workspace_views.js';
@@ -48,7 +49,7 @@ export const INVITATION_ROUTES: readonly Route[] = [
 
 /** The page on which they are answered, which mails link to. */
 export function invitationsUrl(services: Services): string {
-  return `${services.addresses().base_url}/invitations`;
+  return services.addresses().base_url + ACCOUNT_PAGES.invitations.path;
 }
 
 /** Where an invitation to this address comes from. */

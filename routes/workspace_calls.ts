@@ -55,19 +55,31 @@ export async function acceptInvitation(
 
 /** Once the account has asked, what the workspace says comes back to it. */
 async function join(
-  { runtime }: Services,
+  services: Services,
   { account_id, ...joining }: { account_id: string } & Joining,
   ask: AccountMessage,
   guards: Guard[],
 ): Promise<null | Refusal> {
   const address = { kind: 'account', id: account_id };
-  const asked = await runtime.askSettled(address, ask, guards);
+  const asked = await services.runtime.askSettled(address, ask, guards);
   if (isRefusal(asked)) return asked;
+  const joined = await hasJoined(services, { account_id, ...joining });
+  if (isRefusal(joined)) return joined;
+  return joined ? null : NOT_JOINED;
+}
+
+/** Whether the account belongs to the workspace, once what it has asked for is decided. */
+export async function hasJoined(
+  { runtime }: Services,
+  { account_id, ...joining }: { account_id: string } & Joining,
+): Promise<boolean | Refusal> {
   const look: AccountMessage = { type: 'join_outcome', ...joining };
   const answer = await patiently(async () => {
-    const found = await runtime.ask<{ outcome: 'joined' | 'asked' | 'not_joined' }>(address, look);
+    const found = await runtime.ask<{ outcome: 'joined' | 'asked' | 'not_joined' }>(
+      { kind: 'account', id: account_id },
+      look,
+    );
     return !isRefusal(found) && found.outcome === 'asked' ? null : found;
   }, NOT_DECIDED);
-  if (isRefusal(answer)) return answer;
-  return answer.outcome === 'joined' ? null : NOT_JOINED;
+  return isRefusal(answer) ? answer : answer.outcome === 'joined';
 }

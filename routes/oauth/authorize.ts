@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { BrowserSignIn, BrowserSignInMessage } from '../../actors/browser_sign_in.js';
+import type { Goal } from '../../actors/browser_sign_in.js';
 import type { GrantMessage } from '../../actors/grant.js';
-import { drawId, drawPartition } from '../../src/draw.js';
+import { drawId } from '../../src/draw.js';
 import type { Client } from '../../src/oauth_clients/client.js';
 import { isRedirectOf } from '../../src/oauth_clients/clients.js';
 import { deriveToken, drawSeed } from '../../src/secrets/tokens.js';
@@ -11,11 +11,10 @@ import { LIMITS } from '../../src/vocabulary/limits.js';
 import { isOauthError, oauthError } from '../../src/vocabulary/oauth_errors.js';
 import { isRefusal } from '../../src/vocabulary/refusals.js';
 import { readQuery, repeatProblem } from '../../src/wire/form.js';
-import { overRate } from '../rates.js';
 import { type Answer, type Call, openRoute, type Route } from '../route.js';
 import { type AuthorizationRequest, authorizationRequest } from './authorization_request.js';
 import { browserSessionOf, extendBrowserSession, type LiveBrowserSession } from './browser_sessions.js';
-import { tieToBrowser } from './cookies.js';
+import { beginSignIn } from './browser_sign_ins.js';
 import { atBase, issuerOf, issuerUrl } from './issuer.js';
 import { leave, type ReturnAddress, sendBack } from './redirect.js';
 
@@ -96,10 +95,8 @@ async function prompted(
     if (!select) return grantFromSession(services, reply, wanted, live);
   }
   if (none) return sendBack(services, reply, back, LOGIN_REQUIRED);
-  // Each is kept for an hour, whoever asks for it.
-  const limited = overRate(services, request, 'sign_ins_begun');
-  if (limited !== null) return limited;
-  return beginSignIn(services, { request, reply }, wanted, live);
+  const offered = live === null ? null : { session_id: live.id, email: live.session.email };
+  return beginSignIn(services, { request, reply }, goalOf(wanted), offered);
 }
 
 /** No page: the person is signed in and the client is ours. */
@@ -134,38 +131,19 @@ async function grantFromSession(
   return sendBack(services, reply, back, { code: deriveToken(keys, 'authorization_code', { ...own, id, counter: 0 }) });
 }
 
-/** Keeps the whole request and leads to the first page. */
-async function beginSignIn(
-  services: Services,
-  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
-  { client, asked, back }: Request,
-  live: LiveBrowserSession | null,
-): Promise<Answer> {
-  const { runtime, keys, clock } = services;
+/** The whole request, as it is kept meanwhile. */
+function goalOf({ client, asked, back }: Request): Goal {
   const { challenge, ...request_of_grant } = asked;
-  const id = drawId({ partition: drawPartition(), now_ms: clock.now() });
-  const message: BrowserSignInMessage = {
-    type: 'open',
-    sign_in: {
-      request: {
-        ...request_of_grant,
-        client_id: client.client_id,
-        issuer: 'base',
-        code: { challenge, redirect_uri: back.redirect_uri },
-      },
-      client_name: client.name,
-      state: back.state,
-      needs_consent: client.party === 'third',
-      browser: tieToBrowser(services, { request, reply }, id),
-      ...drawSeed(keys),
+  return {
+    to: 'client',
+    request: {
+      ...request_of_grant,
+      client_id: client.client_id,
+      issuer: 'base',
+      code: { challenge, redirect_uri: back.redirect_uri },
     },
-    signed_in: live === null ? null : { session_id: live.id, email: live.session.email },
+    client_name: client.name,
+    state: back.state,
+    needs_consent: client.party === 'third',
   };
-  const opened = await runtime.ask<BrowserSignIn>({ kind: 'browser_sign_in', id }, message);
-  return isRefusal(opened) ? opened : leave(reply, signInPath(id));
-}
-
-/** Where the pages of a sign-in lie. */
-export function signInPath(id: string): string {
-  return `/oauth/sign-in/${id}`;
 }

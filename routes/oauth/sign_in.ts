@@ -10,23 +10,26 @@ import { partitionOfId } from '../../src/vocabulary/ids.js';
 import { LIMITS } from '../../src/vocabulary/limits.js';
 import { oauthError } from '../../src/vocabulary/oauth_errors.js';
 import { isRefusal, type Refusal, refuse } from '../../src/vocabulary/refusals.js';
+import { accountIdOf } from '../account_of_email.js';
 import { emailAddress } from '../forms.js';
+import { ACCOUNT_PAGES } from '../pages/account_pages.js';
 import { captchaWidget } from '../pages/captcha_widget.js';
 import { type Flow, type Page, sendPage } from '../pages/page.js';
 import { overRate } from '../rates.js';
 import { type Answer, openRoute, type Route } from '../route.js';
-import { signInPath } from './authorize.js';
 import { browserSessionOf, endBrowserSession, showBrowserSession } from './browser_sessions.js';
+import { SIGN_IN_PATHS, signInPath } from './browser_sign_ins.js';
 import { isTiedBrowser } from './cookies.js';
 import { leave, sendBack } from './redirect.js';
 import { accountBehind, newCode, triedCode } from './sign_in_code.js';
 
-/** The pages between /oauth/authorize and the redirect back. Each shows the step that its sign-in is at. */
+/**
+ * The pages between /oauth/authorize, or a page for account holders, and the redirect back. Each shows the step that its
+ * sign-in is at.
+ */
 
-const OTHER_BROWSER = refuse(
-  'FORBIDDEN',
-  'This sign-in was begun in another browser, or cookies are switched off. Go back to the app and start again.',
-);
+const OTHER_BROWSER = refuse('FORBIDDEN', 'This sign-in was begun in another browser, or cookies are switched off.');
+const GONE = refuse('NOT_FOUND', 'This sign-in is over.');
 const CLIENT_GONE = refuse('FORBIDDEN', 'The app that began this sign-in may not sign people in any more.');
 const DENIED = oauthError('access_denied', 'The person did not allow it.');
 
@@ -44,21 +47,24 @@ const form = z.object({
 });
 type Form = z.output<typeof form>;
 
-export const SIGN_IN_ROUTES: readonly Route[] = [
+export const SIGN_IN_ROUTES: readonly Route[] = Object.values(SIGN_IN_PATHS).flatMap((path) => [
   openRoute({
     method: 'GET',
-    path: '/oauth/sign-in/:id',
+    path: `${path}/:id`,
     credential: 'none',
     dialect: 'page',
     query: z.object({ problem: text }),
     async handler({ services, request, reply, params, query }) {
       const visit = await visitOf(services, { request, reply }, params.id as string);
-      return isRefusal(visit) ? visit : sendPage(reply, pageOf(visit, codeProblem(visit.sign_in, query.problem)));
+      if (isRefusal(visit)) return visit;
+      const { goal, step } = visit.sign_in;
+      if (goal.to === 'page' && step.at === 'done') return goOn(visit);
+      return sendPage(reply, pageOf(visit, codeProblem(visit.sign_in, query.problem)));
     },
   }),
   openRoute({
     method: 'POST',
-    path: '/oauth/sign-in/:id',
+    path: `${path}/:id`,
     credential: 'none',
     dialect: 'page',
     takes: 'form',
@@ -68,13 +74,13 @@ export const SIGN_IN_ROUTES: readonly Route[] = [
       if (isRefusal(visit)) return visit;
       const token = parseToken('sign_in_form', body.form_token ?? '');
       if (token === null || token.id !== visit.id || !isGenuine(services.keys, 'sign_in_form', token, visit.sign_in)) {
-        return refuse('FORBIDDEN', 'This form does not belong to this sign-in. Go back to the app and start again.');
+        return refuse('FORBIDDEN', 'This form does not belong to this sign-in.');
       }
       const act = ACTIONS.get(body.action ?? '');
       return act === undefined ? refuse('BAD_REQUEST', 'The form says nothing that can be done.') : act(visit, body);
     },
   }),
-];
+]);
 
 /** A request of the browser that began the sign-in. */
 type Visit = { services: Services; request: FastifyRequest; reply: FastifyReply; id: string; sign_in: BrowserSignIn };
@@ -87,9 +93,11 @@ async function visitOf(
   const view: BrowserSignInMessage = { type: 'view' };
   const sign_in = await services.runtime.ask<BrowserSignIn>({ kind: 'browser_sign_in', id }, view);
   if (isRefusal(sign_in)) return sign_in;
-  if (!isTiedBrowser(services, ends.request, { sign_in_id: id, kept: sign_in.browser })) return OTHER_BROWSER;
+  const { goal, browser } = sign_in;
+  if (!isTiedBrowser(services, ends.request, { sign_in_id: id, kept: browser })) return OTHER_BROWSER;
+  if (ends.request.routeOptions.url !== signInPath(goal, ':id')) return GONE;
   // Nobody is led to an app that staff have stopped meanwhile.
-  if ((await services.clients.find(sign_in.request.client_id)) === null) return CLIENT_GONE;
+  if (goal.to === 'client' && (await services.clients.find(goal.request.client_id)) === null) return CLIENT_GONE;
   return { services, ...ends, id, sign_in };
 }
 
@@ -149,7 +157,7 @@ async function tryCode(visit: Visit, body: Form): Promise<Answer> {
   const { step } = sign_in;
   if (step.at !== 'code' && step.at !== 'verified') return goOnSignedIn(visit);
   const code = (body.code ?? '').replace(/\s/g, '');
-  if (!/^\d{6}$/.test(code)) return leave(visit.reply, codeProblemPath(id, 'digits'));
+  if (!/^\d{6}$/.test(code)) return leave(visit.reply, codeProblemPath(visit, 'digits'));
   const limited = overRate(services, request, 'codes_checked');
   if (limited !== null) return limited;
   const tried = await triedCode(services, request, { sign_in_id: id, email: step.email, code });
@@ -158,15 +166,15 @@ async function tryCode(visit: Visit, body: Form): Promise<Answer> {
   if (isRefusal(judged)) return judged;
   const now = { ...visit, sign_in: judged };
   if (judged.step.at === 'verified') return enter(now, judged.step.email);
-  return judged.step.at === 'code' ? leave(visit.reply, codeProblemPath(id, 'wrong')) : goOnSignedIn(now);
+  return judged.step.at === 'code' ? leave(visit.reply, codeProblemPath(visit, 'wrong')) : goOnSignedIn(now);
 }
 
 /**
  * A problem with a code is in the page's address: answered to the form itself, a reload would send the wrong code once
  * more, and the back button would end at the browser's own page about forms.
  */
-function codeProblemPath(id: string, problem: 'digits' | 'wrong'): string {
-  return `${signInPath(id)}?problem=${problem}`;
+function codeProblemPath({ sign_in, id }: Visit, problem: 'digits' | 'wrong'): string {
+  return `${signInPath(sign_in.goal, id)}?problem=${problem}`;
 }
 
 /** What the page says of it, as far as it is still true. */
@@ -180,7 +188,12 @@ function codeProblem({ step, wrong }: BrowserSignIn, problem: string | undefined
 
 /** After a right code: the account, a new browser session whatever cookie came, and then on. */
 async function enter(visit: Visit, email: string): Promise<Answer> {
-  const { services, request } = visit;
+  const { services, request, sign_in } = visit;
+  if (sign_in.goal.to === 'page' && !ACCOUNT_PAGES[sign_in.goal.page].makes_accounts) {
+    const account_id = await accountIdOf(services, email);
+    if (isRefusal(account_id)) return account_id;
+    if (account_id === null) return tell(visit, { type: 'no_account', email });
+  }
   const account = await accountBehind(services, request, email);
   if (isRefusal(account)) return account;
   const born = { account: account.lives.account, grants: account.lives.grants };
@@ -245,12 +258,14 @@ async function tell(visit: Visit, message: BrowserSignInMessage): Promise<Answer
   return isRefusal(sign_in) ? sign_in : goOn({ ...visit, sign_in });
 }
 
-/** After a form: back to the client where all is said, else to the page of the present step. */
+/** After a form: back to the client, or on to the page, where all is said, else to the page of the present step. */
 function goOn(visit: Visit): Answer {
   const { services, reply, id, sign_in } = visit;
-  const { step, request, state } = sign_in;
-  if (step.at !== 'done' || !isFresh(visit)) return leave(reply, signInPath(id));
-  const back = { redirect_uri: request.code.redirect_uri, state };
+  const { step, goal } = sign_in;
+  if (step.at !== 'done') return leave(reply, signInPath(goal, id));
+  if (goal.to === 'page') return leave(reply, ACCOUNT_PAGES[goal.page].path);
+  if (!isFresh(visit) || 'entered' in step.answer) return leave(reply, signInPath(goal, id));
+  const back = { redirect_uri: goal.request.code.redirect_uri, state: goal.state };
   if ('denied' in step.answer) return sendBack(services, reply, back, DENIED);
   const { grant_id, ...seed } = step.answer.granted;
   return sendBack(services, reply, back, {
@@ -265,11 +280,12 @@ function isFresh({ services: { clock }, sign_in: { step } }: Visit): boolean {
 
 /** The page of the present step. */
 function pageOf({ services, id, sign_in }: Visit, problem: string | null): Page {
-  const { step, client_name, request } = sign_in;
+  const { step, goal } = sign_in;
+  const leads_to = goal.to === 'client' ? goal.client_name : ACCOUNT_PAGES[goal.page].leads_to;
   const flow: Flow = {
-    action: signInPath(id),
+    action: signInPath(goal, id),
     form_token: deriveToken(services.keys, 'sign_in_form', { ...sign_in, id, counter: 0 }),
-    client_name,
+    leads_to,
   };
   switch (step.at) {
     case 'email':
@@ -283,23 +299,26 @@ function pageOf({ services, id, sign_in }: Visit, problem: string | null): Page 
       return { page: 'code', flow, email: step.email, problem, notice };
     }
     case 'consent': {
-      const { host, kind } = redirectHost(request.code.redirect_uri);
-      const { scopes, audience } = request;
+      if (goal.to !== 'client') throw new Error('only a client is consented to');
+      const { scopes, audience, code } = goal.request;
+      const { host, kind } = redirectHost(code.redirect_uri);
       return { page: 'consent', flow, email: step.email, redirect_host: host, redirect_kind: kind, scopes, audience };
     }
-    case 'ended':
-      return {
-        page: 'ended',
-        flow,
-        heading: 'Too many wrong codes',
-        text: 'This sign-in has ended. Go back to the app and start again.',
-      };
+    case 'no_account':
+      return { page: 'no_account', flow, email: step.email };
+    case 'ended': {
+      const text =
+        goal.to === 'client'
+          ? 'This sign-in has ended. Go back to the app and start again.'
+          : 'This sign-in has ended.';
+      return { page: 'ended', flow, heading: 'Too many wrong codes', text };
+    }
     case 'done':
       return {
         page: 'ended',
-        flow: null,
+        flow: goal.to === 'client' ? null : flow,
         heading: 'This sign-in is finished',
-        text: `Go back to ${client_name}. To sign in once more, start again there.`,
+        text: `Go back to ${leads_to}. To sign in once more, start again there.`,
       };
   }
 }

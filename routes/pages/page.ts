@@ -1,6 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { Eta } from 'eta';
 import type { FastifyReply } from 'fastify';
+import type { AccountPage } from '../../actors/browser_sign_in.js';
+import { ACCOUNT_PAGES } from './account_pages.js';
 import { ASSETS } from './assets.js';
 import { abilitiesOf } from './scope_words.js';
 
@@ -10,9 +12,31 @@ export type Flow = {
   action: string;
   /** Goes back as `form_token`: proves that the form came from this page of this sign-in. */
   form_token: string;
-  /** The app that the person is signing in to. */
-  client_name: string;
+  /** The app that the person is signing in to, by the name it chose, or one of our own pages in words. */
+  leads_to: string;
 };
+
+/** What every page for an account holder who is signed in shows and sends back, as above. */
+export type Holder = { action: string; form_token: string; email: string };
+
+/** What the restore page says of the account. Dates are in words. */
+export type RestoreView =
+  | { is: 'deleted'; deleted_on: string; erased_on: string; left: string }
+  | { is: 'erasing' | 'erased' | 'active' }
+  /** What the button has just done. */
+  | { is: 'restored' | 'begun' };
+
+export type InvitationRow = {
+  id: string;
+  workspace: { id: string; name: string };
+  role: 'admin' | 'member';
+  /** Null when that account is gone. */
+  invited_by: { email: string; name: string | null } | null;
+  invited_on: string;
+};
+
+/** What came of the last button on the invitations page. */
+export type InvitationOutcome = { is: 'joined'; workspace: string } | { is: 'declined' } | { is: 'gone' };
 
 /** The CAPTCHA that the email page carries where one is configured. */
 export type CaptchaWidget = { script_url: string; css_class: string; site_key: string };
@@ -47,16 +71,50 @@ export type Page =
     }
   /** `leave`: back to the app, which is told that nobody signed in. Without a flow nothing can lead back. */
   | { page: 'ended'; flow: Flow | null; heading: string; text: string }
+  /** `other_email`. */
+  | { page: 'no_account'; flow: Flow; email: string }
+  /** `restore` (deleted), `begin` (erased), `sign_out`. */
+  | { page: 'restore'; holder: Holder; account: RestoreView }
+  /** `accept`, `decline` (fields `invitation_id`, `workspace_id`), `sign_out`. */
+  | {
+      page: 'invitations';
+      holder: Holder;
+      outcome: InvitationOutcome | null;
+      /** Off: the account can accept none. */
+      sharing: boolean;
+      rows: readonly InvitationRow[];
+      /** Address of those that came before the rows. */
+      older: string | null;
+      /** Address of the newest, where the rows are not. */
+      newest: string | null;
+    }
+  /** `sign_out`. The account is deleted, so that its invitations wait. */
+  | { page: 'invitations_wait'; holder: Holder; restore_url: string }
+  | { page: 'signed_out'; again: string }
   | { page: 'wait'; seconds: number }
-  | { page: 'error'; code: string; text: string; request_id: string };
+  /** `at`: which of our own pages it was to be. */
+  | { page: 'error'; code: string; text: string; request_id: string; at: AccountPage | null };
 
 /** Names of the pages in the browser's window and history; the app's name stays out of them, nothing isolates it there. */
-const TITLES: Record<Exclude<Page['page'], 'ended' | 'error'>, string> = {
+const TITLES: Record<Exclude<Page['page'], 'ended' | 'error' | 'restore'>, string> = {
   email: 'Sign in',
   code: 'Enter your code',
   accounts: 'Choose an account',
   consent: 'Let an app use your account?',
+  no_account: 'There is no account for this email',
+  invitations: 'Your invitations',
+  invitations_wait: 'Your account is deleted',
+  signed_out: 'You’re signed out',
   wait: 'Please wait a minute',
+};
+
+const RESTORE_HEADINGS: Record<RestoreView['is'], string> = {
+  deleted: 'Your account is deleted',
+  erasing: 'Your data is being erased',
+  erased: 'Your data has been erased',
+  active: 'There is nothing to restore',
+  restored: 'Your account is back',
+  begun: 'Your new account is ready',
 };
 
 type ErrorWords = { heading: string; advice: string };
@@ -124,6 +182,9 @@ function renderPage(page: Page): string {
     stylesheet: ASSETS.stylesheet.path,
     icon: ASSETS.icon.path,
     ...(page.page === 'error' ? errorWords(page) : {}),
+    ...(page.page === 'restore'
+      ? { heading: RESTORE_HEADINGS[page.account.is], invitations: ACCOUNT_PAGES.invitations.path }
+      : {}),
     ...(page.page === 'consent' ? { abilities: abilitiesOf(page.scopes) } : {}),
   });
 }
@@ -131,15 +192,23 @@ function renderPage(page: Page): string {
 /** A problem is the first thing that a screen reader says of the page. */
 function titleOf(page: Page): string {
   if (page.page === 'ended') return `${page.heading} · Spool`;
+  if (page.page === 'restore') return `${RESTORE_HEADINGS[page.account.is]} · Spool`;
   if (page.page === 'error') return `Error: ${errorWordsOf(page.code).heading} · Spool`;
   const has_problem = 'problem' in page && page.problem !== null;
   return `${has_problem ? 'Error: ' : ''}${TITLES[page.page]} · Spool`;
 }
 
-/** The advice is left out where the text ends with it. */
-function errorWords({ code, text }: { code: string; text: string }): ErrorWords {
-  const { heading, advice } = errorWordsOf(code);
-  return { heading, advice: text.endsWith(advice) ? '' : advice };
+/** At a page of our own there is no app to go back to: the page is opened again. */
+function errorWords({
+  code,
+  at,
+}: {
+  code: string;
+  at: AccountPage | null;
+}): ErrorWords & { open_again: string | null } {
+  const words = errorWordsOf(code);
+  const open_again = at === null || !words.advice.startsWith(AGAIN) ? null : ACCOUNT_PAGES[at].path;
+  return { ...words, open_again };
 }
 
 function errorWordsOf(code: string): ErrorWords {
@@ -147,8 +216,8 @@ function errorWordsOf(code: string): ErrorWords {
 }
 
 /**
- * Nothing but the page's own stylesheet and images. Where there is a form, `form-action` is left out: browsers hold the
- * redirect that answers it to that rule as well, and it may lead to any app, behind a scheme of its own or on to another
+ * Nothing but the page's own stylesheet and images. In a sign-in's forms `form-action` is left out: browsers hold the
+ * redirect that answers them to that rule as well, and it may lead to any app, behind a scheme of its own or on to another
  * host. The token in the form is what keeps foreign forms out.
  */
 function contentPolicyOf(page: Page): string {
@@ -160,7 +229,7 @@ function contentPolicyOf(page: Page): string {
     "frame-ancestors 'none'",
   ];
   const has_form = 'flow' in page && page.flow !== null;
-  if (!has_form) rules.push("form-action 'none'");
+  if (!has_form) rules.push(`form-action ${'holder' in page ? "'self'" : "'none'"}`);
   if (page.page === 'email' && page.captcha !== null) {
     const { origin } = new URL(page.captcha.script_url);
     rules.push(`script-src ${origin}`, `frame-src ${origin}`, `connect-src ${origin}`);

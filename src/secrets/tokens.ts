@@ -15,6 +15,7 @@ const PREFIXES = {
   auth_session: 'spn_',
   browser_session: 'spb_',
   sign_in_form: 'spf_',
+  account_form: 'spa_',
 } as const;
 export type DerivedTokenKind = keyof typeof PREFIXES;
 const SEED_BYTES = 16;

@@ -7,6 +7,7 @@ import {
   type BrowserSignInMessage,
   type BrowserSignInReply,
   browserSignIn,
+  type ClientGoal,
   type DrawnGrant,
   type DrawnSession,
   type NewBrowserSignIn,
@@ -25,7 +26,8 @@ const TRIES = LIMITS.sign_in_tries_max;
 const ANN = 'ann@x.test';
 const BEN = 'ben@x.test';
 
-const first_party: NewBrowserSignIn = {
+const of_page: NewBrowserSignIn['goal'] = { to: 'page', page: 'restore' };
+const client: ClientGoal = {
   request: {
     client_id: 'app',
     name: 'App',
@@ -37,11 +39,15 @@ const first_party: NewBrowserSignIn = {
   client_name: 'App',
   state: 'as the client gave it',
   needs_consent: false,
+};
+const asking: Pick<NewBrowserSignIn, 'goal'> = { goal: { to: 'client', ...client, needs_consent: true } };
+const first_party: NewBrowserSignIn = {
+  goal: { to: 'client', ...client },
   browser: 'k.hash',
   seed: Buffer.from('seed of the form'),
   key_id: 'k',
 };
-const third_party: NewBrowserSignIn = { ...first_party, needs_consent: true };
+const third_party: NewBrowserSignIn = { ...first_party, ...asking };
 const code = (hash: string): CodeToSend => ({ hash, key_id: 'k', mail_id: `m ${hash}`, sealed: new Uint8Array([7]) });
 const mail = (hash: string, at_ms = START_MS): Effect => ({
   effect: 'mail',
@@ -70,9 +76,11 @@ const sent = { hash: 'right', key_id: 'k', sent_at_ms: START_MS };
 const asked = at({ at: 'code', email: ANN, codes: [sent], resent: false });
 const offered = at({ at: 'accounts', email: ANN, session_id: 'earlier' });
 const verified = at({ at: 'verified', email: ANN, codes: [sent], verified_at_ms: START_MS });
-const consent = at({ at: 'consent', email: ANN, owner }, { needs_consent: true, session });
+const consent = at({ at: 'consent', email: ANN, owner }, { ...asking, session });
 const granted = at({ at: 'done', answer: { granted: drawn }, at_ms: START_MS });
 const denied = at({ at: 'done', answer: { denied: true }, at_ms: START_MS });
+const entered = at({ at: 'done', answer: { entered: true }, at_ms: START_MS }, { goal: of_page, session });
+const unknown = at({ at: 'no_account', email: ANN }, { goal: of_page });
 const ended = at({ at: 'ended' }, { wrong: TRIES });
 
 const tried = (hash: string, more: Partial<TriedCode> = {}): TriedCode => ({
@@ -90,6 +98,7 @@ const goOn: BrowserSignInMessage = { type: 'continue', owner, grant: drawn };
 const approve: BrowserSignInMessage = { type: 'approve', grant: drawn };
 const deny: BrowserSignInMessage = { type: 'deny' };
 const other_email: BrowserSignInMessage = { type: 'other_email' };
+const no_account: BrowserSignInMessage = { type: 'no_account', email: ANN };
 const view: BrowserSignInMessage = { type: 'view' };
 
 const told: Effect = { effect: 'tell', to: { kind: 'email', id: ANN }, message: { type: 'wrong_try', network: 'n' } };
@@ -104,7 +113,7 @@ const opensSession: Effect = {
 const opensGrant: Effect = {
   effect: 'tell',
   to: { kind: 'grant', id: 'g' },
-  message: { type: 'open', grant: { ...first_party.request, ...owner, seed: drawn.seed, key_id: 'k3' } },
+  message: { type: 'open', grant: { ...client.request, ...owner, seed: drawn.seed, key_id: 'k3' } },
 };
 const GONE = { refused: 'NOT_FOUND' } as const;
 
@@ -158,16 +167,17 @@ t.test('a browser sign-in begins, is seen for an hour, and is forgotten', async 
 
 t.test('what does not fit the step of a browser sign-in changes nothing', async (t) => {
   const fits: Record<string, BrowserSignIn[]> = {
-    send_code: [begun, offered, asked, verified, consent],
-    other_email: [begun, offered, asked, verified, consent],
+    send_code: [begun, offered, asked, verified, consent, unknown],
+    other_email: [begun, offered, asked, verified, consent, unknown],
     try_code: [asked, verified],
     enter: [verified],
+    no_account: [verified],
     continue: [offered],
     approve: [consent],
-    deny: [begun, offered, asked, verified, consent, ended],
+    deny: [begun, offered, asked, verified, consent, unknown, ended],
   };
-  const steps = [begun, offered, asked, verified, consent, granted, denied, ended];
-  const messages = [sendTo(ANN, code('right')), other_email, right, wrong, enter, goOn, approve, deny];
+  const steps = [begun, offered, asked, verified, consent, unknown, granted, denied, entered, ended];
+  const messages = [sendTo(ANN, code('right')), other_email, right, wrong, enter, no_account, goOn, approve, deny];
   decideRows(
     t,
     kind,
@@ -286,7 +296,7 @@ t.test('a code in the browser: five wrong ones end the sign-in', async (t) => {
 });
 
 t.test('who has shown a code enters once, and is asked where that is needed', async (t) => {
-  const asks = { ...verified, needs_consent: true };
+  const asks = { ...verified, ...asking };
   const of_ben: BrowserSignInMessage = { type: 'enter', email: BEN, account, session, grant: drawn };
   const next_session = { ...session, id: 'b2' };
   decideRows(t, kind, [
@@ -312,11 +322,31 @@ t.test('who has shown a code enters once, and is asked where that is needed', as
     },
     {
       says: 'continues, and is asked all the same',
-      state: { ...offered, needs_consent: true },
+      state: { ...offered, ...asking },
       message: goOn,
       ...goes({ ...consent, session: null }),
     },
   ]);
+});
+
+t.test('a sign-in for a page of ours opens a browser session and no grant, and makes no account unasked', async (t) => {
+  const shown = { ...verified, goal: of_page };
+  decideRows(t, kind, [
+    { says: 'enters', state: shown, message: enter, ...goes(entered, opensSession) },
+    { says: 'enters again', message: enter, ...stays(entered) },
+    { says: 'the code again', message: right, ...stays(entered) },
+    { says: 'nobody is there', state: shown, message: no_account, ...goes(unknown) },
+    { says: 'the code again', message: right, ...stays(unknown) },
+    { says: 'nobody is there, at another email', message: { type: 'no_account', email: BEN }, ...stays(shown) },
+    { says: 'another email', state: unknown, message: other_email, ...goes({ ...begun, goal: of_page }) },
+    { says: 'there is no client', message: goOn, ...stays({ ...offered, goal: of_page }) },
+    { says: 'nothing is consented to', message: approve, ...stays({ ...consent, goal: of_page }) },
+  ]);
+});
+
+t.test('a browser sign-in of the first schema leads to its client', async (t) => {
+  const { goal: _, ...rest } = asked;
+  t.same(browserSignIn.upcast?.[1]?.({ ...rest, ...client } as never), asked);
 });
 
 type PageStep =

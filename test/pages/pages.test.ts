@@ -1,8 +1,9 @@
 import Fastify, { type LightMyRequestResponse } from 'fastify';
 import t from 'tap';
-import { type Page, sendPage } from '../../routes/pages/page.js';
+import { type Holder, type InvitationRow, type Page, type RestoreView, sendPage } from '../../routes/pages/page.js';
 
-const FLOW = { action: '/oauth/authorize/step', form_token: 'token-of-the-form', client_name: 'Meeting Notes' };
+const FLOW = { action: '/oauth/authorize/step', form_token: 'token-of-the-form', leads_to: 'Meeting Notes' };
+const HOLDER = { action: FLOW.action, form_token: FLOW.form_token, email: 'ann@example.com' };
 const CAPTCHA = { script_url: 'https://captcha.example/v1/api.js?x=1&y=2', css_class: 'cf-turnstile', site_key: 'key' };
 const CONSENT = {
   page: 'consent',
@@ -17,7 +18,7 @@ const MARKUP = `"'><script>alert(1)</script><b onclick=x>&amp;`;
 
 /** Every kind of page, with `text` wherever something comes from outside. */
 function everyPage(text: string): Page[] {
-  const flow = { ...FLOW, client_name: text };
+  const flow = { ...FLOW, leads_to: text };
   return [
     { page: 'email', flow, email: null, problem: null, captcha: null },
     { page: 'email', flow, email: text, problem: text, captcha: null },
@@ -30,12 +31,43 @@ function everyPage(text: string): Page[] {
     { ...CONSENT, flow, email: text, redirect_host: text, redirect_kind: 'app', scopes: [] },
     { page: 'ended', flow, heading: text, text },
     { page: 'ended', flow: null, heading: text, text },
+    { page: 'no_account', flow, email: text },
+    ...holderPages(text),
+    { page: 'signed_out', again: '/restore' },
     { page: 'wait', seconds: 42 },
-    { page: 'error', code: text, text, request_id: text },
+    { page: 'error', code: text, text, request_id: text, at: null },
+    { page: 'error', code: text, text, request_id: text, at: 'restore' },
   ];
 }
 
-const hasForm = (page: Page) => 'flow' in page && page.flow !== null;
+/** Those of who is signed in. */
+function holderPages(text: string): (Page & { holder: Holder })[] {
+  const holder = { ...HOLDER, email: text };
+  const row: InvitationRow = {
+    id: text,
+    workspace: { id: text, name: text },
+    role: 'admin',
+    invited_by: { email: text, name: text },
+    invited_on: '3 February 2026, 08:30 UTC',
+  };
+  const rows = [row, { ...row, invited_by: { email: text, name: null } }, { ...row, invited_by: null }];
+  const deleted: RestoreView = { is: 'deleted', deleted_on: 'a day', erased_on: 'another', left: 'about 6 days' };
+  const list = { page: 'invitations', holder, sharing: true, rows, older: '/x?cursor=a', newest: '/x' } as const;
+  return [
+    { page: 'restore', holder, account: deleted },
+    ...(['erasing', 'erased', 'active', 'restored', 'begun'] as const).map(
+      (is) => ({ page: 'restore', holder, account: { is } }) as const,
+    ),
+    { ...list, outcome: { is: 'joined', workspace: text } },
+    { ...list, outcome: { is: 'declined' }, sharing: false },
+    { ...list, outcome: { is: 'gone' }, rows: [], older: null, newest: null },
+    { page: 'invitations_wait', holder, restore_url: 'https://x.example/restore' },
+  ];
+}
+
+const hasForm = (page: Page) => 'holder' in page || ('flow' in page && page.flow !== null);
+/** Nothing of it comes from outside. */
+const isFixed = ({ page }: Page) => page === 'wait' || page === 'signed_out';
 
 /** The page as it goes over HTTP, sent with a status that is no page's own. */
 async function sent(page: Page): Promise<LightMyRequestResponse> {
@@ -94,7 +126,8 @@ t.test('the content policy lets nothing in but the stylesheet and images of this
       ['base-uri', "'none'"],
       ['frame-ancestors', "'none'"],
     ];
-    t.same([...policy], hasForm(page) ? common : [...common, ['form-action', "'none'"]], page.page);
+    const forms = 'holder' in page ? [['form-action', "'self'"]] : hasForm(page) ? [] : [['form-action', "'none'"]];
+    t.same([...policy], [...common, ...forms], page.page);
   }
 });
 
@@ -114,7 +147,7 @@ t.test('text from outside stays text', async (t) => {
   for (const page of everyPage(MARKUP)) {
     const html = await htmlOf(page);
     t.notMatch(html, /<script>|<b onclick/, page.page);
-    if (page.page !== 'wait') t.match(html, '&lt;script&gt;', page.page);
+    if (!isFixed(page)) t.match(html, '&lt;script&gt;', page.page);
     // What stands in the tags is ours, apart from quoted values.
     const tags = (html.match(/<[^>]*>/g) ?? []).map((tag) => tag.replaceAll(/"[^"]*"/g, '""'));
     t.same(
@@ -140,7 +173,7 @@ t.test('marks that turn text round are shown, and names keep their direction to 
     for (const page of everyPage(`left${mark}right`)) {
       const html = await htmlOf(page);
       t.notOk(html.includes(mark), page.page);
-      if (page.page !== 'wait') t.match(html, 'left\ufffdright', page.page);
+      if (!isFixed(page)) t.match(html, 'left\ufffdright', page.page);
     }
   }
   for (const page of everyPage('A Name').filter(hasForm)) {
@@ -153,7 +186,16 @@ t.test('marks that turn text round are shown, and names keep their direction to 
 });
 
 t.test('every form carries its token, posts to its flow, and its first button is the main one', async (t) => {
-  const first = { email: 'email', code: 'code', accounts: 'continue', consent: 'approve', ended: 'leave' };
+  const first = {
+    ...{ email: 'email', code: 'code', accounts: 'continue', consent: 'approve', ended: 'leave' },
+    ...{ no_account: 'other_email', invitations_wait: 'sign_out' },
+  };
+  const own = { deleted: 'restore', erasing: 'sign_out', erased: 'begin', active: 'sign_out' };
+  const firstOf = (page: Page) => {
+    if (page.page === 'restore') return own[page.account.is as keyof typeof own] ?? 'sign_out';
+    if (page.page === 'invitations') return page.rows.length === 0 ? 'sign_out' : page.sharing ? 'accept' : 'decline';
+    return first[page.page as keyof typeof first];
+  };
   for (const page of everyPage('plain')) {
     const forms = (await htmlOf(page)).match(/<form.*?<\/form>/g) ?? [];
     t.equal(forms.length > 0, hasForm(page), page.page);
@@ -162,7 +204,7 @@ t.test('every form carries its token, posts to its flow, and its first button is
       t.match(form, '<input type="hidden" name="form_token" value="token-of-the-form">');
     }
     const main = forms.at(-1)?.match(/name="action" value="(\w+)"/)?.[1];
-    if (hasForm(page)) t.equal(main, first[page.page as keyof typeof first], page.page);
+    if (hasForm(page)) t.equal(main, firstOf(page), page.page);
   }
 });
 
@@ -173,8 +215,9 @@ t.test('every page offers what its step can do', async (t) => {
     accounts: 'continue other_email',
     consent: 'other_email approve deny',
     ended: 'leave',
+    no_account: 'other_email',
   };
-  for (const page of everyPage('plain').filter(hasForm)) {
+  for (const page of everyPage('plain').filter((page) => 'flow' in page && page.flow !== null)) {
     const found = [...(await htmlOf(page)).matchAll(/<button [^>]*name="action" value="(\w+)"/g)].map(
       ([, name]) => name,
     );
@@ -258,14 +301,22 @@ t.test('the page of a network that tried too often asks to wait a minute', async
 });
 
 t.test('an error is headed by what it is, and names the request', async (t) => {
-  const error = await htmlOf({ page: 'error', code: 'NOT_FOUND', text: 'Nothing lies here.', request_id: 'r-1' });
+  const error = await htmlOf({
+    page: 'error',
+    code: 'NOT_FOUND',
+    text: 'Nothing lies here.',
+    request_id: 'r-1',
+    at: null,
+  });
   t.match(error, '<h1>There is nothing here</h1>');
   t.match(error, '<title>Error: There is nothing here · Spool</title>');
   t.match(error, 'Nothing lies here.');
   t.match(error, '<bdi>r-1</bdi>');
-  const text = 'This sign-in is over. Go back to the app and start again.';
-  const told = await textOf({ page: 'error', code: 'NOT_FOUND', text, request_id: 'r-1' });
-  t.equal(told.split('Go back to the app').length, 2, 'advice that the text ends with is not given twice');
-  const unknown = await htmlOf({ page: 'error', code: 'constructor', text: 'x', request_id: 'r-2' });
+  t.match(error, 'Go back to the app and start again.');
+  const own = { page: 'error', code: 'NOT_FOUND', text: 'It is over.', request_id: 'r-1', at: 'restore' } as const;
+  t.match(await htmlOf(own), '<a href="/restore">Open the page again</a>');
+  t.notMatch(await htmlOf(own), 'the app', 'no app sent anybody there');
+  t.match(await htmlOf({ ...own, code: 'UNAVAILABLE' }), 'Try again in a moment.');
+  const unknown = await htmlOf({ page: 'error', code: 'constructor', text: 'x', request_id: 'r-2', at: null });
   t.match(unknown, '<h1>This can’t go on</h1>');
 });
