@@ -119,7 +119,7 @@ t.test('the pages as a browser shows them', async (t) => {
             if (found < 4.5) t.fail(`${name}: contrast ${found.toFixed(2)} of "${text}"`);
           }
         });
-        t.equal(pages, 15);
+        t.equal(pages, 31);
       },
       options,
     );

@@ -6,7 +6,7 @@ import { restoreView } from '../../routes/account_pages/restore_page.js';
 import type { AppClient } from '../../src/client/app_client.js';
 import { utcText } from '../../src/mail/deletion_mail.js';
 import { isRefusal } from '../../src/vocabulary/refusals.js';
-import { DAY_MS, enterPage, headingOf, textOf } from '../fixtures/account_pages.js';
+import { DAY_MS, enterPage, headingOf, holdErasures, textOf } from '../fixtures/account_pages.js';
 import { Browser, formOf, OauthApp, type Shown } from '../fixtures/oauth.js';
 import { TestRedis } from '../fixtures/redis.js';
 import { RedisProxy } from '../fixtures/redis_proxy.js';
@@ -309,7 +309,7 @@ t.test('the restore page when the time is over', async (t) => {
   await t.test('D-032 while the data is being erased there is nothing to press', async (t) => {
     const email = 'going@x.test';
     const { app } = await deleted(email);
-    await spool.server.services.erasures.stop(); // it stands still half-way
+    const goOn = holdErasures(spool);
     await spool.operator.advanceClock(7 * DAY_MS);
     t.equal((await app.send('POST', '/me/restore')).status, 401, 'its sessions have ended');
     const { browser, page } = await enterPage(spool, '/restore', email);
@@ -320,6 +320,8 @@ t.test('the restore page when the time is over', async (t) => {
       const shown = await browser.post('/restore', { ...fields, action });
       t.equal(headingOf(shown), 'Your data is being erased', action);
     }
+    await goOn();
+    t.equal(headingOf(await browser.open('/restore')), 'Your data has been erased', 'looked at again');
   });
 });
 
