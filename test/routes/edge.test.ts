@@ -40,7 +40,7 @@ t.test('what all REST answers share', async (t) => {
       t.equal(error.code, code);
       t.type(error.message, 'string');
     }
-    t.equal((await app.send('PUT', '/me')).headers.allow, 'GET, PATCH');
+    t.equal((await app.send('PUT', '/me')).headers.allow, 'GET, PATCH, DELETE');
   });
 
   await t.test('J-013 an address without a route is answered before a body comes', async (t) => {
