@@ -16,7 +16,7 @@ import type { Answer } from '../route.js';
 
 /** Pages for account holders: whoever has a browser session is at once on them, anybody else after a sign-in. */
 
-const OTHER_FORM = refuse('FORBIDDEN', 'This form does not belong to who is signed in here now.');
+const OTHER_FORM = refuse('FORBIDDEN', 'This page was opened under another sign-in. Nothing was changed.');
 const NO_ACTION = refuse('BAD_REQUEST', 'The form says nothing that can be done.');
 
 /** What every form on these pages sends; some send more. */

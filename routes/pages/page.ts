@@ -193,7 +193,7 @@ function renderPage(page: Page): string {
 function titleOf(page: Page): string {
   if (page.page === 'ended') return `${page.heading} · Spool`;
   if (page.page === 'restore') return `${RESTORE_HEADINGS[page.account.is]} · Spool`;
-  if (page.page === 'error') return `Error: ${errorWordsOf(page.code).heading} · Spool`;
+  if (page.page === 'error') return `Error: ${errorWords(page).heading} · Spool`;
   const has_problem = 'problem' in page && page.problem !== null;
   return `${has_problem ? 'Error: ' : ''}${TITLES[page.page]} · Spool`;
 }
@@ -207,8 +207,8 @@ function errorWords({
   at: AccountPage | null;
 }): ErrorWords & { open_again: string | null } {
   const words = errorWordsOf(code);
-  const open_again = at === null || !words.advice.startsWith(AGAIN) ? null : ACCOUNT_PAGES[at].path;
-  return { ...words, open_again };
+  if (at === null || !words.advice.startsWith(AGAIN)) return { ...words, open_again: null };
+  return { ...OTHER_ERROR, open_again: ACCOUNT_PAGES[at].path };
 }
 
 function errorWordsOf(code: string): ErrorWords {

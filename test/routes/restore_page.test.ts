@@ -55,9 +55,9 @@ t.test('the restore page', async (t) => {
       const said = textOf(page);
       t.match(said, `You’re signed in as ${email}`);
       t.match(said, `Deleted on ${utcText(now_ms)}`);
-      t.match(said, `Erased for good on ${utcText(now_ms + 7 * DAY_MS)}`);
+      t.match(said, `Will be erased on ${utcText(now_ms + 7 * DAY_MS)}`);
       t.match(said, 'Time left about 7 days');
-      t.match(said, /this comes back Your private workspace.*This stays ended Connected apps/);
+      t.match(said, /this comes back Everything in your private workspace.*This stays ended Connected apps/);
       t.equal((await app.send('GET', '/me')).status, 403, 'signing in restores nothing');
       t.equal(
         headingOf(await browser.open('/restore?done=restored')),
@@ -312,6 +312,10 @@ t.test('the restore page when the time is over', async (t) => {
     const goOn = holdErasures(spool);
     await spool.operator.advanceClock(7 * DAY_MS);
     t.equal((await app.send('POST', '/me/restore')).status, 401, 'its sessions have ended');
+    const { app: again } = await spool.signIn(email);
+    const refused = await again.send('POST', '/me/restore');
+    t.equal(refused.status, 409);
+    t.match(refused.body.toString(), 'ACCOUNT_DELETION_IN_PROGRESS');
     const { browser, page } = await enterPage(spool, '/restore', email);
     t.equal(headingOf(page), 'Your data is being erased');
     t.notMatch(page.html, /value="(restore|begin)"/);
