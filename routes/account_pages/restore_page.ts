@@ -48,14 +48,17 @@ export const RESTORE_PAGE_ROUTES: readonly Route[] = [
   }),
 ];
 
-/** A button does what it said: where the data has gone since, nothing is begun anew unasked. */
-async function restore({ services, reply, account, guards }: Visit, wanted: Done): Promise<Answer> {
-  const { status } = account.phase;
-  const is_erased = status === 'erasing' || status === 'erased';
-  if (is_erased && wanted === 'restored') return leave(reply, path);
+/** A button does what its page said, and pressed again shows what it did; on anything else the page says how it is. */
+const MEANT_FOR: Record<Done, readonly AccountView['phase']['status'][]> = {
+  restored: ['deleted', 'active'],
+  begun: ['erased', 'active'],
+};
+
+async function restore({ services, reply, account, guards }: Visit, done: Done): Promise<Answer> {
+  if (!MEANT_FOR[done].includes(account.phase.status)) return leave(reply, path);
   const message: AccountMessage = { type: 'restore' };
   const answer = await services.runtime.askSettled({ kind: 'account', id: account.id }, message, guards);
-  if (!isRefusal(answer)) return leave(reply, `${path}?done=${wanted}`);
+  if (!isRefusal(answer)) return leave(reply, `${path}?done=${done}`);
   return answer.refused === 'ACCOUNT_DELETION_IN_PROGRESS' ? leave(reply, path) : answer;
 }
 

@@ -7,6 +7,7 @@ import type { AppClient } from '../../src/client/app_client.js';
 import { utcText } from '../../src/mail/deletion_mail.js';
 import { isRefusal } from '../../src/vocabulary/refusals.js';
 import { DAY_MS, enterPage, headingOf, holdErasures, textOf } from '../fixtures/account_pages.js';
+import { CaptchaProvider } from '../fixtures/captcha_provider.js';
 import { Browser, formOf, OauthApp, type Shown } from '../fixtures/oauth.js';
 import { TestRedis } from '../fixtures/redis.js';
 import { RedisProxy } from '../fixtures/redis_proxy.js';
@@ -376,7 +377,34 @@ t.test('J-019 the page is served here wherever mails lead to, at the present add
   t.equal(old.headers.location, 'https://api.example/restore');
 });
 
-t.test('J-019 a network that tries too often waits; CAPTCHA and mail are those of every sign-in', async (t) => {
+t.test('J-019 a CAPTCHA is asked for where one is configured, and mail that is away is told', async (t) => {
+  const provider = await CaptchaProvider.start(t);
+  const script_url = 'https://captcha.example/widget.js';
+  const spool = await TestSpool.start({
+    RATE_LIMITS: 'off',
+    ...{ ...provider.env, CAPTCHA_SITE_KEY: 'key-of-the-site', CAPTCHA_SCRIPT_URL: script_url },
+  });
+  t.teardown(() => spool.end());
+  const email = 'ann@x.test';
+  const browser = new Browser(spool.server.base_url);
+  const begun = await browser.open('/restore');
+  t.match(begun.html, `<script src="${script_url}"`);
+  t.match(begun.headers['content-security-policy'], 'script-src https://captcha.example');
+  const none = await browser.press(begun, 'email', { email });
+  t.equal(none.status, 400);
+  t.match(textOf(none), 'show first that you are a person');
+  const passed = { email, captcha_token: 'a person' };
+  const { mail } = spool.server.services;
+  const { healthy } = mail;
+  mail.healthy = () => false;
+  const away = await browser.press(begun, 'email', passed);
+  t.equal(away.status, 503);
+  t.equal(headingOf(away), 'Spool is away for a moment');
+  mail.healthy = healthy;
+  t.equal(headingOf(await browser.press(begun, 'email', passed)), 'Enter your code');
+});
+
+t.test('J-019 a network that tries too often waits, and no secret reaches the log', async (t) => {
   const lines: string[] = [];
   const log = pino({ level: 'trace' }, { write: (line: string) => lines.push(line) });
   const spool = await TestSpool.start({}, log);
