@@ -38,6 +38,7 @@ type Parts = {
   processes: () => SimulatedProcess[];
   record: (line: string) => void;
   about: About;
+  expireDeletions: () => void;
 };
 
 /** What most operations of a run are about. */

@@ -16,7 +16,8 @@ const LOOK_EVERY_MS = 50;
 const TOKEN_LIFE_MS = 3_600_000;
 const ROLES = ['member', 'admin'] as const;
 
-type Parts = Asker & { time: VirtualTime };
+/** `expire` lets the time of a deletion run out, at once. */
+type Parts = Asker & { time: VirtualTime; expireDeletions: () => void };
 type Known = { account_id: string; email: string };
 
 /** What each operation is drawn for, in a hundred. */
@@ -214,8 +215,10 @@ export class Members {
       if (guards === null) return;
       const mail = { mail_id: this.#id(0), sealed: random.bytes(4) };
       ledger.attempt('mail');
-      const begun = await this.#askAccount(account_id, { type: 'delete', mail }, { guards, settled: true });
+      const hasty = random.chance(0.3);
+      const begun = await this.#askAccount(account_id, { type: 'delete', mail }, { guards, settled: !hasty });
       if (isRefusal(begun)) return;
+      if (hasty) this.#parts.expireDeletions();
       const answer = await this.#askAccount<{ outcome: string }>(account_id, { type: 'deletion_outcome' });
       if (isRefusal(answer)) {
         if (answer.refused === 'WORKSPACE_OWNER_REQUIRED') this.#acknowledge('deletion refused');

@@ -127,6 +127,7 @@ class Simulation {
       processes: () => this.#processes,
       record: (line) => this.#record(line),
       about: this.#about,
+      expireDeletions: () => this.#expireDeletions(),
     });
     const provisioned = settledFlag(clients.provision());
     this.#must(await this.#time.runUntil(provisioned.isDone, DRAIN_MAX_MS), 'devices were not provisioned');
@@ -172,6 +173,12 @@ class Simulation {
       steps: this.#time.steps,
       undecided: checker.undecided,
     };
+  }
+
+  /** Their questions are still under way. */
+  #expireDeletions(): void {
+    this.#advance(LIMITS.leaving_max_ms + SKEW_MAX_MS);
+    for (const { alive, reminders } of this.#processes) if (alive) void reminders.look().catch(() => {}); // storage may be away
   }
 
   /** More often than a process does by itself, so that some come to their end before the run does. */

@@ -1,0 +1,205 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Test } from 'tap';
+import type { AppClient } from '../../src/client/app_client.js';
+import { allOf, type Colleague, checkColleagues, membershipEvents, payload } from '../fixtures/colleagues.js';
+import { TestRedis } from '../fixtures/redis.js';
+import { SpoolProcess } from '../fixtures/spool_process.js';
+import { until } from '../fixtures/until.js';
+import { Seeded } from '../simulation/seeded.js';
+
+/** Of each kind so many of a hundred operations must come to something, on the whole. */
+const DONE_LEAST = 0.15;
+const SETTLED_MAX_MS = 45_000;
+
+type Me = { workspaces: { id: string; private: boolean; role: string }[] };
+
+/**
+ * Several people work on the same workspaces, delete and restore their accounts, at two processes on one Redis, many at
+ * a time; then all that they see must agree.
+ */
+export async function workspaceRaces(
+  t: Test,
+  { accounts, operations, at_once }: { accounts: number; operations: number; at_once: number },
+): Promise<void> {
+  const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
+  t.comment(`seed ${seed}`);
+  const random = new Seeded(seed);
+  const redis = await new TestRedis().start({ port: true });
+  const folder = mkdtempSync(join(tmpdir(), 'spool-workspaces-two-'));
+  const env = { REDIS_URL: redis.url, BASE_URL: 'http://localhost:8000' };
+  const servers = [await new SpoolProcess(folder, env).ready(), await new SpoolProcess(folder, env).ready()];
+  const [one] = servers as [SpoolProcess];
+  const operator = one.operator();
+  const clients: AppClient[] = [];
+  t.teardown(async () => {
+    operator.close();
+    for (const client of clients) client.close();
+    await Promise.all(servers.map((server) => server.stop()));
+    await redis.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const people: Colleague[] = [];
+  const came = await Promise.all(
+    Array.from({ length: accounts }, async (_, index) => {
+      const email = `c${index}@x.test`;
+      const first = one.client();
+      const { user } = await first.signIn(email, () => operator.readCode(email));
+      await operator.ask('PUT', `/ops/accounts/${email}/entitlements/workspace.sharing`, { enabled: true });
+      const both = servers.map((server) => server.client(first.access_token));
+      clients.push(first, ...both);
+      return { email, account_id: user.id, app: () => random.pick(both) };
+    }),
+  );
+  people.push(...came);
+
+  const done: Record<string, number> = {};
+  const known = new Set<string>();
+  const joins = new Map<string, number>();
+  const joined = ({ account_id }: Colleague) => joins.set(account_id, (joins.get(account_id) ?? 0) + 1);
+
+  /** What was answered is none of 500, and counts when it is a success. */
+  const ask = async (what: string, app: AppClient, method: string, path: string, body?: unknown) => {
+    const answer = await app.send(method, path, { body });
+    if (answer.status >= 500 && answer.status !== 503) t.fail(`${what}: ${answer.status} ${answer.body}`);
+    if (answer.status < 300) done[what] = (done[what] ?? 0) + 1;
+    return answer;
+  };
+  const shared = async (who: Colleague, roles: string[]): Promise<string | null> => {
+    if (known.size > 0 && random.chance(0.1)) return random.pick([...known]);
+    const answer = await who.app().send('GET', '/me');
+    if (answer.status !== 200) return null;
+    const all = payload<Me>(answer).workspaces.filter((workspace) => !workspace.private);
+    const fit = all.filter(({ role }) => roles.includes(role));
+    return all.length === 0 ? null : random.pick(fit.length > 0 ? fit : all).id;
+  };
+  const OPERATIONS: readonly [share: number, run: (who: Colleague) => Promise<void>][] = [
+    [
+      8,
+      async (who) => {
+        const answer = await ask('create', who.app(), 'POST', '/workspaces', { name: `team ${random.below(99)}` });
+        if (answer.status !== 201) return;
+        known.add(payload<{ id: string }>(answer).id);
+        joined(who);
+      },
+    ],
+    [
+      24,
+      async (who) => {
+        const id = await shared(who, ['admin', 'owner']);
+        const body = { email: random.pick(people).email, role: random.pick(['member', 'admin']) };
+        if (id !== null) await ask('invite', who.app(), 'POST', `/workspaces/${id}/invitations`, body);
+      },
+    ],
+    [
+      26,
+      async (who) => {
+        const listed = await who.app().send('GET', '/me/invitations');
+        if (listed.status !== 200) return;
+        const { items } = payload<{ items: { id: string }[] }>(listed);
+        if (items.length === 0) return;
+        const answer = random.chance(0.85) ? 'accept' : 'decline';
+        const path = `/me/invitations/${random.pick(items).id}/${answer}`;
+        const { status } = await ask(answer, who.app(), 'POST', path);
+        if (answer === 'accept' && status === 204) joined(who);
+      },
+    ],
+    [6, (who) => onMember(who, 'role', (path) => ['PATCH', path, { role: random.pick(['member', 'admin']) }])],
+    [5, (who) => onMember(who, 'remove', (path) => ['DELETE', path])],
+    [
+      6,
+      (who) =>
+        onMember(who, 'transfer', (_, { id, account_id }) => ['POST', `/workspaces/${id}/transfer`, { account_id }]),
+    ],
+    [4, (who) => onSome(who, 'leave', ['member', 'admin'], (id) => ['POST', `/workspaces/${id}/leave`])],
+    [
+      4,
+      (who) =>
+        onSome(who, 'rename', ['owner'], (id) => ['PATCH', `/workspaces/${id}`, { name: `x${random.below(3)}` }]),
+    ],
+    [3, (who) => onSome(who, 'end', ['owner'], (id) => ['DELETE', `/workspaces/${id}`])],
+    [
+      8,
+      async (who) => {
+        const { status } = await ask('delete', who.app(), 'DELETE', '/me');
+        if (status === 204 && random.chance(0.9)) await ask('restore', who.app(), 'POST', '/me/restore');
+      },
+    ],
+    [2, async (who) => void (await ask('restore', who.app(), 'POST', '/me/restore'))],
+    [
+      4,
+      async (who) => {
+        const body = { name: 'token', permissions: ['turns:read'] };
+        await ask('token', who.app(), 'POST', '/me/tokens', body);
+      },
+    ],
+  ];
+  async function onSome(
+    who: Colleague,
+    what: string,
+    roles: string[],
+    call: (id: string) => [method: string, path: string, body?: unknown],
+  ): Promise<void> {
+    const id = await shared(who, roles);
+    if (id !== null) await ask(what, who.app(), ...call(id));
+  }
+  async function onMember(
+    who: Colleague,
+    what: string,
+    call: (path: string, of: { id: string; account_id: string }) => [method: string, path: string, body?: unknown],
+  ): Promise<void> {
+    const id = await shared(who, ['owner']);
+    if (id === null) return;
+    const { account_id } = random.pick(people.filter((other) => other !== who));
+    await ask(what, who.app(), ...call(`/workspaces/${id}/members/${account_id}`, { id, account_id }));
+  }
+
+  const total = OPERATIONS.reduce((sum, [share]) => sum + share, 0);
+  let begun = 0;
+  const work = async () => {
+    while (begun++ < operations) {
+      let roll = random.below(total);
+      const who = random.pick(people);
+      for (const [share, run] of OPERATIONS) {
+        if (roll < share) {
+          await run(who);
+          break;
+        }
+        roll -= share;
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: at_once }, work));
+  t.comment(JSON.stringify(done));
+  const all_done = Object.values(done).reduce((sum, count) => sum + count, 0);
+  t.ok(all_done >= operations * DONE_LEAST, `${all_done} of ${operations} operations came to something`);
+
+  // A deletion that was not decided in time is within seconds.
+  for (const { app, email } of people) {
+    await until(
+      `${email} is back`,
+      async () => {
+        const { status } = await app().send('POST', '/me/restore');
+        return status === 204 && (await app().send('GET', '/me')).status === 200;
+      },
+      SETTLED_MAX_MS,
+    );
+  }
+  await checkColleagues(t, people);
+  for (const { app, account_id, email } of people) {
+    const [heard, least] = [await membershipEvents(app()), joins.get(account_id) ?? 0];
+    t.ok(heard >= least, `${email} joined ${least} times and heard ${heard} times`);
+  }
+  for (const id of known) {
+    const seen = await Promise.all(
+      people.map(async ({ app }) => (await app().send('GET', `/workspaces/${id}`)).status),
+    );
+    const lists = await Promise.all(people.map(({ app }) => allOf<{ id: string }>(app(), '/workspaces')));
+    for (const [index, status] of seen.entries()) {
+      const listed = lists[index]?.some((workspace) => workspace.id === id);
+      if ((status === 200) !== listed) t.fail(`${people[index]?.email} gets ${status} for ${id}`);
+    }
+  }
+}
