@@ -4,5 +4,5 @@ import { workspaceRaces } from './workspace_races.js';
 t.test(
   'I-003 I-011 D-025 D-031 whichever of two processes is asked, people and workspaces agree',
   { timeout: 90_000 },
-  (t) => workspaceRaces(t, { accounts: 5, operations: 400, at_once: 6 }),
+  (t) => workspaceRaces(t, { accounts: 5, operations: 250, at_once: 6 }),
 );
