@@ -39,6 +39,7 @@ type Parts = {
   record: (line: string) => void;
   about: About;
   expireDeletions: () => void;
+  slowDown: () => void;
 };
 
 /** What most operations of a run are about. */

@@ -14,10 +14,11 @@ import type { VirtualTime } from './virtual_time.js';
 const LOOKS_MAX = 8;
 const LOOK_EVERY_MS = 50;
 const TOKEN_LIFE_MS = 3_600_000;
+const HASTE_MAX_MS = 300;
 const ROLES = ['member', 'admin'] as const;
 
-/** `expire` lets the time of a deletion run out, at once. */
-type Parts = Asker & { time: VirtualTime; expireDeletions: () => void };
+/** `expireDeletions` lets their time run out at once; `slowDown` keeps what they ask on its way for a while. */
+type Parts = Asker & { time: VirtualTime; expireDeletions: () => void; slowDown: () => void };
 type Known = { account_id: string; email: string };
 
 /** What each operation is drawn for, in a hundred. */
@@ -215,10 +216,14 @@ export class Members {
       if (guards === null) return;
       const mail = { mail_id: this.#id(0), sealed: random.bytes(4) };
       ledger.attempt('mail');
-      const hasty = random.chance(0.3);
+      const hasty = random.chance(0.4);
+      if (hasty) this.#parts.slowDown();
       const begun = await this.#askAccount(account_id, { type: 'delete', mail }, { guards, settled: !hasty });
       if (isRefusal(begun)) return;
-      if (hasty) this.#parts.expireDeletions();
+      if (hasty) {
+        this.#parts.expireDeletions();
+        await this.#parts.time.pause(random.between(0, HASTE_MAX_MS));
+      }
       const answer = await this.#askAccount<{ outcome: string }>(account_id, { type: 'deletion_outcome' });
       if (isRefusal(answer)) {
         if (answer.refused === 'WORKSPACE_OWNER_REQUIRED') this.#acknowledge('deletion refused');

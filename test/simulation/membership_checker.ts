@@ -19,6 +19,7 @@ export class MembershipHistory {
   readonly must_hear = new Map<string, number>();
   readonly may_hear = new Map<string, number>();
   readonly private_renames = new Map<string, number>();
+  readonly #workspaces = new Map<string, Workspace | null>();
   /** Workspaces that ended, with those who must have heard. */
   readonly ended = new Map<string, string[]>();
 
@@ -37,7 +38,10 @@ export class MembershipHistory {
       count(this.events, `${account_id} ${type} ${resource.id}`);
       if (data.changed_fields?.includes('workspaces')) count(this.events, `${account_id} workspaces`);
     }
+    if (kind === 'account' && before !== null)
+      this.#checkHeld(stateOf(before) as Account | null, stateOf(commit.snapshot) as Account);
     if (kind !== 'workspace') return;
+    this.#workspaces.set(place.address.id, stateOf(commit.snapshot) as Workspace | null);
     const was = before === null ? null : (stateOf(before) as Workspace | null);
     const is = stateOf(commit.snapshot) as Workspace | null;
     const asked = new Set(was?.dormant ? was.members.map(({ account_id }) => account_id) : was?.holds);
@@ -58,6 +62,17 @@ export class MembershipHistory {
         same === true,
         `${account_id} was told ${seen.get(account_id)} of ${id}, it is ${keeps.get(account_id)}`,
       );
+    }
+  }
+
+  /** At the moment at which an account goes every workspace that has it holds still for it. */
+  #checkHeld(was: Account | null, is: Account): void {
+    if (was === null || was.phase.status === 'deleted' || is.phase.status !== 'deleted') return;
+    for (const { workspace_id } of was.memberships) {
+      const found = this.#workspaces.get(workspace_id);
+      const is_member = found?.members.some(({ account_id }) => account_id === is.id) === true;
+      const is_held = found?.holds.includes(is.id) === true;
+      this.#must(!is_member || is_held, `${is.id} was deleted, and ${workspace_id} did not hold still for it`);
     }
   }
 

@@ -26,6 +26,7 @@ const QUIET_MS = 4_000;
 const LOOK_MS = 1_100;
 /** Long enough for a look at erasures that a crashed process had begun. */
 const ERASED_MS = 140_000;
+const SLOW_MS = 1_500;
 const ERASURES_MAX_MS = 1_000;
 const DRAIN_MAX_MS = 180_000;
 /** Of the operations asked for, the least that must have been acknowledged. */
@@ -128,6 +129,7 @@ class Simulation {
       record: (line) => this.#record(line),
       about: this.#about,
       expireDeletions: () => this.#expireDeletions(),
+      slowDown: () => this.#slowDown(),
     });
     const provisioned = settledFlag(clients.provision());
     this.#must(await this.#time.runUntil(provisioned.isDone, DRAIN_MAX_MS), 'devices were not provisioned');
@@ -173,6 +175,15 @@ class Simulation {
       steps: this.#time.steps,
       undecided: checker.undecided,
     };
+  }
+
+  /** For a while some of what goes to storage and back takes its time. */
+  #slowDown(): void {
+    if (this.#calm) return;
+    this.#weather = { ...this.#usual, slow: 0.3, slow_max_ms: 600 };
+    this.#time.after(SLOW_MS, () => {
+      if (!this.#calm) this.#weather = this.#usual;
+    });
   }
 
   /** Their questions are still under way. */
