@@ -156,7 +156,7 @@ t.test(
   },
 );
 
-t.test('D-015 D-016 nothing has changed for an account that is kept', async (t) => {
+t.test('D-016 nothing has changed for an account that is kept', async (t) => {
   const state = leavingWith(['w1', 'w2', 'w3']);
   const kept = (why: 'owner' | 'late') => ({
     reply: DONE,

@@ -36,7 +36,7 @@ const row = (says: string, state: Account, message: AccountMessage, rest: Partia
   ...rest,
 });
 
-t.test('I-002 I-011 I-013 joining: what is refused, one fault after the other', async (t) => {
+t.test('I-002 I-011 joining: what is refused, one fault after the other', async (t) => {
   const full = (count: number, state = sharing): Account => ({
     ...state,
     memberships: Array.from({ length: count - 1 }, (_, at) => ({ ...team, workspace_id: `w${at}` })),
@@ -159,7 +159,7 @@ t.test('I-011 how joining stands', async (t) => {
   ]);
 });
 
-t.test('I-008 I-016 I-017 E-031 the private workspace is changed without sharing, and stays', async (t) => {
+t.test('I-016 I-017 E-031 the private workspace is changed without sharing, and stays', async (t) => {
   const { private_workspace } = ANN;
   const change = (of: Extract<AccountMessage, { type: 'change_private_workspace' }>['change']): AccountMessage => ({
     type: 'change_private_workspace',

@@ -37,7 +37,7 @@ const event = (id: string, type: 'created' | 'revoked', data: Record<string, unk
 const ended = (id: string): Effect => told('personal_access_token', id, { type: 'end' });
 const with_lives: Account = { ...ANN, lives: { account: 2, app_sessions: 3, grants: 4, tokens: 5 } };
 
-t.test('B-018 B-020 B-022 a token is added, with an event that says nothing of its value or name', async (t) => {
+t.test('B-018 B-020 a token is added, with an event that says nothing of its value or name', async (t) => {
   const opened = (id: string, expires_at_ms: number | null): Effect =>
     told('personal_access_token', id, {
       type: 'open',
@@ -82,7 +82,7 @@ t.test('B-018 B-020 B-022 a token is added, with an event that says nothing of i
   t.equal(played.state?.tokens.length, LIMITS.tokens_per_account_max, 'one that has expired makes room');
 });
 
-t.test('B-004 B-008 B-019 B-024 D-022 tokens are revoked, each with an event of its own', async (t) => {
+t.test('B-004 B-019 B-024 D-022 tokens are revoked, each with an event of its own', async (t) => {
   const some = { ...ANN, tokens: [token('p'), token('q', END_MS), token('r', END_MS + 1)] };
   const revoke = (token_id: string): AccountMessage => ({ type: 'revoke_token', token_id });
   const revoked = (id: string, reason: string, expires_at_ms: number | null = null): Effect[] => {

@@ -73,7 +73,9 @@ export function checkStep({ place, before, commit }: Applied, mustHold: (holds: 
       keeps<Email>(['account_id']);
       return;
     case 'account':
-      keeps<Account>((was as Account).phase.status === 'erased' ? ['id', 'email'] : ['id', 'email', 'created_at_ms']);
+      // A restored account whose data was erased is a fresh one; both may come in one commit.
+      keeps<Account>(['id', 'email']);
+      if (!['erasing', 'erased'].includes((was as Account).phase.status)) keeps<Account>(['created_at_ms']);
       grows<Account>(['deletion_attempts']);
       return;
     case 'app_session':
