@@ -143,7 +143,7 @@ async function startParts(settings: Settings, log: Logger, stops: (() => unknown
   const relay = new OutboxRelay({ store, runtime, metrics, log });
   const reminders = new ReminderWorker({ store, runtime, metrics, log, now: clock.now });
   const mails = new MailWorker({ store, mail, keys, metrics, now: clock.now });
-  const rewriteDisk = () => rewriteAppendOnlyFile(redis, log);
+  const rewriteDisk = (stopped: () => boolean) => rewriteAppendOnlyFile(redis, { log, stopped });
   const erasures = new ErasureWorker({ store, runtime, blobs, metrics, log, now: clock.now, rewriteDisk });
   for (const worker of [mails, reminders, relay, erasures]) {
     worker.start();

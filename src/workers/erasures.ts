@@ -13,7 +13,7 @@ import type { Runtime } from '../runtime/runtime.js';
 import { decodeStored } from '../store/codec.js';
 import { type Queued, type Store, StoreUnavailable } from '../store/store.js';
 import { PARTITIONS, partitionOfId } from '../vocabulary/ids.js';
-import { isRefusal } from '../vocabulary/refusals.js';
+import { isRefusal, type Refusal } from '../vocabulary/refusals.js';
 
 const LOOK_EVERY_MS = 15_000;
 /** Another process takes the work over after this; both at once would do no harm. */
@@ -31,8 +31,8 @@ type Parts = {
   metrics: Metrics;
   log: Pick<Logger, 'info' | 'error'>;
   now: () => number;
-  /** Makes Redis forget on disk what it has forgotten in memory. */
-  rewriteDisk: () => Promise<void>;
+  /** Makes Redis forget on disk what it has forgotten in memory; false when it was given up, since it had to stop. */
+  rewriteDisk: (stopped: () => boolean) => Promise<boolean>;
 };
 
 /** An erasure that is under way, for operators. */
@@ -110,7 +110,7 @@ export class ErasureWorker {
       }
       if (done.length === 0) return;
       // A job stays until its traces are gone from the disk as well. One rewrite does for all of them.
-      await rewriteDisk();
+      if (!(await rewriteDisk(() => this.#stopped))) return;
       for (const { partition, id } of done) await store.removeQueued({ partition, queue: 'jobs' }, id);
       log.info({ accounts: done.length }, 'accounts were erased');
     } catch (error) {
@@ -139,8 +139,8 @@ export class ErasureWorker {
   /** False when it was cut off by our own end. */
   async #erase(account_id: string): Promise<boolean> {
     const account = await this.#account(account_id);
-    // The job came with the erasing: whatever else the account is by now (restored, too), it was erased before.
-    if (account === null || account.phase.status !== 'erasing') return true;
+    // Erased already, and perhaps begun afresh since: only the disk was still to be seen to.
+    if (account?.phase.status !== 'erasing') return true;
     const { lives } = account;
     while (!this.#stopped) {
       const { left } = await this.#ask<{ left: boolean }>(account_id, { type: 'erase_devices' });
@@ -181,7 +181,7 @@ export class ErasureWorker {
     // The bytes first: once the stream is gone nobody would know of them.
     if (address.kind === 'stream') await blobs.removeFolder(streamFolder(address.id));
     const answer = await runtime.ask(address, message);
-    if (isRefusal(answer)) throw new StoreUnavailable(`${address.kind}: ${answer.message}`);
+    if (isRefusal(answer)) throw refusedBy(address.kind, answer);
   }
 
   async #account(account_id: string): Promise<AccountView | null> {
@@ -189,16 +189,22 @@ export class ErasureWorker {
     const account = await this.#parts.runtime.ask<AccountView>({ kind: 'account', id: account_id }, view);
     if (!isRefusal(account)) return account;
     if (account.refused === 'UNAUTHORIZED') return null;
-    throw new StoreUnavailable(`account: ${account.message}`);
+    throw refusedBy('account', account);
   }
 
   async #ask<Reply>(account_id: string, message: AccountMessage): Promise<Reply> {
     const answer = await this.#parts.runtime.askSettled<Reply>({ kind: 'account', id: account_id }, message);
-    if (isRefusal(answer)) throw new StoreUnavailable(`account: ${answer.message}`);
+    if (isRefusal(answer)) throw refusedBy('account', answer);
     return answer;
   }
 }
 
 function rest(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+/** Trouble that passes is waited for without a word; whatever else refuses would keep an erasure from its end for ever. */
+function refusedBy(kind: string, { refused, message }: Refusal): Error {
+  const what = `${kind}: ${message}`;
+  return refused === 'UNAVAILABLE' ? new StoreUnavailable(what) : new Error(what);
 }

@@ -1,0 +1,341 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import type { AppClient, SignedIn } from '../../src/client/app_client.js';
+import { type BindingView, DeviceClient } from '../../src/client/device_client.js';
+import { decodeStored, encodeStored } from '../../src/store/codec.js';
+import { keysOf, partitionOfText } from '../../src/store/partitions.js';
+import { partitionOfId } from '../../src/vocabulary/ids.js';
+import { bearer, tell } from '../fixtures/answers.js';
+import { Browser, codeOf, OauthApp } from '../fixtures/oauth.js';
+import { record } from '../fixtures/recording.js';
+import { everyKey, ownRedisOf, type StoredKey } from '../fixtures/redis_content.js';
+import { TestSpool } from '../fixtures/spool.js';
+import { SpoolProcess } from '../fixtures/spool_process.js';
+import { tempFolder } from '../fixtures/temp_folder.js';
+import { until } from '../fixtures/until.js';
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+/** How long Redis keeps the header of an entity that ended, and of one that was erased. */
+const ENDED_MS = 30 * DAY_MS;
+const VANISHED_MS = 20 * MINUTE_MS;
+
+/** What an account has in its own partition. */
+const OWN_KINDS = [
+  'app_session',
+  'binding',
+  'browser_session',
+  'claim',
+  'grant',
+  'personal_access_token',
+  'source',
+  'stream',
+];
+
+t.setTimeout(60_000);
+
+/** What must be found nowhere, by what it is. */
+class Marks {
+  readonly #marks: { what: string; bytes: Buffer }[] = [];
+
+  add(what: string, value: string | Uint8Array): void {
+    if (typeof value === 'string') {
+      this.#marks.push({ what, bytes: Buffer.from(value) });
+      return;
+    }
+    const bytes = Buffer.from(value);
+    this.#marks.push({ what, bytes });
+    for (const form of ['hex', 'base64url'] as const)
+      this.#marks.push({ what: `${what} in ${form}`, bytes: Buffer.from(bytes.toString(form)) });
+  }
+
+  /** Which of them these bytes hold. */
+  in(...where: (Buffer | string)[]): string[] {
+    const found = this.#marks.filter(({ bytes }) => where.some((place) => Buffer.from(place).includes(bytes)));
+    return [...new Set(found.map(({ what }) => what))];
+  }
+}
+
+/** The state of an entity as it is stored; null for one that has ended. */
+function stateOf({ bytes }: StoredKey): Record<string, unknown> | null {
+  const snapshot = bytes.subarray(1 + (bytes[0] ?? 0) * 20);
+  return (decodeStored(snapshot) as { s: Record<string, unknown> | null }).s;
+}
+
+/** Kind and id of the entity behind a key; null for other keys. */
+function entityOf({ key }: StoredKey): { kind: string; id: string } | null {
+  const [, kind = '', id = ''] = /^\{\w+\}1:e:(\w+):(.+)$/.exec(key) ?? [];
+  return kind === '' ? null : { kind, id };
+}
+
+/** Everything that was ever appended and not rewritten since. */
+function appendOnlyFiles(folder: string): Buffer {
+  const files = join(folder, 'redis', 'appendonlydir');
+  return Buffer.concat(readdirSync(files).map((name) => readFileSync(join(files, name))));
+}
+
+t.test('D-033 D-037 what is left of an erased account, key by key', async (t) => {
+  const spool = await TestSpool.start({ RATE_LIMITS: 'off' });
+  t.teardown(() => spool.end());
+  const redis = await ownRedisOf(spool.folder);
+  t.teardown(() => redis.disconnect());
+  const email = 'erased@x.test';
+  const marks = new Marks(); // of the account's data; its own id and email may stay
+  const { app, session } = await spool.signIn(email);
+  const account_id = session.user.id;
+
+  marks.add('name', 'Erased Person 8f1c');
+  await app.ask('PATCH', '/me', { name: 'Erased Person 8f1c' });
+  for (const name of ['workspace.sharing', 'developer.tools'])
+    await spool.operator.ask('PUT', `/ops/accounts/${email}/entitlements/${name}`, { enabled: true });
+
+  const recordOn = async (on: { device: DeviceClient; epoch: string }) => {
+    const made = await record(on.device, on);
+    marks.add('stream ref', made.source_stream_ref);
+    marks.add('chunk ref', made.source_chunk_ref);
+    marks.add('chunk', made.chunk_id);
+    marks.add('audio', made.bytes);
+    marks.add('epoch', on.epoch);
+  };
+  const claimOf = async () => (await app.ask<{ claim: string }>('POST', '/devices/claims', { kind: 'owner' })).claim;
+  const rebound = await spool.boundDevice(app);
+  await recordOn(rebound);
+  await app.ask('DELETE', `/devices/${rebound.device_id}`);
+  const again = await rebound.device.ask<BindingView>('POST', '/device/claims/redeem', { claim: await claimOf() });
+  await recordOn({ ...rebound, epoch: again.binding_epoch });
+  const removed = await spool.boundDevice(app);
+  await recordOn(removed);
+  await app.ask('DELETE', `/devices/${removed.device_id}`);
+  await recordOn(await spool.boundDevice(app));
+  await claimOf();
+
+  const { app: other } = await spool.signIn('other@x.test');
+  await spool.operator.ask('PUT', '/ops/accounts/other@x.test/entitlements/workspace.sharing', { enabled: true });
+  const make = (by: AppClient, name: string) => by.ask<{ id: string }>('POST', '/workspaces', { name });
+  const invite = (by: AppClient, workspace: { id: string }, to: string) =>
+    by.ask<{ id: string }>('POST', `/workspaces/${workspace.id}/invitations`, { email: to, role: 'admin' });
+  marks.add('name of a workspace', 'Alone 77aa');
+  const alone = await make(app, 'Alone 77aa');
+  await invite(app, alone, 'invited@x.test');
+  const shared = await make(other, 'Shared');
+  await app.ask('POST', `/me/invitations/${(await invite(other, shared, email)).id}/accept`);
+  await invite(app, shared, 'third@x.test');
+  const offering = await make(other, 'Offering');
+  await invite(other, offering, email);
+
+  const ios = OauthApp.first(spool, 'svc-ios');
+  const web = OauthApp.first(spool, 'svc-web');
+  const browser = new Browser(spool.base_url);
+  marks.add('label', 'Label 99cc');
+  await web.signIn(email, {}, browser);
+  await (await OauthApp.registered(spool)).signIn(email, { scope: 'turns:read' });
+  const phone = await ios.signInNatively(email, { installation_label: 'Label 99cc' });
+  await spool.operator.advanceClock(11 * MINUTE_MS); // an address is sent so many codes and no more
+  await ios.refresh(phone.refresh_token);
+  await bearer(spool, (await ios.signInNatively(email)).access_token).ask('POST', '/me/sign-out');
+  const { refresh_token } = (await spool.signIn(email)).session;
+  await app.ask<SignedIn>('POST', '/auth/refresh', { refresh_token });
+  await (await spool.signIn(email)).app.ask('POST', '/auth/logout');
+
+  const tokens: string[] = [];
+  const { now } = await spool.operator.advanceClock(0);
+  for (const [name, expires_at] of [
+    ['Token A 1x1', null],
+    ['Token B 2x2', null],
+    ['Token C 3x3', new Date(Date.parse(now) + DAY_MS).toISOString()],
+  ]) {
+    marks.add('name of a token', name as string);
+    const body = { name, permissions: ['turns:read'], expires_at };
+    const made = await app.ask<{ token: { id: string; last_four: string }; value: string }>('POST', '/me/tokens', body);
+    marks.add('last four', `"last_four":"${made.token.last_four}"`);
+    tokens.push(made.token.id);
+    await bearer(spool, made.value).ask('GET', '/events');
+  }
+  await app.ask('DELETE', `/me/tokens/${tokens[1]}`);
+  codeOf((await web.begin(browser)).shown); // stays an authorization code
+
+  const { app: recent } = await spool.signIn(email);
+  const before = await everyKey(redis);
+  const partition = partitionOfId(account_id);
+  const at = keysOf(partition);
+  const ids: string[] = [];
+  const kinds = new Set<string>();
+  for (const stored of before) {
+    const { kind, id } = entityOf(stored) ?? { kind: '', id: '' };
+    if (!OWN_KINDS.includes(kind) || partitionOfId(id) !== partition) continue;
+    const state = stateOf(stored);
+    if (state !== null && state.account_id !== account_id) continue; // a neighbour's
+    ids.push(id);
+    kinds.add(kind);
+    marks.add(`id of ${kind}`, id);
+    if (state?.seed instanceof Uint8Array) marks.add(`seed of ${kind}`, state.seed);
+    if (typeof state?.secret_hash === 'string') marks.add(`hash of ${kind}`, state.secret_hash);
+  }
+  t.same([...kinds].sort(), OWN_KINDS);
+  const seen = marks.in(appendOnlyFiles(spool.folder));
+  for (const what of ['name', 'stream ref', 'seed of grant', 'hash of personal_access_token', 'last four', 'label'])
+    t.ok(seen.includes(what), `${what} was there to be found`);
+
+  t.equal((await tell(recent, 'DELETE', '/me')).status, 204);
+  await spool.operator.advanceClock(7 * DAY_MS + MINUTE_MS);
+  t.same(await spool.operator.ask('GET', '/ops/erasures'), { items: [] });
+
+  const after = await everyKey(redis);
+  const headers = after.filter((stored) => ids.includes(entityOf(stored)?.id ?? ''));
+  for (const stored of headers) {
+    t.equal(stateOf(stored), null, `${stored.key} is a header without content`);
+    t.ok(stored.ttl_ms !== null && stored.ttl_ms <= ENDED_MS, stored.key);
+    t.same(marks.in(stored.bytes), [], stored.key);
+  }
+  const erased = headers.filter(({ ttl_ms }) => (ttl_ms ?? 0) <= VANISHED_MS).map((stored) => entityOf(stored)?.kind);
+  const ended = headers.filter(({ ttl_ms }) => (ttl_ms ?? 0) > VANISHED_MS).map((stored) => entityOf(stored)?.kind);
+  t.same([...new Set(erased)].sort(), ['app_session', 'binding', 'browser_session', 'grant', 'source', 'stream']);
+  t.same(
+    [...new Set(ended)].sort(),
+    ['app_session', 'claim', 'grant', 'personal_access_token'],
+    'what ended by itself',
+  );
+
+  const rest = after.filter((stored) => !headers.includes(stored));
+  const of = (names: Record<string, string>) => Object.entries(names).sort(([a], [b]) => (a < b ? -1 : 1));
+  const people = (stored: StoredKey) =>
+    [account_id, email].filter((person) => stored.key.includes(person) || stored.bytes.includes(person)).join(' ');
+  const workspaceKey = (id: string) => keysOf(partitionOfId(id)).entity({ kind: 'workspace', id });
+  const of_email = keysOf(partitionOfText(email));
+  const address = { kind: 'email', id: email };
+  t.same(
+    of(
+      Object.fromEntries(rest.filter((stored) => people(stored) !== '').map((stored) => [stored.key, people(stored)])),
+    ),
+    of({
+      [at.entity({ kind: 'account', id: account_id })]: `${account_id} ${email}`,
+      [at.lives(account_id)]: account_id,
+      [at.log(account_id)]: account_id,
+      [at.logHead(account_id)]: account_id,
+      [of_email.entity(address)]: `${account_id} ${email}`,
+      [of_email.records(address, 'invitations')]: email,
+      [of_email.order(address, 'invitations')]: email,
+      [workspaceKey(offering.id)]: email,
+      [workspaceKey(shared.id)]: account_id, // as who invited somebody else
+    }),
+    'where its id and email still stand',
+  );
+  for (const stored of rest) t.same(marks.in(stored.key, stored.bytes), [], stored.key);
+
+  const kept = rest.find(({ key }) => key === at.entity({ kind: 'account', id: account_id }));
+  const state = stateOf(kept as StoredKey);
+  t.match(state, {
+    ...{ id: account_id, email, name: null, entitlements: {}, devices: 0, tokens: [], memberships: [], joining: [] },
+    ...{ phase: { status: 'erased' }, private_workspace: { number: 2, name: 'Private' } },
+  });
+  const told = await redis.xrange(at.log(account_id), '-', '+');
+  t.same(
+    told.map(([, fields]) => fields[1]),
+    ['workspace.deleted', 'workspace.deleted'],
+    'its private workspace and the one where it was alone',
+  );
+  t.match(stateOf(rest.find(({ key }) => key === of_email.entity(address)) as StoredKey), {
+    ...{ account_id, codes: [], networks: [], window: { sent: {}, total: 0 }, day: { wrong: {} }, invitations: 1 },
+  });
+
+  const files = readdirSync(spool.folder, { recursive: true, encoding: 'utf8' }).filter((name) => {
+    const path = join(spool.folder, name);
+    if (!statSync(path).isFile() || name.startsWith('redis/appendonlydir')) return false;
+    const bytes = readFileSync(path);
+    return marks.in(name, bytes).length > 0 || bytes.includes(account_id) || bytes.includes(email);
+  });
+  t.same(
+    files.filter((name) => !name.startsWith('outbox/')),
+    [],
+    'only mails of development tell of anybody',
+  );
+  t.same(
+    readdirSync(join(spool.folder, 'blobs'), { recursive: true, encoding: 'utf8' }).filter((name) =>
+      name.includes('/'),
+    ),
+    [],
+  );
+  await until(
+    'the earlier files are gone',
+    () => readdirSync(join(spool.folder, 'redis', 'appendonlydir')).length === 3,
+  );
+  const allowed = marks.in(...headers.map(({ key }) => key)).concat(marks.in(...rest.map(({ bytes }) => bytes)));
+  t.same(
+    marks.in(appendOnlyFiles(spool.folder)).filter((what) => !allowed.includes(what)),
+    [],
+    'nor on the disk',
+  );
+
+  await t.test('a job whose account has begun afresh meanwhile is done', async (t) => {
+    const { app: fresh } = await spool.signIn(email);
+    t.equal((await tell(fresh, 'POST', '/me/restore')).status, 204);
+    const { due, contents } = at.queue('jobs');
+    t.equal(await redis.zcard(due), 0);
+    await redis.hset(contents, `erase:${account_id}`, encodeStored({ job: 'erase_account', account_id }));
+    await redis.zadd(due, 0, `erase:${account_id}`);
+    await spool.operator.advanceClock(MINUTE_MS);
+    t.equal(await redis.zcard(due), 0);
+    t.equal(await redis.hlen(contents), 0);
+    t.equal((await tell(fresh, 'GET', '/me')).status, 200);
+  });
+});
+
+t.test('D-032 D-033 J-017 an erasure that a crash cuts off goes on after the restart', async (t) => {
+  const folder = tempFolder(t);
+  const email = 'crash@x.test';
+  let server = await new SpoolProcess(folder).ready();
+  t.teardown(async () => {
+    await server.stop();
+  });
+  let operator = server.operator();
+  const codes = new Set<string>();
+  const signIn = async () => {
+    const app = server.client();
+    const session = await app.signIn(email, async () => {
+      const code = await operator.readCode(email, codes);
+      codes.add(code);
+      return code;
+    });
+    return { app, account_id: session.user.id };
+  };
+  const { app, account_id } = await signIn();
+  const { claim } = await app.ask<{ claim: string }>('POST', '/devices/claims', { kind: 'owner' });
+  const device = new DeviceClient(server.device_url, await operator.provision('personal'));
+  t.teardown(() => device.close());
+  const { binding_epoch: epoch } = await device.ask<BindingView>('POST', '/device/claims/redeem', { claim });
+  for (let n = 0; n < 60; n++) await record(device, { epoch });
+  t.equal((await tell((await signIn()).app, 'DELETE', '/me')).status, 204);
+
+  const redis = await ownRedisOf(folder);
+  t.teardown(() => redis.disconnect());
+  const list = keysOf(partitionOfId(account_id)).list(account_id, 'streams');
+  const moved = operator.advanceClock(7 * DAY_MS + MINUTE_MS).catch(() => 'cut off');
+  await until('it has begun', async () => (await redis.zcard(list)) < 60);
+  await server.kill();
+  t.equal(await moved, 'cut off');
+  const left = await redis.zcard(list);
+  t.ok(left > 0 && left < 60, `${left} streams are left`);
+
+  server = await new SpoolProcess(folder).ready();
+  operator.close();
+  operator = server.operator();
+  t.teardown(() => operator.close());
+  t.match(await operator.ask('GET', '/ops/erasures'), { items: [{ account_id, removed: { devices: 1 } }] });
+  const { app: late } = await signIn();
+  t.match(await tell(late, 'GET', '/me'), { status: 403, error: { code: 'ACCOUNT_DELETED', erase_at: null } });
+  t.match(await tell(late, 'POST', '/me/restore'), { status: 409, error: { code: 'ACCOUNT_DELETION_IN_PROGRESS' } });
+  await operator.advanceClock(2 * MINUTE_MS + 1_000); // the lease of the server that is no more
+  t.same(await operator.ask('GET', '/ops/erasures'), { items: [] });
+  t.equal((await tell(late, 'POST', '/me/restore')).status, 204);
+  t.same((await late.ask<{ items: unknown[] }>('GET', '/audio/streams')).items, []);
+  for (const stored of await everyKey(redis)) {
+    if (entityOf(stored)?.kind === 'stream') t.equal(stateOf(stored), null, stored.key);
+    t.notMatch(stored.key, /\d:[rol]:(stream|binding)/);
+  }
+  const blobs = readdirSync(join(folder, 'blobs'), { recursive: true, encoding: 'utf8' });
+  t.same(
+    blobs.filter((name) => name.includes('/')),
+    [],
+  );
+});
