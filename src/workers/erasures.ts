@@ -14,6 +14,7 @@ import { decodeStored } from '../store/codec.js';
 import { type Queued, type Store, StoreUnavailable } from '../store/store.js';
 import { PARTITIONS, partitionOfId } from '../vocabulary/ids.js';
 import { isRefusal, type Refusal } from '../vocabulary/refusals.js';
+import { Looks } from './looks.js';
 
 const LOOK_EVERY_MS = 15_000;
 /** Another process takes the work over after this; both at once would do no harm. */
@@ -46,8 +47,7 @@ export class ErasureWorker {
   readonly #parts: Parts;
   readonly #in_hand = new Set<string>();
   #timer: NodeJS.Timeout | null = null;
-  #looking: Promise<void> | null = null;
-  #again = false;
+  readonly #looks = new Looks(() => this.#look());
   #stopped = false;
 
   constructor(parts: Parts) {
@@ -55,30 +55,21 @@ export class ErasureWorker {
   }
 
   start(): void {
-    this.#timer = setInterval(() => void this.look(), LOOK_EVERY_MS);
+    this.#timer = setInterval(() => {
+      if (!this.#looks.under_way) void this.look();
+    }, LOOK_EVERY_MS);
     this.#timer.unref();
   }
 
   async stop(): Promise<void> {
     this.#stopped = true;
     if (this.#timer !== null) clearInterval(this.#timer);
-    await this.#looking;
+    await this.#looks.idle();
   }
 
   /** Erases what is due, to the end. Never rejects. */
   look(): Promise<void> {
-    this.#again = this.#looking !== null; // what has come since it began, the look under way may have passed
-    this.#looking ??= this.#lookOn().finally(() => {
-      this.#looking = null;
-    });
-    return this.#looking;
-  }
-
-  async #lookOn(): Promise<void> {
-    do {
-      this.#again = false;
-      await this.#look();
-    } while (this.#again && !this.#stopped);
+    return this.#looks.look();
   }
 
   /** All erasures under way, here or elsewhere. */

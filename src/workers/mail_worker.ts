@@ -5,6 +5,7 @@ import type { ServerKeys } from '../secrets/server_keys.js';
 import { decodeStored } from '../store/codec.js';
 import type { Queued, Store } from '../store/store.js';
 import { PARTITIONS } from '../vocabulary/ids.js';
+import { Looks } from './looks.js';
 
 const LOOK_EVERY_MS = 1_000;
 /** A leased mail that nobody took away comes back after this: longer than the sender's deadline. */
@@ -17,8 +18,9 @@ type Parts = { store: Store; mail: MailSender; keys: ServerKeys; metrics: Metric
 export class MailWorker {
   readonly #parts: Parts;
   #timer: NodeJS.Timeout | null = null;
-  #looking: Promise<void> | null = null;
-  #again = false;
+  readonly #looks = new Looks(async () => {
+    await Promise.all(Array.from({ length: PARTITIONS }, (_, partition) => this.sendDue(partition)));
+  });
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -31,26 +33,12 @@ export class MailWorker {
 
   async stop(): Promise<void> {
     if (this.#timer !== null) clearInterval(this.#timer);
-    await this.#looking;
+    await this.#looks.idle();
   }
 
   /** Sends what is due in all partitions. Never rejects. */
-  async look(): Promise<void> {
-    if (this.#looking !== null) {
-      this.#again = true;
-      return this.#looking;
-    }
-    this.#looking = this.#lookOn().finally(() => {
-      this.#looking = null;
-    });
-    return this.#looking;
-  }
-
-  async #lookOn(): Promise<void> {
-    do {
-      this.#again = false;
-      await Promise.all(Array.from({ length: PARTITIONS }, (_, partition) => this.sendDue(partition)));
-    } while (this.#again);
+  look(): Promise<void> {
+    return this.#looks.look();
   }
 
   /** Sends what is due in one partition, right after a commit has put something there. Never rejects. */

@@ -5,6 +5,7 @@ import type { Runtime } from '../runtime/runtime.js';
 import { decodeStored, encodeStored } from '../store/codec.js';
 import type { DueReminder, Store } from '../store/store.js';
 import { PARTITIONS } from '../vocabulary/ids.js';
+import { Looks } from './looks.js';
 
 const LOOK_EVERY_MS = 1_000;
 const PER_PARTITION_MAX = 100;
@@ -23,28 +24,27 @@ export class ReminderWorker {
   readonly #parts: Parts;
   readonly #throws = new Map<string, number>();
   #timer: NodeJS.Timeout | null = null;
-  #looking: Promise<number> | null = null;
+  readonly #looks = new Looks(() => this.#look());
 
   constructor(parts: Parts) {
     this.#parts = parts;
   }
 
   start(): void {
-    this.#timer = setInterval(() => void this.look().catch(() => {}), LOOK_EVERY_MS);
+    this.#timer = setInterval(() => {
+      if (!this.#looks.under_way) this.look().catch(() => {});
+    }, LOOK_EVERY_MS);
     this.#timer.unref();
   }
 
   async stop(): Promise<void> {
     if (this.#timer !== null) clearInterval(this.#timer);
-    await this.#looking?.catch(() => {});
+    await this.#looks.idle();
   }
 
-  /** Fires what is due now; gives how many fired. Calls at the same time share one look. */
+  /** Fires what is due now; gives how many fired. */
   look(): Promise<number> {
-    this.#looking ??= this.#look().finally(() => {
-      this.#looking = null;
-    });
-    return this.#looking;
+    return this.#looks.look();
   }
 
   async #look(): Promise<number> {

@@ -467,6 +467,31 @@ t.test('an account that is deleted', async (t) => {
     t.same((await late.ask<Page<unknown>>('GET', '/audio/streams')).items, []);
   });
 
+  await t.test('D-029 D-031 staff may end a workspace that waits with its account', async (t) => {
+    const email = 'staffed@x.test';
+    const { app } = await spool.signIn(email);
+    await sharing(email);
+    const [kept, ended] = [await workspaceOf(app, []), await workspaceOf(app, [])];
+    const { workspaces } = await app.ask<Me>('GET', '/me');
+    const private_id = workspaces.find((workspace) => workspace.private)?.id;
+    const end = async (id: string | undefined) => (await spool.operator.send('DELETE', `/ops/workspaces/${id}`)).status;
+    t.equal((await tell(app, 'DELETE', '/me')).status, 204);
+    t.equal(await end(private_id), 409);
+    t.equal(await end(ended), 204);
+    t.equal(await end(ended), 404);
+    for (const unknown of [randomUUID(), 'x', private_id?.slice(1)]) t.equal(await end(unknown), 404);
+    t.equal((await tell(app, 'POST', '/me/restore')).status, 204);
+    t.same(
+      (await app.ask<Me>('GET', '/me')).workspaces.map(({ id }) => id),
+      [private_id, kept],
+    );
+    const reasons = (await eventsOf(app, 'workspace.deleted')).map(({ resource, data }) => [resource.id, data.reason]);
+    t.same(reasons, [[ended, 'staff_deleted']]);
+    t.equal((await tell(app, 'GET', `/workspaces/${ended}`)).status, 404);
+    t.equal(await end(kept), 204, 'and of an active account');
+    t.equal(await end(private_id), 409);
+  });
+
   await t.test('D-036 an invitation to it stays pending until it is restored and accepts', async (t) => {
     const [{ app }, owner] = [await spool.signIn('guest@x.test'), await spool.signIn('host@x.test')];
     await sharing('guest@x.test', 'host@x.test');
