@@ -38,7 +38,7 @@ export function pageOf<Row extends Position>(rows: Row[], limit: number): { rows
   return { rows: page, cursor: rows.length > limit && last !== undefined ? writeCursor(last) : null };
 }
 
-/** A page of rows that are all at hand, in their order. One that went since the page before leaves no gap and no repeat. */
+/** A page of rows that are all at hand, in their order; it goes on behind the cursor's row, or where that had stood. */
 export function pageOfAll<Row>(
   rows: readonly Row[],
   { idOf, limit, cursor }: { idOf: (row: Row) => string; limit: number; cursor: Position | undefined },

@@ -27,7 +27,9 @@ export class MailWorker {
   }
 
   start(): void {
-    this.#timer = setInterval(() => void this.look(), LOOK_EVERY_MS);
+    this.#timer = setInterval(() => {
+      if (!this.#looks.under_way) void this.look();
+    }, LOOK_EVERY_MS);
     this.#timer.unref();
   }
 

@@ -66,7 +66,7 @@ export class SimulatedProcess {
     this.runtime = new Runtime({ store, metrics, log, now, trust_memory, kinds: KINDS, active_max });
     this.#relay = new OutboxRelay({ store, runtime: this.runtime, metrics, log });
     this.reminders = new ReminderWorker({ store, runtime: this.runtime, metrics, log, now });
-    const rewriteDisk = async () => {};
+    const rewriteDisk = async () => true;
     this.erasures = new ErasureWorker({
       ...{ store, runtime: this.runtime, metrics, log, now },
       blobs: NO_BLOBS,
