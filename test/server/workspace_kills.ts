@@ -1,0 +1,291 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Test } from 'tap';
+import type { AppClient } from '../../src/client/app_client.js';
+import type { CallAnswer } from '../../src/client/http_call.js';
+import { LIMITS } from '../../src/vocabulary/limits.js';
+import { allOf, type Colleague, colleagueFaults } from '../fixtures/colleagues.js';
+import { TestRedis } from '../fixtures/redis.js';
+import { RedisProxy } from '../fixtures/redis_proxy.js';
+import { SpoolProcess } from '../fixtures/spool_process.js';
+import { until } from '../fixtures/until.js';
+
+const COMMIT = 'spool_commit';
+/** No step has more commits than that: one that seems to is a test that never ends. */
+const COMMITS_MAX = 40;
+/** After an answer, what it has told others is done within this. */
+const TELLS_MAX_MS = 60;
+const SETTLED_MAX_MS = 5_000;
+
+/** One step, ready to be asked for as often as need be. */
+type Step = {
+  ask: () => Promise<CallAnswer>;
+  /** What it is answered. */
+  status: number;
+  /** The same when it had come into effect, though nobody heard of it. */
+  in_effect?: number;
+  /** What must hold once it was answered. */
+  check?: () => Promise<void>;
+};
+type Listed = { id: string; private: boolean; role: string };
+type Named = 'ann' | 'bob' | 'cy';
+
+export const MEMBERSHIP_STEPS = ['create a workspace', 'invite', 'accept', 'transfer', 'remove', 'delete by staff'];
+export const DELETION_STEPS = [
+  ...['delete an account that owes an owner', 'delete an account that is free to go', 'restore', 'erasure'],
+];
+
+/** Kills the server after each commit of each of these steps: whoever asks again goes on, and nothing is half done. */
+export async function workspaceKills(t: Test, names: string[]): Promise<void> {
+  const redis = await new TestRedis().start({ port: true });
+  const proxy = await RedisProxy.open(t, redis.socket_path, { port: true });
+  const folder = mkdtempSync(join(tmpdir(), 'spool-workspace-kills-'));
+  const start = () => new SpoolProcess(folder, { REDIS_URL: proxy.url, BASE_URL: 'http://localhost:8000' }).ready();
+  let server = await start();
+  let operator = server.operator();
+  t.teardown(async () => {
+    operator.close();
+    await server.stop();
+    await redis.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const seen = new Map<string, Set<string>>();
+  const signIn = async (email: string) => {
+    const codes = seen.get(email) ?? new Set<string>();
+    const session = await server.client().signIn(email, async () => {
+      const code = await operator.readCode(email, codes);
+      seen.set(email, codes.add(code));
+      return code;
+    });
+    return { account_id: session.user.id, token: session.access_token };
+  };
+  const tokens = new Map<string, string>();
+  /** Each in turn at the server as it is now: every server has a port of its own. */
+  const person = async (email: string): Promise<Colleague> => {
+    const { account_id, token } = await signIn(email);
+    await operator.ask('PUT', `/ops/accounts/${email}/entitlements/workspace.sharing`, { enabled: true });
+    tokens.set(email, token);
+    return { email, account_id, app: () => server.client(tokens.get(email)) };
+  };
+  const people: Record<Named, Colleague> = {
+    ann: await person('ann@x.test'),
+    bob: await person('bob@x.test'),
+    cy: await person('cy@x.test'),
+  };
+  const { ann, bob, cy } = people;
+  const workspacesOf = (who: Colleague) => allOf<Listed>(who.app(), '/workspaces');
+  const roleIn = async (who: Colleague, id: string) => (await workspacesOf(who)).find((found) => found.id === id)?.role;
+  const make = async (who: Colleague) =>
+    (await who.app().ask<{ id: string }>('POST', '/workspaces', { name: 'Team' })).id;
+  const invite = (app: AppClient, id: string, { email }: Colleague) =>
+    app.send('POST', `/workspaces/${id}/invitations`, { body: { email, role: 'member' } });
+  const invitationsOf = (who: Colleague) =>
+    allOf<{ id: string; workspace: { id: string } }>(who.app(), '/me/invitations');
+  const accept = async (who: Colleague, workspace_id: string) => {
+    const found = (await invitationsOf(who)).find(({ workspace }) => workspace.id === workspace_id);
+    return who.app().ask('POST', `/me/invitations/${found?.id}/accept`);
+  };
+  /** A workspace of one to whom another belongs. */
+  const teamOf = async (owner: Colleague, member: Colleague) => {
+    const id = await make(owner);
+    await invite(owner.app(), id, member);
+    await accept(member, id);
+    return id;
+  };
+
+  const STEPS: Record<string, () => Promise<Step>> = {
+    async 'create a workspace'() {
+      return { ask: () => ann.app().send('POST', '/workspaces', { body: { name: 'Team' } }), status: 201 };
+    },
+    async invite() {
+      const id = await make(ann);
+      return {
+        ask: () => invite(ann.app(), id, bob),
+        status: 201,
+        in_effect: 409,
+        async check() {
+          const found = (await invitationsOf(bob)).filter(({ workspace }) => workspace.id === id);
+          t.equal(found.length, 1, 'one invitation');
+        },
+      };
+    },
+    async accept() {
+      const id = await make(ann);
+      await invite(ann.app(), id, bob);
+      const found = (await invitationsOf(bob)).find(({ workspace }) => workspace.id === id);
+      return {
+        ask: () => bob.app().send('POST', `/me/invitations/${found?.id}/accept`),
+        status: 204,
+        in_effect: 404,
+        check: async () => void t.equal(await roleIn(bob, id), 'member', 'bob belongs to it'),
+      };
+    },
+    async transfer() {
+      const id = await teamOf(ann, bob);
+      const body = { account_id: bob.account_id };
+      return {
+        ask: () => ann.app().send('POST', `/workspaces/${id}/transfer`, { body }),
+        status: 204,
+        in_effect: 403,
+        async check() {
+          t.same([await roleIn(ann, id), await roleIn(bob, id)], ['admin', 'owner']);
+        },
+      };
+    },
+    async remove() {
+      const id = await teamOf(ann, bob);
+      return {
+        ask: () => ann.app().send('DELETE', `/workspaces/${id}/members/${bob.account_id}`),
+        status: 204,
+        in_effect: 404,
+        check: async () => void t.equal(await roleIn(bob, id), undefined, 'bob belongs to it no more'),
+      };
+    },
+    async 'delete by staff'() {
+      const id = await teamOf(ann, bob);
+      await invite(ann.app(), id, cy);
+      return {
+        ask: () => operator.send('DELETE', `/ops/workspaces/${id}`),
+        status: 204,
+        in_effect: 404,
+        async check() {
+          t.same([await roleIn(ann, id), await roleIn(bob, id)], [undefined, undefined]);
+          t.notOk((await invitationsOf(cy)).some(({ workspace }) => workspace.id === id));
+        },
+      };
+    },
+    async 'delete an account that owes an owner'() {
+      const id = await teamOf(ann, bob);
+      return {
+        ask: () => ann.app().send('DELETE', '/me'),
+        status: 409,
+        check: async () => void t.same([await roleIn(ann, id), await roleIn(bob, id)], ['owner', 'member']),
+      };
+    },
+    async 'delete an account that is free to go'() {
+      const [alone, left] = [await make(ann), await teamOf(bob, ann)];
+      await invite(ann.app(), alone, cy);
+      await ann.app().ask('POST', '/me/tokens', { name: 'token', permissions: ['turns:read'] });
+      return {
+        ask: () => ann.app().send('DELETE', '/me'),
+        status: 204,
+        in_effect: 403,
+        async check() {
+          t.equal((await ann.app().send('GET', '/me')).status, 403, 'deleted');
+          const members = () => allOf(bob.app(), `/workspaces/${left}/members`);
+          await until('ann has left', async () => (await members()).length === 1, SETTLED_MAX_MS);
+          await ann.app().ask('POST', '/me/restore');
+          t.same([await roleIn(ann, alone), await roleIn(ann, left)], ['owner', undefined]);
+          t.notOk((await invitationsOf(cy)).some(({ workspace }) => workspace.id === alone));
+          t.same(await allOf(ann.app(), '/me/tokens'), [], 'no token is back');
+        },
+      };
+    },
+    async restore() {
+      const id = await make(ann);
+      await ann.app().ask('DELETE', '/me');
+      return {
+        ask: () => ann.app().send('POST', '/me/restore'),
+        status: 204,
+        async check() {
+          t.equal(await roleIn(ann, id), 'owner');
+          const invited = () => invite(ann.app(), id, bob);
+          await until('it is awake', async () => (await invited()).status === 201, SETTLED_MAX_MS);
+        },
+      };
+    },
+    async erasure() {
+      for (const who of Object.values(people)) tokens.set(who.email, (await signIn(who.email)).token);
+      const id = await make(ann);
+      const [mine] = await workspacesOf(ann);
+      await ann.app().ask('DELETE', '/me');
+      let advance_ms = LIMITS.erase_after_ms;
+      return {
+        ask() {
+          const asked = operator.send('POST', '/ops/clock', { advance_ms });
+          advance_ms = LIMITS.hold_asks_after_ms * 5; // what a killed worker had in hand is taken up by another
+          return asked;
+        },
+        status: 200,
+        async check() {
+          const again = () => operator.send('POST', '/ops/clock', { advance_ms });
+          const erasures = async () => (await operator.ask<{ items: unknown[] }>('GET', '/ops/erasures')).items;
+          await until(
+            'it is erased',
+            async () => {
+              const left = await erasures();
+              if (left.length > 0) await again();
+              return left.length === 0;
+            },
+            SETTLED_MAX_MS,
+          );
+          for (const who of Object.values(people)) tokens.set(who.email, (await signIn(who.email)).token);
+          t.equal((await ann.app().send('POST', '/me/restore')).status, 204);
+          const now = await workspacesOf(ann);
+          t.equal(now.length, 1, 'nothing but a private workspace');
+          t.not(now[0]?.id, mine?.id, 'a new one');
+          t.equal((await operator.send('DELETE', `/ops/workspaces/${id}`)).status, 404, 'the other is gone');
+          await operator.ask('PUT', '/ops/accounts/ann@x.test/entitlements/workspace.sharing', { enabled: true });
+        },
+      };
+    },
+  };
+
+  for (const name of names) {
+    const prepare = STEPS[name];
+    if (prepare === undefined) throw new Error(`no step ${name}`);
+    await t.test(name, async (t) => {
+      const began = performance.now();
+      let killed = 0;
+      for (let nth = 1; ; nth++) {
+        if (nth > COMMITS_MAX) throw new Error(`${name} does not end`);
+        const step = await prepare();
+        let is_down = false;
+        proxy.onLost = () => {
+          proxy.cut();
+          server.signal('SIGKILL');
+          is_down = true;
+        };
+        proxy.swallowReplyTo(COMMIT, nth);
+        const answer = await step.ask().catch(() => null);
+        if (answer !== null) await until('', () => is_down, TELLS_MAX_MS).catch(() => {});
+        proxy.loseNothing();
+        proxy.onLost = () => {};
+        if (is_down) {
+          killed += 1;
+          operator.close();
+          await server.exited;
+          proxy.restore();
+          server = await start();
+          operator = server.operator();
+        }
+        const settled = answer ?? (await step.ask());
+        const expected = answer === null ? [step.status, step.in_effect] : [step.status];
+        t.ok(expected.includes(settled.status), `commit ${nth}: ${settled.status} ${settled.body}`);
+        await step.check?.();
+        await until('agreed', agree, SETTLED_MAX_MS).catch(async () =>
+          t.strictSame(await colleagueFaults(Object.values(people)), [], `commit ${nth}: all agree`),
+        );
+        await tidy();
+        if (!is_down) break;
+      }
+      t.ok(killed > 0, `killed at each of ${killed} commits`);
+      t.comment(`${name}: killed at each of ${killed} commits, ${Math.round(performance.now() - began)} ms`);
+    });
+  }
+
+  async function agree(): Promise<boolean> {
+    return (await colleagueFaults(Object.values(people))).length === 0;
+  }
+
+  /** Everybody is left with nothing but their own. */
+  async function tidy(): Promise<void> {
+    for (const who of Object.values(people)) {
+      for (const { id, private: is_private, role } of await workspacesOf(who))
+        if (!is_private && role === 'owner') await who.app().ask('DELETE', `/workspaces/${id}`);
+      for (const { id } of await allOf<{ id: string }>(who.app(), '/me/tokens'))
+        await who.app().ask('DELETE', `/me/tokens/${id}`);
+    }
+  }
+}
