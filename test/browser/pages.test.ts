@@ -87,16 +87,22 @@ t.test('the pages as a browser shows them', async (t) => {
   const walk = browsing.walk.bind(browsing, t);
   const web = OauthApp.first(spool, 'svc-web');
 
-  for (const [title, options, is_dark] of [
-    ['small and dark', { viewport: { width: 320, height: 568 }, colorScheme: 'dark' }, true],
-    ['wide and light', { viewport: { width: 1280, height: 800 }, colorScheme: 'light' }, false],
-  ] as const) {
-    await walk(
-      `every page, ${title}: labels, landmarks, contrast, nothing cut off`,
-      async (t, visitor) => {
-        let pages = 0;
-        await everyPage(browsing, visitor, async (name, page) => {
-          pages++;
+  /** Each page is looked at in these, one after the other. */
+  const LOOKS = [
+    { viewport: { width: 320, height: 568 }, colorScheme: 'dark' },
+    { viewport: { width: 1280, height: 800 }, colorScheme: 'light' },
+  ] as const;
+
+  await walk(
+    'every page, small and dark, wide and light: labels, landmarks, contrast, nothing cut off',
+    async (t, visitor) => {
+      let pages = 0;
+      await everyPage(browsing, visitor, async (page_name, page) => {
+        pages++;
+        for (const { viewport, colorScheme } of LOOKS) {
+          await page.setViewportSize(viewport);
+          await page.emulateMedia({ colorScheme });
+          const name = `${page_name}, ${colorScheme}`;
           const seen = (await page.evaluate(INSPECTION)) as Inspection;
           t.match(
             seen,
@@ -108,22 +114,21 @@ t.test('the pages as a browser shows them', async (t) => {
           );
           t.same([...seen.twice, ...seen.nowhere, ...seen.skips, ...seen.small, ...seen.wide], [], name);
           t.match(seen.title, /^(Error: )?\S.* · Spool$/);
-          const has_problem = name.endsWith('problem');
+          const has_problem = page_name.endsWith('problem');
           t.equal(seen.invalid, has_problem ? 1 : 0, name);
           t.equal(seen.alerts.length, seen.title.startsWith('Error: ') ? 1 : 0, name);
           if (has_problem) t.ok(seen.title.startsWith('Error: '), name);
           if (seen.fields > 0) t.match(seen.focused, /^(email|code)$/, `${name}: one can type at once`);
-          t.equal(luminance(seen.scheme) < 0.1, is_dark, name);
+          t.equal(luminance(seen.scheme) < 0.1, colorScheme === 'dark', name);
           for (const { text, colour, ground } of seen.texts) {
             const found = contrast(colour, ground);
             if (found < 4.5) t.fail(`${name}: contrast ${found.toFixed(2)} of "${text}"`);
           }
-        });
-        t.equal(pages, 31);
-      },
-      options,
-    );
-  }
+        }
+      });
+      t.equal(pages, 31);
+    },
+  );
 
   await walk('a sign-in by keyboard alone, and what is announced', async (t, visitor) => {
     const { page } = visitor;

@@ -102,7 +102,12 @@ t.test('the newest files are kept, the older go', async (t) => {
   await Promise.all(
     Array.from({ length: 6 }, (_, at) => second.send({ to: 'a@x.test', subject: `${at + 4}`, text: '' }, never)),
   );
-  t.strictSame((await listOutbox(dir, { limit: 100 })).map(({ subject }) => subject).sort(), ['5', '6', '7', '8', '9']);
+  const kept = (await listOutbox(dir, { limit: 100 })).map(({ subject }) => Number(subject));
+  t.equal(kept.length, 5);
+  t.ok(
+    kept.every((at) => at >= 4),
+    'which of those that were sent at once is the oldest, nobody can say',
+  );
   t.equal((await readdir(dir)).length, 5, 'no temporary file is left');
 });
 

@@ -310,7 +310,7 @@ t.test('the restore page when the time is over', async (t) => {
   await t.test('D-032 while the data is being erased there is nothing to press', async (t) => {
     const email = 'going@x.test';
     const { app } = await deleted(email);
-    const goOn = holdErasures(spool);
+    const goOn = await holdErasures(spool);
     await spool.operator.advanceClock(7 * DAY_MS);
     t.equal((await app.send('POST', '/me/restore')).status, 401, 'its sessions have ended');
     const { app: again } = await spool.signIn(email);
