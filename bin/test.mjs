@@ -4,7 +4,7 @@
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ensureBuilt, ensurePackages, root } from './setup.mjs';
 
@@ -35,6 +35,9 @@ if (files.length === 0) {
   console.error(`no test file matches ${wanted.join(' ')}`);
   process.exit(1);
 }
+
+/** One more than cores: a good part of the tests waits for servers to start, or for time to pass. */
+const JOBS = availableParallelism() + 1;
 
 const runNode = (args) => spawnSync(process.execPath, args, { cwd: root, stdio: 'inherit' }).status === 0;
 
@@ -69,7 +72,7 @@ try {
   // Without a terminal the other reporters print their cursor movements as text; this one prints failures alone.
   const reporter = process.stdout.isTTY ? 'terse' : 'min';
   const run = files.filter((path) => !left_out.includes(path));
-  is_good = runNode([tap, `--output-file=${tap_file}`, `--reporter=${reporter}`, ...run]);
+  is_good = runNode([tap, `--jobs=${JOBS}`, `--output-file=${tap_file}`, `--reporter=${reporter}`, ...run]);
   count = countTests(existsSync(tap_file) ? readFileSync(tap_file, 'utf8') : '');
 } finally {
   rmSync(folder, { recursive: true, force: true });

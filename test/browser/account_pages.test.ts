@@ -48,9 +48,12 @@ t.test('the restore page and the invitations page in a browser', async (t) => {
       }
       return order;
     };
+    const focused = page.locator('input:focus');
     await page.goto(restore_url);
+    await focused.waitFor();
     await keyboard.type(email);
     await enter();
+    await focused.waitFor();
     await keyboard.type(await spool.readCode(email));
     await enter();
     t.same(await tabs(2), ['Sign out', 'Restore']);

@@ -102,6 +102,7 @@ t.test('the pages as a browser shows them', async (t) => {
         for (const { viewport, colorScheme } of LOOKS) {
           await page.setViewportSize(viewport);
           await page.emulateMedia({ colorScheme });
+          await page.evaluate('document.getAnimations().forEach((animation) => animation.finish())');
           const name = `${page_name}, ${colorScheme}`;
           const seen = (await page.evaluate(INSPECTION)) as Inspection;
           t.match(
