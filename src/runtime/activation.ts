@@ -193,7 +193,8 @@ export class Activation {
       if (parked !== null) return this.#answerAll(batch, parked);
       const entity = this.#entity as Entity;
       const requests = this.#factRequests(batch, entity.state);
-      const rows = this.#keptRows(requests) ?? (await this.#parts.store.facts(this.place, requests));
+      const kept = this.#keptRows(requests);
+      const rows = kept ?? (await this.#parts.store.facts(this.place, requests));
       const commit_id = this.#parts.nextCommitId();
       const now_ms = this.#parts.now();
       const { kind, place } = this;
@@ -205,8 +206,9 @@ export class Activation {
       }
       if (!folded.changed) {
         // No commit fences what is said here. Facts are read after the state: another process may have moved on in
-        // between, and both together would then tell what never was (an intent not in `open` looks stored).
-        if (rows.length === 0 || this.#isTrusted() || (await this.#isCurrent()))
+        // between, and both together would then tell what never was (an intent not in `open` looks stored). A server
+        // that is alone has that to fear from the one before it, whose last commit may come when it is dead already.
+        if (rows.length === 0 || (kept !== null && this.#isTrusted()) || (await this.#isCurrent()))
           return this.#answerOutcomes(batch, folded.outcomes, null);
         this.#drop();
         conflicts += 1;
