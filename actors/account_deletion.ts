@@ -78,7 +78,7 @@ export function decideDeletion(
     case 'deletion_outcome': {
       if (phase.status === 'leaving') return { reply: { outcome: 'leaving' } };
       if (phase.status !== 'active') return { reply: { outcome: 'deleted' } };
-      return { reply: phase.kept?.why === 'owner' ? OWNER_REQUIRED : NOT_DECIDED };
+      return { reply: phase.kept === 'owner' ? OWNER_REQUIRED : NOT_DECIDED };
     }
     case 'held': {
       const { workspace_id, attempt, owes, alone } = message;
@@ -192,7 +192,7 @@ export function decideDeletion(
     const asked = new Set([...leaving.memberships, ...leaving.joining].map(({ workspace_id }) => workspace_id));
     return {
       reply: DONE,
-      next: { ...leaving, phase: { status: 'active', kept: { attempt: leaving.deletion_attempts, why } } },
+      next: { ...leaving, phase: { status: 'active', kept: why } },
       effects: [
         ...[...asked].map((id) => tellWorkspace(id, { type: 'release', account_id: leaving.id })),
         { effect: 'forget', name: 'leaving_late' },

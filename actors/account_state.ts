@@ -35,7 +35,7 @@ export type Joining = { workspace_id: string; invitation_id: string };
 /** Interface: "Account" under "States and transitions". */
 export type Phase =
   /** `kept`: how the last attempt at deleting it failed. */
-  | { status: 'active'; kept?: { attempt: number; why: 'owner' | 'late' } }
+  | { status: 'active'; kept?: 'owner' | 'late' }
   /** To be deleted once every shared workspace has said that it can go; new memberships are refused until then. */
   | {
       status: 'leaving';

@@ -160,10 +160,10 @@ t.test('D-016 nothing has changed for an account that is kept', async (t) => {
   const state = leavingWith(['w1', 'w2', 'w3']);
   const kept = (why: 'owner' | 'late') => ({
     reply: DONE,
-    next: at({ status: 'active', kept: { attempt: 4, why } }, { ...mine, deletion_attempts: 4 }),
+    next: at({ status: 'active', kept: why }, { ...mine, deletion_attempts: 4 }),
     effects: [...['w1', 'w2', 'w3'].map((id) => toWorkspace(id, 'release')), FORGET_LATE],
   });
-  const keptPhase = (why: 'owner' | 'late'): Account => at({ status: 'active', kept: { attempt: 4, why } });
+  const keptPhase = (why: 'owner' | 'late'): Account => at({ status: 'active', kept: why });
   decideRows(t, kind, [
     row('it owes an owner', state, held('w2', { owes: true }), kept('owner')),
     row('nobody answers', state, { type: 'leaving_late', attempt: 4 }, kept('late')),
