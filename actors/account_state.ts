@@ -1,6 +1,7 @@
 import type { Entitlement } from '../src/vocabulary/permissions.js';
 import type { Retention, Role } from '../src/vocabulary/workspaces.js';
 import type { Effect, LifeName } from './actor.js';
+import type { JoinedWorkspace } from './workspace.js';
 
 /** An account, the private workspace that comes with it, and what belongs to it in a bounded number. */
 export type Account = {
@@ -29,7 +30,7 @@ export type Account = {
 export type PrivateWorkspace = { id: string; number: number; name: string; retention: Retention };
 
 export type LivingToken = { id: string; last_four: string; created_at_ms: number; expires_at_ms: number | null };
-export type Membership = { workspace_id: string; name: string; role: Role; created_at_ms: number };
+export type Membership = JoinedWorkspace & { role: Role };
 export type Joining = { workspace_id: string; invitation_id: string };
 
 /** Interface: "Account" under "States and transitions". */

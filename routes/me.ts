@@ -113,9 +113,6 @@ function accountView(account: AccountView, who: Principal) {
     permissions: account.permissions.filter((permission) => who.permissions.includes(permission)),
     sharing_enabled: enabled['workspace.sharing'],
     agent_enabled: enabled['agent.experimental'],
-    workspaces: workspacesOf(account).map(({ id, name, private: is_private, role }) => ({
-      ...{ id, name, role },
-      private: is_private,
-    })),
+    workspaces: workspacesOf(account).map(({ created_at: _, ...listed }) => listed),
   };
 }

@@ -49,7 +49,6 @@ export const LIMITS = {
   workspace_members_max: 200, // ours: members and invitations of one workspace together
   invitations_per_day_max: 200, // ours: of one workspace, so that nobody mails the world by inviting and withdrawing
   invitations_window_ms: DAY_MS,
-  invitations_listed_max: 100, // ours
   retention_days_max: 36_500, // ours
 
   installation_label_chars_max: 80, // Limits

@@ -22,7 +22,7 @@ const LEASE_MS = 120_000;
 const PER_PARTITION_MAX = 10;
 /** Of one list, between two notes of how far it has come. */
 const STEP_MAX = 20;
-/** After each it rests for so many times as long as that took: erasing is in no hurry, and others are. */
+/** After each entity it rests for so many times as long as that took: erasing is in no hurry, and others are. */
 const REST_FACTOR = 2;
 
 type Parts = {

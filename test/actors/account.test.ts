@@ -10,37 +10,15 @@ import {
 import type { Account } from '../../actors/account_state.js';
 import type { Effect, LifeName } from '../../actors/actor.js';
 import { ENTITLEMENTS, type Entitlement, PERMISSIONS } from '../../src/vocabulary/permissions.js';
-import { KEEP_FOR_EVER } from '../../src/vocabulary/workspaces.js';
+import { ANN, updatedIn } from '../fixtures/account_state.js';
 import { anyPlay, checkPlays, decideRows, Played, START_MS } from '../fixtures/deciding.js';
 
 const kind = { kind: account, self: 'a' };
 const DONE = { done: true } as const;
 const create: AccountMessage = { type: 'create', email: 'ann@x.test' };
-const fresh: Account = {
-  id: 'a',
-  email: 'ann@x.test',
-  name: null,
-  created_at_ms: START_MS,
-  entitlements: {},
-  private_workspace: { id: 'a00000001', number: 1, name: 'Private', retention: KEEP_FOR_EVER },
-  lives: { account: 0, app_sessions: 0, grants: 0, tokens: 0 },
-  devices: 0,
-  tokens: [],
-  memberships: [],
-  joining: [],
-  deletion_attempts: 0,
-  phase: { status: 'active' },
-};
 const DEVELOPER = ['pipelines:experimental', 'debug:read', 'debug:write'];
 const permissions = PERMISSIONS.filter((permission) => !DEVELOPER.includes(permission));
 const viewed = (state: Account, of = permissions): AccountView => ({ ...state, permissions: of });
-const updated = (...changed_fields: string[]): Effect => ({
-  effect: 'event',
-  account_id: 'a',
-  type: 'account.updated',
-  resource_id: 'a',
-  data: { changed_fields },
-});
 
 t.test('A-014 A-015 an account is created once', async (t) => {
   decideRows(t, kind, [
@@ -49,10 +27,10 @@ t.test('A-014 A-015 an account is created once', async (t) => {
       state: null,
       message: create,
       reply: DONE,
-      next: fresh,
+      next: ANN,
       effects: [{ effect: 'event', account_id: 'a', type: 'account.created', resource_id: 'a' }],
     },
-    { says: 'again', state: fresh, now_ms: START_MS + 1, message: create, reply: DONE },
+    { says: 'again', state: ANN, now_ms: START_MS + 1, message: create, reply: DONE },
     ...[
       { type: 'view' } as const,
       { type: 'rename', name: 'Ann' } as const,
@@ -72,21 +50,21 @@ t.test('A-014 A-015 an account is created once', async (t) => {
 });
 
 t.test('D-008 D-012 D-013 a name that changes is an event, one that stays is none', async (t) => {
-  const ann = { ...fresh, name: 'Ann' };
+  const ann = { ...ANN, name: 'Ann' };
   const rename = (name: string | null): AccountMessage => ({ type: 'rename', name });
   decideRows(t, kind, [
-    { says: 'viewed', state: fresh, message: { type: 'view' }, reply: viewed(fresh) },
-    { says: 'named', state: fresh, message: rename('Ann'), reply: viewed(ann), next: ann, effects: [updated('name')] },
+    { says: 'viewed', state: ANN, message: { type: 'view' }, reply: viewed(ANN) },
+    { says: 'named', state: ANN, message: rename('Ann'), reply: viewed(ann), next: ann, effects: [updatedIn('name')] },
     { says: 'the same', state: ann, message: rename('Ann'), reply: viewed(ann) },
     {
       says: 'cleared',
       state: ann,
       message: rename(null),
-      reply: viewed(fresh),
-      next: fresh,
-      effects: [updated('name')],
+      reply: viewed(ANN),
+      next: ANN,
+      effects: [updatedIn('name')],
     },
-    { says: 'cleared again', state: fresh, message: rename(null), reply: viewed(fresh) },
+    { says: 'cleared again', state: ANN, message: rename(null), reply: viewed(ANN) },
   ]);
 });
 
@@ -115,22 +93,22 @@ t.test('D-053 D-054 D-055 D-056 D-059 what staff switch', async (t) => {
     [...ENTITLEMENTS],
   );
   for (const { entitlement, fields, without = [], on_at_first = false } of rows) {
-    const at_first = { ...fresh, entitlements: { [entitlement]: on_at_first } };
-    const switched = { ...fresh, entitlements: { [entitlement]: !on_at_first } };
+    const at_first = { ...ANN, entitlements: { [entitlement]: on_at_first } };
+    const switched = { ...ANN, entitlements: { [entitlement]: !on_at_first } };
     const then =
       entitlement === 'developer.tools'
         ? [...PERMISSIONS]
         : permissions.filter((permission) => !without.includes(permission));
     const to = (enabled: boolean): AccountMessage => ({ type: 'switch_entitlement', entitlement, enabled });
     decideRows(t, kind, [
-      { says: `${entitlement}: as by default`, state: fresh, message: to(on_at_first), reply: viewed(fresh) },
+      { says: `${entitlement}: as by default`, state: ANN, message: to(on_at_first), reply: viewed(ANN) },
       {
         says: `${entitlement}: switched`,
-        state: fresh,
+        state: ANN,
         message: to(!on_at_first),
         reply: viewed(switched, then),
         next: switched,
-        effects: [updated(...fields)],
+        effects: [updatedIn(...fields)],
       },
       { says: `${entitlement}: the same`, state: switched, message: to(!on_at_first), reply: viewed(switched, then) },
       {
@@ -139,7 +117,7 @@ t.test('D-053 D-054 D-055 D-056 D-059 what staff switch', async (t) => {
         message: to(on_at_first),
         reply: viewed(at_first),
         next: at_first,
-        effects: [updated(...fields)],
+        effects: [updatedIn(...fields)],
       },
     ]);
   }
@@ -148,7 +126,7 @@ t.test('D-053 D-054 D-055 D-056 D-059 what staff switch', async (t) => {
 const raise = (life: LifeName): Effect => ({ effect: 'raise', account_id: 'a', life });
 
 t.test('signing out everywhere raises the lives of what it ends, and no others', async (t) => {
-  const before: Account = { ...fresh, lives: { account: 1, app_sessions: 2, grants: 3, tokens: 4 } };
+  const before: Account = { ...ANN, lives: { account: 1, app_sessions: 2, grants: 3, tokens: 4 } };
   const all: Account = { ...before, lives: { account: 1, app_sessions: 3, grants: 4, tokens: 5 } };
   const no_sessions: Account = { ...before, lives: { ...all.lives, app_sessions: 2 } };
   const only_grants: Account = { ...before, lives: { ...before.lives, grants: 4 } };
@@ -237,12 +215,12 @@ const ends = (epoch: string): Effect => ({
 });
 
 t.test('H-028 a device that is bound gets a binding, and a source once', async (t) => {
-  const one = { ...fresh, devices: 1 };
+  const one = { ...ANN, devices: 1 };
   const sources = { d: { source_id: 's1' } };
   decideRows(t, kind, [
     {
       says: 'the first time',
-      state: fresh,
+      state: ANN,
       message: deviceBound('e1', 's1'),
       reply: DONE,
       next: one,
@@ -277,7 +255,7 @@ t.test('H-028 a device that is bound gets a binding, and a source once', async (
     },
     {
       says: 'after it was removed: the same source',
-      state: fresh,
+      state: ANN,
       records: { device_sources: sources },
       message: deviceBound('e3', 's3'),
       reply: DONE,
@@ -290,7 +268,7 @@ t.test('H-028 a device that is bound gets a binding, and a source once', async (
       records: { devices: { d: bound('e1', 's1') } },
       message: { type: 'remove_device', device_id: 'd' },
       reply: DONE,
-      next: fresh,
+      next: ANN,
       effects: [
         { effect: 'drop', collection: 'devices', id: 'd' },
         ends('e1'),
@@ -299,7 +277,7 @@ t.test('H-028 a device that is bound gets a binding, and a source once', async (
     },
     {
       says: 'removed again',
-      state: fresh,
+      state: ANN,
       message: { type: 'remove_device', device_id: 'd' },
       reply: { refused: 'NOT_FOUND' },
     },

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import type { CallAnswer } from '../../src/client/http_call.js';
-import type { Kills } from '../fixtures/kills.js';
+import { askAndKill, type Kills } from '../fixtures/kills.js';
 import {
   Browser,
   codeOf,
@@ -17,13 +17,9 @@ import {
 import { TestRedis } from '../fixtures/redis.js';
 import { RedisProxy } from '../fixtures/redis_proxy.js';
 import { SpoolProcess } from '../fixtures/spool_process.js';
-import { until } from '../fixtures/until.js';
 
-const COMMIT = 'spool_commit';
 /** No step has more commits than that: one that seems to is a test that never ends. */
 const COMMITS_MAX = 12;
-/** After an answer, what it has told others is done within this. */
-const TELLS_MAX_MS = 60;
 
 /** One step of a sign-in, ready to be asked for as often as need be. */
 type Step = {
@@ -215,26 +211,12 @@ export async function oauthKills(t: Test, kills: Kills): Promise<void> {
   for (const [name, prepare] of Object.entries(STEPS)) {
     await t.test(name, async (t) => {
       let killed = 0;
-      // Killed before the nth commit is killed after the one before it: storage is all that is left.
       for (let nth = kills.first; ; nth += kills.every) {
         if (nth > COMMITS_MAX) throw new Error(`${name} does not end`);
         const step = await prepare();
-        let is_down = false;
-        proxy.onLost = () => {
-          proxy.cut();
-          server.signal('SIGKILL');
-          is_down = true;
-        };
-        proxy.swallowReplyTo(COMMIT, nth);
-        const answer = await step.ask().catch(() => null);
-        // The answer does not wait for all commits: tells are delivered when they are.
-        if (answer !== null) await until('', () => is_down, TELLS_MAX_MS).catch(() => {});
-        proxy.loseNothing();
-        proxy.onLost = () => {};
+        const { answer, is_down } = await askAndKill({ server, proxy, nth }, step.ask);
         if (is_down) {
           killed += 1;
-          await server.exited;
-          proxy.restore();
           server = await start();
         }
         const settled = answer ?? (await step.ask());

@@ -6,17 +6,14 @@ import type { AppClient } from '../../src/client/app_client.js';
 import type { CallAnswer } from '../../src/client/http_call.js';
 import { LIMITS } from '../../src/vocabulary/limits.js';
 import { allOf, type Colleague, colleagueFaults } from '../fixtures/colleagues.js';
-import type { Kills } from '../fixtures/kills.js';
+import { askAndKill, type Kills } from '../fixtures/kills.js';
 import { TestRedis } from '../fixtures/redis.js';
 import { RedisProxy } from '../fixtures/redis_proxy.js';
 import { SpoolProcess } from '../fixtures/spool_process.js';
 import { until } from '../fixtures/until.js';
 
-const COMMIT = 'spool_commit';
 /** No step has more commits than that: one that seems to is a test that never ends. */
 const COMMITS_MAX = 40;
-/** After an answer, what it has told others is done within this. */
-const TELLS_MAX_MS = 60;
 const SETTLED_MAX_MS = 5_000;
 
 /** One step, ready to be asked for as often as need be. */
@@ -242,22 +239,10 @@ export async function workspaceKills(t: Test, names: string[], kills: Kills): Pr
       for (let nth = kills.first; ; nth += kills.every) {
         if (nth > COMMITS_MAX) throw new Error(`${name} does not end`);
         const step = await prepare();
-        let is_down = false;
-        proxy.onLost = () => {
-          proxy.cut();
-          server.signal('SIGKILL');
-          is_down = true;
-        };
-        proxy.swallowReplyTo(COMMIT, nth);
-        const answer = await step.ask().catch(() => null);
-        if (answer !== null) await until('', () => is_down, TELLS_MAX_MS).catch(() => {});
-        proxy.loseNothing();
-        proxy.onLost = () => {};
+        const { answer, is_down } = await askAndKill({ server, proxy, nth }, step.ask);
         if (is_down) {
           killed += 1;
           operator.close();
-          await server.exited;
-          proxy.restore();
           server = await start();
           operator = server.operator();
         }
