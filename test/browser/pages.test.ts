@@ -99,6 +99,12 @@ t.test('the pages as a browser shows them', async (t) => {
       let pages = 0;
       await everyPage(browsing, visitor, async (page_name, page) => {
         pages++;
+        // The browser focuses a field only when it first draws the page; whether it does is asked below.
+        if ((await page.locator('input:not([type=hidden])').count()) > 0)
+          await page
+            .locator('input:focus')
+            .waitFor({ timeout: 5_000 })
+            .catch(() => {});
         for (const { viewport, colorScheme } of LOOKS) {
           await page.setViewportSize(viewport);
           await page.emulateMedia({ colorScheme });
