@@ -14,6 +14,7 @@ import {
   ERASED_DEVICES_MAX,
   freshPrivateWorkspace,
 } from './account_deletion.js';
+import { type AccountEndpointMessage, type AccountEndpointReply, decideEndpoint } from './account_endpoints.js';
 import {
   decideMembership,
   type MembershipMessage,
@@ -47,6 +48,7 @@ export type AccountMessage =
   | { type: 'list_devices'; range: RangeRequest }
   | { type: 'remove_device'; device_id: string }
   | TokenMessage
+  | AccountEndpointMessage
   | MembershipMessage
   | DeletionMessage;
 
@@ -57,11 +59,13 @@ export type AccountReply =
   | { devices: ListedDevice[] }
   | MembershipReply
   | TokenReply
+  | AccountEndpointReply
   | DeletionReply
   | { done: true };
 
+type AccountBefore3 = Omit<Account, 'endpoints'>;
 type AccountBefore2 = Omit<
-  Account,
+  AccountBefore3,
   'private_workspace' | 'tokens' | 'memberships' | 'joining' | 'deletion_attempts' | 'phase'
 > & { private_workspace: { id: string; name: string } };
 
@@ -72,9 +76,10 @@ const NO_ACCOUNT = refuse('UNAUTHORIZED', 'There is no such account.');
 export const account = actorKind<Account, AccountMessage, AccountReply>({
   kind: 'account',
   home: 'id',
-  schema: 2,
+  schema: 3,
   upcast: {
-    1: (old: AccountBefore2): Account => ({
+    2: (old: AccountBefore3): Account => ({ ...old, endpoints: [] }),
+    1: (old: AccountBefore2): AccountBefore3 => ({
       ...old,
       private_workspace: { ...old.private_workspace, number: 0, retention: KEEP_FOR_EVER },
       tokens: [],
@@ -121,6 +126,7 @@ export const account = actorKind<Account, AccountMessage, AccountReply>({
           lives: { account: 0, app_sessions: 0, grants: 0, tokens: 0 },
           devices: 0,
           tokens: [],
+          endpoints: [],
           memberships: [],
           joining: [],
           deletion_attempts: 0,
@@ -242,6 +248,10 @@ export const account = actorKind<Account, AccountMessage, AccountReply>({
       case 'add_token':
       case 'revoke_token':
         return decideToken(state, message, now_ms);
+
+      case 'add_endpoint':
+      case 'remove_endpoint':
+        return decideEndpoint(state, message, now_ms);
 
       case 'create_workspace':
       case 'accept_invitation':

@@ -115,6 +115,8 @@ export function decideDeletion(
         reply: DONE,
         next: { ...state, phase: { status: 'active' } },
         effects: [
+          // What had been active gets account.restored, and everything after.
+          { effect: 'subscriptions', account_id: state.id, become: 'open' },
           { effect: 'event', account_id: state.id, type: 'account.restored', resource_id: state.id },
           { effect: 'forget', name: 'erase_due' },
           ...back,
@@ -175,6 +177,8 @@ export function decideDeletion(
       },
       effects: [
         ...raised.effects,
+        // With the raised life this disables every active endpoint and cancels what is on its way to it.
+        { effect: 'subscriptions', account_id: leaving.id, become: 'closed' },
         { effect: 'event', account_id: leaving.id, type: 'account.deleted', resource_id: leaving.id },
         ...revokeAllTokens(leaving, 'account_deleted', now_ms),
         ...leaving.memberships.map(({ workspace_id }) =>
@@ -214,6 +218,7 @@ export function decideDeletion(
         entitlements: {},
         private_workspace: freshPrivateWorkspace(id, number),
         tokens: [],
+        endpoints: [],
         memberships: [],
         joining: [],
         phase: { status: 'erasing', began_at_ms: now_ms, removed: {} },
@@ -221,6 +226,7 @@ export function decideDeletion(
       effects: [
         ...raised.effects,
         { effect: 'drop_log', account_id: id },
+        { effect: 'subscriptions', account_id: id, become: 'gone' },
         workspaceDeleted(id, private_workspace.id, 'account_deleted'),
         ...memberships.flatMap(({ workspace_id }): Effect[] => [
           workspaceDeleted(id, workspace_id, 'account_deleted'),

@@ -17,6 +17,8 @@ export type Account = {
   devices: number;
   /** Personal access tokens, oldest first; one that has expired may still stand here. */
   tokens: LivingToken[];
+  /** Ids of its endpoints. */
+  endpoints: string[];
   /** Shared workspaces that it belongs to, as they have told. */
   memberships: Membership[];
   /** Invitations that it has accepted and the workspace has not answered yet. */

@@ -5,7 +5,11 @@ import type { Refusal } from '../src/vocabulary/refusals.js';
 export type Address = { kind: string; id: string };
 
 /** A record that a message needs before it can be decided: one by its id, or a run of an ordered collection. */
-export type FactRequest = { collection: string; id: string } | { collection: string; range: RangeRequest };
+export type FactRequest =
+  | { collection: string; id: string }
+  | { collection: string; range: RangeRequest }
+  /** Of an endpoint's inbox: what lies behind a number, the oldest first. */
+  | { collection: 'inbox'; inbox: { after: number; limit: number } };
 
 /** A run of an ordered collection, by `order` and then by record id; `after` is exclusive. */
 export type RangeRequest = {
@@ -24,7 +28,18 @@ export interface Facts {
   record<T>(collection: string, id: string): T | undefined;
   /** The run that was requested of this collection, in order. */
   range<T>(collection: string): { id: string; order: number; value: T }[];
+  /** What was requested of the inbox. */
+  inbox(): Inbox;
 }
+
+/** What an endpoint gets: events of these types, or of all when empty; `generation` tells its deliveries from earlier ones. */
+export type Subscription = { topics: readonly string[]; generation: number };
+
+/** A delivery as an event made it: under the event's number, with the event's place in the log and what it was born under. */
+export type InboxEntry = { sequence: number; log_id: string; life: number; generation: number; type: EventType };
+
+/** Entries of an endpoint's inbox, and the number of the newest there is, 0 when it is empty. */
+export type Inbox = { entries: InboxEntry[]; last: number };
 
 /** Numbers that end many things at once when they are raised (design section 4). */
 export type LifeName = 'account' | 'app_sessions' | 'grants' | 'tokens';
@@ -53,6 +68,15 @@ export type Effect =
   | { effect: 'raise'; account_id: string; life: LifeName }
   /** Drops an account's whole event log; events of the same commit that follow begin a new one. */
   | { effect: 'drop_log'; account_id: string }
+  /** From this commit on an endpoint gets the account's events; again, with another generation or topics. */
+  | { effect: 'subscribe'; account_id: string; endpoint_id: string; subscription: Subscription }
+  | { effect: 'unsubscribe'; account_id: string; endpoint_id: string }
+  /** Closed, nobody gets anything, and who is subscribed stays known; gone, nobody is. */
+  | { effect: 'subscriptions'; account_id: string; become: 'closed' | 'open' | 'gone' }
+  /** Of an endpoint: when it is looked at next, unless its inbox has grown beyond `seen` meanwhile. */
+  | { effect: 'wake'; at_ms: number | null; seen: number }
+  | { effect: 'trim_inbox'; before: number }
+  | { effect: 'drop_inbox' }
   /** For an entity that ends: not even its header is left before long. */
   | { effect: 'vanish' }
   /** Work that outlasts a turn, done by a worker in as many steps as it takes; the same id again is the same work. */

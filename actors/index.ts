@@ -9,6 +9,7 @@ import { claim } from './claim.js';
 import { client } from './client.js';
 import { device } from './device.js';
 import { email } from './email.js';
+import { endpoint } from './endpoint.js';
 import { grant } from './grant.js';
 import { importedToken } from './imported_token.js';
 import { personalAccessToken } from './personal_access_token.js';
@@ -30,6 +31,7 @@ export const ACTOR_KINDS = [
   client,
   device,
   email,
+  endpoint,
   grant,
   importedToken,
   personalAccessToken,

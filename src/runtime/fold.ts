@@ -1,8 +1,8 @@
-import type { ActorKind, Address, Effect, FactRequest, Facts } from '../../actors/actor.js';
+import type { ActorKind, Address, Effect, FactRequest, Facts, Inbox } from '../../actors/actor.js';
 import { drawId } from '../draw.js';
 import { decodeStored, encodeStored } from '../store/codec.js';
 import type { FactRow, Guard, Write } from '../store/store.js';
-import { EVENT_SCHEMA_VERSION } from '../vocabulary/event_types.js';
+import { EVENT_SCHEMA_VERSION, isDelivered } from '../vocabulary/event_types.js';
 import { unreachable } from '../vocabulary/refusals.js';
 
 /** An entity in memory: its state, and how far it has taken the tells of each sending partition. */
@@ -170,6 +170,7 @@ function writeOf(effect: Exclude<Effect, { effect: 'vanish' }>, context: WriteCo
         account_id: effect.account_id,
         type: effect.type,
         body: eventBody(effect, context),
+        delivered: isDelivered(effect.type, effect.data ?? {}),
       };
     case 'tell': {
       const tell: Tell = {
@@ -205,6 +206,23 @@ function writeOf(effect: Exclude<Effect, { effect: 'vanish' }>, context: WriteCo
       return { write: 'raise', account_id: effect.account_id, life: effect.life };
     case 'drop_log':
       return { write: 'drop_log', account_id: effect.account_id };
+    case 'subscribe':
+      return {
+        write: 'subscribe',
+        account_id: effect.account_id,
+        endpoint_id: effect.endpoint_id,
+        subscription: effect.subscription,
+      };
+    case 'unsubscribe':
+      return { write: 'unsubscribe', account_id: effect.account_id, endpoint_id: effect.endpoint_id };
+    case 'subscriptions':
+      return { write: 'subscriptions', account_id: effect.account_id, become: effect.become };
+    case 'wake':
+      return { write: 'wake', at_ms: effect.at_ms, seen: effect.seen };
+    case 'trim_inbox':
+      return { write: 'trim_inbox', before: effect.before };
+    case 'drop_inbox':
+      return { write: 'drop_inbox' };
     case 'job': {
       const { job_id, job } = effect;
       return { write: 'queue', queue: 'jobs', id: job_id, content: encodeStored(job), due_ms: context.now_ms };
@@ -242,6 +260,7 @@ class BatchFacts implements Facts {
   readonly #ranges = new Map<string, { id: string; order: number; value: unknown }[]>();
   readonly #requests: FactRow[];
   readonly #changed = new Set<string>();
+  #inbox: Inbox | null = null;
 
   readonly self: string;
 
@@ -265,6 +284,7 @@ class BatchFacts implements Facts {
 
   /** False for what was not loaded, and for a range over a collection that a decision of this batch has changed. */
   has(request: FactRequest): boolean {
+    if ('inbox' in request) return this.#requests.some((row) => sameInbox(row.request, request));
     if ('id' in request) return this.#collection(request.collection).has(request.id);
     return !this.#changed.has(request.collection) && this.#requests.some((row) => sameRange(row.request, request));
   }
@@ -272,7 +292,9 @@ class BatchFacts implements Facts {
   /** Makes the ranges of the message at hand readable. */
   allow(requests: FactRequest[]): void {
     this.#ranges.clear();
+    this.#inbox = null;
     for (const wanted of requests) {
+      if ('inbox' in wanted) this.#inbox = this.#requests.find((row) => sameInbox(row.request, wanted))?.inbox ?? null;
       if (!('range' in wanted)) continue;
       const row = this.#requests.find(({ request }) => sameRange(request, wanted));
       if (row === undefined) throw new Error(`range of ${wanted.collection} was not loaded`);
@@ -306,6 +328,15 @@ class BatchFacts implements Facts {
     if (found === undefined) throw new Error(`range of ${collection} was not asked for`);
     return found as { id: string; order: number; value: T }[];
   }
+
+  inbox(): Inbox {
+    if (this.#inbox === null) throw new Error('the inbox was not asked for');
+    return this.#inbox;
+  }
+}
+
+function sameInbox(a: FactRequest, b: FactRequest): boolean {
+  return 'inbox' in a && 'inbox' in b && a.inbox.after === b.inbox.after && a.inbox.limit === b.inbox.limit;
 }
 
 function sameRange(a: FactRequest, b: FactRequest): boolean {

@@ -1,4 +1,4 @@
-#!lua name=spool_commit_v1
+#!lua name=spool_commit_v2
 --[[
   One turn's whole effect, all or nothing (design section 4). Lua does not roll back, so everything is read and
   checked first; after the mark below no command can fail.
@@ -10,11 +10,16 @@
          9 number of guards, then per guard:
            L key field value          a life still has this value
            R key member score         a reminder is still due at this time
+           S key field value          an account's subscriptions are still those of this version
          then writes until the end:
            H key field value          HSET          h key field      HDEL
            Z key score member         ZADD          z key member     ZREM
            D key                      UNLINK        N key field      raise by one
-           E log head type body       account event
+           E log head oldest account type body   account event
+           F inbox wake lives endpoint generation type   delivery of the event before it
+           W wake inbox endpoint time seen       when an endpoint is looked at again ('' is never), unless its inbox
+                                      has grown beyond what it had seen: then at once
+           X inbox before             forgets what lies in an inbox before this number
            O outbox count body        tell
 
   The entity's value: count n, n times (commit id, version) of the last commit of each of the last writers with the
@@ -22,6 +27,7 @@
   arrive twice.
 
   Result {'applied' | 'repeated', version}, {'conflict', version}, {'guarded', number of the guard},
+         {'stale', 0}: somebody else subscribes by now,
          {'forgotten', version}: a conflict, but so many writers came since that this commit may have been applied,
          {'malformed', why}
 ]]
@@ -63,7 +69,10 @@ local WRITES = {
   z = { 2, { 'zset' } },
   D = { 1, {} },
   N = { 2, { 'hash' } },
-  E = { 4, { 'stream', 'hash' } },
+  E = { 6, { 'stream', 'hash', 'zset' } },
+  F = { 6, { 'stream', 'zset', 'hash' } },
+  W = { 5, { 'zset', 'stream' } },
+  X = { 2, { 'stream' } },
   O = { 3, { 'stream', 'string' } },
 }
 
@@ -104,6 +113,28 @@ local function append_event(log, head, now_ms, log_name, event_type, body)
   redis.call('HSET', head, 'sequence', string.format('%.0f', sequence), 'last_ms', string.format('%.0f', last_ms),
     't:' .. event_type, id)
   if not seen[3] then redis.call('HSET', head, 'epoch', log_name) end
+  return last_ms, sequence
+end
+
+-- A delivery is known by its event's number; `event` is the one appended last. The life is the account's at this moment.
+local function append_delivery(inbox, wake, life, endpoint, generation, event_type, event, now_ms)
+  local body = string.format('%s %s %s %s', event.id, life, generation, event_type)
+  if redis.pcall('XADD', inbox, string.format('%.0f-0', event.number), 'b', body).err then
+    redis.call('XADD', inbox, string.format('%.0f-0', last_id_of(inbox) + 1), 'b', body)
+  end
+  redis.call('ZADD', wake, 'LT', string.format('%.0f', now_ms), endpoint)
+end
+
+local function set_wake(wake, inbox, endpoint, time, seen, now_ms)
+  local newest = redis.call('XREVRANGE', inbox, '+', '-', 'COUNT', 1)[1]
+  if newest and tonumber(string.match(newest[1], '^(%d+)')) > tonumber(seen) then
+    time = math.min(tonumber(time) or now_ms, now_ms)
+  end
+  if time == '' then
+    redis.call('ZREM', wake, endpoint)
+  else
+    redis.call('ZADD', wake, string.format('%.0f', time), endpoint)
+  end
 end
 
 local function append_tell(outbox, count, body)
@@ -150,13 +181,16 @@ local function commit(keys, args)
       if not is(key, 'zset') then return { 'malformed', key .. ' is a ' .. kind_of(key) } end
       local score = redis.call('ZSCORE', key, field)
       if not score or tonumber(score) ~= tonumber(value) then return { 'guarded', guard } end
+    elseif code == 'S' then
+      if not is(key, 'hash') then return { 'malformed', key .. ' is a ' .. kind_of(key) } end
+      if (redis.call('HGET', key, field) or '') ~= value then return { 'stale', 0 } end
     else
       return { 'malformed', 'unknown guard' }
     end
     at = at + 4
   end
 
-  local first_write = at
+  local first_write, has_event = at, false
   while at <= #args do
     local write = WRITES[args[at]]
     if not write then return { 'malformed', 'unknown write' } end
@@ -177,6 +211,12 @@ local function commit(keys, args)
       local seen = redis.call('HMGET', keys[tonumber(args[at + 2])], 'sequence', 'last_ms')
       if not is_count(seen[1]) or not is_count(seen[2]) then return { 'malformed', 'not a number' } end
     end
+    if args[at] == 'E' then has_event = true end
+    if args[at] == 'F' and not has_event then return { 'malformed', 'a delivery of nothing' } end
+    if args[at] == 'W' and not ((args[at + 4] == '' or is_score(args[at + 4])) and is_count(args[at + 5])) then
+      return { 'malformed', 'score' }
+    end
+    if args[at] == 'X' and not is_count(args[at + 2]) then return { 'malformed', 'not a number' } end
     if args[at] == 'D' and not keys[tonumber(args[at + 1])] then return { 'malformed', 'undeclared key' } end
     at = at + write[1] + 1
   end
@@ -191,6 +231,7 @@ local function commit(keys, args)
     redis.call('SET', entity, value, 'PX', string.format('%.0f', ended_ms))
   end
   at = first_write
+  local event -- the one appended last
   while at <= #args do
     local code, key = args[at], keys[tonumber(args[at + 1])]
     if code == 'H' then
@@ -206,7 +247,16 @@ local function commit(keys, args)
     elseif code == 'N' then
       redis.call('HINCRBY', key, args[at + 2], 1)
     elseif code == 'E' then
-      append_event(key, keys[tonumber(args[at + 2])], now_ms, log_name, args[at + 3], args[at + 4])
+      local ms, number = append_event(key, keys[tonumber(args[at + 2])], now_ms, log_name, args[at + 5], args[at + 6])
+      event = { id = string.format('%.0f-%.0f', ms, number), number = number }
+      redis.call('ZADD', keys[tonumber(args[at + 3])], 'NX', string.format('%.0f', ms), args[at + 4])
+    elseif code == 'F' then
+      local life = redis.call('HGET', keys[tonumber(args[at + 3])], 'account') or '0'
+      append_delivery(key, keys[tonumber(args[at + 2])], life, args[at + 4], args[at + 5], args[at + 6], event, now_ms)
+    elseif code == 'W' then
+      set_wake(key, keys[tonumber(args[at + 2])], args[at + 3], args[at + 4], args[at + 5], now_ms)
+    elseif code == 'X' then
+      redis.call('XTRIM', key, 'MINID', args[at + 2])
     elseif code == 'O' then
       append_tell(key, keys[tonumber(args[at + 2])], args[at + 3])
     end
@@ -243,6 +293,23 @@ local function unremind(keys, args)
   return 1
 end
 
-redis.register_function('spool_commit_v1', commit)
-redis.register_function('spool_lease_v1', lease)
-redis.register_function('spool_unremind_v1', unremind)
+--[[
+  Takes events away that are older than they are kept.
+  KEYS 1 the log, 2 accounts by their oldest event    ARGV 1 account   2 keep from here, ms
+]]
+local function trim(keys, args)
+  redis.call('XTRIM', keys[1], 'MINID', args[2])
+  local oldest = redis.call('XRANGE', keys[1], '-', '+', 'COUNT', 1)[1]
+  if oldest then
+    redis.call('ZADD', keys[2], string.match(oldest[1], '^(%d+)'), args[1])
+  else
+    redis.call('UNLINK', keys[1])
+    redis.call('ZREM', keys[2], args[1])
+  end
+  return 1
+end
+
+redis.register_function('spool_commit_v2', commit)
+redis.register_function('spool_trim_v2', trim)
+redis.register_function('spool_lease_v2', lease)
+redis.register_function('spool_unremind_v2', unremind)

@@ -70,6 +70,22 @@ export class PartitionKeys {
   logHead(account_id: string): string {
     return `${this.#prefix}logh:${account_id}`;
   }
+  /** Sorted set: accounts with a log, by the time of their oldest event. */
+  get oldestEvents(): string {
+    return `${this.#prefix}oldest`;
+  }
+  /** Hash: who gets an account's events. `v` is the id of the commit that changed it last, `closed` is there while nobody does, `e:<endpoint>` = what it wants. */
+  subscriptions(account_id: string): string {
+    return `${this.#prefix}subs:${account_id}`;
+  }
+  /** Stream: an endpoint's deliveries as events made them, each under its event's number. */
+  inbox(endpoint_id: string): string {
+    return `${this.#prefix}inbox:${endpoint_id}`;
+  }
+  /** Sorted set: when each endpoint is to be looked at next. */
+  get wake(): string {
+    return `${this.#prefix}wake`;
+  }
   /** Hash: the lives of an account; an absent one is 0. */
   lives(account_id: string): string {
     return `${this.#prefix}life:${account_id}`;

@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis';
-import type { FactRequest, RangeRequest } from '../../actors/actor.js';
+import type { FactRequest, InboxEntry, RangeRequest } from '../../actors/actor.js';
+import { LRUCache } from 'lru-cache';
 import { keysOf } from './partitions.js';
 import { loadLibrary } from './redis_connection.js';
 import {
@@ -22,6 +23,14 @@ import {
   type Verdict,
   type Write,
 } from './store.js';
+import {
+  CLOSED_FIELD,
+  ENDPOINT_FIELD,
+  parseSubscriptions,
+  Subscribers,
+  SUBSCRIPTIONS_VERSION,
+  type Subscriptions,
+} from './subscriptions.js';
 
 const ENTRY_BYTES = 20;
 const COMMIT_ID_BYTES = 12;
@@ -29,6 +38,10 @@ const COMMIT_ID_BYTES = 12;
 const ENDED_HEADER_MS = 30 * 24 * 3_600_000;
 /** Longer than an entity that is not used stays in memory: none there may find its header gone. */
 const VANISHED_HEADER_MS = 20 * 60_000;
+const SUBSCRIPTIONS_KEPT_MAX = 50_000;
+const STALE_TRIES_MAX = 12;
+/** Code, key, field and value. */
+const GUARD_ARGS = 4;
 /** Ties in an ordered collection are read over in steps of this. */
 const TIES_STEP = 64;
 
@@ -43,6 +56,9 @@ export class RedisStore implements Store {
   readonly #redis: Redis;
   /** Names the logs that begin through this process; a log keeps its name for life. */
   readonly #draw_log_epoch: () => string;
+  /** Who gets the events of an account, as last seen; a commit that relies on it says of which version it is. */
+  readonly #subscriptions = new LRUCache<string, Subscriptions>({ max: SUBSCRIPTIONS_KEPT_MAX });
+  onDeliveries: Store['onDeliveries'] = () => {};
 
   constructor(redis: Redis, draw_log_epoch: () => string) {
     this.#redis = redis;
@@ -66,6 +82,16 @@ export class RedisStore implements Store {
   async #fact(place: Place, request: FactRequest): Promise<FactRow> {
     const keys = keysOf(place.partition);
     const records = keys.records(place.address, request.collection);
+    if ('inbox' in request) {
+      const inbox = keys.inbox(place.address.id);
+      const { after, limit } = request.inbox;
+      const [entries, last] = await Promise.all([
+        this.#redis.xrange(inbox, `(${after}-0`, '+', 'COUNT', limit),
+        this.#redis.xrevrange(inbox, '+', '-', 'COUNT', 1),
+      ]);
+      const newest = last[0] === undefined ? 0 : parseInboxEntry(last[0]).sequence;
+      return { request, value: null, rows: [], inbox: { entries: entries.map(parseInboxEntry), last: newest } };
+    }
     if ('id' in request) {
       return { request, value: await this.#redis.hgetBuffer(records, request.id), rows: [] };
     }
@@ -104,10 +130,28 @@ export class RedisStore implements Store {
   }
 
   async commit(commit: Commit): Promise<Verdict> {
-    const { keys, args } = commitCall(commit, this.#draw_log_epoch);
-    if (this.#redis.status !== 'ready') throw new StoreUnavailable('storage: no connection', { sent: false });
-    const answer = await this.#call(() => this.#redis.fcall('spool_commit_v1', keys.length, ...keys, ...args));
-    return parseVerdict(answer as [string, string | number]);
+    for (let tries = 0; tries < STALE_TRIES_MAX; tries++) {
+      const subscribers = new Subscribers(this.#subscriptions);
+      const { keys, args } = commitCall(commit, this.#draw_log_epoch, subscribers);
+      if (this.#redis.status !== 'ready') throw new StoreUnavailable('storage: no connection', { sent: false });
+      const answer = await this.#call(() => this.#redis.fcall('spool_commit_v2', keys.length, ...keys, ...args));
+      const verdict = parseVerdict(answer as [string, string | number]);
+      if (verdict !== 'stale') {
+        if (verdict.verdict === 'applied') subscribers.keep();
+        else subscribers.forget();
+        const is_saved = verdict.verdict === 'applied' || verdict.verdict === 'repeated';
+        if (is_saved && subscribers.delivered) this.onDeliveries(commit.place.partition);
+        return verdict;
+      }
+      // Nothing was written: somebody subscribed, or no longer does, since this was last read.
+      await Promise.all(
+        [...subscribers.relied_on.keys()].map(async (account_id) => {
+          const stored = await guardIo(this.#redis.hgetall(keysOf(commit.place.partition).subscriptions(account_id)));
+          this.#subscriptions.set(account_id, parseSubscriptions(stored));
+        }),
+      );
+    }
+    throw new StoreUnavailable('storage: subscriptions change all the time', { sent: false });
   }
 
   /** Calls a function of the library, which is loaded again when it got lost. */
@@ -152,7 +196,7 @@ export class RedisStore implements Store {
   async removeReminder(partition: number, { member, at_ms }: { member: string; at_ms: number }): Promise<void> {
     const keys = keysOf(partition);
     await this.#call(() =>
-      this.#redis.fcall('spool_unremind_v1', 2, keys.reminders, keys.reminderMessages, member, at_ms),
+      this.#redis.fcall('spool_unremind_v2', 2, keys.reminders, keys.reminderMessages, member, at_ms),
     );
   }
 
@@ -174,7 +218,7 @@ export class RedisStore implements Store {
     const keys = keysOf(partition).queue(queue);
     const flat = (await this.#call(() =>
       (this.#redis as unknown as FcallBuffer).fcallBuffer(
-        'spool_lease_v1',
+        'spool_lease_v2',
         2,
         keys.due,
         keys.contents,
@@ -211,6 +255,57 @@ export class RedisStore implements Store {
 
   async removeSetAside(partition: number, name: string): Promise<void> {
     await guardIo(this.#redis.hdel(keysOf(partition).setAside, name));
+  }
+
+  async inbox(
+    { address, partition }: Place,
+    { before, limit }: { before?: number | undefined; limit: number },
+  ): Promise<InboxEntry[]> {
+    const from = before === undefined ? '+' : `(${before}-0`;
+    const entries = await guardIo(
+      this.#redis.xrevrange(keysOf(partition).inbox(address.id), from, '-', 'COUNT', limit),
+    );
+    return entries.map(parseInboxEntry);
+  }
+
+  async records({ address, partition }: Place, collection: string, ids: string[]): Promise<(Uint8Array | null)[]> {
+    if (ids.length === 0) return [];
+    return guardIo(this.#redis.hmgetBuffer(keysOf(partition).records(address, collection), ...ids));
+  }
+
+  async leaseEndpoints(
+    partition: number,
+    due: { now_ms: number; again_ms: number; limit: number },
+  ): Promise<string[]> {
+    const { wake } = keysOf(partition);
+    // The contents' key is one that is never there: an endpoint's own state says what is due.
+    const leased = await this.#call(() =>
+      this.#redis.fcall('spool_lease_v2', 2, wake, `${wake}c`, due.now_ms, due.again_ms, due.limit),
+    );
+    return (leased as string[]).filter((_, index) => index % 2 === 0);
+  }
+
+  async endpointsDue(partition: number, now_ms: number): Promise<{ count: number; oldest_ms: number | null }> {
+    const { wake } = keysOf(partition);
+    const [count, oldest] = await guardIo(
+      Promise.all([
+        this.#redis.zcount(wake, '-inf', now_ms),
+        this.#redis.zrangebyscore(wake, '-inf', now_ms, 'WITHSCORES', 'LIMIT', 0, 1),
+      ]),
+    );
+    return { count, oldest_ms: oldest[1] === undefined ? null : Number(oldest[1]) };
+  }
+
+  async accountsWithEventsBefore(partition: number, before_ms: number, limit: number): Promise<string[]> {
+    const { oldestEvents } = keysOf(partition);
+    return guardIo(this.#redis.zrangebyscore(oldestEvents, '-inf', `(${before_ms}`, 'LIMIT', 0, limit));
+  }
+
+  async trimEvents({ account_id, partition }: AccountPlace, before_ms: number): Promise<void> {
+    const keys = keysOf(partition);
+    await this.#call(() =>
+      this.#redis.fcall('spool_trim_v2', 2, keys.log(account_id), keys.oldestEvents, account_id, before_ms),
+    );
   }
 
   async logHead({ account_id, partition }: AccountPlace, type: string | null): Promise<LogHead | null> {
@@ -277,8 +372,22 @@ function parseEntity(value: Buffer): StoredEntity {
   return { ...parseFence(value), snapshot: value.subarray(1 + writers * ENTRY_BYTES) };
 }
 
-function parseVerdict([verdict, number]: [string, string | number]): Verdict {
+/** `<event's place in the log> <life> <generation> <type>` under the event's number, as commit.lua writes it. */
+function parseInboxEntry([id, fields]: [string, string[]]): InboxEntry {
+  const [log_id = '', life, generation, type] = (fields[1] ?? '').split(' ');
+  return {
+    sequence: Number.parseInt(id, 10),
+    log_id,
+    life: Number(life),
+    generation: Number(generation),
+    type: type as InboxEntry['type'],
+  };
+}
+
+function parseVerdict([verdict, number]: [string, string | number]): Verdict | 'stale' {
   switch (verdict) {
+    case 'stale':
+      return 'stale';
     case 'applied':
     case 'repeated':
     case 'conflict':
@@ -295,6 +404,7 @@ function parseVerdict([verdict, number]: [string, string | number]): Verdict {
 export function commitCall(
   commit: Commit,
   draw_log_epoch: () => string,
+  subscribers: Subscribers = new Subscribers(),
 ): { keys: string[]; args: (string | number | Buffer)[] } {
   const names = keysOf(commit.place.partition);
   const keys: string[] = [names.entity(commit.place.address)];
@@ -316,10 +426,12 @@ export function commitCall(
     commit.now_ms,
     commit.mode === 'vanish' ? VANISHED_HEADER_MS : ENDED_HEADER_MS,
     commit.writes.some(({ write }) => write === 'event') ? draw_log_epoch() : '',
-    commit.guards.length,
   ];
-  for (const guard of commit.guards) args.push(...guardArgs(guard, names, key));
-  for (const write of commit.writes) args.push(...writeArgs(write, commit.place, names, key));
+  const writes = commit.writes.flatMap((write) => writeArgs(write, commit, { names, key, subscribers }));
+  const guards = commit.guards.flatMap((guard) => guardArgs(guard, names, key));
+  for (const [account_id, version] of subscribers.relied_on)
+    guards.push('S', key(names.subscriptions(account_id)), SUBSCRIPTIONS_VERSION, version);
+  args.push(guards.length / GUARD_ARGS, ...guards, ...writes);
   return { keys, args };
 }
 
@@ -331,10 +443,11 @@ function guardArgs(guard: Guard, names: ReturnType<typeof keysOf>, key: (name: s
 
 function writeArgs(
   write: Write,
-  { address }: Place,
-  names: ReturnType<typeof keysOf>,
-  key: (name: string) => number,
+  { place: { address }, commit_id }: Commit,
+  call: { names: ReturnType<typeof keysOf>; key: (name: string) => number; subscribers: Subscribers },
 ): (string | number | Buffer)[] {
+  const { names, key, subscribers } = call;
+  const inbox = () => key(names.inbox(address.id));
   switch (write.write) {
     case 'put_record': {
       const put = ['H', key(names.records(address, write.collection)), write.id, Buffer.from(write.value)];
@@ -349,8 +462,17 @@ function writeArgs(
       ];
     case 'drop_collection':
       return ['D', key(names.records(address, write.collection)), 'D', key(names.order(address, write.collection))];
-    case 'event':
-      return ['E', key(names.log(write.account_id)), key(names.logHead(write.account_id)), write.type, write.body];
+    case 'event': {
+      const { account_id, type, body, delivered } = write;
+      const log = [key(names.log(account_id)), key(names.logHead(account_id)), key(names.oldestEvents)];
+      const event = ['E', ...log, account_id, type, body];
+      if (!delivered) return event;
+      const deliveries = subscribers.of(account_id, type).flatMap(({ endpoint_id, generation }) => {
+        const places = [key(names.inbox(endpoint_id)), key(names.wake), key(names.lives(account_id))];
+        return ['F', ...places, endpoint_id, generation, type];
+      });
+      return [...event, ...deliveries];
+    }
     case 'tell':
       return ['O', key(names.outbox), key(names.outboxCount), Buffer.from(write.body)];
     case 'remind':
@@ -367,7 +489,47 @@ function writeArgs(
     case 'raise':
       return ['N', key(names.lives(write.account_id)), write.life];
     case 'drop_log':
-      return ['D', key(names.log(write.account_id)), 'D', key(names.logHead(write.account_id))];
+      return [
+        ...['D', key(names.log(write.account_id)), 'D', key(names.logHead(write.account_id))],
+        ...['z', key(names.oldestEvents), write.account_id],
+      ];
+    case 'subscribe': {
+      const { account_id, endpoint_id, subscription } = write;
+      subscribers.change(account_id, commit_id, ({ endpoints }) => endpoints.set(endpoint_id, subscription));
+      const subscriptions = key(names.subscriptions(account_id));
+      return [
+        ...['H', subscriptions, SUBSCRIPTIONS_VERSION, commit_id],
+        ...['H', subscriptions, ENDPOINT_FIELD + endpoint_id, JSON.stringify(subscription)],
+      ];
+    }
+    case 'unsubscribe': {
+      const { account_id, endpoint_id } = write;
+      subscribers.change(account_id, commit_id, ({ endpoints }) => endpoints.delete(endpoint_id));
+      const subscriptions = key(names.subscriptions(account_id));
+      return [
+        ...['H', subscriptions, SUBSCRIPTIONS_VERSION, commit_id],
+        ...['h', subscriptions, ENDPOINT_FIELD + endpoint_id],
+      ];
+    }
+    case 'subscriptions': {
+      const { account_id, become } = write;
+      subscribers.change(account_id, become === 'gone' ? '' : commit_id, (known) => {
+        known.closed = become === 'closed';
+        if (become === 'gone') known.endpoints.clear();
+      });
+      const subscriptions = key(names.subscriptions(account_id));
+      if (become === 'gone') return ['D', subscriptions];
+      return [
+        ...['H', subscriptions, SUBSCRIPTIONS_VERSION, commit_id],
+        ...(become === 'closed' ? ['H', subscriptions, CLOSED_FIELD, '1'] : ['h', subscriptions, CLOSED_FIELD]),
+      ];
+    }
+    case 'wake':
+      return ['W', key(names.wake), inbox(), address.id, write.at_ms ?? '', write.seen];
+    case 'trim_inbox':
+      return ['X', inbox(), write.before];
+    case 'drop_inbox':
+      return ['D', inbox()];
     case 'queue': {
       const queue = names.queue(write.queue);
       return [

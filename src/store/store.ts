@@ -1,4 +1,4 @@
-import type { Address, FactRequest, RecordRow } from '../../actors/actor.js';
+import type { Address, FactRequest, Inbox, InboxEntry, RecordRow, Subscription } from '../../actors/actor.js';
 
 /** What fences an entity: its version and the random id of the commit that made it (design section 4). */
 export type Fence = { version: number; commit_id: string };
@@ -20,7 +20,8 @@ export type Write =
   | { write: 'put_record'; collection: string; id: string; value: Uint8Array; order?: number }
   | { write: 'drop_record'; collection: string; id: string }
   | { write: 'drop_collection'; collection: string }
-  | { write: 'event'; account_id: string; type: string; body: string }
+  /** `delivered`: to whoever is subscribed at that instant. */
+  | { write: 'event'; account_id: string; type: string; body: string; delivered: boolean }
   | { write: 'tell'; body: Uint8Array }
   | { write: 'remind'; member: string; at_ms: number; body: Uint8Array }
   | { write: 'forget'; member: string }
@@ -28,6 +29,14 @@ export type Write =
   | { write: 'delist'; account_id: string; list: string; member: string }
   | { write: 'raise'; account_id: string; life: string }
   | { write: 'drop_log'; account_id: string }
+  | { write: 'subscribe'; account_id: string; endpoint_id: string; subscription: Subscription }
+  | { write: 'unsubscribe'; account_id: string; endpoint_id: string }
+  | { write: 'subscriptions'; account_id: string; become: 'closed' | 'open' | 'gone' }
+  /** Of an endpoint: when it is looked at again; at once when its inbox has grown beyond `seen`. */
+  | { write: 'wake'; at_ms: number | null; seen: number }
+  /** Of an endpoint: forgets deliveries before this number. */
+  | { write: 'trim_inbox'; before: number }
+  | { write: 'drop_inbox' }
   | { write: 'queue'; queue: QueueName; id: string; content: Uint8Array; due_ms: number };
 
 /** What workers take from a partition when it is due, and take away when it is done. */
@@ -56,7 +65,7 @@ export type Verdict =
   /** The guard of this index no longer holds; nothing was written. */
   | { verdict: 'guarded'; index: number };
 
-export type FactRow = { request: FactRequest; value: Uint8Array | null; rows: StoredRow[] };
+export type FactRow = { request: FactRequest; value: Uint8Array | null; rows: StoredRow[]; inbox?: Inbox };
 export type StoredRow = Omit<RecordRow, 'value'> & { value: Uint8Array };
 
 export type Queued = { id: string; content: Uint8Array };
@@ -88,6 +97,8 @@ export interface Store {
   probe(place: Place): Promise<Fence | null>;
   facts(place: Place, requests: FactRequest[]): Promise<FactRow[]>;
   commit(commit: Commit): Promise<Verdict>;
+  /** Called when a commit of this process has made deliveries in a partition. */
+  onDeliveries: (partition: number) => void;
 
   lives(place: { account_id: string; partition: number }): Promise<Record<string, number>>;
   list(
@@ -113,6 +124,19 @@ export interface Store {
   setAside(partition: number, name: string, content: Uint8Array): Promise<void>;
   listSetAside(partition: number): Promise<{ name: string; content: Uint8Array }[]>;
   removeSetAside(partition: number, name: string): Promise<void>;
+
+  /** Deliveries of an endpoint, the newest first. */
+  inbox(endpoint: Place, page: { before?: number | undefined; limit: number }): Promise<InboxEntry[]>;
+  /** Records of a collection by their ids, in that order; null where there is none. */
+  records(place: Place, collection: string, ids: string[]): Promise<(Uint8Array | null)[]>;
+  /** Leases endpoints that are to be looked at: they come back at `again_ms` unless their own commits say otherwise. */
+  leaseEndpoints(partition: number, due: { now_ms: number; again_ms: number; limit: number }): Promise<string[]>;
+  /** How many endpoints are due, and since when the longest waits. */
+  endpointsDue(partition: number, now_ms: number): Promise<{ count: number; oldest_ms: number | null }>;
+  /** Accounts that have events older than this. */
+  accountsWithEventsBefore(partition: number, before_ms: number, limit: number): Promise<string[]>;
+  /** Takes an account's events away that are older than this. */
+  trimEvents(place: { account_id: string; partition: number }, before_ms: number): Promise<void>;
 
   logHead(place: { account_id: string; partition: number }, type: string | null): Promise<LogHead | null>;
   events(

@@ -47,3 +47,12 @@ export type EventType = (typeof EVENT_TYPES)[number];
 export const EVENT_TYPE_FORM = /^[a-z][a-z_]{0,63}\.[a-z][a-z_]{0,63}$/;
 
 export const EVENT_SCHEMA_VERSION = 1;
+
+/** Recorded like all, and delivered to no endpoint. Interface: "Delivery to endpoints". */
+const NEVER_DELIVERED: readonly EventType[] = ['account.created', 'account.deleted'];
+
+/** Whether endpoints get such an event; a deleted account's own workspaces go without a word to them. */
+export function isDelivered(type: EventType, data: Record<string, unknown>): boolean {
+  if (type === 'workspace.deleted' && data.reason === 'account_deleted') return false;
+  return !NEVER_DELIVERED.includes(type);
+}

@@ -70,6 +70,31 @@ export const LIMITS = {
   redirect_uri_chars_max: 2_000, // ours
   client_name_chars_max: 100, // ours
 
+  event_kept_ms: 30 * DAY_MS, // Limits: events and deliveries
+  attempt_kept_ms: 90 * DAY_MS, // Limits
+  endpoints_per_account_max: 50, // choices: Events and webhooks
+  endpoint_url_chars_max: 2_048, // ours
+  endpoint_secret_bytes: 32, // Limits
+  endpoint_failures_max: 10, // Limits: deliveries in a row that failed disable it
+  delivery_attempts_max: 8, // Limits
+  delivery_life_ms: DAY_MS, // Limits: from the event on
+  delivery_timeout_ms: 10 * SECOND_MS, // Limits: all of a request
+  delivery_lease_ms: 30 * SECOND_MS, // choices
+  delivery_backoff_ms: 10 * SECOND_MS, // ours: after the first attempt; four times as long after each further one
+  delivery_backoff_factor: 4,
+  delivery_backoff_jitter: 0.4, // ours: so much shorter or longer, which leaves room for all eight within the 24 hours
+  retry_after_ms_max: 12 * HOUR_MS, // Limits
+  endpoint_in_flight_max: 8, // choices
+  account_in_flight_max: 32, // choices
+  deliveries_in_flight_max: 512, // ours: of one process
+  origin_in_flight_max: 128, // ours: of one process, to one scheme, host and port
+  endpoint_spared_after: 5, // choices: attempts in a row that failed in a way that passes
+  probe_ms_min: 30 * SECOND_MS, // choices
+  probe_ms_max: 10 * MINUTE_MS, // choices
+  delivery_response_bytes_max: 16 * 1024, // ours: read for the connection's sake, and dropped
+  attempt_reason_chars_max: 64, // ours: of the status line's text
+  endpoint_sweep_every_ms: DAY_MS, // ours
+
   event_scan_max: 10_000, // entries looked at for one page; a rare type gets a short page and its cursor
 
   claim_owner_life_ms: HOUR_MS, // choices: Devices

@@ -4,6 +4,7 @@ import type { Job } from '../../actors/actor.js';
 import { appSessionList } from '../../actors/app_session.js';
 import { BINDINGS } from '../../actors/binding.js';
 import { browserSessionList } from '../../actors/browser_session.js';
+import { ENDPOINTS } from '../../actors/endpoint.js';
 import type { EraseMessage } from '../../actors/erase.js';
 import { grantList } from '../../actors/grant.js';
 import { streamFolder } from '../blobs/blob_keys.js';
@@ -137,6 +138,7 @@ export class ErasureWorker {
       const { left } = await this.#ask<{ left: boolean }>(account_id, { type: 'erase_devices' });
       if (!left) break;
     }
+    await this.#eraseList(account_id, { list: ENDPOINTS, kind: 'endpoint' });
     await this.#eraseList(account_id, { list: 'streams', kind: 'stream' });
     await this.#eraseList(account_id, { list: 'sources', kind: 'source' });
     await this.#eraseList(account_id, { list: BINDINGS, kind: 'binding' });

@@ -1,0 +1,82 @@
+import { LIMITS } from '../src/vocabulary/limits.js';
+import type { Verdict } from '../src/vocabulary/webhooks.js';
+import type { InboxEntry } from './actor.js';
+import type { Endpoint } from './endpoint.js';
+
+/** One event on its way to one endpoint, and how it stands. Interface: "Delivery to endpoints"; choices: "Events and webhooks". */
+
+/** One request that was sent, or may have been. */
+export type Attempt = {
+  attempted_at_ms: number;
+  status_code: number | null;
+  /** Text of the status line. */
+  reason: string | null;
+  /** A class of what went wrong; null for an answer of 2xx. */
+  error: string | null;
+  /** Until the status line, or until it was given up; null when nobody came back to tell. */
+  duration_ms: number | null;
+};
+
+export type AttemptResult = {
+  sequence: number;
+  /** Of the claim; another one's result does not count. */
+  token: string;
+  attempt: Attempt;
+  verdict: Verdict;
+  retry_after_ms: number | null;
+};
+
+/** Handed out until the lease ends. */
+export type Claim = InboxEntry & {
+  attempts: Attempt[];
+  token: string;
+  claimed_at_ms: number;
+  lease_until_ms: number;
+};
+
+/** Waits to be tried again. */
+export type WaitingDelivery = InboxEntry & { attempts: Attempt[] };
+
+export type EndedDelivery = InboxEntry & {
+  attempts: Attempt[];
+  outcome: 'succeeded' | 'failed' | 'cancelled';
+  ended_at_ms: number;
+};
+
+export type DeliveryStatus = 'pending' | 'leased' | EndedDelivery['outcome'];
+
+/** When the event was made; the log's ids begin with it. */
+export function eventMs({ log_id }: InboxEntry): number {
+  return Number.parseInt(log_id, 10);
+}
+
+/** From here on it is not tried any more. */
+export function deadlineMs(entry: InboxEntry): number {
+  return eventMs(entry) + LIMITS.delivery_life_ms;
+}
+
+/** Where a delivery was found. */
+export type FoundDelivery = {
+  entry: InboxEntry;
+  ended: EndedDelivery | null;
+  /** With the time it is due again. */
+  waiting: { delivery: WaitingDelivery; due_at_ms: number } | null;
+};
+
+/** How a delivery stands that lies there, for an account of this life. */
+export function standingOf(
+  endpoint: Endpoint,
+  { entry, ended, waiting }: FoundDelivery,
+  { life, now_ms }: { life: number; now_ms: number },
+): { status: DeliveryStatus; attempts: Attempt[]; next_attempt_at_ms: number | null } {
+  if (ended !== null) return { status: ended.outcome, attempts: ended.attempts, next_attempt_at_ms: null };
+  const claim = endpoint.claims.find(({ sequence }) => sequence === entry.sequence);
+  const attempts = claim?.attempts ?? waiting?.delivery.attempts ?? [];
+  if (entry.generation !== endpoint.generation || entry.life !== life)
+    return { status: 'cancelled', attempts, next_attempt_at_ms: null };
+  if (claim !== undefined && now_ms < claim.lease_until_ms)
+    return { status: 'leased', attempts, next_attempt_at_ms: null };
+  if (now_ms >= deadlineMs(entry)) return { status: 'failed', attempts, next_attempt_at_ms: null };
+  const due_at_ms = Math.max(waiting?.due_at_ms ?? eventMs(entry), endpoint.probe_at_ms);
+  return { status: 'pending', attempts, next_attempt_at_ms: endpoint.standing.status === 'active' ? due_at_ms : null };
+}

@@ -1,0 +1,42 @@
+import { LIMITS } from './limits.js';
+
+/** Rules of deliveries. Interface: "Delivery to endpoints"; choices: "Events and webhooks". */
+
+export const ENDPOINT_STATUSES = ['active', 'paused', 'disabled'] as const;
+export type EndpointStatus = (typeof ENDPOINT_STATUSES)[number];
+
+/** What an attempt says about its delivery: done, to be tried again, ended, or nothing that the receiver is to blame for. */
+export type Verdict = 'accepted' | 'passing' | 'refused' | 'void';
+
+const PASSING_STATUSES: readonly number[] = [408, 429];
+
+export function verdictOf(status_code: number): Verdict {
+  if (status_code >= 200 && status_code <= 299) return 'accepted';
+  if (status_code >= 500 || PASSING_STATUSES.includes(status_code)) return 'passing';
+  return 'refused';
+}
+
+/** How long after an attempt (counted from 1) the next one waits; `jitter` is from 0 to 1. */
+export function backoffMs(attempt: number, jitter: number): number {
+  const { delivery_backoff_ms, delivery_backoff_factor, delivery_backoff_jitter } = LIMITS;
+  const spread = 1 + delivery_backoff_jitter * (2 * jitter - 1);
+  return Math.round(delivery_backoff_ms * delivery_backoff_factor ** (attempt - 1) * spread);
+}
+
+/** How long a failing endpoint is left alone after so many failures in a row. */
+export function probeMs(failures: number, jitter: number): number {
+  const { probe_ms_min, probe_ms_max, endpoint_spared_after } = LIMITS;
+  const doubled = probe_ms_min * 2 ** Math.min(failures - endpoint_spared_after, 10);
+  return Math.round(Math.min(probe_ms_max, Math.max(probe_ms_min, doubled * (0.75 + jitter / 2))));
+}
+
+/** A Retry-After of RFC 9110, 10.2.3, in seconds or as a date, up to twelve hours; null for anything else or what is past. */
+export function retryAfterMs(header: string | undefined, now_ms: number): number | null {
+  if (header === undefined) return null;
+  const text = header.trim();
+  const ms = /^\d{1,15}$/.test(text) ? Number(text) * 1000 : HTTP_DATE.test(text) ? Date.parse(text) - now_ms : Number.NaN;
+  return ms > 0 ? Math.min(ms, LIMITS.retry_after_ms_max) : null;
+}
+
+/** IMF-fixdate, the only form that is to be sent. */
+const HTTP_DATE = /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
