@@ -2,7 +2,8 @@ import { LIMITS } from '../src/vocabulary/limits.js';
 import { refuse, unreachable } from '../src/vocabulary/refusals.js';
 import type { Account } from './account_state.js';
 import type { Decision } from './actor.js';
-import type { EndpointMessage, NewEndpoint } from './endpoint.js';
+import type { EndpointMessage } from './endpoint.js';
+import type { NewEndpoint } from './endpoint_state.js';
 
 /** An account's part in its endpoints: which there are. Interface: "Endpoint (webhook destination)". */
 export type AccountEndpointMessage =

@@ -1,7 +1,7 @@
 import { LIMITS } from '../src/vocabulary/limits.js';
 import type { Verdict } from '../src/vocabulary/webhooks.js';
 import type { InboxEntry } from './actor.js';
-import type { Endpoint } from './endpoint.js';
+import type { Endpoint } from './endpoint_state.js';
 
 /** One event on its way to one endpoint, and how it stands. Interface: "Delivery to endpoints"; choices: "Events and webhooks". */
 
@@ -35,7 +35,7 @@ export type Claim = InboxEntry & {
 };
 
 /** Waits to be tried again. */
-export type WaitingDelivery = InboxEntry & { attempts: Attempt[] };
+export type WaitingDelivery = InboxEntry & { attempts: Attempt[]; due_at_ms: number };
 
 export type EndedDelivery = InboxEntry & {
   attempts: Attempt[];
@@ -55,13 +55,8 @@ export function deadlineMs(entry: InboxEntry): number {
   return eventMs(entry) + LIMITS.delivery_life_ms;
 }
 
-/** Where a delivery was found. */
-export type FoundDelivery = {
-  entry: InboxEntry;
-  ended: EndedDelivery | null;
-  /** With the time it is due again. */
-  waiting: { delivery: WaitingDelivery; due_at_ms: number } | null;
-};
+/** A delivery and where it lies: neither ended nor waiting, it is claimed or in the inbox still. */
+export type FoundDelivery = { entry: InboxEntry; ended: EndedDelivery | null; waiting: WaitingDelivery | null };
 
 /** How a delivery stands that lies there, for an account of this life. */
 export function standingOf(
@@ -71,7 +66,7 @@ export function standingOf(
 ): { status: DeliveryStatus; attempts: Attempt[]; next_attempt_at_ms: number | null } {
   if (ended !== null) return { status: ended.outcome, attempts: ended.attempts, next_attempt_at_ms: null };
   const claim = endpoint.claims.find(({ sequence }) => sequence === entry.sequence);
-  const attempts = claim?.attempts ?? waiting?.delivery.attempts ?? [];
+  const attempts = claim?.attempts ?? waiting?.attempts ?? [];
   if (entry.generation !== endpoint.generation || entry.life !== life)
     return { status: 'cancelled', attempts, next_attempt_at_ms: null };
   if (claim !== undefined && now_ms < claim.lease_until_ms)

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { eventView, sequenceOf } from '../src/events.js';
 import type { Services } from '../src/services.js';
 import type { LoggedEvent, LogHead, Store } from '../src/store/store.js';
 import { EVENT_TYPE_FORM } from '../src/vocabulary/event_types.js';
@@ -89,10 +90,15 @@ async function history(reader: Reader, cursor: string | undefined) {
 
 /** Oldest first from a cursor on; there is always a cursor to go on with, and an empty page keeps the position. */
 async function polling(reader: Reader, after: string) {
-  const { head, type, limit } = reader;
+  const { store, place, head, type, limit } = reader;
   const at = (id: string | null | undefined, epoch: string) =>
     id ? writePosition({ kind: 'polling', epoch, id, type }) : '0';
-  if (after === 'latest') return { items: [], cursor: head === null ? '0' : at(head.last_id_of_type, head.epoch) };
+  if (after === 'latest') {
+    if (head === null || head.last_id_of_type === null) return { items: [], cursor: '0' };
+    const id = head.last_id_of_type;
+    const [kept] = await store.events(place, { from: id, to: id, descending: false, limit: 1 });
+    return { items: [], cursor: kept === undefined ? '0' : at(id, head.epoch) };
+  }
   let from = '-';
   if (after !== '0') {
     const position = readPosition(after, 'polling', reader);
@@ -132,17 +138,6 @@ async function scan(
     if (seen >= LIMITS.event_scan_max) return { found, stopped_at: last.id };
   }
   return { found };
-}
-
-/** The Event of the interface: as logged, with the sequence that the log gave it. */
-function eventView({ id, body }: LoggedEvent) {
-  const { id: event_id, schema_version, ...rest } = JSON.parse(body) as Record<string, unknown>;
-  return { id: event_id, schema_version, sequence: String(sequenceOf(id)), ...rest };
-}
-
-/** Log ids are `<ms>-<sequence>`. */
-function sequenceOf(id: string): number {
-  return Number(id.slice(id.indexOf('-') + 1));
 }
 
 function writePosition({ kind, epoch, id, type }: Position): string {

@@ -6,6 +6,7 @@ import { CHUNK_ROUTES } from './device/chunks.js';
 import { CLAIM_ROUTES } from './device/claims.js';
 import { DEVICE_STREAM_ROUTES } from './device/streams.js';
 import { DEVICE_MANAGEMENT_ROUTES } from './devices.js';
+import { ENDPOINT_ROUTES } from './endpoints.js';
 import { EVENT_ROUTES } from './events.js';
 import { INVITATION_ROUTES } from './invitations.js';
 import { MCP_ROUTES } from './mcp/messages.js';
@@ -37,6 +38,7 @@ export const ROUTES: Record<'public' | 'device' | 'operator', readonly Route[]> 
     ...WORKSPACE_ROUTES,
     ...INVITATION_ROUTES,
     ...EVENT_ROUTES,
+    ...ENDPOINT_ROUTES,
     ...DEVICE_MANAGEMENT_ROUTES,
     ...STREAM_ROUTES,
     ...METADATA_ROUTES,

@@ -42,7 +42,8 @@ export const OPERATOR_ROUTES: readonly Route[] = [
     method: 'GET',
     path: '/metrics',
     credential: 'none',
-    async handler({ services: { metrics }, reply }) {
+    async handler({ services: { deliveries, metrics }, reply }) {
+      await deliveries.measure().catch(() => {}); // storage is away: the rest is worth having all the same
       return reply.type(metrics.registry.contentType).send(await metrics.registry.metrics());
     },
   }),

@@ -1,8 +1,8 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, X509Certificate } from 'node:crypto';
 import { link, readFile, rm, writeFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import type { Server as TlsServer } from 'node:tls';
+import { createSecureContext, type Server as TlsServer } from 'node:tls';
 import fastify, { type FastifyInstance } from 'fastify';
 import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
@@ -36,13 +36,16 @@ import { AccessTokens } from './secrets/access_tokens.js';
 import { openServerKeys, type ServerKeys } from './secrets/server_keys.js';
 import { SigningKeys } from './secrets/signing_keys.js';
 import type { Services } from './services.js';
-import { publicAddresses, type Settings } from './settings.js';
+import { isLoopback, publicAddresses, type Settings } from './settings.js';
 import { IssuedCertificates } from './store/issued_certificates.js';
 import { loadLibrary, openRedis, type RedisPlace } from './store/redis_connection.js';
 import { RedisStore } from './store/redis_store.js';
 import { WrittenOnceRedis } from './store/written_once.js';
 import { LIMITS } from './vocabulary/limits.js';
+import { Poster } from './webhooks/poster.js';
+import { DeliveryWorker } from './workers/deliveries.js';
 import { ErasureWorker } from './workers/erasures.js';
+import { EventRetention } from './workers/event_retention.js';
 import { MailWorker } from './workers/mail_worker.js';
 import { OutboxRelay } from './workers/outbox_relay.js';
 import { ReminderWorker } from './workers/reminder_worker.js';
@@ -145,7 +148,18 @@ async function startParts(settings: Settings, log: Logger, stops: (() => unknown
   const mails = new MailWorker({ store, mail, keys, metrics, now: clock.now });
   const rewriteDisk = (stopped: () => boolean) => rewriteAppendOnlyFile(redis, { log, stopped });
   const erasures = new ErasureWorker({ store, runtime, blobs, metrics, log, now: clock.now, rewriteDisk });
-  for (const worker of [mails, reminders, relay, erasures]) {
+  const poster = new Poster({
+    block_private: settings.webhook_block_private ?? !isLoopback(settings.host),
+    extra_ca: settings.webhook_ca_file === null ? null : await trustedCertificates(settings.webhook_ca_file),
+    proxy: settings.webhook_proxy,
+  });
+  stops.push(() => poster.close());
+  if (settings.webhook_proxy !== null && settings.webhook_block_private !== false)
+    log.warn('webhooks go through a proxy: private addresses are for the proxy to refuse');
+  const deliveries = new DeliveryWorker({ store, runtime, poster, keys, metrics, log, now: clock.now });
+  store.onDeliveries = (endpoint_ids) => deliveries.wake(endpoint_ids);
+  const event_retention = new EventRetention({ store, metrics, log, now: clock.now });
+  for (const worker of [mails, reminders, relay, erasures, event_retention, deliveries]) {
     worker.start();
     stops.push(() => worker.stop());
   }
@@ -172,6 +186,7 @@ async function startParts(settings: Settings, log: Logger, stops: (() => unknown
     mail,
     mails,
     erasures,
+    deliveries,
     rates: new RateLimits(
       {
         sign_ins_begun: settings.rate_sign_ins_begun,
@@ -193,8 +208,10 @@ async function startParts(settings: Settings, log: Logger, stops: (() => unknown
         const fired = await reminders.look();
         await relay.drain();
         await mails.look();
+        const posted = await deliveries.handleDue();
         await erasures.look();
-        if (fired === 0) return;
+        await event_retention.look();
+        if (fired === 0 && posted === 0) return;
       }
     },
   };
@@ -251,6 +268,20 @@ async function firstPartyClients(settings: Settings, keys: ServerKeys, log: Logg
     log.warn({ file: settings.first_party_clients, clients }, 'nobody can sign in to these without redirect URIs');
   }
   return found;
+}
+
+/** PEM of certificates that webhooks trust beside the usual ones; a file that has none stops the start. */
+async function trustedCertificates(file: string): Promise<string> {
+  const text = await readFile(file, 'utf8').catch((error: Error) => {
+    throw new CannotStart(`WEBHOOK_CA_FILE can't be read: ${error.message}`);
+  });
+  try {
+    createSecureContext({ ca: text });
+    new X509Certificate(text);
+    return text;
+  } catch {
+    throw new CannotStart('WEBHOOK_CA_FILE must hold certificates as PEM.');
+  }
 }
 
 /** The operator token of this data folder, made on first start; the first process wins. */

@@ -14,6 +14,7 @@ import type { SigningKeys } from './secrets/signing_keys.js';
 import type { publicAddresses, Settings } from './settings.js';
 import type { IssuedCertificates } from './store/issued_certificates.js';
 import type { Store } from './store/store.js';
+import type { DeliveryWorker } from './workers/deliveries.js';
 import type { ErasureWorker } from './workers/erasures.js';
 import type { MailWorker } from './workers/mail_worker.js';
 
@@ -36,6 +37,7 @@ export type Services = {
   mail: MailSender;
   mails: MailWorker;
   erasures: ErasureWorker;
+  deliveries: DeliveryWorker;
   rates: RateLimits;
   authority: Authority;
   certificates: IssuedCertificates;
@@ -43,6 +45,6 @@ export type Services = {
   connections: DeviceConnections;
   /** Storage answers and nothing keeps requests from being served. */
   ready(): boolean;
-  /** Handles all that is due by now: reminders, tells, mails. For the test clock. */
+  /** Handles all that is due by now: reminders, tells, mails, deliveries, old events. For the test clock. */
   handleDue(): Promise<void>;
 };

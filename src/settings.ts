@@ -65,10 +65,9 @@ const origin = text('must be an http or https address without a path, such as ht
 
 const address = (rule: string, schemes: readonly string[]) => text(rule, (value) => hasScheme(value, schemes));
 
+const flagText = text('must be 0 or 1', (value) => value === '0' || value === '1').transform((value) => value === '1');
 /** A switch that is off unless it is set to `1`. */
-const flag = text('must be 0 or 1', (value) => value === '0' || value === '1')
-  .transform((value) => value === '1')
-  .default(false);
+const flag = flagText.default(false);
 
 const row = <Schema extends z.ZodType>(
   schema: Schema,
@@ -222,6 +221,19 @@ const variables = {
     meaning: 'client registrations, per network and minute',
   }),
   RATE_CLAIMS: row(perMinute(60), { default_text: '60', meaning: 'device claims, per network and minute' }),
+  WEBHOOK_BLOCK_PRIVATE: row(orNull(flagText), {
+    default_text: '1, unless HOST is loopback',
+    meaning: '1 delivers webhooks to public addresses only, 0 to any',
+  }),
+  WEBHOOK_CA_FILE: row(orNull(z.string()), {
+    default_text: 'none',
+    meaning: 'PEM file of certificates that webhooks trust beside the usual ones',
+  }),
+  WEBHOOK_PROXY: row(orNull(address('must be an http or https address', ['http', 'https'])), {
+    default_text: 'none',
+    meaning: 'proxy that webhooks go through; it then decides which addresses they reach',
+    shown: 'address',
+  }),
   TEST_CLOCK: row(flag, { default_text: '0', meaning: '1 allows POST /ops/clock' }),
 } as const satisfies Record<string, Row<z.ZodType>>;
 
@@ -299,6 +311,7 @@ export const readSettings = (env: Readonly<Record<string, string | undefined>>):
     data_dir,
     device_host: found.device_host ?? found.host,
     keys_dir: resolve(found.keys_dir ?? `${data_dir}/keys`),
+    webhook_ca_file: found.webhook_ca_file === null ? null : resolve(found.webhook_ca_file),
     first_party_clients: resolve(found.first_party_clients ?? `${data_dir}/first_party_clients.json`),
   });
 };
@@ -323,6 +336,9 @@ export const publicAddresses = (
     restore_url: settings.restore_url ?? `${base_url}/restore`,
   };
 };
+
+/** Whether an address to listen on can be reached from this machine only. */
+export const isLoopback = (host: string): boolean => host === 'localhost' || host === '::1' || /^127\./.test(host);
 
 /** Every variable with its default and meaning in words, in the order to print them. */
 export const describeSettings = (): { name: string; default_text: string; meaning: string }[] =>

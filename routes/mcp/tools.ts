@@ -4,8 +4,20 @@ import { LIMITS } from '../../src/vocabulary/limits.js';
 import { PERMISSIONS, type Permission } from '../../src/vocabulary/permissions.js';
 import type { Refusal } from '../../src/vocabulary/refusals.js';
 import { listCursor } from '../cursors.js';
+import {
+  createEndpoint,
+  endpointStatus,
+  endpointTopics,
+  endpointUrl,
+  listEndpoints,
+  MANAGES_ENDPOINTS,
+  oneDelivery,
+  pageOfDeliveries,
+  removeEndpoint,
+  setEndpointStatus,
+} from '../endpoints.js';
 import { eventType, listEvents } from '../events.js';
-import { whole } from '../forms.js';
+import { uuid, whole } from '../forms.js';
 import type { Principal } from '../principal.js';
 import { listStreams, READS_STREAMS } from '../streams.js';
 
@@ -65,6 +77,67 @@ export const TOOLS: readonly Tool[] = [
     permissions: READS_STREAMS,
     input: z.strictObject({ limit: list_limit, cursor: list_cursor }),
     handler: ({ services, who }, input) => listStreams(services, who.account_id, input),
+  }),
+
+  tool({
+    name: 'list_endpoints',
+    title: 'List webhook endpoints',
+    description: 'Where events of the account are delivered to, newest first, with how each stands.',
+    permissions: MANAGES_ENDPOINTS,
+    input: z.strictObject({ limit: list_limit, cursor: uuid.describe('The cursor of the page before.').optional() }),
+    handler: ({ services, who }, input) => listEndpoints(services, who, input),
+  }),
+  tool({
+    name: 'create_endpoint',
+    title: 'Create a webhook endpoint',
+    description:
+      'Delivers events of the account to an https URL from now on. The answer holds the signing secret, which is shown only this once.',
+    permissions: MANAGES_ENDPOINTS,
+    input: z.strictObject({
+      url: endpointUrl.describe('Where to deliver, https.'),
+      topics: endpointTopics.describe('Event types to deliver; all when empty or left out.').default([]),
+    }),
+    handler: ({ services, who }, input) => createEndpoint(services, who, input),
+  }),
+  tool({
+    name: 'set_endpoint_status',
+    title: 'Pause, disable or activate a webhook endpoint',
+    description:
+      'paused keeps what is outstanding and delivers nothing; disabled cancels what is outstanding; active delivers events from then on.',
+    permissions: MANAGES_ENDPOINTS,
+    input: z.strictObject({ endpoint_id: uuid, status: endpointStatus }),
+    handler: ({ services, who }, { endpoint_id, status }) =>
+      setEndpointStatus(services, who, { id: endpoint_id, status }),
+  }),
+  tool({
+    name: 'delete_endpoint',
+    title: 'Delete a webhook endpoint',
+    description: 'Removes the endpoint, its secret and the history of its deliveries. Events stay listed.',
+    permissions: MANAGES_ENDPOINTS,
+    input: z.strictObject({ endpoint_id: uuid }),
+    handler: ({ services, who }, { endpoint_id }) => removeEndpoint(services, who, endpoint_id),
+  }),
+  tool({
+    name: 'list_deliveries',
+    title: 'List deliveries of a webhook endpoint',
+    description: 'What was, or will be, delivered to an endpoint, newest first.',
+    permissions: MANAGES_ENDPOINTS,
+    input: z.strictObject({
+      endpoint_id: uuid,
+      limit: list_limit,
+      cursor: uuid.describe('The cursor of the page before.').optional(),
+    }),
+    handler: ({ services, who }, { endpoint_id, ...page }) =>
+      pageOfDeliveries(services, who, { id: endpoint_id, ...page }),
+  }),
+  tool({
+    name: 'get_delivery',
+    title: 'Get a delivery',
+    description: 'One delivery with the event sent and what came of each attempt.',
+    permissions: MANAGES_ENDPOINTS,
+    input: z.strictObject({ endpoint_id: uuid, delivery_id: uuid }),
+    handler: ({ services, who }, { endpoint_id, delivery_id }) =>
+      oneDelivery(services, who, { id: endpoint_id, delivery_id }),
   }),
 ];
 

@@ -1,6 +1,10 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
 const SECONDS_BUCKETS = [0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
+/** Up to the 24 hours that a delivery may take. */
+const LATENCY_BUCKETS = [
+  0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 1_800, 7_200, 28_800, 86_400,
+];
 
 /** What operators see. Labels name kinds and reasons, never ids. */
 export function makeMetrics() {
@@ -13,6 +17,8 @@ export function makeMetrics() {
     new Gauge({ name: `spool_${name}`, help, labelNames, registers });
   const seconds = (name: string, help: string, ...labelNames: string[]) =>
     new Histogram({ name: `spool_${name}_seconds`, help, labelNames, buckets: SECONDS_BUCKETS, registers });
+  const latency = (name: string, help: string) =>
+    new Histogram({ name: `spool_${name}_seconds`, help, buckets: LATENCY_BUCKETS, registers });
   return {
     registry,
     mailbox_depth: new Histogram({
@@ -44,6 +50,16 @@ export function makeMetrics() {
     tells_waiting: gauge('tells_waiting', 'Tells in hand that are not applied yet'),
     set_aside: counter('set_aside_total', 'Tells and reminders set aside after throwing too often', 'what'),
     mails: counter('mails_total', 'Mails by outcome', 'outcome'),
+    delivery_attempts: counter('delivery_attempts_total', 'Requests to endpoints by what they say', 'verdict', 'error'),
+    deliveries: counter('deliveries_total', 'Deliveries that ended, by outcome', 'outcome'),
+    delivery_late_results: counter('delivery_late_results_total', 'Results whose delivery somebody else had by then'),
+    delivery_first_attempt: latency('delivery_first_attempt', 'From the event to the first request'),
+    delivery_success: latency('delivery_success', 'From the event to its acceptance'),
+    deliveries_in_flight: gauge('deliveries_in_flight', 'Requests to endpoints in flight here'),
+    endpoints_due: gauge('endpoints_due', 'Endpoints with something to do that nobody has taken up'),
+    endpoints_due_age: gauge('endpoints_due_age_seconds', 'How long the first of them has been due'),
+    endpoints_disabled: counter('endpoints_disabled_total', 'Endpoints disabled after failures in a row'),
+    events_swept: counter('event_logs_trimmed_total', 'Event logs from which old events were taken'),
     requests: seconds('http_request', 'Time of a request by listener, route and status', 'listener', 'route', 'status'),
     erasures: gauge('erasures_running', 'Accounts being erased here at the moment'),
     uploads_bytes: counter('upload_bytes_total', 'Bytes of audio stored'),

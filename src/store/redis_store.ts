@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
-import type { FactRequest, InboxEntry, RangeRequest } from '../../actors/actor.js';
 import { LRUCache } from 'lru-cache';
+import type { FactRequest, InboxEntry, RangeRequest } from '../../actors/actor.js';
 import { keysOf } from './partitions.js';
 import { loadLibrary } from './redis_connection.js';
 import {
@@ -27,8 +27,8 @@ import {
   CLOSED_FIELD,
   ENDPOINT_FIELD,
   parseSubscriptions,
-  Subscribers,
   SUBSCRIPTIONS_VERSION,
+  Subscribers,
   type Subscriptions,
 } from './subscriptions.js';
 
@@ -58,7 +58,8 @@ export class RedisStore implements Store {
   readonly #draw_log_epoch: () => string;
   /** Who gets the events of an account, as last seen; a commit that relies on it says of which version it is. */
   readonly #subscriptions = new LRUCache<string, Subscriptions>({ max: SUBSCRIPTIONS_KEPT_MAX });
-  onDeliveries: Store['onDeliveries'] = () => {};
+  /** Called when a commit of this process has made deliveries to these endpoints. */
+  onDeliveries: (endpoint_ids: ReadonlySet<string>) => void = () => {};
 
   constructor(redis: Redis, draw_log_epoch: () => string) {
     this.#redis = redis;
@@ -140,7 +141,7 @@ export class RedisStore implements Store {
         if (verdict.verdict === 'applied') subscribers.keep();
         else subscribers.forget();
         const is_saved = verdict.verdict === 'applied' || verdict.verdict === 'repeated';
-        if (is_saved && subscribers.delivered) this.onDeliveries(commit.place.partition);
+        if (is_saved && subscribers.delivered_to.size > 0) this.onDeliveries(subscribers.delivered_to);
         return verdict;
       }
       // Nothing was written: somebody subscribed, or no longer does, since this was last read.
@@ -268,15 +269,7 @@ export class RedisStore implements Store {
     return entries.map(parseInboxEntry);
   }
 
-  async records({ address, partition }: Place, collection: string, ids: string[]): Promise<(Uint8Array | null)[]> {
-    if (ids.length === 0) return [];
-    return guardIo(this.#redis.hmgetBuffer(keysOf(partition).records(address, collection), ...ids));
-  }
-
-  async leaseEndpoints(
-    partition: number,
-    due: { now_ms: number; again_ms: number; limit: number },
-  ): Promise<string[]> {
+  async leaseEndpoints(partition: number, due: { now_ms: number; again_ms: number; limit: number }): Promise<string[]> {
     const { wake } = keysOf(partition);
     // The contents' key is one that is never there: an endpoint's own state says what is due.
     const leased = await this.#call(() =>

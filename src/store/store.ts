@@ -97,8 +97,6 @@ export interface Store {
   probe(place: Place): Promise<Fence | null>;
   facts(place: Place, requests: FactRequest[]): Promise<FactRow[]>;
   commit(commit: Commit): Promise<Verdict>;
-  /** Called when a commit of this process has made deliveries in a partition. */
-  onDeliveries: (partition: number) => void;
 
   lives(place: { account_id: string; partition: number }): Promise<Record<string, number>>;
   list(
@@ -127,8 +125,6 @@ export interface Store {
 
   /** Deliveries of an endpoint, the newest first. */
   inbox(endpoint: Place, page: { before?: number | undefined; limit: number }): Promise<InboxEntry[]>;
-  /** Records of a collection by their ids, in that order; null where there is none. */
-  records(place: Place, collection: string, ids: string[]): Promise<(Uint8Array | null)[]>;
   /** Leases endpoints that are to be looked at: they come back at `again_ms` unless their own commits say otherwise. */
   leaseEndpoints(partition: number, due: { now_ms: number; again_ms: number; limit: number }): Promise<string[]>;
   /** How many endpoints are due, and since when the longest waits. */

@@ -30,7 +30,7 @@ export class Subscribers {
   readonly #changed = new Set<string>();
   /** Versions that must still hold when the commit arrives, by account. */
   readonly relied_on = new Map<string, string>();
-  delivered = false;
+  readonly delivered_to = new Set<string>();
 
   constructor(known?: LRUCache<string, Subscriptions>) {
     this.#known = known;
@@ -42,8 +42,10 @@ export class Subscribers {
     const { closed, endpoints } = this.#presentOf(account_id);
     if (closed) return [];
     const found = [...endpoints].filter(([, { topics }]) => topics.length === 0 || topics.includes(type));
-    if (found.length > 0) this.delivered = true;
-    return found.map(([endpoint_id, { generation }]) => ({ endpoint_id, generation }));
+    return found.map(([endpoint_id, { generation }]) => {
+      this.delivered_to.add(endpoint_id);
+      return { endpoint_id, generation };
+    });
   }
 
   change(account_id: string, version: string, change: (present: Subscriptions) => void): void {

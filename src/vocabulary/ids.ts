@@ -3,8 +3,8 @@
  *
  *   48 bits time │ version │ 12 random │ variant │ 22 random │ 32 part number │ 8 partition
  *
- * The part number is 0 for everything but a chunk and a private workspace. A chunk's other bits are its stream's, a
- * private workspace's its account's: whoever holds such an id finds the owner without any index.
+ * The part number is 0 for everything but a chunk, a delivery and a private workspace. A chunk's other bits are its
+ * stream's, a delivery's its endpoint's, a private workspace's its account's: whoever holds such an id finds the owner without any index.
  */
 export const PARTITIONS = 256;
 
@@ -52,6 +52,17 @@ export function privateWorkspaceId(account_id: string, number: number): string {
 export function ownerOfPrivateWorkspace(workspace_id: string): { account_id: string; number: number } | null {
   const part = ownerOfPart(workspace_id);
   return part === null ? null : { account_id: part.owner_id, number: part.number };
+}
+
+/** The id of an endpoint's delivery; `sequence` is its event's. Both lead to the endpoint. */
+export function deliveryId(endpoint_id: string, sequence: number): string {
+  return partId(endpoint_id, sequence);
+}
+
+/** The endpoint and number behind a delivery's id; null for an id that is no delivery's. */
+export function endpointOfDelivery(delivery_id: string): { endpoint_id: string; sequence: number } | null {
+  const part = ownerOfPart(delivery_id);
+  return part === null ? null : { endpoint_id: part.owner_id, sequence: part.number };
 }
 
 function partId(owner_id: string, number: number): string {

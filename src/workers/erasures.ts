@@ -4,7 +4,7 @@ import type { Job } from '../../actors/actor.js';
 import { appSessionList } from '../../actors/app_session.js';
 import { BINDINGS } from '../../actors/binding.js';
 import { browserSessionList } from '../../actors/browser_session.js';
-import { ENDPOINTS } from '../../actors/endpoint.js';
+import { ENDPOINTS } from '../../actors/endpoint_state.js';
 import type { EraseMessage } from '../../actors/erase.js';
 import { grantList } from '../../actors/grant.js';
 import { streamFolder } from '../blobs/blob_keys.js';

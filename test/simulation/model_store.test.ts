@@ -153,7 +153,13 @@ class Script {
           ? { write: 'drop_collection', collection }
           : { write: 'delist', account_id, list: 'l', member };
       case 5:
-        return { write: 'event', account_id, type: random.pick(TYPES), body: `{"n":${random.below(9)}}` };
+        return {
+          write: 'event',
+          account_id,
+          type: random.pick(TYPES),
+          body: `{"n":${random.below(9)}}`,
+          delivered: true,
+        };
       case 6:
         return { write: 'tell', body: value };
       case 7:

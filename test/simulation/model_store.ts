@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import type { Address, FactRequest, RangeRequest } from '../../actors/actor.js';
+import type { Address, FactRequest, InboxEntry, RangeRequest, Subscription } from '../../actors/actor.js';
 import { keysOf } from '../../src/store/partitions.js';
 import type {
   Commit,
@@ -65,8 +65,14 @@ export class ModelStore implements Store {
   readonly #contents = new Map<string, Map<string, Uint8Array>>();
   readonly #lives = new Map<string, Map<string, number>>();
   readonly #logs = new Map<string, EventLog>();
+  /** Who gets an account's events, by account. */
+  readonly #subscriptions = new Map<string, { closed: boolean; endpoints: Map<string, Subscription> }>();
+  /** Deliveries as events made them, by endpoint. */
+  readonly #inboxes = new Map<string, InboxEntry[]>();
   readonly #outboxes = new Map<number, Outbox>();
   readonly #aside = new Map<number, Map<string, Uint8Array>>();
+  /** Called when a commit has made deliveries to these endpoints. */
+  onDeliveries: (endpoint_ids: ReadonlySet<string>) => void = () => {};
   onApplied: (applied: Applied) => void = () => {};
 
   constructor(draw_log_epoch: () => string, redis_now: () => number = () => 0) {
@@ -89,6 +95,12 @@ export class ModelStore implements Store {
   async facts({ address, partition }: Place, requests: FactRequest[]): Promise<FactRow[]> {
     const keys = keysOf(partition);
     return requests.map((request) => {
+      if ('inbox' in request) {
+        const { after, limit } = request.inbox;
+        const entries = this.#inboxes.get(keys.inbox(address.id)) ?? [];
+        const behind = entries.filter(({ sequence }) => sequence > after).slice(0, limit);
+        return { request, value: null, rows: [], inbox: { entries: behind, last: entries.at(-1)?.sequence ?? 0 } };
+      }
       const records = this.#records.get(keys.records(address, request.collection));
       if ('id' in request) return { request, value: records?.get(request.id) ?? null, rows: [] };
       const rows: StoredRow[] = [];
@@ -124,7 +136,9 @@ export class ModelStore implements Store {
       snapshot: Uint8Array.from(commit.snapshot),
       expires_at_ms: commit.mode === 'put' ? null : this.#redis_now() + HEADER_MS[commit.mode],
     });
-    for (const write of commit.writes) this.#write(place, write, { now_ms: commit.now_ms, log_epoch });
+    const delivered_to = new Set<string>();
+    for (const write of commit.writes) this.#write(place, write, { now_ms: commit.now_ms, log_epoch, delivered_to });
+    if (delivered_to.size > 0) this.onDeliveries(delivered_to);
     this.onApplied({ place, version, before: found?.snapshot ?? null, commit });
     return { verdict: 'applied', version };
   }
@@ -148,7 +162,7 @@ export class ModelStore implements Store {
   #write(
     { address, partition }: Place,
     write: Write,
-    { now_ms, log_epoch }: { now_ms: number; log_epoch: string },
+    turn: { now_ms: number; log_epoch: string; delivered_to: Set<string> },
   ): void {
     const keys = keysOf(partition);
     switch (write.write) {
@@ -166,7 +180,36 @@ export class ModelStore implements Store {
         this.#sorted.delete(keys.order(address, write.collection));
         return;
       case 'event':
-        this.#append(keys.log(write.account_id), write, { now_ms, log_epoch });
+        this.#append(partition, write, turn);
+        return;
+      case 'subscribe':
+        this.#subscriptionsOf(write.account_id).endpoints.set(write.endpoint_id, write.subscription);
+        return;
+      case 'unsubscribe':
+        this.#subscriptionsOf(write.account_id).endpoints.delete(write.endpoint_id);
+        return;
+      case 'subscriptions':
+        if (write.become === 'gone') this.#subscriptions.delete(write.account_id);
+        else this.#subscriptionsOf(write.account_id).closed = write.become === 'closed';
+        return;
+      case 'wake': {
+        const wake = under(this.#sorted, keys.wake);
+        const last = this.#inboxes.get(keys.inbox(address.id))?.at(-1)?.sequence ?? 0;
+        const at_ms = last > write.seen ? Math.min(write.at_ms ?? turn.now_ms, turn.now_ms) : write.at_ms;
+        if (at_ms === null) wake.delete(address.id);
+        else wake.set(address.id, at_ms);
+        return;
+      }
+      case 'trim_inbox': {
+        const entries = this.#inboxes.get(keys.inbox(address.id)) ?? [];
+        this.#inboxes.set(
+          keys.inbox(address.id),
+          entries.filter(({ sequence }) => sequence >= write.before),
+        );
+        return;
+      }
+      case 'drop_inbox':
+        this.#inboxes.delete(keys.inbox(address.id));
         return;
       case 'tell': {
         const outbox = this.#outbox(partition);
@@ -195,6 +238,7 @@ export class ModelStore implements Store {
       }
       case 'drop_log':
         this.#logs.delete(keys.log(write.account_id));
+        this.#sorted.get(keys.oldestEvents)?.delete(write.account_id);
         return;
       case 'queue': {
         const queue = keys.queue(write.queue);
@@ -208,10 +252,12 @@ export class ModelStore implements Store {
   }
 
   #append(
-    key: string,
-    { type, body }: { type: string; body: string },
-    { now_ms, log_epoch }: { now_ms: number; log_epoch: string },
+    partition: number,
+    { account_id, type, body, delivered }: Extract<Write, { write: 'event' }>,
+    { now_ms, log_epoch, delivered_to }: { now_ms: number; log_epoch: string; delivered_to: Set<string> },
   ): void {
+    const keys = keysOf(partition);
+    const key = keys.log(account_id);
     let log = this.#logs.get(key);
     if (log === undefined) {
       log = { epoch: log_epoch, last_ms: 0, sequence: 0, of_type: new Map(), entries: [] };
@@ -222,6 +268,31 @@ export class ModelStore implements Store {
     const id = `${log.last_ms}-${log.sequence}`;
     log.of_type.set(type, id);
     log.entries.push({ id, type, body });
+    const oldest = under(this.#sorted, keys.oldestEvents);
+    if (!oldest.has(account_id)) oldest.set(account_id, log.last_ms);
+    const { closed, endpoints } = this.#subscriptionsOf(account_id);
+    if (!delivered || closed) return;
+    for (const [endpoint_id, { topics, generation }] of endpoints) {
+      if (topics.length > 0 && !topics.includes(type)) continue;
+      const life = this.#lives.get(keys.lives(account_id))?.get('account') ?? 0;
+      const inbox = this.#inboxes.get(keys.inbox(endpoint_id)) ?? [];
+      const entry = { log_id: id, life, generation, type: type as InboxEntry['type'] };
+      const newest = inbox.at(-1)?.sequence ?? 0;
+      inbox.push({ sequence: log.sequence > newest ? log.sequence : newest + 1, ...entry });
+      this.#inboxes.set(keys.inbox(endpoint_id), inbox);
+      const wake = under(this.#sorted, keys.wake);
+      wake.set(endpoint_id, Math.min(wake.get(endpoint_id) ?? now_ms, now_ms));
+      delivered_to.add(endpoint_id);
+    }
+  }
+
+  #subscriptionsOf(account_id: string): { closed: boolean; endpoints: Map<string, Subscription> } {
+    let found = this.#subscriptions.get(account_id);
+    if (found === undefined) {
+      found = { closed: false, endpoints: new Map() };
+      this.#subscriptions.set(account_id, found);
+    }
+    return found;
   }
 
   #outbox(partition: number): Outbox {
@@ -320,6 +391,48 @@ export class ModelStore implements Store {
 
   async removeSetAside(partition: number, name: string): Promise<void> {
     this.#aside.get(partition)?.delete(name);
+  }
+
+  async inbox(
+    { address, partition }: Place,
+    { before = Number.POSITIVE_INFINITY, limit }: { before?: number | undefined; limit: number },
+  ): Promise<InboxEntry[]> {
+    const entries = this.#inboxes.get(keysOf(partition).inbox(address.id)) ?? [];
+    return entries
+      .filter(({ sequence }) => sequence < before)
+      .reverse()
+      .slice(0, limit);
+  }
+
+  async leaseEndpoints(
+    partition: number,
+    { now_ms, again_ms, limit }: { now_ms: number; again_ms: number; limit: number },
+  ): Promise<string[]> {
+    const { wake } = keysOf(partition);
+    const due = this.#inOrder(wake).filter(({ order }) => order <= now_ms);
+    return due.slice(0, limit).map(({ member }) => {
+      this.#sorted.get(wake)?.set(member, again_ms);
+      return member;
+    });
+  }
+
+  async endpointsDue(partition: number, now_ms: number): Promise<{ count: number; oldest_ms: number | null }> {
+    const due = this.#inOrder(keysOf(partition).wake).filter(({ order }) => order <= now_ms);
+    return { count: due.length, oldest_ms: due[0]?.order ?? null };
+  }
+
+  async accountsWithEventsBefore(partition: number, before_ms: number, limit: number): Promise<string[]> {
+    const oldest = this.#inOrder(keysOf(partition).oldestEvents).filter(({ order }) => order < before_ms);
+    return oldest.slice(0, limit).map(({ member }) => member);
+  }
+
+  async trimEvents({ account_id, partition }: AccountPlace, before_ms: number): Promise<void> {
+    const keys = keysOf(partition);
+    const log = this.#logs.get(keys.log(account_id));
+    if (log !== undefined) log.entries = log.entries.filter(({ id }) => Number.parseInt(id, 10) >= before_ms);
+    const [oldest] = log?.entries ?? [];
+    if (oldest === undefined) this.#sorted.get(keys.oldestEvents)?.delete(account_id);
+    else under(this.#sorted, keys.oldestEvents).set(account_id, Number.parseInt(oldest.id, 10));
   }
 
   async logHead({ account_id, partition }: AccountPlace, type: string | null): Promise<LogHead | null> {

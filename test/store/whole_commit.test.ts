@@ -25,17 +25,17 @@ t.test('a commit is refused as a whole', async (t) => {
     {
       title: 'a log of another type',
       spoil: () => redis.set(keys.log(account_id), 'x'),
-      write: { write: 'event', account_id, type: 'account.updated', body: '{}' },
+      write: { write: 'event', account_id, type: 'account.updated', body: '{}', delivered: true },
     },
     {
       title: 'a head of a log of another type',
       spoil: () => redis.set(keys.logHead(account_id), 'x'),
-      write: { write: 'event', account_id, type: 'account.updated', body: '{}' },
+      write: { write: 'event', account_id, type: 'account.updated', body: '{}', delivered: true },
     },
     {
       title: 'a head of a log that has no number',
       spoil: () => redis.hset(keys.logHead(account_id), 'sequence', 'x'),
-      write: { write: 'event', account_id, type: 'account.updated', body: '{}' },
+      write: { write: 'event', account_id, type: 'account.updated', body: '{}', delivered: true },
     },
     {
       title: 'a count of the outbox with a fraction',
@@ -71,7 +71,7 @@ t.test('a commit is refused as a whole', async (t) => {
     await redis.xadd(keys.log(account_id), '99999999999999-7', 't', 'x', 'b', 'x');
     await redis.xadd(keys.outbox, '99-0', 'b', 'x');
     const writes: Write[] = [
-      { write: 'event', account_id, type: 'account.updated', body: '{}' },
+      { write: 'event', account_id, type: 'account.updated', body: '{}', delivered: true },
       { write: 'tell', body: VALUE },
     ];
     for (const version of [1, 2]) {

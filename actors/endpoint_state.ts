@@ -1,0 +1,83 @@
+import type { EventType } from '../src/vocabulary/event_types.js';
+import { LIMITS } from '../src/vocabulary/limits.js';
+import type { Claim } from './delivery.js';
+
+/**
+ * A destination of an account's events. Deliveries come into its inbox with the events themselves; from there it hands
+ * them out, a few at a time, and takes what came of them: all that is counted is counted here, one turn after the other.
+ *
+ * A delivery lies in one of four places: still in the inbox behind `taken`; among `claims`, while somebody posts it; in
+ * the collection of its batch, while it waits to be tried again; in `ended`. A batch is what was born under one
+ * generation of the endpoint and one life of the account: when either moves on, whatever has not ended is cancelled
+ * where it lies. Interface: "Endpoint status" and "Delivery to endpoints"; choices: "Events and webhooks"; design section 7.
+ */
+export type Endpoint = NewEndpoint & {
+  standing: Standing;
+  /** Deliveries in a row that ended as failed. */
+  failure_count: number;
+  last_success_at_ms: number | null;
+  /** Raised by disabling: deliveries of an earlier one are cancelled. */
+  generation: number;
+  /** The account's life that deliveries are born under, as last seen. */
+  life: number;
+  /** The inbox up to this number has been taken up. */
+  taken: number;
+  claims: Claim[];
+  /** Deliveries in the collection of the present batch. */
+  waiting: number;
+  /** Collections of batches that were cancelled with something in them. */
+  cancelled: { batch: string; at_ms: number }[];
+  /** Attempts in a row that failed in a way that passes; from a certain number on the endpoint is spared. */
+  passing_failures: number;
+  /** While it is spared: not before this. */
+  probe_at_ms: number;
+};
+
+export type NewEndpoint = {
+  account_id: string;
+  url: string;
+  /** All when empty. */
+  topics: EventType[];
+  /** The signing key, sealed with the server key. */
+  sealed_secret: Uint8Array;
+  created_at_ms: number;
+};
+
+export type Standing =
+  | { status: 'active'; since_ms: number }
+  | { status: 'paused' }
+  | { status: 'disabled'; reason: typeof TOO_MANY_FAILURES | null };
+
+/** List of an account. */
+export const ENDPOINTS = 'endpoints';
+/** Collection: deliveries that have ended, by number, in the order of their ends. */
+export const ENDED = 'ended';
+export const TOO_MANY_FAILURES = 'consecutive_failures';
+
+/** The collection of the deliveries of one batch that wait to be tried again, in the order in which they are due. */
+export function batchOf({ generation, life }: { generation: number; life: number }): string {
+  return `waiting:${generation}.${life}`;
+}
+
+/** Whether it is left alone but for one probe at a time. */
+export function isSpared({ passing_failures }: Endpoint): boolean {
+  return passing_failures >= LIMITS.endpoint_spared_after;
+}
+
+/** Whatever has not ended is cancelled by it, however much that is. */
+export function disabled(
+  state: Endpoint,
+  { reason, last, now_ms }: { reason: typeof TOO_MANY_FAILURES | null; last: number; now_ms: number },
+): Endpoint {
+  const next = newBatch(state, { generation: state.generation + 1, life: state.life }, now_ms);
+  return { ...next, standing: { status: 'disabled', reason }, taken: Math.max(last, state.taken) };
+}
+
+export function newBatch(state: Endpoint, born: { generation: number; life: number }, now_ms: number): Endpoint {
+  const left = state.waiting > 0 ? [{ batch: batchOf(state), at_ms: now_ms }] : [];
+  return { ...state, ...born, waiting: 0, cancelled: [...state.cancelled, ...left] };
+}
+
+export function leaseEndsAt({ claims }: Endpoint): number | null {
+  return claims.length === 0 ? null : Math.min(...claims.map(({ lease_until_ms }) => lease_until_ms));
+}

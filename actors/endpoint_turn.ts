@@ -1,0 +1,297 @@
+import { LIMITS } from '../src/vocabulary/limits.js';
+import { unreachable } from '../src/vocabulary/refusals.js';
+import { backoffMs, probeMs } from '../src/vocabulary/webhooks.js';
+import type { Decision, Effect, Facts, InboxEntry } from './actor.js';
+import {
+  type Attempt,
+  type AttemptResult,
+  type Claim,
+  deadlineMs,
+  type EndedDelivery,
+  eventMs,
+  type WaitingDelivery,
+} from './delivery.js';
+import {
+  batchOf,
+  disabled,
+  ENDED,
+  type Endpoint,
+  isSpared,
+  leaseEndsAt,
+  newBatch,
+  TOO_MANY_FAILURES,
+} from './endpoint_state.js';
+
+/** From who posts: what came of earlier claims, and how many more it would take. */
+export type WorkMessage = {
+  type: 'work';
+  /** The account's present life; the commit is guarded by it. */
+  life: number;
+  results: AttemptResult[];
+  /** As many tokens as claims are wanted, each drawn at random. */
+  tokens: string[];
+  /** From 0 to 1, drawn at random. */
+  jitter: number;
+  /** To the owner, should this disable the endpoint; it is asked for when it is needed. */
+  mail?: { mail_id: string; sealed: Uint8Array };
+};
+
+export type Work =
+  | {
+      claims: Claim[];
+      /** Results that came too late to count: somebody else has the delivery by now. */
+      late: number;
+      /** When there is something to do again; null while there is nothing. */
+      next_at_ms: number | null;
+      disabled: boolean;
+      ended: { outcome: EndedDelivery['outcome']; event_ms: number }[];
+    }
+  /** The same again, with the mail. */
+  | { mail_needed: true; account_id: string; url: string };
+
+/** Looked at in one turn. */
+export const LOOKED_AT_MAX = 64;
+/** A worker without free slots is not the only one: others may look after so long. */
+const NO_SLOTS_MS = 5_000;
+const CANCELLED_BATCHES_MAX = 32;
+
+/** One turn of work: what came back, what was lost, what is claimed next. */
+export class Turn {
+  #state: Endpoint;
+  readonly #message: WorkMessage;
+  readonly #facts: Facts;
+  readonly #now_ms: number;
+  readonly #last: number;
+  /** Where those wait that were loaded. */
+  readonly #batch: string;
+  readonly #effects: Effect[] = [];
+  readonly #claimed: Claim[] = [];
+  readonly #ended: { outcome: EndedDelivery['outcome']; event_ms: number }[] = [];
+  /** When the next of those that wait is due, as far as this turn has seen. */
+  #due_at_ms = Number.POSITIVE_INFINITY;
+  #late = 0;
+  #is_disabled_now = false;
+
+  constructor(state: Endpoint, message: WorkMessage, { facts, now_ms }: { facts: Facts; now_ms: number }) {
+    this.#state = message.life === state.life ? state : newBatch(state, { ...state, life: message.life }, now_ms);
+    this.#message = message;
+    this.#facts = facts;
+    this.#now_ms = now_ms;
+    this.#last = facts.inbox().last;
+    this.#batch = batchOf(this.#state);
+  }
+
+  decide(): Decision<Endpoint, Work> {
+    for (const result of this.#message.results) this.#take(result);
+    this.#takeBackLost();
+    this.#claim();
+    this.#dropOldBatches();
+    const { account_id, url } = this.#state;
+    if (this.#is_disabled_now) {
+      const { mail } = this.#message;
+      if (mail === undefined) return { reply: { mail_needed: true, account_id, url } };
+      this.#effects.push(
+        { effect: 'unsubscribe', account_id, endpoint_id: this.#facts.self },
+        { effect: 'mail', ...mail, give_up_at_ms: this.#now_ms + LIMITS.mail_retried_ms },
+      );
+    }
+    const next_at_ms = this.#nextAt();
+    return {
+      reply: {
+        claims: this.#claimed,
+        late: this.#late,
+        next_at_ms,
+        disabled: this.#is_disabled_now,
+        ended: this.#ended,
+      },
+      next: this.#state,
+      effects: [...this.#effects, { effect: 'wake', at_ms: next_at_ms, seen: this.#last }],
+    };
+  }
+
+  #set(change: Partial<Endpoint>): void {
+    this.#state = { ...this.#state, ...change };
+  }
+
+  #take({ sequence, token, attempt, verdict, retry_after_ms }: AttemptResult): void {
+    const claim = this.#state.claims.find((one) => one.sequence === sequence && one.token === token);
+    if (claim === undefined) {
+      this.#late += 1;
+      return;
+    }
+    this.#release(claim);
+    const attempts = [...claim.attempts, attempt];
+    if (!this.#isPresent(claim)) {
+      this.#end(claim, attempts, 'cancelled');
+      return;
+    }
+    switch (verdict) {
+      case 'accepted':
+        this.#set({
+          failure_count: 0,
+          last_success_at_ms: attempt.attempted_at_ms + (attempt.duration_ms ?? 0),
+          passing_failures: 0,
+          probe_at_ms: 0,
+        });
+        this.#end(claim, attempts, 'succeeded');
+        return;
+      case 'refused':
+        this.#end(claim, attempts, 'failed');
+        this.#countFailure();
+        return;
+      case 'void':
+        this.#end(claim, attempts, 'failed');
+        return;
+      case 'passing': {
+        const passing_failures = this.#state.passing_failures + 1;
+        const { jitter } = this.#message;
+        this.#set({ passing_failures });
+        if (isSpared(this.#state)) this.#set({ probe_at_ms: this.#now_ms + probeMs(passing_failures, jitter) });
+        const delay_ms = Math.max(backoffMs(attempts.length, jitter), retry_after_ms ?? 0);
+        this.#tryAgain(claim, attempts, this.#now_ms + delay_ms);
+        return;
+      }
+      default:
+        unreachable(verdict);
+    }
+  }
+
+  /** Whoever had claimed these has not come back in time: nobody knows whether they were posted. */
+  #takeBackLost(): void {
+    for (const claim of this.#state.claims.filter(({ lease_until_ms }) => lease_until_ms <= this.#now_ms)) {
+      this.#release(claim);
+      const lost: Attempt = {
+        attempted_at_ms: claim.claimed_at_ms,
+        status_code: null,
+        reason: null,
+        error: 'interrupted',
+        duration_ms: null,
+      };
+      const attempts = [...claim.attempts, lost];
+      if (this.#isPresent(claim)) this.#tryAgain(claim, attempts, this.#now_ms);
+      else this.#end(claim, attempts, 'cancelled');
+    }
+  }
+
+  #tryAgain(entry: InboxEntry, attempts: Attempt[], at_ms: number): void {
+    if (attempts.length >= LIMITS.delivery_attempts_max || at_ms >= deadlineMs(entry)) {
+      this.#end(entry, attempts, 'failed');
+      this.#countFailure();
+      return;
+    }
+    const value: WaitingDelivery = { ...entryOf(entry), attempts, due_at_ms: at_ms };
+    this.#effects.push({
+      effect: 'put',
+      collection: batchOf(entry),
+      id: String(entry.sequence),
+      value,
+      order: at_ms,
+    });
+    this.#set({ waiting: this.#state.waiting + 1 });
+    this.#due_at_ms = Math.min(this.#due_at_ms, at_ms);
+  }
+
+  /** Takes up what is due, whatever has waited longest first, until there are enough claims. */
+  #claim(): void {
+    const waiting = this.#facts.range<WaitingDelivery>(this.#batch);
+    const { entries } = this.#facts.inbox();
+    const tokens = [...this.#message.tokens];
+    let [at_waiting, at_inbox] = [0, 0];
+    while (this.#state.standing.status === 'active' && this.#room() > 0 && tokens.length > 0) {
+      const row = waiting[at_waiting];
+      const entry = entries[at_inbox];
+      const due_at_ms = row?.order ?? Number.POSITIVE_INFINITY;
+      const since_ms = entry === undefined ? Number.POSITIVE_INFINITY : eventMs(entry);
+      if (row !== undefined && due_at_ms <= this.#now_ms && due_at_ms <= since_ms) {
+        at_waiting += 1;
+        this.#effects.push({ effect: 'drop', collection: batchOf(row.value), id: row.id });
+        this.#set({ waiting: this.#state.waiting - 1 });
+        this.#claimOne(row.value, row.value.attempts, tokens);
+      } else if (entry !== undefined) {
+        at_inbox += 1;
+        this.#set({ taken: entry.sequence });
+        if (this.#isPresent(entry)) this.#claimOne(entry, [], tokens);
+      } else break;
+    }
+    // What is left of those that were looked at; one put back in this turn is counted where it was put.
+    const next = waiting[at_waiting];
+    if (next !== undefined) this.#due_at_ms = Math.min(this.#due_at_ms, next.order);
+    else if (at_waiting === LOOKED_AT_MAX) this.#due_at_ms = this.#now_ms;
+  }
+
+  #claimOne(entry: InboxEntry, attempts: Attempt[], tokens: string[]): void {
+    if (this.#now_ms >= deadlineMs(entry)) {
+      // Its time ran out. That counts, unless it had before the endpoint was set active and the count began.
+      if (attempts.length > 0) this.#end(entry, attempts, 'failed');
+      const { standing } = this.#state;
+      if (standing.status === 'active' && deadlineMs(entry) > standing.since_ms) this.#countFailure();
+      return;
+    }
+    const claim: Claim = {
+      ...entryOf(entry),
+      attempts,
+      token: tokens.shift() as string,
+      claimed_at_ms: this.#now_ms,
+      lease_until_ms: this.#now_ms + LIMITS.delivery_lease_ms,
+    };
+    this.#claimed.push(claim);
+    this.#set({ claims: [...this.#state.claims, claim] });
+  }
+
+  /** How many more may be in flight. */
+  #room(): number {
+    const { claims, probe_at_ms } = this.#state;
+    if (!isSpared(this.#state)) return LIMITS.endpoint_in_flight_max - claims.length;
+    return claims.length === 0 && this.#now_ms >= probe_at_ms ? 1 : 0;
+  }
+
+  #isPresent({ generation, life }: InboxEntry): boolean {
+    return generation === this.#state.generation && life === this.#state.life;
+  }
+
+  #release(claim: Claim): void {
+    this.#set({ claims: this.#state.claims.filter((one) => one !== claim) });
+  }
+
+  #end(entry: InboxEntry, attempts: Attempt[], outcome: EndedDelivery['outcome']): void {
+    const value: EndedDelivery = { ...entryOf(entry), attempts, outcome, ended_at_ms: this.#now_ms };
+    this.#effects.push({ effect: 'put', collection: ENDED, id: String(entry.sequence), value, order: this.#now_ms });
+    this.#ended.push({ outcome, event_ms: eventMs(entry) });
+  }
+
+  #countFailure(): void {
+    this.#set({ failure_count: this.#state.failure_count + 1 });
+    const { failure_count, standing } = this.#state;
+    if (failure_count < LIMITS.endpoint_failures_max || standing.status !== 'active') return;
+    this.#state = disabled(this.#state, { reason: TOO_MANY_FAILURES, last: this.#last, now_ms: this.#now_ms });
+    this.#is_disabled_now = true;
+  }
+
+  #dropOldBatches(): void {
+    const { cancelled } = this.#state;
+    const too_many = cancelled.slice(0, Math.max(0, cancelled.length - CANCELLED_BATCHES_MAX));
+    for (const { batch } of too_many) this.#effects.push({ effect: 'drop_all', collection: batch });
+    if (too_many.length > 0) this.#set({ cancelled: cancelled.slice(too_many.length) });
+  }
+
+  /** When there is something to do, should nothing happen before. */
+  #nextAt(): number | null {
+    const lease_ends_at = leaseEndsAt(this.#state) ?? Number.POSITIVE_INFINITY;
+    const { standing, taken, claims, probe_at_ms } = this.#state;
+    let at_ms = Number.POSITIVE_INFINITY;
+    if (standing.status === 'active') {
+      at_ms = taken < this.#last ? this.#now_ms : Math.max(this.#due_at_ms, this.#now_ms);
+      const in_flight_max = isSpared(this.#state) ? 1 : LIMITS.endpoint_in_flight_max;
+      if (claims.length >= in_flight_max) at_ms = lease_ends_at;
+      else if (isSpared(this.#state)) at_ms = Math.max(at_ms, probe_at_ms);
+      if (at_ms <= this.#now_ms && this.#claimed.length === this.#message.tokens.length) at_ms += NO_SLOTS_MS;
+    }
+    const next_at_ms = Math.min(at_ms, lease_ends_at);
+    return Number.isFinite(next_at_ms) ? next_at_ms : null;
+  }
+}
+
+/** What is a delivery's own, without the place that it lies in. */
+function entryOf({ sequence, log_id, life, generation, type }: InboxEntry): InboxEntry {
+  return { sequence, log_id, life, generation, type };
+}

@@ -1,0 +1,34 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import type { ServerKeys } from '../secrets/server_keys.js';
+import { LIMITS } from '../vocabulary/limits.js';
+
+const PURPOSE = 'signing secret';
+const PREFIX = 'whsec_';
+
+/** A new key for an endpoint: as its owner gets it, once, and as it rests with the endpoint. */
+export function drawSigningSecret(keys: ServerKeys): { text: string; sealed: Uint8Array } {
+  const key = randomBytes(LIMITS.endpoint_secret_bytes);
+  return { text: PREFIX + key.toString('base64'), sealed: keys.seal(PURPOSE, key) };
+}
+
+/** The key, or null when it was sealed with a server key that is gone. */
+export function openSigningSecret(keys: ServerKeys, sealed: Uint8Array): Uint8Array | null {
+  return keys.unseal(PURPOSE, sealed);
+}
+
+/** The key behind the text that an owner was given; null for anything else. */
+export function parseSigningSecret(text: string): Uint8Array | null {
+  if (!text.startsWith(PREFIX)) return null;
+  const key = Buffer.from(text.slice(PREFIX.length), 'base64');
+  return key.length === LIMITS.endpoint_secret_bytes ? key : null;
+}
+
+/** Headers that prove where a body comes from. Interface: "Delivery to endpoints". */
+export function signedHeaders(
+  key: Uint8Array,
+  { id, at_ms, body }: { id: string; at_ms: number; body: string | Uint8Array },
+): Record<'webhook-id' | 'webhook-timestamp' | 'webhook-signature', string> {
+  const timestamp = String(Math.floor(at_ms / 1000));
+  const mac = createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest('base64');
+  return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': `v1,${mac}` };
+}

@@ -1,0 +1,39 @@
+import { LIMITS } from '../vocabulary/limits.js';
+
+/** What requests in flight are counted by, beside all of them together. */
+export type SlotGroups = { account_id: string; origin: string };
+
+/** How many requests of this process are in flight, in all, for each account and to each origin. */
+export class Slots {
+  #all = 0;
+  readonly #accounts = new Map<string, number>();
+  readonly #origins = new Map<string, number>();
+
+  get taken(): number {
+    return this.#all;
+  }
+
+  free({ account_id, origin }: SlotGroups): number {
+    return Math.min(
+      LIMITS.deliveries_in_flight_max - this.#all,
+      LIMITS.account_in_flight_max - (this.#accounts.get(account_id) ?? 0),
+      LIMITS.origin_in_flight_max - (this.#origins.get(origin) ?? 0),
+    );
+  }
+
+  take({ account_id, origin }: SlotGroups, count: number): void {
+    this.#all += count;
+    add(this.#accounts, account_id, count);
+    add(this.#origins, origin, count);
+  }
+
+  giveBack(groups: SlotGroups, count: number): void {
+    this.take(groups, -count);
+  }
+}
+
+function add(counts: Map<string, number>, key: string, count: number): void {
+  const sum = (counts.get(key) ?? 0) + count;
+  if (sum === 0) counts.delete(key);
+  else counts.set(key, sum);
+}

@@ -1,0 +1,387 @@
+import { randomBytes } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import type { Logger } from 'pino';
+import type { AccountView } from '../../actors/account.js';
+import { type AttemptResult, type Claim, eventMs } from '../../actors/delivery.js';
+import type { Endpoint } from '../../actors/endpoint_state.js';
+import type { Work, WorkMessage } from '../../actors/endpoint_turn.js';
+import { drawFraction, drawId } from '../draw.js';
+import { eventView } from '../events.js';
+import { endpointDisabledMail } from '../mail/endpoint_mail.js';
+import { sealMail } from '../mail/sealed_mail.js';
+import type { Metrics } from '../runtime/metrics.js';
+import type { Runtime } from '../runtime/runtime.js';
+import type { ServerKeys } from '../secrets/server_keys.js';
+import { type Store, StoreUnavailable } from '../store/store.js';
+import { deliveryId, PARTITIONS, partitionOfId } from '../vocabulary/ids.js';
+import { LIMITS } from '../vocabulary/limits.js';
+import { isRefusal } from '../vocabulary/refusals.js';
+import { retryAfterMs, verdictOf } from '../vocabulary/webhooks.js';
+import type { Poster } from '../webhooks/poster.js';
+import { openSigningSecret, signedHeaders } from '../webhooks/signing_secret.js';
+import { type SlotGroups, Slots } from '../webhooks/slots.js';
+
+const LOOK_EVERY_MS = 1_000;
+/** An endpoint that was found due is looked at by others again after this, unless its own commits say otherwise. */
+const FOUND_MS = 5_000;
+const PER_PARTITION_MAX = 64;
+const KNOWN_MAX = 20_000;
+const TRY_AGAIN_MS = 100;
+const TRY_AGAIN_MS_MAX = 2_000;
+/** Longer than any request lasts. */
+const IDLE_MAX_MS = LIMITS.delivery_timeout_ms + 5_000;
+const USER_AGENT = 'Spool-Webhooks/1';
+
+type Parts = {
+  store: Store;
+  runtime: Runtime;
+  poster: Poster;
+  keys: ServerKeys;
+  metrics: Metrics;
+  log: Pick<Logger, 'warn' | 'error'>;
+  now: () => number;
+};
+
+/** What never changes of an endpoint, and the account's life as last seen. */
+type Known = SlotGroups & { url: URL; key: Uint8Array | null; life: number };
+
+/** One endpoint that has something under way here. */
+type Courier = {
+  endpoint_id: string;
+  known: Known | null;
+  results: AttemptResult[];
+  in_flight: number;
+  /** There may be something due. */
+  is_due: boolean;
+  is_asking: boolean;
+  is_in_line: boolean;
+  failures: number;
+  retry: NodeJS.Timeout | null;
+};
+
+/**
+ * Posts what is due. An endpoint's actor hands out deliveries and takes what came of them, both in one message, so
+ * that a busy endpoint costs a commit for several deliveries. Endpoints stand in line for slots: one that is slow
+ * holds its own few, and the others go on.
+ */
+export class DeliveryWorker {
+  readonly #parts: Parts;
+  readonly #known = new LRUCache<string, Known>({ max: KNOWN_MAX });
+  readonly #couriers = new Map<string, Courier>();
+  readonly #slots = new Slots();
+  /** Those that want a slot, each once, in turn. */
+  readonly #line: Courier[] = [];
+  #timer: NodeJS.Timeout | null = null;
+  #is_looking = false;
+  #is_stopped = false;
+  #posted = 0;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => {
+      if (!this.#is_looking) void this.#look();
+    }, LOOK_EVERY_MS);
+    this.#timer.unref();
+  }
+
+  /** Claims nothing more, and waits for what is in flight and for what came of it. */
+  async stop(): Promise<void> {
+    this.#is_stopped = true;
+    if (this.#timer !== null) clearInterval(this.#timer);
+    await this.#idle();
+    for (const { retry } of this.#couriers.values()) if (retry !== null) clearTimeout(retry);
+  }
+
+  get in_flight(): number {
+    return this.#slots.taken;
+  }
+
+  /** These have something due, as far as the caller knows. */
+  wake(endpoint_ids: Iterable<string>): void {
+    if (this.#is_stopped) return;
+    for (const endpoint_id of endpoint_ids) {
+      const courier = this.#courier(endpoint_id);
+      courier.is_due = true;
+      this.#step(courier);
+    }
+  }
+
+  /** Posts all that is due now, and gives how many requests that took. */
+  async handleDue(): Promise<number> {
+    const before = this.#posted;
+    await this.#look();
+    await this.#idle();
+    return this.#posted - before;
+  }
+
+  async #look(): Promise<void> {
+    const { store, now, log } = this.#parts;
+    this.#is_looking = true;
+    try {
+      const now_ms = now();
+      const due = { now_ms, again_ms: now_ms + FOUND_MS, limit: PER_PARTITION_MAX };
+      const found = await Promise.all(
+        Array.from({ length: PARTITIONS }, (_, partition) => store.leaseEndpoints(partition, due)),
+      );
+      this.wake(found.flat());
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) log.error({ err: error }, 'due endpoints could not be looked for');
+    } finally {
+      this.#is_looking = false;
+    }
+  }
+
+  async #idle(): Promise<void> {
+    const until = performance.now() + IDLE_MAX_MS;
+    while (this.#couriers.size > 0 && performance.now() < until) await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+
+  #courier(endpoint_id: string): Courier {
+    let courier = this.#couriers.get(endpoint_id);
+    if (courier === undefined) {
+      const known = this.#known.get(endpoint_id) ?? null;
+      courier = {
+        ...{ endpoint_id, known, results: [], in_flight: 0, failures: 0, retry: null },
+        ...{ is_due: false, is_asking: false, is_in_line: false },
+      };
+      this.#couriers.set(endpoint_id, courier);
+    }
+    return courier;
+  }
+
+  /** Does what can be done for an endpoint now; forgets it when there is nothing. */
+  #step(courier: Courier): void {
+    const { is_asking, is_in_line, retry, results, in_flight } = courier;
+    if (is_asking || is_in_line || retry !== null) return;
+    if (courier.is_due && !this.#is_stopped && in_flight < LIMITS.endpoint_in_flight_max) {
+      courier.is_in_line = true;
+      this.#line.push(courier);
+      this.#serveLine();
+    } else if (results.length > 0) void this.#turn(courier, 0);
+    else if (in_flight === 0) this.#couriers.delete(courier.endpoint_id);
+  }
+
+  /** Gives free slots to those in line, each as many as it may have; who gets none keeps its place. */
+  #serveLine(): void {
+    for (let left = this.#line.length; left > 0; left--) {
+      const courier = this.#line.shift() as Courier;
+      const { known, in_flight } = courier;
+      // Of one that is not known yet nobody can say what it may have.
+      const free = known === null ? LIMITS.endpoint_in_flight_max : this.#slots.free(known);
+      if (free <= 0 && courier.results.length === 0) {
+        this.#line.push(courier);
+        continue;
+      }
+      courier.is_in_line = false;
+      void this.#turn(courier, Math.max(0, Math.min(free, LIMITS.endpoint_in_flight_max - in_flight)));
+    }
+  }
+
+  /** Hands over what came back and takes up to `want` deliveries. Never rejects. */
+  async #turn(courier: Courier, want: number): Promise<void> {
+    courier.is_asking = true;
+    courier.is_due = false;
+    const results = courier.results.splice(0);
+    try {
+      courier.known ??= await this.#learn(courier.endpoint_id);
+      const { known } = courier;
+      if (known === null) {
+        this.#forget(courier);
+        return;
+      }
+      const granted = this.#is_stopped ? 0 : Math.max(0, Math.min(want, this.#slots.free(known)));
+      this.#slots.take(known, granted);
+      let work: Exclude<Work, { mail_needed: true }> | null;
+      try {
+        work = await this.#ask(courier.endpoint_id, known, { results, granted });
+      } catch (error) {
+        this.#slots.giveBack(known, granted);
+        throw error;
+      }
+      this.#slots.giveBack(known, granted - (work?.claims.length ?? 0));
+      if (work === null) {
+        this.#forget(courier);
+        return;
+      }
+      courier.failures = 0;
+      this.#observe(work);
+      courier.in_flight += work.claims.length;
+      for (const claim of work.claims) void this.#deliver(courier, known, claim);
+      const has_more = work.next_at_ms !== null && work.next_at_ms <= this.#parts.now();
+      const lacks_slots = work.claims.length === granted && courier.in_flight < LIMITS.endpoint_in_flight_max;
+      if (has_more || lacks_slots) courier.is_due = true;
+    } catch (error) {
+      courier.is_due = true;
+      this.#tryAgain(courier, results, error);
+    } finally {
+      courier.is_asking = false;
+    }
+    this.#step(courier);
+    this.#serveLine();
+  }
+
+  /** Storage is away, or too much waits: what came back is kept as long as it counts. */
+  #tryAgain(courier: Courier, results: AttemptResult[], error: unknown): void {
+    const { log, now } = this.#parts;
+    if (!(error instanceof StoreUnavailable))
+      log.error({ err: error }, 'deliveries of an endpoint could not be dealt with');
+    const counts_from_ms = now() - LIMITS.delivery_lease_ms;
+    courier.results.unshift(...results.filter(({ attempt }) => attempt.attempted_at_ms > counts_from_ms));
+    if (this.#is_stopped && courier.results.length === 0) courier.is_due = false;
+    courier.failures += 1;
+    const pause_ms = Math.min(TRY_AGAIN_MS_MAX, TRY_AGAIN_MS * 2 ** courier.failures) * (0.5 + drawFraction() / 2);
+    courier.retry = setTimeout(() => {
+      courier.retry = null;
+      this.#step(courier);
+    }, pause_ms);
+  }
+
+  /** There is no such endpoint any more. */
+  #forget(courier: Courier): void {
+    this.#known.delete(courier.endpoint_id);
+    courier.known = null;
+    courier.results = [];
+    courier.is_due = false;
+  }
+
+  /** What it takes to deliver to an endpoint; null when there is none. */
+  async #learn(endpoint_id: string): Promise<Known | null> {
+    const { runtime, keys } = this.#parts;
+    const endpoint = await runtime.ask<Endpoint>({ kind: 'endpoint', id: endpoint_id }, { type: 'view' });
+    if (isRefusal(endpoint)) {
+      if (endpoint.refused === 'NOT_FOUND') return null;
+      throw new StoreUnavailable(`endpoint: ${endpoint.message}`);
+    }
+    const { account_id, sealed_secret } = endpoint;
+    const url = new URL(endpoint.url);
+    const key = openSigningSecret(keys, sealed_secret);
+    const known = { account_id, origin: url.origin, url, key, life: await this.#life(account_id) };
+    this.#known.set(endpoint_id, known);
+    return known;
+  }
+
+  async #life(account_id: string): Promise<number> {
+    const { account = 0 } = await this.#parts.store.lives({ account_id, partition: partitionOfId(account_id) });
+    return account;
+  }
+
+  /** One turn of the endpoint's actor; null when there is none. */
+  async #ask(
+    endpoint_id: string,
+    known: Known,
+    { results, granted }: { results: AttemptResult[]; granted: number },
+  ): Promise<Exclude<Work, { mail_needed: true }> | null> {
+    const { runtime } = this.#parts;
+    let mail: WorkMessage['mail'];
+    for (let tries = 0; tries < 4; tries++) {
+      const { account_id, life } = known;
+      const tokens = Array.from({ length: granted }, () => randomBytes(9).toString('base64url'));
+      const message: WorkMessage = {
+        type: 'work',
+        life,
+        results,
+        tokens,
+        jitter: drawFraction(),
+        ...(mail && { mail }),
+      };
+      const guards = [{ guard: 'life' as const, account_id, life: 'account', value: life }];
+      const work = await runtime.ask<Work>({ kind: 'endpoint', id: endpoint_id }, message, guards);
+      if (isRefusal(work)) {
+        if (work.refused === 'NOT_FOUND') return null;
+        // The account was deleted or restored meanwhile: what came back is counted under its present life.
+        if (work.refused === 'UNAUTHORIZED') known.life = await this.#life(account_id);
+        else if (work.refused === 'UNAVAILABLE') throw new StoreUnavailable(`endpoint: ${work.message}`);
+        else throw new Error(`endpoint: ${work.message}`);
+      } else if ('mail_needed' in work) {
+        mail = await this.#disabledMail(endpoint_id, work);
+      } else return work;
+    }
+    throw new StoreUnavailable('endpoint: it changes all the time');
+  }
+
+  async #disabledMail(endpoint_id: string, { account_id, url }: { account_id: string; url: string }) {
+    const { runtime, keys, now } = this.#parts;
+    const account = await runtime.ask<AccountView>({ kind: 'account', id: account_id }, { type: 'view' });
+    if (isRefusal(account)) throw new StoreUnavailable(`account: ${account.message}`);
+    const { host } = new URL(url);
+    const failures = LIMITS.endpoint_failures_max;
+    return {
+      mail_id: drawId({ partition: 0, now_ms: now() }),
+      sealed: sealMail(keys, endpointDisabledMail({ to: account.email, host, endpoint_id, failures })),
+    };
+  }
+
+  /** Posts one delivery and brings its result. Never rejects. */
+  async #deliver(courier: Courier, known: Known, claim: Claim): Promise<void> {
+    const { metrics, log } = this.#parts;
+    try {
+      const result = await this.#post(courier.endpoint_id, known, claim);
+      metrics.delivery_attempts.inc({ verdict: result.verdict, error: result.attempt.error ?? 'none' });
+      courier.results.push(result);
+    } catch (error) {
+      // Its lease runs out, and it comes again.
+      if (!(error instanceof StoreUnavailable)) log.error({ err: error }, 'a delivery could not be posted');
+    }
+    this.#posted += 1;
+    courier.in_flight -= 1;
+    courier.is_due = true;
+    this.#slots.giveBack(known, 1);
+    this.#step(courier);
+    this.#serveLine();
+  }
+
+  async #post(endpoint_id: string, { account_id, url, key }: Known, claim: Claim): Promise<AttemptResult> {
+    const { store, poster, metrics, now } = this.#parts;
+    const { sequence, token, log_id } = claim;
+    const place = { account_id, partition: partitionOfId(account_id) };
+    const [event] = await store.events(place, { from: log_id, to: log_id, descending: false, limit: 1 });
+    const attempted_at_ms = now();
+    const unsent = { sequence, token, verdict: 'void' as const, retry_after_ms: null };
+    const nothing = { attempted_at_ms, status_code: null, reason: null, duration_ms: null };
+    if (key === null) return { ...unsent, attempt: { ...nothing, error: 'secret_unreadable' } };
+    let body: string;
+    try {
+      if (event === undefined) throw new Error('the event is gone');
+      body = JSON.stringify(eventView(event));
+    } catch {
+      return { ...unsent, attempt: { ...nothing, error: 'event_unreadable' } };
+    }
+    if (claim.attempts.length === 0)
+      metrics.delivery_first_attempt.observe(Math.max(0, attempted_at_ms - eventMs(claim)) / 1000);
+    const signed = signedHeaders(key, { id: deliveryId(endpoint_id, sequence), at_ms: attempted_at_ms, body });
+    const headers = { 'content-type': 'application/json', 'user-agent': USER_AGENT, ...signed };
+    const { retry_after, ...posted } = await poster.post(url, { headers, body });
+    const { status_code } = posted;
+    return {
+      ...{ sequence, token, attempt: { attempted_at_ms, ...posted } },
+      verdict: status_code === null ? 'passing' : verdictOf(status_code),
+      retry_after_ms: retryAfterMs(retry_after, now()),
+    };
+  }
+
+  #observe({ late, disabled, ended }: Exclude<Work, { mail_needed: true }>): void {
+    const { metrics, now } = this.#parts;
+    if (late > 0) metrics.delivery_late_results.inc(late);
+    if (disabled) metrics.endpoints_disabled.inc();
+    for (const { outcome, event_ms } of ended) {
+      metrics.deliveries.inc({ outcome });
+      if (outcome === 'succeeded') metrics.delivery_success.observe(Math.max(0, now() - event_ms) / 1000);
+    }
+  }
+
+  /** Sets the gauges: how many endpoints are due, since when the longest waits, what is in flight here. */
+  async measure(): Promise<void> {
+    const { store, metrics, now } = this.#parts;
+    const now_ms = now();
+    const due = await Promise.all(
+      Array.from({ length: PARTITIONS }, (_, partition) => store.endpointsDue(partition, now_ms)),
+    );
+    const oldest_ms = Math.min(now_ms, ...due.map(({ oldest_ms: at_ms }) => at_ms ?? now_ms));
+    metrics.endpoints_due.set(due.reduce((sum, { count }) => sum + count, 0));
+    metrics.endpoints_due_age.set((now_ms - oldest_ms) / 1000);
+    metrics.deliveries_in_flight.set(this.in_flight);
+  }
+}
