@@ -1,7 +1,6 @@
 import { LIMITS } from '../src/vocabulary/limits.js';
 import type { Verdict } from '../src/vocabulary/webhooks.js';
 import type { InboxEntry } from './actor.js';
-import type { Endpoint } from './endpoint_state.js';
 
 /** One event on its way to one endpoint, and how it stands. Interface: "Delivery to endpoints"; choices: "Events and webhooks". */
 
@@ -57,21 +56,3 @@ export function deadlineMs(entry: InboxEntry): number {
 
 /** A delivery and where it lies: neither ended nor waiting, it is claimed or in the inbox still. */
 export type FoundDelivery = { entry: InboxEntry; ended: EndedDelivery | null; waiting: WaitingDelivery | null };
-
-/** How a delivery stands that lies there, for an account of this life. */
-export function standingOf(
-  endpoint: Endpoint,
-  { entry, ended, waiting }: FoundDelivery,
-  { life, now_ms }: { life: number; now_ms: number },
-): { status: DeliveryStatus; attempts: Attempt[]; next_attempt_at_ms: number | null } {
-  if (ended !== null) return { status: ended.outcome, attempts: ended.attempts, next_attempt_at_ms: null };
-  const claim = endpoint.claims.find(({ sequence }) => sequence === entry.sequence);
-  const attempts = claim?.attempts ?? waiting?.attempts ?? [];
-  if (entry.generation !== endpoint.generation || entry.life !== life)
-    return { status: 'cancelled', attempts, next_attempt_at_ms: null };
-  if (claim !== undefined && now_ms < claim.lease_until_ms)
-    return { status: 'leased', attempts, next_attempt_at_ms: null };
-  if (now_ms >= deadlineMs(entry)) return { status: 'failed', attempts, next_attempt_at_ms: null };
-  const due_at_ms = Math.max(waiting?.due_at_ms ?? eventMs(entry), endpoint.probe_at_ms);
-  return { status: 'pending', attempts, next_attempt_at_ms: endpoint.standing.status === 'active' ? due_at_ms : null };
-}

@@ -1,6 +1,6 @@
 import type { EventType } from '../src/vocabulary/event_types.js';
 import { LIMITS } from '../src/vocabulary/limits.js';
-import type { Claim } from './delivery.js';
+import { type Attempt, type Claim, type DeliveryStatus, deadlineMs, eventMs, type FoundDelivery } from './delivery.js';
 
 /**
  * A destination of an account's events. Deliveries come into its inbox with the events themselves; from there it hands
@@ -80,4 +80,22 @@ export function newBatch(state: Endpoint, born: { generation: number; life: numb
 
 export function leaseEndsAt({ claims }: Endpoint): number | null {
   return claims.length === 0 ? null : Math.min(...claims.map(({ lease_until_ms }) => lease_until_ms));
+}
+
+/** How a delivery stands that lies there, for an account of this life. */
+export function standingOf(
+  endpoint: Endpoint,
+  { entry, ended, waiting }: FoundDelivery,
+  { life, now_ms }: { life: number; now_ms: number },
+): { status: DeliveryStatus; attempts: Attempt[]; next_attempt_at_ms: number | null } {
+  if (ended !== null) return { status: ended.outcome, attempts: ended.attempts, next_attempt_at_ms: null };
+  const claim = endpoint.claims.find(({ sequence }) => sequence === entry.sequence);
+  const attempts = claim?.attempts ?? waiting?.attempts ?? [];
+  if (entry.generation !== endpoint.generation || entry.life !== life)
+    return { status: 'cancelled', attempts, next_attempt_at_ms: null };
+  if (claim !== undefined && now_ms < claim.lease_until_ms)
+    return { status: 'leased', attempts, next_attempt_at_ms: null };
+  if (now_ms >= deadlineMs(entry)) return { status: 'failed', attempts, next_attempt_at_ms: null };
+  const due_at_ms = Math.max(waiting?.due_at_ms ?? eventMs(entry), endpoint.probe_at_ms);
+  return { status: 'pending', attempts, next_attempt_at_ms: endpoint.standing.status === 'active' ? due_at_ms : null };
 }

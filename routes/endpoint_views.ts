@@ -1,7 +1,7 @@
 import type { InboxEntry } from '../actors/actor.js';
 import { type Attempt, type DeliveryStatus, eventMs, type FoundDelivery, standingOf } from '../actors/delivery.js';
 import type { EndpointMessage, Found } from '../actors/endpoint.js';
-import type { Endpoint } from '../actors/endpoint_state.js';
+import { type Endpoint, standingOf } from '../actors/endpoint_state.js';
 import { eventView } from '../src/events.js';
 import type { Services } from '../src/services.js';
 import { deliveryId, partitionOfId } from '../src/vocabulary/ids.js';

@@ -135,7 +135,7 @@ export async function listEndpoints({ runtime }: Services, who: Principal, { lim
   return { items, cursor: left.length > limit ? (page.at(-1) ?? null) : null };
 }
 
-export async function readEndpoint({ runtime }: Services, who: Principal, id: string) {
+async function readEndpoint({ runtime }: Services, who: Principal, id: string) {
   if (!who.account.endpoints.includes(id)) return NO_ENDPOINT;
   const endpoint = await view(runtime, id);
   return isRefusal(endpoint) ? endpoint : endpointView(id, endpoint);

@@ -4,7 +4,7 @@ import ipaddr from 'ipaddr.js';
 import { LRUCache } from 'lru-cache';
 
 /** Nobody outside can be behind such an address: ours, private, link-local, reserved, or one that leads there. */
-export class AddressBlocked extends Error {
+class AddressBlocked extends Error {
   override name = 'AddressBlocked';
   readonly code = 'ADDRESS_BLOCKED';
 }

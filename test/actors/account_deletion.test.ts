@@ -53,6 +53,11 @@ const late: Effect = {
   message: { type: 'leaving_late', attempt: 4 },
 };
 const FORGET_LATE: Effect = { effect: 'forget', name: 'leaving_late' };
+const subscriptions = (become: 'closed' | 'open' | 'gone'): Effect => ({
+  effect: 'subscriptions',
+  account_id: 'a',
+  become,
+});
 const event = (type: 'account.deleted' | 'account.restored'): Effect => ({
   effect: 'event',
   account_id: 'a',
@@ -96,6 +101,7 @@ const deletes = (state: Account, alone: string[]) => ({
     raised('account'),
     raised('grants'),
     raised('tokens'),
+    subscriptions('closed'),
     event('account.deleted'),
     ...revoked,
     ...state.memberships.map(({ workspace_id }) => toWorkspace(workspace_id, 'departed')),
@@ -199,6 +205,7 @@ t.test('D-029 D-031 D-032 D-033 D-034 restoring', async (t) => {
     reply: DONE,
     next: at({ status: 'active' }, gone),
     effects: [
+      subscriptions('open'),
       event('account.restored'),
       { effect: 'forget', name: 'erase_due' } as const,
       toWorkspace('w2', 'returned'),
@@ -256,6 +263,7 @@ t.test(
           effects: [
             ...(['account', 'grants', 'tokens', 'app_sessions'] as const).map(raised),
             { effect: 'drop_log', account_id: 'a' },
+            subscriptions('gone'),
             workspaceDeleted('a00000001'),
             workspaceDeleted('w2'),
             toWorkspace('w2', 'erase'),
@@ -317,14 +325,16 @@ t.test('D-033 an erasure goes on in steps, and ends once', async (t) => {
 });
 
 t.test('an account kept before it could be deleted or belong to workspaces goes on as it was', async (t) => {
-  const { tokens: _, memberships: __, joining: ___, deletion_attempts: ____, phase: _____, ...old } = ANN;
+  const { endpoints, ...before_endpoints } = ANN;
+  const { tokens: _, memberships: __, joining: ___, deletion_attempts: ____, phase: _____, ...old } = before_endpoints;
   const kept = { ...old, private_workspace: { id: 'drawn', name: 'Private' } };
   const state = account.upcast?.[1]?.(kept as never);
   t.strictSame(state, {
-    ...ANN,
+    ...before_endpoints,
     private_workspace: { id: 'drawn', number: 0, name: 'Private', retention: KEEP_FOR_EVER },
   });
-  t.equal(account.schema, 2);
+  t.strictSame(account.upcast?.[2]?.(before_endpoints as never), { ...before_endpoints, endpoints });
+  t.equal(account.schema, 3);
 });
 
 t.test(

@@ -32,5 +32,4 @@ t.test('F-001 to F-004, F-022 to F-025, F-036 an endpoint gets what happens, sig
     const page = await ann.ask<Page<DeliveryView>>('GET', `/endpoints/${endpoint.id}/deliveries`);
     return page.items[0]?.status === 'succeeded';
   });
-  const page = await ann.ask<Page<DeliveryView>>('GET', `/endpoints/${endpoint.id}/deliveries`);
 });

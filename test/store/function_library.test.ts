@@ -57,10 +57,10 @@ t.test('the function library', async (t) => {
 
   await t.test('a second version of the library loads beside the first', async (t) => {
     const second = LIBRARY.replace('#!lua name=spool_commit_v2', '#!lua name=spool_commit_v3').replaceAll(
-      /'spool_(\w+)_v1'/g,
-      "'spool_$1_v2'",
+      /'spool_(\w+)_v2'/g,
+      "'spool_$1_v3'",
     );
-    t.equal(await redis.call('FUNCTION', 'LOAD', second), 'spool_commit_v2');
+    t.equal(await redis.call('FUNCTION', 'LOAD', second), 'spool_commit_v3');
     const address = ledgerOf(9);
     t.equal(await process.ask(address, { type: 'add', by: 1 }), 1);
     t.equal(await redis.call('FUNCTION', 'LOAD', 'REPLACE', LIBRARY), 'spool_commit_v2');
