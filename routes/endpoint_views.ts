@@ -1,5 +1,5 @@
 import type { InboxEntry } from '../actors/actor.js';
-import { type Attempt, type DeliveryStatus, eventMs, type FoundDelivery, standingOf } from '../actors/delivery.js';
+import { type Attempt, type DeliveryStatus, eventMs, type FoundDelivery } from '../actors/delivery.js';
 import type { EndpointMessage, Found } from '../actors/endpoint.js';
 import { type Endpoint, standingOf } from '../actors/endpoint_state.js';
 import { eventView } from '../src/events.js';
