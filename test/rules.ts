@@ -19,10 +19,6 @@ const NUMBERS: Record<string, string> = {
 const OPEN: [ids: string, reason: string][] = [
   ['C-103 C-107 C-114', 'search, recall and pipelines do not exist yet'],
   ['C-112', 'no route behind these permissions exists yet; that they come and go is tested'],
-  ['C-115', 'webhook endpoints do not exist yet'],
-  ['D-024 D-030', 'webhook endpoints do not exist yet; that the restore is recorded is tested'],
-  ['E-023 E-024', 'events are not cleaned up yet'],
-  ['F-001..F-041', 'webhook endpoints do not exist yet'],
   ['G-001..G-019', 'stream signals do not exist yet'],
   ['H-002', 'a proxy cannot pass certificates on yet'],
   ['H-007 H-025 H-026 H-029 H-030 H-033..H-036', 'shared recorder sessions do not exist yet'],

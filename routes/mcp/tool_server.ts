@@ -8,19 +8,17 @@ import {
 import { z } from 'zod';
 import { StoreUnavailable } from '../../src/store/store.js';
 import { isRefusal } from '../../src/vocabulary/refusals.js';
-import { type Caller, isAllowed, TOOLS } from './tools.js';
+import { type Caller, isAllowed, LOOKS, TOOLS } from './tools.js';
 
 const SERVER_INFO = { name: 'spool', title: 'Spool', version: '1' };
-/** Every tool so far only looks, and only at what is ours. */
-const HINTS = { readOnlyHint: true, openWorldHint: false };
 const ISSUES_TOLD_MAX = 5;
 
 const LISTED = new Map(
   TOOLS.map((tool) => {
-    const { name, title, description, input } = tool;
+    const { name, title, description, input, does = LOOKS } = tool;
     const { $schema: _, ...schema } = z.toJSONSchema(input, { io: 'input' });
     const inputSchema = schema as ListToolsResult['tools'][number]['inputSchema'];
-    return [tool, { name, title, description, inputSchema, annotations: { title, ...HINTS } }];
+    return [tool, { name, title, description, inputSchema, annotations: { title, ...does } }];
   }),
 );
 

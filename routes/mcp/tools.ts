@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Services } from '../../src/services.js';
 import { LIMITS } from '../../src/vocabulary/limits.js';
 import { PERMISSIONS, type Permission } from '../../src/vocabulary/permissions.js';
-import type { Refusal } from '../../src/vocabulary/refusals.js';
+import { isRefusal, type Refusal } from '../../src/vocabulary/refusals.js';
 import { listCursor } from '../cursors.js';
 import {
   createEndpoint,
@@ -24,6 +24,20 @@ import { listStreams, READS_STREAMS } from '../streams.js';
 /** Who calls a tool. */
 export type Caller = { services: Services; who: Principal; request_id: string };
 
+type ToolHints = { readOnlyHint: boolean; destructiveHint?: boolean; idempotentHint?: boolean; openWorldHint: boolean };
+
+/** At what is ours. */
+export const LOOKS: ToolHints = { readOnlyHint: true, openWorldHint: false };
+/** From then on data goes out to where the caller says. */
+const SENDS_OUT: ToolHints = {
+  readOnlyHint: false,
+  destructiveHint: false,
+  idempotentHint: false,
+  openWorldHint: true,
+};
+/** Something ends that does not come back. */
+const ENDS: ToolHints = { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false };
+
 /** One tool, as a row. What it gives goes to the client as it is, and as text. */
 export type Tool = {
   name: string;
@@ -32,6 +46,8 @@ export type Tool = {
   /** The caller must hold one of these; nobody in particular when empty. Others are not told of the tool. */
   permissions: readonly Permission[];
   input: z.ZodType;
+  /** What clients are told of its effects; absent, it looks and no more. */
+  does?: ToolHints;
   handler: (caller: Caller, input: never) => Promise<Record<string, unknown> | Refusal>;
 };
 
@@ -93,6 +109,7 @@ export const TOOLS: readonly Tool[] = [
     description:
       'Delivers events of the account to an https URL from now on. The answer holds the signing secret, which is shown only this once.',
     permissions: MANAGES_ENDPOINTS,
+    does: SENDS_OUT,
     input: z.strictObject({
       url: endpointUrl.describe('Where to deliver, https.'),
       topics: endpointTopics.describe('Event types to deliver; all when empty or left out.').default([]),
@@ -105,6 +122,7 @@ export const TOOLS: readonly Tool[] = [
     description:
       'paused keeps what is outstanding and delivers nothing; disabled cancels what is outstanding; active delivers events from then on.',
     permissions: MANAGES_ENDPOINTS,
+    does: ENDS,
     input: z.strictObject({ endpoint_id: uuid, status: endpointStatus }),
     handler: ({ services, who }, { endpoint_id, status }) =>
       setEndpointStatus(services, who, { id: endpoint_id, status }),
@@ -114,8 +132,12 @@ export const TOOLS: readonly Tool[] = [
     title: 'Delete a webhook endpoint',
     description: 'Removes the endpoint, its secret and the history of its deliveries. Events stay listed.',
     permissions: MANAGES_ENDPOINTS,
+    does: ENDS,
     input: z.strictObject({ endpoint_id: uuid }),
-    handler: ({ services, who }, { endpoint_id }) => removeEndpoint(services, who, endpoint_id),
+    async handler({ services, who }, { endpoint_id }) {
+      const removed = await removeEndpoint(services, who, endpoint_id);
+      return isRefusal(removed) ? removed : { endpoint_id, deleted: true };
+    },
   }),
   tool({
     name: 'list_deliveries',

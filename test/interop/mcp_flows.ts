@@ -1,4 +1,5 @@
 import type { Test } from 'tap';
+import { TOOLS } from '../../routes/mcp/tools.js';
 import { LIMITS } from '../../src/vocabulary/limits.js';
 import { McpLogin } from '../fixtures/mcp_login.js';
 import { Person } from '../fixtures/person.js';
@@ -86,7 +87,7 @@ export async function mcpFlows(t: Test, library: McpLibrary): Promise<void> {
     ]);
     const asked = login.asked?.searchParams;
     t.equal(asked?.get('resource'), mcp_url.href);
-    t.equal(asked?.get('scope'), 'audio:read turns:read', 'all that the tools need, and no more');
+    t.equal(asked?.get('scope'), 'audio:read turns:read endpoints:manage', 'all that the tools need, and no more');
     const back = await person.visit(login.asked ?? '');
     t.equal(back.searchParams.get('state'), asked?.get('state'));
     await connection.finish(back);
@@ -95,16 +96,15 @@ export async function mcpFlows(t: Test, library: McpLibrary): Promise<void> {
 
     const again = open(login);
     await again.connect();
-    t.same((await again.listTools()).tools.map(({ name }) => name).toSorted(), [
-      'list_events',
-      'list_streams',
-      'who_am_i',
-    ]);
+    t.same(
+      (await again.listTools()).tools.map(({ name }) => name),
+      TOOLS.map(({ name }) => name),
+    );
     const { app } = await spool.signIn('first@x.test');
     const me = await app.ask<{ id: string }>('GET', '/me');
-    t.match(await whoAmI(again), { account_id: me.id, scopes: ['audio:read', 'turns:read'] });
+    t.match(await whoAmI(again), { account_id: me.id, scopes: ['audio:read', 'turns:read', 'endpoints:manage'] });
     const { items } = await app.ask<{ items: { name: string; scopes: string[] }[] }>('GET', '/me/connections');
-    t.match(items, [{ name: 'Interop', scopes: ['audio:read', 'turns:read'] }]);
+    t.match(items, [{ name: 'Interop', scopes: ['audio:read', 'turns:read', 'endpoints:manage'] }]);
     t.notOk(linesOf(again.recorded.take()).some((line) => line.includes('/oauth/')));
     await again.close();
   });

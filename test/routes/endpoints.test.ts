@@ -216,11 +216,9 @@ t.test('endpoints', async (t) => {
     const wide = await ios.signInNatively(ann.email, { scope: 'endpoints:manage' });
     t.strictSame(await statuses(wide.access_token), [201, 200, 200, 200, 200, 404, 204]);
     const again = await TestEndpoint.open(ann, NOWHERE);
-    const with_pat = await spool
-      .client()
-      .send('GET', `/endpoints/${again.id}`, {
-        headers: { Authorization: `Bearer ${await pat(['endpoints:manage'])}` },
-      });
+    const with_pat = await spool.client().send('GET', `/endpoints/${again.id}`, {
+      headers: { Authorization: `Bearer ${await pat(['endpoints:manage'])}` },
+    });
     t.equal(with_pat.status, 200);
   });
 });

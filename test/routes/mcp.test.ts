@@ -140,6 +140,53 @@ t.test('the MCP server', async (t) => {
       }
     });
 
+    await t.test(`C-115 F-008 with ${which}: endpoints are managed by tools`, async (t) => {
+      const client = await connect(await mint(['endpoints:manage']));
+      t.same((await client.listTools()).tools.map(({ name }) => name).toSorted(), [
+        ...['create_endpoint', 'delete_endpoint', 'get_delivery', 'list_deliveries', 'list_endpoints'],
+        ...['set_endpoint_status', 'who_am_i'],
+      ]);
+      const { tools } = await client.listTools();
+      const hints = (name: string) => tools.find((tool) => tool.name === name)?.annotations;
+      t.match(hints('list_endpoints'), { readOnlyHint: true });
+      t.match(hints('create_endpoint'), { readOnlyHint: false, openWorldHint: true });
+      t.match(hints('delete_endpoint'), { readOnlyHint: false, destructiveHint: true });
+      const use = async (name: string, args: Record<string, unknown> = {}) => {
+        const result = (await client.callTool({ name, arguments: args })) as Result;
+        return result.isError === true ? result.content : result.structuredContent;
+      };
+      const topics = ['account.updated'];
+      const made = (await use('create_endpoint', { url: 'https://nowhere.invalid/', topics })) as {
+        endpoint: { id: string };
+        signing_secret: string;
+      };
+      t.match(made, { endpoint: { status: 'active', topics }, signing_secret: /^whsec_/ });
+      const { id: endpoint_id } = made.endpoint;
+      t.same(await use('list_endpoints'), { items: [made.endpoint], cursor: null });
+      await app.ask('PATCH', '/me', { name: `Told ${which}` });
+      const { items } = (await use('list_deliveries', { endpoint_id })) as { items: { id: string }[] };
+      const delivery_id = items[0]?.id;
+      t.match(await use('get_delivery', { endpoint_id, delivery_id }), {
+        event: { type: 'account.updated', account_id },
+      });
+      t.match(await use('set_endpoint_status', { endpoint_id, status: 'disabled' }), { status: 'disabled' });
+      t.match(await use('set_endpoint_status', { endpoint_id, status: 'paused' }), [{ text: /disabled endpoint/ }]);
+      t.same(await use('delete_endpoint', { endpoint_id }), { endpoint_id, deleted: true });
+      t.match(await use('list_deliveries', { endpoint_id }), [{ text: /no such endpoint/ }]);
+      for (const [name, args] of [
+        ['create_endpoint', { url: 'http://nowhere.invalid/' }],
+        ['create_endpoint', { url: 'https://nowhere.invalid/', topics: ['foo.bar'] }],
+        ['set_endpoint_status', { endpoint_id, status: 'gone' }],
+        ['get_delivery', { endpoint_id, delivery_id: 'x' }],
+      ] as const)
+        await t.rejects(
+          client.callTool({ name, arguments: args }),
+          { code: -32602 },
+          `${name} ${JSON.stringify(args)}`,
+        );
+      await client.close();
+    });
+
     await t.test(`C-100 with ${which}: tools are told of, and work, as far as scopes go`, async (t) => {
       const client = await connect(await mint(['insights:read']));
       t.same(

@@ -110,6 +110,17 @@ t.test('D-033 D-037 what is left of an erased account, key by key', async (t) =>
   await recordOn(await spool.boundDevice(app));
   await claimOf();
 
+  for (const [status, url] of [
+    ['active', 'https://active.invalid/2c41'],
+    ['paused', 'https://paused.invalid/2c41'],
+  ] as const) {
+    const made = await app.ask<{ endpoint: { id: string } }>('POST', '/endpoints', { url });
+    marks.add('endpoint', made.endpoint.id);
+    marks.add('address of an endpoint', url);
+    await app.ask('PATCH', '/me', { name: `Erased Person 8f1c of ${status}` });
+    await app.ask('PATCH', `/endpoints/${made.endpoint.id}`, { status });
+  }
+
   const { app: other } = await spool.signIn('other@x.test');
   await spool.operator.ask('PUT', '/ops/accounts/other@x.test/entitlements/workspace.sharing', { enabled: true });
   const make = (by: AppClient, name: string) => by.ask<{ id: string }>('POST', '/workspaces', { name });
@@ -213,6 +224,7 @@ t.test('D-033 D-037 what is left of an erased account, key by key', async (t) =>
       [at.lives(account_id)]: account_id,
       [at.log(account_id)]: account_id,
       [at.logHead(account_id)]: account_id,
+      [at.oldestEvents]: account_id,
       [of_email.entity(address)]: `${account_id} ${email}`,
       [of_email.records(address, 'invitations')]: email,
       [of_email.order(address, 'invitations')]: email,
