@@ -163,7 +163,7 @@ t.test('the MCP server', async (t) => {
       t.match(made, { endpoint: { status: 'active', topics }, signing_secret: /^whsec_/ });
       const { id: endpoint_id } = made.endpoint;
       t.same(await use('list_endpoints'), { items: [made.endpoint], cursor: null });
-      await app.ask('PATCH', '/me', { name: `Told ${which}` });
+      for (const name of ['Told', 'Three']) await app.ask('PATCH', '/me', { name });
       const { items } = (await use('list_deliveries', { endpoint_id })) as { items: { id: string }[] };
       const delivery_id = items[0]?.id;
       t.match(await use('get_delivery', { endpoint_id, delivery_id }), {

@@ -115,7 +115,6 @@ t.test('D-033 D-037 what is left of an erased account, key by key', async (t) =>
     ['paused', 'https://paused.invalid/2c41'],
   ] as const) {
     const made = await app.ask<{ endpoint: { id: string } }>('POST', '/endpoints', { url });
-    marks.add('endpoint', made.endpoint.id);
     marks.add('address of an endpoint', url);
     await app.ask('PATCH', '/me', { name: `Erased Person 8f1c of ${status}` });
     await app.ask('PATCH', `/endpoints/${made.endpoint.id}`, { status });
