@@ -230,7 +230,10 @@ export class DeliveryWorker {
       log.error({ err: error }, 'deliveries of an endpoint could not be dealt with');
     const counts_from_ms = now() - LIMITS.delivery_lease_ms;
     courier.results.unshift(...results.filter(({ attempt }) => attempt.attempted_at_ms > counts_from_ms));
-    if (this.#is_stopped && courier.results.length === 0) courier.is_due = false;
+    if (this.#is_stopped && courier.results.length === 0) {
+      courier.is_due = false;
+      return;
+    }
     courier.failures += 1;
     const pause_ms = Math.min(TRY_AGAIN_MS_MAX, TRY_AGAIN_MS * 2 ** courier.failures) * (0.5 + drawFraction() / 2);
     courier.retry = setTimeout(() => {

@@ -382,6 +382,41 @@ t.test('deliveries', async (t) => {
     t.strictSame(await ann.newEvents(), ['account.updated name'], 'what happened has happened');
   });
 
+  await t.test('what operators see of them', async (t) => {
+    const ann = await account();
+    const metric = async (name: string) => {
+      const { body } = await operator.send('GET', '/metrics');
+      const line = body
+        .toString()
+        .split('\n')
+        .find((one) => one.startsWith(`spool_${name} `));
+      return line === undefined ? 0 : Number(line.slice(line.lastIndexOf(' ') + 1));
+    };
+    const names = [
+      'delivery_attempts_total{verdict="accepted",error="none"}',
+      'delivery_attempts_total{verdict="passing",error="connection_refused"}',
+      'deliveries_total{outcome="succeeded"}',
+      'delivery_first_attempt_seconds_count',
+      'delivery_success_seconds_count',
+    ];
+    const all = () => Promise.all(names.map(metric));
+    const before = await all();
+    const good = await TestEndpoint.open(ann, receiver.url('/metrics'));
+    const dead = await TestEndpoint.open(ann, 'https://127.0.0.1:1/');
+    await happen(ann);
+    await stands(good, 'succeeded');
+    await eventually('it was tried', async () => (await newest(dead)).attempts[0]?.error === 'connection_refused');
+    const after = await all();
+    t.strictSame(
+      after.map((value, index) => value - (before[index] ?? 0)),
+      [1, 1, 1, 2, 1],
+    );
+    t.ok((await metric('endpoints_disabled_total')) >= 1);
+    t.equal(await metric('deliveries_in_flight'), 0);
+    t.equal(await metric('endpoints_due'), 0);
+    await dead.remove();
+  });
+
   await t.test('F-041 J-017 what waits outlives a restart', async (t) => {
     const ann = await account();
     const one = await TestEndpoint.open(ann, receiver.on('/restart', 503));
