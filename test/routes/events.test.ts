@@ -148,6 +148,39 @@ t.test('account events', async (t) => {
     },
   );
 
+  await t.test('E-016 polling skips nothing that is written meanwhile, by whatever actor', async (t) => {
+    let after = (await page('?after=latest')).cursor as string;
+    const begin = after;
+    let writing = true;
+    const write = async () => {
+      const renames = Array.from({ length: 60 }, (_, n) => rename(`busy ${n}`));
+      const tokens = Array.from({ length: 20 }, (_, n) =>
+        app.ask('POST', '/me/tokens', { name: `busy ${n}`, permissions: ['turns:read'] }),
+      );
+      await Promise.all([...renames, ...tokens]);
+      writing = false;
+    };
+    const written = write();
+    const seen: string[] = [];
+    for (let last = false; !last; ) {
+      last = !writing;
+      const next = await page(`?after=${encodeURIComponent(after)}&limit=7`);
+      if (next.items.length > 0) last = false;
+      seen.push(...next.items.map(({ id }) => id));
+      after = next.cursor as string;
+    }
+    await written;
+    const all: string[] = [];
+    for (let at = begin; ; ) {
+      const next = await page(`?after=${encodeURIComponent(at)}&limit=100`);
+      if (next.items.length === 0) break;
+      all.push(...next.items.map(({ id }) => id));
+      at = next.cursor as string;
+    }
+    t.ok(all.length >= 80, String(all.length));
+    t.same(seen, all);
+  });
+
   await t.test('E-019 cursor and after exclude each other', async (t) => {
     const { cursor } = await page('?limit=1');
     t.equal(await status(`?cursor=${cursor}&after=0`), 400);
