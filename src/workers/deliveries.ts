@@ -20,6 +20,7 @@ import { retryAfterMs, verdictOf } from '../vocabulary/webhooks.js';
 import type { Poster } from '../webhooks/poster.js';
 import { openSigningSecret, signedHeaders } from '../webhooks/signing_secret.js';
 import { type SlotGroups, Slots } from '../webhooks/slots.js';
+import { Looks } from './looks.js';
 
 const LOOK_EVERY_MS = 1_000;
 /** An endpoint that was found due is looked at by others again after this, unless its own commits say otherwise. */
@@ -71,8 +72,7 @@ export class DeliveryWorker {
   readonly #slots = new Slots();
   /** Those that want a slot, each once, in turn. */
   readonly #line: Courier[] = [];
-  #timer: NodeJS.Timeout | null = null;
-  #is_looking = false;
+  readonly #looks = new Looks(() => this.#look(), LOOK_EVERY_MS);
   #is_stopped = false;
   #posted = 0;
 
@@ -81,16 +81,13 @@ export class DeliveryWorker {
   }
 
   start(): void {
-    this.#timer = setInterval(() => {
-      if (!this.#is_looking) void this.#look();
-    }, LOOK_EVERY_MS);
-    this.#timer.unref();
+    this.#looks.start();
   }
 
   /** Claims nothing more, and waits for what is in flight and for what came of it. */
   async stop(): Promise<void> {
     this.#is_stopped = true;
-    if (this.#timer !== null) clearInterval(this.#timer);
+    await this.#looks.stop();
     await this.#idle();
     for (const { retry } of this.#couriers.values()) if (retry !== null) clearTimeout(retry);
   }
@@ -112,14 +109,13 @@ export class DeliveryWorker {
   /** Posts all that is due now, and gives how many requests that took. */
   async handleDue(): Promise<number> {
     const before = this.#posted;
-    await this.#look();
+    await this.#looks.look();
     await this.#idle();
     return this.#posted - before;
   }
 
   async #look(): Promise<void> {
     const { store, now, log } = this.#parts;
-    this.#is_looking = true;
     try {
       const now_ms = now();
       const due = { now_ms, again_ms: now_ms + FOUND_MS, limit: PER_PARTITION_MAX };
@@ -129,8 +125,6 @@ export class DeliveryWorker {
       this.wake(found.flat());
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) log.error({ err: error }, 'due endpoints could not be looked for');
-    } finally {
-      this.#is_looking = false;
     }
   }
 

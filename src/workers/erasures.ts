@@ -47,8 +47,7 @@ export type ErasureView = { account_id: string; began_at: string; removed: Recor
 export class ErasureWorker {
   readonly #parts: Parts;
   readonly #in_hand = new Set<string>();
-  #timer: NodeJS.Timeout | null = null;
-  readonly #looks = new Looks(() => this.#look());
+  readonly #looks = new Looks(() => this.#look(), LOOK_EVERY_MS);
   #stopped = false;
 
   constructor(parts: Parts) {
@@ -56,16 +55,12 @@ export class ErasureWorker {
   }
 
   start(): void {
-    this.#timer = setInterval(() => {
-      if (!this.#looks.under_way) void this.look();
-    }, LOOK_EVERY_MS);
-    this.#timer.unref();
+    this.#looks.start();
   }
 
   async stop(): Promise<void> {
     this.#stopped = true;
-    if (this.#timer !== null) clearInterval(this.#timer);
-    await this.#looks.idle();
+    await this.#looks.stop();
   }
 
   /** Erases what is due, to the end. Never rejects. */

@@ -13,25 +13,20 @@ type Parts = { store: Store; metrics: Metrics; log: Pick<Logger, 'error'>; now: 
 /** Takes events away that are older than they are kept. Interface: "Recording and retention of events". */
 export class EventRetention {
   readonly #parts: Parts;
-  #timer: NodeJS.Timeout | null = null;
   #is_stopped = false;
-  readonly #looks = new Looks(() => this.#look());
+  readonly #looks = new Looks(() => this.#look(), LOOK_EVERY_MS);
 
   constructor(parts: Parts) {
     this.#parts = parts;
   }
 
   start(): void {
-    this.#timer = setInterval(() => {
-      if (!this.#looks.under_way) void this.look();
-    }, LOOK_EVERY_MS);
-    this.#timer.unref();
+    this.#looks.start();
   }
 
   async stop(): Promise<void> {
     this.#is_stopped = true;
-    if (this.#timer !== null) clearInterval(this.#timer);
-    await this.#looks.idle();
+    await this.#looks.stop();
   }
 
   /** Sweeps every log that has something over its time. Never rejects. */

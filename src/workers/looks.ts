@@ -1,37 +1,46 @@
 /**
- * Looks at what is due, one after the other. Whoever asks while one is under way gets the next, which all of them share:
- * the present one may have passed what fell due since it began.
+ * Looks at what is due, one after the other: now and then by itself, once it is started, and whenever somebody asks.
+ * Whoever asks while one is under way gets the next, which all of them share: the present one may have passed what fell
+ * due since it began.
  */
 export class Looks<Found> {
   readonly #begin: () => Promise<Found>;
+  readonly #every_ms: number;
+  #timer: NodeJS.Timeout | null = null;
   #present: Promise<Found> | null = null;
   #next: Promise<Found> | null = null;
 
-  constructor(begin: () => Promise<Found>) {
+  constructor(begin: () => Promise<Found>, every_ms: number) {
     this.#begin = begin;
+    this.#every_ms = every_ms;
   }
 
-  get under_way(): boolean {
-    return this.#present !== null;
+  /** From now on looks by itself; a look that fails is tried again with the next. */
+  start(): void {
+    this.#timer = setInterval(() => {
+      if (this.#present === null) this.#beginOne().catch(() => {});
+    }, this.#every_ms);
+    this.#timer.unref();
+  }
+
+  /** No longer looks by itself; resolves when none is under way and none is to follow. Never rejects. */
+  async stop(): Promise<void> {
+    if (this.#timer !== null) clearInterval(this.#timer);
+    while (this.#present !== null) await (this.#next ?? this.#present).catch(() => {});
   }
 
   /** Finds all that is due at the time of the call. */
   look(): Promise<Found> {
-    if (this.#present === null) return this.#start();
+    if (this.#present === null) return this.#beginOne();
     const start = () => {
       this.#next = null;
-      return this.#start();
+      return this.#beginOne();
     };
     this.#next ??= this.#present.then(start, start);
     return this.#next;
   }
 
-  /** Resolves when none is under way and none is to follow. Never rejects. */
-  async idle(): Promise<void> {
-    while (this.#present !== null) await (this.#next ?? this.#present).catch(() => {});
-  }
-
-  #start(): Promise<Found> {
+  #beginOne(): Promise<Found> {
     const present = this.#begin().finally(() => {
       this.#present = null;
     });

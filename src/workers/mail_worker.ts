@@ -17,25 +17,20 @@ type Parts = { store: Store; mail: MailSender; keys: ServerKeys; metrics: Metric
 /** Sends the mails that commits left in the partitions; a lease keeps two processes from sending one at the same time. */
 export class MailWorker {
   readonly #parts: Parts;
-  #timer: NodeJS.Timeout | null = null;
   readonly #looks = new Looks(async () => {
     await Promise.all(Array.from({ length: PARTITIONS }, (_, partition) => this.sendDue(partition)));
-  });
+  }, LOOK_EVERY_MS);
 
   constructor(parts: Parts) {
     this.#parts = parts;
   }
 
   start(): void {
-    this.#timer = setInterval(() => {
-      if (!this.#looks.under_way) void this.look();
-    }, LOOK_EVERY_MS);
-    this.#timer.unref();
+    this.#looks.start();
   }
 
   async stop(): Promise<void> {
-    if (this.#timer !== null) clearInterval(this.#timer);
-    await this.#looks.idle();
+    await this.#looks.stop();
   }
 
   /** Sends what is due in all partitions. Never rejects. */

@@ -23,23 +23,18 @@ type Parts = { store: Store; runtime: Runtime; metrics: Metrics; log: Pick<Logge
 export class ReminderWorker {
   readonly #parts: Parts;
   readonly #throws = new Map<string, number>();
-  #timer: NodeJS.Timeout | null = null;
-  readonly #looks = new Looks(() => this.#look());
+  readonly #looks = new Looks(() => this.#look(), LOOK_EVERY_MS);
 
   constructor(parts: Parts) {
     this.#parts = parts;
   }
 
   start(): void {
-    this.#timer = setInterval(() => {
-      if (!this.#looks.under_way) this.look().catch(() => {});
-    }, LOOK_EVERY_MS);
-    this.#timer.unref();
+    this.#looks.start();
   }
 
   async stop(): Promise<void> {
-    if (this.#timer !== null) clearInterval(this.#timer);
-    await this.#looks.idle();
+    await this.#looks.stop();
   }
 
   /** Fires what is due now; gives how many fired. */
