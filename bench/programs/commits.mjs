@@ -4,9 +4,10 @@ import { drawId } from '../../dist/src/draw.js';
 import { makeMetrics } from '../../dist/src/runtime/metrics.js';
 import { Runtime } from '../../dist/src/runtime/runtime.js';
 import { decodeStored, encodeStored } from '../../dist/src/store/codec.js';
+import { commitCall } from '../../dist/src/store/commit_call.js';
 import { keysOf } from '../../dist/src/store/partitions.js';
 import { loadLibrary, openRedis } from '../../dist/src/store/redis_connection.js';
-import { commitCall, RedisStore } from '../../dist/src/store/redis_store.js';
+import { RedisStore } from '../../dist/src/store/redis_store.js';
 import { closedLoop } from '../measure.mjs';
 import { answer, settings } from './answering.mjs';
 
