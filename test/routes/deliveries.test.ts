@@ -1,9 +1,12 @@
 import { createHmac } from 'node:crypto';
 import t from 'tap';
+import { keysOf } from '../../src/store/partitions.js';
+import { partitionOfId } from '../../src/vocabulary/ids.js';
 import { LIMITS } from '../../src/vocabulary/limits.js';
 import { TestAccount } from '../fixtures/account.js';
 import { type DeliveryDetail, type DeliveryView, type PageOf, TestEndpoint } from '../fixtures/endpoints.js';
 import { type Arrived, Receiver, verified } from '../fixtures/receiver.js';
+import { ownRedisOf } from '../fixtures/redis_content.js';
 import { TestSpool } from '../fixtures/spool.js';
 import { until } from '../fixtures/until.js';
 
@@ -380,6 +383,25 @@ t.test('deliveries', async (t) => {
     await pass(ann, HOUR_MS);
     t.equal(receiver.at('/removed').length, 1);
     t.strictSame(await ann.newEvents(), ['account.updated name'], 'what happened has happened');
+  });
+
+  await t.test('one whose event cannot be read ends, and its neighbours go on', async (t) => {
+    const ann = await account();
+    const redis = await ownRedisOf(spool.folder);
+    t.teardown(() => redis.disconnect());
+    const one = await TestEndpoint.open(ann, receiver.on('/poison', 503));
+    await happen(ann, 3);
+    await stands(one, 'pending', 'pending', 'pending');
+    const log = keysOf(partitionOfId(ann.id)).log(ann.id);
+    const entries = (await redis.xrevrange(log, '+', '-', 'COUNT', 3)) as [[string, string[]], ...[string, string[]][]];
+    await redis.xdel(log, entries[1]?.[0] ?? '');
+    receiver.on('/poison', 204);
+    await pass(ann, MINUTE_MS);
+    t.strictSame(await one.statuses(), ['succeeded', 'failed', 'succeeded']);
+    const poisoned = (await one.deliveries())[1] as DeliveryView;
+    const { event, attempts } = await one.delivery(poisoned.id);
+    t.strictSame([event, attempts.at(-1)?.error, attempts.at(-1)?.status_code], [null, 'event_unreadable', null]);
+    t.equal((await one.read()).failure_count, 0, 'the receiver is not to blame');
   });
 
   await t.test('what operators see of them', async (t) => {
