@@ -72,6 +72,8 @@ export const endpoint = actorKind<Endpoint, EndpointMessage, EndpointReply>({
           reply: DONE,
           next: null,
           effects: [
+            // Set active after its account had let it go, it would be subscribed for ever.
+            { effect: 'unsubscribe', account_id: state.account_id, endpoint_id: facts.self },
             ...removal(state),
             { effect: 'delist', account_id: state.account_id, list: ENDPOINTS, member: facts.self },
           ],
