@@ -265,6 +265,11 @@ export class Turn {
     if (failure_count < LIMITS.endpoint_failures_max || standing.status !== 'active') return;
     this.#state = disabled(this.#state, { reason: TOO_MANY_FAILURES, last: this.#last, now_ms: this.#now_ms });
     this.#is_disabled_now = true;
+    // What this turn has claimed is cancelled with everything else, and nobody has posted it yet.
+    for (const claim of this.#claimed.splice(0)) {
+      this.#release(claim);
+      this.#end(claim, claim.attempts, 'cancelled');
+    }
   }
 
   #dropOldBatches(): void {
