@@ -69,6 +69,8 @@ export class ModelStore implements Store {
   readonly #subscriptions = new Map<string, { closed: boolean; endpoints: Map<string, Subscription> }>();
   /** Deliveries as events made them, by endpoint. */
   readonly #inboxes = new Map<string, InboxEntry[]>();
+  /** The greatest number that an inbox ever had: trimmed empty, it still counts on. */
+  readonly #inbox_counts = new Map<string, number>();
   readonly #outboxes = new Map<number, Outbox>();
   readonly #aside = new Map<number, Map<string, Uint8Array>>();
   /** Called when a commit has made deliveries to these endpoints. */
@@ -210,6 +212,7 @@ export class ModelStore implements Store {
       }
       case 'drop_inbox':
         this.#inboxes.delete(keys.inbox(address.id));
+        this.#inbox_counts.delete(keys.inbox(address.id));
         return;
       case 'tell': {
         const outbox = this.#outbox(partition);
@@ -277,8 +280,10 @@ export class ModelStore implements Store {
       const life = this.#lives.get(keys.lives(account_id))?.get('account') ?? 0;
       const inbox = this.#inboxes.get(keys.inbox(endpoint_id)) ?? [];
       const entry = { log_id: id, life, generation, type: type as InboxEntry['type'] };
-      const newest = inbox.at(-1)?.sequence ?? 0;
-      inbox.push({ sequence: log.sequence > newest ? log.sequence : newest + 1, ...entry });
+      const newest = this.#inbox_counts.get(keys.inbox(endpoint_id)) ?? 0;
+      const sequence = Math.max(log.sequence, newest + 1);
+      inbox.push({ sequence, ...entry });
+      this.#inbox_counts.set(keys.inbox(endpoint_id), sequence);
       this.#inboxes.set(keys.inbox(endpoint_id), inbox);
       const wake = under(this.#sorted, keys.wake);
       wake.set(endpoint_id, Math.min(wake.get(endpoint_id) ?? now_ms, now_ms));
