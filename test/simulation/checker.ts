@@ -6,6 +6,7 @@ import type { Binding } from '../../actors/binding.js';
 import type { Claim } from '../../actors/claim.js';
 import type { Device } from '../../actors/device.js';
 import type { Email } from '../../actors/email.js';
+import type { Endpoint } from '../../actors/endpoint_state.js';
 import { type Grant, grantList, isLive } from '../../actors/grant.js';
 import type { PersonalAccessToken } from '../../actors/personal_access_token.js';
 import type { Source } from '../../actors/source.js';
@@ -33,6 +34,7 @@ type States = {
   source: Source;
   workspace: Workspace;
   personal_access_token: PersonalAccessToken;
+  endpoint: Endpoint;
   stream: Stream;
   tally: Tally;
 };
@@ -154,8 +156,11 @@ export class Checker {
 
   /** After all that could ever fall due has: nothing is left to fall due. */
   async checkEnd(): Promise<void> {
+    const sweeps = new Set([...this.#all('endpoint').keys()].map((id) => `endpoint:${id}:sweep`));
     for (let partition = 0; partition < PARTITIONS; partition++) {
-      const left = await this.#model.dueReminders(partition, Number.MAX_SAFE_INTEGER, 10);
+      const due = await this.#model.dueReminders(partition, Number.MAX_SAFE_INTEGER, 100);
+      // An endpoint is swept for as long as it lives.
+      const left = due.filter(({ member }) => !sweeps.has(member));
       this.#must(left.length === 0, `reminders never end: ${left.map(({ member }) => member)}`);
     }
     for (const [id, { open }] of this.#all('stream'))
@@ -511,6 +516,7 @@ export class Checker {
       if (phase.status === 'deleted') imply('account', id, 'erase_due', (at_ms) => at_ms === phase.erase_at_ms);
     for (const [id, { expires_at_ms }] of this.#all('personal_access_token'))
       if (expires_at_ms !== null) imply('personal_access_token', id, 'run_out', (at_ms) => at_ms === expires_at_ms);
+    for (const id of this.#all('endpoint').keys()) imply('endpoint', id, 'sweep', () => true);
 
     for (const member of pending.keys()) this.#must(implied.has(member), `reminder ${member} is for nothing`);
   }

@@ -19,6 +19,7 @@ import type { Seeded } from './seeded.js';
 import type { SimulatedProcess } from './simulated_process.js';
 import type { TallyMessage } from './tally.js';
 import type { VirtualTime } from './virtual_time.js';
+import { WebhookOwners } from './webhook_owners.js';
 
 const TRIES_MAX = 6;
 const RETRY_MAX_MS = 900;
@@ -27,6 +28,7 @@ const ANSWER_LOST = 0.03;
 const LOST = refuse('UNAVAILABLE', 'No answer came.');
 const CHUNK_MS = 1_000;
 const MEMBERS_SHARE = 0.85;
+const OWNERS_SHARE = 0.9;
 /** Each is told apart in events by the fields it changes. */
 const SWITCHED: readonly Entitlement[] = ['developer.tools', 'audio.access', 'workspace.sharing', 'agent.experimental'];
 
@@ -43,7 +45,7 @@ type Parts = {
 };
 
 /** What most operations of a run are about. */
-export const ABOUTS = ['devices', 'workspaces'] as const;
+export const ABOUTS = ['devices', 'workspaces', 'endpoints'] as const;
 export type About = (typeof ABOUTS)[number];
 
 type KnownIntent = { intent: ChunkIntent; content: string; number: number | null };
@@ -62,6 +64,7 @@ export class Clients {
   readonly #tallies: string[];
   readonly #apps: OauthApps;
   readonly #members: Members | null;
+  readonly #owners: WebhookOwners | null;
   #drawn = 0;
 
   constructor(parts: Parts) {
@@ -72,6 +75,7 @@ export class Clients {
     this.#apps = new OauthApps(asker);
     this.#tallies = Array.from({ length: 4 }, () => this.#id(drawPartition()));
     this.#members = parts.about === 'workspaces' ? new Members(asker) : null;
+    this.#owners = parts.about === 'endpoints' ? new WebhookOwners(asker) : null;
   }
 
   /** Devices leave the factory. */
@@ -87,6 +91,7 @@ export class Clients {
   async operate(): Promise<void> {
     const { random } = this.#parts;
     if (this.#members !== null && random.chance(MEMBERS_SHARE)) return this.#members.operate();
+    if (this.#owners !== null && random.chance(OWNERS_SHARE)) return this.#owners.operate();
     if (random.chance(0.15)) return this.#tally();
     if (random.chance(0.2)) return this.#apps.operate(this.#emails);
     const accounts = [...this.#accounts];

@@ -45,6 +45,9 @@ const READS = [
   'listQueued',
   'logHead',
   'events',
+  'inbox',
+  'endpointsDue',
+  'accountsWithEventsBefore',
 ] as const;
 const WRITES = [
   'commit',
@@ -54,6 +57,8 @@ const WRITES = [
   'removeQueued',
   'setAside',
   'removeSetAside',
+  'leaseEndpoints',
+  'trimEvents',
 ] as const;
 
 /** One process' way to the store: when its calls arrive and are answered is drawn, and whether they are. */
@@ -62,6 +67,8 @@ export class Connection {
   readonly #parts: Parts;
   #cut = false;
   away = false;
+  /** Called when a commit of this process has made deliveries to these endpoints. */
+  onDeliveries: (endpoint_ids: ReadonlySet<string>) => void = () => {};
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -69,6 +76,10 @@ export class Connection {
     for (const name of READS) calls[name] = (...args: unknown[]) => this.#read(name, args);
     for (const name of WRITES) calls[name] = (...args: unknown[]) => this.#write(name, args);
     this.store = calls as unknown as Store;
+  }
+
+  get is_cut(): boolean {
+    return this.#cut;
   }
 
   /** The process is gone: nothing is answered any more, but what it sent may still arrive. */
@@ -94,6 +105,7 @@ export class Connection {
   #write(name: (typeof WRITES)[number], args: unknown[]): Promise<unknown> {
     const { model, time, random, weather, record } = this.#parts;
     if (this.#cut) return new Promise(() => {});
+    if (!this.away && name === 'leaseEndpoints' && !model.hasWakes(args[0] as number)) return Promise.resolve([]);
     if (!this.away && name === 'lease' && !model.hasQueued(args[0] as QueuePlace)) return Promise.resolve([]);
     return new Promise((resolve, reject) => {
       const { lost_before, lost_after, late } = weather();
@@ -105,12 +117,22 @@ export class Connection {
         return this.#refuse(name, reject);
       }
       time.after(this.#way(), () => {
-        const answer = this.#apply(name, args);
+        let delivered_to: ReadonlySet<string> = new Set();
+        model.onDeliveries = (endpoint_ids) => {
+          delivered_to = endpoint_ids;
+        };
+        const answer = this.#apply(name, args); // takes effect at once
+        model.onDeliveries = () => {};
         if (fate < lost_before + late + lost_after) {
           void answer.catch(() => {});
           return this.#refuse(name, reject);
         }
-        time.after(this.#way(), () => this.#unlessCut(() => answer.then(resolve, reject)));
+        time.after(this.#way(), () =>
+          this.#unlessCut(() => {
+            if (delivered_to.size > 0) this.onDeliveries(delivered_to);
+            void answer.then(resolve, reject);
+          }),
+        );
       });
     });
   }

@@ -27,8 +27,8 @@ export class Ledger {
     return ++this.#clock;
   }
 
-  acknowledge(what: string): void {
-    this.acknowledged[what] = (this.acknowledged[what] ?? 0) + 1;
+  acknowledge(what: string, times = 1): void {
+    this.acknowledged[what] = (this.acknowledged[what] ?? 0) + times;
   }
 
   attempt(what: string): void {

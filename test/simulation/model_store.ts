@@ -486,6 +486,19 @@ export class ModelStore implements Store {
     return (this.#sorted.get(keysOf(partition).reminders)?.size ?? 0) > 0;
   }
 
+  hasWakes(partition: number): boolean {
+    return (this.#sorted.get(keysOf(partition).wake)?.size ?? 0) > 0;
+  }
+
+  /** When an endpoint is looked at next; null when it is not. */
+  wakeOf({ address, partition }: Place): number | null {
+    return this.#sorted.get(keysOf(partition).wake)?.get(address.id) ?? null;
+  }
+
+  deliveriesOf({ address, partition }: Place): readonly InboxEntry[] {
+    return this.#inboxes.get(keysOf(partition).inbox(address.id)) ?? [];
+  }
+
   hasQueued({ partition, queue }: QueuePlace): boolean {
     return (this.#sorted.get(keysOf(partition).queue(queue).due)?.size ?? 0) > 0;
   }

@@ -16,7 +16,9 @@ const { values } = parseArgs({
 });
 const [seeds, first_seed, operations] = [Number(values.seeds), Number(values.seed), Number(values.operations)];
 if (![seeds, first_seed, operations].every((number) => Number.isSafeInteger(number) && number > 0)) {
-  console.error('usage: npm run simulate -- --seeds N [--seed S] [--operations K] [--about devices|workspaces]');
+  console.error(
+    'usage: npm run simulate -- --seeds N [--seed S] [--operations K] [--about devices|workspaces|endpoints]',
+  );
   process.exit(2);
 }
 

@@ -5,6 +5,7 @@ import { binding } from '../../actors/binding.js';
 import { claim } from '../../actors/claim.js';
 import { device } from '../../actors/device.js';
 import { email } from '../../actors/email.js';
+import { endpoint } from '../../actors/endpoint.js';
 import { grant } from '../../actors/grant.js';
 import { personalAccessToken } from '../../actors/personal_access_token.js';
 import { source } from '../../actors/source.js';
@@ -13,6 +14,9 @@ import { workspace } from '../../actors/workspace.js';
 import type { BlobStore } from '../../src/blobs/blob_store.js';
 import { makeMetrics } from '../../src/runtime/metrics.js';
 import { Runtime } from '../../src/runtime/runtime.js';
+import type { ServerKeys } from '../../src/secrets/server_keys.js';
+import type { Poster } from '../../src/webhooks/poster.js';
+import { DeliveryWorker } from '../../src/workers/deliveries.js';
 import { ErasureWorker } from '../../src/workers/erasures.js';
 import { OutboxRelay } from '../../src/workers/outbox_relay.js';
 import { ReminderWorker } from '../../src/workers/reminder_worker.js';
@@ -22,10 +26,16 @@ import type { Timers, VirtualTime } from './virtual_time.js';
 
 const KINDS = [
   ...[email, account, appSession, authSession, device, claim, binding, grant, source, stream],
-  ...[workspace, personalAccessToken, tally],
+  ...[workspace, personalAccessToken, endpoint, tally],
 ];
 /** No bytes are uploaded here. */
 const NO_BLOBS = { removeFolder: async () => {} } as unknown as BlobStore;
+
+/** Seals nothing: that is tested elsewhere. */
+const NO_KEYS = {
+  seal: (_purpose: string, plaintext: Uint8Array) => plaintext,
+  unseal: (_purpose: string, sealed: Uint8Array) => sealed,
+} as unknown as ServerKeys;
 
 /** Nobody reads them here, and a registry costs more than a run. */
 const metrics = makeMetrics();
@@ -37,6 +47,8 @@ type Parts = {
   trust_memory: boolean;
   active_max: number;
   onError: (text: string) => void;
+  /** Posts deliveries when it is given. */
+  poster: Poster | null;
 };
 
 /** A server process without its listeners: the real runtime and workers on a connection of their own. */
@@ -46,13 +58,14 @@ export class SimulatedProcess {
   readonly reminders: ReminderWorker;
   readonly #relay: OutboxRelay;
   readonly erasures: ErasureWorker;
+  readonly deliveries: DeliveryWorker | null;
   readonly #time: VirtualTime;
   readonly #timers: Timers = [];
   readonly crashed: Promise<void>;
   #onCrash: () => void = () => {};
   alive = true;
 
-  constructor({ connection, time, now, trust_memory, active_max, onError }: Parts) {
+  constructor({ connection, time, now, trust_memory, active_max, onError, poster }: Parts) {
     this.connection = connection;
     this.#time = time;
     this.crashed = new Promise((resolve) => {
@@ -75,6 +88,10 @@ export class SimulatedProcess {
     this.erasures.start();
     this.#relay.start();
     this.reminders.start();
+    const parts = { store, runtime: this.runtime, keys: NO_KEYS, metrics, log, now };
+    this.deliveries = poster === null ? null : new DeliveryWorker({ ...parts, poster });
+    connection.onDeliveries = (endpoint_ids) => this.deliveries?.wake(endpoint_ids);
+    this.deliveries?.start();
     time.owned = null;
   }
 
@@ -87,6 +104,7 @@ export class SimulatedProcess {
     void this.#relay.stop();
     void this.erasures.stop();
     void this.reminders.stop();
+    void this.deliveries?.stop();
     void this.runtime.shutdown(0);
     this.#onCrash();
   }

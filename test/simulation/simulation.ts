@@ -5,9 +5,11 @@ import { LIMITS } from '../../src/vocabulary/limits.js';
 import { Checker, checkStep } from './checker.js';
 import { type About, Clients, isUnknown } from './clients.js';
 import { Connection, FAIR, type Weather } from './connection.js';
+import { DeliveryHistory } from './delivery_history.js';
 import { Ledger } from './ledger.js';
 import { checkMemberships, MembershipHistory } from './membership_checker.js';
 import { ModelStore } from './model_store.js';
+import { Receivers } from './receivers.js';
 import { Seeded } from './seeded.js';
 import { SimulatedProcess } from './simulated_process.js';
 import { VirtualTime } from './virtual_time.js';
@@ -19,6 +21,11 @@ const HOMES = 5;
 const ATTENDED_MAX = 10;
 const GAP_MAX_MS = 60;
 const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+/** Longer than a delivery lives; and long enough for requests to end, leases too, and everybody to look. */
+const DELIVERED_HOURS = 25;
+const DELIVERED_MS = 36_000;
+const RETRIES_MS = [5_000, 15_000, 40_000, 60_000, 200_000, 700_000, 10_000_000];
 const SKEW_MAX_MS = 40;
 /** Long enough for late writes to come in. */
 const QUIET_MS = 4_000;
@@ -30,7 +37,7 @@ const SLOW_MS = 1_500;
 const ERASURES_MAX_MS = 1_000;
 const DRAIN_MAX_MS = 180_000;
 /** Of the operations asked for, the least that must have been acknowledged. */
-const ACKNOWLEDGED_LEAST: Record<About, number> = { devices: 0.25, workspaces: 0.1 };
+const ACKNOWLEDGED_LEAST: Record<About, number> = { devices: 0.25, workspaces: 0.1, endpoints: 0.2 };
 
 /** Kinds that can be asked for themselves without any more words. */
 const VIEWED = ['email', 'account', 'device', 'claim', 'source', 'stream', 'tally'];
@@ -81,6 +88,8 @@ class Simulation {
   readonly #ledger = new Ledger();
   readonly #model: ModelStore;
   readonly #memberships = new MembershipHistory(this.#ledger);
+  readonly #deliveries: DeliveryHistory;
+  readonly #receivers: Receivers;
   readonly #hash = createHash('sha256');
   readonly #lines: string[] = [];
   readonly #processes: SimulatedProcess[] = [];
@@ -115,7 +124,10 @@ class Simulation {
     this.#model.onApplied = (applied) => {
       checkStep(applied, (holds, text) => this.#must(holds, text));
       this.#memberships.see(applied);
+      this.#deliveries.see(applied);
     };
+    this.#deliveries = new DeliveryHistory(this.#model, this.#ledger);
+    this.#receivers = new Receivers({ random, time, history: this.#deliveries });
     for (let slot = 0; slot < slots; slot++) this.#processes.push(this.#start());
   }
 
@@ -146,6 +158,7 @@ class Simulation {
       await this.#rest(QUIET_MS);
       this.#checkMemberships();
     }
+    if (this.#about === 'endpoints') await this.#deliverAll();
     await this.#viewAll();
     const checker = new Checker(this.#model, this.#ledger);
     await checker.check();
@@ -156,6 +169,13 @@ class Simulation {
     if (this.#about === 'workspaces') {
       await this.#rest(ERASED_MS);
       this.#checkMemberships();
+    }
+    if (this.#about === 'endpoints') {
+      await this.#rest(ERASED_MS);
+      this.#deliveries.checkRest(this.#now(), { is_well: true, is_over: true });
+      this.#ledger.acknowledge('delivered', this.#deliveries.deliveries);
+      this.#ledger.acknowledge('posted', this.#deliveries.posts);
+      this.#ledger.acknowledge('disabled by failures', this.#deliveries.disabled);
     }
     await new Checker(this.#model, this.#ledger).checkEnd();
     for (const process of this.#processes) process.crash();
@@ -190,6 +210,18 @@ class Simulation {
   #expireDeletions(): void {
     this.#advance(LIMITS.leaving_max_ms + SKEW_MAX_MS);
     for (const { alive, reminders } of this.#processes) if (alive) void reminders.look().catch(() => {}); // storage may be away
+  }
+
+  /** All receivers are well, and time goes on until nothing is left to deliver. */
+  async #deliverAll(): Promise<void> {
+    this.#receivers.are_well = true;
+    for (let hours = 0; hours < DELIVERED_HOURS; hours++) {
+      await this.#rest(DELIVERED_MS);
+      this.#deliveries.checkRest(this.#now(), { is_well: hours > 0, is_over: false });
+      this.#advance(HOUR_MS);
+    }
+    await this.#rest(DELIVERED_MS);
+    this.#deliveries.checkRest(this.#now(), { is_well: true, is_over: true });
   }
 
   /** More often than a process does by itself, so that some come to their end before the run does. */
@@ -231,6 +263,7 @@ class Simulation {
       trust_memory: this.#trust_memory,
       active_max: random.chance(0.3) ? 4 : 1_000,
       onError: (text) => this.#must(false, `logged: ${text}`),
+      poster: this.#about === 'endpoints' ? this.#receivers.posterOf(connection) : null,
     });
   }
 
@@ -286,6 +319,11 @@ class Simulation {
     // Deletions are given up in the middle of their questions.
     if (this.#about === 'workspaces' && roll > 0.95) {
       this.#advance(LIMITS.leaving_max_ms);
+      return;
+    }
+    // Retries fall due and leases run out in between.
+    if (this.#about === 'endpoints' && roll > 0.8) {
+      this.#advance(Math.floor(random.pick(RETRIES_MS) * random.fraction()));
       return;
     }
     if (roll < 0.14) {

@@ -20,8 +20,8 @@ class VirtualTimer {
 }
 
 /**
- * Time that passes only from one thing due to the next. While it is in force it stands in for the timers of the global
- * object, so that the runtime, its workers and nact wait by it without knowing; their immediates run in an order drawn
+ * Time that passes only from one thing due to the next. While it is in force it stands in for the timers and the clock of
+ * the global object, so that the runtime, its workers and nact wait by it without knowing; their immediates run in an order drawn
  * from the seed. Nothing else in a run waits for anything real, which makes the run a function of its seed.
  */
 export class VirtualTime {
@@ -110,12 +110,14 @@ export class VirtualTime {
       this.#real.set(name, globalThis[name]);
       Object.assign(globalThis, { [name]: replacements[name] });
     }
+    performance.now = () => this.elapsed_ms;
   }
 
   /** Gives the global timers back. */
   leave(): void {
     for (const [name, real] of this.#real) Object.assign(globalThis, { [name]: real });
     this.#real.clear();
+    Reflect.deleteProperty(performance, 'now'); // its prototype's comes to light again
   }
 
   end(timers: VirtualTimer[]): void {
