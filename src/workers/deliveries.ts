@@ -212,9 +212,9 @@ export class DeliveryWorker {
       this.#tryAgain(courier, results, error);
     } finally {
       courier.is_asking = false;
+      this.#step(courier);
+      this.#serveLine();
     }
-    this.#step(courier);
-    this.#serveLine();
   }
 
   /** Storage is away, or too much waits: what came back is kept as long as it counts. */
