@@ -171,7 +171,12 @@ export class DeliveryHistory {
     const is = stateOf<Endpoint>(commit.snapshot);
     this.#endpoints.set(id, is);
     if (is === null) {
-      for (const one of this.#of(id)) one.is_cancelled = true;
+      // A turn of work that came right before the removal, in one commit with it, may have claimed any.
+      const has_work = commit.writes.filter(({ write }) => write === 'wake').length > 1;
+      for (const one of this.#of(id)) {
+        if (has_work && !one.is_cancelled) one.claims += 1;
+        one.is_cancelled = true;
+      }
       return;
     }
     const was = stateOf<Endpoint>(before) ?? { ...is, claims: [], failure_count: 0, taken: 0 };

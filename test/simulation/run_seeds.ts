@@ -2,8 +2,9 @@ import { parseArgs } from 'node:util';
 import { ABOUTS } from './clients.js';
 import { MEMBER_OPERATIONS } from './members.js';
 import { type Outcome, simulate } from './simulation.js';
+import { WEBHOOK_OPERATIONS } from './webhook_owners.js';
 
-/** Of every kind of operation on workspaces at least one must be acknowledged in so many seeds. */
+/** Of every kind of operation on workspaces and endpoints at least one must be acknowledged in so many seeds. */
 const SEEDS_PER_ACKNOWLEDGED = 5;
 
 const { values } = parseArgs({
@@ -42,9 +43,11 @@ console.log(
   `${crashes} crashes, ${undecided} histories of names undecided; acknowledged: ${JSON.stringify(acknowledged)}`,
 );
 if (failed.length > 0) console.log(`failed seeds: ${failed.map(({ seed }) => seed).join(' ')}`);
-const rare = abouts.includes('workspaces')
-  ? MEMBER_OPERATIONS.filter((what) => (acknowledged[what] ?? 0) < Math.floor(seeds / SEEDS_PER_ACKNOWLEDGED))
-  : [];
+const expected = [
+  ...(abouts.includes('workspaces') ? MEMBER_OPERATIONS : []),
+  ...(abouts.includes('endpoints') ? WEBHOOK_OPERATIONS : []),
+];
+const rare = expected.filter((what) => (acknowledged[what] ?? 0) < Math.floor(seeds / SEEDS_PER_ACKNOWLEDGED));
 if (rare.length > 0) console.log(`hardly ever acknowledged: ${rare.join(', ')}`);
 process.exitCode = rare.length > 0 || failed.length > 0 ? 1 : 0;
 

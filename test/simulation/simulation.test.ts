@@ -2,10 +2,12 @@ import t from 'tap';
 import { MEMBER_OPERATIONS } from './members.js';
 import { judgeNames } from './name_history.js';
 import { simulate } from './simulation.js';
+import { WEBHOOK_OPERATIONS } from './webhook_owners.js';
 
 /** Faults, layer A. More seeds: `npm run simulate -- --seeds 5000`. */
 const SEEDS = 7;
 const WORKSPACE_SEEDS = 8;
+const ENDPOINT_SEEDS = 3;
 /** Kinds of operations that so few seeds may do without. */
 const RARE_MAX = 3;
 
@@ -41,6 +43,29 @@ t.test(
     }
     const rare = MEMBER_OPERATIONS.filter((what) => (acknowledged[what] ?? 0) === 0);
     t.ok(rare.length <= RARE_MAX, `never acknowledged: ${rare}`);
+  },
+);
+
+t.test(
+  'faults A: F-012 F-013 F-016 F-029 F-032 F-037 F-041 every event reaches whoever was active, whatever is lost, late or crashes',
+  async (t) => {
+    const acknowledged: Record<string, number> = {};
+    const histories = new Set<string>();
+    let crashes = 0;
+    for (const seed of [300, ...Array.from({ length: ENDPOINT_SEEDS }, (_, index) => 300 + index)]) {
+      const outcome = await simulate(seed, { about: 'endpoints' });
+      histories.add(outcome.history_hash);
+      t.same(outcome.violations, [], `seed ${seed}`);
+      crashes += outcome.crashes;
+      for (const [what, count] of Object.entries(outcome.acknowledged))
+        acknowledged[what] = (acknowledged[what] ?? 0) + count;
+    }
+    const rare = WEBHOOK_OPERATIONS.filter((what) => (acknowledged[what] ?? 0) === 0);
+    t.strictSame(rare, [], 'each was acknowledged');
+    const { delivered = 0, posted = 0 } = acknowledged;
+    t.ok(delivered > 100 * ENDPOINT_SEEDS && posted > delivered / 2, `${posted} requests for ${delivered} deliveries`);
+    t.ok(crashes > 0, 'processes crashed');
+    t.equal(histories.size, ENDPOINT_SEEDS, 'the same seed gives the same history');
   },
 );
 

@@ -22,9 +22,9 @@ const ATTENDED_MAX = 10;
 const GAP_MAX_MS = 60;
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
-/** Longer than a delivery lives; and long enough for requests to end, leases too, and everybody to look. */
+/** Longer than a delivery lives; and, of each hour, long enough for requests to end and for everybody to look. */
 const DELIVERED_HOURS = 25;
-const DELIVERED_MS = 36_000;
+const DELIVERED_MS = 13_000;
 const RETRIES_MS = [5_000, 15_000, 40_000, 60_000, 200_000, 700_000, 10_000_000];
 const SKEW_MAX_MS = 40;
 /** Long enough for late writes to come in. */
@@ -34,6 +34,7 @@ const LOOK_MS = 1_100;
 /** Long enough for a look at erasures that a crashed process had begun. */
 const ERASED_MS = 140_000;
 const SLOW_MS = 1_500;
+const STOPPED_MAX_MS = 1_000;
 const ERASURES_MAX_MS = 1_000;
 const DRAIN_MAX_MS = 180_000;
 /** Of the operations asked for, the least that must have been acknowledged. */
@@ -173,6 +174,7 @@ class Simulation {
     if (this.#about === 'endpoints') {
       await this.#rest(ERASED_MS);
       this.#deliveries.checkRest(this.#now(), { is_well: true, is_over: true });
+      await this.#stopDeliveries();
       this.#ledger.acknowledge('delivered', this.#deliveries.deliveries);
       this.#ledger.acknowledge('posted', this.#deliveries.posts);
       this.#ledger.acknowledge('disabled by failures', this.#deliveries.disabled);
@@ -222,6 +224,13 @@ class Simulation {
     }
     await this.#rest(DELIVERED_MS);
     this.#deliveries.checkRest(this.#now(), { is_well: true, is_over: true });
+  }
+
+  /** Nothing is under way: nobody waits for anything. */
+  async #stopDeliveries(): Promise<void> {
+    const stopped = settledFlag(Promise.all(this.#processes.map(({ deliveries }) => deliveries?.stop())));
+    const is_done = await this.#time.runUntil(stopped.isDone, STOPPED_MAX_MS);
+    this.#must(is_done, 'a worker waits for deliveries that are not under way');
   }
 
   /** More often than a process does by itself, so that some come to their end before the run does. */
