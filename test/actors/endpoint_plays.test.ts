@@ -25,6 +25,8 @@ type Outcome = { verdict: Verdict | 'none'; retry_after_ms: number | null };
 type Message =
   | { does: 'events'; count: number }
   | { does: 'work'; outcomes: Outcome[]; tokens: number; jitter: number }
+  /** A receiver that says the same again and again, whenever it is time. */
+  | { does: 'insist'; turns: number; outcome: Outcome }
   | { does: 'repeat' }
   | { does: 'status'; status: EndpointStatus }
   | { does: 'life' }
@@ -276,6 +278,13 @@ class Reference {
     must(wake_ms <= by_ms, `something is due at ${due_ms}, and nobody looks before ${wake_ms}`);
   }
 
+  insist({ turns, outcome }: { turns: number; outcome: Outcome }): void {
+    for (let turn = 0; turn < turns && this.wake_ms !== null; turn++) {
+      this.played.now_ms = Math.max(this.#now_ms, this.wake_ms);
+      this.work({ outcomes: [outcome], tokens: 8, jitter: 0 });
+    }
+  }
+
   /** Everything is accepted from here on: all that is present and not over gets through. */
   finish(): void {
     this.status('active');
@@ -325,6 +334,10 @@ const message: fc.Arbitrary<Message> = fc.oneof(
       jitter: fc.double({ min: 0, max: 1, noNaN: true }),
     }),
   },
+  {
+    weight: 1,
+    arbitrary: fc.record({ does: fc.constant('insist' as const), turns: fc.constantFrom(5, 20, 60), outcome }),
+  },
   { weight: 1, arbitrary: fc.constant({ does: 'repeat' as const }) },
   {
     weight: 4,
@@ -361,6 +374,7 @@ t.test(
         const { send } = step;
         if (send.does === 'events') reference.events(send.count);
         else if (send.does === 'work') reference.work(send);
+        else if (send.does === 'insist') reference.insist(send);
         else if (send.does === 'repeat') reference.repeat();
         else if (send.does === 'status') reference.status(send.status);
         else if (send.does === 'life') reference.life();
