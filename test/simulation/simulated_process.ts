@@ -104,7 +104,7 @@ export class SimulatedProcess {
     void this.#relay.stop();
     void this.erasures.stop();
     void this.reminders.stop();
-    void this.deliveries?.stop();
+    // The delivery worker is not stopped: that would wait for requests that never come back.
     void this.runtime.shutdown(0);
     this.#onCrash();
   }

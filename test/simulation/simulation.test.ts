@@ -8,6 +8,7 @@ import { WEBHOOK_OPERATIONS } from './webhook_owners.js';
 const SEEDS = 7;
 const WORKSPACE_SEEDS = 8;
 const ENDPOINT_SEEDS = 3;
+const ENDPOINT_OPERATIONS = 70;
 /** Kinds of operations that so few seeds may do without. */
 const RARE_MAX = 3;
 
@@ -53,7 +54,7 @@ t.test(
     const histories = new Set<string>();
     let crashes = 0;
     for (const seed of [300, ...Array.from({ length: ENDPOINT_SEEDS }, (_, index) => 300 + index)]) {
-      const outcome = await simulate(seed, { about: 'endpoints' });
+      const outcome = await simulate(seed, { about: 'endpoints', operations: ENDPOINT_OPERATIONS });
       histories.add(outcome.history_hash);
       t.same(outcome.violations, [], `seed ${seed}`);
       crashes += outcome.crashes;
@@ -63,7 +64,7 @@ t.test(
     const rare = WEBHOOK_OPERATIONS.filter((what) => (acknowledged[what] ?? 0) === 0);
     t.strictSame(rare, [], 'each was acknowledged');
     const { delivered = 0, posted = 0 } = acknowledged;
-    t.ok(delivered > 100 * ENDPOINT_SEEDS && posted > delivered / 2, `${posted} requests for ${delivered} deliveries`);
+    t.ok(delivered > 30 * ENDPOINT_SEEDS && posted > delivered / 2, `${posted} requests for ${delivered} deliveries`);
     t.ok(crashes > 0, 'processes crashed');
     t.equal(histories.size, ENDPOINT_SEEDS, 'the same seed gives the same history');
   },

@@ -22,8 +22,8 @@ const ATTENDED_MAX = 10;
 const GAP_MAX_MS = 60;
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
-/** Longer than a delivery lives; and, of each hour, long enough for requests to end and for everybody to look. */
-const DELIVERED_HOURS = 25;
+/** Together longer than a delivery lives; and, between them, long enough for requests to end and everybody to look. */
+const DELIVERED_HOURS = [1, 1, 2, 4, 8, 10];
 const DELIVERED_MS = 13_000;
 const RETRIES_MS = [5_000, 15_000, 40_000, 60_000, 200_000, 700_000, 10_000_000];
 const SKEW_MAX_MS = 40;
@@ -217,10 +217,10 @@ class Simulation {
   /** All receivers are well, and time goes on until nothing is left to deliver. */
   async #deliverAll(): Promise<void> {
     this.#receivers.are_well = true;
-    for (let hours = 0; hours < DELIVERED_HOURS; hours++) {
+    for (const [rests, hours] of DELIVERED_HOURS.entries()) {
       await this.#rest(DELIVERED_MS);
-      this.#deliveries.checkRest(this.#now(), { is_well: hours > 0, is_over: false });
-      this.#advance(HOUR_MS);
+      this.#deliveries.checkRest(this.#now(), { is_well: rests > 1, is_over: false });
+      this.#advance(hours * HOUR_MS);
     }
     await this.#rest(DELIVERED_MS);
     this.#deliveries.checkRest(this.#now(), { is_well: true, is_over: true });
