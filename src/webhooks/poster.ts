@@ -40,6 +40,8 @@ const IDLE_CONNECTION_MS = 15_000;
 /** Connections are made anew after so long, so that a name that moved is followed. */
 const CONNECTION_LIFE_MS = 5 * 60_000;
 const HEADER_BYTES_MAX = 16 * 1024;
+/** Of all that comes for one request; what is read at once may be more than the parser then takes. */
+const ANSWER_BYTES_MAX = 256 * 1024;
 const TLS_MIN = 'TLSv1.2';
 
 const ERRORS: readonly [RegExp, PostError][] = [
@@ -89,14 +91,14 @@ export class Poster {
     });
     this.#dispatcher = new Agent({
       ...pool,
-      connect: (options, callback) => {
+      connect: bounded((options, callback) => {
         try {
           if (block_private) checkLiteral(options.hostname);
         } catch (error) {
           return callback(error as Error, null);
         }
         return connect(options, callback);
-      },
+      }),
     });
   }
 
@@ -165,8 +167,31 @@ export class Poster {
   }
 }
 
+/** Connections that end when they bring more than an answer may hold, in whatever form: the parser bounds but some of it. */
+function bounded(connect: buildConnector.connector): buildConnector.connector {
+  return (options, callback) =>
+    connect(options, (...[error, socket]) => {
+      if (error !== null) return callback(error, null);
+      let [written, read] = [socket.bytesWritten, socket.bytesRead];
+      socket.on('readable', () => {
+        // Whatever comes after a request was written is the answer to it.
+        if (socket.bytesWritten !== written) [written, read] = [socket.bytesWritten, socket.bytesRead];
+        else if (socket.bytesRead - read > ANSWER_BYTES_MAX)
+          socket.destroy(new AnswerTooLong('the answer does not end'));
+      });
+      callback(null, socket);
+    });
+}
+
+class AnswerTooLong extends Error {
+  override name = 'AnswerTooLong';
+  readonly code = 'UND_ERR_RES_TOO_LONG';
+}
+
 function errorClass(error: unknown): PostError {
   for (let at = error; at instanceof Error; at = at.cause) {
+    // Not every one has a code.
+    if (at.name === 'HTTPParserError') return 'bad_answer';
     const code = String((at as NodeJS.ErrnoException).code ?? '');
     const found = ERRORS.find(([form]) => form.test(code));
     if (found !== undefined) return found[1];
