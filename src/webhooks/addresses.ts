@@ -25,11 +25,17 @@ const AT_ONCE_MAX = LIMITS.deliveries_in_flight_max;
 const WAITING_MAX = 2_000;
 const TRY_MS = 2_000;
 const TRIES = 2;
+/** RFC 4291, 2.4, and the registry of IANA. */
+const GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3');
 const HOSTS_FILE = '/etc/hosts';
 
 /** Whether an address is one of the public internet. */
-export function isPublicAddress(address: string): boolean {
-  return ipaddr.isValid(address) && ipaddr.process(address).range() === 'unicast';
+export function isPublicAddress(text: string): boolean {
+  if (!ipaddr.isValid(text)) return false;
+  const address = ipaddr.process(text);
+  if (address.range() !== 'unicast') return false;
+  // Of what lies outside of it some leads back to addresses of IPv4, and none is assigned.
+  return address.kind() === 'ipv4' || address.match(GLOBAL_UNICAST);
 }
 
 /** Throws for a host that is an address itself, which no lookup would see. */
