@@ -1,5 +1,5 @@
 import { createSecureContext, rootCertificates } from 'node:tls';
-import { Agent, buildConnector, type Dispatcher, ProxyAgent } from 'undici';
+import { Agent, buildConnector, type Dispatcher, Pool, ProxyAgent } from 'undici';
 import { LIMITS } from '../vocabulary/limits.js';
 import { checkLiteral, makeLookup } from './addresses.js';
 
@@ -66,7 +66,9 @@ export class Poster {
   readonly #dispatcher: Dispatcher;
 
   constructor({ block_private, extra_ca, proxy }: PosterOptions) {
+    // Made once: with every connection it would cost more than the handshake.
     const ca = extra_ca === null ? undefined : [...rootCertificates, extra_ca];
+    const trusted = ca === undefined ? {} : { secureContext: createSecureContext({ ca, minVersion: TLS_MIN }) };
     const pool = {
       connections: ORIGIN_CONNECTIONS_MAX,
       pipelining: 1,
@@ -79,15 +81,25 @@ export class Poster {
       bodyTimeout: 0,
     };
     if (proxy !== null) {
-      this.#dispatcher = new ProxyAgent({ ...pool, uri: proxy, requestTls: { ca, minVersion: TLS_MIN } });
+      this.#dispatcher = new ProxyAgent({
+        ...pool,
+        uri: proxy,
+        requestTls: { minVersion: TLS_MIN, ...trusted },
+        // A tunnel that does not come is given up as well.
+        clientFactory: (origin, options) =>
+          new Pool(origin, { ...options, headersTimeout: LIMITS.delivery_timeout_ms } as Pool.Options),
+        factory: (origin, options) => {
+          const { connect, ...others } = options as Pool.Options & { connect: buildConnector.connector };
+          return new Pool(origin, { ...others, connect: bounded(connect) });
+        },
+      });
       return;
     }
     const connect = buildConnector({
       timeout: LIMITS.delivery_timeout_ms,
       lookup: makeLookup({ block_private }),
       minVersion: TLS_MIN,
-      // Made once: with every connection it would cost more than the handshake.
-      ...(ca === undefined ? {} : { secureContext: createSecureContext({ ca, minVersion: TLS_MIN }) }),
+      ...trusted,
     });
     this.#dispatcher = new Agent({
       ...pool,
