@@ -2,7 +2,7 @@ import { randomBytes, X509Certificate } from 'node:crypto';
 import { link, readFile, rm, writeFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { createSecureContext, type Server as TlsServer } from 'node:tls';
+import type { Server as TlsServer } from 'node:tls';
 import fastify, { type FastifyInstance } from 'fastify';
 import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
@@ -275,13 +275,18 @@ async function trustedCertificates(file: string): Promise<string> {
   const text = await readFile(file, 'utf8').catch((error: Error) => {
     throw new CannotStart(`WEBHOOK_CA_FILE can't be read: ${error.message}`);
   });
-  try {
-    createSecureContext({ ca: text });
-    new X509Certificate(text);
-    return text;
-  } catch {
-    throw new CannotStart('WEBHOOK_CA_FILE must hold certificates as PEM.');
+  const begun = text.match(/-----BEGIN CERTIFICATE-----/g)?.length ?? 0;
+  const whole = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
+  if (begun === 0 || whole.length < begun) throw new CannotStart('WEBHOOK_CA_FILE must hold certificates as PEM.');
+  for (const [index, pem] of whole.entries()) {
+    try {
+      new X509Certificate(pem);
+    } catch {
+      // What reads the file later would leave it out, and all that follow it.
+      throw new CannotStart(`WEBHOOK_CA_FILE must hold certificates as PEM; number ${index + 1} is none.`);
+    }
   }
+  return text;
 }
 
 /** The operator token of this data folder, made on first start; the first process wins. */
