@@ -109,15 +109,15 @@ t.test('webhooks of two processes on one Redis', async (t) => {
     frozen.signal('SIGSTOP');
     const advanced = servers.operator(other).advanceClock(LIMITS.delivery_lease_ms + 1_000);
     await receiver.count('/frozen', 2);
+    // The other still has it in hand.
+    waiting[0]?.writeHead(410).end();
+    frozen.signal('SIGCONT');
+    const late = async () => (await metric(frozen, 'spool_delivery_late_results_total')) === 1;
+    await until('the late result is refused', late);
+    t.equal((await endpoint.newest()).status, 'leased');
     waiting[1]?.writeHead(204).end();
     await advanced;
-    waiting[0]?.writeHead(410).end();
     await until('the other has counted', async () => (await endpoint.newest()).status === 'succeeded');
-    frozen.signal('SIGCONT');
-    await until(
-      'the late result is refused',
-      async () => (await metric(frozen, 'spool_delivery_late_results_total')) === 1,
-    );
     const { status, attempts } = await endpoint.newest();
     t.equal(status, 'succeeded');
     t.same(
