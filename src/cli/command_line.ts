@@ -1,5 +1,5 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
-import { type Command, type CommandGroup, GivenOptions, WrongUsage } from './command.js';
+import { type Command, type CommandGroup, GivenOptions, type Option, WrongUsage } from './command.js';
 import { COMMON_OPTIONS } from './common_options.js';
 import { helpOfAll, helpOfCommand, helpOfGroup } from './help.js';
 
@@ -24,7 +24,7 @@ export function readCommandLine(groups: readonly CommandGroup[], typed: readonly
   if (command === undefined) throw new WrongUsage(`${group.name} has no ${shown(command_name)}.\n\n${of_group}`);
   const help = helpOfCommand(group, command);
   if (typed[0] === 'help') return { typed: 'help', text: help };
-  const { values, positionals } = readRest(command, rest, help);
+  const { values, positionals } = readOptions({ ...command.options, ...COMMON_OPTIONS }, rest, help);
   if (values.help === true) return { typed: 'help', text: help };
   const missing = command.parameters[positionals.length];
   if (missing !== undefined) throw new WrongUsage(`${missing} is missing.\n\n${help}`);
@@ -42,9 +42,10 @@ export function readCommandLine(groups: readonly CommandGroup[], typed: readonly
   };
 }
 
-function readRest(command: Command, args: string[], help: string) {
+/** Options and other words as they were typed. Throws WrongUsage, with the help. */
+export function readOptions(known: Record<string, Option>, args: string[], help: string) {
   const options: NonNullable<ParseArgsConfig['options']> = {};
-  for (const [name, { value, repeats }] of Object.entries({ ...command.options, ...COMMON_OPTIONS })) {
+  for (const [name, { value, repeats }] of Object.entries(known)) {
     options[name] = { type: value === undefined ? 'boolean' : 'string', multiple: repeats === true };
   }
   try {

@@ -19,11 +19,17 @@ export function helpOfGroup({ name, says, commands }: CommandGroup): string {
 
 /** One command with its options. */
 export function helpOfCommand(group: CommandGroup, command: Command): string {
-  const rows = Object.entries({ ...command.options, ...COMMON_OPTIONS }).map(([name, option]) => [
+  const options = helpOfOptions({ ...command.options, ...COMMON_OPTIONS });
+  return [`${formOf(group.name, command)} [options]`, '', `${command.says}.`, '', ...options].join('\n');
+}
+
+/** A line an option. */
+export function helpOfOptions(options: Record<string, Option>): string[] {
+  const rows = Object.entries(options).map(([name, option]) => [
     `  ${optionForm(name, option)}`,
     `${option.says}${option.required ? '; must be given' : ''}${option.repeats ? '; may be repeated' : ''}`,
   ]);
-  return [`${formOf(group.name, command)} [options]`, '', `${command.says}.`, '', ...table(rows)].join('\n');
+  return table(rows);
 }
 
 /** What must be typed. */

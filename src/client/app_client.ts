@@ -1,4 +1,5 @@
 import http from 'node:http';
+import https from 'node:https';
 import { type CallAnswer, call, payloadOf } from './http_call.js';
 
 export type SignedIn = {
@@ -13,11 +14,16 @@ export type SignedIn = {
 /** The REST API as an app uses it. Paths and payloads are the interface's. */
 export class AppClient {
   readonly #base_url: string;
-  readonly #agent = new http.Agent({ keepAlive: true });
+  readonly #agent: http.Agent;
+  readonly #timeout_ms: number | undefined;
   access_token: string | null = null;
 
-  constructor(base_url: string) {
+  /** A call that takes longer than `timeout_ms` rejects; without one it may take for ever. */
+  constructor(base_url: string, { timeout_ms }: { timeout_ms?: number } = {}) {
     this.#base_url = base_url;
+    const { Agent } = new URL(base_url).protocol === 'https:' ? https : http;
+    this.#agent = new Agent({ keepAlive: true });
+    this.#timeout_ms = timeout_ms;
   }
 
   /** The raw answer, for callers that look at status and headers. */
@@ -30,7 +36,8 @@ export class AppClient {
     if (this.access_token !== null) headers.Authorization ??= `Bearer ${this.access_token}`;
     const body = options.body === undefined ? undefined : Buffer.from(JSON.stringify(options.body));
     if (body !== undefined) headers['Content-Type'] ??= 'application/json';
-    return call({ method, url: new URL(path, this.#base_url), headers, body, agent: this.#agent });
+    const signal = this.#timeout_ms === undefined ? undefined : AbortSignal.timeout(this.#timeout_ms);
+    return call({ method, url: new URL(path, this.#base_url), headers, body, agent: this.#agent, signal });
   }
 
   /** The payload of a success; throws CallRefused otherwise. */

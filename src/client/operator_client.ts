@@ -6,6 +6,11 @@ const POLL_MS = 20;
 
 export type InboxMail = { to: string; subject: string; text: string };
 
+/** No mail with a code came in time. */
+export class NoCode extends Error {
+  override readonly name = 'NoCode';
+}
+
 /** The operator port. */
 export class OperatorClient {
   readonly #url: string;
@@ -43,14 +48,17 @@ export class OperatorClient {
   /** The newest code mailed to an address that is none of `seen`; waits for it, a while. For development: no SMTP. */
   async readCode(email: string, seen: ReadonlySet<string> = new Set(), wait_ms = 5_000): Promise<string> {
     for (const until = performance.now() + wait_ms; performance.now() < until; ) {
-      const { items } = await this.ask<{ items: InboxMail[] }>('GET', '/inbox?limit=100');
-      for (const mail of items.filter(({ to }) => to === email)) {
-        const code = /^(\d{6})$/m.exec(mail.text)?.[1];
-        if (code !== undefined && !seen.has(code)) return code;
-      }
+      const code = (await this.codes(email)).find((one) => !seen.has(one));
+      if (code !== undefined) return code;
       await new Promise((resolve) => setTimeout(resolve, POLL_MS));
     }
-    throw new Error(`no code came for ${email}`);
+    throw new NoCode(`no code came for ${email}`);
+  }
+
+  /** The codes mailed to an address that are still in the inbox, the newest first. */
+  async codes(email: string): Promise<string[]> {
+    const { items } = await this.ask<{ items: InboxMail[] }>('GET', '/inbox?limit=100');
+    return items.flatMap(({ to, text }) => (to === email ? (/^(\d{6})$/m.exec(text)?.[1] ?? []) : []));
   }
 
   close(): void {

@@ -8,7 +8,12 @@ const PREFIX = 'whsec_';
 /** A new key for an endpoint: as its owner gets it, once, and as it rests with the endpoint. */
 export function drawSigningSecret(keys: ServerKeys): { text: string; sealed: Uint8Array } {
   const key = randomBytes(LIMITS.endpoint_secret_bytes);
-  return { text: PREFIX + key.toString('base64'), sealed: keys.seal(PURPOSE, key) };
+  return { text: signingSecretText(key), sealed: keys.seal(PURPOSE, key) };
+}
+
+/** The key as whoever verifies with it is given it. */
+export function signingSecretText(key: Uint8Array): string {
+  return PREFIX + Buffer.from(key).toString('base64');
 }
 
 /** The key, or null when it was sealed with a server key that is gone. */

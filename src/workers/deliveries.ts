@@ -17,8 +17,9 @@ import { deliveryId, PARTITIONS, partitionOfId } from '../vocabulary/ids.js';
 import { LIMITS } from '../vocabulary/limits.js';
 import { isRefusal } from '../vocabulary/refusals.js';
 import { retryAfterMs, verdictOf } from '../vocabulary/webhooks.js';
+import { deliveryHeaders } from '../webhooks/delivery_headers.js';
 import type { Poster } from '../webhooks/poster.js';
-import { openSigningSecret, signedHeaders } from '../webhooks/signing_secret.js';
+import { openSigningSecret } from '../webhooks/signing_secret.js';
 import { type SlotGroups, Slots } from '../webhooks/slots.js';
 import { Looks } from './looks.js';
 
@@ -31,7 +32,6 @@ const TRY_AGAIN_MS = 100;
 const TRY_AGAIN_MS_MAX = 2_000;
 /** Longer than any request lasts. */
 const IDLE_MAX_MS = LIMITS.delivery_timeout_ms + 5_000;
-const USER_AGENT = 'Spool-Webhooks/1';
 
 type Parts = {
   store: Store;
@@ -348,8 +348,7 @@ export class DeliveryWorker {
     }
     if (claim.attempts.length === 0)
       metrics.delivery_first_attempt.observe(Math.max(0, attempted_at_ms - eventMs(claim)) / 1000);
-    const signed = signedHeaders(key, { id: deliveryId(endpoint_id, sequence), at_ms: attempted_at_ms, body });
-    const headers = { 'content-type': 'application/json', 'user-agent': USER_AGENT, ...signed };
+    const headers = deliveryHeaders(key, { id: deliveryId(endpoint_id, sequence), at_ms: attempted_at_ms, body });
     const { retry_after, ...posted } = await poster.post(url, { headers, body });
     const { status_code } = posted;
     return {
