@@ -1,0 +1,77 @@
+import { AppClient, type SignedIn } from '../client/app_client.js';
+import { CallRefused } from '../client/http_call.js';
+import { ListenStop } from './listen_stop.js';
+
+const CALL_MAX_MS = 15_000;
+const LEAVE_MAX_MS = 2_000;
+/** A session's token is renewed so long before it runs out. */
+const RENEW_AHEAD_MS = 60_000;
+
+/** The account's side of the API, with a credential that is renewed where it can be. */
+export class Access {
+  readonly #app: AppClient;
+  #refresh_token: string | null = null;
+  #renew_at = Number.POSITIVE_INFINITY;
+
+  constructor(server: URL) {
+    this.#app = new AppClient(server.origin, { timeout_ms: CALL_MAX_MS });
+  }
+
+  /** For sign-in, before there is a credential. */
+  get app(): AppClient {
+    return this.#app;
+  }
+
+  useToken(token: string): void {
+    this.#app.access_token = token;
+  }
+
+  useSession({ access_token, refresh_token, expires_in }: SignedIn): void {
+    this.#app.access_token = access_token;
+    this.#refresh_token = refresh_token;
+    this.#renew_at = performance.now() + expires_in * 1000 - RENEW_AHEAD_MS;
+  }
+
+  /** The payload of a success; throws CallRefused otherwise, and ListenStop when the credential has ended. */
+  async ask<T>(method: string, path: string): Promise<T> {
+    if (performance.now() > this.#renew_at) await this.#renew();
+    try {
+      return await this.#app.ask<T>(method, path);
+    } catch (error) {
+      if (!isUnauthorized(error)) throw error;
+    }
+    await this.#renew();
+    try {
+      return await this.#app.ask<T>(method, path);
+    } catch (error) {
+      throw isUnauthorized(error) ? SESSION_ENDED() : error;
+    }
+  }
+
+  async #renew(): Promise<void> {
+    const refresh_token = this.#refresh_token;
+    if (refresh_token === null)
+      throw new ListenStop(
+        'The server does not accept the token in SPOOL_TOKEN: it is unknown, revoked or has expired.',
+      );
+    try {
+      this.useSession(await this.#app.ask<SignedIn>('POST', '/auth/refresh', { refresh_token }));
+    } catch (error) {
+      throw isUnauthorized(error) ? SESSION_ENDED() : error;
+    }
+  }
+
+  /** Ends a session that was begun here; nothing is left open that nobody uses. */
+  async leave(): Promise<void> {
+    const late = new Promise<void>((resolve) => setTimeout(resolve, LEAVE_MAX_MS).unref());
+    if (this.#refresh_token !== null)
+      await Promise.race([this.#app.send('POST', '/auth/logout').catch(() => {}), late]);
+    this.#app.close();
+  }
+}
+
+const SESSION_ENDED = () => new ListenStop('The session has ended on the server. Start again to sign in anew.');
+
+function isUnauthorized(error: unknown): boolean {
+  return error instanceof CallRefused && error.status === 401;
+}

@@ -1,0 +1,49 @@
+import { WrongUsage } from '../cli/command.js';
+import { operatorAccess } from '../cli/operator_access.js';
+import type { SignedIn } from '../client/app_client.js';
+import { CallRefused } from '../client/http_call.js';
+import type { Access } from './access.js';
+import { ListenStop } from './listen_stop.js';
+import { askOnTerminal, hasTerminal } from './terminal.js';
+import type { Wishes } from './wishes.js';
+
+const TRIES_MAX = 3;
+
+/** Gets the credential that is wished for; gives whose it is, in words. Throws WrongUsage, ListenStop or CallRefused. */
+export async function signIn(access: Access, who: Wishes['who']): Promise<string> {
+  if (who.by === 'token') {
+    access.useToken(who.token);
+    return 'with the token in SPOOL_TOKEN';
+  }
+  if (!hasTerminal() && (who.email === null || !who.from_inbox))
+    throw new WrongUsage(
+      'There is no terminal to ask on: set SPOOL_TOKEN, or give --email and, in development, --code-from-inbox.',
+    );
+  const email = who.email ?? (await askOnTerminal('email: '));
+  const { app } = access;
+  const verify = (token: string) => app.ask<SignedIn>('POST', '/auth/verify-otp', { email, token });
+  if (who.from_inbox) {
+    const operator = operatorAccess(process.env);
+    try {
+      const seen = new Set(await operator.codes(email));
+      await app.ask('POST', '/auth/otp', { email });
+      access.useSession(await verify(await operator.readCode(email, seen)));
+    } finally {
+      operator.close();
+    }
+    return `as ${email}`;
+  }
+  await app.ask('POST', '/auth/otp', { email });
+  console.log(`A code was mailed to ${email}.`);
+  for (let tries = 1; ; tries++) {
+    const code = await askOnTerminal('code: ');
+    try {
+      access.useSession(await verify(code.replaceAll(' ', '')));
+      return `as ${email}`;
+    } catch (error) {
+      if (!(error instanceof CallRefused) || (error.status !== 400 && error.status !== 401)) throw error;
+      if (tries >= TRIES_MAX) throw new ListenStop('That code is not right either. Start again for another one.');
+      console.log('That code is not right. Try again:');
+    }
+  }
+}
