@@ -11,8 +11,9 @@ import * as handshakes from './rows/handshakes.mjs';
 import * as memory from './rows/memory.mjs';
 import * as oauth from './rows/oauth.mjs';
 import * as reads from './rows/reads.mjs';
+import * as webhooks from './rows/webhooks.mjs';
 
-const ROWS = { chunk, commits, reads, oauth, handshakes, growth, memory };
+const ROWS = { chunk, commits, reads, oauth, webhooks, handshakes, growth, memory };
 const REPORT = fileURLToPath(new URL('../BENCHMARKS.md', import.meta.url));
 const USAGE = `npm run bench -- [ROW …] [--rounds N] [--seconds S] [--accounts N] [--chunks N] [--profile FOLDER]
 

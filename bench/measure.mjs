@@ -47,6 +47,18 @@ function spread(values) {
   return { median, min: sorted[0], max: sorted.at(-1) };
 }
 
+/** The value that so large a part of the values does not exceed. */
+export function quantile(values, part) {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.ceil(sorted.length * part) - 1)];
+}
+
+/** Median with least and most. */
+export function spreadText(values, unit, digits = 0) {
+  const { median, min, max } = spread(values);
+  return `${median.toFixed(digits)} ${unit} (${min.toFixed(digits)}–${max.toFixed(digits)})`;
+}
+
 /** A row of the table from rounds of ours and of a peer; the ratio is the median of each round's own. */
 export function rateRow({ work, beside, ours, peer, goal, unit = 'a second' }) {
   const ratio = spread(ours.map(({ rate }, round) => rate / peer[round].rate));

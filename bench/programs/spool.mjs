@@ -8,13 +8,14 @@ import { readSettings } from '../../dist/src/settings.js';
 import { answer, settings } from './answering.mjs';
 import { mintCodes } from './minting.mjs';
 import { seedAccounts } from './seeding.mjs';
+import { webhookDoors } from './webhook_doors.mjs';
 
-const { data_dir, fixed_code } = settings();
+const { data_dir, fixed_code, env: own_env = {} } = settings();
 // Sign-ins are then measured without reading mails: every code is the same.
 if (fixed_code !== undefined) {
   useRandomSource({ bytes: randomBytes, below: (limit) => (limit === 1_000_000 ? fixed_code : randomInt(limit)) });
 }
-const env = { PORT: '0', DEVICE_PORT: '0', OPS_PORT: '0', RATE_LIMITS: 'off', DATA_DIR: data_dir };
+const env = { PORT: '0', DEVICE_PORT: '0', OPS_PORT: '0', RATE_LIMITS: 'off', DATA_DIR: data_dir, ...own_env };
 const server = await startServer(readSettings(env), pino({ level: 'warn' }, pino.destination({ dest: 2, sync: true })));
 const { services, ports, redis } = server;
 // redis-server shows its socket in its title.
@@ -67,6 +68,7 @@ answer(
       const last = await services.runtime.ask(address, { type: 'view' });
       if (last.stored_chunks !== count) throw new Error(`${last.stored_chunks} chunks seeded, not ${count}`);
     },
+    ...webhookDoors(services),
     mint_codes: (asked) => mintCodes(services, asked),
     stop: () => server.close(),
   },
