@@ -4,7 +4,7 @@ import type { EndpointStatus } from '../src/vocabulary/webhooks.js';
 import { actorKind, type Decision, type Effect, type FactRequest, type Facts, type InboxEntry } from './actor.js';
 import { type EndedDelivery, eventMs, type FoundDelivery, type WaitingDelivery } from './delivery.js';
 import { batchOf, disabled, ENDED, ENDPOINTS, type Endpoint, leaseEndsAt, type NewEndpoint } from './endpoint_state.js';
-import { LOOKED_AT_MAX, Turn, type Work, type WorkMessage } from './endpoint_turn.js';
+import { INBOX_LOOKED_AT_MAX, LOOKED_AT_MAX, Turn, type Work, type WorkMessage } from './endpoint_turn.js';
 import { type EraseMessage, erased } from './erase.js';
 
 export type EndpointMessage =
@@ -35,7 +35,7 @@ export const endpoint = actorKind<Endpoint, EndpointMessage, EndpointReply>({
 
   facts(message, state): FactRequest[] {
     if (state === null) return [];
-    const inbox: FactRequest = { collection: 'inbox', inbox: { after: state.taken, limit: LOOKED_AT_MAX } };
+    const inbox: FactRequest = { collection: 'inbox', inbox: { after: state.taken, limit: INBOX_LOOKED_AT_MAX } };
     switch (message.type) {
       case 'work': {
         const batch = batchOf({ ...state, life: message.life });

@@ -49,8 +49,10 @@ export type Work =
   /** The same again, with the mail. */
   | { mail_needed: true; account_id: string; url: string };
 
-/** Looked at in one turn. */
+/** Looked at in one turn, of those that wait to be tried again. */
 export const LOOKED_AT_MAX = 64;
+/** Of the inbox: as many as may be claimed, and some that were cancelled. */
+export const INBOX_LOOKED_AT_MAX = 2 * LIMITS.endpoint_in_flight_max;
 /** A worker without free slots is not the only one: others may look after so long. */
 const NO_SLOTS_MS = 5_000;
 const CANCELLED_BATCHES_MAX = 32;

@@ -28,6 +28,10 @@ const LOOK_EVERY_MS = 1_000;
 const FOUND_MS = 5_000;
 const PER_PARTITION_MAX = 64;
 const KNOWN_MAX = 20_000;
+/** What came back for an endpoint waits so long for what is still under way, so that one commit takes all of it. */
+const GATHER_MS = 10;
+/** Slots that came free are handed out together after so long, several to one endpoint. */
+const HAND_OUT_MS = 2;
 const TRY_AGAIN_MS = 100;
 const TRY_AGAIN_MS_MAX = 2_000;
 /** Longer than any request lasts. */
@@ -58,6 +62,8 @@ type Courier = {
   is_in_line: boolean;
   failures: number;
   retry: NodeJS.Timeout | null;
+  /** Running while more may come back. */
+  gathering: NodeJS.Timeout | null;
 };
 
 /**
@@ -73,6 +79,7 @@ export class DeliveryWorker {
   /** Those that want a slot, each once, in turn. */
   readonly #line: Courier[] = [];
   readonly #looks = new Looks(() => this.#look(), LOOK_EVERY_MS);
+  #handing_out: NodeJS.Timeout | null = null;
   #is_stopped = false;
   #posted = 0;
 
@@ -138,7 +145,7 @@ export class DeliveryWorker {
     if (courier === undefined) {
       const known = this.#known.get(endpoint_id) ?? null;
       courier = {
-        ...{ endpoint_id, known, results: [], in_flight: 0, failures: 0, retry: null },
+        ...{ endpoint_id, known, results: [], in_flight: 0, failures: 0, retry: null, gathering: null },
         ...{ is_due: false, is_asking: false, is_in_line: false },
       };
       this.#couriers.set(endpoint_id, courier);
@@ -153,9 +160,36 @@ export class DeliveryWorker {
     if (courier.is_due && !this.#is_stopped && in_flight < LIMITS.endpoint_in_flight_max) {
       courier.is_in_line = true;
       this.#line.push(courier);
-      this.#serveLine();
+      if (this.#line.length === 1) this.#serveLine();
+      else this.#serveLineSoon();
     } else if (results.length > 0) void this.#turn(courier, 0);
-    else if (in_flight === 0) this.#couriers.delete(courier.endpoint_id);
+    else if (in_flight === 0) {
+      this.#gathered(courier);
+      this.#couriers.delete(courier.endpoint_id);
+    }
+  }
+
+  /** As `#step`, but not before all is back that is under way, or a little time has passed. */
+  #stepGathered(courier: Courier): void {
+    if (courier.in_flight === 0) this.#step(courier);
+    else
+      courier.gathering ??= setTimeout(() => {
+        this.#gathered(courier);
+        this.#step(courier);
+      }, GATHER_MS);
+  }
+
+  #gathered(courier: Courier): void {
+    if (courier.gathering !== null) clearTimeout(courier.gathering);
+    courier.gathering = null;
+  }
+
+  #serveLineSoon(): void {
+    if (this.#line.length === 0) return;
+    this.#handing_out ??= setTimeout(() => {
+      this.#handing_out = null;
+      this.#serveLine();
+    }, HAND_OUT_MS);
   }
 
   /** Gives free slots to those in line, each as many as it may have; who gets none keeps its place. */
@@ -178,6 +212,7 @@ export class DeliveryWorker {
   async #turn(courier: Courier, want: number): Promise<void> {
     courier.is_asking = true;
     courier.is_due = false;
+    this.#gathered(courier);
     const results = courier.results.splice(0);
     try {
       courier.known ??= await this.#learn(courier.endpoint_id);
@@ -212,8 +247,8 @@ export class DeliveryWorker {
       this.#tryAgain(courier, results, error);
     } finally {
       courier.is_asking = false;
-      this.#step(courier);
-      this.#serveLine();
+      this.#stepGathered(courier);
+      this.#serveLineSoon();
     }
   }
 
@@ -326,8 +361,8 @@ export class DeliveryWorker {
     courier.in_flight -= 1;
     courier.is_due = true;
     this.#slots.giveBack(known, 1);
-    this.#step(courier);
-    this.#serveLine();
+    this.#stepGathered(courier);
+    this.#serveLineSoon();
   }
 
   async #post(endpoint_id: string, { account_id, url, key }: Known, claim: Claim): Promise<AttemptResult> {
