@@ -29,9 +29,9 @@ const FOUND_MS = 5_000;
 const PER_PARTITION_MAX = 64;
 const KNOWN_MAX = 20_000;
 /** What came back for an endpoint waits so long for what is still under way, so that one commit takes all of it. */
-const GATHER_MS = 10;
+const GATHER_MS = 25;
 /** Slots that came free are handed out together after so long, several to one endpoint. */
-const HAND_OUT_MS = 2;
+const HAND_OUT_MS = 5;
 const TRY_AGAIN_MS = 100;
 const TRY_AGAIN_MS_MAX = 2_000;
 /** Longer than any request lasts. */
