@@ -86,6 +86,7 @@ async function deliveryRates({ spool, receiver, bullmq, bare, url, accounts, end
   const variant = ({ name, pids, fill, drain }) => {
     let count = FIRST_COUNT;
     return {
+      claimed: 0,
       cpuMs: () => cpuMs(pids),
       async prepare() {
         count = Math.max(1, Math.round(count / endpoints.length)) * endpoints.length;
@@ -94,6 +95,7 @@ async function deliveryRates({ spool, receiver, bullmq, bare, url, accounts, end
       async run(seconds) {
         const taken = await drain(count);
         await arrived(name, taken.ops);
+        this.claimed += taken.ops;
         count = Math.min(100_000, (taken.ops / taken.seconds) * seconds);
         return taken;
       },
@@ -125,7 +127,8 @@ async function deliveryRates({ spool, receiver, bullmq, bare, url, accounts, end
   const taken = await interleave(variants, options);
   if (options.profile !== undefined)
     await spool.program.ask('profile_stop', { file: join(options.profile, 'webhooks.cpuprofile') });
-  const { failed } = await bullmq.ask('recorded');
+  const { completed, failed } = await bullmq.ask('recorded');
+  verify('completed jobs of BullMQ', completed, variants.bullmq.claimed);
   verify('failed jobs of BullMQ', failed, 0);
   const work = `webhook deliveries, signed and recorded, ${endpoints.length} endpoints, one receiver`;
   return [
