@@ -224,7 +224,7 @@ export class Turn {
   #claimOne(entry: InboxEntry, attempts: Attempt[], tokens: string[]): void {
     if (this.#now_ms >= deadlineMs(entry)) {
       // Its time ran out. That counts, unless it had before the endpoint was set active and the count began.
-      if (attempts.length > 0) this.#end(entry, attempts, 'failed');
+      this.#end(entry, attempts, 'failed');
       const { standing } = this.#state;
       if (standing.status === 'active' && deadlineMs(entry) > standing.since_ms) this.#countFailure();
       return;

@@ -34,11 +34,7 @@ export function probeMs(failures: number, jitter: number): number {
 export function retryAfterMs(header: string | undefined, now_ms: number): number | null {
   if (header === undefined) return null;
   const text = header.trim();
-  const ms = /^\d{1,15}$/.test(text)
-    ? Number(text) * 1000
-    : HTTP_DATE.test(text)
-      ? Date.parse(text) - now_ms
-      : Number.NaN;
+  const ms = /^\d+$/.test(text) ? Number(text) * 1000 : HTTP_DATE.test(text) ? Date.parse(text) - now_ms : Number.NaN;
   return ms > 0 ? Math.min(ms, LIMITS.retry_after_ms_max) : null;
 }
 

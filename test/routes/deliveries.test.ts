@@ -4,7 +4,7 @@ import { keysOf } from '../../src/store/partitions.js';
 import { partitionOfId } from '../../src/vocabulary/ids.js';
 import { LIMITS } from '../../src/vocabulary/limits.js';
 import { TestAccount } from '../fixtures/account.js';
-import { type DeliveryDetail, type DeliveryView, type PageOf, TestEndpoint } from '../fixtures/endpoints.js';
+import { type DeliveryView, type PageOf, TestEndpoint } from '../fixtures/endpoints.js';
 import { type Arrived, Receiver, verified } from '../fixtures/receiver.js';
 import { ownRedisOf } from '../fixtures/redis_content.js';
 import { TestSpool } from '../fixtures/spool.js';
@@ -27,10 +27,6 @@ t.test('deliveries', async (t) => {
   /** Causes one event that is delivered. */
   const happen = async (ann: TestAccount, count = 1) => {
     for (let n = 0; n < count; n++) await ann.ask('PATCH', '/me', { name: `n${Math.random()}` });
-  };
-  const newest = async (endpoint: TestEndpoint): Promise<DeliveryDetail> => {
-    const [delivery] = await endpoint.deliveries();
-    return endpoint.delivery((delivery as DeliveryView).id);
   };
   /** Moves the clock; an app session's token does not outlast an hour of it. */
   const pass = async (ann: TestAccount, ms: number) => {
@@ -103,7 +99,7 @@ t.test('deliveries', async (t) => {
       await receiver.count('/flaky', 1);
       await stands(one, 'pending');
       const waits = async () => {
-        const { attempts, next_attempt_at } = await newest(one);
+        const { attempts, next_attempt_at } = await one.newest();
         return Date.parse(next_attempt_at ?? '') - Date.parse(attempts.at(-1)?.attempted_at ?? '');
       };
       const first_ms = await waits();
@@ -118,7 +114,7 @@ t.test('deliveries', async (t) => {
       await pass(ann, 5 * MINUTE_MS);
       t.strictSame(await one.statuses(), ['succeeded']);
       t.strictSame(
-        (await newest(one)).attempts.map(({ status_code }) => status_code),
+        (await one.newest()).attempts.map(({ status_code }) => status_code),
         [503, 429, 408, 200],
       );
       const arrived = receiver.at('/flaky');
@@ -153,8 +149,8 @@ t.test('deliveries', async (t) => {
       const one = await TestEndpoint.open(ann, url);
       await happen(ann);
       await receiver.count(`/after${index}`, 1);
-      await eventually('it waits', async () => (await newest(one)).attempt_count === 1);
-      const { attempts, next_attempt_at } = await newest(one);
+      await eventually('it waits', async () => (await one.newest()).attempt_count === 1);
+      const { attempts, next_attempt_at } = await one.newest();
       const waits_ms = Date.parse(next_attempt_at ?? '') - Date.parse(attempts[0]?.attempted_at ?? '');
       t.ok(waits_ms >= least_ms && waits_ms <= most_ms, `${header}: ${waits_ms}`);
       await one.remove();
@@ -171,7 +167,7 @@ t.test('deliveries', async (t) => {
       const one = await TestEndpoint.open(ann, url);
       await happen(ann);
       await stands(one, 'failed');
-      const { attempts, next_attempt_at } = await newest(one);
+      const { attempts, next_attempt_at } = await one.newest();
       t.strictSame([attempts.map(({ status_code }) => status_code), next_attempt_at], [[status], null]);
       const { status: standing, failure_count } = await one.read();
       t.strictSame([standing, failure_count], ['active', 1]);
@@ -188,13 +184,13 @@ t.test('deliveries', async (t) => {
     await happen(ann);
     await stands(one, 'pending');
     for (let waits = 0; waits < 12; waits++) {
-      const { next_attempt_at } = await newest(one);
+      const { next_attempt_at } = await one.newest();
       if (next_attempt_at === null) break;
       await pass(ann, Date.parse(next_attempt_at) - (await nowMs()));
     }
     await pass(ann, DAY_MS);
     t.equal(receiver.at('/never').length, LIMITS.delivery_attempts_max);
-    const { status, attempts, next_attempt_at } = await newest(one);
+    const { status, attempts, next_attempt_at } = await one.newest();
     t.strictSame([status, attempts.length, next_attempt_at], ['failed', 8, null]);
     t.equal((await one.read()).failure_count, 1);
     const times = attempts.map(({ attempted_at }) => Date.parse(attempted_at));
@@ -211,7 +207,7 @@ t.test('deliveries', async (t) => {
     await stands(one, 'pending');
     await pass(ann, 12 * HOUR_MS + MINUTE_MS);
     t.equal(receiver.at('/late').length, 2);
-    const { status, attempt_count, next_attempt_at } = await newest(one);
+    const { status, attempt_count, next_attempt_at } = await one.newest();
     t.strictSame([status, attempt_count, next_attempt_at], ['failed', 2, null], 'the third would be too late');
     t.equal((await one.read()).failure_count, 1);
   });
@@ -299,7 +295,7 @@ t.test('deliveries', async (t) => {
     await one.set('disabled');
     const cancelled = ['cancelled', 'cancelled', 'cancelled'];
     t.strictSame(await one.statuses(), cancelled);
-    t.strictSame((await newest(one)).attempts.length, 1, 'what was tried stays known');
+    t.strictSame((await one.newest()).attempts.length, 1, 'what was tried stays known');
     receiver.on('/off', 204);
     await one.set('active');
     await pass(ann, HOUR_MS);
@@ -321,8 +317,8 @@ t.test('deliveries', async (t) => {
     await one.set('disabled');
     t.strictSame(await one.statuses(), ['cancelled']);
     letGo();
-    await eventually('the attempt is kept', async () => (await newest(one)).attempts.length === 1);
-    const { status, attempts } = await newest(one);
+    await eventually('the attempt is kept', async () => (await one.newest()).attempts.length === 1);
+    const { status, attempts } = await one.newest();
     t.strictSame([status, attempts[0]?.status_code], ['cancelled', 204]);
     t.equal((await one.read()).last_success_at, null);
   });
@@ -375,7 +371,7 @@ t.test('deliveries', async (t) => {
     await happen(ann);
     await receiver.count('/removed', 1);
     await stands(one, 'pending');
-    const { id } = await newest(one);
+    const { id } = await one.newest();
     await one.remove();
     t.equal(await ann.says('GET', `/endpoints/${one.id}`), '404 NOT_FOUND');
     t.equal(await ann.says('GET', `/endpoints/${one.id}/deliveries`), '404 NOT_FOUND');
@@ -427,7 +423,7 @@ t.test('deliveries', async (t) => {
     const dead = await TestEndpoint.open(ann, 'https://127.0.0.1:1/');
     await happen(ann);
     await stands(good, 'succeeded');
-    await eventually('it was tried', async () => (await newest(dead)).attempts[0]?.error === 'connection_refused');
+    await eventually('it was tried', async () => (await dead.newest()).attempts[0]?.error === 'connection_refused');
     const after = await all();
     t.strictSame(
       after.map((value, index) => value - (before[index] ?? 0)),

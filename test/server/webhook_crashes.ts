@@ -5,7 +5,7 @@ import type { Test } from 'tap';
 import type { AppClient } from '../../src/client/app_client.js';
 import type { OperatorClient } from '../../src/client/operator_client.js';
 import { LIMITS } from '../../src/vocabulary/limits.js';
-import { TestEndpoint } from '../fixtures/endpoint_calls.js';
+import { TestEndpoint } from '../fixtures/endpoints.js';
 import { type Behaviour, Receiver } from '../fixtures/receiver.js';
 import { TestRedis } from '../fixtures/redis.js';
 import { RedisProxy } from '../fixtures/redis_proxy.js';
@@ -107,8 +107,8 @@ export async function webhookKills(t: Test, points: readonly KillPoint[]): Promi
     const paths = { good: `/good${index}`, bad: `/bad${index}` };
     receiver.on(paths.good, point.at === 'request' ? hang : 204);
     receiver.on(paths.bad, point.at === 'request' ? hang : refuse);
-    const good = await TestEndpoint.make(servers.app(server), receiver.url(paths.good));
-    const bad = await TestEndpoint.make(servers.app(server), receiver.url(paths.bad));
+    const good = await TestEndpoint.open(servers.app(server), receiver.url(paths.good));
+    const bad = await TestEndpoint.open(servers.app(server), receiver.url(paths.bad));
 
     let is_down = false;
     const dying = server;
@@ -157,7 +157,7 @@ export async function webhookKills(t: Test, points: readonly KillPoint[]): Promi
         `${point.name}: the last alone was answered`,
       );
       t.ok(attempts.length <= 2, `${point.name}: ${attempts.length} attempts`);
-      const { failure_count, status } = await endpoint.view();
+      const { failure_count, status } = await endpoint.read();
       t.same([failure_count, status], [outcome === 'failed' ? 1 : 0, 'active'], `${point.name}: counted once`);
       await endpoint.app.ask('DELETE', `/endpoints/${endpoint.id}`);
     }

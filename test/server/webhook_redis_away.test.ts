@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import t from 'tap';
-import { TestEndpoint } from '../fixtures/endpoint_calls.js';
+import { TestEndpoint } from '../fixtures/endpoints.js';
 import type { SpoolProcess } from '../fixtures/spool_process.js';
 import { until } from '../fixtures/until.js';
 import { WebhookServers } from './webhook_crashes.js';
@@ -35,8 +35,8 @@ t.test('F-041 faults 2, 7 and 8: deliveries when Redis goes away, comes back, an
   let app = await servers.signIn(server, 'away@x.test');
   const waiting: ServerResponse[] = [];
   const hang = (_nth: number, _request: unknown, response: ServerResponse) => void waiting.push(response);
-  const endpoint = await TestEndpoint.make(app, receiver.on('/one', hang));
-  const refusing = await TestEndpoint.make(app, receiver.on('/two', hang));
+  const endpoint = await TestEndpoint.open(app, receiver.on('/one', hang));
+  const refusing = await TestEndpoint.open(app, receiver.on('/two', hang));
   const counted = () =>
     until('both are counted', async () => {
       const both = await Promise.all([endpoint.newest(), refusing.newest()]).catch(() => []); // 503 for a while
@@ -58,7 +58,7 @@ t.test('F-041 faults 2, 7 and 8: deliveries when Redis goes away, comes back, an
       proxy.restore();
       await counted();
       t.same([receiver.at('/one').length, receiver.at('/two').length], [1, 1]);
-      t.equal((await refusing.view()).failure_count, 1);
+      t.equal((await refusing.read()).failure_count, 1);
       t.equal((await endpoint.newest()).attempt_count, 1);
       t.comment(`${ticks} ticks and ${lines} lines in ${QUIET_MS} ms without Redis`);
       t.ok(ticks <= TICKS_MAX && lines <= LINES_MAX, `${ticks} ticks, ${lines} lines: no spin`);
@@ -72,7 +72,7 @@ t.test('F-041 faults 2, 7 and 8: deliveries when Redis goes away, comes back, an
     answer();
     await counted();
     t.equal(proxy.swallowed, 1);
-    t.equal((await refusing.view()).failure_count, 2);
+    t.equal((await refusing.read()).failure_count, 2);
     t.same([receiver.at('/one').length, receiver.at('/two').length], [2, 2]);
   });
 
@@ -83,7 +83,7 @@ t.test('F-041 faults 2, 7 and 8: deliveries when Redis goes away, comes back, an
     answer();
     await redis.start({ port: true });
     await counted();
-    t.equal((await refusing.view()).failure_count, 3);
+    t.equal((await refusing.read()).failure_count, 3);
     t.same([receiver.at('/one').length, receiver.at('/two').length], [3, 3]);
   });
 
@@ -101,7 +101,7 @@ t.test('F-041 faults 2, 7 and 8: deliveries when Redis goes away, comes back, an
     t.ok(ticks <= TICKS_MAX && lines <= LINES_MAX, `${ticks} ticks, ${lines} lines: no spin`);
     app = await servers.signIn(server, 'anew@x.test');
     receiver.on('/anew', 204);
-    const anew = await TestEndpoint.make(app, receiver.url('/anew'));
+    const anew = await TestEndpoint.open(app, receiver.url('/anew'));
     await app.ask('PATCH', '/me', { name: 'Anew' });
     await receiver.count('/anew', 1);
     await until('it is counted', async () => (await anew.newest()).status === 'succeeded');

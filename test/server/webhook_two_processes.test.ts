@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import t from 'tap';
 import { LIMITS } from '../../src/vocabulary/limits.js';
-import { TestEndpoint } from '../fixtures/endpoint_calls.js';
+import { TestEndpoint } from '../fixtures/endpoints.js';
 import type { SpoolProcess } from '../fixtures/spool_process.js';
 import { until } from '../fixtures/until.js';
 import { WebhookServers } from './webhook_crashes.js';
@@ -33,7 +33,7 @@ t.test('webhooks of two processes on one Redis', async (t) => {
     // Every tenth is a refusal: three in a row never come about in the order of their making, ten in a row even less.
     receiver.on('/mixed', (nth, _request, response) => slow(nth % 3 === 0 ? 410 : 204)(nth, _request, response));
     const endpoints = await Promise.all(
-      [...paths, '/mixed'].map((path) => TestEndpoint.make(here, receiver.url(path))),
+      [...paths, '/mixed'].map((path) => TestEndpoint.open(here, receiver.url(path))),
     );
     for (const endpoint of endpoints) await here.ask('PATCH', `/endpoints/${endpoint.id}`, { status: 'paused' });
     for (const endpoint of endpoints) await there.ask('PATCH', `/endpoints/${endpoint.id}`, { status: 'active' });
@@ -73,7 +73,7 @@ t.test('webhooks of two processes on one Redis', async (t) => {
 
   await t.test('F-016 failures are counted exactly, whoever posts', async (t) => {
     receiver.on('/gone', 410);
-    const endpoint = await TestEndpoint.make(here, receiver.url('/gone'));
+    const endpoint = await TestEndpoint.open(here, receiver.url('/gone'));
     const make = (count: number) =>
       Promise.all(
         Array.from({ length: count }, (_, index) =>
@@ -81,11 +81,11 @@ t.test('webhooks of two processes on one Redis', async (t) => {
         ),
       );
     await make(9);
-    await until('nine are counted', async () => (await endpoint.view()).failure_count === 9);
-    t.match(await endpoint.view(), { status: 'active', disabled_reason: null });
+    await until('nine are counted', async () => (await endpoint.read()).failure_count === 9);
+    t.match(await endpoint.read(), { status: 'active', disabled_reason: null });
     await make(6);
-    await until('it is disabled', async () => (await endpoint.view()).status === 'disabled');
-    t.match(await endpoint.view(), { failure_count: 10, disabled_reason: 'consecutive_failures' });
+    await until('it is disabled', async () => (await endpoint.read()).status === 'disabled');
+    t.match(await endpoint.read(), { failure_count: 10, disabled_reason: 'consecutive_failures' });
     await until('the mail is sent', async () => (await mails()).length > 0);
     t.equal((await mails()).length, 1, 'one mail');
 
@@ -100,7 +100,7 @@ t.test('webhooks of two processes on one Redis', async (t) => {
   await t.test('F-041 faults 6: what one brings that was frozen beyond its lease counts no more', async (t) => {
     const waiting: ServerResponse[] = [];
     receiver.on('/frozen', (_nth, _request, response) => void waiting.push(response));
-    const endpoint = await TestEndpoint.make(there, receiver.url('/frozen'));
+    const endpoint = await TestEndpoint.open(there, receiver.url('/frozen'));
     await here.ask('PATCH', '/me', { name: 'Frozen' });
     await receiver.count('/frozen', 1);
     const [frozen, other] = (await metric(one, 'spool_deliveries_in_flight')) === 1 ? [one, two] : [two, one];
@@ -124,14 +124,14 @@ t.test('webhooks of two processes on one Redis', async (t) => {
       attempts.map(({ error, status_code }) => error ?? status_code),
       ['interrupted', 204],
     );
-    t.match(await endpoint.view(), { failure_count: 0, status: 'active' });
+    t.match(await endpoint.read(), { failure_count: 0, status: 'active' });
     t.equal(receiver.at('/frozen').length, 2);
     await app.ask('DELETE', `/endpoints/${endpoint.id}`);
   });
 
   await t.test('a stop in order waits for what is in flight, and counts it', async (t) => {
     receiver.on('/stopping', (_nth, _request, response) => void setTimeout(() => response.writeHead(204).end(), 1_500));
-    const endpoint = await TestEndpoint.make(there, receiver.url('/stopping'));
+    const endpoint = await TestEndpoint.open(there, receiver.url('/stopping'));
     await two.stop();
     servers.running.delete(two);
     endpoint.app = here;

@@ -5,7 +5,7 @@ import t from 'tap';
 import { EVENT_TYPES } from '../../src/vocabulary/event_types.js';
 import { LIMITS } from '../../src/vocabulary/limits.js';
 import { TestAccount } from '../fixtures/account.js';
-import { TestEndpoint } from '../fixtures/endpoint_calls.js';
+import { TestEndpoint } from '../fixtures/endpoints.js';
 import { Receiver } from '../fixtures/receiver.js';
 import { TestSpool } from '../fixtures/spool.js';
 import { until } from '../fixtures/until.js';
@@ -126,8 +126,8 @@ t.test('F-001 to F-007, F-011 forms of endpoints', async (t) => {
       ...['https://10.0.0.1:65535/', 'https://a_b.example/', 'https://h/\'"<>', ofLength(2_048)],
     ];
     for (const url of urls) {
-      const endpoint = await TestEndpoint.make(ann.app, url);
-      t.match(await endpoint.view(), { url, status: 'active', failure_count: 0 }, url.slice(0, 60));
+      const endpoint = await TestEndpoint.open(ann.app, url);
+      t.match(await endpoint.read(), { url, status: 'active', failure_count: 0 }, url.slice(0, 60));
       t.equal(await ann.says('DELETE', `/endpoints/${endpoint.id}`), '204');
     }
   });
@@ -154,8 +154,8 @@ t.test('F-001 to F-007, F-011 forms of endpoints', async (t) => {
     for (const [topics, message] of rows)
       t.equal(await refusal({ url, topics }), message, JSON.stringify(topics).slice(0, 60));
     const made = async (topics?: string[]) => {
-      const endpoint = await TestEndpoint.make(ann.app, url, topics as string[]);
-      const { topics: kept } = (await endpoint.view()) as unknown as { topics: string[] };
+      const endpoint = await TestEndpoint.open(ann.app, url, topics as string[]);
+      const { topics: kept } = (await endpoint.read()) as unknown as { topics: string[] };
       await ann.ask('DELETE', `/endpoints/${endpoint.id}`);
       return kept;
     };
@@ -167,7 +167,7 @@ t.test('F-001 to F-007, F-011 forms of endpoints', async (t) => {
 
   await t.test('what is no object, or none of ours', async (t) => {
     for (const body of [[], 'x', 1, null]) t.match(await refusal(body), /./, JSON.stringify(body));
-    const { id } = await TestEndpoint.make(ann.app, 'https://h.example/');
+    const { id } = await TestEndpoint.open(ann.app, 'https://h.example/');
     for (const body of [
       {},
       { url: 'https://x/' },
@@ -202,7 +202,7 @@ t.test('private addresses are refused as the request goes out, and count as fail
     '10.0.0.1',
     '[64:ff9b::7f00:1]',
   ];
-  const endpoints = await Promise.all(hosts.map((host) => TestEndpoint.make(ann.app, `https://${host}:${port}/`)));
+  const endpoints = await Promise.all(hosts.map((host) => TestEndpoint.open(ann.app, `https://${host}:${port}/`)));
   await ann.ask('PATCH', '/me', { name: 'Ann' });
   await until('all were tried', async () => {
     const counts = await Promise.all(endpoints.map(async (endpoint) => (await endpoint.newest()).attempt_count));
@@ -248,7 +248,7 @@ t.test('WEBHOOK_CA_FILE', async (t) => {
   const spool = await start(file);
   t.teardown(() => spool.end());
   const ann = await TestAccount.open(spool, 'ann@x.test');
-  for (const receiver of [one, two]) await TestEndpoint.make(ann.app, receiver.url('/'));
+  for (const receiver of [one, two]) await TestEndpoint.open(ann.app, receiver.url('/'));
   await ann.ask('PATCH', '/me', { name: 'Ann' });
   for (const receiver of [one, two]) await receiver.count('/', 1);
 });

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
 import { LIMITS } from '../../src/vocabulary/limits.js';
 import { TestAccount } from '../fixtures/account.js';
-import { TestEndpoint } from '../fixtures/endpoint_calls.js';
+import { TestEndpoint } from '../fixtures/endpoints.js';
 import { Receiver } from '../fixtures/receiver.js';
 import { TestSpool } from '../fixtures/spool.js';
 import { until } from '../fixtures/until.js';
@@ -28,7 +28,7 @@ t.test('F-030 faults 13: healthy endpoints do not notice that others hang or dri
   const people: TestAccount[] = [];
   for (let index = 0; index < HEALTHY; index++) {
     const account = await TestAccount.open(spool, `h${index}@x.test`, { sharing: false });
-    await TestEndpoint.make(account.app, receiver.url(`/healthy${index}`));
+    await TestEndpoint.open(account.app, receiver.url(`/healthy${index}`));
     people.push(account);
   }
   /** How long events take to come, from the request that makes them on. */
@@ -56,11 +56,11 @@ t.test('F-030 faults 13: healthy endpoints do not notice that others hang or dri
   await flow();
   const alone = await flow();
   const bad = await TestAccount.open(spool, 'bad@x.test', { sharing: false });
-  await TestEndpoint.make(
+  await TestEndpoint.open(
     bad.app,
     receiver.on('/hangs', () => {}),
   );
-  await TestEndpoint.make(
+  await TestEndpoint.open(
     bad.app,
     receiver.on('/drips', (_nth, _request, response) => {
       response.writeHead(200);
@@ -85,11 +85,11 @@ t.test('an account whose endpoints hang: eight for each, 32 for all, and the hea
   const { receiver, spool } = await open(t);
   const ann = await TestAccount.open(spool, 'ann@x.test');
   for (let index = 0; index < 5; index++)
-    await TestEndpoint.make(
+    await TestEndpoint.open(
       ann.app,
       receiver.on(`/hangs${index}`, () => {}),
     );
-  const healthy = await TestEndpoint.make(ann.app, receiver.url('/healthy'));
+  const healthy = await TestEndpoint.open(ann.app, receiver.url('/healthy'));
   const events = LIMITS.endpoint_in_flight_max + 4;
   const { deliveries } = spool.server.services;
   const began = performance.now();
@@ -101,5 +101,5 @@ t.test('an account whose endpoints hang: eight for each, 32 for all, and the hea
   for (const [path, most] of receiver.in_flight_max)
     t.ok(most <= LIMITS.endpoint_in_flight_max, `${path}: ${most} at once`);
   await until('counted', async () => (await healthy.deliveries()).every(({ status }) => status === 'succeeded'));
-  t.match(await healthy.view(), { failure_count: 0, status: 'active' });
+  t.match(await healthy.read(), { failure_count: 0, status: 'active' });
 });

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import t from 'tap';
 import { TestAccount } from '../fixtures/account.js';
-import { TestEndpoint } from '../fixtures/endpoint_calls.js';
+import { TestEndpoint } from '../fixtures/endpoints.js';
 import { Receiver } from '../fixtures/receiver.js';
 import { TestSpool } from '../fixtures/spool.js';
 import { until } from '../fixtures/until.js';
@@ -18,7 +18,7 @@ t.test('F-018 an endpoint removed while a request hangs leaves nothing that is w
   const ann = await TestAccount.open(spool, 'ann@x.test');
   const waiting: ServerResponse[] = [];
   const url = receiver.on('/hangs', (_nth, _request, response) => void waiting.push(response));
-  const endpoint = await TestEndpoint.make(ann.app, url);
+  const endpoint = await TestEndpoint.open(ann.app, url);
   await ann.ask('PATCH', '/me', { name: 'One' });
   await ann.ask('PATCH', '/me', { name: 'Two' });
   await until('both hang', () => waiting.length === 2);
