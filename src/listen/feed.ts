@@ -39,6 +39,7 @@ export async function follow(access: Access, { type, signal, listener, pause = d
   let after = 'latest';
   let began = false;
   let failures = 0;
+  let is_lost = false;
   while (!signal.aborted) {
     let wait_ms: number;
     try {
@@ -47,6 +48,9 @@ export async function follow(access: Access, { type, signal, listener, pause = d
       if (!began || failures > 0) listener.present();
       began = true;
       failures = 0;
+      // Said when there is a position again: from here on nothing is missed.
+      if (is_lost) listener.lost();
+      is_lost = false;
       for (const event of page.items) {
         if (signal.aborted) return;
         await listener.event(event);
@@ -57,7 +61,7 @@ export async function follow(access: Access, { type, signal, listener, pause = d
       if (isUnknownPosition(error) && after !== 'latest') {
         after = 'latest';
         wait_ms = 0;
-        listener.lost();
+        is_lost = true;
       } else if (began && isPassing(error)) {
         wait_ms = Math.max(retryAfterMs(error), Math.min(AWAY_MS_MAX, AWAY_MS_MIN * 2 ** failures));
         failures += 1;

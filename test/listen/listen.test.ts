@@ -10,6 +10,8 @@ import { ownRedisOf } from '../fixtures/redis_content.js';
 import { TestSpool } from '../fixtures/spool.js';
 import { until } from '../fixtures/until.js';
 
+t.jobs = 3; // they mostly wait
+
 const EMAIL = 'ann@example.org';
 const FROM_INBOX = ['--email', EMAIL, '--code-from-inbox'];
 
@@ -95,8 +97,6 @@ t.test('E-013 E-016 F-022 F-023 F-024 what happens comes to the local program, s
   await redis.hset(keysOf(partitionOfId(ann.id)).logHead(ann.id), 'epoch', 'another');
   redis.disconnect();
   await listening.says(/does not know the position any more/);
-  // Whoever has just been told where the log ends has not necessarily asked for what is behind it.
-  await new Promise((resolve) => setTimeout(resolve, 300));
   await rename(ann, ['j']);
   await came(11);
 
