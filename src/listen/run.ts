@@ -103,12 +103,15 @@ export class Run implements Listener {
   async #forward(forwarding: Forwarding, { is_again }: { is_again: boolean }): Promise<void> {
     const { type, id: event_id, sequence } = forwarding.event;
     const row: Row = { at: new Date(), type, event_id, sequence, is_again, outcome: null };
-    row.outcome = await this.#forwarder.send(forwarding, () => {
+    const outcome = await this.#forwarder.send(forwarding, () => {
       row.at = new Date();
       this.#display.show(row);
     });
-    if (this.#ending.signal.aborted && !row.outcome.ok) return; // cut off by whoever quit
-    if (row.outcome.ok) this.#forwarded += 1;
+    // Cut off by whoever quit: nobody knows what would have come of it.
+    const is_cut_off = this.#ending.signal.aborted && !outcome.ok;
+    row.outcome = is_cut_off ? { ...outcome, says: 'not waited for' } : outcome;
+    if (is_cut_off) return;
+    if (outcome.ok) this.#forwarded += 1;
     else this.#failed += 1;
     this.#display.show(row);
     this.#showStatus();
