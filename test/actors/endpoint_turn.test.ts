@@ -8,7 +8,7 @@ import {
   type WaitingDelivery,
 } from '../../actors/delivery.js';
 import { ENDED, type Endpoint } from '../../actors/endpoint_state.js';
-import { LOOKED_AT_MAX } from '../../actors/endpoint_turn.js';
+import { INBOX_LOOKED_AT_MAX, LOOKED_AT_MAX } from '../../actors/endpoint_turn.js';
 import { LIMITS } from '../../src/vocabulary/limits.js';
 import { backoffMs, probeMs, type Verdict } from '../../src/vocabulary/webhooks.js';
 import { START_MS } from '../fixtures/deciding.js';
@@ -295,7 +295,7 @@ t.test('F-029 24 hours after its event a delivery has failed; it counts where th
     played.inbox = [entry(2)];
     t.strictSame(played.work().claims, [], says);
     t.match(played.endpoint, { failure_count: count, taken: 2 });
-    t.strictSame(ended(played), {}, 'without an attempt there is nothing to keep');
+    t.strictSame(ended(played), { 2: 'failed' }, 'kept, though it was never tried');
     const tried = at(late_ms + 5_000, { standing: { status: 'active', since_ms }, taken: 1 });
     tried.wait([waitingOf(entry(1), { due_at_ms: late_ms - 1 })]);
     tried.work();
@@ -502,17 +502,17 @@ t.test('F-026 F-030 F-041 when an endpoint is looked at again', async (t) => {
 
 t.test('F-041 however much lies before it that is over, what is present is found', async (t) => {
   for (const [says, stale, life] of [
-    ['of an earlier generation', entries(LOOKED_AT_MAX, { generation: 0 }), 0],
-    ['of an earlier life', entries(LOOKED_AT_MAX), 1],
+    ['of an earlier generation', entries(INBOX_LOOKED_AT_MAX, { generation: 0 }), 0],
+    ['of an earlier life', entries(INBOX_LOOKED_AT_MAX), 1],
   ] as const) {
     const played = at(NOW_MS, { life });
-    const fresh = entry(LOOKED_AT_MAX + 1, { life });
+    const fresh = entry(INBOX_LOOKED_AT_MAX + 1, { life });
     played.inbox = [...stale.slice(1), fresh];
     t.strictSame(numbers(played.work().claims), [fresh.sequence], `${says}: within one look`);
     const full = at(NOW_MS, { life });
     full.inbox = [...stale, fresh];
     t.match(seen(full.work()), { claims: 0, next_at_ms: NOW_MS }, `${says}: in the next, at once`);
-    t.equal(full.endpoint.taken, LOOKED_AT_MAX);
+    t.equal(full.endpoint.taken, INBOX_LOOKED_AT_MAX);
     t.strictSame(numbers(full.work().claims), [fresh.sequence]);
     t.equal(full.endpoint.failure_count, 0);
   }
