@@ -13,11 +13,16 @@ export class Slots {
     return this.#all;
   }
 
-  free({ account_id, origin }: SlotGroups): number {
+  /**
+   * How many more an endpoint may have that has so many in flight. Of its account's slots it gets its nth while n are
+   * free: those that hang can't take the last, and one that has none yet finds one.
+   */
+  free({ account_id, origin }: SlotGroups, in_flight: number): number {
+    const of_account = LIMITS.account_in_flight_max - (this.#accounts.get(account_id) ?? 0);
     return Math.min(
       LIMITS.deliveries_in_flight_max - this.#all,
-      LIMITS.account_in_flight_max - (this.#accounts.get(account_id) ?? 0),
       LIMITS.origin_in_flight_max - (this.#origins.get(origin) ?? 0),
+      Math.floor((of_account - in_flight + 1) / 2),
     );
   }
 

