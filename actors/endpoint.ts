@@ -177,24 +177,21 @@ function setStatus(state: Endpoint, status: EndpointStatus, { facts, now_ms }: A
         ],
       };
     }
-    case 'paused': {
-      const next: Endpoint = { ...state, standing: { status } };
-      const effects: Effect[] = [
-        { effect: 'unsubscribe', account_id, endpoint_id },
-        { effect: 'wake', at_ms: leaseEndsAt(next), seen: last },
-      ];
-      return { reply: next, next, effects };
-    }
-    case 'disabled': {
-      const next = disabled(state, { reason: null, last, now_ms });
-      const effects: Effect[] = [
-        { effect: 'unsubscribe', account_id, endpoint_id },
-        { effect: 'wake', at_ms: leaseEndsAt(next), seen: last },
-      ];
-      return { reply: next, next, effects };
-    }
+    case 'paused':
+      return silenced({ ...state, standing: { status } });
+    case 'disabled':
+      return silenced(disabled(state, { reason: null, last, now_ms }));
     default:
       return unreachable(status);
+  }
+
+  /** It gets nothing new, and is looked at only for what is in flight. */
+  function silenced(next: Endpoint): Decision<Endpoint, EndpointReply> {
+    const effects: Effect[] = [
+      { effect: 'unsubscribe', account_id, endpoint_id },
+      { effect: 'wake', at_ms: leaseEndsAt(next), seen: last },
+    ];
+    return { reply: next, next, effects };
   }
 }
 
@@ -204,9 +201,9 @@ function remindToSweep(at_ms: number): Effect {
 
 /** Deliveries are kept as long as events are, what came of their attempts for longer. Interface: "Recording and retention". */
 function swept(state: Endpoint, { facts, now_ms }: At): Decision<Endpoint, EndpointReply> {
-  const { entries, last } = facts.inbox();
+  const { entries } = facts.inbox();
   const kept = entries.find((entry) => eventMs(entry) >= now_ms - LIMITS.event_kept_ms);
-  const before = kept?.sequence ?? (entries.at(-1)?.sequence ?? last) + 1;
+  const before = kept?.sequence ?? (entries.at(-1)?.sequence ?? 0) + 1;
   const oldest = entries[0];
   const trim: Effect[] = oldest !== undefined && oldest.sequence < before ? [{ effect: 'trim_inbox', before }] : [];
   const attempts_from_ms = now_ms - LIMITS.attempt_kept_ms;

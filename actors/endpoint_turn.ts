@@ -36,18 +36,18 @@ export type WorkMessage = {
   mail?: { mail_id: string; sealed: Uint8Array };
 };
 
-export type Work =
-  | {
-      claims: Claim[];
-      /** Results that came too late to count: somebody else has the delivery by now. */
-      late: number;
-      /** When there is something to do again; null while there is nothing. */
-      next_at_ms: number | null;
-      disabled: boolean;
-      ended: { outcome: EndedDelivery['outcome']; event_ms: number }[];
-    }
-  /** The same again, with the mail. */
-  | { mail_needed: true; account_id: string; url: string };
+export type WorkDone = {
+  claims: Claim[];
+  /** Results that came too late to count: somebody else has the delivery by now. */
+  late: number;
+  /** When there is something to do again; null while there is nothing. */
+  next_at_ms: number | null;
+  disabled: boolean;
+  ended: { outcome: EndedDelivery['outcome']; event_ms: number }[];
+};
+/** Nothing was done: it takes the same message again, with the mail. */
+export type MailNeeded = { mail_needed: true; account_id: string; url: string };
+export type Work = WorkDone | MailNeeded;
 
 /** Looked at in one turn, of those that wait to be tried again. */
 export const LOOKED_AT_MAX = 64;
@@ -68,7 +68,7 @@ export class Turn {
   readonly #batch: string;
   readonly #effects: Effect[] = [];
   readonly #claimed: Claim[] = [];
-  readonly #ended: { outcome: EndedDelivery['outcome']; event_ms: number }[] = [];
+  readonly #ended: WorkDone['ended'] = [];
   /** When the next of those that wait is due, as far as this turn has seen. */
   #due_at_ms = Number.POSITIVE_INFINITY;
   #late = 0;

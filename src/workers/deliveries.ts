@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import type { AccountView } from '../../actors/account.js';
 import { type AttemptResult, type Claim, eventMs } from '../../actors/delivery.js';
 import type { Endpoint } from '../../actors/endpoint_state.js';
-import type { Work, WorkMessage } from '../../actors/endpoint_turn.js';
+import type { MailNeeded, Work, WorkDone, WorkMessage } from '../../actors/endpoint_turn.js';
 import { drawFraction, drawId } from '../draw.js';
 import { eventView } from '../events.js';
 import { endpointDisabledMail } from '../mail/endpoint_mail.js';
@@ -28,6 +28,9 @@ const LOOK_EVERY_MS = 1_000;
 const FOUND_MS = 5_000;
 const PER_PARTITION_MAX = 64;
 const KNOWN_MAX = 20_000;
+/** Each but the last met a life that had moved, or lacked the mail. */
+const ASK_TRIES_MAX = 4;
+const TOKEN_BYTES = 9;
 /** What came back for an endpoint waits so long for what is still under way, so that one commit takes all of it. */
 const GATHER_MS = 25;
 /** Slots that came free are handed out together after so long, several to one endpoint. */
@@ -43,7 +46,7 @@ type Parts = {
   poster: Poster;
   keys: ServerKeys;
   metrics: Metrics;
-  log: Pick<Logger, 'warn' | 'error'>;
+  log: Pick<Logger, 'error'>;
   now: () => number;
 };
 
@@ -223,7 +226,7 @@ export class DeliveryWorker {
       }
       const granted = this.#is_stopped ? 0 : Math.max(0, Math.min(want, this.#slots.free(known, courier.in_flight)));
       this.#slots.take(known, granted);
-      let work: Exclude<Work, { mail_needed: true }> | null;
+      let work: WorkDone | null;
       try {
         work = await this.#ask(courier.endpoint_id, known, { results, granted });
       } catch (error) {
@@ -305,12 +308,12 @@ export class DeliveryWorker {
     endpoint_id: string,
     known: Known,
     { results, granted }: { results: AttemptResult[]; granted: number },
-  ): Promise<Exclude<Work, { mail_needed: true }> | null> {
+  ): Promise<WorkDone | null> {
     const { runtime } = this.#parts;
     let mail: WorkMessage['mail'];
-    for (let tries = 0; tries < 4; tries++) {
+    for (let tries = 0; tries < ASK_TRIES_MAX; tries++) {
       const { account_id, life } = known;
-      const tokens = Array.from({ length: granted }, () => randomBytes(9).toString('base64url'));
+      const tokens = Array.from({ length: granted }, () => randomBytes(TOKEN_BYTES).toString('base64url'));
       const message: WorkMessage = {
         type: 'work',
         life,
@@ -334,7 +337,7 @@ export class DeliveryWorker {
     throw new StoreUnavailable('endpoint: it changes all the time');
   }
 
-  async #disabledMail(endpoint_id: string, { account_id, url }: { account_id: string; url: string }) {
+  async #disabledMail(endpoint_id: string, { account_id, url }: MailNeeded) {
     const { runtime, keys, now } = this.#parts;
     const account = await runtime.ask<AccountView>({ kind: 'account', id: account_id }, { type: 'view' });
     if (isRefusal(account)) throw new StoreUnavailable(`account: ${account.message}`);
@@ -393,7 +396,7 @@ export class DeliveryWorker {
     };
   }
 
-  #observe({ late, disabled, ended }: Exclude<Work, { mail_needed: true }>): void {
+  #observe({ late, disabled, ended }: WorkDone): void {
     const { metrics, now } = this.#parts;
     if (late > 0) metrics.delivery_late_results.inc(late);
     if (disabled) metrics.endpoints_disabled.inc();
