@@ -14,6 +14,7 @@ import {
   ERASED_DEVICES_MAX,
   freshPrivateWorkspace,
 } from './account_deletion.js';
+import { type DevicesMessage, type DevicesReply, decideDevices, devicesFacts } from './account_devices.js';
 import { type AccountEndpointMessage, type AccountEndpointReply, decideEndpoint } from './account_endpoints.js';
 import {
   decideMembership,
@@ -21,17 +22,10 @@ import {
   type MembershipReply,
   workspaceUpdated,
 } from './account_memberships.js';
+import { type AccountSessionMessage, decideSession, sessionFacts } from './account_sessions.js';
 import { type Account, isGone, raise, updated } from './account_state.js';
 import { decideToken, revokeAllTokens, type TokenMessage, type TokenReply } from './account_tokens.js';
-import { actorKind, type Decision, type Effect, type FactRequest, type LifeName, type RangeRequest } from './actor.js';
-
-/** Collection `devices`, by device id, in the order of binding. */
-export type BoundDevice = {
-  kind: 'personal' | 'shared';
-  bound_at_ms: number;
-  binding_epoch: string;
-  source_id: string;
-};
+import { actorKind, type Decision, type Effect, type FactRequest, type LifeName } from './actor.js';
 
 export type AccountMessage =
   | { type: 'create'; email: string }
@@ -43,27 +37,25 @@ export type AccountMessage =
   | { type: 'sign_out_everywhere'; app_sessions: boolean }
   /** Ends all grants and browser sessions. */
   | { type: 'end_grants' }
-  /** A personal device was bound; `source_id` is used when the device has no source here yet. */
-  | { type: 'device_bound'; device_id: string; binding_epoch: string; source_id: string; claim_id: string }
-  | { type: 'list_devices'; range: RangeRequest }
-  | { type: 'remove_device'; device_id: string }
+  | DevicesMessage
+  | AccountSessionMessage
   | TokenMessage
   | AccountEndpointMessage
   | MembershipMessage
   | DeletionMessage;
 
 export type AccountView = Account & { permissions: Permission[] };
-export type ListedDevice = BoundDevice & { id: string; order: number };
 export type AccountReply =
   | AccountView
-  | { devices: ListedDevice[] }
+  | DevicesReply
   | MembershipReply
   | TokenReply
   | AccountEndpointReply
   | DeletionReply
   | { done: true };
 
-type AccountBefore3 = Omit<Account, 'endpoints'>;
+type AccountBefore4 = Omit<Account, 'sessions' | 'join_tries'>;
+type AccountBefore3 = Omit<AccountBefore4, 'endpoints'>;
 type AccountBefore2 = Omit<
   AccountBefore3,
   'private_workspace' | 'tokens' | 'memberships' | 'joining' | 'deletion_attempts' | 'phase'
@@ -76,9 +68,10 @@ const NO_ACCOUNT = refuse('UNAUTHORIZED', 'There is no such account.');
 export const account = actorKind<Account, AccountMessage, AccountReply>({
   kind: 'account',
   home: 'id',
-  schema: 3,
+  schema: 4,
   upcast: {
-    2: (old: AccountBefore3): Account => ({ ...old, endpoints: [] }),
+    3: (old: AccountBefore4): Account => ({ ...old, sessions: [], join_tries: null }),
+    2: (old: AccountBefore3): AccountBefore4 => ({ ...old, endpoints: [] }),
     1: (old: AccountBefore2): AccountBefore3 => ({
       ...old,
       private_workspace: { ...old.private_workspace, number: 0, retention: KEEP_FOR_EVER },
@@ -94,14 +87,12 @@ export const account = actorKind<Account, AccountMessage, AccountReply>({
   facts(message): FactRequest[] {
     switch (message.type) {
       case 'device_bound':
-        return [
-          { collection: 'devices', id: message.device_id },
-          { collection: 'device_sources', id: message.device_id },
-        ];
       case 'remove_device':
-        return [{ collection: 'devices', id: message.device_id }];
       case 'list_devices':
-        return [{ collection: 'devices', range: message.range }];
+        return devicesFacts(message);
+      case 'session_ready':
+      case 'session_over':
+        return sessionFacts(message);
       case 'erase_devices':
         return [{ collection: 'devices', range: { limit: ERASED_DEVICES_MAX } }];
       default:
@@ -127,6 +118,8 @@ export const account = actorKind<Account, AccountMessage, AccountReply>({
           devices: 0,
           tokens: [],
           endpoints: [],
+          sessions: [],
+          join_tries: null,
           memberships: [],
           joining: [],
           deletion_attempts: 0,
@@ -176,74 +169,18 @@ export const account = actorKind<Account, AccountMessage, AccountReply>({
       case 'end_grants':
         return raised(state, ['grants']);
 
-      case 'device_bound': {
-        const { device_id, binding_epoch, claim_id } = message;
-        if (isGone(state)) {
-          const answered = { type: 'answered', device_id, outcome: 'bound_elsewhere' };
-          return {
-            reply: DONE,
-            effects: [
-              { effect: 'tell', to: { kind: 'device', id: device_id }, message: { type: 'unbind', binding_epoch } },
-              { effect: 'tell', to: { kind: 'claim', id: claim_id }, message: answered },
-            ],
-          };
-        }
-        const before = facts.record<BoundDevice>('devices', device_id);
-        const known_source = facts.record<{ source_id: string }>('device_sources', device_id)?.source_id;
-        const source_id = known_source ?? message.source_id;
-        const bound: BoundDevice = { kind: 'personal', bound_at_ms: now_ms, binding_epoch, source_id };
-        const effects: Effect[] = [
-          { effect: 'put', collection: 'devices', id: device_id, value: bound, order: now_ms },
-          {
-            effect: 'tell',
-            to: { kind: 'binding', id: binding_epoch },
-            message: {
-              type: 'open',
-              account_id: state.id,
-              workspace_id: state.private_workspace.id,
-              device_id,
-              source_id,
-              claim_id: message.claim_id,
-            },
-          },
-        ];
-        if (known_source === undefined) {
-          effects.push(
-            { effect: 'put', collection: 'device_sources', id: device_id, value: { source_id } },
-            {
-              effect: 'tell',
-              to: { kind: 'source', id: source_id },
-              message: { type: 'create', account_id: state.id, device_id },
-            },
-          );
-        }
-        if (before !== undefined && before.binding_epoch !== binding_epoch) effects.push(endBinding(before));
-        return { reply: DONE, next: { ...state, devices: state.devices + (before === undefined ? 1 : 0) }, effects };
-      }
+      case 'device_bound':
+      case 'list_devices':
+      case 'remove_device':
+        return decideDevices(state, message, facts, now_ms);
 
-      case 'list_devices': {
-        const devices = facts.range<BoundDevice>('devices').map(({ id, order, value }) => ({ id, order, ...value }));
-        return { reply: { devices } };
-      }
-
-      case 'remove_device': {
-        const bound = facts.record<BoundDevice>('devices', message.device_id);
-        if (bound === undefined) return { reply: refuse('NOT_FOUND', 'No such device is bound to this account.') };
-        const { binding_epoch } = bound;
-        return {
-          reply: DONE,
-          next: { ...state, devices: state.devices - 1 },
-          effects: [
-            { effect: 'drop', collection: 'devices', id: message.device_id },
-            endBinding(bound),
-            {
-              effect: 'tell',
-              to: { kind: 'device', id: message.device_id },
-              message: { type: 'unbind', binding_epoch },
-            },
-          ],
-        };
-      }
+      case 'host_session':
+      case 'try_join':
+      case 'session_ready':
+      case 'session_over':
+      case 'session_news':
+      case 'session_gone':
+        return decideSession(state, message, facts, now_ms);
 
       case 'add_token':
       case 'revoke_token':
@@ -294,8 +231,4 @@ function raised(state: Account, names: readonly LifeName[], effects: Effect[] = 
 
 function view(state: Account): AccountView {
   return { ...state, permissions: permissionsOf(state.entitlements) };
-}
-
-function endBinding({ binding_epoch }: BoundDevice): Effect {
-  return { effect: 'tell', to: { kind: 'binding', id: binding_epoch }, message: { type: 'end' } };
 }

@@ -3,6 +3,7 @@ import { LIMITS } from '../src/vocabulary/limits.js';
 import { refuse, unreachable } from '../src/vocabulary/refusals.js';
 import { KEEP_FOR_EVER } from '../src/vocabulary/workspaces.js';
 import { workspaceDeleted } from './account_memberships.js';
+import { endSessions } from './account_sessions.js';
 import { type Account, type DeletionMail, type Phase, type Removed, raise } from './account_state.js';
 import { revokeAllTokens } from './account_tokens.js';
 import type { Decision, Effect } from './actor.js';
@@ -181,6 +182,7 @@ export function decideDeletion(
         { effect: 'subscriptions', account_id: leaving.id, become: 'closed' },
         { effect: 'event', account_id: leaving.id, type: 'account.deleted', resource_id: leaving.id },
         ...revokeAllTokens(leaving, 'account_deleted', now_ms),
+        ...endSessions(leaving),
         ...leaving.memberships.map(({ workspace_id }) =>
           tellWorkspace(workspace_id, { type: 'departed', account_id: leaving.id }),
         ),
@@ -221,6 +223,7 @@ export function decideDeletion(
         endpoints: [],
         memberships: [],
         joining: [],
+        join_tries: null,
         phase: { status: 'erasing', began_at_ms: now_ms, removed: {} },
       },
       effects: [

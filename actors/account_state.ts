@@ -19,6 +19,10 @@ export type Account = {
   tokens: LivingToken[];
   /** Ids of its endpoints. */
   endpoints: string[];
+  /** Recorder sessions that it hosts and that have not ended. */
+  sessions: string[];
+  /** Tries at join codes in the present window. */
+  join_tries: { began_ms: number; count: number } | null;
   /** Shared workspaces that it belongs to, as they have told. */
   memberships: Membership[];
   /** Invitations that it has accepted and the workspace has not answered yet. */

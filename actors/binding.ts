@@ -1,9 +1,10 @@
-import { refuse, unreachable } from '../src/vocabulary/refusals.js';
+import { isRefusal, unreachable } from '../src/vocabulary/refusals.js';
 import { actorKind, type Decision, type Effect, type FactRequest } from './actor.js';
 import { type EraseMessage, erased } from './erase.js';
+import { type StreamOfMessage, streamOf, streamRefFacts, UNBOUND } from './stream_refs.js';
 
 /**
- * What binds a device to an account for a time; its id is the `binding_epoch` that the device sends with every write,
+ * What binds a personal device to an account for a time; its id is the `binding_epoch` that the device sends with every write,
  * and its home the account's. Judged by its own state, not by being the newest.
  */
 export type Binding = {
@@ -19,28 +20,25 @@ export type Binding = {
 
 export type BindingMessage =
   | { type: 'open'; account_id: string; workspace_id: string; device_id: string; source_id: string; claim_id: string }
-  | { type: 'view'; device_id: string }
-  /** The stream behind a device's own reference; `new_stream_id` becomes it when there is none yet. */
-  | { type: 'stream_of'; device_id: string; source_stream_ref: string; new_stream_id: string | null }
+  | { type: 'terms'; device_id: string }
+  | StreamOfMessage
   | { type: 'end' }
   | EraseMessage;
 
-export type BindingReply = Binding | { stream_id: string; binding: Binding } | { done: true };
+export type BindingReply = Binding | { stream_id: string } | { done: true };
 
 const DONE = { done: true } as const;
 /** The list of an account's bindings, ended ones too. */
 export const BINDINGS = 'bindings';
-/** The same words for an unknown, an ended and another device's epoch: they tell nothing apart. */
-export const UNBOUND = refuse('DEVICE_UNBOUND', 'The device has no binding of this epoch.');
 
 export const binding = actorKind<Binding, BindingMessage, BindingReply>({
   kind: 'binding',
   home: 'id',
   schema: 1,
-  reads: ['view'],
+  reads: ['terms'],
 
   facts(message): FactRequest[] {
-    return message.type === 'stream_of' ? [{ collection: 'streams', id: message.source_stream_ref }] : [];
+    return message.type === 'stream_of' ? streamRefFacts(message) : [];
   },
 
   decide(state, message, facts, now_ms): Decision<Binding, BindingReply> {
@@ -68,22 +66,14 @@ export const binding = actorKind<Binding, BindingMessage, BindingReply>({
     }
     if (state === null || state.device_id !== message.device_id || state.status === 'ended') return { reply: UNBOUND };
     switch (message.type) {
-      case 'view':
+      case 'terms':
         return { reply: state };
 
       case 'stream_of': {
-        const { source_stream_ref, new_stream_id } = message;
-        const known = facts.record<{ stream_id: string }>('streams', source_stream_ref);
-        if (known !== undefined) return { reply: { stream_id: known.stream_id, binding: state } };
-        if (new_stream_id === null)
-          return { reply: refuse('NOT_FOUND', 'No stream with this source_stream_ref is registered.') };
-        return {
-          reply: { stream_id: new_stream_id, binding: state },
-          next: { ...state },
-          effects: [
-            { effect: 'put', collection: 'streams', id: source_stream_ref, value: { stream_id: new_stream_id } },
-          ],
-        };
+        const found = streamOf(facts, message);
+        if (isRefusal(found)) return { reply: found };
+        const { stream_id, effects } = found;
+        return effects.length === 0 ? { reply: { stream_id } } : { reply: { stream_id }, next: { ...state }, effects };
       }
       default:
         return unreachable(message);

@@ -1,17 +1,19 @@
 import { LIMITS } from '../src/vocabulary/limits.js';
 import { type Refusal, refuse, unreachable } from '../src/vocabulary/refusals.js';
-import { actorKind, type Decision, type Effect } from './actor.js';
+import { actorKind, type Decision } from './actor.js';
 import { runOutAt } from './run_out.js';
 
 /**
- * A claim that a personal device redeems to be bound to the account that made it. It is reserved for the first device
- * that shows its secret; the device decides whether it can be bound and answers.
+ * A claim that a personal device redeems to be bound to the account that made it, or a shared recorder to begin the
+ * session that it was made with. It is reserved for the first device that shows its secret; the device, and for a
+ * session the BLE address and the session itself, decide whether it can be, and answer.
  */
 export type Claim = {
   account_id: string;
-  kind: 'owner';
+  kind: 'owner' | 'session';
   secret_hash: string;
   expires_at_ms: number;
+  /** Of a session claim: the session. */
   binding_epoch: string;
   source_id: string;
   redemption:
@@ -20,18 +22,25 @@ export type Claim = {
     | { status: 'bound'; device_id: string };
 };
 
-type RefusedOutcome = 'bound_elsewhere' | 'wrong_kind';
+/** Why a device could not be bound; it may be tried again, and another device may. */
+export type RefusedOutcome = 'bound_elsewhere' | 'wrong_kind' | 'in_session' | 'address_taken' | 'gone';
 
 export type ClaimMessage =
-  | { type: 'create'; account_id: string; secret_hash: string; binding_epoch: string; source_id: string }
+  | ({ type: 'create' } & ClaimTerms)
+  | ({ type: 'create_for_session'; expires_at_ms: number } & ClaimTerms)
   | { type: 'view' }
   /** By a device that has shown the claim's secret; the caller has held it against `secret_hash`. */
-  | { type: 'redeem'; device_id: string }
+  | { type: 'redeem'; device_id: string; ble_address?: string }
   | { type: 'answered'; device_id: string; outcome: 'bound' | RefusedOutcome }
   /** How the redemption by this device stands. */
   | { type: 'outcome'; device_id: string }
   | { type: 'run_out' };
 
+/** What it tells the device that has shown its secret. */
+export type BindOrder = ({ type: 'bind' } & BindTerms) | ({ type: 'bind_session'; ble_address: string } & BindTerms);
+type BindTerms = { claim_id: string; account_id: string; binding_epoch: string; source_id: string };
+
+type ClaimTerms = Pick<Claim, 'account_id' | 'secret_hash' | 'binding_epoch' | 'source_id'>;
 export type ClaimReply = Claim | { done: true };
 
 const DONE = { done: true } as const;
@@ -42,7 +51,10 @@ const USED = refuse('CONFLICT', 'The claim was redeemed by another device.');
 
 const REFUSALS: Record<RefusedOutcome, Refusal> = {
   bound_elsewhere: refuse('CONFLICT', 'The device is bound to another account; its owner must remove it first.'),
-  wrong_kind: refuse('CONFLICT', 'An owner claim binds a personal device; this one is shared.'),
+  wrong_kind: refuse('CONFLICT', 'An owner claim is for a personal device, a session claim for a shared one.'),
+  in_session: refuse('CONFLICT', 'The recorder is in an open session, or about to be; end that first.'),
+  address_taken: refuse('CONFLICT', 'Another open session has reported this ble_address.'),
+  gone: refuse('NOT_FOUND', 'The claim is unknown or has expired.'),
 };
 
 export const claim = actorKind<Claim, ClaimMessage, ClaimReply>({
@@ -52,16 +64,16 @@ export const claim = actorKind<Claim, ClaimMessage, ClaimReply>({
   reads: ['view', 'outcome'],
 
   decide(state, message, facts, now_ms): Decision<Claim, ClaimReply> {
-    if (message.type === 'create') {
+    if (message.type === 'create' || message.type === 'create_for_session') {
       if (state !== null) return { reply: state };
-      const { type: _, ...made } = message;
-      const expires_at_ms = now_ms + LIMITS.claim_owner_life_ms;
-      const next: Claim = { ...made, kind: 'owner', expires_at_ms, redemption: { status: 'open' } };
-      return {
-        reply: next,
-        next,
-        effects: [runOutAt(expires_at_ms)],
+      const { type, ...made } = message;
+      const next: Claim = {
+        kind: type === 'create' ? 'owner' : 'session',
+        expires_at_ms: now_ms + LIMITS.claim_owner_life_ms,
+        ...made,
+        redemption: { status: 'open' },
       };
+      return { reply: next, next, effects: [runOutAt(next.expires_at_ms)] };
     }
     if (message.type === 'run_out') {
       // A redeemed claim stays a while: the same device with the same claim gets the same answer.
@@ -78,19 +90,22 @@ export const claim = actorKind<Claim, ClaimMessage, ClaimReply>({
 
       case 'redeem': {
         const { device_id } = message;
-        const { account_id, binding_epoch, source_id } = state;
-        const bind: Effect = {
-          effect: 'tell',
-          to: { kind: 'device', id: device_id },
-          message: { type: 'bind', claim_id: facts.self, account_id, binding_epoch, source_id },
-        };
+        const { kind, account_id, binding_epoch, source_id } = state;
+        const terms = { claim_id: facts.self, account_id, binding_epoch, source_id };
+        const { ble_address = '' } = message;
+        const bind: BindOrder =
+          kind === 'owner' ? { type: 'bind', ...terms } : { type: 'bind_session', ...terms, ble_address };
         if (redemption.status !== 'open' && redemption.device_id !== device_id) return { reply: USED };
         if (redemption.status === 'bound') return { reply: state };
         // Asked already: the device is told once, so that a late repeat can't bind what was unbound meanwhile.
         if (redemption.status === 'asked') return { reply: state };
         if (now_ms >= state.expires_at_ms) return { reply: UNKNOWN };
         const next: Claim = { ...state, redemption: { status: 'asked', device_id } };
-        return { reply: next, next, effects: [bind] };
+        return {
+          reply: next,
+          next,
+          effects: [{ effect: 'tell', to: { kind: 'device', id: device_id }, message: bind }],
+        };
       }
 
       case 'answered': {

@@ -1,15 +1,19 @@
 import { LIMITS } from '../src/vocabulary/limits.js';
 import { refuse, unreachable } from '../src/vocabulary/refusals.js';
 import { actorKind, type Decision, type Effect } from './actor.js';
+import type { BindOrder, ClaimMessage, RefusedOutcome } from './claim.js';
 
-/** A provisioned recording device and the account it is bound to. Its home is its own, not the account's. */
+/** A provisioned recording device and what it is bound to. Its home is its own, not the account's. */
 export type Device = {
   kind: 'personal' | 'shared';
   /** Certificates issued to it, newest last, by SHA-256 fingerprint. */
   fingerprints: string[];
   provisioned_at_ms: number;
   last_seen_at_ms: number | null;
-  binding: { epoch: string; account_id: string; claim_id: string } | null;
+  /** A shared one's epoch is its session; `draining` when that is over and only uploads go on. */
+  binding: { epoch: string; account_id: string; claim_id: string; draining?: true } | null;
+  /** The claim of a session that it is on its way into. */
+  redeeming?: string | undefined;
 };
 
 export type DeviceMessage =
@@ -17,8 +21,27 @@ export type DeviceMessage =
   | { type: 'view' }
   | { type: 'seen' }
   /** From a claim that this device redeems. */
-  | { type: 'bind'; claim_id: string; account_id: string; binding_epoch: string; source_id: string }
+  | BindOrder
+  /** From the session: it has begun. */
+  | { type: 'bound'; claim_id: string; account_id: string; binding_epoch: string }
+  /** It has not, or the BLE address is taken. */
+  | { type: 'not_bound'; claim_id: string; outcome: RefusedOutcome }
+  /** From the session: over, but for what is still to be uploaded. */
+  | { type: 'draining'; binding_epoch: string }
   | { type: 'unbind'; binding_epoch: string };
+
+/** What it tells the account that it was bound to. */
+export type BoundNews = {
+  type: 'device_bound';
+  device_id: string;
+  binding_epoch: string;
+  source_id: string;
+  claim_id: string;
+};
+
+/** What it asks a BLE address on its way into a session; the next steps need it as well. */
+export type HoldRequest = { type: 'hold' } & Asker;
+export type Asker = { session_id: string; account_id: string; device_id: string; claim_id: string; source_id: string };
 
 export type DeviceReply = Device | { done: true };
 
@@ -49,6 +72,10 @@ export const device = actorKind<Device, DeviceMessage, DeviceReply>({
       const next = { ...state, fingerprints: [...state.fingerprints, fingerprint].slice(-FINGERPRINTS_MAX) };
       return { reply: next, next };
     }
+    const answer = (claim_id: string, outcome: 'bound' | RefusedOutcome): Effect => {
+      const answered: ClaimMessage = { type: 'answered', device_id: facts.self, outcome };
+      return { effect: 'tell', to: { kind: 'claim', id: claim_id }, message: answered };
+    };
     if (state === null) return { reply: UNKNOWN };
     switch (message.type) {
       case 'view':
@@ -61,24 +88,56 @@ export const device = actorKind<Device, DeviceMessage, DeviceReply>({
 
       case 'bind': {
         const { claim_id, account_id, binding_epoch, source_id } = message;
-        const answer = (outcome: 'bound_elsewhere' | 'wrong_kind'): Effect => ({
-          effect: 'tell',
-          to: { kind: 'claim', id: claim_id },
-          message: { type: 'answered', device_id: facts.self, outcome },
-        });
-        if (state.kind !== 'personal') return { reply: DONE, effects: [answer('wrong_kind')] };
-        if (state.binding !== null && state.binding.account_id !== account_id) {
-          return { reply: DONE, effects: [answer('bound_elsewhere')] };
-        }
+        if (state.kind !== 'personal') return { reply: DONE, effects: [answer(claim_id, 'wrong_kind')] };
+        if (state.binding !== null && state.binding.account_id !== account_id)
+          return { reply: DONE, effects: [answer(claim_id, 'bound_elsewhere')] };
         // The account hears of it, opens the binding, and that tells the claim: who waits for the claim finds all of it.
-        const told: Effect = {
-          effect: 'tell',
-          to: { kind: 'account', id: account_id },
-          message: { type: 'device_bound', device_id: facts.self, binding_epoch, source_id, claim_id },
+        const told: BoundNews = {
+          type: 'device_bound',
+          device_id: facts.self,
+          binding_epoch,
+          source_id,
+          claim_id,
         };
         const binding = { epoch: binding_epoch, account_id, claim_id };
-        return { reply: DONE, next: { ...state, binding, last_seen_at_ms: now_ms }, effects: [told] };
+        return {
+          reply: DONE,
+          next: { ...state, binding, last_seen_at_ms: now_ms },
+          effects: [{ effect: 'tell', to: { kind: 'account', id: account_id }, message: told }],
+        };
       }
+      case 'bind_session': {
+        const { claim_id, account_id, binding_epoch: session_id, source_id, ble_address } = message;
+        if (state.kind !== 'shared') return { reply: DONE, effects: [answer(claim_id, 'wrong_kind')] };
+        const is_busy = state.redeeming !== undefined || (state.binding !== null && !state.binding.draining);
+        if (is_busy) return { reply: DONE, effects: [answer(claim_id, 'in_session')] };
+        // The address is asked first, then the host's account, then the session, and the claim is told last.
+        const hold: HoldRequest = {
+          type: 'hold',
+          session_id,
+          account_id,
+          device_id: facts.self,
+          claim_id,
+          source_id,
+        };
+        return {
+          reply: DONE,
+          next: { ...state, redeeming: claim_id, last_seen_at_ms: now_ms },
+          effects: [{ effect: 'tell', to: { kind: 'ble_address', id: ble_address }, message: hold }],
+        };
+      }
+      case 'bound': {
+        const { claim_id, account_id, binding_epoch: epoch } = message;
+        const next = { ...state, binding: { epoch, account_id, claim_id }, redeeming: undefined };
+        return { reply: DONE, next, effects: [answer(claim_id, 'bound')] };
+      }
+      case 'not_bound': {
+        const { claim_id, outcome } = message;
+        return { reply: DONE, next: { ...state, redeeming: undefined }, effects: [answer(claim_id, outcome)] };
+      }
+      case 'draining':
+        if (state.binding?.epoch !== message.binding_epoch) return { reply: DONE };
+        return { reply: DONE, next: { ...state, binding: { ...state.binding, draining: true } } };
 
       case 'unbind':
         if (state.binding?.epoch !== message.binding_epoch) return { reply: DONE };

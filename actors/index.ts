@@ -2,12 +2,14 @@ import { account } from './account.js';
 import { appSession } from './app_session.js';
 import { authSession } from './auth_session.js';
 import { binding } from './binding.js';
+import { bleAddress } from './ble_address.js';
 import { browserSession } from './browser_session.js';
 import { browserSignIn } from './browser_sign_in.js';
 import { certificate } from './certificate.js';
 import { claim } from './claim.js';
 import { client } from './client.js';
 import { device } from './device.js';
+import { deviceSession } from './device_session.js';
 import { email } from './email.js';
 import { endpoint } from './endpoint.js';
 import { grant } from './grant.js';
@@ -24,12 +26,14 @@ export const ACTOR_KINDS = [
   appSession,
   authSession,
   binding,
+  bleAddress,
   browserSession,
   browserSignIn,
   certificate,
   claim,
   client,
   device,
+  deviceSession,
   email,
   endpoint,
   grant,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { AccountMessage, ListedDevice } from '../actors/account.js';
+import type { AccountMessage } from '../actors/account.js';
+import type { ListedDevice } from '../actors/account_devices.js';
 import type { Claim, ClaimMessage } from '../actors/claim.js';
 import type { Device, DeviceMessage } from '../actors/device.js';
 import { drawId } from '../src/draw.js';
@@ -59,7 +60,7 @@ export const DEVICE_MANAGEMENT_ROUTES: readonly Route[] = [
         limit,
       );
       const items = await Promise.all(
-        page.rows.map(async ({ id, kind, bound_at_ms }) => {
+        page.rows.map(async ({ id, kind, bound_at_ms, binding_epoch }) => {
           const device = await runtime.ask<Device>({ kind: 'device', id }, { type: 'view' } satisfies DeviceMessage);
           const seen_ms = isRefusal(device) ? null : device.last_seen_at_ms;
           return {
@@ -67,7 +68,7 @@ export const DEVICE_MANAGEMENT_ROUTES: readonly Route[] = [
             kind,
             bound_at: new Date(bound_at_ms).toISOString(),
             last_seen_at: seen_ms === null ? null : new Date(seen_ms).toISOString(),
-            session_id: null, // a personal device has no recorder session
+            session_id: kind === 'shared' ? binding_epoch : null, // a personal device has no recorder session
           };
         }),
       );

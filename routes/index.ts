@@ -4,7 +4,9 @@ import { AUTH_ROUTES } from './auth.js';
 import { CONNECTION_ROUTES } from './connections.js';
 import { CHUNK_ROUTES } from './device/chunks.js';
 import { CLAIM_ROUTES } from './device/claims.js';
+import { DEVICE_SESSION_END_ROUTES } from './device/session.js';
 import { DEVICE_STREAM_ROUTES } from './device/streams.js';
+import { DEVICE_SESSION_ROUTES } from './device_sessions.js';
 import { DEVICE_MANAGEMENT_ROUTES } from './devices.js';
 import { ENDPOINT_ROUTES } from './endpoints.js';
 import { EVENT_ROUTES } from './events.js';
@@ -40,6 +42,7 @@ export const ROUTES: Record<'public' | 'device' | 'operator', readonly Route[]> 
     ...EVENT_ROUTES,
     ...ENDPOINT_ROUTES,
     ...DEVICE_MANAGEMENT_ROUTES,
+    ...DEVICE_SESSION_ROUTES,
     ...STREAM_ROUTES,
     ...METADATA_ROUTES,
     ...REGISTRATION_ROUTES,
@@ -54,6 +57,6 @@ export const ROUTES: Record<'public' | 'device' | 'operator', readonly Route[]> 
     ...ASSET_ROUTES,
     ...MCP_ROUTES,
   ],
-  device: [...CLAIM_ROUTES, ...DEVICE_STREAM_ROUTES, ...CHUNK_ROUTES],
+  device: [...CLAIM_ROUTES, ...DEVICE_SESSION_END_ROUTES, ...DEVICE_STREAM_ROUTES, ...CHUNK_ROUTES],
   operator: [...OPERATOR_ROUTES, ...STAFF_CLIENT_ROUTES, ...STAFF_GRANT_ROUTES],
 };

@@ -21,7 +21,6 @@ const OPEN: [ids: string, reason: string][] = [
   ['C-112', 'no route behind these permissions exists yet; that they come and go is tested'],
   ['G-001..G-019', 'stream signals do not exist yet'],
   ['H-002', 'a proxy cannot pass certificates on yet'],
-  ['H-007 H-025 H-026 H-029 H-030 H-033..H-036', 'shared recorder sessions do not exist yet'],
   ['I-018..I-025', 'there is no content yet that a sweep could remove'],
   ['K-001..K-017', 'content resources do not exist yet'],
 ];

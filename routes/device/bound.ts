@@ -1,26 +1,45 @@
 import type { AccountMessage, AccountView } from '../../actors/account.js';
-import { type Binding, type BindingMessage, UNBOUND } from '../../actors/binding.js';
+import type { Address } from '../../actors/actor.js';
+import type { Binding, BindingMessage } from '../../actors/binding.js';
+import type { DeviceSessionMessage, SessionTerms } from '../../actors/device_session.js';
+import { UNBOUND } from '../../actors/stream_refs.js';
 import type { Services } from '../../src/services.js';
 import type { Guard } from '../../src/store/store.js';
 import { isRefusal, type Refusal } from '../../src/vocabulary/refusals.js';
 import { accountDeleted } from '../principal.js';
+import type { DeviceIdentity } from './identity.js';
 
-/** A binding that lets its device do what it asks, and the life of the account that commits for it must hold. */
-export type Bound = { binding: Binding; guards: Guard[] };
+/**
+ * What lets a device do what it asks: a personal one's binding, a shared one's recorder session, as it stands; and the
+ * life of the account that commits for it must hold. `session` is null for a personal device.
+ */
+export type Bound = {
+  /** The actor behind the epoch. */
+  address: Address;
+  terms: Pick<Binding, 'account_id' | 'workspace_id' | 'device_id' | 'source_id'>;
+  session: SessionTerms | null;
+  guards: Guard[];
+};
+
+/** Of a device's identity, what says whose epochs it may use. */
+export type Recording = Pick<DeviceIdentity, 'device_id' | 'kind'>;
 
 /** The binding of an epoch, if it is this device's and has not ended, and its account is there. */
-export async function boundBy(
-  services: Services,
-  { device_id, epoch }: { device_id: string; epoch: string },
-): Promise<Bound | Refusal> {
-  const { runtime } = services;
-  const view: BindingMessage = { type: 'view', device_id };
-  const binding = await runtime.ask<Binding>({ kind: 'binding', id: epoch }, view);
-  if (isRefusal(binding)) return binding;
-  const { account_id } = binding;
+export async function boundBy(services: Services, who: Recording, epoch: string): Promise<Bound | Refusal> {
+  const { device_id, kind } = who;
+  const address = { kind: kind === 'personal' ? 'binding' : 'device_session', id: epoch };
+  const ask: BindingMessage & DeviceSessionMessage = { type: 'terms', device_id };
+  const terms = await services.runtime.ask<Binding | SessionTerms>(address, ask);
+  if (isRefusal(terms)) return terms;
+  const { account_id } = terms;
   const account = await openAccount(services, account_id);
   if (isRefusal(account)) return account;
-  return { binding, guards: [{ guard: 'life', account_id, life: 'account', value: account.lives.account }] };
+  return {
+    address,
+    terms,
+    session: 'drain_until_ms' in terms ? terms : null,
+    guards: [{ guard: 'life', account_id, life: 'account', value: account.lives.account }],
+  };
 }
 
 /** The account that a device acts for, unless it is deleted. */

@@ -10,7 +10,7 @@ import { isRefusal, type Refusal, refuse } from '../../src/vocabulary/refusals.j
 import { mediaName, sha256, uuid, whole } from '../forms.js';
 import { askForBody } from '../listener.js';
 import { deviceRoute, type Route } from '../route.js';
-import { type Bound, boundBy } from './bound.js';
+import { type Bound, boundBy, type Recording } from './bound.js';
 import { deviceStream } from './streams.js';
 
 /** Chunks: announced by an intent, uploaded as raw bytes, stored before anything says so. Choices: "Devices". */
@@ -49,9 +49,9 @@ export const CHUNK_ROUTES: readonly Route[] = [
     path: '/device/chunks/intents',
     credential: 'device',
     body: INTENT,
-    async handler({ services, who: { device_id }, body }) {
+    async handler({ services, who, body }) {
       const { source_stream_ref, binding_epoch: epoch, ...intent } = body;
-      const found = await deviceStream(services, { device_id, epoch, source_stream_ref });
+      const found = await deviceStream(services, who, { epoch, source_stream_ref });
       if (isRefusal(found)) return found;
       const message: StreamMessage = { type: 'intend', intent, content: digestOf(intent) };
       const registered = await services.runtime.ask<{ chunk: Chunk }>(
@@ -70,9 +70,8 @@ export const CHUNK_ROUTES: readonly Route[] = [
     path: '/device/chunks/:chunk_id/content',
     credential: 'device',
     raw: true,
-    async handler({ services, who: { device_id }, params, request, reply }) {
-      const answer = await upload(services, {
-        device_id,
+    async handler({ services, who, params, request, reply }) {
+      const answer = await upload(services, who, {
         chunk_id: params.chunk_id as string,
         request,
         ask: () => askForBody(request, reply),
@@ -87,8 +86,8 @@ export const CHUNK_ROUTES: readonly Route[] = [
     method: 'GET',
     path: '/device/chunks/:chunk_id',
     credential: 'device',
-    async handler({ services, who: { device_id }, params }) {
-      const found = await deviceChunk(services, { device_id, chunk_id: params.chunk_id as string });
+    async handler({ services, who, params }) {
+      const found = await deviceChunk(services, who, params.chunk_id as string);
       return isRefusal(found) ? found : chunkStatusView(found.chunk);
     },
   }),
@@ -105,9 +104,9 @@ export const CHUNK_ROUTES: readonly Route[] = [
         .min(1, 'must name at least one chunk')
         .max(LIMITS.chunk_status_refs_max, `must name at most ${LIMITS.chunk_status_refs_max} chunks`),
     }),
-    async handler({ services, who: { device_id }, body }) {
+    async handler({ services, who, body }) {
       const { binding_epoch: epoch, source_stream_ref, source_chunk_refs } = body;
-      const found = await deviceStream(services, { device_id, epoch, source_stream_ref });
+      const found = await deviceStream(services, who, { epoch, source_stream_ref });
       if (isRefusal(found)) return found;
       const address = { kind: 'stream', id: found.stream_id };
       const ask: StreamMessage = { type: 'chunks_of_refs', refs: source_chunk_refs };
@@ -126,10 +125,14 @@ export const CHUNK_ROUTES: readonly Route[] = [
   }),
 ];
 
-type Upload = { device_id: string; chunk_id: string; request: FastifyRequest; ask: () => void };
+type Upload = { chunk_id: string; request: FastifyRequest; ask: () => void };
 
-async function upload(services: Services, { device_id, chunk_id, request, ask }: Upload): Promise<unknown | Refusal> {
-  const found = await deviceChunk(services, { device_id, chunk_id });
+async function upload(
+  services: Services,
+  who: Recording,
+  { chunk_id, request, ask }: Upload,
+): Promise<unknown | Refusal> {
+  const found = await deviceChunk(services, who, chunk_id);
   if (isRefusal(found)) return found;
   const { chunk, stream, number, guards } = found;
   if (chunk.status === 'expired') return refuse('UPLOAD_EXPIRED', 'The upload intent has expired; ask for it again.');
@@ -200,7 +203,8 @@ async function compare(body: FastifyRequest['raw'], chunk: Chunk): Promise<Refus
 /** A chunk of this device's own, under a binding that has not ended; another device's does not exist for it. */
 async function deviceChunk(
   services: Services,
-  { device_id, chunk_id }: { device_id: string; chunk_id: string },
+  who: Recording,
+  chunk_id: string,
 ): Promise<(Bound & { chunk: Chunk; stream: Stream; number: number }) | Refusal> {
   const home = streamOfChunk(chunk_id);
   if (home === null) return NO_CHUNK;
@@ -211,8 +215,8 @@ async function deviceChunk(
     message,
   );
   if (isRefusal(found)) return found.refused === 'NOT_FOUND' ? NO_CHUNK : found;
-  if (found.stream.device_id !== device_id) return NO_CHUNK;
-  const bound = await boundBy(services, { device_id, epoch: found.stream.binding_epoch });
+  if (found.stream.device_id !== who.device_id) return NO_CHUNK;
+  const bound = await boundBy(services, who, found.stream.binding_epoch);
   return isRefusal(bound) ? bound : { ...bound, ...found, number };
 }
 

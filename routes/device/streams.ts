@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
-import type { Binding, BindingMessage } from '../../actors/binding.js';
 import type { ListedChunk, Stream, StreamMessage } from '../../actors/stream.js';
+import type { StreamOfMessage } from '../../actors/stream_refs.js';
 import { drawId } from '../../src/draw.js';
 import type { Services } from '../../src/services.js';
 import { partitionOfId } from '../../src/vocabulary/ids.js';
@@ -9,7 +9,7 @@ import { LIMITS } from '../../src/vocabulary/limits.js';
 import { isRefusal, type Refusal } from '../../src/vocabulary/refusals.js';
 import { timestamp, uuid, whole } from '../forms.js';
 import { deviceRoute, type Route } from '../route.js';
-import { type Bound, boundBy } from './bound.js';
+import { type Bound, boundBy, type Recording } from './bound.js';
 
 /** Streams as their device sees them. References stand in bodies: an offline device queues calls before any answer. */
 
@@ -27,15 +27,15 @@ export const DEVICE_STREAM_ROUTES: readonly Route[] = [
       binding_epoch: uuid,
       end_ms: whole({ min: 0 }).optional(),
     }),
-    async handler({ services, who: { device_id }, body }) {
+    async handler({ services, who, body }) {
       const { runtime, clock } = services;
       const { binding_epoch: epoch, source_stream_ref, captured_at, clock_uncertainty_ms, end_ms = null } = body;
-      const bound = await boundBy(services, { device_id, epoch });
+      const bound = await boundBy(services, who, epoch);
       if (isRefusal(bound)) return bound;
       const new_stream_id = drawId({ partition: partitionOfId(epoch), now_ms: clock.now() });
-      const stream_id = await streamOf(services, { device_id, epoch, source_stream_ref, new_stream_id, bound });
+      const stream_id = await streamOf(services, bound, { epoch, source_stream_ref, new_stream_id });
       if (isRefusal(stream_id)) return stream_id;
-      const { account_id, workspace_id, source_id } = bound.binding;
+      const { account_id, workspace_id, device_id, source_id } = bound.terms;
       const message: StreamMessage = {
         type: 'register',
         ...{ account_id, workspace_id, source_id, device_id, binding_epoch: epoch },
@@ -51,8 +51,8 @@ export const DEVICE_STREAM_ROUTES: readonly Route[] = [
     path: '/device/streams/end',
     credential: 'device',
     body: z.object({ source_stream_ref: uuid, end_ms: whole({ min: 0 }), binding_epoch: uuid }),
-    async handler({ services, who: { device_id }, body: { source_stream_ref, end_ms, binding_epoch: epoch } }) {
-      const found = await deviceStream(services, { device_id, epoch, source_stream_ref });
+    async handler({ services, who, body: { source_stream_ref, end_ms, binding_epoch: epoch } }) {
+      const found = await deviceStream(services, who, { epoch, source_stream_ref });
       if (isRefusal(found)) return found;
       const message: StreamMessage = { type: 'end', end_ms };
       const stream = await services.runtime.ask<Stream>({ kind: 'stream', id: found.stream_id }, message, found.guards);
@@ -65,9 +65,9 @@ export const DEVICE_STREAM_ROUTES: readonly Route[] = [
     path: '/device/streams/:source_stream_ref/gaps',
     credential: 'device',
     query: z.object({ binding_epoch: uuid }),
-    async handler({ services, who: { device_id }, params, query: { binding_epoch: epoch } }) {
+    async handler({ services, who, params, query: { binding_epoch: epoch } }) {
       const source_stream_ref = uuid.safeParse(params.source_stream_ref).data ?? '';
-      const found = await deviceStream(services, { device_id, epoch, source_stream_ref });
+      const found = await deviceStream(services, who, { epoch, source_stream_ref });
       return isRefusal(found) ? found : gapsOf(services, found.stream_id);
     },
   }),
@@ -76,11 +76,12 @@ export const DEVICE_STREAM_ROUTES: readonly Route[] = [
 /** The stream behind a device's reference, under a binding that still lets it write. NOT_FOUND when none is registered. */
 export async function deviceStream(
   services: Services,
-  ref: { device_id: string; epoch: string; source_stream_ref: string },
+  who: Recording,
+  ref: { epoch: string; source_stream_ref: string },
 ): Promise<(Bound & { stream_id: string }) | Refusal> {
-  const bound = await boundBy(services, ref);
+  const bound = await boundBy(services, who, ref.epoch);
   if (isRefusal(bound)) return bound;
-  const stream_id = await streamOf(services, { ...ref, new_stream_id: null, bound });
+  const stream_id = await streamOf(services, bound, { ...ref, new_stream_id: null });
   return isRefusal(stream_id) ? stream_id : { ...bound, stream_id };
 }
 
@@ -89,18 +90,15 @@ const known_streams = new LRUCache<string, string>({ max: 100_000 });
 
 async function streamOf(
   { runtime }: Services,
-  ref: { device_id: string; epoch: string; source_stream_ref: string; new_stream_id: string | null; bound: Bound },
+  { address, terms: { device_id }, guards }: Bound,
+  ref: { epoch: string; source_stream_ref: string; new_stream_id: string | null },
 ): Promise<string | Refusal> {
-  const { device_id, epoch, source_stream_ref, new_stream_id, bound } = ref;
+  const { epoch, source_stream_ref, new_stream_id } = ref;
   const key = `${epoch} ${source_stream_ref}`;
   const known = known_streams.get(key);
   if (known !== undefined) return known;
-  const message: BindingMessage = { type: 'stream_of', device_id, source_stream_ref, new_stream_id };
-  const found = await runtime.ask<{ stream_id: string; binding: Binding }>(
-    { kind: 'binding', id: epoch },
-    message,
-    bound.guards,
-  );
+  const message: StreamOfMessage = { type: 'stream_of', device_id, source_stream_ref, new_stream_id };
+  const found = await runtime.ask<{ stream_id: string }>(address, message, guards);
   if (isRefusal(found)) return found;
   known_streams.set(key, found.stream_id);
   return found.stream_id;

@@ -98,6 +98,15 @@ export const LIMITS = {
   event_scan_max: 10_000, // entries looked at for one page; a rare type gets a short page and its cursor
 
   claim_owner_life_ms: HOUR_MS, // choices: Devices
+  session_wait_ms: 10 * MINUTE_MS, // choices: so long a session and its claim wait for a recorder
+  session_ahead_ms_max: DAY_MS, // choices: from now to expires_at
+  session_drain_ms: 15 * MINUTE_MS, // Limits: a recorder still uploads so long after the end
+  sessions_alive_max: 100, // ours: of one host, until they have ended
+  session_participants_max: 100, // ours
+  join_code_chars: 8, // choices
+  join_tries_max: 10, // choices: in the window below, per account
+  join_tries_window_ms: HOUR_MS,
+  address_askers_max: 16, // ours: recorders that ask for one BLE address at once
 
   claim_redeemed_keep_ms: DAY_MS, // ours: so long the same device may ask again for its answer
   devices_per_account_max: 1_000, // ours

@@ -1,12 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
-import {
-  type AccountMessage,
-  type AccountView,
-  account,
-  type BoundDevice,
-  type ListedDevice,
-} from '../../actors/account.js';
+import { type AccountMessage, type AccountView, account } from '../../actors/account.js';
+import type { BoundDevice, ListedDevice } from '../../actors/account_devices.js';
 import type { Account } from '../../actors/account_state.js';
 import type { Effect, LifeName } from '../../actors/actor.js';
 import { ENTITLEMENTS, type Entitlement, PERMISSIONS } from '../../src/vocabulary/permissions.js';
@@ -226,13 +221,13 @@ t.test('H-028 a device that is bound gets a binding, and a source once', async (
       next: one,
       effects: [
         put(bound('e1', 's1')),
-        opens('e1', 's1'),
         { effect: 'put', collection: 'device_sources', id: 'd', value: { source_id: 's1' } },
         {
           effect: 'tell',
           to: { kind: 'source', id: 's1' },
           message: { type: 'create', account_id: 'a', device_id: 'd' },
         },
+        opens('e1', 's1'),
       ],
     },
     {
@@ -242,7 +237,7 @@ t.test('H-028 a device that is bound gets a binding, and a source once', async (
       message: deviceBound('e2', 's2'),
       reply: DONE,
       next: one,
-      effects: [put(bound('e2', 's1')), opens('e2', 's1'), ends('e1')],
+      effects: [put(bound('e2', 's1')), ends('e1'), opens('e2', 's1')],
     },
     {
       says: 'by the same claim: it stays',

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import t from 'tap';
 import type { Effect } from '../../actors/actor.js';
-import { type Binding, type BindingMessage, binding, UNBOUND } from '../../actors/binding.js';
+import { type Binding, type BindingMessage, binding } from '../../actors/binding.js';
+import { UNBOUND } from '../../actors/stream_refs.js';
 import { anyPlay, checkPlays, decideRows, Played, START_MS } from '../fixtures/deciding.js';
 
 const bound_to = { account_id: 'a', workspace_id: 'w', device_id: 'd', source_id: 's', claim_id: 'c' };
@@ -24,17 +25,17 @@ const streamOf = (new_stream_id: string | null, device_id = 'd'): BindingMessage
 
 t.test('an epoch is judged by its own state', async (t) => {
   decideRows(t, { kind: binding, self: 'e' }, [
-    { says: 'unknown', state: null, message: { type: 'view', device_id: 'd' }, reply: UNBOUND },
+    { says: 'unknown', state: null, message: { type: 'terms', device_id: 'd' }, reply: UNBOUND },
     { says: 'unknown, a stream', state: null, message: streamOf('n'), reply: UNBOUND },
     { says: 'unknown, its end', state: null, message: { type: 'end' }, reply: { done: true } },
     { says: 'opened', state: null, message: open, reply: active, next: active, effects: [answered, enlisted] },
     { says: 'opened again', state: active, now_ms: START_MS + 1, message: open, reply: active, effects: [answered] },
-    { says: "another device's", state: active, message: { type: 'view', device_id: 'x' }, reply: UNBOUND },
+    { says: "another device's", state: active, message: { type: 'terms', device_id: 'x' }, reply: UNBOUND },
     { says: "another device's, a stream", state: active, message: streamOf('n', 'x'), reply: UNBOUND },
-    { says: 'active', state: active, message: { type: 'view', device_id: 'd' }, reply: active },
+    { says: 'active', state: active, message: { type: 'terms', device_id: 'd' }, reply: active },
     { says: 'ends', state: active, message: { type: 'end' }, reply: { done: true }, next: ended },
     { says: 'ends again', state: ended, message: { type: 'end' }, reply: { done: true } },
-    { says: 'ended', state: ended, message: { type: 'view', device_id: 'd' }, reply: UNBOUND },
+    { says: 'ended', state: ended, message: { type: 'terms', device_id: 'd' }, reply: UNBOUND },
     {
       says: 'ended, a known stream',
       state: ended,
@@ -66,7 +67,7 @@ t.test("H-010 a device's reference leads to one stream", async (t) => {
       says: 'the first',
       state: active,
       message: streamOf('n'),
-      reply: { stream_id: 'n', binding: active },
+      reply: { stream_id: 'n' },
       next: active,
       effects: [{ effect: 'put', collection: 'streams', id: 'r', value: { stream_id: 'n' } }],
     },
@@ -75,14 +76,14 @@ t.test("H-010 a device's reference leads to one stream", async (t) => {
       state: active,
       records: known,
       message: streamOf('m'),
-      reply: { stream_id: 'n', binding: active },
+      reply: { stream_id: 'n' },
     },
     {
       says: 'looked up',
       state: active,
       records: known,
       message: streamOf(null),
-      reply: { stream_id: 'n', binding: active },
+      reply: { stream_id: 'n' },
     },
   ]);
 });
@@ -91,7 +92,7 @@ t.test('H-010 in any play a reference keeps its stream, and an ended epoch stays
   const device_id = fc.constantFrom('d', 'x');
   const message: fc.Arbitrary<BindingMessage> = fc.oneof(
     fc.constant(open),
-    fc.record({ type: fc.constant('view' as const), device_id }),
+    fc.record({ type: fc.constant('terms' as const), device_id }),
     fc.record({
       type: fc.constant('stream_of' as const),
       device_id,

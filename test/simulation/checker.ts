@@ -1,4 +1,4 @@
-import type { BoundDevice } from '../../actors/account.js';
+import type { BoundDevice } from '../../actors/account_devices.js';
 import type { Account } from '../../actors/account_state.js';
 import type { AppSession } from '../../actors/app_session.js';
 import type { AuthSession } from '../../actors/auth_session.js';

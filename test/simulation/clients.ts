@@ -327,7 +327,7 @@ export class Clients {
     ledger.acknowledge('redeem');
     const epoch = outcome.binding_epoch;
     ledger.bound.push({ claim_id, device_id, epoch });
-    const view: BindingMessage = { type: 'view', device_id };
+    const view: BindingMessage = { type: 'terms', device_id };
     const binding = await this.#ask<Binding>({ kind: 'binding', id: epoch }, view);
     if (!isRefusal(binding)) this.#bindings.push({ device_id, epoch, account_id: binding.account_id });
   }

@@ -1,0 +1,148 @@
+import { refuse, unreachable } from '../src/vocabulary/refusals.js';
+import { type Account, isGone } from './account_state.js';
+import type { Decision, Effect, FactRequest, Facts, RangeRequest } from './actor.js';
+import type { BindingMessage } from './binding.js';
+import type { ClaimMessage } from './claim.js';
+import type { BoundNews, DeviceMessage } from './device.js';
+import type { DeviceSessionMessage } from './device_session.js';
+import type { SourceMessage } from './source.js';
+
+/**
+ * The devices that record for an account: personal ones that are bound to it, and shared ones while they are in a
+ * session that it hosts.
+ */
+export type DevicesMessage =
+  /** A personal device was bound; `source_id` is used when the device has no source here yet. */
+  BoundNews | { type: 'list_devices'; range: RangeRequest } | { type: 'remove_device'; device_id: string };
+
+/** Collection `devices`, by device id, in the order of binding. */
+export type BoundDevice = {
+  kind: 'personal' | 'shared';
+  bound_at_ms: number;
+  /** A shared one's is its session. */
+  binding_epoch: string;
+  source_id: string;
+};
+
+export type ListedDevice = BoundDevice & { id: string; order: number };
+export type DevicesReply = { devices: ListedDevice[] } | { done: true };
+
+const DONE = { done: true } as const;
+const NO_DEVICE = refuse('NOT_FOUND', 'No such device is bound to this account.');
+
+export function devicesFacts(message: DevicesMessage): FactRequest[] {
+  switch (message.type) {
+    case 'device_bound':
+      return recorderFacts(message.device_id);
+    case 'remove_device':
+      return [{ collection: 'devices', id: message.device_id }];
+    case 'list_devices':
+      return [{ collection: 'devices', range: message.range }];
+    default:
+      return unreachable(message);
+  }
+}
+
+export function decideDevices(
+  state: Account,
+  message: DevicesMessage,
+  facts: Facts,
+  now_ms: number,
+): Decision<Account, DevicesReply> {
+  switch (message.type) {
+    case 'device_bound': {
+      const { device_id, binding_epoch, claim_id } = message;
+      if (isGone(state)) {
+        const answered: ClaimMessage = { type: 'answered', device_id, outcome: 'bound_elsewhere' };
+        return {
+          reply: DONE,
+          effects: [
+            tellDevice(device_id, { type: 'unbind', binding_epoch }),
+            { effect: 'tell', to: { kind: 'claim', id: claim_id }, message: answered },
+          ],
+        };
+      }
+      const entered = enter(state, { ...message, kind: 'personal' }, facts, now_ms);
+      const open: BindingMessage = {
+        type: 'open',
+        account_id: state.id,
+        workspace_id: state.private_workspace.id,
+        device_id,
+        source_id: entered.source_id,
+        claim_id,
+      };
+      const opened: Effect = { effect: 'tell', to: { kind: 'binding', id: binding_epoch }, message: open };
+      return { reply: DONE, next: entered.next, effects: [...entered.effects, opened] };
+    }
+    case 'list_devices': {
+      const devices = facts.range<BoundDevice>('devices').map(({ id, order, value }) => ({ id, order, ...value }));
+      return { reply: { devices } };
+    }
+    case 'remove_device': {
+      const { device_id } = message;
+      const bound = facts.record<BoundDevice>('devices', device_id);
+      if (bound === undefined) return { reply: NO_DEVICE };
+      return {
+        reply: DONE,
+        next: { ...state, devices: state.devices - 1 },
+        effects: [
+          { effect: 'drop', collection: 'devices', id: device_id },
+          endOf(device_id, bound),
+          tellDevice(device_id, { type: 'unbind', binding_epoch: bound.binding_epoch }),
+        ],
+      };
+    }
+    default:
+      return unreachable(message);
+  }
+}
+
+/** What `enter` looks up. */
+export function recorderFacts(device_id: string): FactRequest[] {
+  return [
+    { collection: 'devices', id: device_id },
+    { collection: 'device_sources', id: device_id },
+  ];
+}
+
+/**
+ * A device records for the account from here on, under this epoch, and no longer under an earlier one. Its source is
+ * the one that it has here already, or a new one.
+ */
+export function enter(
+  state: Account,
+  device: { device_id: string; kind: BoundDevice['kind']; binding_epoch: string; source_id: string },
+  facts: Facts,
+  now_ms: number,
+): { next: Account; effects: Effect[]; source_id: string } {
+  const { device_id, kind, binding_epoch } = device;
+  const before = facts.record<BoundDevice>('devices', device_id);
+  const known_source = facts.record<{ source_id: string }>('device_sources', device_id)?.source_id;
+  const source_id = known_source ?? device.source_id;
+  const bound: BoundDevice = { kind, bound_at_ms: now_ms, binding_epoch, source_id };
+  const effects: Effect[] = [{ effect: 'put', collection: 'devices', id: device_id, value: bound, order: now_ms }];
+  if (known_source === undefined) {
+    const create: SourceMessage = { type: 'create', account_id: state.id, device_id };
+    effects.push(
+      { effect: 'put', collection: 'device_sources', id: device_id, value: { source_id } },
+      { effect: 'tell', to: { kind: 'source', id: source_id }, message: create },
+    );
+  }
+  // A session that still drains goes on beside the next one.
+  if (before?.kind === 'personal' && before.binding_epoch !== binding_epoch) effects.push(endOf(device_id, before));
+  const next = { ...state, devices: state.devices + (before === undefined ? 1 : 0) };
+  return { next, effects, source_id };
+}
+
+function endOf(device_id: string, { kind, binding_epoch: id }: BoundDevice): Effect {
+  if (kind === 'personal') {
+    const end: BindingMessage = { type: 'end' };
+    return { effect: 'tell', to: { kind: 'binding', id }, message: end };
+  }
+  const removed: DeviceSessionMessage = { type: 'device_removed', device_id };
+  return { effect: 'tell', to: { kind: 'device_session', id }, message: removed };
+}
+
+function tellDevice(id: string, message: DeviceMessage): Effect {
+  return { effect: 'tell', to: { kind: 'device', id }, message };
+}

@@ -1,0 +1,38 @@
+import { type Refusal, refuse } from '../src/vocabulary/refusals.js';
+import type { Effect, FactRequest, Facts } from './actor.js';
+
+/**
+ * Which stream a recorder's own reference means, for whatever binds a recorder: collection `streams`, by
+ * source_stream_ref. A stream is known by device, epoch and reference. Choices: "Devices".
+ */
+export type StreamOfMessage = {
+  type: 'stream_of';
+  device_id: string;
+  source_stream_ref: string;
+  /** Becomes the stream when there is none yet; null only looks. */
+  new_stream_id: string | null;
+};
+
+/** The same words for an unknown, an ended and another device's epoch: they tell nothing apart. */
+export const UNBOUND = refuse('DEVICE_UNBOUND', 'The device has no binding of this epoch.');
+
+const NOT_REGISTERED = refuse('NOT_FOUND', 'No stream with this source_stream_ref is registered.');
+
+export function streamRefFacts({ source_stream_ref }: StreamOfMessage): FactRequest[] {
+  return [{ collection: 'streams', id: source_stream_ref }];
+}
+
+/** The stream's id, and what must be written when it is a new one. */
+export function streamOf(
+  facts: Facts,
+  { source_stream_ref, new_stream_id }: StreamOfMessage,
+): { stream_id: string; effects: Effect[] } | Refusal {
+  const known = facts.record<{ stream_id: string }>('streams', source_stream_ref);
+  if (known !== undefined) return { stream_id: known.stream_id, effects: [] };
+  if (new_stream_id === null) return NOT_REGISTERED;
+  const value = { stream_id: new_stream_id };
+  return {
+    stream_id: new_stream_id,
+    effects: [{ effect: 'put', collection: 'streams', id: source_stream_ref, value }],
+  };
+}

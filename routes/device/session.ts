@@ -1,0 +1,37 @@
+import { z } from 'zod';
+import { type DeviceSession, type DeviceSessionMessage, endOf } from '../../actors/device_session.js';
+import { isRefusal, refuse } from '../../src/vocabulary/refusals.js';
+import { uuid } from '../forms.js';
+import { deviceRoute, type Route } from '../route.js';
+import { boundBy, openAccount } from './bound.js';
+
+/** A recorder's own end of its session: it is done, and what it has recorded stays with the host. Choices: "Devices". */
+
+const NO_SESSION = refuse('CONFLICT', 'A personal device has no session that could end.');
+
+export const DEVICE_SESSION_END_ROUTES: readonly Route[] = [
+  deviceRoute({
+    method: 'POST',
+    path: '/device/session/end',
+    credential: 'device',
+    body: z.object({ binding_epoch: uuid }),
+    async handler({ services, who, body: { binding_epoch: epoch } }) {
+      if (who.kind === 'personal') return NO_SESSION;
+      // A repeat finds it ended, which is no refusal here; a deleted account is one either way.
+      const bound = await boundBy(services, who, epoch);
+      if (isRefusal(bound) && bound.refused !== 'DEVICE_UNBOUND') return bound;
+      const message: DeviceSessionMessage = { type: 'end_by_recorder', device_id: who.device_id };
+      const session = await services.runtime.askSettled<DeviceSession>(
+        { kind: 'device_session', id: epoch },
+        message,
+        isRefusal(bound) ? [] : bound.guards,
+      );
+      if (isRefusal(session)) return session;
+      const account = await openAccount(services, session.host_account_id);
+      if (isRefusal(account)) return account;
+      const end = endOf(session);
+      if (end === null) throw new Error('a session that its recorder ended goes on');
+      return { session_id: session.id, ended_at: new Date(end.ended_at_ms).toISOString(), end_reason: end.end_reason };
+    },
+  }),
+];
