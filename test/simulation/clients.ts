@@ -59,7 +59,7 @@ export class Clients {
   readonly #sessions: { session_id: string; account_id: string; generation: number; serial: number }[] = [];
   readonly #accounts = new Set<string>();
   readonly #claims: { claim_id: string; account_id: string }[] = [];
-  readonly #bindings: { device_id: string; epoch: string; account_id: string }[] = [];
+  readonly #bindings: { device_id: string; epoch: string; account_id: string; binding: Binding }[] = [];
   readonly #streams: KnownStream[] = [];
   readonly #tallies: string[];
   readonly #apps: OauthApps;
@@ -329,7 +329,7 @@ export class Clients {
     ledger.bound.push({ claim_id, device_id, epoch });
     const view: BindingMessage = { type: 'terms', device_id };
     const binding = await this.#ask<Binding>({ kind: 'binding', id: epoch }, view);
-    if (!isRefusal(binding)) this.#bindings.push({ device_id, epoch, account_id: binding.account_id });
+    if (!isRefusal(binding)) this.#bindings.push({ device_id, epoch, account_id: binding.account_id, binding });
   }
 
   async #remove(): Promise<void> {
@@ -343,7 +343,7 @@ export class Clients {
 
   async #register(): Promise<void> {
     const { random, ledger, now } = this.#parts;
-    const { device_id, epoch, account_id } = random.pick(this.#bindings);
+    const { device_id, epoch, account_id, binding } = random.pick(this.#bindings);
     const ref = `ref ${random.below(3)}`;
     const guards = this.#guards(account_id);
     const stream_of: BindingMessage = {
@@ -352,11 +352,9 @@ export class Clients {
       source_stream_ref: ref,
       new_stream_id: this.#id(partitionOfId(epoch)),
     };
-    const found = await this.#ask<{ stream_id: string; binding: Binding }>({ kind: 'binding', id: epoch }, stream_of, {
-      guards,
-    });
+    const found = await this.#ask<{ stream_id: string }>({ kind: 'binding', id: epoch }, stream_of, { guards });
     if (isRefusal(found)) return;
-    const { stream_id, binding } = found;
+    const { stream_id } = found;
     const message: StreamMessage = {
       type: 'register',
       account_id,
