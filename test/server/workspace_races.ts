@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import type { AppClient } from '../../src/client/app_client.js';
+import { Seeded } from '../../src/seeded.js';
 import { allOf, type Colleague, colleagueFaults, membershipEvents, payload } from '../fixtures/colleagues.js';
 import { TestRedis } from '../fixtures/redis.js';
 import { SpoolProcess } from '../fixtures/spool_process.js';
 import { until } from '../fixtures/until.js';
-import { Seeded } from '../simulation/seeded.js';
 
 /** Of each kind so many of a hundred operations must come to something, on the whole. */
 const DONE_LEAST = 0.15;

@@ -1,8 +1,8 @@
 import type { Address } from '../../actors/actor.js';
+import type { Seeded } from '../../src/seeded.js';
 import type { Guard } from '../../src/store/store.js';
 import type { Refusal } from '../../src/vocabulary/refusals.js';
 import type { Ledger } from './ledger.js';
-import type { Seeded } from './seeded.js';
 
 /** How often to ask while the outcome stays unknown, and what to hold the commit to. */
 export type Ask = { settled?: boolean; guards?: Guard[]; tries_max?: number; onTry?: () => void };

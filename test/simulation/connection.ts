@@ -1,6 +1,6 @@
+import type { Seeded } from '../../src/seeded.js';
 import { type Store, StoreUnavailable } from '../../src/store/store.js';
 import type { ModelStore, QueuePlace } from './model_store.js';
-import type { Seeded } from './seeded.js';
 import type { VirtualTime } from './virtual_time.js';
 
 /** How bad a run's storage is; probabilities per call. */

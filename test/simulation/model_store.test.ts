@@ -1,5 +1,6 @@
 import t from 'tap';
 import type { FactRequest } from '../../actors/actor.js';
+import { Seeded } from '../../src/seeded.js';
 import { RedisStore } from '../../src/store/redis_store.js';
 import {
   type Commit,
@@ -13,7 +14,6 @@ import {
 import { makeId } from '../../src/vocabulary/ids.js';
 import { TestRedis } from '../fixtures/redis.js';
 import { ModelStore } from './model_store.js';
-import { Seeded } from './seeded.js';
 
 /** Faults, method: the model store and real Redis are given the same random command sequences and must agree. */
 

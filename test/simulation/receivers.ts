@@ -1,8 +1,8 @@
+import type { Seeded } from '../../src/seeded.js';
 import { endpointOfDelivery } from '../../src/vocabulary/ids.js';
 import type { Posted, Poster } from '../../src/webhooks/poster.js';
 import type { Connection } from './connection.js';
 import type { DeliveryHistory } from './delivery_history.js';
-import type { Seeded } from './seeded.js';
 import type { VirtualTime } from './virtual_time.js';
 
 /** How likely each answer is; the rest is 200. */

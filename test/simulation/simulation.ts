@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { drawBytes, useRandomSource } from '../../src/draw.js';
+import { Seeded } from '../../src/seeded.js';
 import { PARTITIONS } from '../../src/vocabulary/ids.js';
 import { LIMITS } from '../../src/vocabulary/limits.js';
 import { Checker, checkStep } from './checker.js';
@@ -10,7 +11,6 @@ import { Ledger } from './ledger.js';
 import { checkMemberships, MembershipHistory } from './membership_checker.js';
 import { ModelStore } from './model_store.js';
 import { Receivers } from './receivers.js';
-import { Seeded } from './seeded.js';
 import { SimulatedProcess } from './simulated_process.js';
 import { VirtualTime } from './virtual_time.js';
 

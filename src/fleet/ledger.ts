@@ -1,0 +1,26 @@
+/** What the fleet has recorded, to be held against what the server has in the end. */
+export type SentStream = {
+  /** The server's, once it has said it. */
+  id: string | null;
+  account: number;
+  source_stream_ref: string;
+  epoch: string;
+  captured_at: string;
+  end_ms: number | null;
+  /** By sequence. */
+  chunks: Map<number, { sha256: string; start_ms: number; end_ms: number }>;
+};
+
+/** Of one account. */
+export class Ledger {
+  readonly streams: SentStream[] = [];
+  readonly sessions = new Set<string>();
+
+  constructor(readonly account: number) {}
+
+  stream(of: Pick<SentStream, 'source_stream_ref' | 'epoch' | 'captured_at'>): SentStream {
+    const stream: SentStream = { id: null, account: this.account, end_ms: null, chunks: new Map(), ...of };
+    this.streams.push(stream);
+    return stream;
+  }
+}
