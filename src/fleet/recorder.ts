@@ -81,6 +81,7 @@ export class Recorder {
       this.#stop();
       await sending;
       await Promise.all([...faults, beating]);
+      if (this.#session_id !== null) tally.sessions -= 1;
     } catch (error) {
       this.#stop();
       tally.complain(`${this.#parts.name}: ${error instanceof Error ? error.message : String(error)}`);

@@ -60,7 +60,7 @@ export async function runFleet(server: ChosenServer, options: FleetOptions, out:
   const shared = Math.round((devices * options.shared_percent) / 100);
   const phase = { says: 'signing in' };
   const board = new Board(out, {
-    title: `${devices} recorders (${shared} shared) of ${count} accounts, seed ${seed}, on ${server.description}`,
+    title: `${devices} recorders, ${shared} of them shared; accounts: ${count}; seed ${seed}; server: ${server.description}`,
     tally,
     watch,
     devices,
