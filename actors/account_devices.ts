@@ -87,7 +87,7 @@ export function decideDevices(
         next: { ...state, devices: state.devices - 1 },
         effects: [
           { effect: 'drop', collection: 'devices', id: device_id },
-          endOf(device_id, bound),
+          ...(bound.kind === 'personal' ? [endBinding(bound)] : endSessions(state, device_id)),
           tellDevice(device_id, { type: 'unbind', binding_epoch: bound.binding_epoch }),
         ],
       };
@@ -129,18 +129,20 @@ export function enter(
     );
   }
   // A session that still drains goes on beside the next one.
-  if (before?.kind === 'personal' && before.binding_epoch !== binding_epoch) effects.push(endOf(device_id, before));
+  if (before?.kind === 'personal' && before.binding_epoch !== binding_epoch) effects.push(endBinding(before));
   const next = { ...state, devices: state.devices + (before === undefined ? 1 : 0) };
   return { next, effects, source_id };
 }
 
-function endOf(device_id: string, { kind, binding_epoch: id }: BoundDevice): Effect {
-  if (kind === 'personal') {
-    const end: BindingMessage = { type: 'end' };
-    return { effect: 'tell', to: { kind: 'binding', id }, message: end };
-  }
+function endBinding({ binding_epoch: id }: BoundDevice): Effect {
+  const end: BindingMessage = { type: 'end' };
+  return { effect: 'tell', to: { kind: 'binding', id }, message: end };
+}
+
+/** Its session, and any earlier one that still drains; those of other recorders do not mind. */
+function endSessions({ sessions }: Account, device_id: string): Effect[] {
   const removed: DeviceSessionMessage = { type: 'device_removed', device_id };
-  return { effect: 'tell', to: { kind: 'device_session', id }, message: removed };
+  return sessions.map((id) => ({ effect: 'tell', to: { kind: 'device_session', id }, message: removed }));
 }
 
 function tellDevice(id: string, message: DeviceMessage): Effect {

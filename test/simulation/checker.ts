@@ -5,6 +5,7 @@ import type { AuthSession } from '../../actors/auth_session.js';
 import type { Binding } from '../../actors/binding.js';
 import type { Claim } from '../../actors/claim.js';
 import type { Device } from '../../actors/device.js';
+import type { DeviceSession } from '../../actors/device_session.js';
 import type { Email } from '../../actors/email.js';
 import type { Endpoint } from '../../actors/endpoint_state.js';
 import { type Grant, grantList, isLive } from '../../actors/grant.js';
@@ -32,6 +33,7 @@ type States = {
   claim: Claim;
   binding: Binding;
   source: Source;
+  device_session: DeviceSession;
   workspace: Workspace;
   personal_access_token: PersonalAccessToken;
   endpoint: Endpoint;
@@ -349,6 +351,7 @@ export class Checker {
     for (const [id, { redemption }] of this.#all('claim'))
       this.#must(redemption.status !== 'asked', `claim ${id} still waits for its device`);
     for (const [id, device] of this.#all('device')) {
+      if (device.kind === 'shared') continue; // checkSessions
       const holders = [...this.#all('account')].flatMap(([account_id]) => {
         const record = this.#records<BoundDevice>(account_id, 'devices').get(id);
         return record === undefined ? [] : [{ account_id, record }];
@@ -516,6 +519,8 @@ export class Checker {
       if (phase.status === 'deleted') imply('account', id, 'erase_due', (at_ms) => at_ms === phase.erase_at_ms);
     for (const [id, { expires_at_ms }] of this.#all('personal_access_token'))
       if (expires_at_ms !== null) imply('personal_access_token', id, 'run_out', (at_ms) => at_ms === expires_at_ms);
+    for (const [id, { phase }] of this.#all('device_session'))
+      if (phase.status !== 'ended') imply('device_session', id, 'tick', () => true);
     for (const id of this.#all('endpoint').keys()) imply('endpoint', id, 'sweep', () => true);
 
     for (const member of pending.keys()) this.#must(implied.has(member), `reminder ${member} is for nothing`);

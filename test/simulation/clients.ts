@@ -16,6 +16,7 @@ import type { Ask, Asker } from './asker.js';
 import type { Ledger } from './ledger.js';
 import { Members } from './members.js';
 import { OauthApps } from './oauth_apps.js';
+import { SessionHosts } from './session_hosts.js';
 import type { SimulatedProcess } from './simulated_process.js';
 import type { TallyMessage } from './tally.js';
 import type { VirtualTime } from './virtual_time.js';
@@ -28,6 +29,7 @@ const ANSWER_LOST = 0.03;
 const LOST = refuse('UNAVAILABLE', 'No answer came.');
 const CHUNK_MS = 1_000;
 const MEMBERS_SHARE = 0.85;
+const HOSTS_SHARE = 0.9;
 const OWNERS_SHARE = 0.9;
 /** Each is told apart in events by the fields it changes. */
 const SWITCHED: readonly Entitlement[] = ['developer.tools', 'audio.access', 'workspace.sharing', 'agent.experimental'];
@@ -45,7 +47,7 @@ type Parts = {
 };
 
 /** What most operations of a run are about. */
-export const ABOUTS = ['devices', 'workspaces', 'endpoints'] as const;
+export const ABOUTS = ['devices', 'workspaces', 'endpoints', 'sessions'] as const;
 export type About = (typeof ABOUTS)[number];
 
 type KnownIntent = { intent: ChunkIntent; content: string; number: number | null };
@@ -65,6 +67,7 @@ export class Clients {
   readonly #apps: OauthApps;
   readonly #members: Members | null;
   readonly #owners: WebhookOwners | null;
+  readonly #hosts: SessionHosts | null;
   #drawn = 0;
 
   constructor(parts: Parts) {
@@ -76,6 +79,7 @@ export class Clients {
     this.#tallies = Array.from({ length: 4 }, () => this.#id(drawPartition()));
     this.#members = parts.about === 'workspaces' ? new Members(asker) : null;
     this.#owners = parts.about === 'endpoints' ? new WebhookOwners(asker) : null;
+    this.#hosts = parts.about === 'sessions' ? new SessionHosts(asker) : null;
   }
 
   /** Devices leave the factory. */
@@ -92,6 +96,7 @@ export class Clients {
     const { random } = this.#parts;
     if (this.#members !== null && random.chance(MEMBERS_SHARE)) return this.#members.operate();
     if (this.#owners !== null && random.chance(OWNERS_SHARE)) return this.#owners.operate();
+    if (this.#hosts !== null && random.chance(HOSTS_SHARE)) return this.#hosts.operate();
     if (random.chance(0.15)) return this.#tally();
     if (random.chance(0.2)) return this.#apps.operate(this.#emails);
     const accounts = [...this.#accounts];

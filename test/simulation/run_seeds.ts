@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { ABOUTS } from './clients.js';
 import { MEMBER_OPERATIONS } from './members.js';
+import { SESSION_OPERATIONS } from './session_hosts.js';
 import { type Outcome, simulate } from './simulation.js';
 import { WEBHOOK_OPERATIONS } from './webhook_owners.js';
 
@@ -18,7 +19,7 @@ const { values } = parseArgs({
 const [seeds, first_seed, operations] = [Number(values.seeds), Number(values.seed), Number(values.operations)];
 if (![seeds, first_seed, operations].every((number) => Number.isSafeInteger(number) && number > 0)) {
   console.error(
-    'usage: npm run simulate -- --seeds N [--seed S] [--operations K] [--about devices|workspaces|endpoints]',
+    'usage: npm run simulate -- --seeds N [--seed S] [--operations K] [--about devices|workspaces|endpoints|sessions]',
   );
   process.exit(2);
 }
@@ -46,6 +47,7 @@ if (failed.length > 0) console.log(`failed seeds: ${failed.map(({ seed }) => see
 const expected = [
   ...(abouts.includes('workspaces') ? MEMBER_OPERATIONS : []),
   ...(abouts.includes('endpoints') ? WEBHOOK_OPERATIONS : []),
+  ...(abouts.includes('sessions') ? SESSION_OPERATIONS : []),
 ];
 const rare = expected.filter((what) => (acknowledged[what] ?? 0) < Math.floor(seeds / SEEDS_PER_ACKNOWLEDGED));
 if (rare.length > 0) console.log(`hardly ever acknowledged: ${rare.join(', ')}`);

@@ -2,8 +2,10 @@ import { account } from '../../actors/account.js';
 import { appSession } from '../../actors/app_session.js';
 import { authSession } from '../../actors/auth_session.js';
 import { binding } from '../../actors/binding.js';
+import { bleAddress } from '../../actors/ble_address.js';
 import { claim } from '../../actors/claim.js';
 import { device } from '../../actors/device.js';
+import { deviceSession } from '../../actors/device_session.js';
 import { email } from '../../actors/email.js';
 import { endpoint } from '../../actors/endpoint.js';
 import { grant } from '../../actors/grant.js';
@@ -25,7 +27,20 @@ import { tally } from './tally.js';
 import type { Timers, VirtualTime } from './virtual_time.js';
 
 const KINDS = [
-  ...[email, account, appSession, authSession, device, claim, binding, grant, source, stream],
+  ...[
+    email,
+    account,
+    appSession,
+    authSession,
+    device,
+    claim,
+    binding,
+    bleAddress,
+    deviceSession,
+    grant,
+    source,
+    stream,
+  ],
   ...[workspace, personalAccessToken, endpoint, tally],
 ];
 /** No bytes are uploaded here. */

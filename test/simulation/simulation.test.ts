@@ -1,6 +1,7 @@
 import t from 'tap';
 import { MEMBER_OPERATIONS } from './members.js';
 import { judgeNames } from './name_history.js';
+import { SESSION_OPERATIONS } from './session_hosts.js';
 import { simulate } from './simulation.js';
 import { WEBHOOK_OPERATIONS } from './webhook_owners.js';
 
@@ -8,6 +9,7 @@ import { WEBHOOK_OPERATIONS } from './webhook_owners.js';
 const SEEDS = 5;
 const WORKSPACE_SEEDS = 6;
 const ENDPOINT_SEEDS = 2;
+const SESSION_SEEDS = 6;
 const ENDPOINT_OPERATIONS = 60;
 /** Kinds of operations that so few seeds may do without. */
 const RARE_MAX = 3;
@@ -43,6 +45,21 @@ t.test(
         acknowledged[what] = (acknowledged[what] ?? 0) + count;
     }
     const rare = MEMBER_OPERATIONS.filter((what) => (acknowledged[what] ?? 0) === 0);
+    t.ok(rare.length <= RARE_MAX, `never acknowledged: ${rare}`);
+  },
+);
+
+t.test(
+  'faults A: H-025 H-030 H-034 H-036 hosts, recorders and addresses agree, whatever is lost, late, repeated or crashes',
+  async (t) => {
+    const acknowledged: Record<string, number> = {};
+    for (let seed = 400; seed < 400 + SESSION_SEEDS; seed++) {
+      const outcome = await simulate(seed, { about: 'sessions' });
+      t.same(outcome.violations, [], `seed ${seed}`);
+      for (const [what, count] of Object.entries(outcome.acknowledged))
+        acknowledged[what] = (acknowledged[what] ?? 0) + count;
+    }
+    const rare = SESSION_OPERATIONS.filter((what) => (acknowledged[what] ?? 0) === 0);
     t.ok(rare.length <= RARE_MAX, `never acknowledged: ${rare}`);
   },
 );

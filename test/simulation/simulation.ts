@@ -11,6 +11,8 @@ import { Ledger } from './ledger.js';
 import { checkMemberships, MembershipHistory } from './membership_checker.js';
 import { ModelStore } from './model_store.js';
 import { Receivers } from './receivers.js';
+import { checkSessions, SessionHistory } from './session_checker.js';
+import { SESSION_PASSES_MS } from './session_hosts.js';
 import { SimulatedProcess } from './simulated_process.js';
 import { VirtualTime } from './virtual_time.js';
 
@@ -36,9 +38,10 @@ const ERASED_MS = 140_000;
 const SLOW_MS = 1_500;
 const STOPPED_MAX_MS = 1_000;
 const ERASURES_MAX_MS = 1_000;
+const SETTLED_MAX_MS = 100;
 const DRAIN_MAX_MS = 180_000;
 /** Of the operations asked for, the least that must have been acknowledged. */
-const ACKNOWLEDGED_LEAST: Record<About, number> = { devices: 0.25, workspaces: 0.1, endpoints: 0.2 };
+const ACKNOWLEDGED_LEAST: Record<About, number> = { devices: 0.25, workspaces: 0.1, endpoints: 0.2, sessions: 0.2 };
 
 /** Kinds that can be asked for themselves without any more words. */
 const VIEWED = ['email', 'account', 'device', 'claim', 'source', 'stream', 'tally'];
@@ -89,6 +92,7 @@ class Simulation {
   readonly #ledger = new Ledger();
   readonly #model: ModelStore;
   readonly #memberships = new MembershipHistory(this.#ledger);
+  readonly #sessions = new SessionHistory(this.#ledger);
   readonly #deliveries: DeliveryHistory;
   readonly #receivers: Receivers;
   readonly #hash = createHash('sha256');
@@ -125,6 +129,7 @@ class Simulation {
     this.#model.onApplied = (applied) => {
       checkStep(applied, (holds, text) => this.#must(holds, text));
       this.#memberships.see(applied);
+      this.#sessions.see(applied);
       this.#deliveries.see(applied);
     };
     this.#deliveries = new DeliveryHistory(this.#model, this.#ledger);
@@ -160,6 +165,7 @@ class Simulation {
       this.#checkMemberships();
     }
     if (this.#about === 'endpoints') await this.#deliverAll();
+    if (this.#about === 'sessions') checkSessions(this.#model, this.#sessions, { ledger: this.#ledger });
     await this.#viewAll();
     const checker = new Checker(this.#model, this.#ledger);
     await checker.check();
@@ -167,6 +173,7 @@ class Simulation {
       this.#advance(days * DAY_MS);
       await this.#rest(LOOK_MS);
     }
+    if (this.#about === 'sessions') checkSessions(this.#model, this.#sessions, { ledger: this.#ledger });
     if (this.#about === 'workspaces') {
       await this.#rest(ERASED_MS);
       this.#checkMemberships();
@@ -330,6 +337,11 @@ class Simulation {
       this.#advance(LIMITS.leaving_max_ms);
       return;
     }
+    // Waits, ends and drains fall due in between.
+    if (this.#about === 'sessions' && roll > 0.85) {
+      this.#advance(Math.floor(random.pick(SESSION_PASSES_MS) * random.fraction()));
+      return;
+    }
     // Retries fall due and leases run out in between.
     if (this.#about === 'endpoints' && roll > 0.8) {
       this.#advance(Math.floor(random.pick(RETRIES_MS) * random.fraction()));
@@ -366,6 +378,8 @@ class Simulation {
     await this.#time.runUntil(() => false, quiet_ms);
     const idle = () => this.#processes.every(({ alive, waiting }) => alive && waiting === 0) && !this.#isAnythingDue();
     this.#must(await this.#time.runUntil(idle, DRAIN_MAX_MS), 'tells, reminders or messages were left waiting');
+    // The last answer of storage may be on its way to them.
+    await this.#time.runUntil(() => this.#processes.every(({ unsettled }) => unsettled === 0), SETTLED_MAX_MS);
     for (const { unsettled } of this.#processes)
       this.#must(unsettled === 0, `${unsettled} tells were applied and their senders wait`);
   }
