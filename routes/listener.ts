@@ -158,6 +158,8 @@ export function mount(app: FastifyInstance, services: Services, kind: ListenerKi
     const refusal = refusalOf(error);
     if (refusal.refused === 'INTERNAL' || (refusal === AWAY && !(error instanceof StoreUnavailable)))
       services.log.error({ err: error, request_id: request.id }, 'request failed');
+    // A body that nobody reads to its end must not become the next request.
+    if (!request.raw.complete) reply.header('Connection', 'close');
     return sendRefusal(as(request), { request, reply }, refusal);
   });
 }
@@ -423,7 +425,8 @@ function refusalOf(error: FastifyError): Refusal {
       return refuse('BAD_REQUEST', 'The body is shorter or longer than Content-Length says.');
     case 'FST_ERR_BAD_URL':
       return NOT_FOUND;
-    // The disk is full or broken: the device keeps its copy and comes again.
+    // The disk is full or broken, or the bucket away: the device keeps its copy and comes again.
+    case 'BLOB_STORE_UNAVAILABLE':
     case 'ENOSPC':
     case 'EDQUOT':
     case 'EIO':

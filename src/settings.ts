@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import { readS3Place } from './blobs/s3_place.js';
 
 /** How much of a wrong value an error message may show. */
 type Shown = 'value' | 'address' | 'nothing';
@@ -64,6 +65,13 @@ const origin = text('must be an http or https address without a path, such as ht
 );
 
 const address = (rule: string, schemes: readonly string[]) => text(rule, (value) => hasScheme(value, schemes));
+
+const s3Place = z.string().transform((value, context) => {
+  const place = readS3Place(value);
+  if (typeof place !== 'string') return place;
+  context.addIssue({ code: 'custom', message: place });
+  return z.NEVER;
+});
 
 const flagText = text('must be 0 or 1', (value) => value === '0' || value === '1').transform((value) => value === '1');
 /** A switch that is off unless it is set to `1`. */
@@ -137,12 +145,11 @@ const variables = {
     default_text: '0',
     meaning: '1 starts although the Redis at REDIS_URL may lose or evict data',
   }),
-  BLOB_URL: row(
-    orNull(
-      text('must be s3://bucket?endpoint=…', (value) => hasScheme(value, ['s3']) && new URL(value).hostname !== ''),
-    ),
-    { default_text: 'DATA_DIR/blobs', meaning: 'where audio is kept; s3://bucket?endpoint=…', shown: 'address' },
-  ),
+  BLOB_URL: row(orNull(s3Place), {
+    default_text: 'DATA_DIR/blobs',
+    meaning: 'where audio is kept; s3://bucket?endpoint=…',
+    shown: 'address',
+  }),
   SMTP_URL: row(orNull(address('must be an smtp:// or smtps:// address', ['smtp', 'smtps'])), {
     default_text: 'files in DATA_DIR/outbox',
     meaning: 'mail server; without one each mail becomes an .eml file',

@@ -78,10 +78,20 @@ t.test('values are read, and empty counts as unset', async (t) => {
     data_dir: '/tmp/y',
     keys_dir: '/tmp/y/keys',
     redis_url: 'rediss://user:word@cache.example:6380/2',
+    blob_url: { bucket: 'bucket', prefix: '', endpoint: 'http://127.0.0.1:9000', region: null, path_style: true },
     rate_limits: false,
     test_clock: true,
     base_url: 'https://api.example',
     trusted_proxies: ['10.0.0.0/8', 'fd00::/8', '127.0.0.1'],
+  });
+});
+
+t.test('a bucket may be one of Amazon, in a region, below folders', async (t) => {
+  t.same(readSettings({ BLOB_URL: 's3://my.bucket/a/b/?region=eu-central-1' }).blob_url, {
+    ...{ bucket: 'my.bucket', prefix: 'a/b/', endpoint: null, region: 'eu-central-1', path_style: false },
+  });
+  t.match(readSettings({ BLOB_URL: 's3://bucket?endpoint=https://s3.example&path_style=0' }).blob_url, {
+    ...{ endpoint: 'https://s3.example', path_style: false },
   });
 });
 
@@ -99,7 +109,22 @@ t.test('each wrong value is refused with its name, itself and the rule', async (
     ['RATE_LIMITS', 'no', /^RATE_LIMITS="no": must be on or off$/],
     ['RATE_CLAIMS', '0', /^RATE_CLAIMS="0": must/],
     ['TEST_CLOCK', 'yes', /^TEST_CLOCK="yes": must be 0 or 1$/],
-    ['BLOB_URL', 'file:///tmp', /^BLOB_URL=/],
+    ['BLOB_URL', 'file:///tmp', /^BLOB_URL="file:.*": must be s3:\/\/bucket\?endpoint=…$/],
+    ['BLOB_URL', 's3://B_', /^BLOB_URL=.*: must name a bucket/],
+    ['BLOB_URL', 's3://bucket?endpoint=ftp://x', /^BLOB_URL="s3:\/\/bucket\?\*\*\*": must have an http or https/],
+    [
+      'BLOB_URL',
+      's3://bucket?endpoint=http://x/path',
+      /^BLOB_URL=.*: must have an http or https address without a path/,
+    ],
+    [
+      'BLOB_URL',
+      's3://bucket?path-style=1',
+      /^BLOB_URL=.*: must have no other parameters than endpoint, region, path_style$/,
+    ],
+    ['BLOB_URL', 's3://bucket?region=a&region=b', /^BLOB_URL=.*: must have region once$/],
+    ['BLOB_URL', 's3://bucket?path_style=yes', /^BLOB_URL=.*: must have 0 or 1 as path_style$/],
+    ['BLOB_URL', 's3://bucket/a.b', /^BLOB_URL=.*: may have at most five folders/],
     ['MAIL_FROM', 'nobody', /^MAIL_FROM="nobody"/],
     ['CAPTCHA_WIDGET_CLASS', 'a b', /^CAPTCHA_WIDGET_CLASS="a b": must be letters, digits, - and _$/],
     ['DEVICE_CERT_DAYS', '1.5', /^DEVICE_CERT_DAYS=/],
@@ -141,6 +166,7 @@ t.test('secrets are in no message', async (t) => {
     ['SMTP_URL', `mail://user:${secret}@mail.example`],
     ['SMTP_URL', `smtp://user:${secret}@[mail`],
     ['BLOB_URL', `s4://key:${secret}@bucket`],
+    ['BLOB_URL', `s3://key:${secret}@bucket`],
     ['BASE_URL', `https://user:${secret}@api.example`],
   ];
   for (const [name, value] of rows) {

@@ -43,8 +43,24 @@ export interface BlobStore {
   removeFolder(prefix: string): Promise<void>;
   /** Keys below a prefix as of removeFolder, or all, in no order; what comes or goes meanwhile may be missed. */
   list(prefix?: string): AsyncIterable<string>;
-  /** Removes what puts that never ended left behind, untouched for that long; resolves with how many there were. */
-  sweepTemporary(older_than_ms: number): Promise<number>;
+  /**
+   * Removes a blob that has been there for so long, by the clock of whoever stamps it; one that was put again meanwhile
+   * is young and stays.
+   */
+  removeOlder(key: string, age_ms: number): Promise<'removed' | 'young' | 'absent'>;
+  /**
+   * Removes what puts that never ended left behind, untouched for that long, below a prefix as of removeFolder or
+   * anywhere; resolves with how many there were.
+   */
+  sweepTemporary(older_than_ms: number, prefix?: string): Promise<number>;
+  /** Lets go of what it holds; nothing may be asked any more. */
+  close(): Promise<void>;
+}
+
+/** The store did not do what it was asked, and may later: the device keeps its copy. */
+export class BlobStoreUnavailable extends Error {
+  override name = 'BlobStoreUnavailable';
+  readonly code = 'BLOB_STORE_UNAVAILABLE';
 }
 
 /** Bodies up to this size are collected in memory and written at once; larger ones pass through in pieces. */

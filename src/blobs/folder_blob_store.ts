@@ -8,6 +8,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
+import { partsOf } from './arriving_parts.js';
 import {
   type BlobStore,
   checkExpectation,
@@ -192,6 +193,29 @@ export async function openFolderBlobStore(folder: string, options: FolderBlobSto
       }
     },
 
+    // Taken aside before it is looked at: a put may replace it at any moment, and what that one put must not be removed.
+    async removeOlder(key, age_ms) {
+      checkKey(key);
+      const name = path.join(root, key);
+      const directory = path.dirname(name);
+      try {
+        if (machineMs() - (await fs.promises.stat(name)).mtimeMs < age_ms) return 'young';
+        const aside = path.join(directory, `.${randomUUID()}.tmp`);
+        await renameFile(name, aside);
+        const is_young = machineMs() - (await fs.promises.stat(aside)).mtimeMs < age_ms;
+        if (is_young) await fs.promises.link(aside, name).catch(unlessThere);
+        await unlinkFile(aside);
+        if (is_young) return 'young';
+      } catch (error) {
+        if (isAbsence(error)) return 'absent';
+        throw error;
+      }
+      // The folder of a stream that is gone goes with the last of its bytes; any other has more in it.
+      forgetDirectory(directory);
+      await fs.promises.rmdir(directory).catch(() => {});
+      return 'removed';
+    },
+
     async removeFolder(prefix) {
       checkPrefix(prefix);
       const directory = path.join(root, prefix);
@@ -207,10 +231,11 @@ export async function openFolderBlobStore(folder: string, options: FolderBlobSto
       }
     },
 
-    async sweepTemporary(older_than_ms) {
+    async sweepTemporary(older_than_ms, prefix) {
+      if (prefix !== undefined) checkPrefix(prefix);
       const before_ms = machineMs() - older_than_ms;
       let removed = 0;
-      for await (const file of filesBelow(root)) {
+      for await (const file of filesBelow(prefix === undefined ? root : path.join(root, prefix))) {
         if (!TEMPORARY_NAME.test(path.basename(file))) continue;
         try {
           if ((await fs.promises.stat(file)).mtimeMs > before_ms) continue;
@@ -222,13 +247,9 @@ export async function openFolderBlobStore(folder: string, options: FolderBlobSto
       }
       return removed;
     },
-  };
-}
 
-/** Iterates without destroying the stream when left early. */
-function partsOf(stream: Readable | AsyncIterable<Buffer>): AsyncIterator<Buffer> {
-  if (stream instanceof Readable) return stream.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer>;
-  return stream[Symbol.asyncIterator]();
+    async close() {},
+  };
 }
 
 /** Writes parts as they came, without a copy of them in one. A write may be short, on a full disk above all. */
@@ -260,6 +281,10 @@ async function* filesBelow(directory: string): AsyncGenerator<string> {
     if (entry.isDirectory()) yield* filesBelow(found);
     else if (entry.isFile()) yield found;
   }
+}
+
+function unlessThere(error: unknown): void {
+  if (codeOf(error) !== 'EEXIST') throw error;
 }
 
 function codeOf(error: unknown): string | undefined {

@@ -229,6 +229,22 @@ export function blobStoreContract(t: Test, setUp: (t: Test) => Promise<StoreUnde
     t.strictSame(await put('p1/s1/a'), { ok: true });
   });
 
+  t.test('what has been there for long can be removed, what was put just now is spared', async (t) => {
+    const { store } = await setUp(t);
+    const bytes = randomBytes(100);
+    const put = (key: string) => store.put(key, streamOf(bytes), expectationOf(bytes));
+    for (const key of ['p/s/a', 'p/s/b']) await put(key);
+    t.equal(await store.removeOlder('p/s/a', 3_600_000), 'young');
+    t.equal(await store.has('p/s/a'), true);
+    t.equal(await store.removeOlder('p/s/a', 0), 'removed');
+    t.equal(await store.removeOlder('p/s/a', 0), 'absent');
+    t.equal(await store.removeOlder('p9/s9/a', 0), 'absent');
+    t.strictSame(await keysOf(store), ['p/s/b']);
+    t.equal(await store.removeOlder('p/s/b', 0), 'removed');
+    t.strictSame(await put('p/s/a'), { ok: true });
+    t.strictSame(await keysOf(store), ['p/s/a']);
+  });
+
   t.test('only partition/stream/chunk names blobs', async (t) => {
     const { store } = await setUp(t);
     const one = Buffer.of(1);
@@ -259,6 +275,7 @@ export function blobStoreContract(t: Test, setUp: (t: Test) => Promise<StoreUnde
         () => store.open(key),
         () => store.has(key),
         () => store.remove(key),
+        () => store.removeOlder(key, 0),
       ];
       for (const call of calls) {
         await t.rejects(call(), { name: 'RangeError' }, JSON.stringify(key));
