@@ -41,9 +41,11 @@ import { isLoopback, publicAddresses, type Settings } from './settings.js';
 import { IssuedCertificates } from './store/issued_certificates.js';
 import { loadLibrary, openRedis, type RedisPlace } from './store/redis_connection.js';
 import { RedisStore } from './store/redis_store.js';
+import { SweepTurns } from './store/sweep_turns.js';
 import { WrittenOnceRedis } from './store/written_once.js';
 import { LIMITS } from './vocabulary/limits.js';
 import { Poster } from './webhooks/poster.js';
+import { AudioSweep } from './workers/audio_sweep.js';
 import { DeliveryWorker } from './workers/deliveries.js';
 import { ErasureWorker } from './workers/erasures.js';
 import { EventRetention } from './workers/event_retention.js';
@@ -161,7 +163,9 @@ async function startParts(settings: Settings, log: Logger, stops: (() => unknown
   const deliveries = new DeliveryWorker({ store, runtime, poster, keys, metrics, log, now: clock.now });
   store.onDeliveries = (endpoint_ids) => deliveries.wake(endpoint_ids);
   const event_retention = new EventRetention({ store, metrics, log, now: clock.now });
-  for (const worker of [mails, reminders, relay, erasures, event_retention, deliveries]) {
+  const turns = new SweepTurns(redis);
+  const audio_sweep = new AudioSweep({ turns, runtime, blobs, metrics, log, now: clock.now });
+  for (const worker of [mails, reminders, relay, erasures, event_retention, audio_sweep, deliveries]) {
     worker.start();
     stops.push(() => worker.stop());
   }
@@ -213,8 +217,9 @@ async function startParts(settings: Settings, log: Logger, stops: (() => unknown
         const posted = await deliveries.handleDue();
         await erasures.look();
         await event_retention.look();
-        if (fired === 0 && posted === 0) return;
+        if (fired === 0 && posted === 0) break;
       }
+      await audio_sweep.look();
     },
   };
   const ports = await listen(services, stops, (port) => {

@@ -1,8 +1,13 @@
 import { partitionOfId } from '../vocabulary/ids.js';
 
-/** Where all audio of a stream lies in the blob store. */
+/** Where all audio of a partition's streams lies in the blob store. */
+export function partitionFolder(partition: number): string {
+  return partition.toString(16).padStart(2, '0');
+}
+
+/** Where all audio of a stream lies there. */
 export function streamFolder(stream_id: string): string {
-  return `${partitionOfId(stream_id).toString(16).padStart(2, '0')}/${stream_id}`;
+  return `${partitionFolder(partitionOfId(stream_id))}/${stream_id}`;
 }
 
 /** Where the audio of a chunk lies there. */

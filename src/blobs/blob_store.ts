@@ -43,6 +43,10 @@ export interface BlobStore {
   removeFolder(prefix: string): Promise<void>;
   /** Keys below a prefix as of removeFolder, or all, in no order; what comes or goes meanwhile may be missed. */
   list(prefix?: string): AsyncIterable<string>;
+  /** First parts of keys below which anything may lie. */
+  partitions(): Promise<string[]>;
+  /** Whose it is: the first name that it was ever claimed under, which it keeps. A name is as a part of a key. */
+  claim(name: string): Promise<string>;
   /**
    * Removes a blob that has been there for so long, by the clock of whoever stamps it; one that was put again meanwhile
    * is young and stays.
@@ -63,11 +67,14 @@ export class BlobStoreUnavailable extends Error {
   readonly code = 'BLOB_STORE_UNAVAILABLE';
 }
 
+/** Where a store keeps whose it is; no key, since it has a dot. */
+export const OWNER_NAME = '.owner';
 /** Bodies up to this size are collected in memory and written at once; larger ones pass through in pieces. */
 export const SMALL_BLOB_BYTES_MAX = 1_048_576;
 
 const NAME = '[A-Za-z0-9_-]{1,100}';
 const KEY = new RegExp(`^${NAME}/${NAME}/${NAME}$`);
+const PART = new RegExp(`^${NAME}$`);
 const PREFIX = new RegExp(`^${NAME}(?:/${NAME})?$`);
 
 /** Throws RangeError unless `key` is a blob's. No dot can be in it, so it can neither climb nor be a temporary name. */
@@ -77,6 +84,10 @@ export function checkKey(key: string): void {
 
 export function isKey(name: string): boolean {
   return KEY.test(name);
+}
+
+export function isPart(text: string): boolean {
+  return PART.test(text);
 }
 
 export function checkPrefix(prefix: string): void {

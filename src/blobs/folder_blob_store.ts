@@ -15,6 +15,8 @@ import {
   checkKey,
   checkPrefix,
   isKey,
+  isPart,
+  OWNER_NAME,
   resolveRange,
   SMALL_BLOB_BYTES_MAX,
 } from './blob_store.js';
@@ -155,10 +157,7 @@ export async function openFolderBlobStore(folder: string, options: FolderBlobSto
 
     async open(key, range = {}) {
       checkKey(key);
-      const handle = await fs.promises.open(path.join(root, key), 'r').catch((error) => {
-        if (isAbsence(error)) return null;
-        throw error;
-      });
+      const handle = await fs.promises.open(path.join(root, key), 'r').catch(nullIfAbsent);
       if (handle === null) return null;
       try {
         const { size: size_bytes } = await handle.stat();
@@ -174,10 +173,7 @@ export async function openFolderBlobStore(folder: string, options: FolderBlobSto
 
     async has(key) {
       checkKey(key);
-      const stats = await fs.promises.stat(path.join(root, key)).catch((error) => {
-        if (isAbsence(error)) return null;
-        throw error;
-      });
+      const stats = await fs.promises.stat(path.join(root, key)).catch(nullIfAbsent);
       return stats?.isFile() ?? false;
     },
 
@@ -191,6 +187,24 @@ export async function openFolderBlobStore(folder: string, options: FolderBlobSto
         if (isAbsence(error)) return false;
         throw error;
       }
+    },
+
+    async partitions() {
+      const entries = await fs.promises.readdir(root, { withFileTypes: true });
+      return entries.flatMap((entry) => (entry.isDirectory() && isPart(entry.name) ? [entry.name] : []));
+    },
+
+    async claim(name) {
+      const file = path.join(root, OWNER_NAME);
+      const draft = path.join(root, `.${randomUUID()}.tmp`);
+      const read = () => fs.promises.readFile(file, 'utf8').catch(nullIfAbsent);
+      const owner = await read();
+      if (owner !== null) return owner.trim();
+      await fs.promises.writeFile(draft, `${name}\n`, { mode: 0o600, flush: true });
+      await fs.promises.link(draft, file).catch(unlessThere);
+      await unlinkFile(draft);
+      await directory_sync.sync(root);
+      return ((await read()) ?? name).trim();
     },
 
     // Taken aside before it is looked at: a put may replace it at any moment, and what that one put must not be removed.
@@ -271,16 +285,18 @@ async function discard(file: TemporaryFile): Promise<void> {
 
 /** All files. Directories that go meanwhile are passed over. */
 async function* filesBelow(directory: string): AsyncGenerator<string> {
-  const entries = await fs.promises.opendir(directory).catch((error) => {
-    if (isAbsence(error)) return null;
-    throw error;
-  });
+  const entries = await fs.promises.opendir(directory).catch(nullIfAbsent);
   if (entries === null) return;
   for await (const entry of entries) {
     const found = path.join(directory, entry.name);
     if (entry.isDirectory()) yield* filesBelow(found);
     else if (entry.isFile()) yield found;
   }
+}
+
+function nullIfAbsent(error: unknown): null {
+  if (!isAbsence(error)) throw error;
+  return null;
 }
 
 function unlessThere(error: unknown): void {

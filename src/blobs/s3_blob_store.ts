@@ -5,6 +5,7 @@
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import {
   DeleteObjectCommand,
   DeleteObjectsCommand,
@@ -26,6 +27,8 @@ import {
   checkKey,
   checkPrefix,
   isKey,
+  isPart,
+  OWNER_NAME,
   type PutResult,
   resolveRange,
   SMALL_BLOB_BYTES_MAX,
@@ -93,6 +96,18 @@ export async function openS3BlobStore(place: S3Place, { warn, batch_max = BATCH_
 
   const putBuffer = (name: string, body: Buffer, sha256: Buffer) =>
     client.send(putCommand({ Bucket, Key: name, Body: body, ContentLength: body.length }, sha256), at_hand);
+
+  const getObject = (Key: string, Range?: string) =>
+    ask('reading', async () => {
+      try {
+        return await client.send(new GetObjectCommand({ Bucket, Key, Range }), at_hand);
+      } catch (error) {
+        if (isAbsence(error)) return null;
+        // A range behind the last byte; also any range of an object without bytes.
+        if (statusOf(error) === 416) return 'beyond';
+        throw error;
+      }
+    });
 
   const head = (key: string): Promise<(HeadObjectCommandOutput & { date: string | undefined }) | null> =>
     ask('looking at an object', async () => {
@@ -201,16 +216,7 @@ export async function openS3BlobStore(place: S3Place, { warn, batch_max = BATCH_
       const is_whole = range.start === undefined && range.end === undefined;
       if (wanted !== null) {
         const Range = is_whole ? undefined : `bytes=${wanted.start}-${range.end === undefined ? '' : wanted.end}`;
-        const found = await ask('reading', async () => {
-          try {
-            return await client.send(new GetObjectCommand({ Bucket, Key: prefix + key, Range }), at_hand);
-          } catch (error) {
-            if (isAbsence(error)) return null;
-            // A range behind the last byte; also any range of an object without bytes.
-            if (statusOf(error) === 416) return 'beyond';
-            throw error;
-          }
-        });
+        const found = await getObject(prefix + key, Range);
         if (found === null) return null;
         if (found !== 'beyond') {
           const whole = /\/(\d+)$/.exec(found.ContentRange ?? '')?.[1];
@@ -231,6 +237,36 @@ export async function openS3BlobStore(place: S3Place, { warn, batch_max = BATCH_
       const was_there = (await head(key)) !== null;
       if (was_there) await removeOne(prefix + key);
       return was_there;
+    },
+
+    async partitions() {
+      const names: string[] = [];
+      let token: string | undefined;
+      do {
+        const page = await ask('listing', () =>
+          client.send(
+            new ListObjectsV2Command({ Bucket, Prefix: prefix, Delimiter: '/', ContinuationToken: token }),
+            at_hand,
+          ),
+        );
+        for (const { Prefix = '' } of page.CommonPrefixes ?? []) names.push(Prefix.slice(prefix.length, -1));
+        token = page.IsTruncated === true ? page.NextContinuationToken : undefined;
+      } while (token !== undefined);
+      return names.filter(isPart);
+    },
+
+    async claim(name) {
+      const read = async () => {
+        const found = await getObject(`${prefix}${OWNER_NAME}`);
+        if (found === null || found === 'beyond') return null;
+        return (await text(found.Body as Readable)).trim();
+      };
+      const owner = await read();
+      if (owner !== null) return owner;
+      const bytes = Buffer.from(`${name}\n`);
+      const sha256 = createHash('sha256').update(bytes).digest();
+      await ask('storing', () => putBuffer(`${prefix}${OWNER_NAME}`, bytes, sha256));
+      return (await read()) ?? name;
     },
 
     // A put that ends between the two requests is lost with what it replaced. Who calls this makes sure that nobody

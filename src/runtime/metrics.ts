@@ -63,6 +63,10 @@ export function makeMetrics() {
     requests: seconds('http_request', 'Time of a request by listener, route and status', 'listener', 'route', 'status'),
     erasures: gauge('erasures_running', 'Accounts being erased here at the moment'),
     uploads_bytes: counter('upload_bytes_total', 'Bytes of audio stored'),
+    audio_sweeps: counter('audio_sweeps_total', 'Partitions whose audio was held against its chunks'),
+    audio_swept: counter('audio_swept_total', 'Blobs that sweeps looked at'),
+    audio_removed: counter('audio_removed_total', 'Blobs and leftovers that no chunk claimed, removed by sweeps'),
+    audio_missing: counter('audio_missing_total', 'Chunks marked stored of which a sweep found no bytes'),
     device_connections: gauge('device_connections', 'Open connections on the device listener'),
   };
 }

@@ -113,6 +113,14 @@ export class PartitionKeys {
     const queue = { mails: 'mail', jobs: 'job' }[name];
     return { due: this.#prefix + queue, contents: `${this.#prefix}${queue}c` };
   }
+  /** Sorted set: when the audio of each partition is swept next; only partition 0 has it. */
+  get sweeps(): string {
+    return `${this.#prefix}sweep`;
+  }
+  /** String: the name under which this storage owns its audio; only partition 0 has it. */
+  get audioOwner(): string {
+    return `${this.#prefix}audio_owner`;
+  }
   /** Hash: tells and reminders that threw too often, until somebody retries them. */
   get setAside(): string {
     return `${this.#prefix}aside`;

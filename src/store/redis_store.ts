@@ -311,7 +311,7 @@ export class RedisStore implements Store {
 }
 
 /** Redis' own refusals are bugs and pass as they are; everything else means that the outcome is unknown. */
-async function guardIo<T>(work: Promise<T>): Promise<T> {
+export async function guardIo<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {

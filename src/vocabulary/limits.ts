@@ -116,6 +116,8 @@ export const LIMITS = {
   chunks_per_stream_max: 0xffff_ffff, // the chunk's number has 32 bits of its id
   gaps_listed_max: 1_000, // choices
   chunk_status_refs_max: 100, // choices
+  audio_sweep_every_ms: DAY_MS, // ours: each partition's bytes are held against its chunks so often
+  audio_orphan_age_ms: HOUR_MS, // ours: longer than any upload, so that none is taken before it is said to be stored
   media_name_chars_max: 64, // ours: codec, container
 
   json_body_bytes_max: 64 * 1024, // ours: REST bodies

@@ -245,6 +245,17 @@ export function blobStoreContract(t: Test, setUp: (t: Test) => Promise<StoreUnde
     t.strictSame(await keysOf(store), ['p/s/a']);
   });
 
+  t.test("a store is the first one's who claimed it, and knows its partitions", async (t) => {
+    const { store } = await setUp(t);
+    t.strictSame(await store.partitions(), []);
+    t.equal(await store.claim('first'), 'first');
+    t.equal(await store.claim('second'), 'first');
+    const bytes = randomBytes(10);
+    for (const key of ['p1/s/a', 'p1/t/a', 'p2/s/a']) await store.put(key, streamOf(bytes), expectationOf(bytes));
+    t.strictSame((await store.partitions()).sort(), ['p1', 'p2']);
+    t.strictSame(await keysOf(store), ['p1/s/a', 'p1/t/a', 'p2/s/a'], 'whose it is is no blob');
+  });
+
   t.test('only partition/stream/chunk names blobs', async (t) => {
     const { store } = await setUp(t);
     const one = Buffer.of(1);

@@ -1,0 +1,286 @@
+import type { Logger } from 'pino';
+import type { Chunk, ChunkStatus, ListedChunk, Stream, StreamMessage } from '../../actors/stream.js';
+import { blobKey, partitionFolder, streamFolder } from '../blobs/blob_keys.js';
+import type { BlobStore } from '../blobs/blob_store.js';
+import { drawBytes } from '../draw.js';
+import type { Metrics } from '../runtime/metrics.js';
+import type { Runtime } from '../runtime/runtime.js';
+import { StoreUnavailable } from '../store/store.js';
+import type { SweepTurns } from '../store/sweep_turns.js';
+import { chunkId, isId, PARTITIONS, streamOfChunk } from '../vocabulary/ids.js';
+import { LIMITS } from '../vocabulary/limits.js';
+import { isRefusal, type Refusal } from '../vocabulary/refusals.js';
+import { Looks } from './looks.js';
+
+const LOOK_EVERY_MS = 60_000;
+/** Partitions taken at a time. */
+const TURNS_MAX = 8;
+/** A sweep that was cut off is tried again after this. */
+const AGAIN_MS = 10 * 60_000;
+const PAGE_MAX = 200;
+/** Named in one line of the log. */
+const NAMED_MAX = 10;
+/** After each stream it rests for so many times as long as that took: sweeping is in no hurry, and others are. */
+const REST_FACTOR = 2;
+/** The sweep over streams instead of bytes: finds those of which no byte is left. */
+const STREAMS = 'streams';
+
+type Parts = {
+  turns: SweepTurns;
+  runtime: Runtime;
+  blobs: BlobStore;
+  metrics: Metrics;
+  log: Pick<Logger, 'info' | 'error'>;
+  now: () => number;
+};
+
+/** Whether a chunk's bytes must be there, may be put at any moment, or are nobody's. */
+const BYTES: Record<ChunkStatus, 'there' | 'awaited' | 'unclaimed'> = {
+  stored: 'there',
+  awaiting_upload: 'awaited',
+  expired: 'unclaimed',
+};
+
+/** A stream whose bytes are being looked at: which of its numbers have some, and of how many we know. */
+type Found = { stream_id: string; chunks: number; present: Uint8Array };
+
+/**
+ * Holds the bytes in the blob store against the chunks that are marked stored, a partition a day each. Bytes that no
+ * chunk claims are removed: a server may have ended between storing them and saying so, or between erasing a stream and
+ * an upload that was under way. Chunks whose bytes are not there are reported; nothing can bring them back.
+ */
+export class AudioSweep {
+  readonly #parts: Parts;
+  readonly #looks = new Looks(() => this.#look(), LOOK_EVERY_MS);
+  #stopped = false;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  start(): void {
+    this.#looks.start();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await this.#looks.stop();
+  }
+
+  /** Sweeps what is due. Never rejects. */
+  look(): Promise<void> {
+    return this.#looks.look();
+  }
+
+  async #look(): Promise<void> {
+    const { turns, log, now } = this.#parts;
+    try {
+      await turns.schedule(spread(now()));
+      while (!this.#stopped) {
+        const taken = await turns.take({ now_ms: now(), limit: TURNS_MAX });
+        if (taken.length === 0) return;
+        await this.#sweepAll(taken);
+      }
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable))
+        log.error({ err: error }, 'audio could not be swept; it is tried again');
+    }
+  }
+
+  async #sweepAll(names: string[]): Promise<void> {
+    const { turns, blobs, metrics, now } = this.#parts;
+    const left = new Set(names);
+    try {
+      const folders = (await this.#isOurs()) ? new Set(await blobs.partitions()) : null;
+      for (const name of names) {
+        if (folders === null || this.#stopped) break;
+        if (name === STREAMS) await this.#sweepStreams();
+        else if (folders.has(partitionFolder(Number(name)))) await this.#sweepPartition(Number(name));
+        if (this.#stopped) break;
+        left.delete(name);
+        metrics.audio_sweeps.inc();
+        await turns.schedule([{ name, at_ms: now() + LIMITS.audio_sweep_every_ms }]);
+      }
+    } finally {
+      const at_ms = now() + AGAIN_MS;
+      if (left.size > 0) await turns.schedule([...left].map((name) => ({ name, at_ms })));
+    }
+  }
+
+  /**
+   * Whether these bytes are this storage's. Beside a Redis that came up empty, or a wrong one, all of them would look as
+   * if nobody claimed them.
+   */
+  async #isOurs(): Promise<boolean> {
+    const { turns, blobs, log } = this.#parts;
+    const name = await turns.owner(Buffer.from(drawBytes(12)).toString('base64url'));
+    if ((await blobs.claim(name)) === name) return true;
+    log.error(
+      'audio is not swept: the blob store belongs to another Redis, or this one lost its data; see .owner there',
+    );
+    return false;
+  }
+
+  async #sweepPartition(partition: number): Promise<void> {
+    const { blobs, metrics, log } = this.#parts;
+    const folder = partitionFolder(partition);
+    const left_behind = await blobs.sweepTemporary(LIMITS.audio_orphan_age_ms, folder);
+    const tally = { looked_at: 0, removed: left_behind };
+    metrics.audio_removed.inc(left_behind);
+    let found: Found | null = null;
+    for await (const key of blobs.list(folder)) {
+      if (this.#stopped) return;
+      const place = placeOf(key);
+      if (place === null) continue; // not ours to judge
+      tally.looked_at += 1;
+      metrics.audio_swept.inc();
+      if (found?.stream_id !== place.stream_id) {
+        if (found !== null) tally.removed += await this.#compare(found);
+        found = await this.#findStream(place.stream_id);
+      }
+      if (place.number <= found.chunks) mark(found.present, place.number);
+      else tally.removed += await this.#removeUnclaimed(place);
+    }
+    if (found !== null) tally.removed += await this.#compare(found);
+    if (tally.removed > 0) log.info({ partition, ...tally }, 'bytes that no chunk claims were removed');
+  }
+
+  /** No chunks, when there is no such stream. */
+  async #findStream(stream_id: string): Promise<Found> {
+    const stream = await this.#ask<Stream>(stream_id, { type: 'view' });
+    const chunks = stream?.chunks ?? 0;
+    return { stream_id, chunks, present: new Uint8Array((chunks >>> 3) + 1) };
+  }
+
+  /** Goes through a stream's chunks beside what was found of it; gives how many blobs were removed. */
+  async #compare({ stream_id, chunks, present }: Found): Promise<number> {
+    const began = performance.now();
+    const missing: number[] = [];
+    let removed = 0;
+    let after: { order: number; id: string } | undefined;
+    for (let is_last = chunks === 0; !is_last && !this.#stopped; ) {
+      const page = await this.#ask<{ chunks: ListedChunk[] }>(stream_id, {
+        type: 'list_chunks',
+        range: { after, limit: PAGE_MAX },
+      });
+      const listed = page?.chunks ?? [];
+      for (const { chunk_id, status } of listed) {
+        const number = streamOfChunk(chunk_id)?.number as number;
+        const is_present = number <= chunks && isMarked(present, number);
+        if (number <= chunks) unmark(present, number);
+        const place = { stream_id, chunk_id, number };
+        if (is_present) removed += await this.#removeUnclaimed(place, status);
+        else if (BYTES[status] === 'there' && (await this.#isMissing(place))) missing.push(number);
+      }
+      const last = listed.at(-1);
+      if (last !== undefined) after = { order: last.order, id: last.member };
+      is_last = listed.length < PAGE_MAX;
+    }
+    if (this.#stopped) return removed;
+    // Numbers without a record: how they came to their bytes is not known.
+    for (let at = 0; at < present.length; at++) {
+      for (let number = at * 8; present[at] !== 0 && number < at * 8 + 8; number++) {
+        if (!isMarked(present, number)) continue;
+        unmark(present, number);
+        removed += await this.#removeUnclaimed({ stream_id, chunk_id: chunkId(stream_id, number), number });
+      }
+    }
+    if (missing.length > 0) this.#report(stream_id, missing.length, missing);
+    await rest((performance.now() - began) * REST_FACTOR);
+    return removed;
+  }
+
+  /** Removes bytes unless a chunk claims them or they are young; gives how many blobs that were. */
+  async #removeUnclaimed(place: Place, known_status?: ChunkStatus): Promise<0 | 1> {
+    const { blobs, metrics } = this.#parts;
+    const status = known_status ?? (await this.#chunk(place))?.status;
+    // What awaits its upload becomes stored, or expires within a day.
+    if (status !== undefined && BYTES[status] !== 'unclaimed') return 0;
+    const key = blobKey(place.stream_id, place.chunk_id);
+    if ((await blobs.removeOlder(key, LIMITS.audio_orphan_age_ms)) !== 'removed') return 0;
+    metrics.audio_removed.inc();
+    return 1;
+  }
+
+  /** Whether a chunk that was marked stored has no bytes, and is still marked so. */
+  async #isMissing(place: Place): Promise<boolean> {
+    if (await this.#parts.blobs.has(blobKey(place.stream_id, place.chunk_id))) return false;
+    const chunk = await this.#chunk(place);
+    return chunk !== null && BYTES[chunk.status] === 'there';
+  }
+
+  /** Finds streams whose bytes are all gone, which no walk over bytes comes across. */
+  async #sweepStreams(): Promise<void> {
+    const { turns, blobs } = this.#parts;
+    for await (const stream_id of turns.streamIds()) {
+      if (this.#stopped) return;
+      const began = performance.now();
+      const stream = await this.#ask<Stream>(stream_id, { type: 'view' });
+      if (stream === null || stream.stored_chunks === 0) continue;
+      let has_some = false;
+      for await (const _ of blobs.list(streamFolder(stream_id))) {
+        has_some = true;
+        break;
+      }
+      if (!has_some) {
+        const still = await this.#ask<Stream>(stream_id, { type: 'view' });
+        if (still !== null) this.#report(stream_id, stream.stored_chunks, []);
+      }
+      await rest((performance.now() - began) * REST_FACTOR);
+    }
+  }
+
+  #report(stream_id: string, missing: number, numbers: number[]): void {
+    const { metrics, log } = this.#parts;
+    metrics.audio_missing.inc(missing);
+    const some = numbers.slice(0, NAMED_MAX);
+    log.error(
+      { stream_id, missing, ...(some.length > 0 ? { some } : {}) },
+      'audio is lost: stored chunks have no bytes',
+    );
+  }
+
+  async #chunk({ stream_id, number }: Place): Promise<Chunk | null> {
+    return (await this.#ask<{ chunk: Chunk }>(stream_id, { type: 'chunk', number }))?.chunk ?? null;
+  }
+
+  /** Null when there is no such stream, or no such chunk in it. */
+  async #ask<Reply>(id: string, message: StreamMessage): Promise<Reply | null> {
+    const answer: Reply | Refusal = await this.#parts.runtime.ask<Reply>({ kind: 'stream', id }, message);
+    if (!isRefusal(answer)) return answer;
+    if (answer.refused === 'NOT_FOUND') return null;
+    throw new StoreUnavailable(`stream: ${answer.message}`);
+  }
+}
+
+type Place = { stream_id: string; chunk_id: string; number: number };
+
+/** What a key is of; null for one that is no chunk's. */
+function placeOf(key: string): Place | null {
+  const chunk_id = key.slice(key.lastIndexOf('/') + 1);
+  const home = isId(chunk_id) ? streamOfChunk(chunk_id) : null;
+  return home === null || blobKey(home.stream_id, chunk_id) !== key ? null : { ...home, chunk_id };
+}
+
+/** When each is due that was never swept: one after the other over a whole turn, so that none is a burden. */
+function spread(now_ms: number): { name: string; at_ms: number }[] {
+  const step_ms = LIMITS.audio_sweep_every_ms / (PARTITIONS + 1);
+  const names = [...Array.from({ length: PARTITIONS }, (_, partition) => String(partition)), STREAMS];
+  return names.map((name, index) => ({ name, at_ms: Math.round(now_ms + (index + 1) * step_ms) }));
+}
+
+function mark(bits: Uint8Array, number: number): void {
+  bits[number >>> 3] = (bits[number >>> 3] ?? 0) | (1 << (number & 7));
+}
+
+function unmark(bits: Uint8Array, number: number): void {
+  bits[number >>> 3] = (bits[number >>> 3] ?? 0) & ~(1 << (number & 7));
+}
+
+function isMarked(bits: Uint8Array, number: number): boolean {
+  return ((bits[number >>> 3] ?? 0) & (1 << (number & 7))) !== 0;
+}
+
+function rest(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
