@@ -2,12 +2,18 @@ import { LIMITS } from '../src/vocabulary/limits.js';
 import { refuse, unreachable } from '../src/vocabulary/refusals.js';
 import { actorKind, type Decision, type Effect } from './actor.js';
 import type { BindOrder, ClaimMessage, RefusedOutcome } from './claim.js';
+import {
+  type DeviceCertificates,
+  type DeviceCertificatesMessage,
+  type DeviceCertificatesReply,
+  decideCertificates,
+  firstCertificate,
+} from './device_certificates.js';
 
 /** A provisioned recording device and what it is bound to. Its home is its own, not the account's. */
 export type Device = {
   kind: 'personal' | 'shared';
-  /** Certificates issued to it, newest last, by SHA-256 fingerprint. */
-  fingerprints: string[];
+  certificates: DeviceCertificates;
   provisioned_at_ms: number;
   last_seen_at_ms: number | null;
   /** A shared one's epoch is its session; `draining` when that is over and only uploads go on. */
@@ -17,7 +23,8 @@ export type Device = {
 };
 
 export type DeviceMessage =
-  | { type: 'provision'; kind: 'personal' | 'shared'; fingerprint: string }
+  | { type: 'provision'; kind: 'personal' | 'shared'; fingerprint: string; not_after_ms: number }
+  | DeviceCertificatesMessage
   | { type: 'view' }
   | { type: 'seen' }
   /** From a claim that this device redeems. */
@@ -43,33 +50,34 @@ export type BoundNews = {
 export type HoldRequest = { type: 'hold' } & Asker;
 export type Asker = { session_id: string; account_id: string; device_id: string; claim_id: string; source_id: string };
 
-export type DeviceReply = Device | { done: true };
+export type DeviceReply = Device | DeviceCertificatesReply | { done: true };
 
 const DONE = { done: true } as const;
 const UNKNOWN = refuse('NOT_FOUND', 'There is no such device.');
-const FINGERPRINTS_MAX = 8;
 
 export const device = actorKind<Device, DeviceMessage, DeviceReply>({
   kind: 'device',
   home: 'id',
-  schema: 1,
+  schema: 2,
   reads: ['view'],
+  upcast: {
+    1: ({ fingerprints, ...kept }: Omit<Device, 'certificates'> & { fingerprints: string[] }): Device => {
+      const live = fingerprints.map((fingerprint) => ({ status: 'in_use' as const, fingerprint, not_after_ms: null }));
+      return { ...kept, certificates: { live, revoked_at_ms: null, renewals: { began_ms: 0, count: 0 } } };
+    },
+  },
 
   decide(state, message, facts, now_ms): Decision<Device, DeviceReply> {
     if (message.type === 'provision') {
-      const { kind, fingerprint } = message;
-      if (state === null) {
-        const next = {
-          kind,
-          fingerprints: [fingerprint],
-          provisioned_at_ms: now_ms,
-          last_seen_at_ms: null,
-          binding: null,
-        };
-        return { reply: next, next };
-      }
-      if (state.fingerprints.includes(fingerprint)) return { reply: state };
-      const next = { ...state, fingerprints: [...state.fingerprints, fingerprint].slice(-FINGERPRINTS_MAX) };
+      // Its id was drawn for this message: a device that is there heard it before.
+      if (state !== null) return { reply: state };
+      const next = {
+        kind: message.kind,
+        certificates: firstCertificate(message.fingerprint, message.not_after_ms),
+        provisioned_at_ms: now_ms,
+        last_seen_at_ms: null,
+        binding: null,
+      };
       return { reply: next, next };
     }
     const answer = (claim_id: string, outcome: 'bound' | RefusedOutcome): Effect => {
@@ -80,6 +88,13 @@ export const device = actorKind<Device, DeviceMessage, DeviceReply>({
     switch (message.type) {
       case 'view':
         return { reply: state };
+
+      case 'renew':
+      case 'use_certificate':
+      case 'revoke': {
+        const { reply, next, effects = [] } = decideCertificates(state.certificates, message, now_ms);
+        return { reply, effects, ...(next === undefined ? {} : { next: { ...state, certificates: next } }) };
+      }
 
       case 'seen': {
         const recently = state.last_seen_at_ms !== null && now_ms < state.last_seen_at_ms + LIMITS.touch_every_ms;

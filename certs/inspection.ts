@@ -24,6 +24,8 @@ export type PresentedCertificate = {
   issuers: readonly X509Certificate[];
 };
 
+/** OpenSSL's verdict on a leaf whose issuer it does not know. */
+const NOT_BY_US = 'UNABLE_TO_VERIFY_LEAF_SIGNATURE';
 const DATE_VERDICTS = new Set(['CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID']);
 
 const facts_by_socket = new WeakMap<TLSSocket, CertificateFacts>();
@@ -53,6 +55,15 @@ export function readPeerCertificate(socket: TLSSocket, issuers: readonly X509Cer
   return facts;
 }
 
+/** The facts of a certificate that a proxy passed on, whose handshake was not with us: only our CAs vouch for it. */
+export function readPassedCertificate(
+  certificate: X509Certificate | undefined,
+  issuers: readonly X509Certificate[],
+): CertificateFacts {
+  const authorized = certificate !== undefined && isIssuedBy(certificate, issuers);
+  return readCertificate({ certificate, authorized, authorization_error: NOT_BY_US, issuers });
+}
+
 /** Judges facts at a moment: valid from `not_before_ms` on, until just before `not_after_ms`. */
 export function judgeCertificate(facts: CertificateFacts, now_ms: number): CertificateInspection {
   if (facts.kind === 'refused') return { ok: false, reason: facts.reason, message: facts.message };
@@ -73,7 +84,7 @@ function readCertificate(presented: PresentedCertificate): CertificateFacts {
   const { certificate, authorized, authorization_error, issuers } = presented;
   if (certificate === undefined) return refused('missing', 'a device must present a client certificate');
 
-  const is_ours = issuers.some((issuer) => certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey));
+  const is_ours = isIssuedBy(certificate, issuers);
   // OpenSSL keeps the last fault only, and looks at dates last: a date verdict also stands on a certificate that
   // anybody made. It counts as none, but then the issuer's signature must hold.
   const is_date_verdict = !authorized && DATE_VERDICTS.has(authorization_error ?? '');
@@ -85,6 +96,10 @@ function readCertificate(presented: PresentedCertificate): CertificateFacts {
     return refused('wrong_purpose', NOT_FOR_CLIENTS);
   if (certificate.ca) return refused('wrong_purpose', 'the certificate is that of a certificate authority');
   return { kind: 'issued', fingerprint: readFingerprint(certificate), ...readValidity(certificate) };
+}
+
+function isIssuedBy(certificate: X509Certificate, issuers: readonly X509Certificate[]): boolean {
+  return issuers.some((issuer) => certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey));
 }
 
 /** SHA-256 of the DER as 64 lower-case hex digits. */
@@ -102,7 +117,7 @@ const NOT_FOR_CLIENTS = 'the certificate lacks the extended key usage clientAuth
 
 function explainVerdict(verdict: string | undefined, is_ours: boolean): CertificateFacts {
   if (verdict === 'INVALID_PURPOSE') return refused('wrong_purpose', NOT_FOR_CLIENTS);
-  if (verdict === 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' && is_ours) {
+  if (verdict === NOT_BY_US && is_ours) {
     return refused('unverifiable', 'the intermediate certificate is missing: a device sends it after its own');
   }
   return refused('unverifiable', `${NOT_ISSUED_HERE} (${verdict ?? 'UNSPECIFIED'})`);

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { spreadRetryAfter } from '../src/overload.js';
 import { isOauthError, OAUTH_ERRORS, type OauthError, oauthErrorOf } from '../src/vocabulary/oauth_errors.js';
 import { isRefusal, REFUSALS, type Refusal } from '../src/vocabulary/refusals.js';
 import { encodeCbor } from '../src/wire/cbor.js';
@@ -36,7 +37,11 @@ export function sendRefusal(as: Answering, ends: Ends, refusal: Refusal): Fastif
   const { request, reply } = ends;
   const { refused, message, details, retry_after_s, extra } = refusal;
   reply.code(REFUSALS[refused]);
-  if (retry_after_s !== undefined) reply.header('Retry-After', String(retry_after_s));
+  if (retry_after_s !== undefined) {
+    // What every device of a fleet meets at once must not bring all of them back at once.
+    const is_met_by_all = as.listener === 'device' && refused === 'UNAVAILABLE';
+    reply.header('Retry-After', String(is_met_by_all ? spreadRetryAfter() : retry_after_s));
+  }
   if (as.dialect === 'page') {
     if (refused === 'TOO_MANY_REQUESTS') return sendPage(reply, { page: 'wait', seconds: retry_after_s ?? 60 });
     const at = accountPageAt(request.url);

@@ -2,6 +2,7 @@ import { INVITATIONS_PAGE_ROUTES } from './account_pages/invitations_page.js';
 import { RESTORE_PAGE_ROUTES } from './account_pages/restore_page.js';
 import { AUTH_ROUTES } from './auth.js';
 import { CONNECTION_ROUTES } from './connections.js';
+import { CERTIFICATE_ROUTES } from './device/certificates.js';
 import { CHUNK_ROUTES } from './device/chunks.js';
 import { CLAIM_ROUTES } from './device/claims.js';
 import { DEVICE_SESSION_END_ROUTES } from './device/session.js';
@@ -57,6 +58,12 @@ export const ROUTES: Record<'public' | 'device' | 'operator', readonly Route[]> 
     ...ASSET_ROUTES,
     ...MCP_ROUTES,
   ],
-  device: [...CLAIM_ROUTES, ...DEVICE_SESSION_END_ROUTES, ...DEVICE_STREAM_ROUTES, ...CHUNK_ROUTES],
+  device: [
+    ...CERTIFICATE_ROUTES,
+    ...CLAIM_ROUTES,
+    ...DEVICE_SESSION_END_ROUTES,
+    ...DEVICE_STREAM_ROUTES,
+    ...CHUNK_ROUTES,
+  ],
   operator: [...OPERATOR_ROUTES, ...STAFF_CLIENT_ROUTES, ...STAFF_GRANT_ROUTES],
 };

@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import cors from '@fastify/cors';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
+import { spreadRetryAfter } from '../src/overload.js';
 import { LIFE_ENDED } from '../src/runtime/activation.js';
 import { equalBytes } from '../src/secrets/server_keys.js';
 import type { Services } from '../src/services.js';
@@ -17,7 +18,7 @@ import { isForm, readParameters, repeatProblem } from '../src/wire/form.js';
 import { decodeJson } from '../src/wire/json.js';
 import { bodyFormat, chooseAnswerFormat } from '../src/wire/media_types.js';
 import { type Answering, sendAnswer, sendRefusal } from './answers.js';
-import { deviceIdentityOf } from './device/identity.js';
+import { type DeviceIdentity, deviceIdentityOf, isPassedOn, overBudget } from './device/identity.js';
 import { isWelcomeOrigin } from './mcp/origin.js';
 import { resourceMetadataOf } from './oauth/issuer.js';
 import { accountDeleted, principalOf } from './principal.js';
@@ -210,9 +211,15 @@ function mountRoute(
     bodyLimit: kind.body_bytes_max,
     // The order of checks is the interface's: rate, version, credential, permission; then the body; then the rest.
     onRequest: async (request, reply) => {
-      const admitted = await admit(services, kind, route, request);
+      const shed = overloaded(services, kind, route);
+      const admitted = shed ?? (await admit(services, kind, route, request));
       if (isRefusal(admitted)) return refuseUnread(as(request), { request, reply }, admitted);
       if (admitted.who !== null) callers.set(request, admitted.who);
+      if (route.raw === true && kind.listener === 'device') {
+        const end = services.device_budgets.beginUpload((admitted.who as DeviceIdentity).device_id);
+        if (end === null) return refuseUnread(as(request), { request, reply }, overBudget(services, 'device_uploads'));
+        reply.raw.once('close', end);
+      }
       if (route.raw !== true) awaitBody(as(request), { request, reply });
       return undefined;
     },
@@ -296,7 +303,7 @@ async function admit(
       break;
     }
     case 'device': {
-      const device = await deviceIdentityOf(services, request);
+      const device = await deviceIdentityOf(services, { request, expired_too: route.expired_too === true });
       if (isRefusal(device)) return device;
       admitted = { who: device };
       break;
@@ -306,6 +313,15 @@ async function admit(
     return refuse('NOT_ACCEPTABLE', 'Answers come as application/json or application/cbor.');
   }
   return admitted;
+}
+
+/** Refused before anything is done for it, while this process has more to do than it can. Operators never are. */
+function overloaded({ overload, metrics }: Services, { listener }: ListenerKind, { shed }: Route): Refusal | null {
+  if (overload.shedding === 'nothing' || listener === 'operator') return null;
+  const cause = overload.causeAgainst(shed ?? 'first');
+  if (cause === null) return null;
+  metrics.overload_refusals.inc({ listener, cause });
+  return refuse('UNAVAILABLE', 'The service has too much to do at the moment.', { retry_after_s: spreadRetryAfter() });
 }
 
 /** What a caller is told whose credential, or whose device's account, ended while the request was under way. */
@@ -352,7 +368,9 @@ function refuseUnread(
   const { headers } = request;
   const length = Number(headers['content-length'] ?? 0);
   const is_long = length > UNREAD_BODY_BYTES_MAX || headers['transfer-encoding'] !== undefined;
-  const is_shut_out = as.listener === 'device' && ['UNAUTHORIZED', 'FORBIDDEN'].includes(refusal.refused);
+  // The connection of a proxy serves other devices.
+  const is_shut_out =
+    as.listener === 'device' && ['UNAUTHORIZED', 'FORBIDDEN'].includes(refusal.refused) && !isPassedOn(request);
   if (is_long || is_shut_out || headers.expect !== undefined) reply.header('Connection', 'close');
   const { raw } = request;
   if (!raw.complete && length > 0) {

@@ -3,15 +3,18 @@ import type { AccountMessage, AccountView } from '../actors/account.js';
 import { eraseAtMs } from '../actors/account_state.js';
 import { isLiving } from '../actors/account_tokens.js';
 import type { Address } from '../actors/actor.js';
-import type { CertificateMessage } from '../actors/certificate.js';
+import type { CertificateMessage, CertificateReply } from '../actors/certificate.js';
 import type { Device, DeviceMessage } from '../actors/device.js';
-import { makeDeviceKey } from '../certs/authority.js';
+import type { DeviceCertificatesReply } from '../actors/device_certificates.js';
+import { type DeviceCertificate, makeDeviceKey } from '../certs/authority.js';
+import { renewAfterMs } from '../certs/renewal.js';
 import { drawId, drawPartition } from '../src/draw.js';
 import { outboxFolder } from '../src/mail/outbox_folder.js';
 import { listOutbox } from '../src/mail/outbox_mailer.js';
 import type { Services } from '../src/services.js';
 import { decodeStored } from '../src/store/codec.js';
 import { ownerOfPrivateWorkspace, PARTITIONS } from '../src/vocabulary/ids.js';
+import { LIMITS } from '../src/vocabulary/limits.js';
 import { ENTITLEMENT_DEFAULTS, ENTITLEMENTS, type Entitlement } from '../src/vocabulary/permissions.js';
 import { isRefusal, type Refusal, refuse } from '../src/vocabulary/refusals.js';
 import { accountNamed } from './account_of_email.js';
@@ -23,6 +26,8 @@ import { askWorkspace } from './workspace_calls.js';
 
 const HOUR_MS = 3_600_000;
 const ADVANCE_MAX_MS = 10 * 365 * 24 * HOUR_MS;
+
+const csrPem = z.string('must be a PEM certificate request').max(16_384);
 
 export const OPERATOR_ROUTES: readonly Route[] = [
   openRoute({ method: 'GET', path: '/healthz', credential: 'none', handler: async () => ({ alive: true }) }),
@@ -117,7 +122,7 @@ export const OPERATOR_ROUTES: readonly Route[] = [
     status: 201,
     body: z.object({
       kind: z.enum(['personal', 'shared'], 'must be personal or shared'),
-      csr_pem: z.string('must be a PEM certificate request').max(16_384).optional(),
+      csr_pem: csrPem.optional(),
     }),
     handler: async ({ services, body }) => provision(services, body),
   }),
@@ -127,18 +132,24 @@ export const OPERATOR_ROUTES: readonly Route[] = [
     path: '/ops/devices/:id/certificate',
     credential: 'operator',
     status: 204,
-    async handler({ services: { runtime, connections }, params }) {
-      const device = await runtime.ask<Device>({ kind: 'device', id: params.id as string }, {
-        type: 'view',
-      } satisfies DeviceMessage);
-      if (isRefusal(device)) return device;
-      const revoke: CertificateMessage = { type: 'revoke' };
-      const revoked = await Promise.all(
-        device.fingerprints.map((id) => runtime.ask({ kind: 'certificate', id }, revoke)),
-      );
-      for (const fingerprint of device.fingerprints) connections.close(fingerprint);
-      return revoked.find(isRefusal) ?? null;
-    },
+    handler: async ({ services, params }) => revokeDevice(services, params.id as string),
+  }),
+
+  operatorRoute({
+    method: 'POST',
+    path: '/ops/device-proxies',
+    credential: 'operator',
+    status: 201,
+    body: z.object({ csr_pem: csrPem.optional() }),
+    handler: async ({ services, body }) => admitProxy(services, body.csr_pem),
+  }),
+
+  operatorRoute({
+    method: 'DELETE',
+    path: '/ops/device-proxies/:fingerprint',
+    credential: 'operator',
+    status: 204,
+    handler: async ({ services, params }) => revokeProxy(services, params.fingerprint as string),
   }),
 
   operatorRoute({
@@ -192,29 +203,83 @@ async function provision(
   services: Services,
   { kind, csr_pem }: { kind: 'personal' | 'shared'; csr_pem?: string | undefined },
 ): Promise<unknown | Refusal> {
-  const { authority, certificates, clock, runtime, settings } = services;
+  const { certificates, clock, metrics, runtime, settings } = services;
   const now_ms = clock.now();
   const device_id = drawId({ partition: drawPartition(), now_ms });
+  const made = issue(services, { subject: device_id, days: settings.device_cert_days, csr_pem });
+  if (isRefusal(made)) return made;
+  const { fingerprint, not_after_ms } = made.issued;
+  const message: DeviceMessage = { type: 'provision', kind, fingerprint, not_after_ms };
+  const device = await runtime.ask<Device>({ kind: 'device', id: device_id }, message);
+  if (isRefusal(device)) return device;
+  await certificates.save({ fingerprint, device_id, kind, not_after_ms, is_renewal: 0 }, now_ms);
+  metrics.device_certificates.inc({ what: 'provisioned' });
+  return { device_id, kind, ...made.view, renew_after: new Date(renewAfterMs(made.issued)).toISOString() };
+}
+
+/** Its own device's purpose would do for TLS; that it is a proxy's stands in its record alone. */
+async function admitProxy(services: Services, csr_pem: string | undefined): Promise<unknown | Refusal> {
+  const { certificates, clock, metrics } = services;
+  const now_ms = clock.now();
+  const proxy_id = drawId({ partition: drawPartition(), now_ms });
+  const made = issue(services, { subject: proxy_id, days: LIMITS.proxy_certificate_days, csr_pem });
+  if (isRefusal(made)) return made;
+  const { fingerprint, not_after_ms } = made.issued;
+  const record = { fingerprint, device_id: proxy_id, kind: 'proxy' as const, not_after_ms, is_renewal: 0 };
+  await certificates.save(record, now_ms);
+  metrics.device_certificates.inc({ what: 'proxy_provisioned' });
+  return { proxy_id, fingerprint, ...made.view };
+}
+
+type Made = {
+  issued: DeviceCertificate;
+  /** The private key only where it was made here. */
+  view: { certificate_pem: string; private_key_pem?: string; ca_pem: string; not_after: string };
+};
+
+function issue(
+  { authority, clock }: Services,
+  { subject, days, csr_pem }: { subject: string; days: number; csr_pem: string | undefined },
+): Made | Refusal {
   const key = csr_pem === undefined ? makeDeviceKey() : null;
   const proof = key === null ? { csr_pem: csr_pem as string } : { public_key: key.public_key };
-  const issued = authority.issueDeviceCertificate({ device_id, now_ms, days: settings.device_cert_days, ...proof });
+  const issued = authority.issueDeviceCertificate({ device_id: subject, now_ms: clock.now(), days, ...proof });
   if (!issued.ok)
     return refuse('BAD_REQUEST', `csr_pem: ${issued.message}.`, {
       details: [{ path: 'csr_pem', message: issued.message }],
     });
-  const { fingerprint, not_after_ms, certificate_pem, ca_pem } = issued;
-  const message: DeviceMessage = { type: 'provision', kind, fingerprint };
-  const device = await runtime.ask<Device>({ kind: 'device', id: device_id }, message);
+  const { certificate_pem, ca_pem, not_after_ms } = issued;
+  const private_key = key === null ? {} : { private_key_pem: key.private_key_pem };
+  const not_after = new Date(not_after_ms).toISOString();
+  return { issued, view: { certificate_pem, ...private_key, ca_pem, not_after } };
+}
+
+/** From the device's own turn on none can be renewed or used for the first time; each is then ended before the answer. */
+async function revokeDevice(services: Services, device_id: string): Promise<null | Refusal> {
+  const { runtime } = services;
+  const message: DeviceMessage = { type: 'revoke' };
+  const device = await runtime.ask<DeviceCertificatesReply>({ kind: 'device', id: device_id }, message);
   if (isRefusal(device)) return device;
-  await certificates.save({ fingerprint, device_id, kind, not_after_ms });
-  return {
-    device_id,
-    kind,
-    certificate_pem,
-    ...(key === null ? {} : { private_key_pem: key.private_key_pem }),
-    ca_pem,
-    not_after: new Date(not_after_ms).toISOString(),
-  };
+  const ended = await Promise.all(device.named.map((one) => revoke(services, one)));
+  return ended.find(isRefusal) ?? null;
+}
+
+async function revokeProxy(services: Services, fingerprint: string): Promise<null | Refusal> {
+  const issued = await services.certificates.find(fingerprint.toLowerCase());
+  if (issued?.kind !== 'proxy') return refuse('NOT_FOUND', 'No proxy has a certificate with this fingerprint.');
+  return revoke(services, issued);
+}
+
+async function revoke(
+  { connections, metrics, runtime }: Services,
+  { fingerprint, not_after_ms }: { fingerprint: string; not_after_ms: number | null },
+): Promise<null | Refusal> {
+  const message: CertificateMessage = { type: 'revoke', not_after_ms };
+  const ended = await runtime.ask<CertificateReply>({ kind: 'certificate', id: fingerprint }, message);
+  if (isRefusal(ended)) return ended;
+  metrics.device_certificates.inc({ what: 'revoked' });
+  connections.revoked(fingerprint);
+  return null;
 }
 
 /** How an account stands, without what is in it. */

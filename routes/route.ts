@@ -47,6 +47,10 @@ export type Route = {
   own_apps?: true;
   /** Serves deleted accounts as well. */
   deleted_too?: true;
+  /** Serves devices whose certificate has expired, for as long as they may renew it. */
+  expired_too?: true;
+  /** Refused only when refusing the others does not help; all others go first. Choices: "Overload". */
+  shed?: 'last';
   /** Only for accounts with the entitlement workspace.sharing. */
   sharing?: true;
   rate?: RateName;

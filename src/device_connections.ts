@@ -1,26 +1,30 @@
-import type { TLSSocket, Server as TlsServer } from 'node:tls';
-import type { Metrics } from './runtime/metrics.js';
+import type { TLSSocket } from 'node:tls';
 
-/** Open connections on the device listener; the next one above this is turned away at once. */
-const CONNECTIONS_MAX = 20_000;
+/** Tells the other processes on the same Redis; what it says may get lost. */
+export type Announcer = { publish(channel: string, text: string): Promise<unknown> };
 
-/** Knows the connections of each certificate, so that a revoked one's can be closed. */
+export const REVOKED_CHANNEL = 'spool:certificate_revoked';
+const FINGERPRINT = /^[0-9a-f]{64}$/;
+
+/**
+ * Knows the connections of each certificate, so that a revoked one's can be closed, here and in the other processes.
+ *
+ * Nothing rests on the message that does this: a request asks how its certificate stands, in whichever process, and is
+ * refused and its connection closed when it is revoked. The message only sees to connections that ask nothing, and one
+ * for each revocation costs less than looking at all certificates that are connected, again and again.
+ */
 export class DeviceConnections {
   readonly #by_fingerprint = new Map<string, Set<TLSSocket>>();
   readonly #known = new WeakSet<TLSSocket>();
+  readonly #announcer: Announcer;
 
-  /** Counts the connections of a TLS listener from its start. */
-  watch(server: TlsServer, metrics: Metrics): void {
-    server.maxConnections = CONNECTIONS_MAX;
-    server.on('secureConnection', (socket) => {
-      metrics.device_connections.inc();
-      socket.once('close', () => metrics.device_connections.dec());
-    });
+  constructor(announcer: Announcer) {
+    this.#announcer = announcer;
   }
 
   /** Notes whose connection this is, with its first request: reading a certificate is not worth it before. */
   note(fingerprint: string, socket: TLSSocket): void {
-    if (this.#known.has(socket)) return;
+    if (this.#known.has(socket) || socket.destroyed) return;
     this.#known.add(socket);
     const sockets = this.#by_fingerprint.get(fingerprint) ?? new Set();
     sockets.add(socket);
@@ -32,8 +36,23 @@ export class DeviceConnections {
     });
   }
 
-  /** Closes what is open under a certificate's fingerprint (64 lower-case hex digits). */
-  close(fingerprint: string): void {
+  /** How many certificates have a connection here. */
+  get size(): number {
+    return this.#by_fingerprint.size;
+  }
+
+  /** Closes what is open under a revoked certificate, here at once and in the other processes soon. */
+  revoked(fingerprint: string): void {
+    this.#close(fingerprint);
+    void this.#announcer.publish(REVOKED_CHANNEL, fingerprint).catch(() => {});
+  }
+
+  /** Another process said it. */
+  heard(text: string): void {
+    if (FINGERPRINT.test(text)) this.#close(text);
+  }
+
+  #close(fingerprint: string): void {
     for (const socket of this.#by_fingerprint.get(fingerprint) ?? []) socket.destroy();
   }
 }

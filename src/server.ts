@@ -2,7 +2,6 @@ import { randomBytes, X509Certificate } from 'node:crypto';
 import { link, readFile, rm, writeFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import type { Server as TlsServer } from 'node:tls';
 import fastify, { type FastifyInstance } from 'fastify';
 import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
@@ -14,7 +13,10 @@ import { issuerUrl } from '../routes/oauth/issuer.js';
 import type { BlobStore } from './blobs/blob_store.js';
 import { openFolderBlobStore } from './blobs/folder_blob_store.js';
 import { Clock } from './clock.js';
-import { DeviceConnections } from './device_connections.js';
+import { DeviceBudgets } from './device_budgets.js';
+import { DeviceConnections, REVOKED_CHANNEL } from './device_connections.js';
+import { openDeviceListener } from './device_listener.js';
+import { DeviceProxies } from './device_proxies.js';
 import { createMailSender } from './mail/mail_sender.js';
 import { outboxFolder } from './mail/outbox_folder.js';
 import { createOutboxMailer } from './mail/outbox_mailer.js';
@@ -26,6 +28,7 @@ import {
   WrongFirstPartyClients,
 } from './oauth_clients/first_party_clients.js';
 import { RegisteredClients } from './oauth_clients/registered_clients.js';
+import { Overload } from './overload.js';
 import { holdDataFolder } from './process/data_folder.js';
 import { askRedis, checkRedis } from './process/redis_checks.js';
 import { rewriteAppendOnlyFile } from './process/redis_rewrite.js';
@@ -54,8 +57,6 @@ import { OutboxRelay } from './workers/outbox_relay.js';
 import { ReminderWorker } from './workers/reminder_worker.js';
 
 const DRAIN_MAX_MS = 10_000;
-const LISTENER_LOOK_EVERY_MS = 1_000;
-const LISTENER_RETRY_MS = 60_000;
 const DUE_ROUNDS_MAX = 1_000;
 const KEYS_KEY = 'spool:keys_fingerprint';
 
@@ -170,6 +171,15 @@ async function startParts(settings: Settings, log: Logger, stops: (() => unknown
     stops.push(() => worker.stop());
   }
 
+  const connections = new DeviceConnections(redis);
+  await hearOfRevocations(place, { connections, log, stops });
+  const overload = new Overload(
+    { delay_ms: settings.overload_delay_ms, memory_mb: settings.overload_memory_mb },
+    metrics,
+  );
+  overload.start();
+  stops.push(() => overload.stop());
+
   let public_port = settings.port;
   const signing_keys = new SigningKeys({ runtime, keys, now: clock.now });
   const services: Services = {
@@ -207,7 +217,10 @@ async function startParts(settings: Settings, log: Logger, stops: (() => unknown
     authority,
     certificates,
     clients: new Clients({ first_party, registered, runtime, keys, clock }),
-    connections: new DeviceConnections(),
+    connections,
+    device_budgets: new DeviceBudgets(settings.rate_device_requests, { on: settings.rate_limits }),
+    device_proxies: new DeviceProxies(settings.device_proxies, authority.issuers),
+    overload,
     ready: () => redis.status === 'ready',
     async handleDue() {
       for (let round = 0; round < DUE_ROUNDS_MAX; round++) {
@@ -273,6 +286,19 @@ async function claimRedis(redis: Redis, keys: ServerKeys): Promise<void> {
   );
 }
 
+/** A connection that listens can do nothing else. While it is away nothing is lost but the closing of idle connections. */
+async function hearOfRevocations(
+  place: RedisPlace,
+  { connections, log, stops }: { connections: DeviceConnections; log: Logger; stops: (() => unknown)[] },
+): Promise<void> {
+  const redis = openRedis(place);
+  redis.on('error', (error: Error) => log.warn({ reason: error.message }, 'redis connection that listens'));
+  redis.on('message', (_channel, text) => connections.heard(text));
+  stops.push(() => redis.disconnect());
+  await redis.connect();
+  await redis.subscribe(REVOKED_CHANNEL);
+}
+
 /** The clients of the operator's file; what is wrong with it stops the start. */
 async function firstPartyClients(settings: Settings, keys: ServerKeys, log: Logger): Promise<FirstPartyClient[]> {
   const found = await openFirstPartyClients(settings, keys).catch((error: unknown) => {
@@ -330,7 +356,7 @@ async function listen(
     http: SERVER_OPTIONS,
   });
   const operator = fastify({ ...common, http: SERVER_OPTIONS });
-  const devices = await deviceListener(services, { common, stops });
+  const devices = await openDeviceListener(services, { ...common, https: SERVER_OPTIONS }, stops);
   mount(open, services, LISTENERS.public, ROUTES.public);
   mount(devices, services, LISTENERS.device, ROUTES.device);
   mount(operator, services, LISTENERS.operator, ROUTES.operator);
@@ -352,46 +378,6 @@ async function listen(
     device: await start(devices, { host: settings.device_host, port: settings.device_port, name: 'DEVICE_PORT' }),
     public: await start(open, { host: settings.host, port: settings.port, name: 'PORT' }),
   };
-}
-
-async function deviceListener(
-  services: Services,
-  { common, stops }: { common: typeof LISTENER_OPTIONS; stops: (() => unknown)[] },
-): Promise<FastifyInstance> {
-  const { authority, clock, settings, connections, metrics, log } = services;
-  let renew_at_ms = 0;
-  const identity = async () => {
-    const own = await authority.issueListenerCertificate({ names: settings.device_names, now_ms: clock.unmoved() });
-    renew_at_ms = own.not_after_ms - (own.not_after_ms - own.not_before_ms) / 3;
-    const { private_key_pem: key, certificate_pem: cert, ca_pem: ca } = own;
-    return { key, cert, ca, minVersion: 'TLSv1.2' as const, sessionIdContext: 'spool-devices' };
-  };
-  const app = fastify({
-    ...common,
-    https: {
-      ...SERVER_OPTIONS,
-      ...(await identity()),
-      requestCert: true,
-      // A refused handshake tells a device nothing: each request says why instead.
-      rejectUnauthorized: false,
-      handshakeTimeout: 10_000,
-    },
-  });
-  const server = app.server as unknown as TlsServer;
-  connections.watch(server, metrics);
-  // A server may run for longer than its certificate; connections that are open stay.
-  const renewal = setInterval(() => {
-    if (clock.unmoved() < renew_at_ms) return;
-    renew_at_ms = Number.POSITIVE_INFINITY; // until the look under way says otherwise
-    identity()
-      .then((options) => server.setSecureContext(options))
-      .catch((error: Error) => {
-        renew_at_ms = clock.unmoved() + LISTENER_RETRY_MS;
-        log.error({ reason: error.message }, "the device listener's certificate could not be renewed");
-      });
-  }, LISTENER_LOOK_EVERY_MS);
-  stops.push(() => clearInterval(renewal));
-  return app as unknown as FastifyInstance;
 }
 
 /** Answers what is under way, then closes what is left when the time is up. */

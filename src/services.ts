@@ -2,9 +2,12 @@ import type { Logger } from 'pino';
 import type { Authority } from '../certs/authority.js';
 import type { BlobStore } from './blobs/blob_store.js';
 import type { Clock } from './clock.js';
+import type { DeviceBudgets } from './device_budgets.js';
 import type { DeviceConnections } from './device_connections.js';
+import type { DeviceProxies } from './device_proxies.js';
 import type { MailSender } from './mail/mail_sender.js';
 import type { Clients } from './oauth_clients/clients.js';
+import type { Overload } from './overload.js';
 import type { RateLimits } from './rate_limits.js';
 import type { Metrics } from './runtime/metrics.js';
 import type { Runtime } from './runtime/runtime.js';
@@ -43,6 +46,9 @@ export type Services = {
   certificates: IssuedCertificates;
   clients: Clients;
   connections: DeviceConnections;
+  device_budgets: DeviceBudgets;
+  device_proxies: DeviceProxies;
+  overload: Overload;
   /** Storage answers and nothing keeps requests from being served. */
   ready(): boolean;
   /** Handles all that is due by now: reminders, tells, mails, deliveries, old events. For the test clock. */

@@ -26,6 +26,8 @@ const wholeNumber = ({ min, max }: { min: number; max: number }) =>
 const port = (default_number: number) => wholeNumber({ min: 0, max: 65_535 }).default(default_number);
 const perMinute = (default_number: number) => wholeNumber({ min: 1, max: 1_000_000 }).default(default_number);
 
+const count = (default_number: number) => wholeNumber({ min: 1, max: 1_000_000 }).default(default_number);
+
 const listOf = ({ rule, holds, defaults }: { rule: string; holds: (entry: string) => boolean; defaults: string[] }) =>
   z
     .string()
@@ -105,6 +107,18 @@ const variables = {
   DEVICE_PROXIES: row(networks, {
     default_text: 'none',
     meaning: 'proxies whose Client-Cert header (RFC 9440) the device listener believes',
+  }),
+  DEVICE_CONNECTIONS_MAX: row(count(20_000), {
+    default_text: '20000',
+    meaning: 'open connections of devices; one more is turned away',
+  }),
+  DEVICE_CONNECTIONS_PER_NETWORK: row(count(5_000), {
+    default_text: '5000',
+    meaning: 'the same from one network; proxies apart',
+  }),
+  DEVICE_HANDSHAKES_MAX: row(count(2_000), {
+    default_text: '2000',
+    meaning: 'TLS handshakes of devices at once; a quarter of them from one network',
   }),
   OPS_PORT: row(port(9090), { default_text: '9090', meaning: 'operators, health and metrics; 0 takes a free port' }),
   OPS_HOST: row(host.default('127.0.0.1'), { default_text: '127.0.0.1', meaning: 'address OPS_PORT listens on' }),
@@ -228,6 +242,18 @@ const variables = {
     meaning: 'client registrations, per network and minute',
   }),
   RATE_CLAIMS: row(perMinute(60), { default_text: '60', meaning: 'device claims, per network and minute' }),
+  RATE_DEVICE_REQUESTS: row(perMinute(1_200), {
+    default_text: '1200',
+    meaning: 'requests per device and minute, as many at once',
+  }),
+  OVERLOAD_DELAY_MS: row(wholeNumber({ min: 0, max: 60_000 }).default(500), {
+    default_text: '500',
+    meaning: 'delay of the event loop from which on requests are refused, all of them from double on; 0 for never',
+  }),
+  OVERLOAD_MEMORY_MB: row(orNull(wholeNumber({ min: 64, max: 1_048_576 })), {
+    default_text: "nine tenths of the container's",
+    meaning: "memory from which on requests are refused; nine tenths of V8's heap bound them too",
+  }),
   WEBHOOK_BLOCK_PRIVATE: row(orNull(flagText), {
     default_text: '1, unless HOST is loopback',
     meaning: '1 delivers webhooks to public addresses only, 0 to any',

@@ -86,6 +86,7 @@ export const CHUNK_ROUTES: readonly Route[] = [
     method: 'GET',
     path: '/device/chunks/:chunk_id',
     credential: 'device',
+    shed: 'last',
     async handler({ services, who, params }) {
       const found = await deviceChunk(services, who, params.chunk_id as string);
       return isRefusal(found) ? found : chunkStatusView(found.chunk);
@@ -96,6 +97,7 @@ export const CHUNK_ROUTES: readonly Route[] = [
     method: 'POST',
     path: '/device/chunks/status',
     credential: 'device',
+    shed: 'last',
     body: z.object({
       binding_epoch: uuid,
       source_stream_ref: uuid,

@@ -54,6 +54,7 @@ export const CLAIM_ROUTES: readonly Route[] = [
     method: 'GET',
     path: '/device/binding',
     credential: 'device',
+    shed: 'last',
     async handler({ services, who }) {
       const epoch = await presentEpoch(services, who);
       return isRefusal(epoch) ? epoch : bindingView(services, who, epoch);
@@ -64,6 +65,7 @@ export const CLAIM_ROUTES: readonly Route[] = [
     method: 'POST',
     path: '/device/heartbeat',
     credential: 'device',
+    shed: 'last',
     async handler({ services, who }) {
       const { runtime, clock } = services;
       const epoch = await presentEpoch(services, who);

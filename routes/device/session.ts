@@ -14,6 +14,7 @@ export const DEVICE_SESSION_END_ROUTES: readonly Route[] = [
     method: 'POST',
     path: '/device/session/end',
     credential: 'device',
+    shed: 'last',
     body: z.object({ binding_epoch: uuid }),
     async handler({ services, who, body: { binding_epoch: epoch } }) {
       if (who.kind === 'personal') return NO_SESSION;

@@ -50,6 +50,7 @@ export const DEVICE_STREAM_ROUTES: readonly Route[] = [
     method: 'POST',
     path: '/device/streams/end',
     credential: 'device',
+    shed: 'last',
     body: z.object({ source_stream_ref: uuid, end_ms: whole({ min: 0 }), binding_epoch: uuid }),
     async handler({ services, who, body: { source_stream_ref, end_ms, binding_epoch: epoch } }) {
       const found = await deviceStream(services, who, { epoch, source_stream_ref });

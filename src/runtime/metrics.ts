@@ -67,6 +67,21 @@ export function makeMetrics() {
     audio_swept: counter('audio_swept_total', 'Blobs that sweeps looked at'),
     audio_removed: counter('audio_removed_total', 'Blobs and leftovers that no chunk claimed, removed by sweeps'),
     audio_missing: counter('audio_missing_total', 'Chunks marked stored of which a sweep found no bytes'),
+    device_certificates: counter('device_certificates_total', 'Device certificates, by what was done', 'what'),
+    device_refusals: counter('device_refusals_total', 'Requests whose certificate was refused, by reason', 'reason'),
+    device_handshakes: counter(
+      'device_handshakes_total',
+      'TLS handshakes on the device listener; one that failed resumed nothing',
+      'resumed',
+      'outcome',
+    ),
+    overload_refusals: counter(
+      'overload_refusals_total',
+      'Requests and connections refused for load, by what was exceeded',
+      'listener',
+      'cause',
+    ),
+    overload_shedding: gauge('overload_shedding', 'What is refused: 0 nothing, 1 what may wait, 2 all'),
     device_connections: gauge('device_connections', 'Open connections on the device listener'),
   };
 }

@@ -1,14 +1,20 @@
 import { z } from 'zod';
+import { LIMITS } from '../vocabulary/limits.js';
 import { WrittenOnce, type WrittenOnceRedis } from './written_once.js';
 
 const record = z.object({
   fingerprint: z.string(),
   device_id: z.string(),
-  kind: z.enum(['personal', 'shared']),
+  kind: z.enum(['personal', 'shared', 'proxy']),
   not_after_ms: z.number(),
+  is_renewal: z.number().default(0),
 });
 
-/** What is written once of a certificate, under its fingerprint. Whether it is revoked is the certificate actor's. */
+/**
+ * What is written once of a certificate, under its fingerprint. How it stands is the certificate actor's.
+ * `kind`: of the device; or it is that of a proxy, whose id then stands in `device_id`.
+ * `is_renewal`: 1 when a renewal made it, so that its first use ends the one before it; else 0.
+ */
 export type IssuedCertificate = z.infer<typeof record>;
 
 /** Records of issued certificates, by fingerprint (64 lower-case hex digits). */
@@ -18,14 +24,23 @@ export class IssuedCertificates {
   constructor(redis: WrittenOnceRedis) {
     this.#records = new WrittenOnce<IssuedCertificate>(redis, {
       name: 'certificate',
-      fields: { fingerprint: 'string', device_id: 'string', kind: 'string', not_after_ms: 'number' },
+      fields: {
+        fingerprint: 'string',
+        device_id: 'string',
+        kind: 'string',
+        not_after_ms: 'number',
+        is_renewal: 'number',
+      },
       write: (issued) => ({ ...issued }),
       read: (fields) => record.safeParse(fields).data ?? null,
     });
   }
 
-  save(issued: IssuedCertificate): Promise<void> {
-    return this.#records.save(issued.fingerprint, issued);
+  /** Keeps it for as long as anybody may ask: after that its dates alone have it refused. */
+  async save(issued: IssuedCertificate, now_ms: number): Promise<void> {
+    const { fingerprint, not_after_ms } = issued;
+    await this.#records.save(fingerprint, issued);
+    await this.#records.dropAfter(fingerprint, not_after_ms + LIMITS.certificate_kept_ms - now_ms);
   }
 
   /** Null for a fingerprint that we never issued. */

@@ -110,6 +110,16 @@ export const LIMITS = {
 
   claim_redeemed_keep_ms: DAY_MS, // ours: so long the same device may ask again for its answer
   devices_per_account_max: 1_000, // ours
+  certificate_renewable_ms: 365 * DAY_MS, // choices: Devices, Identity: so long after its end it may still renew
+  certificate_renew_at: 2 / 3, // choices: of its life
+  certificate_renew_jitter: 1 / 20, // ours: of its life, earlier or later, so that a batch does not come at once
+  certificate_kept_ms: 366 * DAY_MS, // ours: after its end; a day longer than anything asks for it
+  device_certificates_max: 4, // ours: the one in use, and three renewals whose answers were lost
+  device_renewals_max: 10, // ours: certificates made for one device in the window below
+  device_renewals_window_ms: DAY_MS,
+  device_uploads_in_flight_max: 4, // notes/devices section 3: of one device, in one process
+  proxy_certificate_days: 365, // ours: of a proxy that passes certificates on
+
   chunk_bytes_max: 8 * 1024 * 1024, // ours, told to the device on redemption
   open_intents_max: 64, // ours, told to the device on redemption
   intent_life_ms: DAY_MS, // choices: a day after its last repeat

@@ -86,7 +86,8 @@ export class Clients {
   async provision(): Promise<void> {
     for (let count = 2 + this.#parts.random.below(3); count > 0; count--) {
       const id = this.#id(drawPartition());
-      const message: DeviceMessage = { type: 'provision', kind: 'personal', fingerprint: `f${count}` };
+      const certificate = { fingerprint: `f${count}`, not_after_ms: Number.MAX_SAFE_INTEGER };
+      const message: DeviceMessage = { type: 'provision', kind: 'personal', ...certificate };
       if (!isRefusal(await this.#ask({ kind: 'device', id }, message, { tries_max: 100 }))) this.#devices.push(id);
     }
   }

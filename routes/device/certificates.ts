@@ -1,0 +1,57 @@
+import { z } from 'zod';
+import type { DeviceMessage } from '../../actors/device.js';
+import type { DeviceCertificatesReply, OfferedCertificate, Waiting } from '../../actors/device_certificates.js';
+import { keyDigest, renewAfterMs } from '../../certs/renewal.js';
+import { readSigningRequest } from '../../certs/signing_request.js';
+import type { Services } from '../../src/services.js';
+import { isRefusal, type Refusal, refuse } from '../../src/vocabulary/refusals.js';
+import { deviceRoute, type Route } from '../route.js';
+import type { DeviceIdentity } from './identity.js';
+
+/** How a device gets its next certificate, bound to an account or not. Choices: "Devices". */
+export const CERTIFICATE_ROUTES: readonly Route[] = [
+  deviceRoute({
+    method: 'POST',
+    path: '/device/certificates/renew',
+    credential: 'device',
+    expired_too: true,
+    body: z.object({ csr_pem: z.string('must be a PEM certificate request').max(16_384) }),
+    handler: async ({ services, who, body: { csr_pem } }) => renew(services, who, csr_pem),
+  }),
+];
+
+/** What was cut off goes on when the device asks again with the same key: see actors/device_certificates.ts. */
+async function renew(services: Services, who: DeviceIdentity, csr_pem: string): Promise<unknown | Refusal> {
+  const { authority, certificates, clock, metrics, runtime, settings } = services;
+  const { device_id, kind, fingerprint } = who;
+  const asked = readSigningRequest(csr_pem);
+  if (!asked.ok) return badRequest(asked.message);
+  const now_ms = clock.now();
+  const { public_key } = asked;
+  const made = authority.issueDeviceCertificate({ device_id, now_ms, days: settings.device_cert_days, public_key });
+  if (!made.ok) return badRequest(made.message);
+  const offered: OfferedCertificate = {
+    fingerprint: made.fingerprint,
+    key_digest: keyDigest(public_key),
+    certificate_pem: made.certificate_pem,
+    not_after_ms: made.not_after_ms,
+    renew_after_ms: renewAfterMs(made),
+  };
+  const message: DeviceMessage = { type: 'renew', fingerprint, offered };
+  const reply = await runtime.ask<DeviceCertificatesReply>({ kind: 'device', id: device_id }, message);
+  if (isRefusal(reply)) return reply;
+  const kept = reply.named[0] as Waiting;
+  const { not_after_ms } = kept;
+  await certificates.save({ fingerprint: kept.fingerprint, device_id, kind, not_after_ms, is_renewal: 1 }, now_ms);
+  metrics.device_certificates.inc({ what: kept.fingerprint === made.fingerprint ? 'renewed' : 'renewal_repeated' });
+  return {
+    certificate_pem: kept.certificate_pem,
+    ca_pem: made.ca_pem,
+    not_after: new Date(not_after_ms).toISOString(),
+    renew_after: new Date(kept.renew_after_ms).toISOString(),
+  };
+}
+
+function badRequest(message: string): Refusal {
+  return refuse('BAD_REQUEST', `csr_pem: ${message}.`, { details: [{ path: 'csr_pem', message }] });
+}

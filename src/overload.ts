@@ -1,0 +1,120 @@
+import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
+import { getHeapStatistics } from 'node:v8';
+import { drawFraction } from './draw.js';
+import type { Metrics } from './runtime/metrics.js';
+
+const LOOK_EVERY_MS = 500;
+/** How exactly the delay is told; so long a look of node's own timer takes where nothing delays it. */
+const RESOLUTION_MS = 20;
+const BYTES_PER_MB = 1024 * 1024;
+/** Of the heap or the container that a process may have. */
+const MEMORY_SHARE_MAX = 0.9;
+const RETRY_AFTER_S = 10;
+
+/** What is refused at the moment: nothing, what may wait, or all but health and operators. */
+export type Shedding = 'nothing' | 'first' | 'all';
+
+/** Each as a multiple of what is set for it: 1 is where refusing begins. */
+export type Load = { delay: number; memory: number };
+export type LoadName = keyof Load;
+
+/** Where each begins, and where it is over: far enough below to not begin again with what waited meanwhile. */
+const STEPS: Record<LoadName, { first: number; all: number; over: number }> = {
+  delay: { first: 1, all: 2, over: 0.5 },
+  // A heap that is full to the brim costs seconds of collecting, so the second step lies close to the first.
+  memory: { first: 1, all: 1.05, over: 0.95 },
+};
+const DEPTH: Record<Shedding, number> = { nothing: 0, first: 1, all: 2 };
+
+/** What to refuse for one load, after what was refused until now. */
+export function sheddingFor(name: LoadName, load: number, until_now: Shedding): Shedding {
+  const { first, all, over } = STEPS[name];
+  if (load >= all) return 'all';
+  if (load >= first) return 'first';
+  return load >= over && until_now !== 'nothing' ? 'first' : 'nothing';
+}
+
+/** Seconds until a caller should come again: around `base_s`, from half of it to half more, so that a fleet spreads out. */
+export function spreadRetryAfter(base_s: number = RETRY_AFTER_S): number {
+  return Math.max(1, Math.round(base_s * (0.5 + drawFraction())));
+}
+
+export type OverloadSettings = {
+  /** Mean delay of the event loop, in milliseconds; 0 does not look at it. */
+  delay_ms: number;
+  /** Resident memory, in MB; null goes by what the container and V8 have. */
+  memory_mb: number | null;
+};
+
+/**
+ * Whether this process has more to do than it can. It looks twice a second; a request only reads what was found, which
+ * costs nothing that could be measured.
+ */
+export class Overload {
+  readonly #settings: OverloadSettings;
+  readonly #metrics: Metrics;
+  readonly #histogram: IntervalHistogram;
+  readonly #states: Record<LoadName, Shedding> = { delay: 'nothing', memory: 'nothing' };
+  #timer: NodeJS.Timeout | null = null;
+  #looked_at_ms = performance.now();
+  #cause: LoadName | null = null;
+  /** What is refused at the moment. */
+  shedding: Shedding = 'nothing';
+
+  constructor(settings: OverloadSettings, metrics: Metrics) {
+    this.#settings = settings;
+    this.#metrics = metrics;
+    this.#histogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+  }
+
+  start(): void {
+    this.#histogram.enable();
+    this.#looked_at_ms = performance.now();
+    this.#timer = setInterval(() => this.take(this.#measure()), LOOK_EVERY_MS);
+    this.#timer.unref();
+  }
+
+  stop(): void {
+    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#histogram.disable();
+  }
+
+  /** Why a request is refused, or null when it goes on. */
+  causeAgainst(shed: 'first' | 'last'): LoadName | null {
+    if (this.shedding === 'nothing' || (this.shedding === 'first' && shed === 'last')) return null;
+    return this.#cause;
+  }
+
+  /** Goes by a load from now until the next look. */
+  take(load: Load): void {
+    for (const name of ['delay', 'memory'] as const) {
+      this.#states[name] = sheddingFor(name, load[name], this.#states[name]);
+    }
+    const { delay, memory } = this.#states;
+    this.#cause = DEPTH[memory] > DEPTH[delay] ? 'memory' : 'delay';
+    this.shedding = this.#states[this.#cause];
+    this.#metrics.overload_shedding.set(DEPTH[this.shedding]);
+  }
+
+  #measure(): Load {
+    const now_ms = performance.now();
+    // When nothing at all ran, the histogram is empty and this look is late.
+    const late_ms = now_ms - this.#looked_at_ms - LOOK_EVERY_MS;
+    this.#looked_at_ms = now_ms;
+    const mean_ms = this.#histogram.count === 0 ? 0 : this.#histogram.mean / 1e6 - RESOLUTION_MS;
+    this.#histogram.reset();
+    const { delay_ms, memory_mb } = this.#settings;
+    const { used_heap_size, heap_size_limit } = getHeapStatistics();
+    const resident_max = memory_mb === null ? containerBytes() * MEMORY_SHARE_MAX : memory_mb * BYTES_PER_MB;
+    return {
+      delay: delay_ms === 0 ? 0 : Math.max(mean_ms, late_ms) / delay_ms,
+      memory: Math.max(process.memoryUsage.rss() / resident_max, used_heap_size / (heap_size_limit * MEMORY_SHARE_MAX)),
+    };
+  }
+}
+
+/** What the container may have; without one, no bound. */
+function containerBytes(): number {
+  const bytes = process.constrainedMemory();
+  return bytes === undefined || bytes === 0 ? Number.POSITIVE_INFINITY : bytes;
+}
