@@ -20,7 +20,6 @@ const OPEN: [ids: string, reason: string][] = [
   ['C-103 C-107 C-114', 'search, recall and pipelines do not exist yet'],
   ['C-112', 'no route behind these permissions exists yet; that they come and go is tested'],
   ['G-001..G-019', 'stream signals do not exist yet'],
-  ['H-002', 'a proxy cannot pass certificates on yet'],
   ['I-018..I-025', 'there is no content yet that a sweep could remove'],
   ['K-001..K-017', 'content resources do not exist yet'],
 ];
