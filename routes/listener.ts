@@ -376,6 +376,7 @@ function refuseUnread(
   if (!raw.complete && length > 0) {
     // What was announced and never comes holds its connection no longer than a body that is read.
     const late = setTimeout(() => raw.destroy(), BODY_MAX_MS);
+    late.unref(); // node says nothing of the body when its connection closes after the answer
     raw.once('close', () => clearTimeout(late)).once('end', () => clearTimeout(late));
   }
   return sendRefusal(as, { request, reply }, refusal);
