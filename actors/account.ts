@@ -87,6 +87,7 @@ export const account = actorKind<Account, AccountMessage, AccountReply>({
   facts(message): FactRequest[] {
     switch (message.type) {
       case 'device_bound':
+      case 'source_deleted':
       case 'remove_device':
       case 'list_devices':
         return devicesFacts(message);
@@ -170,6 +171,7 @@ export const account = actorKind<Account, AccountMessage, AccountReply>({
         return raised(state, ['grants']);
 
       case 'device_bound':
+      case 'source_deleted':
       case 'list_devices':
       case 'remove_device':
         return decideDevices(state, message, facts, now_ms);

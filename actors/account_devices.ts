@@ -5,7 +5,7 @@ import type { BindingMessage } from './binding.js';
 import type { ClaimMessage } from './claim.js';
 import type { BoundNews, DeviceMessage } from './device.js';
 import type { DeviceSessionMessage } from './device_session.js';
-import type { SourceMessage } from './source.js';
+import type { SourceMessage, SourceNews } from './source.js';
 
 /**
  * The devices that record for an account: personal ones that are bound to it, and shared ones while they are in a
@@ -13,7 +13,7 @@ import type { SourceMessage } from './source.js';
  */
 export type DevicesMessage =
   /** A personal device was bound; `source_id` is used when the device has no source here yet. */
-  BoundNews | { type: 'list_devices'; range: RangeRequest } | { type: 'remove_device'; device_id: string };
+  BoundNews | SourceNews | { type: 'list_devices'; range: RangeRequest } | { type: 'remove_device'; device_id: string };
 
 /** Collection `devices`, by device id, in the order of binding. */
 export type BoundDevice = {
@@ -34,6 +34,8 @@ export function devicesFacts(message: DevicesMessage): FactRequest[] {
   switch (message.type) {
     case 'device_bound':
       return recorderFacts(message.device_id);
+    case 'source_deleted':
+      return [{ collection: 'device_sources', id: message.device_id }];
     case 'remove_device':
       return [{ collection: 'devices', id: message.device_id }];
     case 'list_devices':
@@ -73,6 +75,12 @@ export function decideDevices(
       };
       const opened: Effect = { effect: 'tell', to: { kind: 'binding', id: binding_epoch }, message: open };
       return { reply: DONE, next: entered.next, effects: [...entered.effects, opened] };
+    }
+    case 'source_deleted': {
+      const { device_id, source_id } = message;
+      const known = facts.record<{ source_id: string }>('device_sources', device_id);
+      if (known?.source_id !== source_id) return { reply: DONE };
+      return { reply: DONE, effects: [{ effect: 'drop', collection: 'device_sources', id: device_id }] };
     }
     case 'list_devices': {
       const devices = facts.range<BoundDevice>('devices').map(({ id, order, value }) => ({ id, order, ...value }));

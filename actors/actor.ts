@@ -45,7 +45,10 @@ export type Inbox = { entries: InboxEntry[]; last: number };
 export type LifeName = 'account' | 'app_sessions' | 'grants' | 'tokens';
 
 /** What workers do on behalf of an entity of the same partition. */
-export type Job = { job: 'erase_account'; account_id: string };
+export type Job =
+  | { job: 'erase_account'; account_id: string }
+  /** Of a stream whose workspace is gone: its bytes, its signals, itself. */
+  | { job: 'erase_stream'; stream_id: string; account_id: string };
 
 /** Everything that one decision does beside its next state. All of it is in the same commit. */
 export type Effect =
@@ -66,6 +69,10 @@ export type Effect =
   | { effect: 'delist'; account_id: string; list: string; member: string }
   /** Ends everything born under an account's present life of this name. */
   | { effect: 'raise'; account_id: string; life: LifeName }
+  /** From here on nothing commits that was asked for on the word that this id is open. The id's home is this partition. */
+  | { effect: 'close'; id: string }
+  /** Forgets that it was closed, when nobody can ask any more. */
+  | { effect: 'forget_closed'; id: string }
   /** Drops an account's whole event log; events of the same commit that follow begin a new one. */
   | { effect: 'drop_log'; account_id: string }
   /** From this commit on an endpoint gets the account's events; again, with another generation or topics. */

@@ -1,21 +1,21 @@
-import { chunkId } from '../src/vocabulary/ids.js';
+import { chunkId, ownerOfPrivateWorkspace } from '../src/vocabulary/ids.js';
 import { LIMITS } from '../src/vocabulary/limits.js';
 import { refuse, unreachable } from '../src/vocabulary/refusals.js';
 import { actorKind, type Decision, type Effect, type FactRequest, type RangeRequest } from './actor.js';
 import { type EraseMessage, erased } from './erase.js';
+import type { SharedStreamNews, WorkspaceMessage } from './workspace.js';
 
 /** A recording's timeline: its chunks, and where it ends, which is set once. All times in it are ms since its start. */
 export type Stream = {
+  /** `going`: its workspace is gone, and it goes as well; to everybody it is not there any more. */
+  status: 'kept' | 'going';
   id: string;
   account_id: string;
   workspace_id: string;
   source_id: string;
-  /** Who uploads it: the device under a binding epoch. */
-  device_id: string;
-  binding_epoch: string;
-  source_stream_ref: string;
+  /** Who uploads it; null for an app. */
+  recorder: StreamRecorder | null;
   captured_at: string;
-  clock_uncertainty_ms: number;
   transcript_revision: number;
   title: string | null;
   created_at_ms: number;
@@ -30,9 +30,17 @@ export type Stream = {
   open: OpenIntent[];
 };
 
+/** The device under a binding epoch, by whose own reference it knows the stream. */
+export type StreamRecorder = {
+  device_id: string;
+  binding_epoch: string;
+  source_stream_ref: string;
+  clock_uncertainty_ms: number;
+};
+
 type OpenIntent = { number: number; end_ms: number; asked_at_ms: number };
 
-/** What the device says of a chunk before it uploads it. */
+/** What the uploader says of a chunk before it uploads it. */
 export type ChunkIntent = {
   source_chunk_ref: string;
   sequence: number;
@@ -62,17 +70,12 @@ type ChunkPointer = { number: number; content: string };
 export type StreamMessage =
   | ({ type: 'register' } & Pick<
       Stream,
-      | 'account_id'
-      | 'workspace_id'
-      | 'source_id'
-      | 'device_id'
-      | 'binding_epoch'
-      | 'source_stream_ref'
-      | 'captured_at'
-      | 'clock_uncertainty_ms'
-    > & { end_ms: number | null })
+      'account_id' | 'workspace_id' | 'source_id' | 'recorder' | 'captured_at' | 'title' | 'end_ms'
+    > &
+      Told)
   | { type: 'view' }
-  | { type: 'end'; end_ms: number }
+  | ({ type: 'end'; end_ms: number } & Told)
+  | ({ type: 'retitle'; title: string | null } & Told)
   /** `content`: a digest over the intent's fields, by which a repeat is known. */
   | { type: 'intend'; intent: ChunkIntent; content: string }
   | { type: 'chunk'; number: number }
@@ -81,8 +84,14 @@ export type StreamMessage =
   /** The bytes lie in the blob store, synced, of this size and hash. */
   | { type: 'stored'; number: number; upload_started_at_ms: number }
   | { type: 'expire_intents' }
+  | SharedStreamNews
   /** Its bytes are removed already. */
   | EraseMessage;
+
+/** `silent`: its source is deleted, so that nobody is told. Who says that it isn't commits under its id being open. */
+type Told = { silent: boolean };
+
+type StreamBefore2 = Omit<Stream, 'status' | 'recorder'> & StreamRecorder;
 
 export type ListedChunk = Chunk & { order: number; member: string };
 export type StreamReply =
@@ -95,6 +104,12 @@ export type StreamReply =
 const DONE = { done: true } as const;
 const NO_STREAM = refuse('NOT_FOUND', 'There is no such stream.');
 const NO_CHUNK = refuse('NOT_FOUND', 'There is no such chunk.');
+/** The list of all streams of an account; those of one source or private workspace are on a list of their own too. */
+export const STREAMS = 'streams';
+export function streamListOf(source_or_workspace_id: string): string {
+  return `${STREAMS}:${source_or_workspace_id}`;
+}
+
 const OTHER_END = refuse('CONFLICT', 'The stream already has another end_ms.');
 
 /** A chunk's number as the id of its record: fixed width, so that ids sort as numbers. */
@@ -105,7 +120,14 @@ export function chunkKey(number: number): string {
 export const stream = actorKind<Stream, StreamMessage, StreamReply>({
   kind: 'stream',
   home: 'id',
-  schema: 1,
+  schema: 2,
+  upcast: {
+    1(old: StreamBefore2): Stream {
+      const { device_id, binding_epoch, source_stream_ref, clock_uncertainty_ms, ...rest } = old;
+      const recorder = { device_id, binding_epoch, source_stream_ref, clock_uncertainty_ms };
+      return { status: 'kept', ...rest, recorder };
+    },
+  },
   reads: ['view', 'chunk'],
 
   facts(message, state): FactRequest[] {
@@ -131,16 +153,17 @@ export const stream = actorKind<Stream, StreamMessage, StreamReply>({
 
   decide(state, message, facts, now_ms): Decision<Stream, StreamReply> {
     if (message.type === 'register') {
+      if (state?.status === 'going') return { reply: NO_STREAM };
       if (state !== null) {
         if (message.end_ms === null || message.end_ms === state.end_ms) return { reply: state };
-        return end(state, message.end_ms);
+        return end(state, message.end_ms, message);
       }
-      const { type: _, ...registered } = message;
+      const { type: _, silent: __, ...registered } = message;
       const next: Stream = {
+        status: 'kept',
         ...registered,
         id: facts.self,
         transcript_revision: 0,
-        title: null,
         created_at_ms: now_ms,
         chunks: 0,
         stored_chunks: 0,
@@ -148,36 +171,53 @@ export const stream = actorKind<Stream, StreamMessage, StreamReply>({
         stored_until_ms: 0,
         open: [],
       };
-      const { account_id } = message;
+      const { account_id, source_id, workspace_id } = next;
+      const lists = [STREAMS, streamListOf(source_id), ...(isShared(next) ? [] : [streamListOf(workspace_id)])];
       return {
         reply: next,
         next,
         effects: [
-          {
-            effect: 'event',
-            account_id,
-            type: 'stream.created',
-            resource_id: next.id,
-            data: { source_id: next.source_id },
-          },
-          { effect: 'enlist', account_id, list: 'streams', member: next.id, order: now_ms },
+          ...news(next, 'stream.created', message),
+          ...lists.map((list): Effect => ({ effect: 'enlist', account_id, list, member: next.id, order: now_ms })),
+          ...tellWorkspace(next, {
+            type: 'stream_registered',
+            ...{ stream_id: next.id, account_id, registered_at_ms: now_ms },
+          }),
         ],
       };
     }
     if (message.type === 'erase') {
       const collections = ['chunks', 'refs', 'sequences'];
       const effects: Effect[] = collections.map((collection) => ({ effect: 'drop_all', collection }));
-      return erased(message, {
-        member: facts.self,
-        effects: [...effects, { effect: 'forget', name: 'expire_intents' }],
-      });
+      effects.push({ effect: 'forget', name: 'expire_intents' }, { effect: 'forget_closed', id: facts.self });
+      if (state !== null) effects.push(...leave(state));
+      return erased(message, { member: facts.self, effects });
     }
-    if (state === null) return { reply: NO_STREAM };
+    if (message.type === 'workspace_gone') {
+      if (state?.status !== 'kept') return { reply: DONE };
+      const { id: stream_id, account_id } = state;
+      return {
+        reply: DONE,
+        next: { ...state, status: 'going' },
+        effects: [
+          { effect: 'close', id: stream_id },
+          { effect: 'job', job_id: `erase_stream:${stream_id}`, job: { job: 'erase_stream', stream_id, account_id } },
+        ],
+      };
+    }
+    if (state === null || (state.status === 'going' && message.type !== 'expire_intents')) return { reply: NO_STREAM };
     switch (message.type) {
       case 'view':
         return { reply: state };
       case 'end':
-        return end(state, message.end_ms);
+        return end(state, message.end_ms, message);
+
+      case 'retitle': {
+        const { title } = message;
+        if (title === state.title) return { reply: state };
+        const next = { ...state, title };
+        return { reply: next, next, effects: news(next, 'stream.updated', message, ['title']) };
+      }
       case 'intend':
         return intend(state, message.intent, message.content);
 
@@ -231,7 +271,7 @@ export const stream = actorKind<Stream, StreamMessage, StreamReply>({
         return unreachable(message);
     }
 
-    function end(stream: Stream, end_ms: number): Decision<Stream, StreamReply> {
+    function end(stream: Stream, end_ms: number, told: Told): Decision<Stream, StreamReply> {
       if (stream.end_ms === end_ms) return { reply: stream };
       if (stream.end_ms !== null) return { reply: OTHER_END };
       const reached_ms = Math.max(stream.stored_until_ms, ...stream.open.map((open) => open.end_ms));
@@ -239,14 +279,7 @@ export const stream = actorKind<Stream, StreamMessage, StreamReply>({
         return { reply: refuse('CONFLICT', `A registered chunk ends at ${reached_ms} ms, behind this end_ms.`) };
       }
       const next = { ...stream, end_ms };
-      const data = { changed_fields: ['end_ms'], source_id: stream.source_id };
-      return {
-        reply: next,
-        next,
-        effects: [
-          { effect: 'event', account_id: stream.account_id, type: 'stream.updated', resource_id: stream.id, data },
-        ],
-      };
+      return { reply: next, next, effects: news(next, 'stream.updated', told, ['end_ms']) };
     }
 
     function intend(stream: Stream, intent: ChunkIntent, content: string): Decision<Stream, StreamReply> {
@@ -341,6 +374,35 @@ export const stream = actorKind<Stream, StreamMessage, StreamReply>({
     return null;
   },
 });
+
+function isShared({ workspace_id }: Stream): boolean {
+  return ownerOfPrivateWorkspace(workspace_id) === null;
+}
+
+function tellWorkspace(stream: Stream, message: WorkspaceMessage): Effect[] {
+  return isShared(stream) ? [{ effect: 'tell', to: { kind: 'workspace', id: stream.workspace_id }, message }] : [];
+}
+
+/** Takes an erased stream from the lists that stand beside the account's list of all. */
+function leave(stream: Stream): Effect[] {
+  const { id, account_id, source_id, workspace_id } = stream;
+  const lists = [streamListOf(source_id), ...(isShared(stream) ? [] : [streamListOf(workspace_id)])];
+  return [
+    ...lists.map((list): Effect => ({ effect: 'delist', account_id, list, member: id })),
+    ...tellWorkspace(stream, { type: 'stream_erased', stream_id: id }),
+  ];
+}
+
+/** Interface: "Which operation emits what". */
+function news(
+  { id, account_id, source_id }: Stream,
+  type: 'stream.created' | 'stream.updated',
+  { silent }: Told,
+  changed_fields?: string[],
+): Effect[] {
+  const data = changed_fields === undefined ? { source_id } : { changed_fields, source_id };
+  return silent ? [] : [{ effect: 'event', account_id, type, resource_id: id, data }];
+}
 
 function putChunk(number: number, chunk: Chunk): Effect {
   return { effect: 'put', collection: 'chunks', id: chunkKey(number), value: chunk, order: chunk.source_start_ms };

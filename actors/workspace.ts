@@ -11,7 +11,7 @@ import {
   type WorkspaceEnd,
   type WorkspaceSettings,
 } from '../src/vocabulary/workspaces.js';
-import { actorKind, type Decision, type Effect } from './actor.js';
+import { actorKind, type Decision, type Effect, type FactRequest, type RangeRequest } from './actor.js';
 import type { EmailMessage } from './email.js';
 
 /**
@@ -42,10 +42,15 @@ export type Invitation = {
   created_at_ms: number;
 };
 
+/** Collection `streams`, by id, in the order of registration: those that were put here, whoever owns them. */
+type SharedStream = { account_id: string };
+export type ListedStream = SharedStream & { id: string; order: number };
+
 /** `by`: the account that asks. Its credential's scope and its entitlements the caller has checked. */
 export type WorkspaceMessage =
   | { type: 'view'; by: string }
   | { type: 'view_invitations'; by: string }
+  | { type: 'list_streams'; by: string; range: RangeRequest }
   | { type: 'change'; by: string; change: SettingsChange }
   | { type: 'delete'; by: string }
   | { type: 'staff_delete' }
@@ -70,7 +75,14 @@ export type WorkspaceMessage =
   | { type: 'accept'; invitation_id: string; account_id: string; email: string }
   | { type: 'hold'; account_id: string; attempt: number }
   | { type: 'release' | 'departed' | 'returned' | 'erase'; account_id: string }
-  | { type: 'ask_outcomes' };
+  | { type: 'ask_outcomes' }
+  /** Whether it is there, for the owner of a stream who does not belong to it any more. */
+  | { type: 'stands' }
+  // From streams:
+  | { type: 'stream_registered'; stream_id: string; account_id: string; registered_at_ms: number }
+  | { type: 'stream_erased'; stream_id: string }
+  /** After its end: tells a run of its streams, and itself again while there are more. `erased`: nothing is to be left. */
+  | { type: 'shed_streams'; erased: boolean };
 
 /** What it tells the accounts that belong to it, or asked to: everything that changes there for them. */
 export type MembershipNews =
@@ -79,6 +91,9 @@ export type MembershipNews =
   | { type: 'workspace_changed'; workspace_id: string; name: string; role: Role; changed_fields: string[] }
   | { type: 'left'; workspace_id: string }
   | { type: 'workspace_deleted'; workspace_id: string; reason: WorkspaceEnd };
+
+/** What it tells a stream that is here, or comes too late. */
+export type SharedStreamNews = { type: 'workspace_gone' };
 
 export type JoinedWorkspace = { workspace_id: string; name: string; created_at_ms: number };
 
@@ -94,6 +109,7 @@ export type WorkspaceReply =
   | Member
   | Invitation
   | { invitation: Invitation; workspace_name: string }
+  | { streams: ListedStream[] }
   | { done: true };
 
 const DONE = { done: true } as const;
@@ -117,7 +133,18 @@ export const workspace = actorKind<Workspace, WorkspaceMessage, WorkspaceReply>(
   kind: 'workspace',
   home: 'id',
   schema: 1,
-  reads: ['view', 'view_invitations', 'invitation'],
+  reads: ['view', 'view_invitations', 'invitation', 'stands'],
+
+  facts(message): FactRequest[] {
+    switch (message.type) {
+      case 'list_streams':
+        return [{ collection: 'streams', range: message.range }];
+      case 'shed_streams':
+        return [{ collection: 'streams', range: { limit: LIMITS.streams_shed_max } }];
+      default:
+        return [];
+    }
+  },
 
   decide(state, message, facts, now_ms): Decision<Workspace, WorkspaceReply> {
     const self = facts.self;
@@ -187,9 +214,7 @@ export const workspace = actorKind<Workspace, WorkspaceMessage, WorkspaceReply>(
 
       case 'erase':
         // Its only member has recorded the end already.
-        return state?.dormant
-          ? { reply: DONE, next: null, effects: [{ effect: 'forget', name: 'ask_outcomes' }, { effect: 'vanish' }] }
-          : { reply: DONE };
+        return state?.dormant ? { reply: DONE, next: null, effects: shedding({ erased: true }) } : { reply: DONE };
 
       case 'ask_outcomes': {
         if (state === null || state.holds.length === 0) return { reply: DONE };
@@ -199,6 +224,28 @@ export const workspace = actorKind<Workspace, WorkspaceMessage, WorkspaceReply>(
       case 'staff_delete':
         return state === null ? { reply: NOT_HERE } : end(state, 'staff_deleted');
 
+      case 'stands':
+        return { reply: state === null ? NOT_HERE : DONE };
+
+      case 'stream_registered': {
+        const { stream_id, account_id, registered_at_ms } = message;
+        if (state === null) return { reply: DONE, effects: [tellGone(stream_id)] };
+        const value: SharedStream = { account_id };
+        return {
+          reply: DONE,
+          effects: [{ effect: 'put', collection: 'streams', id: stream_id, value, order: registered_at_ms }],
+        };
+      }
+      case 'stream_erased':
+        return { reply: DONE, effects: [{ effect: 'drop', collection: 'streams', id: message.stream_id }] };
+
+      case 'shed_streams': {
+        if (state !== null) return { reply: DONE };
+        const rows = facts.range<SharedStream>('streams');
+        const shed = rows.flatMap(({ id }): Effect[] => [{ effect: 'drop', collection: 'streams', id }, tellGone(id)]);
+        if (rows.length === LIMITS.streams_shed_max) shed.push(shedAt(now_ms, message));
+        return { reply: DONE, effects: message.erased ? [...shed, { effect: 'vanish' }] : shed };
+      }
       case 'invitation':
       case 'decline': {
         const { invitation_id, email } = message;
@@ -218,6 +265,10 @@ export const workspace = actorKind<Workspace, WorkspaceMessage, WorkspaceReply>(
       const lacking = lacks(by, NEEDED[message.type]);
       if (lacking !== null) return { reply: lacking };
       if (message.type === 'view' || message.type === 'view_invitations') return { reply: state };
+      if (message.type === 'list_streams') {
+        const streams = facts.range<SharedStream>('streams').map(({ id, order, value }) => ({ id, order, ...value }));
+        return { reply: { streams } };
+      }
       if (state.dormant) return { reply: DORMANT };
       switch (message.type) {
         case 'change': {
@@ -325,8 +376,19 @@ export const workspace = actorKind<Workspace, WorkspaceMessage, WorkspaceReply>(
       const told = members.map(({ account_id }) =>
         tellAccount(account_id, { type: 'workspace_deleted', workspace_id: self, reason }),
       );
-      const forget: Effect = { effect: 'forget', name: 'ask_outcomes' };
-      return { reply: DONE, next: null, effects: [...told, ...invitations.map(uninvite), forget] };
+      return {
+        reply: DONE,
+        next: null,
+        effects: [...told, ...invitations.map(uninvite), ...shedding({ erased: false })],
+      };
+    }
+
+    function shedding({ erased }: { erased: boolean }): Effect[] {
+      const effects: Effect[] = [
+        { effect: 'forget', name: 'ask_outcomes' },
+        shedAt(now_ms, { type: 'shed_streams', erased }),
+      ];
+      return erased ? [...effects, { effect: 'vanish' }] : effects;
     }
   },
 
@@ -341,6 +403,7 @@ export const workspace = actorKind<Workspace, WorkspaceMessage, WorkspaceReply>(
 const NEEDED: Record<Extract<WorkspaceMessage, { by: string }>['type'], Permission> = {
   view: 'workspace:read',
   leave: 'workspace:read',
+  list_streams: 'workspace:read',
   view_invitations: 'workspace:members',
   invite: 'workspace:members',
   withdraw: 'workspace:members',
@@ -387,6 +450,16 @@ function sentAt({ sent }: Workspace, now_ms: number): Workspace['sent'] {
 function askOutcomesAt(now_ms: number): Effect {
   const message: WorkspaceMessage = { type: 'ask_outcomes' };
   return { effect: 'remind', name: 'ask_outcomes', at_ms: now_ms + LIMITS.hold_asks_after_ms, message };
+}
+
+/** Its streams hear of the end one run after the other: however many they are, no turn is long. */
+function shedAt(at_ms: number, message: Extract<WorkspaceMessage, { type: 'shed_streams' }>): Effect {
+  return { effect: 'remind', name: 'shed_streams', at_ms, message };
+}
+
+function tellGone(stream_id: string): Effect {
+  const message: SharedStreamNews = { type: 'workspace_gone' };
+  return { effect: 'tell', to: { kind: 'stream', id: stream_id }, message };
 }
 
 function tellAccount(id: string, message: MembershipNews | HoldNews): Effect {

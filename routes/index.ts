@@ -26,6 +26,7 @@ import { OPERATOR_ROUTES } from './operator.js';
 import { ASSET_ROUTES } from './pages/assets.js';
 import { PERSONAL_ACCESS_TOKEN_ROUTES } from './personal_access_tokens.js';
 import type { Route } from './route.js';
+import { SOURCE_ROUTES } from './sources.js';
 import { STAFF_CLIENT_ROUTES } from './staff_clients.js';
 import { STAFF_GRANT_ROUTES } from './staff_grants.js';
 import { STREAM_ROUTES } from './streams.js';
@@ -44,6 +45,7 @@ export const ROUTES: Record<'public' | 'device' | 'operator', readonly Route[]> 
     ...ENDPOINT_ROUTES,
     ...DEVICE_MANAGEMENT_ROUTES,
     ...DEVICE_SESSION_ROUTES,
+    ...SOURCE_ROUTES,
     ...STREAM_ROUTES,
     ...METADATA_ROUTES,
     ...REGISTRATION_ROUTES,

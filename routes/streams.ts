@@ -1,23 +1,43 @@
-import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
-import type { Chunk, ListedChunk, Stream, StreamMessage } from '../actors/stream.js';
+import {
+  type Chunk,
+  type ListedChunk,
+  STREAMS,
+  type Stream,
+  type StreamMessage,
+  streamListOf,
+} from '../actors/stream.js';
+import type { ListedStream, WorkspaceMessage } from '../actors/workspace.js';
 import { blobKey } from '../src/blobs/blob_keys.js';
+import { drawId } from '../src/draw.js';
+import { CLOSED } from '../src/runtime/activation.js';
 import type { Services } from '../src/services.js';
-import { partitionOfId, streamOfChunk } from '../src/vocabulary/ids.js';
+import { partitionOfId } from '../src/vocabulary/ids.js';
+import { LIMITS } from '../src/vocabulary/limits.js';
 import { isRefusal, type Refusal, refuse } from '../src/vocabulary/refusals.js';
-import { readRange } from './byte_range.js';
+import { sendAudio } from './audio_download.js';
+import { INTENT_FIELDS, intend, intentForm, uploadChunk } from './chunk_upload.js';
 import { listCursor, type Position, pageOf } from './cursors.js';
-import { listLimit } from './forms.js';
+import { listLimit, timestamp, trimmedText, uuid, whole } from './forms.js';
 import type { Principal } from './principal.js';
 import { accountRoute, type Route } from './route.js';
+import { ownSource } from './sources.js';
+import {
+  askTelling,
+  NO_CHUNK,
+  READS_STREAMS,
+  readableChunk,
+  readableStream,
+  WRITES_STREAMS,
+  writableChunk,
+  writableStream,
+} from './stream_access.js';
+import { askWorkspace } from './workspace_calls.js';
 
 /** The account's side of streams and their audio. Choices: "Account side". */
 
-const NO_STREAM = refuse('NOT_FOUND', 'There is no such stream.');
-const NO_CHUNK = refuse('NOT_FOUND', 'There is no such chunk.');
-/** A client that takes no byte for so long (twice that, when the last write began before) is cut: it holds a file. */
-const UNREAD_MAX_MS = 10_000;
-export const READS_STREAMS = ['audio:read', 'turns:read'] as const;
+const title = trimmedText(LIMITS.stream_title_chars_max).nullable();
+const paging = { limit: listLimit, cursor: listCursor };
 
 export const STREAM_ROUTES: readonly Route[] = [
   accountRoute({
@@ -25,8 +45,23 @@ export const STREAM_ROUTES: readonly Route[] = [
     path: '/audio/streams',
     credential: 'account',
     permission: READS_STREAMS,
-    query: z.object({ limit: listLimit, cursor: listCursor }),
-    handler: async ({ services, who, query }) => listStreams(services, who.account_id, query),
+    query: z
+      .object({ ...paging, source_id: uuid.optional(), workspace_id: uuid.optional() })
+      .refine(({ source_id, workspace_id }) => source_id === undefined || workspace_id === undefined, {
+        path: ['workspace_id'],
+        message: 'must not be combined with source_id',
+      }),
+    handler: async ({ services, who, query }) => listStreams(services, who, query),
+  }),
+
+  accountRoute({
+    method: 'POST',
+    path: '/audio/streams',
+    credential: 'account',
+    permission: WRITES_STREAMS,
+    status: 201,
+    body: z.object({ source_id: uuid, captured_at: timestamp, title: title.default(null) }),
+    handler: ({ services, who, body }) => registerStream(services, who, body),
   }),
 
   accountRoute({
@@ -35,8 +70,56 @@ export const STREAM_ROUTES: readonly Route[] = [
     credential: 'account',
     permission: READS_STREAMS,
     async handler({ services, who, params }) {
-      const stream = await ownStream(services, who, params.id as string);
+      const stream = await readableStream(services, who, params.id as string);
       return isRefusal(stream) ? stream : streamView(stream);
+    },
+  }),
+
+  accountRoute({
+    method: 'PATCH',
+    path: '/audio/streams/:id',
+    credential: 'account',
+    permission: WRITES_STREAMS,
+    body: z.object({ title }),
+    handler: ({ services, who, params, body }) =>
+      changeStream(services, who, params, (told) => ({ type: 'retitle', title: body.title, ...told })),
+  }),
+
+  accountRoute({
+    method: 'POST',
+    path: '/audio/streams/:id/end',
+    credential: 'account',
+    permission: WRITES_STREAMS,
+    body: z.object({ end_ms: whole({ min: 0 }) }),
+    handler: ({ services, who, params, body }) =>
+      changeStream(services, who, params, (told) => ({ type: 'end', end_ms: body.end_ms, ...told })),
+  }),
+
+  accountRoute({
+    method: 'POST',
+    path: '/audio/streams/:id/chunks/intents',
+    credential: 'account',
+    permission: WRITES_STREAMS,
+    body: intentForm(INTENT_FIELDS),
+    async handler({ services, who, params, body: intent }) {
+      const stream = await writableStream(services, who, params.id as string);
+      if (isRefusal(stream)) return stream;
+      const registered = await intend(services, { stream_id: stream.id, intent, guards: who.guards });
+      if (isRefusal(registered)) return registered;
+      const { chunk_id, source_chunk_ref } = registered.chunk;
+      return { source_chunk_ref, chunk_id, upload_path: `/audio/chunks/${chunk_id}/content` };
+    },
+  }),
+
+  accountRoute({
+    method: 'PUT',
+    path: '/audio/chunks/:id/content',
+    credential: 'account',
+    permission: WRITES_STREAMS,
+    raw: true,
+    async handler({ services, who, params, request, reply }) {
+      const found = await writableChunk(services, who, params.id as string);
+      return uploadChunk(services, found, { request, reply });
     },
   }),
 
@@ -45,9 +128,9 @@ export const STREAM_ROUTES: readonly Route[] = [
     path: '/audio/streams/:id/chunks',
     credential: 'account',
     permission: READS_STREAMS,
-    query: z.object({ limit: listLimit, cursor: listCursor }),
+    query: z.object(paging),
     async handler({ services, who, params, query: { limit, cursor } }) {
-      const stream = await ownStream(services, who, params.id as string);
+      const stream = await readableStream(services, who, params.id as string);
       if (isRefusal(stream)) return stream;
       const after = cursor === undefined ? undefined : { order: cursor.order, id: cursor.member };
       const message: StreamMessage = { type: 'list_chunks', range: { after, limit: limit + 1 } };
@@ -64,53 +147,75 @@ export const STREAM_ROUTES: readonly Route[] = [
     credential: 'account',
     permission: ['audio:read'],
     async handler({ services, who, params, request, reply }) {
-      const home = streamOfChunk(params.id as string);
-      if (home === null) return NO_CHUNK;
-      const message: StreamMessage = { type: 'chunk', number: home.number };
-      const found = await services.runtime.ask<{ chunk: Chunk; stream: Stream }>(
-        { kind: 'stream', id: home.stream_id },
-        message,
-      );
-      if (isRefusal(found)) return found.refused === 'NOT_FOUND' ? NO_CHUNK : found;
-      if (found.stream.account_id !== who.account_id) return NO_CHUNK;
-      const { chunk } = found;
+      const found = await readableChunk(services, who, params.id as string);
+      if (isRefusal(found)) return found;
+      const { chunk, stream } = found;
       if (chunk.status !== 'stored')
         return refuse('CONFLICT', `The chunk's audio is not here: its status is ${chunk.status}.`);
-      const range = readRange(request.headers.range, chunk.size_bytes);
-      if (range === 'unsatisfiable') {
-        reply.header('Content-Range', `bytes */${chunk.size_bytes}`);
-        return refuse('RANGE_NOT_SATISFIABLE', 'The Range lies outside the audio.');
-      }
-      const blob = await services.blobs.open(blobKey(home.stream_id, chunk.chunk_id), range ?? undefined);
-      if (blob === null) return NO_CHUNK;
-      reply.hijack();
-      const { raw } = reply;
-      for (const [name, value] of Object.entries(reply.getHeaders()))
-        if (value !== undefined) raw.setHeader(name, value);
-      raw.setHeader('Content-Type', 'application/octet-stream');
-      raw.setHeader('Accept-Ranges', 'bytes');
-      raw.setHeader('ETag', `"${chunk.sha256}"`);
-      raw.setHeader('X-Content-Type-Options', 'nosniff');
-      if (range !== null) raw.setHeader('Content-Range', `bytes ${range.start}-${range.end}/${chunk.size_bytes}`);
-      raw.setHeader('Content-Length', range === null ? chunk.size_bytes : range.end - range.start + 1);
-      raw.setTimeout(UNREAD_MAX_MS);
-      raw.writeHead(range === null ? 200 : 206);
-      await pipeline(blob.stream, raw).catch(() => {}); // the client went away
-      return reply;
+      const key = blobKey(stream.id, chunk.chunk_id);
+      return sendAudio(
+        { request, reply },
+        {
+          size_bytes: chunk.size_bytes,
+          etag: chunk.sha256,
+          content_type: 'application/octet-stream',
+          open: async (range) => (await services.blobs.open(key, range))?.stream ?? NO_CHUNK,
+        },
+      );
     },
   }),
 ];
 
-/** A page of an account's streams, newest first. */
+/** The source must be there, and still be when the stream is. */
+async function registerStream(
+  services: Services,
+  { account, account_id, guards }: Principal,
+  { source_id, captured_at, title }: { source_id: string; captured_at: string; title: string | null },
+) {
+  const source = await ownSource(services, { account_id, id: source_id });
+  if (isRefusal(source)) return source;
+  const id = drawId({ partition: partitionOfId(account_id), now_ms: services.clock.now() });
+  const message: StreamMessage = {
+    type: 'register',
+    ...{ account_id, workspace_id: account.private_workspace.id, source_id, recorder: null },
+    ...{ captured_at, title, end_ms: null, silent: false },
+  };
+  const open = [...guards, { guard: 'open' as const, id: source_id }];
+  const stream = await services.runtime.ask<Stream>({ kind: 'stream', id }, message, open);
+  if (stream === CLOSED) return ownSource(services, { account_id, id: source_id }); // which now says that it is gone
+  return isRefusal(stream) ? stream : streamView(stream);
+}
+
+async function changeStream(
+  services: Services,
+  who: Principal,
+  params: Record<string, string>,
+  messageOf: (told: { silent: boolean }) => StreamMessage,
+) {
+  const found = await writableStream(services, who, params.id as string);
+  if (isRefusal(found)) return found;
+  const { id: stream_id, source_id } = found;
+  const stream = await askTelling(services, { stream_id, source_id, guards: who.guards }, messageOf);
+  return isRefusal(stream) ? stream : streamView(stream);
+}
+
+type ListQuery = {
+  limit: number;
+  cursor?: Position | undefined;
+  source_id?: string | undefined;
+  workspace_id?: string | undefined;
+};
+
+/** A page of the streams of an account, of one of its sources, or of a workspace that it belongs to; newest first. */
 export async function listStreams(
   services: Services,
-  account_id: string,
-  { limit, cursor }: { limit: number; cursor?: Position | undefined },
+  who: Principal,
+  query: ListQuery,
 ): Promise<{ items: ReturnType<typeof streamView>[]; cursor: string | null } | Refusal> {
-  const place = { account_id, partition: partitionOfId(account_id) };
-  const rows = await services.store.list(place, 'streams', { after: cursor, descending: true, limit: limit + 1 });
-  const page = pageOf(rows, limit);
-  const streams = await Promise.all(page.rows.map(({ member }) => viewStream(services, member)));
+  const rows = await listedStreams(services, who, query);
+  if (isRefusal(rows)) return rows;
+  const page = pageOf(rows, query.limit);
+  const streams = await Promise.all(page.rows.map(({ member }) => readableStream(services, who, member)));
   const failed = streams.filter(isRefusal).find(({ refused }) => refused !== 'NOT_FOUND');
   if (failed !== undefined) return failed;
   return {
@@ -119,16 +224,22 @@ export async function listStreams(
   };
 }
 
-function viewStream({ runtime }: Services, id: string): Promise<Stream | Refusal> {
-  const message: StreamMessage = { type: 'view' };
-  return runtime.ask<Stream>({ kind: 'stream', id }, message);
-}
-
-/** The stream if it is the caller's; one of somebody else does not exist for them. */
-async function ownStream(services: Services, who: Principal, id: string): Promise<Stream | Refusal> {
-  const stream = await viewStream(services, id);
-  if (isRefusal(stream)) return stream;
-  return stream.account_id === who.account_id ? stream : NO_STREAM;
+/** Each of these lists is kept in its order: none is filtered out of a larger one. */
+async function listedStreams(
+  services: Services,
+  { account, account_id }: Principal,
+  { limit, cursor: after, source_id, workspace_id }: ListQuery,
+): Promise<Position[] | Refusal> {
+  const run = { descending: true, limit: limit + 1 };
+  if (workspace_id !== undefined && workspace_id !== account.private_workspace.id) {
+    const behind = after === undefined ? undefined : { order: after.order, id: after.member };
+    const message: WorkspaceMessage = { type: 'list_streams', by: account_id, range: { ...run, after: behind } };
+    const listed = await askWorkspace<{ streams: ListedStream[] }>(services, workspace_id, message);
+    return isRefusal(listed) ? listed : listed.streams.map(({ id, order }) => ({ member: id, order }));
+  }
+  const of = source_id ?? workspace_id;
+  const list = of === undefined ? STREAMS : streamListOf(of);
+  return services.store.list({ account_id, partition: partitionOfId(account_id) }, list, { ...run, after });
 }
 
 function streamView(stream: Stream) {
@@ -138,10 +249,10 @@ function streamView(stream: Stream) {
     workspace_id: stream.workspace_id,
     title: stream.title,
     captured_at: stream.captured_at,
-    clock_uncertainty_ms: stream.clock_uncertainty_ms,
+    clock_uncertainty_ms: stream.recorder?.clock_uncertainty_ms ?? null,
     transcript_revision: stream.transcript_revision,
     created_at: new Date(stream.created_at_ms).toISOString(),
-    source_device_id: stream.device_id,
+    source_device_id: stream.recorder?.device_id ?? null,
     ...(stream.end_ms === null ? {} : { end_ms: stream.end_ms }),
     chunks: stream.chunks,
     stored_chunks: stream.stored_chunks,

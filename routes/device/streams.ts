@@ -9,6 +9,7 @@ import { LIMITS } from '../../src/vocabulary/limits.js';
 import { isRefusal, type Refusal } from '../../src/vocabulary/refusals.js';
 import { timestamp, uuid, whole } from '../forms.js';
 import { deviceRoute, type Route } from '../route.js';
+import { askTelling, goneWorkspace } from '../stream_access.js';
 import { type Bound, boundBy, type Recording } from './bound.js';
 
 /** Streams as their device sees them. References stand in bodies: an offline device queues calls before any answer. */
@@ -28,20 +29,23 @@ export const DEVICE_STREAM_ROUTES: readonly Route[] = [
       end_ms: whole({ min: 0 }).optional(),
     }),
     async handler({ services, who, body }) {
-      const { runtime, clock } = services;
+      const { clock } = services;
       const { binding_epoch: epoch, source_stream_ref, captured_at, clock_uncertainty_ms, end_ms = null } = body;
       const bound = await boundBy(services, who, epoch);
       if (isRefusal(bound)) return bound;
+      const gone = await goneWorkspace(services, bound.terms.workspace_id);
+      if (gone !== null) return gone;
       const new_stream_id = drawId({ partition: partitionOfId(epoch), now_ms: clock.now() });
       const stream_id = await streamOf(services, bound, { epoch, source_stream_ref, new_stream_id });
       if (isRefusal(stream_id)) return stream_id;
       const { account_id, workspace_id, device_id, source_id } = bound.terms;
-      const message: StreamMessage = {
+      const recorder = { device_id, binding_epoch: epoch, source_stream_ref, clock_uncertainty_ms };
+      const registered = { account_id, workspace_id, source_id, recorder, captured_at, title: null, end_ms };
+      const stream = await askTelling(services, { stream_id, source_id, guards: bound.guards }, (told) => ({
         type: 'register',
-        ...{ account_id, workspace_id, source_id, device_id, binding_epoch: epoch },
-        ...{ source_stream_ref, captured_at, clock_uncertainty_ms, end_ms },
-      };
-      const stream = await runtime.ask<Stream>({ kind: 'stream', id: stream_id }, message, bound.guards);
+        ...registered,
+        ...told,
+      }));
       return isRefusal(stream) ? stream : deviceStreamView(stream);
     },
   }),
@@ -55,8 +59,13 @@ export const DEVICE_STREAM_ROUTES: readonly Route[] = [
     async handler({ services, who, body: { source_stream_ref, end_ms, binding_epoch: epoch } }) {
       const found = await deviceStream(services, who, { epoch, source_stream_ref });
       if (isRefusal(found)) return found;
-      const message: StreamMessage = { type: 'end', end_ms };
-      const stream = await services.runtime.ask<Stream>({ kind: 'stream', id: found.stream_id }, message, found.guards);
+      const { stream_id, guards } = found;
+      const { source_id } = found.terms;
+      const stream = await askTelling(services, { stream_id, source_id, guards }, (told) => ({
+        type: 'end',
+        end_ms,
+        ...told,
+      }));
       return isRefusal(stream) ? stream : deviceStreamView(stream);
     },
   }),
@@ -107,16 +116,17 @@ async function streamOf(
 
 /** The Device stream of the interface. */
 function deviceStreamView(stream: Stream) {
+  const { recorder } = stream;
   return {
     id: stream.id,
     owner_user_id: stream.account_id,
-    source_stream_ref: stream.source_stream_ref,
+    source_stream_ref: recorder?.source_stream_ref,
     captured_at: stream.captured_at,
-    clock_uncertainty_ms: stream.clock_uncertainty_ms,
+    clock_uncertainty_ms: recorder?.clock_uncertainty_ms,
     transcript_revision: stream.transcript_revision,
     created_at: new Date(stream.created_at_ms).toISOString(),
-    source_device_id: stream.device_id,
-    binding_epoch: stream.binding_epoch,
+    source_device_id: recorder?.device_id,
+    binding_epoch: recorder?.binding_epoch,
     ...(stream.end_ms === null ? {} : { end_ms: stream.end_ms }),
   };
 }

@@ -19,7 +19,8 @@ import {
 import { eventType, listEvents } from '../events.js';
 import { uuid, whole } from '../forms.js';
 import type { Principal } from '../principal.js';
-import { listStreams, READS_STREAMS } from '../streams.js';
+import { READS_STREAMS } from '../stream_access.js';
+import { listStreams } from '../streams.js';
 
 /** Who calls a tool. */
 export type Caller = { services: Services; who: Principal; request_id: string };
@@ -92,7 +93,7 @@ export const TOOLS: readonly Tool[] = [
     description: 'The recordings of the account, newest first, without their audio.',
     permissions: READS_STREAMS,
     input: z.strictObject({ limit: list_limit, cursor: list_cursor }),
-    handler: ({ services, who }, input) => listStreams(services, who.account_id, input),
+    handler: ({ services, who }, input) => listStreams(services, who, input),
   }),
 
   tool({

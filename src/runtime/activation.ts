@@ -6,6 +6,7 @@ import {
   type Commit,
   type FactRow,
   type Fence,
+  type Guard,
   NO_FENCE,
   type Place,
   StoreUnavailable,
@@ -49,6 +50,9 @@ const PARKED = refuse('INTERNAL', 'This entity is out of service.');
 const BUG = refuse('INTERNAL', 'Something went wrong on our side.');
 /** The commit came too late for the credential that it was made for. */
 export const LIFE_ENDED = refuse('UNAUTHORIZED', 'The credential has ended.');
+
+/** What was open when the asker looked is closed by now; looking again tells what that means. */
+export const CLOSED = refuse('UNAVAILABLE', 'Something changed in between; try again.', { retry_after_s: 1 });
 
 /** One entity in memory: a bounded mailbox, and turns that decide a batch and save it with one commit. */
 export class Activation {
@@ -230,8 +234,7 @@ export class Activation {
           const owner = folded.guards[verdict.index];
           if (owner === undefined) throw new Error(`no guard ${verdict.index}`);
           const stopped = batch[owner.index] as Waiting;
-          const reply = owner.guard.guard === 'life' ? refused(LIFE_ENDED) : ALREADY;
-          answer(stopped, reply);
+          answer(stopped, GUARDED[owner.guard.guard]);
           batch = batch.filter((waiting) => waiting !== stopped);
           break;
         }
@@ -443,6 +446,12 @@ export class Activation {
 }
 
 const ALREADY: Answer = { outcome: 'already', reply: null, settled: null };
+/** What an asker hears whose commit met a guard that no longer holds. */
+const GUARDED: Record<Guard['guard'], Answer> = {
+  life: refused(LIFE_ENDED),
+  reminder: ALREADY,
+  open: refused(CLOSED),
+};
 
 export function refused(refusal: Refusal): Answer {
   return { outcome: 'refused', reply: refusal, settled: null };

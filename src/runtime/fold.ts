@@ -66,7 +66,7 @@ export function fold(input: FoldInput): Fold {
     changed: false,
     vanishes: false,
   };
-  const moved = new Set<string>(); // lives and reminders that this batch moves: guards look at them as they were before
+  const moved = new Set<string>(); // lives, reminders and closings that this batch moves: guards look at them as they were before
   for (const [index, incoming] of batch.entries()) {
     const { message, source } = incoming;
     if (guardsOf(source).some((guard) => moved.has(guardedBy(guard)))) return result;
@@ -114,6 +114,7 @@ export function fold(input: FoldInput): Fold {
     for (const effect of effects) facts.apply(effect);
     for (const write of writes) {
       if (write.write === 'raise') moved.add(`life ${write.account_id} ${write.life}`);
+      if (write.write === 'close') moved.add(`open ${write.id}`);
       if (write.write === 'remind' || write.write === 'forget') moved.add(`reminder ${write.member}`);
     }
     result.writes.push(...writes);
@@ -136,7 +137,16 @@ function guardsOf(source: Source): Guard[] {
 }
 
 function guardedBy(guard: Guard): string {
-  return guard.guard === 'life' ? `life ${guard.account_id} ${guard.life}` : `reminder ${guard.member}`;
+  switch (guard.guard) {
+    case 'life':
+      return `life ${guard.account_id} ${guard.life}`;
+    case 'reminder':
+      return `reminder ${guard.member}`;
+    case 'open':
+      return `open ${guard.id}`;
+    default:
+      return unreachable(guard);
+  }
 }
 
 /** `tells` takes those of the decision at hand; `tells_before` counts those of the batch before it. */
@@ -204,6 +214,10 @@ function writeOf(effect: Exclude<Effect, { effect: 'vanish' }>, context: WriteCo
       return { write: 'delist', account_id: effect.account_id, list: effect.list, member: effect.member };
     case 'raise':
       return { write: 'raise', account_id: effect.account_id, life: effect.life };
+    case 'close':
+      return { write: 'close', id: effect.id };
+    case 'forget_closed':
+      return { write: 'forget_closed', id: effect.id };
     case 'drop_log':
       return { write: 'drop_log', account_id: effect.account_id };
     case 'subscribe':

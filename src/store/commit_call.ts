@@ -1,3 +1,4 @@
+import { unreachable } from '../vocabulary/refusals.js';
 import { keysOf } from './partitions.js';
 import type { Commit, Guard, Verdict, Write } from './store.js';
 import { CLOSED_FIELD, ENDPOINT_FIELD, SUBSCRIPTIONS_VERSION, Subscribers } from './subscriptions.js';
@@ -6,6 +7,8 @@ import { CLOSED_FIELD, ENDPOINT_FIELD, SUBSCRIPTIONS_VERSION, Subscribers } from
 const ENDED_HEADER_MS = 30 * 24 * 3_600_000;
 /** Longer than an entity that is not used stays in memory: none there may find its header gone. */
 const VANISHED_HEADER_MS = 20 * 60_000;
+/** Among the lives of an id that is no account's; it is raised once. */
+const CLOSED_LIFE = 'closed';
 /** Code, key, field and value. */
 const GUARD_ARGS = 4;
 
@@ -45,9 +48,16 @@ export function commitCall(
 }
 
 function guardArgs(guard: Guard, names: ReturnType<typeof keysOf>, key: (name: string) => number): (string | number)[] {
-  return guard.guard === 'life'
-    ? ['L', key(names.lives(guard.account_id)), guard.life, guard.value]
-    : ['R', key(names.reminders), guard.member, guard.at_ms];
+  switch (guard.guard) {
+    case 'life':
+      return ['L', key(names.lives(guard.account_id)), guard.life, guard.value];
+    case 'reminder':
+      return ['R', key(names.reminders), guard.member, guard.at_ms];
+    case 'open':
+      return ['L', key(names.lives(guard.id)), CLOSED_LIFE, 0];
+    default:
+      return unreachable(guard);
+  }
 }
 
 function writeArgs(
@@ -97,6 +107,10 @@ function writeArgs(
       return ['z', key(names.list(write.account_id, write.list)), write.member];
     case 'raise':
       return ['N', key(names.lives(write.account_id)), write.life];
+    case 'close':
+      return ['N', key(names.lives(write.id)), CLOSED_LIFE];
+    case 'forget_closed':
+      return ['D', key(names.lives(write.id))];
     case 'drop_log':
       return [
         ...['D', key(names.log(write.account_id)), 'D', key(names.logHead(write.account_id))],

@@ -14,7 +14,9 @@ export type Place = { address: Address; partition: number };
 /** What must still hold when a commit arrives. */
 export type Guard =
   | { guard: 'life'; account_id: string; life: string; value: number }
-  | { guard: 'reminder'; member: string; at_ms: number };
+  | { guard: 'reminder'; member: string; at_ms: number }
+  /** Of an id of the same partition: that nobody has closed it. */
+  | { guard: 'open'; id: string };
 
 export type Write =
   | { write: 'put_record'; collection: string; id: string; value: Uint8Array; order?: number }
@@ -28,6 +30,8 @@ export type Write =
   | { write: 'enlist'; account_id: string; list: string; member: string; order: number }
   | { write: 'delist'; account_id: string; list: string; member: string }
   | { write: 'raise'; account_id: string; life: string }
+  | { write: 'close'; id: string }
+  | { write: 'forget_closed'; id: string }
   | { write: 'drop_log'; account_id: string }
   | { write: 'subscribe'; account_id: string; endpoint_id: string; subscription: Subscription }
   | { write: 'unsubscribe'; account_id: string; endpoint_id: string }

@@ -43,6 +43,17 @@ export function streamOfChunk(chunk_id: string): { stream_id: string; number: nu
   return part === null ? null : { stream_id: part.owner_id, number: part.number };
 }
 
+/**
+ * The id of a stream's signal: it follows from the signal's ref, by whose digest (at least nine bytes) it is known, so
+ * that a repeat finds what it repeats. Its time is the stream's.
+ */
+export function signalId(stream_id: string, digest: Uint8Array): string {
+  const hex = Buffer.from(digest.subarray(0, 9)).toString('hex');
+  const variant = (0x8 | (Number.parseInt(hex.slice(3, 4), 16) & 0x3)).toString(16);
+  const time_and_random = `${stream_id.slice(0, 14)}7${hex.slice(0, 3)}-${variant}${hex.slice(4, 7)}`;
+  return `${time_and_random}-${hex.slice(7, 17)}${stream_id.slice(34)}`;
+}
+
 /** The id of an account's private workspace; `number` counts from 1, and each that the account gets has its own. */
 export function privateWorkspaceId(account_id: string, number: number): string {
   return partId(account_id, number);

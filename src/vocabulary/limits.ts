@@ -49,6 +49,7 @@ export const LIMITS = {
   workspace_members_max: 200, // ours: members and invitations of one workspace together
   invitations_per_day_max: 200, // ours: of one workspace, so that nobody mails the world by inviting and withdrawing
   invitations_window_ms: DAY_MS,
+  streams_shed_max: 100, // ours: streams that a deleted workspace tells of its end in one turn
   retention_days_max: 36_500, // ours
 
   installation_label_chars_max: 80, // Limits
@@ -128,6 +129,25 @@ export const LIMITS = {
   chunk_status_refs_max: 100, // choices
   audio_sweep_every_ms: DAY_MS, // ours: each partition's bytes are held against its chunks so often
   audio_orphan_age_ms: HOUR_MS, // ours: longer than any upload, so that none is taken before it is said to be stored
+
+  source_name_chars_max: 80, // as K-001: 1 to 80
+  sources_per_account_max: 1_000, // ours: as many as devices
+  stream_title_chars_max: 200, // ours
+
+  signals_per_request_max: 500, // Limits
+  signal_payload_bytes_max: 8_192, // Limits
+  signal_ref_chars_max: 128, // ours
+  signal_type_chars_max: 128, // ours
+  signals_body_bytes_max: 8 * 1024 * 1024, // choices: Account side
+  signals_per_stream_max: 100_000, // ours: more than one a second for a day
+  signal_bytes_per_stream_max: 256 * 1024 * 1024, // ours: payloads of one stream, which lie in Redis
+  signals_scanned_max: 4_000, // ours: looked at for one page; a rare type gets a short page and its cursor
+  signals_staged_bytes_max: 128 * 1024, // ours: payloads written by one commit, see actors/signals.ts
+  signals_staged_requests_max: 8, // ours: of one stream at once
+  signals_staged_ms: 10 * MINUTE_MS, // ours: what a request that broke off has staged is swept after this
+
+  joined_chunks_max: 20_000, // ours: chunks of one joined file, two and a half days of ten seconds each
+  joined_bytes_max: 0xffff_ffff, // a RIFF file counts its bytes in 32 bits
   media_name_chars_max: 64, // ours: codec, container
 
   json_body_bytes_max: 64 * 1024, // ours: REST bodies

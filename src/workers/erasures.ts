@@ -7,6 +7,8 @@ import { browserSessionList } from '../../actors/browser_session.js';
 import { ENDPOINTS } from '../../actors/endpoint_state.js';
 import type { EraseMessage } from '../../actors/erase.js';
 import { grantList } from '../../actors/grant.js';
+import { DELETED_SOURCES, SOURCES } from '../../actors/source.js';
+import { STREAMS } from '../../actors/stream.js';
 import { streamFolder } from '../blobs/blob_keys.js';
 import type { BlobStore } from '../blobs/blob_store.js';
 import type { Metrics } from '../runtime/metrics.js';
@@ -14,13 +16,16 @@ import type { Runtime } from '../runtime/runtime.js';
 import { decodeStored } from '../store/codec.js';
 import { type Queued, type Store, StoreUnavailable } from '../store/store.js';
 import { PARTITIONS, partitionOfId } from '../vocabulary/ids.js';
-import { isRefusal, type Refusal } from '../vocabulary/refusals.js';
+import { isRefusal, type Refusal, unreachable } from '../vocabulary/refusals.js';
 import { Looks } from './looks.js';
 
 const LOOK_EVERY_MS = 15_000;
 /** Another process takes the work over after this; both at once would do no harm. */
 const LEASE_MS = 120_000;
+/** Leased at once, of one partition. */
 const PER_PARTITION_MAX = 10;
+/** Done between two rewrites of the disk, within their leases. */
+const PER_LOOK_MAX = 1_000;
 /** Of one list, between two notes of how far it has come. */
 const STEP_MAX = 20;
 /** After each entity it rests for so many times as long as that took: erasing is in no hurry, and others are. */
@@ -41,8 +46,8 @@ type Parts = {
 export type ErasureView = { account_id: string; began_at: string; removed: Record<string, number>; in_hand: boolean };
 
 /**
- * Removes what lies with erased accounts, in small steps that may be repeated: whatever was cut off goes on where the
- * lists say. Nothing of it is on a person's path, so it takes its time.
+ * Removes what lies with erased accounts, and the streams of deleted workspaces, in small steps that may be repeated:
+ * whatever was cut off goes on where the lists say. Nothing of it is on a person's path, so it takes its time.
  */
 export class ErasureWorker {
   readonly #parts: Parts;
@@ -73,7 +78,8 @@ export class ErasureWorker {
     const found: ErasureView[] = [];
     for (let partition = 0; partition < PARTITIONS; partition++) {
       for (const job of await this.#parts.store.listQueued({ partition, queue: 'jobs' })) {
-        const { account_id } = decodeStored(job.content) as Job;
+        const { job: what, account_id } = decodeStored(job.content) as Job;
+        if (what !== 'erase_account') continue;
         const account = await this.#account(account_id);
         if (account?.phase.status !== 'erasing') continue;
         const { began_at_ms, removed } = account.phase;
@@ -89,17 +95,19 @@ export class ErasureWorker {
     const done: { partition: number; id: string }[] = [];
     try {
       for (let partition = 0; partition < PARTITIONS && !this.#stopped; partition++) {
-        const now_ms = now();
-        const due = { now_ms, again_ms: now_ms + LEASE_MS, limit: PER_PARTITION_MAX };
-        for (const job of await store.lease({ partition, queue: 'jobs' }, due)) {
-          if (await this.#do(job)) done.push({ partition, id: job.id });
+        for (let left = true; left && !this.#stopped && done.length < PER_LOOK_MAX; ) {
+          const now_ms = now();
+          const due = { now_ms, again_ms: now_ms + LEASE_MS, limit: PER_PARTITION_MAX };
+          const jobs = await store.lease({ partition, queue: 'jobs' }, due);
+          for (const job of jobs) if (await this.#do(job)) done.push({ partition, id: job.id });
+          left = jobs.length === PER_PARTITION_MAX;
         }
       }
       if (done.length === 0) return;
       // A job stays until its traces are gone from the disk as well. One rewrite does for all of them.
       if (!(await rewriteDisk(() => this.#stopped))) return;
       for (const { partition, id } of done) await store.removeQueued({ partition, queue: 'jobs' }, id);
-      log.info({ accounts: done.length }, 'accounts were erased');
+      log.info({ jobs: done.length }, 'what accounts and workspaces left behind was erased');
     } catch (error) {
       if (!(error instanceof StoreUnavailable))
         log.error({ err: error }, 'erasures could not be brought to an end yet');
@@ -109,11 +117,19 @@ export class ErasureWorker {
   /** Whether it is done. What is cut off comes again when its lease is over. */
   async #do({ id, content }: Queued): Promise<boolean> {
     const { log, metrics } = this.#parts;
-    const { account_id } = decodeStored(content) as Job;
+    const job = decodeStored(content) as Job;
     this.#in_hand.add(id);
     metrics.erasures.inc();
     try {
-      return await this.#erase(account_id);
+      switch (job.job) {
+        case 'erase_account':
+          return await this.#erase(job.account_id);
+        case 'erase_stream':
+          await this.#eraseStream(job);
+          return true;
+        default:
+          return unreachable(job);
+      }
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) log.error({ err: error }, 'an erasure was cut off; it goes on later');
       return false;
@@ -134,8 +150,9 @@ export class ErasureWorker {
       if (!left) break;
     }
     await this.#eraseList(account_id, { list: ENDPOINTS, kind: 'endpoint' });
-    await this.#eraseList(account_id, { list: 'streams', kind: 'stream' });
-    await this.#eraseList(account_id, { list: 'sources', kind: 'source' });
+    await this.#eraseList(account_id, { list: STREAMS, kind: 'stream' });
+    await this.#eraseList(account_id, { list: SOURCES, kind: 'source' });
+    await this.#eraseList(account_id, { list: DELETED_SOURCES, kind: 'source' });
     await this.#eraseList(account_id, { list: BINDINGS, kind: 'binding' });
     for (let life = 0; life < lives.app_sessions; life++)
       await this.#eraseList(account_id, { list: appSessionList(life), kind: 'app_session' });
@@ -162,6 +179,12 @@ export class ErasureWorker {
       }
       await this.#ask(account_id, { type: 'erasure_progress', removed: { [kind]: members.length } });
     }
+  }
+
+  async #eraseStream({ stream_id, account_id }: Extract<Job, { job: 'erase_stream' }>): Promise<void> {
+    const began = performance.now();
+    await this.#eraseOne({ kind: 'stream', id: stream_id }, { type: 'erase', account_id, list: STREAMS });
+    await rest((performance.now() - began) * REST_FACTOR);
   }
 
   async #eraseOne(address: { kind: string; id: string }, message: EraseMessage): Promise<void> {

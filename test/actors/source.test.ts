@@ -1,11 +1,18 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { type SourceMessage, source } from '../../actors/source.js';
+import type { Effect } from '../../actors/actor.js';
+import { type KeptSource, type Source, type SourceMessage, source } from '../../actors/source.js';
 import { isRefusal } from '../../src/vocabulary/refusals.js';
 import { anyPlay, checkPlays, decideRows, Played, START_MS } from '../fixtures/deciding.js';
 
 const create: SourceMessage = { type: 'create', account_id: 'a', device_id: 'd' };
-const made = { account_id: 'a', device_id: 'd', created_at_ms: START_MS };
+const made: KeptSource = { status: 'kept', account_id: 'a', device_id: 'd', name: null, created_at_ms: START_MS };
+const gone: Source = { status: 'deleted', account_id: 'a' };
+const DONE = { done: true } as const;
+const told = (type: 'source.updated' | 'source.deleted', data?: Record<string, unknown>): Effect => ({
+  ...{ effect: 'event', account_id: 'a', type, resource_id: 's' },
+  ...(data === undefined ? {} : { data }),
+});
 
 t.test('a source is created once, with one event, and is listed', async (t) => {
   decideRows(t, { kind: source, self: 's' }, [
@@ -36,6 +43,7 @@ t.test('a source is created once, with one event, and is listed', async (t) => {
       reply: { done: true } as const,
       next: null,
       effects: [
+        { effect: 'forget_closed', id: 's' } as const,
         { effect: 'delist', account_id: 'a', list: 'sources', member: 's' } as const,
         { effect: 'vanish' } as const,
       ],
@@ -50,4 +58,55 @@ t.test('a source is created once, with one event, and is listed', async (t) => {
     }
     if (played.effects.length > 2) throw new Error('created twice');
   });
+});
+
+t.test('K-001 K-002 a source is renamed, and deleted with a last word', async (t) => {
+  const rename = (name: string | null, account_id = 'a'): SourceMessage => ({ type: 'rename', account_id, name });
+  const remove: SourceMessage = { type: 'delete', account_id: 'a' };
+  const of_app: KeptSource = { ...made, device_id: null, name: 'Desk' };
+  const last: Effect[] = [
+    { effect: 'close', id: 's' },
+    told('source.deleted'),
+    { effect: 'delist', account_id: 'a', list: 'sources', member: 's' },
+    { effect: 'enlist', account_id: 'a', list: 'deleted_sources', member: 's', order: START_MS },
+  ];
+  const forget = { type: 'source_deleted', source_id: 's', device_id: 'd' };
+  decideRows(t, { kind: source, self: 's' }, [
+    { says: 'none to rename', state: null, message: rename('Desk'), reply: { refused: 'NOT_FOUND' } },
+    { says: "somebody else's", state: made, message: rename('Desk', 'b'), reply: { refused: 'NOT_FOUND' } },
+    {
+      says: 'renamed',
+      state: made,
+      message: rename('Desk'),
+      reply: { ...made, name: 'Desk' },
+      next: { ...made, name: 'Desk' },
+      effects: [told('source.updated', { changed_fields: ['name'] })],
+    },
+    { says: 'the same name', state: of_app, message: rename('Desk'), reply: of_app },
+    {
+      says: "somebody else's to delete",
+      state: made,
+      message: { ...remove, account_id: 'b' },
+      reply: { refused: 'NOT_FOUND' },
+    },
+    { says: "an app's, deleted", state: of_app, message: remove, reply: DONE, next: gone, effects: last },
+    {
+      says: "a recorder's, deleted: its account forgets it",
+      state: made,
+      message: remove,
+      reply: DONE,
+      next: gone,
+      effects: [...last, { effect: 'tell', to: { kind: 'account', id: 'a' }, message: forget }],
+    },
+    { says: 'deleted again', state: gone, message: remove, reply: { refused: 'NOT_FOUND' } },
+    { says: 'renamed after it', state: gone, message: rename('Desk'), reply: { refused: 'NOT_FOUND' } },
+    { says: 'made again', state: gone, message: create, reply: gone },
+    { says: 'viewed', state: gone, message: { type: 'view' }, reply: gone },
+  ]);
+  const upcast = source.upcast?.[1] as (old: unknown) => Source;
+  t.strictSame(
+    upcast({ account_id: 'a', device_id: 'd', created_at_ms: START_MS }),
+    made,
+    'one that was stored before',
+  );
 });

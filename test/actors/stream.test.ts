@@ -25,19 +25,19 @@ const registered = {
   account_id: 'a',
   workspace_id: 'w',
   source_id: 's',
-  device_id: 'd',
-  binding_epoch: 'e',
-  source_stream_ref: 'r',
+  recorder: { device_id: 'd', binding_epoch: 'e', source_stream_ref: 'r', clock_uncertainty_ms: 12 },
   captured_at: '2026-01-31T08:29:00.000Z',
-  clock_uncertainty_ms: 12,
+  title: null,
 };
-const register = (end_ms: number | null = null): StreamMessage => ({ type: 'register', ...registered, end_ms });
+const register = (end_ms: number | null = null, silent = false): StreamMessage => ({
+  ...{ type: 'register', ...registered, end_ms, silent },
+});
 const fresh: Stream = {
+  status: 'kept',
   ...registered,
   id: ID,
   end_ms: null,
   transcript_revision: 0,
-  title: null,
   created_at_ms: START_MS,
   chunks: 0,
   stored_chunks: 0,
@@ -87,7 +87,19 @@ const expireAt = (at_ms: number): Effect => ({
   message: { type: 'expire_intents' },
 });
 const stored = (number: number): StreamMessage => ({ type: 'stored', number, upload_started_at_ms: START_MS - 9 });
-const end = (end_ms: number): StreamMessage => ({ type: 'end', end_ms });
+const end = (end_ms: number, silent = false): StreamMessage => ({ type: 'end', end_ms, silent });
+const DONE = { done: true } as const;
+const SHARED = makeId({ partition: 9, now_ms: START_MS, random: new Uint8Array(5) });
+/** In a shared workspace. */
+const shared: Stream = { ...fresh, workspace_id: SHARED };
+const going: Stream = { ...shared, status: 'going' };
+const toWorkspace = (message: unknown): Effect => ({ effect: 'tell', to: { kind: 'workspace', id: SHARED }, message });
+const on = (effect: 'enlist' | 'delist', ...lists: string[]): Effect[] =>
+  lists.map((list) =>
+    effect === 'enlist'
+      ? { effect, account_id: 'a', list, member: ID, order: START_MS }
+      : { effect, account_id: 'a', list, member: ID },
+  );
 
 /** A stream as one chunk's intent leaves it, and its records. */
 const one_open: Stream = { ...fresh, chunks: 1, open: [{ number: 1, end_ms: 1_000, asked_at_ms: START_MS }] };
@@ -109,7 +121,26 @@ t.test('H-009 H-010 H-014 a stream is registered once', async (t) => {
       next: fresh,
       effects: [
         { effect: 'event', account_id: 'a', type: 'stream.created', resource_id: ID, data: { source_id: 's' } },
-        { effect: 'enlist', account_id: 'a', list: 'streams', member: ID, order: START_MS },
+        ...on('enlist', 'streams', 'streams:s', 'streams:w'),
+      ],
+    },
+    {
+      says: 'registered, when its source is deleted',
+      state: null,
+      message: register(null, true),
+      reply: fresh,
+      next: fresh,
+      effects: on('enlist', 'streams', 'streams:s', 'streams:w'),
+    },
+    {
+      says: 'registered in a shared workspace, which hears of it',
+      state: null,
+      message: { ...register(null, true), workspace_id: SHARED } as StreamMessage,
+      reply: shared,
+      next: shared,
+      effects: [
+        ...on('enlist', 'streams', 'streams:s'),
+        toWorkspace({ type: 'stream_registered', stream_id: ID, account_id: 'a', registered_at_ms: START_MS }),
       ],
     },
     { says: 'again', state: fresh, now_ms: START_MS + 1, message: register(), reply: fresh },
@@ -133,6 +164,77 @@ t.test('H-009 H-010 H-014 a stream is registered once', async (t) => {
       reply: { refused: 'NOT_FOUND' as const },
     })),
   ]);
+});
+
+t.test('H-037 K-003 a title is told when it changes, and nothing of a deleted source', async (t) => {
+  const retitle = (title: string | null, silent = false): StreamMessage => ({ type: 'retitle', title, silent });
+  const titled: Stream = { ...fresh, title: 'One' };
+  const updated: Effect = {
+    effect: 'event',
+    account_id: 'a',
+    type: 'stream.updated',
+    resource_id: ID,
+    data: { changed_fields: ['title'], source_id: 's' },
+  };
+  decideRows(t, kind, [
+    { says: 'none', state: null, message: retitle('One'), reply: { refused: 'NOT_FOUND' } },
+    { says: 'set', state: fresh, message: retitle('One'), reply: titled, next: titled, effects: [updated] },
+    { says: 'the same', state: titled, message: retitle('One'), reply: titled },
+    { says: 'taken away', state: titled, message: retitle(null), reply: fresh, next: fresh, effects: [updated] },
+    { says: 'silently', state: fresh, message: retitle('One', true), reply: titled, next: titled },
+    { says: 'an end, silently', state: fresh, message: end(1_000, true), reply: ended, next: ended },
+  ]);
+});
+
+t.test('a stream goes with its workspace: from then on it is not there', async (t) => {
+  const gone: StreamMessage = { type: 'workspace_gone' };
+  decideRows(t, kind, [
+    { says: 'unknown', state: null, message: gone, reply: DONE },
+    {
+      says: 'goes',
+      state: shared,
+      message: gone,
+      reply: DONE,
+      next: going,
+      effects: [
+        { effect: 'close', id: ID },
+        {
+          effect: 'job',
+          job_id: `erase_stream:${ID}`,
+          job: { job: 'erase_stream', stream_id: ID, account_id: 'a' },
+        },
+      ],
+    },
+    { says: 'again', state: going, message: gone, reply: DONE },
+    ...[register(), { type: 'view' } as const, end(1), intend(), stored(1)].map((message) => ({
+      says: `going: ${message.type}`,
+      state: going,
+      message,
+      reply: { refused: 'NOT_FOUND' as const },
+    })),
+    {
+      says: 'erased: it leaves every list, and tells the workspace',
+      state: going,
+      message: { type: 'erase', account_id: 'a', list: 'streams' },
+      reply: DONE,
+      next: null,
+      effects: [
+        ...['chunks', 'refs', 'sequences'].map((collection): Effect => ({ effect: 'drop_all', collection })),
+        { effect: 'forget', name: 'expire_intents' },
+        { effect: 'forget_closed', id: ID },
+        ...on('delist', 'streams:s'),
+        toWorkspace({ type: 'stream_erased', stream_id: ID }),
+        ...on('delist', 'streams'),
+        { effect: 'vanish' },
+      ],
+    },
+  ]);
+});
+
+t.test('a stream that was stored before there were streams of apps', async (t) => {
+  const { status: _, recorder, ...rest } = fresh;
+  const upcast = stream.upcast?.[1] as (old: unknown) => Stream;
+  t.strictSame(upcast({ ...rest, ...recorder }), fresh);
 });
 
 t.test('H-021 the end of a stream is set once, and not before a chunk', async (t) => {
@@ -738,12 +840,13 @@ t.test('a stream answers every message in every state, and lists all chunks in t
 
 t.test('an erased stream leaves no records, no reminder and no place on the list', async (t) => {
   const message: StreamMessage = { type: 'erase', account_id: 'a', list: 'streams' };
-  const effects: Effect[] = [
+  const effects = (lists: string[]): Effect[] => [
     { effect: 'drop_all', collection: 'chunks' },
     { effect: 'drop_all', collection: 'refs' },
     { effect: 'drop_all', collection: 'sequences' },
     { effect: 'forget', name: 'expire_intents' },
-    { effect: 'delist', account_id: 'a', list: 'streams', member: ID },
+    { effect: 'forget_closed', id: ID },
+    ...on('delist', ...lists),
     { effect: 'vanish' },
   ];
   decideRows(
@@ -755,7 +858,7 @@ t.test('an erased stream leaves no records, no reminder and no place on the list
       message,
       reply: { done: true },
       next: null,
-      effects,
+      effects: effects(state === null ? ['streams'] : ['streams:s', 'streams:w', 'streams']),
     })),
   );
 });

@@ -54,6 +54,12 @@ const tellEmail = (id: string, message: unknown): Effect => ({ effect: 'tell', t
 const changed = (to: string, role: Member['role'], changed_fields: string[] = [], name = 'Team'): Effect =>
   tell(to, { type: 'workspace_changed', workspace_id: 'w', name, role, changed_fields });
 const left = (to: string): Effect => tell(to, { type: 'left', workspace_id: 'w' });
+const shedding = (erased: boolean): Effect => ({
+  effect: 'remind',
+  name: 'shed_streams',
+  at_ms: START_MS,
+  message: { type: 'shed_streams', erased },
+});
 const uninvited = tellEmail('dee@x.test', { type: 'uninvited', invitation_id: 'i' });
 const joined = (to: string, role: Member['role'], invitation_id: string): Effect =>
   tell(to, {
@@ -187,6 +193,7 @@ t.test('E-029 I-015 the end of a workspace is told to every member and to whoeve
       ...['ann', 'bob', 'cy'].map((id) => tell(id, { type: 'workspace_deleted', workspace_id: 'w', reason })),
       uninvited,
       { effect: 'forget', name: 'ask_outcomes' } as const,
+      shedding(false),
     ],
   });
   decideRows(t, kind, [
@@ -203,11 +210,85 @@ t.test('E-029 I-015 the end of a workspace is told to every member and to whoeve
         effects: [
           tell('ann', { type: 'workspace_deleted', workspace_id: 'w', reason: 'staff_deleted' }),
           { effect: 'forget', name: 'ask_outcomes' },
+          shedding(false),
         ],
       },
     ),
     row('by staff, gone', null, { type: 'staff_delete' }, refused('NOT_FOUND')),
   ]);
+});
+
+t.test('G-019 I-015 streams: members list them, and each hears when there is no workspace', async (t) => {
+  const registered: WorkspaceMessage = {
+    type: 'stream_registered',
+    stream_id: 's',
+    account_id: 'cy',
+    registered_at_ms: 5,
+  };
+  const goes = (id: string): Effect => ({
+    effect: 'tell',
+    to: { kind: 'stream', id },
+    message: { type: 'workspace_gone' },
+  });
+  const of_one = { records: { streams: { s: { account_id: 'cy' } } } };
+  const list = (by: string): WorkspaceMessage => ({ type: 'list_streams', by, range: { limit: 3 } });
+  decideRows(t, kind, [
+    {
+      says: 'registered',
+      state: base,
+      message: registered,
+      reply: DONE,
+      effects: [{ effect: 'put', collection: 'streams', id: 's', value: { account_id: 'cy' }, order: 5 }],
+    },
+    { says: 'registered too late', state: null, message: registered, reply: DONE, effects: [goes('s')] },
+    {
+      says: 'erased',
+      state: base,
+      message: { type: 'stream_erased', stream_id: 's' },
+      reply: DONE,
+      effects: [{ effect: 'drop', collection: 'streams', id: 's' }],
+    },
+    ...['ann', 'cy'].map((by) => ({
+      says: `listed by ${by}`,
+      state: base,
+      ...of_one,
+      message: list(by),
+      reply: { streams: [{ id: 's', order: 0, account_id: 'cy' }] },
+    })),
+    { says: 'listed by a stranger', state: base, ...of_one, message: list('dee'), reply: { refused: 'NOT_FOUND' } },
+    { says: 'stands', state: dormant, message: { type: 'stands' }, reply: DONE },
+    { says: 'gone', state: null, message: { type: 'stands' }, reply: { refused: 'NOT_FOUND' } },
+    {
+      says: 'sheds nothing while it stands',
+      state: base,
+      ...of_one,
+      message: { type: 'shed_streams', erased: false },
+      reply: DONE,
+    },
+    {
+      says: 'sheds the last',
+      state: null,
+      ...of_one,
+      message: { type: 'shed_streams', erased: false },
+      reply: DONE,
+      effects: [{ effect: 'drop', collection: 'streams', id: 's' }, goes('s')],
+    },
+    {
+      says: 'sheds the last, and leaves nothing',
+      state: null,
+      message: { type: 'shed_streams', erased: true },
+      reply: DONE,
+      effects: [{ effect: 'vanish' }],
+    },
+  ]);
+  const played = new Played(workspace, 'w');
+  const count = LIMITS.streams_shed_max * 2 + 5;
+  for (let n = 0; n < count; n++) played.put('streams', `s${n}`, { value: { account_id: 'cy' }, order: n });
+  played.send({ type: 'shed_streams', erased: false });
+  played.pass(0);
+  t.equal(played.records('streams').size, 0, 'one run after the other');
+  t.equal(played.effects.filter(({ effect }) => effect === 'tell').length, count);
+  t.ok(played.effects.filter(({ effect }) => effect === 'remind').length === 2);
 });
 
 t.test('I-004 I-005 E-027 members go', async (t) => {

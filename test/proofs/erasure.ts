@@ -6,7 +6,7 @@ import type { ChunkIntent, Stream, StreamMessage } from '../../actors/stream.js'
 import { streamFolder } from '../../src/blobs/blob_keys.js';
 import type { AppClient } from '../../src/client/app_client.js';
 import { drawId } from '../../src/draw.js';
-import { partitionOfId } from '../../src/vocabulary/ids.js';
+import { partitionOfId, privateWorkspaceId } from '../../src/vocabulary/ids.js';
 import { isRefusal } from '../../src/vocabulary/refusals.js';
 import { TestSpool } from '../fixtures/spool.js';
 import { SpoolProcess } from '../fixtures/spool_process.js';
@@ -117,14 +117,13 @@ async function fill(account_id: string): Promise<void> {
       const id = drawn();
       const registered: Omit<Extract<StreamMessage, { type: 'register' }>, 'type'> = {
         account_id,
-        workspace_id: drawn(),
+        workspace_id: privateWorkspaceId(account_id, 1),
         source_id: drawn(),
-        device_id: drawn(),
-        binding_epoch: drawn(),
-        source_stream_ref: drawn(),
+        recorder: null,
         captured_at: new Date().toISOString(),
-        clock_uncertainty_ms: 0,
+        title: null,
         end_ms: null,
+        silent: false,
       };
       (await ask(id, { type: 'register', ...registered })) as Stream;
       for (let from = 0; from < chunks; from += OPEN_MAX) {

@@ -30,8 +30,7 @@ t.test('many intents in one turn', async (t) => {
         workspace_id: 'w',
         source_id: 's',
       },
-      ...{ device_id: 'd', binding_epoch: 'e', source_stream_ref: 'r', captured_at: '2026-01-01T00:00:00Z' },
-      ...{ clock_uncertainty_ms: 0, end_ms: null },
+      ...{ recorder: null, captured_at: '2026-01-01T00:00:00Z', title: null, end_ms: null, silent: false },
     });
     return address;
   };

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { BoundDevice } from '../../actors/account_devices.js';
 import type { Account } from '../../actors/account_state.js';
 import type { AppSession } from '../../actors/app_session.js';
@@ -63,8 +64,8 @@ export function checkStep({ place, before, commit }: Applied, mustHold: (holds: 
     const [old, now] = [was as State, is as State];
     for (const field of fields) {
       mustHold(
-        old[field] === null || old[field] === now[field],
-        `${kind} ${id} changed ${String(field)} from ${old[field]} to ${now[field]}`,
+        old[field] === null || isDeepStrictEqual(old[field], now[field]),
+        `${kind} ${id} changed ${String(field)} from ${JSON.stringify(old[field])} to ${JSON.stringify(now[field])}`,
       );
     }
   };
@@ -112,7 +113,7 @@ export function checkStep({ place, before, commit }: Applied, mustHold: (holds: 
       mustHold((was as Binding).status === 'active' || (is as Binding).status === 'ended', `binding ${id} came back`);
       return;
     case 'stream':
-      keeps<Stream>(['id', 'account_id', 'binding_epoch', 'end_ms']);
+      keeps<Stream>(['id', 'account_id', 'workspace_id', 'source_id', 'recorder', 'end_ms']);
       grows<Stream>(['chunks', 'stored_chunks', 'stored_bytes', 'stored_until_ms']);
       return;
     default:
@@ -372,7 +373,7 @@ export class Checker {
         this.#must(binding?.status === 'active' && same, `binding ${epoch} of device ${id} does not agree`);
         const source = binding && this.#all('source').get(binding.source_id);
         this.#must(
-          source?.account_id === account_id && source.device_id === id,
+          source?.status === 'kept' && source.account_id === account_id && source.device_id === id,
           `device ${id} records to a source that is not there`,
         );
       }
@@ -416,8 +417,8 @@ export class Checker {
         open.sort().join() === listed.sort().join(),
         `stream ${id} lists ${listed} as open, chunks say ${open}`,
       );
-      const pointer = this.#records<{ stream_id: string }>(stream.binding_epoch, 'streams').get(
-        stream.source_stream_ref,
+      const pointer = this.#records<{ stream_id: string }>(stream.recorder?.binding_epoch ?? '', 'streams').get(
+        stream.recorder?.source_stream_ref ?? '',
       );
       this.#must(pointer?.stream_id === id, `the binding of stream ${id} does not know it`);
     }

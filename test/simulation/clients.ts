@@ -366,11 +366,10 @@ export class Clients {
       account_id,
       workspace_id: binding.workspace_id,
       source_id: binding.source_id,
-      device_id,
-      binding_epoch: epoch,
-      source_stream_ref: ref,
+      recorder: { device_id, binding_epoch: epoch, source_stream_ref: ref, clock_uncertainty_ms: 5 },
       captured_at: new Date(now()).toISOString(),
-      clock_uncertainty_ms: 5,
+      title: null,
+      silent: false,
       end_ms: random.chance(0.1) ? CHUNK_MS * random.below(9) : null,
     };
     const stream = await this.#ask<Stream>({ kind: 'stream', id: stream_id }, message, { guards });
@@ -441,7 +440,7 @@ export class Clients {
     const ends = Array.from({ length: random.chance(0.4) ? 3 : 1 }, () => CHUNK_MS * (6 + random.below(8)));
     await Promise.all(
       ends.map(async (end_ms) => {
-        const message: StreamMessage = { type: 'end', end_ms };
+        const message: StreamMessage = { type: 'end', end_ms, silent: false };
         const ended = await this.#ask<Stream>({ kind: 'stream', id: stream_id }, message);
         if (isRefusal(ended)) return;
         ledger.acknowledge('end');

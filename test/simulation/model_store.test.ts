@@ -153,6 +153,7 @@ class Script {
   #guard(place: Place): Guard {
     const random = this.#random;
     const { account_id } = this.#accountOf(place);
+    if (random.chance(0.25)) return { guard: 'open', id: this.#salted('thing') };
     return random.chance(0.5)
       ? { guard: 'life', account_id, life: random.pick(LIFE_NAMES), value: random.below(2) }
       : { guard: 'reminder', member: this.#salted(random.pick(MEMBERS)), at_ms: this.#now_ms + random.below(4) };
@@ -203,7 +204,11 @@ class Script {
     const value = random.bytes(4);
     const order = random.below(4);
     const member = this.#salted(id);
-    switch (random.below(13)) {
+    switch (random.below(15)) {
+      case 12:
+        return { write: 'close', id: this.#salted('thing') };
+      case 13:
+        return { write: 'forget_closed', id: this.#salted('thing') };
       case 0:
         return { write: 'put_record', collection, id, value };
       case 1:

@@ -158,6 +158,7 @@ export class ModelStore implements Store {
     const keys = keysOf(partition);
     if (guard.guard === 'life')
       return (this.#lives.get(keys.lives(guard.account_id))?.get(guard.life) ?? 0) === guard.value;
+    if (guard.guard === 'open') return !this.#lives.get(keys.lives(guard.id))?.has('closed');
     return this.#sorted.get(keys.reminders)?.get(guard.member) === guard.at_ms;
   }
 
@@ -239,6 +240,12 @@ export class ModelStore implements Store {
         lives.set(write.life, (lives.get(write.life) ?? 0) + 1);
         return;
       }
+      case 'close':
+        under(this.#lives, keys.lives(write.id)).set('closed', 1); // however often
+        return;
+      case 'forget_closed':
+        this.#lives.delete(keys.lives(write.id));
+        return;
       case 'drop_log':
         this.#logs.delete(keys.log(write.account_id));
         this.#sorted.get(keys.oldestEvents)?.delete(write.account_id);

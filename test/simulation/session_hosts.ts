@@ -67,7 +67,12 @@ export class SessionHosts {
 
   async #provision(): Promise<void> {
     const id = this.#id(drawPartition());
-    const message: DeviceMessage = { type: 'provision', kind: 'shared', fingerprint: id };
+    const message: DeviceMessage = {
+      type: 'provision',
+      kind: 'shared',
+      fingerprint: id,
+      not_after_ms: Number.MAX_SAFE_INTEGER,
+    };
     if (!isRefusal(await this.#parts.ask({ kind: 'device', id }, message))) this.#recorders.push(id);
   }
 

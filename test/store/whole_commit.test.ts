@@ -48,6 +48,11 @@ t.test('a commit is refused as a whole', async (t) => {
       write: { write: 'raise', account_id, life: 'account' },
     },
     {
+      title: 'a closing that is no whole number',
+      spoil: () => redis.hset(keys.lives(account_id), 'closed', 'x'),
+      write: { write: 'close', id: account_id },
+    },
+    {
       title: 'reminders of another type',
       spoil: () => redis.set(keys.reminders, 'x'),
       write: { write: 'remind', member: 'm', at_ms: 1, body: VALUE },

@@ -1,0 +1,163 @@
+import { createHash } from 'node:crypto';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import type { Chunk, ChunkIntent, StreamMessage } from '../actors/stream.js';
+import { blobKey } from '../src/blobs/blob_keys.js';
+import type { Services } from '../src/services.js';
+import type { Guard } from '../src/store/store.js';
+import { LIMITS } from '../src/vocabulary/limits.js';
+import { isRefusal, type Refusal, refuse } from '../src/vocabulary/refusals.js';
+import { mediaName, sha256, uuid, whole } from './forms.js';
+import { askForBody } from './listener.js';
+
+/** Announcing a chunk and uploading its bytes, which devices and apps do alike. Choices: "Devices". */
+
+/** An upload that gives no byte for so long is cut. */
+const SILENCE_MAX_MS = 20_000;
+const WRONG_BYTES = refuse('CHECKSUM_MISMATCH', "The bytes are not those of the intent's sha256.");
+const CUT_SHORT = refuse('BAD_REQUEST', 'The upload broke off.');
+
+/** What an intent says of the chunk; devices say more, to name the stream. */
+export const INTENT_FIELDS = {
+  source_chunk_ref: uuid,
+  sequence: whole({ min: 0 }),
+  source_start_ms: whole({ min: 0 }),
+  publication_start_ms: whole({ min: 0 }),
+  source_end_ms: whole({ min: 1 }),
+  codec: mediaName,
+  container: mediaName,
+  size_bytes: whole({ min: 1, max: LIMITS.chunk_bytes_max }),
+  sha256,
+};
+
+type Range = Pick<ChunkIntent, 'source_start_ms' | 'publication_start_ms' | 'source_end_ms'>;
+
+/** An intent's body of these fields. */
+export function intentForm<Fields extends typeof INTENT_FIELDS>(fields: Fields) {
+  return z.object(fields).superRefine((intent, context) => {
+    const { source_start_ms, publication_start_ms, source_end_ms } = intent as Range;
+    const wrong = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message });
+    if (source_start_ms >= source_end_ms) wrong('source_end_ms', 'must be after source_start_ms');
+    if (publication_start_ms < source_start_ms || publication_start_ms > source_end_ms)
+      wrong('publication_start_ms', 'must lie between source_start_ms and source_end_ms');
+  });
+}
+
+/** Announces a chunk of a stream that the caller may write. The same again: the same chunk. */
+export function intend(
+  { runtime }: Services,
+  { stream_id, intent, guards }: { stream_id: string; intent: ChunkIntent; guards: Guard[] },
+): Promise<{ chunk: Chunk } | Refusal> {
+  const message: StreamMessage = { type: 'intend', intent, content: digestOf(intent) };
+  return runtime.ask<{ chunk: Chunk }>({ kind: 'stream', id: stream_id }, message, guards);
+}
+
+/** A chunk that the caller may upload, and what must still hold when it is stored. */
+export type Uploadable = { chunk: Chunk; stream: { id: string }; number: number; guards: Guard[] };
+
+/** Takes the bytes of a chunk, or says why not, before they are read where that can be said. */
+export async function uploadChunk(
+  services: Services,
+  found: Uploadable | Refusal,
+  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
+): Promise<unknown | Refusal> {
+  const answer = isRefusal(found)
+    ? found
+    : await upload(services, { ...found, request, ask: () => askForBody(request, reply) });
+  // A body that nobody reads to its end must not become the next request.
+  if (isRefusal(answer) && !request.raw.readableEnded) reply.header('Connection', 'close');
+  return answer;
+}
+
+type Upload = Uploadable & { request: FastifyRequest; ask: () => void };
+
+async function upload(services: Services, { chunk, stream, number, guards, request, ask }: Upload) {
+  if (chunk.status === 'expired') return refuse('UPLOAD_EXPIRED', 'The upload intent has expired; ask for it again.');
+  const { 'content-length': length, 'content-encoding': encoding } = request.headers;
+  if (encoding !== undefined && encoding !== 'identity') {
+    return refuse('UNSUPPORTED_MEDIA_TYPE', 'Audio must come without Content-Encoding.');
+  }
+  if (length === undefined) return refuse('LENGTH_REQUIRED', 'An upload needs Content-Length.');
+  if (Number(length) !== chunk.size_bytes) {
+    const message = `Content-Length is ${length}, the intent's size_bytes ${chunk.size_bytes}.`;
+    return refuse('BAD_REQUEST', message, {
+      details: [{ path: 'Content-Length', message: `must be ${chunk.size_bytes}` }],
+    });
+  }
+  ask();
+  const upload_started_at_ms = services.clock.now();
+  const { raw } = request;
+  const key = blobKey(stream.id, chunk.chunk_id);
+  const silence = watchSilence(raw);
+  try {
+    const reading = chunk.status === 'stored' ? compare(raw, chunk) : store(services, { key, chunk, body: raw });
+    const refusal = await Promise.race([reading, silence.fell]);
+    if (refusal !== null) return refusal;
+  } finally {
+    silence.end();
+  }
+  if (chunk.status === 'stored') return uploadView(chunk);
+  services.metrics.uploads_bytes.inc(chunk.size_bytes);
+  const message: StreamMessage = { type: 'stored', number, upload_started_at_ms };
+  const stored = await services.runtime.ask<{ chunk: Chunk }>({ kind: 'stream', id: stream.id }, message, guards);
+  if (!isRefusal(stored)) return uploadView(stored.chunk);
+  // The stream was erased while its bytes came: nobody would know of these.
+  if (stored.refused === 'NOT_FOUND') await services.blobs.remove(key);
+  return stored;
+}
+
+/** Falls with a refusal when the connection gives no byte for too long; the connection is then closed with the answer. */
+function watchSilence({ socket }: FastifyRequest['raw']): { fell: Promise<Refusal>; end: () => void } {
+  let seen = socket.bytesRead;
+  let timer: NodeJS.Timeout | undefined;
+  const fell = new Promise<Refusal>((resolve) => {
+    timer = setInterval(() => {
+      if (socket.bytesRead === seen) resolve(refuse('REQUEST_TIMEOUT', 'No byte of the upload came for too long.'));
+      seen = socket.bytesRead;
+    }, SILENCE_MAX_MS);
+  });
+  return { fell, end: () => clearInterval(timer) };
+}
+
+async function store(
+  { blobs }: Services,
+  { key, chunk, body }: { key: string; chunk: Chunk; body: FastifyRequest['raw'] },
+): Promise<Refusal | null> {
+  const { size_bytes, sha256: sha256_hex } = chunk;
+  const put = await blobs.put(key, body, { size_bytes, sha256_hex });
+  if (put.ok) return null;
+  return put.reason === 'checksum' ? WRONG_BYTES : CUT_SHORT;
+}
+
+/** The same bytes again are welcome, other ones are not. */
+async function compare(body: FastifyRequest['raw'], chunk: Chunk): Promise<Refusal | null> {
+  const hash = createHash('sha256');
+  try {
+    for await (const piece of body) hash.update(piece as Buffer);
+  } catch {
+    return CUT_SHORT;
+  }
+  return hash.digest('hex') === chunk.sha256 ? null : WRONG_BYTES;
+}
+
+function uploadView({ chunk_id, source_chunk_ref, status, size_bytes, sha256: hash }: Chunk) {
+  return { chunk_id, source_chunk_ref, status, size_bytes, sha256: hash };
+}
+
+/** What makes two intents the same: all that the uploader says of the chunk. */
+function digestOf(intent: ChunkIntent): string {
+  const { source_chunk_ref, sequence, source_start_ms, publication_start_ms, source_end_ms } = intent;
+  const { codec, container, size_bytes, sha256: hash } = intent;
+  const fields = [
+    source_chunk_ref,
+    sequence,
+    source_start_ms,
+    publication_start_ms,
+    source_end_ms,
+    codec,
+    container,
+    size_bytes,
+    hash,
+  ];
+  return createHash('sha256').update(JSON.stringify(fields)).digest('base64url');
+}

@@ -1,0 +1,111 @@
+import { z } from 'zod';
+import { type KeptSource, NO_SOURCE, SOURCES, type Source, type SourceMessage } from '../actors/source.js';
+import { drawId } from '../src/draw.js';
+import type { Services } from '../src/services.js';
+import { partitionOfId } from '../src/vocabulary/ids.js';
+import { LIMITS } from '../src/vocabulary/limits.js';
+import { isRefusal, type Refusal, refuse } from '../src/vocabulary/refusals.js';
+import { listCursor, pageOf } from './cursors.js';
+import { listLimit, trimmedText } from './forms.js';
+import { accountRoute, type Route } from './route.js';
+import { READS_STREAMS, WRITES_STREAMS } from './stream_access.js';
+
+/** Where an account's recordings come from. Choices: "Account side"; requirements K-001, K-002. */
+
+const TOO_MANY = refuse('CONFLICT', `An account has at most ${LIMITS.sources_per_account_max} sources.`);
+const name = trimmedText(LIMITS.source_name_chars_max).nullable();
+
+export const SOURCE_ROUTES: readonly Route[] = [
+  accountRoute({
+    method: 'GET',
+    path: '/sources',
+    credential: 'account',
+    permission: READS_STREAMS,
+    query: z.object({ limit: listLimit, cursor: listCursor }),
+    async handler({ services, who: { account_id }, query: { limit, cursor } }) {
+      const place = { account_id, partition: partitionOfId(account_id) };
+      const page = { after: cursor, descending: true, limit: limit + 1 };
+      const { rows, cursor: next } = pageOf(await services.store.list(place, SOURCES, page), limit);
+      const sources = await Promise.all(rows.map(({ member }) => ownSource(services, { account_id, id: member })));
+      const failed = sources.filter(isRefusal).find(({ refused }) => refused !== 'NOT_FOUND');
+      if (failed !== undefined) return failed;
+      // One that was deleted since the list was read is left out.
+      const items = sources.flatMap((source, index) =>
+        isRefusal(source) ? [] : [sourceView(rows[index]?.member as string, source)],
+      );
+      return { items, cursor: next };
+    },
+  }),
+
+  accountRoute({
+    method: 'POST',
+    path: '/sources',
+    credential: 'account',
+    permission: WRITES_STREAMS,
+    status: 201,
+    body: z.object({ name: name.default(null) }),
+    async handler({ services, who: { account_id, guards }, body }) {
+      const partition = partitionOfId(account_id);
+      const limit = LIMITS.sources_per_account_max;
+      const known = await services.store.list({ account_id, partition }, SOURCES, { descending: false, limit });
+      if (known.length >= limit) return TOO_MANY;
+      const id = drawId({ partition, now_ms: services.clock.now() });
+      const message: SourceMessage = { type: 'create', account_id, device_id: null, name: body.name };
+      const made = await services.runtime.ask<KeptSource>({ kind: 'source', id }, message, guards);
+      return isRefusal(made) ? made : sourceView(id, made);
+    },
+  }),
+
+  accountRoute({
+    method: 'GET',
+    path: '/sources/:id',
+    credential: 'account',
+    permission: READS_STREAMS,
+    async handler({ services, who: { account_id }, params }) {
+      const id = params.id as string;
+      const source = await ownSource(services, { account_id, id });
+      return isRefusal(source) ? source : sourceView(id, source);
+    },
+  }),
+
+  accountRoute({
+    method: 'PATCH',
+    path: '/sources/:id',
+    credential: 'account',
+    permission: WRITES_STREAMS,
+    body: z.object({ name }),
+    async handler({ services, who: { account_id, guards }, params, body }) {
+      const id = params.id as string;
+      const message: SourceMessage = { type: 'rename', account_id, name: body.name };
+      const renamed = await services.runtime.ask<KeptSource>({ kind: 'source', id }, message, guards);
+      return isRefusal(renamed) ? renamed : sourceView(id, renamed);
+    },
+  }),
+
+  accountRoute({
+    method: 'DELETE',
+    path: '/sources/:id',
+    credential: 'account',
+    permission: WRITES_STREAMS,
+    status: 204,
+    async handler({ services, who: { account_id, guards }, params }) {
+      const message: SourceMessage = { type: 'delete', account_id };
+      return services.runtime.askSettled({ kind: 'source', id: params.id as string }, message, guards);
+    },
+  }),
+];
+
+/** The account's own source; one of somebody else's, or a deleted one, does not exist. */
+export async function ownSource(
+  { runtime }: Services,
+  { account_id, id }: { account_id: string; id: string },
+): Promise<KeptSource | Refusal> {
+  const view: SourceMessage = { type: 'view' };
+  const source = await runtime.ask<Source>({ kind: 'source', id }, view);
+  if (isRefusal(source)) return source;
+  return source.status === 'kept' && source.account_id === account_id ? source : NO_SOURCE;
+}
+
+function sourceView(id: string, { name, device_id, created_at_ms }: KeptSource) {
+  return { id, name, device_id, created_at: new Date(created_at_ms).toISOString() };
+}
