@@ -109,6 +109,8 @@ export interface ActorKind<State = unknown, Message = unknown, Reply = unknown> 
   /** Version of the snapshot's schema; a snapshot of an older one goes through `upcast`, step by step. */
   schema: number;
   upcast?: Record<number, (old: never) => unknown>;
+  /** Messages of one turn, and so of one commit, where they may be large; otherwise the runtime's own number. */
+  batch_max?: number;
   /** Types of messages that as a rule change nothing: they are answered without a turn where that can be done. */
   reads?: readonly string[];
   /** What `decide` will look up. May depend on the state: it is asked again when an earlier message has changed it. */

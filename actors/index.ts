@@ -15,6 +15,7 @@ import { endpoint } from './endpoint.js';
 import { grant } from './grant.js';
 import { importedToken } from './imported_token.js';
 import { personalAccessToken } from './personal_access_token.js';
+import { signals } from './signals.js';
 import { signingKeys } from './signing_keys.js';
 import { source } from './source.js';
 import { stream } from './stream.js';
@@ -39,6 +40,7 @@ export const ACTOR_KINDS = [
   grant,
   importedToken,
   personalAccessToken,
+  signals,
   signingKeys,
   source,
   stream,

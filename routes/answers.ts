@@ -19,7 +19,14 @@ export type Answering = {
   resource_metadata: (request: FastifyRequest) => string;
 };
 
+const JSON_TYPE = 'application/json; charset=utf-8';
+
 type Ends = { request: FastifyRequest; reply: FastifyReply };
+
+/** An answer's payload that is JSON text already: what it holds is to reach the client as it was written. */
+export class JsonText {
+  constructor(readonly text: string) {}
+}
 
 /** Sends what a handler or a check came to. */
 export function sendAnswer(as: Answering, ends: Ends, answer: unknown): FastifyReply {
@@ -27,6 +34,7 @@ export function sendAnswer(as: Answering, ends: Ends, answer: unknown): FastifyR
   if (isRefusal(answer)) return sendRefusal(as, ends, answer);
   const { reply } = ends;
   if (reply.statusCode === 204) return reply.send();
+  if (answer instanceof JsonText) return reply.type(JSON_TYPE).send(`{"success":true,"data":${answer.text}}`);
   if (as.dialect === 'oauth' || as.listener === 'operator') return sendData(as, ends, answer);
   return sendData(as, ends, { success: true, data: answer });
 }
@@ -84,5 +92,5 @@ function sendData({ cbor }: Answering, { request, reply }: Ends, payload: unknow
   if (cbor && chooseAnswerFormat(request.headers.accept) === 'cbor') {
     return reply.type('application/cbor').send(encodeCbor(payload));
   }
-  return reply.type('application/json; charset=utf-8').send(JSON.stringify(payload));
+  return reply.type(JSON_TYPE).send(JSON.stringify(payload));
 }

@@ -5,7 +5,8 @@ const position = z.tuple([z.number(), z.string().max(100)]);
 
 export type Position = { order: number; member: string };
 
-function writeCursor({ order, member }: Position): string {
+/** Of a position that a list goes on behind. */
+export function writeCursor({ order, member }: Position): string {
   return Buffer.from(JSON.stringify([order, member])).toString('base64url');
 }
 

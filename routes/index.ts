@@ -26,6 +26,7 @@ import { OPERATOR_ROUTES } from './operator.js';
 import { ASSET_ROUTES } from './pages/assets.js';
 import { PERSONAL_ACCESS_TOKEN_ROUTES } from './personal_access_tokens.js';
 import type { Route } from './route.js';
+import { SIGNAL_ROUTES } from './signals.js';
 import { SOURCE_ROUTES } from './sources.js';
 import { STAFF_CLIENT_ROUTES } from './staff_clients.js';
 import { STAFF_GRANT_ROUTES } from './staff_grants.js';
@@ -47,6 +48,7 @@ export const ROUTES: Record<'public' | 'device' | 'operator', readonly Route[]> 
     ...DEVICE_SESSION_ROUTES,
     ...SOURCE_ROUTES,
     ...STREAM_ROUTES,
+    ...SIGNAL_ROUTES,
     ...METADATA_ROUTES,
     ...REGISTRATION_ROUTES,
     ...AUTHORIZE_ROUTES,

@@ -35,6 +35,8 @@ export type ListenerKind = {
 const REQUEST_ID_FORM = new RegExp(`^[\\x21-\\x7e]{1,${LIMITS.request_id_chars_max}}$`);
 /** The time that a body may take once it was asked for; uploads have their own rule. */
 const BODY_MAX_MS = 10_000;
+/** Of large ones: half a megabit a second. */
+const BODY_BYTES_PER_MS_MIN = 64;
 /** A refused body larger than this is not read to its end: the connection closes instead. */
 const UNREAD_BODY_BYTES_MAX = 16 * 1024;
 const AWAY = refuse('UNAVAILABLE', 'The service is not available at the moment.', { retry_after_s: 2 });
@@ -208,7 +210,7 @@ function mountRoute(
     method: route.method,
     url: route.path,
     config: { dialect, ...(route.cors === undefined ? {} : { cors: route.cors }) },
-    bodyLimit: kind.body_bytes_max,
+    bodyLimit: route.body_bytes_max ?? kind.body_bytes_max,
     // The order of checks is the interface's: rate, version, credential, permission; then the body; then the rest.
     onRequest: async (request, reply) => {
       const shed = overloaded(services, kind, route);
@@ -220,7 +222,7 @@ function mountRoute(
         if (end === null) return refuseUnread(as(request), { request, reply }, overBudget(services, 'device_uploads'));
         reply.raw.once('close', end);
       }
-      if (route.raw !== true) awaitBody(as(request), { request, reply });
+      if (route.raw !== true) awaitBody(as(request), { request, reply }, bodyMaxMs(route, request));
       return undefined;
     },
     handler: async (request, reply) => {
@@ -335,8 +337,19 @@ async function endedMeanwhile(
   return isRefusal(again) ? again : AWAY; // it holds still, under another life: once more, then
 }
 
+/** A route that takes large bodies gives them the time that a slow network needs. */
+function bodyMaxMs({ body_bytes_max }: Route, { raw }: FastifyRequest): number {
+  if (body_bytes_max === undefined) return BODY_MAX_MS;
+  const bytes = Math.min(Number(raw.headers['content-length'] ?? body_bytes_max), body_bytes_max);
+  return BODY_MAX_MS + bytes / BODY_BYTES_PER_MS_MIN;
+}
+
 /** Asks for the body and gives it a bounded time: a client that drips it holds nothing for long. */
-function awaitBody(as: Answering, { request, reply }: { request: FastifyRequest; reply: FastifyReply }): void {
+function awaitBody(
+  as: Answering,
+  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
+  max_ms: number,
+): void {
   askForBody(request, reply);
   const { raw } = request;
   if (raw.complete || (raw.headers['content-length'] === undefined && raw.headers['transfer-encoding'] === undefined))
@@ -347,9 +360,9 @@ function awaitBody(as: Answering, { request, reply }: { request: FastifyRequest;
     sendRefusal(
       as,
       { request, reply },
-      refuse('REQUEST_TIMEOUT', `The body did not come within ${BODY_MAX_MS / 1000} seconds.`),
+      refuse('REQUEST_TIMEOUT', `The body did not come within ${Math.round(max_ms / 1000)} seconds.`),
     );
-  }, BODY_MAX_MS);
+  }, max_ms);
   raw.once('end', () => clearTimeout(late));
   reply.raw.once('close', () => clearTimeout(late));
 }
@@ -398,6 +411,7 @@ function readBody(kind: ListenerKind, route: Route, request: FastifyRequest): Re
     const formats = kind.cbor ? 'application/json or application/cbor' : 'application/json';
     return { ok: false, refusal: refuse('UNSUPPORTED_MEDIA_TYPE', `Content-Type must be ${formats}.`) };
   }
+  if (route.takes === 'json_bytes') return validate(route.body, bytes, 'body');
   const document = format === 'cbor' ? decodeCbor(bytes) : decodeJson(bytes);
   if (document.ok) return validate(route.body, document.value, 'body');
   const detail = { path: document.path ?? '', message: document.message };

@@ -59,8 +59,13 @@ export type Route = {
   dialect?: Dialect;
   /** Which web pages may call, and with which headers; CORS_ORIGINS and the interface's list when absent. */
   cors?: FastifyCorsOptions;
-  /** What a body must be; JSON (and CBOR where the listener speaks it) when absent. */
-  takes?: 'form';
+  /**
+   * What a body must be; JSON (and CBOR where the listener speaks it) when absent. `json_bytes`: JSON too, which the
+   * handler reads by itself from the bytes that came.
+   */
+  takes?: 'form' | 'json_bytes';
+  /** How large a body may be, where it is not the listener's bound. */
+  body_bytes_max?: number;
   body?: z.ZodType;
   query?: z.ZodType;
   /** The handler reads the body itself, as a stream. */

@@ -149,7 +149,7 @@ export class Activation {
 
   async #turn(): Promise<void> {
     const began = performance.now();
-    const batch = this.#queue.splice(0, BATCH_MAX);
+    const batch = this.#queue.splice(0, this.kind.batch_max ?? BATCH_MAX);
     const { metrics } = this.#parts;
     const labels = { kind: this.kind.kind };
     metrics.mailbox_depth.observe(labels, batch.length + this.#queue.length);

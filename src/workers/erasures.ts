@@ -7,6 +7,7 @@ import { browserSessionList } from '../../actors/browser_session.js';
 import { ENDPOINTS } from '../../actors/endpoint_state.js';
 import type { EraseMessage } from '../../actors/erase.js';
 import { grantList } from '../../actors/grant.js';
+import type { SignalsMessage } from '../../actors/signals.js';
 import { DELETED_SOURCES, SOURCES } from '../../actors/source.js';
 import { STREAMS } from '../../actors/stream.js';
 import { streamFolder } from '../blobs/blob_keys.js';
@@ -190,7 +191,12 @@ export class ErasureWorker {
   async #eraseOne(address: { kind: string; id: string }, message: EraseMessage): Promise<void> {
     const { blobs, runtime } = this.#parts;
     // The bytes first: once the stream is gone nobody would know of them.
-    if (address.kind === 'stream') await blobs.removeFolder(streamFolder(address.id));
+    if (address.kind === 'stream') {
+      await blobs.removeFolder(streamFolder(address.id));
+      const signals: SignalsMessage = { type: 'erase' };
+      const erased = await runtime.ask({ kind: 'signals', id: address.id }, signals);
+      if (isRefusal(erased)) throw refusedBy('signals', erased);
+    }
     const answer = await runtime.ask(address, message);
     if (isRefusal(answer)) throw refusedBy(address.kind, answer);
   }

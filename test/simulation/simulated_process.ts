@@ -10,6 +10,7 @@ import { email } from '../../actors/email.js';
 import { endpoint } from '../../actors/endpoint.js';
 import { grant } from '../../actors/grant.js';
 import { personalAccessToken } from '../../actors/personal_access_token.js';
+import { signals } from '../../actors/signals.js';
 import { source } from '../../actors/source.js';
 import { stream } from '../../actors/stream.js';
 import { workspace } from '../../actors/workspace.js';
@@ -38,6 +39,7 @@ const KINDS = [
     bleAddress,
     deviceSession,
     grant,
+    signals,
     source,
     stream,
   ],

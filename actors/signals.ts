@@ -1,0 +1,289 @@
+import { LIMITS } from '../src/vocabulary/limits.js';
+import { refuse, unreachable } from '../src/vocabulary/refusals.js';
+import { actorKind, type Decision, type Effect, type FactRequest, type RangeRequest } from './actor.js';
+
+/**
+ * The signals on a stream's timeline; its id is the stream's. An actor of their own, so that large batches do not hold
+ * up the stream's chunks.
+ *
+ * A request is one commit: what it posts is there from then on, all of it or nothing. Its payloads may be too many to
+ * write at once without holding up everybody else's commits; then they are staged before, piece by piece, under keys
+ * that nothing names yet, and the commit that makes them signals is a light one. What a request that broke off has
+ * staged is swept.
+ */
+export type Signals = {
+  count: number;
+  /** Of payloads, staged ones too. */
+  payload_bytes: number;
+  /** The longest signal there ever was: where a look at what ends after a time must begin. */
+  longest_ms: number;
+  staged: Staged[];
+};
+
+/** `parts`: indices of the request's signals whose payloads are written. */
+type Staged = { request: string; parts: number[]; bytes: number; began_ms: number };
+
+/** Collection `signals`, by id, in the order of `start_ms`: everything but the payload, which it names and outlives. */
+export type Signal = {
+  ref: string;
+  type: string;
+  start_ms: number;
+  end_ms: number | null;
+  /** A digest over the content, by which a repeat is known. */
+  content: string;
+  created_at_ms: number;
+  payload: SignalPayload;
+};
+
+/** `key`: its record in the collection `payloads`, or null for `{}`. */
+export type SignalPayload =
+  | { state: 'available'; key: string | null; bytes: number }
+  | { state: 'expired'; removed_at_ms: number };
+
+/** A signal as posted. Its id follows from its ref. `payload`: its JSON text, or null when it is `{}`. */
+export type PostedSignal = Pick<Signal, 'ref' | 'type' | 'start_ms' | 'end_ms' | 'content'> & {
+  id: string;
+  payload: string | null;
+  payload_bytes: number;
+};
+
+export type SignalsMessage =
+  /** Which of these are there already. */
+  | { type: 'compare'; signals: Pick<PostedSignal, 'id' | 'ref' | 'content'>[] }
+  /** Writes payloads of a request ahead, by their signals' indices in it. */
+  | { type: 'stage'; request: string; payloads: { part: number; text: string; bytes: number }[] }
+  /** `staged`: payloads of new signals were, and do not come again. */
+  | { type: 'post'; request: string; signals: PostedSignal[]; staged: boolean }
+  /** The request has failed. */
+  | { type: 'unstage'; request: string }
+  | { type: 'sweep_staged' }
+  | { type: 'list'; range: RangeRequest }
+  /** Where signals begin of which one could end at `from_ms` or after. */
+  | { type: 'extent' }
+  | { type: 'payloads'; keys: string[] }
+  | { type: 'erase' };
+
+export type ListedSignal = Signal & { id: string; order: number };
+export type SignalsReply =
+  | { known: string[] }
+  | { signals: ListedSignal[] }
+  | { longest_ms: number }
+  | { payloads: Record<string, string> }
+  | { done: true };
+
+const DONE = { done: true } as const;
+const OTHER_CONTENT = (ref: string) =>
+  refuse('CONFLICT', `A signal of this stream has the ref ${JSON.stringify(ref)} and other content.`);
+const TOO_MANY = refuse('CONFLICT', `A stream holds at most ${LIMITS.signals_per_stream_max} signals.`);
+const TOO_LARGE = refuse(
+  'CONFLICT',
+  `A stream holds at most ${LIMITS.signal_bytes_per_stream_max} bytes of payloads of signals.`,
+);
+const BUSY = refuse('TOO_MANY_REQUESTS', 'Too many large batches are being posted to this stream.', {
+  retry_after_s: 1,
+});
+const SWEPT = refuse('UNAVAILABLE', 'The request took too long; post it again.', { retry_after_s: 1 });
+const NONE: Signals = { count: 0, payload_bytes: 0, longest_ms: 0, staged: [] };
+
+/** The record of a payload. */
+function payloadKey(request: string, part: number): string {
+  return `${request}.${part}`;
+}
+
+export const signals = actorKind<Signals, SignalsMessage, SignalsReply>({
+  kind: 'signals',
+  home: 'id',
+  schema: 1,
+  // A turn that took several large requests would be one large commit.
+  batch_max: 1,
+
+  facts(message): FactRequest[] {
+    switch (message.type) {
+      case 'compare':
+      case 'post':
+        return message.signals.map(({ id }) => ({ collection: 'signals', id }));
+      case 'list':
+        return [{ collection: 'signals', range: message.range }];
+      case 'payloads':
+        return message.keys.map((id) => ({ collection: 'payloads', id }));
+      default:
+        return [];
+    }
+  },
+
+  decide(state, message, facts, now_ms): Decision<Signals, SignalsReply> {
+    switch (message.type) {
+      case 'compare': {
+        const known: string[] = [];
+        for (const { id, ref, content } of message.signals) {
+          const found = facts.record<Signal>('signals', id);
+          if (found !== undefined && !isSame(found, { ref, content })) return { reply: OTHER_CONTENT(ref) };
+          if (found !== undefined) known.push(id);
+        }
+        return { reply: { known } };
+      }
+      case 'stage':
+        return stage(state ?? NONE, message.request, message.payloads);
+
+      case 'post':
+        return post(state ?? NONE, message);
+
+      case 'unstage': {
+        const staged = state?.staged.find(({ request }) => request === message.request);
+        return state === null || staged === undefined ? { reply: DONE } : { reply: DONE, ...swept(state, [staged]) };
+      }
+      case 'sweep_staged': {
+        if (state === null) return { reply: DONE };
+        const old = state.staged.filter(({ began_ms }) => now_ms >= began_ms + LIMITS.signals_staged_ms);
+        return { reply: DONE, ...swept(state, old) };
+      }
+      case 'list':
+        return {
+          reply: { signals: facts.range<Signal>('signals').map(({ id, order, value }) => ({ ...value, id, order })) },
+        };
+
+      case 'extent':
+        return { reply: { longest_ms: state?.longest_ms ?? 0 } };
+
+      case 'payloads': {
+        const found = message.keys.flatMap((key): [string, string][] => {
+          const text = facts.record<string>('payloads', key);
+          return text === undefined ? [] : [[key, text]];
+        });
+        return { reply: { payloads: Object.fromEntries(found) } };
+      }
+      case 'erase':
+        return state === null
+          ? { reply: DONE }
+          : {
+              reply: DONE,
+              next: null,
+              effects: [
+                { effect: 'drop_all', collection: 'signals' },
+                { effect: 'drop_all', collection: 'payloads' },
+                { effect: 'forget', name: 'sweep_staged' },
+                { effect: 'vanish' },
+              ],
+            };
+
+      default:
+        return unreachable(message);
+    }
+
+    function post(
+      before: Signals,
+      { request, signals: posted, staged }: Extract<SignalsMessage, { type: 'post' }>,
+    ): Decision<Signals, SignalsReply> {
+      const own = before.staged.find((other) => other.request === request);
+      const reply: ListedSignal[] = [];
+      const fresh = new Map<string, Signal>();
+      const effects: Effect[] = [];
+      const used = new Set<number>();
+      for (const [part, { id, payload, payload_bytes: bytes, ...light }] of posted.entries()) {
+        const known = fresh.get(id) ?? facts.record<Signal>('signals', id);
+        if (known !== undefined && !isSame(known, light)) return { reply: OTHER_CONTENT(light.ref) };
+        if (known !== undefined) {
+          reply.push({ ...known, id, order: known.start_ms });
+          continue;
+        }
+        const is_written = staged && payload !== null;
+        if (is_written && own?.parts.includes(part) !== true) return { reply: SWEPT };
+        const key = payload === null ? null : payloadKey(request, part);
+        const signal: Signal = { ...light, created_at_ms: now_ms, payload: { state: 'available', key, bytes } };
+        fresh.set(id, signal);
+        reply.push({ ...signal, id, order: signal.start_ms });
+        effects.push({ effect: 'put', collection: 'signals', id, value: signal, order: signal.start_ms });
+        if (is_written) used.add(part);
+        else if (key !== null) effects.push({ effect: 'put', collection: 'payloads', id: key, value: payload });
+      }
+      if (before.count + fresh.size > LIMITS.signals_per_stream_max) return { reply: TOO_MANY };
+      // What was staged is counted already; of that, what somebody else has posted meanwhile goes again.
+      const idle = (own?.parts ?? []).filter((part) => !used.has(part));
+      const fresh_bytes = [...fresh.values()].reduce((sum, { payload }) => sum + bytesOf(payload), 0);
+      const payload_bytes = before.payload_bytes - (own?.bytes ?? 0) + fresh_bytes;
+      if (payload_bytes > LIMITS.signal_bytes_per_stream_max) return { reply: TOO_LARGE };
+      // From here on it succeeds.
+      if (fresh.size === 0 && own === undefined) return { reply: { signals: reply } };
+      effects.push(...idle.map((part) => dropPayload(request, part)));
+      const left = before.staged.filter((other) => other !== own);
+      if (own !== undefined && left.length === 0) effects.push({ effect: 'forget', name: 'sweep_staged' });
+      const lengths = [...fresh.values()].map(({ start_ms, end_ms }) => (end_ms ?? start_ms) - start_ms);
+      const next: Signals = {
+        count: before.count + fresh.size,
+        payload_bytes,
+        longest_ms: Math.max(before.longest_ms, ...lengths),
+        staged: left,
+      };
+      return { reply: { signals: reply }, next, effects };
+    }
+
+    function stage(
+      before: Signals,
+      request: string,
+      payloads: Extract<SignalsMessage, { type: 'stage' }>['payloads'],
+    ): Decision<Signals, SignalsReply> {
+      const own = before.staged.find((other) => other.request === request);
+      const fresh = payloads.filter(({ part }) => own?.parts.includes(part) !== true);
+      if (fresh.length === 0) return { reply: DONE };
+      if (own === undefined && before.staged.length >= LIMITS.signals_staged_requests_max) return { reply: BUSY };
+      const bytes = fresh.reduce((sum, payload) => sum + payload.bytes, 0);
+      if (before.payload_bytes + bytes > LIMITS.signal_bytes_per_stream_max) return { reply: TOO_LARGE };
+      const staged: Staged = {
+        request,
+        parts: [...(own?.parts ?? []), ...fresh.map(({ part }) => part)],
+        bytes: (own?.bytes ?? 0) + bytes,
+        began_ms: own?.began_ms ?? now_ms,
+      };
+      const effects: Effect[] = fresh.map(({ part, text }) => ({
+        effect: 'put',
+        collection: 'payloads',
+        id: payloadKey(request, part),
+        value: text,
+      }));
+      if (before.staged.length === 0) effects.push(sweepAt(now_ms + LIMITS.signals_staged_ms));
+      return {
+        reply: DONE,
+        next: {
+          ...before,
+          payload_bytes: before.payload_bytes + bytes,
+          staged: [...before.staged.filter((other) => other !== own), staged],
+        },
+        effects,
+      };
+    }
+
+    /** Without what these requests have staged; the sweep comes again for the oldest that is left. */
+    function swept(before: Signals, gone: Staged[]): { next: Signals; effects: Effect[] } {
+      const left = before.staged.filter((staged) => !gone.includes(staged));
+      const oldest_ms = Math.min(...left.map(({ began_ms }) => began_ms));
+      const effects = gone.flatMap(({ request, parts }) => parts.map((part) => dropPayload(request, part)));
+      effects.push(
+        left.length > 0 ? sweepAt(oldest_ms + LIMITS.signals_staged_ms) : { effect: 'forget', name: 'sweep_staged' },
+      );
+      const bytes = gone.reduce((sum, staged) => sum + staged.bytes, 0);
+      return { next: { ...before, staged: left, payload_bytes: before.payload_bytes - bytes }, effects };
+    }
+  },
+
+  invariant(state) {
+    if (state.payload_bytes < 0) return 'payloads of less than no bytes';
+    return state.staged.length > LIMITS.signals_staged_requests_max ? 'too many staged requests' : null;
+  },
+});
+
+function isSame(known: Signal, { ref, content }: { ref: string; content: string }): boolean {
+  return known.ref === ref && known.content === content;
+}
+
+function bytesOf(payload: SignalPayload): number {
+  return payload.state === 'available' ? payload.bytes : 0;
+}
+
+function dropPayload(request: string, part: number): Effect {
+  return { effect: 'drop', collection: 'payloads', id: payloadKey(request, part) };
+}
+
+function sweepAt(at_ms: number): Effect {
+  const message: SignalsMessage = { type: 'sweep_staged' };
+  return { effect: 'remind', name: 'sweep_staged', at_ms, message };
+}

@@ -1,0 +1,204 @@
+import { z } from 'zod';
+import type { ListedSignal, PostedSignal, SignalsMessage } from '../actors/signals.js';
+import { drawBytes } from '../src/draw.js';
+import type { Services } from '../src/services.js';
+import type { Guard } from '../src/store/store.js';
+import { LIMITS } from '../src/vocabulary/limits.js';
+import { isRefusal, type Refusal } from '../src/vocabulary/refusals.js';
+import { JsonText } from './answers.js';
+import { listCursor, type Position, pageOf, writeCursor } from './cursors.js';
+import { listLimit } from './forms.js';
+import { accountRoute, type Route } from './route.js';
+import { readSignals, signalType } from './signal_batch.js';
+import { readableStream, WRITES_STREAMS, writableStream } from './stream_access.js';
+
+/** Signals on a stream's timeline. Interface: "Stream signals"; choices: "Account side". */
+
+const SCAN_STEP = 500;
+/** Payloads that are read at once. */
+const PAYLOADS_STEP = 100;
+const REQUEST_BYTES = 6;
+
+/** A time in a query. */
+const time = z
+  .string()
+  .refine((text) => /^\d{1,16}$/.test(text) && Number.isSafeInteger(Number(text)), 'must be a whole number from 0')
+  .transform(Number)
+  .optional();
+
+export const SIGNAL_ROUTES: readonly Route[] = [
+  accountRoute({
+    method: 'POST',
+    path: '/audio/streams/:id/signals',
+    credential: 'account',
+    permission: WRITES_STREAMS,
+    takes: 'json_bytes',
+    body_bytes_max: LIMITS.signals_body_bytes_max,
+    body: z.instanceof(Uint8Array, { error: 'must be an object with signals' }),
+    async handler({ services, who, params, body }) {
+      const signals = await readSignals(params.id as string, body);
+      if (isRefusal(signals)) return signals;
+      const stream = await writableStream(services, who, params.id as string);
+      if (isRefusal(stream)) return stream;
+      // Not after the stream has gone: who erases it has seen to its signals then.
+      const guards: Guard[] = [...who.guards, { guard: 'open', id: stream.id }];
+      const posted = await postSignals(services, { stream_id: stream.id, signals, guards });
+      if (isRefusal(posted)) return posted;
+      const items = await itemsOf(services, stream.id, posted);
+      return isRefusal(items) ? items : new JsonText(`{"items":[${items.join(',')}]}`);
+    },
+  }),
+
+  accountRoute({
+    method: 'GET',
+    path: '/audio/streams/:id/signals',
+    credential: 'account',
+    permission: ['turns:read'],
+    query: z.object({ limit: listLimit, cursor: listCursor, type: signalType.optional(), from_ms: time, to_ms: time }),
+    async handler({ services, who, params, query }) {
+      const stream = await readableStream(services, who, params.id as string);
+      if (isRefusal(stream)) return stream;
+      const page = await pageOfSignals(services, stream.id, query);
+      if (isRefusal(page)) return page;
+      const items = await itemsOf(services, stream.id, page.rows);
+      if (isRefusal(items)) return items;
+      return new JsonText(`{"items":[${items.join(',')}],"cursor":${JSON.stringify(page.cursor)}}`);
+    },
+  }),
+];
+
+/** Posts a batch with one commit, after payloads that would make it a large one were written ahead. */
+async function postSignals(
+  services: Services,
+  { stream_id, signals, guards }: { stream_id: string; signals: PostedSignal[]; guards: Guard[] },
+): Promise<ListedSignal[] | Refusal> {
+  const { runtime } = services;
+  const address = { kind: 'signals', id: stream_id };
+  const ask = <Reply>(message: SignalsMessage) => runtime.ask<Reply>(address, message, guards);
+  const request = Buffer.from(drawBytes(REQUEST_BYTES)).toString('hex');
+  const bytes = signals.reduce((sum, { payload_bytes }) => sum + payload_bytes, 0);
+  const staged = bytes > LIMITS.signals_staged_bytes_max;
+  // Their texts lie there already.
+  const batch = staged
+    ? signals.map((signal) => ({ ...signal, payload: signal.payload === null ? null : '' }))
+    : signals;
+  if (staged) {
+    const compared = await ask<{ known: string[] }>({
+      type: 'compare',
+      signals: signals.map(({ id, ref, content }) => ({ id, ref, content })),
+    });
+    if (isRefusal(compared)) return compared;
+    for (const payloads of piecesOf(signals, new Set(compared.known))) {
+      const written = await ask({ type: 'stage', request, payloads });
+      if (isRefusal(written)) return abandoned(written);
+    }
+  }
+  const posted = await ask<{ signals: ListedSignal[] }>({ type: 'post', request, signals: batch, staged });
+  if (!isRefusal(posted)) return posted.signals;
+  return staged ? abandoned(posted) : posted;
+
+  /** What was staged goes at once where that can be done; the sweep finds what is left. */
+  async function abandoned(refusal: Refusal): Promise<Refusal> {
+    await ask({ type: 'unstage', request });
+    return refusal;
+  }
+}
+
+/** The payloads of new signals, in pieces that one commit may write. */
+function* piecesOf(signals: PostedSignal[], known: Set<string>) {
+  let piece: { part: number; text: string; bytes: number }[] = [];
+  let bytes = 0;
+  for (const [part, { id, payload: text, payload_bytes }] of signals.entries()) {
+    if (text === null || known.has(id)) continue;
+    known.add(id); // a ref that comes twice is written once
+    if (bytes + payload_bytes > LIMITS.signals_staged_bytes_max) {
+      yield piece;
+      [piece, bytes] = [[], 0];
+    }
+    piece.push({ part, text, bytes: payload_bytes });
+    bytes += payload_bytes;
+  }
+  if (piece.length > 0) yield piece;
+}
+
+type Filter = {
+  limit: number;
+  cursor?: Position | undefined;
+  type?: string | undefined;
+  from_ms?: number | undefined;
+  to_ms?: number | undefined;
+};
+type Row = ListedSignal & Position;
+
+/**
+ * A page of what passes the filters, in the order of start, then id. Looks over the light records from where the first
+ * one could be that ends late enough; gives up, with its cursor, when it has looked over many and found few.
+ */
+async function pageOfSignals(
+  { runtime }: Services,
+  stream_id: string,
+  { limit, cursor, type, from_ms = 0, to_ms = Number.MAX_SAFE_INTEGER }: Filter,
+): Promise<{ rows: Row[]; cursor: string | null } | Refusal> {
+  const address = { kind: 'signals', id: stream_id };
+  const extent = await runtime.ask<{ longest_ms: number }>(address, { type: 'extent' } satisfies SignalsMessage);
+  if (isRefusal(extent)) return extent;
+  const first = { order: from_ms - extent.longest_ms, id: '' };
+  let after = cursor === undefined || cursor.order < first.order ? first : { order: cursor.order, id: cursor.member };
+  const found: Row[] = [];
+  for (let looked = 0; found.length <= limit; ) {
+    if (looked >= LIMITS.signals_scanned_max) {
+      return { rows: found, cursor: writeCursor({ order: after.order, member: after.id }) };
+    }
+    const message: SignalsMessage = { type: 'list', range: { after, limit: SCAN_STEP } };
+    const listed = await runtime.ask<{ signals: ListedSignal[] }>(address, message);
+    if (isRefusal(listed)) return listed;
+    const { signals } = listed;
+    for (const signal of signals) {
+      const passes =
+        (type === undefined || signal.type === type) &&
+        (signal.end_ms ?? signal.start_ms) >= from_ms &&
+        signal.start_ms <= to_ms;
+      if (passes) found.push({ ...signal, member: signal.id });
+    }
+    looked += signals.length;
+    const last = signals.at(-1);
+    if (last === undefined || signals.length < SCAN_STEP || last.start_ms > to_ms) break;
+    after = { order: last.order, id: last.id };
+  }
+  return pageOf(found, limit);
+}
+
+/** The signals as JSON, with their payloads as they were sent. */
+async function itemsOf(
+  { runtime }: Services,
+  stream_id: string,
+  signals: readonly ListedSignal[],
+): Promise<string[] | Refusal> {
+  const address = { kind: 'signals', id: stream_id };
+  const keys = signals.flatMap(({ payload }) => (payload.state === 'available' ? (payload.key ?? []) : []));
+  const texts = new Map<string, string>();
+  for (let from = 0; from < keys.length; from += PAYLOADS_STEP) {
+    const message: SignalsMessage = { type: 'payloads', keys: keys.slice(from, from + PAYLOADS_STEP) };
+    const read = await runtime.ask<{ payloads: Record<string, string> }>(address, message);
+    if (isRefusal(read)) return read;
+    for (const [key, text] of Object.entries(read.payloads)) texts.set(key, text);
+  }
+  return signals.map((signal) => itemText(signal, texts));
+}
+
+function itemText(
+  { id, ref, type, start_ms, end_ms, payload, created_at_ms }: ListedSignal,
+  texts: Map<string, string>,
+) {
+  const rest = JSON.stringify({
+    ...{ id, ref, type, start_ms },
+    ...(end_ms === null ? {} : { end_ms }),
+    payload_state:
+      payload.state === 'available'
+        ? { state: 'available', removed_at: null }
+        : { state: 'expired', removed_at: new Date(payload.removed_at_ms).toISOString() },
+    created_at: new Date(created_at_ms).toISOString(),
+  });
+  const text = payload.state === 'expired' ? 'null' : payload.key === null ? '{}' : (texts.get(payload.key) ?? 'null');
+  return `${rest.slice(0, -1)},"payload":${text}}`;
+}
