@@ -3,66 +3,25 @@ import { LIMITS } from '../src/vocabulary/limits.js';
 import { refuse, unreachable } from '../src/vocabulary/refusals.js';
 import { actorKind, type Decision, type Effect, type FactRequest, type RangeRequest } from './actor.js';
 import { type EraseMessage, erased } from './erase.js';
+import {
+  decideProcessing,
+  dueEffects,
+  PROCESSING,
+  type ProcessingMessage,
+  type ProcessingReply,
+  processingFacts,
+} from './stream_processing.js';
+import {
+  type Chunk,
+  type ChunkIntent,
+  type ChunkStatus,
+  chunkKey,
+  type OpenIntent,
+  putChunk,
+  type Stream,
+  type StreamRecorder,
+} from './stream_state.js';
 import type { SharedStreamNews, WorkspaceMessage } from './workspace.js';
-
-/** A recording's timeline: its chunks, and where it ends, which is set once. All times in it are ms since its start. */
-export type Stream = {
-  /** `going`: its workspace is gone, and it goes as well; to everybody it is not there any more. */
-  status: 'kept' | 'going';
-  id: string;
-  account_id: string;
-  workspace_id: string;
-  source_id: string;
-  /** Who uploads it; null for an app. */
-  recorder: StreamRecorder | null;
-  captured_at: string;
-  transcript_revision: number;
-  title: string | null;
-  created_at_ms: number;
-  end_ms: number | null;
-  /** Chunks ever registered; the last one's number. */
-  chunks: number;
-  stored_chunks: number;
-  stored_bytes: number;
-  /** The latest end among stored chunks: with the open intents, all that a new end must respect. */
-  stored_until_ms: number;
-  /** Intents whose bytes have not come. */
-  open: OpenIntent[];
-};
-
-/** The device under a binding epoch, by whose own reference it knows the stream. */
-export type StreamRecorder = {
-  device_id: string;
-  binding_epoch: string;
-  source_stream_ref: string;
-  clock_uncertainty_ms: number;
-};
-
-type OpenIntent = { number: number; end_ms: number; asked_at_ms: number };
-
-/** What the uploader says of a chunk before it uploads it. */
-export type ChunkIntent = {
-  source_chunk_ref: string;
-  sequence: number;
-  source_start_ms: number;
-  publication_start_ms: number;
-  source_end_ms: number;
-  codec: string;
-  container: string;
-  size_bytes: number;
-  sha256: string;
-};
-
-export type ChunkStatus = 'awaiting_upload' | 'stored' | 'expired';
-
-/** Collection `chunks`, by number in hexadecimal, in the order of `source_start_ms`. */
-export type Chunk = ChunkIntent & {
-  chunk_id: string;
-  status: ChunkStatus;
-  registered_at_ms: number;
-  upload_started_at_ms: number | null;
-  stored_at_ms: number | null;
-};
 
 /** Collections `refs` (by source_chunk_ref) and `sequences` (by sequence). */
 type ChunkPointer = { number: number; content: string };
@@ -84,6 +43,7 @@ export type StreamMessage =
   /** The bytes lie in the blob store, synced, of this size and hash. */
   | { type: 'stored'; number: number; upload_started_at_ms: number }
   | { type: 'expire_intents' }
+  | ProcessingMessage
   | SharedStreamNews
   /** Its bytes are removed already. */
   | EraseMessage;
@@ -91,7 +51,7 @@ export type StreamMessage =
 /** `silent`: its source is deleted, so that nobody is told. Who says that it isn't commits under its id being open. */
 type Told = { silent: boolean };
 
-type StreamBefore2 = Omit<Stream, 'status' | 'recorder'> & StreamRecorder;
+type StreamBefore2 = Omit<Stream, 'status' | 'recorder' | 'unprocessed' | 'claims'> & StreamRecorder;
 
 export type ListedChunk = Chunk & { order: number; member: string };
 export type StreamReply =
@@ -99,6 +59,7 @@ export type StreamReply =
   | { chunk: Chunk; stream: Stream }
   | { numbers: Record<string, number> }
   | { chunks: ListedChunk[]; stream: Stream }
+  | ProcessingReply
   | { done: true };
 
 const DONE = { done: true } as const;
@@ -112,11 +73,6 @@ export function streamListOf(source_or_workspace_id: string): string {
 
 const OTHER_END = refuse('CONFLICT', 'The stream already has another end_ms.');
 
-/** A chunk's number as the id of its record: fixed width, so that ids sort as numbers. */
-export function chunkKey(number: number): string {
-  return number.toString(16).padStart(8, '0');
-}
-
 export const stream = actorKind<Stream, StreamMessage, StreamReply>({
   kind: 'stream',
   home: 'id',
@@ -125,7 +81,8 @@ export const stream = actorKind<Stream, StreamMessage, StreamReply>({
     1(old: StreamBefore2): Stream {
       const { device_id, binding_epoch, source_stream_ref, clock_uncertainty_ms, ...rest } = old;
       const recorder = { device_id, binding_epoch, source_stream_ref, clock_uncertainty_ms };
-      return { status: 'kept', ...rest, recorder };
+      // What was stored before there was processing stays as it is.
+      return { status: 'kept', ...rest, recorder, unprocessed: 0, claims: [] };
     },
   },
   reads: ['view', 'chunk'],
@@ -146,6 +103,10 @@ export const stream = actorKind<Stream, StreamMessage, StreamReply>({
         return [{ collection: 'chunks', range: message.range }];
       case 'expire_intents':
         return (state?.open ?? []).map(({ number }) => ({ collection: 'chunks', id: chunkKey(number) }));
+      case 'claim_chunks':
+      case 'prolong_claim':
+      case 'chunk_results':
+        return processingFacts(message, state);
       default:
         return [];
     }
@@ -170,6 +131,8 @@ export const stream = actorKind<Stream, StreamMessage, StreamReply>({
         stored_bytes: 0,
         stored_until_ms: 0,
         open: [],
+        unprocessed: 0,
+        claims: [],
       };
       const { account_id, source_id, workspace_id } = next;
       const lists = [STREAMS, streamListOf(source_id), ...(isShared(next) ? [] : [streamListOf(workspace_id)])];
@@ -187,9 +150,13 @@ export const stream = actorKind<Stream, StreamMessage, StreamReply>({
       };
     }
     if (message.type === 'erase') {
-      const collections = ['chunks', 'refs', 'sequences'];
+      const collections = ['chunks', 'refs', 'sequences', 'unprocessed'];
       const effects: Effect[] = collections.map((collection) => ({ effect: 'drop_all', collection }));
-      effects.push({ effect: 'forget', name: 'expire_intents' }, { effect: 'forget_closed', id: facts.self });
+      effects.push(
+        { effect: 'forget', name: 'expire_intents' },
+        { effect: 'forget_closed', id: facts.self },
+        { effect: 'delist', ...PROCESSING, member: facts.self },
+      );
       if (state !== null) effects.push(...leave(state));
       return erased(message, { member: facts.self, effects });
     }
@@ -256,16 +223,26 @@ export const stream = actorKind<Stream, StreamMessage, StreamReply>({
           stored_bytes: state.stored_bytes + chunk.size_bytes,
           stored_until_ms: Math.max(state.stored_until_ms, chunk.source_end_ms),
           open: state.open.filter((open) => open.number !== number),
+          unprocessed: state.unprocessed + 1,
         };
         return {
           reply: { chunk: stored, stream: next },
           next,
-          effects: [putChunk(number, stored)],
+          effects: [
+            putChunk(number, stored),
+            { effect: 'put', collection: 'unprocessed', id: chunkKey(number), value: { tries: 0 }, order: now_ms },
+            ...dueEffects(state, next, { stream_id: facts.self, now_ms }),
+          ],
         };
       }
 
       case 'expire_intents':
         return expire(state);
+
+      case 'claim_chunks':
+      case 'prolong_claim':
+      case 'chunk_results':
+        return decideProcessing(state, message, facts, now_ms);
 
       default:
         return unreachable(message);
@@ -402,10 +379,6 @@ function news(
 ): Effect[] {
   const data = changed_fields === undefined ? { source_id } : { changed_fields, source_id };
   return silent ? [] : [{ effect: 'event', account_id, type, resource_id: id, data }];
-}
-
-function putChunk(number: number, chunk: Chunk): Effect {
-  return { effect: 'put', collection: 'chunks', id: chunkKey(number), value: chunk, order: chunk.source_start_ms };
 }
 
 function expireLater(at_ms: number): Effect {

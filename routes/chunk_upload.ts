@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { Chunk, ChunkIntent, StreamMessage } from '../actors/stream.js';
+import type { StreamMessage } from '../actors/stream.js';
+import type { Chunk, ChunkIntent } from '../actors/stream_state.js';
 import { blobKey } from '../src/blobs/blob_keys.js';
 import type { Services } from '../src/services.js';
 import type { Guard } from '../src/store/store.js';

@@ -1,5 +1,6 @@
 import type { Source, SourceMessage } from '../actors/source.js';
-import type { Chunk, Stream, StreamMessage } from '../actors/stream.js';
+import type { StreamMessage } from '../actors/stream.js';
+import type { Chunk, Stream } from '../actors/stream_state.js';
 import type { WorkspaceMessage } from '../actors/workspace.js';
 import { CLOSED } from '../src/runtime/activation.js';
 import type { Services } from '../src/services.js';

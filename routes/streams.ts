@@ -1,12 +1,6 @@
 import { z } from 'zod';
-import {
-  type Chunk,
-  type ListedChunk,
-  STREAMS,
-  type Stream,
-  type StreamMessage,
-  streamListOf,
-} from '../actors/stream.js';
+import { type ListedChunk, STREAMS, type StreamMessage, streamListOf } from '../actors/stream.js';
+import type { Chunk, Stream } from '../actors/stream_state.js';
 import type { ListedStream, WorkspaceMessage } from '../actors/workspace.js';
 import { blobKey } from '../src/blobs/blob_keys.js';
 import { drawId } from '../src/draw.js';

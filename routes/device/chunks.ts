@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { Chunk, Stream, StreamMessage } from '../../actors/stream.js';
+import type { StreamMessage } from '../../actors/stream.js';
+import type { Chunk, Stream } from '../../actors/stream_state.js';
 import type { Services } from '../../src/services.js';
 import { streamOfChunk } from '../../src/vocabulary/ids.js';
 import { LIMITS } from '../../src/vocabulary/limits.js';

@@ -1,7 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
-import type { ListedChunk, Stream, StreamMessage } from '../../actors/stream.js';
+import type { ListedChunk, StreamMessage } from '../../actors/stream.js';
 import type { StreamOfMessage } from '../../actors/stream_refs.js';
+import type { Stream } from '../../actors/stream_state.js';
 import { drawId } from '../../src/draw.js';
 import type { Services } from '../../src/services.js';
 import { partitionOfId } from '../../src/vocabulary/ids.js';

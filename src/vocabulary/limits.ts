@@ -127,6 +127,11 @@ export const LIMITS = {
   chunks_per_stream_max: 0xffff_ffff, // the chunk's number has 32 bits of its id
   gaps_listed_max: 1_000, // choices
   chunk_status_refs_max: 100, // choices
+  claims_per_stream_max: 64, // ours: chunks of one stream in workers' hands
+  chunk_tries_max: 5, // ours: so many workers may lose a chunk before it counts as failed
+  chunk_lease_ms: MINUTE_MS, // ours: of a claim that names no time
+  chunk_lease_ms_max: HOUR_MS, // ours
+  chunk_claims_max: 100, // ours: chunks of one request
   audio_sweep_every_ms: DAY_MS, // ours: each partition's bytes are held against its chunks so often
   audio_orphan_age_ms: HOUR_MS, // ours: longer than any upload, so that none is taken before it is said to be stored
 

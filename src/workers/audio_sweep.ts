@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
-import type { Chunk, ChunkStatus, ListedChunk, Stream, StreamMessage } from '../../actors/stream.js';
+import type { ListedChunk, StreamMessage } from '../../actors/stream.js';
+import type { Chunk, ChunkStatus, Stream } from '../../actors/stream_state.js';
 import { blobKey, partitionFolder, streamFolder } from '../blobs/blob_keys.js';
 import type { BlobStore } from '../blobs/blob_store.js';
 import { drawBytes } from '../draw.js';

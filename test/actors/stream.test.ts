@@ -1,15 +1,8 @@
 import fc from 'fast-check';
 import t from 'tap';
 import type { Effect } from '../../actors/actor.js';
-import {
-  type Chunk,
-  type ChunkIntent,
-  chunkKey,
-  type ListedChunk,
-  type Stream,
-  type StreamMessage,
-  stream,
-} from '../../actors/stream.js';
+import { type ListedChunk, type StreamMessage, stream } from '../../actors/stream.js';
+import { type Chunk, type ChunkIntent, chunkKey, type Stream } from '../../actors/stream_state.js';
 import { encodeStored } from '../../src/store/codec.js';
 import { chunkId, makeId } from '../../src/vocabulary/ids.js';
 import { LIMITS } from '../../src/vocabulary/limits.js';
@@ -44,6 +37,8 @@ const fresh: Stream = {
   stored_bytes: 0,
   stored_until_ms: 0,
   open: [],
+  unprocessed: 0,
+  claims: [],
 };
 const ended: Stream = { ...fresh, end_ms: 1_000 };
 

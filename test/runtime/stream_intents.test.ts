@@ -1,5 +1,6 @@
 import t from 'tap';
-import { type ChunkIntent, stream } from '../../actors/stream.js';
+import { stream } from '../../actors/stream.js';
+import type { ChunkIntent } from '../../actors/stream_state.js';
 import { drawId } from '../../src/draw.js';
 import { isRefusal } from '../../src/vocabulary/refusals.js';
 import { TestRedis } from '../fixtures/redis.js';

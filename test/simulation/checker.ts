@@ -12,7 +12,7 @@ import type { Endpoint } from '../../actors/endpoint_state.js';
 import { type Grant, grantList, isLive } from '../../actors/grant.js';
 import type { PersonalAccessToken } from '../../actors/personal_access_token.js';
 import type { Source } from '../../actors/source.js';
-import { type Chunk, chunkKey, type Stream } from '../../actors/stream.js';
+import { type Chunk, chunkKey, type Stream } from '../../actors/stream_state.js';
 import type { Workspace } from '../../actors/workspace.js';
 import { decodeStored } from '../../src/store/codec.js';
 import type { Place } from '../../src/store/store.js';

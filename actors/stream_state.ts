@@ -1,0 +1,95 @@
+import { streamOfChunk } from '../src/vocabulary/ids.js';
+import type { Effect } from './actor.js';
+
+/** A recording's timeline: its chunks, and where it ends, which is set once. All times in it are ms since its start. */
+export type Stream = {
+  /** `going`: its workspace is gone, and it goes as well; to everybody it is not there any more. */
+  status: 'kept' | 'going';
+  id: string;
+  account_id: string;
+  workspace_id: string;
+  source_id: string;
+  /** Who uploads it; null for an app. */
+  recorder: StreamRecorder | null;
+  captured_at: string;
+  transcript_revision: number;
+  title: string | null;
+  created_at_ms: number;
+  end_ms: number | null;
+  /** Chunks ever registered; the last one's number. */
+  chunks: number;
+  stored_chunks: number;
+  stored_bytes: number;
+  /** The latest end among stored chunks: with the open intents, all that a new end must respect. */
+  stored_until_ms: number;
+  /** Intents whose bytes have not come. */
+  open: OpenIntent[];
+  /** Stored chunks that no worker has processed, and those of them that one has in hand. */
+  unprocessed: number;
+  claims: ChunkClaim[];
+};
+
+/** The device under a binding epoch, by whose own reference it knows the stream. */
+export type StreamRecorder = {
+  device_id: string;
+  binding_epoch: string;
+  source_stream_ref: string;
+  clock_uncertainty_ms: number;
+};
+
+/** A chunk in a worker's hands, until the time is over. */
+export type ChunkClaim = { number: number; token: string; until_ms: number };
+
+export type OpenIntent = { number: number; end_ms: number; asked_at_ms: number };
+
+/** What the uploader says of a chunk before it uploads it. */
+export type ChunkIntent = {
+  source_chunk_ref: string;
+  sequence: number;
+  source_start_ms: number;
+  publication_start_ms: number;
+  source_end_ms: number;
+  codec: string;
+  container: string;
+  size_bytes: number;
+  sha256: string;
+};
+
+/** How far its bytes have come. */
+export type ChunkStatus = 'awaiting_upload' | 'stored' | 'expired';
+
+/** Collection `chunks`, by number in hexadecimal, in the order of `source_start_ms`. */
+export type Chunk = ChunkIntent & {
+  chunk_id: string;
+  status: ChunkStatus;
+  registered_at_ms: number;
+  upload_started_at_ms: number | null;
+  stored_at_ms: number | null;
+  /** What processing made of it, and the token of the claim that said so; absent until then. */
+  result?: ChunkResult;
+  processed_by?: string;
+};
+
+/** `checked`: its header and duration were held against its intent. */
+export type ChunkResult =
+  | { status: 'processed'; checked: boolean }
+  | { status: 'failed'; failure: { code: string; message: string } };
+
+/** A chunk's number as the id of its record: fixed width, so that ids sort as numbers. */
+export function chunkKey(number: number): string {
+  return number.toString(16).padStart(8, '0');
+}
+
+export function putChunk(number: number, chunk: Chunk): Effect {
+  return { effect: 'put', collection: 'chunks', id: chunkKey(number), value: chunk, order: chunk.source_start_ms };
+}
+
+/** How a chunk stands to whoever asks: what processing says goes before what storing says. */
+export function statusOf(chunk: Chunk, { claims }: Stream, now_ms: number): ChunkStanding {
+  if (chunk.result !== undefined) return chunk.result.status;
+  const number = streamOfChunk(chunk.chunk_id)?.number;
+  const is_claimed = claims.some((claim) => claim.number === number && now_ms < claim.until_ms);
+  return is_claimed ? 'processing' : chunk.status;
+}
+
+export type ChunkStanding = ChunkStatus | 'processing' | ChunkResult['status'];
