@@ -13,6 +13,7 @@ import { sendAudio } from './audio_download.js';
 import { INTENT_FIELDS, intend, intentForm, uploadChunk } from './chunk_upload.js';
 import { listCursor, type Position, pageOf } from './cursors.js';
 import { listLimit, timestamp, trimmedText, uuid, whole } from './forms.js';
+import { joinedAudio } from './joined_audio.js';
 import type { Principal } from './principal.js';
 import { accountRoute, type Route } from './route.js';
 import { ownSource } from './sources.js';
@@ -132,6 +133,19 @@ export const STREAM_ROUTES: readonly Route[] = [
       if (isRefusal(listed)) return listed;
       const page = pageOf(listed.chunks, limit);
       return { items: page.rows.map(chunkView), cursor: page.cursor };
+    },
+  }),
+
+  accountRoute({
+    method: 'GET',
+    path: '/audio/streams/:id/content',
+    credential: 'account',
+    permission: ['audio:read'],
+    async handler({ services, who, params, request, reply }) {
+      const stream = await readableStream(services, who, params.id as string);
+      if (isRefusal(stream)) return stream;
+      const audio = await joinedAudio(services, stream);
+      return isRefusal(audio) ? audio : sendAudio({ request, reply }, audio);
     },
   }),
 

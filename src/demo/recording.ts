@@ -1,9 +1,9 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { type ByteSource, cutWav, readPiece, readWav, type Wav, wavBytes } from '../audio/wav.js';
 import { LIMITS } from '../vocabulary/limits.js';
 import { DemoStop } from './demo_stop.js';
 import { makeTone } from './tone.js';
-import { type ByteSource, cutWav, readPiece, readWav, type Wav, wavBytes } from './wav.js';
 
 /** What a device uploads as one chunk. */
 export type Piece = { sequence: number; start_ms: number; end_ms: number; size_bytes: number; read(): Promise<Buffer> };

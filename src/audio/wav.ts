@@ -125,17 +125,22 @@ export function wavBytes({ fmt, frame_bytes }: WavFormat, frames: number): numbe
 
 /** A whole WAV file around samples. */
 export function writeWav({ fmt }: Pick<WavFormat, 'fmt'>, samples: Uint8Array): Buffer {
-  const file = Buffer.alloc(28 + even(fmt.length) + even(samples.length));
-  file.write('RIFF', 0, 'latin1');
-  file.writeUInt32LE(file.length - 8, 4);
-  file.write('WAVEfmt ', 8, 'latin1');
-  file.writeUInt32LE(fmt.length, 16);
-  file.set(fmt, 20);
+  const header = wavHeader(fmt, samples.length);
+  return Buffer.concat([header, samples], header.length + even(samples.length));
+}
+
+/** All before the samples. Behind an odd number of their bytes a file has one more, a zero. */
+export function wavHeader(fmt: Uint8Array, sample_bytes: number): Buffer {
+  const header = Buffer.alloc(28 + even(fmt.length));
+  header.write('RIFF', 0, 'latin1');
+  header.writeUInt32LE(header.length + even(sample_bytes) - 8, 4);
+  header.write('WAVEfmt ', 8, 'latin1');
+  header.writeUInt32LE(fmt.length, 16);
+  header.set(fmt, 20);
   const data = 20 + even(fmt.length);
-  file.write('data', data, 'latin1');
-  file.writeUInt32LE(samples.length, data + 4);
-  file.set(samples, data + 8);
-  return file;
+  header.write('data', data, 'latin1');
+  header.writeUInt32LE(sample_bytes, data + 4);
+  return header;
 }
 
 /** The piece's samples with a header of their own. */

@@ -1,0 +1,243 @@
+import { createHash } from 'node:crypto';
+import type { BlobStore, ByteRange } from '../blobs/blob_store.js';
+import { LIMITS } from '../vocabulary/limits.js';
+import { FLAGS, NO_GRANULE, NotOgg, pagesOf } from './ogg.js';
+import { type OpusFile, PacketClock, readOpus } from './opus.js';
+import { readWav, type Wav, wavHeader } from './wav.js';
+
+/**
+ * Chunks of a recording as one file that players take. What a file of one container can follow: WAVs of one format
+ * become one RIFF file, Opus files in Ogg one logical stream, whose pages are numbered anew. The size is known before
+ * the first byte, so that any range can be asked for; of the audio no more than a page or a piece is in memory.
+ */
+
+export type StoredChunk = { key: string; sequence: number; container: string; size_bytes: number; sha256: string };
+
+export type JoinedFile = {
+  content_type: string;
+  extension: string;
+  size_bytes: number;
+  /** Another one whenever a byte is. */
+  etag: string;
+  segments: Segment[];
+};
+
+/** A part of the file, and its bytes from an offset on. */
+type Segment = { size_bytes: number; read(from: number): AsyncIterable<Buffer> };
+
+/** Why chunks cannot be one file, as a sentence. */
+export type NotJoined = { why: string };
+
+type Join = (blobs: BlobStore, chunks: readonly StoredChunk[]) => Promise<JoinedFile | NotJoined>;
+
+/** By the container's name as its uploader gave it. */
+const CONTAINERS: Record<string, Join> = {
+  ...Object.fromEntries(['wav', 'wave', 'audio/wav', 'audio/wave', 'audio/x-wav'].map((name) => [name, joinWav])),
+  ...Object.fromEntries(['ogg', 'oga', 'opus', 'audio/ogg', 'audio/opus'].map((name) => [name, joinOpus])),
+};
+/** Chunks looked into at a time. */
+const AT_ONCE = 8;
+/** Enough for the header of a usual WAV. */
+const WAV_HEAD_BYTES = 4_096;
+
+/** One file of all chunks, in their order, or why not. Missing bytes throw. */
+export async function joinChunks(blobs: BlobStore, chunks: readonly StoredChunk[]): Promise<JoinedFile | NotJoined> {
+  const [first] = chunks;
+  if (first === undefined) return { why: 'No audio of the stream is stored.' };
+  if (chunks.length > LIMITS.joined_chunks_max)
+    return { why: `A joined file has at most ${LIMITS.joined_chunks_max} chunks; fetch them one by one.` };
+  const join = CONTAINERS[first.container];
+  if (join === undefined) return { why: `Chunks in ${first.container} can not be joined; fetch them one by one.` };
+  const other = chunks.find(({ container }) => CONTAINERS[container] !== join);
+  if (other !== undefined) return { why: `Chunks in ${first.container} and ${other.container} can not be one file.` };
+  return join(blobs, chunks);
+}
+
+/** The bytes of a range of the file. */
+export async function* readJoined(
+  { segments, size_bytes }: Pick<JoinedFile, 'segments' | 'size_bytes'>,
+  { start = 0, end = size_bytes - 1 }: ByteRange = {},
+): AsyncGenerator<Buffer> {
+  let begins = 0;
+  for (const segment of segments) {
+    const ends = begins + segment.size_bytes;
+    if (ends > start && begins <= end) {
+      let left = Math.min(end + 1, ends) - Math.max(start, begins);
+      for await (const piece of segment.read(Math.max(0, start - begins))) {
+        yield piece.length <= left ? piece : piece.subarray(0, left);
+        left -= Math.min(left, piece.length);
+        if (left === 0) break;
+      }
+      if (left > 0) throw new Error('a chunk of a joined file is shorter than it was');
+    }
+    begins = ends;
+  }
+}
+
+async function joinWav(blobs: BlobStore, chunks: readonly StoredChunk[]): Promise<JoinedFile | NotJoined> {
+  const wavs: Wav[] = [];
+  const failed = await eachChunk(chunks, async (chunk, index) => {
+    const head = await bytesOf(blobs, chunk.key, { start: 0, end: WAV_HEAD_BYTES - 1 });
+    const read = (offset: number, length: number) =>
+      offset + length <= head.length || head.length === chunk.size_bytes
+        ? Promise.resolve(head.subarray(offset, offset + length))
+        : bytesOf(blobs, chunk.key, { start: offset, end: offset + length - 1 });
+    const found = await readWav({ size_bytes: chunk.size_bytes, read });
+    if (!found.ok) return `${found.why}.`;
+    wavs[index] = found.wav;
+    return null;
+  });
+  if (failed !== null) return failed;
+  const fmt = (wavs[0] as Wav).format.fmt;
+  const odd = wavs.findIndex(({ format }) => !format.fmt.equals(fmt));
+  if (odd >= 0) return { why: `${nameOf(chunks[odd])} has another format than the first.` };
+  const segments = wavs.map(({ data_offset, frames, format }, index): Segment => {
+    const { key } = chunks[index] as StoredChunk;
+    const size_bytes = frames * format.frame_bytes;
+    const end = data_offset + size_bytes - 1;
+    return { size_bytes, read: (from) => piecesOf(blobs, key, { start: data_offset + from, end }) };
+  });
+  const sample_bytes = sum(segments.map(({ size_bytes }) => size_bytes));
+  const pad = Buffer.alloc(sample_bytes % 2);
+  if (sample_bytes + fmt.length + pad.length + 64 > LIMITS.joined_bytes_max)
+    return { why: 'As a WAV the stream is larger than 4 GiB; fetch its chunks one by one.' };
+  const header = wavHeader(fmt, sample_bytes);
+  return file({
+    ...{ chunks, content_type: 'audio/wav', extension: 'wav' },
+    segments: [heldSegment(header), ...segments, heldSegment(pad)],
+  });
+}
+
+async function joinOpus(blobs: BlobStore, chunks: readonly StoredChunk[]): Promise<JoinedFile | NotJoined> {
+  const files: OpusFile[] = [];
+  const failed = await eachChunk(chunks, async ({ key }, index) => {
+    try {
+      files[index] = await readOpus(piecesOf(blobs, key));
+      return null;
+    } catch (error) {
+      if (error instanceof NotOgg) return `${error.message}.`;
+      throw error;
+    }
+  });
+  if (failed !== null) return failed;
+  const odd = files.findIndex(({ format }) => format !== files[0]?.format);
+  if (odd >= 0) return { why: `${nameOf(chunks[odd])} has other channels or another gain than the first.` };
+  let pages = 0;
+  let samples = 0;
+  const segments = files.map((opus, index): Segment => {
+    const { key, size_bytes } = chunks[index] as StoredChunk;
+    const place: PlaceInStream = {
+      is_first: index === 0,
+      is_last: index === files.length - 1,
+      pages_before: pages,
+      samples_before: samples,
+    };
+    pages += opus.audio_pages + (place.is_first ? opus.header_pages : 0);
+    samples += opus.samples;
+    return {
+      size_bytes: size_bytes - (place.is_first ? 0 : opus.header_bytes),
+      read: (from) => skip(renumbered(piecesOf(blobs, key), opus, place), from),
+    };
+  });
+  return file({ chunks, content_type: 'audio/ogg', extension: 'ogg', segments });
+}
+
+type PlaceInStream = { is_first: boolean; is_last: boolean; pages_before: number; samples_before: number };
+
+/** Of the joined stream; nothing else is in the file. */
+const SERIAL = 1;
+
+/** The pages of a file as they are in the joined one: the headers of the first alone, all numbers going on. */
+async function* renumbered(
+  pieces: AsyncIterable<Buffer>,
+  { header_pages, audio_pages, trimmed }: OpusFile,
+  { is_first, is_last, pages_before, samples_before }: PlaceInStream,
+): AsyncGenerator<Buffer> {
+  const clock = new PacketClock();
+  let number = 0;
+  let sequence = pages_before;
+  for await (const page of pagesOf(pieces)) {
+    const is_header = number < header_pages;
+    const is_end = is_last && number === header_pages + audio_pages - 1;
+    number += 1;
+    if (is_header && !is_first) continue;
+    page.serial = SERIAL;
+    page.sequence = sequence;
+    sequence += 1;
+    if (!is_header) {
+      const ended = clock.pass(page);
+      const reached = samples_before + clock.samples - (is_end ? trimmed : 0);
+      page.granule = ended ? BigInt(reached) : NO_GRANULE;
+      page.flags = (page.flags & FLAGS.continued) | (is_end ? FLAGS.last : 0);
+    }
+    page.seal();
+    yield page.bytes;
+  }
+}
+
+/** Looks into all chunks, a few at a time, until one says what is wrong with it. */
+async function eachChunk(
+  chunks: readonly StoredChunk[],
+  look: (chunk: StoredChunk, index: number) => Promise<string | null>,
+): Promise<NotJoined | null> {
+  let next = 0;
+  let failed: { index: number; why: string } | null = null;
+  const lookOn = async () => {
+    while (next < chunks.length && failed === null) {
+      const index = next++;
+      const why = await look(chunks[index] as StoredChunk, index);
+      if (why !== null) failed = { index, why };
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(AT_ONCE, chunks.length) }, lookOn));
+  const found = failed as { index: number; why: string } | null;
+  return found === null ? null : { why: `${nameOf(chunks[found.index])} ${found.why}` };
+}
+
+function nameOf(chunk: StoredChunk | undefined): string {
+  return `The chunk of sequence ${chunk?.sequence}`;
+}
+
+function file({
+  chunks,
+  segments,
+  ...rest
+}: Omit<JoinedFile, 'size_bytes' | 'etag'> & { chunks: readonly StoredChunk[] }): JoinedFile {
+  const hash = createHash('sha256').update(rest.content_type);
+  for (const { sha256 } of chunks) hash.update(sha256);
+  const etag = hash.digest('hex').slice(0, 32);
+  return { ...rest, segments, etag, size_bytes: sum(segments.map(({ size_bytes }) => size_bytes)) };
+}
+
+function heldSegment(bytes: Buffer): Segment {
+  return {
+    size_bytes: bytes.length,
+    async *read(from) {
+      yield bytes.subarray(from);
+    },
+  };
+}
+
+async function* piecesOf(blobs: BlobStore, key: string, range?: ByteRange): AsyncGenerator<Buffer> {
+  const blob = await blobs.open(key, range);
+  if (blob === null) throw new Error('a stored chunk has no bytes');
+  yield* blob.stream as AsyncIterable<Buffer>;
+}
+
+async function bytesOf(blobs: BlobStore, key: string, range: ByteRange): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  for await (const piece of piecesOf(blobs, key, range)) pieces.push(piece);
+  return Buffer.concat(pieces);
+}
+
+async function* skip(pieces: AsyncIterable<Buffer>, bytes: number): AsyncGenerator<Buffer> {
+  let left = bytes;
+  for await (const piece of pieces) {
+    if (left < piece.length) yield piece.subarray(left);
+    left = Math.max(0, left - piece.length);
+  }
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}
