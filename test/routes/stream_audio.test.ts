@@ -3,6 +3,7 @@ import net from 'node:net';
 import t from 'tap';
 import { pcm16Format, writeWav } from '../../src/audio/wav.js';
 import { sha256Of } from '../../src/client/device_client.js';
+import { LIMITS } from '../../src/vocabulary/limits.js';
 import { TestAccount } from '../fixtures/account.js';
 import { opusFile } from '../fixtures/opus_file.js';
 import { TestSpool } from '../fixtures/spool.js';
@@ -172,5 +173,23 @@ t.test('audio of streams, from apps and as one file', async (t) => {
     t.match(await (await send('GET', `${other}/content`)).json(), {
       error: { code: 'CONFLICT', message: /webm can not be joined/ },
     });
+  });
+
+  await t.test('a chunk whose bytes never came does not keep the others from being one file', async (t) => {
+    const stream = await newStream();
+    const wav = (byte: number) => writeWav({ fmt }, Buffer.alloc(20, byte));
+    await upload(stream, wav(1), 0, { start: 0, end: 10 });
+    await ann.ask('POST', `${stream}/chunks/intents`, intentOf(wav(2), 1, { start: 10, end: 20 }));
+    await upload(stream, wav(3), 2, { start: 20, end: 30 });
+    await spool.operator.ask('POST', '/ops/clock', { advance_ms: LIMITS.intent_life_ms });
+    const { app } = await spool.signIn('ann@x.test');
+    const statuses = await app.ask<{ items: { status: string }[] }>('GET', `${stream}/chunks`);
+    t.same(
+      statuses.items.map(({ status }) => status),
+      ['stored', 'expired', 'stored'],
+    );
+    const answer = await app.send('GET', `${stream}/content`);
+    t.same(answer.body, writeWav({ fmt }, Buffer.concat([Buffer.alloc(20, 1), Buffer.alloc(20, 3)])));
+    t.equal(answer.headers['x-joined-missing-ms'], '10');
   });
 });

@@ -1,0 +1,175 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import type { Stream, StreamMessage } from '../../actors/stream.js';
+import { pcm16Format, writeWav } from '../../src/audio/wav.js';
+import { streamFolder } from '../../src/blobs/blob_keys.js';
+import { sha256Of } from '../../src/client/device_client.js';
+import { drawId } from '../../src/draw.js';
+import { partitionOfId, privateWorkspaceId } from '../../src/vocabulary/ids.js';
+import { isRefusal } from '../../src/vocabulary/refusals.js';
+import { TestAccount } from '../fixtures/account.js';
+import { TestSpool } from '../fixtures/spool.js';
+import { until } from '../fixtures/until.js';
+
+type Page = { items: { id: string; title: string | null }[]; cursor: string | null };
+type Intent = { chunk_id: string; upload_path: string };
+
+const wav = writeWav({ fmt: pcm16Format({ channels: 1, frames_per_second: 1_000 }) }, Buffer.alloc(200, 7));
+const captured_at = '2026-11-01T10:00:00.000Z';
+
+t.test('streams in shared workspaces', async (t) => {
+  const spool = await TestSpool.start();
+  t.teardown(() => spool.end());
+  const ann = await TestAccount.open(spool, 'ann@x.test'); // owns the workspaces
+  const bob = await TestAccount.open(spool, 'bob@x.test'); // records
+  const cy = await TestAccount.open(spool, 'cy@x.test'); // listens
+  const dee = await TestAccount.open(spool, 'dee@x.test'); // belongs to nothing
+  const source = await bob.ask<{ id: string }>('POST', '/sources', { name: 'Desk' });
+
+  /** Registered as a recorder session does it: the session says which workspace. */
+  const register = async (workspace_id: string, title: string | null = null) => {
+    const id = drawId({ partition: partitionOfId(bob.id), now_ms: spool.server.services.clock.now() });
+    const message: StreamMessage = {
+      ...{ type: 'register', account_id: bob.id, workspace_id, source_id: source.id, recorder: null },
+      ...{ captured_at, title, end_ms: null, silent: false },
+    };
+    const stream = await spool.server.services.runtime.askSettled<Stream>({ kind: 'stream', id }, message);
+    if (isRefusal(stream)) throw new Error(stream.message);
+    return id;
+  };
+  const recorded = async (id: string) => {
+    const { chunk_id, upload_path } = await bob.ask<Intent>('POST', `/audio/streams/${id}/chunks/intents`, {
+      ...{ source_chunk_ref: drawId({ partition: 0, now_ms: 0 }), sequence: 0, codec: 'x', container: 'wav' },
+      ...{
+        source_start_ms: 0,
+        publication_start_ms: 0,
+        source_end_ms: 100,
+        size_bytes: wav.length,
+        sha256: sha256Of(wav),
+      },
+    });
+    const sent = await fetch(spool.base_url + upload_path, {
+      method: 'PUT',
+      headers: { Authorization: `Bearer ${bob.app.access_token}` },
+      body: Uint8Array.from(wav),
+    });
+    t.equal(sent.status, 200);
+    await bob.ask('POST', `/audio/streams/${id}/signals`, {
+      signals: [{ ref: 'a', type: 'a', start_ms: 0, payload: { a: 1 } }],
+    });
+    return chunk_id;
+  };
+  const readsOf = (id: string, chunk_id: string) => [
+    ...['', '/chunks', '/content', '/signals'].map((rest) => `/audio/streams/${id}${rest}`),
+    `/audio/chunks/${chunk_id}/content`,
+  ];
+  const status = async (who: TestAccount, path: string) => (await who.app.send('GET', path)).status;
+  const inWorkspace = async (who: TestAccount, id: string, query = '') =>
+    (await who.ask<Page>('GET', `/audio/streams?workspace_id=${id}${query}`)).items.map((stream) => stream.id);
+  const folderOf = (id: string) => join(spool.folder, 'blobs', streamFolder(id));
+  const workDone = (what: string, done: () => boolean | Promise<boolean>) =>
+    until(what, async () => {
+      await spool.operator.ask('POST', '/ops/clock', { advance_ms: 1 });
+      return done();
+    });
+
+  await t.test('G-019 members read, the owner writes, nobody else sees it', async (t) => {
+    const team = await ann.workspace('Team');
+    await ann.bring(team.id, [bob, cy]);
+    const first = await register(team.id, 'First');
+    const second = await register(team.id);
+    const chunk_id = await recorded(first);
+    for (const path of readsOf(first, chunk_id)) {
+      for (const who of [ann, bob, cy]) t.equal(await status(who, path), 200, `${who.email} ${path}`);
+      t.equal(await status(dee, path), 404, path);
+    }
+    for (const who of [ann, bob, cy]) t.same(await inWorkspace(who, team.id), [second, first]);
+    const page = await cy.ask<Page>('GET', `/audio/streams?workspace_id=${team.id}&limit=1`);
+    t.same(
+      page.items.map(({ id }) => id),
+      [second],
+    );
+    t.same(await inWorkspace(cy, team.id, `&limit=1&cursor=${page.cursor}`), [first]);
+    t.equal(await dee.says('GET', `/audio/streams?workspace_id=${team.id}`), '404 NOT_FOUND');
+    t.same((await cy.ask<Page>('GET', '/audio/streams')).items, [], 'without a filter: the own ones');
+    const signal = { signals: [{ ref: 'b', type: 'b', start_ms: 0 }] };
+    const writes: [string, string, unknown][] = [
+      ['PATCH', '', { title: 'x' }],
+      ['POST', '/end', { end_ms: 100 }],
+      ['POST', '/signals', signal],
+    ];
+    for (const [method, rest, body] of writes) {
+      const path = `/audio/streams/${first}${rest}`;
+      for (const who of [ann, cy]) t.equal(await who.says(method, path, body), '403 FORBIDDEN', `${who.email} ${path}`);
+      t.equal(await dee.says(method, path, body), '404 NOT_FOUND');
+      t.equal(await bob.says(method, path, body), '200', path);
+    }
+    t.same(await inWorkspace(bob, privateWorkspaceId(bob.id, 1)), [], 'it is not in the private one');
+    await cy.ask('POST', `/workspaces/${team.id}/leave`);
+    for (const path of readsOf(first, chunk_id)) t.equal(await status(cy, path), 404, 'no member any more');
+    await bob.ask('POST', `/workspaces/${team.id}/leave`);
+    for (const path of readsOf(first, chunk_id)) t.equal(await status(bob, path), 200, 'its owner still reads');
+    t.equal(await bob.says('PATCH', `/audio/streams/${first}`, { title: 'Last' }), '200', 'and writes');
+    t.equal(await bob.says('GET', `/audio/streams?workspace_id=${team.id}`), '404 NOT_FOUND');
+  });
+
+  await t.test('I-015 a stream that comes when its workspace is gone goes as well', async (t) => {
+    const team = await ann.workspace('Short');
+    t.equal(await ann.says('DELETE', `/workspaces/${team.id}`), '204');
+    const id = await register(team.id);
+    t.equal(await status(bob, `/audio/streams/${id}`), 404);
+    const { store } = spool.server.services;
+    await workDone('it is gone', async () => {
+      const place = { account_id: bob.id, partition: partitionOfId(bob.id) };
+      const left = await store.list(place, 'streams', { descending: false, limit: 500 });
+      return !left.some(({ member }) => member === id);
+    });
+  });
+
+  await t.test(
+    'I-015 streams of a deleted workspace are not there, and go with their bytes, also after a restart',
+    async (t) => {
+      const team = await ann.workspace('Gone');
+      await ann.bring(team.id, [bob, cy]);
+      const id = await register(team.id);
+      const chunk_id = await recorded(id);
+      const others = await Promise.all(Array.from({ length: 12 }, () => register(team.id)));
+      t.ok(existsSync(folderOf(id)));
+      await bob.ask('POST', `/workspaces/${team.id}/leave`);
+      await bob.newEvents();
+      t.equal(await ann.says('DELETE', `/workspaces/${team.id}`), '204');
+      for (const who of [ann, bob, cy])
+        for (const path of readsOf(id, chunk_id))
+          t.equal(await status(who, path), 404, `at once: ${who.email} ${path}`);
+      t.equal(await bob.says('PATCH', `/audio/streams/${id}`, { title: 'x' }), '404 NOT_FOUND');
+      const own = (await bob.ask<Page>('GET', '/audio/streams?limit=100')).items.map((stream) => stream.id);
+      t.notOk(own.includes(id));
+      await spool.close();
+      await spool.open();
+      const { store, runtime } = spool.server.services;
+      const place = { account_id: bob.id, partition: partitionOfId(bob.id) };
+      const listed = async (list: string) =>
+        (await store.list(place, list, { descending: false, limit: 500 })).map(({ member }) => member);
+      await workDone('its streams are gone', async () => {
+        const left = await listed('streams');
+        return ![id, ...others].some((gone) => left.includes(gone));
+      });
+      t.notOk((await listed(`streams:${source.id}`)).some((gone) => [id, ...others].includes(gone)));
+      t.notOk(existsSync(folderOf(id)), 'with their bytes');
+      for (const kind of ['stream', 'signals']) {
+        const address = { kind, id };
+        const [stored] = await store.load([{ address, partition: place.partition }]);
+        t.ok(stored === null || stored === undefined || stored.snapshot.length < 20, `nothing of its ${kind}`);
+      }
+      const [payloads] = await store.facts({ address: { kind: 'signals', id }, partition: place.partition }, [
+        { collection: 'signals', range: { limit: 9 } },
+      ]);
+      t.same(payloads?.rows, []);
+      const rest = await store.facts(runtime.placeOf({ kind: 'workspace', id: team.id }), [
+        { collection: 'streams', range: { limit: 9 } },
+      ]);
+      t.same(rest[0]?.rows, [], 'the workspace knows of none');
+    },
+  );
+});
