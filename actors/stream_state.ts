@@ -93,3 +93,8 @@ export function statusOf(chunk: Chunk, { claims }: Stream, now_ms: number): Chun
 }
 
 export type ChunkStanding = ChunkStatus | 'processing' | ChunkResult['status'];
+
+/** Why processing failed, or null. */
+export function failureOf({ result }: Chunk): { code: string; message: string } | null {
+  return result?.status === 'failed' ? result.failure : null;
+}

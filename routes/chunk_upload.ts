@@ -101,7 +101,10 @@ async function upload(services: Services, { chunk, stream, number, guards, reque
   services.metrics.uploads_bytes.inc(chunk.size_bytes);
   const message: StreamMessage = { type: 'stored', number, upload_started_at_ms };
   const stored = await services.runtime.ask<{ chunk: Chunk }>({ kind: 'stream', id: stream.id }, message, guards);
-  if (!isRefusal(stored)) return uploadView(stored.chunk);
+  if (!isRefusal(stored)) {
+    services.processing.offer(stream.id);
+    return uploadView(stored.chunk);
+  }
   // The stream was erased while its bytes came: nobody would know of these.
   if (stored.refused === 'NOT_FOUND') await services.blobs.remove(key);
   return stored;

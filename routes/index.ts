@@ -28,6 +28,7 @@ import { PERSONAL_ACCESS_TOKEN_ROUTES } from './personal_access_tokens.js';
 import type { Route } from './route.js';
 import { SIGNAL_ROUTES } from './signals.js';
 import { SOURCE_ROUTES } from './sources.js';
+import { STAFF_CHUNK_ROUTES } from './staff_chunks.js';
 import { STAFF_CLIENT_ROUTES } from './staff_clients.js';
 import { STAFF_GRANT_ROUTES } from './staff_grants.js';
 import { STREAM_ROUTES } from './streams.js';
@@ -69,5 +70,5 @@ export const ROUTES: Record<'public' | 'device' | 'operator', readonly Route[]> 
     ...DEVICE_STREAM_ROUTES,
     ...CHUNK_ROUTES,
   ],
-  operator: [...OPERATOR_ROUTES, ...STAFF_CLIENT_ROUTES, ...STAFF_GRANT_ROUTES],
+  operator: [...OPERATOR_ROUTES, ...STAFF_CHUNK_ROUTES, ...STAFF_CLIENT_ROUTES, ...STAFF_GRANT_ROUTES],
 };

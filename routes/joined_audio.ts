@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { LRUCache } from 'lru-cache';
-import type { Chunk, ListedChunk, Stream, StreamMessage } from '../actors/stream.js';
+import type { ListedChunk, StreamMessage } from '../actors/stream.js';
+import type { Chunk, Stream } from '../actors/stream_state.js';
 import { type JoinedFile, joinChunks, readJoined, type StoredChunk } from '../src/audio/joined_file.js';
 import { blobKey } from '../src/blobs/blob_keys.js';
 import type { Services } from '../src/services.js';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type ListedChunk, STREAMS, type StreamMessage, streamListOf } from '../actors/stream.js';
-import type { Chunk, Stream } from '../actors/stream_state.js';
+import { type Chunk, failureOf, type Stream, statusOf } from '../actors/stream_state.js';
 import type { ListedStream, WorkspaceMessage } from '../actors/workspace.js';
 import { blobKey } from '../src/blobs/blob_keys.js';
 import { drawId } from '../src/draw.js';
@@ -129,10 +129,13 @@ export const STREAM_ROUTES: readonly Route[] = [
       if (isRefusal(stream)) return stream;
       const after = cursor === undefined ? undefined : { order: cursor.order, id: cursor.member };
       const message: StreamMessage = { type: 'list_chunks', range: { after, limit: limit + 1 } };
-      const listed = await services.runtime.ask<{ chunks: ListedChunk[] }>({ kind: 'stream', id: stream.id }, message);
+      const listed = await services.runtime.ask<{ chunks: ListedChunk[]; stream: Stream }>(
+        { kind: 'stream', id: stream.id },
+        message,
+      );
       if (isRefusal(listed)) return listed;
       const page = pageOf(listed.chunks, limit);
-      return { items: page.rows.map(chunkView), cursor: page.cursor };
+      return { items: page.rows.map((chunk) => chunkView(services, chunk, listed.stream)), cursor: page.cursor };
     },
   }),
 
@@ -268,7 +271,7 @@ function streamView(stream: Stream) {
   };
 }
 
-function chunkView(chunk: Chunk) {
+function chunkView({ clock }: Services, chunk: Chunk, stream: Stream) {
   const iso = (at_ms: number | null) => (at_ms === null ? null : new Date(at_ms).toISOString());
   return {
     id: chunk.chunk_id,
@@ -280,7 +283,9 @@ function chunkView(chunk: Chunk) {
     container: chunk.container,
     size_bytes: chunk.size_bytes,
     sha256: chunk.sha256,
-    status: chunk.status,
+    status: statusOf(chunk, stream, clock.now()),
+    checked: chunk.result?.status === 'processed' ? chunk.result.checked : null,
+    failure: failureOf(chunk),
     registered_at: iso(chunk.registered_at_ms),
     upload_started_at: iso(chunk.upload_started_at_ms),
     stored_at: iso(chunk.stored_at_ms),

@@ -49,6 +49,7 @@ import { WrittenOnceRedis } from './store/written_once.js';
 import { LIMITS } from './vocabulary/limits.js';
 import { Poster } from './webhooks/poster.js';
 import { AudioSweep } from './workers/audio_sweep.js';
+import { ChunkProcessing } from './workers/chunk_processing.js';
 import { DeliveryWorker } from './workers/deliveries.js';
 import { ErasureWorker } from './workers/erasures.js';
 import { EventRetention } from './workers/event_retention.js';
@@ -166,7 +167,9 @@ async function startParts(settings: Settings, log: Logger, stops: (() => unknown
   const event_retention = new EventRetention({ store, metrics, log, now: clock.now });
   const turns = new SweepTurns(redis);
   const audio_sweep = new AudioSweep({ turns, runtime, blobs, metrics, log, now: clock.now });
-  for (const worker of [mails, reminders, relay, erasures, event_retention, audio_sweep, deliveries]) {
+  const is_worker = settings.chunk_worker;
+  const processing = new ChunkProcessing({ store, runtime, blobs, metrics, log, now: clock.now, is_worker });
+  for (const worker of [mails, reminders, relay, erasures, event_retention, audio_sweep, processing, deliveries]) {
     worker.start();
     stops.push(() => worker.stop());
   }
@@ -203,6 +206,7 @@ async function startParts(settings: Settings, log: Logger, stops: (() => unknown
     mails,
     erasures,
     deliveries,
+    processing,
     rates: new RateLimits(
       {
         sign_ins_begun: settings.rate_sign_ins_begun,
@@ -233,6 +237,7 @@ async function startParts(settings: Settings, log: Logger, stops: (() => unknown
         if (fired === 0 && posted === 0) break;
       }
       await audio_sweep.look();
+      await processing.look();
     },
   };
   const ports = await listen(services, stops, (port) => {

@@ -17,6 +17,7 @@ import type { SigningKeys } from './secrets/signing_keys.js';
 import type { publicAddresses, Settings } from './settings.js';
 import type { IssuedCertificates } from './store/issued_certificates.js';
 import type { Store } from './store/store.js';
+import type { ChunkProcessing } from './workers/chunk_processing.js';
 import type { DeliveryWorker } from './workers/deliveries.js';
 import type { ErasureWorker } from './workers/erasures.js';
 import type { MailWorker } from './workers/mail_worker.js';
@@ -41,6 +42,7 @@ export type Services = {
   mails: MailWorker;
   erasures: ErasureWorker;
   deliveries: DeliveryWorker;
+  processing: ChunkProcessing;
   rates: RateLimits;
   authority: Authority;
   certificates: IssuedCertificates;

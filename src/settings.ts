@@ -254,6 +254,10 @@ const variables = {
     default_text: "nine tenths of the container's",
     meaning: "memory from which on requests are refused; nine tenths of V8's heap bound them too",
   }),
+  CHUNK_WORKER: row(flag, {
+    default_text: '1',
+    meaning: '1 checks stored WAV and Ogg chunks here, 0 leaves them to workers on the operator port',
+  }),
   WEBHOOK_BLOCK_PRIVATE: row(orNull(flagText), {
     default_text: '1, unless HOST is loopback',
     meaning: '1 delivers webhooks to public addresses only, 0 to any',

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { StreamMessage } from '../../actors/stream.js';
-import type { Chunk, Stream } from '../../actors/stream_state.js';
+import { type Chunk, failureOf, type Stream, statusOf } from '../../actors/stream_state.js';
 import type { Services } from '../../src/services.js';
 import { streamOfChunk } from '../../src/vocabulary/ids.js';
 import { LIMITS } from '../../src/vocabulary/limits.js';
@@ -51,7 +51,7 @@ export const CHUNK_ROUTES: readonly Route[] = [
     shed: 'last',
     async handler({ services, who, params }) {
       const found = await deviceChunk(services, who, params.chunk_id as string);
-      return isRefusal(found) ? found : chunkStatusView(found.chunk);
+      return isRefusal(found) ? found : chunkStatusView(services, found);
     },
   }),
 
@@ -80,11 +80,11 @@ export const CHUNK_ROUTES: readonly Route[] = [
       const numbers = source_chunk_refs.flatMap((ref) => known.numbers[ref] ?? []);
       const chunks = await Promise.all(
         numbers.map((number) =>
-          services.runtime.ask<{ chunk: Chunk }>(address, { type: 'chunk', number } satisfies StreamMessage),
+          services.runtime.ask<Found>(address, { type: 'chunk', number } satisfies StreamMessage),
         ),
       );
       const failed = chunks.find(isRefusal);
-      return failed ?? { items: chunks.map((found) => chunkStatusView((found as { chunk: Chunk }).chunk)) };
+      return failed ?? { items: chunks.map((found) => chunkStatusView(services, found as Found)) };
     },
   }),
 ];
@@ -110,7 +110,11 @@ async function deviceChunk(
   return isRefusal(bound) ? bound : { ...bound, ...found, number };
 }
 
-function chunkStatusView({ chunk_id, source_chunk_ref, sequence, status, stored_at_ms }: Chunk) {
+type Found = { chunk: Chunk; stream: Stream };
+
+function chunkStatusView({ clock }: Services, { chunk, stream }: Found) {
+  const { chunk_id, source_chunk_ref, sequence, stored_at_ms } = chunk;
+  const status = statusOf(chunk, stream, clock.now());
   const stored_at = stored_at_ms === null ? null : new Date(stored_at_ms).toISOString();
-  return { chunk_id, source_chunk_ref, sequence, status, stored_at, failure: null };
+  return { chunk_id, source_chunk_ref, sequence, status, stored_at, failure: failureOf(chunk) };
 }

@@ -15,6 +15,11 @@ export type OpusFile = {
   trimmed: number;
 };
 
+/** Ogg of another codec. */
+export class NotOpus extends NotOgg {
+  override name = 'NotOpus';
+}
+
 /** Samples of a frame, by the configuration in a packet's first byte (RFC 6716, 3.1). */
 const FRAME_SAMPLES = [
   ...[480, 960, 1920, 2880, 480, 960, 1920, 2880, 480, 960, 1920, 2880], // SILK
@@ -69,7 +74,7 @@ export async function readOpus(pieces: AsyncIterable<Buffer>): Promise<OpusFile>
 }
 
 function formatOf(head: Buffer): string {
-  if (head.toString('latin1', 0, 8) !== 'OpusHead' || head.length < HEAD_BYTES_MIN) throw new NotOgg('is not Opus');
+  if (head.toString('latin1', 0, 8) !== 'OpusHead' || head.length < HEAD_BYTES_MIN) throw new NotOpus('is not Opus');
   return Buffer.from(head).fill(0, MAY_DIFFER.from, MAY_DIFFER.to).toString('latin1');
 }
 

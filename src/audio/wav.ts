@@ -30,9 +30,10 @@ export type Wav = {
 export type WavPiece = { first_frame: number; frames: number; start_ms: number; end_ms: number };
 
 /** Not a WAV that can be cut: other bytes altogether, or samples that are compressed. `why` completes "it …". */
-export type WavRefusal = { ok: false; is_wav: boolean; why: string };
+export type WavRefusal = { ok: false; is_wav: boolean; is_compressed: boolean; why: string };
 
 const CHUNKS_MAX = 10_000;
+const COMPRESSED = 'is not plain samples';
 const FMT_BYTES_MAX = 1_024;
 const PCM = 1;
 const FLOAT = 3;
@@ -52,9 +53,11 @@ const CODECS: Record<string, string> = {
 export async function readWav(source: ByteSource): Promise<{ ok: true; wav: Wav } | WavRefusal> {
   const head = await source.read(0, 12);
   if (head.length < 12 || tagAt(head, 0) !== 'RIFF' || tagAt(head, 8) !== 'WAVE') {
-    return { ok: false, is_wav: false, why: 'does not begin as a WAV file does' };
+    return { ok: false, is_wav: false, is_compressed: false, why: 'does not begin as a WAV file does' };
   }
-  const refuse = (why: string): WavRefusal => ({ ok: false, is_wav: true, why });
+  const refuse = (why: string): WavRefusal => {
+    return { ok: false, is_wav: true, is_compressed: why.startsWith(COMPRESSED), why };
+  };
   let format: WavFormat | null = null;
   let offset = 12;
   for (let seen = 0; seen < CHUNKS_MAX; seen++) {
@@ -94,7 +97,7 @@ function readFormat(fmt: Buffer, size: number): WavFormat | string {
     number = fmt.readUInt16LE(24);
   }
   const codec = CODECS[`${number} ${sample_bytes}`];
-  if (codec === undefined) return `is not plain samples (format ${number}, ${sample_bytes * 8} bits)`;
+  if (codec === undefined) return `${COMPRESSED} (format ${number}, ${sample_bytes * 8} bits)`;
   if (channels === 0 || frames_per_second === 0) return 'has no channels or no sample rate';
   if (frame_bytes !== channels * sample_bytes)
     return `has frames of ${frame_bytes} bytes, not ${channels * sample_bytes}`;

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { writeWav } from '../demo/wav.js';
+import { writeWav } from '../audio/wav.js';
 import type { Seeded } from '../seeded.js';
 
 /** What recorders record: WAV files of 8 bit samples, whose rate follows from the size that a chunk shall have. */

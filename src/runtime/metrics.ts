@@ -62,6 +62,12 @@ export function makeMetrics() {
     events_swept: counter('event_logs_trimmed_total', 'Event logs from which old events were taken'),
     requests: seconds('http_request', 'Time of a request by listener, route and status', 'listener', 'route', 'status'),
     erasures: gauge('erasures_running', 'Accounts being erased here at the moment'),
+    chunks_processed: counter(
+      'chunks_processed_total',
+      'Chunks, by who processed them and how that ended',
+      'worker',
+      'status',
+    ),
     uploads_bytes: counter('upload_bytes_total', 'Bytes of audio stored'),
     audio_sweeps: counter('audio_sweeps_total', 'Partitions whose audio was held against its chunks'),
     audio_swept: counter('audio_swept_total', 'Blobs that sweeps looked at'),

@@ -132,6 +132,7 @@ export const LIMITS = {
   chunk_lease_ms: MINUTE_MS, // ours: of a claim that names no time
   chunk_lease_ms_max: HOUR_MS, // ours
   chunk_claims_max: 100, // ours: chunks of one request
+  failure_message_chars_max: 500, // ours
   audio_sweep_every_ms: DAY_MS, // ours: each partition's bytes are held against its chunks so often
   audio_orphan_age_ms: HOUR_MS, // ours: longer than any upload, so that none is taken before it is said to be stored
 

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import type { Stream, StreamMessage } from '../../actors/stream.js';
+import type { StreamMessage } from '../../actors/stream.js';
+import type { Stream } from '../../actors/stream_state.js';
 import { pcm16Format, writeWav } from '../../src/audio/wav.js';
 import { streamFolder } from '../../src/blobs/blob_keys.js';
 import { sha256Of } from '../../src/client/device_client.js';

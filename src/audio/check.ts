@@ -1,0 +1,93 @@
+import type { ChunkResult } from '../../actors/stream_state.js';
+import type { BlobStore } from '../blobs/blob_store.js';
+import { NotOgg } from './ogg.js';
+import { NotOpus, readOpus } from './opus.js';
+import { readWav } from './wav.js';
+
+/** What the built-in worker looks at: whether a chunk is what its container says, and as long as its intent said. */
+export type CheckedChunk = {
+  key: string;
+  container: string;
+  size_bytes: number;
+  source_start_ms: number;
+  source_end_ms: number;
+};
+
+/** How far a chunk's own duration may be from that of its intent. */
+const DURATION_TOLERANCE = 0.01;
+const OPUS_SAMPLES_PER_MS = 48;
+
+/** How long the audio is, in ms; null for what this does not know. Throws BadAudio. */
+type Measure = (blobs: BlobStore, chunk: CheckedChunk) => Promise<number | null>;
+
+/** By the container's name as its uploader gave it. */
+const MEASURES: Record<string, Measure> = {
+  ...Object.fromEntries(['wav', 'wave', 'audio/wav', 'audio/wave', 'audio/x-wav'].map((name) => [name, measureWav])),
+  ...Object.fromEntries(['ogg', 'oga', 'opus', 'audio/ogg', 'audio/opus'].map((name) => [name, measureOgg])),
+};
+
+/** The bytes are not what they should be; the message is a sentence. */
+class BadAudio extends Error {
+  override name = 'BadAudio';
+}
+
+/** Containers that it does not know are processed unchecked. A store that fails throws. */
+export async function checkAudio(blobs: BlobStore, chunk: CheckedChunk): Promise<ChunkResult> {
+  const measure = MEASURES[chunk.container];
+  if (measure === undefined) return { status: 'processed', checked: false };
+  try {
+    const duration_ms = await measure(blobs, chunk);
+    if (duration_ms === null) return { status: 'processed', checked: false };
+    const wanted_ms = chunk.source_end_ms - chunk.source_start_ms;
+    if (Math.abs(duration_ms - wanted_ms) > Math.max(1, wanted_ms * DURATION_TOLERANCE)) {
+      const message = `The audio lasts ${Math.round(duration_ms)} ms, its intent says ${wanted_ms} ms.`;
+      return { status: 'failed', failure: { code: 'WRONG_DURATION', message } };
+    }
+    return { status: 'processed', checked: true };
+  } catch (error) {
+    if (!(error instanceof BadAudio)) throw error;
+    return { status: 'failed', failure: { code: 'BAD_AUDIO', message: error.message } };
+  }
+}
+
+async function measureWav(blobs: BlobStore, { key, size_bytes }: CheckedChunk): Promise<number | null> {
+  const read = async (offset: number, length: number) => {
+    if (offset >= size_bytes || length === 0) return Buffer.alloc(0);
+    return Buffer.concat(await all(piecesOf(blobs, key, { start: offset, end: offset + length - 1 })));
+  };
+  const found = await readWav({ size_bytes, read });
+  if (!found.ok) {
+    // How long it is, only its codec knows.
+    if (found.is_compressed) return null;
+    throw new BadAudio(`The chunk ${found.why}.`);
+  }
+  if (found.wav.truncated) throw new BadAudio('The chunk is shorter than its header says.');
+  return (found.wav.frames * 1_000) / found.wav.format.frames_per_second;
+}
+
+async function measureOgg(blobs: BlobStore, { key }: CheckedChunk): Promise<number | null> {
+  try {
+    const { samples, trimmed } = await readOpus(piecesOf(blobs, key));
+    return (samples - trimmed) / OPUS_SAMPLES_PER_MS;
+  } catch (error) {
+    if (error instanceof NotOpus) return null;
+    if (error instanceof NotOgg) throw new BadAudio(`The chunk ${error.message}.`);
+    throw error;
+  }
+}
+
+async function* piecesOf(
+  blobs: BlobStore,
+  key: string,
+  range?: { start: number; end: number },
+): AsyncGenerator<Buffer> {
+  const blob = await blobs.open(key, range);
+  if (blob === null) throw new BadAudio('The bytes of the chunk are gone.');
+  yield* blob.stream as AsyncIterable<Buffer>;
+}
+
+async function all(pieces: AsyncIterable<Buffer>): Promise<Buffer[]> {
+  const found: Buffer[] = [];
+  for await (const piece of pieces) found.push(piece);
+  return found;
+}

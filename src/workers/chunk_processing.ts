@@ -1,0 +1,204 @@
+import type { Logger } from 'pino';
+import type { StreamMessage } from '../../actors/stream.js';
+import type { ClaimedChunk } from '../../actors/stream_processing.js';
+import { PROCESSING } from '../../actors/stream_processing.js';
+import type { Chunk, ChunkResult, Stream } from '../../actors/stream_state.js';
+import { checkAudio } from '../audio/check.js';
+import { blobKey } from '../blobs/blob_keys.js';
+import type { BlobStore } from '../blobs/blob_store.js';
+import { drawBytes } from '../draw.js';
+import type { Metrics } from '../runtime/metrics.js';
+import type { Runtime } from '../runtime/runtime.js';
+import { type Store, StoreUnavailable } from '../store/store.js';
+import { PARTITIONS, partitionOfId } from '../vocabulary/ids.js';
+import { LIMITS } from '../vocabulary/limits.js';
+import { isRefusal, type Refusal } from '../vocabulary/refusals.js';
+import { Looks } from './looks.js';
+
+/** So long chunks gather before the built-in worker takes those of a stream together: it makes two commits of them all. */
+const GATHER_MS = 500;
+/** What other processes stored, or left behind, is found after this at the latest. */
+const SWEEP_EVERY_MS = 60_000;
+/** Somebody who asks for work finds what another process has stored after this. */
+const SWEPT_FRESH_MS = 1_000;
+const BATCH = 32;
+const STREAMS_AT_ONCE = 4;
+const STREAMS_READ = 50;
+
+type Parts = {
+  store: Store;
+  runtime: Runtime;
+  blobs: BlobStore;
+  metrics: Metrics;
+  log: Pick<Logger, 'error'>;
+  now: () => number;
+  /** Whether this process checks chunks itself; otherwise it leaves them to workers on the operator port. */
+  is_worker: boolean;
+};
+
+/** A chunk in the hands of a worker; a result needs the token. */
+export type Work = ClaimedChunk & { token: string; chunk: Chunk; stream: Stream };
+
+/**
+ * Hands stored chunks to whoever processes them, here or on the operator port. Which chunk is whose, streams decide;
+ * this only knows where to ask.
+ */
+export class ChunkProcessing {
+  readonly #parts: Parts;
+  /** Partitions that may have something due. */
+  readonly #hot = new Set<number>();
+  readonly #looks = new Looks(() => this.#look(), SWEEP_EVERY_MS);
+  #swept_ms = Number.NEGATIVE_INFINITY;
+  #gathering: NodeJS.Timeout | null = null;
+  #is_stopped = false;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  start(): void {
+    if (this.#parts.is_worker) this.#looks.start();
+  }
+
+  async stop(): Promise<void> {
+    this.#is_stopped = true;
+    if (this.#gathering !== null) clearTimeout(this.#gathering);
+    await this.#looks.stop();
+  }
+
+  /** A chunk of the stream was stored. */
+  offer(stream_id: string): void {
+    this.#hot.add(partitionOfId(stream_id));
+    if (!this.#parts.is_worker || this.#is_stopped || this.#gathering !== null) return;
+    this.#gathering = setTimeout(() => {
+      this.#gathering = null;
+      void this.#work().catch((error: unknown) => this.#complain(error));
+    }, GATHER_MS);
+    this.#gathering.unref();
+  }
+
+  /** Processes all that is due here; for the test clock. Never rejects. */
+  look(): Promise<void> {
+    return this.#parts.is_worker ? this.#looks.look() : Promise.resolve();
+  }
+
+  /** Up to so many chunks for a worker, the oldest of some streams, none of which anybody else gets for that time. */
+  async claim({ limit, lease_ms }: { limit: number; lease_ms: number }): Promise<Work[]> {
+    if (this.#hot.size === 0 && performance.now() - this.#swept_ms > SWEPT_FRESH_MS) await this.#sweep();
+    const found: Work[] = [];
+    for (const partition of [...this.#hot]) {
+      for (const stream_id of await this.#due(partition)) {
+        found.push(...(await this.#claimOf(stream_id, { limit: limit - found.length, lease_ms })));
+        if (found.length >= limit) return found;
+      }
+    }
+    return found;
+  }
+
+  async #look(): Promise<void> {
+    try {
+      await this.#sweep();
+      await this.#work();
+    } catch (error) {
+      this.#complain(error);
+    }
+  }
+
+  /** Finds out which partitions have something. */
+  async #sweep(): Promise<void> {
+    this.#swept_ms = performance.now();
+    await Promise.all(Array.from({ length: PARTITIONS }, (_, partition) => this.#due(partition)));
+  }
+
+  /** Streams of a partition with something to claim. A partition that has none is left alone until it is offered more. */
+  async #due(partition: number): Promise<string[]> {
+    const { store, now } = this.#parts;
+    this.#hot.delete(partition);
+    const place = { account_id: PROCESSING.account_id, partition };
+    const rows = await store.list(place, PROCESSING.list, { descending: false, limit: STREAMS_READ });
+    const now_ms = now();
+    const due = rows.filter(({ order }) => order <= now_ms).map(({ member }) => member);
+    if (due.length > 0) this.#hot.add(partition);
+    return due;
+  }
+
+  /** The built-in worker: goes on until nothing is due. */
+  async #work(): Promise<void> {
+    while (!this.#is_stopped && this.#hot.size > 0) {
+      for (const partition of [...this.#hot]) {
+        const streams = await this.#due(partition);
+        const lane = async () => {
+          for (let id = streams.shift(); id !== undefined && !this.#is_stopped; id = streams.shift())
+            await this.#workOn(id);
+        };
+        await Promise.all(Array.from({ length: STREAMS_AT_ONCE }, lane));
+      }
+    }
+  }
+
+  async #workOn(stream_id: string): Promise<void> {
+    const { runtime, blobs, metrics } = this.#parts;
+    const work = await this.#claimOf(stream_id, { limit: BATCH, lease_ms: LIMITS.chunk_lease_ms });
+    const [first] = work;
+    if (first === undefined) return;
+    const results: { number: number; result: ChunkResult }[] = [];
+    for (const { chunk, number } of work) {
+      const result = await checkAudio(blobs, { ...chunk, key: blobKey(stream_id, chunk.chunk_id) });
+      metrics.chunks_processed.inc({ worker: 'built_in', status: result.status });
+      results.push({ number, result });
+    }
+    const message: StreamMessage = { type: 'chunk_results', token: first.token, results };
+    const answer = await runtime.ask({ kind: 'stream', id: stream_id }, message);
+    if (isRefusal(answer) && answer.refused !== 'NOT_FOUND') throw refusedWork(answer);
+  }
+
+  async #claimOf(stream_id: string, { limit, lease_ms }: { limit: number; lease_ms: number }): Promise<Work[]> {
+    const { runtime } = this.#parts;
+    const address = { kind: 'stream', id: stream_id };
+    const token = Buffer.from(drawBytes(12)).toString('base64url');
+    const message: StreamMessage = { type: 'claim_chunks', token, limit, lease_ms };
+    const answer = await runtime.ask<{ claimed: ClaimedChunk[] }>(address, message);
+    if (isRefusal(answer)) {
+      if (answer.refused === 'NOT_FOUND') return [];
+      throw refusedWork(answer);
+    }
+    const work: Work[] = [];
+    const lost: number[] = [];
+    for (const claimed of answer.claimed) {
+      if (claimed.tries > LIMITS.chunk_tries_max) {
+        lost.push(claimed.number);
+        continue;
+      }
+      const look: StreamMessage = { type: 'chunk', number: claimed.number };
+      const found = await runtime.ask<{ chunk: Chunk; stream: Stream }>(address, look);
+      if (isRefusal(found)) continue;
+      work.push({ ...claimed, token, ...found });
+    }
+    if (lost.length > 0) await this.#giveUp(address, token, lost);
+    return work;
+  }
+
+  /** Every worker that took these was never heard of again. */
+  async #giveUp(address: { kind: string; id: string }, token: string, numbers: number[]): Promise<void> {
+    const { runtime, metrics } = this.#parts;
+    const message = `${LIMITS.chunk_tries_max} workers took the chunk and gave no result.`;
+    const result: ChunkResult = { status: 'failed', failure: { code: 'GIVEN_UP', message } };
+    metrics.chunks_processed.inc({ worker: 'none', status: 'failed' }, numbers.length);
+    const given_up: StreamMessage = {
+      type: 'chunk_results',
+      token,
+      results: numbers.map((number) => ({ number, result })),
+    };
+    await runtime.ask(address, given_up);
+  }
+
+  #complain(error: unknown): void {
+    if (!(error instanceof StoreUnavailable))
+      this.#parts.log.error({ err: error }, 'chunks could not be processed; they are tried again');
+  }
+}
+
+/** Trouble that passes is waited for without a word. */
+function refusedWork({ refused, message }: Refusal): Error {
+  return refused === 'UNAVAILABLE' ? new StoreUnavailable(message) : new Error(message);
+}
