@@ -11,8 +11,9 @@ import { whole } from './forms.js';
 
 /** A batch of signals as it comes: read from its bytes, so that each payload keeps the text it was sent as. */
 
-/** Between two pauses that let others have their turn. */
-const CHARS_AT_ONCE = 128 * 1024;
+/** Between two pauses that let others have their turn: whichever comes first. */
+const CHARS_AT_ONCE = 64 * 1024;
+const SIGNALS_AT_ONCE = 32;
 const DETAILS_MAX = 20;
 const EMPTY: ReadValue = { text: '{}', canonical: '{}' };
 
@@ -67,7 +68,7 @@ export async function readSignals(stream_id: string, bytes: Uint8Array): Promise
       else signals.push(found.signal);
       index += 1;
       if (index > LIMITS.signals_per_request_max || wrong.length >= DETAILS_MAX) break;
-      if (reader.at - paused_at < CHARS_AT_ONCE) continue;
+      if (reader.at - paused_at < CHARS_AT_ONCE && index % SIGNALS_AT_ONCE > 0) continue;
       paused_at = reader.at;
       await setImmediate();
     }

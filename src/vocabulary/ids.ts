@@ -3,7 +3,8 @@
  *
  *   48 bits time │ version │ 12 random │ variant │ 22 random │ 32 part number │ 8 partition
  *
- * The part number is 0 for everything but a chunk, a delivery and a private workspace. A chunk's other bits are its
+ * The part number is 0 for everything but a chunk, a delivery and a private workspace (a signal's id has random bits
+ * there, and its stream's time). A chunk's other bits are its
  * stream's, a delivery's its endpoint's, a private workspace's its account's: whoever holds such an id finds the owner without any index.
  */
 export const PARTITIONS = 256;

@@ -13,6 +13,8 @@ export type ReadValue = { text: string; canonical: string };
 
 const SPACE = /[ \t\n\r]*/y;
 const NUMBER = /-?(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d+))?/y;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const CONTROL = /[\u0000-\u001f]/;
 const LITERALS = ['true', 'false', 'null'];
 /** Deeper values are refused: readers of other kinds recurse as well. */
 const DEPTH_MAX = 100;
@@ -128,21 +130,16 @@ export class JsonReader {
     if (this.peek() !== '"') throw new NotReadable('a string is missing');
     const text = this.#text;
     const start = this.at;
-    let has_escapes = false;
-    for (let at = start + 1; ; at++) {
-      const code = text.charCodeAt(at);
-      if (code === 0x22) {
-        this.at = at + 1;
-        break;
-      }
-      if (code === 0x5c) {
-        has_escapes = true;
-        at += 1;
-      } else if (!(code >= 0x20)) throw new NotReadable('a string does not end, or holds a control character');
-      if (at - this.#start - this.#skipped > this.#room) this.#tooLong();
-    }
+    let end = start;
+    // A quote behind an odd number of backslashes is one of the text.
+    do end = text.indexOf('"', end + 1);
+    while (end > 0 && isEscaped(text, end));
+    if (end < 0) throw new NotReadable('a string does not end');
+    this.at = end + 1;
+    this.#checkRoom();
     const token = text.slice(start, this.at);
-    if (!has_escapes) return token;
+    if (CONTROL.test(token)) throw new NotReadable('a string holds a control character');
+    if (!token.includes('\\')) return token;
     try {
       return JSON.stringify(JSON.parse(token));
     } catch {
@@ -186,6 +183,12 @@ export class JsonReader {
   #tooLong(): never {
     throw new TooLong(`longer than ${this.#room} characters`);
   }
+}
+
+function isEscaped(text: string, at: number): boolean {
+  let backslashes = 0;
+  while (text[at - 1 - backslashes] === '\\') backslashes += 1;
+  return backslashes % 2 === 1;
 }
 
 /** The number's own value, digit by digit: doubles would take different large ones for equal. */

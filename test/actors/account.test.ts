@@ -293,6 +293,23 @@ t.test('H-028 a device that is bound gets a binding, and a source once', async (
   ]);
 });
 
+t.test('K-002 a recorder whose source is deleted has none until it is bound again', async (t) => {
+  const deleted: AccountMessage = { type: 'source_deleted', source_id: 's1', device_id: 'd' };
+  const sources = (source_id: string) => ({ device_sources: { d: { source_id } } });
+  decideRows(t, kind, [
+    {
+      says: 'forgotten',
+      state: ANN,
+      records: sources('s1'),
+      message: deleted,
+      reply: DONE,
+      effects: [{ effect: 'drop', collection: 'device_sources', id: 'd' }],
+    },
+    { says: 'another source is its own', state: ANN, records: sources('s2'), message: deleted, reply: DONE },
+    { says: 'none is known', state: ANN, message: deleted, reply: DONE },
+  ]);
+});
+
 t.test('H-028 in any play an account counts its devices, and one binding of each is open', async (t) => {
   const device_id = fc.constantFrom('d1', 'd2', '__proto__', 'constructor');
   let claims = 0;

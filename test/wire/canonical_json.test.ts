@@ -63,7 +63,7 @@ t.test('what is no JSON, or not taken', async (t) => {
   const next = new JsonReader('"12345678" "a much longer one": 1');
   next.read({ room: 10 });
   t.equal(next.key(), 'a much longer one', 'room is of one value');
-  for (const text of ['"123456789"', '[1,2,3,4,5]', '{"a":"1234567890']) t.throws(reader(text), TooLong, text);
+  for (const text of ['"123456789"', '[1,2,3,4,5]', '{"a":"1234567890"}']) t.throws(reader(text), TooLong, text);
 });
 
 t.test('reads whatever JSON.stringify writes as JSON.parse does', async (t) => {
