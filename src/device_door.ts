@@ -3,55 +3,74 @@ import type { TLSSocket, Server as TlsServer } from 'node:tls';
 import { networkOf } from './rate_limits.js';
 import type { Metrics } from './runtime/metrics.js';
 
-/** How many connections may be open, and how many of them in their handshake: all together, and from one network. */
+/** How many connections may be open, in their handshake, and waiting for it: all together, and from one network. */
 export type DoorLimits = {
   connections_max: number;
   connections_per_network_max: number;
   handshakes_max: number;
   handshakes_per_network_max: number;
+  waiting_max: number;
+  waiting_per_network_max: number;
 };
 
 /** Why a connection is turned away. */
-export type DoorCause = 'overload' | 'connections' | 'network_connections' | 'handshakes' | 'network_handshakes';
+export type DoorCause =
+  | 'overload'
+  | 'connections'
+  | 'network_connections'
+  | 'waiting_handshakes'
+  | 'network_waiting_handshakes'
+  | 'waited_too_long';
 
-type Count = { connections: number; handshakes: number };
+type Count = { connections: number; handshakes: number; waiting: number };
+type Network = Count & { name: string; queue: Visitor[] };
+type Visitor = { socket: Socket; begin: () => void; came_at_ms: number };
+
+/** Whoever waited for longer has given up, or will before the handshake is done. */
+const WAIT_MAX_MS = 20_000;
 
 /**
  * Stands before the handshake, which is what costs (3 ms of the one thread that serves everybody; a request costs a
- * tenth): what is over a limit is closed before any of it is done. Networks as `networkOf` has them.
+ * tenth). A few are done at once, so that each is done soon: thousands at once would all end after the last one's time,
+ * most of them given up by then. The others wait, by networks in turns, and no network may take all places, so that
+ * handshakes that somebody stalls keep only that network waiting. Networks as `networkOf` has them.
  */
 export class DeviceDoor {
   readonly #limits: DoorLimits;
   readonly #is_overloaded: () => boolean;
   readonly #is_exempt: (address: string) => boolean;
-  readonly #all: Count = { connections: 0, handshakes: 0 };
-  readonly #by_network = new Map<string, Count>();
-  /** Handshakes under way, by the other end's address and port. */
+  readonly #refused: (cause: DoorCause) => void;
+  readonly #all: Count = { connections: 0, handshakes: 0, waiting: 0 };
+  readonly #networks = new Map<string, Network>();
+  /** Those with somebody waiting; the first has waited longest for its turn. */
+  readonly #turns = new Set<Network>();
+  /** What ends handshakes under way, by the other end's address and port. */
   readonly #under_way = new Map<string, () => void>();
 
   /** `is_exempt`: addresses that the limits of one network do not hold for, such as proxies. */
   constructor(
     limits: DoorLimits,
-    { is_overloaded, is_exempt }: { is_overloaded: () => boolean; is_exempt: (address: string) => boolean },
+    parts: {
+      is_overloaded: () => boolean;
+      is_exempt: (address: string) => boolean;
+      refused: (cause: DoorCause) => void;
+    },
   ) {
     this.#limits = limits;
-    this.#is_overloaded = is_overloaded;
-    this.#is_exempt = is_exempt;
+    this.#is_overloaded = parts.is_overloaded;
+    this.#is_exempt = parts.is_exempt;
+    this.#refused = parts.refused;
   }
 
   /** Puts itself before what a TLS server does with new connections. */
   guard(server: TlsServer, metrics: Metrics): void {
     const accept = server.listeners('connection') as ((socket: Socket) => void)[];
     server.removeAllListeners('connection');
-    server.on('connection', (socket: Socket) => {
-      const cause = this.enter(socket);
-      if (cause !== null) {
-        metrics.overload_refusals.inc({ listener: 'device', cause });
-        socket.resetAndDestroy();
-        return;
-      }
-      for (const go of accept) go.call(server, socket);
-    });
+    server.on('connection', (socket: Socket) =>
+      this.enter(socket, () => {
+        for (const go of accept) go.call(server, socket);
+      }),
+    );
     server.on('secureConnection', (socket: TLSSocket) => {
       this.#under_way.get(endOf(socket))?.();
       metrics.device_handshakes.inc({ resumed: socket.isSessionReused() ? 'yes' : 'no', outcome: 'done' });
@@ -61,46 +80,88 @@ export class DeviceDoor {
     server.on('tlsClientError', () => metrics.device_handshakes.inc({ resumed: 'no', outcome: 'failed' }));
   }
 
-  /** Counts a connection in, until it closes; or says what it is too many for. */
-  enter(socket: Socket): DoorCause | null {
+  /** Counts a connection in until it closes, and begins its handshake now or when it is its turn; or closes it. */
+  enter(socket: Socket, begin: () => void): void {
     const { remoteAddress: address = '' } = socket;
-    const network = networkOf(address);
-    const here = this.#by_network.get(network) ?? { connections: 0, handshakes: 0 };
-    const cause = this.#causeAgainst(here, this.#is_exempt(address));
-    if (cause !== null) return cause;
-    this.#by_network.set(network, here);
-    for (const count of [this.#all, here]) {
-      count.connections += 1;
-      count.handshakes += 1;
+    const is_exempt = this.#is_exempt(address);
+    // Each connection of a proxy is a network of its own: what holds for one network never holds for it.
+    const name = is_exempt ? endOf(socket) : networkOf(address);
+    const here = this.#networks.get(name) ?? { name, queue: [], connections: 0, handshakes: 0, waiting: 0 };
+    const cause = this.#causeAgainst(here);
+    if (cause !== null) {
+      this.#turnAway(socket, cause);
+      return;
+    }
+    this.#networks.set(name, here);
+    this.#count(here, 'connections', 1);
+    const end = endOf(socket); // once it has closed it no longer knows
+    socket.once('close', () => {
+      this.#under_way.get(end)?.();
+      this.#count(here, 'connections', -1);
+      if (here.connections === 0) this.#networks.delete(name);
+    });
+    here.queue.push({ socket, begin, came_at_ms: performance.now() });
+    this.#count(here, 'waiting', 1);
+    this.#turns.add(here);
+    this.#beginNext();
+  }
+
+  /** What is counted at the moment; nothing is left when all connections are closed. */
+  get counts(): Count & { networks: number } {
+    return { ...this.#all, networks: this.#networks.size };
+  }
+
+  #beginNext(): void {
+    const { handshakes_max, handshakes_per_network_max } = this.#limits;
+    // Of networks that have all their places taken there are few, so this passes over few.
+    for (const network of this.#turns) {
+      if (this.#all.handshakes >= handshakes_max) return;
+      if (network.handshakes >= handshakes_per_network_max) continue;
+      const next = network.queue.shift();
+      this.#turns.delete(network);
+      if (next === undefined) continue;
+      this.#count(network, 'waiting', -1);
+      // To the end; the loop comes to it again when there are places left.
+      if (network.queue.length > 0) this.#turns.add(network);
+      this.#begin(next, network);
+    }
+  }
+
+  #begin({ socket, begin, came_at_ms }: Visitor, network: Network): void {
+    if (socket.destroyed) return;
+    if (performance.now() - came_at_ms > WAIT_MAX_MS) {
+      this.#turnAway(socket, 'waited_too_long');
+      return;
     }
     const end = endOf(socket);
     const finish = () => {
       if (this.#under_way.get(end) !== finish) return;
       this.#under_way.delete(end);
-      for (const count of [this.#all, here]) count.handshakes -= 1;
+      this.#count(network, 'handshakes', -1);
+      this.#beginNext();
     };
     this.#under_way.set(end, finish);
-    socket.once('close', () => {
-      finish();
-      for (const count of [this.#all, here]) count.connections -= 1;
-      if (here.connections === 0) this.#by_network.delete(network);
-    });
-    return null;
+    this.#count(network, 'handshakes', 1);
+    begin();
   }
 
-  /** What is counted at the moment; nothing is left when all connections are closed. */
-  get counts(): Count & { networks: number } {
-    return { ...this.#all, networks: this.#by_network.size };
+  #turnAway(socket: Socket, cause: DoorCause): void {
+    this.#refused(cause);
+    socket.resetAndDestroy();
   }
 
-  #causeAgainst(here: Count, is_exempt: boolean): DoorCause | null {
-    const { connections_max, connections_per_network_max, handshakes_max, handshakes_per_network_max } = this.#limits;
+  #count(network: Network, what: keyof Count, by: 1 | -1): void {
+    this.#all[what] += by;
+    network[what] += by;
+  }
+
+  #causeAgainst(here: Count): DoorCause | null {
+    const { connections_max, connections_per_network_max, waiting_max, waiting_per_network_max } = this.#limits;
     if (this.#is_overloaded()) return 'overload';
     if (this.#all.connections >= connections_max) return 'connections';
-    if (this.#all.handshakes >= handshakes_max) return 'handshakes';
-    if (is_exempt) return null;
+    if (this.#all.waiting >= waiting_max) return 'waiting_handshakes';
     if (here.connections >= connections_per_network_max) return 'network_connections';
-    return here.handshakes >= handshakes_per_network_max ? 'network_handshakes' : null;
+    return here.waiting >= waiting_per_network_max ? 'network_waiting_handshakes' : null;
   }
 }
 

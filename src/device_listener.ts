@@ -7,8 +7,11 @@ import { SessionTickets, TICKET_LIFE_S } from './session_tickets.js';
 const LOOK_EVERY_MS = 1_000;
 const RETRY_MS = 60_000;
 const HANDSHAKE_MAX_MS = 10_000;
-/** Of all handshakes at once, those that one network may have. */
-const NETWORK_SHARE = 1 / 4;
+/** Connections that wait for their handshake, for each handshake that is done at once. */
+const WAITING_PER_HANDSHAKE = 16;
+/** What one network may have of all places: in handshakes, where somebody may stall, and among those that wait. */
+const HANDSHAKES_SHARE = 1 / 4;
+const WAITING_SHARE = 1 / 2;
 
 /**
  * The listener of devices: TLS that asks for a certificate and refuses none, since a refused handshake tells a device
@@ -60,16 +63,20 @@ export async function openDeviceListener(
 
   const { device_connections_max, device_connections_per_network, device_handshakes_max, rate_limits } = settings;
   const unlimited = Number.POSITIVE_INFINITY;
+  const waiting_max = device_handshakes_max * WAITING_PER_HANDSHAKE;
   const door = new DeviceDoor(
     {
       connections_max: device_connections_max,
       connections_per_network_max: rate_limits ? device_connections_per_network : unlimited,
       handshakes_max: device_handshakes_max,
-      handshakes_per_network_max: rate_limits ? Math.ceil(device_handshakes_max * NETWORK_SHARE) : unlimited,
+      handshakes_per_network_max: rate_limits ? Math.ceil(device_handshakes_max * HANDSHAKES_SHARE) : unlimited,
+      waiting_max,
+      waiting_per_network_max: rate_limits ? waiting_max * WAITING_SHARE : unlimited,
     },
     {
       is_overloaded: () => overload.shedding === 'all',
       is_exempt: (address) => device_proxies.has(address),
+      refused: (cause) => metrics.overload_refusals.inc({ listener: 'device', cause }),
     },
   );
   door.guard(server, metrics);

@@ -57,6 +57,7 @@ export class Overload {
   readonly #states: Record<LoadName, Shedding> = { delay: 'nothing', memory: 'nothing' };
   #timer: NodeJS.Timeout | null = null;
   #looked_at_ms = performance.now();
+  #worst_before_ms = 0;
   #cause: LoadName | null = null;
   /** What is refused at the moment. */
   shedding: Shedding = 'nothing';
@@ -103,11 +104,15 @@ export class Overload {
     this.#looked_at_ms = now_ms;
     const mean_ms = this.#histogram.count === 0 ? 0 : this.#histogram.mean / 1e6 - RESOLUTION_MS;
     this.#histogram.reset();
+    const worst_ms = Math.max(mean_ms, late_ms);
+    // One stall is no overload: a collection of garbage, or a machine that slept. It takes two looks in a row.
+    const steady_ms = Math.min(worst_ms, this.#worst_before_ms);
+    this.#worst_before_ms = worst_ms;
     const { delay_ms, memory_mb } = this.#settings;
     const { used_heap_size, heap_size_limit } = getHeapStatistics();
     const resident_max = memory_mb === null ? containerBytes() * MEMORY_SHARE_MAX : memory_mb * BYTES_PER_MB;
     return {
-      delay: delay_ms === 0 ? 0 : Math.max(mean_ms, late_ms) / delay_ms,
+      delay: delay_ms === 0 ? 0 : steady_ms / delay_ms,
       memory: Math.max(process.memoryUsage.rss() / resident_max, used_heap_size / (heap_size_limit * MEMORY_SHARE_MAX)),
     };
   }

@@ -58,6 +58,8 @@ import { OutboxRelay } from './workers/outbox_relay.js';
 import { ReminderWorker } from './workers/reminder_worker.js';
 
 const DRAIN_MAX_MS = 10_000;
+/** A fleet that comes back at once waits in the kernel while the thread is busy; node's 511 would lose some of it. */
+const LISTEN_BACKLOG = 4_096;
 const DUE_ROUNDS_MAX = 1_000;
 const KEYS_KEY = 'spool:keys_fingerprint';
 
@@ -371,7 +373,7 @@ async function listen(
   const start = async (app: FastifyInstance, { host, port, name }: { host: string; port: number; name: string }) => {
     app.server.on('checkContinue', (request, response) => app.server.emit('request', request, response));
     stops.push(() => closeWithin(app, DRAIN_MAX_MS));
-    await app.listen({ host, port }).catch((error: NodeJS.ErrnoException) => {
+    await app.listen({ host, port, backlog: LISTEN_BACKLOG }).catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'EADDRINUSE')
         throw new CannotStart(`Port ${port} is in use. Set ${name} to another, or to 0 for any free one.`);
       throw error;

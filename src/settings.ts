@@ -116,9 +116,9 @@ const variables = {
     default_text: '5000',
     meaning: 'the same from one network; proxies apart',
   }),
-  DEVICE_HANDSHAKES_MAX: row(count(2_000), {
-    default_text: '2000',
-    meaning: 'TLS handshakes of devices at once; a quarter of them from one network',
+  DEVICE_HANDSHAKES_MAX: row(count(256), {
+    default_text: '256',
+    meaning: 'TLS handshakes of devices at once, a quarter of them from one network; others wait',
   }),
   OPS_PORT: row(port(9090), { default_text: '9090', meaning: 'operators, health and metrics; 0 takes a free port' }),
   OPS_HOST: row(host.default('127.0.0.1'), { default_text: '127.0.0.1', meaning: 'address OPS_PORT listens on' }),

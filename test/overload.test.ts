@@ -53,6 +53,15 @@ t.test('a loop that is kept busy is noticed, and so is its rest; memory too', as
   });
   t.equal(overload.causeAgainst('last'), 'delay');
   await until('it is over', () => overload.shedding === 'nothing');
+  for (const end = performance.now() + 700; performance.now() < end; );
+  let looked_at = 0;
+  const { take } = overload;
+  overload.take = (load) => {
+    looked_at += 1;
+    take.call(overload, load);
+    if (looked_at === 1) t.equal(overload.shedding, 'nothing', 'one stall is no overload');
+  };
+  await until('the looks after it', () => looked_at > 1);
 
   const small = new Overload({ delay_ms: 0, memory_mb: 8 }, makeMetrics());
   small.start();

@@ -11,16 +11,17 @@ import { LIMITS } from '../../src/vocabulary/limits.js';
 import { TestSpool } from '../fixtures/spool.js';
 import { until } from '../fixtures/until.js';
 
-const HANDSHAKES_MAX = 16;
-const PER_NETWORK_MAX = 4;
+/** Of one network, with two handshakes at once for all: one, and half of the 32 that may wait. */
+const PER_NETWORK_MAX = 1;
+const WAITING_PER_NETWORK_MAX = 16;
 
 t.test('more than a process can do', async (t) => {
   const spool = await TestSpool.start({
     RATE_LIMITS: 'on',
     RATE_DEVICE_REQUESTS: '40',
-    DEVICE_HANDSHAKES_MAX: String(HANDSHAKES_MAX),
-    DEVICE_CONNECTIONS_PER_NETWORK: '12',
-    DEVICE_CONNECTIONS_MAX: '24',
+    DEVICE_HANDSHAKES_MAX: '2',
+    DEVICE_CONNECTIONS_PER_NETWORK: '30',
+    DEVICE_CONNECTIONS_MAX: '40',
   });
   t.teardown(() => spool.end());
   const { overload, metrics } = spool.server.services;
@@ -148,19 +149,14 @@ t.test('more than a process can do', async (t) => {
 
   await t.test('H-001 handshakes of one network, of all, and connections are bounded', async (t) => {
     device.close();
-    const stalled = await dialSilently(PER_NETWORK_MAX + 3, '127.0.0.2');
-    await until('the fifth to seventh are turned away', () => open(stalled) === PER_NETWORK_MAX);
-    t.equal(await refusals('network_handshakes'), 3);
+    const stalled = await dialSilently(PER_NETWORK_MAX + WAITING_PER_NETWORK_MAX + 3, '127.0.0.2');
+    const left = PER_NETWORK_MAX + WAITING_PER_NETWORK_MAX;
+    await until('those that find no place to wait are turned away', () => open(stalled) === left);
+    t.equal(await refusals('network_waiting_handshakes'), 3);
     const { device: other } = await spool.device();
     t.match(await other.send('GET', '/device/binding'), { status: 403 }, 'other networks are served');
     other.close();
-
-    const many: net.Socket[] = [];
-    for (const last of [3, 4, 5]) many.push(...(await dialSilently(PER_NETWORK_MAX, `127.0.0.${last}`)));
-    many.push(...(await dialSilently(1, '127.0.0.6')));
-    await until('the last is turned away', () => open(many) === HANDSHAKES_MAX - PER_NETWORK_MAX);
-    t.equal(await refusals('handshakes'), 1);
-    for (const socket of [...stalled, ...many]) socket.destroy();
+    for (const socket of stalled) socket.destroy();
 
     const { device_id } = await spool.device();
     const credentials = spool.credentialsOf(device_id);
@@ -177,16 +173,16 @@ t.test('more than a process can do', async (t) => {
       return Promise.race([once(socket, 'data').then(() => true), once(socket, 'close').then(() => false)]);
     };
     await until('what stalled is gone', () => shake('127.0.0.7'));
-    for (let count = 1; count < 12; count++) t.equal(await shake('127.0.0.7'), true);
+    for (let count = 1; count < 30; count++) t.equal(await shake('127.0.0.7'), true);
     t.equal(await shake('127.0.0.7'), false);
     t.equal(await refusals('network_connections'), 1);
-    for (let count = 0; count < 12; count++) t.equal(await shake('127.0.0.8'), true);
+    for (let count = 0; count < 10; count++) t.equal(await shake('127.0.0.8'), true);
     t.equal(await shake('127.0.0.9'), false);
     t.equal(await refusals('connections'), 1);
     for (const socket of shaken) socket.destroy();
     await until('they are counted out', () => shake('127.0.0.9'));
     const { values } = await metrics.device_handshakes.get();
     const failed = values.find(({ labels }) => labels.outcome === 'failed')?.value ?? 0;
-    t.ok(failed >= HANDSHAKES_MAX, 'a handshake that came to nothing is counted');
+    t.ok(failed > 0, 'a handshake that came to nothing is counted');
   });
 });
