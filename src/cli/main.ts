@@ -4,6 +4,7 @@ import { ACCOUNT_COMMANDS } from './accounts.js';
 import { CLIENT_COMMANDS } from './clients.js';
 import { type CommandGroup, WrongUsage } from './command.js';
 import { readCommandLine } from './command_line.js';
+import { DEVICE_COMMANDS } from './devices.js';
 import { GRANT_COMMANDS } from './grants.js';
 import { KEY_COMMANDS } from './keys.js';
 import { NoOperatorAccess, operatorAccess } from './operator_access.js';
@@ -15,6 +16,7 @@ const GROUPS: readonly CommandGroup[] = [
   WORKSPACE_COMMANDS,
   CLIENT_COMMANDS,
   GRANT_COMMANDS,
+  DEVICE_COMMANDS,
   KEY_COMMANDS,
 ];
 

@@ -6,6 +6,7 @@ import t from 'tap';
 import { openAuthority } from '../../certs/authority.js';
 import { DeviceClient, type DeviceCredentials } from '../../src/client/device_client.js';
 import type { CallAnswer } from '../../src/client/http_call.js';
+import { StoreUnavailable } from '../../src/store/store.js';
 import { LIMITS } from '../../src/vocabulary/limits.js';
 import { forgeCredentials, makeCredentials, readIssuingKey } from '../certs/device_certificates.js';
 import { keyRequest, newKeyRequest, type RequestedKey } from '../fixtures/signing_request.js';
@@ -256,6 +257,24 @@ t.test('certificates of devices', async (t) => {
     for (const [reason] of cases) t.match(metrics, new RegExp(`device_refusals_total\\{reason="${reason}"\\} [1-9]`));
     t.match(metrics, /device_certificates_total\{what="renewed"\} [1-9]/);
     t.match(metrics, /device_handshakes_total\{resumed="yes",outcome="done"\} [1-9]/);
+  });
+
+  await t.test('devices that meet trouble of ours together do not come back together', async (t) => {
+    const { device } = await spool.device();
+    const { certificates } = services;
+    const find = certificates.find.bind(certificates);
+    certificates.find = () => Promise.reject(new StoreUnavailable('away'));
+    t.teardown(() => {
+      certificates.find = find;
+    });
+    const told = new Set<number>();
+    for (let count = 0; count < 20; count++) {
+      const { status, headers } = await device.send('GET', '/device/binding');
+      t.equal(status, 503);
+      told.add(Number(headers['retry-after']));
+    }
+    t.ok([...told].every((seconds) => seconds >= 5 && seconds <= 15));
+    t.ok(told.size > 2);
   });
 
   await t.test('connections that closed leave nothing behind', async (t) => {

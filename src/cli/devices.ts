@@ -1,0 +1,108 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { type Command, type CommandGroup, type GivenOptions, type Option, type Told, WrongUsage } from './command.js';
+
+/** What the operator port answers to both kinds of provisioning. */
+type Provisioned = { certificate_pem: string; private_key_pem?: string; ca_pem: string; not_after: string };
+
+const CERTIFICATE_OPTIONS: Record<string, Option> = {
+  csr: { value: 'FILE', says: 'a certificate request (PEM), whose key then never leaves where it was made' },
+  out: { value: 'NAME', required: true, says: 'writes NAME.cert.pem with its chain, NAME.ca.pem, and NAME.key.pem' },
+};
+
+const add: Command = {
+  name: 'add',
+  parameters: [],
+  options: {
+    kind: { value: 'KIND', required: true, says: 'personal or shared' },
+    ...CERTIFICATE_OPTIONS,
+  },
+  says: 'Provisions a device, bound to nobody yet',
+  async run({ operator, options }) {
+    const body = { kind: options.text('kind'), ...requestOf(options) };
+    const made = await operator.ask<Provisioned & { device_id: string }>('POST', '/ops/devices', body);
+    return told(made, options, { device_id: made.device_id, called: `Device ${made.device_id}` });
+  },
+};
+
+const revoke: Command = {
+  name: 'revoke',
+  parameters: ['DEVICE_ID'],
+  options: {},
+  says: 'Revokes all certificates of a device, for good; its connections close at once',
+  async run({ operator, parameters }) {
+    const id = parameters.DEVICE_ID as string;
+    await operator.ask('DELETE', `/ops/devices/${encodeURIComponent(id)}/certificate`);
+    return { json: { revoked: id }, lines: ['Revoked.'] };
+  },
+};
+
+const proxyCertificate: Command = {
+  name: 'proxy-certificate',
+  parameters: [],
+  options: CERTIFICATE_OPTIONS,
+  says: 'Makes a certificate for a proxy of DEVICE_PROXIES, by which its Client-Cert headers are believed',
+  async run({ operator, options }) {
+    const made = await operator.ask<Provisioned & { proxy_id: string; fingerprint: string }>(
+      'POST',
+      '/ops/device-proxies',
+      requestOf(options),
+    );
+    const { proxy_id, fingerprint } = made;
+    return told(made, options, { proxy_id, fingerprint, called: `Proxy certificate ${fingerprint}` });
+  },
+};
+
+const proxyRevoke: Command = {
+  name: 'proxy-revoke',
+  parameters: ['FINGERPRINT'],
+  options: {},
+  says: 'Revokes the certificate of a proxy',
+  async run({ operator, parameters }) {
+    const fingerprint = parameters.FINGERPRINT as string;
+    await operator.ask('DELETE', `/ops/device-proxies/${encodeURIComponent(fingerprint)}`);
+    return { json: { revoked: fingerprint }, lines: ['Revoked.'] };
+  },
+};
+
+export const DEVICE_COMMANDS: CommandGroup = {
+  name: 'devices',
+  says: 'Recorders, and proxies that stand before them',
+  commands: [add, revoke, proxyCertificate, proxyRevoke],
+};
+
+/** Also looks whether what will be made can be written, before anything is made. */
+function requestOf(options: GivenOptions): { csr_pem?: string } {
+  const [taken] = Object.values(filesOf(options)).filter((path) => existsSync(path));
+  if (taken !== undefined) throw new WrongUsage(`--out: ${taken} is there already.`);
+  const file = options.text('csr');
+  if (file === undefined) return {};
+  try {
+    return { csr_pem: readFileSync(file, 'utf8') };
+  } catch (error) {
+    throw new WrongUsage(`--csr: ${(error as Error).message}`);
+  }
+}
+
+function filesOf(options: GivenOptions): { certificate: string; ca: string; private_key?: string } {
+  const out = options.text('out') as string;
+  const private_key = options.text('csr') === undefined ? { private_key: `${out}.key.pem` } : {};
+  return { certificate: `${out}.cert.pem`, ca: `${out}.ca.pem`, ...private_key };
+}
+
+/** Writes what was made; a key goes to its file alone, for its owner alone. */
+function told(
+  { certificate_pem, private_key_pem, ca_pem, not_after }: Provisioned,
+  options: GivenOptions,
+  { called, ...named }: { called: string } & Record<string, string>,
+): Told {
+  const files = filesOf(options);
+  if (private_key_pem !== undefined && files.private_key !== undefined) {
+    writeFileSync(files.private_key, private_key_pem, { mode: 0o600, flag: 'wx' });
+  }
+  writeFileSync(files.certificate, certificate_pem + ca_pem, { flag: 'wx' });
+  writeFileSync(files.ca, ca_pem, { flag: 'wx' });
+  return {
+    json: { ...named, not_after, files },
+    lines: [`${called}, until ${not_after}.`, ...Object.values(files).map((file) => `  ${file}`)],
+  };
+}
