@@ -94,4 +94,21 @@ t.test('H-001 devices at two processes on one Redis', async (t) => {
     t.match(await ask(kept), /"reason":"superseded"/, 'the next request of the old one, at the other process');
     next.destroy();
   });
+
+  await t.test('H-001 they hear of revocations again after Redis was away', async (t) => {
+    await redis.kill();
+    await redis.start();
+    const there = two.operator();
+    t.teardown(() => there.close());
+    for (const staff of [operator, there])
+      await until('it is back', async () => (await staff.send('GET', '/readyz')).status === 200);
+    const { device_id, held } = await provisioned();
+    const socket = await dial(two, held);
+    t.match(await ask(socket), /DEVICE_UNBOUND/);
+    // Listening comes back by itself, a moment after the rest; a revocation that is repeated is told again.
+    await until('it is closed', async () => {
+      await operator.ask('DELETE', `/ops/devices/${device_id}/certificate`);
+      return socket.destroyed;
+    });
+  });
 });
