@@ -55,6 +55,7 @@ t.test('more than a process can do', async (t) => {
       '/device/chunks/:chunk_id',
       '/device/chunks/status',
       '/device/heartbeat',
+      '/device/session/end',
       '/device/streams/end',
     ]);
     overload.take({ delay: 1, memory: 0 });
