@@ -12,11 +12,20 @@ import { decodeCbor, encodeCbor } from '../dist/src/wire/cbor.js';
 import { cpuMs, startProgram } from './processes.mjs';
 
 export const CHUNK_BYTES = 64 * 1024;
-const PAYLOADS = Array.from({ length: 64 }, () => {
-  const bytes = randomBytes(CHUNK_BYTES);
-  return { bytes, sha256: createHash('sha256').update(bytes).digest('hex') };
-});
-export const payload = (number) => PAYLOADS[number % PAYLOADS.length];
+const PAYLOADS_MAX = 64;
+const payloads = new Map();
+
+/** One of a few bodies of a size, with its SHA-256 in hex. */
+export function payload(number, size = CHUNK_BYTES) {
+  const known = payloads.get(size) ?? [];
+  payloads.set(size, known);
+  const at = number % PAYLOADS_MAX;
+  if (known[at] === undefined) {
+    const bytes = randomBytes(size);
+    known[at] = { bytes, sha256: createHash('sha256').update(bytes).digest('hex') };
+  }
+  return known[at];
+}
 
 /** Starts a Spool with its data in `folder`. */
 export async function startSpool(folder, settings = {}) {
@@ -79,9 +88,9 @@ export async function registerStream({ client, epoch }) {
 }
 
 /** One chunk as a device sends it: intent, then its bytes. */
-export async function sendChunk({ pool, epoch }, stream) {
+export async function sendChunk({ pool, epoch }, stream, size = CHUNK_BYTES) {
   const sequence = stream.sequence++;
-  const { bytes, sha256 } = payload(sequence);
+  const { bytes, sha256 } = payload(sequence, size);
   const intent = {
     ...{ source_chunk_ref: randomUUID(), source_stream_ref: stream.source_stream_ref, sequence, binding_epoch: epoch },
     ...{

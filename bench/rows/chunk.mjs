@@ -2,20 +2,24 @@ import { mkdirSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { closedLoop, interleave, rateRow, verify } from '../measure.mjs';
 import { cpuMs, startProgram, temporaryFolder } from '../processes.mjs';
-import { CHUNK_BYTES, payload, peerTls, registerStream, sendChunk, startSpool, tlsPool } from '../spool_world.mjs';
+import { payload, peerTls, registerStream, sendChunk, startSpool, tlsPool } from '../spool_world.mjs';
 
 /** A device has few uploads under way, so many in flight are many devices. */
 const IN_FLIGHT_A_DEVICE = 4;
+
+const KIB = 1024;
+/** Bytes of a chunk, and how many are under way: 16 KiB are four seconds of speech, 1 MiB four minutes. */
+const FORMS = [16 * KIB, 64 * KIB, 1024 * KIB].flatMap((size) => [32, 256].map((in_flight) => [size, in_flight]));
 
 export const title = 'chunks over mutual TLS beside tus and beside a bare handler';
 
 export async function run(options) {
   const rows = [];
-  for (const in_flight of [32, 256]) rows.push(...(await chunkRows(options, in_flight)));
+  for (const [size, in_flight] of FORMS) rows.push(...(await chunkRows(options, { size, in_flight })));
   return rows;
 }
 
-async function chunkRows(options, in_flight) {
+async function chunkRows(options, { size, in_flight }) {
   const { folder, remove } = temporaryFolder();
   const stops = [remove];
   try {
@@ -52,7 +56,7 @@ async function chunkRows(options, in_flight) {
             { in_flight, seconds },
             (lane) => {
               const device = devices[lane % devices.length];
-              return sendChunk(device, device.stream);
+              return sendChunk(device, device.stream, size);
             },
           ),
       },
@@ -62,7 +66,7 @@ async function chunkRows(options, in_flight) {
           counted(
             (ops) => (tus.sent += ops),
             { in_flight, seconds },
-            (lane) => sendTus(tus.pool, lane),
+            (lane) => sendTus(tus.pool, payload(lane, size)),
           ),
       },
       bare: {
@@ -71,14 +75,16 @@ async function chunkRows(options, in_flight) {
           counted(
             (ops) => (bare.sent += ops),
             { in_flight, seconds },
-            (lane) => sendBare(bare.pool, lane),
+            (lane) => sendBare(bare.pool, payload(lane, size)),
           ),
       },
     };
     if (options.profile !== undefined) await spool.program.ask('profile_start');
     const taken = await interleave(variants, options);
     if (options.profile !== undefined)
-      await spool.program.ask('profile_stop', { file: join(options.profile, `chunk_${in_flight}.cpuprofile`) });
+      await spool.program.ask('profile_stop', {
+        file: join(options.profile, `chunk_${size / KIB}_${in_flight}.cpuprofile`),
+      });
 
     const streams = [];
     for (let cursor = ''; cursor !== null; ) {
@@ -88,11 +94,11 @@ async function chunkRows(options, in_flight) {
     }
     verify('chunks of Spool', sum(streams.map(({ stored_chunks }) => stored_chunks)), stored);
     const blobs = filesBelow(join(folder, 'spool', 'blobs'));
-    verify('blobs of Spool', sum(blobs), stored * CHUNK_BYTES);
-    verify('bytes of tus', sum(filesBelow(tus.files).filter((size) => size === CHUNK_BYTES)), tus.sent * CHUNK_BYTES);
-    verify('bytes of the bare handler', sum(filesBelow(bare.files)), bare.sent * CHUNK_BYTES);
+    verify('blobs of Spool', sum(blobs), stored * size);
+    verify('bytes of tus', sum(filesBelow(tus.files).filter((found) => found === size)), tus.sent * size);
+    verify('bytes of the bare handler', sum(filesBelow(bare.files)), bare.sent * size);
 
-    const work = `chunk of 64 KiB, durable, ${in_flight} in flight`;
+    const work = `chunk of ${size / KIB} KiB, durable, ${in_flight} in flight`;
     return [
       rateRow({ work, beside: '@tus/server, POST and PATCH', ours: taken.spool, peer: taken.tus, goal: 3 }),
       rateRow({ work, beside: 'bare node:https, one PUT', ours: taken.spool, peer: taken.bare, goal: 0.7 }),
@@ -108,8 +114,7 @@ async function counted(count, loop, op) {
   return done;
 }
 
-async function sendTus(pool, number) {
-  const { bytes } = payload(number);
+async function sendTus(pool, { bytes }) {
   const base = { 'tus-resumable': '1.0.0' };
   const made = await pool.request({
     method: 'POST',
@@ -124,8 +129,7 @@ async function sendTus(pool, number) {
   if (sent.statusCode !== 204) throw new Error(`tus answered ${sent.statusCode}`);
 }
 
-async function sendBare(pool, number) {
-  const { bytes, sha256 } = payload(number);
+async function sendBare(pool, { bytes, sha256 }) {
   const sent = await pool.request({
     method: 'PUT',
     path: '/',
