@@ -15,7 +15,7 @@ import { Looks } from './looks.js';
 
 const LOOK_EVERY_MS = 60_000;
 /** Partitions taken at a time. */
-const TURNS_MAX = 8;
+const TURNS_MAX = 32;
 /** A sweep that was cut off is tried again after this. */
 const AGAIN_MS = 10 * 60_000;
 const PAGE_MAX = 200;
@@ -23,6 +23,8 @@ const PAGE_MAX = 200;
 const NAMED_MAX = 10;
 /** After each stream it rests for so many times as long as that took: sweeping is in no hurry, and others are. */
 const REST_FACTOR = 2;
+/** A server that stops waits for a rest to end. */
+const REST_MAX_MS = 200;
 /** The sweep over streams instead of bytes: finds those of which no byte is left. */
 const STREAMS = 'streams';
 
@@ -90,21 +92,21 @@ export class AudioSweep {
 
   async #sweepAll(names: string[]): Promise<void> {
     const { turns, blobs, metrics, now } = this.#parts;
-    const left = new Set(names);
+    const done = new Set<string>();
     try {
-      const folders = (await this.#isOurs()) ? new Set(await blobs.partitions()) : null;
+      if (!(await this.#isOurs())) return;
+      const folders = new Set(await blobs.partitions());
       for (const name of names) {
-        if (folders === null || this.#stopped) break;
         if (name === STREAMS) await this.#sweepStreams();
         else if (folders.has(partitionFolder(Number(name)))) await this.#sweepPartition(Number(name));
-        if (this.#stopped) break;
-        left.delete(name);
+        if (this.#stopped) return;
+        done.add(name);
         metrics.audio_sweeps.inc();
-        await turns.schedule([{ name, at_ms: now() + LIMITS.audio_sweep_every_ms }]);
       }
     } finally {
-      const at_ms = now() + AGAIN_MS;
-      if (left.size > 0) await turns.schedule([...left].map((name) => ({ name, at_ms })));
+      const now_ms = now();
+      const wait_ms = (name: string) => (done.has(name) ? LIMITS.audio_sweep_every_ms : AGAIN_MS);
+      await turns.schedule(names.map((name) => ({ name, at_ms: now_ms + wait_ms(name) })));
     }
   }
 
@@ -187,7 +189,7 @@ export class AudioSweep {
       }
     }
     if (missing.length > 0) this.#report(stream_id, missing.length, missing);
-    await rest((performance.now() - began) * REST_FACTOR);
+    await restAfter(began);
     return removed;
   }
 
@@ -227,7 +229,7 @@ export class AudioSweep {
         const still = await this.#ask<Stream>(stream_id, { type: 'view' });
         if (still !== null) this.#report(stream_id, stream.stored_chunks, []);
       }
-      await rest((performance.now() - began) * REST_FACTOR);
+      await restAfter(began);
     }
   }
 
@@ -282,6 +284,7 @@ function isMarked(bits: Uint8Array, number: number): boolean {
   return ((bits[number >>> 3] ?? 0) & (1 << (number & 7))) !== 0;
 }
 
-function rest(ms: number): Promise<void> {
+function restAfter(began: number): Promise<void> {
+  const ms = Math.min(REST_MAX_MS, (performance.now() - began) * REST_FACTOR);
   return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -130,6 +130,24 @@ t.test('H-023 a store that breaks off, or has lost its bucket, keeps nothing and
   await t.rejects(store.open('p/s/c'), { message: /NoSuchBucket/ });
 });
 
+t.test('H-023 the store is told hash and length beforehand, so that it checks them as well', async (t) => {
+  const seen: http.IncomingHttpHeaders[] = [];
+  const store = await faulty(t, (request, response) => {
+    seen.push(request.headers);
+    request.resume().on('end', () => response.end());
+  });
+  for (const bytes of [small, large]) {
+    const { size_bytes, sha256_hex } = expectationOf(bytes);
+    await store.put('p/s/c', streamOf(bytes), { size_bytes, sha256_hex: sha256_hex.toUpperCase() });
+    t.match(seen.at(-1), {
+      'content-length': String(size_bytes),
+      'x-amz-content-sha256': sha256_hex,
+      'x-amz-checksum-sha256': Buffer.from(sha256_hex, 'hex').toString('base64'),
+      authorization: /SignedHeaders=[^,]*x-amz-content-sha256/,
+    });
+  }
+});
+
 t.test('H-023 wrong bytes never reach the store whole, whether it checks them or not', async (t) => {
   const seen: { bytes: number; announced: number; is_whole: boolean }[] = [];
   const store = await faulty(t, (request, response) => {
