@@ -11,7 +11,7 @@ import { drawId } from '../dist/src/draw.js';
 import { decodeCbor, encodeCbor } from '../dist/src/wire/cbor.js';
 import { cpuMs, startProgram } from './processes.mjs';
 
-export const CHUNK_BYTES = 64 * 1024;
+const CHUNK_BYTES = 64 * 1024;
 const PAYLOADS_MAX = 64;
 const payloads = new Map();
 

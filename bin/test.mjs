@@ -87,11 +87,14 @@ const showFailure = ({ path, tap, errors }) => {
 
 const waiting = files.filter((path) => !left_out.includes(path));
 const count = { passed: 0, failed: 0, names: [] };
+/** What files say that this machine lacks for some of their tests. */
+const not_run = new Set();
 const work = async () => {
   for (let path = waiting.shift(); path !== undefined; path = waiting.shift()) {
     const file = await runFile(path);
     count.passed += file.passed;
     count.failed += file.failed.length;
+    for (const line of file.tap.split('\n')) if (line.startsWith('not run: ')) not_run.add(line);
     count.names.push(...file.failed.map((name) => `${path}: ${name}`));
     if (file.failed.length > 0) showFailure(file);
     else if (process.stdout.isTTY) console.log(`ok   ${path} (${(file.ms / 1000).toFixed(1)} s)`);
@@ -105,6 +108,7 @@ if (wanted.length === 0 && existsSync(coverage)) {
   if (status !== 0) count.failed++;
 }
 for (const name of count.names) console.log(`failed: ${name}`);
+for (const line of not_run) console.log(line);
 if (left_out.length > 0) {
   const text = `The tests in a browser (${left_out.length} files) did not run. ${NO_CHROMIUM} Or: npm run test:browser`;
   console.log(process.stdout.isTTY ? `\x1b[31m${text}\x1b[0m` : text);
