@@ -231,7 +231,7 @@ export const stream = actorKind<Stream, StreamMessage, StreamReply>({
           effects: [
             putChunk(number, stored),
             { effect: 'put', collection: 'unprocessed', id: chunkKey(number), value: { tries: 0 }, order: now_ms },
-            ...dueEffects(state, next, { stream_id: facts.self, now_ms }),
+            ...dueEffects(state, next, facts.self),
           ],
         };
       }

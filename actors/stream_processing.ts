@@ -54,7 +54,6 @@ export function decideProcessing(
   facts: Facts,
   now_ms: number,
 ): Decision<Stream, ProcessingReply> {
-  const at = { stream_id: facts.self, now_ms };
   switch (message.type) {
     case 'claim_chunks': {
       const { token, limit, lease_ms } = message;
@@ -79,7 +78,7 @@ export function decideProcessing(
       return {
         reply: { claimed, left: unclaimed(next, now_ms) },
         next,
-        effects: [...counted, ...dueEffects(state, next, at)],
+        effects: [...counted, ...dueEffects(state, next, facts.self)],
       };
     }
     case 'prolong_claim': {
@@ -88,7 +87,7 @@ export function decideProcessing(
       if (held === undefined || now_ms >= held.until_ms) return { reply: NOT_HELD };
       const until_ms = now_ms + lease_ms;
       const next = { ...state, claims: state.claims.map((claim) => (claim === held ? { ...held, until_ms } : claim)) };
-      return { reply: { until_ms }, next, effects: dueEffects(state, next, at) };
+      return { reply: { until_ms }, next, effects: dueEffects(state, next, facts.self) };
     }
     case 'chunk_results': {
       const { token, results } = message;
@@ -113,7 +112,7 @@ export function decideProcessing(
       return {
         reply: { taken, left: unclaimed(next, now_ms) },
         next,
-        effects: [...effects, ...dueEffects(state, next, at)],
+        effects: [...effects, ...dueEffects(state, next, facts.self)],
       };
     }
     default:
@@ -122,22 +121,18 @@ export function decideProcessing(
 }
 
 /** Keeps the partition's list true: where the stream has something to claim, and from when on. */
-export function dueEffects(
-  was: Stream,
-  is: Stream,
-  { stream_id: member, now_ms }: { stream_id: string; now_ms: number },
-): Effect[] {
-  const [before_ms, due_ms] = [dueAt(was, now_ms), dueAt(is, now_ms)];
+export function dueEffects(was: Stream, is: Stream, member: string): Effect[] {
+  const [before_ms, due_ms] = [dueAt(was), dueAt(is)];
   if (before_ms === due_ms) return [];
   return due_ms === null
     ? [{ effect: 'delist', ...PROCESSING, member }]
     : [{ effect: 'enlist', ...PROCESSING, member, order: due_ms }];
 }
 
-/** Null while nothing waits. All that is due already is due at 0, so that one more of it changes nothing. */
-function dueAt(stream: Stream, now_ms: number): number | null {
-  if (stream.unprocessed === 0) return null;
-  return unclaimed(stream, now_ms) > 0 ? 0 : Math.min(...stream.claims.map(({ until_ms }) => until_ms));
+/** Null while nothing waits; 0 for what nobody has in hand, so that one more of it changes nothing. */
+function dueAt({ unprocessed, claims }: Stream): number | null {
+  if (unprocessed === 0) return null;
+  return unprocessed > claims.length ? 0 : Math.min(...claims.map(({ until_ms }) => until_ms));
 }
 
 function unclaimed({ unprocessed, claims }: Stream, now_ms: number): number {

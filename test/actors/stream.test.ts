@@ -100,7 +100,22 @@ const on = (effect: 'enlist' | 'delist', ...lists: string[]): Effect[] =>
 const one_open: Stream = { ...fresh, chunks: 1, open: [{ number: 1, end_ms: 1_000, asked_at_ms: START_MS }] };
 const pointer = { number: 1, content: contentOf(intentOf()) };
 const of_one = { refs: { c1: pointer }, sequences: { 1: pointer }, chunks: { [chunkKey(1)]: chunkOf(1) } };
-const one_stored: Stream = { ...one_open, stored_chunks: 1, stored_bytes: 100, stored_until_ms: 1_000, open: [] };
+const one_stored: Stream = {
+  ...{ ...one_open, stored_chunks: 1, stored_bytes: 100, stored_until_ms: 1_000, open: [] },
+  unprocessed: 1,
+};
+const due = { account_id: 'processing', list: 'due', member: ID };
+/** What is stored waits for a worker, and the stream is where workers look. */
+const offered = (number: number): Effect[] => [
+  { effect: 'put', collection: 'unprocessed', id: chunkKey(number), value: { tries: 0 }, order: START_MS },
+  { effect: 'enlist', ...due, order: 0 },
+];
+const ERASED: Effect[] = [
+  ...['chunks', 'refs', 'sequences', 'unprocessed'].map((collection): Effect => ({ effect: 'drop_all', collection })),
+  { effect: 'forget', name: 'expire_intents' },
+  { effect: 'forget_closed', id: ID },
+  { effect: 'delist', ...due },
+];
 const stored_chunk = chunkOf(1, { status: 'stored', upload_started_at_ms: START_MS - 9, stored_at_ms: START_MS });
 const of_stored = { ...of_one, chunks: { [chunkKey(1)]: stored_chunk } };
 const of_expired = { refs: { c1: pointer }, chunks: { [chunkKey(1)]: chunkOf(1, { status: 'expired' }) } };
@@ -214,9 +229,7 @@ t.test('a stream goes with its workspace: from then on it is not there', async (
       reply: DONE,
       next: null,
       effects: [
-        ...['chunks', 'refs', 'sequences'].map((collection): Effect => ({ effect: 'drop_all', collection })),
-        { effect: 'forget', name: 'expire_intents' },
-        { effect: 'forget_closed', id: ID },
+        ...ERASED,
         ...on('delist', 'streams:s'),
         toWorkspace({ type: 'stream_erased', stream_id: ID }),
         ...on('delist', 'streams'),
@@ -508,7 +521,7 @@ t.test('H-023 H-024 bytes are stored once', async (t) => {
       message: stored(1),
       reply: { chunk: stored_chunk, stream: one_stored },
       next: one_stored,
-      effects: [putChunk(1, stored_chunk)],
+      effects: [putChunk(1, stored_chunk), ...offered(1)],
     },
     {
       says: 'again',
@@ -525,7 +538,7 @@ t.test('H-023 H-024 bytes are stored once', async (t) => {
       message: stored(1),
       reply: { chunk: stored_chunk, stream: { ...one_stored, stored_until_ms: 5_000 } },
       next: { ...one_stored, stored_until_ms: 5_000 },
-      effects: [putChunk(1, stored_chunk)],
+      effects: [putChunk(1, stored_chunk), ...offered(1)],
     },
     {
       says: 'looked up',
@@ -835,15 +848,7 @@ t.test('a stream answers every message in every state, and lists all chunks in t
 
 t.test('an erased stream leaves no records, no reminder and no place on the list', async (t) => {
   const message: StreamMessage = { type: 'erase', account_id: 'a', list: 'streams' };
-  const effects = (lists: string[]): Effect[] => [
-    { effect: 'drop_all', collection: 'chunks' },
-    { effect: 'drop_all', collection: 'refs' },
-    { effect: 'drop_all', collection: 'sequences' },
-    { effect: 'forget', name: 'expire_intents' },
-    { effect: 'forget_closed', id: ID },
-    ...on('delist', ...lists),
-    { effect: 'vanish' },
-  ];
+  const effects = (lists: string[]): Effect[] => [...ERASED, ...on('delist', ...lists), { effect: 'vanish' }];
   decideRows(
     t,
     kind,

@@ -12,6 +12,7 @@ import type { Endpoint } from '../../actors/endpoint_state.js';
 import { type Grant, grantList, isLive } from '../../actors/grant.js';
 import type { PersonalAccessToken } from '../../actors/personal_access_token.js';
 import type { Source } from '../../actors/source.js';
+import { PROCESSING } from '../../actors/stream_processing.js';
 import { type Chunk, chunkKey, type Stream } from '../../actors/stream_state.js';
 import type { Workspace } from '../../actors/workspace.js';
 import { decodeStored } from '../../src/store/codec.js';
@@ -151,6 +152,7 @@ export class Checker {
     this.#checkAccounts();
     this.#checkDevices();
     this.#checkStreams();
+    await this.#checkProcessing();
     this.#checkTallies();
     await this.#checkGrants();
     await this.#checkReminders();
@@ -388,7 +390,7 @@ export class Checker {
   }
 
   #checkStreams(): void {
-    const { registered, ends, intents, stored } = this.#ledger;
+    const { registered, ends, intents, stored, processed } = this.#ledger;
     const chunks = new Map<string, Map<string, Chunk>>();
     for (const [id, stream] of this.#all('stream')) {
       const own = this.#records<Chunk>(id, 'chunks');
@@ -400,6 +402,14 @@ export class Checker {
         stream.stored_chunks === with_bytes.length,
         `stream ${id} counts ${stream.stored_chunks} stored chunks of ${with_bytes.length}`,
       );
+      const waiting = this.#records<unknown>(id, 'unprocessed');
+      const undone = with_bytes.filter(({ result }) => result === undefined);
+      this.#must(
+        stream.unprocessed === waiting.size && waiting.size === undone.length,
+        `stream ${id} counts ${stream.unprocessed} unprocessed chunks, keeps ${waiting.size}, has ${undone.length}`,
+      );
+      for (const { number } of stream.claims)
+        this.#must(waiting.has(chunkKey(number)), `stream ${id} has chunk ${number} in hand, which does not wait`);
       const bytes = with_bytes.reduce((sum, { size_bytes }) => sum + size_bytes, 0);
       this.#must(stream.stored_bytes === bytes, `stream ${id} counts ${stream.stored_bytes} bytes of ${bytes}`);
       this.#must(
@@ -447,6 +457,28 @@ export class Checker {
     for (const { stream_id, number } of stored) {
       const chunk = chunks.get(stream_id)?.get(chunkKey(number));
       this.#must(chunk?.status === 'stored', `chunk ${number} of ${stream_id} was stored and is ${chunk?.status}`);
+    }
+    for (const { stream_id, number, token, status } of processed) {
+      const { result, processed_by } = chunks.get(stream_id)?.get(chunkKey(number)) ?? {};
+      const same = result?.status === status && processed_by === token;
+      this.#must(same, `chunk ${number} of ${stream_id} was ${status} by ${token} and is ${result?.status}`);
+    }
+  }
+
+  /** A stream is on its partition's list while it has something to process, at a time at which that is due. */
+  async #checkProcessing(): Promise<void> {
+    for (let partition = 0; partition < PARTITIONS; partition++) {
+      const place = { account_id: PROCESSING.account_id, partition };
+      const listed = await this.#model.list(place, PROCESSING.list, { descending: false, limit: 1_000 });
+      const waiting = [...this.#all('stream')].filter(
+        ([id, { unprocessed }]) => unprocessed > 0 && partitionOfId(id) === partition,
+      );
+      this.#must(listed.length === waiting.length, `${listed.length} streams are listed, ${waiting.length} wait`);
+      for (const [id, { unprocessed, claims }] of waiting) {
+        const due_ms = listed.find(({ member }) => member === id)?.order ?? Number.POSITIVE_INFINITY;
+        const last_ms = unprocessed > claims.length ? 0 : Math.min(...claims.map(({ until_ms }) => until_ms));
+        this.#must(due_ms === last_ms, `stream ${id} is due at ${due_ms}, and has something from ${last_ms} on`);
+      }
     }
   }
 

@@ -117,7 +117,8 @@ export class Clients {
     if (roll < 54 && this.#bindings.length > 0) return this.#register();
     if (this.#streams.length === 0) return this.#claims.length > 0 ? this.#redeem() : this.#claim(account_id);
     if (roll < 76) return this.#intend();
-    if (roll < 90) return this.#store();
+    if (roll < 87) return this.#store();
+    if (roll < 90) return this.#work();
     if (roll < 95) return this.#list();
     return this.#end();
   }
@@ -432,6 +433,35 @@ export class Clients {
     if (isRefusal(stored)) return;
     ledger.acknowledge('stored');
     ledger.stored.push({ stream_id: stream.stream_id, number });
+  }
+
+  /** A worker claims some chunks, may be late or lost, and says what came of them, once or twice. */
+  async #work(): Promise<void> {
+    const { random, ledger, time } = this.#parts;
+    const { stream_id } = random.pick(this.#streams.slice(-3));
+    const address = { kind: 'stream', id: stream_id };
+    const token = `t${++this.#drawn}`;
+    const claim: StreamMessage = { type: 'claim_chunks', token, limit: 1 + random.below(3), lease_ms: 2_000 };
+    const answer = await this.#ask<{ claimed: { number: number }[] }>(address, claim, { tries_max: 1 });
+    if (isRefusal(answer)) return;
+    for (const { number } of answer.claimed) ledger.claimed.push({ stream_id, number, token });
+    if (random.chance(0.2)) return; // it is not heard of again
+    await time.pause(random.pick([0, 0, 1_000, 5_000]));
+    const result = random.chance(0.7)
+      ? { status: 'processed' as const, checked: true }
+      : { status: 'failed' as const, failure: { code: 'BAD_AUDIO', message: 'bad' } };
+    const results = answer.claimed.map(({ number }) => ({ number, result }));
+    const message: StreamMessage = { type: 'chunk_results', token, results };
+    const said = await Promise.all(
+      Array.from({ length: random.chance(0.2) ? 2 : 1 }, () => this.#ask<{ taken: number[] }>(address, message)),
+    );
+    for (const reply of said) {
+      if (isRefusal(reply)) continue;
+      for (const number of reply.taken) {
+        ledger.acknowledge('processed');
+        ledger.processed.push({ stream_id, number, token, status: result.status });
+      }
+    }
   }
 
   /** By several at once now and then, with ends that may lie before a chunk's. */

@@ -19,6 +19,8 @@ export class Ledger {
   readonly intents: { stream_id: string; ref: string; content: string; chunk_id: string; status: ChunkStatus }[] = [];
   readonly stored: { stream_id: string; number: number }[] = [];
   readonly ends: { stream_id: string; end_ms: number }[] = [];
+  readonly claimed: { stream_id: string; number: number; token: string }[] = [];
+  readonly processed: { stream_id: string; number: number; token: string; status: string }[] = [];
   readonly session_streams: { session_id: string; ref: string; stream_id: string }[] = [];
   readonly generations = new Map<string, number>();
   readonly grants_ended = new Set<string>();
