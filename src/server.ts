@@ -373,7 +373,9 @@ async function listen(
   const start = async (app: FastifyInstance, { host, port, name }: { host: string; port: number; name: string }) => {
     app.server.on('checkContinue', (request, response) => app.server.emit('request', request, response));
     stops.push(() => closeWithin(app, DRAIN_MAX_MS));
-    await app.listen({ host, port, backlog: LISTEN_BACKLOG }).catch((error: NodeJS.ErrnoException) => {
+    // For the name Fastify would open a second server, on ::1, that nothing of ours guards.
+    const at = host === 'localhost' ? '127.0.0.1' : host;
+    await app.listen({ host: at, port, backlog: LISTEN_BACKLOG }).catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'EADDRINUSE')
         throw new CannotStart(`Port ${port} is in use. Set ${name} to another, or to 0 for any free one.`);
       throw error;

@@ -1,13 +1,12 @@
 import { parseArgs } from 'node:util';
-import { CallRefused } from '../client/http_call.js';
-import { NoRedisProgram } from '../process/redis_program.js';
-import { readSettings, WrongSettings } from '../settings.js';
+import { readSettings } from '../settings.js';
 import { LIMITS } from '../vocabulary/limits.js';
 import { DemoStop } from './demo_stop.js';
 import { openRecording } from './recording.js';
 import { runDemo } from './run.js';
 import { chooseServer } from './server_choice.js';
 import { summaryOf } from './summary.js';
+import { numberIn, wordsFor } from './terminal_words.js';
 
 const USAGE = `npm run demo -- [FILE] [--devices N] [--chunk-seconds S] [--duration SECONDS]
 
@@ -45,12 +44,6 @@ function readArguments() {
   }
 }
 
-function numberIn(text: string, { name, min, max }: { name: string; min: number; max: number }): number {
-  const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
-  if (!(value >= min && value <= max)) throw new DemoStop(`${name} must be a number from ${min} to ${max}.`);
-  return value;
-}
-
 async function main(): Promise<boolean> {
   const wanted = readArguments();
   if (wanted === null) {
@@ -70,14 +63,6 @@ async function main(): Promise<boolean> {
     await recording.close();
     await server.end();
   }
-}
-
-/** What the person at the terminal can set right is said in words; anything else is a bug and shows its stack. */
-function wordsFor(error: unknown): unknown {
-  if (error instanceof CallRefused) return `The server refused: ${error.message}`;
-  if ([DemoStop, NoRedisProgram, WrongSettings].some((kind) => error instanceof kind)) return (error as Error).message;
-  const { code, syscall } = error as NodeJS.ErrnoException;
-  return syscall === 'connect' ? `The server could not be reached (${code}).` : error;
 }
 
 try {

@@ -1,9 +1,8 @@
 import { parseArgs } from 'node:util';
-import { CallRefused } from '../client/http_call.js';
 import { DemoStop } from '../demo/demo_stop.js';
 import { chooseServer } from '../demo/server_choice.js';
-import { NoRedisProgram } from '../process/redis_program.js';
-import { readSettings, WrongSettings } from '../settings.js';
+import { numberIn, wordsFor } from '../demo/terminal_words.js';
+import { readSettings } from '../settings.js';
 import { LIMITS } from '../vocabulary/limits.js';
 import { type FleetOptions, runFleet } from './run.js';
 
@@ -71,12 +70,6 @@ function readArguments(): FleetOptions | null {
   }
 }
 
-function numberIn(text: string, { name, min, max }: { name: string; min: number; max: number }): number {
-  const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
-  if (!(value >= min && value <= max)) throw new DemoStop(`${name} must be a number from ${min} to ${max}.`);
-  return value;
-}
-
 async function main(): Promise<boolean> {
   const options = readArguments();
   if (options === null) {
@@ -93,14 +86,6 @@ async function main(): Promise<boolean> {
   } finally {
     await server.end();
   }
-}
-
-/** What the person at the terminal can set right is said in words; anything else is a bug and shows its stack. */
-function wordsFor(error: unknown): unknown {
-  if (error instanceof CallRefused) return `The server refused: ${error.message}`;
-  if ([DemoStop, NoRedisProgram, WrongSettings].some((kind) => error instanceof kind)) return (error as Error).message;
-  const { code, syscall } = error as NodeJS.ErrnoException;
-  return syscall === 'connect' ? `The server could not be reached (${code}).` : error;
 }
 
 try {
