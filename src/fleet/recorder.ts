@@ -69,24 +69,27 @@ export class Recorder {
 
   /** Records until `until_ms` (monotonic), then sends what is left, however long that takes. */
   async run(until_ms: number): Promise<void> {
-    const { tally } = this.#parts;
+    const { tally, name, link } = this.#parts;
     try {
       await this.#begin();
       tally.recording += 1;
-      const faults = [this.#loseLinks(until_ms), this.#reboot(until_ms)];
-      const sending = this.#send();
-      const beating = this.#beat(until_ms);
-      await this.#record(until_ms);
-      tally.recording -= 1;
-      this.#stop();
-      await sending;
-      await Promise.all([...faults, beating]);
-      if (this.#session_id !== null) tally.sessions -= 1;
+      const recorded = this.#record(until_ms).finally(() => {
+        tally.recording -= 1;
+        this.#stop();
+      });
+      await Promise.all([
+        recorded,
+        this.#send(),
+        this.#beat(until_ms),
+        this.#loseLinks(until_ms),
+        this.#reboot(until_ms),
+      ]);
     } catch (error) {
-      this.#stop();
-      tally.complain(`${this.#parts.name}: ${error instanceof Error ? error.message : String(error)}`);
+      tally.complain(`${name}: ${error instanceof Error ? error.message : String(error)}`);
     } finally {
-      this.#parts.link.close();
+      this.#stop();
+      if (this.#session_id !== null) tally.sessions -= 1;
+      link.close();
     }
   }
 
@@ -112,12 +115,12 @@ export class Recorder {
   async #record(until_ms: number): Promise<void> {
     const { random, tape, plan, kind } = this.#parts;
     let streams_left = wholeBetween(random, plan.session_streams);
-    while (performance.now() < until_ms) {
+    while (!this.#is_over(until_ms)) {
       const stream = this.#newStream();
       this.#queue({ step: 'register', stream });
       const chunks = wholeBetween(random, plan.stream_chunks);
       let sequence = 0;
-      for (; sequence < chunks && performance.now() < until_ms; sequence++) {
+      for (; sequence < chunks && !this.#is_over(until_ms); sequence++) {
         await delay(Math.min(tape.chunk_ms, Math.max(0, until_ms - performance.now())));
         const chunk = tape.chunk(random, { sequence, source_chunk_ref: uuid(random) });
         stream.chunks.set(sequence, { sha256: chunk.sha256, end_ms: chunk.end_ms, start_ms: chunk.start_ms });
@@ -126,7 +129,7 @@ export class Recorder {
       stream.end_ms = sequence * tape.chunk_ms;
       this.#queue({ step: 'end', stream, end_ms: stream.end_ms });
       streams_left -= 1;
-      if (kind === 'shared' && streams_left === 0 && performance.now() < until_ms) {
+      if (kind === 'shared' && streams_left === 0 && !this.#is_over(until_ms)) {
         await this.#changeSession();
         streams_left = wholeBetween(random, plan.session_streams);
       }
@@ -139,10 +142,18 @@ export class Recorder {
     const { random, tally } = this.#parts;
     const session_id = this.#session_id as string;
     if (random.chance(0.3)) await this.#parts.endByHost(session_id);
-    this.#queue({ step: 'finish', epoch: this.#epoch });
-    while (this.#backlog.length > 0) await delay(IDLE_LOOK_MS);
+    // From here on until the next has begun nothing of this one may be sent again.
+    const epoch = this.#epoch;
+    this.#epoch = '';
+    this.#queue({ step: 'finish', epoch });
+    while (this.#backlog.length > 0 && !this.#stopped.signal.aborted) await delay(IDLE_LOOK_MS);
     tally.sessions -= 1;
+    this.#session_id = null;
     await this.#begin();
+  }
+
+  #is_over(until_ms: number): boolean {
+    return this.#stopped.signal.aborted || performance.now() >= until_ms;
   }
 
   #newStream(): SentStream {
@@ -262,8 +273,6 @@ export class Recorder {
     while (await this.#wait(expected(random, plan.reboot_every_ms), until_ms)) {
       tally.faults.reboots += 1;
       link.reset();
-      // Once its session is to be finished nothing may come after.
-      if (this.#backlog.some(({ step }) => step === 'finish')) continue;
       const again = this.#last.filter((step) => step.step !== 'finish' && step.stream.epoch === this.#epoch);
       this.#backlog.splice(1, 0, ...again);
       tally.backlog += again.length;

@@ -381,6 +381,11 @@ export class Activation {
     }
   }
 
+  /** Of an entity that nobody has asked for a while; what it needs again is read again. */
+  forgetRecords(): void {
+    this.#records.clear();
+  }
+
   /** Whether storage still holds what is in memory. */
   async #isCurrent(): Promise<boolean> {
     const stored = (await this.#parts.store.probe(this.place)) ?? NO_FENCE;

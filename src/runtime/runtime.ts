@@ -12,6 +12,8 @@ const ASK_DEADLINE_MS = 8_000;
 const SETTLE_MAX_MS = 2_000;
 const ACTIVE_MAX = 50_000;
 const IDLE_MAX_MS = 10 * 60_000;
+/** Records beside a state are kept for the next message of a burst; of thousands of quiet entities they would fill memory. */
+const RECORDS_IDLE_MS = 5_000;
 const REST_EVERY_MS = 1_000;
 const REST_LOOKS_MAX = 2_000;
 const LATE = refuse('UNAVAILABLE', 'This took too long; whether it took effect is unknown.', { retry_after_s: 1 });
@@ -68,7 +70,10 @@ export class Runtime {
         this.distrust();
       },
     };
-    this.#rest_timer = setInterval(() => this.#restIdle(), REST_EVERY_MS);
+    this.#rest_timer = setInterval(() => {
+      this.#restIdle();
+      this.#forgetRecords();
+    }, REST_EVERY_MS);
     this.#rest_timer.unref();
   }
 
@@ -150,6 +155,15 @@ export class Runtime {
     this.#active.set(key, found); // the map stays in order of use
     found.last_used = performance.now();
     return found;
+  }
+
+  /** The map is in order of use, so those that are quiet come first. */
+  #forgetRecords(): void {
+    const quiet_since = performance.now() - RECORDS_IDLE_MS;
+    for (const activation of this.#active.values()) {
+      if (activation.last_used > quiet_since) break;
+      activation.forgetRecords();
+    }
   }
 
   get #bound(): number {
