@@ -21,10 +21,10 @@ const OPUS_SAMPLES_PER_MS = 48;
 type Measure = (blobs: BlobStore, chunk: CheckedChunk) => Promise<number | null>;
 
 /** By the container's name as its uploader gave it. */
-const MEASURES: Record<string, Measure> = {
-  ...Object.fromEntries(['wav', 'wave', 'audio/wav', 'audio/wave', 'audio/x-wav'].map((name) => [name, measureWav])),
-  ...Object.fromEntries(['ogg', 'oga', 'opus', 'audio/ogg', 'audio/opus'].map((name) => [name, measureOgg])),
-};
+const MEASURES: ReadonlyMap<string, Measure> = new Map([
+  ...['wav', 'wave', 'audio/wav', 'audio/wave', 'audio/x-wav'].map((name) => [name, measureWav] as const),
+  ...['ogg', 'oga', 'opus', 'audio/ogg', 'audio/opus'].map((name) => [name, measureOgg] as const),
+]);
 
 /** The bytes are not what they should be; the message is a sentence. */
 class BadAudio extends Error {
@@ -33,7 +33,7 @@ class BadAudio extends Error {
 
 /** Containers that it does not know are processed unchecked. A store that fails throws. */
 export async function checkAudio(blobs: BlobStore, chunk: CheckedChunk): Promise<ChunkResult> {
-  const measure = MEASURES[chunk.container];
+  const measure = MEASURES.get(chunk.container);
   if (measure === undefined) return { status: 'processed', checked: false };
   try {
     const duration_ms = await measure(blobs, chunk);

@@ -31,10 +31,10 @@ export type NotJoined = { why: string };
 type Join = (blobs: BlobStore, chunks: readonly StoredChunk[]) => Promise<JoinedFile | NotJoined>;
 
 /** By the container's name as its uploader gave it. */
-const CONTAINERS: Record<string, Join> = {
-  ...Object.fromEntries(['wav', 'wave', 'audio/wav', 'audio/wave', 'audio/x-wav'].map((name) => [name, joinWav])),
-  ...Object.fromEntries(['ogg', 'oga', 'opus', 'audio/ogg', 'audio/opus'].map((name) => [name, joinOpus])),
-};
+const CONTAINERS: ReadonlyMap<string, Join> = new Map([
+  ...['wav', 'wave', 'audio/wav', 'audio/wave', 'audio/x-wav'].map((name) => [name, joinWav] as const),
+  ...['ogg', 'oga', 'opus', 'audio/ogg', 'audio/opus'].map((name) => [name, joinOpus] as const),
+]);
 /** Chunks looked into at a time. */
 const AT_ONCE = 8;
 /** Enough for the header of a usual WAV. */
@@ -46,9 +46,9 @@ export async function joinChunks(blobs: BlobStore, chunks: readonly StoredChunk[
   if (first === undefined) return { why: 'No audio of the stream is stored.' };
   if (chunks.length > LIMITS.joined_chunks_max)
     return { why: `A joined file has at most ${LIMITS.joined_chunks_max} chunks; fetch them one by one.` };
-  const join = CONTAINERS[first.container];
+  const join = CONTAINERS.get(first.container);
   if (join === undefined) return { why: `Chunks in ${first.container} can not be joined; fetch them one by one.` };
-  const other = chunks.find(({ container }) => CONTAINERS[container] !== join);
+  const other = chunks.find(({ container }) => CONTAINERS.get(container) !== join);
   if (other !== undefined) return { why: `Chunks in ${first.container} and ${other.container} can not be one file.` };
   return join(blobs, chunks);
 }
