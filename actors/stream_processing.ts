@@ -96,7 +96,7 @@ export function decideProcessing(
       let { claims, unprocessed } = state;
       for (const { number, result } of results) {
         const chunk = facts.record<Chunk>('chunks', chunkKey(number));
-        if (chunk?.processed_by === token) taken.push(number);
+        if (chunk?.processed_by === token && isSame(chunk.result, result)) taken.push(number);
         // A lease that ran out counts as long as nobody else has taken the chunk.
         const held = claims.find((claim) => claim.number === number && claim.token === token);
         if (chunk === undefined || held === undefined) continue;
@@ -129,10 +129,20 @@ export function dueEffects(was: Stream, is: Stream, member: string): Effect[] {
     : [{ effect: 'enlist', ...PROCESSING, member, order: due_ms }];
 }
 
-/** Null while nothing waits; 0 for what nobody has in hand, so that one more of it changes nothing. */
+/**
+ * Null while nothing waits; 0 for what nobody has in hand, so that one more of it changes nothing. Where as many are in
+ * hands as may be, the rest waits for the first of these: until then nobody looks in vain.
+ */
 function dueAt({ unprocessed, claims }: Stream): number | null {
   if (unprocessed === 0) return null;
-  return unprocessed > claims.length ? 0 : Math.min(...claims.map(({ until_ms }) => until_ms));
+  const may_claim = unprocessed > claims.length && claims.length < LIMITS.claims_per_stream_max;
+  return may_claim ? 0 : Math.min(...claims.map(({ until_ms }) => until_ms));
+}
+
+function isSame(known: ChunkResult | undefined, result: ChunkResult): boolean {
+  if (known?.status === 'failed' && result.status === 'failed')
+    return known.failure.code === result.failure.code && known.failure.message === result.failure.message;
+  return known?.status === 'processed' && result.status === 'processed' && known.checked === result.checked;
 }
 
 function unclaimed({ unprocessed, claims }: Stream, now_ms: number): number {

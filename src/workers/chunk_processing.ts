@@ -88,7 +88,7 @@ export class ChunkProcessing {
     const found: Work[] = [];
     for (const partition of [...this.#hot]) {
       for (const stream_id of await this.#due(partition)) {
-        found.push(...(await this.#claimOf(stream_id, { limit: limit - found.length, lease_ms })));
+        found.push(...(await this.#claimOf(stream_id, { limit: limit - found.length, lease_ms })).work);
         if (found.length >= limit) return found;
       }
     }
@@ -122,25 +122,30 @@ export class ChunkProcessing {
     return due;
   }
 
-  /** The built-in worker: goes on until nothing is due. */
+  /**
+   * The built-in worker: goes on until nothing is due, or nothing of it can be had. Of a stream that is being removed
+   * nothing can, and it is due until it is gone.
+   */
   async #work(): Promise<void> {
-    while (!this.#is_stopped && this.#hot.size > 0) {
+    for (let taken = 1; taken > 0 && !this.#is_stopped && this.#hot.size > 0; ) {
+      taken = 0;
       for (const partition of [...this.#hot]) {
         const streams = await this.#due(partition);
         const lane = async () => {
           for (let id = streams.shift(); id !== undefined && !this.#is_stopped; id = streams.shift())
-            await this.#workOn(id);
+            taken += await this.#workOn(id);
         };
         await Promise.all(Array.from({ length: STREAMS_AT_ONCE }, lane));
       }
     }
   }
 
-  async #workOn(stream_id: string): Promise<void> {
+  /** Gives how many chunks of the stream it took. */
+  async #workOn(stream_id: string): Promise<number> {
     const { runtime, blobs, metrics } = this.#parts;
-    const work = await this.#claimOf(stream_id, { limit: BATCH, lease_ms: LIMITS.chunk_lease_ms });
+    const { work, taken } = await this.#claimOf(stream_id, { limit: BATCH, lease_ms: LIMITS.chunk_lease_ms });
     const [first] = work;
-    if (first === undefined) return;
+    if (first === undefined) return taken;
     const results: { number: number; result: ChunkResult }[] = [];
     for (const { chunk, number } of work) {
       const result = await checkAudio(blobs, { ...chunk, key: blobKey(stream_id, chunk.chunk_id) });
@@ -150,16 +155,21 @@ export class ChunkProcessing {
     const message: StreamMessage = { type: 'chunk_results', token: first.token, results };
     const answer = await runtime.ask({ kind: 'stream', id: stream_id }, message);
     if (isRefusal(answer) && answer.refused !== 'NOT_FOUND') throw refusedWork(answer);
+    return taken;
   }
 
-  async #claimOf(stream_id: string, { limit, lease_ms }: { limit: number; lease_ms: number }): Promise<Work[]> {
+  /** `taken` counts those as well that are given up here. */
+  async #claimOf(
+    stream_id: string,
+    { limit, lease_ms }: { limit: number; lease_ms: number },
+  ): Promise<{ work: Work[]; taken: number }> {
     const { runtime } = this.#parts;
     const address = { kind: 'stream', id: stream_id };
     const token = Buffer.from(drawBytes(12)).toString('base64url');
     const message: StreamMessage = { type: 'claim_chunks', token, limit, lease_ms };
     const answer = await runtime.ask<{ claimed: ClaimedChunk[] }>(address, message);
     if (isRefusal(answer)) {
-      if (answer.refused === 'NOT_FOUND') return [];
+      if (answer.refused === 'NOT_FOUND') return { work: [], taken: 0 };
       throw refusedWork(answer);
     }
     const work: Work[] = [];
@@ -175,7 +185,7 @@ export class ChunkProcessing {
       work.push({ ...claimed, token, ...found });
     }
     if (lost.length > 0) await this.#giveUp(address, token, lost);
-    return work;
+    return { work, taken: answer.claimed.length };
   }
 
   /** Every worker that took these was never heard of again. */

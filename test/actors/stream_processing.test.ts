@@ -35,16 +35,19 @@ const waiting = (tries = 0) => ({ tries });
 const rows = { unprocessed: { '00000001': waiting(), '00000002': waiting(2) } };
 const claim = (limit: number): ProcessingMessage => ({ type: 'claim_chunks', token: 'T', limit, lease_ms: LEASE_MS });
 const done: ChunkResult = { status: 'processed', checked: true };
-const results = (token = 'T'): ProcessingMessage => ({
+const results = (token = 'T', result = done): ProcessingMessage => ({
   type: 'chunk_results',
   token,
-  results: [{ number: 1, result: done }],
+  results: [{ number: 1, result }],
 });
 const counted = (id: string, tries: number): Effect => ({
   ...{ effect: 'put', collection: 'unprocessed', id, order: 0, value: { tries } },
 });
 const list = { account_id: 'processing', list: 'due', member: ID };
 const due = (order: number): Effect => ({ effect: 'enlist', ...list, order });
+
+/** As many chunks in hands as may be. */
+const all_held = Array.from({ length: LIMITS.claims_per_stream_max }, (_, index) => ({ ...held, number: 1 + index }));
 
 t.test('a chunk is claimed by one worker at a time', async (t) => {
   const claims = [held, { ...held, number: 2 }];
@@ -92,14 +95,19 @@ t.test('a chunk is claimed by one worker at a time', async (t) => {
     },
     {
       says: 'no more than a stream lets out of its hands',
-      state: {
-        ...base,
-        unprocessed: 99,
-        claims: Array.from({ length: LIMITS.claims_per_stream_max }, (_, index) => ({ ...held, number: 10 + index })),
-      },
+      state: { ...base, unprocessed: 99, claims: all_held.map((one) => ({ ...one, number: 10 + one.number })) },
       records: rows,
       message: claim(9),
       reply: { claimed: [], left: 0 },
+    },
+    {
+      says: 'the last that may be in hands: the rest is due when the first of these is free',
+      state: { ...base, unprocessed: 99, claims: all_held.slice(1) },
+      records: { unprocessed: { '00000001': waiting() } },
+      message: claim(1),
+      reply: { claimed: [{ number: 1, tries: 1, until_ms }], left: 99 - LIMITS.claims_per_stream_max },
+      next: { ...base, unprocessed: 99, claims: [...all_held.slice(1), held] },
+      effects: [counted('00000001', 1), due(until_ms)],
     },
   ]);
 });
@@ -156,6 +164,15 @@ t.test('a result counts once, and only from whoever had the chunk last', async (
       effects: took,
     },
     {
+      says: 'held, of a stream with as many in hands as may be: the rest is due at once',
+      state: { ...base, unprocessed: 99, claims: all_held },
+      records: { chunks },
+      message: results(),
+      reply: { taken: [1], left: 99 - LIMITS.claims_per_stream_max },
+      next: { ...base, unprocessed: 98, claims: all_held.slice(1) },
+      effects: [...took, due(0)],
+    },
+    {
       says: 'taken by somebody else since',
       state: { ...one, claims: [{ ...held, token: 'U' }] },
       records: { chunks },
@@ -168,6 +185,13 @@ t.test('a result counts once, and only from whoever had the chunk last', async (
       records: { chunks: { '00000001': judged } },
       message: results(),
       reply: { taken: [1], left: 0 },
+    },
+    {
+      says: 'another one under the same claim',
+      state: { ...one, unprocessed: 0 },
+      records: { chunks: { '00000001': judged } },
+      message: results('T', { status: 'processed', checked: false }),
+      reply: nothing,
     },
     {
       says: "after another's",

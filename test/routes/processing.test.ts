@@ -111,6 +111,8 @@ t.test('chunks processed by workers on the operator port', async (t) => {
     t.equal(await says(`${path}/progress`, { claim: held?.claim, lease_s: 120 }), 200);
     t.equal(await says(`${path}/done`, { claim: held?.claim, checked: true }), 200);
     t.equal(await says(`${path}/done`, { claim: held?.claim, checked: true }), 200, 'again');
+    t.equal(await says(`${path}/done`, { claim: held?.claim, checked: false }), 409, 'another result');
+    t.equal(await says(`${path}/failed`, { claim: held?.claim, code: 'CODE', message: 'm' }), 409, 'another result');
     t.equal(await says(`${path}/progress`, { claim: held?.claim }), 409, 'it is over');
     t.match(await statusOf(device, chunk_id), { status: 'processed', failure: null });
     t.same(await claim(100), []);
