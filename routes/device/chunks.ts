@@ -8,6 +8,7 @@ import { isRefusal, type Refusal, refuse } from '../../src/vocabulary/refusals.j
 import { INTENT_FIELDS, intend, intentForm, uploadChunk } from '../chunk_upload.js';
 import { uuid } from '../forms.js';
 import { deviceRoute, type Route } from '../route.js';
+import { goneWorkspace } from '../stream_access.js';
 import { type Bound, boundBy, type Recording } from './bound.js';
 import { deviceStream } from './streams.js';
 
@@ -107,7 +108,9 @@ async function deviceChunk(
   const { recorder } = found.stream;
   if (recorder?.device_id !== who.device_id) return NO_CHUNK;
   const bound = await boundBy(services, who, recorder.binding_epoch);
-  return isRefusal(bound) ? bound : { ...bound, ...found, number };
+  if (isRefusal(bound)) return bound;
+  const gone = await goneWorkspace(services, bound.terms.workspace_id);
+  return gone ?? { ...bound, ...found, number };
 }
 
 type Found = { chunk: Chunk; stream: Stream };

@@ -92,6 +92,8 @@ export async function deviceStream(
 ): Promise<(Bound & { stream_id: string }) | Refusal> {
   const bound = await boundBy(services, who, ref.epoch);
   if (isRefusal(bound)) return bound;
+  const gone = await goneWorkspace(services, bound.terms.workspace_id);
+  if (gone !== null) return gone;
   const stream_id = await streamOf(services, bound, { ...ref, new_stream_id: null });
   return isRefusal(stream_id) ? stream_id : { ...bound, stream_id };
 }

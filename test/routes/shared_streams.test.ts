@@ -10,6 +10,7 @@ import { drawId } from '../../src/draw.js';
 import { partitionOfId, privateWorkspaceId } from '../../src/vocabulary/ids.js';
 import { isRefusal } from '../../src/vocabulary/refusals.js';
 import { TestAccount } from '../fixtures/account.js';
+import { record } from '../fixtures/recording.js';
 import { TestSpool } from '../fixtures/spool.js';
 import { until } from '../fixtures/until.js';
 
@@ -113,6 +114,25 @@ t.test('streams in shared workspaces', async (t) => {
     for (const path of readsOf(first, chunk_id)) t.equal(await status(bob, path), 200, 'its owner still reads');
     t.equal(await bob.says('PATCH', `/audio/streams/${first}`, { title: 'Last' }), '200', 'and writes');
     t.equal(await bob.says('GET', `/audio/streams?workspace_id=${team.id}`), '404 NOT_FOUND');
+  });
+
+  await t.test("I-015 a deleted workspace's streams are not there for their recorder either, at once", async (t) => {
+    const team = await ann.workspace('Meeting');
+    const session = await spool.hostSession(ann.app, { workspace_id: team.id });
+    const { device, epoch: binding_epoch } = session;
+    const { chunk_id, bytes, source_stream_ref, source_chunk_ref } = await record(device, session);
+    await ann.ask('DELETE', `/workspaces/${team.id}`);
+    const refs = { source_stream_ref, binding_epoch };
+    for (const gone of [
+      record(device, session),
+      device.upload(`/device/chunks/${chunk_id}/content`, bytes),
+      device.ask('GET', `/device/chunks/${chunk_id}`),
+      device.ask('POST', '/device/chunks/status', { ...refs, source_chunk_refs: [source_chunk_ref] }),
+      device.ask('GET', `/device/streams/${source_stream_ref}/gaps?binding_epoch=${binding_epoch}`),
+      device.ask('POST', '/device/streams/end', { ...refs, end_ms: 1_000 }),
+    ])
+      await t.rejects(gone, { status: 404, code: 'NOT_FOUND' });
+    t.match(await device.ask('POST', '/device/session/end', { binding_epoch }), { end_reason: 'recorder' });
   });
 
   await t.test('I-015 a stream that comes when its workspace is gone goes as well', async (t) => {
