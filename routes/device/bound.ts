@@ -18,6 +18,8 @@ export type Bound = {
   address: Address;
   terms: Pick<Binding, 'account_id' | 'workspace_id' | 'device_id' | 'source_id'>;
   session: SessionTerms | null;
+  /** Whether the account belongs to the workspace, which it may have left since its session began. */
+  belongs: boolean;
   guards: Guard[];
 };
 
@@ -31,13 +33,16 @@ export async function boundBy(services: Services, who: Recording, epoch: string)
   const ask: BindingMessage & DeviceSessionMessage = { type: 'terms', device_id };
   const terms = await services.runtime.ask<Binding | SessionTerms>(address, ask);
   if (isRefusal(terms)) return terms;
-  const { account_id } = terms;
+  const { account_id, workspace_id } = terms;
   const account = await openAccount(services, account_id);
   if (isRefusal(account)) return account;
   return {
     address,
     terms,
     session: 'drain_until_ms' in terms ? terms : null,
+    belongs:
+      account.private_workspace.id === workspace_id ||
+      account.memberships.some((membership) => membership.workspace_id === workspace_id),
     guards: [{ guard: 'life', account_id, life: 'account', value: account.lives.account }],
   };
 }

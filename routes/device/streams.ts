@@ -7,7 +7,7 @@ import { drawId } from '../../src/draw.js';
 import type { Services } from '../../src/services.js';
 import { partitionOfId } from '../../src/vocabulary/ids.js';
 import { LIMITS } from '../../src/vocabulary/limits.js';
-import { isRefusal, type Refusal } from '../../src/vocabulary/refusals.js';
+import { isRefusal, type Refusal, refuse } from '../../src/vocabulary/refusals.js';
 import { timestamp, uuid, whole } from '../forms.js';
 import { deviceRoute, type Route } from '../route.js';
 import { askTelling, goneWorkspace } from '../stream_access.js';
@@ -16,6 +16,7 @@ import { type Bound, boundBy, type Recording } from './bound.js';
 /** Streams as their device sees them. References stand in bodies: an offline device queues calls before any answer. */
 
 const GAPS_PAGE = 1_000;
+const HOST_LEFT = refuse('NOT_FOUND', 'The host does not belong to the workspace of this recording any more.');
 
 export const DEVICE_STREAM_ROUTES: readonly Route[] = [
   deviceRoute({
@@ -36,9 +37,10 @@ export const DEVICE_STREAM_ROUTES: readonly Route[] = [
       if (isRefusal(bound)) return bound;
       const gone = await goneWorkspace(services, bound.terms.workspace_id);
       if (gone !== null) return gone;
-      const new_stream_id = drawId({ partition: partitionOfId(epoch), now_ms: clock.now() });
+      // What was registered before its host left the workspace stays there, and is found again.
+      const new_stream_id = bound.belongs ? drawId({ partition: partitionOfId(epoch), now_ms: clock.now() }) : null;
       const stream_id = await streamOf(services, bound, { epoch, source_stream_ref, new_stream_id });
-      if (isRefusal(stream_id)) return stream_id;
+      if (isRefusal(stream_id)) return stream_id.refused === 'NOT_FOUND' ? HOST_LEFT : stream_id;
       const { account_id, workspace_id, device_id, source_id } = bound.terms;
       const recorder = { device_id, binding_epoch: epoch, source_stream_ref, clock_uncertainty_ms };
       const registered = { account_id, workspace_id, source_id, recorder, captured_at, title: null, end_ms };

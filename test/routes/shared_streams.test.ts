@@ -135,6 +135,23 @@ t.test('streams in shared workspaces', async (t) => {
     t.match(await device.ask('POST', '/device/session/end', { binding_epoch }), { end_reason: 'recorder' });
   });
 
+  await t.test('a host who was removed from the workspace brings nothing new into it', async (t) => {
+    const team = await ann.workspace('Left');
+    await ann.bring(team.id, [bob]);
+    const session = await spool.hostSession(bob.app, { workspace_id: team.id });
+    const { device, epoch: binding_epoch } = session;
+    const { source_stream_ref, chunk_id, bytes } = await record(device, session);
+    t.equal(await ann.says('DELETE', `/workspaces/${team.id}/members/${bob.id}`), '204');
+    await t.rejects(record(device, session), { status: 404, message: /host/ });
+    t.equal((await inWorkspace(ann, team.id)).length, 1);
+    const again = { source_stream_ref, captured_at, clock_uncertainty_ms: 0, binding_epoch };
+    t.match(await device.ask('POST', '/device/streams', again), { source_stream_ref }, 'what was begun goes on');
+    t.match(await device.upload(`/device/chunks/${chunk_id}/content`, bytes), { status: 'stored' });
+    await ann.bring(team.id, [bob]);
+    await record(device, session);
+    t.equal((await inWorkspace(ann, team.id)).length, 2, 'back again');
+  });
+
   await t.test('I-015 a stream that comes when its workspace is gone goes as well', async (t) => {
     const team = await ann.workspace('Short');
     t.equal(await ann.says('DELETE', `/workspaces/${team.id}`), '204');
