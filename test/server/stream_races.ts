@@ -362,7 +362,7 @@ export async function streamRaces(t: Test, { devices, operations, at_once }: Opt
       8,
       (who) =>
         onStream(who, async (stream) => {
-          if (stream.next_sequence > 4) await end(who, stream);
+          if (stream.next_sequence > 2) await end(who, stream);
         }),
     ],
     [
@@ -413,6 +413,11 @@ export async function streamRaces(t: Test, { devices, operations, at_once }: Opt
     }
   };
   await Promise.all(Array.from({ length: at_once }, work));
+  // Whatever was drawn, in the end some streams are as long as they are.
+  const last = recorders.flatMap((who) => who.streams.map((stream) => ({ who, stream })));
+  await Promise.all(
+    last.map(({ who, stream }) => Promise.all([upload(who, stream), end(who, stream), end(who, stream)])),
+  );
   t.comment(`done ${JSON.stringify(done)}, refused ${JSON.stringify(refused)}`);
   t.strictSame(faults, [], 'every answer is one that may be');
   t.ok(good >= all * DONE_LEAST, `${good} of ${all} calls came to something`);
@@ -486,7 +491,7 @@ export async function streamRaces(t: Test, { devices, operations, at_once }: Opt
       );
     }
     t.comment(`${streams.length} streams (${unclear} unclear), ${downloads} chunks downloaded, ${gaps} lists of gaps`);
-    t.ok(unclear * 5 <= streams.length && downloads > operations / 20 && gaps > 0, 'enough was looked at');
+    t.ok(unclear * 5 <= streams.length && downloads > operations / 30 && gaps > 0, 'enough was looked at');
     return wrong;
   }
 }
