@@ -55,10 +55,10 @@ const FILES_PER_PROCESS_MAX = 16;
 const ALONE = [/[\\/]simulation[\\/]/, /misbehaving/, /bad_input/, /in_s3/, /s3_blob_store/];
 const isAlone = (path) => ALONE.some((pattern) => pattern.test(path));
 
-/** CPU seconds of a process and of those of its children that have ended; 0 where there is no telling. */
+/** CPU seconds of a process and of those of its children that have ended; null where there is no telling. */
 const cpuSeconds = (pid) => {
   const stat = `/proc/${pid}/stat`;
-  if (!existsSync(stat)) return 0;
+  if (!existsSync(stat)) return null;
   // proc(5): the 14th field to the 17th; the second is in parentheses and may have spaces.
   const ticks = readFileSync(stat, 'utf8').split(') ')[1].split(' ').slice(11, 15);
   const TICKS_PER_S = 100;
@@ -95,7 +95,7 @@ const runFiles = (first, next, tell) =>
       timer = setTimeout(() => child.kill('SIGKILL'), ms);
     };
     const tellOf = (text, is_good) => {
-      const now = { ms: performance.now(), cpu_s: cpuSeconds(child.pid) };
+      const now = { ms: performance.now(), cpu_s: cpuSeconds(child.pid) ?? began.cpu_s };
       const file = { path, tap: text, errors, ...countTests(text, is_good) };
       tell({ ...file, ms: now.ms - began.ms, cpu_s: now.cpu_s - began.cpu_s });
       began = now;
@@ -131,7 +131,6 @@ const runFiles = (first, next, tell) =>
     killAfter(FILE_KILLED_MS);
     child.send(path);
   });
-
 
 /** Counts the tests of a file, which are not indented. A file that failed without a failed test (it crashed) counts as one. */
 const countTests = (tap, is_good) => {
@@ -183,7 +182,8 @@ if (slowest > 0) {
   const sum = (part) => ran.reduce((all, file) => all + part(file), 0);
   ran.sort((a, b) => b.cpu_s - a.cpu_s || b.ms - a.ms);
   console.log('   CPU s  wall s');
-  for (const { path, cpu_s, ms } of ran.slice(0, slowest)) console.log(`${seconds(cpu_s)}${seconds(ms / 1000)}  ${path}`);
+  for (const { path, cpu_s, ms } of ran.slice(0, slowest))
+    console.log(`${seconds(cpu_s)}${seconds(ms / 1000)}  ${path}`);
   console.log(`${seconds(sum(({ cpu_s }) => cpu_s))}${seconds(sum(({ ms }) => ms) / 1000)}  all ${ran.length} files`);
 }
 
