@@ -17,10 +17,10 @@ export const DEVICE_SESSION_END_ROUTES: readonly Route[] = [
     shed: 'last',
     body: z.object({ binding_epoch: uuid }),
     async handler({ services, who, body: { binding_epoch: epoch } }) {
-      if (who.kind === 'personal') return NO_SESSION;
       // A repeat finds it ended, which is no refusal here; a deleted account is one either way.
       const bound = await boundBy(services, who, epoch);
       if (isRefusal(bound) && bound.refused !== 'DEVICE_UNBOUND') return bound;
+      if (who.kind === 'personal') return NO_SESSION;
       const message: DeviceSessionMessage = { type: 'end_by_recorder', device_id: who.device_id };
       const session = await services.runtime.askSettled<DeviceSession>(
         { kind: 'device_session', id: epoch },
