@@ -81,7 +81,7 @@ const cpuSeconds = (pid) => {
 };
 
 /** The line that bin/test_files.mjs leaves after the results of a file, and what it hears after the last. */
-const END_OF_FILE = /^ok \d+ - end of dist.*\n/m;
+const END_OF_FILE = /^(not )?ok \d+ - end of dist.*\n/m;
 const END_OF_FILE_CHARACTERS_MAX = 500;
 const END = 'end';
 
@@ -125,7 +125,10 @@ const runFiles = (first, next, tell) =>
       chunks.push(chunk);
       tail = (tail + chunk).slice(-END_OF_FILE_CHARACTERS_MAX);
       if (!END_OF_FILE.test(tail)) return;
-      const text = chunks.splice(0).join('').replace(END_OF_FILE, '');
+      const text = chunks
+        .splice(0)
+        .join('')
+        .replace(END_OF_FILE, (line, not) => (not ? line : ''));
       tail = '';
       // After a failure the process is not what others expect.
       const following = tellOf(text, true) ? next() : undefined;

@@ -19,6 +19,10 @@ const crash = (error) => {
 };
 process.on('uncaughtException', crash).on('unhandledRejection', crash);
 
+/** What files want done at their end, the last first; tap would do it at the end of the process, and end that early. */
+const ends = [];
+t.teardown = (end) => void ends.unshift(end);
+
 const file_ms = Number(process.env.TAP_TIMEOUT) * 1000;
 
 /** Tap lets go of the channel, which would hold the process otherwise. */
@@ -36,7 +40,9 @@ const runFile = async (path) => {
   } catch (error) {
     t.fail(`${path} could not be imported`, { stack: error.stack });
   }
-  await t.test(`end of ${path}`, async () => {});
+  await t.test(`end of ${path}`, async () => {
+    for (const end of ends.splice(0)) await end();
+  });
 };
 
 process.on('message', (message) => (message === 'end' ? end() : runFile(message)));
