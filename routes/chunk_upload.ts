@@ -53,6 +53,13 @@ export function intend(
   return runtime.ask<{ chunk: Chunk }>({ kind: 'stream', id: stream_id }, message, guards);
 }
 
+/** What an intent has said of its chunk, as answers repeat it. */
+export function intentView(chunk: Chunk) {
+  const { sequence, source_start_ms, publication_start_ms, source_end_ms } = chunk;
+  const { codec, container, size_bytes, sha256 } = chunk;
+  return { sequence, source_start_ms, publication_start_ms, source_end_ms, codec, container, size_bytes, sha256 };
+}
+
 /** A chunk that the caller may upload, and what must still hold when it is stored. */
 export type Uploadable = { chunk: Chunk; stream: { id: string }; number: number; guards: Guard[] };
 

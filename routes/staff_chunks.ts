@@ -9,6 +9,7 @@ import { LIMITS } from '../src/vocabulary/limits.js';
 import { isRefusal, type Refusal, refuse } from '../src/vocabulary/refusals.js';
 import type { Work } from '../src/workers/chunk_processing.js';
 import { sendAudio } from './audio_download.js';
+import { intentView } from './chunk_upload.js';
 import { trimmedText, whole } from './forms.js';
 import { operatorRoute, type Route } from './route.js';
 
@@ -126,14 +127,7 @@ function workView({ chunk, stream, token, tries, until_ms }: Work) {
     tries,
     stream_id: stream.id,
     account_id: stream.account_id,
-    sequence: chunk.sequence,
-    source_start_ms: chunk.source_start_ms,
-    publication_start_ms: chunk.publication_start_ms,
-    source_end_ms: chunk.source_end_ms,
-    codec: chunk.codec,
-    container: chunk.container,
-    size_bytes: chunk.size_bytes,
-    sha256: chunk.sha256,
+    ...intentView(chunk),
     content_path: `/ops/chunks/${chunk.chunk_id}/content`,
   };
 }

@@ -10,7 +10,7 @@ import { partitionOfId } from '../src/vocabulary/ids.js';
 import { LIMITS } from '../src/vocabulary/limits.js';
 import { isRefusal, type Refusal, refuse } from '../src/vocabulary/refusals.js';
 import { sendAudio } from './audio_download.js';
-import { INTENT_FIELDS, intend, intentForm, uploadChunk } from './chunk_upload.js';
+import { INTENT_FIELDS, intend, intentForm, intentView, uploadChunk } from './chunk_upload.js';
 import { listCursor, type Position, pageOf } from './cursors.js';
 import { listLimit, timestamp, trimmedText, uuid, whole } from './forms.js';
 import { joinedAudio } from './joined_audio.js';
@@ -275,14 +275,7 @@ function chunkView({ clock }: Services, chunk: Chunk, stream: Stream) {
   const iso = (at_ms: number | null) => (at_ms === null ? null : new Date(at_ms).toISOString());
   return {
     id: chunk.chunk_id,
-    sequence: chunk.sequence,
-    source_start_ms: chunk.source_start_ms,
-    publication_start_ms: chunk.publication_start_ms,
-    source_end_ms: chunk.source_end_ms,
-    codec: chunk.codec,
-    container: chunk.container,
-    size_bytes: chunk.size_bytes,
-    sha256: chunk.sha256,
+    ...intentView(chunk),
     status: statusOf(chunk, stream, clock.now()),
     checked: chunk.result?.status === 'processed' ? chunk.result.checked : null,
     failure: failureOf(chunk),

@@ -15,7 +15,7 @@ export type BoardOptions = {
   tally: Tally;
   watch: ServerWatch;
   devices: number;
-  /** Of the present phase; null while it has no end of its own. */
+  /** What is under way. */
   progress: () => { says: string };
 };
 
@@ -27,7 +27,7 @@ export class Board {
   readonly #notes: string[] = [];
   #timer: NodeJS.Timeout | undefined;
   #drawn_lines = 0;
-  #sent = { at_ms: performance.now(), bytes: 0, chunks: 0 };
+  #sent = { at_ms: performance.now(), chunks: 0 };
 
   constructor(out: Out, options: BoardOptions) {
     this.#out = out;
@@ -105,7 +105,7 @@ export class Board {
     const chunks = tally.calls.upload.count;
     const seconds = Math.max(0.001, (now_ms - this.#sent.at_ms) / 1_000);
     const says = `${((chunks - this.#sent.chunks) / seconds).toFixed(0)} chunks/s`;
-    if (seconds > 2) this.#sent = { at_ms: now_ms, bytes: tally.bytes, chunks };
+    if (seconds > 2) this.#sent = { at_ms: now_ms, chunks };
     return says;
   }
 

@@ -2,7 +2,6 @@
 export type SentStream = {
   /** The server's, once it has said it. */
   id: string | null;
-  account: number;
   source_stream_ref: string;
   epoch: string;
   captured_at: string;
@@ -16,10 +15,8 @@ export class Ledger {
   readonly streams: SentStream[] = [];
   readonly sessions = new Set<string>();
 
-  constructor(readonly account: number) {}
-
   stream(of: Pick<SentStream, 'source_stream_ref' | 'epoch' | 'captured_at'>): SentStream {
-    const stream: SentStream = { id: null, account: this.account, end_ms: null, chunks: new Map(), ...of };
+    const stream: SentStream = { id: null, end_ms: null, chunks: new Map(), ...of };
     this.streams.push(stream);
     return stream;
   }

@@ -209,7 +209,7 @@ export class Recorder {
         const { id } = await link.ask('register', (device) =>
           device.ask<{ id: string }>('POST', '/device/streams', body),
         );
-        if (step.stream.id !== null && step.stream.id !== id) throw new Error(`one reference became two streams`);
+        if (step.stream.id !== null && step.stream.id !== id) throw new Error('one reference became two streams');
         step.stream.id = id;
         return;
       }

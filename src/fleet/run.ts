@@ -73,7 +73,7 @@ export async function runFleet(server: ChosenServer, options: FleetOptions, out:
     await inFlight(numbers(count), PROVISIONED_AT_ONCE, async (index) => {
       const app = new AppClient(server.base_url);
       await signIn(app, operator, { email: `fleet-${run_id}-${index}@fleet.example`, patience });
-      households[index] = { app, ledger: new Ledger(index) };
+      households[index] = { app, ledger: new Ledger() };
       phase.says = `signing in: ${households.length} of ${count}`;
     });
 
