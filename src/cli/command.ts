@@ -23,9 +23,10 @@ export type Told = {
   failed?: true;
 };
 
-/** What a command gets: a connection to the operator port, and what was typed. */
+/** What a command gets. */
 export type CommandCall = {
-  operator: OperatorClient;
+  /** The operator port; asked for only by commands that need it, as others run without a server. */
+  readonly operator: OperatorClient;
   /** By the names of `parameters`. */
   parameters: Record<string, string>;
   options: GivenOptions;

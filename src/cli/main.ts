@@ -1,9 +1,15 @@
+import { BackupRefused } from '../backup/manifest.js';
 import { CallRefused } from '../client/http_call.js';
+import type { OperatorClient } from '../client/operator_client.js';
+import { DataFolderHeld } from '../process/data_folder.js';
 import { WrongSettings } from '../settings.js';
 import { ACCOUNT_COMMANDS } from './accounts.js';
+import { ACTOR_COMMANDS } from './actors.js';
 import { CLIENT_COMMANDS } from './clients.js';
 import { type CommandGroup, WrongUsage } from './command.js';
 import { readCommandLine } from './command_line.js';
+import { completionCommands } from './completion.js';
+import { DATA_COMMANDS } from './data.js';
 import { DEVICE_COMMANDS } from './devices.js';
 import { GRANT_COMMANDS } from './grants.js';
 import { KEY_COMMANDS } from './keys.js';
@@ -11,14 +17,17 @@ import { NoOperatorAccess, operatorAccess } from './operator_access.js';
 import { WORKSPACE_COMMANDS } from './workspaces.js';
 
 /** All that `spool` can do: one file a group. */
-const GROUPS: readonly CommandGroup[] = [
+const SERVER_GROUPS: readonly CommandGroup[] = [
   ACCOUNT_COMMANDS,
   WORKSPACE_COMMANDS,
   CLIENT_COMMANDS,
   GRANT_COMMANDS,
   DEVICE_COMMANDS,
   KEY_COMMANDS,
+  ACTOR_COMMANDS,
+  DATA_COMMANDS,
 ];
+const GROUPS = [...SERVER_GROUPS, completionCommands(SERVER_GROUPS)];
 
 const DONE = 0;
 const REFUSED = 1;
@@ -30,14 +39,21 @@ async function main(): Promise<number> {
     console.log(typed.text);
     return DONE;
   }
-  const operator = operatorAccess(process.env);
+  let opened: OperatorClient | null = null;
   try {
     const { command, parameters, options } = typed;
-    const { json, lines, failed } = await command.run({ operator, parameters, options });
+    const { json, lines, failed } = await command.run({
+      get operator() {
+        opened ??= operatorAccess(process.env);
+        return opened;
+      },
+      parameters,
+      options,
+    });
     console.log(typed.json ? JSON.stringify(json, null, 2) : lines.join('\n'));
     return failed ? REFUSED : DONE;
   } finally {
-    operator.close();
+    (opened as OperatorClient | null)?.close();
   }
 }
 
@@ -46,7 +62,9 @@ function endOf(error: unknown): { says: unknown; code: number } {
   if (error instanceof WrongUsage || error instanceof WrongSettings) {
     return { says: error.message, code: NOT_UNDERSTOOD };
   }
-  if (error instanceof NoOperatorAccess) return { says: error.message, code: REFUSED };
+  if ([NoOperatorAccess, BackupRefused, DataFolderHeld].some((kind) => error instanceof kind)) {
+    return { says: (error as Error).message, code: REFUSED };
+  }
   if (error instanceof CallRefused) return { says: `The server refused: ${error.message}`, code: REFUSED };
   const { code, syscall } = error as NodeJS.ErrnoException;
   const says = syscall === 'connect' ? `The server could not be reached (${code}). Is OPS_URL right?` : error;

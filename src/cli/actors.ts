@@ -1,0 +1,84 @@
+import type { Command, CommandGroup } from './command.js';
+import { table } from './table.js';
+
+type Row = { kind: string; id: string; waiting: number; turns: number; turn_ms_mean: number };
+type Parked = Row & { parked: { reason: string; since_ms: number } };
+type SetAside = { partition: number; name: string };
+type Actors = {
+  kinds: Record<string, { active: number; waiting: number; parked: number }>;
+  busiest: Row[];
+  parked: Parked[];
+  set_aside: SetAside[];
+};
+
+const list: Command = {
+  name: 'list',
+  parameters: [],
+  options: { limit: { value: 'N', says: 'how many entities, 1 to 100; 25 when not given' } },
+  says: 'What is in memory: kinds of actors, and the busiest entities',
+  async run({ operator, options }) {
+    const limit = options.text('limit');
+    const query = limit === undefined ? '' : `?limit=${encodeURIComponent(limit)}`;
+    const found = await operator.ask<Actors>('GET', `/ops/actors${query}`);
+    const kinds = Object.entries(found.kinds)
+      .toSorted(([, a], [, b]) => b.active - a.active)
+      .map(([kind, { active, waiting, parked }]) => [kind, ...[active, waiting, parked].map(String)]);
+    const busiest = found.busiest.map(({ kind, id, waiting, turns, turn_ms_mean }) => [
+      ...[kind, id, String(waiting), String(turns)],
+      turn_ms_mean.toFixed(1),
+    ]);
+    const lines = [
+      ...table([['KIND', 'IN MEMORY', 'WAITING', 'PARKED'], ...kinds]),
+      '',
+      ...table([['ENTITY', 'ID', 'WAITING', 'TURNS', 'MS A TURN'], ...busiest]),
+    ];
+    return { json: found, lines };
+  },
+};
+
+const parked: Command = {
+  name: 'parked',
+  parameters: [],
+  options: {},
+  says: 'Entities out of service, and messages that were set aside; exit code 1 when there are any',
+  async run({ operator }) {
+    const found = await operator.ask<Actors>('GET', '/ops/actors?limit=100');
+    const json = { parked: found.parked, set_aside: found.set_aside };
+    if (found.parked.length + found.set_aside.length === 0) return { json, lines: ['None.'] };
+    const lines = [
+      ...table(found.parked.map(({ kind, id, parked }) => ['parked', kind, id, parked.reason])),
+      ...table(found.set_aside.map(({ partition, name }) => ['set aside', String(partition), name])),
+    ];
+    return { json, lines, failed: true };
+  },
+};
+
+const retry: Command = {
+  name: 'retry',
+  parameters: ['KIND', 'ID'],
+  options: {},
+  says: 'Lets a parked entity try again, with its next message',
+  async run({ operator, parameters }) {
+    const body = { kind: parameters.KIND, id: parameters.ID };
+    await operator.ask('POST', '/ops/parked/retry', body);
+    return { json: { retried: body }, lines: ['It tries again with its next message.'] };
+  },
+};
+
+const retrySetAside: Command = {
+  name: 'retry-set-aside',
+  parameters: ['PARTITION', 'NAME'],
+  options: {},
+  says: 'Sends a message that was set aside once more',
+  async run({ operator, parameters }) {
+    const body = { partition: Number(parameters.PARTITION), name: parameters.NAME };
+    await operator.ask('POST', '/ops/set-aside/retry', body);
+    return { json: { retried: body }, lines: ['It was taken.'] };
+  },
+};
+
+export const ACTOR_COMMANDS: CommandGroup = {
+  name: 'actors',
+  says: 'Entities in memory, and those out of service',
+  commands: [list, parked, retry, retrySetAside],
+};

@@ -1,0 +1,74 @@
+import type { Command, CommandGroup } from './command.js';
+import { COMMON_OPTIONS } from './common_options.js';
+
+type Script = (groups: readonly CommandGroup[]) => string[];
+
+const bash: Script = (groups) => [
+  '_spool() {',
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: the shell's
+  '  local typed="${COMP_WORDS[COMP_CWORD]}" words=',
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: the shell's
+  '  case "$COMP_CWORD ${COMP_WORDS[1]} ${COMP_WORDS[2]}" in',
+  `    '1 '*) words='${groups.map(({ name }) => name).join(' ')}' ;;`,
+  ...groups.map(({ name, commands }) => `    '2 ${name} '*) words='${commands.map((one) => one.name).join(' ')}' ;;`),
+  ...groups.flatMap(({ name, commands }) =>
+    commands.map((command) => `    *' ${name} ${command.name}') words='${optionsOf(command).join(' ')}' ;;`),
+  ),
+  '  esac',
+  '  COMPREPLY=($(compgen -W "$words" -- "$typed"))',
+  '}',
+  'complete -o default -F _spool spool',
+];
+
+const zsh: Script = (groups) => ['autoload -U +X bashcompinit && bashcompinit', ...bash(groups)];
+
+const fish: Script = (groups) => [
+  'complete -c spool -e',
+  ...groups.map(({ name, says }) => `complete -c spool -f -n __fish_use_subcommand -a ${name} -d ${quoted(says)}`),
+  ...groups.flatMap(({ name, commands }) => {
+    const names = commands.map((command) => command.name).join(' ');
+    const choosing = quoted(`__fish_seen_subcommand_from ${name}; and not __fish_seen_subcommand_from ${names}`);
+    return commands.map((one) => `complete -c spool -f -n ${choosing} -a ${one.name} -d ${quoted(one.says)}`);
+  }),
+  ...groups.flatMap(({ name, commands }) =>
+    commands.flatMap((command) => {
+      const chosen = `__fish_seen_subcommand_from ${name}; and __fish_seen_subcommand_from ${command.name}`;
+      return Object.entries({ ...command.options, ...COMMON_OPTIONS }).map(
+        ([option, { value, says }]) =>
+          `complete -c spool -n ${quoted(chosen)} -l ${option}${value === undefined ? '' : ' -r'} -d ${quoted(says)}`,
+      );
+    }),
+  ),
+];
+
+const SCRIPTS: Record<string, { script: Script; use: string }> = {
+  bash: { script: bash, use: 'eval "$(spool completion bash)"' },
+  zsh: { script: zsh, use: 'eval "$(spool completion zsh)"' },
+  fish: { script: fish, use: 'spool completion fish | source' },
+};
+
+/** One command a shell, which prints what makes it complete the words of `spool`. */
+export function completionCommands(groups: readonly CommandGroup[]): CommandGroup {
+  return {
+    name: 'completion',
+    says: 'What makes a shell complete these words',
+    commands: Object.entries(SCRIPTS).map(([name, { script, use }]) => ({
+      name,
+      parameters: [],
+      options: {},
+      says: `For ${name}: ${use}`,
+      async run() {
+        const lines = script(groups);
+        return { json: { shell: name, script: lines.join('\n') }, lines };
+      },
+    })),
+  };
+}
+
+function optionsOf({ options }: Command): string[] {
+  return Object.keys({ ...options, ...COMMON_OPTIONS }).map((name) => `--${name}`);
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
+}
