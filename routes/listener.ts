@@ -2,13 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import cors from '@fastify/cors';
+import { type Span, SpanStatusCode } from '@opentelemetry/api';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { spreadRetryAfter } from '../src/overload.js';
 import { LIFE_ENDED } from '../src/runtime/activation.js';
+import { ScopedRuntime } from '../src/runtime/scoped_runtime.js';
 import { equalBytes } from '../src/secrets/server_keys.js';
 import type { Services } from '../src/services.js';
 import { StoreUnavailable } from '../src/store/store.js';
+import type { RequestScope } from '../src/tracing/request_scope.js';
 import { isId } from '../src/vocabulary/ids.js';
 import { LIMITS } from '../src/vocabulary/limits.js';
 import { isEnabled } from '../src/vocabulary/permissions.js';
@@ -56,6 +59,9 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Absent where no row of a table is: what is said there is said as REST. */
     dialect?: Dialect;
+  }
+  interface FastifyRequest {
+    scope: RequestScope | null;
   }
 }
 
@@ -115,9 +121,12 @@ export function mount(app: FastifyInstance, services: Services, kind: ListenerKi
     done(null, body),
   );
 
+  app.decorateRequest('scope', null);
+  const is_logged = services.log.isLevelEnabled('info');
   // Both with a callback: a promise for each request would cost more than what they do.
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('X-Request-ID', request.id);
+    request.scope = { request_id: request.id, span: spanOf(services, kind, request) };
     const dialect = dialectOf(request);
     if (kind.listener !== 'operator' && dialect === 'rest') reply.header('X-API-Version', '1');
     if (kind.cbor) reply.header('Vary', 'Accept');
@@ -129,6 +138,16 @@ export function mount(app: FastifyInstance, services: Services, kind: ListenerKi
     const route = request.routeOptions.url ?? 'none';
     const labels = { listener: kind.listener, route: `${request.method} ${route}`, status: String(reply.statusCode) };
     metrics.requests.observe(labels, reply.elapsedTime / 1000);
+    const span = request.scope?.span ?? null;
+    if (span !== null) endSpan(span, reply.statusCode);
+    if (is_logged) {
+      const { listener } = kind;
+      const ms = Math.round(reply.elapsedTime * 10) / 10;
+      services.log.info(
+        { request_id: request.id, listener, method: request.method, route, status: reply.statusCode, ms },
+        'request',
+      );
+    }
     done();
   });
 
@@ -203,7 +222,7 @@ function mountRoute(
   { services, kind, as }: { services: Services; kind: ListenerKind; as: AnsweringOf },
   route: Route,
 ): void {
-  const callers = new WeakMap<FastifyRequest, unknown>();
+  const callers = new WeakMap<FastifyRequest, { services: Services; who: unknown }>();
   const { dialect = 'rest' } = route;
   const ids = route.path.split('/').flatMap((part) => (/^:.*id$/.test(part) ? [part.slice(1)] : []));
   app.route({
@@ -214,9 +233,10 @@ function mountRoute(
     // The order of checks is the interface's: rate, version, credential, permission; then the body; then the rest.
     onRequest: async (request, reply) => {
       const shed = overloaded(services, kind, route);
-      const admitted = shed ?? (await admit(services, kind, route, request));
+      const own = servicesFor(services, request);
+      const admitted = shed ?? (await admit(own, kind, route, request));
       if (isRefusal(admitted)) return refuseUnread(as(request), { request, reply }, admitted);
-      if (admitted.who !== null) callers.set(request, admitted.who);
+      callers.set(request, { services: own, who: admitted.who });
       if (route.raw === true && kind.listener === 'device') {
         const end = services.device_budgets.beginUpload((admitted.who as DeviceIdentity).device_id);
         if (end === null) return refuseUnread(as(request), { request, reply }, overBudget(services, 'device_uploads'));
@@ -226,7 +246,7 @@ function mountRoute(
       return undefined;
     },
     handler: async (request, reply) => {
-      const who = callers.get(request) ?? null;
+      const caller = callers.get(request) ?? { services, who: null };
       const refused = (refusal: Refusal) => sendRefusal(as(request), { request, reply }, refusal);
       const params = request.params as Record<string, string>;
       const body = route.raw === true ? { ok: true as const, value: undefined } : readBody(kind, route, request);
@@ -237,7 +257,7 @@ function mountRoute(
         params[name] = params[name]?.toLowerCase() ?? '';
         if (!isId(params[name])) return refused(NOT_FOUND);
       }
-      const call = { services, who, body: body.value, query: query.value, params, request, reply } as Call<
+      const call = { ...caller, body: body.value, query: query.value, params, request, reply } as Call<
         never,
         never,
         never
@@ -249,6 +269,28 @@ function mountRoute(
       return sendAnswer(as(request), { request, reply }, answer);
     },
   });
+}
+
+/** The services as this request uses them: what it asks of actors is known by its id. */
+function servicesFor(services: Services, { scope }: FastifyRequest): Services {
+  return scope === null ? services : { ...services, runtime: new ScopedRuntime(services.runtime, scope) };
+}
+
+function spanOf({ tracing }: Services, { listener }: ListenerKind, request: FastifyRequest): Span | null {
+  if (tracing === null) return null;
+  const { method, headers } = request;
+  const route = request.routeOptions.url ?? 'none';
+  return tracing.beginRequest(`${method} ${route}`, headers.traceparent as string | undefined, {
+    ...{ 'http.request.method': method, 'http.route': route },
+    ...{ 'spool.listener': listener, 'spool.request_id': request.id },
+  });
+}
+
+/** Only what is our own fault is an error of the span. */
+function endSpan(span: Span, status: number): void {
+  span.setAttribute('http.response.status_code', status);
+  if (status >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
+  span.end();
 }
 
 /** Everything that is decided before a byte of the body is read. */

@@ -9,7 +9,7 @@ import { readSettings, WrongSettings } from './settings.js';
 async function main(): Promise<void> {
   const began = performance.now();
   const settings = readSettings(process.env);
-  const log = pino({ level: 'warn' }, pino.destination({ dest: 2, sync: true }));
+  const log = pino({ level: settings.log_level }, pino.destination({ dest: 2, sync: true }));
   const starting = startServer(settings, log);
   let asked = 0;
   const stop = (signal: NodeJS.Signals) => {

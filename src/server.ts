@@ -46,6 +46,8 @@ import { loadLibrary, openRedis, type RedisPlace } from './store/redis_connectio
 import { RedisStore } from './store/redis_store.js';
 import { SweepTurns } from './store/sweep_turns.js';
 import { WrittenOnceRedis } from './store/written_once.js';
+import { openTracing } from './tracing/open_tracing.js';
+import { turnWatch } from './tracing/turn_watch.js';
 import { LIMITS } from './vocabulary/limits.js';
 import { Poster } from './webhooks/poster.js';
 import { AudioSweep } from './workers/audio_sweep.js';
@@ -123,10 +125,13 @@ async function startParts(settings: Settings, log: Logger, stops: (() => unknown
   await clock.start();
   stops.push(() => clock.stop());
 
+  const tracing = await openTracing(settings);
+  stops.push(() => tracing?.close());
   const metrics = makeMetrics();
   const store = new RedisStore(redis, () => randomBytes(6).toString('base64url'));
   const trust_memory = settings.redis_url === null;
-  const runtime = new Runtime({ store, metrics, log, now: clock.now, trust_memory, kinds: ACTOR_KINDS });
+  const watch = turnWatch(log, tracing);
+  const runtime = new Runtime({ store, metrics, log, now: clock.now, trust_memory, watch, kinds: ACTOR_KINDS });
   stops.push(() => runtime.shutdown(DRAIN_MAX_MS));
   redis.on('ready', () => {
     // Whatever happened meanwhile: memory is held against storage before it is believed again.
@@ -164,7 +169,7 @@ async function startParts(settings: Settings, log: Logger, stops: (() => unknown
   stops.push(() => poster.close());
   if (settings.webhook_proxy !== null && settings.webhook_block_private !== false)
     log.warn('webhooks go through a proxy: private addresses are for the proxy to refuse');
-  const deliveries = new DeliveryWorker({ store, runtime, poster, keys, metrics, log, now: clock.now });
+  const deliveries = new DeliveryWorker({ store, runtime, poster, keys, metrics, log, tracing, now: clock.now });
   store.onDeliveries = (endpoint_ids) => deliveries.wake(endpoint_ids);
   const event_retention = new EventRetention({ store, metrics, log, now: clock.now });
   const turns = new SweepTurns(redis);
@@ -227,6 +232,7 @@ async function startParts(settings: Settings, log: Logger, stops: (() => unknown
     device_budgets: new DeviceBudgets(settings.rate_device_requests, { on: settings.rate_limits }),
     device_proxies: new DeviceProxies(settings.device_proxies, authority.issuers),
     overload,
+    tracing,
     ready: () => redis.status === 'ready',
     async handleDue() {
       for (let round = 0; round < DUE_ROUNDS_MAX; round++) {

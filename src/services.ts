@@ -10,13 +10,14 @@ import type { Clients } from './oauth_clients/clients.js';
 import type { Overload } from './overload.js';
 import type { RateLimits } from './rate_limits.js';
 import type { Metrics } from './runtime/metrics.js';
-import type { Runtime } from './runtime/runtime.js';
+import type { Asks } from './runtime/runtime.js';
 import type { AccessTokens } from './secrets/access_tokens.js';
 import type { ServerKeys } from './secrets/server_keys.js';
 import type { SigningKeys } from './secrets/signing_keys.js';
 import type { publicAddresses, Settings } from './settings.js';
 import type { IssuedCertificates } from './store/issued_certificates.js';
 import type { Store } from './store/store.js';
+import type { Tracing } from './tracing/tracing.js';
 import type { ChunkProcessing } from './workers/chunk_processing.js';
 import type { DeliveryWorker } from './workers/deliveries.js';
 import type { ErasureWorker } from './workers/erasures.js';
@@ -36,7 +37,7 @@ export type Services = {
   signing_keys: SigningKeys;
   access_tokens: AccessTokens;
   store: Store;
-  runtime: Runtime;
+  runtime: Asks;
   blobs: BlobStore;
   mail: MailSender;
   mails: MailWorker;
@@ -51,6 +52,8 @@ export type Services = {
   device_budgets: DeviceBudgets;
   device_proxies: DeviceProxies;
   overload: Overload;
+  /** Null where traces go nowhere. */
+  tracing: Tracing | null;
   /** Storage answers and nothing keeps requests from being served. */
   ready(): boolean;
   /** Handles all that is due by now: reminders, tells, mails, deliveries, old events. For the test clock. */

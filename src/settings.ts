@@ -35,6 +35,29 @@ const listOf = ({ rule, holds, defaults }: { rule: string; holds: (entry: string
     .refine((entries) => entries.every(holds), rule)
     .default(defaults);
 
+const LOG_LEVELS = ['silent', 'error', 'warn', 'info', 'debug'] as const;
+
+const share = text('must be a number from 0 to 1', (value) => /^(0|1|0?\.\d{1,9})$/.test(value)).transform(Number);
+
+/** As OpenTelemetry writes them: percent-encoded values. */
+const headerList = text('must be name=value, separated by commas', (value) => readHeaders(value) !== null)
+  .transform((value) => readHeaders(value) ?? {})
+  .default({});
+
+function readHeaders(value: string): Record<string, string> | null {
+  const found: Record<string, string> = {};
+  for (const pair of value.split(',')) {
+    const [, name, encoded] = /^\s*([A-Za-z0-9!#$%&'*+.^_`|~-]+)\s*=\s*([\x21-\x2b\x2d-\x7e]+)\s*$/.exec(pair) ?? [];
+    if (name === undefined || encoded === undefined) return null;
+    try {
+      found[name] = decodeURIComponent(encoded);
+    } catch {
+      return null;
+    }
+  }
+  return found;
+}
+
 const isHost = (value: string) => isIP(value) !== 0 || /^(?!-)[a-z0-9.-]{1,253}$/i.test(value);
 
 const host = text('must be an IP address or a host name', isHost);
@@ -270,6 +293,28 @@ const variables = {
     default_text: 'none',
     meaning: 'proxy that webhooks go through; it then decides which addresses they reach',
     shown: 'address',
+  }),
+  LOG_LEVEL: row(z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('warn'), {
+    default_text: 'warn',
+    meaning: 'what is logged: info names each request and each delivery, debug each turn of an actor',
+  }),
+  OTEL_EXPORTER_OTLP_ENDPOINT: row(orNull(address('must be an http or https address', ['http', 'https'])), {
+    default_text: 'none, no traces',
+    meaning: 'base address of an OpenTelemetry collector that takes OTLP over HTTP',
+    shown: 'address',
+  }),
+  OTEL_EXPORTER_OTLP_HEADERS: row(headerList, {
+    default_text: 'none',
+    meaning: 'headers that the collector wants, name=value, separated by commas',
+    shown: 'nothing',
+  }),
+  OTEL_SERVICE_NAME: row(z.string().max(100, 'must be at most 100 characters').default('spool'), {
+    default_text: 'spool',
+    meaning: 'name of this service in traces',
+  }),
+  OTEL_TRACES_SAMPLER_ARG: row(share.default(1), {
+    default_text: '1',
+    meaning: 'share of traces that are kept, 0 to 1',
   }),
   TEST_CLOCK: row(flag, { default_text: '0', meaning: '1 allows POST /ops/clock' }),
 } as const satisfies Record<string, Row<z.ZodType>>;

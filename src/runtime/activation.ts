@@ -13,8 +13,10 @@ import {
   type Verdict,
   type Write,
 } from '../store/store.js';
+import type { TurnNote } from '../tracing/turn_note.js';
+import { isId } from '../vocabulary/ids.js';
 import { type Refusal, refuse, unreachable } from '../vocabulary/refusals.js';
-import { type Entity, type Fold, fold, type Incoming, type Outcome } from './fold.js';
+import { type Entity, eventIdIn, type Fold, fold, type Incoming, type Outcome } from './fold.js';
 import type { RuntimeParts } from './parts.js';
 
 const BATCH_MAX = 64;
@@ -25,6 +27,7 @@ const RESOLVE_PAUSE_MS = 50;
 const PARKED_RETRY_MS = 30_000;
 /** Records that this entity wrote last, kept so that what follows on them need not read them again. */
 const RECORDS_KEPT_MAX = 64;
+const NOTHING_DONE = { commit_ms: 0, event_ids: [] };
 export const MAILBOX_MAX = 1_000;
 
 /**
@@ -72,6 +75,8 @@ export class Activation {
   last_used = 0;
   turns = 0;
   turn_ms_total = 0;
+  /** What the present turn has done so far, for whoever watches. */
+  #done: Pick<TurnNote, 'commit_ms' | 'event_ids'> = NOTHING_DONE;
 
   constructor(place: Place, kind: ActorKind, parts: RuntimeParts, system: ActorSystemRef, name: string) {
     this.place = place;
@@ -154,14 +159,33 @@ export class Activation {
     const labels = { kind: this.kind.kind };
     metrics.mailbox_depth.observe(labels, batch.length + this.#queue.length);
     const oldest = batch[0];
-    if (oldest !== undefined) metrics.mailbox_age.observe(labels, (began - oldest.enqueued_at) / 1000);
+    const waited_ms = oldest === undefined ? 0 : began - oldest.enqueued_at;
+    if (oldest !== undefined) metrics.mailbox_age.observe(labels, waited_ms / 1000);
     await this.#attempt(batch);
     const took_ms = performance.now() - began;
     this.turns += 1;
     this.turn_ms_total += took_ms;
     metrics.turn.observe(labels, took_ms / 1000);
+    this.#parts.watch?.(this.#noteOf(batch, { waited_ms, took_ms }));
     if (this.#queue.length > 0) dispatch(this.#ref, null);
     else this.#busy = false;
+  }
+
+  #noteCommit(began: number, { writes }: Fold): void {
+    const commit_ms = this.#done.commit_ms + performance.now() - began;
+    const events = writes.flatMap((write) => (write.write === 'event' ? [eventIdIn(write.body)] : []));
+    this.#done = { commit_ms, event_ids: [...this.#done.event_ids, ...events] };
+  }
+
+  #noteOf(batch: Waiting[], times: { waited_ms: number; took_ms: number }): TurnNote {
+    const messages = batch.map(({ message, scope }) => ({
+      type: (message as { type?: string } | null)?.type ?? 'unnamed',
+      scope,
+    }));
+    const { commit_ms, event_ids } = this.#done;
+    this.#done = NOTHING_DONE;
+    const { kind, id } = this.place.address;
+    return { kind, id: isId(id) ? id : null, messages, ...times, commit_ms, event_ids };
   }
 
   /** Decides a batch; a fault in it is narrowed down to the messages that bring it, so that only they suffer. */
@@ -219,10 +243,12 @@ export class Activation {
         if (conflicts >= CONFLICT_TRIES_MAX) return this.#answerAll(batch, CONTENDED);
         continue;
       }
+      const began = performance.now();
       const verdict = await this.#commit(folded, { commit_id, now_ms });
       switch (verdict.verdict) {
         case 'applied':
         case 'repeated': {
+          if (this.#parts.watch !== null) this.#noteCommit(began, folded);
           this.#entity = folded.entity;
           this.#fence = { version: verdict.version, commit_id };
           this.#seen_generation = this.#parts.generation();
@@ -445,7 +471,8 @@ export class Activation {
 
   #answerThrown(waiting: Waiting, error: unknown): void {
     this.#parts.metrics.thrown.inc({ kind: this.kind.kind });
-    this.#parts.log.error({ err: error, kind: this.kind.kind }, 'a decision threw');
+    const request_id = waiting.scope?.request_id;
+    this.#parts.log.error({ err: error, kind: this.kind.kind, request_id }, 'a decision threw');
     answer(waiting, { outcome: 'threw', reply: BUG, settled: null });
   }
 }

@@ -2,6 +2,7 @@ import type { ActorKind, Address, Effect, FactRequest, Facts, Inbox } from '../.
 import { drawId } from '../draw.js';
 import { decodeStored, encodeStored } from '../store/codec.js';
 import type { FactRow, Guard, Write } from '../store/store.js';
+import type { RequestScope } from '../tracing/request_scope.js';
 import { EVENT_SCHEMA_VERSION, isDelivered } from '../vocabulary/event_types.js';
 import { unreachable } from '../vocabulary/refusals.js';
 
@@ -14,7 +15,7 @@ export type Source =
   | { from: 'tell'; partition: number; number: number }
   | { from: 'reminder'; member: string; at_ms: number };
 
-export type Incoming = { message: unknown; source: Source };
+export type Incoming = { message: unknown; source: Source; scope?: RequestScope | undefined };
 
 export type Outcome =
   | { outcome: 'decided'; reply: unknown }
@@ -255,6 +256,8 @@ function reminderMember(address: Address, name: string): string {
   return `${address.kind}:${address.id}:${name}`;
 }
 
+const ID_BEFORE = '{"id":"';
+
 /** The event as JSON, but for its sequence, which only the log can know. */
 function eventBody(effect: Extract<Effect, { effect: 'event' }>, { now_ms, partition }: WriteContext): string {
   return JSON.stringify({
@@ -266,6 +269,11 @@ function eventBody(effect: Extract<Effect, { effect: 'event' }>, { now_ms, parti
     resource: { type: effect.type.slice(0, effect.type.indexOf('.')), id: effect.resource_id },
     data: effect.data ?? {},
   });
+}
+
+/** The id of an event, which its body begins with. */
+export function eventIdIn(body: string): string {
+  return body.slice(ID_BEFORE.length, body.indexOf('"', ID_BEFORE.length));
 }
 
 /** The records that a batch asked for, kept as the decisions before the present one leave them. */

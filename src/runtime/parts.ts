@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { Place, Store } from '../store/store.js';
+import type { TurnWatch } from '../tracing/turn_note.js';
 import type { Tell } from './fold.js';
 import type { Metrics } from './metrics.js';
 
@@ -18,6 +19,8 @@ export type RuntimeParts = {
   nextCommitId(): string;
   /** Resolves when the tells, and what they cause, have been applied. */
   settle(partition: number, tells: Tell[]): Promise<void>;
+  /** Told of every turn; null while nobody watches. */
+  watch: TurnWatch | null;
   /** Storage holds an older version than memory had seen. */
   onRegress(place: Place, seen: number, stored: number): void;
 };

@@ -3,6 +3,8 @@ import type { ActorKind, Address } from '../../actors/actor.js';
 import { drawBytes } from '../draw.js';
 import { partitionOf } from '../store/partitions.js';
 import type { Guard, Place } from '../store/store.js';
+import type { RequestScope } from '../tracing/request_scope.js';
+import type { TurnWatch } from '../tracing/turn_note.js';
 import { isRefusal, type Refusal, refuse } from '../vocabulary/refusals.js';
 import { Activation, type Answer, refused, SHUT } from './activation.js';
 import type { Incoming, Tell } from './fold.js';
@@ -11,7 +13,8 @@ import type { RuntimeParts } from './parts.js';
 const ASK_DEADLINE_MS = 8_000;
 const SETTLE_MAX_MS = 2_000;
 const ACTIVE_MAX = 50_000;
-const IDLE_MAX_MS = 10 * 60_000;
+/** What a fleet uses every minute stays; streams that have ended, a dozen for each recorder and hour, do not pile up. */
+const IDLE_MAX_MS = 2 * 60_000;
 /** Records beside a state are kept for the next message of a burst; of thousands of quiet entities they would fill memory. */
 const RECORDS_IDLE_MS = 5_000;
 const REST_EVERY_MS = 1_000;
@@ -23,6 +26,7 @@ const LATE = refuse('UNAVAILABLE', 'This took too long; whether it took effect i
 export type AnyActorKind = ActorKind<any, any, any>;
 
 export type RuntimeOptions = Pick<RuntimeParts, 'store' | 'metrics' | 'log' | 'now' | 'trust_memory'> & {
+  watch?: TurnWatch | null;
   kinds: AnyActorKind[];
   pause?: (ms: number) => Promise<void>;
   active_max?: number;
@@ -31,6 +35,9 @@ export type RuntimeOptions = Pick<RuntimeParts, 'store' | 'metrics' | 'log' | 'n
 
 /** Wakes the relay of a partition and resolves when it has applied these tells. */
 export type Settler = (partition: number, tells: Tell[]) => Promise<void>;
+
+/** What the runtime is asked by those who do not run it. */
+export type Asks = Pick<Runtime, 'ask' | 'askSettled' | 'deliver' | 'placeOf' | 'inspect' | 'unpark' | 'distrust'>;
 
 /**
  * All entities of this process: finds or wakes the one an address names, hands it messages, and puts idle ones to
@@ -62,6 +69,7 @@ export class Runtime {
       now: options.now,
       pause: options.pause ?? ((ms) => new Promise((resolve) => setTimeout(resolve, ms))),
       trust_memory: options.trust_memory,
+      watch: options.watch ?? null,
       generation: () => this.#generation,
       nextCommitId: () => this.#writer + (++this.#commits).toString(16).padStart(12, '0'),
       settle: (partition, tells) => this.#settler(partition, tells),
@@ -91,8 +99,13 @@ export class Runtime {
    * Sends a message and waits for its answer, which may be a refusal. Every ask is answered: by the actor, or with
    * UNAVAILABLE when the mailbox is full, storage is away, or the deadline passes.
    */
-  async ask<Reply = unknown>(address: Address, message: unknown, guards: Guard[] = []): Promise<Reply | Refusal> {
-    return (await this.#send(address, { message, source: { from: 'ask', guards } })).reply as Reply | Refusal;
+  async ask<Reply = unknown>(
+    address: Address,
+    message: unknown,
+    guards: Guard[] = [],
+    scope?: RequestScope,
+  ): Promise<Reply | Refusal> {
+    return (await this.#send(address, { message, source: { from: 'ask', guards }, scope })).reply as Reply | Refusal;
   }
 
   /** As `ask`, but answers when all that the message told others has been applied there, or after two seconds. */
@@ -100,8 +113,9 @@ export class Runtime {
     address: Address,
     message: unknown,
     guards: Guard[] = [],
+    scope?: RequestScope,
   ): Promise<Reply | Refusal> {
-    const answer = await this.#send(address, { message, source: { from: 'ask', guards } });
+    const answer = await this.#send(address, { message, source: { from: 'ask', guards }, scope });
     if (answer.settled !== null && !isRefusal(answer.reply)) await withinMs(answer.settled, SETTLE_MAX_MS);
     return answer.reply as Reply | Refusal;
   }

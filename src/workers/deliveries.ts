@@ -13,6 +13,7 @@ import type { Metrics } from '../runtime/metrics.js';
 import type { Runtime } from '../runtime/runtime.js';
 import type { ServerKeys } from '../secrets/server_keys.js';
 import { type Store, StoreUnavailable } from '../store/store.js';
+import type { Tracing } from '../tracing/tracing.js';
 import { deliveryId, PARTITIONS, partitionOfId } from '../vocabulary/ids.js';
 import { LIMITS } from '../vocabulary/limits.js';
 import { isRefusal } from '../vocabulary/refusals.js';
@@ -46,9 +47,14 @@ type Parts = {
   poster: Poster;
   keys: ServerKeys;
   metrics: Metrics;
-  log: Pick<Logger, 'error'>;
+  log: Pick<Logger, 'error' | 'info' | 'isLevelEnabled'>;
+  /** Null where traces go nowhere. */
+  tracing: Tracing | null;
   now: () => number;
 };
+
+/** What became of an attempt, and of which event it was, where that could be read. */
+type Posted = { result: AttemptResult; event_id: string | null };
 
 /** What never changes of an endpoint, and the account's life as last seen. */
 type Known = SlotGroups & { url: URL; key: Uint8Array | null; life: number };
@@ -353,7 +359,8 @@ export class DeliveryWorker {
   async #deliver(courier: Courier, known: Known, claim: Claim): Promise<void> {
     const { metrics, log } = this.#parts;
     try {
-      const result = await this.#post(courier.endpoint_id, known, claim);
+      const { result, event_id } = await this.#post(courier.endpoint_id, known, claim);
+      this.#note(courier.endpoint_id, claim, { ...result, event_id });
       metrics.delivery_attempts.inc({ verdict: result.verdict, error: result.attempt.error ?? 'none' });
       courier.results.push(result);
     } catch (error) {
@@ -368,7 +375,25 @@ export class DeliveryWorker {
     this.#serveLineSoon();
   }
 
-  async #post(endpoint_id: string, { account_id, url, key }: Known, claim: Claim): Promise<AttemptResult> {
+  /** The webhook-id is also what the receiver sees; the event's id stands in the log of the turn that recorded it. */
+  #note(
+    endpoint_id: string,
+    { sequence, attempts }: Claim,
+    { verdict, attempt, event_id }: AttemptResult & { event_id: string | null },
+  ): void {
+    const { log, tracing } = this.#parts;
+    if (tracing === null && !log.isLevelEnabled('info')) return;
+    const { status_code, error, duration_ms } = attempt;
+    const webhook_id = deliveryId(endpoint_id, sequence);
+    const told = { endpoint_id, webhook_id, event_id, attempt: attempts.length + 1, verdict, status_code, error };
+    log.info({ ...told, ms: duration_ms }, 'delivery');
+    const attributes = Object.entries(told).flatMap(([name, value]) =>
+      value === null ? [] : [[`spool.delivery.${name}`, value]],
+    );
+    tracing?.noteDelivery(Object.fromEntries(attributes), { took_ms: duration_ms ?? 0, error });
+  }
+
+  async #post(endpoint_id: string, { account_id, url, key }: Known, claim: Claim): Promise<Posted> {
     const { store, poster, metrics, now } = this.#parts;
     const { sequence, token, log_id } = claim;
     const place = { account_id, partition: partitionOfId(account_id) };
@@ -376,24 +401,30 @@ export class DeliveryWorker {
     const attempted_at_ms = now();
     const unsent = { sequence, token, verdict: 'void' as const, retry_after_ms: null };
     const nothing = { attempted_at_ms, status_code: null, reason: null, duration_ms: null };
-    if (key === null) return { ...unsent, attempt: { ...nothing, error: 'secret_unreadable' } };
-    let body: string;
+    const failed = (error: AttemptResult['attempt']['error']): Posted => ({
+      result: { ...unsent, attempt: { ...nothing, error } },
+      event_id: null,
+    });
+    if (key === null) return failed('secret_unreadable');
+    let view: ReturnType<typeof eventView>;
     try {
       if (event === undefined) throw new Error('the event is gone');
-      body = JSON.stringify(eventView(event));
+      view = eventView(event);
     } catch {
-      return { ...unsent, attempt: { ...nothing, error: 'event_unreadable' } };
+      return failed('event_unreadable');
     }
+    const body = JSON.stringify(view);
     if (claim.attempts.length === 0)
       metrics.delivery_first_attempt.observe(Math.max(0, attempted_at_ms - eventMs(claim)) / 1000);
     const headers = deliveryHeaders(key, { id: deliveryId(endpoint_id, sequence), at_ms: attempted_at_ms, body });
     const { retry_after, ...posted } = await poster.post(url, { headers, body });
     const { status_code } = posted;
-    return {
+    const result: AttemptResult = {
       ...{ sequence, token, attempt: { attempted_at_ms, ...posted } },
       verdict: status_code === null ? 'passing' : verdictOf(status_code),
       retry_after_ms: retryAfterMs(retry_after, now()),
     };
+    return { result, event_id: view.id as string };
   }
 
   #observe({ late, disabled, ended }: WorkDone): void {

@@ -1,3 +1,4 @@
+import type { Logger } from 'pino';
 import { account } from '../../actors/account.js';
 import { appSession } from '../../actors/app_session.js';
 import { authSession } from '../../actors/auth_session.js';
@@ -90,7 +91,7 @@ export class SimulatedProcess {
     });
     const error = ({ err, ...fields }: { err?: unknown }, text: string) =>
       onError(`${text} ${JSON.stringify(fields)} ${err instanceof Error ? err.stack : ''}`);
-    const log = { info() {}, warn() {}, error } as unknown as ConstructorParameters<typeof Runtime>[0]['log'];
+    const log = { info() {}, warn() {}, error, isLevelEnabled: () => false } as unknown as Logger;
     const { store } = connection;
     time.owned = this.#timers;
     this.runtime = new Runtime({ store, metrics, log, now, trust_memory, kinds: KINDS, active_max });
@@ -105,7 +106,7 @@ export class SimulatedProcess {
     this.erasures.start();
     this.#relay.start();
     this.reminders.start();
-    const parts = { store, runtime: this.runtime, keys: NO_KEYS, metrics, log, now };
+    const parts = { store, runtime: this.runtime, keys: NO_KEYS, metrics, log, now, tracing: null };
     this.deliveries = poster === null ? null : new DeliveryWorker({ ...parts, poster });
     connection.onDeliveries = (endpoint_ids) => this.deliveries?.wake(endpoint_ids);
     this.deliveries?.start();

@@ -1,0 +1,40 @@
+import type { Address } from '../../actors/actor.js';
+import type { Guard, Place } from '../store/store.js';
+import type { RequestScope } from '../tracing/request_scope.js';
+import type { Refusal } from '../vocabulary/refusals.js';
+import type { Answer } from './activation.js';
+import type { Incoming } from './fold.js';
+import type { Asks, Runtime } from './runtime.js';
+
+/** The runtime as one request uses it: what it asks is known by that request, in logs and traces. */
+export class ScopedRuntime implements Asks {
+  readonly #runtime: Asks;
+  readonly #scope: RequestScope;
+
+  constructor(runtime: Asks, scope: RequestScope) {
+    this.#runtime = runtime;
+    this.#scope = scope;
+  }
+
+  ask<Reply = unknown>(address: Address, message: unknown, guards: Guard[] = []): Promise<Reply | Refusal> {
+    return this.#runtime.ask<Reply>(address, message, guards, this.#scope);
+  }
+  askSettled<Reply = unknown>(address: Address, message: unknown, guards: Guard[] = []): Promise<Reply | Refusal> {
+    return this.#runtime.askSettled<Reply>(address, message, guards, this.#scope);
+  }
+  deliver(address: Address, incoming: Incoming): Promise<Answer> {
+    return this.#runtime.deliver(address, { ...incoming, scope: this.#scope });
+  }
+  placeOf(address: Address): Place {
+    return this.#runtime.placeOf(address);
+  }
+  inspect(limit: number): ReturnType<Runtime['inspect']> {
+    return this.#runtime.inspect(limit);
+  }
+  unpark(address: Address): boolean {
+    return this.#runtime.unpark(address);
+  }
+  distrust(): void {
+    this.#runtime.distrust();
+  }
+}

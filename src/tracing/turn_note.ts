@@ -1,0 +1,18 @@
+import type { RequestScope } from './request_scope.js';
+
+/** What a turn did, for those who watch: no state, no content. */
+export type TurnNote = {
+  kind: string;
+  /** Null where entities of the kind are named by an email or an address. */
+  id: string | null;
+  messages: readonly { type: string; scope: RequestScope | undefined }[];
+  /** How long the oldest message waited, how long the turn took, and how much of that its commits did, ms. */
+  waited_ms: number;
+  took_ms: number;
+  commit_ms: number;
+  /** Of the events that it recorded. */
+  event_ids: readonly string[];
+};
+
+/** Told of every turn. Must not throw. */
+export type TurnWatch = (note: TurnNote) => void;
