@@ -30,7 +30,8 @@ export const listCursor = z
     const found = readCursor(cursor);
     if (found === null) context.addIssue({ code: 'custom', message: 'must be a cursor that this list returned' });
     return found ?? undefined;
-  });
+  })
+  .describe('Where to go on: the cursor of the page before. Absent for the first page.');
 
 /** A page of a list whose rows were asked for with one more than `limit`. */
 export function pageOf<Row extends Position>(rows: Row[], limit: number): { rows: Row[]; cursor: string | null } {

@@ -14,7 +14,7 @@ export const uuid = z.preprocess(
       : typeof value === 'string'
         ? value.toLowerCase()
         : value,
-  z.string('must be a UUID').refine(isId, 'must be a UUID'),
+  z.string('must be a UUID').refine(isId, 'must be a UUID').meta({ format: 'uuid' }),
 );
 
 /** A SHA-256 as 64 hexadecimal digits (lower case from here on); CBOR may send its 32 bytes. */
@@ -31,7 +31,10 @@ export const sha256 = z.preprocess(
 /** A whole number within bounds; 1.0 counts as one. */
 export function whole({ min, max = SAFE }: { min: number; max?: number }) {
   const rule = `must be a whole number from ${min} to ${max}`;
-  return z.number(rule).refine((value) => Number.isSafeInteger(value) && value >= min && value <= max, rule);
+  return z
+    .number(rule)
+    .refine((value) => Number.isSafeInteger(value) && value >= min && value <= max, rule)
+    .meta({ type: 'integer', minimum: min, ...(max === SAFE ? {} : { maximum: max }) });
 }
 
 const TIMESTAMP_FORM = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/;
@@ -42,7 +45,8 @@ const TIMESTAMP_RULE = 'must be an ISO 8601 timestamp with an offset, such as 20
 export const timestamp = z
   .string(TIMESTAMP_RULE)
   .refine(isTimestamp, TIMESTAMP_RULE)
-  .transform((text) => new Date(text).toISOString());
+  .transform((text) => new Date(text).toISOString())
+  .meta({ format: 'date-time' });
 
 function isTimestamp(text: string): boolean {
   const parts = TIMESTAMP_FORM.exec(text);
@@ -62,7 +66,11 @@ export const listLimit = z
       text === undefined || (/^\d{1,3}$/.test(text) && Number(text) >= 1 && Number(text) <= LIMITS.list_limit_max),
     `must be a whole number from 1 to ${LIMITS.list_limit_max}`,
   )
-  .transform((text) => (text === undefined ? LIMITS.list_limit_default : Number(text)));
+  .transform((text) => (text === undefined ? LIMITS.list_limit_default : Number(text)))
+  .meta({
+    ...{ type: 'integer', minimum: 1, maximum: LIMITS.list_limit_max },
+    description: `How many items a page has at most; ${LIMITS.list_limit_default} when absent.`,
+  });
 
 /** Text of 1 to `max` characters (code points) after trimming. */
 export function trimmedText(max: number) {
@@ -70,7 +78,8 @@ export function trimmedText(max: number) {
   return z
     .string(rule)
     .transform((text) => text.trim())
-    .refine((text) => text.length > 0 && [...text].length <= max && text.isWellFormed() && !/\p{Cc}/u.test(text), rule);
+    .refine((text) => text.length > 0 && [...text].length <= max && text.isWellFormed() && !/\p{Cc}/u.test(text), rule)
+    .meta({ minLength: 1, maxLength: max });
 }
 
 /** Name of a codec or container: a lower-case token. */
@@ -80,7 +89,8 @@ export const mediaName = z
   .refine(
     (text) => text.length <= LIMITS.media_name_chars_max && /^[a-z0-9][a-z0-9.+_/-]*$/.test(text),
     `must be a token of at most ${LIMITS.media_name_chars_max} characters, such as opus`,
-  );
+  )
+  .meta({ maxLength: LIMITS.media_name_chars_max });
 
 /** An email address, normalised: trimmed and in lower case. */
 export const emailAddress = z
@@ -91,7 +101,8 @@ export const emailAddress = z
       text.length <= LIMITS.email_chars_max &&
       /^[^\s@<>()[\],;:\\"\p{Cc}]{1,64}@(?!-)[^\s@<>()[\],;:\\"\p{Cc}]+\.[^\s@<>()[\],;:\\"\p{Cc}.]+$/u.test(text),
     'must be an email address',
-  );
+  )
+  .meta({ format: 'email', maxLength: LIMITS.email_chars_max });
 
 function uuidOfBytes(bytes: Uint8Array): string {
   const hex = Buffer.from(bytes).toString('hex');

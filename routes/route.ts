@@ -3,8 +3,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import type { RateName } from '../src/rate_limits.js';
 import type { Services } from '../src/services.js';
+import type { OauthErrorCode } from '../src/vocabulary/oauth_errors.js';
 import type { Permission } from '../src/vocabulary/permissions.js';
-import type { Refusal } from '../src/vocabulary/refusals.js';
+import type { Refusal, RefusalCode } from '../src/vocabulary/refusals.js';
 import type { DeviceIdentity } from './device/identity.js';
 import type { Principal } from './principal.js';
 
@@ -28,6 +29,9 @@ export type Answer = unknown | Refusal;
  */
 export type Dialect = 'rest' | 'oauth' | 'page' | 'mcp';
 
+/** Successes that are no document: bytes of audio (a range of them with 206), plain text, or the way to another address. */
+export type OtherAnswer = 'audio' | 'text' | 'redirect';
+
 /**
  * One route, as a row: who may call it, what it takes, what it answers. `status` is that of success; 204 answers have
  * no body.
@@ -36,6 +40,10 @@ export type Route = {
   method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
   /** Fastify's form; `:name` is a parameter, and one whose name ends in `id` must be a UUID. */
   path: string;
+  /** What it is for, in a line, for the reference. Pages for people and their assets have none, and are not in it. */
+  summary?: string;
+  /** What a caller should know beside that, in whole sentences. */
+  notes?: string;
   /**
    * `account`: whatever acts for an account. `app`: the same, but no personal access token. `session`: app sessions
    * only. `device`: a client certificate.
@@ -70,6 +78,14 @@ export type Route = {
   query?: z.ZodType;
   /** The handler reads the body itself, as a stream. */
   raw?: boolean;
+  /** What the handler reads by itself, for the reference; `body` and `query` are what is read before it is called. */
+  reads?: { body?: z.ZodType; query?: z.ZodType };
+  /** A body as the reference shows it, where one made of the schema would say little. */
+  example?: Readonly<Record<string, unknown>>;
+  /** The body of a success: what lies in the envelope, where there is one. Absent where there is none. */
+  answer?: z.ZodType | OtherAnswer;
+  /** What may be refused beside that which follows from the rest of the row; see src/openapi/refusals.ts. */
+  refusals?: readonly (RefusalCode | OauthErrorCode)[];
   handler: (call: Call<never, never, never>) => Promise<Answer>;
 };
 
