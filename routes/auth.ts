@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { AccountMessage, AccountView } from '../actors/account.js';
 import type { AppSession, AppSessionMessage, IssuedTokens } from '../actors/app_session.js';
 import type { EmailMessage } from '../actors/email.js';
+import { count, id } from '../src/answer_shapes.js';
 import { CAPTCHA_AWAY, checkCaptcha } from '../src/captcha.js';
 import { drawCode, drawId } from '../src/draw.js';
 import { codeMail } from '../src/mail/code_mail.js';
@@ -24,15 +25,38 @@ const CAPTCHA_FAILED = refuse('BAD_REQUEST', 'The CAPTCHA was not passed.', {
   details: [{ path: 'captcha_token', message: 'must be the token of a CAPTCHA that was passed' }],
 });
 const SIX_DIGITS = 'must be six digits';
+const CAPTCHA_TOKEN = 'Where a CAPTCHA is configured: the token that its widget gave.';
 const SESSION_ENDED = refuse('UNAUTHORIZED', 'The refresh token is unknown, used or has ended.');
+
+const codeSentShape = z.strictObject({
+  sent: z.literal(true),
+  expires_in: count.describe('Seconds for which the code counts.'),
+});
+
+const sessionShape = z
+  .strictObject({
+    access_token: z.string().describe('The bearer token of account routes.'),
+    refresh_token: z.string().describe('What gets the session its next tokens.'),
+    token_type: z.literal('bearer'),
+    expires_in: count.describe('Seconds that the access token lives from now on.'),
+    expires_at: count.describe('When the access token ends, in Unix seconds.'),
+    user: z.strictObject({ id, email: z.string() }),
+  })
+  .meta({ id: 'Session' });
 
 export const AUTH_ROUTES: readonly Route[] = [
   openRoute({
     method: 'POST',
     path: '/auth/otp',
+    summary: 'Sends a six-digit code to an email address.',
+    notes: 'The answer is the same whether or not there is an account. Signing in with the code makes one.',
     credential: 'none',
     rate: 'codes_sent',
-    body: z.object({ email: emailAddress, captcha_token: z.string('must be text').max(4_096).optional() }),
+    body: z.object({
+      email: emailAddress,
+      captcha_token: z.string('must be text').max(4_096).optional().describe(CAPTCHA_TOKEN),
+    }),
+    answer: codeSentShape,
     async handler({ services, body: { email, captcha_token: token }, request }) {
       if (!services.mail.healthy()) return MAIL_AWAY;
       const captcha = await checkCaptcha(services.settings, { token, network: request.ip });
@@ -59,9 +83,13 @@ export const AUTH_ROUTES: readonly Route[] = [
   openRoute({
     method: 'POST',
     path: '/auth/verify-otp',
+    summary: 'Signs in with an emailed code.',
+    notes: 'A code counts once. Codes that were tried too often, or are older than ten minutes, count no more.',
     credential: 'none',
     rate: 'codes_checked',
     body: z.object({ email: emailAddress, token: z.string(SIX_DIGITS).regex(/^\d{6}$/, SIX_DIGITS) }),
+    answer: sessionShape,
+    refusals: ['UNAUTHORIZED'],
     async handler({ services, body: { email, token }, request }) {
       const { keys, runtime } = services;
       const hashes = Object.fromEntries(
@@ -89,8 +117,12 @@ export const AUTH_ROUTES: readonly Route[] = [
   openRoute({
     method: 'POST',
     path: '/auth/refresh',
+    summary: 'Gives a session new tokens.',
+    notes: 'Both stored tokens are replaced by those of the answer.',
     credential: 'none',
     body: z.object({ refresh_token: z.string('must be text').max(4_096) }),
+    answer: sessionShape,
+    refusals: ['UNAUTHORIZED'],
     async handler({ services, body: { refresh_token } }) {
       const { keys, runtime } = services;
       const parsed = parseToken('app_refresh', refresh_token);
@@ -117,6 +149,7 @@ export const AUTH_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'POST',
     path: '/auth/logout',
+    summary: 'Ends the session that calls.',
     credential: 'session',
     deleted_too: true,
     status: 204,
@@ -153,7 +186,11 @@ async function openSession(
 }
 
 /** The Session of the interface. */
-function sessionView({ keys, clock }: Services, id: string, { session, serial, expires_at_ms }: IssuedTokens) {
+function sessionView(
+  { keys, clock }: Services,
+  id: string,
+  { session, serial, expires_at_ms }: IssuedTokens,
+): z.infer<typeof sessionShape> {
   return {
     access_token: deriveToken(keys, 'app_access', { ...session, id, counter: serial }),
     refresh_token: deriveToken(keys, 'app_refresh', { ...session, id, counter: session.generation }),

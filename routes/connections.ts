@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { AccountMessage } from '../actors/account.js';
 import type { AppSessionMessage } from '../actors/app_session.js';
 import { type Grant, type GrantMessage, grantList, isLive } from '../actors/grant.js';
+import { id, moment, pageShape } from '../src/answer_shapes.js';
 import type { Services } from '../src/services.js';
 import { partitionOfId } from '../src/vocabulary/ids.js';
 import { isRefusal, type Refusal, refuse } from '../src/vocabulary/refusals.js';
@@ -17,13 +18,26 @@ const NOT_EVERYWHERE = refuse('FORBIDDEN', 'Signing out everywhere needs the per
   scope: ['account:manage'],
 });
 
+const connectionShape = z
+  .strictObject({
+    id,
+    client_id: z.string(),
+    name: z.string().describe("The installation's label, or the client's name."),
+    scopes: z.array(z.string()).describe('As the client asked for them.'),
+    created_at: moment,
+    current: z.boolean().describe('Whether the calling token belongs to it.'),
+  })
+  .meta({ id: 'ConnectedApp' });
+
 export const CONNECTION_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'GET',
     path: '/me/connections',
+    summary: 'The apps that are connected to the account, newest first.',
     credential: 'app',
     permission: ['account:manage'],
     query: z.object({ limit: listLimit, cursor: listCursor }),
+    answer: pageShape(connectionShape),
     async handler({ services, who, query: { limit, cursor } }) {
       const { account_id } = who;
       const grants = await listGrants(services, { account_id, grants_life: who.account.lives.grants, limit, cursor });
@@ -35,6 +49,7 @@ export const CONNECTION_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'DELETE',
     path: '/me/connections/:id',
+    summary: 'Disconnects an app: ends its grant and its tokens.',
     credential: 'app',
     permission: ['account:manage'],
     status: 204,
@@ -50,10 +65,14 @@ export const CONNECTION_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'POST',
     path: '/me/sign-out',
+    summary: 'Signs out the calling app, or everything.',
+    notes:
+      'Without a body only the calling app is signed out. With `everywhere` every grant, personal access token and browser session ends, and every app session when one of them calls.',
     credential: 'app',
     deleted_too: true,
     status: 204,
     body: z.object({ everywhere: z.boolean('must be true or false').optional() }).optional(),
+    example: { everywhere: true },
     async handler({ services, who, body }) {
       if (body?.everywhere !== true) return endCaller(services, who);
       if (!who.permissions.includes('account:manage')) return NOT_EVERYWHERE;
@@ -106,13 +125,13 @@ export async function listGrants(
 }
 
 /** The Connected app of the interface. */
-function connectionView({ member, grant }: GrantRow, who: Principal) {
+function connectionView({ member, grant }: GrantRow, who: Principal): z.infer<typeof connectionShape> {
   const { client_id, name, scopes, created_at_ms } = grant;
   return {
     id: member,
     client_id,
     name,
-    scopes,
+    scopes: [...scopes],
     created_at: new Date(created_at_ms).toISOString(),
     current: who.kind === 'oauth' && who.credential_id === member,
   };

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { EmailMessage, ListedInvitation } from '../actors/email.js';
 import type { Invitation, WorkspaceMessage } from '../actors/workspace.js';
+import { pageShape } from '../src/answer_shapes.js';
 import type { Services } from '../src/services.js';
 import { isRefusal, type Refusal } from '../src/vocabulary/refusals.js';
 import { listCursor, type Position, pageOf } from './cursors.js';
@@ -8,26 +9,30 @@ import { listLimit } from './forms.js';
 import { ACCOUNT_PAGES } from './pages/account_pages.js';
 import { accountRoute, type Route } from './route.js';
 import { acceptInvitation, askWorkspace } from './workspace_calls.js';
-import { invitationView } from './workspace_views.js';
+import { invitationShape, invitationView } from './workspace_views.js';
 
 /** Invitations as the person whom they are addressed to has them. Interface: "Scopes"; choices: "Workspaces". */
 export const INVITATION_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'GET',
     path: '/me/invitations',
+    summary: 'Invitations that are addressed to the account, newest first.',
     credential: 'account',
     permission: ['workspace:read'],
     query: z.object({ limit: listLimit, cursor: listCursor }),
+    answer: pageShape(invitationShape),
     handler: async ({ services, who, query }) => listInvitations(services, { ...query, email: who.account.email }),
   }),
 
   accountRoute({
     method: 'POST',
     path: '/me/invitations/:id/accept',
+    summary: 'Accepts an invitation.',
     credential: 'account',
     permission: ['workspace:read'],
     sharing: true,
     status: 204,
+    refusals: ['CONFLICT'],
     async handler({ services, who, params }) {
       const { account_id, guards } = who;
       const { email } = who.account;
@@ -39,9 +44,11 @@ export const INVITATION_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'POST',
     path: '/me/invitations/:id/decline',
+    summary: 'Declines an invitation.',
     credential: 'account',
     permission: ['workspace:read'],
     status: 204,
+    refusals: ['CONFLICT'],
     handler: async ({ services, who, params }) =>
       declineInvitation(services, { email: who.account.email, invitation_id: params.id as string }),
   }),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { AccountMessage, AccountView } from '../actors/account.js';
+import { id } from '../src/answer_shapes.js';
 import { drawId } from '../src/draw.js';
 import { deletionMail } from '../src/mail/deletion_mail.js';
 import { sealMail } from '../src/mail/sealed_mail.js';
@@ -7,13 +8,13 @@ import type { Services } from '../src/services.js';
 import type { Guard } from '../src/store/store.js';
 import { partitionOfId } from '../src/vocabulary/ids.js';
 import { LIMITS } from '../src/vocabulary/limits.js';
-import { ENTITLEMENT_DEFAULTS } from '../src/vocabulary/permissions.js';
+import { ENTITLEMENT_DEFAULTS, PERMISSIONS } from '../src/vocabulary/permissions.js';
 import { isRefusal, type Refusal, refuse } from '../src/vocabulary/refusals.js';
 import { trimmedText } from './forms.js';
 import { patiently } from './patience.js';
 import type { Principal } from './principal.js';
 import { accountRoute, type Route } from './route.js';
-import { workspacesOf } from './workspace_views.js';
+import { listedWorkspaceShape, workspacesOf } from './workspace_views.js';
 
 const NOT_RECENT = refuse(
   'REAUTHENTICATION_REQUIRED',
@@ -25,22 +26,43 @@ const STILL_LEAVING = refuse(
   { retry_after_s: 5 },
 );
 
+const accountShape = z
+  .strictObject({
+    id,
+    email: z.string(),
+    name: z.string().nullable(),
+    developer_enabled: z.boolean().describe('Whether the account has developer access.'),
+    permissions: z
+      .array(z.enum(PERMISSIONS))
+      .describe('What the calling credential may use: of what the account holds, what its scopes allow.'),
+    sharing_enabled: z.boolean().describe('Whether the account may share workspaces.'),
+    agent_enabled: z.boolean().describe('Whether the account has the experimental agent.'),
+    workspaces: z
+      .array(listedWorkspaceShape.omit({ created_at: true }))
+      .describe('The private workspace first, then the others by name.'),
+  })
+  .meta({ id: 'Account' });
+
 /** The signed-in account. Interface: "Account". */
 export const ME_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'GET',
     path: '/me',
+    summary: 'The signed-in account.',
     credential: 'account',
     permission: ['account:manage'],
+    answer: accountShape,
     handler: async ({ who }) => accountView(who.account, who),
   }),
 
   accountRoute({
     method: 'PATCH',
     path: '/me',
+    summary: 'Renames the account.',
     credential: 'account',
     permission: ['account:manage'],
     body: z.object({ name: trimmedText(LIMITS.account_name_chars_max).nullable() }),
+    answer: accountShape,
     async handler({ services, who, body: { name } }) {
       const message: AccountMessage = { type: 'rename', name };
       const account = await services.runtime.ask<AccountView>(
@@ -55,9 +77,13 @@ export const ME_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'DELETE',
     path: '/me',
+    summary: 'Deletes the account.',
+    notes:
+      'It takes effect at once, and for seven days everything can be restored. A code must have been entered for this credential within the last ten minutes.',
     credential: 'app',
     permission: ['account:manage'],
     status: 204,
+    refusals: ['REAUTHENTICATION_REQUIRED', 'WORKSPACE_OWNER_REQUIRED'],
     async handler({ services, who }) {
       const { verified_at_ms, account } = who;
       const is_recent = verified_at_ms !== null && services.clock.now() <= verified_at_ms + LIMITS.recent_sign_in_ms;
@@ -68,10 +94,13 @@ export const ME_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'POST',
     path: '/me/restore',
+    summary: 'Restores a deleted account.',
+    notes: 'Of an account that is not deleted nothing changes.',
     credential: 'app',
     permission: ['account:manage'],
     deleted_too: true,
     status: 204,
+    refusals: ['ACCOUNT_DELETION_IN_PROGRESS'],
     async handler({ services: { runtime }, who }) {
       const message: AccountMessage = { type: 'restore' };
       return runtime.askSettled({ kind: 'account', id: who.account_id }, message, who.guards);
@@ -102,11 +131,11 @@ async function deleteAccount(services: Services, account: AccountView, guards: G
 }
 
 /** The Account of the interface; permissions are those that the calling credential can use. */
-function accountView(account: AccountView, who: Principal) {
-  const { id, email, name, entitlements } = account;
+function accountView(account: AccountView, who: Principal): z.infer<typeof accountShape> {
+  const { email, name, entitlements } = account;
   const enabled = { ...ENTITLEMENT_DEFAULTS, ...entitlements };
   return {
-    id,
+    id: account.id,
     email,
     name,
     developer_enabled: enabled['developer.tools'],

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { AccountMessage } from '../actors/account.js';
 import { isLiving } from '../actors/account_tokens.js';
 import type { PersonalAccessToken, PersonalAccessTokenMessage } from '../actors/personal_access_token.js';
+import { id, moment, pageShape } from '../src/answer_shapes.js';
 import { drawId } from '../src/draw.js';
 import { makeSecret } from '../src/secrets/tokens.js';
 import type { Services } from '../src/services.js';
@@ -32,10 +33,24 @@ const permissions = z
   .max(PERMISSIONS.length, 'names more permissions than there are')
   .transform((names) => PERMISSIONS.filter((permission) => names.includes(permission)));
 
+const tokenShape = z
+  .strictObject({
+    id,
+    name: z.string(),
+    permissions: z.array(z.enum(PERMISSIONS)),
+    last_four: z.string().describe("The value's last four characters."),
+    created_at: moment,
+    expires_at: moment.nullable().describe('Null for one that lives until it is revoked.'),
+    last_used_at: moment.nullable(),
+  })
+  .meta({ id: 'PersonalAccessToken' });
+
 export const PERSONAL_ACCESS_TOKEN_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'POST',
     path: '/me/tokens',
+    summary: 'Makes a personal access token.',
+    notes: 'Its value is shown in this answer alone. It can have no permission that the caller lacks.',
     credential: 'app',
     permission: ['account:manage'],
     own_apps: true,
@@ -45,16 +60,20 @@ export const PERSONAL_ACCESS_TOKEN_ROUTES: readonly Route[] = [
       permissions,
       expires_at: timestamp.nullable().default(null),
     }),
+    answer: z.strictObject({ token: tokenShape, value: z.string().describe('The token itself, shown this once.') }),
+    refusals: ['CONFLICT'],
     handler: async ({ services, who, body }) => create(services, who, body),
   }),
 
   accountRoute({
     method: 'GET',
     path: '/me/tokens',
+    summary: 'The personal access tokens that have not ended, newest first.',
     credential: 'app',
     permission: ['account:manage'],
     own_apps: true,
     query: z.object({ limit: listLimit, cursor: listCursor }),
+    answer: pageShape(tokenShape),
     async handler({ services: { clock, runtime }, who, query }) {
       const living = who.account.tokens.filter((token) => isLiving(token, clock.now())).toReversed();
       const page = pageOfAll(living, { ...query, idOf: ({ id }) => id });
@@ -74,8 +93,11 @@ export const PERSONAL_ACCESS_TOKEN_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'DELETE',
     path: '/me/tokens/:id',
+    summary: 'Revokes a personal access token.',
+    notes: 'A personal access token can revoke itself, and no other.',
     credential: 'account',
     status: 204,
+    refusals: ['FORBIDDEN'],
     async handler({ services, who, params }) {
       const token_id = params.id as string;
       if (who.kind === 'personal_access_token' && who.credential_id !== token_id) return ITSELF_ALONE;
@@ -115,12 +137,12 @@ async function create(
   return { token: tokenView(token_id, { ...message.token, ...added, last_used_at_ms: null }), value: text };
 }
 
-function tokenView(id: string, token: Omit<PersonalAccessToken, 'account_id' | 'born'>) {
+function tokenView(id: string, token: Omit<PersonalAccessToken, 'account_id' | 'born'>): z.infer<typeof tokenShape> {
   const { name, permissions: held, last_four, created_at_ms, expires_at_ms, last_used_at_ms } = token;
   const isoOf = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString());
   return {
-    ...{ id, name, permissions: held, last_four },
-    created_at: isoOf(created_at_ms),
+    ...{ id, name, permissions: [...held], last_four },
+    created_at: new Date(created_at_ms).toISOString(),
     expires_at: isoOf(expires_at_ms),
     last_used_at: isoOf(last_used_at_ms),
   };

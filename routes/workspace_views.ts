@@ -1,10 +1,58 @@
+import { z } from 'zod';
 import type { AccountView } from '../actors/account.js';
 import type { Invitation, Member, Workspace } from '../actors/workspace.js';
-import type { Role } from '../src/vocabulary/workspaces.js';
+import { count, id, moment } from '../src/answer_shapes.js';
+import { BUCKETS, GIVEN_ROLES } from '../src/vocabulary/workspaces.js';
 
 /** Workspaces, their members and invitations as the API shows them. Choices: "Workspaces". */
 
-type ListedWorkspace = { id: string; name: string; private: boolean; role: Role; created_at: string };
+const role = z.enum([...GIVEN_ROLES, 'owner']).describe("The calling account's role.");
+const days = z.int().min(0).nullable().describe('Null: for ever. 0: not at all.');
+
+export const listedWorkspaceShape = z.strictObject({
+  id,
+  name: z.string(),
+  private: z.boolean().describe('Whether it is the one that every account has for itself.'),
+  role,
+  created_at: moment,
+});
+
+export const workspaceShape = z
+  .strictObject({
+    ...listedWorkspaceShape.shape,
+    retention: z.strictObject(
+      Object.fromEntries(BUCKETS.map((bucket) => [bucket, z.strictObject({ days })])) as Record<
+        (typeof BUCKETS)[number],
+        z.ZodObject<{ days: typeof days }>
+      >,
+    ),
+    member_count: count,
+  })
+  .meta({ id: 'Workspace' });
+
+export const memberShape = z
+  .strictObject({
+    account_id: id,
+    email: z.string(),
+    name: z.string().nullable(),
+    role: z.enum([...GIVEN_ROLES, 'owner']),
+    joined_at: moment,
+  })
+  .meta({ id: 'Member' });
+
+export const invitationShape = z
+  .strictObject({
+    id,
+    workspace: z.strictObject({ id, name: z.string() }),
+    email: z.string(),
+    role: z.enum(GIVEN_ROLES),
+    invited_by: id.describe('The account that invited.'),
+    created_at: moment,
+  })
+  .meta({ id: 'Invitation' });
+
+type ListedWorkspace = z.infer<typeof listedWorkspaceShape>;
+type WorkspaceView = z.infer<typeof workspaceShape>;
 
 const byName = new Intl.Collator('en');
 
@@ -24,10 +72,10 @@ export function workspacesOf({ private_workspace, created_at_ms, memberships }: 
   ];
 }
 
-export function privateWorkspaceView({ private_workspace, created_at_ms }: AccountView) {
+export function privateWorkspaceView({ private_workspace, created_at_ms }: AccountView): WorkspaceView {
   const { id, name, retention } = private_workspace;
   return {
-    ...{ id, name, private: true, role: 'owner', retention, member_count: 1 },
+    ...{ id, name, private: true, role: 'owner' as const, retention, member_count: 1 },
     created_at: new Date(created_at_ms).toISOString(),
   };
 }
@@ -37,8 +85,9 @@ export function sharedWorkspaceView(
   id: string,
   { name, retention, members, created_at_ms }: Workspace,
   account_id: string,
-) {
+): WorkspaceView {
   const role = members.find((member) => member.account_id === account_id)?.role;
+  if (role === undefined) throw new Error('a workspace is shown to somebody who does not belong to it');
   return {
     ...{ id, name, private: false, role, retention, member_count: members.length },
     created_at: new Date(created_at_ms).toISOString(),
@@ -46,13 +95,16 @@ export function sharedWorkspaceView(
 }
 
 /** `name` is the account's own, which it may change at any time. */
-export function memberView({ account_id, email, role, joined_at_ms }: Member, name: string | null) {
+export function memberView(
+  { account_id, email, role, joined_at_ms }: Member,
+  name: string | null,
+): z.infer<typeof memberShape> {
   return { account_id, email, name, role, joined_at: new Date(joined_at_ms).toISOString() };
 }
 
 export function invitationView(
   { id, email, role, invited_by, created_at_ms }: Invitation,
   workspace: { id: string; name: string },
-) {
+): z.infer<typeof invitationShape> {
   return { id, workspace, email, role, invited_by, created_at: new Date(created_at_ms).toISOString() };
 }

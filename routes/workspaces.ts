@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { AccountMessage, AccountView } from '../actors/account.js';
 import type { Invitation, Member, Workspace, WorkspaceMessage } from '../actors/workspace.js';
+import { pageShape } from '../src/answer_shapes.js';
 import { drawId, drawPartition } from '../src/draw.js';
 import { invitationMail } from '../src/mail/invitation_mail.js';
 import { sealMail } from '../src/mail/sealed_mail.js';
@@ -16,10 +17,14 @@ import type { Principal } from './principal.js';
 import { accountRoute, type Route } from './route.js';
 import { askWorkspace, createWorkspace } from './workspace_calls.js';
 import {
+  invitationShape,
   invitationView,
+  listedWorkspaceShape,
+  memberShape,
   memberView,
   privateWorkspaceView,
   sharedWorkspaceView,
+  workspaceShape,
   workspacesOf,
 } from './workspace_views.js';
 
@@ -48,9 +53,11 @@ export const WORKSPACE_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'GET',
     path: '/workspaces',
+    summary: 'The workspaces that the account belongs to: its private one first, then by name.',
     credential: 'account',
     permission: ['workspace:read'],
     query: paging,
+    answer: pageShape(listedWorkspaceShape),
     async handler({ who, query }) {
       const page = pageOfAll(workspacesOf(who.account), { ...query, idOf: ({ id }) => id });
       return { items: page.rows, cursor: page.cursor };
@@ -60,11 +67,14 @@ export const WORKSPACE_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'POST',
     path: '/workspaces',
+    summary: 'Makes a shared workspace, which the caller owns.',
     credential: 'account',
     permission: ['workspace:manage'],
     sharing: true,
     status: 201,
     body: z.object({ name }),
+    answer: workspaceShape,
+    refusals: ['CONFLICT'],
     async handler({ services, who, body }) {
       const workspace_id = drawId({ partition: drawPartition(), now_ms: services.clock.now() });
       const { account_id, guards } = who;
@@ -76,8 +86,10 @@ export const WORKSPACE_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'GET',
     path: '/workspaces/:id',
+    summary: 'A workspace.',
     credential: 'account',
     permission: ['workspace:read'],
+    answer: workspaceShape,
     async handler({ services, who, params }) {
       const id = params.id as string;
       return isPrivate(who, id) ? privateWorkspaceView(who.account) : viewShared(services, who, id);
@@ -87,11 +99,15 @@ export const WORKSPACE_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'PATCH',
     path: '/workspaces/:id',
+    summary: 'Renames a workspace, or says how long it keeps what is in it.',
+    notes: 'Of `retention` only the buckets that are named change.',
     credential: 'account',
     permission: ['workspace:manage'],
     body: z
       .object({ name: name.optional(), retention: retention.optional() })
       .refine((body) => body.name !== undefined || body.retention !== undefined, NOTHING),
+    answer: workspaceShape,
+    refusals: ['CONFLICT'],
     async handler({ services, who, params, body: change }) {
       const id = params.id as string;
       if (isPrivate(who, id)) {
@@ -108,19 +124,23 @@ export const WORKSPACE_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'DELETE',
     path: '/workspaces/:id',
+    summary: 'Deletes a shared workspace.',
     credential: 'account',
     permission: ['workspace:manage'],
     status: 204,
+    refusals: ['CONFLICT'],
     handler: ({ services, who, params }) => onShared(services, who, params, { type: 'delete', by: who.account_id }),
   }),
 
   accountRoute({
     method: 'POST',
     path: '/workspaces/:id/transfer',
+    summary: 'Makes another member the owner.',
     credential: 'account',
     permission: ['workspace:manage'],
     status: 204,
     body: z.object({ account_id: uuid }),
+    refusals: ['CONFLICT'],
     handler: ({ services, who, params, body: { account_id } }) =>
       onShared(services, who, params, { type: 'transfer', by: who.account_id, account_id }),
   }),
@@ -128,18 +148,23 @@ export const WORKSPACE_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'POST',
     path: '/workspaces/:id/leave',
+    summary: 'Leaves a shared workspace.',
     credential: 'account',
     permission: ['workspace:read'],
     status: 204,
+    refusals: ['CONFLICT', 'WORKSPACE_OWNER_REQUIRED'],
     handler: ({ services, who, params }) => onShared(services, who, params, { type: 'leave', by: who.account_id }),
   }),
 
   accountRoute({
     method: 'GET',
     path: '/workspaces/:id/members',
+    summary: 'Who belongs to a workspace, in the order of joining.',
     credential: 'account',
     permission: ['workspace:read'],
     query: paging,
+    answer: pageShape(memberShape),
+    refusals: ['CONFLICT'],
     async handler({ services, who, params, query }) {
       const members = await membersOf(services, who, params.id as string);
       if (isRefusal(members)) return members;
@@ -152,10 +177,13 @@ export const WORKSPACE_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'PATCH',
     path: '/workspaces/:id/members/:account_id',
+    summary: 'Gives a member another role.',
     credential: 'account',
     permission: ['workspace:members'],
     sharing: true,
     body: z.object({ role }),
+    answer: memberShape,
+    refusals: ['CONFLICT', 'WORKSPACE_OWNER_REQUIRED'],
     async handler({ services, who, params, body }) {
       const account_id = params.account_id as string;
       const message: WorkspaceMessage = { type: 'change_role', by: who.account_id, account_id, role: body.role };
@@ -167,10 +195,12 @@ export const WORKSPACE_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'DELETE',
     path: '/workspaces/:id/members/:account_id',
+    summary: 'Removes a member.',
     credential: 'account',
     permission: ['workspace:members'],
     sharing: true,
     status: 204,
+    refusals: ['CONFLICT', 'WORKSPACE_OWNER_REQUIRED'],
     handler: ({ services, who, params }) =>
       onShared(services, who, params, {
         type: 'remove',
@@ -182,9 +212,12 @@ export const WORKSPACE_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'GET',
     path: '/workspaces/:id/invitations',
+    summary: 'Invitations to a workspace that are not answered, oldest first.',
     credential: 'account',
     permission: ['workspace:members'],
     query: paging,
+    answer: pageShape(invitationShape),
+    refusals: ['CONFLICT'],
     async handler({ services, who, params, query }) {
       const id = params.id as string;
       if (isPrivate(who, id)) return { items: [], cursor: null };
@@ -199,21 +232,26 @@ export const WORKSPACE_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'POST',
     path: '/workspaces/:id/invitations',
+    summary: 'Invites an email address to a shared workspace.',
     credential: 'account',
     permission: ['workspace:members'],
     sharing: true,
     status: 201,
     body: z.object({ email: emailAddress, role }),
+    answer: invitationShape,
+    refusals: ['CONFLICT', 'TOO_MANY_REQUESTS'],
     handler: ({ services, who, params, body }) => invite(services, who, { id: params.id as string, ...body }),
   }),
 
   accountRoute({
     method: 'DELETE',
     path: '/workspaces/:id/invitations/:invitation_id',
+    summary: 'Withdraws an invitation.',
     credential: 'account',
     permission: ['workspace:members'],
     sharing: true,
     status: 204,
+    refusals: ['CONFLICT'],
     handler: ({ services, who, params }) =>
       onShared(services, who, params, {
         type: 'withdraw',
