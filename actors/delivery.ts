@@ -38,11 +38,12 @@ export type WaitingDelivery = InboxEntry & { attempts: Attempt[]; due_at_ms: num
 
 export type EndedDelivery = InboxEntry & {
   attempts: Attempt[];
-  outcome: 'succeeded' | 'failed' | 'cancelled';
+  outcome: Exclude<DeliveryStatus, 'pending' | 'leased'>;
   ended_at_ms: number;
 };
 
-export type DeliveryStatus = 'pending' | 'leased' | EndedDelivery['outcome'];
+export const DELIVERY_STATUSES = ['pending', 'leased', 'succeeded', 'failed', 'cancelled'] as const;
+export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
 /** When the event was made; the log's ids begin with it. */
 export function eventMs({ log_id }: InboxEntry): number {

@@ -1,14 +1,61 @@
+import { z } from 'zod';
 import type { InboxEntry } from '../actors/actor.js';
-import { type Attempt, type DeliveryStatus, eventMs, type FoundDelivery } from '../actors/delivery.js';
+import { type Attempt, DELIVERY_STATUSES, eventMs, type FoundDelivery } from '../actors/delivery.js';
 import type { EndpointMessage, Found } from '../actors/endpoint.js';
 import { type Endpoint, standingOf } from '../actors/endpoint_state.js';
-import { eventView } from '../src/events.js';
+import { count, id, moment } from '../src/answer_shapes.js';
+import { type EventView, eventShape, eventView } from '../src/events.js';
 import type { Services } from '../src/services.js';
+import { EVENT_TYPES } from '../src/vocabulary/event_types.js';
 import { deliveryId, partitionOfId } from '../src/vocabulary/ids.js';
 import { isRefusal, type Refusal } from '../src/vocabulary/refusals.js';
+import { ENDPOINT_STATUSES } from '../src/vocabulary/webhooks.js';
+
+export const endpointShape = z
+  .strictObject({
+    id,
+    status: z.enum(ENDPOINT_STATUSES),
+    topics: z.array(z.enum(EVENT_TYPES)).describe('The event types that it gets; all when empty.'),
+    url: z.string(),
+    failure_count: count.describe('Deliveries in a row that failed; ten disable it.'),
+    last_success_at: moment.nullable(),
+    disabled_reason: z.string().nullable().describe('Null unless failures have disabled it.'),
+    created_at: moment,
+  })
+  .meta({ id: 'Endpoint' });
+
+export const deliveryShape = z
+  .strictObject({
+    id: id.describe('The webhook-id of its requests.'),
+    status: z.enum(DELIVERY_STATUSES).describe('leased: a request is under way.'),
+    event_id: id.nullable().describe('Null once the event is no longer kept.'),
+    event_type: z.enum(EVENT_TYPES),
+    attempt_count: count,
+    next_attempt_at: moment.nullable().describe('Null unless it waits for an attempt.'),
+    created_at: moment,
+  })
+  .meta({ id: 'Delivery' });
+
+const attemptShape = z.strictObject({
+  attempted_at: moment,
+  status_code: z.int().nullable(),
+  status_text: z.string().nullable(),
+  error: z.string().nullable().describe('What went wrong where no answer came, such as timeout, dns or tls.'),
+  duration_ms: z.number().min(0).nullable(),
+});
+
+export const attemptedDeliveryShape = z
+  .strictObject({
+    ...deliveryShape.shape,
+    event: eventShape.nullable().describe('As it was sent; null once it is no longer kept.'),
+    attempts: z.array(attemptShape),
+  })
+  .meta({ id: 'AttemptedDelivery' });
+
+type DeliveryView = z.infer<typeof deliveryShape>;
 
 /** The Endpoint of the interface; the secret is never in it. */
-export function endpointView(id: string, endpoint: Endpoint) {
+export function endpointView(id: string, endpoint: Endpoint): z.infer<typeof endpointShape> {
   const { url, topics, standing, failure_count, last_success_at_ms, created_at_ms } = endpoint;
   return {
     ...{ id, status: standing.status, topics, url, failure_count },
@@ -17,26 +64,6 @@ export function endpointView(id: string, endpoint: Endpoint) {
     created_at: new Date(created_at_ms).toISOString(),
   };
 }
-
-/** A delivery as lists show it. Interface: "Delivery record fields" are not shown; choices: "Events and webhooks". */
-export type DeliveryView = {
-  id: string;
-  status: DeliveryStatus;
-  event_id: string | null;
-  event_type: string;
-  attempt_count: number;
-  /** Null unless it waits for one. */
-  next_attempt_at: string | null;
-  created_at: string;
-};
-
-export type AttemptView = {
-  attempted_at: string;
-  status_code: number | null;
-  status_text: string | null;
-  error: string | null;
-  duration_ms: number | null;
-};
 
 type Reader = {
   services: Pick<Services, 'store' | 'clock' | 'runtime'>;
@@ -81,7 +108,11 @@ function find({ services: { runtime }, endpoint_id }: Reader, entries: InboxEntr
   return runtime.ask<Found>({ kind: 'endpoint', id: endpoint_id }, message);
 }
 
-async function deliveryOf(reader: Reader, endpoint: Endpoint, found: FoundDelivery) {
+async function deliveryOf(
+  reader: Reader,
+  endpoint: Endpoint,
+  found: FoundDelivery,
+): Promise<z.infer<typeof attemptedDeliveryShape>> {
   const { entry } = found;
   const { endpoint_id, life, services } = reader;
   const { status, attempts, next_attempt_at_ms } = standingOf(endpoint, found, { life, now_ms: services.clock.now() });
@@ -89,7 +120,7 @@ async function deliveryOf(reader: Reader, endpoint: Endpoint, found: FoundDelive
   const summary: DeliveryView = {
     id: deliveryId(endpoint_id, entry.sequence),
     status,
-    event_id: (event?.id as string | undefined) ?? null,
+    event_id: event?.id ?? null,
     event_type: entry.type,
     attempt_count: attempts.length,
     next_attempt_at: isoOrNull(next_attempt_at_ms),
@@ -99,13 +130,19 @@ async function deliveryOf(reader: Reader, endpoint: Endpoint, found: FoundDelive
 }
 
 /** The event as it was, or would be, sent; null once it is no longer kept. */
-async function eventOf({ services, account_id }: Reader, { log_id }: InboxEntry) {
+async function eventOf({ services, account_id }: Reader, { log_id }: InboxEntry): Promise<EventView | null> {
   const place = { account_id, partition: partitionOfId(account_id) };
   const [event] = await services.store.events(place, { from: log_id, to: log_id, descending: false, limit: 1 });
   return event === undefined ? null : eventView(event);
 }
 
-function attemptView({ attempted_at_ms, status_code, reason, error, duration_ms }: Attempt): AttemptView {
+function attemptView({
+  attempted_at_ms,
+  status_code,
+  reason,
+  error,
+  duration_ms,
+}: Attempt): z.infer<typeof attemptShape> {
   return {
     attempted_at: new Date(attempted_at_ms).toISOString(),
     ...{ status_code, status_text: reason, error, duration_ms },

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { AccountMessage } from '../actors/account.js';
 import type { EndpointMessage } from '../actors/endpoint.js';
 import type { Endpoint } from '../actors/endpoint_state.js';
+import { pageShape } from '../src/answer_shapes.js';
 import { drawId } from '../src/draw.js';
 import type { Services } from '../src/services.js';
 import { EVENT_TYPES, type EventType } from '../src/vocabulary/event_types.js';
@@ -10,7 +11,14 @@ import { isRefusal, type Refusal, refuse } from '../src/vocabulary/refusals.js';
 import { ENDPOINT_STATUSES, type EndpointStatus } from '../src/vocabulary/webhooks.js';
 import { destinationFault } from '../src/webhooks/destination.js';
 import { drawSigningSecret } from '../src/webhooks/signing_secret.js';
-import { endpointView, listDeliveries, readDelivery } from './endpoint_views.js';
+import {
+  attemptedDeliveryShape,
+  deliveryShape,
+  endpointShape,
+  endpointView,
+  listDeliveries,
+  readDelivery,
+} from './endpoint_views.js';
 import { listLimit, uuid } from './forms.js';
 import type { Principal } from './principal.js';
 import { accountRoute, type Route } from './route.js';
@@ -22,59 +30,82 @@ const NO_DELIVERY = refuse('NOT_FOUND', 'There is no such delivery.');
 export const MANAGES_ENDPOINTS = ['endpoints:manage'] as const;
 
 /** Where to deliver. */
-export const endpointUrl = z.string('must be an https:// URL').superRefine((text, context) => {
-  const fault = destinationFault(text);
-  if (fault !== null) context.addIssue({ code: 'custom', message: fault });
-});
+export const endpointUrl = z
+  .string('must be an https:// URL')
+  .superRefine((text, context) => {
+    const fault = destinationFault(text);
+    if (fault !== null) context.addIssue({ code: 'custom', message: fault });
+  })
+  .meta({ format: 'uri' });
 
 /** Which events to deliver, each once and in the order of the interface's list; all when there are none. */
 export const endpointTopics = z
   .array(z.enum(EVENT_TYPES, 'must be an event type'), 'must be a list of event types')
   .max(EVENT_TYPES.length, 'names more event types than there are')
-  .transform((topics) => EVENT_TYPES.filter((type) => topics.includes(type)));
+  .transform((topics) => EVENT_TYPES.filter((type) => topics.includes(type)))
+  .describe('Which events are delivered; none named: all of them.');
 
 export const endpointStatus = z.enum(ENDPOINT_STATUSES, 'must be active, paused or disabled');
 
-const cursor = uuid.optional();
+const cursor = uuid.optional().describe('Where to go on: the cursor of the page before. Absent for the first page.');
+
+const createdEndpointShape = z.strictObject({
+  endpoint: endpointShape,
+  signing_secret: z.string().startsWith('whsec_').describe('What deliveries are signed with; shown this once.'),
+});
 
 export const ENDPOINT_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'POST',
     path: '/endpoints',
+    summary: 'Registers a webhook endpoint.',
+    notes: 'The signing secret is shown in this answer alone.',
     credential: 'account',
     permission: MANAGES_ENDPOINTS,
     status: 201,
     body: z.object({ url: endpointUrl, topics: endpointTopics.default([]) }),
+    answer: createdEndpointShape,
+    refusals: ['CONFLICT'],
     handler: async ({ services, who, body }) => createEndpoint(services, who, body),
   }),
   accountRoute({
     method: 'GET',
     path: '/endpoints',
+    summary: 'The webhook endpoints, newest first.',
     credential: 'account',
     permission: MANAGES_ENDPOINTS,
     query: z.object({ limit: listLimit, cursor }),
+    answer: pageShape(endpointShape),
     handler: async ({ services, who, query }) => listEndpoints(services, who, query),
   }),
   accountRoute({
     method: 'GET',
     path: '/endpoints/:id',
+    summary: 'A webhook endpoint.',
     credential: 'account',
     permission: MANAGES_ENDPOINTS,
+    answer: endpointShape,
     handler: async ({ services, who, params }) => readEndpoint(services, who, params.id as string),
   }),
   accountRoute({
     method: 'PATCH',
     path: '/endpoints/:id',
+    summary: 'Pauses, disables or activates an endpoint.',
+    notes:
+      'Pausing keeps what is outstanding, disabling cancels it. A disabled endpoint can be set active only. What happened while it was not active is not sent later.',
     credential: 'account',
     permission: MANAGES_ENDPOINTS,
     // Strict, since what can't be edited must not seem to have been.
     body: z.strictObject({ status: endpointStatus }),
+    answer: endpointShape,
+    refusals: ['CONFLICT'],
     handler: async ({ services, who, params, body }) =>
       setEndpointStatus(services, who, { id: params.id as string, status: body.status }),
   }),
   accountRoute({
     method: 'DELETE',
     path: '/endpoints/:id',
+    summary: 'Removes an endpoint with its secret and its deliveries.',
     credential: 'account',
     permission: MANAGES_ENDPOINTS,
     status: 204,
@@ -83,17 +114,21 @@ export const ENDPOINT_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'GET',
     path: '/endpoints/:id/deliveries',
+    summary: 'What was sent to an endpoint, or will be, newest first.',
     credential: 'account',
     permission: MANAGES_ENDPOINTS,
     query: z.object({ limit: listLimit, cursor }),
+    answer: pageShape(deliveryShape),
     handler: async ({ services, who, params, query }) =>
       pageOfDeliveries(services, who, { id: params.id as string, ...query }),
   }),
   accountRoute({
     method: 'GET',
     path: '/endpoints/:id/deliveries/:delivery_id',
+    summary: 'A delivery with its event and every attempt.',
     credential: 'account',
     permission: MANAGES_ENDPOINTS,
+    answer: attemptedDeliveryShape,
     handler: async ({ services, who, params }) =>
       oneDelivery(services, who, { id: params.id as string, delivery_id: params.delivery_id as string }),
   }),
@@ -106,7 +141,7 @@ export async function createEndpoint(
   { clock, keys, runtime }: Services,
   who: Principal,
   { url, topics }: { url: string; topics: EventType[] },
-): Promise<Record<string, unknown> | Refusal> {
+): Promise<z.infer<typeof createdEndpointShape> | Refusal> {
   const endpoint_id = drawId({ partition: partitionOfId(who.account_id), now_ms: clock.now() });
   const { text, sealed } = drawSigningSecret(keys);
   const endpoint = { url, topics, sealed_secret: sealed };
@@ -115,7 +150,7 @@ export async function createEndpoint(
   const added = await runtime.askSettled<{ created_at_ms: number }>(address, message, who.guards);
   if (isRefusal(added)) return added;
   const created_at = new Date(added.created_at_ms).toISOString();
-  const view = { id: endpoint_id, status: 'active', topics, url, failure_count: 0 };
+  const view = { id: endpoint_id, status: 'active' as const, topics, url, failure_count: 0 };
   return {
     endpoint: { ...view, last_success_at: null, disabled_reason: null, created_at },
     signing_secret: text,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { eventView, sequenceOf } from '../src/events.js';
+import { pageShape } from '../src/answer_shapes.js';
+import { eventShape, eventView, sequenceOf } from '../src/events.js';
 import type { Services } from '../src/services.js';
 import type { LoggedEvent, LogHead, Store } from '../src/store/store.js';
 import { EVENT_TYPE_FORM } from '../src/vocabulary/event_types.js';
@@ -37,14 +38,18 @@ export const EVENT_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'GET',
     path: '/events',
+    summary: 'What happened in the account.',
+    notes:
+      'Without `after` the newest events come first, and `cursor` leads to older ones. With `after` events come oldest first from there on, for polling: the answer always has a cursor to go on with. Events are kept for 30 days.',
     credential: 'account',
     permission: ['turns:read'],
     query: z.object({
       limit: listLimit,
-      type: eventType.optional(),
-      after: z.string().optional(),
-      cursor: z.string().optional(),
+      type: eventType.optional().describe('Only events of this type.'),
+      after: z.string().optional().describe('Polls forward: latest, 0, or the cursor of the answer before.'),
+      cursor: z.string().optional().describe('Goes backward: the cursor of the page before. Not together with after.'),
     }),
+    answer: pageShape(eventShape),
     handler: async ({ services, who, query }) => listEvents(services, who.account_id, query),
   }),
 ];

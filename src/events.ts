@@ -1,9 +1,46 @@
+import { z } from 'zod';
+import { id, moment } from './answer_shapes.js';
 import type { LoggedEvent } from './store/store.js';
+import { EVENT_SCHEMA_VERSION, EVENT_TYPES } from './vocabulary/event_types.js';
+import { BUCKETS } from './vocabulary/workspaces.js';
+
+const bucket = z.enum(BUCKETS);
+
+/** What events say beside which resource changed. Interface: "Event". */
+const dataShape = z.strictObject({
+  changed_fields: z.array(z.string()).optional(),
+  source_id: id.optional().describe('The source of a stream.'),
+  participant_id: id.optional().describe('Who joined or left a recorder session.'),
+  last_four: z.string().optional().describe("A personal access token's last characters."),
+  expires_at: moment.nullable().optional(),
+  reason: z.string().optional().describe('Why a workspace is gone, or a token revoked.'),
+  run_id: z.string().optional(),
+  pipeline_id: z.string().optional(),
+  buckets: z
+    .partialRecord(bucket, z.strictObject({ cutoff: moment.nullable(), count: z.int().min(0) }))
+    .optional()
+    .describe('What a workspace did not keep any longer.'),
+});
+
+export const eventShape = z
+  .strictObject({
+    id,
+    schema_version: z.literal(EVENT_SCHEMA_VERSION),
+    sequence: z.string().regex(/^\d+$/).describe('A decimal number. It is no cursor.'),
+    occurred_at: moment,
+    account_id: id.describe('Whose event it is.'),
+    type: z.enum(EVENT_TYPES).describe('More types may come: pass over those that you do not know.'),
+    resource: z.strictObject({ type: z.string().describe('What stands before the dot of the event type.'), id }),
+    data: dataShape,
+  })
+  .meta({ id: 'Event' });
+
+export type EventView = z.infer<typeof eventShape>;
 
 /** The Event of the interface: as logged, with the sequence that the log gave it. */
-export function eventView({ id, body }: LoggedEvent): Record<string, unknown> {
-  const { id: event_id, schema_version, ...rest } = JSON.parse(body) as Record<string, unknown>;
-  return { id: event_id, schema_version, sequence: String(sequenceOf(id)), ...rest };
+export function eventView({ id: log_id, body }: LoggedEvent): EventView {
+  const { id: event_id, schema_version, ...rest } = JSON.parse(body) as Omit<EventView, 'sequence'>;
+  return { id: event_id, schema_version, sequence: String(sequenceOf(log_id)), ...rest };
 }
 
 /** The log's ids are `<ms>-<sequence>`. */
