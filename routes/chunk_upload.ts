@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { StreamMessage } from '../actors/stream.js';
 import type { Chunk, ChunkIntent } from '../actors/stream_state.js';
+import { count, id } from '../src/answer_shapes.js';
 import { blobKey } from '../src/blobs/blob_keys.js';
 import type { Services } from '../src/services.js';
 import type { Guard } from '../src/store/store.js';
@@ -20,16 +21,51 @@ const CUT_SHORT = refuse('BAD_REQUEST', 'The upload broke off.');
 
 /** What an intent says of the chunk; devices say more, to name the stream. */
 export const INTENT_FIELDS = {
-  source_chunk_ref: uuid,
-  sequence: whole({ min: 0 }),
-  source_start_ms: whole({ min: 0 }),
-  publication_start_ms: whole({ min: 0 }),
+  source_chunk_ref: uuid.describe("The uploader's own name for it, unique within the stream."),
+  sequence: whole({ min: 0 }).describe('Its number in the stream.'),
+  source_start_ms: whole({ min: 0 }).describe("On the stream's timeline."),
+  publication_start_ms: whole({ min: 0 }).describe('From where on it holds what no earlier chunk does.'),
   source_end_ms: whole({ min: 1 }),
   codec: mediaName,
   container: mediaName,
   size_bytes: whole({ min: 1, max: LIMITS.chunk_bytes_max }),
   sha256,
 };
+
+/** What an intent has said of its chunk, as answers repeat it. */
+export const announcedShape = z.strictObject({
+  sequence: count,
+  source_start_ms: count,
+  publication_start_ms: count,
+  source_end_ms: count,
+  codec: z.string(),
+  container: z.string(),
+  size_bytes: count,
+  sha256: z.string(),
+});
+
+export const intentShape = z
+  .strictObject({ source_chunk_ref: id, chunk_id: id, upload_path: z.string().describe('Where to PUT the bytes.') })
+  .meta({ id: 'UploadIntent' });
+
+export const uploadShape = z
+  .strictObject({
+    chunk_id: id,
+    source_chunk_ref: id,
+    status: z.enum(['awaiting_upload', 'stored', 'expired']),
+    size_bytes: count,
+    sha256: z.string(),
+  })
+  .meta({ id: 'Upload' });
+
+export const UPLOAD_REFUSALS = [
+  'BAD_REQUEST',
+  'REQUEST_TIMEOUT',
+  'UPLOAD_EXPIRED',
+  'LENGTH_REQUIRED',
+  'UNSUPPORTED_MEDIA_TYPE',
+  'CHECKSUM_MISMATCH',
+] as const;
 
 type Range = Pick<ChunkIntent, 'source_start_ms' | 'publication_start_ms' | 'source_end_ms'>;
 
@@ -53,8 +89,7 @@ export function intend(
   return runtime.ask<{ chunk: Chunk }>({ kind: 'stream', id: stream_id }, message, guards);
 }
 
-/** What an intent has said of its chunk, as answers repeat it. */
-export function intentView(chunk: Chunk) {
+export function intentView(chunk: Chunk): z.infer<typeof announcedShape> {
   const { sequence, source_start_ms, publication_start_ms, source_end_ms } = chunk;
   const { codec, container, size_bytes, sha256 } = chunk;
   return { sequence, source_start_ms, publication_start_ms, source_end_ms, codec, container, size_bytes, sha256 };
@@ -151,7 +186,13 @@ async function compare(body: FastifyRequest['raw'], chunk: Chunk): Promise<Refus
   return hash.digest('hex') === chunk.sha256 ? null : WRONG_BYTES;
 }
 
-function uploadView({ chunk_id, source_chunk_ref, status, size_bytes, sha256: hash }: Chunk) {
+function uploadView({
+  chunk_id,
+  source_chunk_ref,
+  status,
+  size_bytes,
+  sha256: hash,
+}: Chunk): z.infer<typeof uploadShape> {
   return { chunk_id, source_chunk_ref, status, size_bytes, sha256: hash };
 }
 

@@ -7,6 +7,7 @@ import {
   endOf,
   recorderOf,
 } from '../actors/device_session.js';
+import { id, moment, pageShape } from '../src/answer_shapes.js';
 import { drawId } from '../src/draw.js';
 import { isJoinCode, joinCodeOf, normalJoinCode } from '../src/secrets/join_codes.js';
 import { drawSeed, makeSecret, type Seed } from '../src/secrets/tokens.js';
@@ -25,15 +26,39 @@ const PERMISSION = ['devices:manage'] as const;
 /** The same for an unknown session and a wrong code: neither tells that the other is right. */
 const NO_SESSION = refuse('NOT_FOUND', 'There is no such recorder session, or its join code is another one.');
 
+const sessionShape = z
+  .strictObject({
+    id: id.describe('The binding_epoch of its recorder.'),
+    status: z.enum(['waiting', 'open', 'draining', 'ended']),
+    host_account_id: id,
+    device_id: id.nullable().describe('Its recorder; null until one has redeemed the claim.'),
+    workspace_id: id,
+    source_id: id.nullable(),
+    participants: z.array(z.strictObject({ account_id: id, joined_at: moment })).describe('The host is none of them.'),
+    join_code: z.string().optional().describe('For the host alone, while somebody may join.'),
+    created_at: moment,
+    started_at: moment.nullable(),
+    expires_at: moment,
+    ended_at: moment.nullable(),
+    end_reason: z
+      .enum(['host', 'recorder', 'expired', 'device_removed', 'account_deleted', 'never_started'])
+      .nullable(),
+  })
+  .meta({ id: 'RecorderSession' });
+
 export const DEVICE_SESSION_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'POST',
     path: '/device-sessions',
+    summary: 'Opens a recorder session, which the caller hosts.',
+    notes: 'It waits ten minutes for a shared recorder to redeem the claim. `expires_at` lies at most 24 hours ahead.',
     credential: 'account',
     permission: PERMISSION,
     rate: 'claims',
     status: 201,
     body: z.object({ expires_at: timestamp, workspace_id: uuid.optional() }),
+    answer: z.strictObject({ session: sessionShape, claim: z.string() }),
+    refusals: ['NOT_FOUND', 'CONFLICT'],
     async handler({ services, who, body }) {
       const { runtime, keys, clock } = services;
       const expires_at_ms = scheduledEnd(body.expires_at, clock.now());
@@ -60,9 +85,11 @@ export const DEVICE_SESSION_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'GET',
     path: '/device-sessions',
+    summary: 'The recorder sessions that the account hosts or takes part in, newest first.',
     credential: 'account',
     permission: PERMISSION,
     query: z.object({ limit: listLimit, cursor: listCursor }),
+    answer: pageShape(sessionShape),
     async handler({ services, who, query: { limit, cursor } }) {
       const place = { account_id: who.account_id, partition: partitionOfId(who.account_id) };
       const range = { after: cursor, descending: true, limit: limit + 1 };
@@ -78,8 +105,10 @@ export const DEVICE_SESSION_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'GET',
     path: '/device-sessions/:id',
+    summary: 'A recorder session.',
     credential: 'account',
     permission: PERMISSION,
+    answer: sessionShape,
     async handler({ services, who, params }) {
       const session = await viewSession(services, who, params.id as string);
       return isRefusal(session) ? session : sessionView(services, who, session);
@@ -89,9 +118,13 @@ export const DEVICE_SESSION_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'POST',
     path: '/device-sessions/:id/join',
+    summary: 'Joins a recorder session with its join code.',
+    notes: 'At most ten tries an hour. Whoever belongs to it already is answered all the same.',
     credential: 'account',
     permission: PERMISSION,
     body: z.object({ join_code: z.string('must be the text of a join code').max(64, 'must be a join code') }),
+    answer: sessionShape,
+    refusals: ['CONFLICT', 'TOO_MANY_REQUESTS'],
     async handler({ services, who, params, body }) {
       const { runtime, keys } = services;
       const id = params.id as string;
@@ -113,9 +146,11 @@ export const DEVICE_SESSION_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'POST',
     path: '/device-sessions/:id/leave',
+    summary: 'Leaves a recorder session.',
     credential: 'account',
     permission: PERMISSION,
     status: 204,
+    refusals: ['CONFLICT'],
     async handler({ services: { runtime }, who, params }) {
       const message: DeviceSessionMessage = { type: 'leave', by: who.account_id };
       return runtime.askSettled({ kind: 'device_session', id: params.id as string }, message);
@@ -125,9 +160,12 @@ export const DEVICE_SESSION_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'POST',
     path: '/device-sessions/:id/extend',
+    summary: 'Lets a recorder session end later.',
     credential: 'account',
     permission: PERMISSION,
     body: z.object({ expires_at: timestamp }),
+    answer: sessionShape,
+    refusals: ['CONFLICT'],
     async handler({ services, who, params, body }) {
       const expires_at_ms = scheduledEnd(body.expires_at, services.clock.now());
       if (isRefusal(expires_at_ms)) return expires_at_ms;
@@ -139,8 +177,11 @@ export const DEVICE_SESSION_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'POST',
     path: '/device-sessions/:id/end',
+    summary: 'Ends a recorder session.',
+    notes: 'Its recorder may still upload for 15 minutes what it has recorded.',
     credential: 'account',
     permission: PERMISSION,
+    answer: sessionShape,
     async handler({ services, who, params }) {
       return tell(services, who, { id: params.id as string, message: { type: 'end', by: who.account_id } });
     },
@@ -175,12 +216,16 @@ function scheduledEnd(expires_at: string, now_ms: number): number | Refusal {
   return refuse('BAD_REQUEST', `expires_at ${message}.`, { details: [{ path: 'expires_at', message }] });
 }
 
-function sessionView({ keys }: Services, { account_id }: Principal, session: DeviceSession) {
+function sessionView(
+  { keys }: Services,
+  { account_id }: Principal,
+  session: DeviceSession,
+): z.infer<typeof sessionShape> {
   const recorder = recorderOf(session);
   const end = endOf(session);
   const { id, phase, host_account_id, join_seed: seed } = session;
   const may_join = phase.status === 'waiting' || phase.status === 'open';
-  const iso = (at_ms: number | undefined) => (at_ms === undefined ? null : new Date(at_ms).toISOString());
+  const iso = (at_ms: number) => new Date(at_ms).toISOString();
   return {
     id,
     status: phase.status,
@@ -194,9 +239,9 @@ function sessionView({ keys }: Services, { account_id }: Principal, session: Dev
     })),
     ...(account_id === host_account_id && may_join ? { join_code: joinCodeOf(keys, { session_id: id, seed }) } : {}),
     created_at: iso(session.created_at_ms),
-    started_at: iso(recorder?.started_at_ms),
+    started_at: recorder === null ? null : iso(recorder.started_at_ms),
     expires_at: iso(session.expires_at_ms),
-    ended_at: iso(end?.ended_at_ms),
+    ended_at: end === null ? null : iso(end.ended_at_ms),
     end_reason: end?.end_reason ?? null,
   };
 }

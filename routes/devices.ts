@@ -3,6 +3,7 @@ import type { AccountMessage } from '../actors/account.js';
 import type { ListedDevice } from '../actors/account_devices.js';
 import type { Claim, ClaimMessage } from '../actors/claim.js';
 import type { Device, DeviceMessage } from '../actors/device.js';
+import { id, moment, pageShape } from '../src/answer_shapes.js';
 import { drawId } from '../src/draw.js';
 import { makeSecret } from '../src/secrets/tokens.js';
 import { partitionOfId } from '../src/vocabulary/ids.js';
@@ -12,16 +13,30 @@ import { listCursor, pageOf } from './cursors.js';
 import { listLimit } from './forms.js';
 import { accountRoute, type Route } from './route.js';
 
+const deviceShape = z
+  .strictObject({
+    id,
+    kind: z.enum(['personal', 'shared']),
+    bound_at: moment,
+    last_seen_at: moment.nullable(),
+    session_id: id.nullable().describe('The recorder session of a shared one; null for a personal one.'),
+  })
+  .meta({ id: 'Device' });
+
 /** The app's side of devices. Choices: "Devices". */
 export const DEVICE_MANAGEMENT_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'POST',
     path: '/devices/claims',
+    summary: 'Makes a claim, with which a personal device binds itself to the account.',
+    notes: 'It counts for an hour, for one device.',
     credential: 'account',
     permission: ['devices:manage'],
     rate: 'claims',
     status: 201,
     body: z.object({ kind: z.literal('owner', 'must be owner') }),
+    answer: z.strictObject({ claim: z.string(), kind: z.literal('owner'), expires_at: moment }),
+    refusals: ['CONFLICT'],
     async handler({ services: { keys, runtime, clock }, who }) {
       if (who.account.devices >= LIMITS.devices_per_account_max) {
         return refuse('CONFLICT', `An account holds at most ${LIMITS.devices_per_account_max} devices.`);
@@ -47,9 +62,11 @@ export const DEVICE_MANAGEMENT_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'GET',
     path: '/devices',
+    summary: 'The devices of the account, those bound last first.',
     credential: 'account',
     permission: ['devices:manage'],
     query: z.object({ limit: listLimit, cursor: listCursor }),
+    answer: pageShape(deviceShape),
     async handler({ services: { runtime }, who, query: { limit, cursor } }) {
       const after = cursor === undefined ? undefined : { order: cursor.order, id: cursor.member };
       const message: AccountMessage = { type: 'list_devices', range: { after, descending: true, limit: limit + 1 } };
@@ -60,7 +77,7 @@ export const DEVICE_MANAGEMENT_ROUTES: readonly Route[] = [
         limit,
       );
       const items = await Promise.all(
-        page.rows.map(async ({ id, kind, bound_at_ms, binding_epoch }) => {
+        page.rows.map(async ({ id, kind, bound_at_ms, binding_epoch }): Promise<z.infer<typeof deviceShape>> => {
           const device = await runtime.ask<Device>({ kind: 'device', id }, { type: 'view' } satisfies DeviceMessage);
           const seen_ms = isRefusal(device) ? null : device.last_seen_at_ms;
           return {
@@ -79,6 +96,8 @@ export const DEVICE_MANAGEMENT_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'DELETE',
     path: '/devices/:id',
+    summary: 'Unbinds a device, at once.',
+    notes: 'A session that it records in ends.',
     credential: 'account',
     permission: ['devices:manage'],
     status: 204,

@@ -49,6 +49,14 @@ const FIELDS = z
     message: 'must not be before start_ms',
   });
 
+/** A batch as the reference shows it. Payloads are read apart from the rest, for the sake of their text. */
+export const signalsForm = z.object({
+  signals: z
+    .array(FIELDS.safeExtend({ payload: z.record(z.string(), z.unknown()).optional().describe(PAYLOAD_SIZE) }))
+    .min(1)
+    .max(LIMITS.signals_per_request_max),
+});
+
 type Item = { fields: unknown; payload: ReadValue | { wrong: string } };
 
 /** The signals of a body, in the order sent, or what is wrong with it. */

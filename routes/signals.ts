@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { ListedSignal, PostedSignal, SignalsMessage } from '../actors/signals.js';
+import { count, id, moment, pageShape } from '../src/answer_shapes.js';
 import { drawBytes } from '../src/draw.js';
 import type { Services } from '../src/services.js';
 import type { Guard } from '../src/store/store.js';
@@ -9,7 +10,7 @@ import { JsonText } from './answers.js';
 import { listCursor, type Position, pageOf, writeCursor } from './cursors.js';
 import { listLimit } from './forms.js';
 import { accountRoute, type Route } from './route.js';
-import { readSignals, signalType } from './signal_batch.js';
+import { readSignals, signalsForm, signalType } from './signal_batch.js';
 import { readableStream, WRITES_STREAMS, writableStream } from './stream_access.js';
 
 /** Signals on a stream's timeline. Interface: "Stream signals"; choices: "Account side". */
@@ -24,17 +25,37 @@ const time = z
   .string()
   .refine((text) => /^\d{1,16}$/.test(text) && Number.isSafeInteger(Number(text)), 'must be a whole number from 0')
   .transform(Number)
+  .meta({ type: 'integer', minimum: 0 })
   .optional();
+
+const signalShape = z
+  .strictObject({
+    id,
+    ref: z.string(),
+    type: z.string(),
+    start_ms: count,
+    end_ms: count.optional(),
+    payload: z.record(z.string(), z.unknown()).nullable().describe('As it was sent; null once it has expired.'),
+    payload_state: z.strictObject({ state: z.enum(['available', 'expired']), removed_at: moment.nullable() }),
+    created_at: moment,
+  })
+  .meta({ id: 'Signal' });
 
 export const SIGNAL_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'POST',
     path: '/audio/streams/:id/signals',
+    summary: "Attaches signals to a stream's timeline.",
+    notes:
+      'All of them are stored, or none. A ref that is there already with the same content is no new signal; with other content everything is refused.',
     credential: 'account',
     permission: WRITES_STREAMS,
     takes: 'json_bytes',
     body_bytes_max: LIMITS.signals_body_bytes_max,
     body: z.instanceof(Uint8Array, { error: 'must be an object with signals' }),
+    answer: z.strictObject({ items: z.array(signalShape) }),
+    reads: { body: signalsForm },
+    refusals: ['CONFLICT', 'TOO_MANY_REQUESTS'],
     async handler({ services, who, params, body }) {
       const signals = await readSignals(params.id as string, body);
       if (isRefusal(signals)) return signals;
@@ -52,9 +73,11 @@ export const SIGNAL_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'GET',
     path: '/audio/streams/:id/signals',
+    summary: "Signals on a stream's timeline, by their start.",
     credential: 'account',
     permission: ['turns:read'],
     query: z.object({ limit: listLimit, cursor: listCursor, type: signalType.optional(), from_ms: time, to_ms: time }),
+    answer: pageShape(signalShape),
     async handler({ services, who, params, query }) {
       const stream = await readableStream(services, who, params.id as string);
       if (isRefusal(stream)) return stream;

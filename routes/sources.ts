@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type KeptSource, NO_SOURCE, SOURCES, type Source, type SourceMessage } from '../actors/source.js';
+import { id, moment, pageShape } from '../src/answer_shapes.js';
 import { drawId } from '../src/draw.js';
 import type { Services } from '../src/services.js';
 import { partitionOfId } from '../src/vocabulary/ids.js';
@@ -15,13 +16,24 @@ import { READS_STREAMS, WRITES_STREAMS } from './stream_access.js';
 const TOO_MANY = refuse('CONFLICT', `An account has at most ${LIMITS.sources_per_account_max} sources.`);
 const name = trimmedText(LIMITS.source_name_chars_max).nullable();
 
+const sourceShape = z
+  .strictObject({
+    id,
+    name: z.string().nullable(),
+    device_id: id.nullable().describe('The device that records into it; null where an app does.'),
+    created_at: moment,
+  })
+  .meta({ id: 'Source' });
+
 export const SOURCE_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'GET',
     path: '/sources',
+    summary: 'Where recordings come from, newest first.',
     credential: 'account',
     permission: READS_STREAMS,
     query: z.object({ limit: listLimit, cursor: listCursor }),
+    answer: pageShape(sourceShape),
     async handler({ services, who: { account_id }, query: { limit, cursor } }) {
       const place = { account_id, partition: partitionOfId(account_id) };
       const page = { after: cursor, descending: true, limit: limit + 1 };
@@ -40,10 +52,13 @@ export const SOURCE_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'POST',
     path: '/sources',
+    summary: 'Makes a source.',
     credential: 'account',
     permission: WRITES_STREAMS,
     status: 201,
     body: z.object({ name: name.default(null) }),
+    answer: sourceShape,
+    refusals: ['CONFLICT'],
     async handler({ services, who: { account_id, guards }, body }) {
       const partition = partitionOfId(account_id);
       const limit = LIMITS.sources_per_account_max;
@@ -59,8 +74,10 @@ export const SOURCE_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'GET',
     path: '/sources/:id',
+    summary: 'A source.',
     credential: 'account',
     permission: READS_STREAMS,
+    answer: sourceShape,
     async handler({ services, who: { account_id }, params }) {
       const id = params.id as string;
       const source = await ownSource(services, { account_id, id });
@@ -71,9 +88,11 @@ export const SOURCE_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'PATCH',
     path: '/sources/:id',
+    summary: 'Renames a source.',
     credential: 'account',
     permission: WRITES_STREAMS,
     body: z.object({ name }),
+    answer: sourceShape,
     async handler({ services, who: { account_id, guards }, params, body }) {
       const id = params.id as string;
       const message: SourceMessage = { type: 'rename', account_id, name: body.name };
@@ -85,6 +104,8 @@ export const SOURCE_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'DELETE',
     path: '/sources/:id',
+    summary: 'Deletes a source.',
+    notes: 'Its streams stay, and no event tells of them any more.',
     credential: 'account',
     permission: WRITES_STREAMS,
     status: 204,
@@ -106,6 +127,6 @@ export async function ownSource(
   return source.status === 'kept' && source.account_id === account_id ? source : NO_SOURCE;
 }
 
-function sourceView(id: string, { name, device_id, created_at_ms }: KeptSource) {
+function sourceView(id: string, { name, device_id, created_at_ms }: KeptSource): z.infer<typeof sourceShape> {
   return { id, name, device_id, created_at: new Date(created_at_ms).toISOString() };
 }

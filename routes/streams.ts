@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { type ListedChunk, STREAMS, type StreamMessage, streamListOf } from '../actors/stream.js';
 import { type Chunk, failureOf, type Stream, statusOf } from '../actors/stream_state.js';
 import type { ListedStream, WorkspaceMessage } from '../actors/workspace.js';
+import { count, id, moment, pageShape } from '../src/answer_shapes.js';
 import { blobKey } from '../src/blobs/blob_keys.js';
 import { drawId } from '../src/draw.js';
 import { CLOSED } from '../src/runtime/activation.js';
@@ -10,7 +11,17 @@ import { partitionOfId } from '../src/vocabulary/ids.js';
 import { LIMITS } from '../src/vocabulary/limits.js';
 import { isRefusal, type Refusal, refuse } from '../src/vocabulary/refusals.js';
 import { sendAudio } from './audio_download.js';
-import { INTENT_FIELDS, intend, intentForm, intentView, uploadChunk } from './chunk_upload.js';
+import {
+  announcedShape,
+  INTENT_FIELDS,
+  intend,
+  intentForm,
+  intentShape,
+  intentView,
+  UPLOAD_REFUSALS,
+  uploadChunk,
+  uploadShape,
+} from './chunk_upload.js';
 import { listCursor, type Position, pageOf } from './cursors.js';
 import { listLimit, timestamp, trimmedText, uuid, whole } from './forms.js';
 import { joinedAudio } from './joined_audio.js';
@@ -34,10 +45,42 @@ import { askWorkspace } from './workspace_calls.js';
 const title = trimmedText(LIMITS.stream_title_chars_max).nullable();
 const paging = { limit: listLimit, cursor: listCursor };
 
+const streamShape = z
+  .strictObject({
+    id,
+    source_id: id,
+    workspace_id: id,
+    title: z.string().nullable(),
+    captured_at: moment.describe('When its timeline begins.'),
+    clock_uncertainty_ms: count.nullable().describe("How far off the recorder's clock may have been."),
+    transcript_revision: count,
+    created_at: moment,
+    source_device_id: id.nullable(),
+    end_ms: count.optional().describe('Where it ends, once that is recorded.'),
+    chunks: count.describe('Announced so far.'),
+    stored_chunks: count,
+    stored_bytes: count,
+  })
+  .meta({ id: 'Stream' });
+
+const chunkShape = z
+  .strictObject({
+    id,
+    ...announcedShape.shape,
+    status: z.enum(['awaiting_upload', 'stored', 'processing', 'processed', 'failed', 'expired']),
+    checked: z.boolean().nullable().describe('Whether processing held the audio against the announcement.'),
+    failure: z.strictObject({ code: z.string(), message: z.string() }).nullable(),
+    registered_at: moment,
+    upload_started_at: moment.nullable(),
+    stored_at: moment.nullable(),
+  })
+  .meta({ id: 'Chunk' });
+
 export const STREAM_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'GET',
     path: '/audio/streams',
+    summary: 'Streams of the account, of one source or of one workspace, newest first.',
     credential: 'account',
     permission: READS_STREAMS,
     query: z
@@ -46,24 +89,31 @@ export const STREAM_ROUTES: readonly Route[] = [
         path: ['workspace_id'],
         message: 'must not be combined with source_id',
       }),
+    answer: pageShape(streamShape),
+    refusals: ['NOT_FOUND'],
     handler: async ({ services, who, query }) => listStreams(services, who, query),
   }),
 
   accountRoute({
     method: 'POST',
     path: '/audio/streams',
+    summary: 'Registers a stream.',
     credential: 'account',
     permission: WRITES_STREAMS,
     status: 201,
     body: z.object({ source_id: uuid, captured_at: timestamp, title: title.default(null) }),
+    answer: streamShape,
+    refusals: ['NOT_FOUND'],
     handler: ({ services, who, body }) => registerStream(services, who, body),
   }),
 
   accountRoute({
     method: 'GET',
     path: '/audio/streams/:id',
+    summary: 'A stream.',
     credential: 'account',
     permission: READS_STREAMS,
+    answer: streamShape,
     async handler({ services, who, params }) {
       const stream = await readableStream(services, who, params.id as string);
       return isRefusal(stream) ? stream : streamView(stream);
@@ -73,9 +123,11 @@ export const STREAM_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'PATCH',
     path: '/audio/streams/:id',
+    summary: 'Gives a stream another title.',
     credential: 'account',
     permission: WRITES_STREAMS,
     body: z.object({ title }),
+    answer: streamShape,
     handler: ({ services, who, params, body }) =>
       changeStream(services, who, params, (told) => ({ type: 'retitle', title: body.title, ...told })),
   }),
@@ -83,9 +135,13 @@ export const STREAM_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'POST',
     path: '/audio/streams/:id/end',
+    summary: 'Says where a stream ends.',
+    notes: 'It is set once: the same end again is fine, another one is refused.',
     credential: 'account',
     permission: WRITES_STREAMS,
     body: z.object({ end_ms: whole({ min: 0 }) }),
+    answer: streamShape,
+    refusals: ['CONFLICT'],
     handler: ({ services, who, params, body }) =>
       changeStream(services, who, params, (told) => ({ type: 'end', end_ms: body.end_ms, ...told })),
   }),
@@ -93,9 +149,13 @@ export const STREAM_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'POST',
     path: '/audio/streams/:id/chunks/intents',
+    summary: 'Announces a chunk of a stream.',
+    notes: 'The answer says where its bytes go. The same announcement again gets the same answer.',
     credential: 'account',
     permission: WRITES_STREAMS,
     body: intentForm(INTENT_FIELDS),
+    answer: intentShape,
+    refusals: ['CONFLICT', 'TOO_MANY_REQUESTS'],
     async handler({ services, who, params, body: intent }) {
       const stream = await writableStream(services, who, params.id as string);
       if (isRefusal(stream)) return stream;
@@ -109,9 +169,14 @@ export const STREAM_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'PUT',
     path: '/audio/chunks/:id/content',
+    summary: "Uploads a chunk's bytes.",
+    notes:
+      'They must have the size and the SHA-256 that were announced. `stored` means that they are on disk. The same bytes again are fine.',
     credential: 'account',
     permission: WRITES_STREAMS,
     raw: true,
+    answer: uploadShape,
+    refusals: UPLOAD_REFUSALS,
     async handler({ services, who, params, request, reply }) {
       const found = await writableChunk(services, who, params.id as string);
       return uploadChunk(services, found, { request, reply });
@@ -121,9 +186,11 @@ export const STREAM_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'GET',
     path: '/audio/streams/:id/chunks',
+    summary: 'The chunks of a stream, by their start.',
     credential: 'account',
     permission: READS_STREAMS,
     query: z.object(paging),
+    answer: pageShape(chunkShape),
     async handler({ services, who, params, query: { limit, cursor } }) {
       const stream = await readableStream(services, who, params.id as string);
       if (isRefusal(stream)) return stream;
@@ -142,8 +209,13 @@ export const STREAM_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'GET',
     path: '/audio/streams/:id/content',
+    summary: 'All audio of a stream as one file.',
+    notes:
+      'Possible where all chunks are WAV of one format or Opus in Ogg. `X-Joined-Chunks`, `X-Joined-Missing-Ms` and `X-Joined-Overlap-Ms` say what it is made of.',
     credential: 'account',
     permission: ['audio:read'],
+    answer: 'audio',
+    refusals: ['CONFLICT'],
     async handler({ services, who, params, request, reply }) {
       const stream = await readableStream(services, who, params.id as string);
       if (isRefusal(stream)) return stream;
@@ -155,8 +227,11 @@ export const STREAM_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'GET',
     path: '/audio/chunks/:id/content',
+    summary: "A chunk's bytes.",
     credential: 'account',
     permission: ['audio:read'],
+    answer: 'audio',
+    refusals: ['CONFLICT'],
     async handler({ services, who, params, request, reply }) {
       const found = await readableChunk(services, who, params.id as string);
       if (isRefusal(found)) return found;
@@ -253,7 +328,7 @@ async function listedStreams(
   return services.store.list({ account_id, partition: partitionOfId(account_id) }, list, { ...run, after });
 }
 
-function streamView(stream: Stream) {
+function streamView(stream: Stream): z.infer<typeof streamShape> {
   return {
     id: stream.id,
     source_id: stream.source_id,
@@ -271,7 +346,7 @@ function streamView(stream: Stream) {
   };
 }
 
-function chunkView({ clock }: Services, chunk: Chunk, stream: Stream) {
+function chunkView({ clock }: Services, chunk: Chunk, stream: Stream): z.infer<typeof chunkShape> {
   const iso = (at_ms: number | null) => (at_ms === null ? null : new Date(at_ms).toISOString());
   return {
     id: chunk.chunk_id,
@@ -279,7 +354,7 @@ function chunkView({ clock }: Services, chunk: Chunk, stream: Stream) {
     status: statusOf(chunk, stream, clock.now()),
     checked: chunk.result?.status === 'processed' ? chunk.result.checked : null,
     failure: failureOf(chunk),
-    registered_at: iso(chunk.registered_at_ms),
+    registered_at: new Date(chunk.registered_at_ms).toISOString(),
     upload_started_at: iso(chunk.upload_started_at_ms),
     stored_at: iso(chunk.stored_at_ms),
   };

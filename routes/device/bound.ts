@@ -9,6 +9,9 @@ import { isRefusal, type Refusal } from '../../src/vocabulary/refusals.js';
 import { accountDeleted } from '../principal.js';
 import type { DeviceIdentity } from './identity.js';
 
+/** What every route is refused with that asks for a binding. */
+export const BOUND_REFUSALS = ['DEVICE_UNBOUND', 'ACCOUNT_DELETED'] as const;
+
 /**
  * What lets a device do what it asks: a personal one's binding, a shared one's recorder session, as it stands; and the
  * life of the account that commits for it must hold. `session` is null for a personal device.

@@ -3,25 +3,43 @@ import type { DeviceMessage } from '../../actors/device.js';
 import type { DeviceCertificatesReply, OfferedCertificate, Waiting } from '../../actors/device_certificates.js';
 import { keyDigest, renewAfterMs } from '../../certs/renewal.js';
 import { readSigningRequest } from '../../certs/signing_request.js';
+import { moment } from '../../src/answer_shapes.js';
 import type { Services } from '../../src/services.js';
 import { isRefusal, type Refusal, refuse } from '../../src/vocabulary/refusals.js';
 import { deviceRoute, type Route } from '../route.js';
 import type { DeviceIdentity } from './identity.js';
+
+const renewedShape = z
+  .strictObject({
+    certificate_pem: z.string(),
+    ca_pem: z.string().describe('What signs devices and the listener: issuing CA and root.'),
+    not_after: moment,
+    renew_after: moment.describe('From here on the device should renew.'),
+  })
+  .meta({ id: 'RenewedCertificate' });
 
 /** How a device gets its next certificate, bound to an account or not. Choices: "Devices". */
 export const CERTIFICATE_ROUTES: readonly Route[] = [
   deviceRoute({
     method: 'POST',
     path: '/device/certificates/renew',
+    summary: 'Gives the device its next certificate.',
+    notes:
+      'The request is signed with a new key, or the present one. The first use of the new certificate ends the old one. An expired certificate may renew for a year.',
     credential: 'device',
     expired_too: true,
     body: z.object({ csr_pem: z.string('must be a PEM certificate request').max(16_384) }),
+    answer: renewedShape,
     handler: async ({ services, who, body: { csr_pem } }) => renew(services, who, csr_pem),
   }),
 ];
 
 /** What was cut off goes on when the device asks again with the same key: see actors/device_certificates.ts. */
-async function renew(services: Services, who: DeviceIdentity, csr_pem: string): Promise<unknown | Refusal> {
+async function renew(
+  services: Services,
+  who: DeviceIdentity,
+  csr_pem: string,
+): Promise<z.infer<typeof renewedShape> | Refusal> {
   const { authority, certificates, clock, metrics, runtime, settings } = services;
   const { device_id, kind, fingerprint } = who;
   const asked = readSigningRequest(csr_pem);

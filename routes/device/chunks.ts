@@ -1,15 +1,24 @@
 import { z } from 'zod';
 import type { StreamMessage } from '../../actors/stream.js';
 import { type Chunk, failureOf, type Stream, statusOf } from '../../actors/stream_state.js';
+import { count, id, moment } from '../../src/answer_shapes.js';
 import type { Services } from '../../src/services.js';
 import { streamOfChunk } from '../../src/vocabulary/ids.js';
 import { LIMITS } from '../../src/vocabulary/limits.js';
 import { isRefusal, type Refusal, refuse } from '../../src/vocabulary/refusals.js';
-import { INTENT_FIELDS, intend, intentForm, uploadChunk } from '../chunk_upload.js';
+import {
+  INTENT_FIELDS,
+  intend,
+  intentForm,
+  intentShape,
+  UPLOAD_REFUSALS,
+  uploadChunk,
+  uploadShape,
+} from '../chunk_upload.js';
 import { uuid } from '../forms.js';
 import { deviceRoute, type Route } from '../route.js';
 import { goneWorkspace } from '../stream_access.js';
-import { type Bound, boundBy, type Recording } from './bound.js';
+import { BOUND_REFUSALS, type Bound, boundBy, type Recording } from './bound.js';
 import { deviceStream } from './streams.js';
 
 /** Chunks: announced by an intent, uploaded as raw bytes, stored before anything says so. Choices: "Devices". */
@@ -17,12 +26,27 @@ import { deviceStream } from './streams.js';
 const NO_CHUNK = refuse('NOT_FOUND', 'There is no such chunk.');
 const INTENT = intentForm({ ...INTENT_FIELDS, source_stream_ref: uuid, binding_epoch: uuid });
 
+const chunkStatusShape = z
+  .strictObject({
+    chunk_id: id,
+    source_chunk_ref: id,
+    sequence: count,
+    status: z.enum(['awaiting_upload', 'stored', 'processing', 'processed', 'failed', 'expired']),
+    stored_at: moment.nullable(),
+    failure: z.strictObject({ code: z.string(), message: z.string() }).nullable().describe('Why processing failed.'),
+  })
+  .meta({ id: 'ChunkStatus' });
+
 export const CHUNK_ROUTES: readonly Route[] = [
   deviceRoute({
     method: 'POST',
     path: '/device/chunks/intents',
+    summary: 'Announces a chunk of a stream.',
+    notes: 'The answer says where its bytes go. The same announcement again gets the same answer.',
     credential: 'device',
     body: INTENT,
+    answer: intentShape,
+    refusals: [...BOUND_REFUSALS, 'NOT_FOUND', 'CONFLICT'],
     async handler({ services, who, body }) {
       const { source_stream_ref, binding_epoch: epoch, ...intent } = body;
       const found = await deviceStream(services, who, { epoch, source_stream_ref });
@@ -37,8 +61,13 @@ export const CHUNK_ROUTES: readonly Route[] = [
   deviceRoute({
     method: 'PUT',
     path: '/device/chunks/:chunk_id/content',
+    summary: "Uploads a chunk's bytes.",
+    notes:
+      'They must have the size and the SHA-256 that were announced. `stored` means that they are on disk: only then may the device let go of its copy. The same bytes again are fine.',
     credential: 'device',
     raw: true,
+    answer: uploadShape,
+    refusals: [...BOUND_REFUSALS, ...UPLOAD_REFUSALS],
     async handler({ services, who, params, request, reply }) {
       const found = await deviceChunk(services, who, params.chunk_id as string);
       return uploadChunk(services, found, { request, reply });
@@ -48,8 +77,11 @@ export const CHUNK_ROUTES: readonly Route[] = [
   deviceRoute({
     method: 'GET',
     path: '/device/chunks/:chunk_id',
+    summary: 'How a chunk stands.',
     credential: 'device',
     shed: 'last',
+    answer: chunkStatusShape,
+    refusals: BOUND_REFUSALS,
     async handler({ services, who, params }) {
       const found = await deviceChunk(services, who, params.chunk_id as string);
       return isRefusal(found) ? found : chunkStatusView(services, found);
@@ -59,6 +91,8 @@ export const CHUNK_ROUTES: readonly Route[] = [
   deviceRoute({
     method: 'POST',
     path: '/device/chunks/status',
+    summary: 'How chunks of a stream stand, by their own references.',
+    notes: 'A reference that nobody has announced has no item.',
     credential: 'device',
     shed: 'last',
     body: z.object({
@@ -69,6 +103,8 @@ export const CHUNK_ROUTES: readonly Route[] = [
         .min(1, 'must name at least one chunk')
         .max(LIMITS.chunk_status_refs_max, `must name at most ${LIMITS.chunk_status_refs_max} chunks`),
     }),
+    answer: z.strictObject({ items: z.array(chunkStatusShape) }),
+    refusals: [...BOUND_REFUSALS, 'NOT_FOUND'],
     async handler({ services, who, body }) {
       const { binding_epoch: epoch, source_stream_ref, source_chunk_refs } = body;
       const found = await deviceStream(services, who, { epoch, source_stream_ref });
@@ -115,7 +151,7 @@ async function deviceChunk(
 
 type Found = { chunk: Chunk; stream: Stream };
 
-function chunkStatusView({ clock }: Services, { chunk, stream }: Found) {
+function chunkStatusView({ clock }: Services, { chunk, stream }: Found): z.infer<typeof chunkStatusShape> {
   const { chunk_id, source_chunk_ref, sequence, stored_at_ms } = chunk;
   const status = statusOf(chunk, stream, clock.now());
   const stored_at = stored_at_ms === null ? null : new Date(stored_at_ms).toISOString();

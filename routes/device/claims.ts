@@ -2,13 +2,14 @@ import { z } from 'zod';
 import { type Claim, type ClaimMessage, STILL_REDEEMED } from '../../actors/claim.js';
 import type { Device, DeviceMessage } from '../../actors/device.js';
 import { UNBOUND } from '../../actors/stream_refs.js';
+import { count, id, moment } from '../../src/answer_shapes.js';
 import { isSecret, parseSecret } from '../../src/secrets/tokens.js';
 import type { Services } from '../../src/services.js';
 import { LIMITS } from '../../src/vocabulary/limits.js';
 import { isRefusal, type Refusal, refuse } from '../../src/vocabulary/refusals.js';
 import { patiently } from '../patience.js';
 import { deviceRoute, type Route } from '../route.js';
-import { boundBy, openAccount, type Recording } from './bound.js';
+import { BOUND_REFUSALS, boundBy, openAccount, type Recording } from './bound.js';
 
 /** How a device comes to be bound to an account. Choices: "Devices". */
 
@@ -18,14 +19,37 @@ const WRONG_ADDRESS = refuse('BAD_REQUEST', 'A session claim is redeemed with th
   details: [{ path: 'ble_address', message: 'must be 12 upper-case hexadecimal digits without colons' }],
 });
 
+const bindingShape = z
+  .strictObject({
+    kind: z.enum(['owner', 'session']),
+    binding_epoch: id.describe('What the device sends with all that it records under this binding.'),
+    owner_user_id: id.describe('The account that it records for.'),
+    source_device_id: id.describe('The device itself.'),
+    session: z
+      .strictObject({ id, expires_at: moment, drain_until: moment.describe('Until then it may upload.') })
+      .nullable()
+      .describe('Of a shared recorder; null for a personal device.'),
+    server_time: moment,
+    limits: z.strictObject({ chunk_bytes_max: count, open_intents_max: count }),
+  })
+  .meta({ id: 'Binding' });
+
 export const CLAIM_ROUTES: readonly Route[] = [
   deviceRoute({
     method: 'POST',
     path: '/device/claims/redeem',
+    summary: 'Binds the device by a claim.',
+    notes:
+      'A personal device redeems an owner claim, a shared recorder a session claim together with its BLE address. The same device may redeem again and gets the same answer.',
     credential: 'device',
     rate: 'claims',
     // An owner claim ignores ble_address, whatever it holds; a session claim needs it.
-    body: z.object({ claim: z.string('must be the text of a claim').max(200), ble_address: z.unknown().optional() }),
+    body: z.object({
+      claim: z.string('must be the text of a claim').max(200),
+      ble_address: z.unknown().optional().describe('Of a shared recorder: 12 upper-case hexadecimal digits.'),
+    }),
+    answer: bindingShape,
+    refusals: [...BOUND_REFUSALS, 'NOT_FOUND', 'CONFLICT'],
     async handler({ services, who, body }) {
       const { device_id } = who;
       const parsed = parseSecret('claim', body.claim);
@@ -53,8 +77,11 @@ export const CLAIM_ROUTES: readonly Route[] = [
   deviceRoute({
     method: 'GET',
     path: '/device/binding',
+    summary: 'What the device is bound by.',
     credential: 'device',
     shed: 'last',
+    answer: bindingShape,
+    refusals: BOUND_REFUSALS,
     async handler({ services, who }) {
       const epoch = await presentEpoch(services, who);
       return isRefusal(epoch) ? epoch : bindingView(services, who, epoch);
@@ -64,8 +91,11 @@ export const CLAIM_ROUTES: readonly Route[] = [
   deviceRoute({
     method: 'POST',
     path: '/device/heartbeat',
+    summary: 'Says that the device is there.',
     credential: 'device',
     shed: 'last',
+    answer: z.strictObject({ server_time: moment }),
+    refusals: BOUND_REFUSALS,
     async handler({ services, who }) {
       const { runtime, clock } = services;
       const epoch = await presentEpoch(services, who);
@@ -101,7 +131,11 @@ async function presentEpoch({ runtime }: Services, { device_id: id }: Recording)
   return device.binding?.epoch ?? UNBOUND;
 }
 
-async function bindingView(services: Services, who: Recording, epoch: string): Promise<unknown | Refusal> {
+async function bindingView(
+  services: Services,
+  who: Recording,
+  epoch: string,
+): Promise<z.infer<typeof bindingShape> | Refusal> {
   const bound = await boundBy(services, who, epoch);
   if (isRefusal(bound)) return bound;
   const { session } = bound;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type DeviceSession, type DeviceSessionMessage, endOf } from '../../actors/device_session.js';
+import { id, moment } from '../../src/answer_shapes.js';
 import { isRefusal, refuse } from '../../src/vocabulary/refusals.js';
 import { uuid } from '../forms.js';
 import { deviceRoute, type Route } from '../route.js';
@@ -9,13 +10,25 @@ import { boundBy, openAccount } from './bound.js';
 
 const NO_SESSION = refuse('CONFLICT', 'A personal device has no session that could end.');
 
+const sessionEndShape = z
+  .strictObject({
+    session_id: id,
+    ended_at: moment,
+    end_reason: z.enum(['host', 'recorder', 'expired', 'device_removed', 'account_deleted', 'never_started']),
+  })
+  .meta({ id: 'SessionEnd' });
+
 export const DEVICE_SESSION_END_ROUTES: readonly Route[] = [
   deviceRoute({
     method: 'POST',
     path: '/device/session/end',
+    summary: "Ends the recorder's own session.",
+    notes: 'Whoever repeats it gets the same answer. A personal device has no session.',
     credential: 'device',
     shed: 'last',
     body: z.object({ binding_epoch: uuid }),
+    answer: sessionEndShape,
+    refusals: ['ACCOUNT_DELETED', 'DEVICE_UNBOUND', 'CONFLICT'],
     async handler({ services, who, body: { binding_epoch: epoch } }) {
       // A repeat finds it ended, which is no refusal here; a deleted account is one either way.
       const bound = await boundBy(services, who, epoch);

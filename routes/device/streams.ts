@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { ListedChunk, StreamMessage } from '../../actors/stream.js';
 import type { StreamOfMessage } from '../../actors/stream_refs.js';
 import type { Stream } from '../../actors/stream_state.js';
+import { count, id, moment } from '../../src/answer_shapes.js';
 import { drawId } from '../../src/draw.js';
 import type { Services } from '../../src/services.js';
 import { partitionOfId } from '../../src/vocabulary/ids.js';
@@ -11,17 +12,42 @@ import { isRefusal, type Refusal, refuse } from '../../src/vocabulary/refusals.j
 import { timestamp, uuid, whole } from '../forms.js';
 import { deviceRoute, type Route } from '../route.js';
 import { askTelling, goneWorkspace } from '../stream_access.js';
-import { type Bound, boundBy, type Recording } from './bound.js';
+import { BOUND_REFUSALS, type Bound, boundBy, type Recording } from './bound.js';
 
 /** Streams as their device sees them. References stand in bodies: an offline device queues calls before any answer. */
 
 const GAPS_PAGE = 1_000;
 const HOST_LEFT = refuse('NOT_FOUND', 'The host does not belong to the workspace of this recording any more.');
 
+const deviceStreamShape = z
+  .strictObject({
+    id,
+    owner_user_id: id,
+    source_stream_ref: id,
+    captured_at: moment,
+    clock_uncertainty_ms: count,
+    transcript_revision: count,
+    created_at: moment,
+    source_device_id: id,
+    binding_epoch: id,
+    end_ms: count.optional().describe('Where it ends, once that is recorded.'),
+  })
+  .meta({ id: 'DeviceStream' });
+
+const gapsShape = z
+  .strictObject({
+    missing: z.array(z.tuple([count, count])).describe('Start and end of what no stored chunk covers, in ms.'),
+    truncated: z.boolean().describe('There is more than fits into an answer.'),
+    awaiting_upload: count.describe('Chunks that are announced and have not come.'),
+  })
+  .meta({ id: 'Gaps' });
+
 export const DEVICE_STREAM_ROUTES: readonly Route[] = [
   deviceRoute({
     method: 'POST',
     path: '/device/streams',
+    summary: "Registers a stream under the device's own reference.",
+    notes: 'The same again gets the same stream.',
     credential: 'device',
     body: z.object({
       source_stream_ref: uuid,
@@ -30,6 +56,8 @@ export const DEVICE_STREAM_ROUTES: readonly Route[] = [
       binding_epoch: uuid,
       end_ms: whole({ min: 0 }).optional(),
     }),
+    answer: deviceStreamShape,
+    refusals: [...BOUND_REFUSALS, 'NOT_FOUND', 'CONFLICT'],
     async handler({ services, who, body }) {
       const { clock } = services;
       const { binding_epoch: epoch, source_stream_ref, captured_at, clock_uncertainty_ms, end_ms = null } = body;
@@ -56,9 +84,13 @@ export const DEVICE_STREAM_ROUTES: readonly Route[] = [
   deviceRoute({
     method: 'POST',
     path: '/device/streams/end',
+    summary: 'Says where a stream ends.',
+    notes: 'It is set once: the same end again is fine, another one is refused.',
     credential: 'device',
     shed: 'last',
     body: z.object({ source_stream_ref: uuid, end_ms: whole({ min: 0 }), binding_epoch: uuid }),
+    answer: deviceStreamShape,
+    refusals: [...BOUND_REFUSALS, 'NOT_FOUND', 'CONFLICT'],
     async handler({ services, who, body: { source_stream_ref, end_ms, binding_epoch: epoch } }) {
       const found = await deviceStream(services, who, { epoch, source_stream_ref });
       if (isRefusal(found)) return found;
@@ -76,8 +108,12 @@ export const DEVICE_STREAM_ROUTES: readonly Route[] = [
   deviceRoute({
     method: 'GET',
     path: '/device/streams/:source_stream_ref/gaps',
+    summary: 'What of a stream is not stored.',
+    notes: 'From 0 to the recorded end, or to the end of the last chunk that was announced.',
     credential: 'device',
     query: z.object({ binding_epoch: uuid }),
+    answer: gapsShape,
+    refusals: [...BOUND_REFUSALS, 'NOT_FOUND'],
     async handler({ services, who, params, query: { binding_epoch: epoch } }) {
       const source_stream_ref = uuid.safeParse(params.source_stream_ref).data ?? '';
       const found = await deviceStream(services, who, { epoch, source_stream_ref });
@@ -120,18 +156,20 @@ async function streamOf(
 }
 
 /** The Device stream of the interface. */
-function deviceStreamView(stream: Stream) {
+function deviceStreamView(stream: Stream): z.infer<typeof deviceStreamShape> {
   const { recorder } = stream;
+  if (recorder === null) throw new Error('a stream that a device registered has no recorder');
+  const { source_stream_ref, clock_uncertainty_ms, device_id, binding_epoch } = recorder;
   return {
     id: stream.id,
     owner_user_id: stream.account_id,
-    source_stream_ref: recorder?.source_stream_ref,
+    source_stream_ref,
     captured_at: stream.captured_at,
-    clock_uncertainty_ms: recorder?.clock_uncertainty_ms,
+    clock_uncertainty_ms,
     transcript_revision: stream.transcript_revision,
     created_at: new Date(stream.created_at_ms).toISOString(),
-    source_device_id: recorder?.device_id,
-    binding_epoch: recorder?.binding_epoch,
+    source_device_id: device_id,
+    binding_epoch,
     ...(stream.end_ms === null ? {} : { end_ms: stream.end_ms }),
   };
 }
@@ -140,7 +178,7 @@ function deviceStreamView(stream: Stream) {
  * What no stored chunk covers, from 0 to the end: the recorded one, or that of the last registered chunk. Chunks come
  * in the order of their start, so one pass finds the holes.
  */
-async function gapsOf({ runtime }: Services, stream_id: string) {
+async function gapsOf({ runtime }: Services, stream_id: string): Promise<z.infer<typeof gapsShape> | Refusal> {
   const missing: [number, number][] = [];
   let covered_ms = 0;
   let reached_ms = 0;
