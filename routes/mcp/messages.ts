@@ -5,6 +5,7 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
 import { MCP_PATH } from '../../src/vocabulary/audiences.js';
 import { decodeJson } from '../../src/wire/json.js';
 import { accountRoute, type Route } from '../route.js';
@@ -33,10 +34,15 @@ const PROTOCOL_HEADERS = ['Mcp-Method', 'Mcp-Name', 'Mcp-Protocol-Version', 'Mcp
 /** The generation from 2026-07-28 on. What it hands through as `authInfo` is ours. */
 const present = createMcpHandler(({ authInfo }) => toolServer(authInfo?.extra?.caller as Caller), { legacy: 'reject' });
 
+/** A batch of them is a list. */
+const messageShape = z.looseObject({ jsonrpc: z.literal('2.0') });
+
 export const MCP_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'POST',
     path: MCP_PATH,
+    summary: 'Takes a message of the Model Context Protocol, over streamable HTTP without sessions.',
+    notes: 'What the server offers, it says itself: ask it for its tools. App sessions are not taken here.',
     credential: 'account',
     dialect: 'mcp',
     cors: {
@@ -45,6 +51,10 @@ export const MCP_ROUTES: readonly Route[] = [
       // A page must see where to get a token.
       exposedHeaders: ['Mcp-Protocol-Version', 'Mcp-Session-Id', 'WWW-Authenticate', 'X-Request-ID'],
     },
+    reads: { body: messageShape },
+    example: { jsonrpc: '2.0', id: 1, method: 'tools/list' },
+    answer: messageShape,
+    refusals: ['FORBIDDEN'],
     async handler({ services, who, request, reply }) {
       const encoding = request.headers['content-encoding'];
       if (encoding !== undefined && encoding !== 'identity')

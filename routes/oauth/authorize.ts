@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
 import type { Goal } from '../../actors/browser_sign_in.js';
 import type { GrantMessage } from '../../actors/grant.js';
 import { drawId } from '../../src/draw.js';
@@ -20,14 +21,36 @@ import { leave, type ReturnAddress, sendBack } from './redirect.js';
 
 /** The browser's way in. Interface: "OAuth rules", prompt. */
 
+const authorizationQuery = z.object({
+  client_id: z.string(),
+  redirect_uri: z.string().describe('One that the client has registered.'),
+  response_type: z.literal('code'),
+  code_challenge: z.string().describe('SHA-256 of the verifier, 43 characters of base64url.'),
+  code_challenge_method: z.literal('S256'),
+  scope: z.string().optional().describe('Names with spaces between them.'),
+  resource: z.string().optional().describe('The address of the API, or of its MCP server (RFC 8707).'),
+  state: z.string().max(LIMITS.state_chars_max).optional().describe('Comes back as it was.'),
+  prompt: z.string().optional().describe('none, login or select_account; others are ignored.'),
+  installation_label: z
+    .string()
+    .max(LIMITS.installation_label_chars_max)
+    .optional()
+    .describe('What the connected app is called.'),
+});
+
 const LOGIN_REQUIRED = oauthError('login_required', 'Nobody is signed in here in a way that this client can use.');
 
 export const AUTHORIZE_ROUTES: readonly Route[] = [
   openRoute({
     method: 'GET',
     path: '/oauth/authorize',
+    summary: 'Where an app sends a browser to have somebody sign in: the authorization code flow with PKCE.',
+    notes:
+      'People see pages. In the end the browser comes back to `redirect_uri` with `code`, or `error`, and with `state` and `iss`. Faults of the client or of its return address are told on a page.',
     credential: 'none',
     dialect: 'page',
+    answer: 'redirect',
+    reads: { query: authorizationQuery },
     handler: (call) => authorize(call),
   }),
 ];

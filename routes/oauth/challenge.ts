@@ -44,6 +44,9 @@ export const CHALLENGE_ROUTES: readonly Route[] = [
   openRoute({
     method: 'POST',
     path: '/oauth/authorize-challenge',
+    summary: 'Signs a person in without a browser, in two steps, for our own native apps.',
+    notes:
+      'The first request names the client, the challenge and the email, and is answered with 403 `insufficient_authorization`, whose `auth_session` goes into the second one together with the emailed `otp`. Five wrong codes, or ten minutes, end it. At an earlier address of the service the answer is 307 to the present one.',
     credential: 'none',
     rate: 'native_steps',
     dialect: 'oauth',
@@ -51,6 +54,21 @@ export const CHALLENGE_ROUTES: readonly Route[] = [
     // Apps alone sign people in this way: no page may read what is said here.
     cors: { origin: false },
     body: form,
+    answer: z.strictObject({ authorization_code: z.string() }),
+    example: {
+      client_id: 'the-client',
+      response_type: 'code',
+      code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
+      code_challenge_method: 'S256',
+      email: 'ann@example.com',
+    },
+    refusals: [
+      'unauthorized_client',
+      'invalid_scope',
+      'invalid_target',
+      'invalid_session',
+      'insufficient_authorization',
+    ],
     async handler(call) {
       const { services, request, reply, body } = call;
       // New sign-ins are made at the present address only; the method and the form stay.

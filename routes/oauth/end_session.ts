@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { oauthError } from '../../src/vocabulary/oauth_errors.js';
 import { isRefusal } from '../../src/vocabulary/refusals.js';
 import { readQuery } from '../../src/wire/form.js';
@@ -6,13 +7,23 @@ import { endBrowserSession } from './browser_sessions.js';
 import { clearSessionCookie } from './cookies.js';
 import { leave } from './redirect.js';
 
+const endSessionQuery = z.object({
+  client_id: z.string(),
+  post_logout_redirect_uri: z.string().describe('Of the same origin as an address that the client has registered.'),
+  state: z.string().optional().describe('Comes back as it was.'),
+});
+
 /** Ends the browser session and goes back. Interface: "GET /oauth/end-session". Grants and app sessions stay. */
 export const END_SESSION_ROUTES: readonly Route[] = [
   openRoute({
     method: 'GET',
     path: '/oauth/end-session',
+    summary: 'Ends the browser session and goes back to the app.',
+    notes: 'Grants and app sessions stay.',
     credential: 'none',
     dialect: 'page',
+    answer: 'redirect',
+    reads: { query: endSessionQuery },
     async handler({ services, request, reply }) {
       const parameters = readQuery(request.url);
       const { client_id, post_logout_redirect_uri: address, state } = parameters?.values ?? {};

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { id } from '../../src/answer_shapes.js';
 import { isOauthError, oauthError } from '../../src/vocabulary/oauth_errors.js';
 import { isEnabled } from '../../src/vocabulary/permissions.js';
 import { isRefusal } from '../../src/vocabulary/refusals.js';
@@ -9,11 +10,28 @@ import { issuerOf } from './issuer.js';
 
 const AGENT = 'svc-agent';
 
+const introspectionShape = z.union([
+  z
+    .strictObject({
+      active: z.literal(true),
+      token_type: z.literal('Bearer'),
+      client_id: z.string(),
+      sub: id.describe('The account.'),
+      username: z.string().describe("The account's email."),
+      scope: z.string().describe('The permissions that it gives now, with spaces between them.'),
+      agent_enabled: z.boolean().optional().describe("For tokens of the agent's client alone."),
+    })
+    .meta({ id: 'ActiveToken' }),
+  z.strictObject({ active: z.literal(false) }),
+]);
+
 /** RFC 7662, for our own confidential clients. Interface: "Introspection result". */
 export const INTROSPECT_ROUTES: readonly Route[] = [
   openRoute({
     method: 'POST',
     path: '/oauth/introspect',
+    summary: 'Says what a token is worth, to our own confidential clients.',
+    notes: 'The client authenticates by HTTP Basic.',
     credential: 'none',
     dialect: 'oauth',
     takes: 'form',
@@ -22,6 +40,9 @@ export const INTROSPECT_ROUTES: readonly Route[] = [
       client_id: z.string().optional(),
       client_secret: z.string().optional(),
     }),
+    answer: introspectionShape,
+    example: { token: 'eyJ…' },
+    refusals: ['invalid_client'],
     async handler({ services, request, body }) {
       const caller = await authenticateOwnServer(services, request, body);
       if (isOauthError(caller)) return caller;

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { audienceUrl, MCP_PATH } from '../../src/vocabulary/audiences.js';
 import { CURRENT_SCOPES, WORKSPACE_SCOPES } from '../../src/vocabulary/scopes.js';
 import { MCP_SCOPES } from '../mcp/tools.js';
@@ -15,64 +16,136 @@ const NAME = 'Spool';
 /** Scopes that any client may ask for: official MCP clients ask for all that a resource lists. */
 const ANYBODYS_SCOPES = CURRENT_SCOPES.filter((scope) => !WORKSPACE_SCOPES.includes(scope));
 
+const list = z.array(z.string());
+const address = z.string().meta({ format: 'uri' });
+
+const serverShape = z
+  .strictObject({
+    issuer: address,
+    authorization_endpoint: address,
+    token_endpoint: address,
+    registration_endpoint: address,
+    introspection_endpoint: address,
+    revocation_endpoint: address,
+    authorization_challenge_endpoint: address,
+    end_session_endpoint: address,
+    jwks_uri: address,
+    scopes_supported: list,
+    response_types_supported: list,
+    response_modes_supported: list,
+    grant_types_supported: list,
+    code_challenge_methods_supported: list,
+    token_endpoint_auth_methods_supported: list,
+    revocation_endpoint_auth_methods_supported: list,
+    introspection_endpoint_auth_methods_supported: list,
+    authorization_response_iss_parameter_supported: z.boolean(),
+    protected_resources: z.array(address),
+  })
+  .meta({ id: 'AuthorizationServer' });
+
+const resourceShape = z
+  .strictObject({
+    resource: address,
+    authorization_servers: z.array(address),
+    bearer_methods_supported: list,
+    scopes_supported: list,
+    resource_name: z.string(),
+  })
+  .meta({ id: 'ProtectedResource' });
+
+const keySetShape = z.strictObject({
+  keys: z.array(
+    z.strictObject({
+      ...{ kty: z.literal('EC'), crv: z.literal('P-256'), x: z.string(), y: z.string() },
+      ...{ kid: z.string(), use: z.literal('sig'), alg: z.literal('ES256') },
+    }),
+  ),
+});
+
 export const METADATA_ROUTES: readonly Route[] = [
-  metadata('/.well-known/oauth-authorization-server', async (iss) => ({
-    issuer: iss,
-    authorization_endpoint: `${iss}/oauth/authorize`,
-    token_endpoint: `${iss}/oauth/token`,
-    registration_endpoint: `${iss}/oauth/register`,
-    introspection_endpoint: `${iss}/oauth/introspect`,
-    // One address for both, as the interface has it; clients that want to revoke look for this member.
-    revocation_endpoint: `${iss}/oauth/token`,
-    authorization_challenge_endpoint: `${iss}/oauth/authorize-challenge`,
-    end_session_endpoint: `${iss}/oauth/end-session`,
-    jwks_uri: iss + JWKS_PATH,
-    scopes_supported: CURRENT_SCOPES,
-    response_types_supported: ['code'],
-    response_modes_supported: ['query'],
-    grant_types_supported: ['authorization_code', 'refresh_token'],
-    code_challenge_methods_supported: ['S256'],
-    // Left out, these would mean client_secret_basic alone (RFC 8414, 2).
-    token_endpoint_auth_methods_supported: ['none', 'client_secret_basic'],
-    revocation_endpoint_auth_methods_supported: ['none', 'client_secret_basic'],
-    introspection_endpoint_auth_methods_supported: ['client_secret_basic'],
-    authorization_response_iss_parameter_supported: true,
-    protected_resources: [audienceUrl(iss, 'api'), audienceUrl(iss, 'mcp')],
-  })),
+  metadata({
+    path: '/.well-known/oauth-authorization-server',
+    summary: 'What the authorization server offers, and where (RFC 8414).',
+    answer: serverShape,
+    write: async (iss) => ({
+      issuer: iss,
+      authorization_endpoint: `${iss}/oauth/authorize`,
+      token_endpoint: `${iss}/oauth/token`,
+      registration_endpoint: `${iss}/oauth/register`,
+      introspection_endpoint: `${iss}/oauth/introspect`,
+      // One address for both, as the interface has it; clients that want to revoke look for this member.
+      revocation_endpoint: `${iss}/oauth/token`,
+      authorization_challenge_endpoint: `${iss}/oauth/authorize-challenge`,
+      end_session_endpoint: `${iss}/oauth/end-session`,
+      jwks_uri: iss + JWKS_PATH,
+      scopes_supported: [...CURRENT_SCOPES],
+      response_types_supported: ['code'],
+      response_modes_supported: ['query'],
+      grant_types_supported: ['authorization_code', 'refresh_token'],
+      code_challenge_methods_supported: ['S256'],
+      // Left out, these would mean client_secret_basic alone (RFC 8414, 2).
+      token_endpoint_auth_methods_supported: ['none', 'client_secret_basic'],
+      revocation_endpoint_auth_methods_supported: ['none', 'client_secret_basic'],
+      introspection_endpoint_auth_methods_supported: ['client_secret_basic'],
+      authorization_response_iss_parameter_supported: true,
+      protected_resources: [audienceUrl(iss, 'api'), audienceUrl(iss, 'mcp')],
+    }),
+  }),
 
   // At the root stands the origin, for REST; the document of the MCP server must be the one with its path.
-  metadata(RESOURCE_METADATA_PATH, async (iss) => ({
-    resource: audienceUrl(iss, 'api'),
-    ...protectedBy(iss),
-    scopes_supported: ANYBODYS_SCOPES,
-    resource_name: NAME,
-  })),
-  metadata(RESOURCE_METADATA_PATH + MCP_PATH, async (iss) => ({
-    resource: audienceUrl(iss, 'mcp'),
-    ...protectedBy(iss),
-    scopes_supported: MCP_SCOPES,
-    resource_name: `${NAME} MCP`,
-  })),
+  metadata({
+    path: RESOURCE_METADATA_PATH,
+    summary: 'Where tokens for the REST API come from (RFC 9728).',
+    answer: resourceShape,
+    write: async (iss) => ({
+      resource: audienceUrl(iss, 'api'),
+      ...protectedBy(iss),
+      scopes_supported: [...ANYBODYS_SCOPES],
+      resource_name: NAME,
+    }),
+  }),
+  metadata({
+    path: RESOURCE_METADATA_PATH + MCP_PATH,
+    summary: 'Where tokens for the MCP server come from (RFC 9728).',
+    answer: resourceShape,
+    write: async (iss) => ({
+      resource: audienceUrl(iss, 'mcp'),
+      ...protectedBy(iss),
+      scopes_supported: [...MCP_SCOPES],
+      resource_name: `${NAME} MCP`,
+    }),
+  }),
 
-  metadata(JWKS_PATH, async (_iss, { services }) => ({ keys: await services.signing_keys.published() })),
+  metadata({
+    path: JWKS_PATH,
+    summary: 'The keys that sign access tokens.',
+    answer: keySetShape,
+    write: async (_iss, { services }) => ({ keys: await services.signing_keys.published() }),
+  }),
 ];
 
 function protectedBy(iss: string) {
   return { authorization_servers: [iss], bearer_methods_supported: ['header'] };
 }
 
+type Metadata<Shape extends z.ZodType> = {
+  path: string;
+  summary: string;
+  answer: Shape;
+  write: (iss: string, call: Call<null, undefined, undefined>) => Promise<z.input<Shape>>;
+};
+
 /** A document for everybody, from any web page, that may be kept for a while. */
-function metadata(
-  path: string,
-  write: (iss: string, call: Call<null, undefined, undefined>) => Promise<unknown>,
-): Route {
+function metadata<Shape extends z.ZodType>({ path, summary, answer, write }: Metadata<Shape>): Route {
   return openRoute({
     method: 'GET',
     path,
+    summary,
     credential: 'none',
     dialect: 'oauth',
     // Whatever headers a page adds: MCP clients name their protocol version here too.
     cors: { origin: '*', methods: ['GET'], allowedHeaders: '*' },
+    answer,
     async handler(call) {
       const { services, request, reply } = call;
       const document = await write(issuerUrl(services, issuerOf(services, request)), call);

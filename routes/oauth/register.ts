@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { count } from '../../src/answer_shapes.js';
 import { carriesBrand } from '../../src/oauth_clients/brand_names.js';
 import { clientName } from '../../src/oauth_clients/client_names.js';
 import type { MadeClient, NewClient } from '../../src/oauth_clients/clients.js';
@@ -59,16 +60,40 @@ const redirects = z.object({
     ),
 });
 
+const registrationForm = z.object({ ...redirects.shape, ...metadata.shape });
+
+const registrationShape = z
+  .strictObject({
+    client_id: z.string(),
+    client_id_issued_at: count,
+    client_secret: z.string().optional(),
+    client_secret_expires_at: z.literal(0).optional(),
+    client_name: z.string(),
+    redirect_uris: z.array(z.string()),
+    grant_types: z.array(z.string()),
+    response_types: z.array(z.string()),
+    token_endpoint_auth_method: z.enum(['none', 'client_secret_basic']),
+    application_type: z.enum(['web', 'native']),
+    scope: z.string().optional(),
+  })
+  .meta({ id: 'Registration' });
+
 type Asked = { registration: NewClient; application_type: 'web' | 'native'; scope: readonly string[] };
 
 export const REGISTRATION_ROUTES: readonly Route[] = [
   openRoute({
     method: 'POST',
     path: '/oauth/register',
+    summary: 'Registers an OAuth client (RFC 7591).',
+    notes: 'The secret of a confidential one is shown in this answer alone. Metadata that is not used is ignored.',
     credential: 'none',
     dialect: 'oauth',
     rate: 'registrations',
     status: 201,
+    answer: registrationShape,
+    reads: { body: registrationForm },
+    example: { client_name: 'Meeting Notes', redirect_uris: ['https://app.example/callback'] },
+    refusals: ['invalid_client_metadata', 'invalid_redirect_uri'],
     async handler({ services, request }) {
       const asked = readRegistration(request, services.settings.brand_names);
       if (isOauthError(asked)) return asked;
@@ -109,13 +134,13 @@ function readRegistration(request: FastifyRequest, brand_names: readonly string[
 function registrationAnswer(
   { client, state, client_secret }: MadeClient,
   { application_type, scope }: Asked,
-): Record<string, unknown> {
+): z.infer<typeof registrationShape> {
   return {
     client_id: client.client_id,
     client_id_issued_at: Math.floor(state.registered_at_ms / 1000),
-    ...(client_secret === null ? {} : { client_secret, client_secret_expires_at: 0 }),
+    ...(client_secret === null ? {} : { client_secret, client_secret_expires_at: 0 as const }),
     client_name: client.name,
-    redirect_uris: client.redirect_uris,
+    redirect_uris: [...client.redirect_uris],
     grant_types: GRANT_TYPES,
     response_types: RESPONSE_TYPES,
     token_endpoint_auth_method: client.token_endpoint_auth_method,

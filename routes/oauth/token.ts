@@ -12,6 +12,7 @@ import {
   NO_TOKEN,
 } from '../../actors/grant.js';
 import type { ImportedToken, ImportedTokenMessage } from '../../actors/imported_token.js';
+import { count } from '../../src/answer_shapes.js';
 import type { Client } from '../../src/oauth_clients/client.js';
 import { deriveToken, isGenuine, parseToken } from '../../src/secrets/tokens.js';
 import type { Services } from '../../src/services.js';
@@ -43,6 +44,16 @@ const form = z.object({
 });
 type Form = z.output<typeof form>;
 
+const tokensShape = z
+  .strictObject({
+    access_token: z.string(),
+    token_type: z.literal('Bearer'),
+    expires_in: count.describe('Seconds that the access token lives.'),
+    refresh_token: z.string(),
+    scope: z.string().describe('Names with spaces between them, as the client asked for them.'),
+  })
+  .meta({ id: 'OauthTokens' });
+
 /** RFC 7636, 4.1. */
 const VERIFIER_FORM = /^[A-Za-z0-9._~-]{43,128}$/;
 
@@ -50,10 +61,29 @@ export const TOKEN_ROUTES: readonly Route[] = [
   openRoute({
     method: 'POST',
     path: '/oauth/token',
+    summary: 'Exchanges a code, refreshes tokens, or revokes one.',
+    notes:
+      '`grant_type` is `authorization_code` or `refresh_token`; without it, `token` is revoked and the answer is empty. Each use of a refresh token gives another one. A confidential client authenticates by HTTP Basic.',
     credential: 'none',
     dialect: 'oauth',
     takes: 'form',
     body: form,
+    answer: z.union([tokensShape, z.strictObject({})]),
+    example: {
+      grant_type: 'authorization_code',
+      client_id: 'the-client',
+      code: 'spo_…',
+      code_verifier: 'the-verifier-that-the-challenge-was-made-of',
+      redirect_uri: 'https://app.example/callback',
+    },
+    refusals: [
+      'invalid_client',
+      'invalid_grant',
+      'unauthorized_client',
+      'unsupported_grant_type',
+      'invalid_scope',
+      'invalid_target',
+    ],
     async handler({ services, request, body }) {
       const { grant_type, token } = body;
       if (grant_type === undefined && token === undefined) {
@@ -184,7 +214,11 @@ function narrowingOf({ services, request }: TokenCall, { scope, resource }: Form
 }
 
 /** The token response. Interface: scope names are those that the client requested. */
-async function issue(services: Services, { address }: FoundGrant, issued: GrantReply | Refusal): Promise<Answer> {
+async function issue(
+  services: Services,
+  { address }: FoundGrant,
+  issued: GrantReply | Refusal,
+): Promise<z.infer<typeof tokensShape> | OauthError | Refusal> {
   if (isRefusal(issued) || isOauthError(issued)) return issued;
   const { grant, scopes, audience } = issued as IssuedGrant;
   const { access_tokens, keys, clock } = services;
