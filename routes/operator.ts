@@ -8,6 +8,7 @@ import type { Device, DeviceMessage } from '../actors/device.js';
 import type { DeviceCertificatesReply } from '../actors/device_certificates.js';
 import { type DeviceCertificate, makeDeviceKey } from '../certs/authority.js';
 import { renewAfterMs } from '../certs/renewal.js';
+import { count, id, moment } from '../src/answer_shapes.js';
 import { drawId, drawPartition } from '../src/draw.js';
 import { outboxFolder } from '../src/mail/outbox_folder.js';
 import { listOutbox } from '../src/mail/outbox_mailer.js';
@@ -15,7 +16,7 @@ import type { Services } from '../src/services.js';
 import { decodeStored } from '../src/store/codec.js';
 import { ownerOfPrivateWorkspace, PARTITIONS } from '../src/vocabulary/ids.js';
 import { LIMITS } from '../src/vocabulary/limits.js';
-import { ENTITLEMENT_DEFAULTS, ENTITLEMENTS, type Entitlement } from '../src/vocabulary/permissions.js';
+import { ENTITLEMENT_DEFAULTS, ENTITLEMENTS, type Entitlement, PERMISSIONS } from '../src/vocabulary/permissions.js';
 import { isRefusal, type Refusal, refuse } from '../src/vocabulary/refusals.js';
 import { accountNamed } from './account_of_email.js';
 import { listLimit, whole } from './forms.js';
@@ -29,13 +30,89 @@ const ADVANCE_MAX_MS = 10 * 365 * 24 * HOUR_MS;
 
 const csrPem = z.string('must be a PEM certificate request').max(16_384);
 
+const activeShape = z.strictObject({
+  kind: z.string(),
+  id: z.string(),
+  partition: count,
+  version: count,
+  waiting: count.describe('Messages that wait for their turn.'),
+  turns: count,
+  turn_ms_mean: z.number(),
+  parked: z.strictObject({ reason: z.string(), since_ms: count }).nullable(),
+});
+
+const actorsShape = z.strictObject({
+  kinds: z.record(z.string(), z.strictObject({ active: count, waiting: count, parked: count })),
+  busiest: z.array(activeShape),
+  parked: z.array(activeShape),
+  set_aside: z.array(z.strictObject({ partition: count, name: z.string() })),
+});
+
+const entitlementsShape = z.record(z.enum(ENTITLEMENTS), z.boolean());
+
+const accountForStaffShape = z.strictObject({
+  id,
+  email: z.string(),
+  status: z.enum(['active', 'leaving', 'deleted', 'erasing', 'erased']),
+  permissions: z.array(z.enum(PERMISSIONS)),
+  devices: count,
+  created_at: moment,
+  erase_at: moment.nullable(),
+  entitlements: entitlementsShape,
+  shared_workspaces: count,
+  personal_access_tokens: count,
+});
+
+const entitledShape = z.strictObject({
+  account_id: id,
+  entitlements: z.partialRecord(z.enum(ENTITLEMENTS), z.boolean()).describe('Those that were ever switched.'),
+  permissions: z.array(z.enum(PERMISSIONS)),
+});
+
+const certificateShape = z.strictObject({
+  certificate_pem: z.string(),
+  private_key_pem: z.string().optional().describe('Only where it was made here.'),
+  ca_pem: z.string(),
+  not_after: moment,
+});
+const provisionedShape = certificateShape.extend({
+  device_id: id,
+  kind: z.enum(['personal', 'shared']),
+  renew_after: moment,
+});
+const proxyShape = certificateShape.extend({ proxy_id: id, fingerprint: z.string() });
+
+const erasureShape = z.strictObject({
+  account_id: id,
+  began_at: moment,
+  removed: z.record(z.string(), count).describe('How much of what is gone.'),
+  in_hand: z.boolean().describe('Whether this process is at it.'),
+});
+
+const mailShape = z.strictObject({
+  file: z.string(),
+  to: z.string(),
+  subject: z.string(),
+  text: z.string(),
+  date: z.string(),
+});
+
 export const OPERATOR_ROUTES: readonly Route[] = [
-  openRoute({ method: 'GET', path: '/healthz', credential: 'none', handler: async () => ({ alive: true }) }),
+  openRoute({
+    method: 'GET',
+    path: '/healthz',
+    summary: 'Whether the process runs.',
+    credential: 'none',
+    answer: z.strictObject({ alive: z.literal(true) }),
+    handler: async () => ({ alive: true }),
+  }),
 
   openRoute({
     method: 'GET',
     path: '/readyz',
+    summary: 'Whether it can serve requests.',
     credential: 'none',
+    answer: z.strictObject({ ready: z.literal(true) }),
     async handler({ services }) {
       return services.ready()
         ? { ready: true }
@@ -46,7 +123,9 @@ export const OPERATOR_ROUTES: readonly Route[] = [
   openRoute({
     method: 'GET',
     path: '/metrics',
+    summary: 'Metrics for Prometheus.',
     credential: 'none',
+    answer: 'text',
     async handler({ services: { deliveries, metrics }, reply }) {
       await deliveries.measure().catch(() => {}); // storage is away: the rest is worth having all the same
       return reply.type(metrics.registry.contentType).send(await metrics.registry.metrics());
@@ -56,8 +135,10 @@ export const OPERATOR_ROUTES: readonly Route[] = [
   operatorRoute({
     method: 'GET',
     path: '/ops/actors',
+    summary: 'What is active in this process, and what is parked or set aside.',
     credential: 'operator',
     query: z.object({ limit: listLimit }),
+    answer: actorsShape,
     async handler({ services: { runtime, store }, query: { limit } }) {
       const aside = await setAside(store, limit);
       return { ...runtime.inspect(limit), set_aside: aside };
@@ -67,12 +148,14 @@ export const OPERATOR_ROUTES: readonly Route[] = [
   operatorRoute({
     method: 'POST',
     path: '/ops/parked/retry',
+    summary: 'Lets a parked entity try again.',
     credential: 'operator',
     status: 204,
     body: z.object({
       kind: z.string('must be a kind of actor').max(100),
       id: z.string('must be the id of a parked entity').max(300),
     }),
+    refusals: ['NOT_FOUND'],
     async handler({ services: { runtime }, body }) {
       return runtime.unpark(body) ? null : refuse('NOT_FOUND', 'No such entity is parked in this process.');
     },
@@ -81,19 +164,25 @@ export const OPERATOR_ROUTES: readonly Route[] = [
   operatorRoute({
     method: 'POST',
     path: '/ops/set-aside/retry',
+    summary: 'Hands what was set aside to its entity once more.',
     credential: 'operator',
     status: 204,
     body: z.object({
       partition: whole({ min: 0, max: PARTITIONS - 1 }),
       name: z.string('must be the name of what was set aside').max(500),
     }),
+    refusals: ['NOT_FOUND', 'CONFLICT'],
     handler: async ({ services, body }) => retrySetAside(services, body),
   }),
 
   operatorRoute({
     method: 'GET',
     path: '/ops/accounts/:account',
+    summary: 'How an account stands, by its id or email.',
+    notes: 'Nothing of what is in it.',
     credential: 'operator',
+    answer: accountForStaffShape,
+    refusals: ['NOT_FOUND'],
     async handler({ services, params }) {
       const account = await accountNamed(services, params.account as string);
       return isRefusal(account) ? account : accountForStaff(account, services.clock.now());
@@ -103,8 +192,11 @@ export const OPERATOR_ROUTES: readonly Route[] = [
   operatorRoute({
     method: 'PUT',
     path: '/ops/accounts/:account/entitlements/:name',
+    summary: 'Switches an entitlement.',
     credential: 'operator',
     body: z.object({ enabled: z.boolean('must be true or false') }),
+    answer: entitledShape,
+    refusals: ['NOT_FOUND'],
     async handler({ services, params, body: { enabled } }) {
       const entitlement = ENTITLEMENTS.find((name) => name === params.name);
       if (entitlement === undefined)
@@ -118,18 +210,24 @@ export const OPERATOR_ROUTES: readonly Route[] = [
   operatorRoute({
     method: 'POST',
     path: '/ops/devices',
+    summary: 'Provisions a device.',
+    notes:
+      'With a certificate request the private key stays where it is; otherwise it is made here, and is in this answer alone.',
     credential: 'operator',
     status: 201,
     body: z.object({
       kind: z.enum(['personal', 'shared'], 'must be personal or shared'),
       csr_pem: csrPem.optional(),
     }),
+    answer: provisionedShape,
+    example: { kind: 'personal' },
     handler: async ({ services, body }) => provision(services, body),
   }),
 
   operatorRoute({
     method: 'DELETE',
     path: '/ops/devices/:id/certificate',
+    summary: "Revokes a device's certificates.",
     credential: 'operator',
     status: 204,
     handler: async ({ services, params }) => revokeDevice(services, params.id as string),
@@ -138,47 +236,63 @@ export const OPERATOR_ROUTES: readonly Route[] = [
   operatorRoute({
     method: 'POST',
     path: '/ops/device-proxies',
+    summary: 'Gives a proxy the certificate with which it may pass devices on.',
     credential: 'operator',
     status: 201,
     body: z.object({ csr_pem: csrPem.optional() }),
+    answer: proxyShape,
+    example: {},
     handler: async ({ services, body }) => admitProxy(services, body.csr_pem),
   }),
 
   operatorRoute({
     method: 'DELETE',
     path: '/ops/device-proxies/:fingerprint',
+    summary: "Revokes a proxy's certificate.",
     credential: 'operator',
     status: 204,
+    refusals: ['NOT_FOUND'],
     handler: async ({ services, params }) => revokeProxy(services, params.fingerprint as string),
   }),
 
   operatorRoute({
     method: 'POST',
     path: '/ops/keys/rotate',
+    summary: 'Lets another key sign access tokens.',
+    notes: 'Tokens that are out stay good.',
     credential: 'operator',
+    answer: z.strictObject({ kid: z.string() }),
+    refusals: ['CONFLICT'],
     handler: async ({ services: { signing_keys } }) => signing_keys.rotate(),
   }),
 
   operatorRoute({
     method: 'GET',
     path: '/ops/erasures',
+    summary: 'Erasures of accounts that are under way.',
     credential: 'operator',
+    answer: z.strictObject({ items: z.array(erasureShape) }),
     handler: async ({ services: { erasures } }) => ({ items: await erasures.list() }),
   }),
 
   operatorRoute({
     method: 'DELETE',
     path: '/ops/workspaces/:id',
+    summary: 'Deletes a shared workspace.',
     credential: 'operator',
     status: 204,
+    refusals: ['CONFLICT'],
     handler: async ({ services, params }) => deleteWorkspace(services, params.id as string),
   }),
 
   operatorRoute({
     method: 'POST',
     path: '/ops/clock',
+    summary: 'Moves the clock forward, where `TEST_CLOCK=1` allows it.',
     credential: 'operator',
     body: z.object({ advance_ms: whole({ min: 0, max: ADVANCE_MAX_MS }) }),
+    answer: z.strictObject({ now: moment }),
+    refusals: ['NOT_FOUND'],
     async handler({ services, body: { advance_ms } }) {
       if (!services.settings.test_clock) return refuse('NOT_FOUND', 'The clock can be moved only with TEST_CLOCK=1.');
       await services.clock.advance(advance_ms);
@@ -190,8 +304,11 @@ export const OPERATOR_ROUTES: readonly Route[] = [
   operatorRoute({
     method: 'GET',
     path: '/inbox',
+    summary: 'Mails that were written instead of sent, newest first.',
     credential: 'operator',
     query: z.object({ limit: listLimit }),
+    answer: z.strictObject({ items: z.array(mailShape) }),
+    refusals: ['NOT_FOUND'],
     async handler({ services: { settings }, query: { limit } }) {
       if (settings.smtp_url !== null) return refuse('NOT_FOUND', 'Mails are sent over SMTP; nothing is kept here.');
       return { items: await listOutbox(outboxFolder(settings), { limit }) };
@@ -202,7 +319,7 @@ export const OPERATOR_ROUTES: readonly Route[] = [
 async function provision(
   services: Services,
   { kind, csr_pem }: { kind: 'personal' | 'shared'; csr_pem?: string | undefined },
-): Promise<unknown | Refusal> {
+): Promise<z.infer<typeof provisionedShape> | Refusal> {
   const { certificates, clock, metrics, runtime, settings } = services;
   const now_ms = clock.now();
   const device_id = drawId({ partition: drawPartition(), now_ms });
@@ -218,7 +335,10 @@ async function provision(
 }
 
 /** Its own device's purpose would do for TLS; that it is a proxy's stands in its record alone. */
-async function admitProxy(services: Services, csr_pem: string | undefined): Promise<unknown | Refusal> {
+async function admitProxy(
+  services: Services,
+  csr_pem: string | undefined,
+): Promise<z.infer<typeof proxyShape> | Refusal> {
   const { certificates, clock, metrics } = services;
   const now_ms = clock.now();
   const proxy_id = drawId({ partition: drawPartition(), now_ms });
@@ -234,7 +354,7 @@ async function admitProxy(services: Services, csr_pem: string | undefined): Prom
 type Made = {
   issued: DeviceCertificate;
   /** The private key only where it was made here. */
-  view: { certificate_pem: string; private_key_pem?: string; ca_pem: string; not_after: string };
+  view: z.infer<typeof certificateShape>;
 };
 
 function issue(
@@ -283,11 +403,11 @@ async function revoke(
 }
 
 /** How an account stands, without what is in it. */
-function accountForStaff(account: AccountView, now_ms: number) {
-  const { id, email, created_at_ms, phase, entitlements, permissions, devices, memberships, tokens } = account;
+function accountForStaff(account: AccountView, now_ms: number): z.infer<typeof accountForStaffShape> {
+  const { email, created_at_ms, phase, entitlements, permissions, devices, memberships, tokens } = account;
   const erase_at_ms = eraseAtMs(account);
   return {
-    ...{ id, email, status: phase.status, permissions, devices },
+    ...{ id: account.id, email, status: phase.status, permissions, devices },
     created_at: new Date(created_at_ms).toISOString(),
     erase_at: erase_at_ms === null ? null : new Date(erase_at_ms).toISOString(),
     entitlements: { ...ENTITLEMENT_DEFAULTS, ...entitlements },
@@ -299,7 +419,7 @@ function accountForStaff(account: AccountView, now_ms: number) {
 async function switchEntitlement(
   { runtime }: Services,
   { account_id, entitlement, enabled }: { account_id: string; entitlement: Entitlement; enabled: boolean },
-): Promise<unknown | Refusal> {
+): Promise<z.infer<typeof entitledShape> | Refusal> {
   const message: AccountMessage = { type: 'switch_entitlement', entitlement, enabled };
   const account = await runtime.ask<AccountView>({ kind: 'account', id: account_id }, message);
   if (isRefusal(account)) return account;

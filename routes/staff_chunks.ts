@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { StreamMessage } from '../actors/stream.js';
 import type { Chunk, ChunkResult, Stream } from '../actors/stream_state.js';
 import { statusOf } from '../actors/stream_state.js';
+import { count, id, moment } from '../src/answer_shapes.js';
 import { blobKey } from '../src/blobs/blob_keys.js';
 import type { Services } from '../src/services.js';
 import { streamOfChunk } from '../src/vocabulary/ids.js';
@@ -9,7 +10,7 @@ import { LIMITS } from '../src/vocabulary/limits.js';
 import { isRefusal, type Refusal, refuse } from '../src/vocabulary/refusals.js';
 import type { Work } from '../src/workers/chunk_processing.js';
 import { sendAudio } from './audio_download.js';
-import { intentView } from './chunk_upload.js';
+import { announcedShape, intentView } from './chunk_upload.js';
 import { trimmedText, whole } from './forms.js';
 import { operatorRoute, type Route } from './route.js';
 
@@ -30,12 +31,30 @@ const failureCode = z
   .string('must be a code such as BAD_AUDIO')
   .regex(/^[A-Z][A-Z0-9_]{0,63}$/, 'must be a code of upper-case letters, digits and underscores, such as BAD_AUDIO');
 
+const workShape = z
+  .strictObject({
+    chunk_id: id,
+    claim: z.string().describe('Goes with what the worker says of the chunk.'),
+    lease_until: moment,
+    tries: count.describe('How often it was handed out.'),
+    stream_id: id,
+    account_id: id,
+    ...announcedShape.shape,
+    content_path: z.string(),
+  })
+  .meta({ id: 'Work' });
+
+const settledShape = z.strictObject({ chunk_id: id, status: z.enum(['processed', 'failed']) });
+
 export const STAFF_CHUNK_ROUTES: readonly Route[] = [
   operatorRoute({
     method: 'POST',
     path: '/ops/chunks/claim',
+    summary: 'Hands stored chunks to a worker, for a time.',
     credential: 'operator',
     body: z.object({ limit: whole({ min: 1, max: LIMITS.chunk_claims_max }).default(1), lease_s }),
+    answer: z.strictObject({ items: z.array(workShape) }),
+    example: { limit: 10, lease_s: 60 },
     async handler({ services, body }) {
       const work = await services.processing.claim({ limit: body.limit, lease_ms: body.lease_s * SECOND_MS });
       return { items: work.map(workView) };
@@ -45,7 +64,9 @@ export const STAFF_CHUNK_ROUTES: readonly Route[] = [
   operatorRoute({
     method: 'GET',
     path: '/ops/chunks/:chunk_id/content',
+    summary: "A chunk's bytes.",
     credential: 'operator',
+    answer: 'audio',
     async handler({ services, params, request, reply }) {
       const found = await chunkOf(services, params.chunk_id as string);
       if (isRefusal(found)) return found;
@@ -61,8 +82,11 @@ export const STAFF_CHUNK_ROUTES: readonly Route[] = [
   operatorRoute({
     method: 'POST',
     path: '/ops/chunks/:chunk_id/progress',
+    summary: 'Says that a worker is still at a chunk.',
     credential: 'operator',
     body: z.object({ claim, lease_s }),
+    answer: z.strictObject({ lease_until: moment }),
+    refusals: ['CONFLICT'],
     async handler({ services, params, body }) {
       const home = streamOfChunk(params.chunk_id as string);
       if (home === null) return NO_CHUNK;
@@ -78,8 +102,11 @@ export const STAFF_CHUNK_ROUTES: readonly Route[] = [
   operatorRoute({
     method: 'POST',
     path: '/ops/chunks/:chunk_id/done',
+    summary: 'Says that a chunk is processed.',
     credential: 'operator',
     body: z.object({ claim, checked: z.boolean('must be true or false').default(false) }),
+    answer: settledShape,
+    refusals: ['CONFLICT'],
     async handler({ services, params, body: { claim: token, checked } }) {
       return settle(services, { chunk_id: params.chunk_id as string, token, result: { status: 'processed', checked } });
     },
@@ -88,8 +115,11 @@ export const STAFF_CHUNK_ROUTES: readonly Route[] = [
   operatorRoute({
     method: 'POST',
     path: '/ops/chunks/:chunk_id/failed',
+    summary: 'Says why a chunk can not be processed.',
     credential: 'operator',
     body: z.object({ claim, code: failureCode, message: trimmedText(LIMITS.failure_message_chars_max) }),
+    answer: settledShape,
+    refusals: ['CONFLICT'],
     async handler({ services, params, body: { claim: token, ...failure } }) {
       return settle(services, { chunk_id: params.chunk_id as string, token, result: { status: 'failed', failure } });
     },
@@ -119,7 +149,7 @@ async function chunkOf({ runtime }: Services, chunk_id: string): Promise<{ chunk
   return runtime.ask<{ chunk: Chunk; stream: Stream }>({ kind: 'stream', id: home.stream_id }, message);
 }
 
-function workView({ chunk, stream, token, tries, until_ms }: Work) {
+function workView({ chunk, stream, token, tries, until_ms }: Work): z.infer<typeof workShape> {
   return {
     chunk_id: chunk.chunk_id,
     claim: token,

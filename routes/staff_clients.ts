@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { CLIENT_LIST, type ClientState } from '../actors/client.js';
+import { moment, pageShape } from '../src/answer_shapes.js';
 import { clientName } from '../src/oauth_clients/client_names.js';
 import type { ClientRecord } from '../src/oauth_clients/clients.js';
 import { redirectUri } from '../src/oauth_clients/redirect_uris.js';
@@ -20,12 +21,32 @@ const scopeName = z
   .string('must be text')
   .refine((name) => countingScopes([name]).length > 0, 'must be a scope that a third-party client can have');
 
+const clientShape = z
+  .strictObject({
+    client_id: z.string(),
+    name: z.string(),
+    party: z.enum(['first', 'third']),
+    origin: z.enum(['file', 'staff', 'registered']),
+    redirect_uris: z.array(z.string()),
+    scopes: z.array(z.string()),
+    token_endpoint_auth_method: z.enum(['none', 'client_secret_basic']),
+    native: z.boolean().describe('Whether it signs people in by itself, without a browser.'),
+    disabled: z.boolean(),
+    disabled_at: moment.nullable(),
+    registered_at: moment.nullable(),
+    last_used_at: moment.nullable().describe('To the day.'),
+    secrets: z.array(z.strictObject({ until: moment.nullable() })).describe('Those that are good.'),
+  })
+  .meta({ id: 'OauthClient' });
+
 export const STAFF_CLIENT_ROUTES: readonly Route[] = [
   operatorRoute({
     method: 'GET',
     path: '/ops/clients',
+    summary: 'OAuth clients: our own first, then the newest.',
     credential: 'operator',
     query: z.object({ limit: listLimit, cursor: listCursor }),
+    answer: pageShape(clientShape),
     async handler({ services, query: { limit, cursor } }) {
       const places = await placesOf(services, { after: cursor, limit: limit + 1 });
       const { rows, cursor: next } = pageOf(places, limit);
@@ -41,7 +62,10 @@ export const STAFF_CLIENT_ROUTES: readonly Route[] = [
   operatorRoute({
     method: 'GET',
     path: '/ops/clients/:client',
+    summary: 'An OAuth client.',
     credential: 'operator',
+    answer: clientShape,
+    refusals: ['NOT_FOUND'],
     async handler({ services, params }) {
       const found = await services.clients.inspect(params.client as string);
       return found === null ? UNKNOWN : clientView(services, found);
@@ -51,6 +75,8 @@ export const STAFF_CLIENT_ROUTES: readonly Route[] = [
   operatorRoute({
     method: 'POST',
     path: '/ops/clients',
+    summary: 'Registers an OAuth client by hand.',
+    notes: 'The secret of a confidential one is shown in this answer alone.',
     credential: 'operator',
     status: 201,
     body: z.strictObject({
@@ -67,6 +93,8 @@ export const STAFF_CLIENT_ROUTES: readonly Route[] = [
         .default([]),
       confidential: z.boolean('must be true or false').default(false),
     }),
+    answer: clientShape.extend({ client_secret: z.string().optional() }),
+    example: { name: 'Meeting Notes', redirect_uris: ['https://app.example/callback'], scopes: ['turns:read'] },
     async handler({ services, body: { name, redirect_uris, scopes, confidential } }) {
       const token_endpoint_auth_method = confidential ? 'client_secret_basic' : 'none';
       const made = await services.clients.make(
@@ -81,8 +109,12 @@ export const STAFF_CLIENT_ROUTES: readonly Route[] = [
   operatorRoute({
     method: 'POST',
     path: '/ops/clients/:client/secret',
+    summary: 'Gives a confidential client another secret.',
+    notes: 'The one before works for a day more, unless it is to end at once.',
     credential: 'operator',
     body: z.strictObject({ at_once: z.boolean('must be true or false').default(false) }).default({ at_once: false }),
+    answer: clientShape.extend({ client_secret: z.string() }),
+    refusals: ['NOT_FOUND', 'CONFLICT'],
     async handler({ services, params, body }) {
       const client_id = params.client as string;
       const turned = await services.clients.rotateSecret(client_id, body);
@@ -96,7 +128,10 @@ export const STAFF_CLIENT_ROUTES: readonly Route[] = [
     operatorRoute({
       method: 'POST',
       path: `/ops/clients/:client/${action}`,
+      summary: action === 'disable' ? 'Ends what a client may do, at once.' : 'Lets a client act again.',
       credential: 'operator',
+      answer: clientShape,
+      refusals: ['NOT_FOUND'],
       async handler({ services, params }): Promise<unknown | Refusal> {
         const turned = await services.clients.setDisabled(params.client as string, action === 'disable');
         return isRefusal(turned) ? turned : clientView(services, turned);
@@ -126,7 +161,7 @@ async function placesOf(
 }
 
 /** A client as staff see it; of its secrets only how many are good, and until when. */
-function clientView({ clients }: Services, record: ClientRecord) {
+function clientView({ clients }: Services, record: ClientRecord): z.infer<typeof clientShape> {
   const { client, state } = record;
   const { client_id, name, party, redirect_uris, scopes, token_endpoint_auth_method, native } = client;
   return {
@@ -134,8 +169,8 @@ function clientView({ clients }: Services, record: ClientRecord) {
     name,
     party,
     origin: originOf(record),
-    redirect_uris,
-    scopes,
+    redirect_uris: [...redirect_uris],
+    scopes: [...scopes],
     token_endpoint_auth_method,
     native,
     disabled: state !== null && state.disabled_at_ms !== null,

@@ -3,6 +3,7 @@ import type { AccountMessage, AccountView } from '../actors/account.js';
 import type { EmailMessage } from '../actors/email.js';
 import type { GrantMessage } from '../actors/grant.js';
 import type { ImportedTokenMessage } from '../actors/imported_token.js';
+import { id, moment, pageShape } from '../src/answer_shapes.js';
 import { drawId } from '../src/draw.js';
 import { drawSeed } from '../src/secrets/tokens.js';
 import type { Services } from '../src/services.js';
@@ -36,27 +37,59 @@ const importRow = z.object({
 });
 type ImportRow = z.output<typeof importRow>;
 
+/** As the reference shows it: each grant of a request is judged by itself, and the others go in. */
+const importForm = z.object({
+  grants: z
+    .array(importRow.extend({ account: z.string().describe('An account id or an email address.') }))
+    .min(1)
+    .max(LIMITS.import_rows_max),
+  dry_run: z.boolean().optional(),
+});
+
+const grantShape = z
+  .strictObject({
+    id,
+    client_id: z.string(),
+    name: z.string(),
+    scopes: z.array(z.string()),
+    audience: z.enum(['api', 'mcp']),
+    issuer: z.enum(['base', 'legacy']),
+    created_at: moment,
+  })
+  .meta({ id: 'Grant' });
+
+const outcomeShape = z.union([
+  z.strictObject({ outcome: z.enum(['imported', 'known']), grant_id: id }),
+  z.strictObject({ outcome: z.literal('right') }),
+  z.strictObject({ outcome: z.literal('wrong'), problem: z.string() }),
+]);
+
 export const STAFF_GRANT_ROUTES: readonly Route[] = [
   operatorRoute({
     method: 'GET',
     path: '/ops/accounts/:account/grants',
+    summary: "An account's grants, newest first.",
     credential: 'operator',
     query: z.object({ limit: listLimit, cursor: listCursor }),
+    answer: pageShape(grantShape).extend({ account_id: id }),
+    refusals: ['NOT_FOUND'],
     async handler({ services, params, query: { limit, cursor } }) {
       const account = await accountNamed(services, params.account as string);
       if (isRefusal(account)) return account;
       const { id: account_id, lives } = account;
       const page = await listGrants(services, { account_id, grants_life: lives.grants, limit, cursor });
       if (isRefusal(page)) return page;
-      const items = page.rows.map(({ member, grant }) => ({
-        id: member,
-        client_id: grant.client_id,
-        name: grant.name,
-        scopes: grant.scopes,
-        audience: grant.audience,
-        issuer: grant.issuer,
-        created_at: new Date(grant.created_at_ms).toISOString(),
-      }));
+      const items = page.rows.map(
+        ({ member, grant }): z.infer<typeof grantShape> => ({
+          id: member,
+          client_id: grant.client_id,
+          name: grant.name,
+          scopes: [...grant.scopes],
+          audience: grant.audience,
+          issuer: grant.issuer,
+          created_at: new Date(grant.created_at_ms).toISOString(),
+        }),
+      );
       return { account_id, items, cursor: page.cursor };
     },
   }),
@@ -64,6 +97,7 @@ export const STAFF_GRANT_ROUTES: readonly Route[] = [
   operatorRoute({
     method: 'DELETE',
     path: '/ops/accounts/:account/grants/:id',
+    summary: 'Ends a grant.',
     credential: 'operator',
     status: 204,
     async handler({ services, params }) {
@@ -83,8 +117,10 @@ export const STAFF_GRANT_ROUTES: readonly Route[] = [
   operatorRoute({
     method: 'DELETE',
     path: '/ops/accounts/:account/grants',
+    summary: 'Ends all grants and browser sessions of an account.',
     credential: 'operator',
     status: 204,
+    refusals: ['NOT_FOUND'],
     async handler({ services, params }) {
       const account = await accountNamed(services, params.account as string);
       if (isRefusal(account)) return account;
@@ -96,6 +132,8 @@ export const STAFF_GRANT_ROUTES: readonly Route[] = [
   operatorRoute({
     method: 'POST',
     path: '/ops/grants/import',
+    summary: 'Brings in grants of an earlier system.',
+    notes: 'Each is judged by itself. `dry_run` says what would be wrong, and changes nothing.',
     credential: 'operator',
     body: z.object({
       grants: z
@@ -105,6 +143,24 @@ export const STAFF_GRANT_ROUTES: readonly Route[] = [
       /** Says what would be wrong, and changes nothing. */
       dry_run: z.boolean('must be true or false').optional(),
     }),
+    answer: z.strictObject({ results: z.array(outcomeShape) }),
+    reads: { body: importForm },
+    example: {
+      grants: [
+        {
+          ...{
+            account: 'ann@example.com',
+            client_id: 'the-client',
+            scope: 'turns:read',
+            audience: 'api',
+            issuer: 'base',
+          },
+          created_at: '2026-01-31T08:30:00.000Z',
+          refresh_token_sha256: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+        },
+      ],
+      dry_run: true,
+    },
     async handler({ services, body: { grants, dry_run = false } }) {
       const results: unknown[] = [];
       for (const given of grants) results.push(await bringIn(services, given, dry_run));
@@ -113,10 +169,7 @@ export const STAFF_GRANT_ROUTES: readonly Route[] = [
   }),
 ];
 
-type Outcome =
-  | { outcome: 'imported' | 'known'; grant_id: string }
-  | { outcome: 'right' }
-  | { outcome: 'wrong'; problem: string };
+type Outcome = z.infer<typeof outcomeShape>;
 
 async function bringIn(services: Services, given: unknown, dry_run: boolean): Promise<Outcome> {
   const parsed = importRow.safeParse(given);
