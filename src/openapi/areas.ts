@@ -1,0 +1,110 @@
+/** What the reference is divided into. A path belongs to the first area that has it, or whole segments of its start. */
+export type Area = { name: string; introduction: string; prefixes: readonly string[] };
+
+export const AREAS: readonly Area[] = [
+  {
+    name: 'Sign-in and sessions',
+    introduction:
+      'An app of ours signs people in with a code that is mailed to them, and gets a session: an access token for an hour, and a refresh token that gets the next one.',
+    prefixes: ['/auth/'],
+  },
+  {
+    name: 'Personal access tokens',
+    introduction: 'Tokens that people make for programs of their own. Their values are shown once.',
+    prefixes: ['/me/tokens'],
+  },
+  {
+    name: 'Workspaces',
+    introduction:
+      'Every account has a private workspace. Shared ones have an owner, admins and members; who is invited accepts or declines.',
+    prefixes: ['/workspaces', '/me/invitations'],
+  },
+  {
+    name: 'Account',
+    introduction:
+      'The signed-in account and the apps that are connected to it. A deleted account can be restored for seven days; until then only signing out and restoring are possible.',
+    prefixes: ['/me'],
+  },
+  {
+    name: 'Events and webhooks',
+    introduction:
+      'Everything that happens in an account becomes an event. Events are polled here, or posted to endpoints; see the webhook guide for how to receive them.',
+    prefixes: ['/events', '/endpoints'],
+  },
+  {
+    name: 'Devices and recorder sessions',
+    introduction:
+      'A personal device is bound to an account by an owner claim. A shared recorder records for whoever hosts a session on it.',
+    prefixes: ['/devices', '/device-sessions'],
+  },
+  {
+    name: 'Sources and streams',
+    introduction:
+      'A stream is the timeline of a recording; it belongs to a source, and its audio comes in chunks. Signals say what happened on the timeline. All times in it are milliseconds from its start.',
+    prefixes: ['/sources', '/audio/'],
+  },
+  {
+    name: 'OAuth',
+    introduction:
+      'How other apps get tokens: the authorization code flow with PKCE (S256), dynamic registration, introspection and revocation. Errors are those of RFC 6749, without the envelope.',
+    prefixes: ['/.well-known/', '/oauth/'],
+  },
+  {
+    name: 'MCP',
+    introduction: 'What assistants read with: a server of the Model Context Protocol.',
+    prefixes: ['/mcp'],
+  },
+  {
+    name: 'API documents',
+    introduction: 'This reference for programs, as OpenAPI 3.1.',
+    prefixes: ['/openapi.json', '/openapi/'],
+  },
+  {
+    name: 'Certificates and bindings',
+    introduction:
+      'A device shows a certificate with every request. By redeeming a claim it is bound to an account, and records for it from then on.',
+    prefixes: ['/device/certificates', '/device/claims', '/device/binding', '/device/heartbeat', '/device/session'],
+  },
+  {
+    name: 'Recording',
+    introduction:
+      'A device registers streams under references of its own, announces chunks, uploads them, and says where a stream ends. Every call may be repeated; the same again gets the same answer.',
+    prefixes: ['/device/'],
+  },
+  {
+    name: 'Processing',
+    introduction:
+      'How workers of a pipeline process stored chunks. A result counts once, from whoever had the chunk last.',
+    prefixes: ['/ops/chunks'],
+  },
+  {
+    name: 'OAuth clients',
+    introduction: 'Clients as staff see and change them.',
+    prefixes: ['/ops/clients'],
+  },
+  {
+    name: 'Accounts and grants',
+    introduction: 'What staff may do with accounts: see how they stand, switch entitlements, end grants.',
+    prefixes: ['/ops/accounts', '/ops/grants', '/ops/erasures', '/ops/workspaces'],
+  },
+  {
+    name: 'Device certificates',
+    introduction: 'Provisioning and revoking devices, and proxies that pass their certificates on.',
+    prefixes: ['/ops/devices', '/ops/device-proxies'],
+  },
+  {
+    name: 'The process',
+    introduction: 'Health, metrics, and what is out of the ordinary in this process.',
+    prefixes: ['/'],
+  },
+];
+
+export function areaOf(path: string): Area {
+  const area = AREAS.find(({ prefixes }) => prefixes.some((prefix) => lies(path, prefix)));
+  if (area === undefined) throw new Error(`no area of the reference holds ${path}`);
+  return area;
+}
+
+function lies(path: string, prefix: string): boolean {
+  return path === prefix || path.startsWith(prefix.endsWith('/') ? prefix : `${prefix}/`);
+}

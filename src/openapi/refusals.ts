@@ -1,0 +1,55 @@
+import type { Route } from '../../routes/route.js';
+import { OAUTH_ERRORS, type OauthErrorCode } from '../vocabulary/oauth_errors.js';
+import { REFUSALS, type RefusalCode } from '../vocabulary/refusals.js';
+
+/** Which listener serves a route. */
+export type Listener = 'public' | 'device' | 'operator';
+
+export type DocumentedRefusal = { status: number; code: RefusalCode | OauthErrorCode };
+
+/** Everything that a route may be refused with: what its row names, and what follows from the rest of the row. */
+export function refusalsOf(route: Route, listener: Listener): DocumentedRefusal[] {
+  const found = route.dialect === 'oauth' ? oauthRefusals(route) : restRefusals(route, listener);
+  const distinct = new Map(found.map((refusal) => [`${refusal.status} ${refusal.code}`, refusal]));
+  return [...distinct.values()].sort((a, b) => a.status - b.status);
+}
+
+function restRefusals(route: Route, listener: Listener): DocumentedRefusal[] {
+  const { credential, method, dialect = 'rest' } = route;
+  const of_account = credential === 'account' || credential === 'app' || credential === 'session';
+  const is_narrow = credential === 'app' || credential === 'session' || route.permission || route.own_apps;
+  const takes_body = method !== 'GET' && route.raw !== true;
+  const table: [boolean, ...RefusalCode[]][] = [
+    [true, 'INTERNAL', 'UNAVAILABLE'],
+    [route.rate !== undefined, 'TOO_MANY_REQUESTS'],
+    [dialect === 'rest' && listener !== 'operator', 'BAD_REQUEST'], // X-API-Version
+    [of_account || credential === 'operator', 'UNAUTHORIZED'],
+    [of_account && !route.deleted_too, 'ACCOUNT_DELETED'],
+    [of_account && Boolean(is_narrow), 'FORBIDDEN'],
+    [route.sharing === true, 'WORKSPACE_SHARING_REQUIRED'],
+    [credential === 'device', 'UNAUTHORIZED', 'FORBIDDEN', 'TOO_MANY_REQUESTS', 'NOT_ACCEPTABLE'],
+    [takes_body, 'PAYLOAD_TOO_LARGE', 'REQUEST_TIMEOUT'],
+    [route.body !== undefined, 'BAD_REQUEST', 'UNSUPPORTED_MEDIA_TYPE'],
+    [route.query !== undefined, 'BAD_REQUEST'],
+    [/:[a-z_]*id(\/|$)/.test(route.path), 'NOT_FOUND'],
+    [route.answer === 'audio', 'RANGE_NOT_SATISFIABLE'],
+    [true, ...((route.refusals ?? []) as RefusalCode[])],
+  ];
+  return table.flatMap(([applies, ...codes]) =>
+    applies ? codes.map((code) => ({ code, status: REFUSALS[code] })) : [],
+  );
+}
+
+function oauthRefusals(route: Route): DocumentedRefusal[] {
+  const found: DocumentedRefusal[] = [
+    { status: 500, code: 'server_error' },
+    { status: 503, code: 'temporarily_unavailable' },
+  ];
+  if (route.rate !== undefined) found.push({ status: 429, code: 'temporarily_unavailable' });
+  if (route.method !== 'GET') {
+    found.push({ status: 408, code: 'temporarily_unavailable' }, { status: 413, code: 'invalid_request' });
+  }
+  if (route.takes === 'form') found.push({ status: 400, code: 'invalid_request' });
+  const named = (route.refusals ?? []) as OauthErrorCode[];
+  return [...found, ...named.map((code) => ({ status: OAUTH_ERRORS[code], code }))];
+}
