@@ -1,6 +1,6 @@
 /*
- * `npm test [-- --slowest N] [part of a file name …]`: makes a checkout ready, runs the tests, then the count of rules
- * that tests cover; with `--slowest` it says which files take the most CPU. Its last line is `N passed, N failed`: tests,
+ * `npm test [-- --slowest N] [part of a file name …]`: makes a checkout ready, runs the tests, then the counts of rules
+ * and operations that tests cover; with `--slowest` it says which files take the most CPU. Its last line is `N passed, N failed`: tests,
  * not single comparisons.
  */
 import { spawn, spawnSync } from 'node:child_process';
@@ -63,6 +63,8 @@ const hasMemoryFolder = () => {
   return bavail * bsize >= MEMORY_BYTES_MIN;
 };
 const folder = mkdtempSync(join(hasMemoryFolder() ? MEMORY_FOLDER : tmpdir(), 'spool-tests-'));
+/** Where test processes write which operations they saw answered. */
+const succeeded = join(folder, 'succeeded');
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(1));
 
@@ -94,7 +96,7 @@ const runFiles = (first, next, tell) =>
   new Promise((resolve) => {
     const child = spawn(process.execPath, ['--enable-source-maps', join('bin', 'test_files.mjs')], {
       cwd: root,
-      env: { ...process.env, TMPDIR: folder, TAP_TIMEOUT: String(FILE_TIMEOUT_S) },
+      env: { ...process.env, TMPDIR: folder, TAP_TIMEOUT: String(FILE_TIMEOUT_S), SPOOL_SUCCEEDED: succeeded },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
     let path = first;
@@ -205,9 +207,10 @@ if (slowest > 0) {
   console.log(`${seconds(sum(({ cpu_s }) => cpu_s))}${seconds(sum(({ ms }) => ms) / 1000)}  all ${ran.length} files`);
 }
 
-const coverage = join(root, 'dist', 'test', 'coverage_of_rules.js');
-if (wanted.length === 0 && existsSync(coverage)) {
-  const { status } = spawnSync(process.execPath, [coverage], { cwd: root, stdio: 'inherit' });
+for (const coverage of ['coverage_of_rules.js', 'coverage_of_operations.js']) {
+  if (wanted.length > 0) break;
+  const program = join(root, 'dist', 'test', coverage);
+  const { status } = spawnSync(process.execPath, [program, succeeded], { cwd: root, stdio: 'inherit' });
   if (status !== 0) count.failed++;
 }
 for (const name of count.names) console.log(`failed: ${name}`);

@@ -1,0 +1,120 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
+import t from 'tap';
+import { ROUTES } from '../../routes/index.js';
+import type { Route } from '../../routes/route.js';
+import { documentsOf } from '../../src/openapi/documents.js';
+import type { Listener } from '../../src/openapi/refusals.js';
+import { differenceOf } from '../fixtures/documented_answers.js';
+
+const LISTENERS = ['public', 'device', 'operator'] as const;
+const words = (scope: string) => `What ${scope} allows.`;
+const documents = documentsOf(ROUTES, words);
+const rows = LISTENERS.flatMap((listener) => ROUTES[listener].map((route) => ({ listener, route })));
+const nameOf = ({ method, path }: Route) => `${method} ${path}`;
+
+t.test('the documents are valid OpenAPI 3.1', async (t) => {
+  for (const listener of LISTENERS) {
+    const { valid, errors } = await new Validator().validate(structuredClone(documents[listener]));
+    t.ok(valid, listener, { errors });
+  }
+});
+
+t.test('the same tables give the same documents, byte for byte', async (t) => {
+  t.equal(JSON.stringify(documentsOf(ROUTES, words)), JSON.stringify(documents));
+});
+
+t.test('every reference leads somewhere', async (t) => {
+  for (const listener of LISTENERS) {
+    const { components } = documents[listener];
+    const refs = new Set([...JSON.stringify(documents[listener]).matchAll(/"\$ref":"([^"]+)"/g)].map(([, ref]) => ref));
+    for (const ref of refs) {
+      const [, kind = '', name = ''] = /^#\/components\/(\w+)\/(\w+)$/.exec(ref ?? '') ?? [];
+      t.ok(Object.hasOwn((components as Record<string, object>)[kind] ?? {}, name), `${listener}: ${ref}`);
+    }
+  }
+});
+
+t.test('every route but pages and their assets says what it is for and what it answers', async (t) => {
+  const left_out = rows.filter(({ route }) => route.summary === undefined);
+  t.same(
+    left_out.filter(({ route }) => route.dialect !== 'page').map(({ route }) => nameOf(route)),
+    [],
+    'without a summary',
+  );
+  const named = rows.filter(({ route }) => route.summary !== undefined);
+  t.same(
+    named
+      .filter(({ route }) => (route.answer === undefined) !== (route.status === 204))
+      .map(({ route }) => nameOf(route)),
+    [],
+    'an answer goes with every status but 204',
+  );
+  for (const { route } of named) t.match(route.summary, /^[A-Z].*[^.]\.$/, nameOf(route));
+  const ids = LISTENERS.flatMap((listener) =>
+    Object.values(documents[listener].paths).flatMap((item) => Object.values(item).map((one) => one.operationId)),
+  );
+  t.equal(ids.length, named.length);
+  t.equal(new Set(ids).size, ids.length, 'operation ids are distinct');
+});
+
+t.test('examples of bodies are what their routes take', async (t) => {
+  for (const { listener, route } of rows) {
+    const body = route.reads?.body ?? route.body;
+    if (body === undefined || route.summary === undefined) continue;
+    const example = exampleIn(listener, route);
+    const { success, error } = body.safeParse(example);
+    t.ok(success, nameOf(route), { example, issues: error?.issues });
+  }
+});
+
+function exampleIn(listener: Listener, { method, path }: Route): unknown {
+  const item = documents[listener].paths[path.replace(/:([a-z_]+)/g, '{$1}')];
+  const content = item?.[method.toLowerCase() as 'post']?.requestBody?.content ?? {};
+  return Object.values(content)[0]?.example;
+}
+
+t.test('an operation names its credentials, its permissions and its errors', async (t) => {
+  const { paths } = documents.public;
+  t.same(paths['/audio/streams']?.get?.security, [
+    { appSession: ['audio:read'] },
+    { oauth: ['audio:read'] },
+    { personalAccessToken: ['audio:read'] },
+    { appSession: ['turns:read'] },
+    { oauth: ['turns:read'] },
+    { personalAccessToken: ['turns:read'] },
+  ]);
+  t.same(paths['/auth/logout']?.post?.security, [{ appSession: [] }]);
+  t.same(Object.keys(paths['/me']?.delete?.responses ?? {}), [
+    ...['204', '400', '401', '403', '408', '409', '413', '500', '503'],
+  ]);
+  t.match(paths['/me']?.delete?.responses['409']?.description, 'WORKSPACE_OWNER_REQUIRED');
+  const intents = documents.device.paths['/device/chunks/intents']?.post;
+  t.same(Object.keys(intents?.requestBody?.content ?? {}), ['application/json', 'application/cbor']);
+  t.same(Object.keys(intents?.responses['200']?.content ?? {}), ['application/json', 'application/cbor']);
+  t.same(intents?.security, [{ deviceCertificate: [] }]);
+});
+
+t.test('events that are delivered are webhooks, and those that never are, are none', async (t) => {
+  const names = Object.keys(documents.public.webhooks ?? {});
+  t.ok(names.includes('account.updated'));
+  t.notOk(names.includes('account.created') || names.includes('account.deleted'));
+});
+
+t.test('an answer that differs from what is documented is found', async (t) => {
+  const source = {
+    ...{ id: '0198f3a2-5c1e-7b60-8d3f-2a4b6c8d0e1f', name: null, device_id: null },
+    created_at: '2026-01-31T08:30:00.000Z',
+  };
+  const answer = (data: object) => differenceOf('GET /sources/:id', 200, { success: true, data });
+  t.equal(answer(source), null);
+  t.match(answer({ ...source, colour: 'red' }), /colour/, 'a member more');
+  t.match(answer({ ...source, created_at: undefined }), /created_at/, 'a member less');
+  t.match(answer({ ...source, created_at: '2026-01-31' }), /created_at/, 'another form');
+  t.match(differenceOf('GET /sources/:id', 201, { success: true, data: source }), /200 is documented/);
+  t.match(differenceOf('GET /sources/:id', 200, source), /envelope/);
+  const refused = (status: number, code: string) =>
+    differenceOf('GET /sources/:id', status, { success: false, error: { code, message: '' } });
+  t.equal(refused(404, 'NOT_FOUND'), null);
+  t.match(refused(409, 'CONFLICT'), /CONFLICT is not documented/);
+  t.match(refused(404, 'CONFLICT'), /not documented/);
+});
