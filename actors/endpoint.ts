@@ -178,7 +178,7 @@ function setStatus(state: Endpoint, status: EndpointStatus, { facts, now_ms }: A
       };
     }
     case 'paused':
-      return silenced({ ...state, standing: { status } });
+      return silenced({ ...state, standing: { status, since_ms: now_ms } });
     case 'disabled':
       return silenced(disabled(state, { reason: null, last, now_ms }));
     default:

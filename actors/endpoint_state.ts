@@ -45,8 +45,9 @@ export type NewEndpoint = {
 
 export type Standing =
   | { status: 'active'; since_ms: number }
-  | { status: 'paused' }
-  | { status: 'disabled'; reason: typeof TOO_MANY_FAILURES | null };
+  /** `since_ms` is not known of what was paused or disabled before it was kept. */
+  | { status: 'paused'; since_ms?: number }
+  | { status: 'disabled'; reason: typeof TOO_MANY_FAILURES | null; since_ms?: number };
 
 /** List of an account. */
 export const ENDPOINTS = 'endpoints';
@@ -70,7 +71,7 @@ export function disabled(
   { reason, last, now_ms }: { reason: typeof TOO_MANY_FAILURES | null; last: number; now_ms: number },
 ): Endpoint {
   const next = newBatch(state, { generation: state.generation + 1, life: state.life }, now_ms);
-  return { ...next, standing: { status: 'disabled', reason }, taken: Math.max(last, state.taken) };
+  return { ...next, standing: { status: 'disabled', reason, since_ms: now_ms }, taken: Math.max(last, state.taken) };
 }
 
 export function newBatch(state: Endpoint, born: { generation: number; life: number }, now_ms: number): Endpoint {

@@ -140,6 +140,7 @@ async function upload(services: Services, { chunk, stream, number, guards, reque
     silence.end();
   }
   if (chunk.status === 'stored') return uploadView(chunk);
+  services.metrics.uploads.inc();
   services.metrics.uploads_bytes.inc(chunk.size_bytes);
   const message: StreamMessage = { type: 'stored', number, upload_started_at_ms };
   const stored = await services.runtime.ask<{ chunk: Chunk }>({ kind: 'stream', id: stream.id }, message, guards);

@@ -8,7 +8,6 @@ import type { z } from 'zod';
 import { spreadRetryAfter } from '../src/overload.js';
 import { LIFE_ENDED } from '../src/runtime/activation.js';
 import { ScopedRuntime } from '../src/runtime/scoped_runtime.js';
-import { equalBytes } from '../src/secrets/server_keys.js';
 import type { Services } from '../src/services.js';
 import { StoreUnavailable } from '../src/store/store.js';
 import type { RequestScope } from '../src/tracing/request_scope.js';
@@ -24,6 +23,7 @@ import { type Answering, sendAnswer, sendRefusal } from './answers.js';
 import { type DeviceIdentity, deviceIdentityOf, isPassedOn, overBudget } from './device/identity.js';
 import { isWelcomeOrigin } from './mcp/origin.js';
 import { resourceMetadataOf } from './oauth/issuer.js';
+import { operatorRefusal } from './ops/operator_session.js';
 import { accountDeleted, principalOf } from './principal.js';
 import { overRate } from './rates.js';
 import type { Call, Dialect, Route } from './route.js';
@@ -247,7 +247,14 @@ function mountRoute(
     },
     handler: async (request, reply) => {
       const caller = callers.get(request) ?? { services, who: null };
-      const refused = (refusal: Refusal) => sendRefusal(as(request), { request, reply }, refusal);
+      const refused = (refusal: Refusal) => {
+        if (kind.listener === 'device' && caller.who !== null) {
+          const { device_id } = caller.who as DeviceIdentity;
+          const reason = refusal.refused;
+          services.device_activity.refused(device_id, { reason, route: `${route.method} ${route.path}` });
+        }
+        return sendRefusal(as(request), { request, reply }, refusal);
+      };
       const params = request.params as Record<string, string>;
       const body = route.raw === true ? { ok: true as const, value: undefined } : readBody(kind, route, request);
       if (!body.ok) return refused(body.refusal);
@@ -265,6 +272,7 @@ function mountRoute(
       const answer = await route.handler(call);
       if (reply.sent) return reply;
       if (answer === LIFE_ENDED) return refused(await endedMeanwhile(services, { kind, route, request }));
+      if (isRefusal(answer)) return refused(answer);
       if (route.status !== undefined) reply.code(route.status);
       return sendAnswer(as(request), { request, reply }, answer);
     },
@@ -318,9 +326,8 @@ async function admit(
     case 'none':
       break;
     case 'operator': {
-      const given = Buffer.from(request.headers.authorization ?? '');
-      const wanted = Buffer.from(`Bearer ${services.ops_token}`);
-      if (!equalBytes(given, wanted)) return refuse('UNAUTHORIZED', 'This needs the operator token as a bearer token.');
+      const refusal = operatorRefusal(services, request);
+      if (refusal !== null) return refusal;
       break;
     }
     case 'account':

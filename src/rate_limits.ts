@@ -29,20 +29,20 @@ export function networkOf(address: string): string {
 }
 
 /** Counts per network in windows of a minute; kept by this process alone, and bounded. */
-export class RateLimits {
-  readonly #limits: Record<RateName, number>;
+export class RateLimits<Name extends string = RateName> {
+  readonly #limits: Record<Name, number>;
   readonly #on: boolean;
   readonly #monotonic_ms: () => number;
   readonly #windows = new LRUCache<string, { began_ms: number; count: number }>({ max: NETWORKS_MAX });
 
-  constructor(limits: Record<RateName, number>, options: { on: boolean; monotonic_ms?: () => number }) {
+  constructor(limits: Record<Name, number>, options: { on: boolean; monotonic_ms?: () => number }) {
     this.#limits = limits;
     this.#on = options.on;
     this.#monotonic_ms = options.monotonic_ms ?? (() => performance.now());
   }
 
   /** Counts one; gives the seconds to wait when that is one too many, otherwise null. */
-  take(name: RateName, network: string): number | null {
+  take(name: Name, network: string): number | null {
     if (!this.#on) return null;
     const now_ms = this.#monotonic_ms();
     const key = `${name} ${network}`;

@@ -13,6 +13,7 @@ import { issuerUrl } from '../routes/oauth/issuer.js';
 import type { BlobStore } from './blobs/blob_store.js';
 import { openFolderBlobStore } from './blobs/folder_blob_store.js';
 import { Clock } from './clock.js';
+import { DeviceActivity } from './device_activity.js';
 import { DeviceBudgets } from './device_budgets.js';
 import { DeviceConnections, REVOKED_CHANNEL } from './device_connections.js';
 import { openDeviceListener } from './device_listener.js';
@@ -49,6 +50,7 @@ import { WrittenOnceRedis } from './store/written_once.js';
 import { openTracing } from './tracing/open_tracing.js';
 import { turnWatch } from './tracing/turn_watch.js';
 import { LIMITS } from './vocabulary/limits.js';
+import { Watch } from './watch/watch.js';
 import { Poster } from './webhooks/poster.js';
 import { AudioSweep } from './workers/audio_sweep.js';
 import { ChunkProcessing } from './workers/chunk_processing.js';
@@ -130,8 +132,8 @@ async function startParts(settings: Settings, log: Logger, stops: (() => unknown
   const metrics = makeMetrics();
   const store = new RedisStore(redis, () => randomBytes(6).toString('base64url'));
   const trust_memory = settings.redis_url === null;
-  const watch = turnWatch(log, tracing);
-  const runtime = new Runtime({ store, metrics, log, now: clock.now, trust_memory, watch, kinds: ACTOR_KINDS });
+  const onTurn = turnWatch(log, tracing);
+  const runtime = new Runtime({ store, metrics, log, now: clock.now, trust_memory, onTurn, kinds: ACTOR_KINDS });
   stops.push(() => runtime.shutdown(DRAIN_MAX_MS));
   redis.on('ready', () => {
     // Whatever happened meanwhile: memory is held against storage before it is believed again.
@@ -190,12 +192,29 @@ async function startParts(settings: Settings, log: Logger, stops: (() => unknown
   overload.start();
   stops.push(() => overload.stop());
 
+  const device_activity = new DeviceActivity(clock.now);
+  const watch = new Watch({
+    metrics,
+    runtime,
+    store,
+    redis,
+    clock,
+    overload,
+    deliveries,
+    mail,
+    device_activity,
+    data_dir: settings.data_dir,
+  });
+  watch.start();
+  stops.push(() => watch.stop());
+
   let public_port = settings.port;
   const signing_keys = new SigningKeys({ runtime, keys, now: clock.now });
   const services: Services = {
     settings,
     addresses: () => publicAddresses(settings, public_port),
     ops_token: settings.ops_token ?? (await ownOpsToken(settings)),
+    operator_tries: new RateLimits({ operator_sign_ins: LIMITS.operator_sign_ins_per_minute }, { on: true }),
     log,
     metrics,
     clock,
@@ -229,10 +248,12 @@ async function startParts(settings: Settings, log: Logger, stops: (() => unknown
     certificates,
     clients: new Clients({ first_party, registered, runtime, keys, clock }),
     connections,
+    device_activity,
     device_budgets: new DeviceBudgets(settings.rate_device_requests, { on: settings.rate_limits }),
     device_proxies: new DeviceProxies(settings.device_proxies, authority.issuers),
     overload,
     tracing,
+    watch,
     ready: () => redis.status === 'ready',
     async handleDue() {
       for (let round = 0; round < DUE_ROUNDS_MAX; round++) {

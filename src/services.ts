@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { Authority } from '../certs/authority.js';
 import type { BlobStore } from './blobs/blob_store.js';
 import type { Clock } from './clock.js';
+import type { DeviceActivity } from './device_activity.js';
 import type { DeviceBudgets } from './device_budgets.js';
 import type { DeviceConnections } from './device_connections.js';
 import type { DeviceProxies } from './device_proxies.js';
@@ -18,6 +19,7 @@ import type { publicAddresses, Settings } from './settings.js';
 import type { IssuedCertificates } from './store/issued_certificates.js';
 import type { Store } from './store/store.js';
 import type { Tracing } from './tracing/tracing.js';
+import type { Watch } from './watch/watch.js';
 import type { ChunkProcessing } from './workers/chunk_processing.js';
 import type { DeliveryWorker } from './workers/deliveries.js';
 import type { ErasureWorker } from './workers/erasures.js';
@@ -30,6 +32,8 @@ export type Services = {
   addresses(): ReturnType<typeof publicAddresses>;
   /** Bearer token of the operator port. */
   ops_token: string;
+  /** Tries at signing in to the operators' page; also where RATE_LIMITS is off. */
+  operator_tries: RateLimits<'operator_sign_ins'>;
   log: Logger;
   metrics: Metrics;
   clock: Clock;
@@ -49,11 +53,14 @@ export type Services = {
   certificates: IssuedCertificates;
   clients: Clients;
   connections: DeviceConnections;
+  device_activity: DeviceActivity;
   device_budgets: DeviceBudgets;
   device_proxies: DeviceProxies;
   overload: Overload;
   /** Null where traces go nowhere. */
   tracing: Tracing | null;
+  /** What operators see of how this process is doing. */
+  watch: Watch;
   /** Storage answers and nothing keeps requests from being served. */
   ready(): boolean;
   /** Handles all that is due by now: reminders, tells, mails, deliveries, old events. For the test clock. */

@@ -53,7 +53,8 @@ export const CHUNK_ROUTES: readonly Route[] = [
       if (isRefusal(found)) return found;
       const registered = await intend(services, { ...found, intent });
       if (isRefusal(registered)) return registered;
-      const { chunk_id, source_chunk_ref } = registered.chunk;
+      const { chunk_id, source_chunk_ref, status } = registered.chunk;
+      if (status === 'awaiting_upload') services.device_activity.chunkAnnounced(who.device_id, chunk_id);
       return { source_chunk_ref, chunk_id, upload_path: `/device/chunks/${chunk_id}/content` };
     },
   }),
@@ -70,7 +71,9 @@ export const CHUNK_ROUTES: readonly Route[] = [
     refusals: [...BOUND_REFUSALS, ...UPLOAD_REFUSALS],
     async handler({ services, who, params, request, reply }) {
       const found = await deviceChunk(services, who, params.chunk_id as string);
-      return uploadChunk(services, found, { request, reply });
+      const answer = await uploadChunk(services, found, { request, reply });
+      if (!isRefusal(answer)) services.device_activity.chunkUploaded(who.device_id, params.chunk_id as string);
+      return answer;
     },
   }),
 

@@ -41,17 +41,34 @@ export async function deviceIdentityOf(
   { request, expired_too }: { request: FastifyRequest; expired_too: boolean },
 ): Promise<DeviceIdentity | Refusal> {
   const device = await decide(services, { request, expired_too });
-  if (isRefusal(device) && REFUSED.has(device.refused)) {
-    services.metrics.device_refusals.inc({ reason: String(device.extra?.reason) });
-  }
+  if (!isRefusal(device)) services.device_activity.asked(device);
+  else if (REFUSED.has(device.refused)) services.metrics.device_refusals.inc({ reason: String(device.extra?.reason) });
   return device;
+}
+
+/** So that operators see why a device is silent. A record is looked up for no more requests than a device may send. */
+async function noteRefusal(
+  { certificates, device_activity, device_budgets }: Services,
+  { request, fingerprint, refusal }: { request: FastifyRequest; fingerprint: string; refusal: Refusal },
+): Promise<void> {
+  if (!REFUSED.has(refusal.refused)) return;
+  let device_id = device_activity.deviceOf(fingerprint);
+  if (device_id === null && device_budgets.takeRequest(fingerprint)) {
+    const issued = await certificates.find(fingerprint).catch(() => null);
+    if (issued === null || issued.kind === 'proxy') return;
+    device_activity.identified(fingerprint, issued.device_id);
+    ({ device_id } = issued);
+  }
+  if (device_id === null) return;
+  const route = `${request.method} ${request.routeOptions.url}`;
+  device_activity.refused(device_id, { reason: String(refusal.extra?.reason ?? refusal.refused), route });
 }
 
 async function decide(
   services: Services,
   { request, expired_too }: { request: FastifyRequest; expired_too: boolean },
 ): Promise<DeviceIdentity | Refusal> {
-  const { authority, clock, connections, device_budgets } = services;
+  const { authority, clock, connections, device_activity, device_budgets } = services;
   const socket = request.raw.socket as TLSSocket;
   const own = readPeerCertificate(socket, authority.issuers);
   const passed = await passedCertificate(services, { request, own: judgeCertificate(own, clock.now()) });
@@ -65,14 +82,23 @@ async function decide(
   }
   const inspection = judgeCertificate(facts, clock.now());
   const fingerprint = fingerprintIn(inspection, { expired_too, now_ms: clock.now() });
-  if (isRefusal(fingerprint)) return fingerprint;
+  if (isRefusal(fingerprint)) {
+    if (facts.kind === 'issued')
+      await noteRefusal(services, { request, fingerprint: facts.fingerprint, refusal: fingerprint });
+    return fingerprint;
+  }
   // Before anything is looked up: that is what a device that asks too often would cost.
   if (!device_budgets.takeRequest(fingerprint)) return overBudget(services, 'device_requests');
   if (passed === null) connections.note(fingerprint, socket);
   const issued = await standing(services, fingerprint);
-  if (isRefusal(issued)) return issued;
+  if (isRefusal(issued)) {
+    await noteRefusal(services, { request, fingerprint, refusal: issued });
+    return issued;
+  }
   const { device_id, kind } = issued;
-  return kind === 'proxy' ? NO_DEVICE : { device_id, kind, fingerprint };
+  if (kind === 'proxy') return NO_DEVICE;
+  device_activity.identified(fingerprint, device_id);
+  return { device_id, kind, fingerprint };
 }
 
 /** The refusal of a device that does too much; counted. */

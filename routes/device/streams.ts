@@ -77,7 +77,10 @@ export const DEVICE_STREAM_ROUTES: readonly Route[] = [
         ...registered,
         ...told,
       }));
-      return isRefusal(stream) ? stream : deviceStreamView(stream);
+      if (isRefusal(stream)) return stream;
+      if (stream.end_ms === null) services.device_activity.streamBegan(device_id, stream_id);
+      else services.device_activity.streamEnded(device_id, stream_id);
+      return deviceStreamView(stream);
     },
   }),
 
@@ -101,7 +104,9 @@ export const DEVICE_STREAM_ROUTES: readonly Route[] = [
         end_ms,
         ...told,
       }));
-      return isRefusal(stream) ? stream : deviceStreamView(stream);
+      if (isRefusal(stream)) return stream;
+      services.device_activity.streamEnded(who.device_id, stream_id);
+      return deviceStreamView(stream);
     },
   }),
 

@@ -15,7 +15,7 @@ import {
 } from '../store/store.js';
 import type { TurnNote } from '../tracing/turn_note.js';
 import { isId } from '../vocabulary/ids.js';
-import { type Refusal, refuse, unreachable } from '../vocabulary/refusals.js';
+import { isRefusal, type Refusal, refuse, unreachable } from '../vocabulary/refusals.js';
 import { type Entity, eventIdIn, type Fold, fold, type Incoming, type Outcome } from './fold.js';
 import type { RuntimeParts } from './parts.js';
 
@@ -40,7 +40,7 @@ export type Answer = {
   settled: Promise<void> | null;
 };
 
-type Waiting = Incoming & { resolve: (answer: Answer) => void; enqueued_at: number; answered: boolean };
+type Waiting = Incoming & { resolve: (answer: Answer) => void; enqueued_at: number; answer: Answer | null };
 
 /** What is stored of an entity: schema version, state, marks. */
 type Snapshot = { k: number; s: unknown; m?: Record<string, number> };
@@ -61,6 +61,8 @@ export const CLOSED = refuse('UNAVAILABLE', 'Something changed in between; try a
 export class Activation {
   readonly place: Place;
   readonly kind: ActorKind;
+  /** Tells it from others of this process, also from an earlier one of the same address. */
+  readonly number: number;
   readonly #parts: RuntimeParts;
   readonly #ref: Ref<unknown>;
   #queue: Waiting[] = [];
@@ -78,15 +80,20 @@ export class Activation {
   /** What the present turn has done so far, for whoever watches. */
   #done: Pick<TurnNote, 'commit_ms' | 'event_ids'> = NOTHING_DONE;
 
-  constructor(place: Place, kind: ActorKind, parts: RuntimeParts, system: ActorSystemRef, name: string) {
+  constructor(place: Place, kind: ActorKind, parts: RuntimeParts, system: ActorSystemRef, number: number) {
     this.place = place;
     this.kind = kind;
+    this.number = number;
     this.#parts = parts;
-    this.#ref = spawn(system, () => this.#turn(), name) as Ref<unknown>;
+    this.#ref = spawn(system, () => this.#turn(), `e${number}`) as Ref<unknown>;
   }
 
   get waiting(): number {
     return this.#queue.length;
+  }
+  /** When the message came that waits for longest, by the monotonic clock; null when none does. */
+  get oldest_at(): number | null {
+    return this.#queue[0]?.enqueued_at ?? null;
   }
   get version(): number {
     return this.#fence.version;
@@ -102,7 +109,7 @@ export class Activation {
       resolve(refused(FULL));
       return;
     }
-    this.#queue.push({ ...incoming, resolve, enqueued_at: performance.now(), answered: false });
+    this.#queue.push({ ...incoming, resolve, enqueued_at: performance.now(), answer: null });
     if (!this.#busy) {
       this.#busy = true;
       dispatch(this.#ref, null);
@@ -166,7 +173,12 @@ export class Activation {
     this.turns += 1;
     this.turn_ms_total += took_ms;
     metrics.turn.observe(labels, took_ms / 1000);
-    this.#parts.watch?.(this.#noteOf(batch, { waited_ms, took_ms }));
+    this.#parts.onTurn?.(this.#noteOf(batch, { waited_ms, took_ms }));
+    for (const { message, answer: told } of batch) {
+      if (told === null) continue; // it goes with the next turn
+      const { number: entity, version } = this;
+      this.#parts.recent.note({ entity, message, outcome: outcomeOf(told), at: began, took_ms, version });
+    }
     if (this.#queue.length > 0) dispatch(this.#ref, null);
     else this.#busy = false;
   }
@@ -194,7 +206,7 @@ export class Activation {
       await this.#decide(batch);
     } catch (error) {
       this.#drop();
-      const left = batch.filter((waiting) => !waiting.answered && !this.#queue.includes(waiting));
+      const left = batch.filter((waiting) => waiting.answer === null && !this.#queue.includes(waiting));
       if (error instanceof StoreUnavailable) {
         this.#answerAll(left, AWAY);
         return 'away';
@@ -248,7 +260,7 @@ export class Activation {
       switch (verdict.verdict) {
         case 'applied':
         case 'repeated': {
-          if (this.#parts.watch !== null) this.#noteCommit(began, folded);
+          if (this.#parts.onTurn !== null) this.#noteCommit(began, folded);
           this.#entity = folded.entity;
           this.#fence = { version: verdict.version, commit_id };
           this.#seen_generation = this.#parts.generation();
@@ -358,7 +370,7 @@ export class Activation {
     try {
       const [stored] = await store.load([this.place]);
       metrics.load.observe({ kind: this.kind.kind }, (performance.now() - began) / 1000);
-      this.#entity = stored ? this.#read(stored.snapshot) : { state: null, marks: {} };
+      this.#entity = stored ? readSnapshot(this.kind, stored.snapshot) : { state: null, marks: {} };
       this.#fence = stored ? { version: stored.version, commit_id: stored.commit_id } : NO_FENCE;
     } catch (error) {
       if (error instanceof StoreUnavailable) throw error;
@@ -419,26 +431,6 @@ export class Activation {
     return stored.version === this.#fence.version && stored.commit_id === this.#fence.commit_id;
   }
 
-  #read(bytes: Uint8Array): Entity {
-    const { kind } = this;
-    const snapshot = decodeStored(bytes) as Snapshot;
-    if (typeof snapshot !== 'object' || snapshot === null || !Number.isInteger(snapshot.k))
-      throw new Error('not a snapshot');
-    if (snapshot.k > kind.schema)
-      throw new Error(`snapshot has schema ${snapshot.k}, this server knows ${kind.schema}`);
-    let state = snapshot.s;
-    if (state !== null) {
-      for (let schema = snapshot.k; schema < kind.schema; schema++) {
-        const upcast = kind.upcast?.[schema];
-        if (upcast === undefined) throw new Error(`no way from schema ${schema} to ${schema + 1}`);
-        state = upcast(state as never);
-      }
-      const broken = kind.invariant?.(state) ?? null;
-      if (broken !== null) throw new Error(`invariant broken: ${broken}`);
-    }
-    return { state, marks: snapshot.m ?? {} };
-  }
-
   /** Forgets what is in memory; the next turn loads. */
   #drop(): void {
     this.#entity = null;
@@ -477,6 +469,25 @@ export class Activation {
   }
 }
 
+/** What is stored of an entity, brought up to its kind's present schema. Throws when it can't be used. */
+export function readSnapshot(kind: ActorKind, bytes: Uint8Array): Entity {
+  const snapshot = decodeStored(bytes) as Snapshot;
+  if (typeof snapshot !== 'object' || snapshot === null || !Number.isInteger(snapshot.k))
+    throw new Error('not a snapshot');
+  if (snapshot.k > kind.schema) throw new Error(`snapshot has schema ${snapshot.k}, this server knows ${kind.schema}`);
+  let state = snapshot.s;
+  if (state !== null) {
+    for (let schema = snapshot.k; schema < kind.schema; schema++) {
+      const upcast = kind.upcast?.[schema];
+      if (upcast === undefined) throw new Error(`no way from schema ${schema} to ${schema + 1}`);
+      state = upcast(state as never);
+    }
+    const broken = kind.invariant?.(state) ?? null;
+    if (broken !== null) throw new Error(`invariant broken: ${broken}`);
+  }
+  return { state, marks: snapshot.m ?? {} };
+}
+
 const ALREADY: Answer = { outcome: 'already', reply: null, settled: null };
 /** What an asker hears whose commit met a guard that no longer holds. */
 const GUARDED: Record<Guard['guard'], Answer> = {
@@ -490,9 +501,15 @@ export function refused(refusal: Refusal): Answer {
 }
 
 function answer(waiting: Waiting, value: Answer): void {
-  if (waiting.answered) return;
-  waiting.answered = true;
+  if (waiting.answer !== null) return;
+  waiting.answer = value;
   waiting.resolve(value);
+}
+
+/** How a message ended, as operators see it. */
+function outcomeOf({ outcome, reply }: Answer): string {
+  if (isRefusal(reply)) return reply.refused;
+  return outcome === 'decided' ? 'answered' : outcome;
 }
 
 function recordKey(collection: string, id: string): string {

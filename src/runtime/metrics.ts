@@ -68,6 +68,7 @@ export function makeMetrics() {
       'worker',
       'status',
     ),
+    uploads: counter('uploads_total', 'Chunks of audio stored'),
     uploads_bytes: counter('upload_bytes_total', 'Bytes of audio stored'),
     audio_sweeps: counter('audio_sweeps_total', 'Partitions whose audio was held against its chunks'),
     audio_swept: counter('audio_swept_total', 'Blobs that sweeps looked at'),
@@ -89,6 +90,15 @@ export function makeMetrics() {
     ),
     overload_shedding: gauge('overload_shedding', 'What is refused: 0 nothing, 1 what may wait, 2 all'),
     device_connections: gauge('device_connections', 'Open connections on the device listener'),
+    storage_reachable: gauge('storage_reachable', '1 while Redis answers, else 0'),
+    storage_round_trip: gauge('storage_round_trip_seconds', 'Time of a PING to Redis, as last measured'),
+    storage_memory: gauge('storage_memory_bytes', 'Memory that Redis uses for data'),
+    storage_log_healthy: gauge('storage_log_healthy', '1 while Redis could write its append-only file, else 0'),
+    set_aside_waiting: gauge('set_aside_waiting', 'Tells and reminders that are set aside'),
+    data_free: gauge('data_free_bytes', 'Free space where DATA_DIR lies'),
+    data_size: gauge('data_size_bytes', 'Size of the disk where DATA_DIR lies'),
+    clock_ahead: gauge('clock_ahead_seconds', "How far our clock, which is Redis', is ahead of this machine's"),
+    mail_healthy: gauge('mail_healthy', '1 while mails can be sent, else 0'),
   };
 }
 

@@ -3,11 +3,14 @@ import type { Place, Store } from '../store/store.js';
 import type { TurnWatch } from '../tracing/turn_note.js';
 import type { Tell } from './fold.js';
 import type { Metrics } from './metrics.js';
+import type { RecentMessages } from './recent_messages.js';
 
 /** What an activation needs of its surroundings. */
 export type RuntimeParts = {
   store: Store;
   metrics: Metrics;
+  /** Where what happened is noted, for operators. */
+  recent: RecentMessages;
   log: Pick<Logger, 'info' | 'warn' | 'error'>;
   /** The only clock, ms since 1970. */
   now(): number;
@@ -20,7 +23,7 @@ export type RuntimeParts = {
   /** Resolves when the tells, and what they cause, have been applied. */
   settle(partition: number, tells: Tell[]): Promise<void>;
   /** Told of every turn; null while nobody watches. */
-  watch: TurnWatch | null;
+  onTurn: TurnWatch | null;
   /** Storage holds an older version than memory had seen. */
   onRegress(place: Place, seen: number, stored: number): void;
 };

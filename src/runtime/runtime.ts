@@ -6,9 +6,10 @@ import type { Guard, Place } from '../store/store.js';
 import type { RequestScope } from '../tracing/request_scope.js';
 import type { TurnWatch } from '../tracing/turn_note.js';
 import { isRefusal, type Refusal, refuse } from '../vocabulary/refusals.js';
-import { Activation, type Answer, refused, SHUT } from './activation.js';
+import { Activation, type Answer, readSnapshot, refused, SHUT } from './activation.js';
 import type { Incoming, Tell } from './fold.js';
 import type { RuntimeParts } from './parts.js';
+import { RecentMessages, type RecentTurns } from './recent_messages.js';
 
 const ASK_DEADLINE_MS = 8_000;
 const SETTLE_MAX_MS = 2_000;
@@ -19,6 +20,9 @@ const IDLE_MAX_MS = 2 * 60_000;
 const RECORDS_IDLE_MS = 5_000;
 const REST_EVERY_MS = 1_000;
 const REST_LOOKS_MAX = 2_000;
+/** What operators see as done just now. */
+const LATELY_MS = 60_000;
+const RECENT_SHOWN_MAX = 200;
 const LATE = refuse('UNAVAILABLE', 'This took too long; whether it took effect is unknown.', { retry_after_s: 1 });
 
 /** A kind whose own types only its callers know. */
@@ -26,7 +30,7 @@ const LATE = refuse('UNAVAILABLE', 'This took too long; whether it took effect i
 export type AnyActorKind = ActorKind<any, any, any>;
 
 export type RuntimeOptions = Pick<RuntimeParts, 'store' | 'metrics' | 'log' | 'now' | 'trust_memory'> & {
-  watch?: TurnWatch | null;
+  onTurn?: TurnWatch | null;
   kinds: AnyActorKind[];
   pause?: (ms: number) => Promise<void>;
   active_max?: number;
@@ -47,6 +51,7 @@ export class Runtime {
   readonly #kinds = new Map<string, ActorKind>();
   readonly #active = new Map<string, Activation>();
   readonly #parts: RuntimeParts;
+  readonly #recent = new RecentMessages();
   readonly #system: ActorSystemRef;
   readonly #options: RuntimeOptions;
   readonly #rest_timer: NodeJS.Timeout;
@@ -65,11 +70,12 @@ export class Runtime {
     this.#parts = {
       store: options.store,
       metrics: options.metrics,
+      recent: this.#recent,
       log: options.log,
       now: options.now,
       pause: options.pause ?? ((ms) => new Promise((resolve) => setTimeout(resolve, ms))),
       trust_memory: options.trust_memory,
-      watch: options.watch ?? null,
+      onTurn: options.onTurn ?? null,
       generation: () => this.#generation,
       nextCommitId: () => this.#writer + (++this.#commits).toString(16).padStart(12, '0'),
       settle: (partition, tells) => this.#settler(partition, tells),
@@ -88,6 +94,11 @@ export class Runtime {
   /** Who applies tells; set once, when the relay exists. */
   set settler(settler: Settler) {
     this.#settler = settler;
+  }
+
+  /** How entities of a kind are kept; null for a kind that there is not. */
+  homeOf(kind: string): 'id' | 'hash' | null {
+    return this.#kinds.get(kind)?.home ?? null;
   }
 
   /** The place of an entity. */
@@ -158,7 +169,7 @@ export class Runtime {
     let found = this.#active.get(key);
     if (found === undefined) {
       const kind = this.#kind(address);
-      found = new Activation(this.placeOf(address), kind, this.#parts, this.#system, `e${++this.#spawned}`);
+      found = new Activation(this.placeOf(address), kind, this.#parts, this.#system, ++this.#spawned);
       this.#options.metrics.activations.inc({ kind: kind.kind });
       this.#options.metrics.active.inc({ kind: kind.kind });
     } else {
@@ -209,36 +220,71 @@ export class Runtime {
     this.#generation += 1;
   }
 
-  /** What operators see of the entities in memory, the busiest first. */
+  /** How much there is to do: a look at every entity in memory, for now and then. */
+  pressure(): { active: number; waiting: number; oldest_ms: number; parked: number } {
+    const now = performance.now();
+    const seen = { active: this.#active.size, waiting: 0, oldest_ms: 0, parked: 0 };
+    for (const { waiting, oldest_at, parked } of this.#active.values()) {
+      seen.waiting += waiting;
+      if (oldest_at !== null) seen.oldest_ms = Math.max(seen.oldest_ms, now - oldest_at);
+      if (parked !== null) seen.parked += 1;
+    }
+    return seen;
+  }
+
+  /** What operators see of the entities in memory: by kind, the busiest first, and what they did within the last minute. */
   inspect(limit: number) {
-    const kinds: Record<string, { active: number; waiting: number; parked: number }> = {};
+    const now = performance.now();
+    const lately = this.#recent.since(now - LATELY_MS);
+    const kinds: Record<string, { active: number; waiting: number; oldest_ms: number; parked: number }> = {};
+    const busiest = new Foremost<Activation>(limit, (a, b) => b.waiting - a.waiting || b.turns - a.turns);
+    const parked: Activation[] = [];
+    const most = new Foremost<Lately>(limit, (a, b) => b.messages - a.messages);
+    const slowest = new Foremost<Lately>(limit, (a, b) => b.turn_ms_max - a.turn_ms_max);
     for (const activation of this.#active.values()) {
-      const row = kinds[activation.kind.kind] ?? { active: 0, waiting: 0, parked: 0 };
+      const row = kinds[activation.kind.kind] ?? { active: 0, waiting: 0, oldest_ms: 0, parked: 0 };
       kinds[activation.kind.kind] = row;
       row.active += 1;
       row.waiting += activation.waiting;
-      if (activation.parked !== null) row.parked += 1;
+      if (activation.oldest_at !== null) row.oldest_ms = Math.max(row.oldest_ms, now - activation.oldest_at);
+      if (activation.parked !== null) {
+        row.parked += 1;
+        if (parked.length < limit) parked.push(activation);
+      }
+      busiest.offer(activation);
+      const done = lately.entities.get(activation.number);
+      if (done === undefined) continue;
+      most.offer({ activation, ...done });
+      slowest.offer({ activation, ...done });
     }
-    const view = (activation: Activation) => ({
-      kind: activation.kind.kind,
-      id: activation.place.address.id,
-      partition: activation.place.partition,
-      version: activation.version,
-      waiting: activation.waiting,
-      turns: activation.turns,
-      turn_ms_mean: activation.turns === 0 ? 0 : activation.turn_ms_total / activation.turns,
-      parked: activation.parked,
-    });
-    const all = [...this.#active.values()];
-    const busiest = all.toSorted((a, b) => b.waiting - a.waiting || b.turns - a.turns).slice(0, limit);
+    const did = ({ activation, ...done }: Lately) => ({ ...view(activation), ...done });
     return {
       kinds,
-      busiest: busiest.map(view),
-      parked: all
-        .filter(({ parked }) => parked !== null)
-        .slice(0, limit)
-        .map(view),
+      busiest: busiest.found.map(view),
+      parked: parked.map(view),
+      lately: {
+        within_ms: Math.round(now - lately.from),
+        busiest: most.found.map(did),
+        slowest: slowest.found.map(did),
+      },
     };
+  }
+
+  /** Of one entity in memory: how it is, and its last messages, the newest first. Null when it is at rest. */
+  look(address: Address) {
+    const found = this.#active.get(`${address.kind}:${address.id}`);
+    if (found === undefined) return null;
+    const now = performance.now();
+    const recent = this.#recent.of(found.number, RECENT_SHOWN_MAX);
+    return { ...view(found), recent: recent.map(({ at, ...one }) => ({ ...one, ago_ms: now - at })) };
+  }
+
+  /** What is stored of an entity, read past its mailbox. Null when nothing is; a state of null is one that has ended. */
+  async stored(address: Address): Promise<{ version: number; bytes: number; state: unknown } | null> {
+    const [stored] = await this.#parts.store.load([this.placeOf(address)]);
+    if (stored === undefined || stored === null) return null;
+    const { state } = readSnapshot(this.#kind(address), stored.snapshot);
+    return { version: stored.version, bytes: stored.snapshot.length, state };
   }
 
   /** Lets a parked entity try again with its next message; false when none of that address is parked. */
@@ -256,6 +302,49 @@ export class Runtime {
     while (this.#waiting > 0 && performance.now() < until) await new Promise((resolve) => setTimeout(resolve, 10));
     clearInterval(this.#rest_timer);
     stop(this.#system);
+  }
+}
+
+type Lately = RecentTurns & { activation: Activation };
+
+function view(activation: Activation) {
+  const { kind, place, version, waiting, turns, turn_ms_total, parked } = activation;
+  return {
+    kind: kind.kind,
+    id: place.address.id,
+    partition: place.partition,
+    version,
+    waiting,
+    turns,
+    turn_ms_mean: turns === 0 ? 0 : turn_ms_total / turns,
+    parked,
+  };
+}
+
+/** The first few of many, by an order, without sorting all of them. */
+class Foremost<T> {
+  readonly found: T[] = [];
+  readonly #limit: number;
+  readonly #compare: (a: T, b: T) => number;
+
+  constructor(limit: number, compare: (a: T, b: T) => number) {
+    this.#limit = limit;
+    this.#compare = compare;
+  }
+
+  offer(one: T): void {
+    const { found } = this;
+    const last = found[this.#limit - 1];
+    if (this.#limit === 0 || (last !== undefined && this.#compare(one, last) >= 0)) return;
+    let low = 0;
+    let high = found.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.#compare(found[middle] as T, one) <= 0) low = middle + 1;
+      else high = middle;
+    }
+    found.splice(low, 0, one);
+    if (found.length > this.#limit) found.pop();
   }
 }
 

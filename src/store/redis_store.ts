@@ -7,6 +7,7 @@ import { loadLibrary } from './redis_connection.js';
 import {
   type Commit,
   type DueReminder,
+  type EndpointsDue,
   type FactRow,
   type Fence,
   type ListPage,
@@ -264,7 +265,7 @@ export class RedisStore implements Store {
     return (leased as string[]).filter((_, index) => index % 2 === 0);
   }
 
-  async endpointsDue(partition: number, now_ms: number): Promise<{ count: number; oldest_ms: number | null }> {
+  async endpointsDue(partition: number, now_ms: number): Promise<EndpointsDue> {
     const { wake } = keysOf(partition);
     const [count, oldest] = await guardIo(
       Promise.all([
@@ -272,7 +273,8 @@ export class RedisStore implements Store {
         this.#redis.zrangebyscore(wake, '-inf', now_ms, 'WITHSCORES', 'LIMIT', 0, 1),
       ]),
     );
-    return { count, oldest_ms: oldest[1] === undefined ? null : Number(oldest[1]) };
+    const [oldest_id = null, at_ms] = oldest;
+    return { count, oldest_ms: at_ms === undefined ? null : Number(at_ms), oldest_id };
   }
 
   async accountsWithEventsBefore(partition: number, before_ms: number, limit: number): Promise<string[]> {

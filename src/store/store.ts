@@ -131,8 +131,8 @@ export interface Store {
   inbox(endpoint: Place, page: { before?: number | undefined; limit: number }): Promise<InboxEntry[]>;
   /** Leases endpoints that are to be looked at: they come back at `again_ms` unless their own commits say otherwise. */
   leaseEndpoints(partition: number, due: { now_ms: number; again_ms: number; limit: number }): Promise<string[]>;
-  /** How many endpoints are due, and since when the longest waits. */
-  endpointsDue(partition: number, now_ms: number): Promise<{ count: number; oldest_ms: number | null }>;
+  /** How many endpoints are due, and which of them waits longest, since when. */
+  endpointsDue(partition: number, now_ms: number): Promise<EndpointsDue>;
   /** Accounts that have events older than this. */
   accountsWithEventsBefore(partition: number, before_ms: number, limit: number): Promise<string[]>;
   /** Takes an account's events away that are older than this. */
@@ -144,5 +144,7 @@ export interface Store {
     range: { from: string; to: string; descending: boolean; limit: number },
   ): Promise<LoggedEvent[]>;
 }
+
+export type EndpointsDue = { count: number; oldest_ms: number | null; oldest_id: string | null };
 
 export type ListPage = { after?: { order: number; member: string } | undefined; descending: boolean; limit: number };

@@ -22,6 +22,7 @@ import { deliveryHeaders } from '../webhooks/delivery_headers.js';
 import type { Poster } from '../webhooks/poster.js';
 import { openSigningSecret } from '../webhooks/signing_secret.js';
 import { type SlotGroups, Slots } from '../webhooks/slots.js';
+import { EndpointActivity } from './endpoint_activity.js';
 import { Looks } from './looks.js';
 
 const LOOK_EVERY_MS = 1_000;
@@ -59,6 +60,8 @@ type Posted = { result: AttemptResult; event_id: string | null };
 /** What never changes of an endpoint, and the account's life as last seen. */
 type Known = SlotGroups & { url: URL; key: Uint8Array | null; life: number };
 
+export type DueEndpoint = { endpoint_id: string; since_ms: number };
+
 /** One endpoint that has something under way here. */
 type Courier = {
   endpoint_id: string;
@@ -85,6 +88,9 @@ export class DeliveryWorker {
   readonly #known = new LRUCache<string, Known>({ max: KNOWN_MAX });
   readonly #couriers = new Map<string, Courier>();
   readonly #slots = new Slots();
+  /** What came of the last requests to each endpoint. */
+  readonly activity = new EndpointActivity();
+  #due: DueEndpoint[] = [];
   /** Those that want a slot, each once, in turn. */
   readonly #line: Courier[] = [];
   readonly #looks = new Looks(() => this.#look(), LOOK_EVERY_MS);
@@ -245,7 +251,7 @@ export class DeliveryWorker {
         return;
       }
       courier.failures = 0;
-      this.#observe(work);
+      this.#observe(courier.endpoint_id, work);
       courier.in_flight += work.claims.length;
       for (const claim of work.claims) void this.#deliver(courier, known, claim);
       const has_more = work.next_at_ms !== null && work.next_at_ms <= this.#parts.now();
@@ -362,6 +368,7 @@ export class DeliveryWorker {
       const { result, event_id } = await this.#post(courier.endpoint_id, known, claim);
       this.#note(courier.endpoint_id, claim, { ...result, event_id });
       metrics.delivery_attempts.inc({ verdict: result.verdict, error: result.attempt.error ?? 'none' });
+      this.activity.attempted(courier.endpoint_id, { account_id: known.account_id, ...result });
       courier.results.push(result);
     } catch (error) {
       // Its lease runs out, and it comes again.
@@ -427,10 +434,13 @@ export class DeliveryWorker {
     return { result, event_id: view.id as string };
   }
 
-  #observe({ late, disabled, ended }: WorkDone): void {
+  #observe(endpoint_id: string, { late, disabled, ended }: WorkDone): void {
     const { metrics, now } = this.#parts;
     if (late > 0) metrics.delivery_late_results.inc(late);
-    if (disabled) metrics.endpoints_disabled.inc();
+    if (disabled) {
+      metrics.endpoints_disabled.inc();
+      this.activity.disabled(endpoint_id, now());
+    }
     for (const { outcome, event_ms } of ended) {
       metrics.deliveries.inc({ outcome });
       if (outcome === 'succeeded') metrics.delivery_success.observe(Math.max(0, now() - event_ms) / 1000);
@@ -448,5 +458,15 @@ export class DeliveryWorker {
     metrics.endpoints_due.set(due.reduce((sum, { count }) => sum + count, 0));
     metrics.endpoints_due_age.set((now_ms - oldest_ms) / 1000);
     metrics.deliveries_in_flight.set(this.in_flight);
+    this.#due = due
+      .flatMap(({ oldest_id, oldest_ms }) =>
+        oldest_id === null || oldest_ms === null ? [] : [{ endpoint_id: oldest_id, since_ms: oldest_ms }],
+      )
+      .sort((a, b) => a.since_ms - b.since_ms);
+  }
+
+  /** As last measured, of each partition the endpoint that has been due for longest; the longest first. */
+  get due(): readonly DueEndpoint[] {
+    return this.#due;
   }
 }

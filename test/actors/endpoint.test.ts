@@ -21,7 +21,7 @@ const DONE = { done: true } as const;
 const NOW_MS = START_MS + 5_000;
 const DAY_MS = 24 * 3_600_000;
 const active: Endpoint = FRESH;
-const paused: Endpoint = { ...FRESH, standing: { status: 'paused' } };
+const paused: Endpoint = { ...FRESH, standing: { status: 'paused', since_ms: NOW_MS } };
 const disabled: Endpoint = { ...FRESH, standing: { status: 'disabled', reason: 'consecutive_failures' } };
 const failing = { failure_count: 7, passing_failures: 6, probe_at_ms: NOW_MS + 1 };
 const inFlight = [claimOf(entry(2), { at_ms: NOW_MS - 2_000 }), claimOf(entry(1), { at_ms: NOW_MS - 3_000 })];
@@ -97,13 +97,18 @@ t.test('F-012 F-013 F-014 F-015 every status set in every standing', async (t) =
   };
   const cancelled = (from: Endpoint): Endpoint => ({
     ...from,
-    standing: { status: 'disabled', reason: null },
+    standing: { status: 'disabled', reason: null, since_ms: NOW_MS },
     generation: 2,
     waiting: 0,
     cancelled: from.waiting > 0 ? [{ batch: 'waiting:1.0', at_ms: NOW_MS }] : [],
     taken: 5,
   });
-  const pausedNow: Endpoint = { ...active, ...failing, claims: inFlight, standing: { status: 'paused' } };
+  const pausedNow: Endpoint = {
+    ...active,
+    ...failing,
+    claims: inFlight,
+    standing: { status: 'paused', since_ms: NOW_MS },
+  };
   const busy: Endpoint = { ...active, ...failing, claims: inFlight, waiting: 2, taken: 2 };
   const row = (
     says: string,

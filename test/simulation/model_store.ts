@@ -4,6 +4,7 @@ import { keysOf } from '../../src/store/partitions.js';
 import type {
   Commit,
   DueReminder,
+  EndpointsDue,
   FactRow,
   Fence,
   Guard,
@@ -428,9 +429,9 @@ export class ModelStore implements Store {
     });
   }
 
-  async endpointsDue(partition: number, now_ms: number): Promise<{ count: number; oldest_ms: number | null }> {
+  async endpointsDue(partition: number, now_ms: number): Promise<EndpointsDue> {
     const due = this.#inOrder(keysOf(partition).wake).filter(({ order }) => order <= now_ms);
-    return { count: due.length, oldest_ms: due[0]?.order ?? null };
+    return { count: due.length, oldest_ms: due[0]?.order ?? null, oldest_id: due[0]?.member ?? null };
   }
 
   async accountsWithEventsBefore(partition: number, before_ms: number, limit: number): Promise<string[]> {

@@ -1,0 +1,149 @@
+import { LRUCache } from 'lru-cache';
+
+/** Those that asked last. */
+const DEVICES_MAX = 20_000;
+/** Of one device; further ones are not kept apart, which no device of ours comes near. */
+const STREAMS_MAX = 8;
+const AWAITED_MAX = 64;
+
+/** What this process has seen of a device. Times are the clock's; ids of streams and chunks. */
+export type SeenDevice = {
+  device_id: string;
+  kind: 'personal' | 'shared' | null;
+  first_seen_at_ms: number;
+  /** Null while none of its requests was let in. */
+  last_request_at_ms: number | null;
+  last_upload_at_ms: number | null;
+  /** Since when it should be uploading; null while it need not. */
+  recording_since_ms: number | null;
+  uploads: number;
+  last_refusal: SeenRefusal | null;
+  /** Streams that it began and has not ended. */
+  open_streams: string[];
+  /** Chunks that it announced and has not uploaded. */
+  awaited_chunks: string[];
+};
+
+/** `reason`: why a certificate was refused, or the refusal's code. */
+export type SeenRefusal = { at_ms: number; reason: string; route: string };
+
+export type DeviceFilter = {
+  /** Silent for longer than this. */
+  silent_ms: number;
+  /** Only those that should be uploading: with an open stream, or a chunk that was announced. */
+  recording: boolean;
+  limit: number;
+};
+
+/**
+ * What each device did last, as far as this process has seen: a device that talks to another process is not known here.
+ * A request costs two writes to a map (half a microsecond of some hundred that it takes).
+ */
+export class DeviceActivity {
+  readonly #now: () => number;
+  readonly #devices = new LRUCache<string, SeenDevice>({ max: DEVICES_MAX });
+  /** Which device a certificate is of, for refusals that come before anybody is looked up. */
+  readonly #by_fingerprint = new LRUCache<string, string>({ max: DEVICES_MAX });
+  /** Since when this process watches. */
+  readonly since_ms: number;
+  readonly seen_max = DEVICES_MAX;
+
+  constructor(now: () => number) {
+    this.#now = now;
+    this.since_ms = now();
+  }
+
+  identified(fingerprint: string, device_id: string): void {
+    this.#by_fingerprint.set(fingerprint, device_id);
+  }
+
+  deviceOf(fingerprint: string): string | null {
+    return this.#by_fingerprint.get(fingerprint) ?? null;
+  }
+
+  asked({ device_id, kind }: { device_id: string; kind: 'personal' | 'shared' }): void {
+    const seen = this.#of(device_id);
+    seen.kind = kind;
+    seen.last_request_at_ms = this.#now();
+  }
+
+  refused(device_id: string, { reason, route }: Omit<SeenRefusal, 'at_ms'>): void {
+    this.#of(device_id).last_refusal = { at_ms: this.#now(), reason, route };
+  }
+
+  streamBegan(device_id: string, stream_id: string): void {
+    const seen = this.#of(device_id);
+    add(seen.open_streams, stream_id, STREAMS_MAX);
+    seen.recording_since_ms ??= this.#now();
+  }
+
+  streamEnded(device_id: string, stream_id: string): void {
+    const seen = this.#of(device_id);
+    remove(seen.open_streams, stream_id);
+    if (!isRecording(seen)) seen.recording_since_ms = null;
+  }
+
+  chunkAnnounced(device_id: string, chunk_id: string): void {
+    const seen = this.#of(device_id);
+    add(seen.awaited_chunks, chunk_id, AWAITED_MAX);
+    seen.recording_since_ms ??= this.#now();
+  }
+
+  chunkUploaded(device_id: string, chunk_id: string): void {
+    const seen = this.#of(device_id);
+    remove(seen.awaited_chunks, chunk_id);
+    seen.last_upload_at_ms = this.#now();
+    seen.uploads += 1;
+    if (!isRecording(seen)) seen.recording_since_ms = null;
+  }
+
+  /** Null for a device that was not seen here, or too long ago. */
+  find(device_id: string): (SeenDevice & { silent_ms: number }) | null {
+    const seen = this.#devices.peek(device_id);
+    return seen === undefined ? null : { ...seen, silent_ms: this.#silence(seen) };
+  }
+
+  /** The most silent first. Silence counts from the last upload, or from when there was something to upload since. */
+  list({ silent_ms, recording, limit }: DeviceFilter): (SeenDevice & { silent_ms: number })[] {
+    const found: (SeenDevice & { silent_ms: number })[] = [];
+    for (const seen of this.#devices.values()) {
+      const silence = this.#silence(seen);
+      if (silence >= silent_ms && (!recording || isRecording(seen))) found.push({ ...seen, silent_ms: silence });
+    }
+    return found.sort((a, b) => b.silent_ms - a.silent_ms).slice(0, limit);
+  }
+
+  get size(): number {
+    return this.#devices.size;
+  }
+
+  #silence({ last_upload_at_ms, recording_since_ms, first_seen_at_ms }: SeenDevice): number {
+    return Math.max(0, this.#now() - Math.max(last_upload_at_ms ?? first_seen_at_ms, recording_since_ms ?? 0));
+  }
+
+  #of(device_id: string): SeenDevice {
+    let seen = this.#devices.get(device_id);
+    if (seen === undefined) {
+      seen = {
+        ...{ device_id, kind: null, first_seen_at_ms: this.#now(), last_request_at_ms: null },
+        ...{ last_upload_at_ms: null, recording_since_ms: null, uploads: 0, last_refusal: null },
+        ...{ open_streams: [], awaited_chunks: [] },
+      };
+      this.#devices.set(device_id, seen);
+    }
+    return seen;
+  }
+}
+
+function isRecording({ open_streams, awaited_chunks }: SeenDevice): boolean {
+  return open_streams.length > 0 || awaited_chunks.length > 0;
+}
+
+function add(ids: string[], id: string, max: number): void {
+  if (!ids.includes(id) && ids.length < max) ids.push(id);
+}
+
+function remove(ids: string[], id: string): void {
+  const at = ids.indexOf(id);
+  if (at >= 0) ids.splice(at, 1);
+}

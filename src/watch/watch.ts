@@ -1,0 +1,210 @@
+import { statfs } from 'node:fs/promises';
+import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
+import type { Redis } from 'ioredis';
+import type { Clock } from '../clock.js';
+import type { DeviceActivity } from '../device_activity.js';
+import type { MailSender } from '../mail/mail_sender.js';
+import type { Overload } from '../overload.js';
+import type { Metrics } from '../runtime/metrics.js';
+import type { Runtime } from '../runtime/runtime.js';
+import type { Store } from '../store/store.js';
+import { PARTITIONS } from '../vocabulary/ids.js';
+import type { DeliveryWorker } from '../workers/deliveries.js';
+import { type Gauges, History, type HistoryView, SAMPLE_EVERY_MS, type Sample } from './history.js';
+import { grown, quantile, readTotals } from './totals.js';
+import { type Standing, type Trouble, troublesOf } from './troubles.js';
+
+/** Looks that ask storage something of every partition, or the disk: every so many samples. */
+const SLOW_EVERY = 2;
+/** Turns are told over the last minute. */
+const TURNS_WITHIN_SAMPLES = 12;
+const LOOP_RESOLUTION_MS = 20;
+const SILENT_MS = 10 * 60_000;
+const SILENT_COUNTED_MAX = 1_000;
+
+type Parts = {
+  metrics: Metrics;
+  runtime: Runtime;
+  store: Store;
+  redis: Pick<Redis, 'info' | 'ping' | 'status'>;
+  clock: Clock;
+  overload: Pick<Overload, 'shedding'>;
+  deliveries: Pick<DeliveryWorker, 'measure'>;
+  mail: Pick<MailSender, 'healthy'>;
+  device_activity: Pick<DeviceActivity, 'list'>;
+  data_dir: string;
+};
+
+/** How long turns of a kind took within the last minute; null where there were none. */
+export type TurnTimes = { turns: number; turn_ms_mean: number | null; turn_ms_p99: number | null };
+
+/**
+ * Keeps an eye on this process for operators: a sample of what metrics count every five seconds, kept for a quarter of an
+ * hour, and what is wrong at the moment. A sample takes 1 to 3 ms.
+ */
+export class Watch {
+  readonly #parts: Parts;
+  readonly #history = new History();
+  readonly #loop: IntervalHistogram = monitorEventLoopDelay({ resolution: LOOP_RESOLUTION_MS });
+  readonly #samples: Sample[] = [];
+  #storage: Standing['storage'];
+  #storage_bytes: number | null = null;
+  #disk: Standing['disk'] = null;
+  #set_aside: number | null = null;
+  #timer: NodeJS.Timeout | null = null;
+  #taking: Promise<void> | null = null;
+  #taken = 0;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.#storage = { reachable: true, since_ms: parts.clock.unmoved(), log_healthy: null };
+  }
+
+  start(): void {
+    this.#loop.enable();
+    void this.sample();
+    this.#timer = setInterval(() => void this.sample(), SAMPLE_EVERY_MS);
+    this.#timer.unref();
+  }
+
+  async stop(): Promise<void> {
+    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#loop.disable();
+    await this.#taking;
+  }
+
+  /** Takes a sample now, unless one is being taken. Never rejects. */
+  sample(): Promise<void> {
+    this.#taking ??= this.#take().finally(() => {
+      this.#taking = null;
+    });
+    return this.#taking;
+  }
+
+  /** Samples later than a time, by the clock that no test moves. */
+  history(after_ms: number): HistoryView {
+    return this.#history.view(after_ms);
+  }
+
+  /** How long the turns of each kind took. */
+  turnTimes(kinds: Iterable<string>): Map<string, TurnTimes> {
+    const [before] = this.#samples;
+    const now = this.#samples.at(-1);
+    return new Map(
+      [...kinds].map((kind) => {
+        const total = grown(now?.totals.get(`turn ${kind}`), before?.totals.get(`turn ${kind}`));
+        const seconds = total === null ? null : quantile(total, 0.99);
+        const turns = total?.count ?? 0;
+        const turn_ms_mean = total === null || turns === 0 ? null : (total.sum / turns) * 1000;
+        return [kind, { turns, turn_ms_mean, turn_ms_p99: seconds === null ? null : seconds * 1000 }];
+      }),
+    );
+  }
+
+  standing(): Standing & { storage_bytes: number | null; storage_ms: number | null } {
+    const { clock, device_activity, mail, overload, runtime } = this.#parts;
+    const { parked, oldest_ms } = runtime.pressure();
+    const now = this.#samples.at(-1);
+    const due = now?.totals.get('endpoints_due')?.count ?? 0;
+    const due_s = now?.totals.get('endpoints_due_age')?.count ?? 0;
+    return {
+      storage: this.#storage,
+      storage_bytes: this.#storage_bytes,
+      storage_ms: now?.gauges.storage_ms ?? null,
+      shedding: overload.shedding,
+      parked,
+      set_aside: this.#set_aside,
+      endpoints: { due, due_ms: due_s * 1000 },
+      disk: this.#disk,
+      clock_ahead_ms: clock.now() - Date.now(),
+      mail_healthy: mail.healthy(),
+      oldest_message_ms: oldest_ms,
+      silent_devices: device_activity.list({ silent_ms: SILENT_MS, recording: true, limit: SILENT_COUNTED_MAX }).length,
+    };
+  }
+
+  /** What is wrong now, in words. */
+  troubles(): Trouble[] {
+    return troublesOf(this.standing(), this.#parts.clock.unmoved());
+  }
+
+  async #take(): Promise<void> {
+    const { metrics, clock } = this.#parts;
+    const is_slow = this.#taken++ % SLOW_EVERY === 0;
+    const [storage_ms] = await Promise.all([this.#askStorage(is_slow), is_slow ? this.#askDisk() : null]);
+    const totals = await readTotals(metrics);
+    const sample = { at_ms: clock.unmoved(), totals, gauges: this.#gauges(storage_ms) };
+    this.#history.take(sample);
+    this.#samples.push(sample);
+    if (this.#samples.length > TURNS_WITHIN_SAMPLES + 1) this.#samples.shift();
+    metrics.clock_ahead.set((clock.now() - Date.now()) / 1000);
+    metrics.mail_healthy.set(this.#parts.mail.healthy() ? 1 : 0);
+  }
+
+  #gauges(storage_ms: number | null): Gauges {
+    const { waiting, oldest_ms } = this.#parts.runtime.pressure();
+    const { rss, heapUsed } = process.memoryUsage();
+    const loop_delay_ms = Math.max(0, this.#loop.percentile(99) / 1e6 - LOOP_RESOLUTION_MS);
+    this.#loop.reset();
+    return {
+      ...{ waiting, oldest_ms, loop_delay_ms, rss_bytes: rss, heap_bytes: heapUsed, storage_ms },
+      storage_bytes: storage_ms === null ? null : this.#storage_bytes,
+      disk_free_bytes: this.#disk?.free_bytes ?? null,
+    };
+  }
+
+  /** How long Redis takes to answer, or null when it does not. */
+  async #askStorage(is_slow: boolean): Promise<number | null> {
+    const { metrics, redis } = this.#parts;
+    const began = performance.now();
+    try {
+      await redis.ping();
+      const took_ms = performance.now() - began;
+      metrics.storage_round_trip.set(took_ms / 1000);
+      this.#reached(true);
+      if (is_slow) await this.#askStorageMore();
+      return took_ms;
+    } catch {
+      this.#reached(false);
+      return null;
+    } finally {
+      metrics.storage_reachable.set(this.#storage.reachable ? 1 : 0);
+    }
+  }
+
+  #reached(reachable: boolean): void {
+    if (this.#storage.reachable === reachable) return;
+    this.#storage = { ...this.#storage, reachable, since_ms: this.#parts.clock.unmoved() };
+  }
+
+  async #askStorageMore(): Promise<void> {
+    const { deliveries, metrics, redis, store } = this.#parts;
+    const partitions = Array.from({ length: PARTITIONS }, (_, partition) => partition);
+    const [info, aside] = await Promise.all([
+      redis.info(),
+      Promise.all(partitions.map((partition) => store.listSetAside(partition))),
+      deliveries.measure(),
+    ]);
+    const field = (name: string) => new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1];
+    this.#storage_bytes = Number(field('used_memory') ?? Number.NaN);
+    const write_status = field('aof_last_write_status');
+    const log_healthy = write_status === undefined ? null : write_status === 'ok';
+    this.#storage = { ...this.#storage, log_healthy };
+    this.#set_aside = aside.reduce((sum, { length }) => sum + length, 0);
+    metrics.storage_memory.set(this.#storage_bytes);
+    metrics.storage_log_healthy.set(log_healthy === false ? 0 : 1);
+    metrics.set_aside_waiting.set(this.#set_aside);
+  }
+
+  async #askDisk(): Promise<void> {
+    const { data_dir, metrics } = this.#parts;
+    try {
+      const { bsize, bavail, blocks } = await statfs(data_dir);
+      this.#disk = { free_bytes: bavail * bsize, size_bytes: blocks * bsize };
+      metrics.data_free.set(this.#disk.free_bytes);
+      metrics.data_size.set(this.#disk.size_bytes);
+    } catch {
+      this.#disk = null;
+    }
+  }
+}
