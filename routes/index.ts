@@ -23,6 +23,12 @@ import { REGISTRATION_ROUTES } from './oauth/register.js';
 import { SIGN_IN_ROUTES } from './oauth/sign_in.js';
 import { TOKEN_ROUTES } from './oauth/token.js';
 import { OPERATOR_ROUTES } from './operator.js';
+import { SEEN_DEVICE_ROUTES } from './ops/devices.js';
+import { SEEN_ENDPOINT_ROUTES } from './ops/endpoints.js';
+import { ENTITY_ROUTES } from './ops/entities.js';
+import { OVERVIEW_ROUTES } from './ops/overview.js';
+import { OPERATOR_ASSET_ROUTES } from './ops/page_assets.js';
+import { OPERATOR_PAGE_ROUTES } from './ops/pages.js';
 import { ASSET_ROUTES } from './pages/assets.js';
 import { PERSONAL_ACCESS_TOKEN_ROUTES } from './personal_access_tokens.js';
 import type { Route } from './route.js';
@@ -70,5 +76,17 @@ export const ROUTES: Record<'public' | 'device' | 'operator', readonly Route[]> 
     ...DEVICE_STREAM_ROUTES,
     ...CHUNK_ROUTES,
   ],
-  operator: [...OPERATOR_ROUTES, ...STAFF_CHUNK_ROUTES, ...STAFF_CLIENT_ROUTES, ...STAFF_GRANT_ROUTES],
+  operator: [
+    ...OPERATOR_ROUTES,
+    ...STAFF_CHUNK_ROUTES,
+    ...STAFF_CLIENT_ROUTES,
+    ...STAFF_GRANT_ROUTES,
+    ...OVERVIEW_ROUTES,
+    ...ENTITY_ROUTES,
+    ...SEEN_DEVICE_ROUTES,
+    ...SEEN_ENDPOINT_ROUTES,
+    ...OPERATOR_PAGE_ROUTES,
+    ...OPERATOR_ASSET_ROUTES,
+    ...ASSET_ROUTES,
+  ],
 };

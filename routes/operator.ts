@@ -20,6 +20,7 @@ import { ENTITLEMENT_DEFAULTS, ENTITLEMENTS, type Entitlement, PERMISSIONS } fro
 import { isRefusal, type Refusal, refuse } from '../src/vocabulary/refusals.js';
 import { accountNamed } from './account_of_email.js';
 import { listLimit, whole } from './forms.js';
+import { shownName } from './ops/entity_fields.js';
 import { openRoute, operatorRoute, type Route } from './route.js';
 import { askWorkspace } from './workspace_calls.js';
 
@@ -139,9 +140,18 @@ export const OPERATOR_ROUTES: readonly Route[] = [
     credential: 'operator',
     query: z.object({ limit: listLimit }),
     answer: actorsShape,
-    async handler({ services: { runtime, store }, query: { limit } }) {
+    async handler({ services: { runtime, store, watch }, query: { limit } }) {
       const aside = await setAside(store, limit);
-      return { ...runtime.inspect(limit), set_aside: aside };
+      const { kinds, busiest, parked, lately } = runtime.inspect(limit);
+      const times = watch.turnTimes(Object.keys(kinds));
+      return {
+        kinds: Object.fromEntries(Object.entries(kinds).map(([kind, row]) => [kind, { ...row, ...times.get(kind) }])),
+        busiest: busiest.map(named),
+        // With its id, whatever that is: without it nobody could have it try again.
+        parked: parked.map((one) => ({ ...one, name: shownName(one) })),
+        lately: { ...lately, busiest: lately.busiest.map(named), slowest: lately.slowest.map(named) },
+        set_aside: aside,
+      };
     },
   }),
 
@@ -436,11 +446,22 @@ async function deleteWorkspace(services: Services, id: string): Promise<unknown 
   return askWorkspace(services, id, { type: 'staff_delete' });
 }
 
-/** What threw too often, over all partitions, without its content. */
+/** An entity in a list: its id where that may be seen, and how it is called. */
+function named<Row extends Address>(row: Row): Omit<Row, 'id'> & { id: string | null; name: string } {
+  const name = shownName(row);
+  return { ...row, id: name === row.id ? row.id : null, name };
+}
+
+/** What threw too often, over all partitions: for whom it was and of what type, without its content. */
 async function setAside(store: Services['store'], limit: number) {
   const partitions = Array.from({ length: PARTITIONS }, (_, partition) => partition);
   const found = await Promise.all(
-    partitions.map(async (partition) => (await store.listSetAside(partition)).map(({ name }) => ({ partition, name }))),
+    partitions.map(async (partition) =>
+      (await store.listSetAside(partition)).map(({ name, content }) => {
+        const { to, message } = decodeStored(content) as { to: Address; message: { type?: string } };
+        return { partition, name, to: { kind: to.kind, name: shownName(to) }, type: message.type ?? null };
+      }),
+    ),
   );
   return found.flat().slice(0, limit);
 }

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { openRoute, type Route } from '../route.js';
 
 /** A file that pages refer to. Its address holds a hash of its content: what lies there never changes. */
-type Asset = { path: string; type: string; text: string };
+export type Asset = { path: string; type: string; text: string };
 
 function assetOf(name: string, type: string): Asset {
   const text = readFileSync(new URL(name, import.meta.url), 'utf8');
@@ -16,8 +16,11 @@ export const ASSETS = {
   icon: assetOf('spool.svg', 'image/svg+xml'),
 };
 
-export const ASSET_ROUTES: readonly Route[] = Object.values(ASSETS).map(({ path, type, text }) =>
-  openRoute({
+export const ASSET_ROUTES: readonly Route[] = Object.values(ASSETS).map(assetRoute);
+
+/** The route of a file whose address holds a hash of what lies there. */
+export function assetRoute({ path, type, text }: Asset): Route {
+  return openRoute({
     method: 'GET',
     path,
     credential: 'none',
@@ -30,5 +33,5 @@ export const ASSET_ROUTES: readonly Route[] = Object.values(ASSETS).map(({ path,
         .header('Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'")
         .type(type)
         .send(text),
-  }),
-);
+  });
+}

@@ -1,0 +1,54 @@
+import { z } from 'zod';
+import type { SeenDevice } from '../../src/device_activity.js';
+import { listLimit } from '../forms.js';
+import { operatorRoute, type Route } from '../route.js';
+
+const MINUTE_MS = 60_000;
+
+/** Devices as this process has seen them; what they are is on their own pages. */
+export const SEEN_DEVICE_ROUTES: readonly Route[] = [
+  operatorRoute({
+    method: 'GET',
+    path: '/ops/devices',
+    credential: 'operator',
+    query: z.object({
+      limit: listLimit,
+      silent_min: z
+        .string()
+        .regex(/^\d{1,6}$/, 'must be whole minutes')
+        .transform(Number)
+        .default(0),
+      /** `1`: only those that have a stream open, or announced a chunk that has not come. */
+      recording: z.enum(['0', '1'], 'must be 0 or 1').default('0'),
+    }),
+    async handler({ services: { device_activity }, query: { limit, silent_min, recording } }) {
+      const filter = { silent_ms: silent_min * MINUTE_MS, recording: recording === '1', limit };
+      const { since_ms, size: seen, seen_max } = device_activity;
+      return {
+        ...{ watched_since: new Date(since_ms).toISOString(), seen, seen_max },
+        items: device_activity.list(filter).map(seenDeviceView),
+      };
+    },
+  }),
+];
+
+/** What was seen of a device, with its times as timestamps. */
+export function seenDeviceView(seen: SeenDevice & { silent_ms: number }) {
+  const { device_id, kind, uploads, open_streams, awaited_chunks, last_refusal } = seen;
+  return {
+    ...{ device_id, kind, uploads, open_streams, awaited_chunks: awaited_chunks.length },
+    silent_s: Math.round(seen.silent_ms / 1000),
+    first_seen_at: timeOrNull(seen.first_seen_at_ms),
+    last_request_at: timeOrNull(seen.last_request_at_ms),
+    last_upload_at: timeOrNull(seen.last_upload_at_ms),
+    recording_since: timeOrNull(seen.recording_since_ms),
+    last_refusal:
+      last_refusal === null
+        ? null
+        : { at: timeOrNull(last_refusal.at_ms), reason: last_refusal.reason, route: last_refusal.route },
+  };
+}
+
+function timeOrNull(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString();
+}

@@ -1,0 +1,133 @@
+import { z } from 'zod';
+import type { AccountMessage, AccountView } from '../../actors/account.js';
+import { isGone, isOpen } from '../../actors/account_state.js';
+import type { EndpointMessage, Found } from '../../actors/endpoint.js';
+import { type Endpoint, standingOf } from '../../actors/endpoint_state.js';
+import type { Services } from '../../src/services.js';
+import type { EventType } from '../../src/vocabulary/event_types.js';
+import { deliveryId, partitionOfId } from '../../src/vocabulary/ids.js';
+import { isRefusal, type Refusal } from '../../src/vocabulary/refusals.js';
+import type { SeenEndpoint } from '../../src/workers/endpoint_activity.js';
+import { accountNamed } from '../account_of_email.js';
+import { listLimit } from '../forms.js';
+import { operatorRoute, type Route } from '../route.js';
+import { type EndpointFacts, EVENTS_LOOKED_AT, endpointHeadline, endpointReasons } from './endpoint_reasons.js';
+
+const DELIVERIES_SHOWN = 10;
+
+/** Endpoints: which are due, failing or disabled, and why one gets nothing. Hosts alone: an address may hold a secret. */
+export const SEEN_ENDPOINT_ROUTES: readonly Route[] = [
+  operatorRoute({
+    method: 'GET',
+    path: '/ops/endpoints',
+    credential: 'operator',
+    query: z.object({ limit: listLimit }),
+    async handler({ services: { clock, deliveries }, query: { limit } }) {
+      const { due, activity, in_flight } = deliveries;
+      const now_ms = clock.now();
+      return {
+        in_flight,
+        due: due.slice(0, limit).map(({ endpoint_id, since_ms }) => ({
+          endpoint_id,
+          due_since: new Date(since_ms).toISOString(),
+          due_s: Math.max(0, Math.round((now_ms - since_ms) / 1000)),
+        })),
+        failing: activity.failing(limit).map(seenEndpointView),
+        disabled: activity.disabledLately(limit).map(seenEndpointView),
+      };
+    },
+  }),
+
+  operatorRoute({
+    method: 'GET',
+    path: '/ops/accounts/:account/endpoints',
+    credential: 'operator',
+    async handler({ services, params }) {
+      const account = await accountNamed(services, params.account as string);
+      if (isRefusal(account)) return account;
+      const views = await Promise.all(account.endpoints.map((id) => endpointForStaff(services, id)));
+      return { account_id: account.id, items: views.filter((one) => !isRefusal(one)) };
+    },
+  }),
+
+  operatorRoute({
+    method: 'GET',
+    path: '/ops/endpoints/:endpoint_id',
+    credential: 'operator',
+    handler: async ({ services, params }) => endpointForStaff(services, params.endpoint_id as string),
+  }),
+];
+
+/** How an endpoint stands, in words, with its last deliveries. */
+export async function endpointForStaff(services: Services, endpoint_id: string) {
+  const { clock, deliveries, runtime, store } = services;
+  const partition = partitionOfId(endpoint_id);
+  const address = { kind: 'endpoint', id: endpoint_id };
+  const entries = await store.inbox({ address, partition }, { limit: DELIVERIES_SHOWN });
+  const message: EndpointMessage = { type: 'find', entries };
+  const answer = await runtime.ask<Found>(address, message);
+  if (isRefusal(answer)) return answer;
+  const { endpoint, found } = answer;
+  const { account_id } = endpoint;
+  const view: AccountMessage = { type: 'view' };
+  const account = await runtime.ask<AccountView>({ kind: 'account', id: account_id }, view);
+  if (isRefusal(account) && account.refused !== 'UNAUTHORIZED') return account;
+  const now_ms = clock.now();
+  const life = isRefusal(account) ? -1 : account.lives.account;
+  const stand = found.map((one) => ({ ...one.entry, ...standingOf(endpoint, one, { life, now_ms }) }));
+  const facts: EndpointFacts = {
+    endpoint,
+    account: standingOfAccount(account),
+    recent_types: await recentTypes(services, endpoint),
+    deliveries: stand,
+    now_ms,
+  };
+  const reasons = endpointReasons(facts);
+  return {
+    ...{ endpoint_id, account_id, host: new URL(endpoint.url).host, status: endpoint.standing.status },
+    ...{ topics: endpoint.topics, headline: endpointHeadline(facts, reasons), reasons },
+    failure_count: endpoint.failure_count,
+    last_success_at: timeOrNull(endpoint.last_success_at_ms),
+    deliveries: stand.map(({ sequence, type, status, attempts, next_attempt_at_ms }) => ({
+      id: deliveryId(endpoint_id, sequence),
+      ...{ event_type: type, status, next_attempt_at: timeOrNull(next_attempt_at_ms) },
+      attempts: attempts.map(({ attempted_at_ms, status_code, error, duration_ms }) => ({
+        ...{ attempted_at: timeOrNull(attempted_at_ms), status_code, error, duration_ms },
+      })),
+    })),
+    seen: seenOrNull(deliveries.activity.find(endpoint_id)),
+  };
+}
+
+function standingOfAccount(account: AccountView | Refusal): EndpointFacts['account'] {
+  if (isRefusal(account) || isGone(account)) return 'gone';
+  return isOpen(account) ? 'open' : 'deleted';
+}
+
+async function recentTypes({ store }: Services, { account_id, created_at_ms }: Endpoint): Promise<EventType[]> {
+  const place = { account_id, partition: partitionOfId(account_id) };
+  const range = { from: '+', to: String(created_at_ms), descending: true, limit: EVENTS_LOOKED_AT };
+  return (await store.events(place, range)).map(({ type }) => type as EventType);
+}
+
+function seenEndpointView(seen: SeenEndpoint) {
+  const { endpoint_id, account_id, failures, last } = seen;
+  return {
+    ...{ endpoint_id, account_id, failures },
+    last:
+      last === null
+        ? null
+        : { at: timeOrNull(last.at_ms), verdict: last.verdict, status_code: last.status_code, error: last.error },
+    failing_since: timeOrNull(seen.failing_since_ms),
+    last_success_at: timeOrNull(seen.last_success_at_ms),
+    disabled_at: timeOrNull(seen.disabled_at_ms),
+  };
+}
+
+function seenOrNull(seen: SeenEndpoint | null) {
+  return seen === null ? null : seenEndpointView(seen);
+}
+
+function timeOrNull(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString();
+}

@@ -1,0 +1,128 @@
+import { watchBand } from './band.js';
+import { byId, entityLink, fill, h, section, table } from './dom.js';
+import { ask, live, Refused } from './live.js';
+import { ago, digits, span } from './words.js';
+
+/** Endpoints: those of an account, and those that are due, failing or were disabled. */
+
+const LIMIT = 50;
+
+const field = /** @type {HTMLInputElement} */ (
+  h('input', { id: 'account', type: 'search', maxlength: '300', autocomplete: 'off', spellcheck: 'false' })
+);
+field.value = new URLSearchParams(location.search).get('account') ?? '';
+const found = h('div', {});
+const list = h('div', {});
+const form = h(
+  'form',
+  { class: 'filter' },
+  h('div', {}, h('label', { for: 'account' }, 'Endpoints of an account, by its id or email'), field),
+  h('button', {}, 'Show'),
+);
+fill(byId('view'), form, found, list);
+
+const look = live({
+  async load() {
+    const named = new URLSearchParams(location.search).get('account');
+    const [all, own] = await Promise.all([
+      ask(`/ops/endpoints?limit=${LIMIT}`),
+      named === null ? null : ofAccount(named),
+    ]);
+    return { ...all, own };
+  },
+  show({ own, due, failing, disabled, in_flight }) {
+    fill(found, own === null ? null : ownPart(own));
+    fill(list, duePart(due, in_flight), seenPart('failing', failing), seenPart('disabled', disabled));
+  },
+});
+form.addEventListener('submit', (event) => {
+  event.preventDefault();
+  const text = field.value.trim();
+  window.history.replaceState(
+    null,
+    '',
+    text === '' ? '/endpoints' : `/endpoints?${new URLSearchParams({ account: text })}`,
+  );
+  void look();
+});
+watchBand();
+
+/** @param {string} named */
+function ofAccount(named) {
+  return ask(`/ops/accounts/${encodeURIComponent(named)}/endpoints`).catch((error) => {
+    if (error instanceof Refused && error.status === 404) return { problem: error.message };
+    throw error;
+  });
+}
+
+/** @param {any} own */
+function ownPart(own) {
+  const title = 'Endpoints of the account';
+  if (own.problem !== undefined) return section({ id: 'own', title }, h('p', { class: 'empty' }, own.problem));
+  return section(
+    { id: 'own', title },
+    table({
+      caption: title,
+      columns: ['Endpoint', 'Host', 'Status', 'In words', 'Last accepted'],
+      rows: /** @type {any[]} */ (own.items),
+      empty: 'The account has no endpoint: nothing is subscribed.',
+      cells: (row) => [
+        entityLink({ kind: 'endpoint', id: row.endpoint_id }),
+        row.host,
+        row.status,
+        h(
+          'span',
+          {},
+          row.headline,
+          ...row.reasons.map((/** @type {any} */ reason) => h('span', { class: 'reason' }, reason.text)),
+        ),
+        ago(row.last_success_at),
+      ],
+    }),
+  );
+}
+
+/**
+ * @param {any[]} rows
+ * @param {number} in_flight
+ */
+function duePart(rows, in_flight) {
+  return section(
+    {
+      id: 'due',
+      title: 'Due and not taken up',
+      hint: `Of each partition the one that waits for longest. ${digits(in_flight)} requests are under way here.`,
+    },
+    table({
+      caption: 'Endpoints that are due',
+      columns: ['Endpoint', 'Due for'],
+      rows,
+      empty: 'No endpoint is due.',
+      cells: ({ endpoint_id, due_s }) => [entityLink({ kind: 'endpoint', id: endpoint_id }), span(due_s)],
+    }),
+  );
+}
+
+/**
+ * @param {'failing' | 'disabled'} which
+ * @param {any[]} rows
+ */
+function seenPart(which, rows) {
+  const title = which === 'failing' ? 'Failing' : 'Disabled after failures';
+  return section(
+    { id: which, title, hint: 'As this process has seen it, among the 5,000 endpoints it posted to last.' },
+    table({
+      caption: title,
+      columns: ['Endpoint', 'Failed in a row', 'Since', 'Last request', 'Last accepted'],
+      rows,
+      empty: which === 'failing' ? 'No endpoint is failing.' : 'None was disabled.',
+      cells: (row) => [
+        entityLink({ kind: 'endpoint', id: row.endpoint_id }),
+        digits(row.failures),
+        ago(which === 'failing' ? row.failing_since : row.disabled_at),
+        row.last === null ? '–' : `${row.last.status_code ?? row.last.error}, ${ago(row.last.at)}`,
+        ago(row.last_success_at),
+      ],
+    }),
+  );
+}

@@ -1,0 +1,267 @@
+import { watchBand } from './band.js';
+import { byId, entityLink, fill, h, section, table } from './dom.js';
+import { actionButton, ask, live, Refused } from './live.js';
+import { ago, clockTime, dateTime, digits, duration, span } from './words.js';
+
+/** One entity, or those that a search found. */
+
+const query = new URLSearchParams(location.search);
+const [kind, id, wanted] = [query.get('kind'), query.get('id'), query.get('find')];
+
+const field = /** @type {HTMLInputElement} */ (byId('find'));
+field.value = wanted ?? (kind !== null && id !== null ? `${kind}:${id}` : '');
+watchBand();
+
+const look = live({
+  load: async () => (kind !== null && id !== null ? load({ kind, id }) : search(wanted ?? '')),
+  show: (answer) => fill(byId('view'), ...answer),
+});
+
+/** @param {string} text */
+async function search(text) {
+  if (text.trim() === '') return [h('p', { class: 'empty' }, 'Type an id, kind:id or an account’s email above.')];
+  const { items } = await ask(`/ops/entities?find=${encodeURIComponent(text)}`);
+  if (items.length === 0) return [h('p', { class: 'empty' }, 'There is nothing of this id.')];
+  const [only] = items;
+  const leads = items.length === 1 || only.kind === 'account';
+  if (leads) {
+    location.replace(`/entity?${new URLSearchParams({ kind: only.kind, id: only.id })}`);
+    return [];
+  }
+  const row = (/** @type {any} */ one) => [one.kind, entityLink(one)];
+  return [table({ caption: 'What has this id', columns: ['Kind', 'Entity'], rows: items, cells: row, empty: '' })];
+}
+
+/** @param {{ kind: string, id: string }} address */
+async function load(address) {
+  const view = await ask(`/ops/entity?${new URLSearchParams(address)}`).catch((error) => {
+    if (error instanceof Refused && error.status === 404) return { problem: error.message };
+    throw error;
+  });
+  if (view.problem !== undefined) return [h('p', { class: 'empty' }, view.problem)];
+  byId('heading').textContent = `${words(view.kind)} ${view.name}`;
+  document.title = `${words(view.kind)} · Spool operators`;
+  return [
+    factsOf(view),
+    view.endpoint === null ? null : endpointPart(view.endpoint),
+    view.device === null ? null : devicePart(view.device, view.stored),
+    statePart(view),
+    recentPart(view),
+    versionsPart(view),
+  ];
+}
+
+/** @param {string} name */
+function words(name) {
+  const text = name.replaceAll('_', ' ');
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** @param {any} view */
+function factsOf({ kind: of, id: its, name, partition, stored, memory }) {
+  const parked = memory?.parked ?? null;
+  const rows = [
+    [
+      'Stored',
+      {
+        absent: 'nothing',
+        ended: 'ended',
+        kept: `version ${stored.version}, ${digits(stored.bytes ?? 0)} bytes`,
+        unusable: 'can’t be used',
+      }[/** @type {'kept'} */ (stored.is)],
+    ],
+    ['In memory', memory === null ? 'at rest' : `version ${memory.version}`],
+    ['Waiting', memory === null ? '–' : digits(memory.waiting)],
+    ['Turns and reads', memory === null ? '–' : digits(memory.turns)],
+    ['Mean turn', memory === null || memory.turns === 0 ? '–' : duration(memory.turn_ms_mean)],
+    ['Partition', digits(partition)],
+  ];
+  const facts = h(
+    'dl',
+    { class: 'facts' },
+    ...rows.map(([term, value]) => h('div', {}, h('dt', {}, term ?? ''), h('dd', {}, value ?? ''))),
+  );
+  if (parked === null) return facts;
+  return h(
+    'div',
+    {},
+    h('p', { class: 'notice grave' }, `Parked ${ago(parked.since)}: ${parked.reason} `),
+    actionButton({
+      ...{ text: 'Retry', id: 'retry', label: `Retry ${of} ${name}` },
+      run: () => ask('/ops/parked/retry', { method: 'POST', body: { kind: of, id: its } }),
+      after: () => look(),
+    }),
+    facts,
+  );
+}
+
+/** @param {any} endpoint */
+function endpointPart({ headline, reasons, deliveries, host, topics, status }) {
+  const blocked = reasons.some((/** @type {any} */ reason) => reason.blocks);
+  return section(
+    { id: 'endpoint', title: 'What it gets' },
+    h('p', { class: `headline ${blocked ? 'bad' : 'good'}` }, headline),
+    h(
+      'ul',
+      { class: 'reasons' },
+      ...reasons.map((/** @type {any} */ reason) => h('li', { 'data-name': reason.name }, reason.text)),
+    ),
+    h(
+      'p',
+      { class: 'hint' },
+      `Status ${status}, at ${host}, topics: ${topics.length === 0 ? 'all' : topics.join(', ')}.`,
+    ),
+    table({
+      caption: 'Its last deliveries',
+      columns: ['Event', 'Status', 'Attempts', 'Last attempt', 'Next attempt'],
+      rows: /** @type {any[]} */ (deliveries),
+      empty: 'Nothing was ever made for it to deliver.',
+      cells: (row) => [
+        row.event_type,
+        row.status,
+        digits(row.attempts.length),
+        attempt(row.attempts.at(-1)),
+        row.next_attempt_at === null ? '–' : dateTime(row.next_attempt_at),
+      ],
+    }),
+  );
+}
+
+/** @param {any} last */
+function attempt(last) {
+  if (last === undefined) return '–';
+  const took = last.duration_ms === null ? '' : ` after ${duration(last.duration_ms)}`;
+  return `${last.status_code ?? last.error ?? 'no answer'}${took}, ${ago(last.attempted_at)}`;
+}
+
+/**
+ * @param {any} device
+ * @param {any} stored
+ */
+function devicePart({ seen, watched_since }, stored) {
+  const state = stored.state ?? {};
+  const certificates = state.certificates ?? { live: [], revoked_at_ms: null };
+  const in_use = certificates.live.map(
+    (/** @type {any} */ one) =>
+      `${one.status.replace('_', ' ')}${one.not_after_ms === null ? '' : `, until ${dateTime(one.not_after_ms)}`}`,
+  );
+  const rows = [
+    [
+      'Binding',
+      state.binding === null || state.binding === undefined
+        ? 'bound to nobody'
+        : state.binding.draining
+          ? 'its session is over, uploads go on'
+          : 'bound',
+    ],
+    [
+      'Certificates',
+      certificates.revoked_at_ms === null ? in_use.join('; ') : `revoked ${dateTime(certificates.revoked_at_ms)}`,
+    ],
+    ['Last request', seen === null ? 'none seen' : ago(seen.last_request_at)],
+    ['Last upload', seen === null ? 'none seen' : ago(seen.last_upload_at)],
+    ['Silent for', seen === null ? '–' : span(seen.silent_s)],
+    [
+      'Waits for',
+      seen === null ? '–' : `${seen.open_streams.length} open streams, ${seen.awaited_chunks} announced chunks`,
+    ],
+    [
+      'Last refusal',
+      seen === null || seen.last_refusal === null
+        ? 'none seen'
+        : `${seen.last_refusal.reason}, ${ago(seen.last_refusal.at)} (${seen.last_refusal.route})`,
+    ],
+  ];
+  return section(
+    {
+      id: 'device',
+      title: 'What it does',
+      hint: `Seen by this process, which has watched since ${dateTime(watched_since)}.`,
+    },
+    h(
+      'dl',
+      { class: 'facts' },
+      ...rows.map(([term, value]) => h('div', {}, h('dt', {}, term ?? ''), h('dd', {}, value ?? ''))),
+    ),
+  );
+}
+
+/** @param {any} view */
+function statePart({ stored }) {
+  const hint = 'Secrets and content are not shown: only what sort of thing is there, and how large it is.';
+  const text = {
+    absent: 'Nothing is stored.',
+    ended: 'It has ended; nothing is left of its state.',
+    unusable: stored.reason,
+  };
+  const shown =
+    stored.is === 'kept'
+      ? tree(stored.state)
+      : h('p', { class: 'empty' }, text[/** @type {'absent'} */ (stored.is)] ?? '');
+  return section({ id: 'entity-state', title: 'State', hint }, shown);
+}
+
+/** @param {Record<string, any>} state */
+function tree(state) {
+  const rows = Object.entries(state).map(([name, value]) =>
+    h('div', {}, h('dt', {}, name), h('dd', {}, shownValue(name, value))),
+  );
+  return h('dl', { class: 'tree' }, ...rows);
+}
+
+/**
+ * @param {string} name
+ * @param {any} value
+ * @returns {Node | string}
+ */
+function shownValue(name, value) {
+  if (value === null) return h('span', { class: 'none' }, 'none');
+  if (Array.isArray(value)) {
+    if (value.length === 0) return h('span', { class: 'none' }, 'empty');
+    return h('ul', { class: 'items' }, ...value.map((one) => h('li', {}, shownValue(name.replace(/s$/, ''), one))));
+  }
+  if (typeof value === 'object') return typeof value.hidden === 'string' ? hidden(value) : tree(value);
+  if (typeof value === 'number' && /_ms$/.test(name) && value > 1e12)
+    return `${dateTime(value)} (${value > Date.now() ? `in ${span((value - Date.now()) / 1000)}` : ago(new Date(value).toISOString())})`;
+  if (typeof value === 'string' && /^[0-9a-f]{8}-[0-9a-f]{4}-/.test(value))
+    return h('a', { class: 'mono', href: `/entity?find=${value}` }, value);
+  return String(value);
+}
+
+/** @param {{ hidden: string, size?: number }} value */
+function hidden({ hidden: what, size }) {
+  const unit = { text: 'characters', bytes: 'bytes', list: 'items', object: 'fields' }[/** @type {'text'} */ (what)];
+  return h('span', { class: 'hidden' }, size === undefined ? `${what}, not shown` : `${what}, ${digits(size)} ${unit}`);
+}
+
+/** @param {any} view */
+function recentPart({ recent, memory }) {
+  return section(
+    {
+      id: 'recent',
+      title: 'Recent messages',
+      hint: 'Of its turns in this process: types alone, never what they say. Reads that memory answers are not among them.',
+    },
+    table({
+      caption: 'Recent messages, the newest first',
+      columns: ['At', 'Message', 'Outcome', 'Turn'],
+      rows: /** @type {any[]} */ (recent).slice(0, 50),
+      empty: memory === null ? 'It is at rest: none are known.' : 'None in the last 65,536 messages of this process.',
+      cells: (row) => [clockTime(row.at), row.type, row.outcome, duration(row.took_ms)],
+    }),
+  );
+}
+
+/** @param {any} view */
+function versionsPart({ versions }) {
+  return section(
+    { id: 'versions', title: 'Versions', hint: 'Each was saved by one commit; the message is the first of its turn.' },
+    table({
+      caption: 'Versions since it came into memory, the newest first',
+      columns: ['Version', 'At', 'By'],
+      rows: /** @type {any[]} */ (versions).slice(0, 50),
+      empty: 'It was not changed since it came into memory.',
+      cells: (row) => [digits(row.version), clockTime(row.at), row.type],
+    }),
+  );
+}

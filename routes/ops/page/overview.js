@@ -1,0 +1,215 @@
+import { showBand } from './band.js';
+import { Chart } from './chart.js';
+import { byId, fill, h, section } from './dom.js';
+import { ask, live } from './live.js';
+import { bytes, dateTime, duration, span } from './words.js';
+
+/** Live charts of the last quarter of an hour, which the server keeps. */
+
+/** @type {{ id: string, title: string, hint: string, charts: import('./chart.js').ChartRow[] }[]} */
+const GROUPS = [
+  {
+    id: 'requests',
+    title: 'Requests',
+    hint: 'By listener. Errors are answers of 5xx, refusals for load among them.',
+    charts: [
+      {
+        id: 'rate',
+        title: 'Requests',
+        unit: 'per_s',
+        lines: [
+          ['requests_public', 'public'],
+          ['requests_device', 'devices'],
+          ['requests_operator', 'operators'],
+        ],
+      },
+      {
+        id: 'p99',
+        title: 'Time, 99 of 100',
+        unit: 'ms',
+        lines: [
+          ['requests_public_p99_ms', 'public'],
+          ['requests_device_p99_ms', 'devices'],
+          ['requests_operator_p99_ms', 'operators'],
+        ],
+      },
+      {
+        id: 'errors',
+        title: 'Errors',
+        unit: 'per_s',
+        lines: [
+          ['errors_public', 'public'],
+          ['errors_device', 'devices'],
+          ['errors_operator', 'operators'],
+        ],
+      },
+    ],
+  },
+  {
+    id: 'recording',
+    title: 'Devices and uploads',
+    hint: 'Refusals are of certificates and for load.',
+    charts: [
+      { id: 'upload-bytes', title: 'Audio stored', unit: 'bytes_per_s', lines: [['upload_bytes', 'bytes']] },
+      { id: 'uploads', title: 'Chunks stored', unit: 'per_s', lines: [['uploads', 'chunks']] },
+      { id: 'connections', title: 'Device connections', unit: 'count', lines: [['device_connections', 'open']] },
+      {
+        id: 'handshakes',
+        title: 'Handshakes',
+        unit: 'per_s',
+        lines: [
+          ['handshakes', 'done'],
+          ['handshakes_failed', 'failed'],
+          ['device_refusals', 'refused'],
+        ],
+      },
+    ],
+  },
+  {
+    id: 'actors',
+    title: 'Actors',
+    hint: 'Messages wait in mailboxes; a turn decides some and saves them with one commit.',
+    charts: [
+      {
+        id: 'commits',
+        title: 'Commits',
+        unit: 'per_s',
+        lines: [
+          ['commits', 'commits'],
+          ['conflicts', 'conflicts'],
+        ],
+      },
+      { id: 'commit-time', title: 'Commit, 99 of 100', unit: 'ms', lines: [['commit_p99_ms', 'time']] },
+      {
+        id: 'waiting',
+        title: 'Messages waiting',
+        unit: 'count',
+        lines: [
+          ['waiting', 'messages'],
+          ['tells_waiting', 'tells'],
+        ],
+      },
+      { id: 'oldest', title: 'Oldest message', unit: 'ms', lines: [['oldest_ms', 'age']] },
+      {
+        id: 'late',
+        title: 'Reminders and tells, 99 of 100',
+        unit: 'ms',
+        lines: [
+          ['reminder_lateness_p99_ms', 'reminders late by'],
+          ['tell_lag_p99_ms', 'tells after'],
+        ],
+      },
+    ],
+  },
+  {
+    id: 'deliveries',
+    title: 'Webhook deliveries',
+    hint: 'Passing failures are tried again, refused ones are not.',
+    charts: [
+      {
+        id: 'attempts',
+        title: 'Requests by verdict',
+        unit: 'per_s',
+        lines: [
+          ['deliveries_accepted', 'accepted'],
+          ['deliveries_passing', 'passing'],
+          ['deliveries_refused', 'refused'],
+        ],
+      },
+      { id: 'due', title: 'Endpoints due, not taken up', unit: 'count', lines: [['endpoints_due', 'endpoints']] },
+      { id: 'due-age', title: 'The first is due for', unit: 's', lines: [['endpoints_due_s', 'time']] },
+    ],
+  },
+  {
+    id: 'storage',
+    title: 'Storage',
+    hint: 'A gap: Redis did not answer.',
+    charts: [
+      { id: 'storage-time', title: 'Redis answers in', unit: 'ms', lines: [['storage_ms', 'time']] },
+      { id: 'storage-memory', title: 'Redis memory', unit: 'bytes', lines: [['storage_bytes', 'used']] },
+      { id: 'disk', title: 'Disk of DATA_DIR', unit: 'bytes', lines: [['disk_free_bytes', 'free']] },
+    ],
+  },
+  {
+    id: 'process',
+    title: 'Process',
+    hint: 'The event loop serves everybody: what delays it delays all.',
+    charts: [
+      { id: 'loop', title: 'Event loop delay, 99 of 100', unit: 'ms', lines: [['loop_delay_ms', 'delay']] },
+      {
+        id: 'memory',
+        title: 'Memory',
+        unit: 'bytes',
+        lines: [
+          ['rss_bytes', 'process'],
+          ['heap_bytes', 'heap'],
+        ],
+      },
+    ],
+  },
+];
+
+const facts = h('dl', { class: 'facts' });
+const charts = GROUPS.flatMap((group) => group.charts.map((row) => new Chart(row)));
+const of = new Map(charts.map((chart) => [chart.row.id, chart]));
+fill(
+  byId('view'),
+  facts,
+  ...GROUPS.map(({ id, title, hint, charts: rows }) =>
+    section({ id, title, hint }, h('div', { class: 'charts' }, ...rows.map((row) => of.get(row.id)?.element ?? null))),
+  ),
+);
+
+/** @type {import('./chart.js').History} */
+const history = { kept_ms: 0, at_ms: [], series: {} };
+
+/** @param {import('./chart.js').History} more */
+function append(more) {
+  history.kept_ms = more.kept_ms;
+  const last_ms = history.at_ms.at(-1) ?? 0;
+  // The server began anew when its samples are older than ours, or far apart.
+  if ((more.at_ms[0] ?? last_ms) < last_ms) clear();
+  history.at_ms.push(...more.at_ms);
+  const surplus = history.at_ms.findIndex((ms) => ms >= (history.at_ms.at(-1) ?? 0) - more.kept_ms);
+  history.at_ms.splice(0, Math.max(0, surplus));
+  for (const [name, row] of Object.entries(more.series)) {
+    const kept = history.series[name] ?? [];
+    kept.push(...row);
+    kept.splice(0, Math.max(0, surplus));
+    history.series[name] = kept;
+  }
+}
+
+function clear() {
+  history.at_ms = [];
+  history.series = {};
+}
+
+/** @param {any} overview */
+function showFacts({ clock, process, storage, disk }) {
+  const rows = [
+    ['Up for', span(process.up_s)],
+    ['Redis', storage.reachable ? `answers in ${duration(storage.round_trip_ms ?? 0)}` : 'does not answer'],
+    [
+      'Append-only file',
+      storage.log_healthy === null ? 'unknown' : storage.log_healthy ? 'written' : 'can’t be written',
+    ],
+    ['Disk free', disk === null ? 'unknown' : `${bytes(disk.free_bytes)} of ${bytes(disk.size_bytes)}`],
+    [
+      'Refused for load',
+      { nothing: 'nothing', first: 'what may wait', all: 'all' }[/** @type {'nothing'} */ (process.shedding)] ?? '',
+    ],
+    ['Clock', dateTime(clock.now)],
+  ];
+  fill(facts, ...rows.map(([name, value]) => h('div', {}, h('dt', {}, name ?? ''), h('dd', {}, value ?? ''))));
+}
+
+live({
+  load: () => ask(`/ops/overview?after_ms=${history.at_ms.at(-1) ?? 0}`),
+  show(overview) {
+    showBand(overview.troubles);
+    showFacts(overview);
+    append(overview.history);
+    for (const chart of charts) chart.show(history);
+  },
+});
