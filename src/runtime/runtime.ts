@@ -41,7 +41,10 @@ export type RuntimeOptions = Pick<RuntimeParts, 'store' | 'metrics' | 'log' | 'n
 export type Settler = (partition: number, tells: Tell[]) => Promise<void>;
 
 /** What the runtime is asked by those who do not run it. */
-export type Asks = Pick<Runtime, 'ask' | 'askSettled' | 'deliver' | 'placeOf' | 'inspect' | 'unpark' | 'distrust'>;
+export type Asks = Pick<
+  Runtime,
+  'ask' | 'askSettled' | 'deliver' | 'homeOf' | 'placeOf' | 'inspect' | 'look' | 'stored' | 'unpark' | 'distrust'
+>;
 
 /**
  * All entities of this process: finds or wakes the one an address names, hands it messages, and puts idle ones to

@@ -25,11 +25,20 @@ export class ScopedRuntime implements Asks {
   deliver(address: Address, incoming: Incoming): Promise<Answer> {
     return this.#runtime.deliver(address, { ...incoming, scope: this.#scope });
   }
+  homeOf(kind: string): ReturnType<Runtime['homeOf']> {
+    return this.#runtime.homeOf(kind);
+  }
   placeOf(address: Address): Place {
     return this.#runtime.placeOf(address);
   }
   inspect(limit: number): ReturnType<Runtime['inspect']> {
     return this.#runtime.inspect(limit);
+  }
+  look(address: Address): ReturnType<Runtime['look']> {
+    return this.#runtime.look(address);
+  }
+  stored(address: Address): ReturnType<Runtime['stored']> {
+    return this.#runtime.stored(address);
   }
   unpark(address: Address): boolean {
     return this.#runtime.unpark(address);
