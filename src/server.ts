@@ -304,7 +304,10 @@ async function checkForeignRedis(redis: Redis, settings: Settings, log: Logger):
 
 /** Where audio lies. What speaks S3 is loaded only where it is used: it costs a tenth of a second and 25 MB. */
 async function openBlobs({ blob_url, data_dir }: Settings, log: Logger): Promise<BlobStore> {
-  if (blob_url === null) return openFolderBlobStore(join(data_dir, 'blobs'));
+  if (blob_url === null) {
+    const warn = (details: Record<string, unknown>, text: string) => log.warn(details, text);
+    return openFolderBlobStore(join(data_dir, 'blobs'), { warn });
+  }
   const { openS3BlobStore, UnusableBucket } = await import('./blobs/s3_blob_store.js');
   return openS3BlobStore(blob_url, { warn: (text) => log.warn(text) }).catch((error: unknown) => {
     throw error instanceof UnusableBucket ? new CannotStart(error.message) : error;

@@ -1,5 +1,6 @@
 import { mkdirSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { openFolderBlobStore } from '../../dist/src/blobs/folder_blob_store.js';
 import { closedLoop, interleave, rateRow, verify } from '../measure.mjs';
 import { cpuMs, startProgram, temporaryFolder } from '../processes.mjs';
 import { payload, peerTls, registerStream, sendChunk, startSpool, tlsPool } from '../spool_world.mjs';
@@ -93,8 +94,7 @@ async function chunkRows(options, { size, in_flight }) {
       cursor = page.cursor === null ? null : `&cursor=${page.cursor}`;
     }
     verify('chunks of Spool', sum(streams.map(({ stored_chunks }) => stored_chunks)), stored);
-    const blobs = filesBelow(join(folder, 'spool', 'blobs'));
-    verify('blobs of Spool', sum(blobs), stored * size);
+    verify('blobs of Spool', await blobBytes(join(folder, 'spool', 'blobs')), stored * size);
     verify('bytes of tus', sum(filesBelow(tus.files).filter((found) => found === size)), tus.sent * size);
     verify('bytes of the bare handler', sum(filesBelow(bare.files)), bare.sent * size);
 
@@ -137,6 +137,17 @@ async function sendBare(pool, { bytes, sha256 }) {
     body: bytes,
   });
   if ((await sent.body.json()).sha256 !== sha256) throw new Error('other bytes arrived');
+}
+
+async function blobBytes(folder) {
+  const blobs = await openFolderBlobStore(folder);
+  let bytes = 0;
+  for await (const key of blobs.list()) {
+    const { stream } = await blobs.open(key);
+    for await (const part of stream) bytes += part.length;
+  }
+  await blobs.close();
+  return bytes;
 }
 
 function filesBelow(folder) {

@@ -22,7 +22,7 @@ async function setUp(t: Test, machineMs?: () => number) {
   return {
     folder,
     store,
-    leftovers: async () => (await filesOf(folder)).filter((name) => !/^[A-Za-z0-9_-]+$/.test(name)),
+    leftovers: async () => (await filesOf(folder)).filter((name) => !/^[A-Za-z0-9_-]+(\.seg)?$/.test(name)),
   };
 }
 
@@ -70,18 +70,24 @@ t.test('a folder that somebody else removes is made again', async (t) => {
   const bytes = randomBytes(100);
   const put = () => store.put('p/s/c', streamOf(bytes), expectationOf(bytes));
   await put();
-  await rm(path.join(folder, 'p', 's'), { recursive: true });
-  t.strictSame(await put(), { ok: true });
-  await rm(path.join(folder, 'p'), { recursive: true });
-  t.strictSame(await put(), { ok: true });
+  for (const removed of [['p', 's'], ['p']]) {
+    await rm(path.join(folder, ...removed), { recursive: true });
+    t.equal(await store.has('p/s/c'), false);
+    t.strictSame(await put(), { ok: true });
+    t.equal(await store.has('p/s/c'), true);
+  }
 });
 
 t.test('only the owner can read what lies there', async (t) => {
   const { folder, store } = await setUp(t);
   const bytes = randomBytes(100);
+  const large = randomBytes(300_000);
   await store.put('p/s/c', streamOf(bytes), expectationOf(bytes));
+  await store.put('p/s/d', streamOf(large), expectationOf(large));
   t.equal((await stat(path.join(folder, 'p', 's'))).mode & 0o777, 0o700);
-  t.equal((await stat(path.join(folder, 'p', 's', 'c'))).mode & 0o777, 0o600);
+  const files = await readdir(path.join(folder, 'p', 's'));
+  t.equal(files.length, 2);
+  for (const file of files) t.equal((await stat(path.join(folder, 'p', 's', file))).mode & 0o777, 0o600, file);
 });
 
 t.test('a store that can not write says so instead of refusing the bytes', async (t) => {
@@ -91,7 +97,8 @@ t.test('a store that can not write says so instead of refusing the bytes', async
   await writeFile(path.join(folder, 'p', 's'), 'a file in the way');
   await t.rejects(store.put('p/s/c', streamOf(bytes), expectationOf(bytes)), { code: 'ENOTDIR' });
   await mkdir(path.join(folder, 'q', 's', 'c'), { recursive: true });
-  await t.rejects(store.put('q/s/c', streamOf(bytes), expectationOf(bytes)), { code: 'EISDIR' });
+  const large = randomBytes(300_000);
+  await t.rejects(store.put('q/s/c', streamOf(large), expectationOf(large)), { code: 'EISDIR' });
   t.strictSame(await readdir(path.join(folder, 'q', 's')), ['c']);
 });
 

@@ -1,9 +1,10 @@
-import { createHash, randomBytes, randomUUID } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync } from 'node:fs';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdtempSync, readdirSync, rmSync, utimesSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, relative, sep } from 'node:path';
+import { join } from 'node:path';
 import type { Test } from 'tap';
 import { blobKey } from '../../src/blobs/blob_keys.js';
+import { openFolderBlobStore } from '../../src/blobs/folder_blob_store.js';
 import type { AppClient } from '../../src/client/app_client.js';
 import {
   type BindingView,
@@ -13,6 +14,7 @@ import {
   sha256Of,
 } from '../../src/client/device_client.js';
 import { streamOfChunk } from '../../src/vocabulary/ids.js';
+import { ageRecords, hashesOf, isSegment } from '../blobs/segments.js';
 import { TestRedis } from '../fixtures/redis.js';
 import { RedisProxy } from '../fixtures/redis_proxy.js';
 import { SpoolProcess } from '../fixtures/spool_process.js';
@@ -27,7 +29,7 @@ export type Audio = { stored: Map<string, string>; lying: Map<string, string> };
 
 type Page<Item> = { items: Item[]; cursor: string | null };
 
-/** Keys with SHA-256, of chunks marked stored and of files. */
+/** Keys with SHA-256, of chunks marked stored and of blobs. */
 export async function audioOf(app: AppClient, blobs: string): Promise<Audio> {
   const stored = new Map<string, string>();
   for (const { id } of await allOf<{ id: string }>(app, '/audio/streams')) {
@@ -36,11 +38,9 @@ export async function audioOf(app: AppClient, blobs: string): Promise<Audio> {
       if (status === 'stored') stored.set(blobKey(streamOfChunk(chunk_id)?.stream_id as string, chunk_id), sha256);
     }
   }
-  const lying = new Map<string, string>();
-  for (const file of filesBelow(blobs)) {
-    const key = relative(blobs, file).split(sep).join('/');
-    if (key !== '.owner') lying.set(key, createHash('sha256').update(readFileSync(file)).digest('hex'));
-  }
+  const store = await openFolderBlobStore(blobs);
+  const lying = await hashesOf(store);
+  await store.close();
   return { stored, lying };
 }
 
@@ -180,6 +180,7 @@ export async function audioCrashes(
   t.ok(orphans_seen > 0, `${orphans_seen} blobs lay there without a claim`);
   for (const file of filesBelow(blobs)) {
     const then = new Date(Date.now() - 2 * HOUR_MS);
+    if (isSegment(file)) ageRecords(file, 2 * HOUR_MS);
     utimesSync(file, then, then);
   }
   // A day until intents without bytes have expired, one until each partition was swept after that.

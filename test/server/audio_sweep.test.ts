@@ -1,12 +1,16 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import pino from 'pino';
 import t from 'tap';
 import { blobKey, streamFolder } from '../../src/blobs/blob_keys.js';
+import { openFolderBlobStore } from '../../src/blobs/folder_blob_store.js';
 import { type IntentView, sha256Of } from '../../src/client/device_client.js';
 import { drawId } from '../../src/draw.js';
 import { chunkId, streamOfChunk } from '../../src/vocabulary/ids.js';
+import { expectationOf, streamOf } from '../blobs/blob_store_contract.js';
+import { ageRecords, segmentsIn } from '../blobs/segments.js';
 import { record } from '../fixtures/recording.js';
 import { TestSpool } from '../fixtures/spool.js';
 import { audioOf, differences, unclaimed } from './audio_crashes.js';
@@ -20,18 +24,36 @@ const blobs = join(spool.folder, 'blobs');
 const { app } = await spool.signIn('sweep@x.test');
 const { device, epoch } = await spool.boundDevice(app);
 
-/** As if it had been there for two hours. */
-function age(file: string): string {
-  const then = new Date(Date.now() - 2 * 3_600_000);
-  utimesSync(file, then, then);
-  return file;
+/** Another process on the same folder. */
+const lying = await openFolderBlobStore(blobs);
+t.teardown(() => lying.close());
+const AGE_MS = 2 * 3_600_000;
+
+/** As if it had been put two hours ago. */
+function age(key: string): string {
+  const [partition, stream, chunk] = key.split('/') as [string, string, string];
+  for (const segment of segmentsIn(join(blobs, partition, stream))) ageRecords(segment, AGE_MS, chunk);
+  return key;
 }
 
-function lay(key: string): string {
-  const file = join(blobs, key);
-  mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, randomBytes(10));
-  return file;
+async function lay(key: string): Promise<string> {
+  const bytes = randomBytes(10);
+  await lying.put(key, streamOf(bytes), expectationOf(bytes));
+  return key;
+}
+
+/** Larger ones are files. */
+async function layFile(key: string): Promise<string> {
+  const bytes = randomBytes(300_000);
+  await lying.put(key, streamOf(bytes), expectationOf(bytes));
+  const then = new Date(Date.now() - AGE_MS);
+  utimesSync(join(blobs, key), then, then);
+  return key;
+}
+
+async function read(key: string): Promise<Buffer> {
+  const blob = await lying.open(key);
+  return blob === null ? Buffer.of() : buffer(blob.stream);
 }
 
 function metric(name: string): Promise<number> {
@@ -56,34 +78,41 @@ t.test('H-023 bytes that no chunk claims go, all others stay', async (t) => {
   };
   const expires = await intend(1);
   const stranger = drawId({ partition: 7, now_ms: Date.now() });
+  const left = join(blobs, streamFolder(stream_id), '.left.tmp');
+  writeFileSync(left, 'half');
+  utimesSync(left, new Date(Date.now() - AGE_MS), new Date(Date.now() - AGE_MS));
   const gone = [
-    age(lay(placeOf(expires.chunk_id))),
-    age(lay(blobKey(stranger, chunkId(stranger, 1)))),
-    age(lay(blobKey(stream_id, chunkId(stream_id, 900)))),
-    age(lay(`${streamFolder(stream_id)}/.left.tmp`)),
+    age(await lay(placeOf(expires.chunk_id))),
+    age(await lay(blobKey(stranger, chunkId(stranger, 1)))),
+    await layFile(blobKey(stranger, chunkId(stranger, 3))),
+    age(await lay(blobKey(stream_id, chunkId(stream_id, 900)))),
   ];
   await sweep();
   t.match(await device.ask('GET', `/device/chunks/${expires.chunk_id}`), { status: 'expired' });
   const awaits = await intend(2);
   const stays = [
-    join(blobs, placeOf(one.chunk_id)),
-    age(lay(placeOf(awaits.chunk_id))),
-    lay(blobKey(stranger, chunkId(stranger, 2))),
-    lay(`${streamFolder(stream_id)}/.young.tmp`),
-    age(lay(`${streamFolder(stream_id)}/${randomUUID()}`)),
-    age(lay('07/foreign/file')),
+    placeOf(one.chunk_id),
+    age(await lay(placeOf(awaits.chunk_id))),
+    await lay(blobKey(stranger, chunkId(stranger, 2))),
+    age(await lay(`${streamFolder(stream_id)}/${randomUUID()}`)),
+    age(await lay('07/foreign/file')),
   ];
-  age(join(blobs, placeOf(one.chunk_id)));
+  const young = join(blobs, streamFolder(stream_id), '.young.tmp');
+  writeFileSync(young, 'half');
+  age(placeOf(one.chunk_id));
   await sweep();
   await sweep();
-  for (const file of gone) t.notOk(existsSync(file), file.slice(blobs.length));
+  for (const key of gone) t.notOk(await lying.has(key), key);
+  t.notOk(existsSync(left));
+  t.ok(existsSync(young));
+  rmSync(young);
   // The intent that waited has expired by now as well: a day for it, a day until its partition came.
-  for (const file of stays.filter((file) => file !== stays[1])) t.ok(existsSync(file), file.slice(blobs.length));
-  t.ok(one.bytes.equals(readFileSync(join(blobs, placeOf(one.chunk_id)))));
+  for (const key of stays.filter((key) => key !== stays[1])) t.ok(await lying.has(key), key);
+  t.ok(one.bytes.equals(await read(placeOf(one.chunk_id))));
   t.equal(await metric('audio_missing'), 0);
   t.ok((await metric('audio_removed')) >= gone.length);
   t.ok((await metric('audio_sweeps')) >= 2 * 257);
-  for (const file of stays.slice(2)) rmSync(file);
+  for (const key of stays.slice(2)) await lying.remove(key);
   await sweep();
   t.strictSame(differences(await audioOf(await freshApp(), blobs)), { unclaimed: [], missing: [], wrong: [] });
 });
@@ -96,13 +125,13 @@ t.test('H-023 what awaits its upload keeps bytes that lie there, and is stored b
     ...{ source_start_ms: 0, publication_start_ms: 0, source_end_ms: 1000, codec: 'opus', container: 'ogg' },
     ...{ size_bytes: bytes.length, sha256: sha256Of(bytes) },
   });
-  const file = age(lay(placeOf(chunk_id)));
+  const key = age(await lay(placeOf(chunk_id)));
   await spool.operator.advanceClock(DAY_MS - 60_000);
-  t.ok(existsSync(file));
+  t.ok(await lying.has(key));
   t.match(await device.upload(upload_path, bytes), { status: 'stored' });
-  age(file);
+  age(key);
   await sweep();
-  t.ok(bytes.equals(readFileSync(file)));
+  t.ok(bytes.equals(await read(key)));
 });
 
 t.test('stored chunks without bytes are reported, one by one or a whole stream of them', async (t) => {
@@ -114,7 +143,7 @@ t.test('stored chunks without bytes are reported, one by one or a whole stream o
     ...{ size_bytes: 64, sha256: sha256Of(one.bytes) },
   });
   await device.upload(again.upload_path, one.bytes);
-  rmSync(join(blobs, placeOf(one.chunk_id)));
+  await lying.remove(placeOf(one.chunk_id));
   rmSync(join(blobs, streamFolder(streamOfChunk(other.chunk_id)?.stream_id as string)), { recursive: true });
   lines.length = 0;
   await sweep();
@@ -133,15 +162,15 @@ t.test('stored chunks without bytes are reported, one by one or a whole stream o
 
 t.test('beside a Redis that does not know these bytes nothing is removed', async (t) => {
   const stranger = drawId({ partition: 9, now_ms: Date.now() });
-  const file = age(lay(blobKey(stranger, chunkId(stranger, 1))));
+  const key = age(await lay(blobKey(stranger, chunkId(stranger, 1))));
   const owner = readFileSync(join(blobs, '.owner'), 'utf8');
   writeFileSync(join(blobs, '.owner'), 'another\n');
   lines.length = 0;
   await sweep();
-  t.ok(existsSync(file));
+  t.ok(await lying.has(key));
   t.ok(lines.some(({ level, msg }) => level === 50 && String(msg).startsWith('audio is not swept')));
   writeFileSync(join(blobs, '.owner'), owner);
   await spool.operator.advanceClock(11 * 60_000);
-  t.notOk(existsSync(file), 'and it goes on by itself');
+  t.notOk(await lying.has(key), 'and it goes on by itself');
   t.strictSame(unclaimed(await audioOf(await freshApp(), blobs)), []);
 });
