@@ -33,7 +33,8 @@ const csrPem = z.string('must be a PEM certificate request').max(16_384);
 
 const activeShape = z.strictObject({
   kind: z.string(),
-  id: z.string(),
+  id: z.string().nullable().describe('Null where it is an email, an address or a fingerprint.'),
+  name: z.string().describe('The id, or as much of it as may be shown.'),
   partition: count,
   version: count,
   waiting: count.describe('Messages that wait for their turn.'),
@@ -42,11 +43,36 @@ const activeShape = z.strictObject({
   parked: z.strictObject({ reason: z.string(), since_ms: count }).nullable(),
 });
 
+const latelyShape = activeShape.extend({
+  messages: count,
+  turn_ms_max: z.number().describe('Of the slowest turn.'),
+});
 const actorsShape = z.strictObject({
-  kinds: z.record(z.string(), z.strictObject({ active: count, waiting: count, parked: count })),
+  kinds: z.record(
+    z.string(),
+    z.strictObject({
+      ...{ active: count, waiting: count, parked: count },
+      oldest_ms: z.number().describe('How long the oldest message has waited.'),
+      turns: count.optional().describe('Of the last minute, and how long they took.'),
+      turn_ms_mean: z.number().nullable().optional(),
+      turn_ms_p99: z.number().nullable().optional(),
+    }),
+  ),
   busiest: z.array(activeShape),
-  parked: z.array(activeShape),
-  set_aside: z.array(z.strictObject({ partition: count, name: z.string() })),
+  parked: z.array(activeShape.extend({ id: z.string() })),
+  lately: z.strictObject({
+    within_ms: count,
+    busiest: z.array(latelyShape),
+    slowest: z.array(latelyShape),
+  }),
+  set_aside: z.array(
+    z.strictObject({
+      partition: count,
+      name: z.string(),
+      to: z.strictObject({ kind: z.string(), name: z.string() }),
+      type: z.string().nullable(),
+    }),
+  ),
 });
 
 const entitlementsShape = z.record(z.enum(ENTITLEMENTS), z.boolean());

@@ -1,15 +1,37 @@
 import { z } from 'zod';
+import { count, id, moment } from '../../src/answer_shapes.js';
 import type { SeenDevice } from '../../src/device_activity.js';
 import { listLimit } from '../forms.js';
 import { operatorRoute, type Route } from '../route.js';
 
 const MINUTE_MS = 60_000;
 
+export const seenDeviceShape = z.strictObject({
+  device_id: z.string(),
+  kind: z.enum(['personal', 'shared']).nullable(),
+  uploads: count,
+  open_streams: z.array(id),
+  awaited_chunks: count.describe('Announced, and not uploaded.'),
+  silent_s: count,
+  first_seen_at: moment.nullable(),
+  last_request_at: moment.nullable(),
+  last_upload_at: moment.nullable(),
+  recording_since: moment.nullable().describe('Since when it should be uploading.'),
+  last_refusal: z.strictObject({ at: moment.nullable(), reason: z.string(), route: z.string() }).nullable(),
+});
+
 /** Devices as this process has seen them; what they are is on their own pages. */
 export const SEEN_DEVICE_ROUTES: readonly Route[] = [
   operatorRoute({
     method: 'GET',
     path: '/ops/devices',
+    summary: 'Devices as this process has heard of them, the most silent first.',
+    answer: z.strictObject({
+      watched_since: moment,
+      seen: count,
+      seen_max: count.describe('Of more, those not heard of for longest are forgotten.'),
+      items: z.array(seenDeviceShape),
+    }),
     credential: 'operator',
     query: z.object({
       limit: listLimit,

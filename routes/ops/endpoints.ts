@@ -3,6 +3,7 @@ import type { AccountMessage, AccountView } from '../../actors/account.js';
 import { isGone, isOpen } from '../../actors/account_state.js';
 import type { EndpointMessage, Found } from '../../actors/endpoint.js';
 import { type Endpoint, standingOf } from '../../actors/endpoint_state.js';
+import { count, id, moment } from '../../src/answer_shapes.js';
 import type { Services } from '../../src/services.js';
 import type { EventType } from '../../src/vocabulary/event_types.js';
 import { deliveryId, partitionOfId } from '../../src/vocabulary/ids.js';
@@ -15,11 +16,66 @@ import { type EndpointFacts, EVENTS_LOOKED_AT, endpointHeadline, endpointReasons
 
 const DELIVERIES_SHOWN = 10;
 
+const seenEndpointShape = z.strictObject({
+  endpoint_id: id,
+  account_id: id,
+  failures: count.describe('In a row.'),
+  last: z
+    .strictObject({
+      at: moment.nullable(),
+      verdict: z.string(),
+      status_code: count.nullable(),
+      error: z.string().nullable(),
+    })
+    .nullable(),
+  failing_since: moment.nullable(),
+  last_success_at: moment.nullable(),
+  disabled_at: moment.nullable(),
+});
+
+export const endpointForStaffShape = z.strictObject({
+  endpoint_id: id,
+  account_id: id,
+  host: z.string(),
+  status: z.enum(['active', 'paused', 'disabled', 'deleted']),
+  topics: z.array(z.string()),
+  headline: z.string(),
+  reasons: z
+    .array(z.strictObject({ name: z.string(), blocks: z.boolean(), text: z.string() }))
+    .describe('Why it gets what it gets, in words.'),
+  failure_count: count,
+  last_success_at: moment.nullable(),
+  deliveries: z.array(
+    z.strictObject({
+      id,
+      event_type: z.string(),
+      status: z.string(),
+      next_attempt_at: moment.nullable(),
+      attempts: z.array(
+        z.strictObject({
+          attempted_at: moment.nullable(),
+          status_code: count.nullable(),
+          error: z.string().nullable(),
+          duration_ms: z.number().nullable(),
+        }),
+      ),
+    }),
+  ),
+  seen: seenEndpointShape.nullable().describe('As this process has seen it.'),
+});
+
 /** Endpoints: which are due, failing or disabled, and why one gets nothing. Hosts alone: an address may hold a secret. */
 export const SEEN_ENDPOINT_ROUTES: readonly Route[] = [
   operatorRoute({
     method: 'GET',
     path: '/ops/endpoints',
+    summary: 'Endpoints that are due, that fail and that were disabled lately, as this process has seen them.',
+    answer: z.strictObject({
+      in_flight: count,
+      due: z.array(z.strictObject({ endpoint_id: id, due_since: moment, due_s: count })),
+      failing: z.array(seenEndpointShape),
+      disabled: z.array(seenEndpointShape),
+    }),
     credential: 'operator',
     query: z.object({ limit: listLimit }),
     async handler({ services: { clock, deliveries }, query: { limit } }) {
@@ -41,6 +97,8 @@ export const SEEN_ENDPOINT_ROUTES: readonly Route[] = [
   operatorRoute({
     method: 'GET',
     path: '/ops/accounts/:account/endpoints',
+    summary: 'The endpoints of an account, and why each gets what it gets.',
+    answer: z.strictObject({ account_id: id, items: z.array(endpointForStaffShape) }),
     credential: 'operator',
     async handler({ services, params }) {
       const account = await accountNamed(services, params.account as string);
@@ -53,6 +111,8 @@ export const SEEN_ENDPOINT_ROUTES: readonly Route[] = [
   operatorRoute({
     method: 'GET',
     path: '/ops/endpoints/:endpoint_id',
+    summary: 'Why an endpoint gets what it gets, and its last deliveries.',
+    answer: endpointForStaffShape,
     credential: 'operator',
     handler: async ({ services, params }) => endpointForStaff(services, params.endpoint_id as string),
   }),

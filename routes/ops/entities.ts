@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ACTOR_KINDS } from '../../actors/index.js';
+import { count, moment } from '../../src/answer_shapes.js';
 import type { Services } from '../../src/services.js';
 import { StoreUnavailable } from '../../src/store/store.js';
 import { endpointOfDelivery, isId, ownerOfPrivateWorkspace, streamOfChunk } from '../../src/vocabulary/ids.js';
@@ -7,8 +8,8 @@ import { isRefusal, type Refusal, refuse } from '../../src/vocabulary/refusals.j
 import { accountIdOf } from '../account_of_email.js';
 import { emailAddress } from '../forms.js';
 import { operatorRoute, type Route } from '../route.js';
-import { seenDeviceView } from './devices.js';
-import { endpointForStaff } from './endpoints.js';
+import { seenDeviceShape, seenDeviceView } from './devices.js';
+import { endpointForStaff, endpointForStaffShape } from './endpoints.js';
 import { shownName, shownState } from './entity_fields.js';
 
 /** One entity: what is stored of it, what of that may be seen, and what it did last. */
@@ -23,10 +24,42 @@ const entityId = z
   .min(1, 'must be the id of an entity')
   .max(ID_CHARS_MAX, `must be at most ${ID_CHARS_MAX} characters`);
 
+const storedShape = z.discriminatedUnion('is', [
+  z.strictObject({ is: z.literal('absent') }),
+  z.strictObject({ is: z.literal('ended'), version: count }),
+  z.strictObject({ is: z.literal('kept'), version: count, bytes: count, state: z.unknown() }),
+  z.strictObject({ is: z.literal('unusable'), reason: z.string() }),
+]);
+
+const entityShape = z.strictObject({
+  kind: z.string(),
+  id: z.string(),
+  name: z.string(),
+  partition: count,
+  stored: storedShape.describe('Of the state, what is not meant to be shown is named by its type and size.'),
+  memory: z
+    .strictObject({
+      version: count,
+      waiting: count,
+      turns: count,
+      turn_ms_mean: z.number(),
+      parked: z.strictObject({ reason: z.string(), since: moment }).nullable(),
+    })
+    .nullable(),
+  recent: z.array(z.strictObject({ type: z.string(), outcome: z.string(), took_ms: z.number(), at: moment })),
+  versions: z.array(z.strictObject({ version: count, type: z.string(), at: moment })),
+  endpoint: endpointForStaffShape.nullable(),
+  device: z.strictObject({ watched_since: moment, seen: seenDeviceShape.nullable() }).nullable(),
+});
+
 export const ENTITY_ROUTES: readonly Route[] = [
   operatorRoute({
     method: 'GET',
     path: '/ops/entities',
+    summary: 'Entities of an id, or of an email.',
+    answer: z.strictObject({
+      items: z.array(z.strictObject({ kind: z.string(), id: z.string(), name: z.string() })),
+    }),
     credential: 'operator',
     /** `kind:id`, an id alone (of a chunk, a delivery and a private workspace too), or an email for its account. */
     query: z.object({ find: entityId }),
@@ -36,6 +69,8 @@ export const ENTITY_ROUTES: readonly Route[] = [
   operatorRoute({
     method: 'GET',
     path: '/ops/entity',
+    summary: 'One entity: what is stored of it, and what it did last.',
+    answer: entityShape,
     credential: 'operator',
     query: z.object({ kind: z.string('must be a kind of actor').max(100), id: entityId }),
     handler: async ({ services, query }) => entityView(services, query),

@@ -1,9 +1,9 @@
 import type { Command, CommandGroup } from './command.js';
 import { table } from './table.js';
 
-type Row = { kind: string; id: string; waiting: number; turns: number; turn_ms_mean: number };
-type Parked = Row & { parked: { reason: string; since_ms: number } };
-type SetAside = { partition: number; name: string };
+type Row = { kind: string; name: string; waiting: number; turns: number; turn_ms_mean: number };
+type Parked = Row & { id: string; parked: { reason: string; since_ms: number } };
+type SetAside = { partition: number; name: string; to: { kind: string; name: string }; type: string | null };
 type Actors = {
   kinds: Record<string, { active: number; waiting: number; parked: number }>;
   busiest: Row[];
@@ -23,8 +23,8 @@ const list: Command = {
     const kinds = Object.entries(found.kinds)
       .toSorted(([, a], [, b]) => b.active - a.active)
       .map(([kind, { active, waiting, parked }]) => [kind, ...[active, waiting, parked].map(String)]);
-    const busiest = found.busiest.map(({ kind, id, waiting, turns, turn_ms_mean }) => [
-      ...[kind, id, String(waiting), String(turns)],
+    const busiest = found.busiest.map(({ kind, name, waiting, turns, turn_ms_mean }) => [
+      ...[kind, name, String(waiting), String(turns)],
       turn_ms_mean.toFixed(1),
     ]);
     const lines = [
@@ -47,7 +47,11 @@ const parked: Command = {
     if (found.parked.length + found.set_aside.length === 0) return { json, lines: ['None.'] };
     const lines = [
       ...table(found.parked.map(({ kind, id, parked }) => ['parked', kind, id, parked.reason])),
-      ...table(found.set_aside.map(({ partition, name }) => ['set aside', String(partition), name])),
+      ...table(
+        found.set_aside.map(({ partition, name, to, type }) => [
+          ...['set aside', String(partition), name, `${type ?? 'a message'} to ${to.kind} ${to.name}`],
+        ]),
+      ),
     ];
     return { json, lines, failed: true };
   },

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { type Command, type CommandGroup, type GivenOptions, type Option, type Told, WrongUsage } from './command.js';
+import { table } from './table.js';
 
 /** What the operator port answers to both kinds of provisioning. */
 type Provisioned = { certificate_pem: string; private_key_pem?: string; ca_pem: string; not_after: string };
@@ -7,6 +8,42 @@ type Provisioned = { certificate_pem: string; private_key_pem?: string; ca_pem: 
 const CERTIFICATE_OPTIONS: Record<string, Option> = {
   csr: { value: 'FILE', says: 'a certificate request (PEM), whose key then never leaves where it was made' },
   out: { value: 'NAME', required: true, says: 'writes NAME.cert.pem with its chain, NAME.ca.pem, and NAME.key.pem' },
+};
+
+type Seen = {
+  device_id: string;
+  kind: string;
+  open_streams: string[];
+  awaited_chunks: number;
+  silent_s: number;
+  last_upload_at: string | null;
+  last_refusal: { reason: string; at: string | null } | null;
+};
+
+const seen: Command = {
+  name: 'seen',
+  parameters: [],
+  options: {
+    silent: { value: 'MINUTES', says: 'only those not heard of for so long' },
+    recording: { says: 'only those with an open stream, or a chunk that was announced and did not come' },
+    limit: { value: 'N', says: 'how many, 1 to 100; 25 when not given' },
+  },
+  says: 'Lists devices as this process has heard of them, the most silent first',
+  async run({ operator, options }) {
+    const query = new URLSearchParams();
+    const [silent, limit] = [options.text('silent'), options.text('limit')];
+    if (silent !== undefined) query.set('silent_min', silent);
+    if (limit !== undefined) query.set('limit', limit);
+    if (options.flag('recording')) query.set('recording', '1');
+    const found = await operator.ask<{ watched_since: string; items: Seen[] }>('GET', `/ops/devices?${query}`);
+    const rows = found.items.map((one) => [
+      ...[one.device_id, one.kind, `${one.silent_s} s`, one.last_upload_at ?? 'none'],
+      ...[String(one.open_streams.length), String(one.awaited_chunks), one.last_refusal?.reason ?? ''],
+    ]);
+    const head = ['DEVICE ID', 'KIND', 'SILENT', 'LAST UPLOAD', 'OPEN STREAMS', 'AWAITED CHUNKS', 'LAST REFUSAL'];
+    const lines = rows.length === 0 ? ['None.'] : table([head, ...rows]);
+    return { json: found, lines: [...lines, '', `Watched since ${found.watched_since}.`] };
+  },
 };
 
 const add: Command = {
@@ -67,7 +104,7 @@ const proxyRevoke: Command = {
 export const DEVICE_COMMANDS: CommandGroup = {
   name: 'devices',
   says: 'Recorders, and proxies that stand before them',
-  commands: [add, revoke, proxyCertificate, proxyRevoke],
+  commands: [add, seen, revoke, proxyCertificate, proxyRevoke],
 };
 
 /** Also looks whether what will be made can be written, before anything is made. */

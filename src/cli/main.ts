@@ -11,9 +11,11 @@ import { readCommandLine } from './command_line.js';
 import { completionCommands } from './completion.js';
 import { DATA_COMMANDS } from './data.js';
 import { DEVICE_COMMANDS } from './devices.js';
+import { ENDPOINT_COMMANDS } from './endpoints.js';
 import { GRANT_COMMANDS } from './grants.js';
 import { KEY_COMMANDS } from './keys.js';
 import { NoOperatorAccess, operatorAccess } from './operator_access.js';
+import { SERVER_COMMANDS } from './server.js';
 import { WORKSPACE_COMMANDS } from './workspaces.js';
 
 /** All that `spool` can do: one file a group. */
@@ -23,8 +25,10 @@ const SERVER_GROUPS: readonly CommandGroup[] = [
   CLIENT_COMMANDS,
   GRANT_COMMANDS,
   DEVICE_COMMANDS,
+  ENDPOINT_COMMANDS,
   KEY_COMMANDS,
   ACTOR_COMMANDS,
+  SERVER_COMMANDS,
   DATA_COMMANDS,
 ];
 const GROUPS = [...SERVER_GROUPS, completionCommands(SERVER_GROUPS)];

@@ -29,7 +29,7 @@ t.test('spool actors', async (t) => {
   const found = await cli('actors', 'parked');
   t.equal(found.code, 1, 'a script sees it by the exit code');
   t.match(found.out, new RegExp(`^parked +account +${id} +\\S`, 'm'));
-  t.match(found.out, /^set aside +7 +tell:1$/m);
+  t.match(found.out, /^set aside +7 +tell:1 +nothing to account [0-9a-f-]{36}$/m);
   t.match(await cli('actors', 'retry', 'account', id), { code: 0 });
   t.match(await cli('actors', 'retry', 'account', id), { code: 1, errors: /NOT_FOUND/ });
   t.match(await cli('actors', 'retry-set-aside', '7', 'tell:2'), { code: 1, errors: /NOT_FOUND/ });

@@ -1,0 +1,94 @@
+import type { Command, CommandGroup } from './command.js';
+import { table } from './table.js';
+
+type Attempt = { attempted_at: string | null; status_code: number | null; error: string | null };
+type ForStaff = {
+  endpoint_id: string;
+  account_id: string;
+  host: string;
+  status: string;
+  headline: string;
+  reasons: { text: string }[];
+  failure_count: number;
+  last_success_at: string | null;
+  deliveries: { event_type: string; status: string; next_attempt_at: string | null; attempts: Attempt[] }[];
+};
+type Seen = {
+  endpoint_id: string;
+  account_id: string;
+  failures: number;
+  last: { status_code: number | null; error: string | null } | null;
+};
+type Endpoints = {
+  in_flight: number;
+  due: { endpoint_id: string; due_s: number }[];
+  failing: Seen[];
+  disabled: (Seen & { disabled_at: string | null })[];
+};
+
+const list: Command = {
+  name: 'list',
+  parameters: ['ACCOUNT'],
+  options: {},
+  says: 'Lists the endpoints of an account (its id or email), and how each stands',
+  async run({ operator, parameters }) {
+    const path = `/ops/accounts/${encodeURIComponent(parameters.ACCOUNT as string)}/endpoints`;
+    const found = await operator.ask<{ items: ForStaff[] }>('GET', path);
+    if (found.items.length === 0) return { json: found, lines: ['It has no endpoints.'] };
+    const rows = found.items.map(({ endpoint_id, host, status, headline }) => [endpoint_id, host, status, headline]);
+    return { json: found, lines: table([['ENDPOINT ID', 'HOST', 'STATUS', 'HOW IT STANDS'], ...rows]) };
+  },
+};
+
+const show: Command = {
+  name: 'show',
+  parameters: ['ENDPOINT_ID'],
+  options: {},
+  says: 'Says why an endpoint gets what it gets, with its last deliveries',
+  async run({ operator, parameters }) {
+    const id = encodeURIComponent(parameters.ENDPOINT_ID as string);
+    const one = await operator.ask<ForStaff>('GET', `/ops/endpoints/${id}`);
+    const rows = [
+      ['account', one.account_id],
+      ['host', one.host],
+      ['status', one.status],
+      ['failures in a row', String(one.failure_count)],
+      ['last success', one.last_success_at ?? 'none yet'],
+    ];
+    const deliveries = one.deliveries.map(({ event_type, status, next_attempt_at, attempts }) => {
+      const last = attempts.at(-1);
+      const said = last === undefined ? 'not tried' : (last.error ?? String(last.status_code));
+      return [event_type, status, String(attempts.length), said, next_attempt_at ?? ''];
+    });
+    const lines = [one.headline, ...one.reasons.map(({ text }) => `  ${text}`), '', ...table(rows)];
+    if (deliveries.length > 0) {
+      lines.push('', ...table([['EVENT', 'STATUS', 'ATTEMPTS', 'LAST', 'NEXT AT'], ...deliveries]));
+    }
+    return { json: one, lines };
+  },
+};
+
+const failing: Command = {
+  name: 'failing',
+  parameters: [],
+  options: { limit: { value: 'N', says: 'how many of each, 1 to 100; 25 when not given' } },
+  says: 'Lists endpoints that fail, that are late, and that were disabled lately, as this process has seen them',
+  async run({ operator, options }) {
+    const limit = options.text('limit');
+    const query = limit === undefined ? '' : `?limit=${encodeURIComponent(limit)}`;
+    const found = await operator.ask<Endpoints>('GET', `/ops/endpoints${query}`);
+    const lastOf = ({ last }: Seen) => last?.error ?? String(last?.status_code ?? '');
+    const rows = [
+      ...found.failing.map((seen) => ['failing', seen.endpoint_id, `${seen.failures} in a row`, lastOf(seen)]),
+      ...found.due.map(({ endpoint_id, due_s }) => ['due', endpoint_id, `for ${due_s} s`, '']),
+      ...found.disabled.map((seen) => ['disabled', seen.endpoint_id, seen.disabled_at ?? '', lastOf(seen)]),
+    ];
+    return { json: found, lines: rows.length === 0 ? ['None.'] : table(rows) };
+  },
+};
+
+export const ENDPOINT_COMMANDS: CommandGroup = {
+  name: 'endpoints',
+  says: 'Webhook endpoints, and why one gets nothing',
+  commands: [list, show, failing],
+};

@@ -1,0 +1,44 @@
+import type { Command, CommandGroup } from './command.js';
+import { table } from './table.js';
+
+type Overview = {
+  clock: { now: string; ahead_ms: number; movable: boolean };
+  process: { pid: number; node: string; up_s: number; shedding: string };
+  storage: { reachable: boolean; round_trip_ms: number | null; memory_bytes: number | null; set_aside: number | null };
+  disk: { free_bytes: number; size_bytes: number } | null;
+  troubles: { severity: 'grave' | 'mild'; text: string }[];
+};
+
+const check: Command = {
+  name: 'check',
+  parameters: [],
+  options: {},
+  says: 'Says how the server is and what is wrong with it now; exit code 1 when anything is',
+  async run({ operator }) {
+    const { clock, process, storage, disk, troubles } = await operator.ask<Overview>(
+      'GET',
+      `/ops/overview?after_ms=${Date.now()}`,
+    );
+    const rows = [
+      ['process', `${process.pid}, Node ${process.node}, up ${process.up_s} s`],
+      ['refuses for load', process.shedding],
+      ['storage', storage.reachable ? `answers in ${storage.round_trip_ms?.toFixed(1) ?? '?'} ms` : 'does not answer'],
+      ['memory of Redis', megabytes(storage.memory_bytes)],
+      ['disk free', disk === null ? 'unknown' : `${megabytes(disk.free_bytes)} of ${megabytes(disk.size_bytes)}`],
+      ['clock', clock.movable ? `${clock.now}, can be moved` : clock.now],
+    ];
+    const wrong = troubles.map(({ severity, text }) => [severity, text]);
+    const lines = [...table(rows), '', ...(wrong.length === 0 ? ['Nothing is wrong.'] : table(wrong))];
+    return { json: { clock, process, storage, disk, troubles }, lines, ...(wrong.length > 0 ? { failed: true } : {}) };
+  },
+};
+
+export const SERVER_COMMANDS: CommandGroup = {
+  name: 'server',
+  says: 'How the server is',
+  commands: [check],
+};
+
+function megabytes(bytes: number | null): string {
+  return bytes === null ? 'unknown' : `${Math.round(bytes / 1_000_000)} MB`;
+}
