@@ -19,7 +19,7 @@ import { fileURLToPath } from 'node:url';
 
 export const root = fileURLToPath(new URL('..', import.meta.url));
 
-const source_folders = ['src', 'actors', 'routes', 'certs', 'test'];
+const source_folders = ['src', 'actors', 'routes', 'certs', 'docs', 'test'];
 const packages_stamp = join(root, 'node_modules', '.installed_lock');
 const build_stamp = join(root, 'dist', '.built_from');
 

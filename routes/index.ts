@@ -31,6 +31,7 @@ import { OPERATOR_ASSET_ROUTES } from './ops/page_assets.js';
 import { OPERATOR_PAGE_ROUTES } from './ops/pages.js';
 import { ASSET_ROUTES } from './pages/assets.js';
 import { PERSONAL_ACCESS_TOKEN_ROUTES } from './personal_access_tokens.js';
+import { withReference } from './reference/documents.js';
 import type { Route } from './route.js';
 import { SIGNAL_ROUTES } from './signals.js';
 import { SOURCE_ROUTES } from './sources.js';
@@ -41,7 +42,7 @@ import { STREAM_ROUTES } from './streams.js';
 import { WORKSPACE_ROUTES } from './workspaces.js';
 
 /** The whole API: what each listener serves. */
-export const ROUTES: Record<'public' | 'device' | 'operator', readonly Route[]> = {
+export const ROUTES: Record<'public' | 'device' | 'operator', readonly Route[]> = withReference({
   public: [
     ...AUTH_ROUTES,
     ...ME_ROUTES,
@@ -89,4 +90,4 @@ export const ROUTES: Record<'public' | 'device' | 'operator', readonly Route[]> 
     ...OPERATOR_ASSET_ROUTES,
     ...ASSET_ROUTES,
   ],
-};
+});

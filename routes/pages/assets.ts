@@ -16,7 +16,15 @@ export const ASSETS = {
   icon: assetOf('spool.svg', 'image/svg+xml'),
 };
 
-export const ASSET_ROUTES: readonly Route[] = Object.values(ASSETS).map(assetRoute);
+/** What the reference and the guides need beside that. The script only makes them handier: they work without it. */
+export const REFERENCE_ASSETS = {
+  stylesheet: assetOf('reference.css', 'text/css; charset=utf-8'),
+  script: assetOf('reference.js', 'text/javascript; charset=utf-8'),
+};
+
+const ALL = [...Object.values(ASSETS), ...Object.values(REFERENCE_ASSETS)];
+
+export const ASSET_ROUTES: readonly Route[] = ALL.map(assetRoute);
 
 /** The route of a file whose address holds a hash of what lies there. */
 export function assetRoute({ path, type, text }: Asset): Route {

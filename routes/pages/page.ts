@@ -175,6 +175,11 @@ export function sendPage(reply: FastifyReply, page: Page): FastifyReply {
     .send(renderPage(page));
 }
 
+/** A template of this folder, by its name. What it prints is escaped. */
+export function renderTemplate(name: string, data: object): string {
+  return templates.render(`./${name}`, data);
+}
+
 function renderPage(page: Page): string {
   return templates.render(`./${page.page}`, {
     page,
