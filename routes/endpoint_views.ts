@@ -3,10 +3,9 @@ import type { InboxEntry } from '../actors/actor.js';
 import { type Attempt, DELIVERY_STATUSES, eventMs, type FoundDelivery } from '../actors/delivery.js';
 import type { EndpointMessage, Found } from '../actors/endpoint.js';
 import { type Endpoint, standingOf } from '../actors/endpoint_state.js';
-import { count, id, moment } from '../src/answer_shapes.js';
+import { count, eventType, id, moment } from '../src/answer_shapes.js';
 import { type EventView, eventShape, eventView } from '../src/events.js';
 import type { Services } from '../src/services.js';
-import { EVENT_TYPES } from '../src/vocabulary/event_types.js';
 import { deliveryId, partitionOfId } from '../src/vocabulary/ids.js';
 import { isRefusal, type Refusal } from '../src/vocabulary/refusals.js';
 import { ENDPOINT_STATUSES } from '../src/vocabulary/webhooks.js';
@@ -15,7 +14,7 @@ export const endpointShape = z
   .strictObject({
     id,
     status: z.enum(ENDPOINT_STATUSES),
-    topics: z.array(z.enum(EVENT_TYPES)).describe('The event types that it gets; all when empty.'),
+    topics: z.array(eventType).describe('The event types that it gets; all when empty.'),
     url: z.string(),
     failure_count: count.describe('Deliveries in a row that failed; ten disable it.'),
     last_success_at: moment.nullable(),
@@ -29,7 +28,7 @@ export const deliveryShape = z
     id: id.describe('The webhook-id of its requests.'),
     status: z.enum(DELIVERY_STATUSES).describe('leased: a request is under way.'),
     event_id: id.nullable().describe('Null once the event is no longer kept.'),
-    event_type: z.enum(EVENT_TYPES),
+    event_type: eventType,
     attempt_count: count,
     next_attempt_at: moment.nullable().describe('Null unless it waits for an attempt.'),
     created_at: moment,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { AccountMessage, AccountView } from '../actors/account.js';
-import { id } from '../src/answer_shapes.js';
+import { id, permission } from '../src/answer_shapes.js';
 import { drawId } from '../src/draw.js';
 import { deletionMail } from '../src/mail/deletion_mail.js';
 import { sealMail } from '../src/mail/sealed_mail.js';
@@ -8,7 +8,7 @@ import type { Services } from '../src/services.js';
 import type { Guard } from '../src/store/store.js';
 import { partitionOfId } from '../src/vocabulary/ids.js';
 import { LIMITS } from '../src/vocabulary/limits.js';
-import { ENTITLEMENT_DEFAULTS, PERMISSIONS } from '../src/vocabulary/permissions.js';
+import { ENTITLEMENT_DEFAULTS } from '../src/vocabulary/permissions.js';
 import { isRefusal, type Refusal, refuse } from '../src/vocabulary/refusals.js';
 import { trimmedText } from './forms.js';
 import { patiently } from './patience.js';
@@ -33,7 +33,7 @@ const accountShape = z
     name: z.string().nullable(),
     developer_enabled: z.boolean().describe('Whether the account has developer access.'),
     permissions: z
-      .array(z.enum(PERMISSIONS))
+      .array(permission)
       .describe('What the calling credential may use: of what the account holds, what its scopes allow.'),
     sharing_enabled: z.boolean().describe('Whether the account may share workspaces.'),
     agent_enabled: z.boolean().describe('Whether the account has the experimental agent.'),

@@ -8,7 +8,7 @@ import type { Device, DeviceMessage } from '../actors/device.js';
 import type { DeviceCertificatesReply } from '../actors/device_certificates.js';
 import { type DeviceCertificate, makeDeviceKey } from '../certs/authority.js';
 import { renewAfterMs } from '../certs/renewal.js';
-import { count, id, moment } from '../src/answer_shapes.js';
+import { count, id, moment, permission } from '../src/answer_shapes.js';
 import { drawId, drawPartition } from '../src/draw.js';
 import { outboxFolder } from '../src/mail/outbox_folder.js';
 import { listOutbox } from '../src/mail/outbox_mailer.js';
@@ -16,7 +16,7 @@ import type { Services } from '../src/services.js';
 import { decodeStored } from '../src/store/codec.js';
 import { ownerOfPrivateWorkspace, PARTITIONS } from '../src/vocabulary/ids.js';
 import { LIMITS } from '../src/vocabulary/limits.js';
-import { ENTITLEMENT_DEFAULTS, ENTITLEMENTS, type Entitlement, PERMISSIONS } from '../src/vocabulary/permissions.js';
+import { ENTITLEMENT_DEFAULTS, ENTITLEMENTS, type Entitlement } from '../src/vocabulary/permissions.js';
 import { isRefusal, type Refusal, refuse } from '../src/vocabulary/refusals.js';
 import { accountNamed } from './account_of_email.js';
 import { listLimit, whole } from './forms.js';
@@ -81,7 +81,7 @@ const accountForStaffShape = z.strictObject({
   id,
   email: z.string(),
   status: z.enum(['active', 'leaving', 'deleted', 'erasing', 'erased']),
-  permissions: z.array(z.enum(PERMISSIONS)),
+  permissions: z.array(permission),
   devices: count,
   created_at: moment,
   erase_at: moment.nullable(),
@@ -93,7 +93,7 @@ const accountForStaffShape = z.strictObject({
 const entitledShape = z.strictObject({
   account_id: id,
   entitlements: z.partialRecord(z.enum(ENTITLEMENTS), z.boolean()).describe('Those that were ever switched.'),
-  permissions: z.array(z.enum(PERMISSIONS)),
+  permissions: z.array(permission),
 });
 
 const certificateShape = z.strictObject({
@@ -232,7 +232,7 @@ export const OPERATOR_ROUTES: readonly Route[] = [
     credential: 'operator',
     body: z.object({ enabled: z.boolean('must be true or false') }),
     answer: entitledShape,
-    refusals: ['NOT_FOUND'],
+    refusals: ['NOT_FOUND', 'CONFLICT'],
     async handler({ services, params, body: { enabled } }) {
       const entitlement = ENTITLEMENTS.find((name) => name === params.name);
       if (entitlement === undefined)

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { AccountMessage } from '../actors/account.js';
 import { isLiving } from '../actors/account_tokens.js';
 import type { PersonalAccessToken, PersonalAccessTokenMessage } from '../actors/personal_access_token.js';
-import { id, moment, pageShape } from '../src/answer_shapes.js';
+import { id, moment, pageShape, permission } from '../src/answer_shapes.js';
 import { drawId } from '../src/draw.js';
 import { makeSecret } from '../src/secrets/tokens.js';
 import type { Services } from '../src/services.js';
@@ -37,7 +37,7 @@ const tokenShape = z
   .strictObject({
     id,
     name: z.string(),
-    permissions: z.array(z.enum(PERMISSIONS)),
+    permissions: z.array(permission),
     last_four: z.string().describe("The value's last four characters."),
     created_at: moment,
     expires_at: moment.nullable().describe('Null for one that lives until it is revoked.'),

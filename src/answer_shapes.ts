@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import { EVENT_TYPES } from './vocabulary/event_types.js';
 import { isId } from './vocabulary/ids.js';
+import { PERMISSIONS } from './vocabulary/permissions.js';
 
 /**
  * What answers are made of. Objects of answers are strict: the tests hold every answer to its shape, so that no member
@@ -15,6 +17,12 @@ export const moment = z
   .meta({ format: 'date-time' });
 
 export const count = z.int().min(0);
+
+/** What a credential may do. */
+export const permission = z.enum(PERMISSIONS).meta({ id: 'Permission' });
+
+/** What may have happened. */
+export const eventType = z.enum(EVENT_TYPES).meta({ id: 'EventType' });
 
 /** A page of a list. `cursor` goes on behind it. */
 export function pageShape<Item extends z.ZodType>(item: Item) {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { id, moment } from './answer_shapes.js';
+import { eventType, id, moment } from './answer_shapes.js';
 import type { LoggedEvent } from './store/store.js';
-import { EVENT_SCHEMA_VERSION, EVENT_TYPES } from './vocabulary/event_types.js';
+import { EVENT_SCHEMA_VERSION } from './vocabulary/event_types.js';
 import { BUCKETS } from './vocabulary/workspaces.js';
 
 const bucket = z.enum(BUCKETS);
@@ -29,7 +29,7 @@ export const eventShape = z
     sequence: z.string().regex(/^\d+$/).describe('A decimal number. It is no cursor.'),
     occurred_at: moment,
     account_id: id.describe('Whose event it is.'),
-    type: z.enum(EVENT_TYPES).describe('More types may come: pass over those that you do not know.'),
+    type: eventType.describe('More types may come: pass over those that you do not know.'),
     resource: z.strictObject({ type: z.string().describe('What stands before the dot of the event type.'), id }),
     data: dataShape,
   })

@@ -52,6 +52,7 @@ export function referencePage(document: ApiDocument, caller: Caller): string {
   const shapes = Object.entries(document.components.schemas).map(([name, schema]) => ({
     ...{ id: shapeId(name), name },
     fields: fieldsOf(document, schema),
+    words: typeOf(document, schema).words,
   }));
   const webhooks = Object.entries(document.webhooks ?? {}).map(([type]) => type);
   const { title, summary, description } = document.info;
