@@ -2,26 +2,13 @@ import { ENTITLEMENTS } from '../vocabulary/permissions.js';
 import { type Command, type CommandGroup, WrongUsage } from './command.js';
 import { table } from './table.js';
 
-type AccountForStaff = {
-  id: string;
-  email: string;
-  status: string;
-  erase_at: string | null;
-  entitlements: Record<string, boolean>;
-  devices: number;
-  shared_workspaces: number;
-  personal_access_tokens: number;
-};
-
-type Erasure = { account_id: string; began_at: string; removed: Record<string, number> };
-
 const show: Command = {
   name: 'show',
   parameters: ['ACCOUNT'],
   options: {},
   says: 'Shows how an account (its id or email) stands, and what staff have switched on for it',
   async run({ operator, parameters }) {
-    const account = await operator.ask<AccountForStaff>('GET', pathOf(parameters));
+    const account = await operator.call('GET /ops/accounts/{account}', { path: accountIn(parameters) });
     const { id, email, status, erase_at, entitlements, devices, shared_workspaces, personal_access_tokens } = account;
     const rows = [
       ['id', id],
@@ -45,7 +32,7 @@ const erasures: Command = {
   options: {},
   says: 'Lists the accounts that are being erased, and how far each has come',
   async run({ operator }) {
-    const found = await operator.ask<{ items: Erasure[] }>('GET', '/ops/erasures');
+    const found = await operator.call('GET /ops/erasures');
     if (found.items.length === 0) return { json: found, lines: ['No account is being erased.'] };
     const rows = found.items.map(({ account_id, began_at, removed }) => {
       const counts = Object.entries(removed).map(([what, count]) => `${count} ${what}`);
@@ -68,16 +55,18 @@ function switching({ name, enabled, says }: { name: string; enabled: boolean; sa
     options: {},
     says: `${says}: ${ENTITLEMENTS.join(', ')}`,
     async run({ operator, parameters }) {
-      const entitlement = parameters.ENTITLEMENT as string;
-      if (!ENTITLEMENTS.some((known) => known === entitlement))
-        throw new WrongUsage(`ENTITLEMENT must be one of ${ENTITLEMENTS.join(', ')}.`);
-      const path = `${pathOf(parameters)}/entitlements/${entitlement}`;
-      const switched = await operator.ask<{ account_id: string }>('PUT', path, { enabled });
+      const entitlement = ENTITLEMENTS.find((known) => known === parameters.ENTITLEMENT);
+      if (entitlement === undefined) throw new WrongUsage(`ENTITLEMENT must be one of ${ENTITLEMENTS.join(', ')}.`);
+      const path = { ...accountIn(parameters), name: entitlement };
+      const switched = await operator.call('PUT /ops/accounts/{account}/entitlements/{name}', {
+        path,
+        body: { enabled },
+      });
       return { json: switched, lines: [`${entitlement} is ${enabled ? 'on' : 'off'} for ${parameters.ACCOUNT}.`] };
     },
   };
 }
 
-function pathOf({ ACCOUNT }: Record<string, string>): string {
-  return `/ops/accounts/${encodeURIComponent(ACCOUNT as string)}`;
+function accountIn({ ACCOUNT }: Record<string, string>): { account: string } {
+  return { account: ACCOUNT as string };
 }

@@ -1,21 +1,7 @@
+import type { OauthClient } from '../client/api.js';
 import type { Command, CommandGroup, Told } from './command.js';
 import { moreOf, PAGE_OPTIONS, pageQuery } from './paging.js';
 import { table } from './table.js';
-
-/** A client as the operator port shows it. */
-type ClientView = {
-  client_id: string;
-  name: string;
-  origin: string;
-  redirect_uris: string[];
-  scopes: string[];
-  token_endpoint_auth_method: string;
-  native: boolean;
-  disabled_at: string | null;
-  registered_at: string | null;
-  last_used_at: string | null;
-  secrets: { until: string | null }[];
-};
 
 const SHOWN_ONCE = 'The secret is shown this once. Keep it now; the server knows only its hash.';
 const OF_A_CLIENT = ['CLIENT_ID'];
@@ -27,8 +13,7 @@ const list: Command = {
   options: PAGE_OPTIONS,
   says: 'Lists OAuth clients: our own first, then the newest',
   async run({ operator, options }) {
-    const path = `/ops/clients?${pageQuery(options)}`;
-    const page = await operator.ask<{ items: ClientView[]; cursor: string | null }>('GET', path);
+    const page = await operator.call('GET /ops/clients', { query: pageQuery(options) });
     const rows = page.items.map((client) => [
       client.client_id,
       client.name,
@@ -48,7 +33,7 @@ const show: Command = {
   options: NO_OPTIONS,
   says: 'Shows one client',
   async run({ operator, parameters }) {
-    return toldOf(await operator.ask<ClientView>('GET', pathOf(parameters)));
+    return toldOf(await operator.call('GET /ops/clients/{client}', { path: clientIn(parameters) }));
   },
 };
 
@@ -67,13 +52,14 @@ const create: Command = {
   },
   says: 'Makes a third-party client, which does not end when nobody uses it',
   async run({ operator, options }) {
-    const made = await operator.ask<ClientView & { client_secret?: string }>('POST', '/ops/clients', {
-      name: options.text('name'),
+    const body = {
+      name: options.text('name') as string,
       redirect_uris: options.texts('redirect-uri'),
       // As one text with spaces, which is how OAuth writes them, too.
       scopes: options.texts('scope').flatMap((scopes) => scopes.split(' ').filter((scope) => scope !== '')),
       confidential: options.flag('confidential'),
-    });
+    };
+    const made = await operator.call('POST /ops/clients', { body });
     return toldOf(made, made.client_secret);
   },
 };
@@ -85,11 +71,7 @@ const rotateSecret: Command = {
   says: 'Gives a confidential client another secret',
   async run({ operator, parameters, options }) {
     const body = { at_once: options.flag('at-once') };
-    const turned = await operator.ask<ClientView & { client_secret: string }>(
-      'POST',
-      `${pathOf(parameters)}/secret`,
-      body,
-    );
+    const turned = await operator.call('POST /ops/clients/{client}/secret', { path: clientIn(parameters), body });
     return toldOf(turned, turned.client_secret);
   },
 };
@@ -101,7 +83,7 @@ function turning(name: 'disable' | 'enable', says: string): Command {
     options: NO_OPTIONS,
     says,
     async run({ operator, parameters }) {
-      return toldOf(await operator.ask<ClientView>('POST', `${pathOf(parameters)}/${name}`));
+      return toldOf(await operator.call(`POST /ops/clients/{client}/${name}`, { path: clientIn(parameters) }));
     },
   };
 }
@@ -119,11 +101,11 @@ export const CLIENT_COMMANDS: CommandGroup = {
   ],
 };
 
-function pathOf({ CLIENT_ID = '' }: Record<string, string>): string {
-  return `/ops/clients/${encodeURIComponent(CLIENT_ID)}`;
+function clientIn({ CLIENT_ID = '' }: Record<string, string>): { client: string } {
+  return { client: CLIENT_ID };
 }
 
-function toldOf(client: ClientView, client_secret?: string): Told {
+function toldOf(client: OauthClient, client_secret?: string): Told {
   const secrets = client.secrets.map(({ until }) => (until === null ? 'good' : `good until ${until}`));
   const rows: [string, string[]][] = [
     ['client id', [client.client_id]],

@@ -55,8 +55,9 @@ const add: Command = {
   },
   says: 'Provisions a device, bound to nobody yet',
   async run({ operator, options }) {
-    const body = { kind: options.text('kind'), ...requestOf(options) };
-    const made = await operator.ask<Provisioned & { device_id: string }>('POST', '/ops/devices', body);
+    // What it is not is for the server to say.
+    const kind = options.text('kind') as 'personal' | 'shared';
+    const made = await operator.call('POST /ops/devices', { body: { kind, ...requestOf(options) } });
     return told(made, options, { device_id: made.device_id, called: `Device ${made.device_id}` });
   },
 };
@@ -68,7 +69,7 @@ const revoke: Command = {
   says: 'Revokes all certificates of a device, for good; its connections close at once',
   async run({ operator, parameters }) {
     const id = parameters.DEVICE_ID as string;
-    await operator.ask('DELETE', `/ops/devices/${encodeURIComponent(id)}/certificate`);
+    await operator.call('DELETE /ops/devices/{id}/certificate', { path: { id } });
     return { json: { revoked: id }, lines: ['Revoked.'] };
   },
 };
@@ -79,11 +80,7 @@ const proxyCertificate: Command = {
   options: CERTIFICATE_OPTIONS,
   says: 'Makes a certificate for a proxy of DEVICE_PROXIES, by which its Client-Cert headers are believed',
   async run({ operator, options }) {
-    const made = await operator.ask<Provisioned & { proxy_id: string; fingerprint: string }>(
-      'POST',
-      '/ops/device-proxies',
-      requestOf(options),
-    );
+    const made = await operator.call('POST /ops/device-proxies', { body: requestOf(options) });
     const { proxy_id, fingerprint } = made;
     return told(made, options, { proxy_id, fingerprint, called: `Proxy certificate ${fingerprint}` });
   },
@@ -96,7 +93,7 @@ const proxyRevoke: Command = {
   says: 'Revokes the certificate of a proxy',
   async run({ operator, parameters }) {
     const fingerprint = parameters.FINGERPRINT as string;
-    await operator.ask('DELETE', `/ops/device-proxies/${encodeURIComponent(fingerprint)}`);
+    await operator.call('DELETE /ops/device-proxies/{fingerprint}', { path: { fingerprint } });
     return { json: { revoked: fingerprint }, lines: ['Revoked.'] };
   },
 };

@@ -6,16 +6,6 @@ import { type Command, type CommandGroup, type Told, WrongUsage } from './comman
 import { moreOf, PAGE_OPTIONS, pageQuery } from './paging.js';
 import { table } from './table.js';
 
-type GrantView = {
-  id: string;
-  client_id: string;
-  name: string;
-  scopes: string[];
-  audience: string;
-  issuer: string;
-  created_at: string;
-};
-
 type Outcome = { outcome: 'imported' | 'known' | 'right' | 'wrong'; grant_id?: string; problem?: string };
 
 const OF_AN_ACCOUNT = ['ACCOUNT'];
@@ -27,8 +17,10 @@ const list: Command = {
   options: PAGE_OPTIONS,
   says: 'Lists the living grants of an account (its id or email), the newest first',
   async run({ operator, parameters, options }) {
-    const path = `${pathOf(parameters)}?${pageQuery(options)}`;
-    const page = await operator.ask<{ items: GrantView[]; cursor: string | null }>('GET', path);
+    const page = await operator.call('GET /ops/accounts/{account}/grants', {
+      path: accountIn(parameters),
+      query: pageQuery(options),
+    });
     const rows = page.items.map(({ id, client_id, name, audience, issuer, created_at, scopes }) => [
       id,
       client_id,
@@ -54,8 +46,9 @@ const revoke: Command = {
   async run({ operator, parameters, options }) {
     const grant = options.text('grant');
     if ((grant === undefined) === !options.flag('all')) throw new WrongUsage('Say either --grant GRANT_ID or --all.');
-    const path = pathOf(parameters) + (grant === undefined ? '' : `/${encodeURIComponent(grant)}`);
-    await operator.ask('DELETE', path);
+    const path = accountIn(parameters);
+    if (grant === undefined) await operator.call('DELETE /ops/accounts/{account}/grants', { path });
+    else await operator.call('DELETE /ops/accounts/{account}/grants/{id}', { path: { ...path, id: grant } });
     return { json: { revoked: grant ?? 'all' }, lines: ['Revoked.'] };
   },
 };
@@ -104,8 +97,8 @@ export const GRANT_COMMANDS: CommandGroup = {
   commands: [list, revoke, bringIn],
 };
 
-function pathOf({ ACCOUNT }: Record<string, string>): string {
-  return `/ops/accounts/${encodeURIComponent(ACCOUNT as string)}/grants`;
+function accountIn({ ACCOUNT }: Record<string, string>): { account: string } {
+  return { account: ACCOUNT as string };
 }
 
 function objectOf(text: string): object | null {

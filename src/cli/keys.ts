@@ -6,7 +6,7 @@ const rotate: Command = {
   options: {},
   says: 'Makes a new key that signs access tokens from now on; those of the old one work until they run out',
   async run({ operator }) {
-    const made = await operator.ask<{ kid: string }>('POST', '/ops/keys/rotate', {});
+    const made = await operator.call('POST /ops/keys/rotate');
     return { json: made, lines: [`Key ${made.kid} signs from now on.`] };
   },
 };

@@ -7,13 +7,13 @@ export const PAGE_OPTIONS: Record<string, Option> = {
 };
 
 /** The query that asks for that page. */
-export function pageQuery(options: GivenOptions): URLSearchParams {
-  const query = new URLSearchParams();
-  for (const name of Object.keys(PAGE_OPTIONS)) {
-    const value = options.text(name);
-    if (value !== undefined) query.set(name, value);
-  }
-  return query;
+export function pageQuery(options: GivenOptions): { limit?: number; cursor?: string } {
+  const [limit, cursor] = [options.text('limit'), options.text('cursor')];
+  // What is no number is for the server to say.
+  return {
+    ...(limit === undefined ? {} : { limit: limit as unknown as number }),
+    ...(cursor === undefined ? {} : { cursor }),
+  };
 }
 
 /** What stands below a page that is not the last. */

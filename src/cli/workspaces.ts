@@ -7,7 +7,7 @@ const remove: Command = {
   says: 'Deletes a shared workspace for good; its members are told by an event',
   async run({ operator, parameters }) {
     const id = parameters.WORKSPACE_ID as string;
-    await operator.ask('DELETE', `/ops/workspaces/${encodeURIComponent(id)}`);
+    await operator.call('DELETE /ops/workspaces/{id}', { path: { id } });
     return { json: { deleted: id }, lines: ['Deleted.'] };
   },
 };

@@ -1,15 +1,10 @@
 import http from 'node:http';
 import https from 'node:https';
+import type { PublicApi, Session } from './api.js';
 import { type CallAnswer, call, payloadOf } from './http_call.js';
+import { type Given, requestOf } from './typed_call.js';
 
-export type SignedIn = {
-  access_token: string;
-  refresh_token: string;
-  token_type: string;
-  expires_in: number;
-  expires_at: number;
-  user: { id: string; email: string };
-};
+export type SignedIn = Session;
 
 /** The REST API as an app uses it. Paths and payloads are the interface's. */
 export class AppClient {
@@ -46,10 +41,19 @@ export class AppClient {
     return payloadOf<T>(answer, answer.body.length === 0 ? {} : JSON.parse(answer.body.toString()));
   }
 
+  /** As `ask`, typed by the reference. */
+  call<Name extends keyof PublicApi & string>(
+    name: Name,
+    ...[given]: Given<PublicApi[Name]>
+  ): Promise<PublicApi[Name]['answer']> {
+    const { method, path, body } = requestOf(name, given);
+    return this.ask(method, path, body);
+  }
+
   /** Signs in with an emailed code that `readCode` fetches. */
   async signIn(email: string, readCode: () => Promise<string>): Promise<SignedIn> {
-    await this.ask('POST', '/auth/otp', { email });
-    const session = await this.ask<SignedIn>('POST', '/auth/verify-otp', { email, token: await readCode() });
+    await this.call('POST /auth/otp', { body: { email } });
+    const session = await this.call('POST /auth/verify-otp', { body: { email, token: await readCode() } });
     this.access_token = session.access_token;
     return session;
   }

@@ -2,17 +2,13 @@ import { createHash } from 'node:crypto';
 import type { OutgoingHttpHeaders } from 'node:http';
 import https from 'node:https';
 import { decodeCbor, encodeCbor } from '../wire/cbor.js';
+import type { Binding, DeviceApi, Upload, UploadIntent } from './api.js';
 import { type CallAnswer, call, payloadOf } from './http_call.js';
+import { type Given, requestOf } from './typed_call.js';
 
 export type DeviceCredentials = { certificate_pem: string; private_key_pem: string; ca_pem: string };
-export type BindingView = {
-  kind: string;
-  binding_epoch: string;
-  owner_user_id: string;
-  source_device_id: string;
-  server_time: string;
-};
-export type IntentView = { source_chunk_ref: string; chunk_id: string; upload_path: string };
+export type BindingView = Binding;
+export type IntentView = UploadIntent;
 
 /** The device routes as a recorder uses them: CBOR over mutual TLS on connections that are kept. */
 export class DeviceClient {
@@ -57,11 +53,17 @@ export class DeviceClient {
     );
   }
 
+  /** As `ask`, typed by the reference. */
+  call<Name extends keyof DeviceApi & string>(
+    name: Name,
+    ...[given]: Given<DeviceApi[Name]>
+  ): Promise<DeviceApi[Name]['answer']> {
+    const { method, path, body } = requestOf(name, given);
+    return this.ask(method, path, body);
+  }
+
   /** Sends a chunk's bytes to the path that its intent gave. */
-  async upload(
-    upload_path: string,
-    bytes: Uint8Array,
-  ): Promise<{ chunk_id: string; status: string; size_bytes: number; sha256: string }> {
+  async upload(upload_path: string, bytes: Uint8Array): Promise<Upload> {
     const headers = { 'Content-Type': 'application/octet-stream', Accept: 'application/cbor' };
     return answerOf(await this.send('PUT', upload_path, { body: bytes, headers }));
   }

@@ -1,10 +1,12 @@
 import http from 'node:http';
+import type { OperatorApi } from './api.js';
 import type { DeviceCredentials } from './device_client.js';
 import { type CallAnswer, CallRefused, call } from './http_call.js';
+import { type Given, requestOf } from './typed_call.js';
 
 const POLL_MS = 20;
 
-export type InboxMail = { to: string; subject: string; text: string };
+export type InboxMail = OperatorApi['GET /inbox']['answer']['items'][number];
 
 /** No mail with a code came in time. */
 export class NoCode extends Error {
@@ -37,12 +39,24 @@ export class OperatorClient {
     throw new CallRefused(answer.status, parsed.error?.code ?? 'UNKNOWN', parsed.error?.message ?? '', null);
   }
 
-  provision(kind: 'personal' | 'shared'): Promise<DeviceCredentials & { device_id: string }> {
-    return this.ask('POST', '/ops/devices', { kind });
+  /** As `ask`, typed by the reference. */
+  call<Name extends keyof OperatorApi & string>(
+    name: Name,
+    ...[given]: Given<OperatorApi[Name]>
+  ): Promise<OperatorApi[Name]['answer']> {
+    const { method, path, body } = requestOf(name, given);
+    return this.ask(method, path, body);
+  }
+
+  /** A device with a private key that is made for it. */
+  async provision(kind: 'personal' | 'shared'): Promise<DeviceCredentials & { device_id: string }> {
+    const { private_key_pem, ...made } = await this.call('POST /ops/devices', { body: { kind } });
+    if (private_key_pem === undefined) throw new Error('a device was provisioned without its private key');
+    return { ...made, private_key_pem };
   }
 
   advanceClock(advance_ms: number): Promise<{ now: string }> {
-    return this.ask('POST', '/ops/clock', { advance_ms });
+    return this.call('POST /ops/clock', { body: { advance_ms } });
   }
 
   /** The newest code mailed to an address that is none of `seen`; waits for it, a while. For development: no SMTP. */
@@ -57,7 +71,7 @@ export class OperatorClient {
 
   /** The codes mailed to an address that are still in the inbox, the newest first. */
   async codes(email: string): Promise<string[]> {
-    const { items } = await this.ask<{ items: InboxMail[] }>('GET', '/inbox?limit=100');
+    const { items } = await this.call('GET /inbox', { query: { limit: 100 } });
     return items.flatMap(({ to, text }) => (to === email ? (/^(\d{6})$/m.exec(text)?.[1] ?? []) : []));
   }
 

@@ -2,7 +2,7 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { AppClient } from '../client/app_client.js';
-import { type BindingView, DeviceClient, type IntentView, sha256Of } from '../client/device_client.js';
+import { DeviceClient, sha256Of } from '../client/device_client.js';
 import { type CallAnswer, payloadOf } from '../client/http_call.js';
 import { OperatorClient } from '../client/operator_client.js';
 import { DemoStop } from './demo_stop.js';
@@ -21,8 +21,6 @@ const POLL_MS = 100;
 const PAGE = 100;
 
 type Recorder = { device: DeviceClient; epoch: string; stream_id: string; source_stream_ref: string };
-type Listed = { items: { id: string; sequence: number; status: string }[]; cursor: string | null };
-type Events = { items: { type: string; resource: { id: string } }[]; cursor: string };
 
 /** Records on all devices, waits for the events, listens back, and says what came of it. */
 export async function runDemo(
@@ -39,11 +37,9 @@ export async function runDemo(
     const operator = keep(new OperatorClient(server.operator_url, server.ops_token));
     const app = keep(new AppClient(server.base_url));
     const email = `demo-${randomBytes(5).toString('hex')}@spool.example`;
-    await patience.ask(() => app.ask('POST', '/auth/otp', { email }));
+    await patience.ask(() => app.call('POST /auth/otp', { body: { email } }));
     const token = await operator.readCode(email);
-    const session = await patience.ask(() =>
-      app.ask<{ access_token: string }>('POST', '/auth/verify-otp', { email, token }),
-    );
+    const session = await patience.ask(() => app.call('POST /auth/verify-otp', { body: { email, token } }));
     app.access_token = session.access_token;
     out.write(`signed in as ${email}\n`);
 
@@ -53,7 +49,7 @@ export async function runDemo(
     });
     out.write(`${devices === 1 ? 'one device' : `${devices} devices`} provisioned and claimed\n`);
 
-    const { cursor } = await patience.repeat(() => app.ask<Events>('GET', '/events?after=latest'));
+    const { cursor } = await patience.repeat(() => app.call('GET /events', { query: { after: 'latest' } }));
     const hashes = new Map<number, string>();
     const chunk_ms: number[] = [];
     const lanes = recorders.map((_, index) => laneOf(`device ${index + 1}`, recording));
@@ -105,9 +101,9 @@ async function makeRecorder(world: {
   const { server, operator, app, patience, keep } = world;
   const credentials = await patience.ask(() => operator.provision('personal'));
   const device = keep(new DeviceClient(server.device_url, credentials, { maxSockets: UPLOADS_IN_FLIGHT }));
-  const { claim } = await patience.ask(() => app.ask<{ claim: string }>('POST', '/devices/claims', { kind: 'owner' }));
+  const { claim } = await patience.ask(() => app.call('POST /devices/claims', { body: { kind: 'owner' } }));
   const { binding_epoch: epoch } = await patience.repeat(() =>
-    device.ask<BindingView>('POST', '/device/claims/redeem', { claim }),
+    device.call('POST /device/claims/redeem', { body: { claim } }),
   );
   const source_stream_ref = randomUUID();
   const body = {
@@ -116,7 +112,7 @@ async function makeRecorder(world: {
     clock_uncertainty_ms: 50,
     binding_epoch: epoch,
   };
-  const { id: stream_id } = await patience.repeat(() => device.ask<{ id: string }>('POST', '/device/streams', body));
+  const { id: stream_id } = await patience.repeat(() => device.call('POST /device/streams', { body }));
   return { device, epoch, stream_id, source_stream_ref };
 }
 
@@ -143,9 +139,7 @@ async function record({ device, epoch, source_stream_ref }: Recorder, run: Recor
       ...{ codec, container, size_bytes, sha256 },
     };
     const began = performance.now();
-    const { upload_path } = await patience.repeat(() =>
-      device.ask<IntentView>('POST', '/device/chunks/intents', intent),
-    );
+    const { upload_path } = await patience.repeat(() => device.call('POST /device/chunks/intents', { body: intent }));
     const stored = await patience.repeat(() => device.upload(upload_path, bytes));
     if (stored.status !== 'stored') throw new DemoStop(`Chunk ${sequence} is ${stored.status} after its upload.`);
     chunk_ms.push(performance.now() - began);
@@ -153,19 +147,19 @@ async function record({ device, epoch, source_stream_ref }: Recorder, run: Recor
     lane.bytes += size_bytes;
   });
   const end = { source_stream_ref, end_ms: recording.duration_ms, binding_epoch: epoch };
-  await patience.repeat(() => device.ask('POST', '/device/streams/end', end));
+  await patience.repeat(() => device.call('POST /device/streams/end', { body: end }));
 }
 
 /** Polls forward until every stream was reported as updated, or the time is up; how many were. */
 async function hearUpdates(
   app: AppClient,
-  { cursor, stream_ids, patience }: { cursor: string; stream_ids: string[]; patience: Patience },
+  { cursor, stream_ids, patience }: { cursor: string | null; stream_ids: string[]; patience: Patience },
 ): Promise<number> {
   const missing = new Set(stream_ids);
   let after = cursor;
   for (const until = performance.now() + EVENTS_MAX_MS; missing.size > 0 && performance.now() < until; ) {
-    const path = `/events?limit=${PAGE}&after=${encodeURIComponent(after)}`;
-    const page = await patience.repeat(() => app.ask<Events>('GET', path));
+    const query = { limit: PAGE, after: after ?? 'latest' };
+    const page = await patience.repeat(() => app.call('GET /events', { query }));
     for (const { type, resource } of page.items) if (type === 'stream.updated') missing.delete(resource.id);
     after = page.cursor;
     if (page.items.length === 0) await delay(POLL_MS);
@@ -180,11 +174,11 @@ async function listen(
 ): Promise<number> {
   const { stream_id, recording, patience, hashes, lane } = run;
   let good = 0;
-  let cursor: string | null = null;
+  let cursor: string | undefined;
   do {
-    const from: string = cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`;
-    const path = `/audio/streams/${stream_id}/chunks?limit=${PAGE}${from}`;
-    const page: Listed = await patience.repeat(() => app.ask<Listed>('GET', path));
+    const query: { limit: number; cursor: string | undefined } = { limit: PAGE, cursor };
+    const path = { id: stream_id };
+    const page = await patience.repeat(() => app.call('GET /audio/streams/{id}/chunks', { path, query }));
     for (const { id, sequence } of page.items) {
       const { status, body } = await patience.repeat(() => contentOf(app, id));
       const sha256 = createHash('sha256').update(body).digest('hex');
@@ -192,8 +186,8 @@ async function listen(
       lane.chunks += 1;
       lane.bytes += body.length;
     }
-    cursor = page.cursor;
-  } while (cursor !== null);
+    cursor = page.cursor ?? undefined;
+  } while (cursor !== undefined);
   return recording.pieces.length - good;
 }
 

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { BindingView, DeviceClient, IntentView } from '../client/device_client.js';
+import type { DeviceClient } from '../client/device_client.js';
 import { CallRefused } from '../client/http_call.js';
 import type { Seeded } from '../seeded.js';
 import type { Ledger, SentStream } from './ledger.js';
@@ -103,7 +103,7 @@ export class Recorder {
     const { link, kind, ledger, tally } = this.#parts;
     const { claim, session_id } = await this.#parts.newClaim();
     const body = { claim, ...(kind === 'shared' ? { ble_address: this.#ble_address } : {}) };
-    const bound = await link.ask('redeem', (device) => device.ask<BindingView>('POST', '/device/claims/redeem', body));
+    const bound = await link.ask('redeem', (device) => device.call('POST /device/claims/redeem', { body }));
     this.#epoch = bound.binding_epoch;
     this.#session_id = session_id;
     if (session_id !== null) {
@@ -206,9 +206,7 @@ export class Recorder {
       case 'register': {
         const { source_stream_ref, captured_at, epoch: binding_epoch } = step.stream;
         const body = { source_stream_ref, captured_at, clock_uncertainty_ms: DRIFT_MS_MAX, binding_epoch };
-        const { id } = await link.ask('register', (device) =>
-          device.ask<{ id: string }>('POST', '/device/streams', body),
-        );
+        const { id } = await link.ask('register', (device) => device.call('POST /device/streams', { body }));
         if (step.stream.id !== null && step.stream.id !== id) throw new Error('one reference became two streams');
         step.stream.id = id;
         return;
@@ -218,7 +216,7 @@ export class Recorder {
         const bytes = chunk.bytes();
         const intent = intentOf(stream, chunk);
         const { upload_path, chunk_id } = await link.ask('intent', (device) =>
-          device.ask<IntentView>('POST', '/device/chunks/intents', intent),
+          device.call('POST /device/chunks/intents', { body: intent }),
         );
         const stored = await link.ask('upload', (device) => device.upload(upload_path, bytes));
         if (stored.sha256 !== chunk.sha256) throw new Error('a chunk was stored with another hash');
@@ -229,19 +227,19 @@ export class Recorder {
       case 'end': {
         const { source_stream_ref, epoch: binding_epoch } = step.stream;
         const body = { source_stream_ref, end_ms: step.end_ms, binding_epoch };
-        await link.ask('end', (device) => device.ask('POST', '/device/streams/end', body));
+        await link.ask('end', (device) => device.call('POST /device/streams/end', { body }));
         return;
       }
       case 'finish': {
         const body = { binding_epoch: step.epoch };
-        await link.ask('finish', (device) => device.ask('POST', '/device/session/end', body));
+        await link.ask('finish', (device) => device.call('POST /device/session/end', { body }));
       }
     }
   }
 
   async #checkStatus(chunk_id: string): Promise<void> {
     const { link } = this.#parts;
-    const ask = (device: DeviceClient) => device.ask<{ status: string }>('GET', `/device/chunks/${chunk_id}`);
+    const ask = (device: DeviceClient) => device.call('GET /device/chunks/{chunk_id}', { path: { chunk_id } });
     const { status } = await link.ask('status', ask);
     if (!['stored', 'processing', 'processed'].includes(status)) throw new Error(`a stored chunk is ${status}`);
   }
@@ -250,7 +248,7 @@ export class Recorder {
     const { link, random } = this.#parts;
     await this.#wait(random.between(0, BEAT_EVERY_MS), until_ms);
     while (!this.#stopped.signal.aborted && performance.now() < until_ms) {
-      const beat = (device: DeviceClient) => device.ask('POST', '/device/heartbeat');
+      const beat = (device: DeviceClient) => device.call('POST /device/heartbeat');
       await link.ask('beat', beat, until_ms).catch((error: unknown) => {
         // Between two sessions it is bound to nobody.
         if (!(error instanceof CallRefused && error.code === 'DEVICE_UNBOUND') && performance.now() < until_ms)

@@ -91,7 +91,8 @@ export async function runFleet(server: ChosenServer, options: FleetOptions, out:
       recorders[index] = new Recorder({
         ...{ name: `recorder ${index + 1}`, kind, random: own, link, tape, tally, ledger, plan },
         newClaim: () => newClaim(app, kind, patience),
-        endByHost: async (id) => void (await patience.repeat(() => app.ask('POST', `/device-sessions/${id}/end`))),
+        endByHost: async (id) =>
+          void (await patience.repeat(() => app.call('POST /device-sessions/{id}/end', { path: { id } }))),
       });
       phase.says = `provisioning: ${recorders.length} of ${devices}`;
     });
@@ -184,14 +185,11 @@ async function newClaim(
 ): Promise<{ claim: string; session_id: string | null }> {
   // One that is made twice because its answer was lost runs out by itself.
   if (kind === 'personal') {
-    const body = { kind: 'owner' };
-    const { claim } = await patience.repeat(() => app.ask<{ claim: string }>('POST', '/devices/claims', body));
+    const { claim } = await patience.repeat(() => app.call('POST /devices/claims', { body: { kind: 'owner' } }));
     return { claim, session_id: null };
   }
   const expires_at = new Date(Date.now() + SESSION_HOURS * 3_600_000).toISOString();
-  const hosted = await patience.repeat(() =>
-    app.ask<{ session: { id: string }; claim: string }>('POST', '/device-sessions', { expires_at }),
-  );
+  const hosted = await patience.repeat(() => app.call('POST /device-sessions', { body: { expires_at } }));
   return { claim: hosted.claim, session_id: hosted.session.id };
 }
 

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { Stream } from '../client/api.js';
 import type { AppClient } from '../client/app_client.js';
 import { inFlight } from '../demo/in_flight.js';
 import type { Patience } from '../demo/patience.js';
@@ -20,18 +21,6 @@ export type Verified = {
   faults_count: number;
 };
 
-type Page<T> = { items: T[]; cursor: string | null };
-type StreamView = { id: string; captured_at: string; end_ms?: number; chunks: number; stored_chunks: number };
-type ChunkView = {
-  id: string;
-  sequence: number;
-  source_start_ms: number;
-  source_end_ms: number;
-  sha256: string;
-  status: string;
-};
-type EventPage = { items: { type: string; resource: { id: string } }[]; cursor: string };
-
 export async function verifyAccount(
   app: AppClient,
   ledger: Ledger,
@@ -52,8 +41,9 @@ export async function verifyAccount(
       expected.set(stream.id, stream);
     }
   }
-  const listed: StreamView[] = [];
-  for await (const view of all<StreamView>(app, '/audio/streams', patience)) listed.push(view);
+  const listed: Stream[] = [];
+  const streams = all((query) => patience.repeat(() => app.call('GET /audio/streams', { query })));
+  for await (const view of streams) listed.push(view);
   must(new Set(listed.map(({ id }) => id)).size === listed.length, 'a stream is listed twice');
   must(listed.length === expected.size, `${listed.length} streams are listed, ${expected.size} were recorded`);
   await inFlight(listed, AT_ONCE, async (view) => {
@@ -77,7 +67,7 @@ type Must = (holds: boolean, says: string) => void;
 
 async function verifyChunks(
   app: AppClient,
-  { view, sent, must, found }: { view: StreamView; sent: SentStream; must: Must; found: Verified },
+  { view, sent, must, found }: { view: Stream; sent: SentStream; must: Must; found: Verified },
   {
     patience,
     random,
@@ -86,7 +76,9 @@ async function verifyChunks(
   }: { patience: Patience; random: Seeded; read_share: number; onChunk(): void },
 ): Promise<void> {
   const seen = new Set<number>();
-  for await (const chunk of all<ChunkView>(app, `/audio/streams/${view.id}/chunks`, patience)) {
+  const path = { id: view.id };
+  const chunks = all((query) => patience.repeat(() => app.call('GET /audio/streams/{id}/chunks', { path, query })));
+  for await (const chunk of chunks) {
     const { sequence } = chunk;
     const said = sent.chunks.get(sequence);
     const name = `chunk ${sequence} of ${view.id}`;
@@ -123,15 +115,15 @@ async function verifyEvents(
 ): Promise<void> {
   const counts = new Map<string, number>();
   for (let after = '0'; ; ) {
-    const path = `/events?limit=${PAGE}&after=${encodeURIComponent(after)}`;
-    const page = await patience.repeat(() => app.ask<EventPage>('GET', path));
+    const query = { limit: PAGE, after };
+    const page = await patience.repeat(() => app.call('GET /events', { query }));
     for (const { type, resource } of page.items) {
       const key = `${type} ${resource.id}`;
       counts.set(key, (counts.get(key) ?? 0) + 1);
     }
     found.events += page.items.length;
+    if (page.cursor === null || page.items.length < PAGE) break;
     after = page.cursor;
-    if (page.items.length < PAGE) break;
   }
   const once = (type: string, id: string, times = 1) => {
     const count = counts.get(`${type} ${id}`) ?? 0;
@@ -147,10 +139,13 @@ async function verifyEvents(
   }
 }
 
-async function* all<T>(app: AppClient, path: string, patience: Patience): AsyncGenerator<T> {
-  for (let cursor: string | null = null; ; ) {
-    const from: string = cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`;
-    const page: Page<T> = await patience.repeat(() => app.ask<Page<T>>('GET', `${path}?limit=${PAGE}${from}`));
+type Page<Item> = { items: Item[]; cursor: string | null };
+
+async function* all<Item>(
+  read: (query: { limit: number; cursor: string | undefined }) => Promise<Page<Item>>,
+): AsyncGenerator<Item> {
+  for (let cursor: string | undefined; ; ) {
+    const page = await read({ limit: PAGE, cursor });
     yield* page.items;
     if (page.cursor === null) return;
     cursor = page.cursor;

@@ -1,3 +1,4 @@
+import type { PublicApi } from '../client/api.js';
 import { AppClient, type SignedIn } from '../client/app_client.js';
 import { CallRefused } from '../client/http_call.js';
 import { ListenStop } from './listen_stop.js';
@@ -6,6 +7,9 @@ const CALL_MAX_MS = 15_000;
 const LEAVE_MAX_MS = 2_000;
 /** A session's token is renewed so long before it runs out. */
 const RENEW_AHEAD_MS = 60_000;
+
+type EventsQuery = NonNullable<PublicApi['GET /events']['query']>;
+type EventsPage = PublicApi['GET /events']['answer'];
 
 /** The account's side of the API, with a credential that is renewed where it can be. */
 export class Access {
@@ -32,17 +36,17 @@ export class Access {
     this.#renew_at = performance.now() + expires_in * 1000 - RENEW_AHEAD_MS;
   }
 
-  /** The payload of a success; throws CallRefused otherwise, and ListenStop when the credential has ended. */
-  async ask<T>(method: string, path: string): Promise<T> {
+  /** A page of events; throws CallRefused otherwise, and ListenStop when the credential has ended. */
+  async events(query: EventsQuery): Promise<EventsPage> {
     if (performance.now() > this.#renew_at) await this.#renew();
     try {
-      return await this.#app.ask<T>(method, path);
+      return await this.#app.call('GET /events', { query });
     } catch (error) {
       if (!isUnauthorized(error)) throw error;
     }
     await this.#renew();
     try {
-      return await this.#app.ask<T>(method, path);
+      return await this.#app.call('GET /events', { query });
     } catch (error) {
       throw isUnauthorized(error) ? SESSION_ENDED() : error;
     }
@@ -55,7 +59,7 @@ export class Access {
         'The server does not accept the token in SPOOL_TOKEN: it is unknown, revoked or has expired.',
       );
     try {
-      this.useSession(await this.#app.ask<SignedIn>('POST', '/auth/refresh', { refresh_token }));
+      this.useSession(await this.#app.call('POST /auth/refresh', { body: { refresh_token } }));
     } catch (error) {
       throw isUnauthorized(error) ? SESSION_ENDED() : error;
     }

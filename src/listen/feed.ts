@@ -10,7 +10,6 @@ const AWAY_MS_MAX = 15_000;
 const RETRY_AFTER_MAX_S = 120;
 
 export type ListenedEvent = { id: string; sequence: string; type: string };
-type Page = { items: ListenedEvent[]; cursor: string };
 
 /** Who hears what the feed comes to. */
 export type Listener = {
@@ -43,8 +42,7 @@ export async function follow(access: Access, { type, signal, listener, pause = d
   while (!signal.aborted) {
     let wait_ms: number;
     try {
-      const query = new URLSearchParams({ after, limit: String(PAGE), ...(type !== null && { type }) });
-      const page = await access.ask<Page>('GET', `/events?${query}`);
+      const page = await access.events({ after, limit: PAGE, type: type ?? undefined });
       if (!began || failures > 0) listener.present();
       began = true;
       failures = 0;
@@ -55,7 +53,7 @@ export async function follow(access: Access, { type, signal, listener, pause = d
         if (signal.aborted) return;
         await listener.event(event);
       }
-      after = page.cursor;
+      after = page.cursor ?? after;
       wait_ms = page.items.length === PAGE ? 0 : POLL_EVERY_MS;
     } catch (error) {
       if (isUnknownPosition(error) && after !== 'latest') {

@@ -1,6 +1,5 @@
 import { WrongUsage } from '../cli/command.js';
 import { operatorAccess } from '../cli/operator_access.js';
-import type { SignedIn } from '../client/app_client.js';
 import { CallRefused } from '../client/http_call.js';
 import type { Access } from './access.js';
 import { ListenStop } from './listen_stop.js';
@@ -21,19 +20,19 @@ export async function signIn(access: Access, who: Wishes['who']): Promise<string
     );
   const email = who.email ?? (await askOnTerminal('email: '));
   const { app } = access;
-  const verify = (token: string) => app.ask<SignedIn>('POST', '/auth/verify-otp', { email, token });
+  const verify = (token: string) => app.call('POST /auth/verify-otp', { body: { email, token } });
   if (who.from_inbox) {
     const operator = operatorAccess(process.env);
     try {
       const seen = new Set(await operator.codes(email));
-      await app.ask('POST', '/auth/otp', { email });
+      await app.call('POST /auth/otp', { body: { email } });
       access.useSession(await verify(await operator.readCode(email, seen)));
     } finally {
       operator.close();
     }
     return `as ${email}`;
   }
-  await app.ask('POST', '/auth/otp', { email });
+  await app.call('POST /auth/otp', { body: { email } });
   console.log(`A code was mailed to ${email}.`);
   for (let tries = 1; ; tries++) {
     const code = await askOnTerminal('code: ');

@@ -12,8 +12,8 @@ async function heard(answers: Answer[]) {
   const told: string[] = [];
   const waits_ms: number[] = [];
   const access = {
-    async ask(_method: string, path: string) {
-      asked.push(new URL(path, 'http://x').searchParams.get('after') as string);
+    async events({ after }: { after: string }) {
+      asked.push(after);
       const answer = answers.shift();
       if (answers.length === 0) ending.abort();
       if (answer instanceof Error) throw answer;

@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { ROUTES } from '../../routes/index.js';
 import { documentsOf } from '../../src/openapi/documents.js';
+import { clientTypes } from '../../src/openapi/typescript.js';
 import { backoffMs } from '../../src/vocabulary/webhooks.js';
 import { TestSpool } from '../fixtures/spool.js';
 
@@ -84,4 +86,8 @@ t.test('what the guides say of times and routes is so', async (t) => {
     const exact_s = backoffMs(index + 1, 0.5) / 1000;
     t.ok(Math.abs(wait_s - exact_s) <= exact_s / 100, `after try ${index + 1}: ${exact_s} s`);
   }
+});
+t.test('the types of our clients are made of the present tables', async (t) => {
+  const kept = readFileSync(new URL('../../../src/client/api.ts', import.meta.url), 'utf8');
+  t.equal(kept, clientTypes(documentsOf(ROUTES, () => '')), 'npm run client writes them anew');
 });
