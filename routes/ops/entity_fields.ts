@@ -152,7 +152,7 @@ const ENTITY_FIELDS: { readonly [Kind in keyof States]: FieldsOf<States[Kind]> }
     ...{ account_id: S, permissions: [S], created_at_ms: S, expires_at_ms: S, born: ALL, last_used_at_ms: S },
   },
   signals: { count: S, payload_bytes: S, longest_ms: S, staged: [{ bytes: S, began_ms: S }] },
-  signing_keys: { keys: [{ kid: S, made_at_ms: S, signs_from_ms: S }] },
+  signing_keys: { keys: [{ made_at_ms: S, signs_from_ms: S }] },
   source: { status: S, account_id: S, device_id: S, created_at_ms: S },
   stream: {
     ...{ status: S, id: S, account_id: S, workspace_id: S, source_id: S, captured_at: S, transcript_revision: S },
