@@ -5,81 +5,8 @@ import t from 'tap';
 import { Browsing, certificate, headingOf, listening, OtherSites, portOf } from '../fixtures/browsing.js';
 import { everyPage } from '../fixtures/every_page.js';
 import { OauthApp } from '../fixtures/oauth.js';
+import { contrast, inspect, luminance } from '../fixtures/page_inspection.js';
 import { until } from '../fixtures/until.js';
-
-type Rgb = [number, number, number];
-
-/** What can be told of a page from its document; runs in the browser. A string, since the types here are Node's. */
-const INSPECTION = `(() => {
-  const all = (selector) => [...document.querySelectorAll(selector)];
-  const isShown = (element) => element.getClientRects().length > 0;
-  const numbers = (colour) => colour.match(/[\\d.]+/g).map(Number);
-  const groundOf = (element) => {
-    for (let at = element; at !== null; at = at.parentElement) {
-      const [r, g, b, a = 1] = numbers(getComputedStyle(at).backgroundColor);
-      if (a === 1) return [r, g, b];
-    }
-    return [255, 255, 255];
-  };
-  const hasText = (element) => [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim() !== '');
-  const ids = all('[id]').map(({ id }) => id);
-  const width = document.documentElement.clientWidth;
-  return {
-    lang: document.documentElement.lang,
-    title: document.title,
-    headings: all('h1').length,
-    mains: all('main').length,
-    outside: all('body *').filter((element) => !element.closest('main, header')).length,
-    unlabelled: all('input:not([type=hidden])').filter((input) => input.labels.length !== 1).length,
-    nameless: all('button, a').filter((element) => element.textContent.trim() === '').length,
-    pictures: all('img').filter((img) => !img.hasAttribute('alt') || !img.complete || img.naturalWidth === 0).length,
-    twice: ids.filter((id, n) => ids.indexOf(id) !== n),
-    nowhere: all('[aria-describedby], [aria-labelledby]').flatMap((element) =>
-      [element.getAttribute('aria-describedby'), element.getAttribute('aria-labelledby')]
-        .flatMap((names) => (names ?? '').split(' ').filter(Boolean))
-        .filter((id) => !ids.includes(id)),
-    ),
-    skips: all('h1, h2, h3').map((heading) => Number(heading.tagName[1])).filter((level, n, levels) => level > (levels[n - 1] ?? 0) + 1),
-    small: all('button, input:not([type=hidden])').filter((element) => element.getBoundingClientRect().height < 44).map((element) => element.outerHTML),
-    wide: all('body *').filter((element) => isShown(element) && element.getBoundingClientRect().right > width + 0.5).map((element) => element.outerHTML.slice(0, 99)),
-    scrolls: document.documentElement.scrollWidth > width,
-    focused: document.activeElement.id || document.activeElement.tagName,
-    fields: all('input:not([type=hidden])').length,
-    alerts: all('[role=alert]').map((element) => element.textContent.trim()),
-    invalid: all('[aria-invalid=true]').length,
-    styled: document.styleSheets.length,
-    scheme: groundOf(document.body),
-    texts: all('body *').filter((element) => isShown(element) && hasText(element)).map((element) => ({
-      text: element.textContent.trim().slice(0, 40),
-      colour: numbers(getComputedStyle(element).color).slice(0, 3),
-      ground: groundOf(element),
-    })),
-  };
-})()`;
-
-type Inspection = Record<'headings' | 'mains' | 'outside' | 'unlabelled' | 'nameless' | 'pictures', number> &
-  Record<'fields' | 'invalid' | 'styled', number> &
-  Record<'lang' | 'title' | 'focused', string> &
-  Record<'twice' | 'nowhere' | 'small' | 'wide' | 'alerts', string[]> & {
-    skips: number[];
-    scrolls: boolean;
-    scheme: Rgb;
-    texts: { text: string; colour: Rgb; ground: Rgb }[];
-  };
-
-function luminance(colour: Rgb): number {
-  const [r, g, b] = colour.map((part) => {
-    const share = part / 255;
-    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
-  }) as Rgb;
-  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-}
-
-/** WCAG 2.2, 1.4.3. */
-function contrast(one: Rgb, other: Rgb): number {
-  const [dark = 0, light = 0] = [luminance(one), luminance(other)].sort((a, b) => a - b);
-  return (light + 0.05) / (dark + 0.05);
-}
 
 t.test('the pages as a browser shows them', async (t) => {
   const browsing = await Browsing.start(t);
@@ -110,7 +37,7 @@ t.test('the pages as a browser shows them', async (t) => {
           await page.emulateMedia({ colorScheme });
           await page.evaluate('document.getAnimations().forEach((animation) => animation.finish())');
           const name = `${page_name}, ${colorScheme}`;
-          const seen = (await page.evaluate(INSPECTION)) as Inspection;
+          const seen = await inspect(page);
           t.match(
             seen,
             {

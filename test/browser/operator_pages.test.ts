@@ -1,0 +1,238 @@
+import type { Page } from 'playwright-core';
+import t from 'tap';
+import { encodeStored } from '../../src/store/codec.js';
+import { TestAccount } from '../fixtures/account.js';
+import { Browsing, headingOf, type Visitor } from '../fixtures/browsing.js';
+import { TestEndpoint } from '../fixtures/endpoints.js';
+import { contrast, inspect, luminance } from '../fixtures/page_inspection.js';
+import { Receiver } from '../fixtures/receiver.js';
+import { record } from '../fixtures/recording.js';
+import { TestRedis } from '../fixtures/redis.js';
+import { RedisProxy } from '../fixtures/redis_proxy.js';
+import { until } from '../fixtures/until.js';
+
+t.test('the operators’ pages as a browser shows them', async (t) => {
+  const redis = await new TestRedis().start({ port: true });
+  t.teardown(() => redis.stop());
+  const proxy = await RedisProxy.open(t, redis.socket_path, { port: true });
+  const receiver = await Receiver.start();
+  t.teardown(() => receiver.end());
+  const browsing = await Browsing.start(t, { REDIS_URL: proxy.url, ...receiver.env });
+  const { spool } = browsing;
+  const { ops_token, runtime, store, watch } = spool.server.services;
+  const url = `http://localhost:${spool.server.ports.operator}`;
+  const walk = browsing.walk.bind(browsing, t);
+  const ann = await TestAccount.open(spool, 'ann@x.test');
+  const endpoint = await TestEndpoint.open(ann, receiver.on('/ann', 204));
+  const silent = await spool.boundDevice(ann.app);
+  await record(silent.device, silent);
+
+  const signed_in = await fetch(`${url}/sign-in`, {
+    ...{ method: 'POST', redirect: 'manual', headers: { Origin: url } },
+    body: new URLSearchParams({ token: ops_token }),
+  });
+  const [, name = '', value = ''] = /^(\w+)=([^;]+)/.exec(signed_in.headers.get('set-cookie') ?? '') ?? [];
+  /** Somebody who has signed in before. */
+  const enter = async ({ page, context }: Visitor, path = '/') => {
+    await context.addCookies([{ name, value, url }]);
+    await page.goto(url + path);
+    await answered(page);
+  };
+  const answered = (page: Page) => page.locator('#state[data-state=live]').waitFor();
+  /** What the page does by itself every few seconds. */
+  const look = (page: Page) => page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`);
+  const band = (page: Page, name: string) => page.locator(`#band [data-name=${name}]`);
+  const shows = (what: string, page: Page, condition: () => Promise<boolean>) =>
+    until(what, async () => {
+      await look(page);
+      return condition();
+    });
+
+  await walk('signing in by keyboard, with a wrong token first, and signing out', async (t, visitor) => {
+    const { page } = visitor;
+    await page.goto(`${url}/devices`);
+    t.equal(await headingOf(page), 'Sign in to the operator port');
+    t.equal(await page.evaluate('document.activeElement.id'), 'token');
+    await page.keyboard.type('wrong');
+    await Promise.all([page.waitForEvent('load'), page.keyboard.press('Enter')]);
+    t.equal(await page.getByRole('alert').textContent(), 'This is not the operator token.');
+    t.match(await page.title(), /^Error: /);
+    await page.keyboard.type(ops_token);
+    await Promise.all([page.waitForEvent('load'), page.keyboard.press('Enter')]);
+    t.equal(new URL(page.url()).pathname, '/devices', 'where one wanted to go');
+    await answered(page);
+    await visitor.context.clearCookies();
+    await look(page);
+    await page.getByText('You are signed out.').waitFor();
+    await visitor.follow('Sign in again');
+    await page.keyboard.type(ops_token);
+    await visitor.press('Sign in');
+    await answered(page);
+    await visitor.press('Sign out');
+    await page.goto(`${url}/actors`);
+    t.equal(await headingOf(page), 'Sign in to the operator port');
+  });
+
+  await walk('every view, small and dark, wide and light', async (t, visitor) => {
+    const { page } = visitor;
+    const views = ['/sign-in', '/', '/actors', '/devices', '/endpoints?account=ann@x.test', '/mails'];
+    const entities = [
+      { kind: 'account', id: ann.id },
+      { kind: 'endpoint', id: endpoint.id },
+    ].map((entity) => `/entity?${new URLSearchParams(entity)}`);
+    for (const view of [...views, ...entities]) {
+      if (view === '/') await enter(visitor);
+      else await page.goto(url + view);
+      if (view !== '/sign-in') await answered(page);
+      for (const [width, colorScheme] of [
+        [320, 'dark'],
+        [1280, 'light'],
+      ] as const) {
+        await page.setViewportSize({ width, height: 800 });
+        await page.emulateMedia({ colorScheme });
+        await page.evaluate('document.getAnimations().forEach((animation) => animation.finish())');
+        const name = `${view.slice(0, 20)}, ${colorScheme}`;
+        const seen = await inspect(page);
+        const wanted = {
+          lang: 'en',
+          headings: 1,
+          mains: 1,
+          outside: 0,
+          unlabelled: 0,
+          nameless: 0,
+          pictures: 0,
+          scrolls: false,
+        };
+        t.match(seen, wanted, name);
+        t.same([...seen.twice, ...seen.nowhere, ...seen.skips, ...seen.small, ...seen.wide], [], name);
+        t.equal(luminance(seen.scheme) < 0.1, colorScheme === 'dark', name);
+        for (const { text, colour, ground } of seen.texts) {
+          const found = contrast(colour, ground);
+          if (found < 4.5) t.fail(`${name}: contrast ${found.toFixed(2)} of "${text}"`);
+        }
+      }
+    }
+  });
+
+  await walk('charts show what was done, at once when the page is opened, and the next sample', async (t, visitor) => {
+    const { page } = visitor;
+    await watch.sample();
+    for (let n = 0; n < 20; n++) await ann.ask('PATCH', '/me', { name: `Ann ${n}` });
+    await watch.sample();
+    await enter(visitor);
+    const label = async (title: string) =>
+      (await page.getByRole('img', { name: title }).getAttribute('aria-label')) ?? '';
+    t.match(await label('Commits:'), /^Commits: commits [1-9][\d.,]*\/s, conflicts 0\/s$/);
+    t.match(await label('Redis answers in:'), /time [\d.]+ ms$/);
+    const drawn = `[...document.querySelectorAll('.plot canvas')].filter((canvas) => {
+      const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+      return data.some((value) => value !== 0);
+    }).length`;
+    t.equal(await page.evaluate(drawn), await page.locator('.plot').count());
+    await page.evaluate(`new PerformanceObserver((list) => {
+      for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) globalThis.shifted = (globalThis.shifted ?? 0) + value;
+
+    }).observe({ type: 'layout-shift', buffered: false })`);
+    await watch.sample();
+    await shows(
+      'the next sample',
+      page,
+      async () => (await label('Commits:')) === 'Commits: commits 0/s, conflicts 0/s',
+    );
+    t.equal((await page.evaluate('globalThis.shifted ?? 0')) as number, 0, 'nothing jumps');
+  });
+
+  await walk('an endpoint that gets nothing, from the account’s email to the reason', async (t, visitor) => {
+    const { page } = visitor;
+    await ann.ask('PATCH', '/me', { name: 'Ann' });
+    await endpoint.set('paused');
+    await enter(visitor, '/endpoints');
+    await page.getByLabel('Endpoints of an account').fill('ann@x.test');
+    await page.keyboard.press('Enter');
+    await page.getByRole('link', { name: endpoint.id }).click();
+    await page.getByText('It gets nothing at the moment').waitFor();
+    t.match(await page.locator('.reasons').textContent(), 'Its owner paused it');
+    t.equal(await headingOf(page), `Endpoint ${endpoint.id}`);
+  });
+
+  await walk('a device that stopped uploading', async (t, visitor) => {
+    const { page } = visitor;
+    await spool.operator.advanceClock(11 * 60_000);
+    await enter(visitor, '/actors');
+    await band(page, 'devices_silent').getByRole('link', { name: 'See why' }).click();
+    const row = page.getByRole('row').filter({ hasText: silent.device_id });
+    await row.waitFor();
+    t.match(await row.textContent(), /11 min.*1 in all1 open stream/);
+    await page.getByLabel('Silent for at least').fill('600');
+    await page.getByText('No device is silent like that.').waitFor();
+  });
+
+  await walk('a parked entity, found from the band, retried by keyboard', async (t, visitor) => {
+    const { page } = visitor;
+    const bob = await TestAccount.open(spool, 'bob@x.test');
+    const place = runtime.placeOf({ kind: 'account', id: bob.id });
+    const [good] = await store.load([place]);
+    if (good === undefined || good === null) throw new Error('nothing is stored');
+    const write = async (snapshot: Uint8Array, commit_id: string) => {
+      const [now] = await store.load([place]);
+      const commit = { place, commit_id, expected: now ?? good, mode: 'put' as const, snapshot };
+      await store.commit({ ...commit, now_ms: Date.now(), guards: [], writes: [] });
+    };
+    await write(encodeStored({ k: 99, s: null }), 'ab'.repeat(12));
+    runtime.distrust();
+    t.equal((await bob.app.send('GET', '/me')).status, 500);
+    await enter(visitor, '/actors');
+    await shows('the band says so', page, () => band(page, 'parked').isVisible());
+    const retry = page.getByRole('button', { name: `Retry account ${bob.id}` });
+    t.match(await page.locator('#parked').textContent(), /snapshot has schema 99/);
+    await write(good.snapshot, 'cd'.repeat(12));
+    await retry.focus();
+    await page.keyboard.press('Enter');
+    await page.getByText('None is parked.').waitFor();
+    t.equal((await bob.app.send('GET', '/me')).status, 200);
+  });
+
+  await walk(
+    'Redis goes and comes back: the band says so, the chart has a gap, the page goes on',
+    async (t, visitor) => {
+      const { page } = visitor;
+      await enter(visitor);
+      proxy.cut();
+      await until('it is noticed', () => !spool.server.services.ready());
+      await watch.sample();
+      await watch.sample();
+      await shows('the band says so', page, () => band(page, 'storage_away').isVisible());
+      const plot = page.locator('#storage [role=img]').first();
+      t.equal(await plot.getAttribute('aria-label'), 'Redis answers in: time –', 'nothing was measured');
+      const other = await visitor.newPage();
+      await other.goto(`${url}/actors`);
+      await other.getByText('Trying again.').waitFor();
+      t.match(await other.locator('#state').textContent(), /not available/);
+      await other.close();
+      proxy.restore();
+      await until('it is back', () => spool.server.services.ready());
+      await watch.sample();
+      await shows('the band is content again', page, async () => !(await band(page, 'storage_away').isVisible()));
+      const { history } = await spool.operator.ask<{ history: { series: { storage_ms: (number | null)[] } } }>(
+        'GET',
+        '/ops/overview',
+      );
+      const { storage_ms } = history.series;
+      t.ok(storage_ms.lastIndexOf(null) > 0 && storage_ms.at(-1) !== null, 'a gap with something on both sides');
+      visitor.complaints.splice(0); // of answers of 503
+    },
+  );
+
+  await walk('the server itself is gone: what was shown stays, and the page says since when', async (t, visitor) => {
+    const { page } = visitor;
+    await enter(visitor, '/actors');
+    await page.route('**/ops/**', (route) => route.abort());
+    await shows('it says so', page, async () =>
+      /^No answer since \d\d:\d\d:\d\d, trying again/.test((await page.locator('#state').textContent()) ?? ''),
+    );
+    t.ok(await page.getByRole('heading', { name: 'Kinds' }).isVisible());
+    await page.unroute('**/ops/**');
+    await shows('it goes on', page, () => page.locator('#state[data-state=live]').isVisible());
+    visitor.complaints.splice(0);
+  });
+});
