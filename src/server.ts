@@ -334,6 +334,10 @@ async function hearOfRevocations(
   stops.push(() => redis.disconnect());
   await redis.connect();
   await redis.subscribe(REVOKED_CHANNEL);
+  redis.on('ready', () => {
+    // Broken off, it is done again with the next connection.
+    redis.subscribe(REVOKED_CHANNEL).catch((error: Error) => log.warn({ reason: error.message }, 'redis subscription'));
+  });
 }
 
 /** The clients of the operator's file; what is wrong with it stops the start. */

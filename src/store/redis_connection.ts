@@ -16,6 +16,7 @@ export function openRedis(place: RedisPlace): Redis {
   const options = {
     lazyConnect: true,
     enableOfflineQueue: false,
+    autoResubscribe: false, // it would be nobody's to hear that this failed, which ends the process
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
     enableAutoPipelining: true,

@@ -1,0 +1,27 @@
+import t from 'tap';
+import { REVOKED_CHANNEL } from '../../src/device_connections.js';
+import { TestRedis } from '../fixtures/redis.js';
+import { RedisProxy } from '../fixtures/redis_proxy.js';
+import { TestSpool } from '../fixtures/spool.js';
+import { until } from '../fixtures/until.js';
+
+t.test('a connection that breaks while it subscribes to revocations ends nothing', async (t) => {
+  const redis = await new TestRedis().start({ port: true });
+  t.teardown(() => redis.stop());
+  const direct = await redis.connect();
+  const proxy = await RedisProxy.open(t, redis.socket_path, { port: true });
+  const spool = await TestSpool.start({ RATE_LIMITS: 'off', REDIS_URL: proxy.url });
+  t.teardown(() => spool.end());
+  const listeners = async () => ((await direct.pubsub('NUMSUB', REVOKED_CHANNEL)) as [string, number])[1];
+  t.equal(await listeners(), 1);
+  for (let n = 1; n <= 3; n++) {
+    proxy.swallowReplyTo('subscribe');
+    proxy.cut();
+    await until('it is noticed', () => !spool.server.services.ready());
+    proxy.restore();
+    await until('the reply is lost', () => proxy.swallowed === n);
+  }
+  await until('it is subscribed', async () => (await listeners()) === 1);
+  await until('it is ready', () => spool.server.services.ready());
+  t.match((await spool.signIn('after@x.test')).session, { user: { email: 'after@x.test' } }, 'it serves');
+});
