@@ -29,6 +29,7 @@ const ENTRY_BYTES = 20;
 const COMMIT_ID_BYTES = 12;
 const SUBSCRIPTIONS_KEPT_MAX = 50_000;
 const STALE_TRIES_MAX = 12;
+const LIBRARY_LOADS_MAX = 4;
 /** Ties in an ordered collection are read over in steps of this. */
 const TIES_STEP = 64;
 
@@ -142,15 +143,19 @@ export class RedisStore implements Store {
     throw new StoreUnavailable('storage: subscriptions change all the time', { sent: false });
   }
 
-  /** Calls a function of the library, which is loaded again when it got lost. */
+  /** Calls a function of the library, which is loaded again when it got lost. What the call does not find, it did not do. */
   #call(call: () => Promise<unknown>): Promise<unknown> {
-    return guardIo(
-      call().catch(async (error: unknown) => {
+    const tried = async (loads_left: number): Promise<unknown> => {
+      try {
+        return await call();
+      } catch (error) {
         if (!isMissingFunction(error)) throw error;
+        if (loads_left === 0) throw new StoreUnavailable('storage: its functions get lost', { sent: false });
         await loadLibrary(this.#redis);
-        return call();
-      }),
-    );
+        return tried(loads_left - 1);
+      }
+    };
+    return guardIo(tried(LIBRARY_LOADS_MAX));
   }
 
   async lives({ account_id, partition }: AccountPlace): Promise<Record<string, number>> {
@@ -317,7 +322,7 @@ export async function guardIo<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
-    if (isReplyError(error) && !isPassing(error)) throw error;
+    if (error instanceof StoreUnavailable || (isReplyError(error) && !isPassing(error))) throw error;
     throw new StoreUnavailable(`storage: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
