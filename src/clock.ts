@@ -3,6 +3,8 @@ import type { Redis } from 'ioredis';
 const SYNC_EVERY_MS = 10_000;
 const TEST_SYNC_EVERY_MS = 500;
 const OFFSET_KEY = 'spool:clock_offset_ms';
+/** Asked of whoever has that key: nodes of a cluster have clocks of their own, and all processes must ask the same. */
+const TIME = "return redis.call('TIME')";
 /** A clock of Redis that jumps by more than this is believed only when it stays so for a while. */
 const JUMP_MS = 5_000;
 const JUMP_SYNCS = 6;
@@ -53,7 +55,7 @@ export class Clock {
   async #sync(): Promise<void> {
     const before = performance.now();
     const [[seconds, micros], offset] = await Promise.all([
-      this.#redis.time() as unknown as Promise<[number | string, number | string]>,
+      this.#redis.eval(TIME, 1, OFFSET_KEY) as Promise<[number | string, number | string]>,
       this.#movable ? this.#redis.get(OFFSET_KEY) : null,
     ]);
     const after = performance.now();

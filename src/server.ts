@@ -43,7 +43,8 @@ import { SigningKeys } from './secrets/signing_keys.js';
 import type { Services } from './services.js';
 import { isLoopback, publicAddresses, type Settings } from './settings.js';
 import { IssuedCertificates } from './store/issued_certificates.js';
-import { loadLibrary, openRedis, type RedisPlace } from './store/redis_connection.js';
+import { loadLibrary, nodesOf, openRedis } from './store/redis_connection.js';
+import { type RedisPlace, readRedisPlace } from './store/redis_place.js';
 import { RedisStore } from './store/redis_store.js';
 import { SweepTurns } from './store/sweep_turns.js';
 import { WrittenOnceRedis } from './store/written_once.js';
@@ -116,6 +117,9 @@ async function startParts(settings: Settings, log: Logger, stops: (() => unknown
   const { place, child } = await redisPlace(settings, log, stops);
   const redis = openRedis(place);
   redis.on('error', (error: Error) => log.warn({ reason: error.message }, 'redis connection'));
+  redis.on('node error', (error: Error, node: string) =>
+    log.warn({ reason: error.message, node }, 'connection to a node of the Redis cluster'),
+  );
   stops.push(() => redis.disconnect());
   await redis.connect();
   if (settings.redis_url !== null) await checkForeignRedis(redis, settings, log);
@@ -161,7 +165,10 @@ async function startParts(settings: Settings, log: Logger, stops: (() => unknown
   const relay = new OutboxRelay({ store, runtime, metrics, log });
   const reminders = new ReminderWorker({ store, runtime, metrics, log, now: clock.now });
   const mails = new MailWorker({ store, mail, keys, metrics, now: clock.now });
-  const rewriteDisk = (stopped: () => boolean) => rewriteAppendOnlyFile(redis, { log, stopped });
+  const rewriteDisk = async (stopped: () => boolean) => {
+    for (const node of nodesOf(redis)) if (!(await rewriteAppendOnlyFile(node, { log, stopped }))) return false;
+    return true;
+  };
   const erasures = new ErasureWorker({ store, runtime, blobs, metrics, log, now: clock.now, rewriteDisk });
   const poster = new Poster({
     block_private: settings.webhook_block_private ?? !isLoopback(settings.host),
@@ -281,7 +288,8 @@ async function redisPlace(
   log: Logger,
   stops: (() => unknown)[],
 ): Promise<{ place: RedisPlace; child: Server['redis'] }> {
-  if (settings.redis_url !== null) return { place: { url: settings.redis_url }, child: null };
+  const place = settings.redis_url === null ? null : readRedisPlace(settings.redis_url);
+  if (place !== null) return { place, child: null };
   const held = await holdDataFolder(settings.data_dir);
   stops.push(() => held.release());
   const child = await startRedis({
@@ -294,7 +302,13 @@ async function redisPlace(
 }
 
 async function checkForeignRedis(redis: Redis, settings: Settings, log: Logger): Promise<void> {
-  const short = checkRedis(await askRedis(redis as unknown as Parameters<typeof askRedis>[0]));
+  const nodes = nodesOf(redis);
+  const short: string[] = [];
+  for (const node of nodes) {
+    const of_node = checkRedis(await askRedis(node as unknown as Parameters<typeof askRedis>[0]));
+    const name = nodes.length > 1 ? `${node.options.host}:${node.options.port}: ` : '';
+    short.push(...of_node.map((line) => `${name}${line}`));
+  }
   if (short.length === 0) return;
   const text = `The Redis at REDIS_URL falls short:\n${short.map((line) => `  ${line}`).join('\n')}`;
   if (!settings.redis_accept_weaker)

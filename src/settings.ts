@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { readS3Place } from './blobs/s3_place.js';
+import { REDIS_URL_RULE, readRedisPlace } from './store/redis_place.js';
 
 /** How much of a wrong value an error message may show. */
 type Shown = 'value' | 'address' | 'nothing';
@@ -173,9 +174,9 @@ const variables = {
     meaning: 'Redis files, blobs, certificates, outbox',
   }),
   KEYS_DIR: row(z.string().optional(), { default_text: 'DATA_DIR/keys', meaning: 'server keys, with ids, rotatable' }),
-  REDIS_URL: row(orNull(address('must be a redis:// or rediss:// address', ['redis', 'rediss'])), {
+  REDIS_URL: row(orNull(text(REDIS_URL_RULE, (value) => readRedisPlace(value) !== null)), {
     default_text: 'own child process, files in DATA_DIR',
-    meaning: 'any Redis from version 7.0 on',
+    meaning: 'any Redis from version 7.0 on; a cluster as redis-cluster://host:port,host:port',
     shown: 'address',
   }),
   REDIS_ACCEPT_WEAKER: row(flag, {

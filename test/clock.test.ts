@@ -5,7 +5,7 @@ import { Clock } from '../src/clock.js';
 t.test('an offset that was asked for before the clock moved does not move it back', async (t) => {
   let answer = (_offset: string) => {};
   const redis = {
-    time: async () => ['1700000000', '0'],
+    eval: async () => ['1700000000', '0'],
     get: () =>
       new Promise<string>((resolve) => {
         answer = resolve;

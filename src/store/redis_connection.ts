@@ -1,35 +1,94 @@
 import { readFileSync } from 'node:fs';
-import { Redis } from 'ioredis';
+import { Cluster, type Command, Redis } from 'ioredis';
+import type { ClusterPlace, RedisPlace } from './redis_place.js';
 
 const COMMAND_DEADLINE_MS = 5_000;
 const RECONNECT_MAX_MS = 1_000;
+/** How soon a cluster whose masters changed is known anew, when no command was told so before. */
+const SLOTS_EVERY_MS = 2_000;
 const LIBRARY = readFileSync(new URL('./commit.lua', import.meta.url), 'utf8');
 
-/** Where Redis is: a Unix socket of our own child, or an address somebody gave. */
-export type RedisPlace = { socket_path: string } | { url: string };
+const CONNECTION = {
+  autoResubscribe: false, // it would be nobody's to hear that this failed, which ends the process
+  autoResendUnfulfilledCommands: false,
+  maxRetriesPerRequest: 0,
+  commandTimeout: COMMAND_DEADLINE_MS,
+  disconnectTimeout: 100, // a connection that was closed holds the process no longer than this
+  connectTimeout: COMMAND_DEADLINE_MS,
+};
 
 /**
  * A connection that refuses at once while Redis is away, gives every command a deadline, and sends nothing twice by
  * itself: what was in flight when a connection broke rejects, and the caller decides (design section 9).
+ *
+ * To a cluster it has one connection for each node. Its client takes the same commands, each of which goes to the node
+ * that has its key; what concerns nodes one by one goes through `mastersOf` and `nodesOf`.
  */
 export function openRedis(place: RedisPlace): Redis {
+  if ('nodes' in place) return openCluster(place) as unknown as Redis;
   const options = {
+    ...CONNECTION,
     lazyConnect: true,
     enableOfflineQueue: false,
-    autoResubscribe: false, // it would be nobody's to hear that this failed, which ends the process
-    autoResendUnfulfilledCommands: false,
-    maxRetriesPerRequest: 0,
     enableAutoPipelining: true,
-    commandTimeout: COMMAND_DEADLINE_MS,
-    disconnectTimeout: 100, // a connection that was closed holds the process no longer than this
-    connectTimeout: COMMAND_DEADLINE_MS,
-    retryStrategy: (times: number) =>
-      Math.min(RECONNECT_MAX_MS, 25 * 2 ** Math.min(times, 10)) * (0.5 + Math.random() / 2),
+    retryStrategy: waitBeforeTry,
   };
   return 'url' in place ? new Redis(place.url, options) : new Redis(place.socket_path, options);
 }
 
-/** Loads the commit function; repeating it is harmless. */
+/**
+ * A command that a node refuses because another has its slot (MOVED, ASK) had no effect there, so it is sent on. One
+ * whose connection broke is not: it may have had. Commands are not pipelined together, since of a pipeline only those
+ * that all were refused alike would be sent on.
+ */
+function openCluster({ nodes, tls, username, password }: ClusterPlace): Cluster {
+  const user = { ...(username === undefined ? {} : { username }), ...(password === undefined ? {} : { password }) };
+  return new PromptCluster(nodes, {
+    lazyConnect: true,
+    enableAutoPipelining: false,
+    retryDelayOnFailover: 0,
+    retryDelayOnClusterDown: 0,
+    slotsRefreshInterval: SLOTS_EVERY_MS,
+    clusterRetryStrategy: waitBeforeTry,
+    redisOptions: { ...CONNECTION, ...user, ...(tls ? { tls: {} } : {}) },
+  });
+}
+
+/**
+ * Refuses at once while there is no cluster. While there is, a command may wait for the connection to a node that it is
+ * the first to need, at most for its deadline: ioredis has one switch for both.
+ */
+class PromptCluster extends Cluster {
+  override sendCommand(command: Command, stream?: never, node?: unknown): unknown {
+    const is_there = this.status === 'ready' && this.nodes('master').length > 0;
+    if (is_there || command.name === 'cluster') return super.sendCommand(command, stream, node);
+    command.reject(new Error('the cluster is not there'));
+    return command.promise;
+  }
+}
+
+function waitBeforeTry(tries: number): number {
+  return Math.min(RECONNECT_MAX_MS, 25 * 2 ** Math.min(tries, 10)) * (0.5 + Math.random() / 2);
+}
+
+/** A connection to each server that takes writes. */
+export function mastersOf(redis: Redis): Redis[] {
+  return redis instanceof Cluster ? (redis as Cluster).nodes('master') : [redis];
+}
+
+/** A connection to each server, replicas too. */
+export function nodesOf(redis: Redis): Redis[] {
+  return redis instanceof Cluster ? (redis as Cluster).nodes('all') : [redis];
+}
+
+/**
+ * Loads the commit function on every master; repeating it is harmless. Of a cluster, one that is away gets it with the
+ * first commit that misses it there.
+ */
 export async function loadLibrary(redis: Redis): Promise<void> {
-  await redis.call('FUNCTION', 'LOAD', 'REPLACE', LIBRARY);
+  const loaded = await Promise.allSettled(
+    mastersOf(redis).map((master) => master.call('FUNCTION', 'LOAD', 'REPLACE', LIBRARY)),
+  );
+  const failed = loaded.find(({ status }) => status === 'rejected') as PromiseRejectedResult | undefined;
+  if (failed !== undefined && loaded.every(({ status }) => status === 'rejected')) throw failed.reason;
 }

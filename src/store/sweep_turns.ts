@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis';
 import { keysOf } from './partitions.js';
+import { mastersOf } from './redis_connection.js';
 import { guardIo } from './redis_store.js';
 
 const SCAN_COUNT = 1_000;
@@ -35,14 +36,16 @@ export class SweepTurns {
 
   /** Ids of all streams, in no order, some perhaps twice. Goes through all keys, a few at a time. */
   async *streamIds(): AsyncIterable<string> {
-    let cursor = '0';
-    do {
-      const [next, names] = await guardIo(this.#redis.scan(cursor, 'MATCH', '*:e:stream:*', 'COUNT', SCAN_COUNT));
-      for (const name of names) {
-        const id = STREAM_KEY.exec(name)?.[1];
-        if (id !== undefined) yield id;
-      }
-      cursor = next;
-    } while (cursor !== '0');
+    for (const master of mastersOf(this.#redis)) {
+      let cursor = '0';
+      do {
+        const [next, names] = await guardIo(master.scan(cursor, 'MATCH', '*:e:stream:*', 'COUNT', SCAN_COUNT));
+        for (const name of names) {
+          const id = STREAM_KEY.exec(name)?.[1];
+          if (id !== undefined) yield id;
+        }
+        cursor = next;
+      } while (cursor !== '0');
+    }
   }
 }

@@ -1,34 +1,91 @@
 import { LRUCache } from 'lru-cache';
-import { createClient } from 'redis';
-import { type Entity, Repository, Schema } from 'redis-om';
+import { createClient, createCluster } from 'redis';
+import { type Entity, type RedisConnection, Repository, Schema } from 'redis-om';
 import { partitionOfText, tagOf } from './partitions.js';
-import type { RedisPlace } from './redis_connection.js';
+import type { RedisPlace } from './redis_place.js';
 import { StoreUnavailable } from './store.js';
 
 const DEADLINE_MS = 5_000;
 const REMEMBERED_MAX = 20_000;
+/** A node of a cluster that does not come back after so many tries may be gone for good. */
+const NODE_TRIES_MAX = 5;
+const RENEWED_EVERY_MS = 500;
 
 /** The connection that all records share which are written once; commits have their own. */
 export class WrittenOnceRedis {
-  readonly client: ReturnType<typeof createClient>;
+  readonly #place: RedisPlace;
+  #client: RedisConnection;
+  #renewed_at_ms = 0;
+  #closed = false;
 
   constructor(place: RedisPlace) {
-    const reconnectStrategy = (tries: number) => Math.min(1_000, 25 * 2 ** Math.min(tries, 6));
-    this.client = createClient({
-      ...('url' in place ? { url: place.url } : {}),
-      socket: 'url' in place ? { reconnectStrategy } : { path: place.socket_path, reconnectStrategy },
-      disableOfflineQueue: true,
-    });
-    this.client.on('error', () => {}); // readiness is watched on the main connection
+    this.#place = place;
+    this.#client = connectionTo(place);
+  }
+
+  get client(): RedisConnection {
+    return this.#client;
   }
 
   async open(): Promise<void> {
-    await this.client.connect();
+    await this.#client.connect();
+  }
+
+  /**
+   * After a failure. A cluster's client asks the old master for the new one, which is no use once that is gone: another
+   * client finds the nodes anew. That of a single server comes back by itself.
+   */
+  renew(): void {
+    const now_ms = performance.now();
+    if (this.#closed || !('nodes' in this.#place) || now_ms < this.#renewed_at_ms + RENEWED_EVERY_MS) return;
+    this.#renewed_at_ms = now_ms;
+    const fresh = connectionTo(this.#place);
+    fresh.connect().then(
+      () => {
+        const old = this.#closed ? fresh : this.#client;
+        if (!this.#closed) this.#client = fresh;
+        disconnect(old);
+      },
+      () => disconnect(fresh),
+    );
   }
 
   close(): void {
-    if (this.client.isOpen) void this.client.disconnect().catch(() => {});
+    this.#closed = true;
+    disconnect(this.#client);
   }
+}
+
+function connectionTo(place: RedisPlace): RedisConnection {
+  const reconnectStrategy = (tries: number) => Math.min(1_000, 25 * 2 ** Math.min(tries, 6));
+  if ('nodes' in place) {
+    const { nodes, tls, username, password } = place;
+    const user = { ...(username === undefined ? {} : { username }), ...(password === undefined ? {} : { password }) };
+    const giveUp = (tries: number) => (tries > NODE_TRIES_MAX ? new Error('gone') : reconnectStrategy(tries));
+    const socket = { reconnectStrategy: giveUp, ...(tls ? { tls: true as const } : {}) };
+    const cluster = createCluster({
+      rootNodes: nodes.map(({ host, port }) => ({ socket: { host, port, ...(tls ? { tls: true as const } : {}) } })),
+      defaults: { socket, disableOfflineQueue: true, ...user },
+      minimizeConnections: true, // one that can't be reached holds up no other
+    });
+    return silent(cluster as unknown as RedisConnection);
+  }
+  const client = createClient({
+    ...('url' in place ? { url: place.url } : {}),
+    socket: 'url' in place ? { reconnectStrategy } : { path: place.socket_path, reconnectStrategy },
+    disableOfflineQueue: true,
+  });
+  return silent(client as unknown as RedisConnection);
+}
+
+/** Readiness is watched on the main connection. */
+function silent(client: RedisConnection): RedisConnection {
+  client.on('error', () => {});
+  return client;
+}
+
+function disconnect(client: RedisConnection): void {
+  if (client.isOpen) void client.disconnect().catch(() => {});
 }
 
 /** How records of one kind are kept. */
@@ -46,7 +103,9 @@ export type Form<T> = {
 export class WrittenOnce<T extends object> {
   readonly #redis: WrittenOnceRedis;
   readonly #form: Form<T>;
-  readonly #repositories = new Map<number, Repository>();
+  /** By partition, and of one connection. */
+  #repositories = new Map<number, Repository>();
+  #client: RedisConnection | null = null;
   readonly #known = new LRUCache<string, T>({ max: REMEMBERED_MAX });
 
   constructor(redis: WrittenOnceRedis, form: Form<T>) {
@@ -55,7 +114,7 @@ export class WrittenOnce<T extends object> {
   }
 
   async save(id: string, record: T): Promise<void> {
-    await withDeadline(this.#repository(id).save(id, this.#form.write(record)));
+    await this.#inTime(this.#repository(id).save(id, this.#form.write(record)));
     this.#known.set(id, record);
   }
 
@@ -63,24 +122,37 @@ export class WrittenOnce<T extends object> {
   async find(id: string): Promise<T | null> {
     const known = this.#known.get(id);
     if (known !== undefined) return known;
-    const record = this.#form.read(await withDeadline(this.#repository(id).fetch(id)));
+    const record = this.#form.read(await this.#inTime(this.#repository(id).fetch(id)));
     if (record !== null) this.#known.set(id, record);
     return record;
   }
 
   /** Lets Redis drop the record after a time. Nobody may rest a decision on that: memory does not forget with it. */
   async dropAfter(id: string, ms: number): Promise<void> {
-    await withDeadline(this.#repository(id).expire(id, Math.ceil(ms / 1000)));
+    await this.#inTime(this.#repository(id).expire(id, Math.ceil(ms / 1000)));
+  }
+
+  async #inTime<Result>(work: Promise<Result>): Promise<Result> {
+    try {
+      return await withDeadline(work);
+    } catch (error) {
+      this.#redis.renew();
+      throw error;
+    }
   }
 
   #repository(id: string): Repository {
     const partition = partitionOfText(id);
+    if (this.#client !== this.#redis.client) {
+      this.#client = this.#redis.client;
+      this.#repositories = new Map();
+    }
     let repository = this.#repositories.get(partition);
     if (repository === undefined) {
       const { name, fields } = this.#form;
       const types = Object.fromEntries(Object.entries(fields).map(([field, type]) => [field, { type }]));
       const schema = new Schema(`{${tagOf(partition)}}1:${name}`, types, { dataStructure: 'HASH' });
-      repository = new Repository(schema, this.#redis.client);
+      repository = new Repository(schema, this.#client);
       this.#repositories.set(partition, repository);
     }
     return repository;
