@@ -1161,10 +1161,15 @@ export type OperatorApi = {
         active: number;
         waiting: number;
         parked: number;
+        oldest_ms: number;
+        turns?: number;
+        turn_ms_mean?: number | null;
+        turn_ms_p99?: number | null;
       }>;
       busiest: {
         kind: string;
-        id: string;
+        id: string | null;
+        name: string;
         partition: number;
         version: number;
         waiting: number;
@@ -1178,6 +1183,7 @@ export type OperatorApi = {
       parked: {
         kind: string;
         id: string;
+        name: string;
         partition: number;
         version: number;
         waiting: number;
@@ -1188,9 +1194,49 @@ export type OperatorApi = {
           since_ms: number;
         } | null;
       }[];
+      lately: {
+        within_ms: number;
+        busiest: {
+          kind: string;
+          id: string | null;
+          name: string;
+          partition: number;
+          version: number;
+          waiting: number;
+          turns: number;
+          turn_ms_mean: number;
+          parked: {
+            reason: string;
+            since_ms: number;
+          } | null;
+          messages: number;
+          turn_ms_max: number;
+        }[];
+        slowest: {
+          kind: string;
+          id: string | null;
+          name: string;
+          partition: number;
+          version: number;
+          waiting: number;
+          turns: number;
+          turn_ms_mean: number;
+          parked: {
+            reason: string;
+            since_ms: number;
+          } | null;
+          messages: number;
+          turn_ms_max: number;
+        }[];
+      };
       set_aside: {
         partition: number;
         name: string;
+        to: {
+          kind: string;
+          name: string;
+        };
+        type: string | null;
       }[];
     };
   };
@@ -1258,6 +1304,32 @@ export type OperatorApi = {
       device_id: string;
       kind: 'personal' | 'shared';
       renew_after: string;
+    };
+  };
+  /** Devices as this process has heard of them, the most silent first. */
+  'GET /ops/devices': {
+    query?: { limit?: number | undefined; silent_min?: string | undefined; recording?: '0' | '1' | undefined };
+    answer: {
+      watched_since: string;
+      seen: number;
+      seen_max: number;
+      items: {
+        device_id: string;
+        kind: 'personal' | 'shared' | null;
+        uploads: number;
+        open_streams: string[];
+        awaited_chunks: number;
+        silent_s: number;
+        first_seen_at: string | null;
+        last_request_at: string | null;
+        last_upload_at: string | null;
+        recording_since: string | null;
+        last_refusal: {
+          at: string | null;
+          reason: string;
+          route: string;
+        } | null;
+      }[];
     };
   };
   /** Revokes a device's certificates. */
@@ -1494,6 +1566,285 @@ export type OperatorApi = {
         outcome: 'wrong';
         problem: string;
       })[];
+    };
+  };
+  /** How this process is doing: what is wrong now, and what was measured in the last quarter of an hour. */
+  'GET /ops/overview': {
+    query?: { after_ms?: string | undefined };
+    answer: {
+      now_ms: number;
+      clock: {
+        now: string;
+        ahead_ms: number;
+        movable: boolean;
+      };
+      process: {
+        pid: number;
+        node: string;
+        up_s: number;
+        shedding: 'nothing' | 'first' | 'all';
+      };
+      storage: {
+        reachable: boolean;
+        since_ms: number;
+        round_trip_ms: number | null;
+        memory_bytes: number | null;
+        log_healthy: boolean | null;
+        set_aside: number | null;
+      };
+      disk: {
+        free_bytes: number;
+        size_bytes: number;
+      } | null;
+      troubles: {
+        name: string;
+        severity: 'grave' | 'mild';
+        text: string;
+        link: string;
+      }[];
+      history: {
+        every_ms: number;
+        kept_ms: number;
+        at_ms: number[];
+        series: Record<string, (number | null)[]>;
+      };
+    };
+  };
+  /** Entities of an id, or of an email. */
+  'GET /ops/entities': {
+    query: { find: string };
+    answer: {
+      items: {
+        kind: string;
+        id: string;
+        name: string;
+      }[];
+    };
+  };
+  /** One entity: what is stored of it, and what it did last. */
+  'GET /ops/entity': {
+    query: { kind: string; id: string };
+    answer: {
+      kind: string;
+      id: string;
+      name: string;
+      partition: number;
+      stored: unknown;
+      memory: {
+        version: number;
+        waiting: number;
+        turns: number;
+        turn_ms_mean: number;
+        parked: {
+          reason: string;
+          since: string;
+        } | null;
+      } | null;
+      recent: {
+        type: string;
+        outcome: string;
+        took_ms: number;
+        at: string;
+      }[];
+      versions: {
+        version: number;
+        type: string;
+        at: string;
+      }[];
+      endpoint: {
+        endpoint_id: string;
+        account_id: string;
+        host: string;
+        status: 'active' | 'paused' | 'disabled' | 'deleted';
+        topics: string[];
+        headline: string;
+        reasons: {
+          name: string;
+          blocks: boolean;
+          text: string;
+        }[];
+        failure_count: number;
+        last_success_at: string | null;
+        deliveries: {
+          id: string;
+          event_type: string;
+          status: string;
+          next_attempt_at: string | null;
+          attempts: {
+            attempted_at: string | null;
+            status_code: number | null;
+            error: string | null;
+            duration_ms: number | null;
+          }[];
+        }[];
+        seen: {
+          endpoint_id: string;
+          account_id: string;
+          failures: number;
+          last: {
+            at: string | null;
+            verdict: string;
+            status_code: number | null;
+            error: string | null;
+          } | null;
+          failing_since: string | null;
+          last_success_at: string | null;
+          disabled_at: string | null;
+        } | null;
+      } | null;
+      device: {
+        watched_since: string;
+        seen: {
+          device_id: string;
+          kind: 'personal' | 'shared' | null;
+          uploads: number;
+          open_streams: string[];
+          awaited_chunks: number;
+          silent_s: number;
+          first_seen_at: string | null;
+          last_request_at: string | null;
+          last_upload_at: string | null;
+          recording_since: string | null;
+          last_refusal: {
+            at: string | null;
+            reason: string;
+            route: string;
+          } | null;
+        } | null;
+      } | null;
+    };
+  };
+  /** Endpoints that are due, that fail and that were disabled lately, as this process has seen them. */
+  'GET /ops/endpoints': {
+    query?: { limit?: number | undefined };
+    answer: {
+      in_flight: number;
+      due: {
+        endpoint_id: string;
+        due_since: string;
+        due_s: number;
+      }[];
+      failing: {
+        endpoint_id: string;
+        account_id: string;
+        failures: number;
+        last: {
+          at: string | null;
+          verdict: string;
+          status_code: number | null;
+          error: string | null;
+        } | null;
+        failing_since: string | null;
+        last_success_at: string | null;
+        disabled_at: string | null;
+      }[];
+      disabled: {
+        endpoint_id: string;
+        account_id: string;
+        failures: number;
+        last: {
+          at: string | null;
+          verdict: string;
+          status_code: number | null;
+          error: string | null;
+        } | null;
+        failing_since: string | null;
+        last_success_at: string | null;
+        disabled_at: string | null;
+      }[];
+    };
+  };
+  /** The endpoints of an account, and why each gets what it gets. */
+  'GET /ops/accounts/{account}/endpoints': {
+    path: { account: string };
+    answer: {
+      account_id: string;
+      items: {
+        endpoint_id: string;
+        account_id: string;
+        host: string;
+        status: 'active' | 'paused' | 'disabled' | 'deleted';
+        topics: string[];
+        headline: string;
+        reasons: {
+          name: string;
+          blocks: boolean;
+          text: string;
+        }[];
+        failure_count: number;
+        last_success_at: string | null;
+        deliveries: {
+          id: string;
+          event_type: string;
+          status: string;
+          next_attempt_at: string | null;
+          attempts: {
+            attempted_at: string | null;
+            status_code: number | null;
+            error: string | null;
+            duration_ms: number | null;
+          }[];
+        }[];
+        seen: {
+          endpoint_id: string;
+          account_id: string;
+          failures: number;
+          last: {
+            at: string | null;
+            verdict: string;
+            status_code: number | null;
+            error: string | null;
+          } | null;
+          failing_since: string | null;
+          last_success_at: string | null;
+          disabled_at: string | null;
+        } | null;
+      }[];
+    };
+  };
+  /** Why an endpoint gets what it gets, and its last deliveries. */
+  'GET /ops/endpoints/{endpoint_id}': {
+    path: { endpoint_id: string };
+    answer: {
+      endpoint_id: string;
+      account_id: string;
+      host: string;
+      status: 'active' | 'paused' | 'disabled' | 'deleted';
+      topics: string[];
+      headline: string;
+      reasons: {
+        name: string;
+        blocks: boolean;
+        text: string;
+      }[];
+      failure_count: number;
+      last_success_at: string | null;
+      deliveries: {
+        id: string;
+        event_type: string;
+        status: string;
+        next_attempt_at: string | null;
+        attempts: {
+          attempted_at: string | null;
+          status_code: number | null;
+          error: string | null;
+          duration_ms: number | null;
+        }[];
+      }[];
+      seen: {
+        endpoint_id: string;
+        account_id: string;
+        failures: number;
+        last: {
+          at: string | null;
+          verdict: string;
+          status_code: number | null;
+          error: string | null;
+        } | null;
+        failing_since: string | null;
+        last_success_at: string | null;
+        disabled_at: string | null;
+      } | null;
     };
   };
 };
