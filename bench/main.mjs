@@ -1,7 +1,8 @@
-import { writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { findRedisProgram } from '../dist/src/process/redis_program.js';
+import { chartText } from './chart.mjs';
 import { can_pin, pinLoad } from './processes.mjs';
 import { reportText, tableText } from './report.mjs';
 import * as chunk from './rows/chunk.mjs';
@@ -14,7 +15,11 @@ import * as reads from './rows/reads.mjs';
 import * as webhooks from './rows/webhooks.mjs';
 
 const ROWS = { chunk, commits, reads, oauth, webhooks, handshakes, growth, memory };
-const REPORT = fileURLToPath(new URL('../BENCHMARKS.md', import.meta.url));
+const pathOf = (name) => fileURLToPath(new URL(name, import.meta.url));
+const REPORT = pathOf('../BENCHMARKS.md');
+const CHART = pathOf('../docs/benchmarks.svg');
+/** The last run of each group of rows, so that one group can be measured by itself. */
+const RESULTS = pathOf('results.json');
 const USAGE = `npm run bench -- [ROW …] [--rounds N] [--seconds S] [--accounts N] [--chunks N] [--profile FOLDER]
 
 ${Object.entries(ROWS)
@@ -27,7 +32,7 @@ ${Object.entries(ROWS)
   --chunks N        chunks of the long stream; 100000
   --profile FOLDER  also writes CPU profiles of the measured servers there (they then run slower)
 
-A run of all rows writes BENCHMARKS.md.`;
+BENCHMARKS.md and its chart are written anew from the last run of each.`;
 
 const number = (text, name) => {
   const value = Number(text);
@@ -60,23 +65,40 @@ async function main() {
   const { version } = await findRedisProgram({ log: console.log });
   pinLoad();
   const wanted = positionals.length === 0 ? Object.keys(ROWS) : positionals;
-  const rows = [];
+  const measured = {};
   let failed = 0;
   for (const name of wanted) {
     const began = performance.now();
     try {
-      rows.push(...(await ROWS[name].run(options)));
+      const rows = await ROWS[name].run(options);
+      measured[name] = { at: new Date().toISOString().slice(0, 10), ...settingsOf(options), rows };
       console.log(`${name}: measured in ${((performance.now() - began) / 1000).toFixed(0)} s`);
     } catch (error) {
       failed += 1;
       console.error(`${name}: could not be measured:`, error);
     }
   }
-  console.log(`\n${tableText(rows)}`);
-  if (failed === 0 && positionals.length === 0 && options.profile === undefined) {
-    writeFileSync(REPORT, reportText(rows, { options, redis_version: version, pinned: can_pin }));
-  }
+  console.log(`\n${tableText(Object.values(measured).flatMap(({ rows }) => rows))}`);
+  if (options.profile === undefined) keep(measured, { redis_version: version, pinned: can_pin });
   process.exitCode = failed === 0 ? 0 : 1;
+}
+
+function settingsOf({ rounds, seconds }) {
+  return { rounds, seconds };
+}
+
+function keep(measured, machine) {
+  const known = existsSync(RESULTS) ? JSON.parse(readFileSync(RESULTS, 'utf8')) : {};
+  const all = Object.fromEntries(
+    Object.keys(ROWS).flatMap((name) => {
+      const found = measured[name] ?? known[name];
+      return found === undefined ? [] : [[name, found]];
+    }),
+  );
+  writeFileSync(RESULTS, `${JSON.stringify(all, null, 2)}\n`);
+  mkdirSync(pathOf('../docs/'), { recursive: true });
+  writeFileSync(CHART, chartText(Object.values(all).flatMap(({ rows }) => rows)));
+  writeFileSync(REPORT, reportText(all, machine));
 }
 
 main().catch((error) => {

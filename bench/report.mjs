@@ -22,22 +22,36 @@ export function tableText(rows) {
     .join('\n');
 }
 
-export function reportText(rows, { options, redis_version, pinned }) {
+/** `groups`: by name, each with its rows, the day, and how it was measured. */
+export function reportText(groups, { redis_version, pinned }) {
   const line = (cells) => `| ${cells.join(' | ')} |`;
   const cores = cpus();
   const [model] = cores.map((core) => core.model.trim());
   const where = pinned
     ? 'servers with their Redis on one core, the load generator on another'
     : 'processes were not held to cores: `taskset` or a second core is missing';
+  const tables = Object.entries(groups).map(([name, { at, rounds, seconds, rows }]) =>
+    [
+      `## ${name[0].toUpperCase()}${name.slice(1)}`,
+      '',
+      `Measured on ${at}, ${rounds} rounds of ${seconds} s.`,
+      '',
+      ...[line(texts(HEAD)), line(COLUMNS.map(() => '---')), ...rows.map((row) => line(texts(row)))],
+    ].join('\n'),
+  );
   return `# Benchmarks
 
 Made by \`npm run bench\`. Ratios count, more than figures: the variants of a row take turns on the same machine (A B A B …).
-A figure is the median of ${options.rounds} rounds of ${options.seconds} s, with least and most, after a warm-up; beside it the CPU time that the
-server's processes (its Redis among them) spent on one operation. What a run says it stored was counted afterwards.
+A figure is the median of its rounds, with least and most, after a warm-up; beside it the CPU time that the server's
+processes (its Redis among them) spent on one operation. What a run says it stored was counted afterwards.
 
 - Machine: ${cores.length} cores, ${model}, ${Math.round(totalmem() / 2 ** 30)} GiB; ${where}
 - Node ${process.version}, Redis ${redis_version}, ${process.platform} ${process.arch}
 
-${[line(texts(HEAD)), line(COLUMNS.map(() => '---')), ...rows.map((row) => line(texts(row)))].join('\n')}
+How far each row got towards its goal, on a logarithmic scale:
+
+![How far each row got towards its goal](docs/benchmarks.svg)
+
+${tables.join('\n\n')}
 `;
 }
