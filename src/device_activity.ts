@@ -37,13 +37,11 @@ export type DeviceFilter = {
 
 /**
  * What each device did last, as far as this process has seen: a device that talks to another process is not known here.
- * A request costs two writes to a map (half a microsecond of some hundred that it takes).
+ * A request costs a look into a map (under a microsecond, of some hundred that it takes).
  */
 export class DeviceActivity {
   readonly #now: () => number;
   readonly #devices = new LRUCache<string, SeenDevice>({ max: DEVICES_MAX });
-  /** Which device a certificate is of, for refusals that come before anybody is looked up. */
-  readonly #by_fingerprint = new LRUCache<string, string>({ max: DEVICES_MAX });
   /** Since when this process watches. */
   readonly since_ms: number;
   readonly seen_max = DEVICES_MAX;
@@ -51,14 +49,6 @@ export class DeviceActivity {
   constructor(now: () => number) {
     this.#now = now;
     this.since_ms = now();
-  }
-
-  identified(fingerprint: string, device_id: string): void {
-    this.#by_fingerprint.set(fingerprint, device_id);
-  }
-
-  deviceOf(fingerprint: string): string | null {
-    return this.#by_fingerprint.get(fingerprint) ?? null;
   }
 
   asked({ device_id, kind }: { device_id: string; kind: 'personal' | 'shared' }): void {
@@ -100,14 +90,15 @@ export class DeviceActivity {
   /** Null for a device that was not seen here, or too long ago. */
   find(device_id: string): (SeenDevice & { silent_ms: number }) | null {
     const seen = this.#devices.peek(device_id);
-    return seen === undefined ? null : { ...seen, silent_ms: this.#silence(seen) };
+    return seen === undefined ? null : { ...seen, silent_ms: silenceOf(seen, this.#now()) };
   }
 
   /** The most silent first. Silence counts from the last upload, or from when there was something to upload since. */
   list({ silent_ms, recording, limit }: DeviceFilter): (SeenDevice & { silent_ms: number })[] {
     const found: (SeenDevice & { silent_ms: number })[] = [];
+    const now_ms = this.#now();
     for (const seen of this.#devices.values()) {
-      const silence = this.#silence(seen);
+      const silence = silenceOf(seen, now_ms);
       if (silence >= silent_ms && (!recording || isRecording(seen))) found.push({ ...seen, silent_ms: silence });
     }
     return found.sort((a, b) => b.silent_ms - a.silent_ms).slice(0, limit);
@@ -115,10 +106,6 @@ export class DeviceActivity {
 
   get size(): number {
     return this.#devices.size;
-  }
-
-  #silence({ last_upload_at_ms, recording_since_ms, first_seen_at_ms }: SeenDevice): number {
-    return Math.max(0, this.#now() - Math.max(last_upload_at_ms ?? first_seen_at_ms, recording_since_ms ?? 0));
   }
 
   #of(device_id: string): SeenDevice {
@@ -133,6 +120,10 @@ export class DeviceActivity {
     }
     return seen;
   }
+}
+
+function silenceOf({ last_upload_at_ms, recording_since_ms, first_seen_at_ms }: SeenDevice, now_ms: number): number {
+  return Math.max(0, now_ms - Math.max(last_upload_at_ms ?? first_seen_at_ms, recording_since_ms ?? 0));
 }
 
 function isRecording({ open_streams, awaited_chunks }: SeenDevice): boolean {

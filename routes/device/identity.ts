@@ -46,29 +46,26 @@ export async function deviceIdentityOf(
   return device;
 }
 
-/** So that operators see why a device is silent. A record is looked up for no more requests than a device may send. */
+/**
+ * So that operators see why a device is silent. A record is looked up for no more requests than a device may send. Never
+ * rejects, and nobody waits for it: a refusal needs no storage.
+ */
 async function noteRefusal(
   { certificates, device_activity, device_budgets }: Services,
   { request, fingerprint, refusal }: { request: FastifyRequest; fingerprint: string; refusal: Refusal },
 ): Promise<void> {
-  if (!REFUSED.has(refusal.refused)) return;
-  let device_id = device_activity.deviceOf(fingerprint);
-  if (device_id === null && device_budgets.takeRequest(fingerprint)) {
-    const issued = await certificates.find(fingerprint).catch(() => null);
-    if (issued === null || issued.kind === 'proxy') return;
-    device_activity.identified(fingerprint, issued.device_id);
-    ({ device_id } = issued);
-  }
-  if (device_id === null) return;
-  const route = `${request.method} ${request.routeOptions.url}`;
-  device_activity.refused(device_id, { reason: String(refusal.extra?.reason ?? refusal.refused), route });
+  if (!REFUSED.has(refusal.refused) || !device_budgets.takeRequest(fingerprint)) return;
+  const issued = await certificates.find(fingerprint).catch(() => null); // the refusal stands, noted or not
+  if (issued === null || issued.kind === 'proxy') return;
+  const reason = String(refusal.extra?.reason ?? refusal.refused);
+  device_activity.refused(issued.device_id, { reason, route: `${request.method} ${request.routeOptions.url}` });
 }
 
 async function decide(
   services: Services,
   { request, expired_too }: { request: FastifyRequest; expired_too: boolean },
 ): Promise<DeviceIdentity | Refusal> {
-  const { authority, clock, connections, device_activity, device_budgets } = services;
+  const { authority, clock, connections, device_budgets } = services;
   const socket = request.raw.socket as TLSSocket;
   const own = readPeerCertificate(socket, authority.issuers);
   const passed = await passedCertificate(services, { request, own: judgeCertificate(own, clock.now()) });
@@ -84,7 +81,7 @@ async function decide(
   const fingerprint = fingerprintIn(inspection, { expired_too, now_ms: clock.now() });
   if (isRefusal(fingerprint)) {
     if (facts.kind === 'issued')
-      await noteRefusal(services, { request, fingerprint: facts.fingerprint, refusal: fingerprint });
+      void noteRefusal(services, { request, fingerprint: facts.fingerprint, refusal: fingerprint });
     return fingerprint;
   }
   // Before anything is looked up: that is what a device that asks too often would cost.
@@ -92,13 +89,11 @@ async function decide(
   if (passed === null) connections.note(fingerprint, socket);
   const issued = await standing(services, fingerprint);
   if (isRefusal(issued)) {
-    await noteRefusal(services, { request, fingerprint, refusal: issued });
+    void noteRefusal(services, { request, fingerprint, refusal: issued });
     return issued;
   }
   const { device_id, kind } = issued;
-  if (kind === 'proxy') return NO_DEVICE;
-  device_activity.identified(fingerprint, device_id);
-  return { device_id, kind, fingerprint };
+  return kind === 'proxy' ? NO_DEVICE : { device_id, kind, fingerprint };
 }
 
 /** The refusal of a device that does too much; counted. */

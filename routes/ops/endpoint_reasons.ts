@@ -5,6 +5,8 @@ import { LIMITS } from '../../src/vocabulary/limits.js';
 import { verdictOf } from '../../src/vocabulary/webhooks.js';
 import { spanText } from '../../src/watch/troubles.js';
 
+type LastRequest = { at_ms: number; status_code: number | null; error: string | null };
+
 /** What is looked at to say why an endpoint gets what it gets. */
 export type EndpointFacts = {
   endpoint: Endpoint;
@@ -13,6 +15,8 @@ export type EndpointFacts = {
   recent_types: readonly EventType[];
   /** Its last deliveries, the newest first. */
   deliveries: readonly { status: DeliveryStatus; next_attempt_at_ms: number | null; attempts: readonly Attempt[] }[];
+  /** What this process knows of the last request to it, which may be for an older delivery. */
+  last_seen: LastRequest | null;
   now_ms: number;
 };
 
@@ -46,13 +50,14 @@ const ROWS: readonly Row[] = [
   {
     name: 'disabled',
     blocks: true,
-    text: ({ endpoint: { standing }, deliveries, now_ms }) => {
+    text: (facts) => {
+      const { standing } = facts.endpoint;
       if (standing.status !== 'disabled') return null;
-      const since = sinceText(standing.since_ms, now_ms);
+      const since = sinceText(standing.since_ms, facts.now_ms);
       const again = 'What waited is cancelled; its owner must set it active again.';
       if (standing.reason === null) return `Its owner disabled it${since}. ${again}`;
-      const last = deliveries.flatMap(({ attempts }) => attempts.at(-1) ?? [])[0];
-      const why = last === undefined ? '' : ` The last request: ${attemptText(last)}.`;
+      const last = lastRequest(facts);
+      const why = last === null ? '' : ` The last request: ${requestText(last)}.`;
       return `It was disabled${since}: ${LIMITS.endpoint_failures_max} deliveries in a row failed.${why} ${again}`;
     },
   },
@@ -75,7 +80,8 @@ const ROWS: readonly Row[] = [
   {
     name: 'spared',
     blocks: true,
-    text: ({ endpoint, now_ms }) => {
+    text: (facts) => {
+      const { endpoint, now_ms } = facts;
       if (endpoint.standing.status !== 'active' || !isSpared(endpoint)) return null;
       const wait_ms = endpoint.probe_at_ms - now_ms;
       const next = wait_ms > 0 ? `the next in ${spanText(wait_ms)}` : 'the next is due';
@@ -85,11 +91,12 @@ const ROWS: readonly Row[] = [
   {
     name: 'failing',
     blocks: false,
-    text: ({ endpoint: { standing, failure_count }, deliveries }) => {
-      const last = deliveries.flatMap(({ attempts }) => attempts.at(-1) ?? [])[0];
-      if (standing.status !== 'active' || last === undefined || isAccepted(last)) return null;
+    text: (facts) => {
+      const { standing, failure_count } = facts.endpoint;
+      const last = lastRequest(facts);
+      if (standing.status !== 'active' || last === null || isAccepted(last)) return null;
       const count = failure_count === 0 ? '' : ` ${failure_count} deliveries in a row have failed for good.`;
-      return `The last request was not accepted: ${attemptText(last)}.${count}`;
+      return `The last request was not accepted: ${requestText(last)}, ${spanText(facts.now_ms - last.at_ms)} ago.${count}`;
     },
   },
   {
@@ -124,11 +131,18 @@ export function endpointHeadline(facts: EndpointFacts, reasons: readonly Endpoin
   return `It gets its events; the last was accepted ${spanText(facts.now_ms - last_success_at_ms)} ago`;
 }
 
-function isAccepted({ status_code }: Attempt): boolean {
+function lastRequest({ deliveries, last_seen }: EndpointFacts): LastRequest | null {
+  const known = deliveries.flatMap(({ attempts }) => attempts.at(-1) ?? []);
+  const requests = known.map(({ attempted_at_ms: at_ms, status_code, error }) => ({ at_ms, status_code, error }));
+  const all = last_seen === null ? requests : [...requests, last_seen];
+  return all.reduce<LastRequest | null>((last, one) => (last === null || one.at_ms >= last.at_ms ? one : last), null);
+}
+
+function isAccepted({ status_code }: LastRequest): boolean {
   return status_code !== null && verdictOf(status_code) === 'accepted';
 }
 
-function attemptText({ status_code, error }: Attempt): string {
+function requestText({ status_code, error }: LastRequest): string {
   if (status_code !== null) return `it was answered with ${status_code}`;
   return `no answer came (${error ?? 'unknown'})`;
 }

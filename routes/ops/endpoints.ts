@@ -133,6 +133,7 @@ export async function endpointForStaff(services: Services, endpoint_id: string) 
   const account = await runtime.ask<AccountView>({ kind: 'account', id: account_id }, view);
   if (isRefusal(account) && account.refused !== 'UNAUTHORIZED') return account;
   const now_ms = clock.now();
+  const seen = deliveries.activity.find(endpoint_id);
   const life = isRefusal(account) ? -1 : account.lives.account;
   const stand = found.map((one) => ({ ...one.entry, ...standingOf(endpoint, one, { life, now_ms }) }));
   const facts: EndpointFacts = {
@@ -140,6 +141,7 @@ export async function endpointForStaff(services: Services, endpoint_id: string) 
     account: standingOfAccount(account),
     recent_types: await recentTypes(services, endpoint),
     deliveries: stand,
+    last_seen: seen?.last ?? null,
     now_ms,
   };
   const reasons = endpointReasons(facts);
@@ -155,7 +157,7 @@ export async function endpointForStaff(services: Services, endpoint_id: string) 
         ...{ attempted_at: timeOrNull(attempted_at_ms), status_code, error, duration_ms },
       })),
     })),
-    seen: seenOrNull(deliveries.activity.find(endpoint_id)),
+    seen: seen === null ? null : seenEndpointView(seen),
   };
 }
 
@@ -182,10 +184,6 @@ function seenEndpointView(seen: SeenEndpoint) {
     last_success_at: timeOrNull(seen.last_success_at_ms),
     disabled_at: timeOrNull(seen.disabled_at_ms),
   };
-}
-
-function seenOrNull(seen: SeenEndpoint | null) {
-  return seen === null ? null : seenEndpointView(seen);
 }
 
 function timeOrNull(ms: number | null): string | null {

@@ -56,9 +56,9 @@ export function clearOperatorCookie(request: FastifyRequest, reply: FastifyReply
 /** Whether a request was made by a page of this very host and port, as browsers say of what changes something. */
 export function isOwnPage({ headers }: FastifyRequest): boolean {
   const { origin, host, 'sec-fetch-site': site } = headers;
-  if (site !== undefined && site !== 'same-origin') return false;
-  if (origin === undefined) return site === 'same-origin';
-  return URL.canParse(origin) && new URL(origin).host === host?.toLowerCase();
+  if (site !== undefined) return site === 'same-origin';
+  // Without TLS, and not on this machine, browsers say only where the page came from.
+  return origin !== undefined && URL.canParse(origin) && new URL(origin).host === host?.toLowerCase();
 }
 
 function writeCookie(

@@ -162,7 +162,7 @@ export class Watch {
       const took_ms = performance.now() - began;
       metrics.storage_round_trip.set(took_ms / 1000);
       this.#reached(true);
-      if (is_slow) await this.#askStorageMore();
+      if (is_slow) await this.#askStorageMore().catch(() => {}); // whether it answers, the next PING tells
       return took_ms;
     } catch {
       this.#reached(false);

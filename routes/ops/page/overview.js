@@ -20,7 +20,7 @@ const GROUPS = [
         lines: [
           ['requests_public', 'public'],
           ['requests_device', 'devices'],
-          ['requests_operator', 'operators'],
+          ['requests_operator', 'ops'],
         ],
       },
       {
@@ -30,7 +30,7 @@ const GROUPS = [
         lines: [
           ['requests_public_p99_ms', 'public'],
           ['requests_device_p99_ms', 'devices'],
-          ['requests_operator_p99_ms', 'operators'],
+          ['requests_operator_p99_ms', 'ops'],
         ],
       },
       {
@@ -40,7 +40,7 @@ const GROUPS = [
         lines: [
           ['errors_public', 'public'],
           ['errors_device', 'devices'],
-          ['errors_operator', 'operators'],
+          ['errors_operator', 'ops'],
         ],
       },
     ],
