@@ -45,11 +45,10 @@ t.test('tells', async (t) => {
   });
 
   await t.test('one that is handed over again is known', async (t) => {
-    const process = await open();
     const [from, to] = [ledgerOf(4), ledgerOf(5)];
     const again = await open();
     const watched = new WatchedStore();
-    const stuck = await open(watched);
+    const [process, stuck] = [await open(watched), await open(watched)]; // whoever is first
     watched.before.set('removeTells', () => Promise.reject(new Error('not now')));
     await tell(process, from, [to], { type: 'add', by: 1 });
     stuck.relay.start();
