@@ -1,30 +1,7 @@
 import { sha256Of } from '../../src/client/device_client.js';
+import type { Answer, Call } from '../faults/history.js';
 
-/**
- * What may be answered while many calls for one stream are under way at once. A call is a span of the run's own time:
- * whatever was acknowledged before a call was sent must show in its answer, and only what was sent before its answer
- * came may.
- */
-export type Answer = { status: number; code: string; data: unknown };
-type Outcome = 'under way' | 'done' | 'refused' | 'unknown';
-export type Call<What = unknown> = { what: What; began: number; ended: number; outcome: Outcome };
-
-/** The order in which calls were sent and answered. */
-export class RunTime {
-  #now = 0;
-
-  begin<What>(list: Call<What>[], what: What): Call<What> {
-    const call: Call<What> = { what, began: ++this.#now, ended: Number.POSITIVE_INFINITY, outcome: 'under way' };
-    list.push(call);
-    return call;
-  }
-
-  end(call: Call, { status }: Answer): void {
-    call.ended = ++this.#now;
-    // Of what was answered 503, or nothing, nobody knows whether it came into effect.
-    call.outcome = status === 0 || status === 503 ? 'unknown' : status < 300 ? 'done' : 'refused';
-  }
-}
+/** What may be answered while many calls for one stream are under way at once. */
 
 /** Whether one of these was in effect when the call was sent. */
 function wasBefore<What>(calls: Call<What>[], call: Call, fits: (what: What) => boolean = () => true): boolean {

@@ -5,23 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import { type BindingView, DeviceClient, type DeviceCredentials, sha256Of } from '../../src/client/device_client.js';
-import { CallRefused } from '../../src/client/http_call.js';
 import { Seeded } from '../../src/seeded.js';
+import { type Answer, answerOf, type Call, RunTime } from '../faults/history.js';
 import { allOf } from '../fixtures/colleagues.js';
 import { TestRedis } from '../fixtures/redis.js';
 import { SpoolProcess } from '../fixtures/spool_process.js';
 import { until } from '../fixtures/until.js';
-import {
-  type Announced,
-  type Answer,
-  type Call,
-  type Epoch,
-  intentOf,
-  KEPT,
-  RunTime,
-  type Signal,
-  StreamModel,
-} from './stream_model.js';
+import { type Announced, type Epoch, intentOf, KEPT, type Signal, StreamModel } from './stream_model.js';
 
 /** So many of a hundred operations must come to something, and some of each kind. */
 const DONE_LEAST = 0.5;
@@ -493,14 +483,5 @@ export async function streamRaces(t: Test, { devices, operations, at_once }: Opt
     t.comment(`${streams.length} streams (${unclear} unclear), ${downloads} chunks downloaded, ${gaps} lists of gaps`);
     t.ok(unclear * 5 <= streams.length && downloads > operations / 30 && gaps > 0, 'enough was looked at');
     return wrong;
-  }
-}
-
-async function answerOf(work: Promise<unknown>): Promise<Answer> {
-  try {
-    return { status: 200, code: '', data: await work };
-  } catch (error) {
-    if (error instanceof CallRefused) return { status: error.status, code: error.code, data: null };
-    return { status: 0, code: String(error), data: null };
   }
 }

@@ -5,48 +5,22 @@ import type { AppSession } from '../../actors/app_session.js';
 import type { AuthSession } from '../../actors/auth_session.js';
 import type { Binding } from '../../actors/binding.js';
 import type { Claim } from '../../actors/claim.js';
-import type { Device } from '../../actors/device.js';
-import type { DeviceSession } from '../../actors/device_session.js';
 import type { Email } from '../../actors/email.js';
-import type { Endpoint } from '../../actors/endpoint_state.js';
 import { type Grant, grantList, isLive } from '../../actors/grant.js';
-import type { PersonalAccessToken } from '../../actors/personal_access_token.js';
-import type { Source } from '../../actors/source.js';
 import { PROCESSING } from '../../actors/stream_processing.js';
 import { type Chunk, chunkKey, type Stream } from '../../actors/stream_state.js';
-import type { Workspace } from '../../actors/workspace.js';
 import { decodeStored } from '../../src/store/codec.js';
 import type { Place } from '../../src/store/store.js';
 import { chunkId, PARTITIONS, partitionOfId } from '../../src/vocabulary/ids.js';
 import { LIMITS } from '../../src/vocabulary/limits.js';
 import { ENTITLEMENT_DEFAULTS, type Entitlement } from '../../src/vocabulary/permissions.js';
+import { checkReminders, type Kind, type States } from './implied_reminders.js';
 import type { Ledger } from './ledger.js';
 import type { Applied, ModelStore } from './model_store.js';
 import { judgeNames } from './name_history.js';
-import type { Tally } from './tally.js';
 
-type States = {
-  email: Email;
-  account: Account;
-  app_session: AppSession;
-  auth_session: AuthSession;
-  grant: Grant;
-  device: Device;
-  claim: Claim;
-  binding: Binding;
-  source: Source;
-  device_session: DeviceSession;
-  workspace: Workspace;
-  personal_access_token: PersonalAccessToken;
-  endpoint: Endpoint;
-  stream: Stream;
-  tally: Tally;
-};
-type Kind = keyof States;
 type Event = { log_id: string; type: string; resource: { id: string }; data: { changed_fields?: string[] } };
 
-/** Two processes' clocks differ by less: a second intent may seem to be older than the one that set the reminder. */
-const SKEWS_MS = 100;
 const ALL = { from: '-', to: '+', descending: false, limit: 1_000_000 };
 /** Telling fields of `account.updated`, by entitlement; a switch flips its entitlement, so their number tells its state. */
 const TELLING_FIELDS: Partial<Record<Entitlement, string>> = {
@@ -498,66 +472,14 @@ export class Checker {
     }
   }
 
-  /** Reminders pending are those that the snapshots imply. */
   async #checkReminders(): Promise<void> {
     const pending = new Map<string, number>();
     for (let partition = 0; partition < PARTITIONS; partition++) {
       for (const { member, at_ms } of await this.#model.dueReminders(partition, Number.MAX_SAFE_INTEGER, 1_000_000))
         pending.set(member, at_ms);
     }
-    const implied = new Set<string>();
-    const imply = (kind: Kind, id: string, name: string, holds: (at_ms: number) => boolean) => {
-      const member = `${kind}:${id}:${name}`;
-      const at_ms = pending.get(member);
-      implied.add(member);
-      this.#must(at_ms !== undefined && holds(at_ms), `reminder ${member} is at ${at_ms}`);
-    };
-    for (const [id, { planned, fired }] of this.#all('tally')) {
-      for (let number = 0; number < planned; number++)
-        if (!fired.includes(number)) imply('tally', id, `n${number}`, () => true);
-    }
-    for (const [id, { open }] of this.#all('stream')) {
-      if (open.length === 0) {
-        implied.add(`stream:${id}:expire_intents`); // one that will find nothing to do may be left
-        continue;
-      }
-      const first_ms = Math.min(...open.map(({ asked_at_ms }) => asked_at_ms)) + LIMITS.intent_life_ms;
-      imply('stream', id, 'expire_intents', (at_ms) => at_ms <= first_ms + SKEWS_MS);
-    }
-    for (const [id, { turned_at_ms }] of this.#all('app_session')) {
-      imply('app_session', id, 'run_out', (at_ms) => at_ms === turned_at_ms + LIMITS.app_refresh_life_ms);
-    }
-    for (const [id, { created_at_ms }] of this.#all('auth_session')) {
-      imply('auth_session', id, 'run_out', (at_ms) => at_ms === created_at_ms + LIMITS.auth_session_life_ms);
-    }
-    for (const [id, { stage, created_at_ms }] of this.#all('grant')) {
-      const ends_ms =
-        stage.status === 'live'
-          ? stage.turned_at_ms + LIMITS.oauth_refresh_life_ms
-          : created_at_ms + LIMITS.oauth_code_life_ms;
-      imply('grant', id, 'run_out', (at_ms) => at_ms === ends_ms);
-    }
-    for (const [id, { expires_at_ms }] of this.#all('claim')) {
-      imply(
-        'claim',
-        id,
-        'run_out',
-        (at_ms) => at_ms === expires_at_ms || at_ms === expires_at_ms + LIMITS.claim_redeemed_keep_ms,
-      );
-    }
-    for (const [id, { account_id, invitations }] of this.#all('email')) {
-      if (account_id === null && invitations === 0) imply('email', id, 'unused', () => true);
-      else implied.add(`email:${id}:unused`);
-    }
-    for (const [id, { phase }] of this.#all('account'))
-      if (phase.status === 'deleted') imply('account', id, 'erase_due', (at_ms) => at_ms === phase.erase_at_ms);
-    for (const [id, { expires_at_ms }] of this.#all('personal_access_token'))
-      if (expires_at_ms !== null) imply('personal_access_token', id, 'run_out', (at_ms) => at_ms === expires_at_ms);
-    for (const [id, { phase }] of this.#all('device_session'))
-      if (phase.status !== 'ended') imply('device_session', id, 'tick', () => true);
-    for (const id of this.#all('endpoint').keys()) imply('endpoint', id, 'sweep', () => true);
-
-    for (const member of pending.keys()) this.#must(implied.has(member), `reminder ${member} is for nothing`);
+    const all = <K extends Kind>(kind: K) => this.#all(kind);
+    checkReminders({ all, pending, mustHold: (holds, text) => this.#must(holds, text) });
   }
 
   async #checkQueues(): Promise<void> {

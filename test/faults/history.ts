@@ -1,0 +1,51 @@
+import { CallRefused } from '../../src/client/http_call.js';
+
+/**
+ * What callers did and heard. A call is a span of the run's own time: whatever was acknowledged before a call was sent
+ * must show in its answer, and only what was sent before its answer came may.
+ */
+export type Answer = { status: number; code: string; data: unknown; retry_after_s?: number | null };
+type Outcome = 'under way' | 'done' | 'refused' | 'unknown';
+export type Call<What = unknown> = {
+  what: What;
+  began: number;
+  ended: number;
+  outcome: Outcome;
+  /** Null until it is answered, and for ever where nobody knows the outcome. */
+  answer: Answer | null;
+};
+
+/** The order in which calls were sent and answered. */
+export class RunTime {
+  #now = 0;
+
+  begin<What>(list: Call<What>[], what: What): Call<What> {
+    const call: Call<What> = {
+      ...{ what, began: ++this.#now, ended: Number.POSITIVE_INFINITY },
+      ...{ outcome: 'under way', answer: null },
+    };
+    list.push(call);
+    return call;
+  }
+
+  end(call: Call, answer: Answer): void {
+    const { status } = answer;
+    call.ended = ++this.#now;
+    // Of what was answered 503, or nothing, nobody knows whether it came into effect.
+    call.outcome = status === 0 || status >= 500 ? 'unknown' : status < 300 ? 'done' : 'refused';
+    if (call.outcome !== 'unknown') call.answer = answer;
+  }
+}
+
+/** What came of a client's call; status 0 where no answer came. */
+export async function answerOf(work: Promise<unknown>): Promise<Answer> {
+  try {
+    return { status: 200, code: '', data: await work };
+  } catch (error) {
+    if (error instanceof CallRefused) {
+      const { status, code, retry_after_s } = error;
+      return { status, code, data: null, retry_after_s };
+    }
+    return { status: 0, code: (error as NodeJS.ErrnoException).code ?? String(error), data: null };
+  }
+}
