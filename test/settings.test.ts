@@ -1,5 +1,6 @@
 import t from 'tap';
 import { describeSettings, publicAddresses, readSettings, WrongSettings } from '../src/settings.js';
+import { readRedisPlace } from '../src/store/redis_place.js';
 
 const complaintsOf = (env: Record<string, string>): readonly string[] => {
   try {
@@ -161,6 +162,34 @@ t.test('all wrong ones are in one message', async (t) => {
   ]);
 });
 
+t.test('a Redis is one server, or nodes of a cluster', (t) => {
+  const of = (REDIS_URL: string) => readRedisPlace(readSettings({ REDIS_URL }).redis_url ?? '');
+  t.same(of('redis://a.example:1/2'), { url: 'redis://a.example:1/2' });
+  t.same(of('redis-cluster://a.example:1,b.example'), {
+    nodes: [
+      { host: 'a.example', port: 1 },
+      { host: 'b.example', port: 6379 },
+    ],
+    tls: false,
+  });
+  t.same(of('rediss-cluster://user:p%40ss@[::1]:7000/'), {
+    nodes: [{ host: '::1', port: 7000 }],
+    tls: true,
+    username: 'user',
+    password: 'p@ss',
+  });
+  for (const wrong of [
+    'redis-cluster://',
+    'redis-cluster://a:0',
+    'redis-cluster://a:1,,b:2',
+    'redis-cluster://%zz:x@a',
+  ])
+    t.match(complaintsOf({ REDIS_URL: wrong }), [
+      /^REDIS_URL=.*: must be a redis:\/\/ or rediss:\/\/ address, or redis-cluster/,
+    ]);
+  t.end();
+});
+
 t.test('secrets are in no message', async (t) => {
   const secret = 'Tr0ub4dor';
   const rows: [string, string][] = [
@@ -169,6 +198,7 @@ t.test('secrets are in no message', async (t) => {
     ['REDIS_URL', `redis//user:${secret}@cache.example`],
     ['REDIS_URL', `cache.example?password=${secret}`],
     ['REDIS_URL', `redis:/x:p@${secret}@host:port:`.replace('redis', 'redos')],
+    ['REDIS_URL', `redis-cluster://user:${secret}@a:1,b:x`],
     ['SMTP_URL', `mail://user:${secret}@mail.example`],
     ['SMTP_URL', `smtp://user:${secret}@[mail`],
     ['BLOB_URL', `s4://key:${secret}@bucket`],

@@ -1,0 +1,101 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { AppClient } from '../../src/client/app_client.js';
+import { partitionOfId } from '../../src/vocabulary/ids.js';
+import type { ClusterNode, TestRedisCluster } from '../fixtures/redis_cluster.js';
+import { until } from '../fixtures/until.js';
+import { answerOf } from './history.js';
+import { ENTITY_KINDS, Load } from './load.js';
+import { FaultRig } from './rig.js';
+import { runTestFile } from './test_files.js';
+import type { Trial } from './trial.js';
+
+/** A Redis Cluster: the tests of runtime and store on it, slots that move under load, and a failover that loses writes. */
+
+/** Tests of what must hold on any storage; those that stand between one server and its process are not among them. */
+const CONTRACT = [
+  ...['store/whole_commit', 'store/repeated_commit', 'store/subscriptions'],
+  ...['runtime/crashes', 'runtime/ended_lives', 'runtime/mailbox', 'runtime/parked', 'runtime/passivation'],
+  ...['runtime/poison', 'runtime/reminders', 'runtime/stream_intents', 'runtime/tells', 'runtime/two_processes'],
+  ...['server/two_processes', 'server/workspaces_two_processes', 'server/streams_two_processes'],
+  'server/oauth_two_processes',
+];
+const SLOTS_PER_PARTITION = 64;
+const FAILED_OVER_MAX_MS = 20_000;
+const HALF_MOVED_MS = 60;
+
+export async function onCluster(trial: Trial): Promise<void> {
+  for (const name of CONTRACT) await runTestFile(trial, name, { TEST_REDIS: 'cluster' });
+  const rig = await FaultRig.open({ servers: 2, storage: 'cluster' });
+  try {
+    const load = await Load.open(rig, trial.random);
+    const { account_id } = await rig.signIn('owner@x.test');
+    await load.run(trial.repeat(() => moveSlot(trial, rig.cluster as TestRedisCluster, partitionOfId(account_id))));
+    await trial.settle(rig, load, { kinds: ENTITY_KINDS });
+    await failOver(trial, rig);
+  } finally {
+    await rig.end();
+  }
+}
+
+/** Moves a partition to another master while it is worked on; every second time the one that is worked on most. */
+async function moveSlot({ random, tries }: Trial, cluster: TestRedisCluster, busiest: number): Promise<void> {
+  const slot = (tries % 2 === 0 ? busiest : random.below(256)) * SLOTS_PER_PARTITION;
+  const from = await cluster.masterOf(slot);
+  const others = cluster.masters.filter(({ id }) => id !== from.id);
+  await cluster.move(slot, random.pick(others), () => pause(HALF_MOVED_MS));
+  await pause(HALF_MOVED_MS);
+}
+
+/** A master dies with writes that its replica never got: the replica takes over, and it is noticed that they are lost. */
+async function failOver(trial: Trial, rig: FaultRig): Promise<void> {
+  const cluster = rig.cluster as TestRedisCluster;
+  const [replica] = cluster.replicas as [ClusterNode];
+  const [master] = cluster.masters as [ClusterNode];
+  let app: AppClient | null = null;
+  for (let n = 0; app === null && n < 200; n++) {
+    const { account_id, token } = await rig.signIn(`failover${n}@x.test`);
+    const home = await cluster.masterOf(partitionOfId(account_id) * SLOTS_PER_PARTITION);
+    if (home.id === master.id) app = rig.clients(token)[0] as AppClient;
+  }
+  if (app === null) throw new Error('no account lives at the first master');
+  const client = app;
+  const nameNow = async () => (await client.ask<{ name: string }>('GET', '/me')).name;
+  await client.ask('PATCH', '/me', { name: 'kept' });
+  await until('the replica has it', async () => {
+    const [of_master, of_replica] = await Promise.all([
+      master.redis.info('replication'),
+      replica.redis.info('replication'),
+    ]);
+    const offset = (info: string, field: string) => new RegExp(`^${field}:(\\d+)`, 'm').exec(info)?.[1];
+    return offset(of_master, 'master_repl_offset') === offset(of_replica, 'slave_repl_offset');
+  });
+  // What was sent on already would still be read from the connection: it must be gone.
+  replica.child.kill('SIGSTOP');
+  await master.redis.call('CLIENT', 'KILL', 'TYPE', 'replica');
+  for (let n = 0; n < 3; n++) await client.ask('PATCH', '/me', { name: `lost ${n}` });
+  await cluster.kill(master);
+  replica.child.kill('SIGCONT');
+  const refused: number[] = [];
+  await until(
+    'the replica has taken over',
+    async () => {
+      const { status } = await answerOf(client.ask('GET', '/me'));
+      if (status !== 200) refused.push(status);
+      return status === 200;
+    },
+    FAILED_OVER_MAX_MS,
+  ).catch((error: Error) => trial.must(false, error.message));
+  trial.none('answers meanwhile', refused.filter((status) => status !== 503).map(String));
+  trial.must((await nameNow()) === 'kept', `a read sees what is stored: ${await nameNow()}`);
+  const { status } = await answerOf(client.ask('PATCH', '/me', { name: 'after' }));
+  trial.must(status === 200 && (await nameNow()) === 'after', `a write builds on it: ${status}`);
+  const output = () => rig.servers.map(({ process }) => process.output).join('');
+  await until('it is reported', () => /storage went back in time/.test(output())).catch(() => {});
+  trial.must(/storage went back in time/.test(output()), 'lost writes are reported');
+  const signed_in = await rig.signIn('anew@x.test').then(
+    () => true,
+    (error: Error) => error.message,
+  );
+  trial.must(signed_in === true, `it serves on: ${signed_in}`);
+  trial.tries += 1;
+}

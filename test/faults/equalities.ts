@@ -1,0 +1,128 @@
+import type { Redis } from 'ioredis';
+import { decodeStored } from '../../src/store/codec.js';
+import { keysOf } from '../../src/store/partitions.js';
+import { mastersOf } from '../../src/store/redis_connection.js';
+import { RedisStore } from '../../src/store/redis_store.js';
+import { PARTITIONS } from '../../src/vocabulary/ids.js';
+import type { DeliveryView } from '../fixtures/endpoints.js';
+import { until } from '../fixtures/until.js';
+import { checkReminders, type Kind, type States } from '../simulation/implied_reminders.js';
+import type { Witness } from './load.js';
+import type { FaultRig } from './rig.js';
+
+/** What must be equal once nothing is under way any more; faults.md: "Equalities at the end of every run". */
+
+const SETTLED_MAX_MS = 45_000;
+const LATER_MS = Number.MAX_SAFE_INTEGER;
+const ENTITY = /^\{[^}]+\}1:e:([a-z_]+):(.+)$/;
+const SNAPSHOT_AT = 1;
+const ENTRY_BYTES = 20;
+/** Kinds whose reminders are judged; of others a reminder must only belong to something. */
+const JUDGED: ReadonlySet<string> = new Set<Kind>([
+  ...(['email', 'account', 'app_session', 'auth_session', 'grant', 'claim', 'stream'] as const),
+  ...(['device_session', 'personal_access_token', 'endpoint'] as const),
+]);
+
+type EventPage = { items: { id: string; type: string }[]; cursor: string };
+
+/** What is not as it must be in what is stored: outboxes and queues are empty, reminders are those that states imply. */
+export async function storedFaults(redis: Redis): Promise<string[]> {
+  const faults: string[] = [];
+  await until('outboxes and queues are empty', async () => (await leftOver(redis)).length === 0, SETTLED_MAX_MS).catch(
+    async () => void faults.push(...(await leftOver(redis))),
+  );
+  const states = await statesOf(redis);
+  const store = new RedisStore(redis, () => '');
+  const pending = new Map<string, number>();
+  for (let partition = 0; partition < PARTITIONS; partition++) {
+    for (const { member, at_ms } of await store.dueReminders(partition, LATER_MS, 1_000_000)) {
+      const [kind = '', id = ''] = member.split(':');
+      if (JUDGED.has(kind)) pending.set(member, at_ms);
+      else if (!states.get(kind)?.has(id)) faults.push(`reminder ${member} is nobody's`);
+    }
+  }
+  const all = <K extends Kind>(kind: K) => (states.get(kind) ?? new Map()) as Map<string, States[K]>;
+  checkReminders({ all, pending, mustHold: (holds, text) => void (holds || faults.push(text)) });
+  return faults;
+}
+
+/** Tells, mails, jobs and what was set aside. */
+async function leftOver(redis: Redis): Promise<string[]> {
+  const found: string[] = [];
+  for (let partition = 0; partition < PARTITIONS; partition++) {
+    const keys = keysOf(partition);
+    const [tells, mails, jobs, aside] = await Promise.all([
+      redis.xlen(keys.outbox),
+      redis.zcard(keys.queue('mails').due),
+      redis.zcard(keys.queue('jobs').due),
+      redis.hlen(keys.setAside),
+    ]);
+    for (const [what, count] of Object.entries({ tells, mails, jobs, aside }))
+      if (count > 0) found.push(`partition ${partition}: ${count} ${what} are left`);
+  }
+  return found;
+}
+
+/** The states of all entities, by kind and id. */
+async function statesOf(redis: Redis): Promise<Map<string, Map<string, unknown>>> {
+  const states = new Map<string, Map<string, unknown>>();
+  for (const master of mastersOf(redis)) {
+    let cursor = '0';
+    do {
+      const [next, names] = await master.scan(cursor, 'MATCH', '*:e:*', 'COUNT', 1_000);
+      cursor = next;
+      const found = names.flatMap((name) => ENTITY.exec(name) ?? []);
+      for (let at = 0; at + 2 < found.length; at += 3) {
+        const [name, kind, id] = found.slice(at, at + 3) as [string, string, string];
+        const value = await redis.getBuffer(name);
+        if (value === null) continue;
+        const state = (decodeStored(value.subarray(SNAPSHOT_AT + (value[0] ?? 0) * ENTRY_BYTES)) as { s: unknown }).s;
+        if (state === null || state === undefined) continue;
+        const of_kind = states.get(kind) ?? new Map<string, unknown>();
+        states.set(kind, of_kind.set(id, state));
+      }
+    } while (cursor !== '0');
+  }
+  return states;
+}
+
+/** Deliveries = events since the endpoint was made, each of them once; and each has arrived under one id. */
+export async function deliveryFaults(
+  rig: FaultRig,
+  { app, email, endpoint, path, cursor }: Witness,
+): Promise<string[]> {
+  endpoint.app = app();
+  const is_open = ({ status }: DeliveryView) => status === 'pending' || status === 'leased';
+  let deliveries: DeliveryView[] = [];
+  await until(
+    'deliveries have ended',
+    async () => {
+      deliveries = await endpoint.deliveries();
+      return !deliveries.some(is_open);
+    },
+    SETTLED_MAX_MS,
+  ).catch(() => {});
+  const events: string[] = [];
+  for (let after = cursor; ; ) {
+    const page = await app().ask<EventPage>('GET', `/events?limit=100&after=${encodeURIComponent(after)}`);
+    events.push(...page.items.map(({ id }) => id));
+    after = page.cursor;
+    if (page.items.length < 100) break;
+  }
+  const faults: string[] = [];
+  const must = (holds: boolean, text: string) => void (holds || faults.push(`${email}: ${text}`));
+  const delivered = deliveries.map(({ event_id }) => event_id ?? '').toSorted();
+  must(delivered.join() === events.toSorted().join(), `${delivered.length} deliveries of ${events.length} events`);
+  const open = deliveries.filter(({ status }) => status !== 'succeeded').map(({ status }) => status);
+  must(open.length === 0, `deliveries that did not succeed: ${open.join()}`);
+  const came = new Set(rig.receiver.at(path).map(({ headers }) => String(headers['webhook-id'])));
+  must(
+    [...came].toSorted().join() ===
+      deliveries
+        .map(({ id }) => id)
+        .toSorted()
+        .join(),
+    `${came.size} of ${deliveries.length} deliveries came`,
+  );
+  return faults;
+}

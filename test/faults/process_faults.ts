@@ -1,0 +1,109 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { LIMITS } from '../../src/vocabulary/limits.js';
+import { until } from '../fixtures/until.js';
+import { ENTITY_KINDS, type EntityKind, Load } from './load.js';
+import { FaultRig, type RigServer } from './rig.js';
+import type { Trial } from './trial.js';
+
+/** Faults 1, 5, 6 and 12: processes killed, frozen, and many at one thing. */
+
+const COMMIT = 'spool_commit';
+/** The commit at which a process is killed is one of so many to come. */
+const COMMITS_AHEAD = 60;
+const REACHED_MAX_MS = 5_000;
+/** Starting again takes most of the time. */
+const LEAST_WHILE_KILLED = 40;
+const FROZEN_MS = 2_500;
+/** Conflicts of a commit that is decided again are bounded by the runtime; so many on the average are a storm. */
+const CONFLICTS_PER_CALL_MAX = 12;
+
+/** Kinds whose calls tell other entities something. */
+const TELLING: readonly EntityKind[] = ['member', 'claim', 'account'];
+
+/** Kills a server at a commit: before Redis has it, or after, before the answer is out. Now and then only the answer is lost. */
+async function killAtCommit(trial: Trial, rig: FaultRig, server: RigServer): Promise<void> {
+  const { random } = trial;
+  const { proxy } = rig;
+  const nth = 1 + random.below(COMMITS_AHEAD);
+  const dies = random.chance(0.8);
+  let is_lost = false;
+  proxy.onLost = () => {
+    is_lost = true;
+    if (!dies) return;
+    proxy.cut();
+    server.process.signal('SIGKILL');
+  };
+  if (random.chance(0.7)) proxy.swallowReplyTo(COMMIT, nth);
+  else proxy.dropRequest(COMMIT, nth);
+  await until('the commit came', () => is_lost, REACHED_MAX_MS).catch(() => {});
+  proxy.loseNothing();
+  proxy.onLost = () => {};
+  if (!is_lost || !dies) return;
+  await server.process.exited;
+  proxy.restore();
+  await server.start();
+}
+
+async function killed(trial: Trial, kinds: readonly EntityKind[]): Promise<void> {
+  const rig = await FaultRig.open();
+  try {
+    const load = await Load.open(rig, trial.random);
+    await load.run(
+      trial.repeat(() => killAtCommit(trial, rig, rig.first)),
+      { kinds },
+    );
+    await trial.settle(rig, load, { kinds, least: LEAST_WHILE_KILLED });
+  } finally {
+    await rig.end();
+  }
+}
+
+/** Fault 1. */
+export const killedAtCommits = (trial: Trial) => killed(trial, ENTITY_KINDS);
+
+/** Fault 12: the tells of what was under way are applied once, as the equalities and the members of workspaces tell. */
+export const killedAmongTells = (trial: Trial) => killed(trial, TELLING);
+
+/** Fault 5: two processes and many callers at few objects. */
+export async function manyWriters(trial: Trial): Promise<void> {
+  const rig = await FaultRig.open({ servers: 2 });
+  try {
+    const load = await Load.open(rig, trial.random);
+    await load.run(pause(trial.size.seconds * 1_000), { callers: 16 });
+    let conflicts = 0;
+    for (const { process } of rig.servers) {
+      const operator = process.operator();
+      const text = (await operator.send('GET', '/metrics')).body.toString();
+      operator.close();
+      for (const [, count] of text.matchAll(/^spool_commit_conflicts_total\S* (\d+)$/gm)) conflicts += Number(count);
+    }
+    trial.tries = load.witnesses.length;
+    const { ok } = load.counts;
+    trial.notes.push(`${conflicts} conflicts for ${ok} successes`);
+    trial.must(conflicts > 0 && conflicts <= ok * CONFLICTS_PER_CALL_MAX, `${conflicts} conflicts for ${ok} successes`);
+    await trial.settle(rig, load, { kinds: ENTITY_KINDS });
+  } finally {
+    await rig.end();
+  }
+}
+
+/** Fault 6: one of two processes stands still for longer than its leases hold, and goes on. */
+export async function frozen(trial: Trial): Promise<void> {
+  const rig = await FaultRig.open({ servers: 2 });
+  const [, second] = rig.servers as [RigServer, RigServer];
+  try {
+    const load = await Load.open(rig, trial.random);
+    const freeze = async () => {
+      await trial.between(300, 1_500);
+      second.process.signal('SIGSTOP');
+      const advanced = rig.operator.advanceClock(LIMITS.delivery_lease_ms + 1_000).catch(() => {});
+      await pause(FROZEN_MS);
+      second.process.signal('SIGCONT');
+      await advanced;
+    };
+    await load.run(trial.repeat(freeze));
+    await trial.settle(rig, load, { kinds: ENTITY_KINDS });
+  } finally {
+    await rig.end();
+  }
+}

@@ -1,0 +1,196 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { AppClient } from '../../src/client/app_client.js';
+import { type BindingView, DeviceClient, type DeviceCredentials } from '../../src/client/device_client.js';
+import type { OperatorClient } from '../../src/client/operator_client.js';
+import { Receiver } from '../fixtures/receiver.js';
+import { TestRedis } from '../fixtures/redis.js';
+import { TestRedisCluster } from '../fixtures/redis_cluster.js';
+import { RedisProxy } from '../fixtures/redis_proxy.js';
+import { SpoolProcess } from '../fixtures/spool_process.js';
+import { until } from '../fixtures/until.js';
+import { Cleanup } from './cleanup.js';
+
+/** Longer than a request may take on the server's side. */
+const CALL_MAX_MS = 20_000;
+const BACK_MAX_MS = 30_000;
+
+/** Where Redis is: behind a proxy, as the server's own child, or a cluster. */
+type Storage = 'proxied' | 'own' | 'cluster';
+
+/** A server process that keeps its ports when it is started again. */
+export class RigServer {
+  process!: SpoolProcess;
+  readonly #rig: FaultRig;
+  #ports: Record<string, string> = {};
+
+  constructor(rig: FaultRig) {
+    this.#rig = rig;
+  }
+
+  async start(env: Record<string, string> = {}): Promise<void> {
+    this.process = await new SpoolProcess(this.#rig.folder, { ...this.#rig.env, ...env, ...this.#ports }).ready();
+    const { base_url, device_url } = this.process;
+    this.#ports = { PORT: new URL(base_url).port, DEVICE_PORT: new URL(device_url).port };
+  }
+
+  /** Ends it as `kill -9` does and starts it again on the same data. */
+  async restart(): Promise<void> {
+    await this.process.kill();
+    await this.start();
+  }
+}
+
+/** Real servers on a real Redis, a receiver of webhooks that they trust, and whoever calls them. */
+export class FaultRig {
+  readonly folder = mkdtempSync(join(tmpdir(), 'spool-faults-'));
+  readonly servers: RigServer[] = [];
+  readonly cleanup = new Cleanup();
+  readonly redis = new TestRedis();
+  readonly storage: Storage;
+  cluster: TestRedisCluster | null = null;
+  proxy!: RedisProxy;
+  receiver!: Receiver;
+  env: Record<string, string> = {};
+  /** Everything that was issued and must not rest in Redis. */
+  readonly secrets = new Map<string, string>();
+  readonly #codes = new Map<string, Set<string>>();
+  #operator: { of: SpoolProcess; client: OperatorClient } | null = null;
+
+  private constructor(storage: Storage) {
+    this.storage = storage;
+  }
+
+  /** Where Redis writes its files. */
+  get redis_folder(): string {
+    if (this.storage === 'own') return join(this.folder, 'redis');
+    return this.cluster?.folder ?? this.redis.folder;
+  }
+
+  static async open({
+    servers = 1,
+    storage = 'proxied' as Storage,
+    env = {} as Record<string, string>,
+  } = {}): Promise<FaultRig> {
+    const rig = new FaultRig(storage);
+    rig.cleanup.teardown(() => rmSync(rig.folder, { recursive: true, force: true, maxRetries: 5 }));
+    try {
+      rig.receiver = await Receiver.start();
+      rig.cleanup.teardown(() => rig.receiver.end());
+      rig.cleanup.teardown(() => rig.redis.stop());
+      if (storage === 'proxied') {
+        await rig.redis.start();
+        rig.proxy = await RedisProxy.open(rig.cleanup, rig.redis.socket_path, { port: true });
+        rig.env = { REDIS_URL: rig.proxy.url };
+      } else if (storage === 'cluster') {
+        const cluster = new TestRedisCluster();
+        rig.cluster = cluster;
+        rig.cleanup.teardown(() => cluster.stop());
+        await cluster.start({ masters: 3, replicas: 1 });
+        rig.env = { REDIS_URL: cluster.url };
+      }
+      rig.env = { ...rig.env, ...rig.receiver.env, BASE_URL: 'http://localhost:8000', ...env };
+      for (let n = 0; n < servers; n++) await rig.addServer();
+    } catch (error) {
+      await rig.end();
+      throw error;
+    }
+    return rig;
+  }
+
+  async addServer(): Promise<RigServer> {
+    const server = new RigServer(this);
+    this.servers.push(server);
+    this.cleanup.teardown(async () => {
+      this.#operator?.client.close();
+      server.process?.signal('SIGCONT');
+      // Killed, it would leave a Redis of its own behind.
+      if (this.storage === 'own') await server.process?.stop();
+      else await server.process?.kill();
+    });
+    await server.start();
+    return server;
+  }
+
+  get first(): RigServer {
+    return this.servers[0] as RigServer;
+  }
+
+  /** Of the first server, as it runs now. */
+  get operator(): OperatorClient {
+    const of = this.first.process;
+    if (this.#operator?.of !== of) {
+      this.#operator?.client.close();
+      this.#operator = { of, client: of.operator() };
+    }
+    return this.#operator.client;
+  }
+
+  /** A client of each server; every call ends in bounded time. */
+  clients(access_token: string): AppClient[] {
+    return this.servers.map(({ process }) => {
+      const client = new AppClient(process.base_url, { timeout_ms: CALL_MAX_MS });
+      client.access_token = access_token;
+      this.cleanup.teardown(() => client.close());
+      return client;
+    });
+  }
+
+  async signIn(email: string): Promise<{ account_id: string; token: string }> {
+    const app = new AppClient(this.first.process.base_url, { timeout_ms: CALL_MAX_MS });
+    const codes = this.#codes.get(email) ?? new Set<string>();
+    const session = await app.signIn(email, async () => {
+      const code = await this.operator.readCode(email, codes);
+      this.#codes.set(email, codes.add(code));
+      return code;
+    });
+    app.close();
+    this.secrets.set(`access token of ${email}`, session.access_token);
+    this.secrets.set(`refresh token of ${email}`, session.refresh_token);
+    return { account_id: session.user.id, token: session.access_token };
+  }
+
+  entitle(email: string, entitlement = 'workspace.sharing'): Promise<unknown> {
+    return this.operator.ask('PUT', `/ops/accounts/${email}/entitlements/${entitlement}`, { enabled: true });
+  }
+
+  /** A provisioned device with a connection to each server. */
+  async device(): Promise<{ devices: DeviceClient[]; device_id: string; credentials: DeviceCredentials }> {
+    const { device_id, ...credentials } = (await this.operator.provision('personal')) as DeviceCredentials & {
+      device_id: string;
+    };
+    const devices = this.servers.map(({ process }) => new DeviceClient(process.device_url, credentials));
+    for (const device of devices) this.cleanup.teardown(() => device.close());
+    return { devices, device_id, credentials };
+  }
+
+  /** One that is bound to whoever the app acts for. */
+  async boundDevice(app: AppClient) {
+    const { claim } = await app.ask<{ claim: string }>('POST', '/devices/claims', { kind: 'owner' });
+    this.secrets.set(`claim ${this.secrets.size}`, claim);
+    const { devices, credentials } = await this.device();
+    const binding = await (devices[0] as DeviceClient).ask<BindingView>('POST', '/device/claims/redeem', { claim });
+    return { devices, credentials, epoch: binding.binding_epoch };
+  }
+
+  /** Waits until every server serves again. */
+  async back(): Promise<void> {
+    for (const { process } of this.servers) {
+      const operator = process.operator();
+      try {
+        await until(
+          'it is ready again',
+          async () => (await operator.send('GET', '/readyz').catch(() => null))?.status === 200,
+          BACK_MAX_MS,
+        );
+      } finally {
+        operator.close();
+      }
+    }
+  }
+
+  end(): Promise<void> {
+    return this.cleanup.run();
+  }
+}

@@ -1,0 +1,70 @@
+import type { AppClient } from '../../src/client/app_client.js';
+import { encodeStored } from '../../src/store/codec.js';
+import { keysOf } from '../../src/store/partitions.js';
+import { partitionOfId } from '../../src/vocabulary/ids.js';
+import { answerOf } from './history.js';
+import { ENTITY_KINDS, Load } from './load.js';
+import { FaultRig } from './rig.js';
+import type { Trial } from './trial.js';
+
+/** Fault 11: snapshots that can't be read, beside all others at work. */
+
+const HEADER_BYTES = (value: Buffer) => 1 + (value[0] ?? 0) * 20;
+const SPOILT: [title: string, spoil: (good: Buffer) => Buffer][] = [
+  ['no CBOR', (good) => Buffer.concat([good.subarray(0, HEADER_BYTES(good)), Buffer.from('ff00ff', 'hex')])],
+  ['cut short', (good) => good.subarray(0, 9)],
+  [
+    'of a newer schema',
+    (good) => Buffer.concat([good.subarray(0, HEADER_BYTES(good)), encodeStored({ k: 99, s: {} })]),
+  ],
+];
+
+export async function snapshotsSpoilt(trial: Trial): Promise<void> {
+  const rig = await FaultRig.open();
+  try {
+    const load = await Load.open(rig, trial.random);
+    const redis = await rig.redis.connect();
+    const victims: { id: string; key: string; good: Buffer; app: AppClient; title: string }[] = [];
+    for (const [index, [title, spoil]] of SPOILT.entries()) {
+      const { account_id, token } = await rig.signIn(`victim${index}@x.test`);
+      const key = keysOf(partitionOfId(account_id)).entity({ kind: 'account', id: account_id });
+      const good = (await redis.getBuffer(key)) as Buffer;
+      victims.push({ id: account_id, key, good, title, app: rig.clients(token)[0] as AppClient });
+      await redis.set(key, spoil(good));
+    }
+    await rig.first.restart(); // nothing of them is in memory
+    await load.run(
+      trial.repeat(async () => {
+        for (const { app, title } of victims) {
+          const { status } = await answerOf(app.ask('GET', '/me'));
+          trial.must(status === 500 || status === 503, `a snapshot that is ${title}: ${status}`);
+        }
+        await trial.between(20, 100);
+      }),
+    );
+    const { parked } = await rig.operator.ask<{ parked: { kind: string; id: string }[] }>(
+      'GET',
+      '/ops/actors?limit=100',
+    );
+    trial.must(
+      parked
+        .map(({ id }) => id)
+        .toSorted()
+        .join() ===
+        victims
+          .map(({ id }) => id)
+          .toSorted()
+          .join(),
+      `parked: ${parked.map(({ kind, id }) => `${kind} ${id}`).join()}`,
+    );
+    for (const { id, key, good, app, title } of victims) {
+      await redis.set(key, good);
+      await rig.operator.ask('POST', '/ops/parked/retry', { kind: 'account', id });
+      const { status } = await answerOf(app.ask('GET', '/me'));
+      trial.must(status === 200, `mended and tried again, one that was ${title}: ${status}`);
+    }
+    await trial.settle(rig, load, { kinds: ENTITY_KINDS });
+  } finally {
+    await rig.end();
+  }
+}

@@ -1,0 +1,251 @@
+import { cpSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { AppClient } from '../../src/client/app_client.js';
+import { TestEndpoint } from '../fixtures/endpoints.js';
+import { until } from '../fixtures/until.js';
+import { answerOf } from './history.js';
+import { ENTITY_KINDS, Load } from './load.js';
+import { FaultRig } from './rig.js';
+import type { Trial } from './trial.js';
+
+/** Faults 2, 7, 8, 9 and 17: Redis killed, away, slow, forgetful, with a wrong clock, without its functions. */
+
+const REFUSED_MAX_MS = 2_000;
+const RECOVERED_MAX_MS = 15_000;
+const SHORT_AWAY_MS = 5_000;
+const LATENCIES_MS = [200, 2_000];
+const MEMORY_GROWTH_MAX_MIB = 150;
+const KINDS = { kinds: ENTITY_KINDS };
+const HOUR_S = 3_600;
+/** Back by an hour, what was issued then would have expired when the clock is right again. */
+const LASTING_S = 50 * 60;
+/** Shorter than a process needs to believe it, and longer. */
+const JUMP_MS = { short: 1_200, long: 5_000 };
+
+/** Fault 2. */
+export async function redisKilled(trial: Trial): Promise<void> {
+  const rig = await FaultRig.open();
+  try {
+    const load = await Load.open(rig, trial.random);
+    const kill = async () => {
+      await trial.between(100, 800);
+      await rig.redis.kill();
+      await trial.between(0, 400);
+      await rig.redis.start();
+      await rig.back();
+    };
+    await load.run(trial.repeat(kill));
+    await trial.settle(rig, load, KINDS);
+  } finally {
+    await rig.end();
+  }
+}
+
+/** Fault 7. */
+export async function redisUnreachable(trial: Trial): Promise<void> {
+  const rig = await FaultRig.open();
+  const { proxy } = rig;
+  try {
+    const load = await Load.open(rig, trial.random);
+    const memory_mib = () =>
+      Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${rig.first.process.pid}/status`, 'utf8'))?.[1]) / 1_024;
+    const before_mib = memory_mib();
+    const probe = rig.clients((await rig.signIn('probe@x.test')).token)[0] as AppClient;
+    const away = async (ms: number) => {
+      const end_ms = performance.now() + ms;
+      proxy.cut();
+      await pause(200); // until the server has noticed
+      while (performance.now() < end_ms) {
+        const began = performance.now();
+        const answer = await answerOf(probe.ask('GET', '/me'));
+        const took_ms = performance.now() - began;
+        const as_promised = answer.status === 503 && (answer.retry_after_s ?? 0) > 0 && took_ms < REFUSED_MAX_MS;
+        trial.must(as_promised, `${answer.status} ${answer.code}, Retry-After ${answer.retry_after_s}, ${took_ms} ms`);
+        await pause(Math.min(250, ms / 20));
+      }
+      proxy.restore();
+      const restored = performance.now();
+      await until('it serves again', async () => (await answerOf(probe.ask('GET', '/me'))).status === 200);
+      const took_ms = performance.now() - restored;
+      trial.must(took_ms < RECOVERED_MAX_MS, `served again only after ${Math.round(took_ms)} ms`);
+      trial.tries += 1;
+    };
+    const slow = async () => {
+      for (const delay_ms of LATENCIES_MS) {
+        proxy.delay_ms = delay_ms;
+        await pause(delay_ms * 4);
+        trial.tries += 1;
+      }
+      proxy.delay_ms = 0;
+      await rig.back();
+    };
+    await load.run(
+      (async () => {
+        await pause(500);
+        await away(SHORT_AWAY_MS);
+        await slow();
+        await away(trial.size.away_ms);
+        await pause(1_000);
+      })(),
+    );
+    const grown_mib = memory_mib() - before_mib;
+    trial.notes.push(`memory grew by ${Math.round(grown_mib)} MiB`);
+    trial.must(grown_mib < MEMORY_GROWTH_MAX_MIB, `memory grew by ${grown_mib} MiB`);
+    await trial.settle(rig, load, KINDS);
+  } finally {
+    await rig.end();
+  }
+}
+
+/** Fault 17. */
+export async function functionsLost(trial: Trial): Promise<void> {
+  const rig = await FaultRig.open();
+  try {
+    const load = await Load.open(rig, trial.random);
+    const redis = await rig.redis.connect();
+    const flush = async () => {
+      await redis.call('FUNCTION', 'FLUSH', 'SYNC');
+      await trial.between(20, 200);
+    };
+    await load.run(trial.repeat(flush));
+    await trial.settle(rig, load, KINDS);
+  } finally {
+    await rig.end();
+  }
+}
+
+type EventPage = { items: { id: string }[]; cursor: string };
+
+const rename = (app: AppClient, name: string) => answerOf(app.ask('PATCH', '/me', { name }));
+const nameOf = async (app: AppClient) => (await app.ask<{ name: string }>('GET', '/me')).name;
+const eventsAfter = (app: AppClient, cursor: string) =>
+  app.ask<EventPage>('GET', `/events?limit=100&after=${encodeURIComponent(cursor)}`);
+
+/** Fault 8: Redis comes back as it was a while ago, then empty, and the server goes on without a restart. */
+export async function storageLost(trial: Trial): Promise<void> {
+  const rig = await FaultRig.open();
+  const files = (folder: string) => readdirSync(folder).filter((name) => name.startsWith('appendonly'));
+  const kept = join(rig.folder, 'kept');
+  const replace = async (how: 'older' | 'empty') => {
+    await rig.redis.kill();
+    for (const name of files(rig.redis.folder)) rmSync(join(rig.redis.folder, name), { recursive: true });
+    if (how === 'older') cpSync(kept, rig.redis.folder, { recursive: true });
+    await rig.redis.start();
+    await rig.back();
+  };
+  try {
+    const { token } = await rig.signIn('owner@x.test');
+    const app = rig.clients(token)[0] as AppClient;
+    const endpoint = await TestEndpoint.open(app, rig.receiver.url('/back'));
+    await rename(app, 'before');
+    await until('it is delivered', async () => (await endpoint.newest()).status === 'succeeded');
+    await rig.redis.kill();
+    for (const name of files(rig.redis.folder))
+      cpSync(join(rig.redis.folder, name), join(kept, name), { recursive: true });
+    await rig.redis.start();
+    await rig.back();
+
+    for (let n = 0; n < 3; n++) await rename(app, `lost ${n}`);
+    const { cursor } = await eventsAfter(app, '0');
+    const { items: before } = await eventsAfter(app, '0');
+    trial.counts.ok += 4;
+    await replace('older');
+    trial.tries += 1;
+    trial.must((await nameOf(app)) === 'before', 'a read sees what is stored');
+    const renamed = await rename(app, 'after');
+    trial.must(renamed.status === 200 && (await nameOf(app)) === 'after', `a write builds on it: ${renamed.status}`);
+    await until('it is reported', () => /storage went back in time/.test(rig.first.process.output)).catch(() => {});
+    trial.must(/storage went back in time/.test(rig.first.process.output), 'it is reported');
+    const old_cursor = await answerOf(eventsAfter(app, cursor));
+    const seen = (old_cursor.data as EventPage | null)?.items.length;
+    trial.must(old_cursor.status === 400 || seen === 1, `the old cursor skips: ${old_cursor.status}, ${seen} events`);
+    const { items } = await eventsAfter(app, '0');
+    trial.must(items.length === before.length - 2, `${items.length} events, ${before.length} before`);
+    await until('the event is delivered', async () =>
+      (await endpoint.deliveries()).every(({ status }) => status === 'succeeded'),
+    );
+    trial.must((await endpoint.deliveries()).length === 2, 'one delivery of each event');
+
+    await replace('empty');
+    trial.tries += 1;
+    await until('nobody is known', async () => (await answerOf(app.ask('GET', '/me'))).status === 401).catch(() => {});
+    trial.must((await answerOf(app.ask('GET', '/me'))).status === 401, 'nobody is known');
+    const anew = await rig.signIn('owner@x.test');
+    const again = rig.clients(anew.token)[0] as AppClient;
+    trial.must((await rename(again, 'anew')).status === 200, 'it serves on');
+    const of_old = await answerOf(eventsAfter(again, cursor));
+    trial.must(of_old.status === 400, `a cursor of the lost log is 400: ${of_old.status}`);
+    trial.counts.ok += 4;
+    trial.noSecrets(rig);
+  } finally {
+    await rig.end();
+  }
+}
+
+type SessionView = { session: { id: string }; claim: string };
+
+/** Fault 9: the clock of Redis, which is everybody's, jumps by an hour. */
+export async function clockJumps(trial: Trial): Promise<void> {
+  const rig = await FaultRig.open({ env: { TEST_CLOCK: '1' } });
+  const { proxy } = rig;
+  try {
+    const load = await Load.open(rig, trial.random);
+    const host = rig.clients((await rig.signIn('host@x.test')).token)[0] as AppClient;
+    const expires_at = new Date(Date.now() + 40 * 60_000).toISOString();
+    const { session } = await host.ask<SessionView>('POST', '/device-sessions', { expires_at });
+    const statusOf = async () => (await host.ask<{ status: string }>('GET', `/device-sessions/${session.id}`)).status;
+    const status_before = await statusOf();
+    let { cursor } = await eventsAfter(host, 'latest');
+    const { cursor: first } = await eventsAfter(host, 'latest');
+    let polled = 0;
+    const poll = async () => {
+      const page = await eventsAfter(host, cursor);
+      polled += page.items.length;
+      cursor = page.cursor;
+    };
+    const jump = async (seconds: number, ms: number) => {
+      proxy.moveClock(seconds);
+      await pause(ms / 2);
+      trial.must((await rename(host, `at ${trial.tries}`)).status === 200, 'it serves');
+      await poll();
+      await pause(ms / 2);
+      trial.must(
+        (await statusOf()) === status_before,
+        `a session of 40 minutes is ${await statusOf()} after ${seconds} s`,
+      );
+      proxy.moveClock(0);
+      await pause(ms / 2);
+      await rename(host, `back ${trial.tries}`);
+      await poll();
+      trial.tries += 1;
+    };
+    await load.run(
+      (async () => {
+        await jump(HOUR_S, JUMP_MS.short);
+        await jump(-HOUR_S, JUMP_MS.short);
+        await jump(-LASTING_S, JUMP_MS.long);
+      })(),
+    );
+    const { items } = await eventsAfter(host, first);
+    trial.must(items.length === 6 && polled === items.length, `${items.length} events, ${polled} seen by polling`);
+    await pause(JUMP_MS.long);
+    await trial.settle(rig, load, KINDS);
+
+    // One that stays is the time: what fell due is done, and not again when the clock goes back.
+    await host.ask('DELETE', '/me').catch(() => {});
+    proxy.moveClock(HOUR_S);
+    await pause(JUMP_MS.long);
+    proxy.moveClock(0);
+    await pause(JUMP_MS.long);
+    const back = rig.clients((await rig.signIn('host@x.test')).token)[0] as AppClient;
+    await back.ask('POST', '/me/restore').catch(() => {});
+    const events = await back.ask<{ items: { type: string }[] }>('GET', '/events?limit=100&after=0');
+    const ended = events.items.filter(({ type }) => type === 'device_session.ended').length;
+    trial.must(ended <= 1, `the session ended ${ended} times`);
+    trial.must((await nameOf(back)).startsWith('back'), 'nothing was erased early');
+    trial.tries += 1;
+  } finally {
+    await rig.end();
+  }
+}

@@ -1,0 +1,96 @@
+import { onCluster } from './cluster_faults.js';
+import { diskFails, filesCut } from './disk_faults.js';
+import { floods } from './flood_faults.js';
+import { frozen, killedAmongTells, killedAtCommits, manyWriters } from './process_faults.js';
+import { snapshotsSpoilt } from './state_faults.js';
+import { clockJumps, functionsLost, redisKilled, redisUnreachable, storageLost } from './storage_faults.js';
+import type { Trial } from './trial.js';
+import { uploadsSpoilt } from './upload_faults.js';
+
+/**
+ * A fault that the server is to survive: how it is tried under load with histories, and which test files hold its
+ * smallest form or steps of their own. Those run along.
+ */
+export type Fault = {
+  number: number | null;
+  name: string;
+  what: string;
+  tests: readonly string[];
+  run?: (trial: Trial) => Promise<void>;
+};
+
+export const FAULTS: readonly Fault[] = [
+  {
+    ...{ number: 1, name: 'killed', what: 'server killed between commit and answer; answer swallowed' },
+    tests: ['server/oauth_kills', 'server/session_kills', 'runtime/lost_replies', 'runtime/crashes'],
+    run: killedAtCommits,
+  },
+  {
+    ...{ number: 2, name: 'redis_killed', what: 'Redis killed under load' },
+    tests: ['server/redis_away', 'runtime/redis_outage'],
+    run: redisKilled,
+  },
+  { ...{ number: 3, name: 'file_cut', what: 'append-only file cut at any byte' }, tests: [], run: filesCut },
+  {
+    ...{ number: 4, name: 'disk', what: 'disk full, fsync error, spoilt file' },
+    tests: ['process/redis_rewrite'],
+    run: diskFails,
+  },
+  {
+    ...{ number: 5, name: 'writers', what: 'many writers on one entity, two processes' },
+    tests: ['server/streams_two_processes', 'runtime/two_processes'],
+    run: manyWriters,
+  },
+  {
+    ...{ number: 6, name: 'frozen', what: 'process frozen beyond its leases' },
+    tests: ['server/webhook_two_processes', 'server/oauth_two_processes'],
+    run: frozen,
+  },
+  {
+    ...{ number: 7, name: 'redis_away', what: 'Redis unreachable, or slow' },
+    tests: ['server/oauth_redis_away', 'server/webhook_redis_away'],
+    run: redisUnreachable,
+  },
+  {
+    ...{ number: 8, name: 'storage_lost', what: 'Redis comes back empty or rolled back' },
+    tests: ['runtime/storage_back_in_time'],
+    run: storageLost,
+  },
+  { ...{ number: 9, name: 'clock', what: 'clock jumps an hour either way' }, tests: ['clock'], run: clockJumps },
+  {
+    ...{ number: 10, name: 'flood', what: 'thousands of commands to one account; 4 MB of signals' },
+    tests: ['runtime/mailbox', 'routes/overload'],
+    run: floods,
+  },
+  {
+    ...{ number: 11, name: 'snapshots', what: 'decide throws; snapshot unreadable or newer' },
+    tests: ['runtime/poison', 'runtime/parked'],
+    run: snapshotsSpoilt,
+  },
+  {
+    ...{ number: 12, name: 'tells', what: 'sender or receiver of a tell killed' },
+    tests: ['server/workspaces_kills', 'server/account_deletion_kills', 'server/webhook_kills', 'runtime/tells'],
+    run: killedAmongTells,
+  },
+  {
+    ...{ number: 13, name: 'receivers', what: 'webhook target hangs, drips, floods, redirects, resets' },
+    tests: ['webhooks/misbehaving', 'webhooks/isolation', 'webhooks/addresses', 'webhooks/connections'],
+  },
+  { ...{ number: 14, name: 'tenth_failure', what: 'tenth failure races others' }, tests: ['routes/endpoint_races'] },
+  {
+    ...{ number: 15, name: 'uploads', what: 'upload cut, repeated at once, wrong size or hash' },
+    tests: ['routes/device_attacks'],
+    run: uploadsSpoilt,
+  },
+  { ...{ number: 16, name: 'blobs', what: 'killed between rename and commit' }, tests: ['server/audio_kills'] },
+  {
+    ...{ number: 17, name: 'functions', what: 'function library lost' },
+    tests: ['store/function_library'],
+    run: functionsLost,
+  },
+  {
+    ...{ number: null, name: 'cluster', what: 'Redis Cluster: slots move, a failover loses writes' },
+    tests: [],
+    run: onCluster,
+  },
+];

@@ -1,0 +1,102 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Seeded } from '../../src/seeded.js';
+import { LIMITS } from '../../src/vocabulary/limits.js';
+import { ownRedisOf } from '../fixtures/redis_content.js';
+import { appendOnlyFiles, secretsIn } from '../fixtures/stored_secrets.js';
+import { until } from '../fixtures/until.js';
+import { deliveryFaults, storedFaults } from './equalities.js';
+import type { Counts, EntityKind, Load } from './load.js';
+import type { FaultRig } from './rig.js';
+
+/** How large a run is: seconds of load for each fault, and how long Redis is away at the longest. */
+export type Size = { seconds: number; away_ms: number };
+
+const PROBLEMS_SHOWN = 12;
+const CLOCK_MAX_MS = 40_000;
+
+/** One fault that is being tried: what was done and what was found. */
+export class Trial {
+  tries = 0;
+  invariants = 0;
+  readonly counts: Counts = { ok: 0, refused: 0, unknown: 0 };
+  readonly problems: string[] = [];
+  readonly notes: string[] = [];
+
+  constructor(
+    readonly random: Seeded,
+    readonly size: Size,
+  ) {}
+
+  must(holds: boolean, text: string): void {
+    this.invariants += 1;
+    if (!holds) this.problems.push(text);
+  }
+
+  /** A list that must be empty. */
+  none(what: string, found: readonly string[]): void {
+    this.must(found.length === 0, `${what}: ${found.slice(0, PROBLEMS_SHOWN).join('; ')}`);
+  }
+
+  /** Does this once, and again until the time of the run is over. */
+  async repeat(act: () => Promise<unknown>, seconds = this.size.seconds): Promise<void> {
+    const end_ms = performance.now() + seconds * 1_000;
+    do {
+      await act();
+      this.tries += 1;
+    } while (performance.now() < end_ms);
+  }
+
+  between(least_ms: number, most_ms: number): Promise<unknown> {
+    return pause(this.random.between(least_ms, most_ms));
+  }
+
+  /** After the fault: everything serves again, every answer is explained, and the equalities hold. */
+  async settle(
+    rig: FaultRig,
+    load: Load,
+    { kinds, least = 100 }: { kinds?: readonly EntityKind[]; least?: number } = {},
+  ): Promise<void> {
+    await rig.back();
+    const { counts, done, problems } = load;
+    for (const name of ['ok', 'refused', 'unknown'] as const) this.counts[name] += counts[name];
+    this.none('answers', problems);
+    this.must(counts.ok >= least, `only ${counts.ok} calls came to something, ${least} at least must`);
+    const idle = (kinds ?? []).filter((kind) => (done[kind] ?? 0) === 0);
+    this.none('kinds of which no call came to anything', idle);
+    const { judged, wrong } = load.judge();
+    this.invariants += judged;
+    this.none('no order explains', wrong);
+
+    // Claims of deliveries whose process ended come back when their lease is over; mails and mirrors with them.
+    for (let n = 0; n < 3; n++)
+      await until(
+        'the clock moves',
+        () =>
+          rig.operator.advanceClock(LIMITS.delivery_lease_ms + 1_000).then(
+            () => true,
+            () => false,
+          ),
+        CLOCK_MAX_MS,
+      );
+    const redis = await this.redisOf(rig);
+    try {
+      this.none('stored', await storedFaults(redis));
+    } finally {
+      if (rig.storage === 'own') redis.disconnect();
+    }
+    for (const witness of load.witnesses) this.none('deliveries', await deliveryFaults(rig, witness));
+    this.noSecrets(rig);
+  }
+
+  redisOf(rig: FaultRig) {
+    if (rig.storage === 'own') return ownRedisOf(rig.folder);
+    return rig.cluster?.connect() ?? rig.redis.connect();
+  }
+
+  /** None of what was issued rests in Redis' files. */
+  noSecrets(rig: FaultRig): void {
+    const stored = appendOnlyFiles(rig.redis_folder);
+    this.must(stored.includes('owner@x.test'), 'what is no secret is found in the append-only file');
+    this.none('secrets at rest', secretsIn(stored, rig.secrets));
+  }
+}
