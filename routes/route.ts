@@ -49,6 +49,8 @@ export type Route = {
    * only. `device`: a client certificate.
    */
   credential: 'none' | 'account' | 'app' | 'session' | 'device' | 'operator';
+  /** Which OAuth clients authenticate here, by HTTP Basic: `any`, if it has a secret, or `confidential` ones alone. */
+  client?: 'any' | 'confidential';
   /** The caller must hold one of these. */
   permission?: readonly Permission[];
   /** No third-party client, whatever its scopes. */

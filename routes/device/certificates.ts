@@ -25,7 +25,7 @@ export const CERTIFICATE_ROUTES: readonly Route[] = [
     path: '/device/certificates/renew',
     summary: 'Gives the device its next certificate.',
     notes:
-      'The request is signed with a new key, or the present one. The first use of the new certificate ends the old one. An expired certificate may renew for a year.',
+      'The request is signed with a new key, or the present one. The first use of the new certificate ends the old one. An expired one may renew for a year.',
     credential: 'device',
     expired_too: true,
     body: z.object({ csr_pem: z.string('must be a PEM certificate request').max(16_384) }),

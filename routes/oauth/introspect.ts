@@ -33,6 +33,7 @@ export const INTROSPECT_ROUTES: readonly Route[] = [
     summary: 'Says what a token is worth, to our own confidential clients.',
     notes: 'The client authenticates by HTTP Basic.',
     credential: 'none',
+    client: 'confidential',
     dialect: 'oauth',
     takes: 'form',
     body: z.object({

@@ -65,6 +65,7 @@ export const TOKEN_ROUTES: readonly Route[] = [
     notes:
       '`grant_type` is `authorization_code` or `refresh_token`; without it, `token` is revoked and the answer is empty. Each use of a refresh token gives another one. A confidential client authenticates by HTTP Basic.',
     credential: 'none',
+    client: 'any',
     dialect: 'oauth',
     takes: 'form',
     body: form,

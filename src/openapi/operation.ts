@@ -53,11 +53,12 @@ function operationId({ method, path }: Pick<Route, 'method' | 'path'>): string {
 export function operationOf(route: Route, listener: Listener, schemas: Schemas): Operation {
   const parameters = parametersOf(route, listener, schemas);
   const requestBody = requestBodyOf(route, listener, schemas);
+  const description = descriptionOf(route);
   return {
     operationId: operationId(route),
     tags: [areaOf(route.path).name],
     summary: route.summary ?? '',
-    ...(route.notes === undefined ? {} : { description: route.notes }),
+    ...(description === '' ? {} : { description }),
     security: securityOf(route),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(requestBody === null ? {} : { requestBody }),
@@ -65,10 +66,23 @@ export function operationOf(route: Route, listener: Listener, schemas: Schemas):
   };
 }
 
+/** Its notes, and what else of the row a caller should know. */
+function descriptionOf({ notes, own_apps, sharing, deleted_too, expired_too, rate }: Route): string {
+  const sentences: [unknown, string][] = [
+    [notes, notes ?? ''],
+    [own_apps, 'Of OAuth clients, only our own may do this.'],
+    [sharing, 'The account needs the entitlement `workspace.sharing`.'],
+    [deleted_too, 'It works for a deleted account as well.'],
+    [expired_too, 'It works with an expired certificate as well.'],
+    [rate, 'How often a network may ask is limited.'],
+  ];
+  return sentences.flatMap(([applies, text]) => (applies ? [text] : [])).join(' ');
+}
+
 /** One of the permissions suffices, with any of the credentials. */
-function securityOf({ credential, permission, dialect, path }: Route): Operation['security'] {
+function securityOf({ client, credential, permission, dialect }: Route): Operation['security'] {
   const schemes = {
-    none: path === '/oauth/token' || path === '/oauth/introspect' ? ['clientSecret'] : [],
+    none: client === undefined ? [] : ['clientSecret'],
     account: dialect === 'mcp' ? ['oauth', 'personalAccessToken'] : ['appSession', 'oauth', 'personalAccessToken'],
     app: ['appSession', 'oauth'],
     session: ['appSession'],
@@ -78,7 +92,7 @@ function securityOf({ credential, permission, dialect, path }: Route): Operation
   const needed = permission === undefined ? [[]] : permission.map((name) => [name]);
   const found = needed.flatMap((names) => schemes.map((scheme) => ({ [scheme]: names })));
   // A public client has no secret.
-  return path === '/oauth/token' ? [...found, {}] : found;
+  return client === 'any' ? [...found, {}] : found;
 }
 
 function parametersOf(route: Route, listener: Listener, schemas: Schemas): NonNullable<Operation['parameters']> {
