@@ -17,6 +17,10 @@ export const uuid = z.preprocess(
   z.string('must be a UUID').refine(isId, 'must be a UUID').meta({ format: 'uuid' }),
 );
 
+/** What devices name in most of their bodies. */
+export const bindingEpoch = uuid.describe('Of the binding that the device recorded under.');
+export const sourceStreamRef = uuid.describe("The device's own name for the stream.");
+
 /** A SHA-256 as 64 hexadecimal digits (lower case from here on); CBOR may send its 32 bytes. */
 export const sha256 = z.preprocess(
   (value) =>

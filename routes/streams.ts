@@ -101,7 +101,11 @@ export const STREAM_ROUTES: readonly Route[] = [
     credential: 'account',
     permission: WRITES_STREAMS,
     status: 201,
-    body: z.object({ source_id: uuid, captured_at: timestamp, title: title.default(null) }),
+    body: z.object({
+      source_id: uuid,
+      captured_at: timestamp.describe('When its timeline begins.'),
+      title: title.default(null),
+    }),
     answer: streamShape,
     refusals: ['NOT_FOUND'],
     handler: ({ services, who, body }) => registerStream(services, who, body),

@@ -15,7 +15,7 @@ import {
   uploadChunk,
   uploadShape,
 } from '../chunk_upload.js';
-import { uuid } from '../forms.js';
+import { bindingEpoch, sourceStreamRef, uuid } from '../forms.js';
 import { deviceRoute, type Route } from '../route.js';
 import { goneWorkspace } from '../stream_access.js';
 import { BOUND_REFUSALS, type Bound, boundBy, type Recording } from './bound.js';
@@ -24,7 +24,7 @@ import { deviceStream } from './streams.js';
 /** Chunks: announced by an intent, uploaded as raw bytes, stored before anything says so. Choices: "Devices". */
 
 const NO_CHUNK = refuse('NOT_FOUND', 'There is no such chunk.');
-const INTENT = intentForm({ ...INTENT_FIELDS, source_stream_ref: uuid, binding_epoch: uuid });
+const INTENT = intentForm({ ...INTENT_FIELDS, source_stream_ref: sourceStreamRef, binding_epoch: bindingEpoch });
 
 const chunkStatusShape = z
   .strictObject({
@@ -99,8 +99,8 @@ export const CHUNK_ROUTES: readonly Route[] = [
     credential: 'device',
     shed: 'last',
     body: z.object({
-      binding_epoch: uuid,
-      source_stream_ref: uuid,
+      binding_epoch: bindingEpoch,
+      source_stream_ref: sourceStreamRef,
       source_chunk_refs: z
         .array(uuid)
         .min(1, 'must name at least one chunk')

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type DeviceSession, type DeviceSessionMessage, endOf } from '../../actors/device_session.js';
 import { id, moment } from '../../src/answer_shapes.js';
 import { isRefusal, refuse } from '../../src/vocabulary/refusals.js';
-import { uuid } from '../forms.js';
+import { bindingEpoch } from '../forms.js';
 import { deviceRoute, type Route } from '../route.js';
 import { boundBy, openAccount } from './bound.js';
 
@@ -26,7 +26,7 @@ export const DEVICE_SESSION_END_ROUTES: readonly Route[] = [
     notes: 'Whoever repeats it gets the same answer. A personal device has no session.',
     credential: 'device',
     shed: 'last',
-    body: z.object({ binding_epoch: uuid }),
+    body: z.object({ binding_epoch: bindingEpoch }),
     answer: sessionEndShape,
     refusals: ['ACCOUNT_DELETED', 'DEVICE_UNBOUND', 'CONFLICT'],
     async handler({ services, who, body: { binding_epoch: epoch } }) {

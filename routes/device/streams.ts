@@ -9,7 +9,7 @@ import type { Services } from '../../src/services.js';
 import { partitionOfId } from '../../src/vocabulary/ids.js';
 import { LIMITS } from '../../src/vocabulary/limits.js';
 import { isRefusal, type Refusal, refuse } from '../../src/vocabulary/refusals.js';
-import { timestamp, uuid, whole } from '../forms.js';
+import { bindingEpoch, sourceStreamRef, timestamp, uuid, whole } from '../forms.js';
 import { deviceRoute, type Route } from '../route.js';
 import { askTelling, goneWorkspace } from '../stream_access.js';
 import { BOUND_REFUSALS, type Bound, boundBy, type Recording } from './bound.js';
@@ -50,11 +50,11 @@ export const DEVICE_STREAM_ROUTES: readonly Route[] = [
     notes: 'The same again gets the same stream.',
     credential: 'device',
     body: z.object({
-      source_stream_ref: uuid,
-      captured_at: timestamp,
-      clock_uncertainty_ms: whole({ min: 0, max: 2 ** 31 }),
-      binding_epoch: uuid,
-      end_ms: whole({ min: 0 }).optional(),
+      source_stream_ref: sourceStreamRef,
+      captured_at: timestamp.describe('When its timeline begins.'),
+      clock_uncertainty_ms: whole({ min: 0, max: 2 ** 31 }).describe("How far off the device's clock may have been."),
+      binding_epoch: bindingEpoch,
+      end_ms: whole({ min: 0 }).optional().describe('Where it ends, if that is known already.'),
     }),
     answer: deviceStreamShape,
     refusals: [...BOUND_REFUSALS, 'NOT_FOUND', 'CONFLICT'],
@@ -91,7 +91,7 @@ export const DEVICE_STREAM_ROUTES: readonly Route[] = [
     notes: 'It is set once: the same end again is fine, another one is refused.',
     credential: 'device',
     shed: 'last',
-    body: z.object({ source_stream_ref: uuid, end_ms: whole({ min: 0 }), binding_epoch: uuid }),
+    body: z.object({ source_stream_ref: sourceStreamRef, end_ms: whole({ min: 0 }), binding_epoch: bindingEpoch }),
     answer: deviceStreamShape,
     refusals: [...BOUND_REFUSALS, 'NOT_FOUND', 'CONFLICT'],
     async handler({ services, who, body: { source_stream_ref, end_ms, binding_epoch: epoch } }) {
@@ -116,7 +116,7 @@ export const DEVICE_STREAM_ROUTES: readonly Route[] = [
     summary: 'What of a stream is not stored.',
     notes: 'From 0 to the recorded end, or to the end of the last chunk that was announced.',
     credential: 'device',
-    query: z.object({ binding_epoch: uuid }),
+    query: z.object({ binding_epoch: bindingEpoch }),
     answer: gapsShape,
     refusals: [...BOUND_REFUSALS, 'NOT_FOUND'],
     async handler({ services, who, params, query: { binding_epoch: epoch } }) {
