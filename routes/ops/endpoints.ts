@@ -99,6 +99,7 @@ export const SEEN_ENDPOINT_ROUTES: readonly Route[] = [
     path: '/ops/accounts/:account/endpoints',
     summary: 'The endpoints of an account, and why each gets what it gets.',
     answer: z.strictObject({ account_id: id, items: z.array(endpointForStaffShape) }),
+    refusals: ['NOT_FOUND'],
     credential: 'operator',
     async handler({ services, params }) {
       const account = await accountNamed(services, params.account as string);

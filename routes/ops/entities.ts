@@ -71,6 +71,7 @@ export const ENTITY_ROUTES: readonly Route[] = [
     path: '/ops/entity',
     summary: 'One entity: what is stored of it, and what it did last.',
     answer: entityShape,
+    refusals: ['NOT_FOUND'],
     credential: 'operator',
     query: z.object({ kind: z.string('must be a kind of actor').max(100), id: entityId }),
     handler: async ({ services, query }) => entityView(services, query),

@@ -27,6 +27,7 @@ function restRefusals(route: Route, listener: Listener): DocumentedRefusal[] {
     [of_account && !route.deleted_too, 'ACCOUNT_DELETED'],
     [of_account && Boolean(is_narrow), 'FORBIDDEN'],
     [route.sharing === true, 'WORKSPACE_SHARING_REQUIRED'],
+    [credential === 'operator' && method !== 'GET', 'FORBIDDEN'], // with the cookie, from another origin's page
     [credential === 'device', 'UNAUTHORIZED', 'FORBIDDEN', 'TOO_MANY_REQUESTS', 'NOT_ACCEPTABLE'],
     [takes_body, 'PAYLOAD_TOO_LARGE', 'REQUEST_TIMEOUT'],
     [route.body !== undefined, 'BAD_REQUEST', 'UNSUPPORTED_MEDIA_TYPE'],
