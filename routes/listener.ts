@@ -128,7 +128,8 @@ export function mount(app: FastifyInstance, services: Services, kind: ListenerKi
     reply.header('X-Request-ID', request.id);
     request.scope = { request_id: request.id, span: spanOf(services, kind, request) };
     const dialect = dialectOf(request);
-    if (kind.listener !== 'operator' && dialect === 'rest') reply.header('X-API-Version', '1');
+    if (kind.listener === 'operator') reply.header('Cache-Control', 'no-store');
+    else if (dialect === 'rest') reply.header('X-API-Version', '1');
     if (kind.cbor) reply.header('Vary', 'Accept');
     if (dialect === 'oauth') reply.header('Cache-Control', 'no-store').header('Pragma', 'no-cache');
     done();

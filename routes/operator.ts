@@ -166,11 +166,12 @@ export const OPERATOR_ROUTES: readonly Route[] = [
     credential: 'operator',
     query: z.object({ limit: listLimit }),
     answer: actorsShape,
-    async handler({ services: { runtime, store, watch }, query: { limit } }) {
+    async handler({ services: { clock, runtime, store, watch }, query: { limit } }) {
       const aside = await setAside(store, limit);
       const { kinds, busiest, parked, lately } = runtime.inspect(limit);
       const times = watch.turnTimes(Object.keys(kinds));
       return {
+        now: new Date(clock.now()).toISOString(),
         kinds: Object.fromEntries(Object.entries(kinds).map(([kind, row]) => [kind, { ...row, ...times.get(kind) }])),
         busiest: busiest.map(named),
         // With its id, whatever that is: without it nobody could have it try again.

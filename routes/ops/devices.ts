@@ -43,10 +43,11 @@ export const SEEN_DEVICE_ROUTES: readonly Route[] = [
       /** `1`: only those that have a stream open, or announced a chunk that has not come. */
       recording: z.enum(['0', '1'], 'must be 0 or 1').default('0'),
     }),
-    async handler({ services: { device_activity }, query: { limit, silent_min, recording } }) {
+    async handler({ services: { clock, device_activity }, query: { limit, silent_min, recording } }) {
       const filter = { silent_ms: silent_min * MINUTE_MS, recording: recording === '1', limit };
       const { since_ms, size: seen, seen_max } = device_activity;
       return {
+        now: new Date(clock.now()).toISOString(),
         ...{ watched_since: new Date(since_ms).toISOString(), seen, seen_max },
         items: device_activity.list(filter).map(seenDeviceView),
       };

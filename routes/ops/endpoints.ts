@@ -82,6 +82,7 @@ export const SEEN_ENDPOINT_ROUTES: readonly Route[] = [
       const { due, activity, in_flight } = deliveries;
       const now_ms = clock.now();
       return {
+        now: new Date(now_ms).toISOString(),
         in_flight,
         due: due.slice(0, limit).map(({ endpoint_id, since_ms }) => ({
           endpoint_id,

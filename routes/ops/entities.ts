@@ -138,6 +138,7 @@ async function entityView(services: Services, { kind, id }: Address): Promise<un
   const now_ms = clock.unmoved();
   const at = (ago_ms: number) => new Date(now_ms - ago_ms).toISOString();
   return {
+    now: new Date(clock.now()).toISOString(),
     ...{ kind, id, name: shownName(address), partition, stored },
     memory: memory === null ? null : inMemory(memory),
     recent: recent.map(({ type, outcome, took_ms, ago_ms }) => ({ type, outcome, took_ms, at: at(ago_ms) })),

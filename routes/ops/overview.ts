@@ -60,12 +60,8 @@ export const OVERVIEW_ROUTES: readonly Route[] = [
     async handler({ services: { clock, settings, watch }, query: { after_ms } }) {
       const { storage, storage_ms, storage_bytes, disk, shedding, set_aside, clock_ahead_ms } = watch.standing();
       return {
-        now_ms: clock.unmoved(),
-        clock: {
-          now: new Date(clock.now()).toISOString(),
-          ahead_ms: Math.round(clock_ahead_ms),
-          movable: settings.test_clock,
-        },
+        now: new Date(clock.now()).toISOString(),
+        clock: { ahead_ms: Math.round(clock_ahead_ms), movable: settings.test_clock },
         process: { pid: process.pid, node: process.version, up_s: Math.round(process.uptime()), shedding },
         storage: {
           ...{ reachable: storage.reachable, since_ms: storage.since_ms, round_trip_ms: storage_ms },

@@ -139,7 +139,8 @@ t.test('the operators’ pages as a browser shows them', async (t) => {
       page,
       async () => (await label('Commits:')) === 'Commits: commits 0/s, conflicts 0/s',
     );
-    t.equal((await page.evaluate('globalThis.shifted ?? 0')) as number, 0, 'nothing jumps');
+    const shifted = (await page.evaluate('globalThis.shifted ?? 0')) as number;
+    t.ok(shifted < 0.001, `nothing jumps: ${shifted}`);
   });
 
   await walk('an endpoint that gets nothing, from the account’s email to the reason', async (t, visitor) => {
@@ -153,6 +154,13 @@ t.test('the operators’ pages as a browser shows them', async (t) => {
     await page.getByText('It gets nothing at the moment').waitFor();
     t.match(await page.locator('.reasons').textContent(), 'Its owner paused it');
     t.equal(await headingOf(page), `Endpoint ${endpoint.id}`);
+    await page.goBack();
+    await page.getByLabel('Endpoints of an account').fill(endpoint.id);
+    await page.keyboard.press('Enter');
+    await page.getByText('Its owner paused it').waitFor();
+    await page.getByLabel('Endpoints of an account').fill('nobody');
+    await page.keyboard.press('Enter');
+    await page.getByText('There is no such account, and no such endpoint.').waitFor();
   });
 
   await walk('a device that stopped uploading', async (t, visitor) => {
@@ -162,7 +170,7 @@ t.test('the operators’ pages as a browser shows them', async (t) => {
     await band(page, 'devices_silent').getByRole('link', { name: 'See why' }).click();
     const row = page.getByRole('row').filter({ hasText: silent.device_id });
     await row.waitFor();
-    t.match(await row.textContent(), /1[1-4] min.*1 in all1 open stream/);
+    t.match(await row.textContent(), /(1[1-3]) min\1 min ago\1 min ago, 1 in all1 open stream/);
     await page.getByLabel('Silent for at least').fill('600');
     await page.getByText('No device is silent like that.').waitFor();
   });

@@ -1,6 +1,9 @@
 import net from 'node:net';
 import t from 'tap';
 import { ROUTES } from '../../routes/index.js';
+import { OPERATOR_ASSET_ROUTES } from '../../routes/ops/page_assets.js';
+import { OPERATOR_PAGE_ROUTES } from '../../routes/ops/pages.js';
+import { ASSET_ROUTES } from '../../routes/pages/assets.js';
 import { networkOf } from '../../src/rate_limits.js';
 import { TestSpool } from '../fixtures/spool.js';
 
@@ -180,11 +183,13 @@ t.test('J-015 an IPv6 network is its /64, an IPv4 address itself', async (t) => 
 });
 
 t.test('H-001 every route of the device listener asks for a device', async (t) => {
+  // Pages lead to their own sign-in; they hold nothing, and what fills them asks for the operator.
+  const pages = [...OPERATOR_PAGE_ROUTES, ...OPERATOR_ASSET_ROUTES, ...ASSET_ROUTES].map(({ path }) => path);
   for (const { path, credential } of ROUTES.device) t.equal(credential, 'device', path);
   for (const { path, credential } of ROUTES.public) t.not(credential, 'operator', path);
   for (const { method, path, credential } of ROUTES.operator) {
-    const free = ['/healthz', '/readyz', '/metrics', '/openapi/operator.json'].includes(path);
-    t.equal(credential, free ? 'none' : 'operator', `${method} ${path}`);
+    const is_free = ['/healthz', '/readyz', '/metrics', '/openapi/operator.json'].includes(path) || pages.includes(path);
+    t.equal(credential, is_free ? 'none' : 'operator', `${method} ${path}`);
   }
 });
 

@@ -1,7 +1,7 @@
 import { watchBand } from './band.js';
 import { byId, entityLink, fill, h, section, table } from './dom.js';
 import { actionButton, ask, live } from './live.js';
-import { digits, duration, span } from './words.js';
+import { digits, duration, serverNow, span } from './words.js';
 
 /** Kinds, who is busy, who is slow, and what needs somebody to look at it. */
 
@@ -42,7 +42,7 @@ function parkedPart(rows) {
       cells: ({ kind, id, name, parked }) => [
         entity({ kind, id: name === id ? id : null, name }),
         parked.reason,
-        span((Date.now() - parked.since_ms) / 1000),
+        span((serverNow() - parked.since_ms) / 1000),
         actionButton({
           ...{ text: 'Retry', id: `retry-${kind}-${name}`, label: `Retry ${kind} ${name}` },
           run: () => ask('/ops/parked/retry', { method: 'POST', body: { kind, id } }),

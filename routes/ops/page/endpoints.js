@@ -16,17 +16,17 @@ const list = h('div', {});
 const form = h(
   'form',
   { class: 'filter' },
-  h('div', {}, h('label', { for: 'account' }, 'Endpoints of an account, by its id or email'), field),
+  h('div', {}, h('label', { for: 'account' }, 'Endpoints of an account by its id or email, or one by its id'), field),
   h('button', {}, 'Show'),
 );
 fill(byId('view'), form, found, list);
 
 const look = live({
   async load() {
-    const named = new URLSearchParams(location.search).get('account');
+    const account = new URLSearchParams(location.search).get('account');
     const [all, own] = await Promise.all([
       ask(`/ops/endpoints?limit=${LIMIT}`),
-      named === null ? null : ofAccount(named),
+      account === null ? null : named(account),
     ]);
     return { ...all, own };
   },
@@ -47,17 +47,30 @@ form.addEventListener('submit', (event) => {
 });
 watchBand();
 
-/** @param {string} named */
-function ofAccount(named) {
-  return ask(`/ops/accounts/${encodeURIComponent(named)}/endpoints`).catch((error) => {
-    if (error instanceof Refused && error.status === 404) return { problem: error.message };
-    throw error;
-  });
+/**
+ * Those of an account, or the one of this id.
+ * @param {string} wanted
+ */
+async function named(wanted) {
+  const text = encodeURIComponent(wanted);
+  try {
+    return await ask(`/ops/accounts/${text}/endpoints`);
+  } catch (error) {
+    if (!(error instanceof Refused && error.status === 404)) throw error;
+  }
+  return ask(`/ops/endpoints/${text}`).then(
+    (one) => ({ items: [one] }),
+    (error) => {
+      if (error instanceof Refused && error.status === 404)
+        return { problem: 'There is no such account, and no such endpoint.' };
+      throw error;
+    },
+  );
 }
 
 /** @param {any} own */
 function ownPart(own) {
-  const title = 'Endpoints of the account';
+  const title = 'Found';
   if (own.problem !== undefined) return section({ id: 'own', title }, h('p', { class: 'empty' }, own.problem));
   return section(
     { id: 'own', title },

@@ -1,7 +1,7 @@
 import { watchBand } from './band.js';
 import { byId, entityLink, fill, h, section, table } from './dom.js';
 import { actionButton, ask, live, Refused } from './live.js';
-import { ago, clockTime, dateTime, digits, duration, span } from './words.js';
+import { ago, clockTime, dateTime, digits, duration, serverNow, span } from './words.js';
 
 /** One entity, or those that a search found. */
 
@@ -222,7 +222,7 @@ function shownValue(name, value) {
   }
   if (typeof value === 'object') return typeof value.hidden === 'string' ? hidden(value) : tree(value);
   if (typeof value === 'number' && /_ms$/.test(name) && value > 1e12)
-    return `${dateTime(value)} (${value > Date.now() ? `in ${span((value - Date.now()) / 1000)}` : ago(new Date(value).toISOString())})`;
+    return `${dateTime(value)} (${value > serverNow() ? `in ${span((value - serverNow()) / 1000)}` : ago(new Date(value).toISOString())})`;
   if (typeof value === 'string' && /^[0-9a-f]{8}-[0-9a-f]{4}-/.test(value))
     return h('a', { class: 'mono', href: `/entity?find=${value}` }, value);
   return String(value);

@@ -1,5 +1,5 @@
 import { byId, h } from './dom.js';
-import { clockTime } from './words.js';
+import { clockTime, followClock } from './words.js';
 
 /** Asks the server again and again while the page is looked at, and says when it does not answer. */
 
@@ -33,6 +33,7 @@ export async function ask(path, { method = 'GET', body } = {}) {
   if (answer.status === 204) return null;
   const parsed = await answer.json().catch(() => ({}));
   if (!answer.ok) throw new Refused(answer.status, parsed.error?.message ?? `The server answered ${answer.status}.`);
+  if (typeof parsed.now === 'string') followClock(parsed.now);
   return parsed;
 }
 

@@ -186,7 +186,7 @@ function clear() {
 }
 
 /** @param {any} overview */
-function showFacts({ clock, process, storage, disk }) {
+function showFacts({ now, process, storage, disk }) {
   const rows = [
     ['Up for', span(process.up_s)],
     ['Redis', storage.reachable ? `answers in ${duration(storage.round_trip_ms ?? 0)}` : 'does not answer'],
@@ -199,7 +199,7 @@ function showFacts({ clock, process, storage, disk }) {
       'Refused for load',
       { nothing: 'nothing', first: 'what may wait', all: 'all' }[/** @type {'nothing'} */ (process.shedding)] ?? '',
     ],
-    ['Clock', dateTime(clock.now)],
+    ['Clock', dateTime(now)],
   ];
   fill(facts, ...rows.map(([name, value]) => h('div', {}, h('dt', {}, name ?? ''), h('dd', {}, value ?? ''))));
 }

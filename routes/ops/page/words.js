@@ -14,13 +14,25 @@ export function span(seconds) {
   return s < 48 * HOUR_S ? `${Math.round(s / HOUR_S)} h` : `${Math.round(s / HOUR_S / 24)} d`;
 }
 
+/** How far the server's clock, by which everything there happens, is ahead of this browser's. */
+let ahead_ms = 0;
+
+/** @param {string} now what the server says */
+export function followClock(now) {
+  ahead_ms = Date.parse(now) - Date.now();
+}
+
+/** The server's time. */
+export function serverNow() {
+  return Date.now() + ahead_ms;
+}
+
 /**
- * How long ago, as `5 min ago`; `now` is the server's.
+ * How long ago, as `5 min ago`.
  * @param {string | null} time
- * @param {number} [now_ms]
  */
-export function ago(time, now_ms = Date.now()) {
-  return time === null ? 'never' : `${span((now_ms - Date.parse(time)) / 1000)} ago`;
+export function ago(time) {
+  return time === null ? 'never' : `${span((serverNow() - Date.parse(time)) / 1000)} ago`;
 }
 
 /** @param {string | number | null} time */
