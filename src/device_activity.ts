@@ -37,7 +37,7 @@ export type DeviceFilter = {
 
 /**
  * What each device did last, as far as this process has seen: a device that talks to another process is not known here.
- * A request costs a look into a map (under a microsecond, of some hundred that it takes).
+ * A request costs a look into a map (a microsecond of some hundred that it takes).
  */
 export class DeviceActivity {
   readonly #now: () => number;
