@@ -141,7 +141,7 @@ export async function deviceStream(
   return isRefusal(stream_id) ? stream_id : { ...bound, stream_id };
 }
 
-/** Which stream a reference names never changes, so it may be remembered. */
+/** Which stream a reference names never changes, so it may be remembered; until storage is in doubt, which may have lost it. */
 const known_streams = new LRUCache<string, string>({ max: 100_000 });
 
 async function streamOf(
@@ -150,7 +150,7 @@ async function streamOf(
   ref: { epoch: string; source_stream_ref: string; new_stream_id: string | null },
 ): Promise<string | Refusal> {
   const { epoch, source_stream_ref, new_stream_id } = ref;
-  const key = `${epoch} ${source_stream_ref}`;
+  const key = `${runtime.generation} ${epoch} ${source_stream_ref}`;
   const known = known_streams.get(key);
   if (known !== undefined) return known;
   const message: StreamOfMessage = { type: 'stream_of', device_id, source_stream_ref, new_stream_id };
