@@ -1,0 +1,16 @@
+import t from 'tap';
+import { Seeded } from '../../src/seeded.js';
+import { filesCut } from './disk_faults.js';
+import { Trial } from './trial.js';
+
+/** Fault 3 in its smallest form. More: `npm run faults -- file_cut`. */
+const SECONDS = 1.5;
+
+t.test('J-017 the append-only file is cut at any byte: what is left is a prefix of whole commits', async (t) => {
+  const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
+  t.comment(`seed ${seed}`);
+  const trial = new Trial(new Seeded(seed), { seconds: SECONDS, away_ms: 0 });
+  await filesCut(trial);
+  t.same(trial.problems, []);
+  t.ok(trial.tries >= 12, `${trial.tries} cuts`);
+});
