@@ -15,7 +15,7 @@ import type { Trial } from './trial.js';
 const CONTRACT = [
   ...['store/whole_commit', 'store/repeated_commit', 'store/subscriptions'],
   ...['runtime/crashes', 'runtime/ended_lives', 'runtime/mailbox', 'runtime/parked', 'runtime/passivation'],
-  ...['runtime/poison', 'runtime/reminders', 'runtime/stream_intents', 'runtime/tells', 'runtime/two_processes'],
+  ...['runtime/reminders', 'runtime/stream_intents', 'runtime/tells', 'runtime/two_processes'],
   ...['server/two_processes', 'server/workspaces_two_processes', 'server/streams_two_processes'],
   'server/oauth_two_processes',
 ];
@@ -23,8 +23,11 @@ const SLOTS_PER_PARTITION = 64;
 const FAILED_OVER_MAX_MS = 20_000;
 const HALF_MOVED_MS = 60;
 
-export async function onCluster(trial: Trial): Promise<void> {
+export async function contractOnCluster(trial: Trial): Promise<void> {
   for (const name of CONTRACT) await runTestFile(trial, name, { TEST_REDIS: 'cluster' });
+}
+
+export async function clusterChanges(trial: Trial): Promise<void> {
   const rig = await FaultRig.open({ servers: 2, storage: 'cluster' });
   try {
     const load = await Load.open(rig, trial.random);

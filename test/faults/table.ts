@@ -1,4 +1,4 @@
-import { onCluster } from './cluster_faults.js';
+import { clusterChanges, contractOnCluster } from './cluster_faults.js';
 import { diskFails, filesCut } from './disk_faults.js';
 import { floods } from './flood_faults.js';
 import { frozen, killedAmongTells, killedAtCommits, manyWriters } from './process_faults.js';
@@ -79,7 +79,7 @@ export const FAULTS: readonly Fault[] = [
   { ...{ number: 14, name: 'tenth_failure', what: 'tenth failure races others' }, tests: ['routes/endpoint_races'] },
   {
     ...{ number: 15, name: 'uploads', what: 'upload cut, repeated at once, wrong size or hash' },
-    tests: ['routes/device_attacks'],
+    tests: ['routes/devices'],
     run: uploadsSpoilt,
   },
   { ...{ number: 16, name: 'blobs', what: 'killed between rename and commit' }, tests: ['server/audio_kills'] },
@@ -90,7 +90,12 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     ...{ number: null, name: 'cluster', what: 'Redis Cluster: slots move, a failover loses writes' },
+    tests: ['store/cluster'],
+    run: clusterChanges,
+  },
+  {
+    ...{ number: null, name: 'contract', what: 'tests of runtime, store and two processes on a Redis Cluster' },
     tests: [],
-    run: onCluster,
+    run: contractOnCluster,
   },
 ];

@@ -1,5 +1,6 @@
 import t from 'tap';
 import { keysOf } from '../../src/store/partitions.js';
+import { mastersOf } from '../../src/store/redis_connection.js';
 import { RedisStore } from '../../src/store/redis_store.js';
 import type { Write } from '../../src/store/store.js';
 import { ledgerOf } from '../fixtures/ledger.js';
@@ -15,6 +16,8 @@ t.test('a commit is refused as a whole', async (t) => {
   t.teardown(() => server.stop());
   const redis = await server.connect();
   const store = new RedisStore(redis, () => 'epoch');
+  const flush = () => Promise.all(mastersOf(redis).map((master) => master.flushdb()));
+  const names = async () => (await Promise.all(mastersOf(redis).map((master) => master.keys('*')))).flat().sort();
 
   const faults: { title: string; spoil?: () => Promise<unknown>; write: Write }[] = [
     {
@@ -60,19 +63,19 @@ t.test('a commit is refused as a whole', async (t) => {
   ];
   for (const { title, spoil, write } of faults) {
     await t.test(title, async (t) => {
-      await redis.flushdb();
+      await flush();
       await spoil?.();
-      const before = await redis.keys('*');
+      const before = await names();
       const address = ledgerOf(1);
       const first: Write = { write: 'put_record', collection: 'before', id: 'r', value: VALUE, order: 1 };
       const commit = commitOf(address, 1, { commit_id: commitId(drawWriter(), 1), writes: [first, write] });
       await t.rejects(store.commit(commit));
-      t.same((await redis.keys('*')).sort(), before.sort(), 'nothing was written');
+      t.same(await names(), before, 'nothing was written');
     });
   }
 
   await t.test('a log or an outbox that is ahead of its count is written on behind its end', async (t) => {
-    await redis.flushdb();
+    await flush();
     await redis.xadd(keys.log(account_id), '99999999999999-7', 't', 'x', 'b', 'x');
     await redis.xadd(keys.outbox, '99-0', 'b', 'x');
     const writes: Write[] = [
