@@ -22,6 +22,8 @@ const CONTRACT = [
 const SLOTS_PER_PARTITION = 64;
 const FAILED_OVER_MAX_MS = 20_000;
 const HALF_MOVED_MS = 60;
+/** So many that some live at every master. */
+const CLIENTS = 12;
 
 export async function contractOnCluster(trial: Trial): Promise<void> {
   for (const name of CONTRACT) await runTestFile(trial, name, { TEST_REDIS: 'cluster' });
@@ -100,5 +102,14 @@ async function failOver(trial: Trial, rig: FaultRig): Promise<void> {
     (error: Error) => error.message,
   );
   trial.must(signed_in === true, `it serves on: ${signed_in}`);
+  // Records that are written once have a client of their own, which must find the new master too.
+  const body = { client_name: 'App', redirect_uris: ['https://app.example/callback'] };
+  const register = async () => (await client.send('POST', '/oauth/register', { body })).status;
+  for (let n = 0; n < CLIENTS; n++)
+    await until('a client is registered', async () => (await register()) === 201, FAILED_OVER_MAX_MS).catch(
+      (error: Error) => trial.must(false, error.message),
+    );
+  const statuses = await Promise.all(Array.from({ length: CLIENTS }, register));
+  trial.none('registrations afterwards', statuses.filter((status) => status !== 201).map(String));
   trial.tries += 1;
 }
