@@ -43,7 +43,17 @@ export type Settler = (partition: number, tells: Tell[]) => Promise<void>;
 /** What the runtime is asked by those who do not run it. */
 export type Asks = Pick<
   Runtime,
-  'ask' | 'askSettled' | 'deliver' | 'homeOf' | 'placeOf' | 'inspect' | 'look' | 'stored' | 'unpark' | 'distrust'
+  | 'ask'
+  | 'askSettled'
+  | 'deliver'
+  | 'generation'
+  | 'homeOf'
+  | 'placeOf'
+  | 'inspect'
+  | 'look'
+  | 'stored'
+  | 'unpark'
+  | 'distrust'
 >;
 
 /**

@@ -16,6 +16,10 @@ export class ScopedRuntime implements Asks {
     this.#scope = scope;
   }
 
+  get generation(): number {
+    return this.#runtime.generation;
+  }
+
   ask<Reply = unknown>(address: Address, message: unknown, guards: Guard[] = []): Promise<Reply | Refusal> {
     return this.#runtime.ask<Reply>(address, message, guards, this.#scope);
   }

@@ -188,7 +188,8 @@ t.test('H-001 every route of the device listener asks for a device', async (t) =
   for (const { path, credential } of ROUTES.device) t.equal(credential, 'device', path);
   for (const { path, credential } of ROUTES.public) t.not(credential, 'operator', path);
   for (const { method, path, credential } of ROUTES.operator) {
-    const is_free = ['/healthz', '/readyz', '/metrics', '/openapi/operator.json'].includes(path) || pages.includes(path);
+    const is_free =
+      ['/healthz', '/readyz', '/metrics', '/openapi/operator.json'].includes(path) || pages.includes(path);
     t.equal(credential, is_free ? 'none' : 'operator', `${method} ${path}`);
   }
 });
