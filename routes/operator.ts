@@ -48,6 +48,7 @@ const latelyShape = activeShape.extend({
   turn_ms_max: z.number().describe('Of the slowest turn.'),
 });
 const actorsShape = z.strictObject({
+  now: moment,
   kinds: z.record(
     z.string(),
     z.strictObject({

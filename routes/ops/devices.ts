@@ -27,6 +27,7 @@ export const SEEN_DEVICE_ROUTES: readonly Route[] = [
     path: '/ops/devices',
     summary: 'Devices as this process has heard of them, the most silent first.',
     answer: z.strictObject({
+      now: moment,
       watched_since: moment,
       seen: count,
       seen_max: count.describe('Of more, those not heard of for longest are forgotten.'),

@@ -71,6 +71,7 @@ export const SEEN_ENDPOINT_ROUTES: readonly Route[] = [
     path: '/ops/endpoints',
     summary: 'Endpoints that are due, that fail and that were disabled lately, as this process has seen them.',
     answer: z.strictObject({
+      now: moment,
       in_flight: count,
       due: z.array(z.strictObject({ endpoint_id: id, due_since: moment, due_s: count })),
       failing: z.array(seenEndpointShape),

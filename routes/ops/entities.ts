@@ -32,6 +32,7 @@ const storedShape = z.discriminatedUnion('is', [
 ]);
 
 const entityShape = z.strictObject({
+  now: moment,
   kind: z.string(),
   id: z.string(),
   name: z.string(),

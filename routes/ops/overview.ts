@@ -5,9 +5,8 @@ import { operatorRoute, type Route } from '../route.js';
 const size = z.number().min(0);
 
 const overviewShape = z.strictObject({
-  now_ms: z.number(),
+  now: moment,
   clock: z.strictObject({
-    now: moment,
     ahead_ms: z.int().describe("Ahead of this machine's."),
     movable: z.boolean(),
   }),

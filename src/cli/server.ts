@@ -2,7 +2,8 @@ import type { Command, CommandGroup } from './command.js';
 import { table } from './table.js';
 
 type Overview = {
-  clock: { now: string; ahead_ms: number; movable: boolean };
+  now: string;
+  clock: { ahead_ms: number; movable: boolean };
   process: { pid: number; node: string; up_s: number; shedding: string };
   storage: { reachable: boolean; round_trip_ms: number | null; memory_bytes: number | null; set_aside: number | null };
   disk: { free_bytes: number; size_bytes: number } | null;
@@ -15,7 +16,7 @@ const check: Command = {
   options: {},
   says: 'Says how the server is and what is wrong with it now; exit code 1 when anything is',
   async run({ operator }) {
-    const { clock, process, storage, disk, troubles } = await operator.ask<Overview>(
+    const { now, clock, process, storage, disk, troubles } = await operator.ask<Overview>(
       'GET',
       `/ops/overview?after_ms=${Date.now()}`,
     );
@@ -25,11 +26,15 @@ const check: Command = {
       ['storage', storage.reachable ? `answers in ${storage.round_trip_ms?.toFixed(1) ?? '?'} ms` : 'does not answer'],
       ['memory of Redis', megabytes(storage.memory_bytes)],
       ['disk free', disk === null ? 'unknown' : `${megabytes(disk.free_bytes)} of ${megabytes(disk.size_bytes)}`],
-      ['clock', clock.movable ? `${clock.now}, can be moved` : clock.now],
+      ['clock', clock.movable ? `${now}, can be moved` : now],
     ];
     const wrong = troubles.map(({ severity, text }) => [severity, text]);
     const lines = [...table(rows), '', ...(wrong.length === 0 ? ['Nothing is wrong.'] : table(wrong))];
-    return { json: { clock, process, storage, disk, troubles }, lines, ...(wrong.length > 0 ? { failed: true } : {}) };
+    return {
+      json: { now, clock, process, storage, disk, troubles },
+      lines,
+      ...(wrong.length > 0 ? { failed: true } : {}),
+    };
   },
 };
 

@@ -1157,6 +1157,7 @@ export type OperatorApi = {
   'GET /ops/actors': {
     query?: { limit?: number | undefined };
     answer: {
+      now: string;
       kinds: Record<string, {
         active: number;
         waiting: number;
@@ -1310,6 +1311,7 @@ export type OperatorApi = {
   'GET /ops/devices': {
     query?: { limit?: number | undefined; silent_min?: string | undefined; recording?: '0' | '1' | undefined };
     answer: {
+      now: string;
       watched_since: string;
       seen: number;
       seen_max: number;
@@ -1572,9 +1574,8 @@ export type OperatorApi = {
   'GET /ops/overview': {
     query?: { after_ms?: string | undefined };
     answer: {
-      now_ms: number;
+      now: string;
       clock: {
-        now: string;
         ahead_ms: number;
         movable: boolean;
       };
@@ -1625,6 +1626,7 @@ export type OperatorApi = {
   'GET /ops/entity': {
     query: { kind: string; id: string };
     answer: {
+      now: string;
       kind: string;
       id: string;
       name: string;
@@ -1718,6 +1720,7 @@ export type OperatorApi = {
   'GET /ops/endpoints': {
     query?: { limit?: number | undefined };
     answer: {
+      now: string;
       in_flight: number;
       due: {
         endpoint_id: string;
