@@ -7,6 +7,9 @@ import { isRefusal, type Refusal } from '../../src/vocabulary/refusals.js';
 import { accountOf } from '../account_of_email.js';
 import { sessionCookie, setSessionCookie } from './cookies.js';
 
+const OPENS_MAX_MS = 2_000;
+const OPENS_LOOK_MS = 20;
+
 /** A browser session that lives, as its cookie says. */
 export type LiveBrowserSession = { id: string; session: BrowserSession; account: AccountView };
 
@@ -51,6 +54,18 @@ export function showBrowserSession(
 ): void {
   const value = deriveToken(services.keys, 'browser_session', { ...session, counter: 0 });
   setSessionCookie(services, reply, { value, max_age_s: Math.floor(lasts_ms / 1000) });
+}
+
+/**
+ * Waits, two seconds at most, until a session that was begun has opened. Its sign-in only tells it to: of several presses
+ * at once, the later ones are answered from the sign-in's state, before that has arrived.
+ */
+export async function sessionOpens({ runtime }: Services, id: string): Promise<void> {
+  const view: BrowserSessionMessage = { type: 'view' };
+  for (const until = performance.now() + OPENS_MAX_MS; performance.now() < until; ) {
+    if (!isRefusal(await runtime.ask({ kind: 'browser_session', id }, view))) return;
+    await new Promise((resolve) => setTimeout(resolve, OPENS_LOOK_MS));
+  }
 }
 
 /** Ends the session of this browser, if it has one other than `but`; an unknown cookie is nothing to end. */

@@ -17,7 +17,7 @@ import { captchaWidget } from '../pages/captcha_widget.js';
 import { type Flow, type Page, sendPage } from '../pages/page.js';
 import { overRate } from '../rates.js';
 import { type Answer, openRoute, type Route } from '../route.js';
-import { browserSessionOf, endBrowserSession, showBrowserSession } from './browser_sessions.js';
+import { browserSessionOf, endBrowserSession, sessionOpens, showBrowserSession } from './browser_sessions.js';
 import { SIGN_IN_PATHS, signInPath } from './browser_sign_ins.js';
 import { isTiedBrowser } from './cookies.js';
 import { leave, sendBack } from './redirect.js';
@@ -215,10 +215,11 @@ async function enter(visit: Visit, email: string): Promise<Answer> {
 }
 
 /** After a code was entered: whichever of several presses is answered last, the browser has the session's cookie. */
-function goOnSignedIn(visit: Visit): Answer {
+async function goOnSignedIn(visit: Visit): Promise<Answer> {
   const { services, reply, sign_in } = visit;
   const { step, session } = sign_in;
   if (session !== null && (step.at === 'consent' || isFresh(visit))) {
+    await sessionOpens(services, session.id);
     showBrowserSession(services, reply, { ...session, lasts_ms: LIMITS.browser_session_idle_ms });
   }
   return goOn(visit);

@@ -167,7 +167,8 @@ export function blobStoreContract(t: Test, setUp: (t: Test) => Promise<StoreUnde
     });
     let mixed = 0;
     while (!is_over) {
-      const bytes = await read(store, 'p/s/c');
+      // Some object stores find nothing in the moment in which one content takes the place of another.
+      const bytes = (await read(store, 'p/s/c')) ?? (await read(store, 'p/s/c'));
       if (bytes === null || !contents.some((content) => content.equals(bytes))) mixed += 1;
     }
     await puts;
