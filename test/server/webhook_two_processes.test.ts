@@ -103,7 +103,10 @@ t.test('webhooks of two processes on one Redis', async (t) => {
     const endpoint = await TestEndpoint.open(there, receiver.url('/frozen'));
     await here.ask('PATCH', '/me', { name: 'Frozen' });
     await receiver.count('/frozen', 1);
-    const [frozen, other] = (await metric(one, 'spool_deliveries_in_flight')) === 1 ? [one, two] : [two, one];
+    const inFlight = () => Promise.all([one, two].map((server) => metric(server, 'spool_deliveries_in_flight')));
+    // What else was under way would tell the wrong one.
+    await until('nothing else is in flight', async () => (await inFlight()).reduce((sum, many) => sum + many, 0) === 1);
+    const [frozen, other] = (await inFlight())[0] === 1 ? [one, two] : [two, one];
     const app = servers.app(other);
     endpoint.app = app;
     frozen.signal('SIGSTOP');
