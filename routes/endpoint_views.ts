@@ -3,7 +3,7 @@ import type { InboxEntry } from '../actors/actor.js';
 import { type Attempt, DELIVERY_STATUSES, eventMs, type FoundDelivery } from '../actors/delivery.js';
 import type { EndpointMessage, Found } from '../actors/endpoint.js';
 import { type Endpoint, standingOf } from '../actors/endpoint_state.js';
-import { count, eventType, id, moment } from '../src/answer_shapes.js';
+import { count, eventType, id, moment, momentOrNull } from '../src/answer_shapes.js';
 import { type EventView, eventShape, eventView } from '../src/events.js';
 import type { Services } from '../src/services.js';
 import { deliveryId, partitionOfId } from '../src/vocabulary/ids.js';
@@ -58,7 +58,7 @@ export function endpointView(id: string, endpoint: Endpoint): z.infer<typeof end
   const { url, topics, standing, failure_count, last_success_at_ms, created_at_ms } = endpoint;
   return {
     ...{ id, status: standing.status, topics, url, failure_count },
-    last_success_at: isoOrNull(last_success_at_ms),
+    last_success_at: momentOrNull(last_success_at_ms),
     disabled_reason: standing.status === 'disabled' ? standing.reason : null,
     created_at: new Date(created_at_ms).toISOString(),
   };
@@ -122,7 +122,7 @@ async function deliveryOf(
     event_id: event?.id ?? null,
     event_type: entry.type,
     attempt_count: attempts.length,
-    next_attempt_at: isoOrNull(next_attempt_at_ms),
+    next_attempt_at: momentOrNull(next_attempt_at_ms),
     created_at: new Date(eventMs(entry)).toISOString(),
   };
   return { ...summary, event, attempts: attempts.map(attemptView) };
@@ -150,8 +150,4 @@ function attemptView({
 
 function placeOf({ endpoint_id }: Reader) {
   return { address: { kind: 'endpoint', id: endpoint_id }, partition: partitionOfId(endpoint_id) };
-}
-
-function isoOrNull(ms: number | null): string | null {
-  return ms === null ? null : new Date(ms).toISOString();
 }

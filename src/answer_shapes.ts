@@ -16,6 +16,11 @@ export const moment = z
   .refine((text) => !Number.isNaN(Date.parse(text)) && new Date(text).toISOString() === text)
   .meta({ format: 'date-time' });
 
+/** That form of a time in ms; null stays null. */
+export function momentOrNull(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString();
+}
+
 export const count = z.int().min(0);
 
 /** What a credential may do. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { count, id, moment } from '../../src/answer_shapes.js';
+import { count, id, moment, momentOrNull } from '../../src/answer_shapes.js';
 import type { SeenDevice } from '../../src/device_activity.js';
 import { listLimit } from '../forms.js';
 import { operatorRoute, type Route } from '../route.js';
@@ -62,17 +62,13 @@ export function seenDeviceView(seen: SeenDevice & { silent_ms: number }) {
   return {
     ...{ device_id, kind, uploads, open_streams, awaited_chunks: awaited_chunks.length },
     silent_s: Math.round(seen.silent_ms / 1000),
-    first_seen_at: timeOrNull(seen.first_seen_at_ms),
-    last_request_at: timeOrNull(seen.last_request_at_ms),
-    last_upload_at: timeOrNull(seen.last_upload_at_ms),
-    recording_since: timeOrNull(seen.recording_since_ms),
+    first_seen_at: momentOrNull(seen.first_seen_at_ms),
+    last_request_at: momentOrNull(seen.last_request_at_ms),
+    last_upload_at: momentOrNull(seen.last_upload_at_ms),
+    recording_since: momentOrNull(seen.recording_since_ms),
     last_refusal:
       last_refusal === null
         ? null
-        : { at: timeOrNull(last_refusal.at_ms), reason: last_refusal.reason, route: last_refusal.route },
+        : { at: momentOrNull(last_refusal.at_ms), reason: last_refusal.reason, route: last_refusal.route },
   };
-}
-
-function timeOrNull(ms: number | null): string | null {
-  return ms === null ? null : new Date(ms).toISOString();
 }

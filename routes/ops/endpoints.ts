@@ -3,7 +3,7 @@ import type { AccountMessage, AccountView } from '../../actors/account.js';
 import { isGone, isOpen } from '../../actors/account_state.js';
 import type { EndpointMessage, Found } from '../../actors/endpoint.js';
 import { type Endpoint, standingOf } from '../../actors/endpoint_state.js';
-import { count, id, moment } from '../../src/answer_shapes.js';
+import { count, id, moment, momentOrNull } from '../../src/answer_shapes.js';
 import type { Services } from '../../src/services.js';
 import type { EventType } from '../../src/vocabulary/event_types.js';
 import { deliveryId, partitionOfId } from '../../src/vocabulary/ids.js';
@@ -152,12 +152,12 @@ export async function endpointForStaff(services: Services, endpoint_id: string) 
     ...{ endpoint_id, account_id, host: new URL(endpoint.url).host, status: endpoint.standing.status },
     ...{ topics: endpoint.topics, headline: endpointHeadline(facts, reasons), reasons },
     failure_count: endpoint.failure_count,
-    last_success_at: timeOrNull(endpoint.last_success_at_ms),
+    last_success_at: momentOrNull(endpoint.last_success_at_ms),
     deliveries: stand.map(({ sequence, type, status, attempts, next_attempt_at_ms }) => ({
       id: deliveryId(endpoint_id, sequence),
-      ...{ event_type: type, status, next_attempt_at: timeOrNull(next_attempt_at_ms) },
+      ...{ event_type: type, status, next_attempt_at: momentOrNull(next_attempt_at_ms) },
       attempts: attempts.map(({ attempted_at_ms, status_code, error, duration_ms }) => ({
-        ...{ attempted_at: timeOrNull(attempted_at_ms), status_code, error, duration_ms },
+        ...{ attempted_at: momentOrNull(attempted_at_ms), status_code, error, duration_ms },
       })),
     })),
     seen: seen === null ? null : seenEndpointView(seen),
@@ -182,13 +182,9 @@ function seenEndpointView(seen: SeenEndpoint) {
     last:
       last === null
         ? null
-        : { at: timeOrNull(last.at_ms), verdict: last.verdict, status_code: last.status_code, error: last.error },
-    failing_since: timeOrNull(seen.failing_since_ms),
-    last_success_at: timeOrNull(seen.last_success_at_ms),
-    disabled_at: timeOrNull(seen.disabled_at_ms),
+        : { at: momentOrNull(last.at_ms), verdict: last.verdict, status_code: last.status_code, error: last.error },
+    failing_since: momentOrNull(seen.failing_since_ms),
+    last_success_at: momentOrNull(seen.last_success_at_ms),
+    disabled_at: momentOrNull(seen.disabled_at_ms),
   };
-}
-
-function timeOrNull(ms: number | null): string | null {
-  return ms === null ? null : new Date(ms).toISOString();
 }
