@@ -24,7 +24,7 @@ import { type DeviceIdentity, deviceIdentityOf, isPassedOn, overBudget } from '.
 import { isWelcomeOrigin } from './mcp/origin.js';
 import { resourceMetadataOf } from './oauth/issuer.js';
 import { operatorRefusal } from './ops/operator_session.js';
-import { accountDeleted, principalOf } from './principal.js';
+import { accountDeleted, type Principal, principalOf } from './principal.js';
 import { overRate } from './rates.js';
 import type { Call, Dialect, Route } from './route.js';
 
@@ -49,6 +49,7 @@ const NOT_FOR_MCP = refuse('FORBIDDEN', 'MCP takes OAuth access tokens and perso
 const SHARING_OFF = refuse('WORKSPACE_SHARING_REQUIRED', 'Workspace sharing is not available to this account.');
 const ONLY_SESSIONS = refuse('FORBIDDEN', 'This is for app sessions; apps of OAuth sign out or revoke their grant.');
 const NOT_FOUND = refuse('NOT_FOUND', 'There is nothing at this address.');
+const TOO_MANY_AT_ONCE = refuse('UNAVAILABLE', 'Too many requests of this account wait already.', { retry_after_s: 2 });
 
 const CLIENT_ERRORS: Record<string, RefusalCode> = {
   HPE_HEADER_OVERFLOW: 'HEADERS_TOO_LARGE',
@@ -67,6 +68,7 @@ declare module 'fastify' {
 
 /** Who may go on; `who` is null where nobody had to say. */
 type Admitted = { who: unknown };
+type Caller = Admitted & { services: Services };
 
 const NOBODY: Admitted = { who: null };
 
@@ -223,8 +225,11 @@ function mountRoute(
   { services, kind, as }: { services: Services; kind: ListenerKind; as: AnsweringOf },
   route: Route,
 ): void {
-  const callers = new WeakMap<FastifyRequest, { services: Services; who: unknown }>();
+  const callers = new WeakMap<FastifyRequest, Caller>();
   const { dialect = 'rest' } = route;
+  const { account_turns, metrics } = services;
+  // An upload is as slow as its network; its own actors bound it.
+  const takes_turns = ['account', 'app', 'session'].includes(route.credential) && route.raw !== true;
   const ids = route.path.split('/').flatMap((part) => (/^:.*id$/.test(part) ? [part.slice(1)] : []));
   app.route({
     method: route.method,
@@ -248,36 +253,52 @@ function mountRoute(
     },
     handler: async (request, reply) => {
       const caller = callers.get(request) ?? { services, who: null };
-      const refused = (refusal: Refusal) => {
-        if (kind.listener === 'device' && caller.who !== null) {
-          const { device_id } = caller.who as DeviceIdentity;
-          const reason = refusal.refused;
-          services.device_activity.refused(device_id, { reason, route: `${route.method} ${route.path}` });
-        }
-        return sendRefusal(as(request), { request, reply }, refusal);
-      };
-      const params = request.params as Record<string, string>;
-      const body = route.raw === true ? { ok: true as const, value: undefined } : readBody(kind, route, request);
-      if (!body.ok) return refused(body.refusal);
-      const query = validate(route.query, request.query, 'query');
-      if (!query.ok) return refused(query.refusal);
-      for (const name of ids) {
-        params[name] = params[name]?.toLowerCase() ?? '';
-        if (!isId(params[name])) return refused(NOT_FOUND);
+      const account_id = takes_turns ? (caller.who as Principal).account_id : null;
+      if (account_id === null) return handle(caller, request, reply);
+      const entrance = account_turns.enter(account_id, (request.body as Buffer | undefined)?.length ?? 0);
+      if (entrance === 'full') {
+        metrics.overload_refusals.inc({ listener: kind.listener, cause: 'account' });
+        return sendRefusal(as(request), { request, reply }, TOO_MANY_AT_ONCE);
       }
-      const call = { ...caller, body: body.value, query: query.value, params, request, reply } as Call<
-        never,
-        never,
-        never
-      >;
-      const answer = await route.handler(call);
-      if (reply.sent) return reply;
-      if (answer === LIFE_ENDED) return refused(await endedMeanwhile(services, { kind, route, request }));
-      if (isRefusal(answer)) return refused(answer);
-      if (route.status !== undefined) reply.code(route.status);
-      return sendAnswer(as(request), { request, reply }, answer);
+      if (entrance !== 'at once') await entrance;
+      try {
+        return await handle(caller, request, reply);
+      } finally {
+        account_turns.leave(account_id);
+      }
     },
   });
+
+  async function handle(caller: Caller, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+    const refused = (refusal: Refusal) => {
+      if (kind.listener === 'device' && caller.who !== null) {
+        const { device_id } = caller.who as DeviceIdentity;
+        const reason = refusal.refused;
+        services.device_activity.refused(device_id, { reason, route: `${route.method} ${route.path}` });
+      }
+      return sendRefusal(as(request), { request, reply }, refusal);
+    };
+    const params = request.params as Record<string, string>;
+    const body = route.raw === true ? { ok: true as const, value: undefined } : readBody(kind, route, request);
+    if (!body.ok) return refused(body.refusal);
+    const query = validate(route.query, request.query, 'query');
+    if (!query.ok) return refused(query.refusal);
+    for (const name of ids) {
+      params[name] = params[name]?.toLowerCase() ?? '';
+      if (!isId(params[name])) return refused(NOT_FOUND);
+    }
+    const call = { ...caller, body: body.value, query: query.value, params, request, reply } as Call<
+      never,
+      never,
+      never
+    >;
+    const answer = await route.handler(call);
+    if (reply.sent) return reply;
+    if (answer === LIFE_ENDED) return refused(await endedMeanwhile(services, { kind, route, request }));
+    if (isRefusal(answer)) return refused(answer);
+    if (route.status !== undefined) reply.code(route.status);
+    return sendAnswer(as(request), { request, reply }, answer);
+  }
 }
 
 /** The services as this request uses them: what it asks of actors is known by its id. */

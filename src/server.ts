@@ -10,6 +10,7 @@ import { openAuthority } from '../certs/authority.js';
 import { ROUTES } from '../routes/index.js';
 import { LISTENER_OPTIONS, type ListenerKind, mount, SERVER_OPTIONS } from '../routes/listener.js';
 import { issuerUrl } from '../routes/oauth/issuer.js';
+import { AccountTurns } from './account_turns.js';
 import type { BlobStore } from './blobs/blob_store.js';
 import { openFolderBlobStore } from './blobs/folder_blob_store.js';
 import { Clock } from './clock.js';
@@ -251,6 +252,7 @@ async function startParts(settings: Settings, log: Logger, stops: (() => unknown
       },
       { on: settings.rate_limits },
     ),
+    account_turns: new AccountTurns(metrics),
     authority,
     certificates,
     clients: new Clients({ first_party, registered, runtime, keys, clock }),

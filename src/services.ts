@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { Authority } from '../certs/authority.js';
+import type { AccountTurns } from './account_turns.js';
 import type { BlobStore } from './blobs/blob_store.js';
 import type { Clock } from './clock.js';
 import type { DeviceActivity } from './device_activity.js';
@@ -49,6 +50,7 @@ export type Services = {
   deliveries: DeliveryWorker;
   processing: ChunkProcessing;
   rates: RateLimits;
+  account_turns: AccountTurns;
   authority: Authority;
   certificates: IssuedCertificates;
   clients: Clients;

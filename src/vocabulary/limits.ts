@@ -110,6 +110,9 @@ export const LIMITS = {
   address_askers_max: 16, // ours: recorders that ask for one BLE address at once
 
   claim_redeemed_keep_ms: DAY_MS, // ours: so long the same device may ask again for its answer
+  account_requests_at_once_max: 16, // ours: of one account, in one process; more wait for these
+  account_requests_waiting_max: 1_000, // ours
+  account_bytes_waiting_max: 32 * 1024 * 1024, // ours: bodies of requests that wait
   devices_per_account_max: 1_000, // ours
   certificate_renewable_ms: 365 * DAY_MS, // choices: Devices, Identity: so long after its end it may still renew
   certificate_renew_at: 2 / 3, // choices: of its life

@@ -81,6 +81,28 @@ t.test('more than a process can do', async (t) => {
     t.equal((await app.send('GET', '/me')).status, 200);
   });
 
+  await t.test('requests of one account wait for each other; past the bound they are refused', async (t) => {
+    const { account_turns } = spool.server.services;
+    const { app: flooder, session } = await spool.signIn('flood@x.test');
+    const { id } = session.user;
+    const { account_requests_at_once_max: at_once, account_requests_waiting_max: waiting_max } = LIMITS;
+    for (let count = 0; count < at_once; count++) void account_turns.enter(id, 0);
+    const answered: string[] = [];
+    const waiting = flooder.ask('PATCH', '/me', { name: 'Ann' }).then(() => answered.push('the flooder'));
+    await until('it waits', async () => (await metrics.requests_waiting.get()).values[0]?.value === 1);
+    await app.ask('PATCH', '/me', { name: 'Bob' }).then(() => answered.push('somebody else'));
+    for (let count = 1; count < waiting_max; count++) void account_turns.enter(id, 0);
+    const { status, headers, body } = await flooder.send('GET', '/me');
+    t.equal(status, 503);
+    t.match(headers['retry-after'], /^\d+$/);
+    t.match(JSON.parse(body.toString()), { error: { code: 'UNAVAILABLE' } });
+    t.equal(await refusals('account'), 1);
+    t.same(answered, ['somebody else']);
+    for (let count = 1; count < at_once + waiting_max; count++) account_turns.leave(id);
+    await waiting;
+    t.equal((await flooder.ask<{ name: string }>('GET', '/me')).name, 'Ann');
+  });
+
   await t.test('a device that asks too often is told when to come again; others are served', async (t) => {
     const busy = new DeviceClient(spool.device_url, await spool.operator.provision('personal'), { maxSockets: 2 });
     t.teardown(() => busy.close());
