@@ -1,6 +1,11 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { constants, setPriority } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import type { AppClient } from '../../src/client/app_client.js';
+import type { Flood, FloodCounts } from './flooder.js';
 import { answerOf } from './history.js';
 import { FaultRig } from './rig.js';
 import type { Trial } from './trial.js';
@@ -23,7 +28,8 @@ const MEMORY_GROWTH_MAX_MIB = 250;
 export async function floods(trial: Trial): Promise<void> {
   const rig = await FaultRig.open({ storage: 'own', env: { RATE_LIMITS: 'off' } });
   try {
-    const flooder = rig.clients((await rig.signIn('owner@x.test')).token)[0] as AppClient;
+    const { token } = await rig.signIn('owner@x.test');
+    const flooder = rig.clients(token)[0] as AppClient;
     const others: AppClient[] = [];
     for (let n = 0; n < OTHERS; n++)
       others.push(rig.clients((await rig.signIn(`other${n}@x.test`)).token)[0] as AppClient);
@@ -43,25 +49,18 @@ export async function floods(trial: Trial): Promise<void> {
     };
 
     const commands = Math.ceil(part_s * COMMANDS_PER_SECOND);
-    compare(`${commands} commands to one account`, await p99Beside(trial, others, flood(trial, flooder, commands)));
+    const one = { base_url: rig.first.process.base_url, access_token: token };
+    const asked = flood(trial, { ...one, what: 'commands', commands, at_once: FLOODERS });
+    compare(`${commands} commands to one account`, await p99Beside(trial, others, asked));
 
-    const { id: source_id } = await flooder.ask<{ id: string }>('POST', '/sources', { name: 'signals' });
+    const { id: source_id } = await flooder.call('POST /sources', { body: { name: 'signals' } });
     const body = { source_id, captured_at: '2026-01-01T12:00:00Z' };
-    const { id } = await flooder.ask<{ id: string }>('POST', '/audio/streams', body);
-    let stop = false;
-    const batches = Array.from({ length: BATCHES_AT_ONCE }, async (_, lane) => {
-      for (let n = 0; !stop; n++) {
-        const answer = await answerOf(flooder.ask('POST', `/audio/streams/${id}/signals`, batchOf(`${lane} ${n}`)));
-        count(trial, answer.status);
-        if (answer.status !== 200) await pause(100);
-      }
+    const { id: stream_id } = await flooder.call('POST /audio/streams', { body });
+    const batches = flood(trial, {
+      ...{ ...one, what: 'signals', stream_id, seconds: part_s },
+      ...{ at_once: BATCHES_AT_ONCE, signals: SIGNALS, payload_bytes: SIGNAL_BYTES },
     });
-    const signals = (async () => {
-      await pause(part_s * 1_000);
-      stop = true;
-      await Promise.all(batches);
-    })();
-    compare(`batches of ${(SIGNALS * SIGNAL_BYTES) / 1e6} MB`, await p99Beside(trial, others, signals));
+    compare(`batches of ${(SIGNALS * SIGNAL_BYTES) / 1e6} MB`, await p99Beside(trial, others, batches));
     const grown_mib = memory_mib() - before_mib;
     trial.notes.push(`memory grew by ${Math.round(grown_mib)} MiB`);
     trial.must(grown_mib < MEMORY_GROWTH_MAX_MIB, `memory grew by ${Math.round(grown_mib)} MiB`);
@@ -71,32 +70,14 @@ export async function floods(trial: Trial): Promise<void> {
   }
 }
 
-/** So many commands to one account, with many under way at once: each is done, or refused past the bound. */
-async function flood(trial: Trial, app: AppClient, commands: number): Promise<void> {
-  let left = commands;
-  await Promise.all(
-    Array.from({ length: FLOODERS }, async () => {
-      while (left-- > 0) {
-        const { status, retry_after_s } = await answerOf(app.ask('PATCH', '/me', { name: `Name ${left}` }));
-        count(trial, status);
-        const as_promised = status === 200 || (status === 503 && (retry_after_s ?? 0) > 0);
-        if (!as_promised) trial.must(false, `a command of the flood: ${status}`);
-      }
-    }),
-  );
-}
-
-function count(trial: Trial, status: number): void {
-  trial.counts[status === 200 ? 'ok' : status === 0 ? 'unknown' : 'refused'] += 1;
-}
-
-function batchOf(name: string): unknown {
-  const text = 'x'.repeat(SIGNAL_BYTES);
-  const signals = Array.from({ length: SIGNALS }, (_, n) => ({
-    ...{ ref: `${name} ${n}`, type: 'note', start_ms: n, end_ms: n + 1 },
-    payload: { text },
-  }));
-  return { signals };
+/** Ends with the flood. */
+async function flood(trial: Trial, what: Flood): Promise<void> {
+  const flooder = fork(fileURLToPath(new URL('./flooder.js', import.meta.url)), [JSON.stringify(what)]);
+  setPriority(flooder.pid as number, constants.priority.PRIORITY_LOW);
+  const [{ statuses, wrong }] = (await once(flooder, 'message')) as [FloodCounts];
+  for (const [status, times] of Object.entries(statuses))
+    trial.counts[status === '200' ? 'ok' : status === '0' ? 'unknown' : 'refused'] += times;
+  trial.none('answers of the flood', wrong);
 }
 
 /** The p99 of what others ask at a fixed rate until this is over, in milliseconds. */

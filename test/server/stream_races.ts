@@ -403,7 +403,8 @@ export async function streamRaces(t: Test, { devices, operations, at_once }: Opt
     }
   };
   await Promise.all(Array.from({ length: at_once }, work));
-  // Whatever was drawn, in the end some streams are as long as they are.
+  // Whatever was drawn, in the end every recorder has a stream, and some are as long as they are.
+  await Promise.all(recorders.map((who) => newStream(who)));
   const last = recorders.flatMap((who) => who.streams.map((stream) => ({ who, stream })));
   await Promise.all(
     last.map(({ who, stream }) => Promise.all([upload(who, stream), end(who, stream), end(who, stream)])),
