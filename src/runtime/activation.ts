@@ -109,7 +109,8 @@ export class Activation {
       resolve(refused(FULL));
       return;
     }
-    this.#queue.push({ ...incoming, resolve, enqueued_at: performance.now(), answer: null });
+    const { message, source, scope } = incoming;
+    this.#queue.push({ message, source, scope, resolve, enqueued_at: performance.now(), answer: null });
     if (!this.#busy) {
       this.#busy = true;
       dispatch(this.#ref, null);
@@ -129,15 +130,8 @@ export class Activation {
     try {
       const rows = this.#keptRows(kind.facts?.(incoming.message, entity.state) ?? []);
       if (rows === null) return null;
-      const folded = fold({
-        kind,
-        ...place,
-        entity,
-        batch: [incoming],
-        rows,
-        now_ms: this.#parts.now(),
-        commit_id: '',
-      });
+      const now_ms = this.#parts.now();
+      const folded = fold({ kind, place, entity, batch: [incoming], rows, now_ms, commit_id: '' });
       const [outcome] = folded.outcomes;
       if (folded.changed || outcome?.outcome !== 'decided') return null;
       this.turns += 1;
@@ -238,7 +232,7 @@ export class Activation {
       const commit_id = this.#parts.nextCommitId();
       const now_ms = this.#parts.now();
       const { kind, place } = this;
-      const folded = fold({ kind, ...place, entity, batch, rows, now_ms, commit_id });
+      const folded = fold({ kind, place, entity, batch, rows, now_ms, commit_id });
       if (folded.outcomes.length < batch.length) {
         this.#queue.unshift(...batch.slice(folded.outcomes.length));
         batch = batch.slice(0, folded.outcomes.length);

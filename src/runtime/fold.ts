@@ -1,7 +1,7 @@
 import type { ActorKind, Address, Effect, FactRequest, Facts, Inbox } from '../../actors/actor.js';
 import { drawId } from '../draw.js';
 import { decodeStored, encodeStored } from '../store/codec.js';
-import type { FactRow, Guard, Write } from '../store/store.js';
+import type { FactRow, Guard, Place, Write } from '../store/store.js';
 import type { RequestScope } from '../tracing/request_scope.js';
 import { EVENT_SCHEMA_VERSION, isDelivered } from '../vocabulary/event_types.js';
 import { unreachable } from '../vocabulary/refusals.js';
@@ -40,8 +40,7 @@ export type Fold = {
 
 export type FoldInput = {
   kind: ActorKind;
-  address: Address;
-  partition: number;
+  place: Place;
   entity: Entity;
   batch: Incoming[];
   rows: FactRow[];
@@ -56,10 +55,11 @@ export type FoldInput = {
  * rest is for the next turn.
  */
 export function fold(input: FoldInput): Fold {
-  const { kind, address, batch, now_ms } = input;
+  const { kind, batch, now_ms } = input;
+  const { address, partition } = input.place;
   const facts = new BatchFacts(address.id, input.rows);
   const result: Fold = {
-    entity: { ...input.entity },
+    entity: input.entity,
     outcomes: [],
     guards: [],
     writes: [],
@@ -89,7 +89,7 @@ export function fold(input: FoldInput): Fold {
         address,
         commit_id: input.commit_id,
         now_ms,
-        partition: input.partition,
+        partition,
         tells_before: result.tells.length,
         tells,
       };
@@ -276,12 +276,17 @@ export function eventIdIn(body: string): string {
   return body.slice(ID_BEFORE.length, body.indexOf('"', ID_BEFORE.length));
 }
 
-/** The records that a batch asked for, kept as the decisions before the present one leave them. */
+type RangeRow = { id: string; order: number; value: unknown };
+
+/**
+ * The records that a batch asked for, kept as the decisions before the present one leave them. Most batches are one
+ * read that asks for none, so nothing is made before it is needed.
+ */
 class BatchFacts implements Facts {
-  readonly #records = new Map<string, Map<string, unknown>>();
-  readonly #ranges = new Map<string, { id: string; order: number; value: unknown }[]>();
+  #records: Map<string, Map<string, unknown>> | null = null;
+  #ranges: Map<string, RangeRow[]> | null = null;
+  #changed: Set<string> | null = null;
   readonly #requests: FactRow[];
-  readonly #changed = new Set<string>();
   #inbox: Inbox | null = null;
 
   readonly self: string;
@@ -296,6 +301,7 @@ class BatchFacts implements Facts {
   }
 
   #collection(name: string): Map<string, unknown> {
+    this.#records ??= new Map();
     let found = this.#records.get(name);
     if (found === undefined) {
       found = new Map();
@@ -308,12 +314,12 @@ class BatchFacts implements Facts {
   has(request: FactRequest): boolean {
     if ('inbox' in request) return this.#requests.some((row) => sameInbox(row.request, request));
     if ('id' in request) return this.#collection(request.collection).has(request.id);
-    return !this.#changed.has(request.collection) && this.#requests.some((row) => sameRange(row.request, request));
+    return !this.#changed?.has(request.collection) && this.#requests.some((row) => sameRange(row.request, request));
   }
 
   /** Makes the ranges of the message at hand readable. */
   allow(requests: FactRequest[]): void {
-    this.#ranges.clear();
+    this.#ranges = null;
     this.#inbox = null;
     for (const wanted of requests) {
       if ('inbox' in wanted) this.#inbox = this.#requests.find((row) => sameInbox(row.request, wanted))?.inbox ?? null;
@@ -321,22 +327,19 @@ class BatchFacts implements Facts {
       const row = this.#requests.find(({ request }) => sameRange(request, wanted));
       if (row === undefined) throw new Error(`range of ${wanted.collection} was not loaded`);
       const rows = row.rows.map(({ id, order, value }) => ({ id, order, value: decodeStored(value) }));
+      this.#ranges ??= new Map();
       this.#ranges.set(wanted.collection, rows);
     }
   }
 
   apply(effect: Effect): void {
-    if (effect.effect === 'put') {
-      this.#collection(effect.collection).set(effect.id, effect.value);
-      this.#changed.add(effect.collection);
-    } else if (effect.effect === 'drop') {
-      this.#collection(effect.collection).set(effect.id, undefined);
-      this.#changed.add(effect.collection);
-    } else if (effect.effect === 'drop_all') {
-      const records = this.#collection(effect.collection);
-      for (const id of records.keys()) records.set(id, undefined);
-      this.#changed.add(effect.collection);
-    }
+    if (effect.effect !== 'put' && effect.effect !== 'drop' && effect.effect !== 'drop_all') return;
+    const records = this.#collection(effect.collection);
+    if (effect.effect === 'put') records.set(effect.id, effect.value);
+    else if (effect.effect === 'drop') records.set(effect.id, undefined);
+    else for (const id of records.keys()) records.set(id, undefined);
+    this.#changed ??= new Set();
+    this.#changed.add(effect.collection);
   }
 
   record<T>(collection: string, id: string): T | undefined {
@@ -346,7 +349,7 @@ class BatchFacts implements Facts {
   }
 
   range<T>(collection: string): { id: string; order: number; value: T }[] {
-    const found = this.#ranges.get(collection);
+    const found = this.#ranges?.get(collection);
     if (found === undefined) throw new Error(`range of ${collection} was not asked for`);
     return found as { id: string; order: number; value: T }[];
   }

@@ -129,7 +129,8 @@ export class Runtime {
     guards: Guard[] = [],
     scope?: RequestScope,
   ): Promise<Reply | Refusal> {
-    return (await this.#send(address, { message, source: { from: 'ask', guards }, scope })).reply as Reply | Refusal;
+    const sent = this.#send(address, { message, source: { from: 'ask', guards }, scope });
+    return (sent instanceof Promise ? await sent : sent).reply as Reply | Refusal;
   }
 
   /** As `ask`, but answers when all that the message told others has been applied there, or after two seconds. */
@@ -145,20 +146,23 @@ export class Runtime {
   }
 
   /** Hands over a tell or a reminder; the answer says whether it may be taken off its list. */
-  deliver(address: Address, incoming: Incoming): Promise<Answer> {
+  async deliver(address: Address, incoming: Incoming): Promise<Answer> {
     return this.#send(address, incoming);
   }
 
-  async #send(address: Address, incoming: Incoming): Promise<Answer> {
+  /** What memory can answer, it answers at once. */
+  #send(address: Address, incoming: Incoming): Answer | Promise<Answer> {
     if (this.#shut) return refused(SHUT);
     const activation = this.#activation(address);
-    const read = activation.readNow(incoming);
-    if (read !== null) return read;
+    return activation.readNow(incoming) ?? this.#enqueue(activation, incoming);
+  }
+
+  async #enqueue(activation: Activation, incoming: Incoming): Promise<Answer> {
     this.#waiting += 1;
     try {
       return await new Promise<Answer>((resolve) => {
         const deadline = setTimeout(() => {
-          this.#options.metrics.refused.inc({ kind: address.kind, reason: 'deadline' });
+          this.#options.metrics.refused.inc({ kind: activation.kind.kind, reason: 'deadline' });
           resolve(refused(LATE));
         }, this.#options.ask_deadline_ms ?? ASK_DEADLINE_MS);
         activation.enqueue(incoming, (answer) => {
