@@ -1,10 +1,4 @@
-import {
-  ENTITLEMENT_CHANGED_FIELDS,
-  ENTITLEMENT_DEFAULTS,
-  type Entitlement,
-  type Permission,
-  permissionsOf,
-} from '../src/vocabulary/permissions.js';
+import { ENTITLEMENT_CHANGED_FIELDS, ENTITLEMENT_DEFAULTS, type Entitlement } from '../src/vocabulary/permissions.js';
 import { refuse, unreachable } from '../src/vocabulary/refusals.js';
 import { changeSettings, KEEP_FOR_EVER, type SettingsChange } from '../src/vocabulary/workspaces.js';
 import {
@@ -44,9 +38,8 @@ export type AccountMessage =
   | MembershipMessage
   | DeletionMessage;
 
-export type AccountView = Account & { permissions: Permission[] };
 export type AccountReply =
-  | AccountView
+  | Account
   | DevicesReply
   | MembershipReply
   | TokenReply
@@ -132,32 +125,31 @@ export const account = actorKind<Account, AccountMessage, AccountReply>({
     if (state === null) return { reply: NO_ACCOUNT };
     switch (message.type) {
       case 'view':
-        return { reply: view(state) };
+        return { reply: state };
 
       case 'rename': {
-        if (message.name === state.name) return { reply: view(state) };
+        if (message.name === state.name) return { reply: state };
         const next = { ...state, name: message.name };
-        return { reply: view(next), next, effects: [updated(state.id, ['name'])] };
+        return { reply: next, next, effects: [updated(state.id, ['name'])] };
       }
 
       case 'change_private_workspace': {
         const { settings, changed_fields } = changeSettings(state.private_workspace, message.change);
-        if (changed_fields.length === 0) return { reply: view(state) };
+        if (changed_fields.length === 0) return { reply: state };
         const next = { ...state, private_workspace: settings };
         const effects = [
           ...(changed_fields.includes('name') ? [updated(state.id, ['workspaces'])] : []),
           workspaceUpdated(state.id, settings.id, changed_fields),
         ];
-        return { reply: view(next), next, effects };
+        return { reply: next, next, effects };
       }
 
       case 'switch_entitlement': {
         const { entitlement, enabled } = message;
         if (isGone(state)) return { reply: ERASED };
-        if ((state.entitlements[entitlement] ?? ENTITLEMENT_DEFAULTS[entitlement]) === enabled)
-          return { reply: view(state) };
+        if ((state.entitlements[entitlement] ?? ENTITLEMENT_DEFAULTS[entitlement]) === enabled) return { reply: state };
         const next = { ...state, entitlements: { ...state.entitlements, [entitlement]: enabled } };
-        return { reply: view(next), next, effects: [updated(state.id, ENTITLEMENT_CHANGED_FIELDS[entitlement])] };
+        return { reply: next, next, effects: [updated(state.id, ENTITLEMENT_CHANGED_FIELDS[entitlement])] };
       }
 
       case 'sign_out_everywhere':
@@ -229,8 +221,4 @@ export const account = actorKind<Account, AccountMessage, AccountReply>({
 function raised(state: Account, names: readonly LifeName[], effects: Effect[] = []): Decision<Account, AccountReply> {
   const { state: next, effects: raises } = raise(state, names);
   return { reply: DONE, next, effects: [...raises, ...effects] };
-}
-
-function view(state: Account): AccountView {
-  return { ...state, permissions: permissionsOf(state.entitlements) };
 }

@@ -1,4 +1,5 @@
-import type { AccountMessage, AccountView } from '../actors/account.js';
+import type { AccountMessage } from '../actors/account.js';
+import type { Account } from '../actors/account_state.js';
 import type { DrawnAccount, EmailMessage } from '../actors/email.js';
 import { drawId, drawPartition } from '../src/draw.js';
 import type { Services } from '../src/services.js';
@@ -21,10 +22,10 @@ export function drawAccount({ clock }: Services): DrawnAccount {
  * The account as it is now. One whose making is still under way, since somebody else's sign-in has begun it, is waited
  * for; it will be finished.
  */
-export function accountOf({ runtime }: Services, account_id: string): Promise<AccountView | Refusal> {
+export function accountOf({ runtime }: Services, account_id: string): Promise<Account | Refusal> {
   const view: AccountMessage = { type: 'view' };
   return patiently(async () => {
-    const account = await runtime.ask<AccountView>({ kind: 'account', id: account_id }, view);
+    const account = await runtime.ask<Account>({ kind: 'account', id: account_id }, view);
     return isRefusal(account) && account.refused === 'UNAUTHORIZED' ? null : account;
   }, BEING_MADE);
 }
@@ -37,7 +38,7 @@ export async function accountIdOf({ runtime }: Services, email: string): Promise
 }
 
 /** The account that staff name by its id or its email. */
-export async function accountNamed(services: Services, named: string): Promise<AccountView | Refusal> {
+export async function accountNamed(services: Services, named: string): Promise<Account | Refusal> {
   const { runtime } = services;
   let account_id: string | null = isId(named) ? named : null;
   if (account_id === null) {
@@ -49,6 +50,6 @@ export async function accountNamed(services: Services, named: string): Promise<A
   }
   if (account_id === null) return NO_ACCOUNT;
   const view: AccountMessage = { type: 'view' };
-  const account = await runtime.ask<AccountView>({ kind: 'account', id: account_id }, view);
+  const account = await runtime.ask<Account>({ kind: 'account', id: account_id }, view);
   return isRefusal(account) && account.refused === 'UNAUTHORIZED' ? NO_ACCOUNT : account;
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { AccountMessage, AccountView } from '../actors/account.js';
+import type { AccountMessage } from '../actors/account.js';
+import type { Account } from '../actors/account_state.js';
 import type { AppSession, AppSessionMessage, IssuedTokens } from '../actors/app_session.js';
 import type { EmailMessage } from '../actors/email.js';
 import { count, id } from '../src/answer_shapes.js';
@@ -133,7 +134,7 @@ export const AUTH_ROUTES: readonly Route[] = [
       if (isRefusal(session)) return session;
       if (!isGenuine(keys, 'app_refresh', parsed, session)) return SESSION_ENDED;
       const { account_id, born } = session;
-      const account = await runtime.ask<AccountView>({ kind: 'account', id: account_id }, {
+      const account = await runtime.ask<Account>({ kind: 'account', id: account_id }, {
         type: 'view',
       } satisfies AccountMessage);
       if (isRefusal(account)) return account;

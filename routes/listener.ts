@@ -63,12 +63,19 @@ declare module 'fastify' {
   }
   interface FastifyRequest {
     scope: RequestScope | null;
+    /** What was found when the head was read; null until then. */
+    arrival: Arrival | null;
+    /** Who asks, and the services for them; null until they are admitted. */
+    caller: Caller | null;
   }
 }
 
+/** `url` is the pattern of the row, undefined where there is none. Fastify makes both anew each time it is asked. */
+type Arrival = { dialect: Dialect; url: string | undefined };
+type Caller = { services: Services; who: unknown };
+
 /** Who may go on; `who` is null where nobody had to say. */
 type Admitted = { who: unknown };
-type Caller = Admitted & { services: Services };
 
 const NOBODY: Admitted = { who: null };
 
@@ -115,21 +122,30 @@ export function mount(app: FastifyInstance, services: Services, kind: ListenerKi
   const patterns = routes.map(({ method, path, dialect }) => ({ method, pattern: pathPattern(path), dialect }));
   const rowsAt = (url: string) => patterns.filter(({ pattern }) => pattern.test(url.split('?', 1)[0] ?? ''));
   /** Where only the method is wrong, the answer is in the words of that address all the same. */
-  const dialectOf = (request: FastifyRequest): Dialect =>
-    (request.is404 ? rowsAt(request.url)[0] : request.routeOptions.config)?.dialect ?? 'rest';
-  const as = answeringOf(services, kind, dialectOf);
+  const arrivalOf = (request: FastifyRequest): Arrival => {
+    if (request.is404) return { dialect: rowsAt(request.url)[0]?.dialect ?? 'rest', url: undefined };
+    const { config, url } = request.routeOptions;
+    return { dialect: config.dialect ?? 'rest', url };
+  };
+  const answering = answeringOf(services, kind);
+  /** A request whose address can't be decoded has not arrived. */
+  const as = ({ arrival }: FastifyRequest) => answering[arrival?.dialect ?? 'rest'];
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: kind.body_bytes_max }, (_request, body, done) =>
     done(null, body),
   );
 
   app.decorateRequest('scope', null);
+  app.decorateRequest('arrival', null);
+  app.decorateRequest('caller', null);
   const is_logged = services.log.isLevelEnabled('info');
   // Both with a callback: a promise for each request would cost more than what they do.
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('X-Request-ID', request.id);
+    const arrival = arrivalOf(request);
+    const { dialect } = arrival;
+    request.arrival = arrival;
     request.scope = { request_id: request.id, span: spanOf(services, kind, request) };
-    const dialect = dialectOf(request);
     if (kind.listener === 'operator') reply.header('Cache-Control', 'no-store');
     else if (dialect === 'rest') reply.header('X-API-Version', '1');
     if (kind.cbor) reply.header('Vary', 'Accept');
@@ -138,7 +154,7 @@ export function mount(app: FastifyInstance, services: Services, kind: ListenerKi
   });
   if (kind.listener === 'public') app.register(cors, corsOf(services));
   app.addHook('onResponse', (request, reply, done) => {
-    const route = request.routeOptions.url ?? 'none';
+    const route = request.arrival?.url ?? 'none';
     const labels = { listener: kind.listener, route: `${request.method} ${route}`, status: String(reply.statusCode) };
     metrics.requests.observe(labels, reply.elapsedTime / 1000);
     const span = request.scope?.span ?? null;
@@ -155,12 +171,13 @@ export function mount(app: FastifyInstance, services: Services, kind: ListenerKi
   });
 
   if (kind.listener === 'public') mountPreflights(app, routes);
-  for (const route of routes.filter(({ raw }) => raw !== true)) mountRoute(app, { services, kind, as }, route);
+  for (const route of routes.filter(({ raw }) => raw !== true)) mountRoute(app, { services, kind, answering }, route);
   app.register(async (scope) => {
     // A raw body stays where it is: the handler reads it.
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', (_request, _body, done) => done(null));
-    for (const route of routes.filter(({ raw }) => raw === true)) mountRoute(scope, { services, kind, as }, route);
+    for (const route of routes.filter(({ raw }) => raw === true))
+      mountRoute(scope, { services, kind, answering }, route);
   });
 
   const answerNoRoute = async (request: FastifyRequest, reply: FastifyReply) => {
@@ -189,18 +206,11 @@ export function mount(app: FastifyInstance, services: Services, kind: ListenerKi
   });
 }
 
-type AnsweringOf = (request: FastifyRequest) => Answering;
-
-/** How a listener answers a request. */
-function answeringOf(
-  services: Services,
-  { listener, cbor }: ListenerKind,
-  dialectOf: (request: FastifyRequest) => Dialect,
-): AnsweringOf {
+/** How a listener answers. */
+function answeringOf(services: Services, { listener, cbor }: ListenerKind): Record<Dialect, Answering> {
   const resource_metadata = (request: FastifyRequest) => resourceMetadataOf(services, request);
   const as = (dialect: Dialect): Answering => ({ dialect, listener, cbor, resource_metadata });
-  const dialects = { rest: as('rest'), oauth: as('oauth'), page: as('page'), mcp: as('mcp') };
-  return (request) => dialects[dialectOf(request)];
+  return { rest: as('rest'), oauth: as('oauth'), page: as('page'), mcp: as('mcp') };
 }
 
 /** Which pages may read answers. Interface: "Browser integrations". */
@@ -222,11 +232,11 @@ function mountPreflights(app: FastifyInstance, routes: readonly Route[]): void {
 
 function mountRoute(
   app: FastifyInstance,
-  { services, kind, as }: { services: Services; kind: ListenerKind; as: AnsweringOf },
+  { services, kind, answering }: { services: Services; kind: ListenerKind; answering: Record<Dialect, Answering> },
   route: Route,
 ): void {
-  const callers = new WeakMap<FastifyRequest, Caller>();
   const { dialect = 'rest' } = route;
+  const as = answering[dialect];
   const { account_turns, metrics } = services;
   // An upload is as slow as its network; its own actors bound it.
   const takes_turns = ['account', 'app', 'session'].includes(route.credential) && route.raw !== true;
@@ -241,24 +251,24 @@ function mountRoute(
       const shed = overloaded(services, kind, route);
       const own = servicesFor(services, request);
       const admitted = shed ?? (await admit(own, kind, route, request));
-      if (isRefusal(admitted)) return refuseUnread(as(request), { request, reply }, admitted);
-      callers.set(request, { services: own, who: admitted.who });
+      if (isRefusal(admitted)) return refuseUnread(as, { request, reply }, admitted);
+      request.caller = { services: own, who: admitted.who };
       if (route.raw === true && kind.listener === 'device') {
         const end = services.device_budgets.beginUpload((admitted.who as DeviceIdentity).device_id);
-        if (end === null) return refuseUnread(as(request), { request, reply }, overBudget(services, 'device_uploads'));
+        if (end === null) return refuseUnread(as, { request, reply }, overBudget(services, 'device_uploads'));
         reply.raw.once('close', end);
       }
-      if (route.raw !== true) awaitBody(as(request), { request, reply }, bodyMaxMs(route, request));
+      if (route.raw !== true) awaitBody(as, { request, reply }, bodyMaxMs(route, request));
       return undefined;
     },
     handler: async (request, reply) => {
-      const caller = callers.get(request) ?? { services, who: null };
+      const caller = request.caller ?? { services, who: null };
       const account_id = takes_turns ? (caller.who as Principal).account_id : null;
       if (account_id === null) return handle(caller, request, reply);
       const entrance = account_turns.enter(account_id, (request.body as Buffer | undefined)?.length ?? 0);
       if (entrance === 'full') {
         metrics.overload_refusals.inc({ listener: kind.listener, cause: 'account' });
-        return sendRefusal(as(request), { request, reply }, TOO_MANY_AT_ONCE);
+        return sendRefusal(as, { request, reply }, TOO_MANY_AT_ONCE);
       }
       if (entrance !== 'at once') await entrance;
       try {
@@ -269,14 +279,18 @@ function mountRoute(
     },
   });
 
-  async function handle(caller: Caller, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+  async function handle(
+    { services: own, who }: Caller,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<unknown> {
     const refused = (refusal: Refusal) => {
-      if (kind.listener === 'device' && caller.who !== null) {
-        const { device_id } = caller.who as DeviceIdentity;
+      if (kind.listener === 'device' && who !== null) {
+        const { device_id } = who as DeviceIdentity;
         const reason = refusal.refused;
         services.device_activity.refused(device_id, { reason, route: `${route.method} ${route.path}` });
       }
-      return sendRefusal(as(request), { request, reply }, refusal);
+      return sendRefusal(as, { request, reply }, refusal);
     };
     const params = request.params as Record<string, string>;
     const body = route.raw === true ? { ok: true as const, value: undefined } : readBody(kind, route, request);
@@ -287,7 +301,8 @@ function mountRoute(
       params[name] = params[name]?.toLowerCase() ?? '';
       if (!isId(params[name])) return refused(NOT_FOUND);
     }
-    const call = { ...caller, body: body.value, query: query.value, params, request, reply } as Call<
+    // Each by its name: spread into a larger object they would take 5 µs.
+    const call = { services: own, who, body: body.value, query: query.value, params, request, reply } as Call<
       never,
       never,
       never
@@ -297,7 +312,7 @@ function mountRoute(
     if (answer === LIFE_ENDED) return refused(await endedMeanwhile(services, { kind, route, request }));
     if (isRefusal(answer)) return refused(answer);
     if (route.status !== undefined) reply.code(route.status);
-    return sendAnswer(as(request), { request, reply }, answer);
+    return sendAnswer(as, { request, reply }, answer);
   }
 }
 
@@ -309,7 +324,7 @@ function servicesFor(services: Services, { scope }: FastifyRequest): Services {
 function spanOf({ tracing }: Services, { listener }: ListenerKind, request: FastifyRequest): Span | null {
   if (tracing === null) return null;
   const { method, headers } = request;
-  const route = request.routeOptions.url ?? 'none';
+  const route = request.arrival?.url ?? 'none';
   return tracing.beginRequest(`${method} ${route}`, headers.traceparent as string | undefined, {
     ...{ 'http.request.method': method, 'http.route': route },
     ...{ 'spool.listener': listener, 'spool.request_id': request.id },

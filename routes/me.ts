@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { AccountMessage, AccountView } from '../actors/account.js';
+import type { AccountMessage } from '../actors/account.js';
+import type { Account } from '../actors/account_state.js';
 import { id, permission } from '../src/answer_shapes.js';
 import { drawId } from '../src/draw.js';
 import { deletionMail } from '../src/mail/deletion_mail.js';
@@ -8,7 +9,7 @@ import type { Services } from '../src/services.js';
 import type { Guard } from '../src/store/store.js';
 import { partitionOfId } from '../src/vocabulary/ids.js';
 import { LIMITS } from '../src/vocabulary/limits.js';
-import { ENTITLEMENT_DEFAULTS } from '../src/vocabulary/permissions.js';
+import { ENTITLEMENT_DEFAULTS, permissionsOf } from '../src/vocabulary/permissions.js';
 import { isRefusal, type Refusal, refuse } from '../src/vocabulary/refusals.js';
 import { trimmedText } from './forms.js';
 import { patiently } from './patience.js';
@@ -65,11 +66,7 @@ export const ME_ROUTES: readonly Route[] = [
     answer: accountShape,
     async handler({ services, who, body: { name } }) {
       const message: AccountMessage = { type: 'rename', name };
-      const account = await services.runtime.ask<AccountView>(
-        { kind: 'account', id: who.account_id },
-        message,
-        who.guards,
-      );
+      const account = await services.runtime.ask<Account>({ kind: 'account', id: who.account_id }, message, who.guards);
       return isRefusal(account) ? account : accountView(account, who);
     },
   }),
@@ -109,7 +106,7 @@ export const ME_ROUTES: readonly Route[] = [
 ];
 
 /** Deletes the account when every shared workspace can do without it; answers what came of it. */
-async function deleteAccount(services: Services, account: AccountView, guards: Guard[]): Promise<unknown | Refusal> {
+async function deleteAccount(services: Services, account: Account, guards: Guard[]): Promise<unknown | Refusal> {
   const { clock, keys, mails, runtime } = services;
   const erase_at_ms = clock.now() + LIMITS.erase_after_ms;
   const { restore_url } = services.addresses();
@@ -131,7 +128,7 @@ async function deleteAccount(services: Services, account: AccountView, guards: G
 }
 
 /** The Account of the interface; permissions are those that the calling credential can use. */
-function accountView(account: AccountView, who: Principal): z.infer<typeof accountShape> {
+function accountView(account: Account, who: Principal): z.infer<typeof accountShape> {
   const { email, name, entitlements } = account;
   const enabled = { ...ENTITLEMENT_DEFAULTS, ...entitlements };
   return {
@@ -139,9 +136,14 @@ function accountView(account: AccountView, who: Principal): z.infer<typeof accou
     email,
     name,
     developer_enabled: enabled['developer.tools'],
-    permissions: account.permissions.filter((permission) => who.permissions.includes(permission)),
+    permissions: permissionsOf(entitlements).filter((permission) => who.permissions.includes(permission)),
     sharing_enabled: enabled['workspace.sharing'],
     agent_enabled: enabled['agent.experimental'],
-    workspaces: workspacesOf(account).map(({ created_at: _, ...listed }) => listed),
+    workspaces: workspacesOf(account).map(({ id, name, private: is_private, role }) => ({
+      id,
+      name,
+      private: is_private,
+      role,
+    })),
   };
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { AccountMessage, AccountView } from '../actors/account.js';
-import { eraseAtMs } from '../actors/account_state.js';
+import type { AccountMessage } from '../actors/account.js';
+import { type Account, eraseAtMs } from '../actors/account_state.js';
 import { isLiving } from '../actors/account_tokens.js';
 import type { Address } from '../actors/actor.js';
 import type { CertificateMessage, CertificateReply } from '../actors/certificate.js';
@@ -16,7 +16,7 @@ import type { Services } from '../src/services.js';
 import { decodeStored } from '../src/store/codec.js';
 import { ownerOfPrivateWorkspace, PARTITIONS } from '../src/vocabulary/ids.js';
 import { LIMITS } from '../src/vocabulary/limits.js';
-import { ENTITLEMENT_DEFAULTS, ENTITLEMENTS, type Entitlement } from '../src/vocabulary/permissions.js';
+import { ENTITLEMENT_DEFAULTS, ENTITLEMENTS, type Entitlement, permissionsOf } from '../src/vocabulary/permissions.js';
 import { isRefusal, type Refusal, refuse } from '../src/vocabulary/refusals.js';
 import { accountNamed } from './account_of_email.js';
 import { listLimit, whole } from './forms.js';
@@ -441,11 +441,11 @@ async function revoke(
 }
 
 /** How an account stands, without what is in it. */
-function accountForStaff(account: AccountView, now_ms: number): z.infer<typeof accountForStaffShape> {
-  const { email, created_at_ms, phase, entitlements, permissions, devices, memberships, tokens } = account;
+function accountForStaff(account: Account, now_ms: number): z.infer<typeof accountForStaffShape> {
+  const { email, created_at_ms, phase, entitlements, devices, memberships, tokens } = account;
   const erase_at_ms = eraseAtMs(account);
   return {
-    ...{ id: account.id, email, status: phase.status, permissions, devices },
+    ...{ id: account.id, email, status: phase.status, devices, permissions: [...permissionsOf(entitlements)] },
     created_at: new Date(created_at_ms).toISOString(),
     erase_at: erase_at_ms === null ? null : new Date(erase_at_ms).toISOString(),
     entitlements: { ...ENTITLEMENT_DEFAULTS, ...entitlements },
@@ -459,9 +459,9 @@ async function switchEntitlement(
   { account_id, entitlement, enabled }: { account_id: string; entitlement: Entitlement; enabled: boolean },
 ): Promise<z.infer<typeof entitledShape> | Refusal> {
   const message: AccountMessage = { type: 'switch_entitlement', entitlement, enabled };
-  const account = await runtime.ask<AccountView>({ kind: 'account', id: account_id }, message);
+  const account = await runtime.ask<Account>({ kind: 'account', id: account_id }, message);
   if (isRefusal(account)) return account;
-  return { account_id, entitlements: account.entitlements, permissions: account.permissions };
+  return { account_id, entitlements: account.entitlements, permissions: [...permissionsOf(account.entitlements)] };
 }
 
 async function deleteWorkspace(services: Services, id: string): Promise<unknown | Refusal> {

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
-import type { AccountMessage, AccountView } from '../actors/account.js';
-import { eraseAtMs, isOpen } from '../actors/account_state.js';
+import type { AccountMessage } from '../actors/account.js';
+import { type Account, eraseAtMs, isOpen } from '../actors/account_state.js';
 import type { AppSession, AppSessionMessage } from '../actors/app_session.js';
 import type { Grant, GrantMessage } from '../actors/grant.js';
 import type { PersonalAccessToken, PersonalAccessTokenMessage } from '../actors/personal_access_token.js';
@@ -12,7 +12,7 @@ import { isGenuine, isSecret, PERSONAL_ACCESS_TOKEN_PREFIX, parseSecret, parseTo
 import type { Services } from '../src/services.js';
 import type { Guard } from '../src/store/store.js';
 import type { Issuer } from '../src/vocabulary/audiences.js';
-import type { Permission } from '../src/vocabulary/permissions.js';
+import { type Permission, permissionsOf } from '../src/vocabulary/permissions.js';
 import { isRefusal, type Refusal, refuse } from '../src/vocabulary/refusals.js';
 import { permissionsOfScopes } from '../src/vocabulary/scopes.js';
 import { issuerOf } from './oauth/issuer.js';
@@ -25,7 +25,7 @@ export type Principal = {
   /** Which client acts for the account, and the names of scopes it was granted; null where it is none. */
   client: { client_id: string; first_party: boolean; scopes: readonly string[] } | null;
   account_id: string;
-  account: AccountView;
+  account: Account;
   permissions: readonly Permission[];
   /** When the emailed code behind the credential was entered; null where none was. */
   verified_at_ms: number | null;
@@ -42,11 +42,11 @@ const OTHER_AUDIENCE = refuse('UNAUTHORIZED', 'The token was made for /mcp alone
 const genuine = new LRUCache<string, { session_id: string; serial: number }>({ max: REMEMBERED_MAX });
 
 /** The caller behind the Authorization header, or why there is none. */
-export async function principalOf(
+export function principalOf(
   services: Services,
   request: FastifyRequest,
   at: 'rest' | 'mcp',
-): Promise<Principal | Refusal> {
+): Refusal | Promise<Principal | Refusal> {
   const header = request.headers.authorization;
   if (header === undefined) return NO_TOKEN;
   const token = /^Bearer +([\x21-\x7e]{1,4096})$/i.exec(header)?.[1];
@@ -82,7 +82,7 @@ async function appSessionPrincipal({ keys, runtime }: Services, token: string): 
     client: null,
     account_id,
     account,
-    permissions: account.permissions,
+    permissions: permissionsOf(account.entitlements),
     verified_at_ms: session.verified_at_ms,
     guards: [
       { guard: 'life', account_id, life: 'account', value: account.lives.account },
@@ -113,7 +113,7 @@ async function tokenPrincipal({ keys, runtime }: Services, text: string): Promis
     client: null,
     account_id,
     account,
-    permissions: account.permissions.filter((name) => token.permissions.includes(name)),
+    permissions: permissionsOf(account.entitlements).filter((name) => token.permissions.includes(name)),
     verified_at_ms: null,
     guards: [
       { guard: 'life', account_id, life: 'account', value: account.lives.account },
@@ -122,13 +122,13 @@ async function tokenPrincipal({ keys, runtime }: Services, text: string): Promis
   };
 }
 
-function accountNow(runtime: Services['runtime'], account_id: string): Promise<AccountView | Refusal> {
+function accountNow(runtime: Services['runtime'], account_id: string): Promise<Account | Refusal> {
   const view: AccountMessage = { type: 'view' };
-  return runtime.ask<AccountView>({ kind: 'account', id: account_id }, view);
+  return runtime.ask<Account>({ kind: 'account', id: account_id }, view);
 }
 
 /** What every request but those of signing out and coming back is told of an account that is deleted. */
-export function accountDeleted(account: AccountView): Refusal | null {
+export function accountDeleted(account: Account): Refusal | null {
   if (isOpen(account)) return null;
   const at_ms = eraseAtMs(account);
   const erase_at = at_ms === null ? null : new Date(at_ms).toISOString();
@@ -164,7 +164,7 @@ export type AccessTokenHolder = {
   claims: AccessClaims;
   grant: Grant;
   client: Client;
-  account: AccountView;
+  account: Account;
   /** What its scopes allow and the account holds. */
   permissions: readonly Permission[];
 };
@@ -187,5 +187,6 @@ export async function accessTokenHolder(
   if (isRefusal(account)) return account;
   if (client === null || grant.born.grants !== account.lives.grants) return BAD_TOKEN;
   const allowed = permissionsOfScopes(claims.scopes);
-  return { claims, grant, client, account, permissions: account.permissions.filter((name) => allowed.includes(name)) };
+  const permissions = permissionsOf(account.entitlements).filter((name) => allowed.includes(name));
+  return { claims, grant, client, account, permissions };
 }

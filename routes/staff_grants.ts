@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { AccountMessage, AccountView } from '../actors/account.js';
+import type { AccountMessage } from '../actors/account.js';
+import type { Account } from '../actors/account_state.js';
 import type { EmailMessage } from '../actors/email.js';
 import type { GrantMessage } from '../actors/grant.js';
 import type { ImportedTokenMessage } from '../actors/imported_token.js';
@@ -215,7 +216,7 @@ async function bringIn(services: Services, given: unknown, dry_run: boolean): Pr
 }
 
 /** The account that a grant is for; an email without one gets it, as a first sign-in would. */
-async function ownerOf(services: Services, { account }: ImportRow): Promise<AccountView | Refusal> {
+async function ownerOf(services: Services, { account }: ImportRow): Promise<Account | Refusal> {
   if (!isId(account)) {
     const enter: EmailMessage = { type: 'enter', network: null, email: account, account: drawAccount(services) };
     const entered = await services.runtime.askSettled({ kind: 'email', id: account }, enter);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { AccountView } from '../actors/account.js';
+import type { Account } from '../actors/account_state.js';
 import type { Invitation, Member, Workspace } from '../actors/workspace.js';
 import { count, id, moment } from '../src/answer_shapes.js';
 import { BUCKETS, GIVEN_ROLES } from '../src/vocabulary/workspaces.js';
@@ -56,23 +56,30 @@ type WorkspaceView = z.infer<typeof workspaceShape>;
 
 const byName = new Intl.Collator('en');
 
+type Belonging = Omit<ListedWorkspace, 'created_at'> & { created_at_ms: number };
+
 /** All that an account belongs to: the private one first, then the others by name. */
-export function workspacesOf({ private_workspace, created_at_ms, memberships }: AccountView): ListedWorkspace[] {
+export function workspacesOf({ private_workspace, created_at_ms, memberships }: Account): Belonging[] {
   const { id, name } = private_workspace;
   const shared = memberships.map((membership) => ({
     id: membership.workspace_id,
     name: membership.name,
     private: false,
     role: membership.role,
-    created_at: new Date(membership.created_at_ms).toISOString(),
+    created_at_ms: membership.created_at_ms,
   }));
   return [
-    { id, name, private: true, role: 'owner', created_at: new Date(created_at_ms).toISOString() },
+    { id, name, private: true, role: 'owner', created_at_ms },
     ...shared.sort((a, b) => byName.compare(a.name, b.name) || (a.id < b.id ? -1 : 1)),
   ];
 }
 
-export function privateWorkspaceView({ private_workspace, created_at_ms }: AccountView): WorkspaceView {
+export function listedWorkspaceView(workspace: Belonging): ListedWorkspace {
+  const { id, name, private: is_private, role, created_at_ms } = workspace;
+  return { id, name, private: is_private, role, created_at: new Date(created_at_ms).toISOString() };
+}
+
+export function privateWorkspaceView({ private_workspace, created_at_ms }: Account): WorkspaceView {
   const { id, name, retention } = private_workspace;
   return {
     ...{ id, name, private: true, role: 'owner' as const, retention, member_count: 1 },

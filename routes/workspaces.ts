@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { AccountMessage, AccountView } from '../actors/account.js';
+import type { AccountMessage } from '../actors/account.js';
+import type { Account } from '../actors/account_state.js';
 import type { Invitation, Member, Workspace, WorkspaceMessage } from '../actors/workspace.js';
 import { pageShape } from '../src/answer_shapes.js';
 import { drawId, drawPartition } from '../src/draw.js';
@@ -20,6 +21,7 @@ import {
   invitationShape,
   invitationView,
   listedWorkspaceShape,
+  listedWorkspaceView,
   memberShape,
   memberView,
   privateWorkspaceView,
@@ -60,7 +62,7 @@ export const WORKSPACE_ROUTES: readonly Route[] = [
     answer: pageShape(listedWorkspaceShape),
     async handler({ who, query }) {
       const page = pageOfAll(workspacesOf(who.account), { ...query, idOf: ({ id }) => id });
-      return { items: page.rows, cursor: page.cursor };
+      return { items: page.rows.map(listedWorkspaceView), cursor: page.cursor };
     },
   }),
 
@@ -113,7 +115,7 @@ export const WORKSPACE_ROUTES: readonly Route[] = [
       if (isPrivate(who, id)) {
         const message: AccountMessage = { type: 'change_private_workspace', change };
         const address = { kind: 'account', id: who.account_id };
-        const account = await services.runtime.ask<AccountView>(address, message, who.guards);
+        const account = await services.runtime.ask<Account>(address, message, who.guards);
         return isRefusal(account) ? account : privateWorkspaceView(account);
       }
       const changed = await askWorkspace<Workspace>(services, id, { type: 'change', by: who.account_id, change });
@@ -289,7 +291,7 @@ async function membersOf(services: Services, who: Principal, id: string): Promis
 
 async function viewMember({ runtime }: Services, member: Member) {
   const view: AccountMessage = { type: 'view' };
-  const account = await runtime.ask<AccountView>({ kind: 'account', id: member.account_id }, view);
+  const account = await runtime.ask<Account>({ kind: 'account', id: member.account_id }, view);
   return isRefusal(account) ? account : memberView(member, account.name);
 }
 

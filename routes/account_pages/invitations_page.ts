@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { AccountMessage, AccountView } from '../../actors/account.js';
-import { isOpen } from '../../actors/account_state.js';
+import type { AccountMessage } from '../../actors/account.js';
+import { type Account, isOpen } from '../../actors/account_state.js';
 import { utcText } from '../../src/mail/deletion_mail.js';
 import type { Services } from '../../src/services.js';
 import { isId } from '../../src/vocabulary/ids.js';
@@ -71,7 +71,7 @@ async function show(visit: Visit, { cursor, joined, done }: z.output<typeof quer
 
 /** A workspace is named only to who belongs to it, whatever the address says. */
 function outcomeOf(
-  account: AccountView,
+  account: Account,
   { joined, done }: { joined: string | undefined; done: 'declined' | 'gone' | undefined },
 ): InvitationOutcome | null {
   const membership = account.memberships.find(({ workspace_id }) => workspace_id === joined);
@@ -85,7 +85,7 @@ type Listed = Exclude<Awaited<ReturnType<typeof listInvitations>>, Refusal>['ite
 async function rowsOf(services: Services, items: Listed): Promise<InvitationRow[] | Refusal> {
   const view: AccountMessage = { type: 'view' };
   const ids = [...new Set(items.map(({ invited_by }) => invited_by))];
-  const accounts = await Promise.all(ids.map((id) => services.runtime.ask<AccountView>({ kind: 'account', id }, view)));
+  const accounts = await Promise.all(ids.map((id) => services.runtime.ask<Account>({ kind: 'account', id }, view)));
   const named = new Map<string, InvitationRow['invited_by']>();
   for (const [index, account] of accounts.entries()) {
     if (isRefusal(account) && account.refused !== 'UNAUTHORIZED') return account;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { AccountMessage, AccountView } from '../../actors/account.js';
+import type { AccountMessage } from '../../actors/account.js';
+import type { Account } from '../../actors/account_state.js';
 import { utcText } from '../../src/mail/deletion_mail.js';
 import { isRefusal, unreachable } from '../../src/vocabulary/refusals.js';
 import { leave } from '../oauth/redirect.js';
@@ -49,7 +50,7 @@ export const RESTORE_PAGE_ROUTES: readonly Route[] = [
 ];
 
 /** A button does what its page said, and pressed again shows what it did; on anything else the page says how it is. */
-const MEANT_FOR: Record<Done, readonly AccountView['phase']['status'][]> = {
+const MEANT_FOR: Record<Done, readonly Account['phase']['status'][]> = {
   restored: ['deleted', 'active'],
   begun: ['erased', 'active'],
 };
@@ -63,7 +64,7 @@ async function restore({ services, reply, account, guards }: Visit, done: Done):
 }
 
 export function restoreView(
-  { phase }: Pick<AccountView, 'phase'>,
+  { phase }: Pick<Account, 'phase'>,
   { now_ms, done }: { now_ms: number; done: Done | undefined },
 ): RestoreView {
   switch (phase.status) {

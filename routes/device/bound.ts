@@ -1,4 +1,5 @@
-import type { AccountMessage, AccountView } from '../../actors/account.js';
+import type { AccountMessage } from '../../actors/account.js';
+import type { Account } from '../../actors/account_state.js';
 import type { Address } from '../../actors/actor.js';
 import type { Binding, BindingMessage } from '../../actors/binding.js';
 import type { DeviceSessionMessage, SessionTerms } from '../../actors/device_session.js';
@@ -51,9 +52,9 @@ export async function boundBy(services: Services, who: Recording, epoch: string)
 }
 
 /** The account that a device acts for, unless it is deleted. */
-export async function openAccount({ runtime }: Services, account_id: string): Promise<AccountView | Refusal> {
+export async function openAccount({ runtime }: Services, account_id: string): Promise<Account | Refusal> {
   const view: AccountMessage = { type: 'view' };
-  const account = await runtime.ask<AccountView>({ kind: 'account', id: account_id }, view);
+  const account = await runtime.ask<Account>({ kind: 'account', id: account_id }, view);
   if (isRefusal(account)) return account.refused === 'UNAUTHORIZED' ? UNBOUND : account;
   return accountDeleted(account) ?? account;
 }

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { AccountView } from '../../actors/account.js';
+import type { Account } from '../../actors/account_state.js';
 import { type BrowserSession, type BrowserSessionMessage, browserSessionEndMs } from '../../actors/browser_session.js';
 import { deriveToken, isGenuine, parseToken } from '../../src/secrets/tokens.js';
 import type { Services } from '../../src/services.js';
@@ -11,7 +11,7 @@ const OPENS_MAX_MS = 2_000;
 const OPENS_LOOK_MS = 20;
 
 /** A browser session that lives, as its cookie says. */
-export type LiveBrowserSession = { id: string; session: BrowserSession; account: AccountView };
+export type LiveBrowserSession = { id: string; session: BrowserSession; account: Account };
 
 /** The session of this browser; null when there is none, or it has ended. */
 export async function browserSessionOf(

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import type { AccountView } from '../../actors/account.js';
+import type { Account } from '../../actors/account_state.js';
 import type { EmailMessage } from '../../actors/email.js';
 import type { CodeToSend, TriedCode } from '../../actors/emailed_code.js';
 import { drawCode, drawId } from '../../src/draw.js';
@@ -60,7 +60,7 @@ export async function accountBehind(
   services: Services,
   request: FastifyRequest,
   email: string,
-): Promise<AccountView | Refusal> {
+): Promise<Account | Refusal> {
   const { runtime } = services;
   const message: EmailMessage = {
     type: 'enter',

@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { AccountMessage, AccountView } from '../../actors/account.js';
+import type { AccountMessage } from '../../actors/account.js';
+import type { Account } from '../../actors/account_state.js';
 import {
   type Grant,
   type GrantMessage,
@@ -197,7 +198,7 @@ async function livingGrant(
   if (grant.issuer !== issuerOf(services, request)) return null;
   const { account_id, born } = grant;
   const view: AccountMessage = { type: 'view' };
-  const account = await services.runtime.ask<AccountView>({ kind: 'account', id: account_id }, view);
+  const account = await services.runtime.ask<Account>({ kind: 'account', id: account_id }, view);
   if (isRefusal(account)) return account.refused === 'UNAUTHORIZED' ? null : account;
   if (account.lives.grants !== born.grants) return null;
   const guards: Guard[] = [{ guard: 'life', account_id, life: 'grants', value: born.grants }];

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { AccountMessage, AccountView } from '../../actors/account.js';
-import { isGone, isOpen } from '../../actors/account_state.js';
+import type { AccountMessage } from '../../actors/account.js';
+import { type Account, isGone, isOpen } from '../../actors/account_state.js';
 import type { EndpointMessage, Found } from '../../actors/endpoint.js';
 import { type Endpoint, standingOf } from '../../actors/endpoint_state.js';
 import { count, id, moment, momentOrNull } from '../../src/answer_shapes.js';
@@ -133,7 +133,7 @@ export async function endpointForStaff(services: Services, endpoint_id: string) 
   const { endpoint, found } = answer;
   const { account_id } = endpoint;
   const view: AccountMessage = { type: 'view' };
-  const account = await runtime.ask<AccountView>({ kind: 'account', id: account_id }, view);
+  const account = await runtime.ask<Account>({ kind: 'account', id: account_id }, view);
   if (isRefusal(account) && account.refused !== 'UNAUTHORIZED') return account;
   const now_ms = clock.now();
   const seen = deliveries.activity.find(endpoint_id);
@@ -164,7 +164,7 @@ export async function endpointForStaff(services: Services, endpoint_id: string) 
   };
 }
 
-function standingOfAccount(account: AccountView | Refusal): EndpointFacts['account'] {
+function standingOfAccount(account: Account | Refusal): EndpointFacts['account'] {
   if (isRefusal(account) || isGone(account)) return 'gone';
   return isOpen(account) ? 'open' : 'deleted';
 }

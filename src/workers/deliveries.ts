@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
-import type { AccountView } from '../../actors/account.js';
+import type { Account } from '../../actors/account_state.js';
 import { type AttemptResult, type Claim, eventMs } from '../../actors/delivery.js';
 import type { Endpoint } from '../../actors/endpoint_state.js';
 import type { MailNeeded, Work, WorkDone, WorkMessage } from '../../actors/endpoint_turn.js';
@@ -351,7 +351,7 @@ export class DeliveryWorker {
 
   async #disabledMail(endpoint_id: string, { account_id, url }: MailNeeded) {
     const { runtime, keys, now } = this.#parts;
-    const account = await runtime.ask<AccountView>({ kind: 'account', id: account_id }, { type: 'view' });
+    const account = await runtime.ask<Account>({ kind: 'account', id: account_id }, { type: 'view' });
     if (isRefusal(account)) throw new StoreUnavailable(`account: ${account.message}`);
     const { host } = new URL(url);
     const failures = LIMITS.endpoint_failures_max;

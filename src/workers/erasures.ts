@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
-import type { AccountMessage, AccountView } from '../../actors/account.js';
+import type { AccountMessage } from '../../actors/account.js';
+import type { Account } from '../../actors/account_state.js';
 import type { Job } from '../../actors/actor.js';
 import { appSessionList } from '../../actors/app_session.js';
 import { BINDINGS } from '../../actors/binding.js';
@@ -201,9 +202,9 @@ export class ErasureWorker {
     if (isRefusal(answer)) throw refusedBy(address.kind, answer);
   }
 
-  async #account(account_id: string): Promise<AccountView | null> {
+  async #account(account_id: string): Promise<Account | null> {
     const view: AccountMessage = { type: 'view' };
-    const account = await this.#parts.runtime.ask<AccountView>({ kind: 'account', id: account_id }, view);
+    const account = await this.#parts.runtime.ask<Account>({ kind: 'account', id: account_id }, view);
     if (!isRefusal(account)) return account;
     if (account.refused === 'UNAUTHORIZED') return null;
     throw refusedBy('account', account);

@@ -1,6 +1,7 @@
 import pino from 'pino';
 import t from 'tap';
-import type { AccountMessage, AccountView } from '../../actors/account.js';
+import type { AccountMessage } from '../../actors/account.js';
+import type { Account } from '../../actors/account_state.js';
 import type { EmailMessage } from '../../actors/email.js';
 import { restoreView } from '../../routes/account_pages/restore_page.js';
 import type { AppClient } from '../../src/client/app_client.js';
@@ -16,7 +17,7 @@ import { until } from '../fixtures/until.js';
 
 const HOUR_MS = 60 * 60_000;
 type Me = { id: string; name: string | null; workspaces: { id: string }[] };
-type Status = AccountView['phase']['status'];
+type Status = Account['phase']['status'];
 
 t.test('the restore page', async (t) => {
   const spool = await TestSpool.start({ RATE_LIMITS: 'off' });
@@ -29,7 +30,7 @@ t.test('the restore page', async (t) => {
     (await app.ask<{ items: unknown[] }>('GET', '/events?type=account.restored')).items.length;
   const phaseOf = async (account_id: string): Promise<Status | null> => {
     const message: AccountMessage = { type: 'view' };
-    const account = await services.runtime.ask<AccountView>({ kind: 'account', id: account_id }, message);
+    const account = await services.runtime.ask<Account>({ kind: 'account', id: account_id }, message);
     return isRefusal(account) ? null : account.phase.status;
   };
   const accountAt = async (email: string) => {

@@ -1,4 +1,5 @@
-import type { AccountMessage, AccountView } from '../../actors/account.js';
+import type { AccountMessage } from '../../actors/account.js';
+import type { Account } from '../../actors/account_state.js';
 import type { Address } from '../../actors/actor.js';
 import type { AppSessionMessage, IssuedTokens } from '../../actors/app_session.js';
 import type { Binding, BindingMessage } from '../../actors/binding.js';
@@ -181,7 +182,7 @@ export class Clients {
     ledger.acknowledge('verify_code');
     const { account_id } = verified;
     ledger.signed_in.push({ email, account_id });
-    const account = await this.#ask<AccountView>({ kind: 'account', id: account_id }, {
+    const account = await this.#ask<Account>({ kind: 'account', id: account_id }, {
       type: 'view',
     } satisfies AccountMessage);
     if (isRefusal(account)) return;
@@ -255,7 +256,7 @@ export class Clients {
         returned: null,
       });
       const onTry = () => ledger.attempt(`${account_id} name`);
-      const view = await this.#ask<AccountView>({ kind: 'account', id: account_id }, message, {
+      const view = await this.#ask<Account>({ kind: 'account', id: account_id }, message, {
         guards: this.#guards(account_id),
         tries_max: 1,
         onTry,
@@ -272,7 +273,7 @@ export class Clients {
     const { ledger } = this.#parts;
     const invoked = ledger.instant();
     const message: AccountMessage = { type: 'view' };
-    const view = await this.#ask<AccountView>({ kind: 'account', id: account_id }, message, { tries_max: 1 });
+    const view = await this.#ask<Account>({ kind: 'account', id: account_id }, message, { tries_max: 1 });
     if (isUnknown(view)) return;
     ledger.mustHold(!isRefusal(view), `viewing ${account_id} answered ${JSON.stringify(view)}`);
     if (isRefusal(view)) return;
@@ -286,7 +287,7 @@ export class Clients {
     const enabled = random.chance(0.5);
     const message: AccountMessage = { type: 'switch_entitlement', entitlement, enabled };
     const onTry = () => ledger.attempt(`${account_id} ${entitlement}`);
-    const view = await this.#ask<AccountView>({ kind: 'account', id: account_id }, message, { onTry });
+    const view = await this.#ask<Account>({ kind: 'account', id: account_id }, message, { onTry });
     if (isUnknown(view)) return;
     ledger.mustHold(!isRefusal(view) && view.entitlements[entitlement] !== !enabled, `${entitlement} was not switched`);
     ledger.acknowledge('switch_entitlement');

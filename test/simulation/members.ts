@@ -1,5 +1,5 @@
-import type { AccountMessage, AccountView } from '../../actors/account.js';
-import { isOpen } from '../../actors/account_state.js';
+import type { AccountMessage } from '../../actors/account.js';
+import { type Account, isOpen } from '../../actors/account_state.js';
 import type { Address } from '../../actors/actor.js';
 import type { EmailMessage, ListedInvitation } from '../../actors/email.js';
 import type { Invitation, Member, Workspace, WorkspaceMessage } from '../../actors/workspace.js';
@@ -72,7 +72,7 @@ export class Members {
   }
 
   async #draw(who: Known): Promise<void> {
-    const account = await this.#askAccount<AccountView>(who.account_id, { type: 'view' });
+    const account = await this.#askAccount<Account>(who.account_id, { type: 'view' });
     if (isRefusal(account)) return;
     if (!isOpen(account) && this.#parts.random.chance(0.8)) return this.restore(who.account_id);
     let roll = this.#parts.random.below(100);
@@ -235,7 +235,7 @@ export class Members {
   }
 
   async restore(account_id: string): Promise<void> {
-    const before = await this.#askAccount<AccountView>(account_id, { type: 'view' });
+    const before = await this.#askAccount<Account>(account_id, { type: 'view' });
     if (isRefusal(before)) return;
     if (isRefusal(await this.#askAccount(account_id, { type: 'restore' }, { settled: true }))) return;
     const was = before.phase.status;
@@ -267,7 +267,7 @@ export class Members {
   }
 
   async revokeToken(account_id: string): Promise<void> {
-    const account = await this.#askAccount<AccountView>(account_id, { type: 'view' });
+    const account = await this.#askAccount<Account>(account_id, { type: 'view' });
     if (isRefusal(account) || account.tokens.length === 0) return;
     const { id: token_id } = this.#parts.random.pick(account.tokens);
     const revoked = await this.#askAccount(account_id, { type: 'revoke_token', token_id }, { settled: true });
@@ -306,7 +306,7 @@ export class Members {
   async #someWorkspace(account_id: string, roles: readonly Role[] = ['admin', 'owner']): Promise<string | null> {
     const { random } = this.#parts;
     if (this.#workspaces.length > 0 && random.chance(0.1)) return random.pick(this.#workspaces);
-    const account = await this.#askAccount<AccountView>(account_id, { type: 'view' });
+    const account = await this.#askAccount<Account>(account_id, { type: 'view' });
     if (isRefusal(account) || account.phase.status !== 'active' || account.memberships.length === 0) return null;
     const fit = account.memberships.filter(({ role }) => roles.includes(role));
     return random.pick(fit.length > 0 && random.chance(0.9) ? fit : account.memberships).workspace_id;
@@ -332,7 +332,7 @@ export class Members {
 
   /** What a credential's commits are held to; null for an account that none is good for now. */
   async #guards(account_id: string): Promise<Guard[] | null> {
-    const account = await this.#askAccount<AccountView>(account_id, { type: 'view' });
+    const account = await this.#askAccount<Account>(account_id, { type: 'view' });
     if (isRefusal(account)) return null;
     const { phase, lives } = account;
     if (phase.status !== 'active' && phase.status !== 'leaving') return null;

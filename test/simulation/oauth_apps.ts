@@ -1,4 +1,5 @@
-import type { AccountMessage, AccountView } from '../../actors/account.js';
+import type { AccountMessage } from '../../actors/account.js';
+import type { Account } from '../../actors/account_state.js';
 import type { Address } from '../../actors/actor.js';
 import type { AuthSession, AuthSessionMessage } from '../../actors/auth_session.js';
 import type { EmailMessage } from '../../actors/email.js';
@@ -88,7 +89,7 @@ export class OauthApps {
   async #complete(session: Address, account_id: string): Promise<void> {
     const { random, ledger, ask } = this.#asker;
     const view: AccountMessage = { type: 'view' };
-    const account = await ask<AccountView>({ kind: 'account', id: account_id }, view);
+    const account = await ask<Account>({ kind: 'account', id: account_id }, view);
     if (isRefusal(account)) return;
     const { lives } = account;
     const presses = Array.from({ length: random.chance(0.3) ? 3 : 1 }, () => this.#id(partitionOfId(account_id)));
@@ -139,7 +140,7 @@ export class OauthApps {
     const was_ended = grant.ended;
     // As the route does, before it asks the grant.
     const view: AccountMessage = { type: 'view' };
-    const account = await ask<AccountView>({ kind: 'account', id: grant.account_id }, view);
+    const account = await ask<Account>({ kind: 'account', id: grant.account_id }, view);
     if (isRefusal(account) || account.lives.grants !== grant.grants_life) return;
     const message: GrantMessage = { type: 'refresh', client_id: CLIENT, generation, asked: ANY };
     const replies = await Promise.all(
@@ -172,7 +173,7 @@ export class OauthApps {
     const { ledger, ask } = this.#asker;
     const before = this.#grants.filter((grant) => grant.account_id === account_id);
     const view: AccountMessage = { type: 'view' };
-    const account = await ask<AccountView>({ kind: 'account', id: account_id }, view);
+    const account = await ask<Account>({ kind: 'account', id: account_id }, view);
     if (isRefusal(account)) return;
     const message: AccountMessage = { type: 'sign_out_everywhere', app_sessions: false };
     if (isRefusal(await ask({ kind: 'account', id: account_id }, message))) return;

@@ -1,5 +1,5 @@
-import type { AccountMessage, AccountView } from '../../actors/account.js';
-import { isOpen } from '../../actors/account_state.js';
+import type { AccountMessage } from '../../actors/account.js';
+import { type Account, isOpen } from '../../actors/account_state.js';
 import type { Claim, ClaimMessage } from '../../actors/claim.js';
 import type { DeviceMessage } from '../../actors/device.js';
 import { type DeviceSession, type DeviceSessionMessage, recorderOf } from '../../actors/device_session.js';
@@ -241,9 +241,9 @@ export class SessionHosts {
     return this.#parts.ask<Reply>({ kind: 'device_session', id }, message, how);
   }
 
-  async #view(account_id: string): Promise<AccountView | null> {
+  async #view(account_id: string): Promise<Account | null> {
     const message: AccountMessage = { type: 'view' };
-    const account = await this.#parts.ask<AccountView>({ kind: 'account', id: account_id }, message);
+    const account = await this.#parts.ask<Account>({ kind: 'account', id: account_id }, message);
     return isRefusal(account) ? null : account;
   }
 
@@ -255,6 +255,6 @@ export class SessionHosts {
 /** Times that a run about sessions lets pass now and then: waits, ends and drains fall due in between. */
 export const SESSION_PASSES_MS = [MINUTE_MS, 5 * MINUTE_MS, LIMITS.session_wait_ms, LIMITS.session_drain_ms];
 
-function guardsOf({ id, lives }: AccountView): Guard[] {
+function guardsOf({ id, lives }: Account): Guard[] {
   return [{ guard: 'life', account_id: id, life: 'account', value: lives.account }];
 }

@@ -1,5 +1,5 @@
-import type { AccountMessage, AccountView } from '../../actors/account.js';
-import { isOpen } from '../../actors/account_state.js';
+import type { AccountMessage } from '../../actors/account.js';
+import { type Account, isOpen } from '../../actors/account_state.js';
 import type { EmailMessage } from '../../actors/email.js';
 import type { EndpointMessage } from '../../actors/endpoint.js';
 import type { Endpoint } from '../../actors/endpoint_state.js';
@@ -153,18 +153,18 @@ export class WebhookOwners {
     if (!isRefusal(restored)) this.#parts.ledger.acknowledge('restore');
   }
 
-  async #setOne(account: AccountView, id: string): Promise<void> {
+  async #setOne(account: Account, id: string): Promise<void> {
     const { random, ledger } = this.#parts;
     const status = random.chance(0.5) ? 'active' : random.pick(ENDPOINT_STATUSES);
     const set = await this.#ask(id, { type: 'set_status', status }, guardsOf(account));
     if (!isRefusal(set)) ledger.acknowledge(status);
   }
 
-  async #activate(account: AccountView, id: string): Promise<void> {
+  async #activate(account: Account, id: string): Promise<void> {
     await this.#ask(id, { type: 'set_status', status: 'active' }, guardsOf(account));
   }
 
-  async #removeOne(account: AccountView, endpoint_id: string): Promise<void> {
+  async #removeOne(account: Account, endpoint_id: string): Promise<void> {
     const message: AccountMessage = { type: 'remove_endpoint', endpoint_id };
     const how = { guards: guardsOf(account), settled: true };
     if (!isRefusal(await this.#parts.ask({ kind: 'account', id: account.id }, message, how)))
@@ -175,9 +175,9 @@ export class WebhookOwners {
     return this.#parts.ask<Endpoint>({ kind: 'endpoint', id }, message, { guards });
   }
 
-  async #view(account_id: string): Promise<AccountView | null> {
+  async #view(account_id: string): Promise<Account | null> {
     const view: AccountMessage = { type: 'view' };
-    const account = await this.#parts.ask<AccountView>({ kind: 'account', id: account_id }, view);
+    const account = await this.#parts.ask<Account>({ kind: 'account', id: account_id }, view);
     return isRefusal(account) ? null : account;
   }
 
@@ -187,6 +187,6 @@ export class WebhookOwners {
 }
 
 /** What a credential's commits are held to. */
-function guardsOf({ id, lives }: AccountView): Guard[] {
+function guardsOf({ id, lives }: Account): Guard[] {
   return [{ guard: 'life', account_id: id, life: 'account', value: lives.account }];
 }
