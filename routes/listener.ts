@@ -548,6 +548,7 @@ function refusalOf(error: FastifyError): Refusal {
     case 'BLOB_STORE_UNAVAILABLE':
     case 'ENOSPC':
     case 'EDQUOT':
+    case 'EFBIG': // a bound on the size of files, of this process or its file system
     case 'EIO':
     case 'EROFS':
       return AWAY;

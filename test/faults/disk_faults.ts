@@ -22,10 +22,12 @@ import { RedisStore } from '../../src/store/redis_store.js';
 import { partitionOfId } from '../../src/vocabulary/ids.js';
 import { TestEndpoint } from '../fixtures/endpoints.js';
 import { SpoolProcess } from '../fixtures/spool_process.js';
+import { appendOnlyFiles } from '../fixtures/stored_secrets.js';
 import { until } from '../fixtures/until.js';
 import { answerOf } from './history.js';
 import { FaultRig } from './rig.js';
 import type { Trial } from './trial.js';
+import { canBoundFiles, uploadsWithoutRoom } from './upload_faults.js';
 
 /** Faults 3 and 4: what lies on disk is cut off, spoilt, or can't be written. */
 
@@ -34,8 +36,8 @@ const CUTS_AT_ONCE = 4;
 /** Cuts are made in so many bytes at the end: the last commits. */
 const TAIL_BYTES = 24 * 1_024;
 const CUTS_PER_SECOND = 8;
-/** How much Redis may write, in blocks of 512 bytes; its functions and some hundred commits take that. */
-const BLOCKS = 400;
+/** How much Redis may write, in blocks of 512 bytes; its functions and some hundred commits take that, or some dozen. */
+const BLOCKS = { many: 400, few: 120 };
 const WRITES_MAX = 5_000;
 const FULL_MAX_MS = 30_000;
 const CUT_LOADED_MAX_MS = 10_000;
@@ -199,9 +201,18 @@ class OwnRedisServer {
   }
 }
 
-/** How writing comes to fail: the file may not grow (as on a full disk), or what was written can't be synced. */
-const FAILURES: { name: string; needs: string; script: string }[] = [
-  { name: 'disk full', needs: 'sh', script: `trap '' XFSZ\nulimit -f ${BLOCKS}\nexec "$REDIS" "$@"` },
+/** How writing comes to fail, by a script that starts Redis. */
+type Failure = { name: string; needs: string; script: string };
+
+/** No file may grow beyond so many blocks, as on a full disk. */
+const fullAfter = (blocks: number): Failure => ({
+  ...{ name: 'disk full', needs: 'sh' },
+  script: `trap '' XFSZ\nulimit -f ${blocks}\nexec "$REDIS" "$@"`,
+});
+
+const FAILURES: Failure[] = [
+  fullAfter(BLOCKS.many),
+  // What was written can't be synced.
   {
     name: 'fsync fails',
     needs: 'strace',
@@ -218,9 +229,14 @@ export async function diskFails(trial: Trial): Promise<void> {
     else trial.notes.push(`${failure.name} was not tried: there is no ${failure.needs}`);
   }
   await filesSpoilt(trial);
+  if (canBoundFiles) await uploadsWithoutRoom(trial);
+  else trial.notes.push('audio on a full disk was not tried: there is no prlimit');
 }
 
-async function writingFails(trial: Trial, { name, script }: (typeof FAILURES)[number]): Promise<void> {
+/** Fault 4 in its smallest form: the disk of Redis is full, after some dozen commits. */
+export const diskFull = (trial: Trial) => writingFails(trial, fullAfter(BLOCKS.few));
+
+async function writingFails(trial: Trial, { name, script }: Failure): Promise<void> {
   const server = new OwnRedisServer();
   try {
     server.wrap(script);
@@ -252,17 +268,12 @@ async function writingFails(trial: Trial, { name, script }: (typeof FAILURES)[nu
       async () => (await answerOf(app.ask('GET', '/me'))).status === 200,
       FULL_MAX_MS,
     ).catch((error: Error) => trial.must(false, error.message));
-    await server.process.kill();
-    await server.start().ready();
-    const after = server.process.client(token);
-    const { name: kept } = await after.ask<{ name: string }>('GET', '/me');
-    const number = (text: string | undefined) => Number(/\d+/.exec(text ?? '')?.[0] ?? -1);
-    trial.must(
-      number(kept) >= number(acknowledged.at(-1)),
-      `${name}: ${kept} is there, ${acknowledged.at(-1)} was answered`,
-    );
+    const last = acknowledged.at(-1) ?? '';
+    const { name: kept } = await app.ask<{ name: string }>('GET', '/me');
+    const number = (text: string) => Number(/\d+/.exec(text)?.[0] ?? -1);
+    trial.must(number(kept) >= number(last), `${name}: ${kept} is there, ${last} was answered`);
+    trial.must(appendOnlyFiles(join(server.data, 'redis')).includes(last), `${name}: ${last} is not on disk`);
     app.close();
-    after.close();
     trial.tries += 1;
   } finally {
     await server.end();

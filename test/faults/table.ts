@@ -33,7 +33,7 @@ export const FAULTS: readonly Fault[] = [
   { ...{ number: 3, name: 'file_cut', what: 'append-only file cut at any byte' }, tests: [], run: filesCut },
   {
     ...{ number: 4, name: 'disk', what: 'disk full, fsync error, spoilt file' },
-    tests: ['process/redis_rewrite'],
+    tests: ['faults/disk_full', 'process/redis_rewrite'],
     run: diskFails,
   },
   {

@@ -1,6 +1,9 @@
+import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import https from 'node:https';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
+import type { AppClient } from '../../src/client/app_client.js';
 import {
   type DeviceClient,
   type DeviceCredentials,
@@ -13,12 +16,19 @@ import { answerOf } from './history.js';
 import { FaultRig } from './rig.js';
 import type { Trial } from './trial.js';
 
-/** Fault 15: uploads that are cut off, repeated at once, of a wrong size or with a wrong hash. */
+/**
+ * Fault 15: uploads that are cut off, repeated at once, of a wrong size or with a wrong hash. Of fault 4 what concerns
+ * audio: uploads to a disk without room.
+ */
 
 const CHUNK_BYTES_MAX = 200_000;
 const CHUNK_MS = 100;
 const CUT_AFTER_MS_MAX = 12;
 const AT_ONCE = 4;
+/** One that is appended to a segment, and one that is a file of its own. */
+const CHUNK_BYTES = { small: 10_000, large: 300_000 };
+/** Less than any chunk. */
+const ROOM_BYTES = 2_048;
 
 type Upload = { device: DeviceClient; credentials: DeviceCredentials; url: string; path: string; bytes: Buffer };
 
@@ -49,31 +59,52 @@ const FAULTS: ((trial: Trial, upload: Upload) => Promise<string | null>)[] = [
   },
 ];
 
+/** A bound device with a stream, and the chunks that it announces, one behind the other. */
+class Recording {
+  readonly #stream: { source_stream_ref: string; binding_epoch: string };
+  #sequence = 0;
+
+  private constructor(
+    readonly app: AppClient,
+    readonly device: DeviceClient,
+    readonly credentials: DeviceCredentials,
+    epoch: string,
+  ) {
+    this.#stream = { source_stream_ref: randomUUID(), binding_epoch: epoch };
+  }
+
+  static async open(rig: FaultRig): Promise<Recording> {
+    const { token } = await rig.signIn('owner@x.test');
+    const [app] = rig.clients(token) as [AppClient];
+    const { devices, epoch, credentials } = await rig.boundDevice(app);
+    const recording = new Recording(app, devices[0] as DeviceClient, credentials, epoch);
+    await recording.device.ask('POST', '/device/streams', {
+      ...recording.#stream,
+      ...{ captured_at: '2026-01-01T12:00:00Z', clock_uncertainty_ms: 5 },
+    });
+    return recording;
+  }
+
+  intend(bytes: Buffer): Promise<IntentView> {
+    const sequence = this.#sequence++;
+    const start_ms = sequence * CHUNK_MS;
+    return this.device.ask('POST', '/device/chunks/intents', {
+      ...{ ...this.#stream, source_chunk_ref: randomUUID(), sequence },
+      ...{ source_start_ms: start_ms, publication_start_ms: start_ms, source_end_ms: start_ms + CHUNK_MS },
+      ...{ codec: 'noise', container: 'raw', size_bytes: bytes.length, sha256: sha256Of(bytes) },
+    });
+  }
+}
+
 export async function uploadsSpoilt(trial: Trial): Promise<void> {
   const rig = await FaultRig.open();
   try {
-    const { token } = await rig.signIn('owner@x.test');
-    const [app] = rig.clients(token);
-    if (app === undefined) throw new Error('no server');
-    const { devices, epoch, credentials } = await rig.boundDevice(app);
-    const device = devices[0] as DeviceClient;
-    const stream = { source_stream_ref: randomUUID(), binding_epoch: epoch };
-    await device.ask('POST', '/device/streams', {
-      ...stream,
-      captured_at: '2026-01-01T12:00:00Z',
-      clock_uncertainty_ms: 5,
-    });
+    const recording = await Recording.open(rig);
+    const { app, device, credentials } = recording;
     const stored: string[] = [];
-    let sequence = 0;
     const one = async () => {
       const bytes = Buffer.from(trial.random.bytes(1 + trial.random.below(CHUNK_BYTES_MAX)));
-      const number = sequence++;
-      const span = { source_start_ms: number * CHUNK_MS, publication_start_ms: number * CHUNK_MS };
-      const intent = await device.ask<IntentView>('POST', '/device/chunks/intents', {
-        ...{ ...stream, ...span, source_chunk_ref: randomUUID(), sequence: number },
-        ...{ source_end_ms: (number + 1) * CHUNK_MS, codec: 'noise', container: 'raw' },
-        ...{ size_bytes: bytes.length, sha256: sha256Of(bytes) },
-      });
+      const intent = await recording.intend(bytes);
       const path = intent.upload_path;
       const wrong = await trial.random.pick(FAULTS)(trial, {
         device,
@@ -91,22 +122,79 @@ export async function uploadsSpoilt(trial: Trial): Promise<void> {
       stored.push(sha256Of(bytes));
     };
     await trial.repeat(() => Promise.all(Array.from({ length: AT_ONCE }, one)));
-    let left = differences(await audioOf(app, join(rig.folder, 'blobs')));
-    await until('only what is stored lies there', async () => {
-      left = differences(await audioOf(app, join(rig.folder, 'blobs')));
-      return left.unclaimed.length === 0;
-    }).catch(() => {});
-    const { unclaimed, missing, wrong } = left;
-    trial.none('bytes that no chunk claims', unclaimed);
-    trial.none('stored chunks without bytes', missing);
-    trial.none('stored chunks with other bytes', wrong);
-    const there = new Set((await audioOf(app, join(rig.folder, 'blobs'))).stored.values());
-    trial.none(
-      'acknowledged chunks that are not there',
-      stored.filter((sha256) => !there.has(sha256)),
-    );
+    await audioIsThere(trial, { rig, app, stored });
     trial.must(stored.length >= AT_ONCE, `only ${stored.length} chunks were stored`);
     trial.noSecrets(rig);
+  } finally {
+    await rig.end();
+  }
+}
+
+/** What is stored lies there and nothing else; `stored` holds the hashes of what was acknowledged. */
+async function audioIsThere(
+  trial: Trial,
+  { rig, app, stored }: { rig: FaultRig; app: AppClient; stored: string[] },
+): Promise<void> {
+  let audio = await audioOf(app, join(rig.folder, 'blobs'));
+  await until('only what is stored lies there', async () => {
+    audio = await audioOf(app, join(rig.folder, 'blobs'));
+    return differences(audio).unclaimed.length === 0;
+  }).catch(() => {});
+  const { unclaimed, missing, wrong } = differences(audio);
+  trial.none('bytes that no chunk claims', unclaimed);
+  trial.none('stored chunks without bytes', missing);
+  trial.none('stored chunks with other bytes', wrong);
+  const there = new Set(audio.stored.values());
+  trial.none(
+    'acknowledged chunks that are not there',
+    stored.filter((sha256) => !there.has(sha256)),
+  );
+}
+
+/** Whether this machine can bound the files of a process that runs. */
+export const canBoundFiles = (process.env.PATH ?? '')
+  .split(delimiter)
+  .some((folder) => existsSync(join(folder, 'prlimit')));
+
+/** From now on no file of the process may grow beyond so many bytes, as on a disk without room. */
+function boundFiles(pid: number, bytes: number | 'unlimited'): void {
+  const { status, stderr } = spawnSync('prlimit', ['--pid', String(pid), `--fsize=${bytes}:`], { encoding: 'utf8' });
+  if (status !== 0) throw new Error(`prlimit: ${stderr}`);
+}
+
+/** The disk of audio is full: nothing becomes `stored`, what was stored is read, and retries succeed once there is room. */
+export async function uploadsWithoutRoom(trial: Trial): Promise<void> {
+  const rig = await FaultRig.open();
+  try {
+    const recording = await Recording.open(rig);
+    const { app, device } = recording;
+    const { pid } = rig.first.process;
+    const chunk = async (size: number) => {
+      const bytes = Buffer.from(trial.random.bytes(size));
+      return { bytes, ...(await recording.intend(bytes)) };
+    };
+    const statusOf = async (id: string) => (await device.ask<{ status: string }>('GET', `/device/chunks/${id}`)).status;
+    const before = await chunk(CHUNK_BYTES.small);
+    await device.upload(before.upload_path, before.bytes);
+    const chunks = [await chunk(CHUNK_BYTES.small), await chunk(CHUNK_BYTES.large)];
+    boundFiles(pid, ROOM_BYTES);
+    for (const { upload_path, bytes, chunk_id } of chunks) {
+      const { status, code, retry_after_s } = await answerOf(device.upload(upload_path, bytes));
+      trial.counts.refused += 1;
+      trial.must(status === 503 && (retry_after_s ?? 0) > 0, `no room for ${bytes.length} bytes: ${status} ${code}`);
+      trial.must((await statusOf(chunk_id)) !== 'stored', `${bytes.length} bytes without room count as stored`);
+    }
+    const { status, body } = await app.send('GET', `/audio/chunks/${before.chunk_id}/content`);
+    trial.must(status === 200 && before.bytes.equals(body), `what was stored is read: ${status}`);
+    boundFiles(pid, 'unlimited');
+    for (const { upload_path, bytes, chunk_id } of chunks) {
+      const retried = await answerOf(device.upload(upload_path, bytes));
+      trial.counts.ok += 1;
+      trial.must(retried.status === 200, `a retry once there is room: ${retried.status} ${retried.code}`);
+      trial.must((await statusOf(chunk_id)) === 'stored', `${bytes.length} bytes are stored`);
+    }
+    await audioIsThere(trial, { rig, app, stored: [before, ...chunks].map(({ bytes }) => sha256Of(bytes)) });
+    trial.tries += chunks.length;
   } finally {
     await rig.end();
   }
