@@ -1,11 +1,19 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
+import type { Address } from '../../actors/actor.js';
 import { encodeStored } from '../../src/store/codec.js';
 import { keysOf } from '../../src/store/partitions.js';
+import type { Refusal } from '../../src/vocabulary/refusals.js';
 import { ledgerOf } from '../fixtures/ledger.js';
 import { TestRedis } from '../fixtures/redis.js';
 import { ServerProcess } from '../fixtures/server_process.js';
+import { until } from '../fixtures/until.js';
 
+/** Fault 17 in its smallest form. More: `npm run faults -- functions`. */
+
+const LEDGERS = 8;
+const COMMITS_EACH = 25;
+const AT_MS = 4_000_000_000_000;
 const LIBRARY = readFileSync(new URL('../../src/store/commit.lua', import.meta.url), 'utf8');
 
 t.test('the function library', async (t) => {
@@ -53,6 +61,49 @@ t.test('the function library', async (t) => {
     t.equal(await redis.zcard(keysOf(1).reminders), 1, 'a moved one stays');
     await store.removeReminder(1, { member: 'member', at_ms: 5 });
     t.equal(await redis.zcard(keysOf(1).reminders), 0);
+  });
+
+  await t.test('J-017 lost again and again under load: done or away, and each commit as a whole or not', async (t) => {
+    const account_of = (partition: number) => ({ account_id: (ledgers[partition] as Address).id, partition });
+    const ledgers = Array.from({ length: LEDGERS }, (_, partition) => ledgerOf(partition));
+    const sum = ledgerOf(LEDGERS);
+    const answers: { partition: number; answer: unknown }[] = [];
+    process.relay.start();
+    const loads = async () => Number(/function\|load:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1] ?? 0);
+    const [loads_before, other] = [await loads(), await server.connect()];
+    let is_over = false;
+    const flushing = (async () => {
+      while (!is_over) await other.call('FUNCTION', 'FLUSH', 'SYNC');
+    })();
+    await Promise.all(
+      ledgers.map(async (address, partition) => {
+        const { account_id } = account_of(partition);
+        for (let n = 0; n < COMMITS_EACH; n++) {
+          const message = { type: 'everything' as const, account_id, to: sum, at_ms: AT_MS };
+          answers.push({ partition, answer: await process.ask(address, message) });
+        }
+      }),
+    );
+    is_over = true;
+    await flushing;
+    const done = answers.filter(({ answer }) => answer === 'done');
+    const others = answers.filter(({ answer }) => answer !== 'done').map(({ answer }) => answer);
+    t.same(
+      [...new Set(others.map((answer) => (answer as Refusal).refused))].filter((code) => code !== 'UNAVAILABLE'),
+      [],
+    );
+    t.ok(done.length >= LEDGERS, `${done.length} came to something, ${others.length} were refused`);
+    t.ok((await loads()) - loads_before >= LEDGERS, 'it was loaded again and again');
+    for (const [partition, address] of ledgers.entries()) {
+      const applied = done.filter((one) => one.partition === partition).length;
+      t.equal((await process.view(address)).n, applied, 'snapshot');
+      t.equal(((await process.ask(address, { type: 'list_refs' })) as string[]).length, Math.min(1, applied), 'record');
+      const range = { from: '-', to: '+', descending: false, limit: 100 };
+      t.equal((await store.events(account_of(partition), range)).length, applied, 'events');
+      t.equal((await store.dueReminders(partition, AT_MS, 9)).length, Math.min(1, applied), 'reminder');
+    }
+    await until('each tell is applied', async () => (await process.view(sum)).n >= done.length);
+    t.equal((await process.view(sum)).n, done.length, 'once');
   });
 
   await t.test('a second version of the library loads beside the first', async (t) => {
