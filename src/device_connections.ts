@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 
 /** Tells the other processes on the same Redis; what it says may get lost. */
@@ -5,6 +6,8 @@ export type Announcer = { publish(channel: string, text: string): Promise<unknow
 
 export const REVOKED_CHANNEL = 'spool:certificate_revoked';
 const FINGERPRINT = /^[0-9a-f]{64}$/;
+/** An answer that is under way when its connection is to close. */
+const LAST_ANSWER_MAX_MS = 2_000; // ours: longer than an answer takes that comes at all
 
 /**
  * Knows the connections of each certificate, so that a revoked one's can be closed, here and in the other processes.
@@ -16,6 +19,8 @@ const FINGERPRINT = /^[0-9a-f]{64}$/;
 export class DeviceConnections {
   readonly #by_fingerprint = new Map<string, Set<TLSSocket>>();
   readonly #known = new WeakSet<TLSSocket>();
+  /** What is being answered, by connection. */
+  readonly #under_way = new WeakMap<object, Set<ServerResponse>>();
   readonly #announcer: Announcer;
 
   constructor(announcer: Announcer) {
@@ -36,6 +41,14 @@ export class DeviceConnections {
     });
   }
 
+  /** Notes an answer until it is sent: the connection is not closed before that. */
+  answering(answer: ServerResponse): void {
+    const { socket } = answer.req;
+    const answers = this.#under_way.get(socket) ?? new Set();
+    this.#under_way.set(socket, answers.add(answer));
+    answer.once('close', () => answers.delete(answer));
+  }
+
   /** How many certificates have a connection here. */
   get size(): number {
     return this.#by_fingerprint.size;
@@ -53,6 +66,23 @@ export class DeviceConnections {
   }
 
   #close(fingerprint: string): void {
-    for (const socket of this.#by_fingerprint.get(fingerprint) ?? []) socket.destroy();
+    for (const socket of this.#by_fingerprint.get(fingerprint) ?? []) this.#end(socket);
+  }
+
+  /**
+   * After the answers that are under way: the message may come while a request is told of the very revocation. A request
+   * whose body has not come to its end is cut off, as are answers that take too long.
+   */
+  #end(socket: TLSSocket): void {
+    const answers = [...(this.#under_way.get(socket) ?? [])];
+    if (answers.length === 0 || answers.some(({ req }) => !req.complete)) return void socket.destroy();
+    const late = setTimeout(() => socket.destroy(), LAST_ANSWER_MAX_MS);
+    socket.once('close', () => clearTimeout(late));
+    for (const answer of answers) {
+      if (!answer.headersSent) answer.setHeader('Connection', 'close');
+      answer.once('close', () => {
+        if (this.#under_way.get(socket)?.size === 0) socket.destroySoon();
+      });
+    }
   }
 }

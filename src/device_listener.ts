@@ -23,7 +23,7 @@ export async function openDeviceListener(
   options: FastifyHttpsOptions<HttpsServer>,
   stops: (() => unknown)[],
 ): Promise<FastifyInstance> {
-  const { authority, clock, device_proxies, keys, log, metrics, overload, settings } = services;
+  const { authority, clock, connections, device_proxies, keys, log, metrics, overload, settings } = services;
   let renew_at_ms = 0;
   const identity = async () => {
     const own = await authority.issueListenerCertificate({ names: settings.device_names, now_ms: clock.unmoved() });
@@ -80,5 +80,6 @@ export async function openDeviceListener(
     },
   );
   door.guard(server, metrics);
+  server.prependListener('request', (_request, answer) => connections.answering(answer));
   return app as unknown as FastifyInstance;
 }

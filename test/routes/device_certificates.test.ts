@@ -201,6 +201,30 @@ t.test('certificates of devices', async (t) => {
     }
   });
 
+  await t.test('H-001 a revocation closes what is open, after the answers that are under way', async (t) => {
+    const { certificates, connections } = services;
+    const { device, device_id } = await spool.device();
+    const fingerprint = createHash('sha256')
+      .update(new X509Certificate(spool.credentialsOf(device_id).cert).raw)
+      .digest('hex');
+    const find = certificates.find.bind(certificates);
+    t.teardown(() => {
+      certificates.find = find;
+    });
+    certificates.find = async (of) => {
+      connections.heard(fingerprint);
+      return find(of);
+    };
+    const answer = await device.send('GET', '/device/binding');
+    t.match(errorOf(answer), { code: 'DEVICE_UNBOUND' });
+    t.equal(answer.headers.connection, 'close');
+    certificates.find = find;
+    await beat(device);
+    const known = connections.size;
+    connections.heard(fingerprint);
+    await until('one that asks nothing is closed at once', () => connections.size < known);
+  });
+
   await t.test('H-001 an expired certificate may be renewed for a year, and does nothing else', async (t) => {
     const { app } = await spool.signIn('slept@x.test');
     const { device, device_id } = await spool.boundDevice(app);

@@ -12,7 +12,7 @@ import { until } from '../fixtures/until.js';
 /** Fault 17 in its smallest form. More: `npm run faults -- functions`. */
 
 const LEDGERS = 8;
-const COMMITS_EACH = 25;
+const DONE_EACH = 8;
 const AT_MS = 4_000_000_000_000;
 const LIBRARY = readFileSync(new URL('../../src/store/commit.lua', import.meta.url), 'utf8');
 
@@ -78,9 +78,11 @@ t.test('the function library', async (t) => {
     await Promise.all(
       ledgers.map(async (address, partition) => {
         const { account_id } = account_of(partition);
-        for (let n = 0; n < COMMITS_EACH; n++) {
+        for (let done = 0; done < DONE_EACH; ) {
           const message = { type: 'everything' as const, account_id, to: sum, at_ms: AT_MS };
-          answers.push({ partition, answer: await process.ask(address, message) });
+          const answer = await process.ask(address, message);
+          answers.push({ partition, answer });
+          if (answer === 'done') done += 1;
         }
       }),
     );
@@ -92,7 +94,6 @@ t.test('the function library', async (t) => {
       [...new Set(others.map((answer) => (answer as Refusal).refused))].filter((code) => code !== 'UNAVAILABLE'),
       [],
     );
-    t.ok(done.length >= LEDGERS, `${done.length} came to something, ${others.length} were refused`);
     t.ok((await loads()) - loads_before >= LEDGERS, 'it was loaded again and again');
     for (const [partition, address] of ledgers.entries()) {
       const applied = done.filter((one) => one.partition === partition).length;
