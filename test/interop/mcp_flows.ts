@@ -195,7 +195,7 @@ export async function mcpFlows(t: Test, library: McpLibrary): Promise<void> {
     await expire();
     t.ok(await whoAmI(one));
     t.ok(await whoAmI(one));
-    await operator.advanceClock(LIMITS.refresh_retry_ms - 1_000);
+    await operator.advanceClock(LIMITS.refresh_retry_ms / 2);
     t.ok(await whoAmI(two));
     t.equal(two.login.store.tokens?.refresh_token, one.login.store.tokens?.refresh_token, 'one successor');
     await expire();

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { TlsOptions } from 'node:tls';
 import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
@@ -17,7 +18,7 @@ const NEVER = 200_000;
 /** Until the first retry, at its longest. */
 const RETRY_MS = 15_000;
 const TIMEOUT_MS = 10_000;
-/** What a request may last beyond its limit, on a machine that is busy. */
+/** What a request may last beyond its limit, besides what a busy machine kept this process from running. */
 const SLACK_MS = 900;
 /** Of eleven that send a gigabyte each: what is sent beyond the bounds lies in buffers of the kernel. */
 const SENT_MAX = 80 * 1024 * 1024;
@@ -341,22 +342,26 @@ t.test('F-025 to F-031 faults 13: receivers that misbehave cost ten seconds at m
     all.push({ name, of, raw, endpoint: await TestEndpoint.open(app, raw.url()) });
   }
   const rss_before = process.memoryUsage().rss;
+  const held_up = monitorEventLoopDelay();
+  held_up.enable();
+  t.teardown(() => held_up.disable());
   const began = performance.now();
   await Promise.all(accounts.map((account) => account.ask('PATCH', '/me', { name: 'Once' })));
   const { deliveries } = spool.server.services;
   const long = all.filter(({ of }) => of.is_long);
   const quick = all.filter(({ of }) => !of.is_long);
   const is_quick_over = () => deliveries.in_flight === long.length && performance.now() - began > 1_000;
-  await until('the quick ones have been tried', is_quick_over, 5_000);
+  await until('the quick ones have been tried', is_quick_over, TIMEOUT_MS);
 
   const check = async (t: Test, { name, of, raw, endpoint }: Under) => {
     const { status, attempts, attempt_count } = await endpoint.newest();
     t.same([attempts[0]?.status_code, attempts[0]?.error, status], of.is, name);
     t.equal(attempt_count, 1, `${name}: one attempt`);
     const duration_ms = attempts[0]?.duration_ms ?? NEVER;
-    t.ok(duration_ms <= TIMEOUT_MS + SLACK_MS, `${name}: ${duration_ms} ms`);
+    const slack_ms = SLACK_MS + held_up.max / 1e6;
+    t.ok(duration_ms <= TIMEOUT_MS + slack_ms, `${name}: ${duration_ms} ms`);
     if (of.is_long && of.is[0] === null) t.ok(duration_ms >= TIMEOUT_MS - 1, `${name}: not before its time`);
-    if (!of.is_long) t.ok(duration_ms < 5_000, `${name}: at once, ${duration_ms} ms`);
+    if (!of.is_long) t.ok(duration_ms < TIMEOUT_MS, `${name}: before its time, ${duration_ms} ms`);
     const requests = of.options === 'tcp' || of.is[1] === 'tls' || name.includes('of ours') ? 0 : 1;
     t.equal(raw.arrived.length, requests, `${name}: ${requests} requests`);
     // For one that was given up the client connects once more, and sends nothing.
@@ -369,15 +374,16 @@ t.test('F-025 to F-031 faults 13: receivers that misbehave cost ten seconds at m
   };
 
   await t.test('quick ones come to what they should, while long ones are held', async (t) => {
-    for (const one of quick) await check(t, one);
     t.equal(deliveries.in_flight, long.length);
+    // All at once: some are due again six seconds after their first attempt.
+    await Promise.all(quick.map((one) => check(t, one)));
   });
 
   await t.test('long ones come to what they should, when their time is up', async (t) => {
     await until(
       'all have been tried',
       () => long.every(({ raw }) => raw.arrived.length < 2) && deliveries.in_flight === 0,
-      12_000,
+      2 * TIMEOUT_MS,
     );
     for (const one of long) await check(t, one);
   });

@@ -153,9 +153,9 @@ t.test('H-006 bombs are refused at once', async (t) => {
     ['packed values', fromHex('d8338481616180800c')],
   ];
   for (const [name, bytes] of bombs) {
-    const started = performance.now();
+    const started = process.cpuUsage();
     t.equal(decodeCbor(bytes).ok, false, name);
-    t.ok(performance.now() - started < 50, `${name}: in time`);
+    t.ok(process.cpuUsage(started).user < 50_000, `${name}: in time`);
   }
 });
 

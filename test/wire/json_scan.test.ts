@@ -104,9 +104,9 @@ t.test('H-006 JSON bombs are refused at once', async (t) => {
   ];
   for (const [name, text] of bombs) {
     const bytes = Buffer.from(text);
-    const started = performance.now();
+    const started = process.cpuUsage();
     t.equal(decodeJson(bytes).ok, false, name);
-    t.ok(performance.now() - started < 250, `${name}: in time`);
+    t.ok(process.cpuUsage(started).user < 250_000, `${name}: in time`);
   }
 });
 
