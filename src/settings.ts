@@ -278,7 +278,7 @@ const variables = {
     default_text: "nine tenths of the container's",
     meaning: "memory from which on requests are refused; nine tenths of V8's heap bound them too",
   }),
-  CHUNK_WORKER: row(flag, {
+  CHUNK_WORKER: row(flagText.default(true), {
     default_text: '1',
     meaning: '1 checks stored WAV and Ogg chunks here, 0 leaves them to workers on the operator port',
   }),

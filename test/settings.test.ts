@@ -62,6 +62,15 @@ t.test('with nothing set every setting has its default', async (t) => {
   );
 });
 
+t.test('a default that is a number or a switch is the one that holds', async (t) => {
+  const settings = readSettings({}) as Record<string, unknown>;
+  for (const { name, default_text } of describeSettings()) {
+    const value = settings[name.toLowerCase()];
+    if (typeof value === 'boolean') t.ok([value ? '1' : '0', value ? 'on' : 'off'].includes(default_text), name);
+    if (typeof value === 'number') t.equal(default_text, String(value), name);
+  }
+});
+
 t.test('values are read, and empty counts as unset', async (t) => {
   const settings = readSettings({
     PORT: '0',
