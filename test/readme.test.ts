@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
-import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { request as sendHttp } from 'node:http';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { describeSettings } from '../src/settings.js';
@@ -14,18 +14,42 @@ import { tempFolder } from './fixtures/temp_folder.js';
 import { until } from './fixtures/until.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const readme = readFileSync(join(root, 'README.md'), 'utf8');
+const read = (path: string) => readFileSync(join(root, path), 'utf8');
+const guide = read('docs/webhooks.md');
+const texts = [
+  'README.md',
+  'SECURITY.md',
+  'BENCHMARKS.md',
+  ...readdirSync(join(root, 'docs')).map((file) => `docs/${file}`),
+]
+  .filter((path) => path.endsWith('.md'))
+  .map((path) => ({ path, text: read(path) }));
 
-t.test('the README lists every setting as the server knows it', async (t) => {
-  const narrow = readme.replaceAll(/ +/g, ' ');
-  for (const { name, default_text, meaning } of describeSettings()) {
-    t.ok(narrow.includes(`| \`${name}\` | ${default_text} | ${meaning} |`), name);
+t.test('the README lists every setting as the server knows it, in its order', async (t) => {
+  const rows = [...read('README.md').matchAll(/^\| `([A-Z_]+)` .*$/gm)].map(([row]) => row.replaceAll(/ +/g, ' '));
+  t.same(
+    rows,
+    describeSettings().map(({ name, default_text, meaning }) => `| \`${name}\` | ${default_text} | ${meaning} |`),
+  );
+});
+
+t.test('every link between texts leads somewhere, and every file and folder that they name is there', async (t) => {
+  const anchorsIn = (text: string) =>
+    [...text.matchAll(/^#+ (.+)$/gm)].map(([, title = '']) => title.toLowerCase().replace(/[^a-z0-9]+/g, '-'));
+  for (const { path, text } of texts) {
+    for (const [, target = '', anchor] of text.matchAll(/\]\((?!https?:|\/)([^)#]*)(?:#([^)]+))?\)/g)) {
+      const file = target === '' ? path : join(dirname(path), target);
+      t.ok(existsSync(join(root, file)), `${path} links to ${file}`);
+      if (anchor !== undefined) t.ok(anchorsIn(read(file)).includes(anchor), `${path} links to ${file}#${anchor}`);
+    }
+    const named = /`((?:actors|bench|bin|certs|docs|monitoring|routes|src|test)\/[\w./-]*)`/g;
+    for (const [, file = ''] of text.matchAll(named)) t.ok(existsSync(join(root, file)), `${path} names ${file}`);
   }
 });
 
-t.test('F-026 the README tells when a delivery is tried again', async (t) => {
+t.test('F-026 the webhook guide tells when a delivery is tried again', async (t) => {
   const wanted = Array.from({ length: LIMITS.delivery_attempts_max - 1 }, (_, index) => backoffMs(index + 1, 0.5));
-  const row = /\| the next in +\|(.*)\|/.exec(readme)?.[1]?.split('|') ?? [];
+  const row = /\| the next in +\|(.*)\|/.exec(guide)?.[1]?.split('|') ?? [];
   const told = row.map((cell) => {
     const parts = { h: 3_600_000, min: 60_000, s: 1_000 };
     return [...cell.matchAll(/(\d+) (h|min|s)\b/g)].reduce(
@@ -50,8 +74,8 @@ function passOn(port: number, { headers, body }: Pick<Arrived, 'headers' | 'body
   });
 }
 
-t.test('F-022 F-023 F-024 the receiver in the README takes what Spool sends, each delivery once', async (t) => {
-  const source = /^```js receiver\n(.*?)^```$/ms.exec(readme)?.[1] ?? '';
+t.test('F-022 F-023 F-024 the receiver in the webhook guide takes what Spool sends, each delivery once', async (t) => {
+  const source = /^```js receiver\n(.*?)^```$/ms.exec(guide)?.[1] ?? '';
   t.ok(source.split('\n').length < 32, 'it is short');
   const folder = tempFolder(t);
   const file = join(folder, 'receiver.mjs');

@@ -57,7 +57,7 @@ const bringIn: Command = {
   name: 'import',
   parameters: ['FILE'],
   options: { 'dry-run': { says: 'say what is wrong, and change nothing' } },
-  says: 'Brings in grants of an earlier system: a JSON object a line, see the README',
+  says: 'Brings in grants of an earlier system: a JSON object a line, see docs/oauth.md',
   async run({ operator, parameters, options }) {
     const file = parameters.FILE as string;
     await access(file).catch((error: NodeJS.ErrnoException) => {
