@@ -30,7 +30,7 @@ const CAPTCHA_TOKEN = 'Where a CAPTCHA is configured: the token that its widget 
 const SESSION_ENDED = refuse('UNAUTHORIZED', 'The refresh token is unknown, used or has ended.');
 
 const codeSentShape = z.strictObject({
-  sent: z.literal(true),
+  sent: z.literal(true).describe('Always true: what became of the mail is not told.'),
   expires_in: count.describe('Seconds for which the code counts.'),
 });
 
@@ -38,10 +38,10 @@ const sessionShape = z
   .strictObject({
     access_token: z.string().describe('The bearer token of account routes.'),
     refresh_token: z.string().describe('What gets the session its next tokens.'),
-    token_type: z.literal('bearer'),
+    token_type: z.literal('bearer').describe('How the access token is shown: `Authorization: Bearer …`.'),
     expires_in: count.describe('Seconds that the access token lives from now on.'),
     expires_at: count.describe('When the access token ends, in Unix seconds.'),
-    user: z.strictObject({ id, email: z.string() }),
+    user: z.strictObject({ id, email: z.string() }).describe('The account that is signed in.'),
   })
   .meta({ id: 'Session' });
 
@@ -88,7 +88,13 @@ export const AUTH_ROUTES: readonly Route[] = [
     notes: 'A code counts once. Codes that were tried too often, or are older than ten minutes, count no more.',
     credential: 'none',
     rate: 'codes_checked',
-    body: z.object({ email: emailAddress, token: z.string(SIX_DIGITS).regex(/^\d{6}$/, SIX_DIGITS) }),
+    body: z.object({
+      email: emailAddress,
+      token: z
+        .string(SIX_DIGITS)
+        .regex(/^\d{6}$/, SIX_DIGITS)
+        .describe('The code of the mail, six digits.'),
+    }),
     answer: sessionShape,
     refusals: ['UNAUTHORIZED'],
     async handler({ services, body: { email, token }, request }) {
@@ -121,7 +127,9 @@ export const AUTH_ROUTES: readonly Route[] = [
     summary: 'Gives a session new tokens.',
     notes: 'Both stored tokens are replaced by those of the answer.',
     credential: 'none',
-    body: z.object({ refresh_token: z.string('must be text').max(4_096) }),
+    body: z.object({
+      refresh_token: z.string('must be text').max(4_096).describe('The last one that the session was given.'),
+    }),
     answer: sessionShape,
     refusals: ['UNAUTHORIZED'],
     async handler({ services, body: { refresh_token } }) {

@@ -23,38 +23,55 @@ const CUT_SHORT = refuse('BAD_REQUEST', 'The upload broke off.');
 export const INTENT_FIELDS = {
   source_chunk_ref: uuid.describe("The uploader's own name for it, unique within the stream."),
   sequence: whole({ min: 0 }).describe('Its number in the stream.'),
-  source_start_ms: whole({ min: 0 }).describe("On the stream's timeline."),
-  publication_start_ms: whole({ min: 0 }).describe('From where on it holds what no earlier chunk does.'),
-  source_end_ms: whole({ min: 1 }),
-  codec: mediaName,
-  container: mediaName,
-  size_bytes: whole({ min: 1, max: LIMITS.chunk_bytes_max }),
-  sha256,
+  source_start_ms: whole({ min: 0 }).describe("Where it begins on the stream's timeline, in ms."),
+  publication_start_ms: whole({ min: 0 }).describe('From where on it holds what no earlier chunk does, in ms.'),
+  source_end_ms: whole({ min: 1 }).describe('Where it ends, in ms.'),
+  codec: mediaName.describe('How the audio is coded, such as opus or pcm_s16le.'),
+  container: mediaName.describe('What holds the coded audio, such as ogg or wav.'),
+  size_bytes: whole({ min: 1, max: LIMITS.chunk_bytes_max }).describe('How many bytes will be uploaded.'),
+  sha256: sha256.describe('Of those bytes, in hexadecimal.'),
 };
 
 /** What an intent has said of its chunk, as answers repeat it. */
 export const announcedShape = z.strictObject({
-  sequence: count,
-  source_start_ms: count,
-  publication_start_ms: count,
-  source_end_ms: count,
-  codec: z.string(),
-  container: z.string(),
-  size_bytes: count,
-  sha256: z.string(),
+  sequence: count.describe('Its number in the stream.'),
+  source_start_ms: count.describe("Where it begins on the stream's timeline, in ms."),
+  publication_start_ms: count.describe('From where on it holds what no earlier chunk does, in ms.'),
+  source_end_ms: count.describe('Where it ends, in ms.'),
+  codec: z.string().describe('How the audio is coded, such as opus.'),
+  container: z.string().describe('What holds the coded audio, such as ogg.'),
+  size_bytes: count.describe('How many bytes it has.'),
+  sha256: z.string().describe('Of those bytes, in hexadecimal.'),
 });
 
+/** How a chunk stands, from its announcement on. */
+export const chunkStatus = z
+  .enum(['awaiting_upload', 'stored', 'processing', 'processed', 'failed', 'expired'])
+  .describe('From stored on its bytes are here, with failed too. expired: they never came.');
+
+export const chunkFailure = z
+  .strictObject({
+    code: z.string().describe('Why, for programs, such as BAD_AUDIO.'),
+    message: z.string().describe('The same for people.'),
+  })
+  .nullable()
+  .describe('Why its audio could not be processed; null unless that is so.');
+
 export const intentShape = z
-  .strictObject({ source_chunk_ref: id, chunk_id: id, upload_path: z.string().describe('Where to PUT the bytes.') })
+  .strictObject({
+    source_chunk_ref: id.describe('As it was sent.'),
+    chunk_id: id.describe('What the chunk is called here.'),
+    upload_path: z.string().describe('Where to PUT the bytes.'),
+  })
   .meta({ id: 'UploadIntent' });
 
 export const uploadShape = z
   .strictObject({
-    chunk_id: id,
-    source_chunk_ref: id,
-    status: z.enum(['awaiting_upload', 'stored', 'expired']),
-    size_bytes: count,
-    sha256: z.string(),
+    chunk_id: id.describe('The chunk that was uploaded.'),
+    source_chunk_ref: id.describe("The uploader's own name for it."),
+    status: z.enum(['awaiting_upload', 'stored', 'expired']).describe('stored: its bytes are on disk.'),
+    size_bytes: count.describe('How many bytes came.'),
+    sha256: z.string().describe('Of those bytes, in hexadecimal.'),
   })
   .meta({ id: 'Upload' });
 

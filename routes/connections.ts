@@ -21,7 +21,7 @@ const NOT_EVERYWHERE = refuse('FORBIDDEN', 'Signing out everywhere needs the per
 const connectionShape = z
   .strictObject({
     id,
-    client_id: z.string(),
+    client_id: z.string().describe('The OAuth client that was allowed in.'),
     name: z.string().describe("The installation's label, or the client's name."),
     scopes: z.array(z.string()).describe('As the client asked for them.'),
     created_at: moment,
@@ -71,7 +71,14 @@ export const CONNECTION_ROUTES: readonly Route[] = [
     credential: 'app',
     deleted_too: true,
     status: 204,
-    body: z.object({ everywhere: z.boolean('must be true or false').optional() }).optional(),
+    body: z
+      .object({
+        everywhere: z
+          .boolean('must be true or false')
+          .optional()
+          .describe('True: everything, not the calling app alone.'),
+      })
+      .optional(),
     example: { everywhere: true },
     async handler({ services, who, body }) {
       if (body?.everywhere !== true) return endCaller(services, who);

@@ -7,7 +7,7 @@ import {
   endOf,
   recorderOf,
 } from '../actors/device_session.js';
-import { id, moment, pageShape } from '../src/answer_shapes.js';
+import { id, moment, pageShape, sessionEndReason } from '../src/answer_shapes.js';
 import { drawId } from '../src/draw.js';
 import { isJoinCode, joinCodeOf, normalJoinCode } from '../src/secrets/join_codes.js';
 import { drawSeed, makeSecret, type Seed } from '../src/secrets/tokens.js';
@@ -29,20 +29,24 @@ const NO_SESSION = refuse('NOT_FOUND', 'There is no such recorder session, or it
 const sessionShape = z
   .strictObject({
     id: id.describe('The binding_epoch of its recorder.'),
-    status: z.enum(['waiting', 'open', 'draining', 'ended']),
-    host_account_id: id,
+    status: z
+      .enum(['waiting', 'open', 'draining', 'ended'])
+      .describe('waiting: for a recorder. draining: over, while its recorder uploads what is left.'),
+    host_account_id: id.describe('The account that hosts it: only this one may extend and end it.'),
     device_id: id.nullable().describe('Its recorder; null until one has redeemed the claim.'),
-    workspace_id: id,
-    source_id: id.nullable(),
-    participants: z.array(z.strictObject({ account_id: id, joined_at: moment })).describe('The host is none of them.'),
+    workspace_id: id.describe('What its recordings belong to.'),
+    source_id: id.nullable().describe('Where its streams come from; null until a recorder has redeemed the claim.'),
+    participants: z
+      .array(z.strictObject({ account_id: id.describe('Who takes part.'), joined_at: moment.describe('Since when.') }))
+      .describe('The host is none of them.'),
     join_code: z.string().optional().describe('For the host alone, while somebody may join.'),
     created_at: moment,
-    started_at: moment.nullable(),
-    expires_at: moment,
-    ended_at: moment.nullable(),
-    end_reason: z
-      .enum(['host', 'recorder', 'expired', 'device_removed', 'account_deleted', 'never_started'])
-      .nullable(),
+    started_at: moment.nullable().describe('When a recorder redeemed the claim; null until then.'),
+    expires_at: moment.describe('When it ends by itself.'),
+    ended_at: moment.nullable().describe('When it ended; null until then.'),
+    end_reason: sessionEndReason
+      .nullable()
+      .describe('Who or what ended it; null until then. never_started: no recorder came in time.'),
   })
   .meta({ id: 'RecorderSession' });
 
@@ -56,8 +60,14 @@ export const DEVICE_SESSION_ROUTES: readonly Route[] = [
     permission: PERMISSION,
     rate: 'claims',
     status: 201,
-    body: z.object({ expires_at: timestamp, workspace_id: uuid.optional() }),
-    answer: z.strictObject({ session: sessionShape, claim: z.string() }),
+    body: z.object({
+      expires_at: timestamp.describe('When it ends by itself, at most 24 hours ahead.'),
+      workspace_id: uuid.optional().describe('What its recordings belong to; the private workspace when absent.'),
+    }),
+    answer: z.strictObject({
+      session: sessionShape,
+      claim: z.string().describe('What a shared recorder redeems, once and within ten minutes; shown this once.'),
+    }),
     refusals: ['NOT_FOUND', 'CONFLICT'],
     async handler({ services, who, body }) {
       const { runtime, keys, clock } = services;
@@ -122,7 +132,12 @@ export const DEVICE_SESSION_ROUTES: readonly Route[] = [
     notes: 'At most ten tries an hour. Whoever belongs to it already is answered all the same.',
     credential: 'account',
     permission: PERMISSION,
-    body: z.object({ join_code: z.string('must be the text of a join code').max(64, 'must be a join code') }),
+    body: z.object({
+      join_code: z
+        .string('must be the text of a join code')
+        .max(64, 'must be a join code')
+        .describe('What the host was shown; letter case and dashes do not matter.'),
+    }),
     answer: sessionShape,
     refusals: ['CONFLICT', 'TOO_MANY_REQUESTS'],
     async handler({ services, who, params, body }) {
@@ -163,7 +178,7 @@ export const DEVICE_SESSION_ROUTES: readonly Route[] = [
     summary: 'Lets a recorder session end later.',
     credential: 'account',
     permission: PERMISSION,
-    body: z.object({ expires_at: timestamp }),
+    body: z.object({ expires_at: timestamp.describe('When it ends by itself, at most 24 hours ahead.') }),
     answer: sessionShape,
     refusals: ['CONFLICT'],
     async handler({ services, who, params, body }) {

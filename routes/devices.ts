@@ -3,7 +3,7 @@ import type { AccountMessage } from '../actors/account.js';
 import type { ListedDevice } from '../actors/account_devices.js';
 import type { Claim, ClaimMessage } from '../actors/claim.js';
 import type { Device, DeviceMessage } from '../actors/device.js';
-import { id, moment, pageShape } from '../src/answer_shapes.js';
+import { deviceKind, id, moment, pageShape } from '../src/answer_shapes.js';
 import { drawId } from '../src/draw.js';
 import { makeSecret } from '../src/secrets/tokens.js';
 import { partitionOfId } from '../src/vocabulary/ids.js';
@@ -16,9 +16,9 @@ import { accountRoute, type Route } from './route.js';
 const deviceShape = z
   .strictObject({
     id,
-    kind: z.enum(['personal', 'shared']),
-    bound_at: moment,
-    last_seen_at: moment.nullable(),
+    kind: deviceKind,
+    bound_at: moment.describe('Since when it records for the account.'),
+    last_seen_at: moment.nullable().describe('When it last called, to the minute; null while it never has.'),
     session_id: id.nullable().describe('The recorder session of a shared one; null for a personal one.'),
   })
   .meta({ id: 'Device' });
@@ -34,8 +34,14 @@ export const DEVICE_MANAGEMENT_ROUTES: readonly Route[] = [
     permission: ['devices:manage'],
     rate: 'claims',
     status: 201,
-    body: z.object({ kind: z.literal('owner', 'must be owner') }),
-    answer: z.strictObject({ claim: z.string(), kind: z.literal('owner'), expires_at: moment }),
+    body: z.object({
+      kind: z.literal('owner', 'must be owner').describe('The claim of an owner: there is no other here.'),
+    }),
+    answer: z.strictObject({
+      claim: z.string().describe('What the app hands to the device, which redeems it; shown this once.'),
+      kind: z.literal('owner').describe('As asked for.'),
+      expires_at: moment.describe('Until then it can be redeemed.'),
+    }),
     refusals: ['CONFLICT'],
     async handler({ services: { keys, runtime, clock }, who }) {
       if (who.account.devices >= LIMITS.devices_per_account_max) {

@@ -13,11 +13,11 @@ import { ENDPOINT_STATUSES } from '../src/vocabulary/webhooks.js';
 export const endpointShape = z
   .strictObject({
     id,
-    status: z.enum(ENDPOINT_STATUSES),
+    status: z.enum(ENDPOINT_STATUSES).describe('paused: what is outstanding waits. disabled: it is cancelled.'),
     topics: z.array(eventType).describe('The event types that it gets; all when empty.'),
-    url: z.string(),
+    url: z.string().describe('Where events are posted to.'),
     failure_count: count.describe('Deliveries in a row that failed; ten disable it.'),
-    last_success_at: moment.nullable(),
+    last_success_at: moment.nullable().describe('When a delivery last succeeded; null while none has.'),
     disabled_reason: z.string().nullable().describe('Null unless failures have disabled it.'),
     created_at: moment,
   })
@@ -29,25 +29,31 @@ export const deliveryShape = z
     status: z.enum(DELIVERY_STATUSES).describe('leased: a request is under way.'),
     event_id: id.nullable().describe('Null once the event is no longer kept.'),
     event_type: eventType,
-    attempt_count: count,
+    attempt_count: count.describe('How many requests were sent for it.'),
     next_attempt_at: moment.nullable().describe('Null unless it waits for an attempt.'),
     created_at: moment,
   })
   .meta({ id: 'Delivery' });
 
 const attemptShape = z.strictObject({
-  attempted_at: moment,
-  status_code: z.int().nullable(),
-  status_text: z.string().nullable(),
+  attempted_at: moment.describe('When the request was begun.'),
+  status_code: z.int().nullable().describe("The answer's HTTP status; null where none came."),
+  status_text: z.string().nullable().describe('The text beside that status, 64 characters at most.'),
   error: z.string().nullable().describe('What went wrong where no answer came, such as timeout, dns or tls.'),
-  duration_ms: z.number().min(0).nullable(),
+  duration_ms: z
+    .number()
+    .min(0)
+    .nullable()
+    .describe('Milliseconds until the status line came, or until it was given up.'),
 });
 
 export const attemptedDeliveryShape = z
   .strictObject({
     ...deliveryShape.shape,
     event: eventShape.nullable().describe('As it was sent; null once it is no longer kept.'),
-    attempts: z.array(attemptShape),
+    attempts: z
+      .array(attemptShape)
+      .describe('Every request that was sent for it, the first one first; kept for 90 days.'),
   })
   .meta({ id: 'AttemptedDelivery' });
 

@@ -45,7 +45,9 @@ export const endpointTopics = z
   .transform((topics) => EVENT_TYPES.filter((type) => topics.includes(type)))
   .describe('Which events are delivered; none named: all of them.');
 
-export const endpointStatus = z.enum(ENDPOINT_STATUSES, 'must be active, paused or disabled');
+export const endpointStatus = z
+  .enum(ENDPOINT_STATUSES, 'must be active, paused or disabled')
+  .describe('paused: what is outstanding waits. disabled: it is cancelled.');
 
 const cursor = uuid.optional().describe('Where to go on: the cursor of the page before. Absent for the first page.');
 
@@ -63,7 +65,7 @@ export const ENDPOINT_ROUTES: readonly Route[] = [
     credential: 'account',
     permission: MANAGES_ENDPOINTS,
     status: 201,
-    body: z.object({ url: endpointUrl, topics: endpointTopics.default([]) }),
+    body: z.object({ url: endpointUrl.describe('Where events are posted to.'), topics: endpointTopics.default([]) }),
     answer: createdEndpointShape,
     refusals: ['CONFLICT'],
     handler: async ({ services, who, body }) => createEndpoint(services, who, body),

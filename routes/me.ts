@@ -31,7 +31,7 @@ const accountShape = z
   .strictObject({
     id,
     email: z.string(),
-    name: z.string().nullable(),
+    name: z.string().nullable().describe('What the person is called; null until it is set.'),
     developer_enabled: z.boolean().describe('Whether the account has developer access.'),
     permissions: z
       .array(permission)
@@ -62,7 +62,11 @@ export const ME_ROUTES: readonly Route[] = [
     summary: 'Renames the account.',
     credential: 'account',
     permission: ['account:manage'],
-    body: z.object({ name: trimmedText(LIMITS.account_name_chars_max).nullable() }),
+    body: z.object({
+      name: trimmedText(LIMITS.account_name_chars_max)
+        .nullable()
+        .describe('What the person is called; null for no name.'),
+    }),
     answer: accountShape,
     async handler({ services, who, body: { name } }) {
       const message: AccountMessage = { type: 'rename', name };

@@ -8,7 +8,7 @@ import type { Device, DeviceMessage } from '../actors/device.js';
 import type { DeviceCertificatesReply } from '../actors/device_certificates.js';
 import { type DeviceCertificate, makeDeviceKey } from '../certs/authority.js';
 import { renewAfterMs } from '../certs/renewal.js';
-import { count, id, moment, permission } from '../src/answer_shapes.js';
+import { count, deviceKind, id, moment, permission, serverNow } from '../src/answer_shapes.js';
 import { drawId, drawPartition } from '../src/draw.js';
 import { outboxFolder } from '../src/mail/outbox_folder.js';
 import { listOutbox } from '../src/mail/outbox_mailer.js';
@@ -29,51 +29,71 @@ import { askWorkspace } from './workspace_calls.js';
 const HOUR_MS = 3_600_000;
 const ADVANCE_MAX_MS = 10 * 365 * 24 * HOUR_MS;
 
-const csrPem = z.string('must be a PEM certificate request').max(16_384);
+const csrPem = z
+  .string('must be a PEM certificate request')
+  .max(16_384)
+  .optional()
+  .describe('A certificate request (PKCS #10); without one the private key is made here.');
 
 const activeShape = z.strictObject({
-  kind: z.string(),
+  kind: z.string().describe('The kind of actor.'),
   id: z.string().nullable().describe('Null where it is an email, an address or a fingerprint.'),
   name: z.string().describe('The id, or as much of it as may be shown.'),
-  partition: count,
-  version: count,
+  partition: count.describe('Of the 256, where its state lies.'),
+  version: count.describe('Of its state: how often that was saved.'),
   waiting: count.describe('Messages that wait for their turn.'),
-  turns: count,
-  turn_ms_mean: z.number(),
-  parked: z.strictObject({ reason: z.string(), since_ms: count }).nullable(),
+  turns: count.describe('Since it was woken in this process.'),
+  turn_ms_mean: z.number().describe('How long these took on average, in ms.'),
+  parked: z
+    .strictObject({
+      reason: z.string().describe('What is wrong with what is stored of it.'),
+      since_ms: count.describe('Since when, in ms since 1970.'),
+    })
+    .nullable()
+    .describe('Null unless it is out of service.'),
 });
 
 const latelyShape = activeShape.extend({
-  messages: count,
-  turn_ms_max: z.number().describe('Of the slowest turn.'),
+  messages: count.describe('Within that time.'),
+  turn_ms_max: z.number().describe('Of the slowest turn, in ms.'),
 });
 const actorsShape = z.strictObject({
-  now: moment,
-  kinds: z.record(
-    z.string(),
-    z.strictObject({
-      ...{ active: count, waiting: count, parked: count },
-      oldest_ms: z.number().describe('How long the oldest message has waited.'),
-      turns: count.optional().describe('Of the last minute, and how long they took.'),
-      turn_ms_mean: z.number().nullable().optional(),
-      turn_ms_p99: z.number().nullable().optional(),
-    }),
-  ),
-  busiest: z.array(activeShape),
-  parked: z.array(activeShape.extend({ id: z.string() })),
-  lately: z.strictObject({
-    within_ms: count,
-    busiest: z.array(latelyShape),
-    slowest: z.array(latelyShape),
-  }),
-  set_aside: z.array(
-    z.strictObject({
-      partition: count,
-      name: z.string(),
-      to: z.strictObject({ kind: z.string(), name: z.string() }),
-      type: z.string().nullable(),
-    }),
-  ),
+  now: serverNow,
+  kinds: z
+    .record(
+      z.string(),
+      z.strictObject({
+        active: count.describe('Entities in memory.'),
+        waiting: count.describe('Messages that wait for their turn.'),
+        parked: count.describe('Entities out of service.'),
+        oldest_ms: z.number().describe('How long the oldest message has waited, in ms.'),
+        turns: count.optional().describe('Of the last minute; absent where there were none.'),
+        turn_ms_mean: z.number().nullable().optional().describe('How long these took on average, in ms.'),
+        turn_ms_p99: z.number().nullable().optional().describe('What 99 of 100 stayed within, in ms.'),
+      }),
+    )
+    .describe('By kind of actor.'),
+  busiest: z.array(activeShape).describe('Entities with the most messages waiting, then the most turns.'),
+  parked: z.array(activeShape.extend({ id: z.string() })).describe('Entities out of service.'),
+  lately: z
+    .strictObject({
+      within_ms: count.describe('How far back that looks.'),
+      busiest: z.array(latelyShape).describe('Those with the most messages.'),
+      slowest: z.array(latelyShape).describe('Those with the slowest turns.'),
+    })
+    .describe('Entities by what they did last.'),
+  set_aside: z
+    .array(
+      z.strictObject({
+        partition: count.describe('Of the 256, where it lies.'),
+        name: z.string().describe('What a retry calls it.'),
+        to: z
+          .strictObject({ kind: z.string().describe('The kind of actor.'), name: z.string() })
+          .describe('Whom it is for.'),
+        type: z.string().nullable().describe('What sort of message it is; null where that can not be told.'),
+      }),
+    )
+    .describe('Messages whose decision threw too often.'),
 });
 
 const entitlementsShape = z.record(z.enum(ENTITLEMENTS), z.boolean());
@@ -81,48 +101,53 @@ const entitlementsShape = z.record(z.enum(ENTITLEMENTS), z.boolean());
 const accountForStaffShape = z.strictObject({
   id,
   email: z.string(),
-  status: z.enum(['active', 'leaving', 'deleted', 'erasing', 'erased']),
-  permissions: z.array(permission),
-  devices: count,
+  status: z
+    .enum(['active', 'leaving', 'deleted', 'erasing', 'erased'])
+    .describe('leaving: its deletion waits for shared workspaces. deleted: it can be restored.'),
+  permissions: z.array(permission).describe('What its credentials can hold at most.'),
+  devices: count.describe('Bound to it.'),
   created_at: moment,
-  erase_at: moment.nullable(),
-  entitlements: entitlementsShape,
-  shared_workspaces: count,
-  personal_access_tokens: count,
+  erase_at: moment.nullable().describe('When a deleted one is erased; null otherwise.'),
+  entitlements: entitlementsShape.describe('What staff have switched on and off, or the default.'),
+  shared_workspaces: count.describe('That it belongs to.'),
+  personal_access_tokens: count.describe('That are still good.'),
 });
 
 const entitledShape = z.strictObject({
-  account_id: id,
+  account_id: id.describe('Whose it is.'),
   entitlements: z.partialRecord(z.enum(ENTITLEMENTS), z.boolean()).describe('Those that were ever switched.'),
-  permissions: z.array(permission),
+  permissions: z.array(permission).describe('What its credentials can hold at most from now on.'),
 });
 
 const certificateShape = z.strictObject({
-  certificate_pem: z.string(),
+  certificate_pem: z.string().describe('The certificate.'),
   private_key_pem: z.string().optional().describe('Only where it was made here.'),
-  ca_pem: z.string(),
-  not_after: moment,
+  ca_pem: z.string().describe('What signs devices and the listener: issuing CA and root.'),
+  not_after: moment.describe('When it expires.'),
 });
 const provisionedShape = certificateShape.extend({
-  device_id: id,
-  kind: z.enum(['personal', 'shared']),
-  renew_after: moment,
+  device_id: id.describe('What the device is called from now on.'),
+  kind: deviceKind,
+  renew_after: moment.describe('From here on the device should renew.'),
 });
-const proxyShape = certificateShape.extend({ proxy_id: id, fingerprint: z.string() });
+const proxyShape = certificateShape.extend({
+  proxy_id: id.describe('What the proxy is called in its certificate.'),
+  fingerprint: z.string().describe('SHA-256 of the certificate, in hexadecimal: what revokes it.'),
+});
 
 const erasureShape = z.strictObject({
-  account_id: id,
-  began_at: moment,
+  account_id: id.describe('Whose data goes.'),
+  began_at: moment.describe('When it was begun.'),
   removed: z.record(z.string(), count).describe('How much of what is gone.'),
   in_hand: z.boolean().describe('Whether this process is at it.'),
 });
 
 const mailShape = z.strictObject({
-  file: z.string(),
-  to: z.string(),
-  subject: z.string(),
-  text: z.string(),
-  date: z.string(),
+  file: z.string().describe('Its name in the outbox.'),
+  to: z.string().describe('The address that it is for.'),
+  subject: z.string().describe('What stands above it.'),
+  text: z.string().describe('All of it, without formatting.'),
+  date: z.string().describe('When it was written, as mails say it (RFC 5322).'),
 });
 
 export const OPERATOR_ROUTES: readonly Route[] = [
@@ -131,7 +156,7 @@ export const OPERATOR_ROUTES: readonly Route[] = [
     path: '/healthz',
     summary: 'Whether the process runs.',
     credential: 'none',
-    answer: z.strictObject({ alive: z.literal(true) }),
+    answer: z.strictObject({ alive: z.literal(true).describe('It answers, so it is.') }),
     handler: async () => ({ alive: true }),
   }),
 
@@ -140,7 +165,7 @@ export const OPERATOR_ROUTES: readonly Route[] = [
     path: '/readyz',
     summary: 'Whether it can serve requests.',
     credential: 'none',
-    answer: z.strictObject({ ready: z.literal(true) }),
+    answer: z.strictObject({ ready: z.literal(true).describe('It reaches Redis.') }),
     async handler({ services }) {
       return services.ready()
         ? { ready: true }
@@ -190,7 +215,7 @@ export const OPERATOR_ROUTES: readonly Route[] = [
     credential: 'operator',
     status: 204,
     body: z.object({
-      kind: z.string('must be a kind of actor').max(100),
+      kind: z.string('must be a kind of actor').max(100).describe('The kind of actor, such as account.'),
       id: z.string('must be the id of a parked entity').max(300),
     }),
     refusals: ['NOT_FOUND'],
@@ -206,8 +231,8 @@ export const OPERATOR_ROUTES: readonly Route[] = [
     credential: 'operator',
     status: 204,
     body: z.object({
-      partition: whole({ min: 0, max: PARTITIONS - 1 }),
-      name: z.string('must be the name of what was set aside').max(500),
+      partition: whole({ min: 0, max: PARTITIONS - 1 }).describe('As the list says it.'),
+      name: z.string('must be the name of what was set aside').max(500).describe('As the list says it.'),
     }),
     refusals: ['NOT_FOUND', 'CONFLICT'],
     handler: async ({ services, body }) => retrySetAside(services, body),
@@ -232,7 +257,7 @@ export const OPERATOR_ROUTES: readonly Route[] = [
     path: '/ops/accounts/:account/entitlements/:name',
     summary: 'Switches an entitlement.',
     credential: 'operator',
-    body: z.object({ enabled: z.boolean('must be true or false') }),
+    body: z.object({ enabled: z.boolean('must be true or false').describe('Whether the account has it.') }),
     answer: entitledShape,
     refusals: ['NOT_FOUND', 'CONFLICT'],
     async handler({ services, params, body: { enabled } }) {
@@ -254,8 +279,10 @@ export const OPERATOR_ROUTES: readonly Route[] = [
     credential: 'operator',
     status: 201,
     body: z.object({
-      kind: z.enum(['personal', 'shared'], 'must be personal or shared'),
-      csr_pem: csrPem.optional(),
+      kind: z
+        .enum(['personal', 'shared'], 'must be personal or shared')
+        .describe('personal: bound to one account; shared: records for whoever hosts a session on it.'),
+      csr_pem: csrPem,
     }),
     answer: provisionedShape,
     example: { kind: 'personal' },
@@ -277,7 +304,7 @@ export const OPERATOR_ROUTES: readonly Route[] = [
     summary: 'Gives a proxy the certificate with which it may pass devices on.',
     credential: 'operator',
     status: 201,
-    body: z.object({ csr_pem: csrPem.optional() }),
+    body: z.object({ csr_pem: csrPem }),
     answer: proxyShape,
     example: {},
     handler: async ({ services, body }) => admitProxy(services, body.csr_pem),
@@ -299,7 +326,7 @@ export const OPERATOR_ROUTES: readonly Route[] = [
     summary: 'Lets another key sign access tokens.',
     notes: 'Tokens that are out stay good.',
     credential: 'operator',
-    answer: z.strictObject({ kid: z.string() }),
+    answer: z.strictObject({ kid: z.string().describe('The id of the key that signs now.') }),
     refusals: ['CONFLICT'],
     handler: async ({ services: { signing_keys } }) => signing_keys.rotate(),
   }),
@@ -328,8 +355,8 @@ export const OPERATOR_ROUTES: readonly Route[] = [
     path: '/ops/clock',
     summary: 'Moves the clock forward, where `TEST_CLOCK=1` allows it.',
     credential: 'operator',
-    body: z.object({ advance_ms: whole({ min: 0, max: ADVANCE_MAX_MS }) }),
-    answer: z.strictObject({ now: moment }),
+    body: z.object({ advance_ms: whole({ min: 0, max: ADVANCE_MAX_MS }).describe('How far, in ms.') }),
+    answer: z.strictObject({ now: serverNow }),
     refusals: ['NOT_FOUND'],
     async handler({ services, body: { advance_ms } }) {
       if (!services.settings.test_clock) return refuse('NOT_FOUND', 'The clock can be moved only with TEST_CLOCK=1.');

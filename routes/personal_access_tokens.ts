@@ -37,11 +37,11 @@ const tokenShape = z
   .strictObject({
     id,
     name: z.string(),
-    permissions: z.array(permission),
+    permissions: z.array(permission).describe('What it may do, as far as the account still can.'),
     last_four: z.string().describe("The value's last four characters."),
     created_at: moment,
     expires_at: moment.nullable().describe('Null for one that lives until it is revoked.'),
-    last_used_at: moment.nullable(),
+    last_used_at: moment.nullable().describe('To the minute; null while it was never used.'),
   })
   .meta({ id: 'PersonalAccessToken' });
 
@@ -57,8 +57,8 @@ export const PERSONAL_ACCESS_TOKEN_ROUTES: readonly Route[] = [
     status: 201,
     body: z.object({
       name: trimmedText(LIMITS.token_name_chars_max),
-      permissions,
-      expires_at: timestamp.nullable().default(null),
+      permissions: permissions.describe('What it may do; nothing that the caller lacks.'),
+      expires_at: timestamp.nullable().default(null).describe('When it ends; null: not until it is revoked.'),
     }),
     answer: z.strictObject({ token: tokenShape, value: z.string().describe('The token itself, shown this once.') }),
     refusals: ['CONFLICT'],

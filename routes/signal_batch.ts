@@ -37,10 +37,11 @@ const FIELDS = z
         .refine(
           (ref) => ref.length > 0 && [...ref].length <= LIMITS.signal_ref_chars_max && ref.isWellFormed(),
           REF_RULE,
-        ),
-      type: signalType,
-      start_ms: whole({ min: 0 }),
-      end_ms: whole({ min: 0 }).optional(),
+        )
+        .describe('A name of your own, unique within the stream: the same again changes nothing.'),
+      type: signalType.describe('What happened, as a dotted name.'),
+      start_ms: whole({ min: 0 }).describe("When it began, in ms on the stream's timeline."),
+      end_ms: whole({ min: 0 }).optional().describe('When it was over, in ms; left out for what has no length.'),
     },
     'must be an object',
   )
@@ -52,9 +53,17 @@ const FIELDS = z
 /** A batch as the reference shows it. Payloads are read apart from the rest, for the sake of their text. */
 export const signalsForm = z.object({
   signals: z
-    .array(FIELDS.safeExtend({ payload: z.record(z.string(), z.unknown()).optional().describe(PAYLOAD_SIZE) }))
+    .array(
+      FIELDS.safeExtend({
+        payload: z
+          .record(z.string(), z.unknown())
+          .optional()
+          .describe(`Comes back letter for letter; at most ${LIMITS.signal_payload_bytes_max} bytes of JSON.`),
+      }),
+    )
     .min(1)
-    .max(LIMITS.signals_per_request_max),
+    .max(LIMITS.signals_per_request_max)
+    .describe('Stored as a whole or not at all.'),
 });
 
 type Item = { fields: unknown; payload: ReadValue | { wrong: string } };

@@ -31,12 +31,17 @@ const time = z
 const signalShape = z
   .strictObject({
     id,
-    ref: z.string(),
-    type: z.string(),
-    start_ms: count,
-    end_ms: count.optional(),
+    ref: z.string().describe('The name that the sender gave it, unique within the stream.'),
+    type: z.string().describe('What happened, as a dotted name.'),
+    start_ms: count.describe("When it began, in ms on the stream's timeline."),
+    end_ms: count.optional().describe('When it was over, in ms; absent for what has no length.'),
     payload: z.record(z.string(), z.unknown()).nullable().describe('As it was sent; null once it has expired.'),
-    payload_state: z.strictObject({ state: z.enum(['available', 'expired']), removed_at: moment.nullable() }),
+    payload_state: z
+      .strictObject({
+        state: z.enum(['available', 'expired']).describe('expired: the workspace does not keep it any longer.'),
+        removed_at: moment.nullable().describe('When it was removed; null while it is there.'),
+      })
+      .describe('Whether the payload is still there.'),
     created_at: moment,
   })
   .meta({ id: 'Signal' });
@@ -76,7 +81,13 @@ export const SIGNAL_ROUTES: readonly Route[] = [
     summary: "Signals on a stream's timeline, by their start.",
     credential: 'account',
     permission: ['turns:read'],
-    query: z.object({ limit: listLimit, cursor: listCursor, type: signalType.optional(), from_ms: time, to_ms: time }),
+    query: z.object({
+      limit: listLimit,
+      cursor: listCursor,
+      type: signalType.optional().describe('Only signals of this type.'),
+      from_ms: time.describe("Only signals that are not over before this, in ms on the stream's timeline."),
+      to_ms: time.describe('Only signals that begin by then, in ms.'),
+    }),
     answer: pageShape(signalShape),
     async handler({ services, who, params, query }) {
       const stream = await readableStream(services, who, params.id as string);

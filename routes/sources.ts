@@ -19,7 +19,7 @@ const name = trimmedText(LIMITS.source_name_chars_max).nullable();
 const sourceShape = z
   .strictObject({
     id,
-    name: z.string().nullable(),
+    name: z.string().nullable().describe('What people call it; null for no name.'),
     device_id: id.nullable().describe('The device that records into it; null where an app does.'),
     created_at: moment,
   })

@@ -23,28 +23,32 @@ const NO_CHUNK = refuse('NOT_FOUND', 'There is no such chunk.');
 const NOT_HELD = refuse('CONFLICT', 'The claim does not hold any more; the chunk may be in other hands.');
 const SECOND_MS = 1_000;
 
-const lease_s = whole({ min: 1, max: LIMITS.chunk_lease_ms_max / SECOND_MS }).default(
-  LIMITS.chunk_lease_ms / SECOND_MS,
-);
-const claim = z.string('must be the text of a claim').min(1).max(64);
+const lease_s = whole({ min: 1, max: LIMITS.chunk_lease_ms_max / SECOND_MS })
+  .default(LIMITS.chunk_lease_ms / SECOND_MS)
+  .describe('For how many seconds nobody else may have it; 60 when absent.');
+const claim = z.string('must be the text of a claim').min(1).max(64).describe('As it was handed out.');
 const failureCode = z
   .string('must be a code such as BAD_AUDIO')
-  .regex(/^[A-Z][A-Z0-9_]{0,63}$/, 'must be a code of upper-case letters, digits and underscores, such as BAD_AUDIO');
+  .regex(/^[A-Z][A-Z0-9_]{0,63}$/, 'must be a code of upper-case letters, digits and underscores, such as BAD_AUDIO')
+  .describe('Why, for programs.');
 
 const workShape = z
   .strictObject({
-    chunk_id: id,
+    chunk_id: id.describe('What is to be processed.'),
     claim: z.string().describe('Goes with what the worker says of the chunk.'),
-    lease_until: moment,
+    lease_until: moment.describe('Until then nobody else gets it.'),
     tries: count.describe('How often it was handed out.'),
-    stream_id: id,
-    account_id: id,
+    stream_id: id.describe('The stream that it is a piece of.'),
+    account_id: id.describe('Whose recording it is.'),
     ...announcedShape.shape,
-    content_path: z.string(),
+    content_path: z.string().describe('Where to GET the audio.'),
   })
   .meta({ id: 'Work' });
 
-const settledShape = z.strictObject({ chunk_id: id, status: z.enum(['processed', 'failed']) });
+const settledShape = z.strictObject({
+  chunk_id: id.describe('The chunk.'),
+  status: z.enum(['processed', 'failed']).describe('How it stands from now on.'),
+});
 
 export const STAFF_CHUNK_ROUTES: readonly Route[] = [
   operatorRoute({
@@ -52,7 +56,10 @@ export const STAFF_CHUNK_ROUTES: readonly Route[] = [
     path: '/ops/chunks/claim',
     summary: 'Hands stored chunks to a worker, for a time.',
     credential: 'operator',
-    body: z.object({ limit: whole({ min: 1, max: LIMITS.chunk_claims_max }).default(1), lease_s }),
+    body: z.object({
+      limit: whole({ min: 1, max: LIMITS.chunk_claims_max }).default(1).describe('How many at most; 1 when absent.'),
+      lease_s,
+    }),
     answer: z.strictObject({ items: z.array(workShape) }),
     example: { limit: 10, lease_s: 60 },
     async handler({ services, body }) {
@@ -85,7 +92,7 @@ export const STAFF_CHUNK_ROUTES: readonly Route[] = [
     summary: 'Says that a worker is still at a chunk.',
     credential: 'operator',
     body: z.object({ claim, lease_s }),
-    answer: z.strictObject({ lease_until: moment }),
+    answer: z.strictObject({ lease_until: moment.describe('Until then nobody else gets it.') }),
     refusals: ['CONFLICT'],
     async handler({ services, params, body }) {
       const home = streamOfChunk(params.chunk_id as string);
@@ -104,7 +111,13 @@ export const STAFF_CHUNK_ROUTES: readonly Route[] = [
     path: '/ops/chunks/:chunk_id/done',
     summary: 'Says that a chunk is processed.',
     credential: 'operator',
-    body: z.object({ claim, checked: z.boolean('must be true or false').default(false) }),
+    body: z.object({
+      claim,
+      checked: z
+        .boolean('must be true or false')
+        .default(false)
+        .describe('Whether the audio was held against its announcement.'),
+    }),
     answer: settledShape,
     refusals: ['CONFLICT'],
     async handler({ services, params, body: { claim: token, checked } }) {
@@ -117,7 +130,11 @@ export const STAFF_CHUNK_ROUTES: readonly Route[] = [
     path: '/ops/chunks/:chunk_id/failed',
     summary: 'Says why a chunk can not be processed.',
     credential: 'operator',
-    body: z.object({ claim, code: failureCode, message: trimmedText(LIMITS.failure_message_chars_max) }),
+    body: z.object({
+      claim,
+      code: failureCode,
+      message: trimmedText(LIMITS.failure_message_chars_max).describe('The same for people.'),
+    }),
     answer: settledShape,
     refusals: ['CONFLICT'],
     async handler({ services, params, body: { claim: token, ...failure } }) {

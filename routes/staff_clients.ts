@@ -23,19 +23,25 @@ const scopeName = z
 
 const clientShape = z
   .strictObject({
-    client_id: z.string(),
+    client_id: z.string().describe('What the client calls itself.'),
     name: z.string(),
-    party: z.enum(['first', 'third']),
-    origin: z.enum(['file', 'staff', 'registered']),
-    redirect_uris: z.array(z.string()),
-    scopes: z.array(z.string()),
-    token_endpoint_auth_method: z.enum(['none', 'client_secret_basic']),
+    party: z.enum(['first', 'third']).describe('first: one of our own.'),
+    origin: z
+      .enum(['file', 'staff', 'registered'])
+      .describe('Where it comes from: the file of our own clients, staff, or a registration.'),
+    redirect_uris: z.array(z.string()).describe('Where people may be sent back to.'),
+    scopes: z.array(z.string()).describe('What it may ask for.'),
+    token_endpoint_auth_method: z
+      .enum(['none', 'client_secret_basic'])
+      .describe('How it authenticates: none is a public client.'),
     native: z.boolean().describe('Whether it signs people in by itself, without a browser.'),
-    disabled: z.boolean(),
-    disabled_at: moment.nullable(),
-    registered_at: moment.nullable(),
+    disabled: z.boolean().describe('Whether staff have disabled it.'),
+    disabled_at: moment.nullable().describe('When they did; null unless it is disabled.'),
+    registered_at: moment.nullable().describe('When it was made; null for one of the file.'),
     last_used_at: moment.nullable().describe('To the day.'),
-    secrets: z.array(z.strictObject({ until: moment.nullable() })).describe('Those that are good.'),
+    secrets: z
+      .array(z.strictObject({ until: moment.nullable().describe('When it ends; null for one that does not.') }))
+      .describe('Those that are good.'),
   })
   .meta({ id: 'OauthClient' });
 
@@ -85,15 +91,19 @@ export const STAFF_CLIENT_ROUTES: readonly Route[] = [
       redirect_uris: z
         .array(redirectUri, 'must be a list of addresses')
         .min(1, 'must name at least one address')
-        .max(LIMITS.redirect_uris_max, `must name at most ${LIMITS.redirect_uris_max} addresses`),
+        .max(LIMITS.redirect_uris_max, `must name at most ${LIMITS.redirect_uris_max} addresses`)
+        .describe('Where people may be sent back to.'),
       scopes: z
         .array(scopeName, 'must be a list of scope names')
         .max(100)
         .transform((names) => [...new Set(names)])
-        .default([]),
-      confidential: z.boolean('must be true or false').default(false),
+        .default([])
+        .describe('What it may ask for; when none is named, all that a third party can have.'),
+      confidential: z.boolean('must be true or false').default(false).describe('Whether it gets a secret.'),
     }),
-    answer: clientShape.extend({ client_secret: z.string().optional() }),
+    answer: clientShape.extend({
+      client_secret: z.string().optional().describe('Of a confidential one; shown this once.'),
+    }),
     example: { name: 'Meeting Notes', redirect_uris: ['https://app.example/callback'], scopes: ['turns:read'] },
     async handler({ services, body: { name, redirect_uris, scopes, confidential } }) {
       const token_endpoint_auth_method = confidential ? 'client_secret_basic' : 'none';
@@ -112,8 +122,12 @@ export const STAFF_CLIENT_ROUTES: readonly Route[] = [
     summary: 'Gives a confidential client another secret.',
     notes: 'The one before works for a day more, unless it is to end at once.',
     credential: 'operator',
-    body: z.strictObject({ at_once: z.boolean('must be true or false').default(false) }).default({ at_once: false }),
-    answer: clientShape.extend({ client_secret: z.string() }),
+    body: z
+      .strictObject({
+        at_once: z.boolean('must be true or false').default(false).describe('Whether the one before ends now.'),
+      })
+      .default({ at_once: false }),
+    answer: clientShape.extend({ client_secret: z.string().describe('The new one; shown this once.') }),
     refusals: ['NOT_FOUND', 'CONFLICT'],
     async handler({ services, params, body }) {
       const client_id = params.client as string;

@@ -24,17 +24,22 @@ const UNKNOWN = refuse('NOT_FOUND', 'The account has no such grant.');
 
 const importRow = z.object({
   account: z.union([uuid, emailAddress], 'must be an account id or an email address'),
-  client_id: z.string('must be the id of a client').max(200),
-  name: trimmedText(LIMITS.installation_label_chars_max).optional(),
+  client_id: z.string('must be the id of a client').max(200).describe('A client that exists here.'),
+  name: trimmedText(LIMITS.installation_label_chars_max)
+    .optional()
+    .describe("What the connected app is called; the client's name when absent."),
   scope: z
     .string('must be scope names with spaces between them')
     .transform(scopeList)
-    .refine((scopes) => scopes.length > 0 && scopes.every(isScope), 'must be scope names, current or earlier ones'),
-  audience: z.enum(['api', 'mcp'], 'must be api or mcp'),
-  issuer: z.enum(['base', 'legacy'], 'must be base or legacy'),
+    .refine((scopes) => scopes.length > 0 && scopes.every(isScope), 'must be scope names, current or earlier ones')
+    .describe('Names with spaces between them.'),
+  audience: z.enum(['api', 'mcp'], 'must be api or mcp').describe('What its tokens are for.'),
+  issuer: z.enum(['base', 'legacy'], 'must be base or legacy').describe('legacy: it works at LEGACY_BASE_URL alone.'),
   created_at: timestamp,
-  /** So that no file needs to hold a token. */
-  refresh_token_sha256: z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 hexadecimal digits in lower case'),
+  refresh_token_sha256: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/, 'must be 64 hexadecimal digits in lower case')
+    .describe('Of the refresh token that the app holds: no file needs to hold a token.'),
 });
 type ImportRow = z.output<typeof importRow>;
 
@@ -43,26 +48,33 @@ const importForm = z.object({
   grants: z
     .array(importRow.extend({ account: z.string().describe('An account id or an email address.') }))
     .min(1)
-    .max(LIMITS.import_rows_max),
-  dry_run: z.boolean().optional(),
+    .max(LIMITS.import_rows_max)
+    .describe('Each is judged by itself, and the others go in.'),
+  dry_run: z.boolean().optional().describe('Says what would be wrong, and changes nothing.'),
 });
 
 const grantShape = z
   .strictObject({
     id,
-    client_id: z.string(),
+    client_id: z.string().describe('The client that was allowed in.'),
     name: z.string(),
-    scopes: z.array(z.string()),
-    audience: z.enum(['api', 'mcp']),
-    issuer: z.enum(['base', 'legacy']),
+    scopes: z.array(z.string()).describe('As the client asked for them.'),
+    audience: z.enum(['api', 'mcp']).describe('What its tokens are for.'),
+    issuer: z.enum(['base', 'legacy']).describe('Where it was made, and works.'),
     created_at: moment,
   })
   .meta({ id: 'Grant' });
 
 const outcomeShape = z.union([
-  z.strictObject({ outcome: z.enum(['imported', 'known']), grant_id: id }),
-  z.strictObject({ outcome: z.literal('right') }),
-  z.strictObject({ outcome: z.literal('wrong'), problem: z.string() }),
+  z.strictObject({
+    outcome: z.enum(['imported', 'known']).describe('known: it was brought in before.'),
+    grant_id: id.describe('The grant that it is here.'),
+  }),
+  z.strictObject({ outcome: z.literal('right').describe('With dry_run: it would go in.') }),
+  z.strictObject({
+    outcome: z.literal('wrong').describe('It did not go in.'),
+    problem: z.string().describe('The field, and its rule.'),
+  }),
 ]);
 
 export const STAFF_GRANT_ROUTES: readonly Route[] = [
@@ -72,7 +84,7 @@ export const STAFF_GRANT_ROUTES: readonly Route[] = [
     summary: "An account's grants, newest first.",
     credential: 'operator',
     query: z.object({ limit: listLimit, cursor: listCursor }),
-    answer: pageShape(grantShape).extend({ account_id: id }),
+    answer: pageShape(grantShape).extend({ account_id: id.describe('Whose they are.') }),
     refusals: ['NOT_FOUND'],
     async handler({ services, params, query: { limit, cursor } }) {
       const account = await accountNamed(services, params.account as string);
@@ -144,7 +156,7 @@ export const STAFF_GRANT_ROUTES: readonly Route[] = [
       /** Says what would be wrong, and changes nothing. */
       dry_run: z.boolean('must be true or false').optional(),
     }),
-    answer: z.strictObject({ results: z.array(outcomeShape) }),
+    answer: z.strictObject({ results: z.array(outcomeShape).describe('What came of each, in their order.') }),
     reads: { body: importForm },
     example: {
       grants: [

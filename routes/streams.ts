@@ -13,6 +13,8 @@ import { isRefusal, type Refusal, refuse } from '../src/vocabulary/refusals.js';
 import { sendAudio } from './audio_download.js';
 import {
   announcedShape,
+  chunkFailure,
+  chunkStatus,
   INTENT_FIELDS,
   intend,
   intentForm,
@@ -48,18 +50,22 @@ const paging = { limit: listLimit, cursor: listCursor };
 const streamShape = z
   .strictObject({
     id,
-    source_id: id,
-    workspace_id: id,
+    source_id: id.describe('Where it comes from.'),
+    workspace_id: id.describe('What it belongs to: whose members may read it.'),
     title: z.string().nullable(),
     captured_at: moment.describe('When its timeline begins.'),
-    clock_uncertainty_ms: count.nullable().describe("How far off the recorder's clock may have been."),
-    transcript_revision: count,
+    clock_uncertainty_ms: count
+      .nullable()
+      .describe("How far off the recorder's clock may have been, in ms; null where an app recorded."),
+    transcript_revision: count.describe('Rises with every change of its transcript; 0 while there is none.'),
     created_at: moment,
-    source_device_id: id.nullable(),
-    end_ms: count.optional().describe('Where it ends, once that is recorded.'),
+    source_device_id: id.nullable().describe('The device that recorded it; null where an app did.'),
+    end_ms: count
+      .optional()
+      .describe('Where its timeline ends, in ms from its beginning; absent until that is recorded.'),
     chunks: count.describe('Announced so far.'),
-    stored_chunks: count,
-    stored_bytes: count,
+    stored_chunks: count.describe('Of these, those whose bytes are here.'),
+    stored_bytes: count.describe('Bytes of those.'),
   })
   .meta({ id: 'Stream' });
 
@@ -67,12 +73,12 @@ const chunkShape = z
   .strictObject({
     id,
     ...announcedShape.shape,
-    status: z.enum(['awaiting_upload', 'stored', 'processing', 'processed', 'failed', 'expired']),
+    status: chunkStatus,
     checked: z.boolean().nullable().describe('Whether processing held the audio against the announcement.'),
-    failure: z.strictObject({ code: z.string(), message: z.string() }).nullable(),
-    registered_at: moment,
-    upload_started_at: moment.nullable(),
-    stored_at: moment.nullable(),
+    failure: chunkFailure,
+    registered_at: moment.describe('When it was first announced.'),
+    upload_started_at: moment.nullable().describe('When the first byte of its upload came; null until then.'),
+    stored_at: moment.nullable().describe('When its bytes were on disk; null until then.'),
   })
   .meta({ id: 'Chunk' });
 
@@ -84,7 +90,13 @@ export const STREAM_ROUTES: readonly Route[] = [
     credential: 'account',
     permission: READS_STREAMS,
     query: z
-      .object({ ...paging, source_id: uuid.optional(), workspace_id: uuid.optional() })
+      .object({
+        ...paging,
+        source_id: uuid.optional().describe('Only streams of this source.'),
+        workspace_id: uuid
+          .optional()
+          .describe('Streams of this workspace, whoever recorded them. Not together with source_id.'),
+      })
       .refine(({ source_id, workspace_id }) => source_id === undefined || workspace_id === undefined, {
         path: ['workspace_id'],
         message: 'must not be combined with source_id',
@@ -102,7 +114,7 @@ export const STREAM_ROUTES: readonly Route[] = [
     permission: WRITES_STREAMS,
     status: 201,
     body: z.object({
-      source_id: uuid,
+      source_id: uuid.describe('Where it comes from: a source of the account.'),
       captured_at: timestamp.describe('When its timeline begins.'),
       title: title.default(null),
     }),
@@ -143,7 +155,7 @@ export const STREAM_ROUTES: readonly Route[] = [
     notes: 'It is set once: the same end again is fine, another one is refused.',
     credential: 'account',
     permission: WRITES_STREAMS,
-    body: z.object({ end_ms: whole({ min: 0 }) }),
+    body: z.object({ end_ms: whole({ min: 0 }).describe('Where its timeline ends, in ms from its beginning.') }),
     answer: streamShape,
     refusals: ['CONFLICT'],
     handler: ({ services, who, params, body }) =>

@@ -2,12 +2,20 @@ import { z } from 'zod';
 import type { Account } from '../actors/account_state.js';
 import type { Invitation, Member, Workspace } from '../actors/workspace.js';
 import { count, id, moment } from '../src/answer_shapes.js';
-import { BUCKETS, GIVEN_ROLES } from '../src/vocabulary/workspaces.js';
+import { BUCKETS, type Bucket, GIVEN_ROLES } from '../src/vocabulary/workspaces.js';
 
 /** Workspaces, their members and invitations as the API shows them. Choices: "Workspaces". */
 
 const role = z.enum([...GIVEN_ROLES, 'owner']).describe("The calling account's role.");
-const days = z.int().min(0).nullable().describe('Null: for ever. 0: not at all.');
+const days = z.int().min(0).nullable().describe('How many days they are kept. Null: for ever. 0: not at all.');
+
+/** What each bucket of retention holds. */
+export const BUCKET_WORDS: Record<Bucket, string> = {
+  audio: 'Chunks of audio.',
+  transcripts: 'Turns and signals.',
+  insights: 'Memories, conversations and suggestions.',
+  voice: 'Recognized voices.',
+};
 
 export const listedWorkspaceShape = z.strictObject({
   id,
@@ -20,32 +28,33 @@ export const listedWorkspaceShape = z.strictObject({
 export const workspaceShape = z
   .strictObject({
     ...listedWorkspaceShape.shape,
-    retention: z.strictObject(
-      Object.fromEntries(BUCKETS.map((bucket) => [bucket, z.strictObject({ days })])) as Record<
-        (typeof BUCKETS)[number],
-        z.ZodObject<{ days: typeof days }>
-      >,
-    ),
-    member_count: count,
+    retention: z
+      .strictObject(
+        Object.fromEntries(
+          BUCKETS.map((bucket) => [bucket, z.strictObject({ days }).describe(BUCKET_WORDS[bucket])]),
+        ) as Record<Bucket, z.ZodObject<{ days: typeof days }>>,
+      )
+      .describe('How long its content is kept.'),
+    member_count: count.describe('Who belongs to it, its owner among them.'),
   })
   .meta({ id: 'Workspace' });
 
 export const memberShape = z
   .strictObject({
-    account_id: id,
+    account_id: id.describe('Whose membership it is.'),
     email: z.string(),
     name: z.string().nullable(),
-    role: z.enum([...GIVEN_ROLES, 'owner']),
-    joined_at: moment,
+    role: z.enum([...GIVEN_ROLES, 'owner']).describe('What the member may do in the workspace.'),
+    joined_at: moment.describe('When the account came to belong to it.'),
   })
   .meta({ id: 'Member' });
 
 export const invitationShape = z
   .strictObject({
     id,
-    workspace: z.strictObject({ id, name: z.string() }),
-    email: z.string(),
-    role: z.enum(GIVEN_ROLES),
+    workspace: z.strictObject({ id, name: z.string() }).describe('The workspace that one is invited to.'),
+    email: z.string().describe('The address that is invited.'),
+    role: z.enum(GIVEN_ROLES).describe('What the invited person will be in it.'),
     invited_by: id.describe('The account that invited.'),
     created_at: moment,
   })

@@ -10,7 +10,7 @@ import type { Services } from '../src/services.js';
 import { partitionOfId } from '../src/vocabulary/ids.js';
 import { LIMITS } from '../src/vocabulary/limits.js';
 import { isRefusal, type Refusal, refuse } from '../src/vocabulary/refusals.js';
-import { BUCKETS, GIVEN_ROLES, type GivenRole } from '../src/vocabulary/workspaces.js';
+import { BUCKETS, type Bucket, GIVEN_ROLES, type GivenRole } from '../src/vocabulary/workspaces.js';
 import { listCursor, pageOfAll } from './cursors.js';
 import { emailAddress, listLimit, trimmedText, uuid, whole } from './forms.js';
 import { invitationsUrl } from './invitations.js';
@@ -18,6 +18,7 @@ import type { Principal } from './principal.js';
 import { accountRoute, type Route } from './route.js';
 import { askWorkspace, createWorkspace } from './workspace_calls.js';
 import {
+  BUCKET_WORDS,
   invitationShape,
   invitationView,
   listedWorkspaceShape,
@@ -36,19 +37,23 @@ const PRIVATE = refuse('CONFLICT', 'A private workspace belongs to its account a
 const NOTHING = 'must name at least one of name and retention';
 
 const name = trimmedText(LIMITS.workspace_name_chars_max);
-const days = whole({ min: 0, max: LIMITS.retention_days_max }).nullable();
+const days = whole({ min: 0, max: LIMITS.retention_days_max })
+  .nullable()
+  .describe('How many days they are kept. Null: for ever. 0: not at all.');
 const bucket = z.strictObject(
   { days },
   `must be {days}: null, or a whole number from 0 to ${LIMITS.retention_days_max}`,
 );
-const retention = z.strictObject(
-  Object.fromEntries(BUCKETS.map((of) => [of, bucket.optional()])) as Record<
-    (typeof BUCKETS)[number],
-    z.ZodOptional<typeof bucket>
-  >,
-  `must be an object with any of ${BUCKETS.join(', ')}`,
-);
-const role = z.enum(GIVEN_ROLES, `must be ${GIVEN_ROLES.join(' or ')}`);
+const retention = z
+  .strictObject(
+    Object.fromEntries(BUCKETS.map((of) => [of, bucket.optional().describe(BUCKET_WORDS[of])])) as Record<
+      Bucket,
+      z.ZodOptional<typeof bucket>
+    >,
+    `must be an object with any of ${BUCKETS.join(', ')}`,
+  )
+  .describe('How long its content is kept; what is not named stays as it is.');
+const role = z.enum(GIVEN_ROLES, `must be ${GIVEN_ROLES.join(' or ')}`).describe('What the person may do in it.');
 const paging = z.object({ limit: listLimit, cursor: listCursor });
 
 export const WORKSPACE_ROUTES: readonly Route[] = [
@@ -141,7 +146,7 @@ export const WORKSPACE_ROUTES: readonly Route[] = [
     credential: 'account',
     permission: ['workspace:manage'],
     status: 204,
-    body: z.object({ account_id: uuid }),
+    body: z.object({ account_id: uuid.describe('The member who becomes the owner.') }),
     refusals: ['CONFLICT'],
     handler: ({ services, who, params, body: { account_id } }) =>
       onShared(services, who, params, { type: 'transfer', by: who.account_id, account_id }),
@@ -239,7 +244,7 @@ export const WORKSPACE_ROUTES: readonly Route[] = [
     permission: ['workspace:members'],
     sharing: true,
     status: 201,
-    body: z.object({ email: emailAddress, role }),
+    body: z.object({ email: emailAddress.describe('Whom to invite, with or without an account.'), role }),
     answer: invitationShape,
     refusals: ['CONFLICT', 'TOO_MANY_REQUESTS'],
     handler: ({ services, who, params, body }) => invite(services, who, { id: params.id as string, ...body }),

@@ -16,12 +16,25 @@ export const moment = z
   .refine((text) => !Number.isNaN(Date.parse(text)) && new Date(text).toISOString() === text)
   .meta({ format: 'date-time' });
 
+/** With what the moment is that an answer tells of. */
+export const serverNow = moment.describe('What time it is here.');
+
 /** That form of a time in ms; null stays null. */
 export function momentOrNull(ms: number | null): string | null {
   return ms === null ? null : new Date(ms).toISOString();
 }
 
 export const count = z.int().min(0);
+
+/** Devices are one or the other for all their life. */
+export const deviceKind = z
+  .enum(['personal', 'shared'])
+  .describe('personal: bound to one account; shared: records for whoever hosts a session on it.');
+
+/** Why a recorder session is over. */
+export const sessionEndReason = z
+  .enum(['host', 'recorder', 'expired', 'device_removed', 'account_deleted', 'never_started'])
+  .describe('Who or what ended it; never_started: no recorder came in time.');
 
 /** What a credential may do. */
 export const permission = z.enum(PERMISSIONS).meta({ id: 'Permission' });

@@ -8,16 +8,22 @@ const bucket = z.enum(BUCKETS);
 
 /** What events say beside which resource changed. Interface: "Event". */
 const dataShape = z.strictObject({
-  changed_fields: z.array(z.string()).optional(),
+  changed_fields: z.array(z.string()).optional().describe('Which members of the resource are others now.'),
   source_id: id.optional().describe('The source of a stream.'),
   participant_id: id.optional().describe('Who joined or left a recorder session.'),
   last_four: z.string().optional().describe("A personal access token's last characters."),
-  expires_at: moment.nullable().optional(),
+  expires_at: moment.nullable().optional().describe('When what was made ends by itself; null: it does not.'),
   reason: z.string().optional().describe('Why a workspace is gone, or a token revoked.'),
-  run_id: z.string().optional(),
-  pipeline_id: z.string().optional(),
+  run_id: z.string().optional().describe('Tells events of one run from others; no route takes it.'),
+  pipeline_id: z.string().optional().describe('What made a suggestion.'),
   buckets: z
-    .partialRecord(bucket, z.strictObject({ cutoff: moment.nullable(), count: z.int().min(0) }))
+    .partialRecord(
+      bucket,
+      z.strictObject({
+        cutoff: moment.nullable().describe('What is older is gone; null: everything is.'),
+        count: z.int().min(0).describe('How many records are gone.'),
+      }),
+    )
     .optional()
     .describe('What a workspace did not keep any longer.'),
 });
@@ -25,13 +31,15 @@ const dataShape = z.strictObject({
 export const eventShape = z
   .strictObject({
     id,
-    schema_version: z.literal(EVENT_SCHEMA_VERSION),
+    schema_version: z.literal(EVENT_SCHEMA_VERSION).describe('Of the form of events.'),
     sequence: z.string().regex(/^\d+$/).describe('A decimal number. It is no cursor.'),
-    occurred_at: moment,
+    occurred_at: moment.describe('When it happened.'),
     account_id: id.describe('Whose event it is.'),
     type: eventType.describe('More types may come: pass over those that you do not know.'),
-    resource: z.strictObject({ type: z.string().describe('What stands before the dot of the event type.'), id }),
-    data: dataShape,
+    resource: z
+      .strictObject({ type: z.string().describe('What stands before the dot of the event type.'), id })
+      .describe('What it happened to. How that is now, its own route says.'),
+    data: dataShape.describe('What else is said of it; which members there are depends on the type.'),
   })
   .meta({ id: 'Event' });
 

@@ -11,9 +11,9 @@ import type { DeviceIdentity } from './identity.js';
 
 const renewedShape = z
   .strictObject({
-    certificate_pem: z.string(),
+    certificate_pem: z.string().describe('The new certificate. The first request with it ends the old one.'),
     ca_pem: z.string().describe('What signs devices and the listener: issuing CA and root.'),
-    not_after: moment,
+    not_after: moment.describe('When it expires.'),
     renew_after: moment.describe('From here on the device should renew.'),
   })
   .meta({ id: 'RenewedCertificate' });
@@ -28,7 +28,12 @@ export const CERTIFICATE_ROUTES: readonly Route[] = [
       'The request is signed with a new key, or the present one. The first use of the new certificate ends the old one. An expired one may renew for a year.',
     credential: 'device',
     expired_too: true,
-    body: z.object({ csr_pem: z.string('must be a PEM certificate request').max(16_384) }),
+    body: z.object({
+      csr_pem: z
+        .string('must be a PEM certificate request')
+        .max(16_384)
+        .describe('A certificate request (PKCS #10), for a key of its own or the one it has.'),
+    }),
     answer: renewedShape,
     handler: async ({ services, who, body: { csr_pem } }) => renew(services, who, csr_pem),
   }),

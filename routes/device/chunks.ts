@@ -7,6 +7,8 @@ import { streamOfChunk } from '../../src/vocabulary/ids.js';
 import { LIMITS } from '../../src/vocabulary/limits.js';
 import { isRefusal, type Refusal, refuse } from '../../src/vocabulary/refusals.js';
 import {
+  chunkFailure,
+  chunkStatus,
   INTENT_FIELDS,
   intend,
   intentForm,
@@ -28,12 +30,12 @@ const INTENT = intentForm({ ...INTENT_FIELDS, source_stream_ref: sourceStreamRef
 
 const chunkStatusShape = z
   .strictObject({
-    chunk_id: id,
-    source_chunk_ref: id,
-    sequence: count,
-    status: z.enum(['awaiting_upload', 'stored', 'processing', 'processed', 'failed', 'expired']),
-    stored_at: moment.nullable(),
-    failure: z.strictObject({ code: z.string(), message: z.string() }).nullable().describe('Why processing failed.'),
+    chunk_id: id.describe('What it is called here.'),
+    source_chunk_ref: id.describe("The device's own name for it."),
+    sequence: count.describe('Its number in the stream.'),
+    status: chunkStatus,
+    stored_at: moment.nullable().describe('When its bytes were on disk; null until then.'),
+    failure: chunkFailure,
   })
   .meta({ id: 'ChunkStatus' });
 
@@ -104,7 +106,8 @@ export const CHUNK_ROUTES: readonly Route[] = [
       source_chunk_refs: z
         .array(uuid)
         .min(1, 'must name at least one chunk')
-        .max(LIMITS.chunk_status_refs_max, `must name at most ${LIMITS.chunk_status_refs_max} chunks`),
+        .max(LIMITS.chunk_status_refs_max, `must name at most ${LIMITS.chunk_status_refs_max} chunks`)
+        .describe("The device's own names; one that was never announced is not in the answer."),
     }),
     answer: z.strictObject({ items: z.array(chunkStatusShape) }),
     refusals: [...BOUND_REFUSALS, 'NOT_FOUND'],

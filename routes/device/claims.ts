@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type Claim, type ClaimMessage, STILL_REDEEMED } from '../../actors/claim.js';
 import type { Device, DeviceMessage } from '../../actors/device.js';
 import { UNBOUND } from '../../actors/stream_refs.js';
-import { count, id, moment } from '../../src/answer_shapes.js';
+import { count, id, moment, serverNow } from '../../src/answer_shapes.js';
 import { isSecret, parseSecret } from '../../src/secrets/tokens.js';
 import type { Services } from '../../src/services.js';
 import { LIMITS } from '../../src/vocabulary/limits.js';
@@ -21,16 +21,25 @@ const WRONG_ADDRESS = refuse('BAD_REQUEST', 'A session claim is redeemed with th
 
 const bindingShape = z
   .strictObject({
-    kind: z.enum(['owner', 'session']),
+    kind: z.enum(['owner', 'session']).describe('owner: until it is removed; session: as long as a recorder session.'),
     binding_epoch: id.describe('What the device sends with all that it records under this binding.'),
     owner_user_id: id.describe('The account that it records for.'),
     source_device_id: id.describe('The device itself.'),
     session: z
-      .strictObject({ id, expires_at: moment, drain_until: moment.describe('Until then it may upload.') })
+      .strictObject({
+        id,
+        expires_at: moment.describe('When it ends by itself; its host may move that.'),
+        drain_until: moment.describe('Until then it may upload.'),
+      })
       .nullable()
       .describe('Of a shared recorder; null for a personal device.'),
-    server_time: moment,
-    limits: z.strictObject({ chunk_bytes_max: count, open_intents_max: count }),
+    server_time: serverNow,
+    limits: z
+      .strictObject({
+        chunk_bytes_max: count.describe('How large a chunk may be, in bytes.'),
+        open_intents_max: count.describe('How many announced chunks may wait for their upload at once.'),
+      })
+      .describe('What the device has to keep to.'),
   })
   .meta({ id: 'Binding' });
 
@@ -45,7 +54,7 @@ export const CLAIM_ROUTES: readonly Route[] = [
     rate: 'claims',
     // An owner claim ignores ble_address, whatever it holds; a session claim needs it.
     body: z.object({
-      claim: z.string('must be the text of a claim').max(200),
+      claim: z.string('must be the text of a claim').max(200).describe('What the app handed to the device.'),
       ble_address: z.unknown().optional().describe('Of a shared recorder: 12 upper-case hexadecimal digits.'),
     }),
     answer: bindingShape,
@@ -94,7 +103,7 @@ export const CLAIM_ROUTES: readonly Route[] = [
     summary: 'Says that the device is there.',
     credential: 'device',
     shed: 'last',
-    answer: z.strictObject({ server_time: moment }),
+    answer: z.strictObject({ server_time: serverNow }),
     refusals: BOUND_REFUSALS,
     async handler({ services, who }) {
       const { runtime, clock } = services;

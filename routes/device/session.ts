@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type DeviceSession, type DeviceSessionMessage, endOf } from '../../actors/device_session.js';
-import { id, moment } from '../../src/answer_shapes.js';
+import { id, moment, sessionEndReason } from '../../src/answer_shapes.js';
 import { isRefusal, refuse } from '../../src/vocabulary/refusals.js';
 import { bindingEpoch } from '../forms.js';
 import { deviceRoute, type Route } from '../route.js';
@@ -12,9 +12,9 @@ const NO_SESSION = refuse('CONFLICT', 'A personal device has no session that cou
 
 const sessionEndShape = z
   .strictObject({
-    session_id: id,
-    ended_at: moment,
-    end_reason: z.enum(['host', 'recorder', 'expired', 'device_removed', 'account_deleted', 'never_started']),
+    session_id: id.describe('The session that is over.'),
+    ended_at: moment.describe('When it ended.'),
+    end_reason: sessionEndReason,
   })
   .meta({ id: 'SessionEnd' });
 

@@ -22,15 +22,17 @@ const HOST_LEFT = refuse('NOT_FOUND', 'The host does not belong to the workspace
 const deviceStreamShape = z
   .strictObject({
     id,
-    owner_user_id: id,
-    source_stream_ref: id,
-    captured_at: moment,
-    clock_uncertainty_ms: count,
-    transcript_revision: count,
+    owner_user_id: id.describe('The account that it was recorded for.'),
+    source_stream_ref: id.describe("The device's own name for it."),
+    captured_at: moment.describe('When its timeline begins.'),
+    clock_uncertainty_ms: count.describe("How far off the device's clock may have been, in ms."),
+    transcript_revision: count.describe('Rises with every change of its transcript; 0 while there is none.'),
     created_at: moment,
-    source_device_id: id,
-    binding_epoch: id,
-    end_ms: count.optional().describe('Where it ends, once that is recorded.'),
+    source_device_id: id.describe('The device itself.'),
+    binding_epoch: id.describe('What it was recorded under.'),
+    end_ms: count
+      .optional()
+      .describe('Where its timeline ends, in ms from its beginning; absent until that is recorded.'),
   })
   .meta({ id: 'DeviceStream' });
 
@@ -52,7 +54,9 @@ export const DEVICE_STREAM_ROUTES: readonly Route[] = [
     body: z.object({
       source_stream_ref: sourceStreamRef,
       captured_at: timestamp.describe('When its timeline begins.'),
-      clock_uncertainty_ms: whole({ min: 0, max: 2 ** 31 }).describe("How far off the device's clock may have been."),
+      clock_uncertainty_ms: whole({ min: 0, max: 2 ** 31 }).describe(
+        "How far off the device's clock may have been, in ms.",
+      ),
       binding_epoch: bindingEpoch,
       end_ms: whole({ min: 0 }).optional().describe('Where it ends, if that is known already.'),
     }),
@@ -91,7 +95,11 @@ export const DEVICE_STREAM_ROUTES: readonly Route[] = [
     notes: 'It is set once: the same end again is fine, another one is refused.',
     credential: 'device',
     shed: 'last',
-    body: z.object({ source_stream_ref: sourceStreamRef, end_ms: whole({ min: 0 }), binding_epoch: bindingEpoch }),
+    body: z.object({
+      source_stream_ref: sourceStreamRef,
+      end_ms: whole({ min: 0 }).describe('Where its timeline ends, in ms from its beginning.'),
+      binding_epoch: bindingEpoch,
+    }),
     answer: deviceStreamShape,
     refusals: [...BOUND_REFUSALS, 'NOT_FOUND', 'CONFLICT'],
     async handler({ services, who, body: { source_stream_ref, end_ms, binding_epoch: epoch } }) {

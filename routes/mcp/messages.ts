@@ -35,7 +35,7 @@ const PROTOCOL_HEADERS = ['Mcp-Method', 'Mcp-Name', 'Mcp-Protocol-Version', 'Mcp
 const present = createMcpHandler(({ authInfo }) => toolServer(authInfo?.extra?.caller as Caller), { legacy: 'reject' });
 
 /** A batch of them is a list. */
-const messageShape = z.looseObject({ jsonrpc: z.literal('2.0') });
+const messageShape = z.looseObject({ jsonrpc: z.literal('2.0').describe('A message of JSON-RPC 2.0.') });
 
 export const MCP_ROUTES: readonly Route[] = [
   accountRoute({

@@ -22,11 +22,11 @@ import { leave, type ReturnAddress, sendBack } from './redirect.js';
 /** The browser's way in. Interface: "OAuth rules", prompt. */
 
 const authorizationQuery = z.object({
-  client_id: z.string(),
+  client_id: z.string().describe('Who asks.'),
   redirect_uri: z.string().describe('One that the client has registered.'),
-  response_type: z.literal('code'),
+  response_type: z.literal('code').describe('What is asked for: a code.'),
   code_challenge: z.string().describe('SHA-256 of the verifier, 43 characters of base64url.'),
-  code_challenge_method: z.literal('S256'),
+  code_challenge_method: z.literal('S256').describe('How the challenge was made.'),
   scope: z.string().optional().describe('Names with spaces between them.'),
   resource: z.string().optional().describe('The address of the API, or of its MCP server (RFC 8707).'),
   state: z.string().max(LIMITS.state_chars_max).optional().describe('Comes back as it was.'),

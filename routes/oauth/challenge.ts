@@ -23,17 +23,17 @@ import { accountBehind, newCode, triedCode } from './sign_in_code.js';
 
 const text = z.string().optional();
 const form = z.object({
-  client_id: text,
-  response_type: text,
-  code_challenge: text,
-  code_challenge_method: text,
-  email: text,
-  scope: text,
-  resource: text,
-  installation_label: text,
-  captcha_token: text,
-  auth_session: text,
-  otp: text,
+  client_id: text.describe('svc-ios or svc-mac.'),
+  response_type: text.describe('code.'),
+  code_challenge: text.describe('SHA-256 of the verifier, 43 characters of base64url.'),
+  code_challenge_method: text.describe('S256.'),
+  email: text.describe('Who signs in; the code goes there.'),
+  scope: text.describe('Names with spaces between them; all of the client when absent.'),
+  resource: text.describe('The address of the API, or of its MCP server (RFC 8707).'),
+  installation_label: text.describe('What the connected app is called.'),
+  captcha_token: text.describe('Where a CAPTCHA is configured: the token that its widget gave.'),
+  auth_session: text.describe('In the second request: what the first one was answered with.'),
+  otp: text.describe('In the second request: the code of the mail.'),
 });
 type Form = z.output<typeof form>;
 
@@ -54,7 +54,9 @@ export const CHALLENGE_ROUTES: readonly Route[] = [
     // Apps alone sign people in this way: no page may read what is said here.
     cors: { origin: false },
     body: form,
-    answer: z.strictObject({ authorization_code: z.string() }),
+    answer: z.strictObject({
+      authorization_code: z.string().describe('What the token endpoint exchanges, within a minute.'),
+    }),
     example: {
       client_id: 'the-client',
       response_type: 'code',

@@ -8,7 +8,7 @@ import { clearSessionCookie } from './cookies.js';
 import { leave } from './redirect.js';
 
 const endSessionQuery = z.object({
-  client_id: z.string(),
+  client_id: z.string().describe('The app that sends the person here.'),
   post_logout_redirect_uri: z.string().describe('Of the same origin as an address that the client has registered.'),
   state: z.string().optional().describe('Comes back as it was.'),
 });

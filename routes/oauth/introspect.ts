@@ -13,16 +13,16 @@ const AGENT = 'svc-agent';
 const introspectionShape = z.union([
   z
     .strictObject({
-      active: z.literal(true),
-      token_type: z.literal('Bearer'),
-      client_id: z.string(),
+      active: z.literal(true).describe('It may be used now.'),
+      token_type: z.literal('Bearer').describe('How it is shown.'),
+      client_id: z.string().describe('Whom it was issued to.'),
       sub: id.describe('The account.'),
       username: z.string().describe("The account's email."),
       scope: z.string().describe('The permissions that it gives now, with spaces between them.'),
       agent_enabled: z.boolean().optional().describe("For tokens of the agent's client alone."),
     })
     .meta({ id: 'ActiveToken' }),
-  z.strictObject({ active: z.literal(false) }),
+  z.strictObject({ active: z.literal(false).describe('It is worth nothing; why, is not told.') }),
 ]);
 
 /** RFC 7662, for our own confidential clients. Interface: "Introspection result". */
@@ -37,9 +37,9 @@ export const INTROSPECT_ROUTES: readonly Route[] = [
     dialect: 'oauth',
     takes: 'form',
     body: z.object({
-      token: z.string().optional(),
-      client_id: z.string().optional(),
-      client_secret: z.string().optional(),
+      token: z.string().optional().describe('The access token that was shown.'),
+      client_id: z.string().optional().describe('Who asks; the header says it as well.'),
+      client_secret: z.string().optional().describe('Not taken: a secret goes into the header (HTTP Basic).'),
     }),
     answer: introspectionShape,
     example: { token: 'eyJ…' },

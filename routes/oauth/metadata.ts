@@ -16,50 +16,60 @@ const NAME = 'Spool';
 /** Scopes that any client may ask for: official MCP clients ask for all that a resource lists. */
 const ANYBODYS_SCOPES = CURRENT_SCOPES.filter((scope) => !WORKSPACE_SCOPES.includes(scope));
 
-const list = z.array(z.string());
-const address = z.string().meta({ format: 'uri' });
+const uri = z.string().meta({ format: 'uri' });
+const address = (what: string) => uri.describe(what);
+const list = (what: string) => z.array(z.string()).describe(what);
 
 const serverShape = z
   .strictObject({
-    issuer: address,
-    authorization_endpoint: address,
-    token_endpoint: address,
-    registration_endpoint: address,
-    introspection_endpoint: address,
-    revocation_endpoint: address,
-    authorization_challenge_endpoint: address,
-    end_session_endpoint: address,
-    jwks_uri: address,
-    scopes_supported: list,
-    response_types_supported: list,
-    response_modes_supported: list,
-    grant_types_supported: list,
-    code_challenge_methods_supported: list,
-    token_endpoint_auth_methods_supported: list,
-    revocation_endpoint_auth_methods_supported: list,
-    introspection_endpoint_auth_methods_supported: list,
-    authorization_response_iss_parameter_supported: z.boolean(),
-    protected_resources: z.array(address),
+    issuer: address('Who issues; the same as `iss` in tokens and redirects.'),
+    authorization_endpoint: address('Where sign-in in a browser begins.'),
+    token_endpoint: address('Where codes are exchanged and tokens refreshed.'),
+    registration_endpoint: address('Where a client registers itself (RFC 7591).'),
+    introspection_endpoint: address('Where our own servers ask what a token is worth (RFC 7662).'),
+    revocation_endpoint: address('Where a token is revoked (RFC 7009).'),
+    authorization_challenge_endpoint: address('Where our own native apps sign people in.'),
+    end_session_endpoint: address('Where the browser session is ended.'),
+    jwks_uri: address('Keys that access tokens are checked with (RFC 7517).'),
+    scopes_supported: list('What a client may ask for.'),
+    response_types_supported: list('What `response_type` may be.'),
+    response_modes_supported: list('How the answer to an authorization comes back.'),
+    grant_types_supported: list('What `grant_type` may be.'),
+    code_challenge_methods_supported: list('How the verifier becomes the challenge (RFC 7636).'),
+    token_endpoint_auth_methods_supported: list('How clients authenticate there.'),
+    revocation_endpoint_auth_methods_supported: list('How clients authenticate there.'),
+    introspection_endpoint_auth_methods_supported: list('How clients authenticate there.'),
+    authorization_response_iss_parameter_supported: z
+      .boolean()
+      .describe('Whether redirects name the issuer (RFC 9207).'),
+    protected_resources: z.array(uri).describe('Which APIs take its tokens.'),
   })
   .meta({ id: 'AuthorizationServer' });
 
 const resourceShape = z
   .strictObject({
-    resource: address,
-    authorization_servers: z.array(address),
-    bearer_methods_supported: list,
-    scopes_supported: list,
-    resource_name: z.string(),
+    resource: address('What tokens for it name as their audience.'),
+    authorization_servers: z.array(uri).describe('Who issues them.'),
+    bearer_methods_supported: list('Where a request shows its token.'),
+    scopes_supported: list('What tokens for it may allow.'),
+    resource_name: z.string().describe('What people call it.'),
   })
   .meta({ id: 'ProtectedResource' });
 
 const keySetShape = z.strictObject({
-  keys: z.array(
-    z.strictObject({
-      ...{ kty: z.literal('EC'), crv: z.literal('P-256'), x: z.string(), y: z.string() },
-      ...{ kid: z.string(), use: z.literal('sig'), alg: z.literal('ES256') },
-    }),
-  ),
+  keys: z
+    .array(
+      z.strictObject({
+        kty: z.literal('EC').describe('The kind of key.'),
+        crv: z.literal('P-256').describe('Its curve.'),
+        x: z.string().describe('The first coordinate, in base64url.'),
+        y: z.string().describe('The second one.'),
+        kid: z.string().describe('The id by which a token names its key.'),
+        use: z.literal('sig').describe('It signs.'),
+        alg: z.literal('ES256').describe('How it signs.'),
+      }),
+    )
+    .describe('Those that sign, soon will, or have signed tokens that still live (RFC 7517).'),
 });
 
 export const METADATA_ROUTES: readonly Route[] = [

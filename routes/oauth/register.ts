@@ -40,13 +40,21 @@ const words = (needed: string) =>
   );
 
 const metadata = z.object({
-  client_name: optional(clientName),
-  scope: optional(z.string('must be scope names with spaces between').max(SCOPE_CHARS_MAX, 'is too long')),
-  token_endpoint_auth_method: optional(z.enum(['none', 'client_secret_basic'], 'must be none or client_secret_basic')),
-  application_type: optional(z.enum(['web', 'native'], 'must be web or native')),
+  client_name: optional(clientName).describe('What people are told; the redirect host when absent.'),
+  scope: optional(z.string('must be scope names with spaces between').max(SCOPE_CHARS_MAX, 'is too long')).describe(
+    'What it may ask for, with spaces between; all that a third party can have when absent.',
+  ),
+  token_endpoint_auth_method: optional(
+    z.enum(['none', 'client_secret_basic'], 'must be none or client_secret_basic'),
+  ).describe('none, the default: a public client without a secret.'),
+  application_type: optional(z.enum(['web', 'native'], 'must be web or native')).describe(
+    'web or native; what its addresses say when absent.',
+  ),
   // Others that are asked for are left out: the answer says which a client got.
-  grant_types: words('authorization_code'),
-  response_types: words('code'),
+  grant_types: words('authorization_code').describe(
+    'authorization_code must be among them; refresh_token comes with it.',
+  ),
+  response_types: words('code').describe('code must be among them.'),
 });
 
 const redirects = z.object({
@@ -57,24 +65,25 @@ const redirects = z.object({
     .refine(
       (uris) => uris.join('').length <= LIMITS.redirect_uris_chars_max,
       `must be at most ${LIMITS.redirect_uris_chars_max} characters together`,
-    ),
+    )
+    .describe('Where people may be sent back to.'),
 });
 
 const registrationForm = z.object({ ...redirects.shape, ...metadata.shape });
 
 const registrationShape = z
   .strictObject({
-    client_id: z.string(),
-    client_id_issued_at: count,
-    client_secret: z.string().optional(),
-    client_secret_expires_at: z.literal(0).optional(),
-    client_name: z.string(),
-    redirect_uris: z.array(z.string()),
-    grant_types: z.array(z.string()),
-    response_types: z.array(z.string()),
-    token_endpoint_auth_method: z.enum(['none', 'client_secret_basic']),
-    application_type: z.enum(['web', 'native']),
-    scope: z.string().optional(),
+    client_id: z.string().describe('What the client calls itself from now on.'),
+    client_id_issued_at: count.describe('When that was, in Unix seconds.'),
+    client_secret: z.string().optional().describe('Of a confidential client; shown this once.'),
+    client_secret_expires_at: z.literal(0).optional().describe('0: it does not expire.'),
+    client_name: z.string().describe('What people are told.'),
+    redirect_uris: z.array(z.string()).describe('Where people may be sent back to.'),
+    grant_types: z.array(z.string()).describe('What it may get tokens with.'),
+    response_types: z.array(z.string()).describe('What it may ask an authorization for.'),
+    token_endpoint_auth_method: z.enum(['none', 'client_secret_basic']).describe('none: a public client.'),
+    application_type: z.enum(['web', 'native']).describe('As asked for, or what its addresses say.'),
+    scope: z.string().optional().describe('What it may ask for; names that it can not have are left out.'),
   })
   .meta({ id: 'Registration' });
 

@@ -31,26 +31,26 @@ import { issuerOf, issuerUrl } from './issuer.js';
 
 const text = z.string().optional();
 const form = z.object({
-  grant_type: text,
-  client_id: text,
-  client_secret: text,
-  code: text,
-  code_verifier: text,
-  redirect_uri: text,
-  refresh_token: text,
-  scope: text,
-  resource: text,
-  token: text,
-  token_type_hint: text,
+  grant_type: text.describe('authorization_code or refresh_token; absent to revoke `token`.'),
+  client_id: text.describe('Who asks, where no secret is shown in the header.'),
+  client_secret: text.describe('Not taken: a secret goes into the header (HTTP Basic).'),
+  code: text.describe('The code of the redirect, or of native sign-in.'),
+  code_verifier: text.describe('What the challenge was made of (RFC 7636).'),
+  redirect_uri: text.describe('The one that the code was sent to; none for native sign-in.'),
+  refresh_token: text.describe('The last one that the client was given.'),
+  scope: text.describe('Names with spaces between them; narrows a refreshed access token.'),
+  resource: text.describe('The address of the API, or of its MCP server (RFC 8707); narrows the audience.'),
+  token: text.describe('To revoke: an access token or a refresh token.'),
+  token_type_hint: text.describe('Taken and not needed.'),
 });
 type Form = z.output<typeof form>;
 
 const tokensShape = z
   .strictObject({
-    access_token: z.string(),
-    token_type: z.literal('Bearer'),
+    access_token: z.string().describe('A JWT (RFC 9068) for the API or for /mcp.'),
+    token_type: z.literal('Bearer').describe('How it is shown: `Authorization: Bearer …`.'),
     expires_in: count.describe('Seconds that the access token lives.'),
-    refresh_token: z.string(),
+    refresh_token: z.string().describe('What gets the next tokens, once.'),
     scope: z.string().describe('Names with spaces between them, as the client asked for them.'),
   })
   .meta({ id: 'OauthTokens' });

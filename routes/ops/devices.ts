@@ -1,24 +1,33 @@
 import { z } from 'zod';
-import { count, id, moment, momentOrNull } from '../../src/answer_shapes.js';
+import { count, deviceKind, id, moment, momentOrNull, serverNow } from '../../src/answer_shapes.js';
 import type { SeenDevice } from '../../src/device_activity.js';
 import { listLimit } from '../forms.js';
 import { operatorRoute, type Route } from '../route.js';
 
 const MINUTE_MS = 60_000;
 
-export const seenDeviceShape = z.strictObject({
-  device_id: z.string(),
-  kind: z.enum(['personal', 'shared']).nullable(),
-  uploads: count,
-  open_streams: z.array(id),
-  awaited_chunks: count.describe('Announced, and not uploaded.'),
-  silent_s: count,
-  first_seen_at: moment.nullable(),
-  last_request_at: moment.nullable(),
-  last_upload_at: moment.nullable(),
-  recording_since: moment.nullable().describe('Since when it should be uploading.'),
-  last_refusal: z.strictObject({ at: moment.nullable(), reason: z.string(), route: z.string() }).nullable(),
-});
+export const seenDeviceShape = z
+  .strictObject({
+    device_id: z.string().describe('The device.'),
+    kind: deviceKind.nullable().describe('personal or shared; null while none of its requests was let in.'),
+    uploads: count.describe('How many this process has seen.'),
+    open_streams: z.array(id).describe('Streams that it began and has not ended, 8 at most.'),
+    awaited_chunks: count.describe('Announced, and not uploaded.'),
+    silent_s: count.describe('Seconds since it last uploaded anything, or since it should have begun.'),
+    first_seen_at: moment.nullable().describe('When this process first heard of it.'),
+    last_request_at: moment.nullable().describe('When it last asked and was let in; null while it never was.'),
+    last_upload_at: moment.nullable().describe('When it last uploaded; null while it has not.'),
+    recording_since: moment.nullable().describe('Since when it should be uploading; null while it need not.'),
+    last_refusal: z
+      .strictObject({
+        at: moment.nullable().describe('When.'),
+        reason: z.string().describe("Why: what is wrong with its certificate, or the refusal's code."),
+        route: z.string().describe('Where.'),
+      })
+      .nullable()
+      .describe('The last one; null while there was none.'),
+  })
+  .meta({ id: 'SeenDevice' });
 
 /** Devices as this process has seen them; what they are is on their own pages. */
 export const SEEN_DEVICE_ROUTES: readonly Route[] = [
@@ -27,9 +36,9 @@ export const SEEN_DEVICE_ROUTES: readonly Route[] = [
     path: '/ops/devices',
     summary: 'Devices as this process has heard of them, the most silent first.',
     answer: z.strictObject({
-      now: moment,
-      watched_since: moment,
-      seen: count,
+      now: serverNow,
+      watched_since: moment.describe('Since when this process watches.'),
+      seen: count.describe('How many devices it has heard of.'),
       seen_max: count.describe('Of more, those not heard of for longest are forgotten.'),
       items: z.array(seenDeviceShape),
     }),
@@ -40,9 +49,12 @@ export const SEEN_DEVICE_ROUTES: readonly Route[] = [
         .string()
         .regex(/^\d{1,6}$/, 'must be whole minutes')
         .transform(Number)
-        .default(0),
-      /** `1`: only those that have a stream open, or announced a chunk that has not come. */
-      recording: z.enum(['0', '1'], 'must be 0 or 1').default('0'),
+        .default(0)
+        .describe('Only devices that have been silent for so many minutes.'),
+      recording: z
+        .enum(['0', '1'], 'must be 0 or 1')
+        .default('0')
+        .describe('1: only those that have a stream open, or announced a chunk that has not come.'),
     }),
     async handler({ services: { clock, device_activity }, query: { limit, silent_min, recording } }) {
       const filter = { silent_ms: silent_min * MINUTE_MS, recording: recording === '1', limit };

@@ -3,7 +3,7 @@ import type { AccountMessage } from '../../actors/account.js';
 import { type Account, isGone, isOpen } from '../../actors/account_state.js';
 import type { EndpointMessage, Found } from '../../actors/endpoint.js';
 import { type Endpoint, standingOf } from '../../actors/endpoint_state.js';
-import { count, id, moment, momentOrNull } from '../../src/answer_shapes.js';
+import { count, id, moment, momentOrNull, serverNow } from '../../src/answer_shapes.js';
 import type { Services } from '../../src/services.js';
 import type { EventType } from '../../src/vocabulary/event_types.js';
 import { deliveryId, partitionOfId } from '../../src/vocabulary/ids.js';
@@ -16,53 +16,74 @@ import { type EndpointFacts, EVENTS_LOOKED_AT, endpointHeadline, endpointReasons
 
 const DELIVERIES_SHOWN = 10;
 
-const seenEndpointShape = z.strictObject({
-  endpoint_id: id,
-  account_id: id,
-  failures: count.describe('In a row.'),
-  last: z
-    .strictObject({
-      at: moment.nullable(),
-      verdict: z.string(),
-      status_code: count.nullable(),
-      error: z.string().nullable(),
-    })
-    .nullable(),
-  failing_since: moment.nullable(),
-  last_success_at: moment.nullable(),
-  disabled_at: moment.nullable(),
-});
+const statusCode = count.nullable().describe('The HTTP status; null where no answer came.');
+const postError = z.string().nullable().describe('What went wrong where no answer came, such as timeout, dns or tls.');
 
-export const endpointForStaffShape = z.strictObject({
-  endpoint_id: id,
-  account_id: id,
-  host: z.string(),
-  status: z.enum(['active', 'paused', 'disabled', 'deleted']),
-  topics: z.array(z.string()),
-  headline: z.string(),
-  reasons: z
-    .array(z.strictObject({ name: z.string(), blocks: z.boolean(), text: z.string() }))
-    .describe('Why it gets what it gets, in words.'),
-  failure_count: count,
-  last_success_at: moment.nullable(),
-  deliveries: z.array(
-    z.strictObject({
-      id,
-      event_type: z.string(),
-      status: z.string(),
-      next_attempt_at: moment.nullable(),
-      attempts: z.array(
+const seenEndpointShape = z
+  .strictObject({
+    endpoint_id: id.describe('The endpoint.'),
+    account_id: id.nullable().describe('Whose it is; null while nothing was sent to it here.'),
+    failures: count.describe('Requests in a row that were not accepted.'),
+    last: z
+      .strictObject({
+        at: moment.nullable().describe('When.'),
+        verdict: z.string().describe('What that means for the delivery.'),
+        status_code: statusCode,
+        error: postError,
+      })
+      .nullable()
+      .describe('The last request; null while there was none.'),
+    failing_since: moment.nullable().describe('Null while it accepts what it is sent.'),
+    last_success_at: moment.nullable().describe('When it last accepted something; null while it has not.'),
+    disabled_at: moment.nullable().describe('When too many failures disabled it; null otherwise.'),
+  })
+  .meta({ id: 'SeenEndpoint' });
+
+export const endpointForStaffShape = z
+  .strictObject({
+    endpoint_id: id.describe('The endpoint.'),
+    account_id: id.describe('Whose it is.'),
+    host: z.string().describe('Of its address, which itself may hold a secret.'),
+    status: z.enum(['active', 'paused', 'disabled', 'deleted']).describe('How it stands.'),
+    topics: z.array(z.string()).describe('The event types that it gets; all when empty.'),
+    headline: z.string().describe('How it stands, in a line of words.'),
+    reasons: z
+      .array(
         z.strictObject({
-          attempted_at: moment.nullable(),
-          status_code: count.nullable(),
-          error: z.string().nullable(),
-          duration_ms: z.number().nullable(),
+          name: z.string().describe('What sort of reason it is.'),
+          blocks: z.boolean().describe('Whether it gets nothing for it.'),
+          text: z.string().describe('The same in words.'),
         }),
-      ),
-    }),
-  ),
-  seen: seenEndpointShape.nullable().describe('As this process has seen it.'),
-});
+      )
+      .describe('Why it gets what it gets, in words.'),
+    failure_count: count.describe('Deliveries in a row that failed; ten disable it.'),
+    last_success_at: moment.nullable().describe('When a delivery last succeeded; null while none has.'),
+    deliveries: z
+      .array(
+        z.strictObject({
+          id: id.describe('The webhook-id of its requests.'),
+          event_type: z.string().describe('What it tells of.'),
+          status: z.string().describe('As its owner sees it.'),
+          next_attempt_at: moment.nullable().describe('Null unless it waits for an attempt.'),
+          attempts: z
+            .array(
+              z.strictObject({
+                attempted_at: moment.nullable().describe('When the request was begun.'),
+                status_code: statusCode,
+                error: postError,
+                duration_ms: z
+                  .number()
+                  .nullable()
+                  .describe('Milliseconds until the status line, or until it was given up.'),
+              }),
+            )
+            .describe('Every request that was sent for it.'),
+        }),
+      )
+      .describe('Its last ten, the newest first.'),
+    seen: seenEndpointShape.nullable().describe('As this process has seen it.'),
+  })
+  .meta({ id: 'EndpointForStaff' });
 
 /** Endpoints: which are due, failing or disabled, and why one gets nothing. Hosts alone: an address may hold a secret. */
 export const SEEN_ENDPOINT_ROUTES: readonly Route[] = [
@@ -71,11 +92,19 @@ export const SEEN_ENDPOINT_ROUTES: readonly Route[] = [
     path: '/ops/endpoints',
     summary: 'Endpoints that are due, that fail and that were disabled lately, as this process has seen them.',
     answer: z.strictObject({
-      now: moment,
-      in_flight: count,
-      due: z.array(z.strictObject({ endpoint_id: id, due_since: moment, due_s: count })),
-      failing: z.array(seenEndpointShape),
-      disabled: z.array(seenEndpointShape),
+      now: serverNow,
+      in_flight: count.describe('Requests that this process has under way.'),
+      due: z
+        .array(
+          z.strictObject({
+            endpoint_id: id.describe('The endpoint.'),
+            due_since: moment.describe('Since when something is due for it.'),
+            due_s: count.describe('The same in seconds.'),
+          }),
+        )
+        .describe('Of each partition the one for which something has been due for longest; the longest first.'),
+      failing: z.array(seenEndpointShape).describe('Those whose last request was not accepted.'),
+      disabled: z.array(seenEndpointShape).describe('Those that too many failures disabled lately.'),
     }),
     credential: 'operator',
     query: z.object({ limit: listLimit }),
@@ -100,7 +129,7 @@ export const SEEN_ENDPOINT_ROUTES: readonly Route[] = [
     method: 'GET',
     path: '/ops/accounts/:account/endpoints',
     summary: 'The endpoints of an account, and why each gets what it gets.',
-    answer: z.strictObject({ account_id: id, items: z.array(endpointForStaffShape) }),
+    answer: z.strictObject({ account_id: id.describe('Whose they are.'), items: z.array(endpointForStaffShape) }),
     refusals: ['NOT_FOUND'],
     credential: 'operator',
     async handler({ services, params }) {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ACTOR_KINDS } from '../../actors/index.js';
-import { count, moment } from '../../src/answer_shapes.js';
+import { count, moment, serverNow } from '../../src/answer_shapes.js';
 import type { Services } from '../../src/services.js';
 import { StoreUnavailable } from '../../src/store/store.js';
 import { endpointOfDelivery, isId, ownerOfPrivateWorkspace, streamOfChunk } from '../../src/vocabulary/ids.js';
@@ -24,33 +24,75 @@ const entityId = z
   .min(1, 'must be the id of an entity')
   .max(ID_CHARS_MAX, `must be at most ${ID_CHARS_MAX} characters`);
 
+const kindOfActor = z.string().describe('The kind of actor, such as account.');
+const shownNameShape = z.string().describe('The id, or as much of it as may be shown.');
+
+const version = count.describe('How often its state was saved.');
 const storedShape = z.discriminatedUnion('is', [
-  z.strictObject({ is: z.literal('absent') }),
-  z.strictObject({ is: z.literal('ended'), version: count }),
-  z.strictObject({ is: z.literal('kept'), version: count, bytes: count, state: z.unknown() }),
-  z.strictObject({ is: z.literal('unusable'), reason: z.string() }),
+  z.strictObject({ is: z.literal('absent').describe('Nothing is stored.') }),
+  z.strictObject({ is: z.literal('ended').describe('Nothing is left but what says so.'), version }),
+  z.strictObject({
+    is: z.literal('kept').describe('It is there.'),
+    version,
+    bytes: count.describe('How much that is in storage.'),
+    state: z.unknown().describe('What of it may be seen.'),
+  }),
+  z.strictObject({
+    is: z.literal('unusable').describe('What is stored can not be read.'),
+    reason: z.string().describe('Why.'),
+  }),
 ]);
 
 const entityShape = z.strictObject({
-  now: moment,
-  kind: z.string(),
+  now: serverNow,
+  kind: kindOfActor,
   id: z.string(),
-  name: z.string(),
-  partition: count,
+  name: shownNameShape,
+  partition: count.describe('Of the 256, where its state lies.'),
   stored: storedShape.describe('Of the state, what is not meant to be shown is named by its type and size.'),
   memory: z
     .strictObject({
-      version: count,
-      waiting: count,
-      turns: count,
-      turn_ms_mean: z.number(),
-      parked: z.strictObject({ reason: z.string(), since: moment }).nullable(),
+      version: count.describe('Of its state: how often that was saved.'),
+      waiting: count.describe('Messages that wait for their turn.'),
+      turns: count.describe('Since it was woken in this process.'),
+      turn_ms_mean: z.number().describe('How long these took on average, in ms.'),
+      parked: z
+        .strictObject({
+          reason: z.string().describe('What is wrong with what is stored of it.'),
+          since: moment.describe('Since when.'),
+        })
+        .nullable()
+        .describe('Null unless it is out of service.'),
     })
-    .nullable(),
-  recent: z.array(z.strictObject({ type: z.string(), outcome: z.string(), took_ms: z.number(), at: moment })),
-  versions: z.array(z.strictObject({ version: count, type: z.string(), at: moment })),
-  endpoint: endpointForStaffShape.nullable(),
-  device: z.strictObject({ watched_since: moment, seen: seenDeviceShape.nullable() }).nullable(),
+    .nullable()
+    .describe('As it is in this process; null while it is at rest.'),
+  recent: z
+    .array(
+      z.strictObject({
+        type: z.string().describe('What it was asked.'),
+        outcome: z.string().describe('How that ended.'),
+        took_ms: z.number().describe('How long its turn took, in ms.'),
+        at: moment.describe('When.'),
+      }),
+    )
+    .describe('Its last messages, the newest first.'),
+  versions: z
+    .array(
+      z.strictObject({
+        version: count.describe('Of its state.'),
+        type: z.string().describe('The message that made it.'),
+        at: moment.describe('When.'),
+      }),
+    )
+    .describe('Of these messages, those that changed it.'),
+  endpoint: endpointForStaffShape.nullable().describe('Of an endpoint: why it gets what it gets.'),
+  device: z
+    .strictObject({
+      watched_since: moment.describe('Since when this process watches.'),
+      seen: seenDeviceShape.nullable().describe('Null while it has not called.'),
+    })
+    .nullable()
+    .describe('Of a device: what this process has seen of it.'),
 });
 
 export const ENTITY_ROUTES: readonly Route[] = [
@@ -59,11 +101,14 @@ export const ENTITY_ROUTES: readonly Route[] = [
     path: '/ops/entities',
     summary: 'Entities of an id, or of an email.',
     answer: z.strictObject({
-      items: z.array(z.strictObject({ kind: z.string(), id: z.string(), name: z.string() })),
+      items: z.array(z.strictObject({ kind: kindOfActor, id: z.string(), name: shownNameShape })),
     }),
     credential: 'operator',
-    /** `kind:id`, an id alone (of a chunk, a delivery and a private workspace too), or an email for its account. */
-    query: z.object({ find: entityId }),
+    query: z.object({
+      find: entityId.describe(
+        '`kind:id`, an id alone (of a chunk, a delivery and a private workspace too), or an email for its account.',
+      ),
+    }),
     handler: async ({ services, query }) => ({ items: await find(services, query.find) }),
   }),
 
@@ -74,7 +119,10 @@ export const ENTITY_ROUTES: readonly Route[] = [
     answer: entityShape,
     refusals: ['NOT_FOUND'],
     credential: 'operator',
-    query: z.object({ kind: z.string('must be a kind of actor').max(100), id: entityId }),
+    query: z.object({
+      kind: z.string('must be a kind of actor').max(100).describe('The kind of actor, such as account.'),
+      id: entityId.describe('As the search gives it.'),
+    }),
     handler: async ({ services, query }) => entityView(services, query),
   }),
 ];

@@ -1,41 +1,55 @@
 import { z } from 'zod';
-import { count, moment } from '../../src/answer_shapes.js';
+import { count, serverNow } from '../../src/answer_shapes.js';
 import { operatorRoute, type Route } from '../route.js';
 
 const size = z.number().min(0);
 
 const overviewShape = z.strictObject({
-  now: moment,
-  clock: z.strictObject({
-    ahead_ms: z.int().describe("Ahead of this machine's."),
-    movable: z.boolean(),
-  }),
-  process: z.strictObject({
-    pid: count,
-    node: z.string(),
-    up_s: count,
-    shedding: z.enum(['nothing', 'first', 'all']).describe('What is refused for load.'),
-  }),
-  storage: z.strictObject({
-    reachable: z.boolean(),
-    since_ms: z.number(),
-    round_trip_ms: z.number().nullable(),
-    memory_bytes: size.nullable(),
-    log_healthy: z.boolean().nullable().describe('Whether Redis could write its append-only file.'),
-    set_aside: count.nullable(),
-  }),
-  disk: z.strictObject({ free_bytes: size, size_bytes: size }).nullable(),
+  now: serverNow,
+  clock: z
+    .strictObject({
+      ahead_ms: z.int().describe("Ahead of this machine's."),
+      movable: z.boolean().describe('Whether TEST_CLOCK=1 allows to move it.'),
+    })
+    .describe('What time it is here, and why.'),
+  process: z
+    .strictObject({
+      pid: count.describe('Its number on its machine.'),
+      node: z.string().describe('The version of Node.'),
+      up_s: count.describe('For how many seconds it has run.'),
+      shedding: z.enum(['nothing', 'first', 'all']).describe('What is refused for load.'),
+    })
+    .describe('The process that answers.'),
+  storage: z
+    .strictObject({
+      reachable: z.boolean().describe('Whether Redis answers.'),
+      since_ms: z.number().describe('Since when that is so, in ms since 1970.'),
+      round_trip_ms: z.number().nullable().describe('How long its last answer took, in ms; null while it is away.'),
+      memory_bytes: size.nullable().describe('What Redis uses; null while it is away.'),
+      log_healthy: z.boolean().nullable().describe('Whether Redis could write its append-only file.'),
+      set_aside: count.nullable().describe('Messages whose decision threw too often; null while Redis is away.'),
+    })
+    .describe('Redis.'),
+  disk: z
+    .strictObject({ free_bytes: size.describe('What is left.'), size_bytes: size.describe('All of it.') })
+    .nullable()
+    .describe('The disk under DATA_DIR; null where it can not be asked.'),
   troubles: z
     .array(
-      z.strictObject({ name: z.string(), severity: z.enum(['grave', 'mild']), text: z.string(), link: z.string() }),
+      z.strictObject({
+        name: z.string().describe('What sort of trouble it is.'),
+        severity: z.enum(['grave', 'mild']).describe('grave: people notice.'),
+        text: z.string().describe('The same in words.'),
+        link: z.string().describe('The page on which one sees why.'),
+      }),
     )
     .describe('What is wrong now, in words.'),
   history: z
     .strictObject({
-      every_ms: count,
-      kept_ms: count,
-      at_ms: z.array(z.number()),
-      series: z.record(z.string(), z.array(z.number().nullable())),
+      every_ms: count.describe('How far apart samples are.'),
+      kept_ms: count.describe('How far back they go.'),
+      at_ms: z.array(z.number()).describe('When each was taken, in ms since 1970.'),
+      series: z.record(z.string(), z.array(z.number().nullable())).describe('What was measured, by name.'),
     })
     .describe('`at_ms[i]` goes with `series[name][i]`; rates are a second.'),
 });
@@ -49,12 +63,12 @@ export const OVERVIEW_ROUTES: readonly Route[] = [
     answer: overviewShape,
     credential: 'operator',
     query: z.object({
-      /** Samples later than this; all that are kept when absent. */
       after_ms: z
         .string()
         .regex(/^\d{1,15}$/, 'must be milliseconds since 1970')
         .transform(Number)
-        .default(0),
+        .default(0)
+        .describe('Only samples later than this, in ms since 1970; all that are kept when absent.'),
     }),
     async handler({ services: { clock, settings, watch }, query: { after_ms } }) {
       const { storage, storage_ms, storage_bytes, disk, shedding, set_aside, clock_ahead_ms } = watch.standing();

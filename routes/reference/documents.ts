@@ -16,7 +16,7 @@ const DOCUMENTS: Record<Listener, { path: string; summary: string }> = {
   operator: { path: '/openapi/operator.json', summary: 'The operator port.' },
 };
 
-const documentShape = z.looseObject({ openapi: z.string() });
+const documentShape = z.looseObject({ openapi: z.string().describe('The version of OpenAPI that it is written in.') });
 
 /** The tables, with the rows that serve what is made of them: these are in it as well. */
 export function withReference(tables: Record<Listener, readonly Route[]>): Record<Listener, readonly Route[]> {

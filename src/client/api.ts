@@ -3,192 +3,371 @@
 export type Account = {
   id: string;
   email: string;
+  /** What the person is called; null until it is set. */
   name: string | null;
+  /** Whether the account has developer access. */
   developer_enabled: boolean;
+  /** What the calling credential may use: of what the account holds, what its scopes allow. */
   permissions: Permission[];
+  /** Whether the account may share workspaces. */
   sharing_enabled: boolean;
+  /** Whether the account has the experimental agent. */
   agent_enabled: boolean;
+  /** The private workspace first, then the others by name. */
   workspaces: {
     id: string;
     name: string;
+    /** Whether it is the one that every account has for itself. */
     private: boolean;
+    /** The calling account's role. */
     role: 'member' | 'admin' | 'owner';
   }[];
 };
 
 export type ActiveToken = {
+  /** It may be used now. */
   active: true;
+  /** How it is shown. */
   token_type: 'Bearer';
+  /** Whom it was issued to. */
   client_id: string;
+  /** The account. */
   sub: string;
+  /** The account's email. */
   username: string;
+  /** The permissions that it gives now, with spaces between them. */
   scope: string;
+  /** For tokens of the agent's client alone. */
   agent_enabled?: boolean;
 };
 
 export type AttemptedDelivery = {
+  /** The webhook-id of its requests. */
   id: string;
+  /** leased: a request is under way. */
   status: 'pending' | 'leased' | 'succeeded' | 'failed' | 'cancelled';
+  /** Null once the event is no longer kept. */
   event_id: string | null;
   event_type: EventType;
+  /** How many requests were sent for it. */
   attempt_count: number;
+  /** Null unless it waits for an attempt. */
   next_attempt_at: string | null;
   created_at: string;
+  /** As it was sent; null once it is no longer kept. */
   event: Event | null;
+  /** Every request that was sent for it, the first one first; kept for 90 days. */
   attempts: {
+    /** When the request was begun. */
     attempted_at: string;
+    /** The answer's HTTP status; null where none came. */
     status_code: number | null;
+    /** The text beside that status, 64 characters at most. */
     status_text: string | null;
+    /** What went wrong where no answer came, such as timeout, dns or tls. */
     error: string | null;
+    /** Milliseconds until the status line came, or until it was given up. */
     duration_ms: number | null;
   }[];
 };
 
 export type AuthorizationServer = {
+  /** Who issues; the same as `iss` in tokens and redirects. */
   issuer: string;
+  /** Where sign-in in a browser begins. */
   authorization_endpoint: string;
+  /** Where codes are exchanged and tokens refreshed. */
   token_endpoint: string;
+  /** Where a client registers itself (RFC 7591). */
   registration_endpoint: string;
+  /** Where our own servers ask what a token is worth (RFC 7662). */
   introspection_endpoint: string;
+  /** Where a token is revoked (RFC 7009). */
   revocation_endpoint: string;
+  /** Where our own native apps sign people in. */
   authorization_challenge_endpoint: string;
+  /** Where the browser session is ended. */
   end_session_endpoint: string;
+  /** Keys that access tokens are checked with (RFC 7517). */
   jwks_uri: string;
+  /** What a client may ask for. */
   scopes_supported: string[];
+  /** What `response_type` may be. */
   response_types_supported: string[];
+  /** How the answer to an authorization comes back. */
   response_modes_supported: string[];
+  /** What `grant_type` may be. */
   grant_types_supported: string[];
+  /** How the verifier becomes the challenge (RFC 7636). */
   code_challenge_methods_supported: string[];
+  /** How clients authenticate there. */
   token_endpoint_auth_methods_supported: string[];
+  /** How clients authenticate there. */
   revocation_endpoint_auth_methods_supported: string[];
+  /** How clients authenticate there. */
   introspection_endpoint_auth_methods_supported: string[];
+  /** Whether redirects name the issuer (RFC 9207). */
   authorization_response_iss_parameter_supported: boolean;
+  /** Which APIs take its tokens. */
   protected_resources: string[];
 };
 
 export type Binding = {
+  /** owner: until it is removed; session: as long as a recorder session. */
   kind: 'owner' | 'session';
+  /** What the device sends with all that it records under this binding. */
   binding_epoch: string;
+  /** The account that it records for. */
   owner_user_id: string;
+  /** The device itself. */
   source_device_id: string;
+  /** Of a shared recorder; null for a personal device. */
   session: {
     id: string;
+    /** When it ends by itself; its host may move that. */
     expires_at: string;
+    /** Until then it may upload. */
     drain_until: string;
   } | null;
+  /** What time it is here. */
   server_time: string;
+  /** What the device has to keep to. */
   limits: {
+    /** How large a chunk may be, in bytes. */
     chunk_bytes_max: number;
+    /** How many announced chunks may wait for their upload at once. */
     open_intents_max: number;
   };
 };
 
 export type Chunk = {
   id: string;
+  /** Its number in the stream. */
   sequence: number;
+  /** Where it begins on the stream's timeline, in ms. */
   source_start_ms: number;
+  /** From where on it holds what no earlier chunk does, in ms. */
   publication_start_ms: number;
+  /** Where it ends, in ms. */
   source_end_ms: number;
+  /** How the audio is coded, such as opus. */
   codec: string;
+  /** What holds the coded audio, such as ogg. */
   container: string;
+  /** How many bytes it has. */
   size_bytes: number;
+  /** Of those bytes, in hexadecimal. */
   sha256: string;
+  /** From stored on its bytes are here, with failed too. expired: they never came. */
   status: 'awaiting_upload' | 'stored' | 'processing' | 'processed' | 'failed' | 'expired';
+  /** Whether processing held the audio against the announcement. */
   checked: boolean | null;
+  /** Why its audio could not be processed; null unless that is so. */
   failure: {
+    /** Why, for programs, such as BAD_AUDIO. */
     code: string;
+    /** The same for people. */
     message: string;
   } | null;
+  /** When it was first announced. */
   registered_at: string;
+  /** When the first byte of its upload came; null until then. */
   upload_started_at: string | null;
+  /** When its bytes were on disk; null until then. */
   stored_at: string | null;
 };
 
 export type ChunkStatus = {
+  /** What it is called here. */
   chunk_id: string;
+  /** The device's own name for it. */
   source_chunk_ref: string;
+  /** Its number in the stream. */
   sequence: number;
+  /** From stored on its bytes are here, with failed too. expired: they never came. */
   status: 'awaiting_upload' | 'stored' | 'processing' | 'processed' | 'failed' | 'expired';
+  /** When its bytes were on disk; null until then. */
   stored_at: string | null;
+  /** Why its audio could not be processed; null unless that is so. */
   failure: {
+    /** Why, for programs, such as BAD_AUDIO. */
     code: string;
+    /** The same for people. */
     message: string;
   } | null;
 };
 
 export type ConnectedApp = {
   id: string;
+  /** The OAuth client that was allowed in. */
   client_id: string;
+  /** The installation's label, or the client's name. */
   name: string;
+  /** As the client asked for them. */
   scopes: string[];
   created_at: string;
+  /** Whether the calling token belongs to it. */
   current: boolean;
 };
 
 export type Delivery = {
+  /** The webhook-id of its requests. */
   id: string;
+  /** leased: a request is under way. */
   status: 'pending' | 'leased' | 'succeeded' | 'failed' | 'cancelled';
+  /** Null once the event is no longer kept. */
   event_id: string | null;
   event_type: EventType;
+  /** How many requests were sent for it. */
   attempt_count: number;
+  /** Null unless it waits for an attempt. */
   next_attempt_at: string | null;
   created_at: string;
 };
 
 export type Device = {
   id: string;
+  /** personal: bound to one account; shared: records for whoever hosts a session on it. */
   kind: 'personal' | 'shared';
+  /** Since when it records for the account. */
   bound_at: string;
+  /** When it last called, to the minute; null while it never has. */
   last_seen_at: string | null;
+  /** The recorder session of a shared one; null for a personal one. */
   session_id: string | null;
 };
 
 export type DeviceStream = {
   id: string;
+  /** The account that it was recorded for. */
   owner_user_id: string;
+  /** The device's own name for it. */
   source_stream_ref: string;
+  /** When its timeline begins. */
   captured_at: string;
+  /** How far off the device's clock may have been, in ms. */
   clock_uncertainty_ms: number;
+  /** Rises with every change of its transcript; 0 while there is none. */
   transcript_revision: number;
   created_at: string;
+  /** The device itself. */
   source_device_id: string;
+  /** What it was recorded under. */
   binding_epoch: string;
+  /** Where its timeline ends, in ms from its beginning; absent until that is recorded. */
   end_ms?: number;
 };
 
 export type Endpoint = {
   id: string;
+  /** paused: what is outstanding waits. disabled: it is cancelled. */
   status: 'active' | 'paused' | 'disabled';
+  /** The event types that it gets; all when empty. */
   topics: EventType[];
+  /** Where events are posted to. */
   url: string;
+  /** Deliveries in a row that failed; ten disable it. */
   failure_count: number;
+  /** When a delivery last succeeded; null while none has. */
   last_success_at: string | null;
+  /** Null unless failures have disabled it. */
   disabled_reason: string | null;
   created_at: string;
 };
 
+export type EndpointForStaff = {
+  /** The endpoint. */
+  endpoint_id: string;
+  /** Whose it is. */
+  account_id: string;
+  /** Of its address, which itself may hold a secret. */
+  host: string;
+  /** How it stands. */
+  status: 'active' | 'paused' | 'disabled' | 'deleted';
+  /** The event types that it gets; all when empty. */
+  topics: string[];
+  /** How it stands, in a line of words. */
+  headline: string;
+  /** Why it gets what it gets, in words. */
+  reasons: {
+    /** What sort of reason it is. */
+    name: string;
+    /** Whether it gets nothing for it. */
+    blocks: boolean;
+    /** The same in words. */
+    text: string;
+  }[];
+  /** Deliveries in a row that failed; ten disable it. */
+  failure_count: number;
+  /** When a delivery last succeeded; null while none has. */
+  last_success_at: string | null;
+  /** Its last ten, the newest first. */
+  deliveries: {
+    /** The webhook-id of its requests. */
+    id: string;
+    /** What it tells of. */
+    event_type: string;
+    /** As its owner sees it. */
+    status: string;
+    /** Null unless it waits for an attempt. */
+    next_attempt_at: string | null;
+    /** Every request that was sent for it. */
+    attempts: {
+      /** When the request was begun. */
+      attempted_at: string | null;
+      /** The HTTP status; null where no answer came. */
+      status_code: number | null;
+      /** What went wrong where no answer came, such as timeout, dns or tls. */
+      error: string | null;
+      /** Milliseconds until the status line, or until it was given up. */
+      duration_ms: number | null;
+    }[];
+  }[];
+  /** As this process has seen it. */
+  seen: SeenEndpoint | null;
+};
+
 export type Event = {
   id: string;
+  /** Of the form of events. */
   schema_version: 1;
+  /** A decimal number. It is no cursor. */
   sequence: string;
+  /** When it happened. */
   occurred_at: string;
+  /** Whose event it is. */
   account_id: string;
+  /** More types may come: pass over those that you do not know. */
   type: EventType;
+  /** What it happened to. How that is now, its own route says. */
   resource: {
+    /** What stands before the dot of the event type. */
     type: string;
     id: string;
   };
+  /** What else is said of it; which members there are depends on the type. */
   data: {
+    /** Which members of the resource are others now. */
     changed_fields?: string[];
+    /** The source of a stream. */
     source_id?: string;
+    /** Who joined or left a recorder session. */
     participant_id?: string;
+    /** A personal access token's last characters. */
     last_four?: string;
+    /** When what was made ends by itself; null: it does not. */
     expires_at?: string | null;
+    /** Why a workspace is gone, or a token revoked. */
     reason?: string;
+    /** Tells events of one run from others; no route takes it. */
     run_id?: string;
+    /** What made a suggestion. */
     pipeline_id?: string;
+    /** What a workspace did not keep any longer. */
     buckets?: Partial<Record<'audio' | 'transcripts' | 'insights' | 'voice', {
+      /** What is older is gone; null: everything is. */
       cutoff: string | null;
+      /** How many records are gone. */
       count: number;
     }>>;
   };
@@ -236,71 +415,107 @@ export type EventType =
   | 'workspace.deleted';
 
 export type Gaps = {
+  /** Start and end of what no stored chunk covers, in ms. */
   missing: [number, number][];
+  /** There is more than fits into an answer. */
   truncated: boolean;
+  /** Chunks that are announced and have not come. */
   awaiting_upload: number;
 };
 
 export type Grant = {
   id: string;
+  /** The client that was allowed in. */
   client_id: string;
   name: string;
+  /** As the client asked for them. */
   scopes: string[];
+  /** What its tokens are for. */
   audience: 'api' | 'mcp';
+  /** Where it was made, and works. */
   issuer: 'base' | 'legacy';
   created_at: string;
 };
 
 export type Invitation = {
   id: string;
+  /** The workspace that one is invited to. */
   workspace: {
     id: string;
     name: string;
   };
+  /** The address that is invited. */
   email: string;
+  /** What the invited person will be in it. */
   role: 'member' | 'admin';
+  /** The account that invited. */
   invited_by: string;
   created_at: string;
 };
 
 export type Member = {
+  /** Whose membership it is. */
   account_id: string;
   email: string;
   name: string | null;
+  /** What the member may do in the workspace. */
   role: 'member' | 'admin' | 'owner';
+  /** When the account came to belong to it. */
   joined_at: string;
 };
 
 export type OauthClient = {
+  /** What the client calls itself. */
   client_id: string;
   name: string;
+  /** first: one of our own. */
   party: 'first' | 'third';
+  /** Where it comes from: the file of our own clients, staff, or a registration. */
   origin: 'file' | 'staff' | 'registered';
+  /** Where people may be sent back to. */
   redirect_uris: string[];
+  /** What it may ask for. */
   scopes: string[];
+  /** How it authenticates: none is a public client. */
   token_endpoint_auth_method: 'none' | 'client_secret_basic';
+  /** Whether it signs people in by itself, without a browser. */
   native: boolean;
+  /** Whether staff have disabled it. */
   disabled: boolean;
+  /** When they did; null unless it is disabled. */
   disabled_at: string | null;
+  /** When it was made; null for one of the file. */
   registered_at: string | null;
+  /** To the day. */
   last_used_at: string | null;
+  /** Those that are good. */
   secrets: {
+    /** When it ends; null for one that does not. */
     until: string | null;
   }[];
 };
 
 export type OauthError = {
+  /** For programs (RFC 6749, 5.2). */
   error: string;
+  /** For people who read logs; it may change. */
   error_description: string;
+  /** With insufficient_authorization: goes into the next request. */
   auth_session?: string;
+  /** With insufficient_authorization: seconds that are left. */
   expires_in?: number;
 };
 
 export type OauthTokens = {
+  /** A JWT (RFC 9068) for the API or for /mcp. */
   access_token: string;
+  /** How it is shown: `Authorization: Bearer …`. */
   token_type: 'Bearer';
+  /** Seconds that the access token lives. */
   expires_in: number;
+  /** What gets the next tokens, once. */
   refresh_token: string;
+  /** Names with spaces between them, as the client asked for them. */
   scope: string;
 };
 
@@ -330,81 +545,191 @@ export type Permission =
 export type PersonalAccessToken = {
   id: string;
   name: string;
+  /** What it may do, as far as the account still can. */
   permissions: Permission[];
+  /** The value's last four characters. */
   last_four: string;
   created_at: string;
+  /** Null for one that lives until it is revoked. */
   expires_at: string | null;
+  /** To the minute; null while it was never used. */
   last_used_at: string | null;
 };
 
 export type ProtectedResource = {
+  /** What tokens for it name as their audience. */
   resource: string;
+  /** Who issues them. */
   authorization_servers: string[];
+  /** Where a request shows its token. */
   bearer_methods_supported: string[];
+  /** What tokens for it may allow. */
   scopes_supported: string[];
+  /** What people call it. */
   resource_name: string;
 };
 
 export type RecorderSession = {
+  /** The binding_epoch of its recorder. */
   id: string;
+  /** waiting: for a recorder. draining: over, while its recorder uploads what is left. */
   status: 'waiting' | 'open' | 'draining' | 'ended';
+  /** The account that hosts it: only this one may extend and end it. */
   host_account_id: string;
+  /** Its recorder; null until one has redeemed the claim. */
   device_id: string | null;
+  /** What its recordings belong to. */
   workspace_id: string;
+  /** Where its streams come from; null until a recorder has redeemed the claim. */
   source_id: string | null;
+  /** The host is none of them. */
   participants: {
+    /** Who takes part. */
     account_id: string;
+    /** Since when. */
     joined_at: string;
   }[];
+  /** For the host alone, while somebody may join. */
   join_code?: string;
   created_at: string;
+  /** When a recorder redeemed the claim; null until then. */
   started_at: string | null;
+  /** When it ends by itself. */
   expires_at: string;
+  /** When it ended; null until then. */
   ended_at: string | null;
+  /** Who or what ended it; null until then. never_started: no recorder came in time. */
   end_reason: 'host' | 'recorder' | 'expired' | 'device_removed' | 'account_deleted' | 'never_started' | null;
 };
 
 export type Refused = {
   success: false;
+  /** Why it was refused. */
   error: {
+    /** For programs; what may come, each operation says. */
     code: string;
+    /** For people who read logs; it may change. */
     message: string;
+    /** What is wrong with the request. */
     details?: {
+      /** The field, with dots between levels. */
       path: string;
+      /** The rule. */
       message: string;
     }[];
+    /** With ACCOUNT_DELETED: until then the account can be restored; null when it can not. */
     erase_at?: string | null;
+    /** Of a refused certificate, or of too many requests of a device. */
     reason?: string;
   };
 };
 
 export type Registration = {
+  /** What the client calls itself from now on. */
   client_id: string;
+  /** When that was, in Unix seconds. */
   client_id_issued_at: number;
+  /** Of a confidential client; shown this once. */
   client_secret?: string;
+  /** 0: it does not expire. */
   client_secret_expires_at?: 0;
+  /** What people are told. */
   client_name: string;
+  /** Where people may be sent back to. */
   redirect_uris: string[];
+  /** What it may get tokens with. */
   grant_types: string[];
+  /** What it may ask an authorization for. */
   response_types: string[];
+  /** none: a public client. */
   token_endpoint_auth_method: 'none' | 'client_secret_basic';
+  /** As asked for, or what its addresses say. */
   application_type: 'web' | 'native';
+  /** What it may ask for; names that it can not have are left out. */
   scope?: string;
 };
 
 export type RenewedCertificate = {
+  /** The new certificate. The first request with it ends the old one. */
   certificate_pem: string;
+  /** What signs devices and the listener: issuing CA and root. */
   ca_pem: string;
+  /** When it expires. */
   not_after: string;
+  /** From here on the device should renew. */
   renew_after: string;
 };
 
+export type SeenDevice = {
+  /** The device. */
+  device_id: string;
+  /** personal or shared; null while none of its requests was let in. */
+  kind: 'personal' | 'shared' | null;
+  /** How many this process has seen. */
+  uploads: number;
+  /** Streams that it began and has not ended, 8 at most. */
+  open_streams: string[];
+  /** Announced, and not uploaded. */
+  awaited_chunks: number;
+  /** Seconds since it last uploaded anything, or since it should have begun. */
+  silent_s: number;
+  /** When this process first heard of it. */
+  first_seen_at: string | null;
+  /** When it last asked and was let in; null while it never was. */
+  last_request_at: string | null;
+  /** When it last uploaded; null while it has not. */
+  last_upload_at: string | null;
+  /** Since when it should be uploading; null while it need not. */
+  recording_since: string | null;
+  /** The last one; null while there was none. */
+  last_refusal: {
+    /** When. */
+    at: string | null;
+    /** Why: what is wrong with its certificate, or the refusal's code. */
+    reason: string;
+    /** Where. */
+    route: string;
+  } | null;
+};
+
+export type SeenEndpoint = {
+  /** The endpoint. */
+  endpoint_id: string;
+  /** Whose it is; null while nothing was sent to it here. */
+  account_id: string | null;
+  /** Requests in a row that were not accepted. */
+  failures: number;
+  /** The last request; null while there was none. */
+  last: {
+    /** When. */
+    at: string | null;
+    /** What that means for the delivery. */
+    verdict: string;
+    /** The HTTP status; null where no answer came. */
+    status_code: number | null;
+    /** What went wrong where no answer came, such as timeout, dns or tls. */
+    error: string | null;
+  } | null;
+  /** Null while it accepts what it is sent. */
+  failing_since: string | null;
+  /** When it last accepted something; null while it has not. */
+  last_success_at: string | null;
+  /** When too many failures disabled it; null otherwise. */
+  disabled_at: string | null;
+};
+
 export type Session = {
+  /** The bearer token of account routes. */
   access_token: string;
+  /** What gets the session its next tokens. */
   refresh_token: string;
+  /** How the access token is shown: `Authorization: Bearer …`. */
   token_type: 'bearer';
+  /** Seconds that the access token lives from now on. */
   expires_in: number;
+  /** When the access token ends, in Unix seconds. */
   expires_at: number;
+  /** The account that is signed in. */
   user: {
     id: string;
     email: string;
@@ -412,20 +737,31 @@ export type Session = {
 };
 
 export type SessionEnd = {
+  /** The session that is over. */
   session_id: string;
+  /** When it ended. */
   ended_at: string;
+  /** Who or what ended it; never_started: no recorder came in time. */
   end_reason: 'host' | 'recorder' | 'expired' | 'device_removed' | 'account_deleted' | 'never_started';
 };
 
 export type Signal = {
   id: string;
+  /** The name that the sender gave it, unique within the stream. */
   ref: string;
+  /** What happened, as a dotted name. */
   type: string;
+  /** When it began, in ms on the stream's timeline. */
   start_ms: number;
+  /** When it was over, in ms; absent for what has no length. */
   end_ms?: number;
+  /** As it was sent; null once it has expired. */
   payload: Record<string, unknown> | null;
+  /** Whether the payload is still there. */
   payload_state: {
+    /** expired: the workspace does not keep it any longer. */
     state: 'available' | 'expired';
+    /** When it was removed; null while it is there. */
     removed_at: string | null;
   };
   created_at: string;
@@ -433,79 +769,126 @@ export type Signal = {
 
 export type Source = {
   id: string;
+  /** What people call it; null for no name. */
   name: string | null;
+  /** The device that records into it; null where an app does. */
   device_id: string | null;
   created_at: string;
 };
 
 export type Stream = {
   id: string;
+  /** Where it comes from. */
   source_id: string;
+  /** What it belongs to: whose members may read it. */
   workspace_id: string;
   title: string | null;
+  /** When its timeline begins. */
   captured_at: string;
+  /** How far off the recorder's clock may have been, in ms; null where an app recorded. */
   clock_uncertainty_ms: number | null;
+  /** Rises with every change of its transcript; 0 while there is none. */
   transcript_revision: number;
   created_at: string;
+  /** The device that recorded it; null where an app did. */
   source_device_id: string | null;
+  /** Where its timeline ends, in ms from its beginning; absent until that is recorded. */
   end_ms?: number;
+  /** Announced so far. */
   chunks: number;
+  /** Of these, those whose bytes are here. */
   stored_chunks: number;
+  /** Bytes of those. */
   stored_bytes: number;
 };
 
 export type Upload = {
+  /** The chunk that was uploaded. */
   chunk_id: string;
+  /** The uploader's own name for it. */
   source_chunk_ref: string;
+  /** stored: its bytes are on disk. */
   status: 'awaiting_upload' | 'stored' | 'expired';
+  /** How many bytes came. */
   size_bytes: number;
+  /** Of those bytes, in hexadecimal. */
   sha256: string;
 };
 
 export type UploadIntent = {
+  /** As it was sent. */
   source_chunk_ref: string;
+  /** What the chunk is called here. */
   chunk_id: string;
+  /** Where to PUT the bytes. */
   upload_path: string;
 };
 
 export type Work = {
+  /** What is to be processed. */
   chunk_id: string;
+  /** Goes with what the worker says of the chunk. */
   claim: string;
+  /** Until then nobody else gets it. */
   lease_until: string;
+  /** How often it was handed out. */
   tries: number;
+  /** The stream that it is a piece of. */
   stream_id: string;
+  /** Whose recording it is. */
   account_id: string;
+  /** Its number in the stream. */
   sequence: number;
+  /** Where it begins on the stream's timeline, in ms. */
   source_start_ms: number;
+  /** From where on it holds what no earlier chunk does, in ms. */
   publication_start_ms: number;
+  /** Where it ends, in ms. */
   source_end_ms: number;
+  /** How the audio is coded, such as opus. */
   codec: string;
+  /** What holds the coded audio, such as ogg. */
   container: string;
+  /** How many bytes it has. */
   size_bytes: number;
+  /** Of those bytes, in hexadecimal. */
   sha256: string;
+  /** Where to GET the audio. */
   content_path: string;
 };
 
 export type Workspace = {
   id: string;
   name: string;
+  /** Whether it is the one that every account has for itself. */
   private: boolean;
+  /** The calling account's role. */
   role: 'member' | 'admin' | 'owner';
   created_at: string;
+  /** How long its content is kept. */
   retention: {
+    /** Chunks of audio. */
     audio: {
+      /** How many days they are kept. Null: for ever. 0: not at all. */
       days: number | null;
     };
+    /** Turns and signals. */
     transcripts: {
+      /** How many days they are kept. Null: for ever. 0: not at all. */
       days: number | null;
     };
+    /** Memories, conversations and suggestions. */
     insights: {
+      /** How many days they are kept. Null: for ever. 0: not at all. */
       days: number | null;
     };
+    /** Recognized voices. */
     voice: {
+      /** How many days they are kept. Null: for ever. 0: not at all. */
       days: number | null;
     };
   };
+  /** Who belongs to it, its owner among them. */
   member_count: number;
 };
 
@@ -514,10 +897,13 @@ export type PublicApi = {
   'POST /auth/otp': {
     body: {
       email: string;
+      /** Where a CAPTCHA is configured: the token that its widget gave. */
       captcha_token?: string;
     };
     answer: {
+      /** Always true: what became of the mail is not told. */
       sent: true;
+      /** Seconds for which the code counts. */
       expires_in: number;
     };
   };
@@ -525,6 +911,7 @@ export type PublicApi = {
   'POST /auth/verify-otp': {
     body: {
       email: string;
+      /** The code of the mail, six digits. */
       token: string;
     };
     answer: Session;
@@ -532,6 +919,7 @@ export type PublicApi = {
   /** Gives a session new tokens. */
   'POST /auth/refresh': {
     body: {
+      /** The last one that the session was given. */
       refresh_token: string;
     };
     answer: Session;
@@ -547,6 +935,7 @@ export type PublicApi = {
   /** Renames the account. */
   'PATCH /me': {
     body: {
+      /** What the person is called; null for no name. */
       name: string | null;
     };
     answer: Account;
@@ -564,6 +953,7 @@ export type PublicApi = {
     query?: { limit?: number | undefined; cursor?: string | undefined };
     answer: {
       items: ConnectedApp[];
+      /** What to pass as cursor for the next page; null on the last one. */
       cursor: string | null;
     };
   };
@@ -575,6 +965,7 @@ export type PublicApi = {
   /** Signs out the calling app, or everything. */
   'POST /me/sign-out': {
     body?: {
+      /** True: everything, not the calling app alone. */
       everywhere?: boolean;
     };
     answer: undefined;
@@ -583,6 +974,7 @@ export type PublicApi = {
   'POST /me/tokens': {
     body: {
       name: string;
+      /** What it may do; nothing that the caller lacks. */
       permissions: (
         | 'audio:read'
         | 'audio:write'
@@ -602,10 +994,12 @@ export type PublicApi = {
         | 'pipelines:experimental'
         | 'debug:read'
         | 'debug:write')[];
+      /** When it ends; null: not until it is revoked. */
       expires_at?: string | null;
     };
     answer: {
       token: PersonalAccessToken;
+      /** The token itself, shown this once. */
       value: string;
     };
   };
@@ -614,6 +1008,7 @@ export type PublicApi = {
     query?: { limit?: number | undefined; cursor?: string | undefined };
     answer: {
       items: PersonalAccessToken[];
+      /** What to pass as cursor for the next page; null on the last one. */
       cursor: string | null;
     };
   };
@@ -629,10 +1024,13 @@ export type PublicApi = {
       items: {
         id: string;
         name: string;
+        /** Whether it is the one that every account has for itself. */
         private: boolean;
+        /** The calling account's role. */
         role: 'member' | 'admin' | 'owner';
         created_at: string;
       }[];
+      /** What to pass as cursor for the next page; null on the last one. */
       cursor: string | null;
     };
   };
@@ -653,17 +1051,26 @@ export type PublicApi = {
     path: { id: string };
     body: {
       name?: string;
+      /** How long its content is kept; what is not named stays as it is. */
       retention?: {
+        /** Chunks of audio. */
         audio?: {
+          /** How many days they are kept. Null: for ever. 0: not at all. */
           days: number | null;
         };
+        /** Turns and signals. */
         transcripts?: {
+          /** How many days they are kept. Null: for ever. 0: not at all. */
           days: number | null;
         };
+        /** Memories, conversations and suggestions. */
         insights?: {
+          /** How many days they are kept. Null: for ever. 0: not at all. */
           days: number | null;
         };
+        /** Recognized voices. */
         voice?: {
+          /** How many days they are kept. Null: for ever. 0: not at all. */
           days: number | null;
         };
       };
@@ -679,6 +1086,7 @@ export type PublicApi = {
   'POST /workspaces/{id}/transfer': {
     path: { id: string };
     body: {
+      /** The member who becomes the owner. */
       account_id: string;
     };
     answer: undefined;
@@ -694,6 +1102,7 @@ export type PublicApi = {
     query?: { limit?: number | undefined; cursor?: string | undefined };
     answer: {
       items: Member[];
+      /** What to pass as cursor for the next page; null on the last one. */
       cursor: string | null;
     };
   };
@@ -701,6 +1110,7 @@ export type PublicApi = {
   'PATCH /workspaces/{id}/members/{account_id}': {
     path: { id: string; account_id: string };
     body: {
+      /** What the person may do in it. */
       role: 'member' | 'admin';
     };
     answer: Member;
@@ -716,6 +1126,7 @@ export type PublicApi = {
     query?: { limit?: number | undefined; cursor?: string | undefined };
     answer: {
       items: Invitation[];
+      /** What to pass as cursor for the next page; null on the last one. */
       cursor: string | null;
     };
   };
@@ -723,7 +1134,9 @@ export type PublicApi = {
   'POST /workspaces/{id}/invitations': {
     path: { id: string };
     body: {
+      /** Whom to invite, with or without an account. */
       email: string;
+      /** What the person may do in it. */
       role: 'member' | 'admin';
     };
     answer: Invitation;
@@ -738,6 +1151,7 @@ export type PublicApi = {
     query?: { limit?: number | undefined; cursor?: string | undefined };
     answer: {
       items: Invitation[];
+      /** What to pass as cursor for the next page; null on the last one. */
       cursor: string | null;
     };
   };
@@ -756,13 +1170,16 @@ export type PublicApi = {
     query?: { limit?: number | undefined; type?: string | undefined; after?: string | undefined; cursor?: string | undefined };
     answer: {
       items: Event[];
+      /** What to pass as cursor for the next page; null on the last one. */
       cursor: string | null;
     };
   };
   /** Registers a webhook endpoint. */
   'POST /endpoints': {
     body: {
+      /** Where events are posted to. */
       url: string;
+      /** Which events are delivered; none named: all of them. */
       topics?: (
         | 'account.created'
         | 'account.updated'
@@ -806,6 +1223,7 @@ export type PublicApi = {
     };
     answer: {
       endpoint: Endpoint;
+      /** What deliveries are signed with; shown this once. */
       signing_secret: string;
     };
   };
@@ -814,6 +1232,7 @@ export type PublicApi = {
     query?: { limit?: number | undefined; cursor?: string | undefined };
     answer: {
       items: Endpoint[];
+      /** What to pass as cursor for the next page; null on the last one. */
       cursor: string | null;
     };
   };
@@ -826,6 +1245,7 @@ export type PublicApi = {
   'PATCH /endpoints/{id}': {
     path: { id: string };
     body: {
+      /** paused: what is outstanding waits. disabled: it is cancelled. */
       status: 'active' | 'paused' | 'disabled';
     };
     answer: Endpoint;
@@ -841,6 +1261,7 @@ export type PublicApi = {
     query?: { limit?: number | undefined; cursor?: string | undefined };
     answer: {
       items: Delivery[];
+      /** What to pass as cursor for the next page; null on the last one. */
       cursor: string | null;
     };
   };
@@ -852,11 +1273,15 @@ export type PublicApi = {
   /** Makes a claim, with which a personal device binds itself to the account. */
   'POST /devices/claims': {
     body: {
+      /** The claim of an owner: there is no other here. */
       kind: 'owner';
     };
     answer: {
+      /** What the app hands to the device, which redeems it; shown this once. */
       claim: string;
+      /** As asked for. */
       kind: 'owner';
+      /** Until then it can be redeemed. */
       expires_at: string;
     };
   };
@@ -865,6 +1290,7 @@ export type PublicApi = {
     query?: { limit?: number | undefined; cursor?: string | undefined };
     answer: {
       items: Device[];
+      /** What to pass as cursor for the next page; null on the last one. */
       cursor: string | null;
     };
   };
@@ -876,11 +1302,14 @@ export type PublicApi = {
   /** Opens a recorder session, which the caller hosts. */
   'POST /device-sessions': {
     body: {
+      /** When it ends by itself, at most 24 hours ahead. */
       expires_at: string;
+      /** What its recordings belong to; the private workspace when absent. */
       workspace_id?: string;
     };
     answer: {
       session: RecorderSession;
+      /** What a shared recorder redeems, once and within ten minutes; shown this once. */
       claim: string;
     };
   };
@@ -889,6 +1318,7 @@ export type PublicApi = {
     query?: { limit?: number | undefined; cursor?: string | undefined };
     answer: {
       items: RecorderSession[];
+      /** What to pass as cursor for the next page; null on the last one. */
       cursor: string | null;
     };
   };
@@ -901,6 +1331,7 @@ export type PublicApi = {
   'POST /device-sessions/{id}/join': {
     path: { id: string };
     body: {
+      /** What the host was shown; letter case and dashes do not matter. */
       join_code: string;
     };
     answer: RecorderSession;
@@ -914,6 +1345,7 @@ export type PublicApi = {
   'POST /device-sessions/{id}/extend': {
     path: { id: string };
     body: {
+      /** When it ends by itself, at most 24 hours ahead. */
       expires_at: string;
     };
     answer: RecorderSession;
@@ -928,6 +1360,7 @@ export type PublicApi = {
     query?: { limit?: number | undefined; cursor?: string | undefined };
     answer: {
       items: Source[];
+      /** What to pass as cursor for the next page; null on the last one. */
       cursor: string | null;
     };
   };
@@ -961,13 +1394,16 @@ export type PublicApi = {
     query?: { limit?: number | undefined; cursor?: string | undefined; source_id?: string | undefined; workspace_id?: string | undefined };
     answer: {
       items: Stream[];
+      /** What to pass as cursor for the next page; null on the last one. */
       cursor: string | null;
     };
   };
   /** Registers a stream. */
   'POST /audio/streams': {
     body: {
+      /** Where it comes from: a source of the account. */
       source_id: string;
+      /** When its timeline begins. */
       captured_at: string;
       title?: string | null;
     };
@@ -990,6 +1426,7 @@ export type PublicApi = {
   'POST /audio/streams/{id}/end': {
     path: { id: string };
     body: {
+      /** Where its timeline ends, in ms from its beginning. */
       end_ms: number;
     };
     answer: Stream;
@@ -998,14 +1435,23 @@ export type PublicApi = {
   'POST /audio/streams/{id}/chunks/intents': {
     path: { id: string };
     body: {
+      /** The uploader's own name for it, unique within the stream. */
       source_chunk_ref: string;
+      /** Its number in the stream. */
       sequence: number;
+      /** Where it begins on the stream's timeline, in ms. */
       source_start_ms: number;
+      /** From where on it holds what no earlier chunk does, in ms. */
       publication_start_ms: number;
+      /** Where it ends, in ms. */
       source_end_ms: number;
+      /** How the audio is coded, such as opus or pcm_s16le. */
       codec: string;
+      /** What holds the coded audio, such as ogg or wav. */
       container: string;
+      /** How many bytes will be uploaded. */
       size_bytes: number;
+      /** Of those bytes, in hexadecimal. */
       sha256: string;
     };
     answer: UploadIntent;
@@ -1016,6 +1462,7 @@ export type PublicApi = {
     query?: { limit?: number | undefined; cursor?: string | undefined };
     answer: {
       items: Chunk[];
+      /** What to pass as cursor for the next page; null on the last one. */
       cursor: string | null;
     };
   };
@@ -1023,11 +1470,17 @@ export type PublicApi = {
   'POST /audio/streams/{id}/signals': {
     path: { id: string };
     body: {
+      /** Stored as a whole or not at all. */
       signals: {
+        /** A name of your own, unique within the stream: the same again changes nothing. */
         ref: string;
+        /** What happened, as a dotted name. */
         type: string;
+        /** When it began, in ms on the stream's timeline. */
         start_ms: number;
+        /** When it was over, in ms; left out for what has no length. */
         end_ms?: number;
+        /** Comes back letter for letter; at most 8192 bytes of JSON. */
         payload?: Record<string, unknown>;
       }[];
     };
@@ -1041,6 +1494,7 @@ export type PublicApi = {
     query?: { limit?: number | undefined; cursor?: string | undefined; type?: string | undefined; from_ms?: number | undefined; to_ms?: number | undefined };
     answer: {
       items: Signal[];
+      /** What to pass as cursor for the next page; null on the last one. */
       cursor: string | null;
     };
   };
@@ -1050,6 +1504,7 @@ export type DeviceApi = {
   /** Gives the device its next certificate. */
   'POST /device/certificates/renew': {
     body: {
+      /** A certificate request (PKCS #10), for a key of its own or the one it has. */
       csr_pem: string;
     };
     answer: RenewedCertificate;
@@ -1057,7 +1512,9 @@ export type DeviceApi = {
   /** Binds the device by a claim. */
   'POST /device/claims/redeem': {
     body: {
+      /** What the app handed to the device. */
       claim: string;
+      /** Of a shared recorder: 12 upper-case hexadecimal digits. */
       ble_address?: unknown;
     };
     answer: Binding;
@@ -1069,12 +1526,14 @@ export type DeviceApi = {
   /** Says that the device is there. */
   'POST /device/heartbeat': {
     answer: {
+      /** What time it is here. */
       server_time: string;
     };
   };
   /** Ends the recorder's own session. */
   'POST /device/session/end': {
     body: {
+      /** Of the binding that the device recorded under. */
       binding_epoch: string;
     };
     answer: SessionEnd;
@@ -1082,10 +1541,15 @@ export type DeviceApi = {
   /** Registers a stream under the device's own reference. */
   'POST /device/streams': {
     body: {
+      /** The device's own name for the stream. */
       source_stream_ref: string;
+      /** When its timeline begins. */
       captured_at: string;
+      /** How far off the device's clock may have been, in ms. */
       clock_uncertainty_ms: number;
+      /** Of the binding that the device recorded under. */
       binding_epoch: string;
+      /** Where it ends, if that is known already. */
       end_ms?: number;
     };
     answer: DeviceStream;
@@ -1093,8 +1557,11 @@ export type DeviceApi = {
   /** Says where a stream ends. */
   'POST /device/streams/end': {
     body: {
+      /** The device's own name for the stream. */
       source_stream_ref: string;
+      /** Where its timeline ends, in ms from its beginning. */
       end_ms: number;
+      /** Of the binding that the device recorded under. */
       binding_epoch: string;
     };
     answer: DeviceStream;
@@ -1108,16 +1575,27 @@ export type DeviceApi = {
   /** Announces a chunk of a stream. */
   'POST /device/chunks/intents': {
     body: {
+      /** The uploader's own name for it, unique within the stream. */
       source_chunk_ref: string;
+      /** Its number in the stream. */
       sequence: number;
+      /** Where it begins on the stream's timeline, in ms. */
       source_start_ms: number;
+      /** From where on it holds what no earlier chunk does, in ms. */
       publication_start_ms: number;
+      /** Where it ends, in ms. */
       source_end_ms: number;
+      /** How the audio is coded, such as opus or pcm_s16le. */
       codec: string;
+      /** What holds the coded audio, such as ogg or wav. */
       container: string;
+      /** How many bytes will be uploaded. */
       size_bytes: number;
+      /** Of those bytes, in hexadecimal. */
       sha256: string;
+      /** The device's own name for the stream. */
       source_stream_ref: string;
+      /** Of the binding that the device recorded under. */
       binding_epoch: string;
     };
     answer: UploadIntent;
@@ -1130,8 +1608,11 @@ export type DeviceApi = {
   /** How chunks of a stream stand, by their own references. */
   'POST /device/chunks/status': {
     body: {
+      /** Of the binding that the device recorded under. */
       binding_epoch: string;
+      /** The device's own name for the stream. */
       source_stream_ref: string;
+      /** The device's own names; one that was never announced is not in the answer. */
       source_chunk_refs: string[];
     };
     answer: {
@@ -1144,12 +1625,14 @@ export type OperatorApi = {
   /** Whether the process runs. */
   'GET /healthz': {
     answer: {
+      /** It answers, so it is. */
       alive: true;
     };
   };
   /** Whether it can serve requests. */
   'GET /readyz': {
     answer: {
+      /** It reaches Redis. */
       ready: true;
     };
   };
@@ -1157,86 +1640,154 @@ export type OperatorApi = {
   'GET /ops/actors': {
     query?: { limit?: number | undefined };
     answer: {
+      /** What time it is here. */
       now: string;
+      /** By kind of actor. */
       kinds: Record<string, {
+        /** Entities in memory. */
         active: number;
+        /** Messages that wait for their turn. */
         waiting: number;
+        /** Entities out of service. */
         parked: number;
+        /** How long the oldest message has waited, in ms. */
         oldest_ms: number;
+        /** Of the last minute; absent where there were none. */
         turns?: number;
+        /** How long these took on average, in ms. */
         turn_ms_mean?: number | null;
+        /** What 99 of 100 stayed within, in ms. */
         turn_ms_p99?: number | null;
       }>;
+      /** Entities with the most messages waiting, then the most turns. */
       busiest: {
+        /** The kind of actor. */
         kind: string;
+        /** Null where it is an email, an address or a fingerprint. */
         id: string | null;
+        /** The id, or as much of it as may be shown. */
         name: string;
+        /** Of the 256, where its state lies. */
         partition: number;
+        /** Of its state: how often that was saved. */
         version: number;
+        /** Messages that wait for their turn. */
         waiting: number;
+        /** Since it was woken in this process. */
         turns: number;
+        /** How long these took on average, in ms. */
         turn_ms_mean: number;
+        /** Null unless it is out of service. */
         parked: {
+          /** What is wrong with what is stored of it. */
           reason: string;
+          /** Since when, in ms since 1970. */
           since_ms: number;
         } | null;
       }[];
+      /** Entities out of service. */
       parked: {
+        /** The kind of actor. */
         kind: string;
         id: string;
+        /** The id, or as much of it as may be shown. */
         name: string;
+        /** Of the 256, where its state lies. */
         partition: number;
+        /** Of its state: how often that was saved. */
         version: number;
+        /** Messages that wait for their turn. */
         waiting: number;
+        /** Since it was woken in this process. */
         turns: number;
+        /** How long these took on average, in ms. */
         turn_ms_mean: number;
+        /** Null unless it is out of service. */
         parked: {
+          /** What is wrong with what is stored of it. */
           reason: string;
+          /** Since when, in ms since 1970. */
           since_ms: number;
         } | null;
       }[];
+      /** Entities by what they did last. */
       lately: {
+        /** How far back that looks. */
         within_ms: number;
+        /** Those with the most messages. */
         busiest: {
+          /** The kind of actor. */
           kind: string;
+          /** Null where it is an email, an address or a fingerprint. */
           id: string | null;
+          /** The id, or as much of it as may be shown. */
           name: string;
+          /** Of the 256, where its state lies. */
           partition: number;
+          /** Of its state: how often that was saved. */
           version: number;
+          /** Messages that wait for their turn. */
           waiting: number;
+          /** Since it was woken in this process. */
           turns: number;
+          /** How long these took on average, in ms. */
           turn_ms_mean: number;
+          /** Null unless it is out of service. */
           parked: {
+            /** What is wrong with what is stored of it. */
             reason: string;
+            /** Since when, in ms since 1970. */
             since_ms: number;
           } | null;
+          /** Within that time. */
           messages: number;
+          /** Of the slowest turn, in ms. */
           turn_ms_max: number;
         }[];
+        /** Those with the slowest turns. */
         slowest: {
+          /** The kind of actor. */
           kind: string;
+          /** Null where it is an email, an address or a fingerprint. */
           id: string | null;
+          /** The id, or as much of it as may be shown. */
           name: string;
+          /** Of the 256, where its state lies. */
           partition: number;
+          /** Of its state: how often that was saved. */
           version: number;
+          /** Messages that wait for their turn. */
           waiting: number;
+          /** Since it was woken in this process. */
           turns: number;
+          /** How long these took on average, in ms. */
           turn_ms_mean: number;
+          /** Null unless it is out of service. */
           parked: {
+            /** What is wrong with what is stored of it. */
             reason: string;
+            /** Since when, in ms since 1970. */
             since_ms: number;
           } | null;
+          /** Within that time. */
           messages: number;
+          /** Of the slowest turn, in ms. */
           turn_ms_max: number;
         }[];
       };
+      /** Messages whose decision threw too often. */
       set_aside: {
+        /** Of the 256, where it lies. */
         partition: number;
+        /** What a retry calls it. */
         name: string;
+        /** Whom it is for. */
         to: {
+          /** The kind of actor. */
           kind: string;
           name: string;
         };
+        /** What sort of message it is; null where that can not be told. */
         type: string | null;
       }[];
     };
@@ -1244,6 +1795,7 @@ export type OperatorApi = {
   /** Lets a parked entity try again. */
   'POST /ops/parked/retry': {
     body: {
+      /** The kind of actor, such as account. */
       kind: string;
       id: string;
     };
@@ -1252,7 +1804,9 @@ export type OperatorApi = {
   /** Hands what was set aside to its entity once more. */
   'POST /ops/set-aside/retry': {
     body: {
+      /** As the list says it. */
       partition: number;
+      /** As the list says it. */
       name: string;
     };
     answer: undefined;
@@ -1263,13 +1817,20 @@ export type OperatorApi = {
     answer: {
       id: string;
       email: string;
+      /** leaving: its deletion waits for shared workspaces. deleted: it can be restored. */
       status: 'active' | 'leaving' | 'deleted' | 'erasing' | 'erased';
+      /** What its credentials can hold at most. */
       permissions: Permission[];
+      /** Bound to it. */
       devices: number;
       created_at: string;
+      /** When a deleted one is erased; null otherwise. */
       erase_at: string | null;
+      /** What staff have switched on and off, or the default. */
       entitlements: Record<'developer.tools' | 'audio.access' | 'transcripts.access' | 'insights.access' | 'workspace.sharing' | 'agent.experimental', boolean>;
+      /** That it belongs to. */
       shared_workspaces: number;
+      /** That are still good. */
       personal_access_tokens: number;
     };
   };
@@ -1283,27 +1844,40 @@ export type OperatorApi = {
   | 'workspace.sharing'
   | 'agent.experimental' };
     body: {
+      /** Whether the account has it. */
       enabled: boolean;
     };
     answer: {
+      /** Whose it is. */
       account_id: string;
+      /** Those that were ever switched. */
       entitlements: Partial<Record<'developer.tools' | 'audio.access' | 'transcripts.access' | 'insights.access' | 'workspace.sharing' | 'agent.experimental', boolean>>;
+      /** What its credentials can hold at most from now on. */
       permissions: Permission[];
     };
   };
   /** Provisions a device. */
   'POST /ops/devices': {
     body: {
+      /** personal: bound to one account; shared: records for whoever hosts a session on it. */
       kind: 'personal' | 'shared';
+      /** A certificate request (PKCS #10); without one the private key is made here. */
       csr_pem?: string;
     };
     answer: {
+      /** The certificate. */
       certificate_pem: string;
+      /** Only where it was made here. */
       private_key_pem?: string;
+      /** What signs devices and the listener: issuing CA and root. */
       ca_pem: string;
+      /** When it expires. */
       not_after: string;
+      /** What the device is called from now on. */
       device_id: string;
+      /** personal: bound to one account; shared: records for whoever hosts a session on it. */
       kind: 'personal' | 'shared';
+      /** From here on the device should renew. */
       renew_after: string;
     };
   };
@@ -1311,27 +1885,15 @@ export type OperatorApi = {
   'GET /ops/devices': {
     query?: { limit?: number | undefined; silent_min?: string | undefined; recording?: '0' | '1' | undefined };
     answer: {
+      /** What time it is here. */
       now: string;
+      /** Since when this process watches. */
       watched_since: string;
+      /** How many devices it has heard of. */
       seen: number;
+      /** Of more, those not heard of for longest are forgotten. */
       seen_max: number;
-      items: {
-        device_id: string;
-        kind: 'personal' | 'shared' | null;
-        uploads: number;
-        open_streams: string[];
-        awaited_chunks: number;
-        silent_s: number;
-        first_seen_at: string | null;
-        last_request_at: string | null;
-        last_upload_at: string | null;
-        recording_since: string | null;
-        last_refusal: {
-          at: string | null;
-          reason: string;
-          route: string;
-        } | null;
-      }[];
+      items: SeenDevice[];
     };
   };
   /** Revokes a device's certificates. */
@@ -1342,14 +1904,21 @@ export type OperatorApi = {
   /** Gives a proxy the certificate with which it may pass devices on. */
   'POST /ops/device-proxies': {
     body: {
+      /** A certificate request (PKCS #10); without one the private key is made here. */
       csr_pem?: string;
     };
     answer: {
+      /** The certificate. */
       certificate_pem: string;
+      /** Only where it was made here. */
       private_key_pem?: string;
+      /** What signs devices and the listener: issuing CA and root. */
       ca_pem: string;
+      /** When it expires. */
       not_after: string;
+      /** What the proxy is called in its certificate. */
       proxy_id: string;
+      /** SHA-256 of the certificate, in hexadecimal: what revokes it. */
       fingerprint: string;
     };
   };
@@ -1361,6 +1930,7 @@ export type OperatorApi = {
   /** Lets another key sign access tokens. */
   'POST /ops/keys/rotate': {
     answer: {
+      /** The id of the key that signs now. */
       kid: string;
     };
   };
@@ -1368,9 +1938,13 @@ export type OperatorApi = {
   'GET /ops/erasures': {
     answer: {
       items: {
+        /** Whose data goes. */
         account_id: string;
+        /** When it was begun. */
         began_at: string;
+        /** How much of what is gone. */
         removed: Record<string, number>;
+        /** Whether this process is at it. */
         in_hand: boolean;
       }[];
     };
@@ -1383,9 +1957,11 @@ export type OperatorApi = {
   /** Moves the clock forward, where `TEST_CLOCK=1` allows it. */
   'POST /ops/clock': {
     body: {
+      /** How far, in ms. */
       advance_ms: number;
     };
     answer: {
+      /** What time it is here. */
       now: string;
     };
   };
@@ -1394,10 +1970,15 @@ export type OperatorApi = {
     query?: { limit?: number | undefined };
     answer: {
       items: {
+        /** Its name in the outbox. */
         file: string;
+        /** The address that it is for. */
         to: string;
+        /** What stands above it. */
         subject: string;
+        /** All of it, without formatting. */
         text: string;
+        /** When it was written, as mails say it (RFC 5322). */
         date: string;
       }[];
     };
@@ -1405,7 +1986,9 @@ export type OperatorApi = {
   /** Hands stored chunks to a worker, for a time. */
   'POST /ops/chunks/claim': {
     body: {
+      /** How many at most; 1 when absent. */
       limit?: number;
+      /** For how many seconds nobody else may have it; 60 when absent. */
       lease_s?: number;
     };
     answer: {
@@ -1416,10 +1999,13 @@ export type OperatorApi = {
   'POST /ops/chunks/{chunk_id}/progress': {
     path: { chunk_id: string };
     body: {
+      /** As it was handed out. */
       claim: string;
+      /** For how many seconds nobody else may have it; 60 when absent. */
       lease_s?: number;
     };
     answer: {
+      /** Until then nobody else gets it. */
       lease_until: string;
     };
   };
@@ -1427,11 +2013,15 @@ export type OperatorApi = {
   'POST /ops/chunks/{chunk_id}/done': {
     path: { chunk_id: string };
     body: {
+      /** As it was handed out. */
       claim: string;
+      /** Whether the audio was held against its announcement. */
       checked?: boolean;
     };
     answer: {
+      /** The chunk. */
       chunk_id: string;
+      /** How it stands from now on. */
       status: 'processed' | 'failed';
     };
   };
@@ -1439,12 +2029,17 @@ export type OperatorApi = {
   'POST /ops/chunks/{chunk_id}/failed': {
     path: { chunk_id: string };
     body: {
+      /** As it was handed out. */
       claim: string;
+      /** Why, for programs. */
       code: string;
+      /** The same for people. */
       message: string;
     };
     answer: {
+      /** The chunk. */
       chunk_id: string;
+      /** How it stands from now on. */
       status: 'processed' | 'failed';
     };
   };
@@ -1453,6 +2048,7 @@ export type OperatorApi = {
     query?: { limit?: number | undefined; cursor?: string | undefined };
     answer: {
       items: OauthClient[];
+      /** What to pass as cursor for the next page; null on the last one. */
       cursor: string | null;
     };
   };
@@ -1460,26 +2056,43 @@ export type OperatorApi = {
   'POST /ops/clients': {
     body: {
       name: string;
+      /** Where people may be sent back to. */
       redirect_uris: string[];
+      /** What it may ask for; when none is named, all that a third party can have. */
       scopes?: string[];
+      /** Whether it gets a secret. */
       confidential?: boolean;
     };
     answer: {
+      /** What the client calls itself. */
       client_id: string;
       name: string;
+      /** first: one of our own. */
       party: 'first' | 'third';
+      /** Where it comes from: the file of our own clients, staff, or a registration. */
       origin: 'file' | 'staff' | 'registered';
+      /** Where people may be sent back to. */
       redirect_uris: string[];
+      /** What it may ask for. */
       scopes: string[];
+      /** How it authenticates: none is a public client. */
       token_endpoint_auth_method: 'none' | 'client_secret_basic';
+      /** Whether it signs people in by itself, without a browser. */
       native: boolean;
+      /** Whether staff have disabled it. */
       disabled: boolean;
+      /** When they did; null unless it is disabled. */
       disabled_at: string | null;
+      /** When it was made; null for one of the file. */
       registered_at: string | null;
+      /** To the day. */
       last_used_at: string | null;
+      /** Those that are good. */
       secrets: {
+        /** When it ends; null for one that does not. */
         until: string | null;
       }[];
+      /** Of a confidential one; shown this once. */
       client_secret?: string;
     };
   };
@@ -1492,24 +2105,39 @@ export type OperatorApi = {
   'POST /ops/clients/{client}/secret': {
     path: { client: string };
     body?: {
+      /** Whether the one before ends now. */
       at_once?: boolean;
     };
     answer: {
+      /** What the client calls itself. */
       client_id: string;
       name: string;
+      /** first: one of our own. */
       party: 'first' | 'third';
+      /** Where it comes from: the file of our own clients, staff, or a registration. */
       origin: 'file' | 'staff' | 'registered';
+      /** Where people may be sent back to. */
       redirect_uris: string[];
+      /** What it may ask for. */
       scopes: string[];
+      /** How it authenticates: none is a public client. */
       token_endpoint_auth_method: 'none' | 'client_secret_basic';
+      /** Whether it signs people in by itself, without a browser. */
       native: boolean;
+      /** Whether staff have disabled it. */
       disabled: boolean;
+      /** When they did; null unless it is disabled. */
       disabled_at: string | null;
+      /** When it was made; null for one of the file. */
       registered_at: string | null;
+      /** To the day. */
       last_used_at: string | null;
+      /** Those that are good. */
       secrets: {
+        /** When it ends; null for one that does not. */
         until: string | null;
       }[];
+      /** The new one; shown this once. */
       client_secret: string;
     };
   };
@@ -1529,7 +2157,9 @@ export type OperatorApi = {
     query?: { limit?: number | undefined; cursor?: string | undefined };
     answer: {
       items: Grant[];
+      /** What to pass as cursor for the next page; null on the last one. */
       cursor: string | null;
+      /** Whose they are. */
       account_id: string;
     };
   };
@@ -1546,26 +2176,41 @@ export type OperatorApi = {
   /** Brings in grants of an earlier system. */
   'POST /ops/grants/import': {
     body: {
+      /** Each is judged by itself, and the others go in. */
       grants: {
+        /** An account id or an email address. */
         account: string;
+        /** A client that exists here. */
         client_id: string;
+        /** What the connected app is called; the client's name when absent. */
         name?: string;
+        /** Names with spaces between them. */
         scope: string;
+        /** What its tokens are for. */
         audience: 'api' | 'mcp';
+        /** legacy: it works at LEGACY_BASE_URL alone. */
         issuer: 'base' | 'legacy';
         created_at: string;
+        /** Of the refresh token that the app holds: no file needs to hold a token. */
         refresh_token_sha256: string;
       }[];
+      /** Says what would be wrong, and changes nothing. */
       dry_run?: boolean;
     };
     answer: {
+      /** What came of each, in their order. */
       results: ({
+        /** known: it was brought in before. */
         outcome: 'imported' | 'known';
+        /** The grant that it is here. */
         grant_id: string;
       } | {
+        /** With dry_run: it would go in. */
         outcome: 'right';
       } | {
+        /** It did not go in. */
         outcome: 'wrong';
+        /** The field, and its rule. */
         problem: string;
       })[];
     };
@@ -1574,39 +2219,68 @@ export type OperatorApi = {
   'GET /ops/overview': {
     query?: { after_ms?: string | undefined };
     answer: {
+      /** What time it is here. */
       now: string;
+      /** What time it is here, and why. */
       clock: {
+        /** Ahead of this machine's. */
         ahead_ms: number;
+        /** Whether TEST_CLOCK=1 allows to move it. */
         movable: boolean;
       };
+      /** The process that answers. */
       process: {
+        /** Its number on its machine. */
         pid: number;
+        /** The version of Node. */
         node: string;
+        /** For how many seconds it has run. */
         up_s: number;
+        /** What is refused for load. */
         shedding: 'nothing' | 'first' | 'all';
       };
+      /** Redis. */
       storage: {
+        /** Whether Redis answers. */
         reachable: boolean;
+        /** Since when that is so, in ms since 1970. */
         since_ms: number;
+        /** How long its last answer took, in ms; null while it is away. */
         round_trip_ms: number | null;
+        /** What Redis uses; null while it is away. */
         memory_bytes: number | null;
+        /** Whether Redis could write its append-only file. */
         log_healthy: boolean | null;
+        /** Messages whose decision threw too often; null while Redis is away. */
         set_aside: number | null;
       };
+      /** The disk under DATA_DIR; null where it can not be asked. */
       disk: {
+        /** What is left. */
         free_bytes: number;
+        /** All of it. */
         size_bytes: number;
       } | null;
+      /** What is wrong now, in words. */
       troubles: {
+        /** What sort of trouble it is. */
         name: string;
+        /** grave: people notice. */
         severity: 'grave' | 'mild';
+        /** The same in words. */
         text: string;
+        /** The page on which one sees why. */
         link: string;
       }[];
+      /** `at_ms[i]` goes with `series[name][i]`; rates are a second. */
       history: {
+        /** How far apart samples are. */
         every_ms: number;
+        /** How far back they go. */
         kept_ms: number;
+        /** When each was taken, in ms since 1970. */
         at_ms: number[];
+        /** What was measured, by name. */
         series: Record<string, (number | null)[]>;
       };
     };
@@ -1616,8 +2290,10 @@ export type OperatorApi = {
     query: { find: string };
     answer: {
       items: {
+        /** The kind of actor, such as account. */
         kind: string;
         id: string;
+        /** The id, or as much of it as may be shown. */
         name: string;
       }[];
     };
@@ -1626,93 +2302,63 @@ export type OperatorApi = {
   'GET /ops/entity': {
     query: { kind: string; id: string };
     answer: {
+      /** What time it is here. */
       now: string;
+      /** The kind of actor, such as account. */
       kind: string;
       id: string;
+      /** The id, or as much of it as may be shown. */
       name: string;
+      /** Of the 256, where its state lies. */
       partition: number;
+      /** Of the state, what is not meant to be shown is named by its type and size. */
       stored: unknown;
+      /** As it is in this process; null while it is at rest. */
       memory: {
+        /** Of its state: how often that was saved. */
         version: number;
+        /** Messages that wait for their turn. */
         waiting: number;
+        /** Since it was woken in this process. */
         turns: number;
+        /** How long these took on average, in ms. */
         turn_ms_mean: number;
+        /** Null unless it is out of service. */
         parked: {
+          /** What is wrong with what is stored of it. */
           reason: string;
+          /** Since when. */
           since: string;
         } | null;
       } | null;
+      /** Its last messages, the newest first. */
       recent: {
+        /** What it was asked. */
         type: string;
+        /** How that ended. */
         outcome: string;
+        /** How long its turn took, in ms. */
         took_ms: number;
+        /** When. */
         at: string;
       }[];
+      /** Of these messages, those that changed it. */
       versions: {
+        /** Of its state. */
         version: number;
+        /** The message that made it. */
         type: string;
+        /** When. */
         at: string;
       }[];
-      endpoint: {
-        endpoint_id: string;
-        account_id: string;
-        host: string;
-        status: 'active' | 'paused' | 'disabled' | 'deleted';
-        topics: string[];
-        headline: string;
-        reasons: {
-          name: string;
-          blocks: boolean;
-          text: string;
-        }[];
-        failure_count: number;
-        last_success_at: string | null;
-        deliveries: {
-          id: string;
-          event_type: string;
-          status: string;
-          next_attempt_at: string | null;
-          attempts: {
-            attempted_at: string | null;
-            status_code: number | null;
-            error: string | null;
-            duration_ms: number | null;
-          }[];
-        }[];
-        seen: {
-          endpoint_id: string;
-          account_id: string;
-          failures: number;
-          last: {
-            at: string | null;
-            verdict: string;
-            status_code: number | null;
-            error: string | null;
-          } | null;
-          failing_since: string | null;
-          last_success_at: string | null;
-          disabled_at: string | null;
-        } | null;
-      } | null;
+      /** Of an endpoint: why it gets what it gets. */
+      endpoint: EndpointForStaff | null;
+      /** Of a device: what this process has seen of it. */
       device: {
+        /** Since when this process watches. */
         watched_since: string;
-        seen: {
-          device_id: string;
-          kind: 'personal' | 'shared' | null;
-          uploads: number;
-          open_streams: string[];
-          awaited_chunks: number;
-          silent_s: number;
-          first_seen_at: string | null;
-          last_request_at: string | null;
-          last_upload_at: string | null;
-          recording_since: string | null;
-          last_refusal: {
-            at: string | null;
-            reason: string;
-            route: string;
-          } | null;
-        } | null;
+        /** Null while it has not called. */
+        seen: SeenDevice | null;
       } | null;
     };
   };
@@ -1720,134 +2366,37 @@ export type OperatorApi = {
   'GET /ops/endpoints': {
     query?: { limit?: number | undefined };
     answer: {
+      /** What time it is here. */
       now: string;
+      /** Requests that this process has under way. */
       in_flight: number;
+      /** Of each partition the one for which something has been due for longest; the longest first. */
       due: {
+        /** The endpoint. */
         endpoint_id: string;
+        /** Since when something is due for it. */
         due_since: string;
+        /** The same in seconds. */
         due_s: number;
       }[];
-      failing: {
-        endpoint_id: string;
-        account_id: string;
-        failures: number;
-        last: {
-          at: string | null;
-          verdict: string;
-          status_code: number | null;
-          error: string | null;
-        } | null;
-        failing_since: string | null;
-        last_success_at: string | null;
-        disabled_at: string | null;
-      }[];
-      disabled: {
-        endpoint_id: string;
-        account_id: string;
-        failures: number;
-        last: {
-          at: string | null;
-          verdict: string;
-          status_code: number | null;
-          error: string | null;
-        } | null;
-        failing_since: string | null;
-        last_success_at: string | null;
-        disabled_at: string | null;
-      }[];
+      /** Those whose last request was not accepted. */
+      failing: SeenEndpoint[];
+      /** Those that too many failures disabled lately. */
+      disabled: SeenEndpoint[];
     };
   };
   /** The endpoints of an account, and why each gets what it gets. */
   'GET /ops/accounts/{account}/endpoints': {
     path: { account: string };
     answer: {
+      /** Whose they are. */
       account_id: string;
-      items: {
-        endpoint_id: string;
-        account_id: string;
-        host: string;
-        status: 'active' | 'paused' | 'disabled' | 'deleted';
-        topics: string[];
-        headline: string;
-        reasons: {
-          name: string;
-          blocks: boolean;
-          text: string;
-        }[];
-        failure_count: number;
-        last_success_at: string | null;
-        deliveries: {
-          id: string;
-          event_type: string;
-          status: string;
-          next_attempt_at: string | null;
-          attempts: {
-            attempted_at: string | null;
-            status_code: number | null;
-            error: string | null;
-            duration_ms: number | null;
-          }[];
-        }[];
-        seen: {
-          endpoint_id: string;
-          account_id: string;
-          failures: number;
-          last: {
-            at: string | null;
-            verdict: string;
-            status_code: number | null;
-            error: string | null;
-          } | null;
-          failing_since: string | null;
-          last_success_at: string | null;
-          disabled_at: string | null;
-        } | null;
-      }[];
+      items: EndpointForStaff[];
     };
   };
   /** Why an endpoint gets what it gets, and its last deliveries. */
   'GET /ops/endpoints/{endpoint_id}': {
     path: { endpoint_id: string };
-    answer: {
-      endpoint_id: string;
-      account_id: string;
-      host: string;
-      status: 'active' | 'paused' | 'disabled' | 'deleted';
-      topics: string[];
-      headline: string;
-      reasons: {
-        name: string;
-        blocks: boolean;
-        text: string;
-      }[];
-      failure_count: number;
-      last_success_at: string | null;
-      deliveries: {
-        id: string;
-        event_type: string;
-        status: string;
-        next_attempt_at: string | null;
-        attempts: {
-          attempted_at: string | null;
-          status_code: number | null;
-          error: string | null;
-          duration_ms: number | null;
-        }[];
-      }[];
-      seen: {
-        endpoint_id: string;
-        account_id: string;
-        failures: number;
-        last: {
-          at: string | null;
-          verdict: string;
-          status_code: number | null;
-          error: string | null;
-        } | null;
-        failing_since: string | null;
-        last_success_at: string | null;
-        disabled_at: string | null;
-      } | null;
-    };
+    answer: EndpointForStaff;
   };
 };

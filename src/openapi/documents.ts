@@ -126,8 +126,9 @@ const REFUSED: Schema = {
     success: { const: false },
     error: {
       type: 'object',
+      description: 'Why it was refused.',
       properties: {
-        code: { type: 'string' },
+        code: { type: 'string', description: 'For programs; what may come, each operation says.' },
         message: { type: 'string', description: 'For people who read logs; it may change.' },
         details: {
           type: 'array',
@@ -157,8 +158,8 @@ const REFUSED: Schema = {
 const OAUTH_ERROR: Schema = {
   type: 'object',
   properties: {
-    error: TEXT,
-    error_description: TEXT,
+    error: { ...TEXT, description: 'For programs (RFC 6749, 5.2).' },
+    error_description: { ...TEXT, description: 'For people who read logs; it may change.' },
     auth_session: { type: 'string', description: 'With insufficient_authorization: goes into the next request.' },
     expires_in: { type: 'integer', description: 'With insufficient_authorization: seconds that are left.' },
   },

@@ -12,12 +12,18 @@ import type { Schemas } from './schemas.js';
 const TEXT: Schema = { type: 'string' };
 const UUID: Schema = { type: 'string', format: 'uuid' };
 
-/** What path parameters are that are no UUID. */
+/** What path parameters are, beside `id`: that is the id of what the path names before it. */
 const PATH_PARAMETERS: Record<string, [description: string, schema: Schema]> = {
   account: ['Id or email address of an account.', TEXT],
   client: ['A client_id.', TEXT],
   fingerprint: ['SHA-256 of the certificate, in hexadecimal.', TEXT],
   name: ['Name of the entitlement.', { type: 'string', enum: [...ENTITLEMENTS] }],
+  account_id: ['The account whose membership it is.', UUID],
+  invitation_id: ['The invitation.', UUID],
+  endpoint_id: ['The endpoint.', UUID],
+  delivery_id: ['The delivery: the webhook-id of its requests.', UUID],
+  chunk_id: ['The chunk, as the answer to its announcement calls it.', UUID],
+  source_stream_ref: ["The device's own name for the stream.", UUID],
 };
 
 const AUDIO_HEADERS: Parameter[] = [

@@ -128,7 +128,8 @@ function objectText(
   const inner = `${indent}  `;
   const fields = Object.entries(properties).map(([name, schema]) => {
     const key = /^[a-z_]\w*$/i.test(name) ? name : `'${name}'`;
-    return `${inner}${key}${required.includes(name) ? '' : '?'}: ${typeText(schema, inner)};\n`;
+    const words = schema.description === undefined ? '' : `${inner}/** ${schema.description} */\n`;
+    return `${words}${inner}${key}${required.includes(name) ? '' : '?'}: ${typeText(schema, inner)};\n`;
   });
   return `{\n${fields.join('')}${indent}}`;
 }

@@ -3,6 +3,7 @@ import t from 'tap';
 import { ROUTES } from '../../routes/index.js';
 import type { Route } from '../../routes/route.js';
 import { documentsOf } from '../../src/openapi/documents.js';
+import type { Schema } from '../../src/openapi/openapi.js';
 import type { Listener } from '../../src/openapi/refusals.js';
 import { differenceOf } from '../fixtures/documented_answers.js';
 
@@ -72,6 +73,50 @@ function exampleIn(listener: Listener, { method, path }: Route): unknown {
   const content = item?.[method.toLowerCase() as 'post']?.requestBody?.content ?? {};
   return Object.values(content)[0]?.example;
 }
+
+/** Members whose name and type say all. */
+const SELF_EVIDENT = ['id', 'name', 'title', 'email', 'created_at', 'items', 'success', 'data'];
+
+type Member = { where: string; name: string; schema: Schema };
+
+/** What a schema is made of, objects within objects too; a shape with a name is looked at where it stands. */
+function membersOf(where: string, schema: Schema): Member[] {
+  const inner = [...(schema.anyOf ?? []), ...(schema.allOf ?? []), schema.items, schema.additionalProperties];
+  return [
+    ...Object.entries(schema.properties ?? {}).flatMap(([name, member]) => [
+      { where, name, schema: member },
+      ...membersOf(`${where}.${name}`, member),
+    ]),
+    ...inner.flatMap((one) => (typeof one === 'object' ? membersOf(where, one) : [])),
+  ];
+}
+
+t.test('every member of a body, a query or an answer says in a sentence what it is', async (t) => {
+  for (const listener of LISTENERS) {
+    const { components, paths } = documents[listener];
+    const members = [
+      ...Object.entries(components.schemas).flatMap(([name, schema]) => membersOf(name, schema)),
+      ...Object.values(paths).flatMap((item) =>
+        Object.values(item).flatMap(({ operationId: where, parameters = [], requestBody, responses }) => [
+          ...parameters.flatMap((one) =>
+            'name' in one
+              ? [{ where, name: one.name, schema: { ...one.schema, description: one.description } as Schema }]
+              : [],
+          ),
+          ...[requestBody, ...Object.entries(responses).flatMap(([status, one]) => (status < '400' ? [one] : []))]
+            .flatMap((one) => Object.values(one?.content ?? {}))
+            .flatMap(({ schema }) => membersOf(where, schema)),
+        ]),
+      ),
+    ];
+    t.ok(members.length > 50, `${listener} has members`);
+    for (const { where, name, schema } of members) {
+      const says = schema.description;
+      if (says === undefined && (schema.$ref !== undefined || SELF_EVIDENT.includes(name))) continue;
+      t.match(says, /^[^*]{3,200}\.$/, `${listener}: ${name} of ${where}`);
+    }
+  }
+});
 
 t.test('an operation names its credentials, its permissions and its errors', async (t) => {
   const { paths } = documents.public;
