@@ -386,6 +386,6 @@ t.test(
       seen.ended += reference.played.records(ENDED).size;
     });
     t.comment(JSON.stringify(seen));
-    t.ok(seen.disabled > 20 && seen.succeeded > 200 && seen.ended > 1_000, 'plays come to something');
+    t.ok(seen.disabled > 2 && seen.succeeded > 50 && seen.ended > 1_000, 'plays come to something');
   },
 );
