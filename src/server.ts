@@ -146,7 +146,7 @@ async function startParts(settings: Settings, log: Logger, stops: (() => unknown
     void loadLibrary(redis).catch((error: Error) => log.warn({ reason: error.message }, 'redis library'));
   });
 
-  const written_once = new WrittenOnceRedis(place);
+  const written_once = new WrittenOnceRedis(place, () => runtime.generation);
   await written_once.open();
   stops.push(() => written_once.close());
   const certificates = new IssuedCertificates(written_once);

@@ -14,12 +14,15 @@ const RENEWED_EVERY_MS = 500;
 /** The connection that all records share which are written once; commits have their own. */
 export class WrittenOnceRedis {
   readonly #place: RedisPlace;
+  /** How often memory became doubtful; what was remembered before counts no more. */
+  readonly generation: () => number;
   #client: RedisConnection;
   #renewed_at_ms = 0;
   #closed = false;
 
-  constructor(place: RedisPlace) {
+  constructor(place: RedisPlace, generation: () => number) {
     this.#place = place;
+    this.generation = generation;
     this.#client = connectionTo(place);
   }
 
@@ -99,7 +102,10 @@ export type Form<T> = {
   read(fields: Entity): T | null;
 };
 
-/** Records that never change once they are written, by id, so they may be remembered. What changes is an actor's. */
+/**
+ * Records that never change once they are written, by id, so they may be remembered; until storage is in doubt, which may
+ * have lost them. What changes is an actor's.
+ */
 export class WrittenOnce<T extends object> {
   readonly #redis: WrittenOnceRedis;
   readonly #form: Form<T>;
@@ -114,22 +120,28 @@ export class WrittenOnce<T extends object> {
   }
 
   async save(id: string, record: T): Promise<void> {
+    const name = this.#nameNow(id);
     await this.#inTime(this.#repository(id).save(id, this.#form.write(record)));
-    this.#known.set(id, record);
+    this.#known.set(name, record);
   }
 
   /** The record under an id, or null when there is none. */
   async find(id: string): Promise<T | null> {
-    const known = this.#known.get(id);
+    const name = this.#nameNow(id);
+    const known = this.#known.get(name);
     if (known !== undefined) return known;
     const record = this.#form.read(await this.#inTime(this.#repository(id).fetch(id)));
-    if (record !== null) this.#known.set(id, record);
+    if (record !== null) this.#known.set(name, record);
     return record;
   }
 
   /** Lets Redis drop the record after a time. Nobody may rest a decision on that: memory does not forget with it. */
   async dropAfter(id: string, ms: number): Promise<void> {
     await this.#inTime(this.#repository(id).expire(id, Math.ceil(ms / 1000)));
+  }
+
+  #nameNow(id: string): string {
+    return `${this.#redis.generation()} ${id}`;
   }
 
   async #inTime<Result>(work: Promise<Result>): Promise<Result> {

@@ -53,7 +53,7 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     ...{ number: 8, name: 'storage_lost', what: 'Redis comes back empty or rolled back' },
-    tests: ['runtime/storage_back_in_time'],
+    tests: ['runtime/storage_back_in_time', 'server/storage_lost'],
     run: storageLost,
   },
   { ...{ number: 9, name: 'clock', what: 'clock jumps an hour either way' }, tests: ['clock'], run: clockJumps },
