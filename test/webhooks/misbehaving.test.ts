@@ -355,7 +355,9 @@ t.test('F-025 to F-031 faults 13: receivers that misbehave cost ten seconds at m
 
   const check = async (t: Test, { name, of, raw, endpoint }: Under) => {
     const { status, attempts, attempt_count } = await endpoint.newest();
-    t.same([attempts[0]?.status_code, attempts[0]?.error, status], of.is, name);
+    // What is to be retried is so six seconds later, which a busy machine may have used up.
+    const standing_now = status === 'leased' ? 'pending' : status;
+    t.same([attempts[0]?.status_code, attempts[0]?.error, standing_now], of.is, name);
     t.equal(attempt_count, 1, `${name}: one attempt`);
     const duration_ms = attempts[0]?.duration_ms ?? NEVER;
     const slack_ms = SLACK_MS + held_up.max / 1e6;
@@ -375,7 +377,6 @@ t.test('F-025 to F-031 faults 13: receivers that misbehave cost ten seconds at m
 
   await t.test('quick ones come to what they should, while long ones are held', async (t) => {
     t.equal(deliveries.in_flight, long.length);
-    // All at once: some are due again six seconds after their first attempt.
     await Promise.all(quick.map((one) => check(t, one)));
   });
 
@@ -385,7 +386,7 @@ t.test('F-025 to F-031 faults 13: receivers that misbehave cost ten seconds at m
       () => long.every(({ raw }) => raw.arrived.length < 2) && deliveries.in_flight === 0,
       2 * TIMEOUT_MS,
     );
-    for (const one of long) await check(t, one);
+    await Promise.all(long.map((one) => check(t, one)));
   });
 
   await t.test('all that was held is free again', async (t) => {
