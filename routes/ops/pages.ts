@@ -27,6 +27,7 @@ const VIEWS = {
 } as const;
 type View = keyof typeof VIEWS;
 
+const STYLES = [ASSETS.basics.path, operatorAsset('operator.css')];
 const SIGN_IN = '/sign-in';
 const TOKEN_CHARS_MAX = 1_000;
 const FOREIGN = refuse('FORBIDDEN', 'Only a page of this operator port may do this.');
@@ -132,7 +133,7 @@ function sendView({ settings }: Services, reply: FastifyReply, view: View) {
   return send(reply, 'shell', {
     title,
     script: operatorAsset(`${view}.js`),
-    styles: [...(charts ? [operatorAsset('uplot.css')] : []), operatorAsset('operator.css')],
+    styles: [...(charts ? [operatorAsset('uplot.css')] : []), ...STYLES],
     plot: charts ? operatorAsset('uplot.js') : null,
     links: shown
       .filter((one) => one !== 'entity')
@@ -141,7 +142,7 @@ function sendView({ settings }: Services, reply: FastifyReply, view: View) {
 }
 
 function sendSignIn(reply: FastifyReply, { to, problem }: { to: string; problem: string | null }) {
-  return send(reply, 'sign_in', { title: 'Sign in', to, problem, styles: [operatorAsset('operator.css')] });
+  return send(reply, 'sign_in', { title: 'Sign in', to, problem, styles: STYLES });
 }
 
 function send(reply: FastifyReply, template: 'shell' | 'sign_in', data: object) {

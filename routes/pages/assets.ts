@@ -11,7 +11,9 @@ function assetOf(name: string, type: string): Asset {
   return { path: `/assets/${name.replace('.', `-${hash}.`)}`, type, text };
 }
 
+/** What every page is made with: colours and type first. */
 export const ASSETS = {
+  basics: assetOf('basics.css', 'text/css; charset=utf-8'),
   stylesheet: assetOf('spool.css', 'text/css; charset=utf-8'),
   icon: assetOf('spool.svg', 'image/svg+xml'),
 };

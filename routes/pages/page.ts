@@ -184,7 +184,7 @@ function renderPage(page: Page): string {
   return templates.render(`./${page.page}`, {
     page,
     title: titleOf(page),
-    stylesheet: ASSETS.stylesheet.path,
+    stylesheets: [ASSETS.basics.path, ASSETS.stylesheet.path],
     icon: ASSETS.icon.path,
     ...(page.page === 'error' ? errorWords(page) : {}),
     ...(page.page === 'restore'

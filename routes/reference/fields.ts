@@ -75,7 +75,7 @@ export function typeOf(document: ApiDocument, schema: Schema): FieldType {
   if (schema.format !== undefined && Object.hasOwn(FORMATS, schema.format)) return named(FORMATS[schema.format] ?? '');
   switch (schema.type) {
     case 'string':
-      return named(`text${bounds(schema.minLength, schema.maxLength)}`);
+      return named(`text${bounds(schema.minLength, schema.maxLength, ' characters')}`);
     case 'integer':
       return named(`whole number${bounds(schema.minimum, schema.maximum)}`);
     case 'number':
@@ -91,10 +91,10 @@ export function typeOf(document: ApiDocument, schema: Schema): FieldType {
   }
 }
 
-function bounds(min: number | undefined, max: number | undefined): string {
-  if (min !== undefined && max !== undefined) return `, ${min} to ${max}`;
-  if (max !== undefined) return `, at most ${max}`;
-  return min === undefined ? '' : `, from ${min}`;
+function bounds(min: number | undefined, max: number | undefined, unit = ''): string {
+  if (min !== undefined && max !== undefined) return `, ${min} to ${max}${unit}`;
+  if (max !== undefined) return `, at most ${max}${unit}`;
+  return min === undefined ? '' : `, from ${min}${unit}`;
 }
 
 function resolved({ components }: ApiDocument, schema: Schema): Schema {

@@ -13,7 +13,7 @@ export function pageParts(here: string) {
   return {
     here,
     places: PLACES,
-    stylesheets: [ASSETS.stylesheet.path, REFERENCE_ASSETS.stylesheet.path],
+    stylesheets: [ASSETS.basics.path, ASSETS.stylesheet.path, REFERENCE_ASSETS.stylesheet.path],
     script: REFERENCE_ASSETS.script.path,
     icon: ASSETS.icon.path,
     /** Text in which some stands between backticks. */

@@ -1,7 +1,8 @@
+import { readFileSync } from 'node:fs';
 import Fastify from 'fastify';
 import pino from 'pino';
 import t from 'tap';
-import { ASSET_ROUTES, ASSETS } from '../../routes/pages/assets.js';
+import { ASSET_ROUTES, ASSETS, REFERENCE_ASSETS } from '../../routes/pages/assets.js';
 import { sendPage } from '../../routes/pages/page.js';
 import type { Call } from '../../routes/route.js';
 
@@ -27,9 +28,9 @@ t.test('what a page refers to lies at an address of its content, for good', asyn
   t.teardown(() => app.close());
   const { body } = await app.inject('/page');
   const addresses = [...body.matchAll(/ (?:href|src)="([^"]+)"/g)].map(([, address = '']) => address);
-  t.same(new Set(addresses), new Set([ASSETS.stylesheet.path, ASSETS.icon.path]));
+  t.same(new Set(addresses), new Set(Object.values(ASSETS).map(({ path }) => path)));
   for (const { path, type, text } of Object.values(ASSETS)) {
-    t.match(path, /^\/assets\/spool-[0-9a-f]{16}\.(css|svg)$/);
+    t.match(path, /^\/assets\/(basics|spool)-[0-9a-f]{16}\.(css|svg)$/);
     const answer = await app.inject(path);
     t.equal(answer.statusCode, 200);
     t.equal(answer.body, text);
@@ -41,16 +42,22 @@ t.test('what a page refers to lies at an address of its content, for good', asyn
   }
 });
 
-t.test('the stylesheet loads nothing, and minds how people want to see', async (t) => {
-  const { text } = ASSETS.stylesheet;
+t.test('the stylesheets load nothing, and mind how people want to see', async (t) => {
+  const text = ASSETS.basics.text + ASSETS.stylesheet.text;
   t.notMatch(text, /url\(|@import/);
   for (const wish of ['prefers-color-scheme: dark', 'prefers-reduced-motion', 'forced-colors', ':focus-visible']) {
     t.match(text, wish);
   }
 });
 
+t.test('colours stand in one place', async (t) => {
+  const operator = readFileSync(new URL('../../routes/ops/page/operator.css', import.meta.url), 'utf8');
+  for (const text of [ASSETS.stylesheet.text, REFERENCE_ASSETS.stylesheet.text, operator])
+    t.notMatch(text, /#[0-9a-f]{3,8}\b|rgb|hsl|--[\w-]+:/);
+});
+
 t.test('text and the edges of fields stand out in both colour schemes', async (t) => {
-  const schemes = [...ASSETS.stylesheet.text.matchAll(/:root \{([^}]*)\}/g)].map(
+  const schemes = [...ASSETS.basics.text.matchAll(/:root \{([^}]*)\}/g)].map(
     ([, block = '']) =>
       new Map([...block.matchAll(/--([\w-]+): (#[0-9a-f]{6})/g)].map(([, name, value]) => [name, value])),
   );
