@@ -20,6 +20,7 @@ import { ENTITLEMENT_DEFAULTS, ENTITLEMENTS, type Entitlement, permissionsOf } f
 import { isRefusal, type Refusal, refuse } from '../src/vocabulary/refusals.js';
 import { accountNamed } from './account_of_email.js';
 import { listLimit, whole } from './forms.js';
+import { activationShape, parkedReason } from './ops/activation_shape.js';
 import { shownName } from './ops/entity_fields.js';
 import { openRoute, operatorRoute, type Route } from './route.js';
 import { askWorkspace } from './workspace_calls.js';
@@ -35,18 +36,14 @@ const csrPem = z
   .optional()
   .describe('A certificate request (PKCS #10); without one the private key is made here.');
 
-const activeShape = z.strictObject({
+const activeShape = activationShape.extend({
   kind: z.string().describe('The kind of actor.'),
   id: z.string().nullable().describe('Null where it is an email, an address or a fingerprint.'),
   name: z.string().describe('The id, or as much of it as may be shown.'),
   partition: count.describe('Of the 256, where its state lies.'),
-  version: count.describe('Of its state: how often that was saved.'),
-  waiting: count.describe('Messages that wait for their turn.'),
-  turns: count.describe('Since it was woken in this process.'),
-  turn_ms_mean: z.number().describe('How long these took on average, in ms.'),
   parked: z
     .strictObject({
-      reason: z.string().describe('What is wrong with what is stored of it.'),
+      reason: parkedReason,
       since_ms: count.describe('Since when, in ms since 1970.'),
     })
     .nullable()

@@ -8,6 +8,7 @@ import { isRefusal, type Refusal, refuse } from '../../src/vocabulary/refusals.j
 import { accountIdOf } from '../account_of_email.js';
 import { emailAddress } from '../forms.js';
 import { operatorRoute, type Route } from '../route.js';
+import { activationShape, parkedReason } from './activation_shape.js';
 import { seenDeviceShape, seenDeviceView } from './devices.js';
 import { endpointForStaff, endpointForStaffShape } from './endpoints.js';
 import { shownName, shownState } from './entity_fields.js';
@@ -50,15 +51,11 @@ const entityShape = z.strictObject({
   name: shownNameShape,
   partition: count.describe('Of the 256, where its state lies.'),
   stored: storedShape.describe('Of the state, what is not meant to be shown is named by its type and size.'),
-  memory: z
-    .strictObject({
-      version: count.describe('Of its state: how often that was saved.'),
-      waiting: count.describe('Messages that wait for their turn.'),
-      turns: count.describe('Since it was woken in this process.'),
-      turn_ms_mean: z.number().describe('How long these took on average, in ms.'),
+  memory: activationShape
+    .extend({
       parked: z
         .strictObject({
-          reason: z.string().describe('What is wrong with what is stored of it.'),
+          reason: parkedReason,
           since: moment.describe('Since when.'),
         })
         .nullable()

@@ -1661,14 +1661,6 @@ export type OperatorApi = {
       }>;
       /** Entities with the most messages waiting, then the most turns. */
       busiest: {
-        /** The kind of actor. */
-        kind: string;
-        /** Null where it is an email, an address or a fingerprint. */
-        id: string | null;
-        /** The id, or as much of it as may be shown. */
-        name: string;
-        /** Of the 256, where its state lies. */
-        partition: number;
         /** Of its state: how often that was saved. */
         version: number;
         /** Messages that wait for their turn. */
@@ -1677,6 +1669,14 @@ export type OperatorApi = {
         turns: number;
         /** How long these took on average, in ms. */
         turn_ms_mean: number;
+        /** The kind of actor. */
+        kind: string;
+        /** Null where it is an email, an address or a fingerprint. */
+        id: string | null;
+        /** The id, or as much of it as may be shown. */
+        name: string;
+        /** Of the 256, where its state lies. */
+        partition: number;
         /** Null unless it is out of service. */
         parked: {
           /** What is wrong with what is stored of it. */
@@ -1687,13 +1687,6 @@ export type OperatorApi = {
       }[];
       /** Entities out of service. */
       parked: {
-        /** The kind of actor. */
-        kind: string;
-        id: string;
-        /** The id, or as much of it as may be shown. */
-        name: string;
-        /** Of the 256, where its state lies. */
-        partition: number;
         /** Of its state: how often that was saved. */
         version: number;
         /** Messages that wait for their turn. */
@@ -1702,6 +1695,13 @@ export type OperatorApi = {
         turns: number;
         /** How long these took on average, in ms. */
         turn_ms_mean: number;
+        /** The kind of actor. */
+        kind: string;
+        id: string;
+        /** The id, or as much of it as may be shown. */
+        name: string;
+        /** Of the 256, where its state lies. */
+        partition: number;
         /** Null unless it is out of service. */
         parked: {
           /** What is wrong with what is stored of it. */
@@ -1716,14 +1716,6 @@ export type OperatorApi = {
         within_ms: number;
         /** Those with the most messages. */
         busiest: {
-          /** The kind of actor. */
-          kind: string;
-          /** Null where it is an email, an address or a fingerprint. */
-          id: string | null;
-          /** The id, or as much of it as may be shown. */
-          name: string;
-          /** Of the 256, where its state lies. */
-          partition: number;
           /** Of its state: how often that was saved. */
           version: number;
           /** Messages that wait for their turn. */
@@ -1732,6 +1724,14 @@ export type OperatorApi = {
           turns: number;
           /** How long these took on average, in ms. */
           turn_ms_mean: number;
+          /** The kind of actor. */
+          kind: string;
+          /** Null where it is an email, an address or a fingerprint. */
+          id: string | null;
+          /** The id, or as much of it as may be shown. */
+          name: string;
+          /** Of the 256, where its state lies. */
+          partition: number;
           /** Null unless it is out of service. */
           parked: {
             /** What is wrong with what is stored of it. */
@@ -1746,14 +1746,6 @@ export type OperatorApi = {
         }[];
         /** Those with the slowest turns. */
         slowest: {
-          /** The kind of actor. */
-          kind: string;
-          /** Null where it is an email, an address or a fingerprint. */
-          id: string | null;
-          /** The id, or as much of it as may be shown. */
-          name: string;
-          /** Of the 256, where its state lies. */
-          partition: number;
           /** Of its state: how often that was saved. */
           version: number;
           /** Messages that wait for their turn. */
@@ -1762,6 +1754,14 @@ export type OperatorApi = {
           turns: number;
           /** How long these took on average, in ms. */
           turn_ms_mean: number;
+          /** The kind of actor. */
+          kind: string;
+          /** Null where it is an email, an address or a fingerprint. */
+          id: string | null;
+          /** The id, or as much of it as may be shown. */
+          name: string;
+          /** Of the 256, where its state lies. */
+          partition: number;
           /** Null unless it is out of service. */
           parked: {
             /** What is wrong with what is stored of it. */
