@@ -160,11 +160,11 @@ export const OPERATOR_ROUTES: readonly Route[] = [
   openRoute({
     method: 'GET',
     path: '/readyz',
-    summary: 'Whether it can serve requests.',
+    summary: 'Whether it can serve requests: all, or those that the part of a Redis Cluster answers that is there.',
     credential: 'none',
     answer: z.strictObject({ ready: z.literal(true).describe('It reaches Redis.') }),
     async handler({ services }) {
-      return services.ready()
+      return (await services.ready())
         ? { ready: true }
         : refuse('UNAVAILABLE', 'Storage does not answer.', { retry_after_s: 2 });
     },

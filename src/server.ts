@@ -44,7 +44,7 @@ import { SigningKeys } from './secrets/signing_keys.js';
 import type { Services } from './services.js';
 import { isLoopback, publicAddresses, type Settings } from './settings.js';
 import { IssuedCertificates } from './store/issued_certificates.js';
-import { loadLibrary, nodesOf, openRedis } from './store/redis_connection.js';
+import { canBeAsked, loadLibrary, nodesOf, openRedis } from './store/redis_connection.js';
 import { type RedisPlace, readRedisPlace } from './store/redis_place.js';
 import { RedisStore } from './store/redis_store.js';
 import { SweepTurns } from './store/sweep_turns.js';
@@ -263,7 +263,7 @@ async function startParts(settings: Settings, log: Logger, stops: (() => unknown
     overload,
     tracing,
     watch,
-    ready: () => redis.status === 'ready',
+    ready: () => canBeAsked(redis),
     async handleDue() {
       for (let round = 0; round < DUE_ROUNDS_MAX; round++) {
         const fired = await reminders.look();

@@ -64,7 +64,7 @@ export type Services = {
   /** What operators see of how this process is doing. */
   watch: Watch;
   /** Storage answers and nothing keeps requests from being served. */
-  ready(): boolean;
+  ready(): Promise<boolean>;
   /** Handles all that is due by now: reminders, tells, mails, deliveries, old events. For the test clock. */
   handleDue(): Promise<void>;
 };

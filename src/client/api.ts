@@ -1629,7 +1629,7 @@ export type OperatorApi = {
       alive: true;
     };
   };
-  /** Whether it can serve requests. */
+  /** Whether it can serve requests: all, or those that the part of a Redis Cluster answers that is there. */
   'GET /readyz': {
     answer: {
       /** It reaches Redis. */

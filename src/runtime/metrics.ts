@@ -92,6 +92,10 @@ export function makeMetrics() {
     overload_shedding: gauge('overload_shedding', 'What is refused: 0 nothing, 1 what may wait, 2 all'),
     device_connections: gauge('device_connections', 'Open connections on the device listener'),
     storage_reachable: gauge('storage_reachable', '1 while Redis answers, else 0'),
+    storage_partitions_away: gauge(
+      'storage_partitions_away',
+      'Partitions, of 256, whose part of a Redis Cluster does not answer',
+    ),
     storage_round_trip: gauge('storage_round_trip_seconds', 'Time of a PING to Redis, as last measured'),
     storage_memory: gauge('storage_memory_bytes', 'Memory that Redis uses for data'),
     storage_log_healthy: gauge('storage_log_healthy', '1 while Redis could write its append-only file, else 0'),

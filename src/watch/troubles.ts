@@ -1,8 +1,10 @@
 import type { Shedding } from '../overload.js';
+import { PARTITIONS } from '../vocabulary/ids.js';
 
 /** How things stand, as far as it can be wrong. */
 export type Standing = {
-  storage: { reachable: boolean; since_ms: number; log_healthy: boolean | null };
+  /** `partitions_away`: those that do not answer although others do, as when a part of a Redis Cluster is away. */
+  storage: { reachable: boolean; since_ms: number; log_healthy: boolean | null; partitions_away: number };
   shedding: Shedding;
   parked: number;
   /** Null while storage is away. */
@@ -41,6 +43,13 @@ const ROWS: readonly Row[] = [
     severity: ({ storage }) => (storage.reachable ? null : 'grave'),
     text: ({ storage }, now_ms) =>
       `Redis does not answer (for ${spanText(now_ms - storage.since_ms)}): whatever needs storage is answered with 503 until it is back.`,
+  },
+  {
+    name: 'storage_part_away',
+    link: '/#storage',
+    severity: ({ storage }) => (storage.reachable && storage.partitions_away > 0 ? 'grave' : null),
+    text: ({ storage }) =>
+      `A part of Redis does not answer: what lives in ${storage.partitions_away} of ${PARTITIONS} partitions is answered with 503. Look at the masters of the cluster.`,
   },
   {
     name: 'storage_log',

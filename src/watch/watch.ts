@@ -7,6 +7,7 @@ import type { MailSender } from '../mail/mail_sender.js';
 import type { Overload } from '../overload.js';
 import type { Metrics } from '../runtime/metrics.js';
 import type { Runtime } from '../runtime/runtime.js';
+import { mastersOf } from '../store/redis_connection.js';
 import type { Store } from '../store/store.js';
 import { PARTITIONS } from '../vocabulary/ids.js';
 import type { DeliveryWorker } from '../workers/deliveries.js';
@@ -26,7 +27,7 @@ type Parts = {
   metrics: Metrics;
   runtime: Runtime;
   store: Store;
-  redis: Pick<Redis, 'info' | 'ping' | 'status'>;
+  redis: Redis;
   clock: Clock;
   overload: Pick<Overload, 'shedding'>;
   deliveries: Pick<DeliveryWorker, 'measure'>;
@@ -57,7 +58,7 @@ export class Watch {
 
   constructor(parts: Parts) {
     this.#parts = parts;
-    this.#storage = { reachable: true, since_ms: parts.clock.unmoved(), log_healthy: null };
+    this.#storage = { reachable: true, since_ms: parts.clock.unmoved(), log_healthy: null, partitions_away: 0 };
   }
 
   start(): void {
@@ -130,7 +131,8 @@ export class Watch {
 
   async #take(): Promise<void> {
     const { metrics, clock } = this.#parts;
-    const is_slow = this.#taken++ % SLOW_EVERY === 0;
+    const { partitions_away, reachable } = this.#storage;
+    const is_slow = this.#taken++ % SLOW_EVERY === 0 || partitions_away > 0 || !reachable;
     const [storage_ms] = await Promise.all([this.#askStorage(is_slow), is_slow ? this.#askDisk() : null]);
     const totals = await readTotals(metrics);
     const sample = { at_ms: clock.unmoved(), totals, gauges: this.#gauges(storage_ms) };
@@ -161,14 +163,17 @@ export class Watch {
       await redis.ping();
       const took_ms = performance.now() - began;
       metrics.storage_round_trip.set(took_ms / 1000);
-      this.#reached(true);
-      if (is_slow) await this.#askStorageMore().catch(() => {}); // whether it answers, the next PING tells
+      if (is_slow) await this.#askStorageMore();
+      // A cluster that takes no commands answers a PING all the same.
+      this.#reached(this.#storage.partitions_away < PARTITIONS);
       return took_ms;
     } catch {
+      this.#storage = { ...this.#storage, partitions_away: 0 };
       this.#reached(false);
       return null;
     } finally {
       metrics.storage_reachable.set(this.#storage.reachable ? 1 : 0);
+      metrics.storage_partitions_away.set(this.#storage.partitions_away);
     }
   }
 
@@ -180,18 +185,20 @@ export class Watch {
   async #askStorageMore(): Promise<void> {
     const { deliveries, metrics, redis, store } = this.#parts;
     const partitions = Array.from({ length: PARTITIONS }, (_, partition) => partition);
-    const [info, aside] = await Promise.all([
-      redis.info(),
-      Promise.all(partitions.map((partition) => store.listSetAside(partition))),
-      deliveries.measure(),
+    const [infos, asides] = await Promise.all([
+      answered(mastersOf(redis).map((master) => master.info())),
+      answered(partitions.map((partition) => store.listSetAside(partition))),
+      deliveries.measure().catch(() => {}), // it asks all partitions
     ]);
-    const field = (name: string) => new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1];
-    this.#storage_bytes = Number(field('used_memory') ?? Number.NaN);
-    const write_status = field('aof_last_write_status');
-    const log_healthy = write_status === undefined ? null : write_status === 'ok';
-    this.#storage = { ...this.#storage, log_healthy };
-    this.#set_aside = aside.reduce((sum, { length }) => sum + length, 0);
-    metrics.storage_memory.set(this.#storage_bytes);
+    const fields = (name: string) =>
+      infos.flatMap((info) => new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1] ?? []);
+    const storage_bytes = fields('used_memory').reduce((sum, bytes) => sum + Number(bytes), 0);
+    const statuses = fields('aof_last_write_status');
+    const log_healthy = statuses.length === 0 ? null : statuses.every((status) => status === 'ok');
+    this.#storage_bytes = storage_bytes;
+    this.#storage = { ...this.#storage, log_healthy, partitions_away: PARTITIONS - asides.length };
+    this.#set_aside = asides.reduce((sum, { length }) => sum + length, 0);
+    metrics.storage_memory.set(storage_bytes);
     metrics.storage_log_healthy.set(log_healthy === false ? 0 : 1);
     metrics.set_aside_waiting.set(this.#set_aside);
   }
@@ -207,4 +214,9 @@ export class Watch {
       this.#disk = null;
     }
   }
+}
+
+/** What came of those that came to something. */
+async function answered<T>(asked: Promise<T>[]): Promise<T[]> {
+  return (await Promise.allSettled(asked)).flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
 }

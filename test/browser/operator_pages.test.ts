@@ -206,7 +206,7 @@ t.test('the operators’ pages as a browser shows them', async (t) => {
       const { page } = visitor;
       await enter(visitor);
       proxy.cut();
-      await until('it is noticed', () => !spool.server.services.ready());
+      await until('it is noticed', async () => !(await spool.server.services.ready()));
       await watch.sample();
       await watch.sample();
       await shows('the band says so', page, () => band(page, 'storage_away').isVisible());

@@ -437,7 +437,7 @@ t.test('J-019 storage away: the page says so, and nothing is lost', async (t) =>
   await app.ask('DELETE', '/me');
   const { browser, page } = await enterPage(spool, '/restore', email);
   proxy.cut();
-  await until('it is noticed', () => !services.ready());
+  await until('it is noticed', async () => !(await services.ready()));
   for (const shown of [
     await new Browser(spool.server.base_url).open('/restore'),
     await browser.press(page, 'restore'),

@@ -25,7 +25,7 @@ t.test('C-097 Redis away at each step of a sign-in: nothing is refused for it, n
   /** Cuts Redis off while it asks, and waits until it is there again. */
   const whileAway = async <T>(ask: () => Promise<T>): Promise<T> => {
     proxy.cut();
-    await until('it is noticed', () => !services.ready());
+    await until('it is noticed', async () => !(await services.ready()));
     try {
       return await ask();
     } finally {

@@ -17,7 +17,7 @@ t.test('a connection that breaks while it subscribes to revocations ends nothing
   for (let n = 1; n <= 3; n++) {
     proxy.swallowReplyTo('subscribe');
     proxy.cut();
-    await until('it is noticed', () => !spool.server.services.ready());
+    await until('it is noticed', async () => !(await spool.server.services.ready()));
     proxy.restore();
     await until('the reply is lost', () => proxy.swallowed === n);
   }

@@ -54,7 +54,7 @@ t.test('no token, code, secret or address reaches the log, whatever goes wrong',
   };
   await everything();
   proxy.cut();
-  await until('it is noticed', () => !services.ready());
+  await until('it is noticed', async () => !(await services.ready()));
   await everything();
   proxy.restore();
   await until('it is back', () => services.ready());

@@ -88,10 +88,10 @@ t.test('on a cluster of three', async (t) => {
       await redis.del(keysOf([1, 100, 200][index] as number).entity({ kind: 'stream', id }));
   });
 
+  const spool = await TestSpool.start({ RATE_LIMITS: 'off', REDIS_URL: cluster.url });
+  t.teardown(() => spool.end());
+
   await t.test('J-017 a whole server: people, devices, clients, revocations', async (t) => {
-    const env = { RATE_LIMITS: 'off', REDIS_URL: cluster.url };
-    const spool = await TestSpool.start(env);
-    t.teardown(() => spool.end());
     const ann = await TestAccount.open(spool, 'ann@x.test');
     const bob = await TestAccount.open(spool, 'bob@x.test');
     const { id } = await ann.workspace('Team');
@@ -105,5 +105,27 @@ t.test('on a cluster of three', async (t) => {
     await t.rejects(device.ask('POST', '/device/heartbeat'), 'a revoked certificate');
     await spool.operator.ask('PUT', '/ops/accounts/ann@x.test/entitlements/developer.tools', { enabled: true });
     t.match(await ann.newEvents(), [/workspaces/, /.*/]);
+  });
+
+  // The last: nothing is mended.
+  await t.test('a master that is away: ready as long as others serve, and it is told what is away', async (t) => {
+    const { operator, server } = spool;
+    const readiness = async () => (await operator.send('GET', '/readyz')).status;
+    const troubles = async () => {
+      await server.services.watch.sample();
+      return server.services.watch.troubles().map(({ name }) => name);
+    };
+    t.equal(await readiness(), 200);
+    t.same(await troubles(), []);
+    const [first, second, third] = cluster.masters as [ClusterNode, ClusterNode, ClusterNode];
+    for (const { redis } of cluster.masters) await redis.config('SET', 'cluster-require-full-coverage', 'no');
+    await cluster.kill(first);
+    await until('a part is away', async () => (await troubles()).includes('storage_part_away'));
+    const { partitions_away } = server.services.watch.standing().storage;
+    t.ok(partitions_away >= 85 && partitions_away <= 86, `${partitions_away} partitions are away`);
+    t.equal(await readiness(), 200, 'the others are served');
+    for (const { redis } of [second, third]) await redis.config('SET', 'cluster-require-full-coverage', 'yes');
+    await until('nothing is served', async () => (await readiness()) === 503);
+    await until('that is told as well', async () => (await troubles()).includes('storage_away'));
   });
 });
