@@ -3,13 +3,16 @@ import type { AppClient } from '../../src/client/app_client.js';
 import { partitionOfId } from '../../src/vocabulary/ids.js';
 import type { ClusterNode, TestRedisCluster } from '../fixtures/redis_cluster.js';
 import { until } from '../fixtures/until.js';
-import { answerOf } from './history.js';
+import { type Answer, answerOf } from './history.js';
 import { ENTITY_KINDS, Load } from './load.js';
 import { FaultRig } from './rig.js';
 import { runTestFile } from './test_files.js';
 import type { Trial } from './trial.js';
 
-/** A Redis Cluster: the tests of runtime and store on it, slots that move under load, and a failover that loses writes. */
+/**
+ * A Redis Cluster: the tests of runtime and store on it, slots that move under load, a failover that loses writes, and
+ * slots that move over TLS.
+ */
 
 /** Tests of what must hold on any storage; those that stand between one server and its process are not among them. */
 const CONTRACT = [
@@ -37,6 +40,33 @@ export async function clusterChanges(trial: Trial): Promise<void> {
     await load.run(trial.repeat(() => moveSlot(trial, rig.cluster as TestRedisCluster, partitionOfId(account_id))));
     await trial.settle(rig, load, { kinds: ENTITY_KINDS });
     await failOver(trial, rig);
+  } finally {
+    await rig.end();
+  }
+  await slotsMoveOverTls(trial);
+}
+
+/** The same storage over TLS: what lives at each master is served while its slot moves to another. */
+async function slotsMoveOverTls(trial: Trial): Promise<void> {
+  const rig = await FaultRig.open({ storage: 'cluster over TLS' });
+  try {
+    const cluster = rig.cluster as TestRedisCluster;
+    const { account_id, token } = await rig.signIn('owner@x.test');
+    const [app] = rig.clients(token) as [AppClient];
+    await rig.boundDevice(app);
+    for (const to of cluster.masters) {
+      const renamed: Promise<Answer>[] = [];
+      await cluster.move(partitionOfId(account_id) * SLOTS_PER_PARTITION, to, async () => {
+        renamed.push(answerOf(app.ask('PATCH', '/me', { name: `at ${to.port}` })));
+        await pause(HALF_MOVED_MS);
+      });
+      const [first] = await Promise.all(renamed);
+      const again = await answerOf(app.ask('PATCH', '/me', { name: `then at ${to.port}` }));
+      trial.must([200, 503, undefined].includes(first?.status), `over TLS, while a slot moves: ${first?.status}`);
+      trial.must(again.status === 200, `over TLS: ${again.status} ${again.code}`);
+      await clientsAreRegistered(trial, app);
+      trial.tries += 1;
+    }
   } finally {
     await rig.end();
   }
@@ -102,14 +132,18 @@ async function failOver(trial: Trial, rig: FaultRig): Promise<void> {
     (error: Error) => error.message,
   );
   trial.must(signed_in === true, `it serves on: ${signed_in}`);
-  // Records that are written once have a client of their own, which must find the new master too.
+  await clientsAreRegistered(trial, client);
+  trial.tries += 1;
+}
+
+/** Records that are written once have a connection of their own, which must find the masters too. */
+async function clientsAreRegistered(trial: Trial, app: AppClient): Promise<void> {
   const body = { client_name: 'App', redirect_uris: ['https://app.example/callback'] };
-  const register = async () => (await client.send('POST', '/oauth/register', { body })).status;
+  const register = async () => (await app.send('POST', '/oauth/register', { body })).status;
   for (let n = 0; n < CLIENTS; n++)
     await until('a client is registered', async () => (await register()) === 201, FAILED_OVER_MAX_MS).catch(
       (error: Error) => trial.must(false, error.message),
     );
   const statuses = await Promise.all(Array.from({ length: CLIENTS }, register));
   trial.none('registrations afterwards', statuses.filter((status) => status !== 201).map(String));
-  trial.tries += 1;
 }

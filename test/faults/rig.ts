@@ -17,7 +17,7 @@ const CALL_MAX_MS = 20_000;
 const BACK_MAX_MS = 30_000;
 
 /** Where Redis is: behind a proxy, as the server's own child, or a cluster. */
-type Storage = 'proxied' | 'own' | 'cluster';
+type Storage = 'proxied' | 'own' | 'cluster' | 'cluster over TLS';
 
 /** A server process that keeps its ports when it is started again. */
 export class RigServer {
@@ -83,12 +83,13 @@ export class FaultRig {
         await rig.redis.start();
         rig.proxy = await RedisProxy.open(rig.cleanup, rig.redis.socket_path, { port: true });
         rig.env = { REDIS_URL: rig.proxy.url };
-      } else if (storage === 'cluster') {
+      } else if (storage !== 'own') {
         const cluster = new TestRedisCluster();
         rig.cluster = cluster;
         rig.cleanup.teardown(() => cluster.stop());
-        await cluster.start({ masters: 3, replicas: 1 });
+        await cluster.start({ masters: 3, replicas: 1, tls: storage === 'cluster over TLS' });
         rig.env = { REDIS_URL: cluster.url };
+        if (cluster.ca_file !== null) rig.env.NODE_EXTRA_CA_CERTS = cluster.ca_file;
       }
       rig.env = { ...rig.env, ...rig.receiver.env, BASE_URL: 'http://localhost:8000', ...env };
       for (let n = 0; n < servers; n++) await rig.addServer();
