@@ -15,7 +15,8 @@ import { until } from '../fixtures/until.js';
 const OK = 'HTTP/1.1 204 No Content\r\n\r\n';
 const CHUNKED = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n';
 const NEVER = 200_000;
-/** Until the first retry, at its longest. */
+/** Until the first retry, at its shortest and at its longest. */
+const RETRY_MIN_MS = 6_000;
 const RETRY_MS = 15_000;
 const TIMEOUT_MS = 10_000;
 /** What a request may last beyond its limit, besides what a busy machine kept this process from running. */
@@ -63,6 +64,12 @@ function flood(socket: Socket, chunk: Buffer, total: number, sent: (bytes: numbe
 const asked = (asked: NonNullable<RawBehaviour['asked']>): RawBehaviour => ({ asked });
 const answers = (text: string) => asked((socket) => void socket.write(text));
 const answersAndEnds = (text: string) => asked((socket) => void socket.end(text));
+
+/** With its first request alone: a retry is accepted, whenever it comes. */
+const firstOf = ({ asked, ...others }: RawBehaviour): RawBehaviour => ({
+  ...others,
+  asked: (socket, nth) => (nth === 1 ? asked?.(socket, nth) : void socket.write(OK)),
+});
 
 let flooded = 0;
 const count = (bytes: number) => {
@@ -337,7 +344,7 @@ t.test('F-025 to F-031 faults 13: receivers that misbehave cost ten seconds at m
   const [ann, bob, cy] = accounts as [TestAccount, TestAccount, TestAccount];
   const all: Under[] = [];
   for (const [name, of] of cases) {
-    const raw = await receiver.raw(of.behaviour, of.options);
+    const raw = await receiver.raw(firstOf(of.behaviour), of.options);
     const { app } = of.is_long ? ann : all.length % 2 === 0 ? bob : cy;
     all.push({ name, of, raw, endpoint: await TestEndpoint.open(app, raw.url()) });
   }
@@ -355,24 +362,24 @@ t.test('F-025 to F-031 faults 13: receivers that misbehave cost ten seconds at m
 
   const check = async (t: Test, { name, of, raw, endpoint }: Under) => {
     const { status, attempts, attempt_count } = await endpoint.newest();
-    // What is to be retried is so six seconds later, which a busy machine may have used up.
-    const standing_now = status === 'leased' ? 'pending' : status;
-    t.same([attempts[0]?.status_code, attempts[0]?.error, standing_now], of.is, name);
-    t.equal(attempt_count, 1, `${name}: one attempt`);
+    const { status: standing, failure_count } = await endpoint.read();
+    // On a machine that is that busy the first retry may have come.
+    const retry_ms = RETRY_MIN_MS + (of.is_long ? TIMEOUT_MS : 0);
+    const is_again = of.is[2] === 'pending' && performance.now() - began > retry_ms;
+    t.same([attempts[0]?.status_code, attempts[0]?.error, is_again ? 'pending' : status], of.is, name);
+    t.ok(attempt_count === 1 || is_again, `${name}: one attempt`);
     const duration_ms = attempts[0]?.duration_ms ?? NEVER;
     const slack_ms = SLACK_MS + held_up.max / 1e6;
     t.ok(duration_ms <= TIMEOUT_MS + slack_ms, `${name}: ${duration_ms} ms`);
     if (of.is_long && of.is[0] === null) t.ok(duration_ms >= TIMEOUT_MS - 1, `${name}: not before its time`);
     if (!of.is_long) t.ok(duration_ms < TIMEOUT_MS, `${name}: before its time, ${duration_ms} ms`);
     const requests = of.options === 'tcp' || of.is[1] === 'tls' || name.includes('of ours') ? 0 : 1;
-    t.equal(raw.arrived.length, requests, `${name}: ${requests} requests`);
+    t.ok(raw.arrived.length === requests || is_again, `${name}: ${requests} requests`);
     // For one that was given up the client connects once more, and sends nothing.
-    t.ok(raw.connections <= 2, `${name}: ${raw.connections} connections`);
-    const { status: standing, failure_count } = await endpoint.read();
+    t.ok(raw.connections <= 2 || is_again, `${name}: ${raw.connections} connections`);
     t.equal(standing, 'active', `${name}: active`);
     t.equal(failure_count, of.is[2] === 'failed' ? 1 : 0, `${name}: failures`);
     if (of.options === 'tcp') await raw.end();
-    else raw.behaviour = answers(OK);
   };
 
   await t.test('quick ones come to what they should, while long ones are held', async (t) => {
@@ -381,11 +388,7 @@ t.test('F-025 to F-031 faults 13: receivers that misbehave cost ten seconds at m
   });
 
   await t.test('long ones come to what they should, when their time is up', async (t) => {
-    await until(
-      'all have been tried',
-      () => long.every(({ raw }) => raw.arrived.length < 2) && deliveries.in_flight === 0,
-      2 * TIMEOUT_MS,
-    );
+    await until('all have been tried', () => deliveries.in_flight === 0, 2 * TIMEOUT_MS);
     await Promise.all(long.map((one) => check(t, one)));
   });
 
