@@ -1,23 +1,14 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { mkdtempSync, readdirSync, rmSync, utimesSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import { blobKey } from '../../src/blobs/blob_keys.js';
 import { openFolderBlobStore } from '../../src/blobs/folder_blob_store.js';
 import type { AppClient } from '../../src/client/app_client.js';
-import {
-  type BindingView,
-  DeviceClient,
-  type DeviceCredentials,
-  type IntentView,
-  sha256Of,
-} from '../../src/client/device_client.js';
+import { type BindingView, DeviceClient, type IntentView, sha256Of } from '../../src/client/device_client.js';
 import { streamOfChunk } from '../../src/vocabulary/ids.js';
 import { ageRecords, hashesOf, isSegment } from '../blobs/segments.js';
-import { TestRedis } from '../fixtures/redis.js';
-import { RedisProxy } from '../fixtures/redis_proxy.js';
-import { SpoolProcess } from '../fixtures/spool_process.js';
+import { KilledServer } from '../fixtures/kills.js';
 
 const HOUR_MS = 3_600_000;
 const EMAIL = 'audio@x.test';
@@ -82,39 +73,15 @@ export async function audioCrashes(
   t: Test,
   { rounds, at_once, chunk_bytes_max }: { rounds: number; at_once: number; chunk_bytes_max: number },
 ): Promise<void> {
-  const redis = new TestRedis();
-  const folder = mkdtempSync(join(tmpdir(), 'spool-audio-'));
-  const blobs = join(folder, 'blobs');
-  await redis.start({ port: true });
-  const proxy = await RedisProxy.open(t, redis.socket_path, { port: true });
-  let server: SpoolProcess | null = null;
-  t.teardown(async () => {
-    await server?.kill();
-    await redis.stop();
-    rmSync(folder, { recursive: true, force: true });
-  });
-  const start = async () => {
-    server = await new SpoolProcess(folder, { REDIS_URL: proxy.url, BASE_URL: 'http://localhost:8000' }).ready();
-    return server;
-  };
-
-  let running = await start();
-  let operator = running.operator();
-  const codes = new Set<string>();
-  const signIn = () =>
-    running.client().signIn(EMAIL, async () => {
-      const code = await operator.readCode(EMAIL, codes);
-      codes.add(code);
-      return code;
-    });
-  const session = await signIn();
-  const { device_id: _, ...credentials } = (await operator.provision('personal')) as DeviceCredentials & {
-    device_id: string;
-  };
-  const { claim } = await running
+  const server = await KilledServer.open(t);
+  const blobs = join(server.folder, 'blobs');
+  const session = await server.signIn(EMAIL);
+  const { device_id: _, ...credentials } = await server.operator.provision('personal');
+  const { claim } = await server
     .client(session.access_token)
     .ask<{ claim: string }>('POST', '/devices/claims', { kind: 'owner' });
-  let device = new DeviceClient(running.device_url, credentials);
+  let device = new DeviceClient(server.device_url, credentials);
+  server.onEnded = () => device.close();
   const { binding_epoch } = await device.ask<BindingView>('POST', '/device/claims/redeem', { claim });
   const source_stream_ref = randomUUID();
   await device.ask('POST', '/device/streams', {
@@ -130,6 +97,7 @@ export async function audioCrashes(
     await device.upload(upload_path, bytes);
   };
 
+  const { proxy } = server;
   const acknowledged = new Set<string>();
   let orphans_seen = 0;
   let sequence = 0;
@@ -138,10 +106,7 @@ export async function audioCrashes(
       ...{ bytes: randomBytes(1 + Math.floor(Math.random() * chunk_bytes_max)), sequence: sequence++ },
       source_chunk_ref: randomUUID(),
     }));
-    const kill = () => {
-      proxy.cut();
-      running.signal('SIGKILL');
-    };
+    const kill = () => server.kill();
     const is_at_commit = round % 2 === 0;
     if (is_at_commit) {
       proxy.onLost = kill;
@@ -154,18 +119,13 @@ export async function audioCrashes(
     proxy.loseNothing();
     proxy.onLost = () => {};
     kill();
-    await running.exited;
-    proxy.restore();
     results.forEach(({ status }, at) => {
       if (status === 'fulfilled') acknowledged.add(sha256Of((planned[at] as Planned).bytes));
     });
 
-    running = await start();
-    operator.close();
-    operator = running.operator();
-    device.close();
-    device = new DeviceClient(running.device_url, credentials);
-    const audio = await audioOf(running.client(session.access_token), blobs);
+    await server.restart();
+    device = new DeviceClient(server.device_url, credentials);
+    const audio = await audioOf(server.client(session.access_token), blobs);
     orphans_seen += unclaimed(audio).length;
     t.strictSame(differences(audio).missing, [], 'what is marked stored is there');
     t.strictSame(differences(audio).wrong, [], 'with its hash');
@@ -184,11 +144,9 @@ export async function audioCrashes(
     utimesSync(file, then, then);
   }
   // A day until intents without bytes have expired, one until each partition was swept after that.
-  for (let days = 0; days < 2; days++) await operator.advanceClock(25 * HOUR_MS);
-  const { access_token } = await signIn();
-  const audio = await audioOf(running.client(access_token), blobs);
-  operator.close();
-  device.close();
+  for (let days = 0; days < 2; days++) await server.operator.advanceClock(25 * HOUR_MS);
+  const { access_token } = await server.signIn(EMAIL);
+  const audio = await audioOf(server.client(access_token), blobs);
   t.strictSame(differences(audio), { unclaimed: [], missing: [], wrong: [] }, 'blobs = chunks marked stored');
   const hashes = new Set(audio.stored.values());
   t.strictSame(

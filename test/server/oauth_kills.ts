@@ -1,25 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Test } from 'tap';
 import type { CallAnswer } from '../../src/client/http_call.js';
-import { askAndKill, type Kills } from '../fixtures/kills.js';
-import {
-  Browser,
-  codeOf,
-  jsonOf,
-  OauthApp,
-  pkce,
-  type Shown,
-  type SpoolPlace,
-  type Tokens,
-} from '../fixtures/oauth.js';
-import { TestRedis } from '../fixtures/redis.js';
-import { RedisProxy } from '../fixtures/redis_proxy.js';
-import { SpoolProcess } from '../fixtures/spool_process.js';
-
-/** No step has more commits than that: one that seems to is a test that never ends. */
-const COMMITS_MAX = 12;
+import { KilledServer, type Kills } from '../fixtures/kills.js';
+import { Browser, codeOf, jsonOf, OauthApp, pkce, type Shown, type Tokens } from '../fixtures/oauth.js';
 
 /** One step of a sign-in, ready to be asked for as often as need be. */
 type Step = {
@@ -32,33 +14,8 @@ type Step = {
 
 /** Kills the server after commits of each step of signing in: whoever asks again goes on, and nothing is half done. */
 export async function oauthKills(t: Test, kills: Kills): Promise<void> {
-  const redis = await new TestRedis().start({ port: true });
-  const proxy = await RedisProxy.open(t, redis.socket_path, { port: true });
-  const folder = mkdtempSync(join(tmpdir(), 'spool-kills-'));
-  const start = () => new SpoolProcess(folder, { REDIS_URL: proxy.url, BASE_URL: 'http://localhost:8000' }).ready();
-  let server = await start();
-  t.teardown(async () => {
-    await server.stop();
-    await redis.stop();
-    rmSync(folder, { recursive: true, force: true });
-  });
-  const seen = new Map<string, Set<string>>();
-  /** The server as it is now: each has a port of its own. */
-  const place: SpoolPlace = {
-    folder,
-    get base_url() {
-      return server.base_url;
-    },
-    client: () => server.client(),
-    async readCode(email) {
-      const operator = server.operator();
-      const codes = seen.get(email) ?? new Set<string>();
-      const code = await operator.readCode(email, codes).finally(() => operator.close());
-      seen.set(email, codes.add(code));
-      return code;
-    },
-  };
-  const ios = () => OauthApp.first(place, 'svc-ios');
+  const server = await KilledServer.open(t);
+  const ios = () => OauthApp.first(server, 'svc-ios');
   let people = 0;
   const somebody = () => `k${++people}@x.test`;
   const connectionsOf = async (access_token: string) => {
@@ -91,7 +48,7 @@ export async function oauthKills(t: Test, kills: Kills): Promise<void> {
           const { auth_session } = jsonOf<{ auth_session: string }>(answer);
           // A code that was mailed for the sign-in that nobody heard of may come first.
           for (let tries = 0; tries < 3; tries++) {
-            const entered = await ios().challengeStep({ auth_session, otp: await place.readCode(email) });
+            const entered = await ios().challengeStep({ auth_session, otp: await server.readCode(email) });
             if (entered.status === 200) return;
           }
           t.fail('no mailed code is right');
@@ -101,7 +58,7 @@ export async function oauthKills(t: Test, kills: Kills): Promise<void> {
     async 'native sign-in, code'() {
       const email = somebody();
       const { auth_session, verifier } = await ios().challenge(email);
-      const otp = await place.readCode(email);
+      const otp = await server.readCode(email);
       return {
         ask: () => ios().challengeStep({ auth_session, otp }),
         in_effect: ['invalid_session'],
@@ -118,7 +75,7 @@ export async function oauthKills(t: Test, kills: Kills): Promise<void> {
     async exchange() {
       const email = somebody();
       const { auth_session, verifier } = await ios().challenge(email);
-      const entered = await ios().challengeStep({ auth_session, otp: await place.readCode(email) });
+      const entered = await ios().challengeStep({ auth_session, otp: await server.readCode(email) });
       const { authorization_code } = jsonOf<{ authorization_code: string }>(entered);
       return {
         ask: () => ios().exchange(authorization_code, verifier),
@@ -156,14 +113,14 @@ export async function oauthKills(t: Test, kills: Kills): Promise<void> {
     async 'browser sign-in, email'() {
       const email = somebody();
       const browser = new Browser(server.base_url);
-      const { shown } = await OauthApp.first(place, 'svc-web').begin(browser);
+      const { shown } = await OauthApp.first(server, 'svc-web').begin(browser);
       const { cookies } = browser;
       return {
         ask: () => pressAt(cookies, shown, 'email', { email }),
         async check(answer) {
           t.equal(answer.status, 200);
           for (let tries = 0; tries < 3; tries++) {
-            const entered = await pressAt(cookies, answer as Shown, 'code', { code: await place.readCode(email) });
+            const entered = await pressAt(cookies, answer as Shown, 'code', { code: await server.readCode(email) });
             if (entered.location !== null) return;
           }
           t.fail('no mailed code is right');
@@ -173,14 +130,14 @@ export async function oauthKills(t: Test, kills: Kills): Promise<void> {
     async 'browser sign-in, code'() {
       const email = somebody();
       const browser = new Browser(server.base_url);
-      const { shown, verifier } = await OauthApp.first(place, 'svc-web').begin(browser);
+      const { shown, verifier } = await OauthApp.first(server, 'svc-web').begin(browser);
       const page = await browser.press(shown, 'email', { email });
-      const code = await place.readCode(email);
+      const code = await server.readCode(email);
       const { cookies } = browser;
       return {
         ask: () => pressAt(cookies, page, 'code', { code }),
         async check(answer) {
-          const web = OauthApp.first(place, 'svc-web');
+          const web = OauthApp.first(server, 'svc-web');
           const tokens = jsonOf<Tokens>(await web.exchange(codeOf(answer as Shown), verifier));
           t.equal(await connectionsOf(tokens.access_token), 1, 'one connection for one sign-in');
           const later = new Browser(server.base_url);
@@ -191,12 +148,12 @@ export async function oauthKills(t: Test, kills: Kills): Promise<void> {
     },
     async consent() {
       const email = somebody();
-      const own = await OauthApp.registered(place, { scope: 'account:manage' });
-      const app = () => new OauthApp(place, own);
+      const own = await OauthApp.registered(server, { scope: 'account:manage' });
+      const app = () => new OauthApp(server, own);
       const browser = new Browser(server.base_url);
       const { shown, verifier } = await app().begin(browser, { resource: 'http://localhost:8000' });
       const page = await browser.press(shown, 'email', { email });
-      const consent = await browser.press(page, 'code', { code: await place.readCode(email) });
+      const consent = await browser.press(page, 'code', { code: await server.readCode(email) });
       const { cookies } = browser;
       return {
         ask: () => pressAt(cookies, consent, 'approve', {}),
@@ -208,27 +165,12 @@ export async function oauthKills(t: Test, kills: Kills): Promise<void> {
     },
   };
 
-  for (const [name, prepare] of Object.entries(STEPS)) {
-    await t.test(name, async (t) => {
-      let killed = 0;
-      for (let nth = kills.first; ; nth += kills.every) {
-        if (nth > COMMITS_MAX) throw new Error(`${name} does not end`);
-        const step = await prepare();
-        const { answer, is_down } = await askAndKill({ server, proxy, nth }, step.ask);
-        if (is_down) {
-          killed += 1;
-          server = await start();
-        }
-        const settled = answer ?? (await step.ask());
-        const is_json = String(settled.headers['content-type']).startsWith('application/json');
-        const error = is_json ? (jsonOf<{ error?: string }>(settled).error ?? 'none') : 'none';
-        if (step.in_effect?.includes(error)) t.equal(answer, null, `commit ${nth}: ${error}, for it had its effect`);
-        else t.ok(settled.status < 500 && !/^invalid/.test(error), `commit ${nth}: ${settled.status} ${error}`);
-        await step.check(settled);
-        if (!is_down) break;
-      }
-      t.ok(killed > 0 || kills.first > 1, `killed at ${killed} commits`); // some steps are one commit
-      t.comment(`${name}: killed at ${killed} commits`);
-    });
-  }
+  await server.killWithin(t, { steps: STEPS, names: Object.keys(STEPS), kills }, async ({ nth, step, answer }, t) => {
+    const settled = answer ?? (await step.ask());
+    const is_json = String(settled.headers['content-type']).startsWith('application/json');
+    const error = is_json ? (jsonOf<{ error?: string }>(settled).error ?? 'none') : 'none';
+    if (step.in_effect?.includes(error)) t.equal(answer, null, `commit ${nth}: ${error}, for it had its effect`);
+    else t.ok(settled.status < 500 && !/^invalid/.test(error), `commit ${nth}: ${settled.status} ${error}`);
+    await step.check(settled);
+  });
 }

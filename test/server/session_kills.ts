@@ -1,20 +1,12 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Test } from 'tap';
 import type { BindingView, DeviceCredentials } from '../../src/client/device_client.js';
 import { DeviceClient } from '../../src/client/device_client.js';
 import { CallRefused } from '../../src/client/http_call.js';
 import { allOf } from '../fixtures/colleagues.js';
-import { askAndKill, type Kills } from '../fixtures/kills.js';
-import { TestRedis } from '../fixtures/redis.js';
-import { RedisProxy } from '../fixtures/redis_proxy.js';
+import { KilledServer, type Kills } from '../fixtures/kills.js';
 import type { SessionView } from '../fixtures/spool.js';
-import { SpoolProcess } from '../fixtures/spool_process.js';
 import { until } from '../fixtures/until.js';
 
-/** No step has more commits than that: one that seems to is a test that never ends. */
-const COMMITS_MAX = 40;
 const SETTLED_MAX_MS = 10_000;
 const HOUR_MS = 3_600_000;
 const EMAIL = 'host@x.test';
@@ -45,41 +37,21 @@ export const HOST_STEPS = ['deletion of the host'];
 
 /** Kills the server after commits of each of these steps: whoever asks again goes on, and everything comes to agree. */
 export async function sessionKills(t: Test, names: string[], kills: Kills): Promise<void> {
-  const redis = await new TestRedis().start({ port: true });
-  const proxy = await RedisProxy.open(t, redis.socket_path, { port: true });
-  const folder = mkdtempSync(join(tmpdir(), 'spool-session-kills-'));
-  const env = { REDIS_URL: proxy.url, BASE_URL: 'http://localhost:8000', CHUNK_WORKER: '0' };
-  const start = () => new SpoolProcess(folder, env).ready();
-  let server = await start();
-  let operator = server.operator();
+  const server = await KilledServer.open(t, { CHUNK_WORKER: '0' });
   const clients = new Map<string, DeviceClient>();
-  const hangUp = () => {
+  server.onEnded = () => {
     for (const client of clients.values()) client.close();
     clients.clear();
-    operator.close();
   };
-  t.teardown(async () => {
-    hangUp();
-    await server.stop();
-    await redis.stop();
-    rmSync(folder, { recursive: true, force: true });
-  });
-
-  const codes = new Set<string>();
   let token = '';
   const signIn = async () => {
-    const session = await server.client().signIn(EMAIL, async () => {
-      const code = await operator.readCode(EMAIL, codes);
-      codes.add(code);
-      return code;
-    });
-    token = session.access_token;
+    token = (await server.signIn(EMAIL)).access_token;
   };
   await signIn();
   const app = () => server.client(token);
   const sayApp = (method: string, path: string, body?: unknown) => said(app().ask(method, path, body));
   const provision = async (kind: 'personal' | 'shared'): Promise<Recorder> => {
-    const { device_id, ...credentials } = await operator.provision(kind);
+    const { device_id, ...credentials } = await server.operator.provision(kind);
     return { device_id, credentials };
   };
   /** Every server has a port of its own. */
@@ -91,7 +63,7 @@ export async function sessionKills(t: Test, names: string[], kills: Kills): Prom
   const redeem = (recorder: Recorder, { claim }: { claim: string }, ble_address: string) =>
     said(device(recorder).ask('POST', '/device/claims/redeem', { claim, ble_address }));
   const host = async (expires_in_ms = HOUR_MS) => {
-    const { now } = await operator.advanceClock(0);
+    const { now } = await server.operator.advanceClock(0);
     const expires_at = new Date(Date.parse(now) + expires_in_ms).toISOString();
     return app().ask<Hosted>('POST', '/device-sessions', { expires_at });
   };
@@ -155,7 +127,7 @@ export async function sessionKills(t: Test, names: string[], kills: Kills): Prom
   const STEPS: Record<string, () => Promise<Step>> = {
     async 'host a session'() {
       const known = new Set((await allOf<SessionView>(app(), '/device-sessions')).map(({ id }) => id));
-      const expires_at = new Date(Date.parse((await operator.advanceClock(0)).now) + HOUR_MS).toISOString();
+      const expires_at = new Date(Date.parse((await server.operator.advanceClock(0)).now) + HOUR_MS).toISOString();
       const hosted: Hosted[] = [];
       return {
         ask: () =>
@@ -261,7 +233,7 @@ export async function sessionKills(t: Test, names: string[], kills: Kills): Prom
       const hosted = await begun(ble_address, expires_in_ms);
       return {
         // Answers when all that fell due was handled; what a killed server had in hand is taken up by the next.
-        ask: () => said(operator.ask('POST', '/ops/clock', { advance_ms: expires_in_ms })),
+        ask: () => said(server.operator.ask('POST', '/ops/clock', { advance_ms: expires_in_ms })),
         said: '200',
         async check() {
           await agrees(hosted, { status: 'draining', end_reason: 'expired', ble_address });
@@ -308,32 +280,12 @@ export async function sessionKills(t: Test, names: string[], kills: Kills): Prom
     };
   }
 
-  for (const name of names) {
-    const prepare = STEPS[name];
-    if (prepare === undefined) throw new Error(`no step ${name}`);
-    await t.test(name, async (t) => {
-      const began = performance.now();
-      let killed = 0;
-      for (let nth = kills.first; ; nth += kills.every) {
-        if (nth > COMMITS_MAX) throw new Error(`${name} does not end`);
-        const step = await prepare();
-        const { answer, is_down } = await askAndKill({ server, proxy, nth }, step.ask);
-        if (is_down) {
-          killed += 1;
-          hangUp();
-          server = await start();
-          operator = server.operator();
-        }
-        const settled = answer ?? (await patient(step.ask));
-        const expected = answer === null ? [step.said, step.in_effect] : [step.said];
-        t.ok(expected.includes(settled), `commit ${nth}: ${settled}`);
-        await step.check();
-        if (!is_down) break;
-      }
-      t.ok(killed > 0 || kills.first > 1, `killed at ${killed} commits`); // some steps are two commits
-      t.comment(`${name}: killed at ${killed} commits, ${Math.round(performance.now() - began)} ms`);
-    });
-  }
+  await server.killWithin(t, { steps: STEPS, names, kills }, async ({ nth, step, answer }, t) => {
+    const settled = answer ?? (await patient(step.ask));
+    const expected = answer === null ? [step.said, step.in_effect] : [step.said];
+    t.ok(expected.includes(settled), `commit ${nth}: ${settled}`);
+    await step.check();
+  });
 }
 
 const ENDED = ['device_session.updated', 'device_session.ended'];

@@ -1,19 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Test } from 'tap';
 import type { AppClient } from '../../src/client/app_client.js';
 import type { CallAnswer } from '../../src/client/http_call.js';
 import { LIMITS } from '../../src/vocabulary/limits.js';
 import { allOf, type Colleague, colleagueFaults } from '../fixtures/colleagues.js';
-import { askAndKill, type Kills } from '../fixtures/kills.js';
-import { TestRedis } from '../fixtures/redis.js';
-import { RedisProxy } from '../fixtures/redis_proxy.js';
-import { SpoolProcess } from '../fixtures/spool_process.js';
+import { KilledServer, type Kills } from '../fixtures/kills.js';
 import { until } from '../fixtures/until.js';
 
-/** No step has more commits than that: one that seems to is a test that never ends. */
-const COMMITS_MAX = 40;
 const SETTLED_MAX_MS = 5_000;
 
 /** One step, ready to be asked for as often as need be. */
@@ -36,35 +28,14 @@ export const DELETION_STEPS = [
 
 /** Kills the server after commits of each of these steps: whoever asks again goes on, and nothing is half done. */
 export async function workspaceKills(t: Test, names: string[], kills: Kills): Promise<void> {
-  const redis = await new TestRedis().start({ port: true });
-  const proxy = await RedisProxy.open(t, redis.socket_path, { port: true });
-  const folder = mkdtempSync(join(tmpdir(), 'spool-workspace-kills-'));
-  const start = () => new SpoolProcess(folder, { REDIS_URL: proxy.url, BASE_URL: 'http://localhost:8000' }).ready();
-  let server = await start();
-  let operator = server.operator();
-  t.teardown(async () => {
-    operator.close();
-    await server.stop();
-    await redis.stop();
-    rmSync(folder, { recursive: true, force: true });
-  });
-  const seen = new Map<string, Set<string>>();
-  const signIn = async (email: string) => {
-    const codes = seen.get(email) ?? new Set<string>();
-    const session = await server.client().signIn(email, async () => {
-      const code = await operator.readCode(email, codes);
-      seen.set(email, codes.add(code));
-      return code;
-    });
-    return { account_id: session.user.id, token: session.access_token };
-  };
+  const server = await KilledServer.open(t);
   const tokens = new Map<string, string>();
   /** Each in turn at the server as it is now: every server has a port of its own. */
   const person = async (email: string): Promise<Colleague> => {
-    const { account_id, token } = await signIn(email);
-    await operator.ask('PUT', `/ops/accounts/${email}/entitlements/workspace.sharing`, { enabled: true });
-    tokens.set(email, token);
-    return { email, account_id, app: () => server.client(tokens.get(email)) };
+    const { access_token, user } = await server.signIn(email);
+    await server.operator.ask('PUT', `/ops/accounts/${email}/entitlements/workspace.sharing`, { enabled: true });
+    tokens.set(email, access_token);
+    return { email, account_id: user.id, app: () => server.client(tokens.get(email)) };
   };
   const people: Record<Named, Colleague> = {
     ann: await person('ann@x.test'),
@@ -144,7 +115,7 @@ export async function workspaceKills(t: Test, names: string[], kills: Kills): Pr
       const id = await teamOf(ann, bob);
       await invite(ann.app(), id, cy);
       return {
-        ask: () => operator.send('DELETE', `/ops/workspaces/${id}`),
+        ask: () => server.operator.send('DELETE', `/ops/workspaces/${id}`),
         status: 204,
         in_effect: 404,
         async check() {
@@ -194,21 +165,21 @@ export async function workspaceKills(t: Test, names: string[], kills: Kills): Pr
       };
     },
     async erasure() {
-      for (const who of Object.values(people)) tokens.set(who.email, (await signIn(who.email)).token);
+      for (const who of Object.values(people)) tokens.set(who.email, (await server.signIn(who.email)).access_token);
       const id = await make(ann);
       const [mine] = await workspacesOf(ann);
       await ann.app().ask('DELETE', '/me');
       let advance_ms = LIMITS.erase_after_ms;
       return {
         ask() {
-          const asked = operator.send('POST', '/ops/clock', { advance_ms });
+          const asked = server.operator.send('POST', '/ops/clock', { advance_ms });
           advance_ms = LIMITS.hold_asks_after_ms * 5; // what a killed worker had in hand is taken up by another
           return asked;
         },
         status: 200,
         async check() {
-          const again = () => operator.send('POST', '/ops/clock', { advance_ms });
-          const erasures = async () => (await operator.ask<{ items: unknown[] }>('GET', '/ops/erasures')).items;
+          const again = () => server.operator.send('POST', '/ops/clock', { advance_ms });
+          const erasures = async () => (await server.operator.ask<{ items: unknown[] }>('GET', '/ops/erasures')).items;
           await until(
             'it is erased',
             async () => {
@@ -218,48 +189,30 @@ export async function workspaceKills(t: Test, names: string[], kills: Kills): Pr
             },
             SETTLED_MAX_MS,
           );
-          for (const who of Object.values(people)) tokens.set(who.email, (await signIn(who.email)).token);
+          for (const who of Object.values(people)) tokens.set(who.email, (await server.signIn(who.email)).access_token);
           t.equal((await ann.app().send('POST', '/me/restore')).status, 204);
           const now = await workspacesOf(ann);
           t.equal(now.length, 1, 'nothing but a private workspace');
           t.not(now[0]?.id, mine?.id, 'a new one');
-          t.equal((await operator.send('DELETE', `/ops/workspaces/${id}`)).status, 404, 'the other is gone');
-          await operator.ask('PUT', '/ops/accounts/ann@x.test/entitlements/workspace.sharing', { enabled: true });
+          t.equal((await server.operator.send('DELETE', `/ops/workspaces/${id}`)).status, 404, 'the other is gone');
+          await server.operator.ask('PUT', '/ops/accounts/ann@x.test/entitlements/workspace.sharing', {
+            enabled: true,
+          });
         },
       };
     },
   };
 
-  for (const name of names) {
-    const prepare = STEPS[name];
-    if (prepare === undefined) throw new Error(`no step ${name}`);
-    await t.test(name, async (t) => {
-      const began = performance.now();
-      let killed = 0;
-      for (let nth = kills.first; ; nth += kills.every) {
-        if (nth > COMMITS_MAX) throw new Error(`${name} does not end`);
-        const step = await prepare();
-        const { answer, is_down } = await askAndKill({ server, proxy, nth }, step.ask);
-        if (is_down) {
-          killed += 1;
-          operator.close();
-          server = await start();
-          operator = server.operator();
-        }
-        const settled = answer ?? (await step.ask());
-        const expected = answer === null ? [step.status, step.in_effect] : [step.status];
-        t.ok(expected.includes(settled.status), `commit ${nth}: ${settled.status} ${settled.body}`);
-        await step.check?.();
-        await until('agreed', agree, SETTLED_MAX_MS).catch(async () =>
-          t.strictSame(await colleagueFaults(Object.values(people)), [], `commit ${nth}: all agree`),
-        );
-        await tidy();
-        if (!is_down) break;
-      }
-      t.ok(killed > 0 || kills.first > 1, `killed at ${killed} commits`); // some steps are one commit
-      t.comment(`${name}: killed at ${killed} commits, ${Math.round(performance.now() - began)} ms`);
-    });
-  }
+  await server.killWithin(t, { steps: STEPS, names, kills }, async ({ nth, step, answer }, t) => {
+    const settled = answer ?? (await step.ask());
+    const expected = answer === null ? [step.status, step.in_effect] : [step.status];
+    t.ok(expected.includes(settled.status), `commit ${nth}: ${settled.status} ${settled.body}`);
+    await step.check?.();
+    await until('agreed', agree, SETTLED_MAX_MS).catch(async () =>
+      t.strictSame(await colleagueFaults(Object.values(people)), [], `commit ${nth}: all agree`),
+    );
+    await tidy();
+  });
 
   async function agree(): Promise<boolean> {
     return (await colleagueFaults(Object.values(people))).length === 0;
