@@ -225,10 +225,11 @@ async function issue(
   const { grant, scopes, audience } = issued as IssuedGrant;
   const { access_tokens, keys, clock } = services;
   const issued_at_ms = clock.now();
-  const { account_id, client_id, issuer, verified_at_ms } = grant;
+  const { account_id, client_id, issuer, verified_at_ms, key_id, seed } = grant;
   const { generation } = grant.stage;
+  const { id } = address;
   const access_token = await access_tokens.issue({
-    grant_id: address.id,
+    grant_id: id,
     generation,
     account_id,
     client_id,
@@ -243,7 +244,7 @@ async function issue(
     access_token,
     token_type: 'Bearer',
     expires_in: LIMITS.oauth_access_life_ms / 1000,
-    refresh_token: deriveToken(keys, 'oauth_refresh', { ...grant, id: address.id, counter: generation }),
+    refresh_token: deriveToken(keys, 'oauth_refresh', { id, counter: generation, key_id, seed }),
     scope: scopes.join(' '),
   };
 }

@@ -2,7 +2,16 @@
  * Server keys: what keyed hashes and sealed values rest on. A copy of Redis without them is worth nothing
  * (design.md section 12). One file a key, numbered; the highest number is current, the older stay readable.
  */
-import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHmac,
+  createSecretKey,
+  hkdfSync,
+  type KeyObject,
+  randomBytes,
+  timingSafeEqual,
+} from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { chmod, link, mkdir, open, readdir, stat, unlink } from 'node:fs/promises';
 import path from 'node:path';
@@ -12,6 +21,8 @@ const KEYS_MAX = 9_999;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const KEY_ID_CHARS = 8;
+/** Before each part of what is hashed. */
+const LENGTH_BYTES = 4;
 const SEAL_VERSION = 1;
 const SEAL_HEADER_BYTES = 1 + KEY_ID_CHARS + NONCE_BYTES;
 /** Purposes are words of the program, so more than this many is a bug: user input became a purpose. */
@@ -57,7 +68,7 @@ export interface ServerKeysOptions {
 interface ServerKey {
   key_id: string;
   root: Buffer;
-  mac_key: Buffer;
+  mac_key: KeyObject;
   seal_keys: Map<string, Buffer>;
 }
 
@@ -192,7 +203,12 @@ function readKeys(folder: string): ServerKey[] {
     if (match === null || root.length !== KEY_BYTES || keyId(root) !== match[1]) {
       throw new Error(`server keys: ${file} is damaged`);
     }
-    return { key_id: match[1], root, mac_key: derive(root, 'keyed hash', KEY_BYTES), seal_keys: new Map() };
+    return {
+      key_id: match[1],
+      root,
+      mac_key: createSecretKey(derive(root, 'keyed hash', KEY_BYTES)),
+      seal_keys: new Map(),
+    };
   });
 }
 
@@ -251,12 +267,16 @@ function associatedData(header: Buffer, purpose: string): Buffer {
 }
 
 function macOf(key: ServerKey, purpose: string, parts: HashPart[]): Uint8Array {
-  const hmac = createHmac('sha256', key.mac_key);
-  for (const part of [purpose, ...parts]) {
-    const bytes = typeof part === 'string' ? Buffer.from(part) : part;
-    const length = Buffer.allocUnsafe(4);
-    length.writeUInt32BE(bytes.length);
-    hmac.update(length).update(bytes);
+  const all = [purpose, ...parts];
+  const lengths = all.map((part) => (typeof part === 'string' ? Buffer.byteLength(part) : part.length));
+  const bytes = Buffer.allocUnsafe(lengths.reduce((sum, length) => sum + LENGTH_BYTES + length, 0));
+  let at = 0;
+  for (const [index, part] of all.entries()) {
+    const length = lengths[index] as number;
+    at = bytes.writeUInt32BE(length, at);
+    if (typeof part === 'string') bytes.write(part, at);
+    else bytes.set(part, at);
+    at += length;
   }
-  return hmac.digest();
+  return createHmac('sha256', key.mac_key).update(bytes).digest();
 }

@@ -54,7 +54,8 @@ export function isScope(scope: string): boolean {
 
 /** Current names of the permissions that scopes allow, in the order of the table of permissions. */
 export function permissionsOfScopes(scopes: readonly string[]): Permission[] {
-  const allowed = new Set(scopes.flatMap((scope) => SCOPES.get(scope)?.acts_as ?? []));
+  const allowed = new Set<Permission>();
+  for (const scope of scopes) for (const permission of SCOPES.get(scope)?.acts_as ?? []) allowed.add(permission);
   return PERMISSIONS.filter((permission) => allowed.has(permission));
 }
 

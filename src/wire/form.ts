@@ -10,6 +10,7 @@ export type Parameters = {
 
 const MAY_REPEAT = new Set(['resource']);
 const PARAMETERS_MAX = 64;
+const ENCODED = /[+%]/;
 
 /** Whether a body says to be form-encoded, in UTF-8. */
 export function isForm(content_type: string | undefined): boolean {
@@ -53,6 +54,7 @@ export function repeatProblem({ repeated: [name] }: Parameters): string | null {
 
 /** Form encoding (RFC 6749, appendix B): a plus is a space; malformed escapes are refused, not passed on. */
 export function decode(text: string): string | null {
+  if (!ENCODED.test(text)) return text;
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));
   } catch {
