@@ -124,7 +124,7 @@ export class Activation {
   readNow(incoming: Incoming): Answer | null {
     const { kind, place } = this;
     const entity = this.#entity;
-    if (entity === null || !this.idle || this.parked !== null || !this.#isTrusted()) return null;
+    if (entity === null || !this.idle || !this.#isReady()) return null;
     if (incoming.source.from !== 'ask' || !kind.reads?.includes((incoming.message as { type?: string }).type ?? ''))
       return null;
     try {
@@ -223,7 +223,7 @@ export class Activation {
   async #decide(all: Waiting[]): Promise<void> {
     let batch = all;
     for (let conflicts = 0; batch.length > 0; ) {
-      const parked = await this.#load();
+      const parked = this.#isReady() ? null : await this.#load();
       if (parked !== null) return this.#answerAll(batch, parked);
       const entity = this.#entity as Entity;
       const requests = this.#factRequests(batch, entity.state);
@@ -344,6 +344,11 @@ export class Activation {
     }
   }
 
+  /** Memory holds the entity as it is stored. */
+  #isReady(): boolean {
+    return this.#entity !== null && this.parked === null && this.#isTrusted();
+  }
+
   /** Brings memory up to storage where it must be; a refusal says why the entity can't be used. */
   async #load(): Promise<Refusal | null> {
     const { store, metrics, log } = this.#parts;
@@ -352,12 +357,10 @@ export class Activation {
       this.unpark();
     }
     const generation = this.#parts.generation();
-    if (this.#entity !== null) {
-      if (this.#isTrusted()) return null;
-      if (await this.#isCurrent()) {
-        this.#seen_generation = generation;
-        return null;
-      }
+    if (this.#isReady()) return null;
+    if (this.#entity !== null && (await this.#isCurrent())) {
+      this.#seen_generation = generation;
+      return null;
     }
     const began = performance.now();
     this.#records.clear();

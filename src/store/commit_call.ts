@@ -34,7 +34,7 @@ export function commitCall(
     commit.expected.version,
     Buffer.from(commit.expected.commit_id, 'hex'),
     commit.mode === 'put' ? 'put' : 'end',
-    Buffer.from(commit.snapshot),
+    bufferOf(commit.snapshot),
     commit.now_ms,
     commit.mode === 'vanish' ? VANISHED_HEADER_MS : ENDED_HEADER_MS,
     commit.writes.some(({ write }) => write === 'event') ? draw_log_epoch() : '',
@@ -69,7 +69,7 @@ function writeArgs(
   const inbox = () => key(names.inbox(address.id));
   switch (write.write) {
     case 'put_record': {
-      const put = ['H', key(names.records(address, write.collection)), write.id, Buffer.from(write.value)];
+      const put = ['H', key(names.records(address, write.collection)), write.id, bufferOf(write.value)];
       return write.order === undefined
         ? put
         : [...put, 'Z', key(names.order(address, write.collection)), write.order, write.id];
@@ -93,11 +93,11 @@ function writeArgs(
       return [...event, ...deliveries];
     }
     case 'tell':
-      return ['O', key(names.outbox), key(names.outboxCount), Buffer.from(write.body)];
+      return ['O', key(names.outbox), key(names.outboxCount), bufferOf(write.body)];
     case 'remind':
       return [
         ...['Z', key(names.reminders), write.at_ms, write.member],
-        ...['H', key(names.reminderMessages), write.member, Buffer.from(write.body)],
+        ...['H', key(names.reminderMessages), write.member, bufferOf(write.body)],
       ];
     case 'forget':
       return ['z', key(names.reminders), write.member, 'h', key(names.reminderMessages), write.member];
@@ -157,10 +157,15 @@ function writeArgs(
       const queue = names.queue(write.queue);
       return [
         ...['Z', key(queue.due), write.due_ms, write.id],
-        ...['H', key(queue.contents), write.id, Buffer.from(write.content)],
+        ...['H', key(queue.contents), write.id, bufferOf(write.content)],
       ];
     }
   }
+}
+
+/** The same bytes as ioredis takes them. */
+function bufferOf(bytes: Uint8Array): Buffer {
+  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
 }
 
 /** What the function said of a commit; 'stale' when somebody else subscribes by now. */

@@ -144,18 +144,18 @@ export class RedisStore implements Store {
   }
 
   /** Calls a function of the library, which is loaded again when it got lost. What the call does not find, it did not do. */
-  #call(call: () => Promise<unknown>): Promise<unknown> {
-    const tried = async (loads_left: number): Promise<unknown> => {
+  async #call(call: () => Promise<unknown>): Promise<unknown> {
+    for (let loads = 0; ; loads++) {
       try {
         return await call();
       } catch (error) {
-        if (!isMissingFunction(error)) throw error;
-        if (loads_left === 0) throw new StoreUnavailable('storage: its functions get lost', { sent: false });
-        await loadLibrary(this.#redis);
-        return tried(loads_left - 1);
+        if (!isMissingFunction(error)) throw ioErrorOf(error);
+        if (loads === LIBRARY_LOADS_MAX) {
+          throw new StoreUnavailable('storage: its functions get lost', { sent: false });
+        }
+        await guardIo(loadLibrary(this.#redis));
       }
-    };
-    return guardIo(tried(LIBRARY_LOADS_MAX));
+    }
   }
 
   async lives({ account_id, partition }: AccountPlace): Promise<Record<string, number>> {
@@ -317,14 +317,18 @@ export class RedisStore implements Store {
   }
 }
 
-/** Redis' own refusals are bugs and pass as they are; everything else means that the outcome is unknown. */
 export async function guardIo<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
-    if (error instanceof StoreUnavailable || (isReplyError(error) && !isPassing(error))) throw error;
-    throw new StoreUnavailable(`storage: ${error instanceof Error ? error.message : String(error)}`);
+    throw ioErrorOf(error);
   }
+}
+
+/** Redis' own refusals are bugs and pass as they are; everything else means that the outcome is unknown. */
+function ioErrorOf(error: unknown): unknown {
+  if (error instanceof StoreUnavailable || (isReplyError(error) && !isPassing(error))) return error;
+  return new StoreUnavailable(`storage: ${error instanceof Error ? error.message : String(error)}`);
 }
 
 function isReplyError(error: unknown): error is Error {
