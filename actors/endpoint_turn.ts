@@ -59,6 +59,7 @@ const CANCELLED_BATCHES_MAX = 32;
 
 /** One turn of work: what came back, what was lost, what is claimed next. */
 export class Turn {
+  /** A copy of its own, since a turn changes it several times for each delivery. */
   #state: Endpoint;
   readonly #message: WorkMessage;
   readonly #facts: Facts;
@@ -75,7 +76,8 @@ export class Turn {
   #is_disabled_now = false;
 
   constructor(state: Endpoint, message: WorkMessage, { facts, now_ms }: { facts: Facts; now_ms: number }) {
-    this.#state = message.life === state.life ? state : newBatch(state, { ...state, life: message.life }, now_ms);
+    this.#state =
+      message.life === state.life ? { ...state } : newBatch(state, { ...state, life: message.life }, now_ms);
     this.#message = message;
     this.#facts = facts;
     this.#now_ms = now_ms;
@@ -112,7 +114,7 @@ export class Turn {
   }
 
   #set(change: Partial<Endpoint>): void {
-    this.#state = { ...this.#state, ...change };
+    Object.assign(this.#state, change);
   }
 
   #take({ sequence, token, attempt, verdict, retry_after_ms }: AttemptResult): void {
