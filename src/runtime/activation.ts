@@ -75,6 +75,9 @@ export class Activation {
   readonly #records = new Map<string, Uint8Array | null>();
   parked: { reason: string; since_ms: number } | null = null;
   last_used = 0;
+  /** Its neighbours in the order of use; ActiveEntities sets them. */
+  used_before: Activation | null = null;
+  used_after: Activation | null = null;
   turns = 0;
   turn_ms_total = 0;
   /** What the present turn has done so far, for whoever watches. */

@@ -67,10 +67,10 @@ export function fold(input: FoldInput): Fold {
     changed: false,
     vanishes: false,
   };
-  const moved = new Set<string>(); // lives, reminders and closings that this batch moves: guards look at them as they were before
+  let moved: Set<string> | null = null; // lives, reminders and closings that this batch moves: guards look at them as they were before
   for (const [index, incoming] of batch.entries()) {
     const { message, source } = incoming;
-    if (guardsOf(source).some((guard) => moved.has(guardedBy(guard)))) return result;
+    if (moved !== null && someMoved(guardsOf(source), moved)) return result;
     if (source.from === 'tell' && (result.entity.marks[source.partition] ?? 0) >= source.number) {
       result.outcomes.push({ outcome: 'already' });
       continue;
@@ -114,9 +114,10 @@ export function fold(input: FoldInput): Fold {
     if (source.from === 'reminder') writes.unshift({ write: 'forget', member: source.member });
     for (const effect of effects) facts.apply(effect);
     for (const write of writes) {
-      if (write.write === 'raise') moved.add(`life ${write.account_id} ${write.life}`);
-      if (write.write === 'close') moved.add(`open ${write.id}`);
-      if (write.write === 'remind' || write.write === 'forget') moved.add(`reminder ${write.member}`);
+      const name = movedBy(write);
+      if (name === null) continue;
+      moved ??= new Set();
+      moved.add(name);
     }
     result.writes.push(...writes);
     result.tells.push(...tells);
@@ -134,6 +135,24 @@ function guardsOf(source: Source): Guard[] {
       return [];
     default:
       return unreachable(source);
+  }
+}
+
+function someMoved(guards: Guard[], moved: Set<string>): boolean {
+  return guards.some((guard) => moved.has(guardedBy(guard)));
+}
+
+function movedBy(write: Write): string | null {
+  switch (write.write) {
+    case 'raise':
+      return `life ${write.account_id} ${write.life}`;
+    case 'close':
+      return `open ${write.id}`;
+    case 'remind':
+    case 'forget':
+      return `reminder ${write.member}`;
+    default:
+      return null;
   }
 }
 

@@ -7,6 +7,7 @@ import type { RequestScope } from '../tracing/request_scope.js';
 import type { TurnWatch } from '../tracing/turn_note.js';
 import { isRefusal, type Refusal, refuse } from '../vocabulary/refusals.js';
 import { Activation, type Answer, readSnapshot, refused, SHUT } from './activation.js';
+import { ActiveEntities } from './active_entities.js';
 import type { Incoming, Tell } from './fold.js';
 import type { RuntimeParts } from './parts.js';
 import { RecentMessages, type RecentTurns } from './recent_messages.js';
@@ -62,7 +63,7 @@ export type Asks = Pick<
  */
 export class Runtime {
   readonly #kinds = new Map<string, ActorKind>();
-  readonly #active = new Map<string, Activation>();
+  readonly #active = new ActiveEntities();
   readonly #parts: RuntimeParts;
   readonly #recent = new RecentMessages();
   readonly #system: ActorSystemRef;
@@ -182,27 +183,25 @@ export class Runtime {
   }
 
   #activation(address: Address): Activation {
-    const key = `${address.kind}:${address.id}`;
-    let found = this.#active.get(key);
+    let found = this.#active.get(address);
     if (found === undefined) {
       const kind = this.#kind(address);
       found = new Activation(this.placeOf(address), kind, this.#parts, this.#system, ++this.#spawned);
       this.#options.metrics.activations.inc({ kind: kind.kind });
       this.#options.metrics.active.inc({ kind: kind.kind });
+      this.#active.add(found);
     } else {
-      this.#active.delete(key);
+      this.#active.use(found);
     }
-    // Before it is among the active ones: until its message is in, it would look idle itself.
-    if (this.#active.size >= this.#bound) this.#restIdle(this.#bound - 1);
-    this.#active.set(key, found); // the map stays in order of use
+    if (this.#active.size > this.#bound) this.#restIdle(found);
     found.last_used = performance.now();
     return found;
   }
 
-  /** The map is in order of use, so those that are quiet come first. */
+  /** They are in order of use, so those that are quiet come first. */
   #forgetRecords(): void {
     const quiet_since = performance.now() - RECORDS_IDLE_MS;
-    for (const activation of this.#active.values()) {
+    for (const activation of this.#active) {
       if (activation.last_used > quiet_since) break;
       activation.forgetRecords();
     }
@@ -213,14 +212,15 @@ export class Runtime {
   }
 
   /** Puts to rest what was not used for long, and the least recently used of what is too many. */
-  #restIdle(bound = this.#bound): void {
+  #restIdle(spared: Activation | null = null): void {
     const old = performance.now() - IDLE_MAX_MS;
     let looks = 0;
-    for (const [key, activation] of this.#active) {
+    for (const activation of this.#active) {
       if (looks++ >= REST_LOOKS_MAX) break;
-      if (this.#active.size <= bound && activation.last_used > old) break;
-      if (!activation.idle || activation.parked !== null) continue;
-      this.#active.delete(key);
+      if (this.#active.size <= this.#bound && activation.last_used > old) break;
+      // Until its message is in, the one that is spared looks idle itself.
+      if (activation === spared || !activation.idle || activation.parked !== null) continue;
+      this.#active.delete(activation);
       activation.rest();
       this.#options.metrics.passivations.inc({ kind: activation.kind.kind });
       this.#options.metrics.active.dec({ kind: activation.kind.kind });
@@ -241,7 +241,7 @@ export class Runtime {
   pressure(): { active: number; waiting: number; oldest_ms: number; parked: number } {
     const now = performance.now();
     const seen = { active: this.#active.size, waiting: 0, oldest_ms: 0, parked: 0 };
-    for (const { waiting, oldest_at, parked } of this.#active.values()) {
+    for (const { waiting, oldest_at, parked } of this.#active) {
       seen.waiting += waiting;
       if (oldest_at !== null) seen.oldest_ms = Math.max(seen.oldest_ms, now - oldest_at);
       if (parked !== null) seen.parked += 1;
@@ -258,7 +258,7 @@ export class Runtime {
     const parked: Activation[] = [];
     const most = new Foremost<Lately>(limit, (a, b) => b.messages - a.messages);
     const slowest = new Foremost<Lately>(limit, (a, b) => b.turn_ms_max - a.turn_ms_max);
-    for (const activation of this.#active.values()) {
+    for (const activation of this.#active) {
       const row = kinds[activation.kind.kind] ?? { active: 0, waiting: 0, oldest_ms: 0, parked: 0 };
       kinds[activation.kind.kind] = row;
       row.active += 1;
@@ -289,7 +289,7 @@ export class Runtime {
 
   /** Of one entity in memory: how it is, and its last messages, the newest first. Null when it is at rest. */
   look(address: Address) {
-    const found = this.#active.get(`${address.kind}:${address.id}`);
+    const found = this.#active.get(address);
     if (found === undefined) return null;
     const now = performance.now();
     const recent = this.#recent.of(found.number, RECENT_SHOWN_MAX);
@@ -306,7 +306,7 @@ export class Runtime {
 
   /** Lets a parked entity try again with its next message; false when none of that address is parked. */
   unpark(address: Address): boolean {
-    const found = this.#active.get(`${address.kind}:${address.id}`);
+    const found = this.#active.get(address);
     if (found === undefined || found.parked === null) return false;
     found.unpark();
     return true;
