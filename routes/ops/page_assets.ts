@@ -22,6 +22,7 @@ const FILES = {
   'live.js': { from: own('live.js'), type: JS },
   'operator.css': { from: own('operator.css'), type: CSS },
   'overview.js': { from: own('overview.js'), type: JS },
+  'terms.js': { from: own('terms.js'), type: JS },
   'uplot.css': { from: require.resolve('uplot/dist/uPlot.min.css'), type: CSS },
   'uplot.js': { from: require.resolve('uplot/dist/uPlot.iife.min.js'), type: JS },
   'words.js': { from: own('words.js'), type: JS },

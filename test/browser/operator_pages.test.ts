@@ -154,6 +154,11 @@ t.test('the operators’ pages as a browser shows them', async (t) => {
     await page.getByText('It gets nothing at the moment').waitFor();
     t.match(await page.locator('.reasons').textContent(), 'Its owner paused it');
     t.equal(await headingOf(page), `Endpoint ${endpoint.id}`);
+    await page.getByText('A webhook destination.').waitFor();
+    t.match(
+      await page.locator('#entity-state').textContent(),
+      /taken[\d,]+Events up to this number have become deliveries/,
+    );
     await page.goBack();
     await page.getByLabel('Endpoints of an account').fill(endpoint.id);
     await page.keyboard.press('Enter');

@@ -1,6 +1,7 @@
 import { watchBand } from './band.js';
 import { byId, entityLink, fill, h, section, table } from './dom.js';
 import { actionButton, ask, live, Refused } from './live.js';
+import { KINDS, meaningOf } from './terms.js';
 import { ago, clockTime, dateTime, digits, duration, serverNow, span } from './words.js';
 
 /** One entity, or those that a search found. */
@@ -42,6 +43,7 @@ async function load(address) {
   byId('heading').textContent = `${words(view.kind)} ${view.name}`;
   document.title = `${words(view.kind)} · Spool operators`;
   return [
+    KINDS[view.kind] === undefined ? null : h('p', { class: 'hint' }, KINDS[view.kind] ?? ''),
     factsOf(view),
     view.endpoint === null ? null : endpointPart(view.endpoint),
     view.device === null ? null : devicePart(view.device, view.stored),
@@ -187,7 +189,7 @@ function devicePart({ seen, watched_since }, stored) {
 }
 
 /** @param {any} view */
-function statePart({ stored }) {
+function statePart({ kind: of, id: its, stored }) {
   const hint = 'Secrets and content are not shown: only what sort of thing is there, and how large it is.';
   const text = {
     absent: 'Nothing is stored.',
@@ -196,36 +198,71 @@ function statePart({ stored }) {
   };
   const shown =
     stored.is === 'kept'
-      ? tree(stored.state)
+      ? tree(stored.state, { kind: of, id: its, within: '' })
       : h('p', { class: 'empty' }, text[/** @type {'absent'} */ (stored.is)] ?? '');
   return section({ id: 'entity-state', title: 'State', hint }, shown);
 }
 
-/** @param {Record<string, any>} state */
-function tree(state) {
-  const rows = Object.entries(state).map(([name, value]) =>
-    h('div', {}, h('dt', {}, name), h('dd', {}, shownValue(name, value))),
-  );
+/**
+ * Whose state it is, and the field of it that is shown.
+ * @typedef {{ kind: string, id: string, within: string }} Of
+ */
+
+/**
+ * @param {Record<string, any>} state
+ * @param {Of} of
+ */
+function tree(state, of) {
+  const rows = Object.entries(state).map(([name, value]) => {
+    const meaning = of.within === '' ? meaningOf(of.kind, name) : null;
+    return h(
+      'div',
+      {},
+      h('dt', {}, name.replace(/_ms$/, '')),
+      h('dd', {}, shownValue(name, value, of), meaning === null ? null : h('p', { class: 'hint' }, meaning)),
+    );
+  });
   return h('dl', { class: 'tree' }, ...rows);
 }
 
 /**
  * @param {string} name
  * @param {any} value
+ * @param {Of} of
  * @returns {Node | string}
  */
-function shownValue(name, value) {
+function shownValue(name, value, of) {
   if (value === null) return h('span', { class: 'none' }, 'none');
   if (Array.isArray(value)) {
     if (value.length === 0) return h('span', { class: 'none' }, 'empty');
-    return h('ul', { class: 'items' }, ...value.map((one) => h('li', {}, shownValue(name.replace(/s$/, ''), one))));
+    return h('ul', { class: 'items' }, ...value.map((one) => h('li', {}, shownValue(name, one, of))));
   }
-  if (typeof value === 'object') return typeof value.hidden === 'string' ? hidden(value) : tree(value);
-  if (typeof value === 'number' && /_ms$/.test(name) && value > 1e12)
-    return `${dateTime(value)} (${value > serverNow() ? `in ${span((value - serverNow()) / 1000)}` : ago(new Date(value).toISOString())})`;
-  if (typeof value === 'string' && /^[0-9a-f]{8}-[0-9a-f]{4}-/.test(value))
-    return h('a', { class: 'mono', href: `/entity?find=${value}` }, value);
+  if (typeof value === 'object')
+    return typeof value.hidden === 'string' ? hidden(value) : tree(value, { ...of, within: name });
+  if (typeof value === 'number' && /_ms$/.test(name)) return shownTime(value);
+  if (name === 'client_id') return entityLink({ kind: 'client', id: value });
+  if (typeof value === 'string' && /^[0-9a-f]{8}-[0-9a-f]{4}-/.test(value)) return shownId(name, value, of);
   return String(value);
+}
+
+/** @param {number} ms since 1970, or how long something is */
+function shownTime(ms) {
+  if (ms < 1e12) return `${ms.toLocaleString('en')} ms`;
+  const passed = ms > serverNow() ? `in ${span((ms - serverNow()) / 1000)}` : ago(new Date(ms).toISOString());
+  return `${dateTime(ms)} (${passed})`;
+}
+
+/** Ids that no entity has: invitations lie in their workspaces, a device's own names are known to it alone. */
+const LEADS_NOWHERE = ['source_stream_ref', 'invitation_id', 'invitations.id'];
+
+/**
+ * @param {string} name
+ * @param {string} id
+ * @param {Of} of
+ */
+function shownId(name, id, of) {
+  const is_plain = id === of.id || LEADS_NOWHERE.some((one) => one === name || one === `${of.within}.${name}`);
+  return is_plain ? h('span', { class: 'mono' }, id) : h('a', { class: 'mono', href: `/entity?find=${id}` }, id);
 }
 
 /** @param {{ hidden: string, size?: number }} value */

@@ -1,0 +1,95 @@
+/** What operators should know of a kind of entity, and of words in its state that do not say all. */
+
+/** @type {Record<string, string>} */
+export const KINDS = {
+  account: 'A person’s data: whom it belongs to, what it may do, what belongs to it.',
+  app_session: 'A sign-in of one of our own apps by an emailed code, with its tokens.',
+  auth_session: 'A native sign-in that is under way.',
+  binding: 'What ties a personal device to an account, until it is removed.',
+  ble_address: 'A Bluetooth address, which one recorder session at a time may have.',
+  browser_session: 'Somebody who is signed in to our pages in one browser.',
+  browser_sign_in: 'A sign-in in a browser, from the first page to the last.',
+  certificate: 'What became of a certificate. Nothing is stored while it is simply good.',
+  claim: 'A secret that an app hands to a device, which binds itself by it.',
+  client: 'An OAuth client, as far as it changes: what the file or its registration says is not here.',
+  device: 'A recorder: its certificates, and what it is bound by.',
+  device_session: 'A session on a shared recorder. Its id is the binding epoch.',
+  email: 'An email address: the codes sent to it, the account behind it, invitations to it.',
+  endpoint: 'A webhook destination.',
+  grant: 'What an account has allowed one installation of a client, with its tokens.',
+  imported_token: 'A refresh token of an earlier system, and the grant that it leads to.',
+  personal_access_token: 'A token that somebody made for a program of their own.',
+  signals: 'What happened on the timeline of the stream of the same id.',
+  signing_keys: 'The keys that sign OAuth access tokens.',
+  source: 'Where recordings come from: one for each recorder of an account.',
+  stream: 'A recording’s timeline, with its chunks.',
+  workspace: 'A shared workspace: its members and invitations.',
+};
+
+/** @type {Record<string, string>} */
+const WORDS = {
+  born: 'The lives that it was made under; it is void once one of them has moved.',
+  lives: 'Raising one ends all credentials of its sort that were made before.',
+  generation: 'Counts refresh tokens.',
+  turned_at_ms: 'When the present refresh token was given.',
+  successor_used: 'Whether a token that came with it was used.',
+  verified_at_ms: 'When an emailed code was entered.',
+  accesses: 'Access tokens that are alive.',
+  phase: 'How it stands.',
+};
+
+/** @type {Record<string, Record<string, string>>} */
+const WORDS_OF = {
+  account: {
+    deletion_attempts: 'So that an answer to an earlier one is known.',
+    devices: 'How many are bound to it.',
+    join_tries: 'Tries at join codes in the present hour.',
+    joining: 'Workspaces that have not answered yet.',
+    sessions: 'Recorder sessions that it hosts.',
+  },
+  browser_sign_in: { wrong: 'Wrong codes so far.' },
+  auth_session: { wrong: 'Wrong codes so far.' },
+  ble_address: { asking: 'Others that want it.' },
+  device: { redeeming: 'The claim that it is at.' },
+  email: {
+    window: 'Codes sent in the present ten minutes.',
+    day: 'Wrong tries of the present day.',
+    networks: 'That sign-ins succeeded from.',
+  },
+  endpoint: {
+    generation: 'Raised by disabling: older deliveries are cancelled.',
+    life: 'The account’s life that deliveries are made under.',
+    taken: 'Events up to this number have become deliveries.',
+    claims: 'Deliveries that are under way.',
+    waiting: 'Deliveries that wait to be tried again.',
+    passing_failures: 'Attempts in a row that failed in a way that may pass; from five on it is spared.',
+    probe_at_ms: 'While it is spared: no request before this.',
+  },
+  grant: { stage: 'code: it waits for the exchange; live: tokens are out.' },
+  signals: {
+    payload_bytes: 'Of all payloads.',
+    longest_ms: 'How long the longest one is.',
+    staged: 'Requests that are being written.',
+  },
+  stream: {
+    chunks: 'Ever announced.',
+    open: 'Announced chunks whose bytes have not come.',
+    unprocessed: 'Stored chunks that no worker has processed.',
+    claims: 'Chunks in workers’ hands.',
+    stored_until_ms: 'The latest end of a stored chunk.',
+  },
+  workspace: {
+    sent: 'Invitations of the present day.',
+    holds: 'Members whose accounts are to be deleted; until then nobody joins.',
+    dormant: 'Whether it waits for its only member to restore the account.',
+  },
+};
+
+/**
+ * What a field of a kind's state means, where its name does not say it.
+ * @param {string} kind
+ * @param {string} name
+ */
+export function meaningOf(kind, name) {
+  return WORDS_OF[kind]?.[name] ?? WORDS[name] ?? null;
+}
