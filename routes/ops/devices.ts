@@ -50,7 +50,7 @@ export const SEEN_DEVICE_ROUTES: readonly Route[] = [
         .regex(/^\d{1,6}$/, 'must be whole minutes')
         .transform(Number)
         .default(0)
-        .describe('Only devices that have been silent for so many minutes.'),
+        .meta({ type: 'integer', minimum: 0, description: 'Only devices that have been silent for so many minutes.' }),
       recording: z
         .enum(['0', '1'], 'must be 0 or 1')
         .default('0')

@@ -68,7 +68,10 @@ export const OVERVIEW_ROUTES: readonly Route[] = [
         .regex(/^\d{1,15}$/, 'must be milliseconds since 1970')
         .transform(Number)
         .default(0)
-        .describe('Only samples later than this, in ms since 1970; all that are kept when absent.'),
+        .meta({
+          ...{ type: 'integer', minimum: 0 },
+          description: 'Only samples later than this, in ms since 1970; all that are kept when absent.',
+        }),
     }),
     async handler({ services: { clock, settings, watch }, query: { after_ms } }) {
       const { storage, storage_ms, storage_bytes, disk, shedding, set_aside, clock_ahead_ms } = watch.standing();

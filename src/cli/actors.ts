@@ -1,15 +1,7 @@
+import { LIMITS } from '../vocabulary/limits.js';
 import type { Command, CommandGroup } from './command.js';
+import { limitQuery } from './paging.js';
 import { table } from './table.js';
-
-type Row = { kind: string; name: string; waiting: number; turns: number; turn_ms_mean: number };
-type Parked = Row & { id: string; parked: { reason: string; since_ms: number } };
-type SetAside = { partition: number; name: string; to: { kind: string; name: string }; type: string | null };
-type Actors = {
-  kinds: Record<string, { active: number; waiting: number; parked: number }>;
-  busiest: Row[];
-  parked: Parked[];
-  set_aside: SetAside[];
-};
 
 const list: Command = {
   name: 'list',
@@ -17,9 +9,7 @@ const list: Command = {
   options: { limit: { value: 'N', says: 'how many entities, 1 to 100; 25 when not given' } },
   says: 'What is in memory: kinds of actors, and the busiest entities',
   async run({ operator, options }) {
-    const limit = options.text('limit');
-    const query = limit === undefined ? '' : `?limit=${encodeURIComponent(limit)}`;
-    const found = await operator.ask<Actors>('GET', `/ops/actors${query}`);
+    const found = await operator.call('GET /ops/actors', { query: limitQuery(options) });
     const kinds = Object.entries(found.kinds)
       .toSorted(([, a], [, b]) => b.active - a.active)
       .map(([kind, { active, waiting, parked }]) => [kind, ...[active, waiting, parked].map(String)]);
@@ -42,11 +32,11 @@ const parked: Command = {
   options: {},
   says: 'Entities out of service, and messages that were set aside; exit code 1 when there are any',
   async run({ operator }) {
-    const found = await operator.ask<Actors>('GET', '/ops/actors?limit=100');
+    const found = await operator.call('GET /ops/actors', { query: { limit: LIMITS.list_limit_max } });
     const json = { parked: found.parked, set_aside: found.set_aside };
     if (found.parked.length + found.set_aside.length === 0) return { json, lines: ['None.'] };
     const lines = [
-      ...table(found.parked.map(({ kind, id, parked }) => ['parked', kind, id, parked.reason])),
+      ...table(found.parked.map(({ kind, id, parked }) => ['parked', kind, id, parked?.reason ?? ''])),
       ...table(
         found.set_aside.map(({ partition, name, to, type }) => [
           ...['set aside', String(partition), name, `${type ?? 'a message'} to ${to.kind} ${to.name}`],
@@ -63,8 +53,8 @@ const retry: Command = {
   options: {},
   says: 'Lets a parked entity try again, with its next message',
   async run({ operator, parameters }) {
-    const body = { kind: parameters.KIND, id: parameters.ID };
-    await operator.ask('POST', '/ops/parked/retry', body);
+    const body = { kind: parameters.KIND as string, id: parameters.ID as string };
+    await operator.call('POST /ops/parked/retry', { body });
     return { json: { retried: body }, lines: ['It tries again with its next message.'] };
   },
 };
@@ -75,8 +65,8 @@ const retrySetAside: Command = {
   options: {},
   says: 'Sends a message that was set aside once more',
   async run({ operator, parameters }) {
-    const body = { partition: Number(parameters.PARTITION), name: parameters.NAME };
-    await operator.ask('POST', '/ops/set-aside/retry', body);
+    const body = { partition: Number(parameters.PARTITION), name: parameters.NAME as string };
+    await operator.call('POST /ops/set-aside/retry', { body });
     return { json: { retried: body }, lines: ['It was taken.'] };
   },
 };

@@ -1,23 +1,18 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import type { OperatorApi } from '../client/api.js';
 import { type Command, type CommandGroup, type GivenOptions, type Option, type Told, WrongUsage } from './command.js';
+import { limitQuery } from './paging.js';
 import { table } from './table.js';
 
-/** What the operator port answers to both kinds of provisioning. */
-type Provisioned = { certificate_pem: string; private_key_pem?: string; ca_pem: string; not_after: string };
+/** What both kinds of provisioning give. */
+type Provisioned = Pick<
+  OperatorApi['POST /ops/devices']['answer'],
+  'certificate_pem' | 'private_key_pem' | 'ca_pem' | 'not_after'
+>;
 
 const CERTIFICATE_OPTIONS: Record<string, Option> = {
   csr: { value: 'FILE', says: 'a certificate request (PEM), whose key then never leaves where it was made' },
   out: { value: 'NAME', required: true, says: 'writes NAME.cert.pem with its chain, NAME.ca.pem, and NAME.key.pem' },
-};
-
-type Seen = {
-  device_id: string;
-  kind: string;
-  open_streams: string[];
-  awaited_chunks: number;
-  silent_s: number;
-  last_upload_at: string | null;
-  last_refusal: { reason: string; at: string | null } | null;
 };
 
 const seen: Command = {
@@ -30,14 +25,16 @@ const seen: Command = {
   },
   says: 'Lists devices as this process has heard of them, the most silent first',
   async run({ operator, options }) {
-    const query = new URLSearchParams();
-    const [silent, limit] = [options.text('silent'), options.text('limit')];
-    if (silent !== undefined) query.set('silent_min', silent);
-    if (limit !== undefined) query.set('limit', limit);
-    if (options.flag('recording')) query.set('recording', '1');
-    const found = await operator.ask<{ watched_since: string; items: Seen[] }>('GET', `/ops/devices?${query}`);
+    const found = await operator.call('GET /ops/devices', {
+      query: {
+        ...limitQuery(options),
+        // What is no number is for the server to say.
+        silent_min: options.text('silent') as unknown as number | undefined,
+        recording: options.flag('recording') ? '1' : '0',
+      },
+    });
     const rows = found.items.map((one) => [
-      ...[one.device_id, one.kind, `${one.silent_s} s`, one.last_upload_at ?? 'none'],
+      ...[one.device_id, one.kind ?? '', `${one.silent_s} s`, one.last_upload_at ?? 'none'],
       ...[String(one.open_streams.length), String(one.awaited_chunks), one.last_refusal?.reason ?? ''],
     ]);
     const head = ['DEVICE ID', 'KIND', 'SILENT', 'LAST UPLOAD', 'OPEN STREAMS', 'AWAITED CHUNKS', 'LAST REFUSAL'];

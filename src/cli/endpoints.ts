@@ -1,30 +1,7 @@
+import type { SeenEndpoint } from '../client/api.js';
 import type { Command, CommandGroup } from './command.js';
+import { limitQuery } from './paging.js';
 import { table } from './table.js';
-
-type Attempt = { attempted_at: string | null; status_code: number | null; error: string | null };
-type ForStaff = {
-  endpoint_id: string;
-  account_id: string;
-  host: string;
-  status: string;
-  headline: string;
-  reasons: { text: string }[];
-  failure_count: number;
-  last_success_at: string | null;
-  deliveries: { event_type: string; status: string; next_attempt_at: string | null; attempts: Attempt[] }[];
-};
-type Seen = {
-  endpoint_id: string;
-  account_id: string;
-  failures: number;
-  last: { status_code: number | null; error: string | null } | null;
-};
-type Endpoints = {
-  in_flight: number;
-  due: { endpoint_id: string; due_s: number }[];
-  failing: Seen[];
-  disabled: (Seen & { disabled_at: string | null })[];
-};
 
 const list: Command = {
   name: 'list',
@@ -32,8 +9,8 @@ const list: Command = {
   options: {},
   says: 'Lists the endpoints of an account (its id or email), and how each stands',
   async run({ operator, parameters }) {
-    const path = `/ops/accounts/${encodeURIComponent(parameters.ACCOUNT as string)}/endpoints`;
-    const found = await operator.ask<{ items: ForStaff[] }>('GET', path);
+    const path = { account: parameters.ACCOUNT as string };
+    const found = await operator.call('GET /ops/accounts/{account}/endpoints', { path });
     if (found.items.length === 0) return { json: found, lines: ['It has no endpoints.'] };
     const rows = found.items.map(({ endpoint_id, host, status, headline }) => [endpoint_id, host, status, headline]);
     return { json: found, lines: table([['ENDPOINT ID', 'HOST', 'STATUS', 'HOW IT STANDS'], ...rows]) };
@@ -46,8 +23,8 @@ const show: Command = {
   options: {},
   says: 'Says why an endpoint gets what it gets, with its last deliveries',
   async run({ operator, parameters }) {
-    const id = encodeURIComponent(parameters.ENDPOINT_ID as string);
-    const one = await operator.ask<ForStaff>('GET', `/ops/endpoints/${id}`);
+    const path = { endpoint_id: parameters.ENDPOINT_ID as string };
+    const one = await operator.call('GET /ops/endpoints/{endpoint_id}', { path });
     const rows = [
       ['account', one.account_id],
       ['host', one.host],
@@ -74,10 +51,8 @@ const failing: Command = {
   options: { limit: { value: 'N', says: 'how many of each, 1 to 100; 25 when not given' } },
   says: 'Lists endpoints that fail, that are late, and that were disabled lately, as this process has seen them',
   async run({ operator, options }) {
-    const limit = options.text('limit');
-    const query = limit === undefined ? '' : `?limit=${encodeURIComponent(limit)}`;
-    const found = await operator.ask<Endpoints>('GET', `/ops/endpoints${query}`);
-    const lastOf = ({ last }: Seen) => last?.error ?? String(last?.status_code ?? '');
+    const found = await operator.call('GET /ops/endpoints', { query: limitQuery(options) });
+    const lastOf = ({ last }: SeenEndpoint) => last?.error ?? String(last?.status_code ?? '');
     const rows = [
       ...found.failing.map((seen) => ['failing', seen.endpoint_id, `${seen.failures} in a row`, lastOf(seen)]),
       ...found.due.map(({ endpoint_id, due_s }) => ['due', endpoint_id, `for ${due_s} s`, '']),

@@ -1,12 +1,14 @@
 import { createReadStream } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
+import type { OperatorApi } from '../client/api.js';
 import { LIMITS } from '../vocabulary/limits.js';
 import { type Command, type CommandGroup, type Told, WrongUsage } from './command.js';
 import { moreOf, PAGE_OPTIONS, pageQuery } from './paging.js';
 import { table } from './table.js';
 
-type Outcome = { outcome: 'imported' | 'known' | 'right' | 'wrong'; grant_id?: string; problem?: string };
+type Import = OperatorApi['POST /ops/grants/import'];
+type Outcome = Import['answer']['results'][number];
 
 const OF_AN_ACCOUNT = ['ACCOUNT'];
 const PROBLEMS_SHOWN_MAX = 100;
@@ -65,15 +67,18 @@ const bringIn: Command = {
     });
     const count: Record<Outcome['outcome'], number> = { imported: 0, known: 0, right: 0, wrong: 0 };
     const problems: { line: number; problem: string }[] = [];
-    const take = (line: number, { outcome, problem }: Outcome) => {
-      count[outcome] += 1;
-      if (problem !== undefined && problems.length < PROBLEMS_SHOWN_MAX) problems.push({ line, problem });
+    const take = (line: number, one: Outcome) => {
+      count[one.outcome] += 1;
+      if (one.outcome === 'wrong' && problems.length < PROBLEMS_SHOWN_MAX)
+        problems.push({ line, problem: one.problem });
     };
     let batch: { line: number; grant: unknown }[] = [];
     const send = async () => {
       if (batch.length === 0) return;
-      const body = { grants: batch.map(({ grant }) => grant), dry_run: options.flag('dry-run') };
-      const { results } = await operator.ask<{ results: Outcome[] }>('POST', '/ops/grants/import', body);
+      // What each of them is, the server judges.
+      const grants = batch.map(({ grant }) => grant) as Import['body']['grants'];
+      const body = { grants, dry_run: options.flag('dry-run') };
+      const { results } = await operator.call('POST /ops/grants/import', { body });
       for (const [index, outcome] of results.entries()) take(batch[index]?.line ?? 0, outcome);
       batch = [];
     };

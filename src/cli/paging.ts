@@ -8,12 +8,15 @@ export const PAGE_OPTIONS: Record<string, Option> = {
 
 /** The query that asks for that page. */
 export function pageQuery(options: GivenOptions): { limit?: number; cursor?: string } {
-  const [limit, cursor] = [options.text('limit'), options.text('cursor')];
+  const cursor = options.text('cursor');
+  return { ...limitQuery(options), ...(cursor === undefined ? {} : { cursor }) };
+}
+
+/** The query that asks for so many. */
+export function limitQuery(options: GivenOptions): { limit?: number } {
+  const limit = options.text('limit');
   // What is no number is for the server to say.
-  return {
-    ...(limit === undefined ? {} : { limit: limit as unknown as number }),
-    ...(cursor === undefined ? {} : { cursor }),
-  };
+  return limit === undefined ? {} : { limit: limit as unknown as number };
 }
 
 /** What stands below a page that is not the last. */

@@ -1,25 +1,15 @@
 import type { Command, CommandGroup } from './command.js';
 import { table } from './table.js';
 
-type Overview = {
-  now: string;
-  clock: { ahead_ms: number; movable: boolean };
-  process: { pid: number; node: string; up_s: number; shedding: string };
-  storage: { reachable: boolean; round_trip_ms: number | null; memory_bytes: number | null; set_aside: number | null };
-  disk: { free_bytes: number; size_bytes: number } | null;
-  troubles: { severity: 'grave' | 'mild'; text: string }[];
-};
-
 const check: Command = {
   name: 'check',
   parameters: [],
   options: {},
   says: 'Says how the server is and what is wrong with it now; exit code 1 when anything is',
   async run({ operator }) {
-    const { now, clock, process, storage, disk, troubles } = await operator.ask<Overview>(
-      'GET',
-      `/ops/overview?after_ms=${Date.now()}`,
-    );
+    const { now, clock, process, storage, disk, troubles } = await operator.call('GET /ops/overview', {
+      query: { after_ms: Date.now() },
+    });
     const rows = [
       ['process', `${process.pid}, Node ${process.node}, up ${process.up_s} s`],
       ['refuses for load', process.shedding],

@@ -1883,7 +1883,7 @@ export type OperatorApi = {
   };
   /** Devices as this process has heard of them, the most silent first. */
   'GET /ops/devices': {
-    query?: { limit?: number | undefined; silent_min?: string | undefined; recording?: '0' | '1' | undefined };
+    query?: { limit?: number | undefined; silent_min?: number | undefined; recording?: '0' | '1' | undefined };
     answer: {
       /** What time it is here. */
       now: string;
@@ -2217,7 +2217,7 @@ export type OperatorApi = {
   };
   /** How this process is doing: what is wrong now, and what was measured in the last quarter of an hour. */
   'GET /ops/overview': {
-    query?: { after_ms?: string | undefined };
+    query?: { after_ms?: number | undefined };
     answer: {
       /** What time it is here. */
       now: string;
