@@ -1,4 +1,5 @@
 import type { Test } from 'tap';
+import type { Device, Event } from '../../src/client/api.js';
 import type { BindingView, DeviceCredentials } from '../../src/client/device_client.js';
 import { DeviceClient } from '../../src/client/device_client.js';
 import { CallRefused } from '../../src/client/http_call.js';
@@ -12,8 +13,6 @@ const HOUR_MS = 3_600_000;
 const EMAIL = 'host@x.test';
 
 type Recorder = { device_id: string; credentials: DeviceCredentials };
-type EventView = { type: string; resource: { id: string } };
-type DeviceView = { id: string; session_id: string | null };
 type Hosted = { session: SessionView; claim: string };
 /** `200`, or status and code of a refusal. */
 type Said = string;
@@ -101,8 +100,8 @@ export async function sessionKills(t: Test, names: string[], kills: Kills): Prom
     };
     const look = async () => {
       const session = await view(id);
-      const devices = await allOf<DeviceView>(app(), '/devices');
-      const events = (await allOf<EventView>(app(), '/events')).toReversed();
+      const devices = await allOf<Device>(app(), '/devices');
+      const events = (await allOf<Event>(app(), '/events')).toReversed();
       saw = {
         ...{ status: session.status, end_reason: session.end_reason },
         device: devices.flatMap((one) => (one.id === recorder.device_id ? [one.session_id] : [])),
@@ -208,7 +207,7 @@ export async function sessionKills(t: Test, names: string[], kills: Kills): Prom
           t.not(epoch, 'DEVICE_UNBOUND');
           t.equal(await redeem(personal, claim, ''), '200', 'once more, the same');
           t.equal(await binding(personal), epoch);
-          const listed = async () => (await allOf<DeviceView>(app(), '/devices')).map(({ id }) => id);
+          const listed = async () => (await allOf<Device>(app(), '/devices')).map(({ id }) => id);
           t.ok((await listed()).includes(personal.device_id));
           t.equal(await sayApp('DELETE', `/devices/${personal.device_id}`), '200');
           t.notOk((await listed()).includes(personal.device_id));

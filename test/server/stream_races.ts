@@ -4,6 +4,7 @@ import https from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Test } from 'tap';
+import type { Chunk, Event, Signal as StoredSignal } from '../../src/client/api.js';
 import { type BindingView, DeviceClient, type DeviceCredentials, sha256Of } from '../../src/client/device_client.js';
 import { Seeded } from '../../src/seeded.js';
 import { type Answer, answerOf, type Call, RunTime } from '../faults/history.js';
@@ -22,9 +23,7 @@ const BEGUN_MAX_MS = 10_000;
 const HOUR_MS = 3_600_000;
 
 type Options = { devices: number; operations: number; at_once: number };
-type EventView = { type: string; resource: { id: string }; data: { changed_fields?: string[] } };
-type ChunkView = { id: string; sequence: number; status: string; sha256: string; source_end_ms: number };
-type SignalView = { ref: string; type: string; start_ms: number; payload: unknown };
+type SignalView = Pick<StoredSignal, 'ref' | 'type' | 'start_ms' | 'payload'>;
 
 /** A recorder with connections to both servers, what it records under, and streams of now and of before. */
 type Recorder = {
@@ -421,7 +420,7 @@ export async function streamRaces(t: Test, { devices, operations, at_once }: Opt
   /** What does not agree, once nothing is under way. */
   async function settled(streams: StreamModel[]): Promise<string[]> {
     const wrong: string[] = [];
-    const events = await allOf<EventView>(app(), '/events');
+    const events = await allOf<Event>(app(), '/events');
     const of = (id: string | null, type: string) =>
       events.filter((event) => event.type === type && event.resource.id === id);
     for (const { id, is_over } of sessions) {
@@ -451,7 +450,7 @@ export async function streamRaces(t: Test, { devices, operations, at_once }: Opt
         end_events === null || updates.length === end_events,
         `${updates.length} events of its end, not ${end_events}`,
       );
-      const chunks = await allOf<ChunkView>(app(), `/audio/streams/${id}/chunks`);
+      const chunks = await allOf<Chunk>(app(), `/audio/streams/${id}/chunks`);
       must(chunks.length === contents.size, `${chunks.length} chunks instead of ${contents.size}`);
       must(new Set(chunks.map(({ sequence }) => sequence)).size === chunks.length, 'each sequence once');
       for (const chunk of chunks) {

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Test } from 'tap';
+import type { Account } from '../../src/client/api.js';
 import type { AppClient } from '../../src/client/app_client.js';
 import { Seeded } from '../../src/seeded.js';
 import { allOf, type Colleague, colleagueFaults, membershipEvents, payload } from '../fixtures/colleagues.js';
@@ -12,8 +13,6 @@ import { until } from '../fixtures/until.js';
 /** Of each kind so many of a hundred operations must come to something, on the whole. */
 const DONE_LEAST = 0.15;
 const SETTLED_MAX_MS = 45_000;
-
-type Me = { workspaces: { id: string; private: boolean; role: string }[] };
 
 /**
  * Several people work on the same workspaces, delete and restore their accounts, at two processes on one Redis, many at
@@ -79,7 +78,7 @@ export async function workspaceRaces(
     if (known.size > 0 && random.chance(0.1)) return random.pick([...known]);
     const answer = await who.app().send('GET', '/me');
     if (answer.status !== 200) return null;
-    const all = payload<Me>(answer).workspaces.filter((workspace) => !workspace.private);
+    const all = payload<Account>(answer).workspaces.filter((workspace) => !workspace.private);
     const fit = all.filter(({ role }) => roles.includes(role));
     return all.length === 0 ? null : random.pick(fit.length > 0 ? fit : all).id;
   };
