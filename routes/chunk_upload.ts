@@ -123,15 +123,17 @@ export async function uploadChunk(
 ): Promise<unknown | Refusal> {
   const answer = isRefusal(found)
     ? found
-    : await upload(services, { ...found, request, ask: () => askForBody(request, reply) });
+    : await upload(services, found, { request, ask: () => askForBody(request, reply) });
   // A body that nobody reads to its end must not become the next request.
   if (isRefusal(answer) && !request.raw.readableEnded) reply.header('Connection', 'close');
   return answer;
 }
 
-type Upload = Uploadable & { request: FastifyRequest; ask: () => void };
-
-async function upload(services: Services, { chunk, stream, number, guards, request, ask }: Upload) {
+async function upload(
+  services: Services,
+  { chunk, stream, number, guards }: Uploadable,
+  { request, ask }: { request: FastifyRequest; ask: () => void },
+) {
   if (chunk.status === 'expired') return refuse('UPLOAD_EXPIRED', 'The upload intent has expired; ask for it again.');
   const { 'content-length': length, 'content-encoding': encoding } = request.headers;
   if (encoding !== undefined && encoding !== 'identity') {

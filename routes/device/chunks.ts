@@ -14,13 +14,14 @@ import {
   intentForm,
   intentShape,
   UPLOAD_REFUSALS,
+  type Uploadable,
   uploadChunk,
   uploadShape,
 } from '../chunk_upload.js';
 import { bindingEpoch, sourceStreamRef, uuid } from '../forms.js';
 import { deviceRoute, type Route } from '../route.js';
 import { goneWorkspace } from '../stream_access.js';
-import { BOUND_REFUSALS, type Bound, boundBy, type Recording } from './bound.js';
+import { BOUND_REFUSALS, boundBy, type Recording } from './bound.js';
 import { deviceStream } from './streams.js';
 
 /** Chunks: announced by an intent, uploaded as raw bytes, stored before anything says so. Choices: "Devices". */
@@ -53,7 +54,8 @@ export const CHUNK_ROUTES: readonly Route[] = [
       const { source_stream_ref, binding_epoch: epoch, ...intent } = body;
       const found = await deviceStream(services, who, { epoch, source_stream_ref });
       if (isRefusal(found)) return found;
-      const registered = await intend(services, { ...found, intent });
+      const { stream_id, guards } = found;
+      const registered = await intend(services, { stream_id, guards, intent });
       if (isRefusal(registered)) return registered;
       const { chunk_id, source_chunk_ref, status } = registered.chunk;
       if (status === 'awaiting_upload') services.device_activity.chunkAnnounced(who.device_id, chunk_id);
@@ -137,7 +139,7 @@ async function deviceChunk(
   services: Services,
   who: Recording,
   chunk_id: string,
-): Promise<(Bound & { chunk: Chunk; stream: Stream; number: number }) | Refusal> {
+): Promise<(Uploadable & { stream: Stream }) | Refusal> {
   const home = streamOfChunk(chunk_id);
   if (home === null) return NO_CHUNK;
   const { stream_id, number } = home;
@@ -152,7 +154,7 @@ async function deviceChunk(
   const bound = await boundBy(services, who, recorder.binding_epoch);
   if (isRefusal(bound)) return bound;
   const gone = await goneWorkspace(services, bound.terms.workspace_id);
-  return gone ?? { ...bound, ...found, number };
+  return gone ?? { guards: bound.guards, chunk: found.chunk, stream: found.stream, number };
 }
 
 type Found = { chunk: Chunk; stream: Stream };

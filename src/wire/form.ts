@@ -8,17 +8,16 @@ export type Parameters = {
   repeated: string[];
 };
 
+const FORM = 'application/x-www-form-urlencoded';
 const MAY_REPEAT = new Set(['resource']);
 const PARAMETERS_MAX = 64;
 const ENCODED = /[+%]/;
 
 /** Whether a body says to be form-encoded, in UTF-8. */
 export function isForm(content_type: string | undefined): boolean {
+  if (content_type === FORM) return true; // as nearly all write it
   const [type = '', ...parameters] = (content_type ?? '').split(';').map((part) => part.trim().toLowerCase());
-  return (
-    type === 'application/x-www-form-urlencoded' &&
-    parameters.every((parameter) => /^(charset="?utf-8"?)?$/.test(parameter))
-  );
+  return type === FORM && parameters.every((parameter) => /^(charset="?utf-8"?)?$/.test(parameter));
 }
 
 /** The parameters of a text, or null when it is no form: too many, or escapes that are none. */
