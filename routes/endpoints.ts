@@ -51,7 +51,7 @@ export const endpointStatus = z
 
 const cursor = uuid.optional().describe('Where to go on: the cursor of the page before. Absent for the first page.');
 
-const createdEndpointShape = z.strictObject({
+export const createdEndpointShape = z.strictObject({
   endpoint: endpointShape,
   signing_secret: z.string().startsWith('whsec_').describe('What deliveries are signed with; shown this once.'),
 });

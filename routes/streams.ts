@@ -82,6 +82,8 @@ const chunkShape = z
   })
   .meta({ id: 'Chunk' });
 
+export const streamPageShape = pageShape(streamShape);
+
 export const STREAM_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'GET',
@@ -101,7 +103,7 @@ export const STREAM_ROUTES: readonly Route[] = [
         path: ['workspace_id'],
         message: 'must not be combined with source_id',
       }),
-    answer: pageShape(streamShape),
+    answer: streamPageShape,
     refusals: ['NOT_FOUND'],
     handler: async ({ services, who, query }) => listStreams(services, who, query),
   }),

@@ -13,14 +13,35 @@ import { type Caller, isAllowed, LOOKS, TOOLS } from './tools.js';
 const SERVER_INFO = { name: 'spool', title: 'Spool', version: '1' };
 const ISSUES_TOLD_MAX = 5;
 
+type Listed = ListToolsResult['tools'][number];
+
 const LISTED = new Map(
   TOOLS.map((tool) => {
-    const { name, title, description, input, does = LOOKS } = tool;
+    const { name, title, description, input, output, does = LOOKS } = tool;
     const { $schema: _, ...schema } = z.toJSONSchema(input, { io: 'input' });
-    const inputSchema = schema as ListToolsResult['tools'][number]['inputSchema'];
-    return [tool, { name, title, description, inputSchema, annotations: { title, ...does } }];
+    const inputSchema = schema as Listed['inputSchema'];
+    const outputSchema = resultSchema(output);
+    return [tool, { name, title, description, inputSchema, outputSchema, annotations: { title, ...does } }];
   }),
 );
+
+/** What clients hold a result to. More members may come, so none is ruled out. */
+function resultSchema(output: z.ZodType): NonNullable<Listed['outputSchema']> {
+  const {
+    $schema: _,
+    $ref: ref,
+    ...schema
+  } = z.toJSONSchema(output, {
+    unrepresentable: 'any',
+    override: ({ jsonSchema }) => {
+      if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
+      delete jsonSchema.id;
+    },
+  });
+  // A shape with a name stands in full at the top: what has no type there, clients take for no object.
+  const named = ref === undefined ? {} : schema.$defs?.[ref.slice(ref.lastIndexOf('/') + 1)];
+  return { ...(named as object), ...schema } as NonNullable<Listed['outputSchema']>;
+}
 
 /** Its validator is for answers that a server asks of a client: we ask nothing. */
 const NOTHING_TO_VALIDATE = {

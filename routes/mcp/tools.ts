@@ -1,10 +1,14 @@
 import { z } from 'zod';
+import { id, pageShape, permission } from '../../src/answer_shapes.js';
+import { eventShape } from '../../src/events.js';
 import type { Services } from '../../src/services.js';
 import { LIMITS } from '../../src/vocabulary/limits.js';
 import { PERMISSIONS, type Permission } from '../../src/vocabulary/permissions.js';
 import { isRefusal, type Refusal } from '../../src/vocabulary/refusals.js';
 import { listCursor } from '../cursors.js';
+import { attemptedDeliveryShape, deliveryShape, endpointShape } from '../endpoint_views.js';
 import {
+  createdEndpointShape,
   createEndpoint,
   endpointStatus,
   endpointTopics,
@@ -20,7 +24,7 @@ import { eventType, listEvents } from '../events.js';
 import { uuid, whole } from '../forms.js';
 import type { Principal } from '../principal.js';
 import { READS_STREAMS } from '../stream_access.js';
-import { listStreams } from '../streams.js';
+import { listStreams, streamPageShape } from '../streams.js';
 
 /** Who calls a tool. */
 export type Caller = { services: Services; who: Principal; request_id: string };
@@ -47,6 +51,8 @@ export type Tool = {
   /** The caller must hold one of these; nobody in particular when empty. Others are not told of the tool. */
   permissions: readonly Permission[];
   input: z.ZodType;
+  /** What it gives when nothing is refused. */
+  output: z.ZodType;
   /** What clients are told of its effects; absent, it looks and no more. */
   does?: ToolHints;
   handler: (caller: Caller, input: never) => Promise<Record<string, unknown> | Refusal>;
@@ -57,6 +63,15 @@ const list_limit = whole({ min: 1, max: LIMITS.list_limit_max })
   .meta({ type: 'integer', minimum: 1, maximum: LIMITS.list_limit_max, description: 'How many to give at most.' });
 const list_cursor = listCursor.describe('Where to go on: the cursor of the page before.');
 
+const whoShape = z.strictObject({
+  account_id: id.describe('The account that it acts for.'),
+  email: z.string().optional().describe('With account:manage alone.'),
+  name: z.string().nullable().optional().describe('With account:manage alone; null until it is set.'),
+  permissions: z.array(permission).describe('What it may do now.'),
+  scopes: z.array(z.string()).optional().describe('As the client asked for them; none of a personal access token.'),
+  client_id: z.string().optional().describe('The OAuth client; none of a personal access token.'),
+});
+
 export const TOOLS: readonly Tool[] = [
   tool({
     name: 'who_am_i',
@@ -65,6 +80,7 @@ export const TOOLS: readonly Tool[] = [
       'The account that this connection acts for, what it may do, and the scopes it was granted. Email and name only with account:manage.',
     permissions: [],
     input: z.strictObject({}),
+    output: whoShape,
     async handler({ who: { account, permissions, client } }) {
       // A token does exactly what its scopes allow: who the person is takes the scope that reads the account.
       const person = permissions.includes('account:manage') ? { email: account.email, name: account.name } : {};
@@ -84,6 +100,7 @@ export const TOOLS: readonly Tool[] = [
       after: z.string().describe('Forward: "0", "latest" or a cursor.').optional(),
       cursor: z.string().describe('Backward: the cursor of the page before.').optional(),
     }),
+    output: pageShape(eventShape),
     handler: ({ services, who }, input) => listEvents(services, who.account_id, input),
   }),
 
@@ -93,6 +110,7 @@ export const TOOLS: readonly Tool[] = [
     description: 'The recordings of the account, newest first, without their audio.',
     permissions: READS_STREAMS,
     input: z.strictObject({ limit: list_limit, cursor: list_cursor }),
+    output: streamPageShape,
     handler: ({ services, who }, input) => listStreams(services, who, input),
   }),
 
@@ -102,6 +120,7 @@ export const TOOLS: readonly Tool[] = [
     description: 'Where events of the account are delivered to, newest first, with how each stands.',
     permissions: MANAGES_ENDPOINTS,
     input: z.strictObject({ limit: list_limit, cursor: uuid.describe('The cursor of the page before.').optional() }),
+    output: pageShape(endpointShape),
     handler: ({ services, who }, input) => listEndpoints(services, who, input),
   }),
   tool({
@@ -115,6 +134,7 @@ export const TOOLS: readonly Tool[] = [
       url: endpointUrl.describe('Where to deliver, https.'),
       topics: endpointTopics.describe('Event types to deliver; all when empty or left out.').default([]),
     }),
+    output: createdEndpointShape,
     handler: ({ services, who }, input) => createEndpoint(services, who, input),
   }),
   tool({
@@ -125,6 +145,7 @@ export const TOOLS: readonly Tool[] = [
     permissions: MANAGES_ENDPOINTS,
     does: ENDS,
     input: z.strictObject({ endpoint_id: uuid, status: endpointStatus }),
+    output: endpointShape,
     handler: ({ services, who }, { endpoint_id, status }) =>
       setEndpointStatus(services, who, { id: endpoint_id, status }),
   }),
@@ -135,6 +156,10 @@ export const TOOLS: readonly Tool[] = [
     permissions: MANAGES_ENDPOINTS,
     does: ENDS,
     input: z.strictObject({ endpoint_id: uuid }),
+    output: z.strictObject({
+      endpoint_id: id.describe('The endpoint that is gone.'),
+      deleted: z.literal(true).describe('It is.'),
+    }),
     async handler({ services, who }, { endpoint_id }) {
       const removed = await removeEndpoint(services, who, endpoint_id);
       return isRefusal(removed) ? removed : { endpoint_id, deleted: true };
@@ -150,6 +175,7 @@ export const TOOLS: readonly Tool[] = [
       limit: list_limit,
       cursor: uuid.describe('The cursor of the page before.').optional(),
     }),
+    output: pageShape(deliveryShape),
     handler: ({ services, who }, { endpoint_id, ...page }) =>
       pageOfDeliveries(services, who, { id: endpoint_id, ...page }),
   }),
@@ -159,6 +185,7 @@ export const TOOLS: readonly Tool[] = [
     description: 'One delivery with the event sent and what came of each attempt.',
     permissions: MANAGES_ENDPOINTS,
     input: z.strictObject({ endpoint_id: uuid, delivery_id: uuid }),
+    output: attemptedDeliveryShape,
     handler: ({ services, who }, { endpoint_id, delivery_id }) =>
       oneDelivery(services, who, { id: endpoint_id, delivery_id }),
   }),
