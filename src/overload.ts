@@ -48,7 +48,7 @@ export type OverloadSettings = {
 
 /**
  * Whether this process has more to do than it can. It looks twice a second; a request only reads what was found (2 ns of
- * about 100,000 that the cheapest request takes).
+ * about 45,000 that the cheapest request takes).
  */
 export class Overload {
   readonly #settings: OverloadSettings;
