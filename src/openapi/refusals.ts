@@ -29,8 +29,8 @@ function restRefusals(route: Route, listener: Listener): DocumentedRefusal[] {
     [route.sharing === true, 'WORKSPACE_SHARING_REQUIRED'],
     [credential === 'operator' && method !== 'GET', 'FORBIDDEN'], // with the cookie, from another origin's page
     [credential === 'device', 'UNAUTHORIZED', 'FORBIDDEN', 'TOO_MANY_REQUESTS', 'NOT_ACCEPTABLE'],
-    [takes_body, 'PAYLOAD_TOO_LARGE', 'REQUEST_TIMEOUT'],
-    [route.body !== undefined, 'BAD_REQUEST', 'UNSUPPORTED_MEDIA_TYPE'],
+    // A body that nobody asked for is read and judged all the same.
+    [takes_body, 'BAD_REQUEST', 'PAYLOAD_TOO_LARGE', 'REQUEST_TIMEOUT', 'UNSUPPORTED_MEDIA_TYPE'],
     [route.query !== undefined, 'BAD_REQUEST'],
     [/:[a-z_]*id(\/|$)/.test(route.path), 'NOT_FOUND'],
     [route.answer === 'audio', 'RANGE_NOT_SATISFIABLE'],
@@ -49,8 +49,8 @@ function oauthRefusals(route: Route): DocumentedRefusal[] {
   if (route.rate !== undefined) found.push({ status: 429, code: 'temporarily_unavailable' });
   if (route.method !== 'GET') {
     found.push({ status: 408, code: 'temporarily_unavailable' }, { status: 413, code: 'invalid_request' });
+    found.push({ status: 400, code: 'invalid_request' });
   }
-  if (route.takes === 'form') found.push({ status: 400, code: 'invalid_request' });
   const named = (route.refusals ?? []) as OauthErrorCode[];
   return [...found, ...named.map((code) => ({ status: OAUTH_ERRORS[code], code }))];
 }

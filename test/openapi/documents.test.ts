@@ -130,7 +130,7 @@ t.test('an operation names its credentials, its permissions and its errors', asy
   ]);
   t.same(paths['/auth/logout']?.post?.security, [{ appSession: [] }]);
   t.same(Object.keys(paths['/me']?.delete?.responses ?? {}), [
-    ...['204', '400', '401', '403', '408', '409', '413', '500', '503'],
+    ...['204', '400', '401', '403', '408', '409', '413', '415', '500', '503'],
   ]);
   t.match(paths['/me']?.delete?.responses['409']?.description, 'WORKSPACE_OWNER_REQUIRED');
   const intents = documents.device.paths['/device/chunks/intents']?.post;
