@@ -1,5 +1,5 @@
 import t from 'tap';
-import { DeviceBudgets } from '../src/device_budgets.js';
+import { DeviceBudgets } from '../src/devices/budgets.js';
 import { Overload, type Shedding, sheddingFor, spreadRetryAfter } from '../src/overload.js';
 import { makeMetrics } from '../src/runtime/metrics.js';
 import { LIMITS } from '../src/vocabulary/limits.js';

@@ -15,7 +15,9 @@ const { data_dir, fixed_code, env: own_env = {} } = settings();
 if (fixed_code !== undefined) {
   useRandomSource({ bytes: randomBytes, below: (limit) => (limit === 1_000_000 ? fixed_code : randomInt(limit)) });
 }
-const env = { PORT: '0', DEVICE_PORT: '0', OPS_PORT: '0', RATE_LIMITS: 'off', DATA_DIR: data_dir, ...own_env };
+// Nobody checks chunks once they are stored: what stands beside does not, either.
+const servers = { PORT: '0', DEVICE_PORT: '0', OPS_PORT: '0' };
+const env = { ...servers, RATE_LIMITS: 'off', CHUNK_WORKER: '0', DATA_DIR: data_dir, ...own_env };
 const server = await startServer(readSettings(env), pino({ level: 'warn' }, pino.destination({ dest: 2, sync: true })));
 const { services, ports, redis } = server;
 // redis-server shows its socket in its title.

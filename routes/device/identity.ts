@@ -4,7 +4,7 @@ import type { CertificateMessage, CertificateReply } from '../../actors/certific
 import type { DeviceMessage } from '../../actors/device.js';
 import { type DeviceCertificatesReply, REVOKED, SUPERSEDED } from '../../actors/device_certificates.js';
 import { type CertificateInspection, judgeCertificate, readPeerCertificate } from '../../certs/inspection.js';
-import type { PassedFacts } from '../../src/device_proxies.js';
+import type { PassedFacts } from '../../src/devices/proxies.js';
 import { spreadRetryAfter } from '../../src/overload.js';
 import type { Services } from '../../src/services.js';
 import type { IssuedCertificate } from '../../src/store/issued_certificates.js';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { count, deviceKind, id, moment, momentOrNull, serverNow } from '../../src/answer_shapes.js';
-import type { SeenDevice } from '../../src/device_activity.js';
+import type { SeenDevice } from '../../src/devices/activity.js';
 import { listLimit } from '../forms.js';
 import { operatorRoute, type Route } from '../route.js';
 

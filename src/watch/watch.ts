@@ -2,7 +2,7 @@ import { statfs } from 'node:fs/promises';
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Redis } from 'ioredis';
 import type { Clock } from '../clock.js';
-import type { DeviceActivity } from '../device_activity.js';
+import type { DeviceActivity } from '../devices/activity.js';
 import type { MailSender } from '../mail/mail_sender.js';
 import type { Overload } from '../overload.js';
 import type { Metrics } from '../runtime/metrics.js';

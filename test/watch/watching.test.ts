@@ -1,6 +1,6 @@
 import { Histogram, Registry } from 'prom-client';
 import t from 'tap';
-import { DeviceActivity } from '../../src/device_activity.js';
+import { DeviceActivity } from '../../src/devices/activity.js';
 import { makeMetrics } from '../../src/runtime/metrics.js';
 import { RecentMessages } from '../../src/runtime/recent_messages.js';
 import { type Gauges, History, type Sample } from '../../src/watch/history.js';

@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { connect, createServer, type SecureVersion, type Server, type TLSSocket } from 'node:tls';
 import t, { type Test } from 'tap';
-import { openAuthority } from '../certs/authority.js';
-import { addServerKey, openServerKeys, type ServerKeys } from '../src/secrets/server_keys.js';
-import { SessionTickets } from '../src/session_tickets.js';
-import { tempFolder } from './fixtures/temp_folder.js';
+import { openAuthority } from '../../certs/authority.js';
+import { SessionTickets } from '../../src/devices/session_tickets.js';
+import { addServerKey, openServerKeys, type ServerKeys } from '../../src/secrets/server_keys.js';
+import { tempFolder } from '../fixtures/temp_folder.js';
 
 const VERSIONS: SecureVersion[] = ['TLSv1.2', 'TLSv1.3'];
 const PERIOD_MS = 12 * 3_600_000;

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Server as TlsServer } from 'node:tls';
-import type { ServerKeys } from './secrets/server_keys.js';
+import type { ServerKeys } from '../secrets/server_keys.js';
 
 const PURPOSE = 'device session ticket';
 /** So long a key makes tickets; for as long again they are still taken, and replaced. */

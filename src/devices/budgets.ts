@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { LIMITS } from './vocabulary/limits.js';
+import { LIMITS } from '../vocabulary/limits.js';
 
 const MINUTE_MS = 60_000;
 /** Those that asked last; one that is forgotten begins with a full bucket. */

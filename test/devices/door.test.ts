@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 import t from 'tap';
-import { DeviceDoor, type DoorCause, type DoorLimits } from '../src/device_door.js';
+import { DeviceDoor, type DoorCause, type DoorLimits } from '../../src/devices/door.js';
 
 /** As much of a socket as the door looks at. */
 class Visitor extends EventEmitter {

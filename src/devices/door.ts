@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { TLSSocket, Server as TlsServer } from 'node:tls';
-import { networkOf } from './rate_limits.js';
-import type { Metrics } from './runtime/metrics.js';
+import { networkOf } from '../rate_limits.js';
+import type { Metrics } from '../runtime/metrics.js';
 
 /** How many connections may be open, in their handshake, and waiting for it: all together, and from one network. */
 export type DoorLimits = {

@@ -1,8 +1,8 @@
 import type { X509Certificate } from 'node:crypto';
 import { BlockList, isIPv6 } from 'node:net';
 import { LRUCache } from 'lru-cache';
-import { type ClientCertLines, readClientCertHeader } from '../certs/client_cert_header.js';
-import { type CertificateFacts, readPassedCertificate } from '../certs/inspection.js';
+import { type ClientCertLines, readClientCertHeader } from '../../certs/client_cert_header.js';
+import { type CertificateFacts, readPassedCertificate } from '../../certs/inspection.js';
 
 /** Devices behind proxies that asked last. Only certificates of ours are kept, so an entry is small. */
 const KEPT_MAX = 10_000;
