@@ -98,16 +98,24 @@ export async function listOutbox(dir: string, { limit }: { limit: number }): Pro
     throw error;
   });
   const mails: OutboxMail[] = [];
-  for (let at = names.length - 1; at >= 0 && mails.length < limit; at--) {
-    const file = names[at] as string;
-    const bytes = await readFile(path.join(dir, file)).catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return null; // Removed since, to make room.
-      throw error;
-    });
-    if (bytes === null || bytes.length > FILE_BYTES_MAX) continue;
-    mails.push({ file, ...parse(bytes) });
+  while (names.length > 0 && mails.length < limit) {
+    const newest = names.splice(-(limit - mails.length)).reverse();
+    const read = await Promise.all(newest.map((file) => readMail(path.join(dir, file))));
+    for (const [index, mail] of read.entries())
+      if (mail !== null) mails.push({ file: newest[index] as string, ...mail });
   }
   return mails;
+}
+
+/** Null when it is no mail of ours, or was removed since to make room. */
+async function readMail(file: string): Promise<Omit<OutboxMail, 'file'> | null> {
+  try {
+    const bytes = await readFile(file);
+    return bytes.length > FILE_BYTES_MAX ? null : parse(bytes);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
 }
 
 async function fileNames(dir: string): Promise<string[]> {

@@ -77,17 +77,19 @@ export class ErasureWorker {
 
   /** All erasures under way, here or elsewhere. */
   async list(): Promise<ErasureView[]> {
+    const { store } = this.#parts;
+    const partitions = Array.from({ length: PARTITIONS }, (_, partition) => partition);
+    // All at once: one after the other they would take 256 times as long as Redis takes for an answer.
+    const jobs = await Promise.all(partitions.map((partition) => store.listQueued({ partition, queue: 'jobs' })));
     const found: ErasureView[] = [];
-    for (let partition = 0; partition < PARTITIONS; partition++) {
-      for (const job of await this.#parts.store.listQueued({ partition, queue: 'jobs' })) {
-        const { job: what, account_id } = decodeStored(job.content) as Job;
-        if (what !== 'erase_account') continue;
-        const account = await this.#account(account_id);
-        if (account?.phase.status !== 'erasing') continue;
-        const { began_at_ms, removed } = account.phase;
-        const began_at = new Date(began_at_ms).toISOString();
-        found.push({ account_id, began_at, removed, in_hand: this.#in_hand.has(job.id) });
-      }
+    for (const job of jobs.flat()) {
+      const { job: what, account_id } = decodeStored(job.content) as Job;
+      if (what !== 'erase_account') continue;
+      const account = await this.#account(account_id);
+      if (account?.phase.status !== 'erasing') continue;
+      const { began_at_ms, removed } = account.phase;
+      const began_at = new Date(began_at_ms).toISOString();
+      found.push({ account_id, began_at, removed, in_hand: this.#in_hand.has(job.id) });
     }
     return found;
   }

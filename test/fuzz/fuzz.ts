@@ -1,7 +1,8 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { SEGMENT_SUFFIX } from '../../src/blobs/segment_appender.js';
 import { Seeded } from '../../src/seeded.js';
 import { SpoolProcess } from '../fixtures/spool_process.js';
 import { until } from '../fixtures/until.js';
@@ -21,6 +22,7 @@ const SETTLED_MAX_MS = 20_000;
 const FILES_LEFT_OPEN_MAX = 24;
 const MEMORY = { settled_ms: 1_500, growth_max_mib: 200, factor_max: 1.6 };
 
+/** `files` are those that are open, without segments of audio: of these a bounded number stays open. */
 type Memory = { rss_mib: number; heap_mib: number; files: number };
 export type FuzzReport = {
   sent: number;
@@ -99,6 +101,7 @@ async function run(
       const nth = report.sent;
       if (nth % LOOK_EVERY === 0) {
         looking ??= look()
+          .catch(look) // a kept connection may have been closed meanwhile
           .catch((error: Error) => problem(`it does not work any more: ${error.message}`))
           .finally(() => {
             looking = null;
@@ -195,6 +198,17 @@ async function memoryOf(server: SpoolProcess): Promise<Memory> {
   return {
     rss_mib: Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${server.pid}/status`, 'utf8'))?.[1]) / 1_024,
     heap_mib: value('spool_nodejs_heap_size_used_bytes') / 2 ** 20,
-    files: readdirSync(`/proc/${server.pid}/fd`).length,
+    files: openFilesOf(server),
   };
+}
+
+function openFilesOf({ pid }: SpoolProcess): number {
+  const folder = `/proc/${pid}/fd`;
+  return readdirSync(folder).filter((name) => {
+    try {
+      return !readlinkSync(join(folder, name)).endsWith(SEGMENT_SUFFIX);
+    } catch {
+      return false; // closed by now
+    }
+  }).length;
 }
