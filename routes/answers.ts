@@ -23,9 +23,11 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 
 type Ends = { request: FastifyRequest; reply: FastifyReply };
 
-/** An answer's payload that is JSON text already: what it holds is to reach the client as it was written. */
-export class JsonText {
-  constructor(readonly text: string) {}
+const [DATA_BEGINS, DATA_ENDS] = [Buffer.from('{"success":true,"data":'), Buffer.from('}')];
+
+/** An answer's payload that is JSON already, in UTF-8: what it holds is to reach the client as it was written. */
+export class JsonBytes {
+  constructor(readonly pieces: readonly Uint8Array[]) {}
 }
 
 /** Sends what a handler or a check came to. */
@@ -34,7 +36,8 @@ export function sendAnswer(as: Answering, ends: Ends, answer: unknown): FastifyR
   if (isRefusal(answer)) return sendRefusal(as, ends, answer);
   const { reply } = ends;
   if (reply.statusCode === 204) return reply.send();
-  if (answer instanceof JsonText) return reply.type(JSON_TYPE).send(`{"success":true,"data":${answer.text}}`);
+  if (answer instanceof JsonBytes)
+    return reply.type(JSON_TYPE).send(Buffer.concat([DATA_BEGINS, ...answer.pieces, DATA_ENDS]));
   if (as.dialect === 'oauth' || as.listener === 'operator') return sendData(as, ends, answer);
   return sendData(as, ends, { success: true, data: answer });
 }

@@ -72,7 +72,9 @@ type Item = { fields: unknown; payload: ReadValue | { wrong: string } };
 export async function readSignals(stream_id: string, bytes: Uint8Array): Promise<PostedSignal[] | Refusal> {
   if (bytes.length === 0) return malformed([{ path: 'signals', message: COUNT }]);
   if (!isUtf8(bytes)) return malformed([{ path: '', message: 'must be valid UTF-8' }]);
+  await setImmediate(); // a large body was only just put together, and becomes text at once
   const reader = new JsonReader(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'));
+  await setImmediate();
   const signals: PostedSignal[] = [];
   const wrong: RefusalDetail[] = [];
   let paused_at = 0;

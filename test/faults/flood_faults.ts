@@ -26,7 +26,7 @@ const P99_FLOOR_MS = 25;
 const MEMORY_GROWTH_MAX_MIB = 250;
 
 export async function floods(trial: Trial): Promise<void> {
-  const rig = await FaultRig.open({ storage: 'own', env: { RATE_LIMITS: 'off' } });
+  const rig = await FaultRig.open({ storage: 'own', env: { RATE_LIMITS: 'off' }, is_measured: true });
   try {
     const { token } = await rig.signIn('owner@x.test');
     const flooder = rig.clients(token)[0] as AppClient;

@@ -30,7 +30,8 @@ export class RigServer {
   }
 
   async start(env: Record<string, string> = {}): Promise<void> {
-    this.process = await new SpoolProcess(this.#rig.folder, { ...this.#rig.env, ...env, ...this.#ports }).ready();
+    const { folder, env: own, is_measured } = this.#rig;
+    this.process = await new SpoolProcess(folder, { ...own, ...env, ...this.#ports }, { is_measured }).ready();
     const { base_url, device_url } = this.process;
     this.#ports = { PORT: new URL(base_url).port, DEVICE_PORT: new URL(device_url).port };
   }
@@ -53,6 +54,8 @@ export class FaultRig {
   proxy!: RedisProxy;
   receiver!: Receiver;
   env: Record<string, string> = {};
+  /** Servers do nothing but serve. */
+  is_measured = false;
   /** Everything that was issued and must not rest in Redis. */
   readonly secrets = new Map<string, string>();
   readonly #codes = new Map<string, Set<string>>();
@@ -72,8 +75,10 @@ export class FaultRig {
     servers = 1,
     storage = 'proxied' as Storage,
     env = {} as Record<string, string>,
+    is_measured = false,
   } = {}): Promise<FaultRig> {
     const rig = new FaultRig(storage);
+    rig.is_measured = is_measured;
     rig.cleanup.teardown(() => rmSync(rig.folder, { recursive: true, force: true, maxRetries: 5 }));
     try {
       rig.receiver = await Receiver.start();

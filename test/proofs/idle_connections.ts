@@ -20,7 +20,7 @@ const AT_ONCE = 50;
 const KIB_MAX = 70;
 
 const folder = mkdtempSync(join(tmpdir(), 'spool-idle-'));
-const server = new SpoolProcess(folder);
+const server = new SpoolProcess(folder, {}, { is_measured: true });
 const sockets: tls.TLSSocket[] = [];
 try {
   await server.ready();
