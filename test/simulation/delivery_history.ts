@@ -3,7 +3,7 @@ import type { InboxEntry } from '../../actors/actor.js';
 import { type Claim, deadlineMs, type EndedDelivery, type WaitingDelivery } from '../../actors/delivery.js';
 import { batchOf, ENDED, type Endpoint } from '../../actors/endpoint_state.js';
 import { decodeStored } from '../../src/store/codec.js';
-import type { Place, Write } from '../../src/store/store.js';
+import type { Commit, Place, Write } from '../../src/store/store.js';
 import { partitionOfId } from '../../src/vocabulary/ids.js';
 import { LIMITS } from '../../src/vocabulary/limits.js';
 import type { Ledger } from './ledger.js';
@@ -125,9 +125,9 @@ export class DeliveryHistory {
         expected.set(endpoint_id, [...(expected.get(endpoint_id) ?? []), one]);
       }
     }
-    // One that was let go may have been set active before it heard of it.
+    // One that was let go may have been set active before it heard of it, and may not even have heard of its creation.
     const going = [...this.#endpoints].flatMap(([id, endpoint]) => (endpoint?.account_id === is.id ? id : []));
-    present = new Set([...present, ...is.endpoints, ...going]);
+    present = new Set([...(was?.endpoints ?? []), ...present, ...expected.keys(), ...is.endpoints, ...going]);
     for (const endpoint_id of present) {
       const wanted = expected.get(endpoint_id) ?? [];
       const made = this.#takeNew(endpoint_id, place.partition);
@@ -170,20 +170,20 @@ export class DeliveryHistory {
     this.#endpoints.set(id, is);
     if (is === null) {
       // A turn of work that came right before the removal, in one commit with it, may have claimed any.
-      const has_work = commit.writes.filter(({ write }) => write === 'wake').length > 1;
       for (const one of this.#of(id)) {
-        if (has_work && !one.is_cancelled) one.claims += 1;
+        if (isFolded(commit.writes) && !one.is_cancelled) one.claims += 1;
         one.is_cancelled = true;
       }
       return;
     }
     const was = stateOf<Endpoint>(before) ?? { ...is, claims: [], failure_count: 0, taken: 0 };
-    this.#seeClaims(id, { was, is, now_ms: commit.now_ms });
+    this.#seeClaims(id, { was, is }, commit);
     this.#seeCount(id, { was, is }, commit);
     for (const one of this.#of(id)) if (one.generation !== is.generation) one.is_cancelled = true;
   }
 
-  #seeClaims(id: string, { was, is, now_ms }: { was: Endpoint; is: Endpoint; now_ms: number }): void {
+  #seeClaims(id: string, { was, is }: { was: Endpoint; is: Endpoint }, { writes, now_ms }: Commit): void {
+    const is_active = activeIn({ was, is }, writes);
     this.#must(is.claims.length <= LIMITS.endpoint_in_flight_max, `${id} has ${is.claims.length} in flight`);
     for (const claim of is.claims) {
       if (was.claims.some(({ token }) => token === claim.token)) continue;
@@ -195,7 +195,7 @@ export class DeliveryHistory {
       const name = nameOf(one);
       this.#must(!one.is_cancelled && one.ended === null && !one.is_over, `${name} was claimed after its end`);
       this.#must(now_ms < deadlineMs(one), `${name} was claimed after its time`);
-      this.#must(is.standing.status === 'active', `${name} was claimed of a ${is.standing.status} endpoint`);
+      this.#must(is_active, `${name} was claimed of a ${is.standing.status} endpoint`);
       this.#must(
         claim.attempts.length === one.claims,
         `${name} has ${claim.attempts.length} attempts of ${one.claims}`,
@@ -206,13 +206,10 @@ export class DeliveryHistory {
   }
 
   /** What ends and what is set active, in the order of the commit, gives the count. */
-  #seeCount(
-    id: string,
-    { was, is }: { was: Endpoint; is: Endpoint },
-    { writes, now_ms }: { writes: Write[]; now_ms: number },
-  ): void {
+  #seeCount(id: string, { was, is }: { was: Endpoint; is: Endpoint }, { writes, now_ms }: Commit): void {
     let count = was.failure_count;
     let activations = 0;
+    let passed = 0;
     const began_ms = was.standing.status === 'active' ? was.standing.since_ms : Number.POSITIVE_INFINITY;
     for (const write of writes) {
       if (write.write === 'subscribe') {
@@ -244,22 +241,31 @@ export class DeliveryHistory {
       if (!ran_out || deadlineMs(one) > began_ms) count += 1;
     }
     for (const one of this.#of(id)) {
-      const is_looked_at = one.sequence > was.taken && one.sequence <= is.taken && one.claims === 0;
-      if (!is_looked_at || one.is_cancelled || one.ended !== null || now_ms < deadlineMs(one)) continue;
+      const is_passed = one.sequence > was.taken && one.sequence <= is.taken && one.claims === 0;
+      if (!is_passed || one.is_cancelled || one.ended !== null || now_ms < deadlineMs(one)) continue;
       one.is_over = true;
-      if (deadlineMs(one) > began_ms) count += 1;
+      if (deadlineMs(one) > began_ms) passed += 1;
     }
-    const disables =
-      is.standing.status === 'disabled' && was.generation !== is.generation && is.standing.reason !== null;
-    if (disables) {
+    const is_new = was.generation !== is.generation;
+    const stays_disabled = is_new && is.standing.status === 'disabled' && is.standing.reason !== null;
+    const is_mailed = writes.some((write) => write.write === 'queue' && write.queue === 'mails');
+    const says = is_mailed ? 'a mail' : 'no mail';
+    this.#must(
+      stays_disabled ? is_mailed : !is_mailed || isFolded(writes),
+      `${id} is ${is.standing.status}, with ${says}`,
+    );
+    if (is_mailed) {
       this.disabled += 1;
       this.#ledger.attempt('mail');
     }
-    if (activations > 0 && count > 0) return; // which of them came first only the endpoint knows
-    const holds = disables
-      ? is.failure_count === LIMITS.endpoint_failures_max && count >= is.failure_count
-      : count === is.failure_count;
-    this.#must(holds, `${id} counts ${is.failure_count} failures in a row, there were ${count}`);
+    if (activations > 0 && count + passed > 0) return; // which of them came first only the endpoint knows
+    // Who disables it passes over its inbox, without a look at what ran out of time there.
+    const unseen = is_new && !stays_disabled ? passed : 0;
+    const most = isFolded(writes) || unseen === 0 ? count + passed : count;
+    const holds = stays_disabled
+      ? is.failure_count === LIMITS.endpoint_failures_max && most >= is.failure_count
+      : is.failure_count >= count + passed - unseen && is.failure_count <= most;
+    this.#must(holds, `${id} counts ${is.failure_count} failures in a row, there were ${count} and ${passed}`);
     const is_missed = is.standing.status === 'active' && is.failure_count >= LIMITS.endpoint_failures_max;
     this.#must(!is_missed, `${id} is active after ${is.failure_count} failures`);
   }
@@ -322,6 +328,17 @@ export class DeliveryHistory {
   #must(holds: boolean, text: string): void {
     this.#ledger.mustHold(holds, text);
   }
+}
+
+/** Several turns in one commit, of which the state shows the last. Every turn that changes an endpoint says when to wake it. */
+function isFolded(writes: Write[]): boolean {
+  return writes.filter(({ write }) => write === 'wake').length > 1;
+}
+
+/** Whether a turn of this commit may have found it active. */
+function activeIn({ was, is }: { was: Endpoint; is: Endpoint }, writes: Write[]): boolean {
+  if (is.standing.status === 'active') return true;
+  return isFolded(writes) && (was.standing.status === 'active' || writes.some(({ write }) => write === 'subscribe'));
 }
 
 function placeOf(endpoint_id: string, partition: number): Place {
