@@ -183,11 +183,12 @@ export class Turn {
       this.#countFailure();
       return;
     }
-    const value: WaitingDelivery = { ...entryOf(entry), attempts, due_at_ms: at_ms };
+    const { sequence, log_id, life, generation, type } = entry;
+    const value: WaitingDelivery = { sequence, log_id, life, generation, type, attempts, due_at_ms: at_ms };
     this.#effects.push({
       effect: 'put',
       collection: batchOf(entry),
-      id: String(entry.sequence),
+      id: String(sequence),
       value,
       order: at_ms,
     });
@@ -231,8 +232,13 @@ export class Turn {
       if (standing.status === 'active' && deadlineMs(entry) > standing.since_ms) this.#countFailure();
       return;
     }
+    const { sequence, log_id, life, generation, type } = entry;
     const claim: Claim = {
-      ...entryOf(entry),
+      sequence,
+      log_id,
+      life,
+      generation,
+      type,
       attempts,
       token: tokens.shift() as string,
       claimed_at_ms: this.#now_ms,
@@ -258,8 +264,10 @@ export class Turn {
   }
 
   #end(entry: InboxEntry, attempts: Attempt[], outcome: EndedDelivery['outcome']): void {
-    const value: EndedDelivery = { ...entryOf(entry), attempts, outcome, ended_at_ms: this.#now_ms };
-    this.#effects.push({ effect: 'put', collection: ENDED, id: String(entry.sequence), value, order: this.#now_ms });
+    const { sequence, log_id, life, generation, type } = entry;
+    const ended_at_ms = this.#now_ms;
+    const value: EndedDelivery = { sequence, log_id, life, generation, type, attempts, outcome, ended_at_ms };
+    this.#effects.push({ effect: 'put', collection: ENDED, id: String(sequence), value, order: ended_at_ms });
     this.#ended.push({ outcome, event_ms: eventMs(entry) });
   }
 
@@ -298,9 +306,4 @@ export class Turn {
     const next_at_ms = Math.min(at_ms, lease_ends_at);
     return Number.isFinite(next_at_ms) ? next_at_ms : null;
   }
-}
-
-/** What is a delivery's own, without the place that it lies in. */
-function entryOf({ sequence, log_id, life, generation, type }: InboxEntry): InboxEntry {
-  return { sequence, log_id, life, generation, type };
 }

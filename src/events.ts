@@ -47,8 +47,10 @@ export type EventView = z.infer<typeof eventShape>;
 
 /** The Event of the interface: as logged, with the sequence that the log gave it. */
 export function eventView({ id: log_id, body }: LoggedEvent): EventView {
-  const { id: event_id, schema_version, ...rest } = JSON.parse(body) as Omit<EventView, 'sequence'>;
-  return { id: event_id, schema_version, sequence: String(sequenceOf(log_id)), ...rest };
+  const logged = JSON.parse(body) as Omit<EventView, 'sequence'>;
+  const { id, schema_version, occurred_at, account_id, type, resource, data } = logged;
+  const sequence = String(sequenceOf(log_id));
+  return { id, schema_version, sequence, occurred_at, account_id, type, resource, data };
 }
 
 /** The log's ids are `<ms>-<sequence>`. */

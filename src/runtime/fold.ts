@@ -187,8 +187,9 @@ function writeOf(effect: Exclude<Effect, { effect: 'vanish' }>, context: WriteCo
   switch (effect.effect) {
     case 'put': {
       const { collection, id, order } = effect;
-      const put = { write: 'put_record' as const, collection, id, value: encodeStored(effect.value) };
-      return order === undefined ? put : { ...put, order };
+      const value = encodeStored(effect.value);
+      const write = 'put_record';
+      return order === undefined ? { write, collection, id, value } : { write, collection, id, value, order };
     }
     case 'drop':
       return { write: 'drop_record', collection: effect.collection, id: effect.id };

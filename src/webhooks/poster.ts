@@ -119,7 +119,7 @@ export class Poster {
     const began = performance.now();
     return new Promise((resolve) => {
       let controller: Dispatcher.DispatchController | null = null;
-      let answer: Omit<Posted, 'error'> | null = null;
+      let answer: Posted | null = null;
       let bytes = 0;
       let is_over = false;
 
@@ -131,9 +131,7 @@ export class Poster {
         const duration_ms = Math.round(performance.now() - began);
         // What follows a status line changes nothing any more.
         resolve(
-          answer === null
-            ? { status_code: null, reason: null, retry_after: undefined, error: error ?? 'network', duration_ms }
-            : { ...answer, error: null },
+          answer ?? { status_code: null, reason: null, retry_after: undefined, error: error ?? 'network', duration_ms },
         );
       };
       const timer = setTimeout(() => finish('timeout', true), LIMITS.delivery_timeout_ms);
@@ -150,6 +148,7 @@ export class Poster {
             status_code,
             reason: printable(status_message),
             retry_after: Array.isArray(retry_after) ? retry_after.at(-1) : retry_after,
+            error: null,
             duration_ms: Math.round(performance.now() - began),
           };
         },

@@ -1,11 +1,10 @@
-import { randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import type { Account } from '../../actors/account_state.js';
 import { type AttemptResult, type Claim, eventMs } from '../../actors/delivery.js';
 import type { Endpoint } from '../../actors/endpoint_state.js';
 import type { MailNeeded, Work, WorkDone, WorkMessage } from '../../actors/endpoint_turn.js';
-import { drawFraction, drawId } from '../draw.js';
+import { drawBytes, drawFraction, drawId } from '../draw.js';
 import { eventView } from '../events.js';
 import { endpointDisabledMail } from '../mail/endpoint_mail.js';
 import { sealMail } from '../mail/sealed_mail.js';
@@ -325,7 +324,7 @@ export class DeliveryWorker {
     let mail: WorkMessage['mail'];
     for (let tries = 0; tries < ASK_TRIES_MAX; tries++) {
       const { account_id, life } = known;
-      const tokens = Array.from({ length: granted }, () => randomBytes(TOKEN_BYTES).toString('base64url'));
+      const tokens = Array.from({ length: granted }, () => Buffer.from(drawBytes(TOKEN_BYTES)).toString('base64url'));
       const message: WorkMessage = {
         type: 'work',
         life,
@@ -366,9 +365,9 @@ export class DeliveryWorker {
     const { metrics, log } = this.#parts;
     try {
       const { result, event_id } = await this.#post(courier.endpoint_id, known, claim);
-      this.#note(courier.endpoint_id, claim, { ...result, event_id });
+      this.#note(courier.endpoint_id, claim, { result, event_id });
       metrics.delivery_attempts.inc({ verdict: result.verdict, error: result.attempt.error ?? 'none' });
-      this.activity.attempted(courier.endpoint_id, { account_id: known.account_id, ...result });
+      this.activity.attempted({ endpoint_id: courier.endpoint_id, account_id: known.account_id }, result);
       courier.results.push(result);
     } catch (error) {
       // Its lease runs out, and it comes again.
@@ -383,11 +382,7 @@ export class DeliveryWorker {
   }
 
   /** The webhook-id is also what the receiver sees; the event's id stands in the log of the turn that recorded it. */
-  #note(
-    endpoint_id: string,
-    { sequence, attempts }: Claim,
-    { verdict, attempt, event_id }: AttemptResult & { event_id: string | null },
-  ): void {
+  #note(endpoint_id: string, { sequence, attempts }: Claim, { result: { verdict, attempt }, event_id }: Posted): void {
     const { log, tracing } = this.#parts;
     if (tracing === null && !log.isLevelEnabled('info')) return;
     const { status_code, error, duration_ms } = attempt;
@@ -424,14 +419,15 @@ export class DeliveryWorker {
     if (claim.attempts.length === 0)
       metrics.delivery_first_attempt.observe(Math.max(0, attempted_at_ms - eventMs(claim)) / 1000);
     const headers = deliveryHeaders(key, { id: deliveryId(endpoint_id, sequence), at_ms: attempted_at_ms, body });
-    const { retry_after, ...posted } = await poster.post(url, { headers, body });
-    const { status_code } = posted;
+    const { status_code, reason, error, duration_ms, retry_after } = await poster.post(url, { headers, body });
     const result: AttemptResult = {
-      ...{ sequence, token, attempt: { attempted_at_ms, ...posted } },
+      sequence,
+      token,
+      attempt: { attempted_at_ms, status_code, reason, error, duration_ms },
       verdict: status_code === null ? 'passing' : verdictOf(status_code),
       retry_after_ms: retryAfterMs(retry_after, now()),
     };
-    return { result, event_id: view.id as string };
+    return { result, event_id: view.id };
   }
 
   #observe(endpoint_id: string, { late, disabled, ended }: WorkDone): void {

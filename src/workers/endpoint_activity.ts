@@ -22,14 +22,14 @@ export class EndpointActivity {
   readonly #seen = new LRUCache<string, SeenEndpoint>({ max: ENDPOINTS_MAX });
 
   attempted(
-    endpoint_id: string,
-    { account_id, attempt, verdict }: Pick<AttemptResult, 'attempt' | 'verdict'> & { account_id: string },
+    { endpoint_id, account_id }: { endpoint_id: string; account_id: string },
+    { attempt, verdict }: Pick<AttemptResult, 'attempt' | 'verdict'>,
   ): void {
     const { attempted_at_ms: at_ms, status_code, error } = attempt;
     const seen = this.#of(endpoint_id);
     const accepted = verdict === 'accepted';
     this.#seen.set(endpoint_id, {
-      ...seen,
+      endpoint_id,
       account_id,
       last: { at_ms, verdict, status_code, error },
       failures: accepted ? 0 : seen.failures + 1,

@@ -168,7 +168,10 @@ t.test('endpoints: who fails and who was disabled, the last 5,000', async (t) =>
     ...{ attempted_at_ms: at_ms, status_code, error, reason: null, duration_ms: 1 },
   });
   const took = (id: string, at_ms: number, verdict: 'accepted' | 'passing') =>
-    seen.attempted(id, { account_id: 'x', verdict, attempt: attempt(at_ms, verdict === 'accepted' ? 204 : 500) });
+    seen.attempted(
+      { endpoint_id: id, account_id: 'x' },
+      { verdict, attempt: attempt(at_ms, verdict === 'accepted' ? 204 : 500) },
+    );
   took('a', 1, 'passing');
   took('b', 1, 'passing');
   took('b', 2, 'passing');
