@@ -85,8 +85,8 @@ const BUSY = refuse('TOO_MANY_REQUESTS', 'Too many large batches are being poste
 const SWEPT = refuse('UNAVAILABLE', 'The request took too long; post it again.', { retry_after_s: 1 });
 const NONE: Signals = { count: 0, payload_bytes: 0, longest_ms: 0, staged: [] };
 
-/** The record of a payload. */
-function payloadKey(request: string, part: number): string {
+/** The record of a payload that a request brought. */
+export function payloadKey(request: string, part: number): string {
   return `${request}.${part}`;
 }
 

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { spreadRetryAfter } from '../src/overload.js';
 import { isOauthError, OAUTH_ERRORS, type OauthError, oauthErrorOf } from '../src/vocabulary/oauth_errors.js';
@@ -25,7 +26,7 @@ type Ends = { request: FastifyRequest; reply: FastifyReply };
 
 const [DATA_BEGINS, DATA_ENDS] = [Buffer.from('{"success":true,"data":'), Buffer.from('}')];
 
-/** An answer's payload that is JSON already, in UTF-8: what it holds is to reach the client as it was written. */
+/** An answer's payload that is JSON already, in UTF-8: what it holds is to reach the caller as it was written. */
 export class JsonBytes {
   constructor(readonly pieces: readonly Uint8Array[]) {}
 }
@@ -36,8 +37,7 @@ export function sendAnswer(as: Answering, ends: Ends, answer: unknown): FastifyR
   if (isRefusal(answer)) return sendRefusal(as, ends, answer);
   const { reply } = ends;
   if (reply.statusCode === 204) return reply.send();
-  if (answer instanceof JsonBytes)
-    return reply.type(JSON_TYPE).send(Buffer.concat([DATA_BEGINS, ...answer.pieces, DATA_ENDS]));
+  if (answer instanceof JsonBytes) return sendPieces(reply, [DATA_BEGINS, ...answer.pieces, DATA_ENDS]);
   if (as.dialect === 'oauth' || as.listener === 'operator') return sendData(as, ends, answer);
   return sendData(as, ends, { success: true, data: answer });
 }
@@ -96,4 +96,13 @@ function sendData({ cbor }: Answering, { request, reply }: Ends, payload: unknow
     return reply.type('application/cbor').send(encodeCbor(payload));
   }
   return reply.type(JSON_TYPE).send(JSON.stringify(payload));
+}
+
+/** One after the other, as fast as the caller takes them: put together, megabytes would hold up everybody else. */
+function sendPieces(reply: FastifyReply, pieces: readonly Uint8Array[]): FastifyReply {
+  const bytes = pieces.reduce((sum, { length }) => sum + length, 0);
+  return reply
+    .type(JSON_TYPE)
+    .header('Content-Length', bytes)
+    .send(Readable.from(pieces, { objectMode: false }));
 }

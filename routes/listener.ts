@@ -20,6 +20,7 @@ import { isForm, readParameters, repeatProblem } from '../src/wire/form.js';
 import { decodeJson } from '../src/wire/json.js';
 import { bodyFormat, chooseAnswerFormat } from '../src/wire/media_types.js';
 import { type Answering, sendAnswer, sendRefusal } from './answers.js';
+import { bodyPieces } from './body_pieces.js';
 import { type DeviceIdentity, deviceIdentityOf, isPassedOn, overBudget } from './device/identity.js';
 import { isWelcomeOrigin } from './mcp/origin.js';
 import { resourceMetadataOf } from './oauth/issuer.js';
@@ -171,13 +172,24 @@ export function mount(app: FastifyInstance, services: Services, kind: ListenerKi
   });
 
   if (kind.listener === 'public') mountPreflights(app, routes);
-  for (const route of routes.filter(({ raw }) => raw !== true)) mountRoute(app, { services, kind, answering }, route);
+  const mountAll = (scope: FastifyInstance, rows: readonly Route[]) => {
+    for (const route of rows) mountRoute(scope, { services, kind, answering }, route);
+  };
+  const [raw, in_pieces] = [routes.filter((row) => row.raw), routes.filter(({ takes }) => takes === 'json_pieces')];
+  mountAll(
+    app,
+    routes.filter((row) => !raw.includes(row) && !in_pieces.includes(row)),
+  );
   app.register(async (scope) => {
     // A raw body stays where it is: the handler reads it.
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', (_request, _body, done) => done(null));
-    for (const route of routes.filter(({ raw }) => raw === true))
-      mountRoute(scope, { services, kind, answering }, route);
+    mountAll(scope, raw);
+  });
+  app.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser('*', bodyPieces);
+    mountAll(scope, in_pieces);
   });
 
   const answerNoRoute = async (request: FastifyRequest, reply: FastifyReply) => {
@@ -265,7 +277,8 @@ function mountRoute(
       const caller = request.caller ?? { services, who: null };
       const account_id = takes_turns ? (caller.who as Principal).account_id : null;
       if (account_id === null) return handle(caller, request, reply);
-      const entrance = account_turns.enter(account_id, (request.body as Buffer | undefined)?.length ?? 0);
+      const bytes = bytesOf(request);
+      const entrance = account_turns.enter(account_id, bytes);
       if (entrance === 'full') {
         metrics.overload_refusals.inc({ listener: kind.listener, cause: 'account' });
         return sendRefusal(as, { request, reply }, TOO_MANY_AT_ONCE);
@@ -274,7 +287,7 @@ function mountRoute(
       try {
         return await handle(caller, request, reply);
       } finally {
-        account_turns.leave(account_id);
+        account_turns.leave(account_id, bytes);
       }
     },
   });
@@ -481,10 +494,16 @@ function refuseUnread(
   return sendRefusal(as, { request, reply }, refusal);
 }
 
+/** How much of a body is in memory. */
+function bytesOf({ body }: FastifyRequest): number {
+  if (!Array.isArray(body)) return (body as Buffer | undefined)?.length ?? 0;
+  return (body as Buffer[]).reduce((sum, { length }) => sum + length, 0);
+}
+
 type Read = { ok: true; value: unknown } | { ok: false; refusal: Refusal };
 
 function readBody(kind: ListenerKind, route: Route, request: FastifyRequest): Read {
-  const bytes = request.body as Buffer | undefined;
+  const bytes = request.body as Buffer | undefined; // or its pieces, for whoever takes them
   if (route.body === undefined) return { ok: true, value: undefined };
   const encoding = request.headers['content-encoding'];
   if (encoding !== undefined && encoding !== 'identity') {
@@ -497,7 +516,7 @@ function readBody(kind: ListenerKind, route: Route, request: FastifyRequest): Re
     const formats = kind.cbor ? 'application/json or application/cbor' : 'application/json';
     return { ok: false, refusal: refuse('UNSUPPORTED_MEDIA_TYPE', `Content-Type must be ${formats}.`) };
   }
-  if (route.takes === 'json_bytes') return validate(route.body, bytes, 'body');
+  if (route.takes === 'json_pieces') return validate(route.body, bytes, 'body');
   const document = format === 'cbor' ? decodeCbor(bytes) : decodeJson(bytes);
   if (document.ok) return validate(route.body, document.value, 'body');
   const detail = { path: document.path ?? '', message: document.message };

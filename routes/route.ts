@@ -70,10 +70,10 @@ export type Route = {
   /** Which web pages may call, and with which headers; CORS_ORIGINS and the interface's list when absent. */
   cors?: FastifyCorsOptions;
   /**
-   * What a body must be; JSON (and CBOR where the listener speaks it) when absent. `json_bytes`: JSON too, which the
-   * handler reads by itself from the bytes that came.
+   * What a body must be; JSON (and CBOR where the listener speaks it) when absent. `json_pieces`: JSON too, which
+   * the handler reads by itself from the bytes as they came.
    */
-  takes?: 'form' | 'json_bytes';
+  takes?: 'form' | 'json_pieces';
   /** How large a body may be, where it is not the listener's bound. */
   body_bytes_max?: number;
   body?: z.ZodType;

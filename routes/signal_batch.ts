@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
@@ -6,7 +5,8 @@ import type { PostedSignal } from '../actors/signals.js';
 import { signalId } from '../src/vocabulary/ids.js';
 import { LIMITS } from '../src/vocabulary/limits.js';
 import { type Refusal, type RefusalDetail, refuse } from '../src/vocabulary/refusals.js';
-import { JsonReader, NotReadable, type ReadValue, TooLong } from '../src/wire/canonical_json.js';
+import { type JsonReader, NotReadable, type ReadValue, TooLong } from '../src/wire/canonical_json.js';
+import { JsonInPieces, NotUtf8 } from '../src/wire/json_in_pieces.js';
 import { whole } from './forms.js';
 
 /** A batch of signals as it comes: read from its bytes, so that each payload keeps the text it was sent as. */
@@ -69,30 +69,27 @@ export const signalsForm = z.object({
 type Item = { fields: unknown; payload: ReadValue | { wrong: string } };
 
 /** The signals of a body, in the order sent, or what is wrong with it. */
-export async function readSignals(stream_id: string, bytes: Uint8Array): Promise<PostedSignal[] | Refusal> {
-  if (bytes.length === 0) return malformed([{ path: 'signals', message: COUNT }]);
-  if (!isUtf8(bytes)) return malformed([{ path: '', message: 'must be valid UTF-8' }]);
-  await setImmediate(); // a large body was only just put together, and becomes text at once
-  const reader = new JsonReader(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'));
-  await setImmediate();
+export async function readSignals(stream_id: string, pieces: readonly Uint8Array[]): Promise<PostedSignal[] | Refusal> {
+  const json = new JsonInPieces(pieces);
   const signals: PostedSignal[] = [];
   const wrong: RefusalDetail[] = [];
   let paused_at = 0;
   let index = 0;
   try {
-    for (const item of itemsOf(reader)) {
+    for (const item of itemsOf(json)) {
       const found = checked(stream_id, item);
       if ('wrong' in found)
         wrong.push(...found.wrong.map(({ path, message }) => ({ path: `signals.${index}${path}`, message })));
       else signals.push(found.signal);
       index += 1;
       if (index > LIMITS.signals_per_request_max || wrong.length >= DETAILS_MAX) break;
-      if (reader.at - paused_at < CHARS_AT_ONCE && index % SIGNALS_AT_ONCE > 0) continue;
-      paused_at = reader.at;
+      if (json.at - paused_at < CHARS_AT_ONCE && index % SIGNALS_AT_ONCE > 0) continue;
+      paused_at = json.at;
       await setImmediate();
     }
   } catch (error) {
     if (!(error instanceof NotReadable)) throw error;
+    if (error instanceof NotUtf8) return malformed([{ path: '', message: 'must be valid UTF-8' }]);
     if (error instanceof TooLong)
       return malformed([...wrong, { path: `signals.${index}.payload`, message: PAYLOAD_SIZE }]);
     const path = index === 0 ? '' : `signals.${index}`;
@@ -111,23 +108,23 @@ function malformed(details: RefusalDetail[]): Refusal {
 }
 
 /** The members of `signals`, one after the other; what else the body holds is read over. */
-function* itemsOf(reader: JsonReader): Generator<Item> {
-  const keys = new Set<string>();
-  if (reader.peek() !== '{') throw new NotReadable('the body is no object');
-  for (const key of keysOf(reader, keys)) {
-    if (key !== 'signals') reader.read();
-    else if (!reader.take('[')) throw new NotReadable('signals is no array');
-    else if (!reader.take(']')) {
-      do yield itemOf(reader);
-      while (reader.take(','));
-      reader.expect(']');
+function* itemsOf(json: JsonInPieces): Generator<Item> {
+  if (json.peek() !== '{') throw new NotReadable('the body is no object');
+  for (const key of keysOf(json)) {
+    if (key !== 'signals') json.read();
+    else if (!json.take('[')) throw new NotReadable('signals is no array');
+    else if (!json.take(']')) {
+      do yield json.whole(itemOf);
+      while (json.take(','));
+      json.expect(']');
     }
   }
-  if (reader.peek() !== '') throw new NotReadable('text follows the end of the body');
+  if (json.peek() !== '') throw new NotReadable('text follows the end of the body');
 }
 
 /** Stands behind each key of an object in turn; whoever is told of it reads its value. */
-function* keysOf(reader: JsonReader, seen: Set<string>): Generator<string> {
+function* keysOf(reader: Pick<JsonReader, 'take' | 'expect' | 'key'>): Generator<string> {
+  const seen = new Set<string>();
   reader.expect('{');
   if (reader.take('}')) return;
   do {
@@ -146,7 +143,7 @@ function itemOf(reader: JsonReader): Item {
   }
   const fields: Record<string, unknown> = {};
   let payload: Item['payload'] = EMPTY;
-  for (const key of keysOf(reader, new Set())) {
+  for (const key of keysOf(reader)) {
     const is_object = reader.peek() === '{';
     // Characters are at least as many bytes: what is far too large is not read to its end.
     const room = key === 'payload' ? LIMITS.signal_payload_bytes_max : undefined;

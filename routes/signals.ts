@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
-import type { ListedSignal, PostedSignal, SignalsMessage } from '../actors/signals.js';
+import { type ListedSignal, type PostedSignal, payloadKey, type SignalsMessage } from '../actors/signals.js';
 import { count, id, moment, pageShape } from '../src/answer_shapes.js';
 import { drawBytes } from '../src/draw.js';
 import type { Services } from '../src/services.js';
@@ -59,9 +59,9 @@ export const SIGNAL_ROUTES: readonly Route[] = [
       'All of them are stored, or none. A ref that is there already with the same content is no new signal; with other content everything is refused.',
     credential: 'account',
     permission: WRITES_STREAMS,
-    takes: 'json_bytes',
+    takes: 'json_pieces',
     body_bytes_max: LIMITS.signals_body_bytes_max,
-    body: z.instanceof(Uint8Array, { error: 'must be an object with signals' }),
+    body: z.array(z.instanceof(Uint8Array), 'must be an object with signals'),
     answer: z.strictObject({ items: z.array(signalShape) }),
     reads: { body: signalsForm },
     refusals: ['CONFLICT', 'TOO_MANY_REQUESTS'],
@@ -98,18 +98,21 @@ export const SIGNAL_ROUTES: readonly Route[] = [
       if (isRefusal(stream)) return stream;
       const page = await pageOfSignals(services, stream.id, query);
       if (isRefusal(page)) return page;
-      const items = await itemsOf(services, stream.id, page.rows);
+      const items = await itemsOf(services, stream.id, { signals: page.rows, texts: new Map() });
       if (isRefusal(items)) return items;
       return new JsonBytes([ITEMS, ...items, Buffer.from(`],"cursor":${JSON.stringify(page.cursor)}}`)]);
     },
   }),
 ];
 
+/** Signals, and the payloads of those that are known already, by their keys. */
+type Found = { signals: readonly ListedSignal[]; texts: Map<string, string> };
+
 /** Posts a batch with one commit, after payloads that would make it a large one were written ahead. */
 async function postSignals(
   services: Services,
   { stream_id, signals, guards }: { stream_id: string; signals: PostedSignal[]; guards: Guard[] },
-): Promise<ListedSignal[] | Refusal> {
+): Promise<Found | Refusal> {
   const { runtime } = services;
   const address = { kind: 'signals', id: stream_id };
   const ask = <Reply>(message: SignalsMessage) => runtime.ask<Reply>(address, message, guards);
@@ -132,8 +135,11 @@ async function postSignals(
     }
   }
   const posted = await ask<{ signals: ListedSignal[] }>({ type: 'post', request, signals: batch, staged });
-  if (!isRefusal(posted)) return posted.signals;
-  return staged ? abandoned(posted) : posted;
+  if (isRefusal(posted)) return staged ? abandoned(posted) : posted;
+  const texts = signals.flatMap(({ payload }, part): [string, string][] =>
+    payload === null ? [] : [[payloadKey(request, part), payload]],
+  );
+  return { signals: posted.signals, texts: new Map(texts) };
 
   /** What was staged goes at once where that can be done; the sweep finds what is left. */
   async function abandoned(refusal: Refusal): Promise<Refusal> {
@@ -210,11 +216,13 @@ async function pageOfSignals(
 async function itemsOf(
   { runtime }: Services,
   stream_id: string,
-  signals: readonly ListedSignal[],
+  { signals, texts }: Found,
 ): Promise<Buffer[] | Refusal> {
   const address = { kind: 'signals', id: stream_id };
-  const keys = signals.flatMap(({ payload }) => (payload.state === 'available' ? (payload.key ?? []) : []));
-  const texts = new Map<string, string>();
+  const keys = signals.flatMap(({ payload }) => {
+    const key = payload.state === 'available' ? payload.key : null;
+    return key === null || texts.has(key) ? [] : key;
+  });
   for (let from = 0; from < keys.length; from += PAYLOADS_STEP) {
     const message: SignalsMessage = { type: 'payloads', keys: keys.slice(from, from + PAYLOADS_STEP) };
     const read = await runtime.ask<{ payloads: Record<string, string> }>(address, message);

@@ -26,8 +26,8 @@ const EXACT_NUMBER_CHARS_MAX = 400;
  * order of keys. A key that comes twice is refused, since readers disagree on which one counts. Throws NotReadable.
  */
 export class JsonReader {
-  readonly #text: string;
-  /** Where it stands, in characters. */
+  #text: string;
+  /** Where it stands, in characters of the text that is left. */
   at = 0;
   /** Characters of a value that `read` takes at most. */
   #room = Number.POSITIVE_INFINITY;
@@ -39,6 +39,19 @@ export class JsonReader {
 
   constructor(text: string) {
     this.#text = text;
+  }
+
+  /** Forgets what was read, and goes on with more text behind what was not. */
+  goOn(more: string): void {
+    this.#text = this.#text.slice(this.at) + more;
+    this.at = 0;
+    this.#copied_to = 0;
+    this.#pieces = [];
+  }
+
+  /** Characters that were not read. */
+  get left(): number {
+    return this.#text.length - this.at;
   }
 
   /** The next token's first character, '' at the end. */

@@ -14,7 +14,7 @@ import type { Trial } from './trial.js';
 
 const OTHERS = 6;
 /** Of the others together, a second. */
-const RATE = 60;
+const RATE = 120;
 const FLOODERS = 300;
 const COMMANDS_PER_SECOND = 1_500;
 const SIGNALS = 500;
@@ -36,22 +36,12 @@ export async function floods(trial: Trial): Promise<void> {
     const memory_mib = () =>
       Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${rig.first.process.pid}/status`, 'utf8'))?.[1]) / 1_024;
     const part_s = Math.max(2, trial.size.seconds / 2);
-    const alone_ms = await p99Beside(trial, others, pause(part_s * 1_000));
     const before_mib = memory_mib();
-    const compare = (what: string, beside_ms: number) => {
-      const factor = beside_ms / alone_ms;
-      trial.notes.push(
-        `p99 of others ${alone_ms.toFixed(1)} ms alone, ${beside_ms.toFixed(1)} ms beside ${what} (${factor.toFixed(1)}x)`,
-      );
-      const holds = factor <= FACTOR_MAX || beside_ms <= P99_FLOOR_MS;
-      trial.must(holds, `others' p99 is ${factor.toFixed(1)} times as long beside ${what}`);
-      trial.tries += 1;
-    };
-
+    const alone = await tookBeside(trial, others, pause(part_s * 1_000));
     const commands = Math.ceil(part_s * COMMANDS_PER_SECOND);
     const one = { base_url: rig.first.process.base_url, access_token: token };
     const asked = flood(trial, { ...one, what: 'commands', commands, at_once: FLOODERS });
-    compare(`${commands} commands to one account`, await p99Beside(trial, others, asked));
+    const beside_commands = await tookBeside(trial, others, asked);
 
     const { id: source_id } = await flooder.call('POST /sources', { body: { name: 'signals' } });
     const body = { source_id, captured_at: '2026-01-01T12:00:00Z' };
@@ -60,7 +50,22 @@ export async function floods(trial: Trial): Promise<void> {
       ...{ ...one, what: 'signals', stream_id, seconds: part_s },
       ...{ at_once: BATCHES_AT_ONCE, signals: SIGNALS, payload_bytes: SIGNAL_BYTES },
     });
-    compare(`batches of ${(SIGNALS * SIGNAL_BYTES) / 1e6} MB`, await p99Beside(trial, others, batches));
+    const beside_batches = await tookBeside(trial, others, batches);
+    // On both sides of the floods, since a machine has better and worse moments.
+    const alone_ms = p99([...alone, ...(await tookBeside(trial, others, pause(part_s * 1_000)))]);
+    for (const [what, took_ms] of [
+      [`${commands} commands to one account`, beside_commands],
+      [`batches of ${(SIGNALS * SIGNAL_BYTES) / 1e6} MB`, beside_batches],
+    ] as const) {
+      const beside_ms = p99(took_ms);
+      const factor = (beside_ms / alone_ms).toFixed(1);
+      trial.notes.push(
+        `p99 of others ${alone_ms.toFixed(1)} ms alone, ${beside_ms.toFixed(1)} ms beside ${what} (${factor}x)`,
+      );
+      const holds = beside_ms <= Math.max(FACTOR_MAX * alone_ms, P99_FLOOR_MS);
+      trial.must(holds, `others' p99 is ${factor} times as long beside ${what}`);
+      trial.tries += 1;
+    }
     const grown_mib = memory_mib() - before_mib;
     trial.notes.push(`memory grew by ${Math.round(grown_mib)} MiB`);
     trial.must(grown_mib < MEMORY_GROWTH_MAX_MIB, `memory grew by ${Math.round(grown_mib)} MiB`);
@@ -80,8 +85,8 @@ async function flood(trial: Trial, what: Flood): Promise<void> {
   trial.none('answers of the flood', wrong);
 }
 
-/** The p99 of what others ask at a fixed rate until this is over, in milliseconds. */
-async function p99Beside(trial: Trial, apps: AppClient[], other: Promise<unknown>): Promise<number> {
+/** How long it takes what others ask at a fixed rate until this is over, in milliseconds. */
+async function tookBeside(trial: Trial, apps: AppClient[], other: Promise<unknown>): Promise<number[]> {
   const took_ms: number[] = [];
   const asked: Promise<unknown>[] = [];
   let is_over = false;
@@ -102,6 +107,9 @@ async function p99Beside(trial: Trial, apps: AppClient[], other: Promise<unknown
   }
   await over;
   await Promise.all(asked);
-  took_ms.sort((a, b) => a - b);
-  return took_ms[Math.floor(took_ms.length * 0.99)] ?? 0;
+  return took_ms;
+}
+
+function p99(took_ms: readonly number[]): number {
+  return took_ms.toSorted((a, b) => a - b)[Math.floor(took_ms.length * 0.99)] ?? 0;
 }

@@ -176,7 +176,7 @@ function bodyOf(random: Seeded, { listener, route }: Row, world: World): { bytes
       : Buffer.from(random.bytes(random.below(2_000)));
     return { bytes, type: 'application/octet-stream' };
   }
-  const is_open = route.body === undefined || route.takes === 'json_bytes';
+  const is_open = route.body === undefined || route.takes === 'json_pieces';
   let value = is_open ? signalsOrMessage(random, route) : drawValid(random, route.body as never, known);
   if (random.chance(0.6)) value = spoil(random, value);
   if (random.chance(0.04))
@@ -209,7 +209,7 @@ function cborOf(value: unknown): Buffer {
 
 /** Where no schema says what a body is: signals, or a message of MCP. */
 function signalsOrMessage(random: Seeded, route: Route): unknown {
-  if (route.takes === 'json_bytes') {
+  if (route.takes === 'json_pieces') {
     const count = random.pick([1, 3, 60]);
     const signal = (n: number) => ({
       ref: `r${random.below(50)}`,

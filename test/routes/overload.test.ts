@@ -98,7 +98,7 @@ t.test('more than a process can do', async (t) => {
     t.match(JSON.parse(body.toString()), { error: { code: 'UNAVAILABLE' } });
     t.equal(await refusals('account'), 1);
     t.same(answered, ['somebody else']);
-    for (let count = 1; count < at_once + waiting_max; count++) account_turns.leave(id);
+    for (let count = 1; count < at_once + waiting_max; count++) account_turns.leave(id, 0);
     await waiting;
     t.equal((await flooder.ask<{ name: string }>('GET', '/me')).name, 'Ann');
   });

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
 import t from 'tap';
 import { signalId } from '../../src/vocabulary/ids.js';
 import { LIMITS } from '../../src/vocabulary/limits.js';
@@ -34,11 +35,12 @@ t.test('signals on the timeline of a stream', async (t) => {
   const refs = async (path: string, query = '') => (await all(path, query)).map(({ ref }) => ref);
   const signal = (ref: string, more: object = {}) => ({ ref, type: 'meeting.started', start_ms: 0, ...more });
   /** Sends the body's text as it is. */
-  const raw = async (path: string, text: string | Buffer, headers: Record<string, string> = {}) => {
+  const raw = async (path: string, body: string | Buffer | Readable, headers: Record<string, string> = {}) => {
     const answer = await fetch(`${spool.base_url}${path}`, {
       method: 'POST',
       headers: { Authorization: `Bearer ${ann.app.access_token}`, 'Content-Type': 'application/json', ...headers },
-      body: text,
+      body: body as string,
+      ...(body instanceof Readable ? { duplex: 'half' } : {}),
     });
     return { status: answer.status, text: await answer.text() };
   };
@@ -314,6 +316,29 @@ t.test('signals on the timeline of a stream', async (t) => {
     t.same(state, { longest_ms: 0 });
     const over = await raw(path, ' '.repeat(LIMITS.signals_body_bytes_max + 1));
     t.equal(over.status, 413);
+  });
+
+  await t.test('G-004 a body that comes in pieces, its length unsaid', async (t) => {
+    const path = await newStream();
+    const sent = Buffer.from(JSON.stringify({ signals: [signal('ü', { payload: { text: 'é€😀' } }), signal('b')] }));
+    const bytes = async function* () {
+      for (const byte of sent) {
+        yield Buffer.of(byte);
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    };
+    const posted = await raw(path, Readable.from(bytes()));
+    t.equal(posted.status, 200);
+    t.match(JSON.parse(posted.text), { data: { items: [{ ref: 'ü', payload: { text: 'é€😀' } }, { ref: 'b' }] } });
+    t.equal((await raw(path, Readable.from(['{"signals":[', Buffer.of(0xff), ']}']))).status, 400);
+    const spaces = Array.from({ length: LIMITS.signals_body_bytes_max / 65_536 + 1 }, () => Buffer.alloc(65_536, ' '));
+    t.equal((await raw(path, Readable.from(spaces))).status, 413);
+    const failing = async function* () {
+      yield sent.subarray(0, 20);
+      throw new Error('the caller goes away');
+    };
+    await t.rejects(raw(path, Readable.from(failing())));
+    t.same((await refs(path)).sort(), ['b', 'ü'], 'nothing came of the others');
   });
 });
 
