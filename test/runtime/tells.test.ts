@@ -1,4 +1,4 @@
-import t from 'tap';
+import t, { type Test } from 'tap';
 import type { Address } from '../../actors/actor.js';
 import { keysOf } from '../../src/store/partitions.js';
 import { type LedgerMessage, ledgerOf } from '../fixtures/ledger.js';
@@ -12,15 +12,15 @@ t.test('tells', async (t) => {
   t.teardown(() => server.stop());
   const { socket_path } = server;
   const redis = await server.connect();
-  const open = (watched = new WatchedStore()) =>
-    ServerProcess.open(t, { socket_path, trust_memory: false, wrap: watched.wrap });
+  const open = (of: Test, watched = new WatchedStore()) =>
+    ServerProcess.open(of, { socket_path, trust_memory: false, wrap: watched.wrap });
   const tell = (process: ServerProcess, from: Address, to: Address[], message: LedgerMessage) =>
     process.ask(from, { type: 'tell', to, message });
   const note = (text: string): LedgerMessage => ({ type: 'note', text });
   const names = Array.from({ length: 60 }, (_, i) => `n${i}`);
 
   await t.test('each is applied once and in order per receiver while two processes relay', async (t) => {
-    const both = [await open(), await open()] as const;
+    const both = [await open(t), await open(t)] as const;
     const from = [ledgerOf(1), ledgerOf(1), ledgerOf(1)];
     const to = [ledgerOf(2), ledgerOf(3)];
     for (const { relay } of both) relay.start();
@@ -46,9 +46,9 @@ t.test('tells', async (t) => {
 
   await t.test('one that is handed over again is known', async (t) => {
     const [from, to] = [ledgerOf(4), ledgerOf(5)];
-    const again = await open();
+    const again = await open(t);
     const watched = new WatchedStore();
-    const [process, stuck] = [await open(watched), await open(watched)]; // whoever is first
+    const [process, stuck] = [await open(t, watched), await open(t, watched)]; // whoever is first
     watched.before.set('removeTells', () => Promise.reject(new Error('not now')));
     await tell(process, from, [to], { type: 'add', by: 1 });
     stuck.relay.start();
@@ -61,7 +61,7 @@ t.test('tells', async (t) => {
   });
 
   await t.test('several that reach a receiver in one turn are each applied once', async (t) => {
-    const process = await open();
+    const process = await open(t);
     const to = ledgerOf(6);
     const deliver = (number: number) =>
       process.runtime.deliver(to, { message: note(`${number}`), source: { from: 'tell', partition: 9, number } });
@@ -75,13 +75,13 @@ t.test('tells', async (t) => {
   });
 
   await t.test('an ended entity remembers what it has taken', async (t) => {
-    const process = await open();
+    const process = await open(t);
     const to = ledgerOf(7);
     const deliver = (number: number, message: LedgerMessage) =>
       process.runtime.deliver(to, { message, source: { from: 'tell', partition: 9, number } });
     await deliver(1, { type: 'add', by: 1 });
     await deliver(2, { type: 'end' });
-    const other = await open();
+    const other = await open(t);
     t.equal(
       (await other.runtime.deliver(to, { message: note('1'), source: { from: 'tell', partition: 9, number: 1 } }))
         .outcome,
@@ -91,7 +91,7 @@ t.test('tells', async (t) => {
   });
 
   await t.test('a parked receiver holds up nobody else, and gets its own when it is repaired', async (t) => {
-    const process = await open();
+    const process = await open(t);
     const [from, broken, well] = [ledgerOf(10), ledgerOf(11), ledgerOf(11)];
     await redis.set(keysOf(11).entity(broken), 'garbage');
     process.relay.start();
@@ -109,7 +109,7 @@ t.test('tells', async (t) => {
 
   for (const type of ['throw', 'overdraw', 'misorder'] as const) {
     await t.test(`one that throws five times is set aside, and the next one follows (${type})`, async (t) => {
-      const process = await open();
+      const process = await open(t);
       const [from, to] = [ledgerOf(12), ledgerOf(13)];
       await redis.del(keysOf(12).setAside);
       await process.ask(from, { type: 'tell', to: [to], message: { type } });
@@ -127,7 +127,7 @@ t.test('tells', async (t) => {
   }
 
   await t.test('who asks to be answered when all is settled, is, through every step', async (t) => {
-    const process = await open();
+    const process = await open(t);
     const [a, b, c] = [ledgerOf(20), ledgerOf(21), ledgerOf(22)];
     process.relay.start();
     const onward: LedgerMessage = { type: 'tell', to: [c], message: { type: 'add', by: 1 } };
@@ -143,8 +143,8 @@ t.test('tells', async (t) => {
 
   await t.test('who waits for a tell that another process applied is answered, too', async (t) => {
     const watched = new WatchedStore();
-    const asker = await open(watched);
-    const other = await open();
+    const asker = await open(t, watched);
+    const other = await open(t);
     const [a, b] = [ledgerOf(23), ledgerOf(24)];
     watched.before.set('tells', () =>
       until('the other one relayed it', async () => (await redis.xlen(keysOf(23).outbox)) === 0),
@@ -158,7 +158,7 @@ t.test('tells', async (t) => {
   });
 
   await t.test('a receiver that is told again by what it set off does not wait for itself', async (t) => {
-    const process = await open();
+    const process = await open(t);
     const [a, b, c] = [ledgerOf(25), ledgerOf(25), ledgerOf(25)];
     process.relay.start();
     const back: LedgerMessage = { type: 'tell', to: [b], message: note('back') };
@@ -170,7 +170,7 @@ t.test('tells', async (t) => {
   });
 
   await t.test('draining waits for what tells set off in turn', async (t) => {
-    const process = await open();
+    const process = await open(t);
     const chain = Array.from({ length: 6 }, (_, i) => ledgerOf(30 + i));
     const message = chain
       .slice(1)
