@@ -3,7 +3,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import cors from '@fastify/cors';
 import { type Span, SpanStatusCode } from '@opentelemetry/api';
-import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyContentTypeParser, FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { spreadRetryAfter } from '../src/overload.js';
 import { LIFE_ENDED } from '../src/runtime/activation.js';
@@ -172,25 +172,22 @@ export function mount(app: FastifyInstance, services: Services, kind: ListenerKi
   });
 
   if (kind.listener === 'public') mountPreflights(app, routes);
+  const [raw, in_pieces] = [routes.filter((row) => row.raw), routes.filter(({ takes }) => takes === 'json_pieces')];
   const mountAll = (scope: FastifyInstance, rows: readonly Route[]) => {
     for (const route of rows) mountRoute(scope, { services, kind, answering }, route);
   };
-  const [raw, in_pieces] = [routes.filter((row) => row.raw), routes.filter(({ takes }) => takes === 'json_pieces')];
+  const mountWith = (parser: FastifyContentTypeParser, rows: readonly Route[]) =>
+    app.register(async (scope) => {
+      scope.removeAllContentTypeParsers();
+      scope.addContentTypeParser('*', parser);
+      mountAll(scope, rows);
+    });
   mountAll(
     app,
     routes.filter((row) => !raw.includes(row) && !in_pieces.includes(row)),
   );
-  app.register(async (scope) => {
-    // A raw body stays where it is: the handler reads it.
-    scope.removeAllContentTypeParsers();
-    scope.addContentTypeParser('*', (_request, _body, done) => done(null));
-    mountAll(scope, raw);
-  });
-  app.register(async (scope) => {
-    scope.removeAllContentTypeParsers();
-    scope.addContentTypeParser('*', bodyPieces);
-    mountAll(scope, in_pieces);
-  });
+  mountWith(async () => undefined, raw); // it stays where it is: the handler reads it
+  mountWith(bodyPieces, in_pieces);
 
   const answerNoRoute = async (request: FastifyRequest, reply: FastifyReply) => {
     const allowed = rowsAt(request.url).map(({ method }) => method);
