@@ -267,7 +267,7 @@ function mountRoute(
         if (end === null) return refuseUnread(as, { request, reply }, overBudget(services, 'device_uploads'));
         reply.raw.once('close', end);
       }
-      if (route.raw !== true) awaitBody(as, { request, reply }, bodyMaxMs(route, request));
+      if (route.raw !== true) awaitBody(as, { request, reply }, route);
       return undefined;
     },
     handler: async (request, reply) => {
@@ -433,32 +433,35 @@ async function endedMeanwhile(
   return isRefusal(again) ? again : AWAY; // it holds still, under another life: once more, then
 }
 
-/** A route that takes large bodies gives them the time that a slow network needs. */
-function bodyMaxMs({ body_bytes_max }: Route, { raw }: FastifyRequest): number {
-  if (body_bytes_max === undefined) return BODY_MAX_MS;
-  const bytes = Math.min(Number(raw.headers['content-length'] ?? body_bytes_max), body_bytes_max);
-  return BODY_MAX_MS + bytes / BODY_BYTES_PER_MS_MIN;
-}
-
-/** Asks for the body and gives it a bounded time: a client that drips it holds nothing for long. */
+/**
+ * Asks for the body and gives it a bounded time: a client that drips it, or sends nothing more, holds nothing for long.
+ * Where large ones are taken there is more time, the more of it has come, as a slow network needs.
+ */
 function awaitBody(
   as: Answering,
   { request, reply }: { request: FastifyRequest; reply: FastifyReply },
-  max_ms: number,
+  { body_bytes_max = 0 }: Route,
 ): void {
   askForBody(request, reply);
   const { raw } = request;
   if (raw.complete || (raw.headers['content-length'] === undefined && raw.headers['transfer-encoding'] === undefined))
     return;
-  const late = setTimeout(() => {
+  const { socket } = raw;
+  const [began, before] = [performance.now(), socket.bytesRead];
+  const look = () => {
     if (raw.complete || reply.sent) return;
+    const took_ms = performance.now() - began;
+    const came = Math.min(socket.bytesRead - before, body_bytes_max);
+    const left_ms = BODY_MAX_MS + came / BODY_BYTES_PER_MS_MIN - took_ms;
+    if (left_ms > 0) {
+      late = setTimeout(look, Math.ceil(left_ms));
+      return;
+    }
     reply.header('Connection', 'close');
-    sendRefusal(
-      as,
-      { request, reply },
-      refuse('REQUEST_TIMEOUT', `The body did not come within ${Math.round(max_ms / 1000)} seconds.`),
-    );
-  }, max_ms);
+    const text = `The body did not come within ${Math.round(took_ms / 1000)} seconds.`;
+    sendRefusal(as, { request, reply }, refuse('REQUEST_TIMEOUT', text));
+  };
+  let late = setTimeout(look, BODY_MAX_MS);
   raw.once('end', () => clearTimeout(late));
   reply.raw.once('close', () => clearTimeout(late));
 }

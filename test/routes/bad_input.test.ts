@@ -191,16 +191,27 @@ t.test('H-006 J-012 bad input gets its answer in time, and nothing is half store
     const head = `PATCH /me HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${app.access_token}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{`;
     const drip = net.connect(spool.server.ports.public, '127.0.0.1');
     const dripping = setInterval(() => drip.writable && drip.write(' '), 500);
-    const [slow, still, headless] = await Promise.all([
+    const anywhere = `POST /audio/streams/${randomUUID()}/signals`;
+    const large = `${anywhere} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${app.access_token}\r\nContent-Type: application/json\r\n`;
+    const moving = net.connect(spool.server.ports.public, '127.0.0.1');
+    const steps = 12;
+    const step = ' '.repeat(100_000);
+    let sent = 0;
+    const sending = setInterval(() => sent++ < steps && moving.write(sent < steps ? step : '{}'), 1_000);
+    const [slow, still, headless, nothing, judged] = await Promise.all([
       converse(drip, head),
       converse(
         connect(),
         `POST /device/streams HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{`,
       ),
       converse(net.connect(spool.server.ports.public, '127.0.0.1'), 'GET /me HTTP/1.1\r\nHost: x\r\n'),
+      converse(net.connect(spool.server.ports.public, '127.0.0.1'), `${large}Transfer-Encoding: chunked\r\n\r\n`),
+      converse(moving, `${large}Connection: close\r\nContent-Length: ${(steps - 1) * step.length + 2}\r\n\r\n`),
     ]);
     clearInterval(dripping);
-    for (const answer of [slow, still, headless]) t.match(answer, /^HTTP\/1.1 408 /);
+    clearInterval(sending);
+    for (const answer of [slow, still, headless, nothing]) t.match(answer, /^HTTP\/1.1 408 /);
+    t.match(judged, /^HTTP\/1.1 400 /, 'what is large and goes on may take longer');
     t.ok(performance.now() - began < 15_000);
   });
 
