@@ -17,10 +17,10 @@ import type { Redis } from 'ioredis';
 import type { AppClient } from '../../src/client/app_client.js';
 import { redisProcessesIn } from '../../src/process/redis_process.js';
 import { decodeStored } from '../../src/store/codec.js';
-import { openRedis } from '../../src/store/redis_connection.js';
 import { RedisStore } from '../../src/store/redis_store.js';
 import { partitionOfId } from '../../src/vocabulary/ids.js';
 import { TestEndpoint } from '../fixtures/endpoints.js';
+import { connectPatiently } from '../fixtures/redis.js';
 import { SpoolProcess } from '../fixtures/spool_process.js';
 import { appendOnlyFiles } from '../fixtures/stored_secrets.js';
 import { until } from '../fixtures/until.js';
@@ -128,9 +128,7 @@ async function stateAfter(
   try {
     await until('it loads', () => existsSync(socket_path) || child.exitCode !== null, CUT_LOADED_MAX_MS);
     if (child.exitCode !== null) return null;
-    redis = openRedis({ socket_path });
-    redis.on('error', () => {});
-    await redis.connect();
+    redis = await connectPatiently({ socket_path });
     const store = new RedisStore(redis, () => '');
     const partition = partitionOfId(account_id);
     const [account] = await store.load([{ address: { kind: 'account', id: account_id }, partition }]);
