@@ -57,7 +57,10 @@ export const INBOX_LOOKED_AT_MAX = 2 * LIMITS.endpoint_in_flight_max;
 const NO_SLOTS_MS = 5_000;
 const CANCELLED_BATCHES_MAX = 32;
 
-/** One turn of work: what came back, what was lost, what is claimed next. */
+/**
+ * One turn of work: what came back, what was lost, what is claimed next. Deliveries are written field by field: spread into
+ * a larger object, each would take 2 µs more.
+ */
 export class Turn {
   /** A copy of its own, since a turn changes it several times for each delivery. */
   #state: Endpoint;

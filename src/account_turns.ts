@@ -55,6 +55,8 @@ export class AccountTurns {
   }
 
   #linesFor(bytes: number): [Lines, at_once_max: number] {
-    return bytes > LIMITS.json_body_bytes_max ? [this.#large, 1] : [this.#small, LIMITS.account_requests_at_once_max];
+    return bytes > LIMITS.json_body_bytes_max
+      ? [this.#large, LIMITS.account_large_requests_at_once_max]
+      : [this.#small, LIMITS.account_requests_at_once_max];
   }
 }

@@ -111,6 +111,7 @@ export const LIMITS = {
 
   claim_redeemed_keep_ms: DAY_MS, // ours: so long the same device may ask again for its answer
   account_requests_at_once_max: 16, // ours: of one account, in one process; more wait for these
+  account_large_requests_at_once_max: 1, // ours: of those whose body is larger than json_body_bytes_max
   account_requests_waiting_max: 1_000, // ours
   account_bytes_waiting_max: 32 * 1024 * 1024, // ours: bodies of requests that wait
   devices_per_account_max: 1_000, // ours
