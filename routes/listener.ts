@@ -39,6 +39,10 @@ export type ListenerKind = {
 const REQUEST_ID_FORM = new RegExp(`^[\\x21-\\x7e]{1,${LIMITS.request_id_chars_max}}$`);
 /** The time that a body may take once it was asked for; uploads have their own rule. */
 const BODY_MAX_MS = 10_000;
+/** What is said of a request that is no HTTP may take so long to be read. */
+const LAST_WORD_MAX_MS = 2_000;
+/** A connection on which nothing moves for so long, either way, while a request is under way. */
+const STILL_MAX_MS = 60_000;
 /** Of large ones: half a megabit a second. */
 const BODY_BYTES_PER_MS_MIN = 64;
 /** A refused body larger than this is not read to its end: the connection closes instead. */
@@ -105,12 +109,15 @@ export const LISTENER_OPTIONS = {
     });
     const head = `HTTP/1.1 ${REFUSALS[code]} ${STATUS_CODES[REFUSALS[code]]}\r\nX-API-Version: 1\r\nContent-Type: application/json; charset=utf-8`;
     socket.end(`${head}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`);
+    // The other end may neither read nor close; HTTP no longer looks at this connection.
+    const late = setTimeout(() => socket.destroy(), LAST_WORD_MAX_MS);
+    socket.once('close', () => clearTimeout(late));
   },
   exposeHeadRoutes: false,
   logger: false,
   // The longest upload that still moves; what stands still is cut much earlier, see BODY_MAX_MS and the upload route.
   requestTimeout: 30 * 60_000,
-  connectionTimeout: 0,
+  connectionTimeout: STILL_MAX_MS,
   keepAliveTimeout: 72_000,
   forceCloseConnections: 'idle' as const,
   routerOptions: { maxParamLength: 200, ignoreTrailingSlash: false },
@@ -570,6 +577,8 @@ function refusalOf(error: FastifyError): Refusal {
     case 'EFBIG': // a bound on the size of files, of this process or its file system
     case 'EIO':
     case 'EROFS':
+    case 'EMFILE': // too many files are open, here or in the whole system
+    case 'ENFILE':
       return AWAY;
     default:
       return error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500

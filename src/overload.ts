@@ -116,11 +116,26 @@ export class Overload {
     return {
       delay: delay_ms === 0 ? 0 : steady_ms / delay_ms,
       memory: Math.max(
-        process.memoryUsage.rss() / this.#resident_bytes_max,
+        residentBytes() / this.#resident_bytes_max,
         used_heap_size / (heap_size_limit * MEMORY_SHARE_MAX),
       ),
     };
   }
+}
+
+let last_resident_bytes = 0;
+
+/**
+ * Resident memory of this process. Where no file can be opened, which asking takes, it is what it was last: this is asked
+ * by timers, where an error would end the process.
+ */
+export function residentBytes(): number {
+  try {
+    last_resident_bytes = process.memoryUsage.rss();
+  } catch {
+    // EMFILE, ENFILE
+  }
+  return last_resident_bytes;
 }
 
 /** What the container may have; without one, no bound. */

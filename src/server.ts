@@ -11,6 +11,9 @@ import { ROUTES } from '../routes/index.js';
 import { LISTENER_OPTIONS, type ListenerKind, mount, SERVER_OPTIONS } from '../routes/listener.js';
 import { issuerUrl } from '../routes/oauth/issuer.js';
 import { AccountTurns } from './account_turns.js';
+import { ConnectionLimiter } from './admission/connection_limiter.js';
+import { type DescriptorPlan, descriptorLimit, planDescriptors } from './admission/descriptors.js';
+import { OpenConnections } from './admission/open_connections.js';
 import type { BlobStore } from './blobs/blob_store.js';
 import { openFolderBlobStore } from './blobs/folder_blob_store.js';
 import { Clock } from './clock.js';
@@ -23,6 +26,7 @@ import { createMailSender } from './mail/mail_sender.js';
 import { outboxFolder } from './mail/outbox_folder.js';
 import { createOutboxMailer } from './mail/outbox_mailer.js';
 import { createSmtpMailer } from './mail/smtp_mailer.js';
+import { NetworkList } from './network_list.js';
 import { Clients } from './oauth_clients/clients.js';
 import {
   type FirstPartyClient,
@@ -115,6 +119,7 @@ export async function startServer(settings: Settings, log: Logger): Promise<Serv
 }
 
 async function startParts(settings: Settings, log: Logger, stops: (() => unknown)[]): Promise<Omit<Server, 'close'>> {
+  const descriptors = shareDescriptors(settings, log);
   const { place, child } = await redisPlace(settings, log, stops);
   const redis = openRedis(place);
   redis.on('error', (error: Error) => log.warn({ reason: error.message }, 'redis connection'));
@@ -153,7 +158,7 @@ async function startParts(settings: Settings, log: Logger, stops: (() => unknown
   const first_party = await firstPartyClients(settings, keys, log);
   const registered = new RegisteredClients(written_once);
   const authority = await openAuthority(join(settings.data_dir, 'certs'), clock.now());
-  const blobs = await openBlobs(settings, log);
+  const blobs = await openBlobs(settings, { log, open_files_max: descriptors.segments });
   stops.push(() => blobs.close());
   const mail = createMailSender({
     mailer:
@@ -278,10 +283,25 @@ async function startParts(settings: Settings, log: Logger, stops: (() => unknown
       await processing.look();
     },
   };
-  const ports = await listen(services, stops, (port) => {
+  const ports = await listen(services, { descriptors, stops }, (port) => {
     public_port = port;
   });
   return { services, base_url: services.addresses().base_url, ports, redis: child };
+}
+
+/** What each part may have open; a start that asks for more than the process may have says so. */
+function shareDescriptors(settings: Settings, log: Logger): DescriptorPlan {
+  const limit = descriptorLimit();
+  const { connections_max, device_connections_max } = settings;
+  const asked = { public_connections: connections_max, device_connections: device_connections_max };
+  const plan = planDescriptors(limit, asked);
+  if (typeof plan === 'string') throw new CannotStart(plan);
+  const { public_connections, device_connections } = plan;
+  if (plan.is_low) {
+    const few = 'few files may be open (ulimit -n): fewer connections than usual are let in';
+    log.warn({ open_files: limit, public_connections, device_connections }, few);
+  }
+  return plan;
 }
 
 /** Our own Redis as a child, under the lock of DATA_DIR; or the one that somebody named. */
@@ -319,10 +339,13 @@ async function checkForeignRedis(redis: Redis, settings: Settings, log: Logger):
 }
 
 /** Where audio lies. What speaks S3 is loaded only where it is used: it costs a tenth of a second and 25 MB. */
-async function openBlobs({ blob_url, data_dir }: Settings, log: Logger): Promise<BlobStore> {
+async function openBlobs(
+  { blob_url, data_dir }: Settings,
+  { log, open_files_max }: { log: Logger; open_files_max: number },
+): Promise<BlobStore> {
   if (blob_url === null) {
     const warn = (details: Record<string, unknown>, text: string) => log.warn(details, text);
-    return openFolderBlobStore(join(data_dir, 'blobs'), { warn });
+    return openFolderBlobStore(join(data_dir, 'blobs'), { warn, open_files_max });
   }
   const { openS3BlobStore, UnusableBucket } = await import('./blobs/s3_blob_store.js');
   return openS3BlobStore(blob_url, { warn: (text) => log.warn(text) }).catch((error: unknown) => {
@@ -402,27 +425,59 @@ async function ownOpsToken({ data_dir }: Settings): Promise<string> {
 
 async function listen(
   services: Services,
-  stops: (() => unknown)[],
+  { descriptors, stops }: { descriptors: DescriptorPlan; stops: (() => unknown)[] },
   onPublicPort: (port: number) => void,
 ): Promise<Server['ports']> {
-  const { settings } = services;
+  const { log, metrics, settings } = services;
   const common = { ...LISTENER_OPTIONS, return503OnClosing: false };
   const open = fastify({
     ...common,
     trustProxy: settings.trusted_proxies.length > 0 ? [...settings.trusted_proxies] : false,
     http: SERVER_OPTIONS,
   });
-  const operator = fastify({ ...common, http: SERVER_OPTIONS });
-  const devices = await openDeviceListener(services, { ...common, https: SERVER_OPTIONS }, stops);
+  // An operator's command may take longer than anything a client is answered.
+  const operator = fastify({ ...common, connectionTimeout: 0, http: SERVER_OPTIONS });
+  const device_options = { ...common, https: SERVER_OPTIONS };
+  const devices = await openDeviceListener(services, device_options, {
+    connections_max: descriptors.device_connections,
+    stops,
+  });
+  const proxies = new NetworkList(settings.trusted_proxies);
+  const limit = (
+    app: FastifyInstance,
+    listener: 'public' | 'operator',
+    { all, per_network }: { all: number; per_network: number },
+  ) =>
+    new ConnectionLimiter(
+      { connections_max: all, connections_per_network_max: per_network },
+      {
+        is_exempt: (address) => listener === 'public' && proxies.has(address),
+        refused: (cause) => metrics.overload_refusals.inc({ listener, cause }),
+      },
+    ).guard(app.server);
+  const { rate_limits, connections_per_network } = settings;
+  const unlimited = Number.POSITIVE_INFINITY;
+  limit(open, 'public', {
+    all: descriptors.public_connections,
+    per_network: rate_limits ? connections_per_network : unlimited,
+  });
+  limit(operator, 'operator', { all: descriptors.operator_connections, per_network: unlimited });
   mount(open, services, LISTENERS.public, ROUTES.public);
   mount(devices, services, LISTENERS.device, ROUTES.device);
   mount(operator, services, LISTENERS.operator, ROUTES.operator);
 
+  const open_listeners: (() => Promise<void>)[] = [];
   // Before any request is read: addresses are made with it.
   open.server.once('listening', () => onPublicPort((open.server.address() as AddressInfo).port));
-  const start = async (app: FastifyInstance, { host, port, name }: { host: string; port: number; name: string }) => {
+  const start = async (
+    app: FastifyInstance,
+    { listener, host, port, name }: { listener: ListenerKind['listener']; host: string; port: number; name: string },
+  ) => {
     app.server.on('checkContinue', (request, response) => app.server.emit('request', request, response));
-    stops.push(() => closeWithin(app, DRAIN_MAX_MS));
+    // Such as no descriptor being left for a connection: the next one may have one.
+    app.server.on('error', (error) => log.error({ reason: error.message }, 'a connection could not be accepted'));
+    const connections = new OpenConnections(app.server, (count) => metrics.connections.set({ listener }, count));
+    open_listeners.push(() => closeWithin(app, connections, DRAIN_MAX_MS));
     // For the name Fastify would open a second server, on ::1, that nothing of ours guards.
     const at = host === 'localhost' ? '127.0.0.1' : host;
     await app.listen({ host: at, port, backlog: LISTEN_BACKLOG }).catch((error: NodeJS.ErrnoException) => {
@@ -432,18 +487,22 @@ async function listen(
     });
     return (app.server.address() as AddressInfo).port;
   };
+  // Side by side: what stands still on each takes no longer than on one.
+  stops.push(() => Promise.all(open_listeners.map((close) => close())));
+  const { host, port, device_host, device_port, ops_host, ops_port } = settings;
   return {
-    operator: await start(operator, { host: settings.ops_host, port: settings.ops_port, name: 'OPS_PORT' }),
-    device: await start(devices, { host: settings.device_host, port: settings.device_port, name: 'DEVICE_PORT' }),
-    public: await start(open, { host: settings.host, port: settings.port, name: 'PORT' }),
+    operator: await start(operator, { listener: 'operator', host: ops_host, port: ops_port, name: 'OPS_PORT' }),
+    device: await start(devices, { listener: 'device', host: device_host, port: device_port, name: 'DEVICE_PORT' }),
+    public: await start(open, { listener: 'public', host, port, name: 'PORT' }),
   };
 }
 
 /** Answers what is under way, then closes what is left when the time is up. */
-async function closeWithin(app: FastifyInstance, ms: number): Promise<void> {
-  const late = setTimeout(() => app.server.closeAllConnections(), ms);
+async function closeWithin(app: FastifyInstance, connections: OpenConnections, ms: number): Promise<void> {
+  const late = setTimeout(() => connections.closeAll(), ms);
   // A connection that is kept falls idle with its last answer, after the listener has closed.
   const sweep = setInterval(() => app.server.closeIdleConnections(), 20);
+  connections.closeSilent();
   await app.close();
   clearTimeout(late);
   clearInterval(sweep);

@@ -27,7 +27,8 @@ const wholeNumber = ({ min, max }: { min: number; max: number }) =>
 const port = (default_number: number) => wholeNumber({ min: 0, max: 65_535 }).default(default_number);
 const perMinute = (default_number: number) => wholeNumber({ min: 1, max: 1_000_000 }).default(default_number);
 
-const count = (default_number: number) => wholeNumber({ min: 1, max: 1_000_000 }).default(default_number);
+const countOf = wholeNumber({ min: 1, max: 1_000_000 });
+const count = (default_number: number) => countOf.default(default_number);
 
 const listOf = ({ rule, holds, defaults }: { rule: string; holds: (entry: string) => boolean; defaults: string[] }) =>
   z
@@ -114,6 +115,14 @@ const orNull = <Schema extends z.ZodType>(schema: Schema) => schema.optional().t
 const variables = {
   PORT: row(port(8080), { default_text: '8080', meaning: 'REST, OAuth, web pages and /mcp; 0 takes a free port' }),
   HOST: row(host.default('127.0.0.1'), { default_text: '127.0.0.1', meaning: 'address PORT listens on' }),
+  CONNECTIONS_MAX: row(orNull(countOf), {
+    default_text: '10000, less where few files may be open',
+    meaning: 'open connections on PORT; one more is answered with 503',
+  }),
+  CONNECTIONS_PER_NETWORK: row(count(2_000), {
+    default_text: '2000',
+    meaning: 'the same from one network; TRUSTED_PROXIES apart',
+  }),
   DEVICE_PORT: row(port(8443), { default_text: '8443', meaning: 'device routes, mutual TLS; 0 takes a free port' }),
   DEVICE_HOST: row(orNull(host), { default_text: 'HOST', meaning: 'address DEVICE_PORT listens on' }),
   DEVICE_NAMES: row(
@@ -132,8 +141,8 @@ const variables = {
     default_text: 'none',
     meaning: 'proxies whose Client-Cert header (RFC 9440) the device listener believes',
   }),
-  DEVICE_CONNECTIONS_MAX: row(count(20_000), {
-    default_text: '20000',
+  DEVICE_CONNECTIONS_MAX: row(orNull(countOf), {
+    default_text: '20000, less where few files may be open',
     meaning: 'open connections of devices; one more is turned away',
   }),
   DEVICE_CONNECTIONS_PER_NETWORK: row(count(5_000), {

@@ -20,12 +20,19 @@ export type DoorCause =
   | 'network_connections'
   | 'waiting_handshakes'
   | 'network_waiting_handshakes'
-  | 'waited_too_long';
+  | 'waited_too_long'
+  | 'stalled_handshake';
 
 type Count = { connections: number; handshakes: number; waiting: number };
 type Network = Count & { name: string; queue: Visitor[] };
+type Handshake = { socket: Socket; began_at_ms: number; finish: () => void };
 type Visitor = { socket: Socket; begin: () => void; came_at_ms: number };
 
+/** A handshake may take so long. */
+const HANDSHAKE_MAX_MS = 10_000;
+/** The same while others wait and no place is free: a device on a slow network needs a second or two. */
+const HANDSHAKE_PRESSED_MAX_MS = 4_000;
+const LOOK_EVERY_MS = 500;
 /** Whoever waited for longer has given up, or will before the handshake is done. */
 const WAIT_MAX_MS = 20_000;
 
@@ -44,8 +51,8 @@ export class DeviceDoor {
   readonly #networks = new Map<string, Network>();
   /** Those with somebody waiting; the first has waited longest for its turn. */
   readonly #turns = new Set<Network>();
-  /** What ends handshakes under way, by the other end's address and port. */
-  readonly #under_way = new Map<string, () => void>();
+  /** Handshakes under way by the other end's address and port, the oldest first. */
+  readonly #under_way = new Map<string, Handshake>();
 
   /** `is_exempt`: addresses that the limits of one network do not hold for, such as proxies. */
   constructor(
@@ -72,12 +79,29 @@ export class DeviceDoor {
       }),
     );
     server.on('secureConnection', (socket: TLSSocket) => {
-      this.#under_way.get(endOf(socket))?.();
+      this.#under_way.get(endOf(socket))?.finish();
       metrics.device_handshakes.inc({ resumed: socket.isSessionReused() ? 'yes' : 'no', outcome: 'done' });
       metrics.device_connections.inc();
       socket.once('close', () => metrics.device_connections.dec());
     });
-    server.on('tlsClientError', () => metrics.device_handshakes.inc({ resumed: 'no', outcome: 'failed' }));
+    // Before HTTP hears of it, which would say what went wrong: in a handshake that waits for ever to be sent.
+    server.prependListener('tlsClientError', (_error: Error, socket: TLSSocket) => {
+      metrics.device_handshakes.inc({ resumed: 'no', outcome: 'failed' });
+      socket.destroy();
+    });
+    const look = setInterval(() => this.endStalled(), LOOK_EVERY_MS);
+    look.unref();
+    server.once('close', () => clearInterval(look));
+  }
+
+  /** Ends handshakes that take too long: their places are for others. */
+  endStalled(): void {
+    const is_pressed = this.#all.waiting > 0 && this.#all.handshakes >= this.#limits.handshakes_max;
+    const began_before_ms = performance.now() - (is_pressed ? HANDSHAKE_PRESSED_MAX_MS : HANDSHAKE_MAX_MS);
+    for (const { socket, began_at_ms } of [...this.#under_way.values()]) {
+      if (began_at_ms > began_before_ms) break;
+      this.#turnAway(socket, 'stalled_handshake');
+    }
   }
 
   /** Counts a connection in until it closes, and begins its handshake now or when it is its turn; or closes it. */
@@ -96,7 +120,7 @@ export class DeviceDoor {
     this.#count(here, 'connections', 1);
     const end = endOf(socket); // once it has closed it no longer knows
     socket.once('close', () => {
-      this.#under_way.get(end)?.();
+      this.#under_way.get(end)?.finish();
       this.#count(here, 'connections', -1);
       if (here.connections === 0) this.#networks.delete(name);
     });
@@ -135,12 +159,12 @@ export class DeviceDoor {
     }
     const end = endOf(socket);
     const finish = () => {
-      if (this.#under_way.get(end) !== finish) return;
+      if (this.#under_way.get(end)?.finish !== finish) return;
       this.#under_way.delete(end);
       this.#count(network, 'handshakes', -1);
       this.#beginNext();
     };
-    this.#under_way.set(end, finish);
+    this.#under_way.set(end, { socket, began_at_ms: performance.now(), finish });
     this.#count(network, 'handshakes', 1);
     begin();
   }

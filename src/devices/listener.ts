@@ -6,7 +6,6 @@ import { SessionTickets, TICKET_LIFE_S } from './session_tickets.js';
 
 const LOOK_EVERY_MS = 1_000;
 const RETRY_MS = 60_000;
-const HANDSHAKE_MAX_MS = 10_000;
 /** Connections that wait for their handshake, for each handshake that is done at once. */
 const WAITING_PER_HANDSHAKE = 16;
 /** What one network may have of all places: in handshakes, where somebody may stall, and among those that wait. */
@@ -21,7 +20,7 @@ const WAITING_SHARE = 1 / 2;
 export async function openDeviceListener(
   services: Services,
   options: FastifyHttpsOptions<HttpsServer>,
-  stops: (() => unknown)[],
+  { connections_max, stops }: { connections_max: number; stops: (() => unknown)[] },
 ): Promise<FastifyInstance> {
   const { authority, clock, connections, device_proxies, keys, log, metrics, overload, settings } = services;
   let renew_at_ms = 0;
@@ -39,7 +38,6 @@ export async function openDeviceListener(
       ...(await identity()),
       requestCert: true,
       rejectUnauthorized: false,
-      handshakeTimeout: HANDSHAKE_MAX_MS,
     },
   });
   const server = app.server;
@@ -61,12 +59,12 @@ export async function openDeviceListener(
   }, LOOK_EVERY_MS);
   stops.push(() => clearInterval(renewal));
 
-  const { device_connections_max, device_connections_per_network, device_handshakes_max, rate_limits } = settings;
+  const { device_connections_per_network, device_handshakes_max, rate_limits } = settings;
   const unlimited = Number.POSITIVE_INFINITY;
   const waiting_max = device_handshakes_max * WAITING_PER_HANDSHAKE;
   const door = new DeviceDoor(
     {
-      connections_max: device_connections_max,
+      connections_max,
       connections_per_network_max: rate_limits ? device_connections_per_network : unlimited,
       handshakes_max: device_handshakes_max,
       handshakes_per_network_max: rate_limits ? Math.ceil(device_handshakes_max * HANDSHAKES_SHARE) : unlimited,

@@ -1,8 +1,8 @@
 import type { X509Certificate } from 'node:crypto';
-import { BlockList, isIPv6 } from 'node:net';
 import { LRUCache } from 'lru-cache';
 import { type ClientCertLines, readClientCertHeader } from '../../certs/client_cert_header.js';
 import { type CertificateFacts, readPassedCertificate } from '../../certs/inspection.js';
+import { NetworkList } from '../network_list.js';
 
 /** Devices behind proxies that asked last. Only certificates of ours are kept, so an entry is small. */
 const KEPT_MAX = 10_000;
@@ -11,27 +11,19 @@ export type PassedFacts = CertificateFacts | { kind: 'malformed'; header: string
 
 /** Where the proxies of DEVICE_PROXIES are, and what they say of the certificates of their clients (RFC 9440). */
 export class DeviceProxies {
-  readonly #networks = new BlockList();
-  readonly #any: boolean;
+  readonly #networks: NetworkList;
   readonly #issuers: readonly X509Certificate[];
   readonly #kept = new LRUCache<string, CertificateFacts>({ max: KEPT_MAX });
 
   /** `networks`: addresses, or networks such as 10.0.0.0/8. */
   constructor(networks: readonly string[], issuers: readonly X509Certificate[]) {
-    this.#any = networks.length > 0;
+    this.#networks = new NetworkList(networks);
     this.#issuers = issuers;
-    for (const network of networks) {
-      const [address = '', bits] = network.split('/');
-      const family = isIPv6(address) ? 'ipv6' : 'ipv4';
-      if (bits === undefined) this.#networks.addAddress(address, family);
-      else this.#networks.addSubnet(address, Number(bits), family);
-    }
   }
 
-  /** Whether a proxy may be at an address; an IPv4 address that is written as IPv6 is that IPv4 address. */
+  /** Whether a proxy may be at an address. */
   has(address: string | undefined): boolean {
-    if (!this.#any || address === undefined) return false;
-    return this.#networks.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
+    return this.#networks.has(address);
   }
 
   /** What the proxy's headers say; the chain, the purpose and later the dates are held against our own CAs. */

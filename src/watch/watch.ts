@@ -1,10 +1,11 @@
 import { statfs } from 'node:fs/promises';
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
+import { getHeapStatistics } from 'node:v8';
 import type { Redis } from 'ioredis';
 import type { Clock } from '../clock.js';
 import type { DeviceActivity } from '../devices/activity.js';
 import type { MailSender } from '../mail/mail_sender.js';
-import type { Overload } from '../overload.js';
+import { type Overload, residentBytes } from '../overload.js';
 import type { Metrics } from '../runtime/metrics.js';
 import type { Runtime } from '../runtime/runtime.js';
 import { mastersOf } from '../store/redis_connection.js';
@@ -145,11 +146,17 @@ export class Watch {
 
   #gauges(storage_ms: number | null): Gauges {
     const { waiting, oldest_ms } = this.#parts.runtime.pressure();
-    const { rss, heapUsed } = process.memoryUsage();
     const loop_delay_ms = Math.max(0, this.#loop.percentile(99) / 1e6 - LOOP_RESOLUTION_MS);
     this.#loop.reset();
     return {
-      ...{ waiting, oldest_ms, loop_delay_ms, rss_bytes: rss, heap_bytes: heapUsed, storage_ms },
+      ...{
+        waiting,
+        oldest_ms,
+        loop_delay_ms,
+        rss_bytes: residentBytes(),
+        heap_bytes: getHeapStatistics().used_heap_size,
+        storage_ms,
+      },
       storage_bytes: storage_ms === null ? null : this.#storage_bytes,
       disk_free_bytes: this.#disk?.free_bytes ?? null,
     };

@@ -1,0 +1,76 @@
+import type { Server, Socket } from 'node:net';
+import { networkOf } from '../rate_limits.js';
+
+/** How many connections may be open: all together, and from one network as `networkOf` has them. */
+export type ConnectionLimits = { connections_max: number; connections_per_network_max: number };
+
+/** Why a connection is refused. */
+export type ConnectionCause = 'connections' | 'network_connections';
+
+const BODY = JSON.stringify({
+  success: false,
+  error: { code: 'UNAVAILABLE', message: 'Too many connections are open; come again later.' },
+});
+const HEAD = ['HTTP/1.1 503 Service Unavailable', 'X-API-Version: 1', 'Content-Type: application/json; charset=utf-8'];
+const REFUSAL = [...HEAD, `Content-Length: ${Buffer.byteLength(BODY)}`, 'Retry-After: 10', 'Connection: close'];
+const ANSWER = `${REFUSAL.join('\r\n')}\r\n\r\n${BODY}`;
+
+/** Bounds the connections of a listener without TLS. One too many is told so, and closed before it sent anything. */
+export class ConnectionLimiter {
+  readonly #limits: ConnectionLimits;
+  readonly #is_exempt: (address: string) => boolean;
+  readonly #refused: (cause: ConnectionCause) => void;
+  readonly #networks = new Map<string, number>();
+  #open = 0;
+
+  /** `is_exempt`: addresses that the limit of one network does not hold for, such as proxies. */
+  constructor(
+    limits: ConnectionLimits,
+    parts: { is_exempt: (address: string) => boolean; refused: (cause: ConnectionCause) => void },
+  ) {
+    this.#limits = limits;
+    this.#is_exempt = parts.is_exempt;
+    this.#refused = parts.refused;
+  }
+
+  /** Puts itself before what the server does with new connections. */
+  guard(server: Server): void {
+    const accept = server.listeners('connection') as ((socket: Socket) => void)[];
+    server.removeAllListeners('connection');
+    server.on('connection', (socket: Socket) => {
+      const cause = this.enter(socket);
+      if (cause === null) for (const go of accept) go.call(server, socket);
+      else {
+        this.#refused(cause);
+        socket.on('error', () => {}); // it went away meanwhile
+        socket.end(ANSWER, () => socket.destroy());
+      }
+    });
+  }
+
+  /** Counts a connection until it closes, or says why it may not stay. */
+  enter(socket: Socket): ConnectionCause | null {
+    const { connections_max, connections_per_network_max } = this.#limits;
+    const { remoteAddress: address = '' } = socket;
+    const network = this.#is_exempt(address) ? null : networkOf(address);
+    if (this.#open >= connections_max) return 'connections';
+    if (network !== null && (this.#networks.get(network) ?? 0) >= connections_per_network_max)
+      return 'network_connections';
+    this.#count(network, 1);
+    socket.once('close', () => this.#count(network, -1));
+    return null;
+  }
+
+  /** What is counted at the moment; nothing is left when all connections are closed. */
+  get counts(): { connections: number; networks: number } {
+    return { connections: this.#open, networks: this.#networks.size };
+  }
+
+  #count(network: string | null, by: 1 | -1): void {
+    this.#open += by;
+    if (network === null) return;
+    const count = (this.#networks.get(network) ?? 0) + by;
+    if (count === 0) this.#networks.delete(network);
+    else this.#networks.set(network, count);
+  }
+}

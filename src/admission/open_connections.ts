@@ -1,0 +1,30 @@
+import type { Server, Socket } from 'node:net';
+
+/**
+ * All connections of a listener, whatever they have come to: also those that HTTP never heard of, such as one in its TLS
+ * handshake, which `closeAllConnections` of an HTTP server passes over. A listener closes only when all of them have.
+ */
+export class OpenConnections {
+  /** As they were accepted; of a TLS connection, what lies below it. */
+  readonly #sockets = new Set<Socket>();
+
+  /** `counted` hears of each change by how many there are. */
+  constructor(server: Server, counted: (open: number) => void) {
+    server.on('connection', (socket: Socket) => {
+      counted(this.#sockets.add(socket).size);
+      socket.once('close', () => {
+        this.#sockets.delete(socket);
+        counted(this.#sockets.size);
+      });
+    });
+  }
+
+  /** Closes those from which no byte has come: nobody waits for an answer on them. */
+  closeSilent(): void {
+    for (const socket of this.#sockets) if (socket.bytesRead === 0) socket.destroy();
+  }
+
+  closeAll(): void {
+    for (const socket of this.#sockets) socket.destroy();
+  }
+}
