@@ -161,12 +161,17 @@ export const OPERATOR_ROUTES: readonly Route[] = [
     method: 'GET',
     path: '/readyz',
     summary: 'Whether it can serve requests: all, or those that the part of a Redis Cluster answers that is there.',
+    notes: 'It writes something, as requests do, and waits two seconds at most; what was found counts for a second.',
     credential: 'none',
-    answer: z.strictObject({ ready: z.literal(true).describe('It reaches Redis.') }),
-    async handler({ services }) {
-      return (await services.ready())
-        ? { ready: true }
-        : refuse('UNAVAILABLE', 'Storage does not answer.', { retry_after_s: 2 });
+    answer: z.strictObject({
+      ready: z.literal(true).describe('Storage takes writes.'),
+      storage: z.enum(['ok', 'slow']).describe('slow: a write takes over half a second.'),
+    }),
+    async handler({ services: { storage_health } }) {
+      const { status } = await storage_health.current();
+      if (status === 'ok' || status === 'slow') return { ready: true, storage: status };
+      const text = status === 'away' ? 'Storage does not answer.' : 'Storage takes no writes.';
+      return refuse('UNAVAILABLE', text, { retry_after_s: 2 });
     },
   }),
 

@@ -48,9 +48,11 @@ import { SigningKeys } from './secrets/signing_keys.js';
 import type { Services } from './services.js';
 import { isLoopback, publicAddresses, type Settings } from './settings.js';
 import { IssuedCertificates } from './store/issued_certificates.js';
-import { canBeAsked, loadLibrary, nodesOf, openRedis } from './store/redis_connection.js';
+import { loadLibrary, nodesOf, openRedis } from './store/redis_connection.js';
 import { type RedisPlace, readRedisPlace } from './store/redis_place.js';
 import { RedisStore } from './store/redis_store.js';
+import { StorageHealth } from './store/storage_health.js';
+import { storageTrouble } from './store/storage_trouble.js';
 import { SweepTurns } from './store/sweep_turns.js';
 import { WrittenOnceRedis } from './store/written_once.js';
 import { openTracing } from './tracing/open_tracing.js';
@@ -127,14 +129,14 @@ async function startParts(settings: Settings, log: Logger, stops: (() => unknown
     log.warn({ reason: error.message, node }, 'connection to a node of the Redis cluster'),
   );
   stops.push(() => redis.disconnect());
-  await redis.connect();
-  if (settings.redis_url !== null) await checkForeignRedis(redis, settings, log);
-  await loadLibrary(redis);
+  await ofStorage(redis.connect());
+  if (settings.redis_url !== null) await ofStorage(checkForeignRedis(redis, settings, log));
+  await ofStorage(loadLibrary(redis));
 
   const keys = await openServerKeys(settings.keys_dir);
-  await claimRedis(redis, keys);
+  await ofStorage(claimRedis(redis, keys));
   const clock = new Clock(redis, { movable: settings.test_clock });
-  await clock.start();
+  await ofStorage(clock.start());
   stops.push(() => clock.stop());
 
   const tracing = await openTracing(settings);
@@ -152,7 +154,7 @@ async function startParts(settings: Settings, log: Logger, stops: (() => unknown
   });
 
   const written_once = new WrittenOnceRedis(place, () => runtime.generation);
-  await written_once.open();
+  await ofStorage(written_once.open());
   stops.push(() => written_once.close());
   const certificates = new IssuedCertificates(written_once);
   const first_party = await firstPartyClients(settings, keys, log);
@@ -197,7 +199,7 @@ async function startParts(settings: Settings, log: Logger, stops: (() => unknown
   }
 
   const connections = new DeviceConnections(redis);
-  await hearOfRevocations(place, { connections, log, stops });
+  await ofStorage(hearOfRevocations(place, { connections, log, stops }));
   const overload = new Overload(
     { delay_ms: settings.overload_delay_ms, memory_mb: settings.overload_memory_mb },
     metrics,
@@ -205,12 +207,16 @@ async function startParts(settings: Settings, log: Logger, stops: (() => unknown
   overload.start();
   stops.push(() => overload.stop());
 
+  const storage_health = new StorageHealth(redis, { now: clock.unmoved, metrics });
+  storage_health.start();
+  stops.push(() => storage_health.stop());
   const device_activity = new DeviceActivity(clock.now);
   const watch = new Watch({
     metrics,
     runtime,
     store,
     redis,
+    storage_health,
     clock,
     overload,
     deliveries,
@@ -268,7 +274,7 @@ async function startParts(settings: Settings, log: Logger, stops: (() => unknown
     overload,
     tracing,
     watch,
-    ready: () => canBeAsked(redis),
+    storage_health,
     async handleDue() {
       for (let round = 0; round < DUE_ROUNDS_MAX; round++) {
         const fired = await reminders.look();
@@ -287,6 +293,16 @@ async function startParts(settings: Settings, log: Logger, stops: (() => unknown
     public_port = port;
   });
   return { services, base_url: services.addresses().base_url, ports, redis: child };
+}
+
+/** What a person can set right about Redis stops the start in words; anything else is a bug and shows its stack. */
+async function ofStorage<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    const trouble = storageTrouble(error);
+    throw trouble === null ? error : new CannotStart(`The server can't start: ${trouble}`);
+  }
 }
 
 /** What each part may have open; a start that asks for more than the process may have says so. */

@@ -18,6 +18,7 @@ import type { ServerKeys } from './secrets/server_keys.js';
 import type { SigningKeys } from './secrets/signing_keys.js';
 import type { publicAddresses, Settings } from './settings.js';
 import type { IssuedCertificates } from './store/issued_certificates.js';
+import type { StorageHealth } from './store/storage_health.js';
 import type { Store } from './store/store.js';
 import type { Tracing } from './tracing/tracing.js';
 import type { Watch } from './watch/watch.js';
@@ -63,8 +64,8 @@ export type Services = {
   tracing: Tracing | null;
   /** What operators see of how this process is doing. */
   watch: Watch;
-  /** Storage answers and nothing keeps requests from being served. */
-  ready(): Promise<boolean>;
+  /** Whether storage does what requests ask of it. */
+  storage_health: StorageHealth;
   /** Handles all that is due by now: reminders, tells, mails, deliveries, old events. For the test clock. */
   handleDue(): Promise<void>;
 };

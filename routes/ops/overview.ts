@@ -22,7 +22,9 @@ const overviewShape = z.strictObject({
     .describe('The process that answers.'),
   storage: z
     .strictObject({
-      reachable: z.boolean().describe('Whether Redis answers.'),
+      status: z
+        .enum(['ok', 'slow', 'refusing', 'away'])
+        .describe('slow: a write takes over half a second. refusing: Redis answers and takes no writes.'),
       since_ms: z.number().describe('Since when that is so, in ms since 1970.'),
       round_trip_ms: z.number().nullable().describe('How long its last answer took, in ms; null while it is away.'),
       memory_bytes: size.nullable().describe('What Redis uses; null while it is away.'),
@@ -80,7 +82,7 @@ export const OVERVIEW_ROUTES: readonly Route[] = [
         clock: { ahead_ms: Math.round(clock_ahead_ms), movable: settings.test_clock },
         process: { pid: process.pid, node: process.version, up_s: Math.round(process.uptime()), shedding },
         storage: {
-          ...{ reachable: storage.reachable, since_ms: storage.since_ms, round_trip_ms: storage_ms },
+          ...{ status: storage.status, since_ms: storage.since_ms, round_trip_ms: storage_ms },
           ...{ memory_bytes: storage_bytes, log_healthy: storage.log_healthy, set_aside },
         },
         disk,

@@ -1,6 +1,8 @@
 import type { Command, CommandGroup } from './command.js';
 import { table } from './table.js';
 
+const STORAGE_TEXTS: Record<string, string | undefined> = { away: 'does not answer', refusing: 'takes no writes' };
+
 const check: Command = {
   name: 'check',
   parameters: [],
@@ -13,7 +15,7 @@ const check: Command = {
     const rows = [
       ['process', `${process.pid}, Node ${process.node}, up ${process.up_s} s`],
       ['refuses for load', process.shedding],
-      ['storage', storage.reachable ? `answers in ${storage.round_trip_ms?.toFixed(1) ?? '?'} ms` : 'does not answer'],
+      ['storage', STORAGE_TEXTS[storage.status] ?? `answers in ${storage.round_trip_ms?.toFixed(1) ?? '?'} ms`],
       ['memory of Redis', megabytes(storage.memory_bytes)],
       ['disk free', disk === null ? 'unknown' : `${megabytes(disk.free_bytes)} of ${megabytes(disk.size_bytes)}`],
       ['clock', clock.movable ? `${now}, can be moved` : now],

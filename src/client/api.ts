@@ -1632,8 +1632,10 @@ export type OperatorApi = {
   /** Whether it can serve requests: all, or those that the part of a Redis Cluster answers that is there. */
   'GET /readyz': {
     answer: {
-      /** It reaches Redis. */
+      /** Storage takes writes. */
       ready: true;
+      /** slow: a write takes over half a second. */
+      storage: 'ok' | 'slow';
     };
   };
   /** What is active in this process, and what is parked or set aside. */
@@ -2241,8 +2243,8 @@ export type OperatorApi = {
       };
       /** Redis. */
       storage: {
-        /** Whether Redis answers. */
-        reachable: boolean;
+        /** slow: a write takes over half a second. refusing: Redis answers and takes no writes. */
+        status: 'ok' | 'slow' | 'refusing' | 'away';
         /** Since when that is so, in ms since 1970. */
         since_ms: number;
         /** How long its last answer took, in ms; null while it is away. */

@@ -93,6 +93,7 @@ export function makeMetrics() {
     connections: gauge('connections', 'Open connections, whatever they have come to, by listener', 'listener'),
     device_connections: gauge('device_connections', 'Open connections on the device listener'),
     storage_reachable: gauge('storage_reachable', '1 while Redis answers, else 0'),
+    storage_takes_writes: gauge('storage_takes_writes', '1 while Redis takes writes, else 0'),
     storage_partitions_away: gauge(
       'storage_partitions_away',
       'Partitions, of 256, whose part of a Redis Cluster does not answer',

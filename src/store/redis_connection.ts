@@ -76,23 +76,6 @@ export function mastersOf(redis: Redis): Redis[] {
   return redis instanceof Cluster ? (redis as Cluster).nodes('master') : [redis];
 }
 
-/**
- * Whether storage can be asked for anything. Of a cluster, one master that serves its slots is enough: taking this process
- * out of service for the others would refuse those who could be served, and all processes see the same. Takes as long as a
- * command may, at most.
- */
-export async function canBeAsked(redis: Redis): Promise<boolean> {
-  if (redis.status !== 'ready') return false;
-  if (!(redis instanceof Cluster)) return true;
-  const masters = mastersOf(redis).map(async (master) => {
-    if (!String(await master.call('CLUSTER', 'INFO')).includes('cluster_state:ok')) throw new Error('it refuses');
-  });
-  return Promise.any(masters).then(
-    () => true,
-    () => false,
-  );
-}
-
 /** A connection to each server, replicas too. */
 export function nodesOf(redis: Redis): Redis[] {
   return redis instanceof Cluster ? (redis as Cluster).nodes('all') : [redis];

@@ -1,10 +1,11 @@
 import type { Shedding } from '../overload.js';
+import type { StorageState } from '../store/storage_health.js';
 import { PARTITIONS } from '../vocabulary/ids.js';
 
 /** How things stand, as far as it can be wrong. */
 export type Standing = {
   /** `partitions_away`: those that do not answer although others do, as when a part of a Redis Cluster is away. */
-  storage: { reachable: boolean; since_ms: number; log_healthy: boolean | null; partitions_away: number };
+  storage: StorageState & { log_healthy: boolean | null; partitions_away: number };
   shedding: Shedding;
   parked: number;
   /** Null while storage is away. */
@@ -40,14 +41,28 @@ const ROWS: readonly Row[] = [
   {
     name: 'storage_away',
     link: '/#storage',
-    severity: ({ storage }) => (storage.reachable ? null : 'grave'),
+    severity: ({ storage }) => (storage.status === 'away' ? 'grave' : null),
     text: ({ storage }, now_ms) =>
       `Redis does not answer (for ${spanText(now_ms - storage.since_ms)}): whatever needs storage is answered with 503 until it is back.`,
   },
   {
+    name: 'storage_refuses',
+    link: '/#storage',
+    severity: ({ storage }) => (storage.status === 'refusing' ? 'grave' : null),
+    text: ({ storage }, now_ms) =>
+      `Redis takes no writes (for ${spanText(now_ms - storage.since_ms)}): whatever changes something is answered with 503. It says: ${storage.reason}`,
+  },
+  {
+    name: 'storage_slow',
+    link: '/#storage',
+    severity: ({ storage }) => (storage.status === 'slow' ? 'mild' : null),
+    text: ({ storage }, now_ms) =>
+      `Redis is slow (for ${spanText(now_ms - storage.since_ms)}): a write takes over half a second. Look at its disk, its load and the way to it.`,
+  },
+  {
     name: 'storage_part_away',
     link: '/#storage',
-    severity: ({ storage }) => (storage.reachable && storage.partitions_away > 0 ? 'grave' : null),
+    severity: ({ storage }) => (storage.status !== 'away' && storage.partitions_away > 0 ? 'grave' : null),
     text: ({ storage }) =>
       `A part of Redis does not answer: what lives in ${storage.partitions_away} of ${PARTITIONS} partitions is answered with 503. Look at the masters of the cluster.`,
   },

@@ -9,6 +9,7 @@ import { type Overload, residentBytes } from '../overload.js';
 import type { Metrics } from '../runtime/metrics.js';
 import type { Runtime } from '../runtime/runtime.js';
 import { mastersOf } from '../store/redis_connection.js';
+import type { StorageHealth } from '../store/storage_health.js';
 import type { Store } from '../store/store.js';
 import { PARTITIONS } from '../vocabulary/ids.js';
 import type { DeliveryWorker } from '../workers/deliveries.js';
@@ -29,6 +30,7 @@ type Parts = {
   runtime: Runtime;
   store: Store;
   redis: Redis;
+  storage_health: Pick<StorageHealth, 'state'>;
   clock: Clock;
   overload: Pick<Overload, 'shedding'>;
   deliveries: Pick<DeliveryWorker, 'measure'>;
@@ -49,7 +51,8 @@ export class Watch {
   readonly #history = new History();
   readonly #loop: IntervalHistogram = monitorEventLoopDelay({ resolution: LOOP_RESOLUTION_MS });
   readonly #samples: Sample[] = [];
-  #storage: Standing['storage'];
+  #log_healthy: boolean | null = null;
+  #partitions_away = 0;
   #storage_bytes: number | null = null;
   #disk: Standing['disk'] = null;
   #set_aside: number | null = null;
@@ -59,7 +62,6 @@ export class Watch {
 
   constructor(parts: Parts) {
     this.#parts = parts;
-    this.#storage = { reachable: true, since_ms: parts.clock.unmoved(), log_healthy: null, partitions_away: 0 };
   }
 
   start(): void {
@@ -110,7 +112,11 @@ export class Watch {
     const due = now?.totals.get('endpoints_due')?.count ?? 0;
     const due_s = now?.totals.get('endpoints_due_age')?.count ?? 0;
     return {
-      storage: this.#storage,
+      storage: {
+        ...this.#parts.storage_health.state,
+        log_healthy: this.#log_healthy,
+        partitions_away: this.#partitions_away,
+      },
       storage_bytes: this.#storage_bytes,
       storage_ms: now?.gauges.storage_ms ?? null,
       shedding: overload.shedding,
@@ -132,8 +138,8 @@ export class Watch {
 
   async #take(): Promise<void> {
     const { metrics, clock } = this.#parts;
-    const { partitions_away, reachable } = this.#storage;
-    const is_slow = this.#taken++ % SLOW_EVERY === 0 || partitions_away > 0 || !reachable;
+    const is_away = this.#parts.storage_health.state.status === 'away';
+    const is_slow = this.#taken++ % SLOW_EVERY === 0 || this.#partitions_away > 0 || is_away;
     const [storage_ms] = await Promise.all([this.#askStorage(is_slow), is_slow ? this.#askDisk() : null]);
     const totals = await readTotals(metrics);
     const sample = { at_ms: clock.unmoved(), totals, gauges: this.#gauges(storage_ms) };
@@ -171,22 +177,13 @@ export class Watch {
       const took_ms = performance.now() - began;
       metrics.storage_round_trip.set(took_ms / 1000);
       if (is_slow) await this.#askStorageMore();
-      // A cluster that takes no commands answers a PING all the same.
-      this.#reached(this.#storage.partitions_away < PARTITIONS);
       return took_ms;
     } catch {
-      this.#storage = { ...this.#storage, partitions_away: 0 };
-      this.#reached(false);
+      this.#partitions_away = 0;
       return null;
     } finally {
-      metrics.storage_reachable.set(this.#storage.reachable ? 1 : 0);
-      metrics.storage_partitions_away.set(this.#storage.partitions_away);
+      metrics.storage_partitions_away.set(this.#partitions_away);
     }
-  }
-
-  #reached(reachable: boolean): void {
-    if (this.#storage.reachable === reachable) return;
-    this.#storage = { ...this.#storage, reachable, since_ms: this.#parts.clock.unmoved() };
   }
 
   async #askStorageMore(): Promise<void> {
@@ -203,7 +200,8 @@ export class Watch {
     const statuses = fields('aof_last_write_status');
     const log_healthy = statuses.length === 0 ? null : statuses.every((status) => status === 'ok');
     this.#storage_bytes = storage_bytes;
-    this.#storage = { ...this.#storage, log_healthy, partitions_away: PARTITIONS - asides.length };
+    this.#log_healthy = log_healthy;
+    this.#partitions_away = PARTITIONS - asides.length;
     this.#set_aside = asides.reduce((sum, { length }) => sum + length, 0);
     metrics.storage_memory.set(storage_bytes);
     metrics.storage_log_healthy.set(log_healthy === false ? 0 : 1);

@@ -214,7 +214,7 @@ t.test('the operators’ pages as a browser shows them', async (t) => {
       const { page } = visitor;
       await enter(visitor);
       proxy.cut();
-      await until('it is noticed', async () => !(await spool.server.services.ready()));
+      await until('it is noticed', async () => !(await spool.server.services.storage_health.isReady()));
       await watch.sample();
       await watch.sample();
       await shows('the band says so', page, () => band(page, 'storage_away').isVisible());
@@ -226,7 +226,7 @@ t.test('the operators’ pages as a browser shows them', async (t) => {
       t.match(await other.locator('#state').textContent(), /not available/);
       await other.close();
       proxy.restore();
-      await until('it is back', () => spool.server.services.ready());
+      await until('it is back', () => spool.server.services.storage_health.isReady());
       await watch.sample();
       await shows('the band is content again', page, async () => !(await band(page, 'storage_away').isVisible()));
       const { history } = await spool.operator.ask<{ history: { series: { storage_ms: (number | null)[] } } }>(

@@ -46,7 +46,7 @@ t.test('the operator port', async (t) => {
 
   await t.test('health, readiness and metrics need no token, everything else does', async (t) => {
     t.same(await (await get('/healthz')).json(), { alive: true });
-    t.same(await (await get('/readyz')).json(), { ready: true });
+    t.same(await (await get('/readyz')).json(), { ready: true, storage: 'ok' });
     t.equal((await get('/metrics')).status, 200);
     const stranger = new OperatorClient(url, 'wrong');
     t.teardown(() => stranger.close());

@@ -437,7 +437,7 @@ t.test('J-019 storage away: the page says so, and nothing is lost', async (t) =>
   await app.ask('DELETE', '/me');
   const { browser, page } = await enterPage(spool, '/restore', email);
   proxy.cut();
-  await until('it is noticed', async () => !(await services.ready()));
+  await until('it is noticed', async () => !(await services.storage_health.isReady()));
   for (const shown of [
     await new Browser(spool.server.base_url).open('/restore'),
     await browser.press(page, 'restore'),
@@ -447,6 +447,6 @@ t.test('J-019 storage away: the page says so, and nothing is lost', async (t) =>
     t.match(shown.headers['retry-after'], /^\d+$/);
   }
   proxy.restore();
-  await until('it is back', () => services.ready());
+  await until('it is back', () => services.storage_health.isReady());
   t.equal(headingOf(await browser.press(page, 'restore')), 'Your account is back');
 });

@@ -25,12 +25,12 @@ t.test('C-097 Redis away at each step of a sign-in: nothing is refused for it, n
   /** Cuts Redis off while it asks, and waits until it is there again. */
   const whileAway = async <T>(ask: () => Promise<T>): Promise<T> => {
     proxy.cut();
-    await until('it is noticed', async () => !(await services.ready()));
+    await until('it is noticed', async () => !(await services.storage_health.isReady()));
     try {
       return await ask();
     } finally {
       proxy.restore();
-      await until('it is back', () => services.ready());
+      await until('it is back', () => services.storage_health.isReady());
     }
   };
   const isAway = (t: Tap, answer: Answer, step: string) => {
@@ -109,7 +109,7 @@ t.test('C-097 Redis away at each step of a sign-in: nothing is refused for it, n
         const answer = await ask();
         t.equal(proxy.swallowed, before + 1, 'the answer of Redis was lost');
         t.ok(answer.status === 200 || answer.status === 503, `${answer.status}`);
-        await until('it is back', () => services.ready());
+        await until('it is back', () => services.storage_health.isReady());
         return answer.status === 200 ? answer : ask();
       };
       const entered = await lost(() => ios.challengeStep({ auth_session, otp }));

@@ -17,11 +17,11 @@ t.test('a connection that breaks while it subscribes to revocations ends nothing
   for (let n = 1; n <= 3; n++) {
     proxy.swallowReplyTo('subscribe');
     proxy.cut();
-    await until('it is noticed', async () => !(await spool.server.services.ready()));
+    await until('it is noticed', async () => !(await spool.server.services.storage_health.isReady()));
     proxy.restore();
     await until('the reply is lost', () => proxy.swallowed === n);
   }
   await until('it is subscribed', async () => (await listeners()) === 1);
-  await until('it is ready', () => spool.server.services.ready());
+  await until('it is ready', () => spool.server.services.storage_health.isReady());
   t.match((await spool.signIn('after@x.test')).session, { user: { email: 'after@x.test' } }, 'it serves');
 });

@@ -54,10 +54,10 @@ t.test('no token, code, secret or address reaches the log, whatever goes wrong',
   };
   await everything();
   proxy.cut();
-  await until('it is noticed', async () => !(await services.ready()));
+  await until('it is noticed', async () => !(await services.storage_health.isReady()));
   await everything();
   proxy.restore();
-  await until('it is back', () => services.ready());
+  await until('it is back', () => services.storage_health.isReady());
   const { ask } = services.runtime;
   for (const fault of [new StoreUnavailable('away'), new TypeError('a bug')]) {
     services.runtime.ask = () => Promise.reject(fault);

@@ -25,7 +25,7 @@ t.test(
     const [files, kept] = [join(redis.folder, FILES), join(redis.folder, 'kept')];
     const back = async () => {
       await redis.start();
-      await until('it is ready', () => spool.server.services.ready());
+      await until('it is ready', () => spool.server.services.storage_health.isReady());
     };
     await redis.kill();
     cpSync(files, kept, { recursive: true });

@@ -68,7 +68,7 @@ t.test('the history keeps a quarter of an hour, with gaps where nothing could be
 
 t.test('what is wrong is said in words, the worst first, and nothing when nothing is', async (t) => {
   const fine: Standing = {
-    storage: { reachable: true, since_ms: 0, log_healthy: true, partitions_away: 0 },
+    storage: { status: 'ok', since_ms: 0, reason: null, log_healthy: true, partitions_away: 0 },
     ...{ shedding: 'nothing', parked: 0, set_aside: 0, endpoints: { due: 3, due_ms: 900 } },
     ...{ disk: { free_bytes: 50, size_bytes: 100 }, clock_ahead_ms: 20, mail_healthy: true },
     ...{ oldest_message_ms: 5, silent_devices: 0 },
@@ -76,7 +76,14 @@ t.test('what is wrong is said in words, the worst first, and nothing when nothin
   t.same(troublesOf(fine, 0), []);
   t.same(troublesOf({ ...fine, set_aside: null, disk: null }, 0), [], 'what is not known is not wrong');
   const rows: [Partial<Standing>, string, RegExp, string][] = [
-    [{ storage: { ...fine.storage, reachable: false, since_ms: 1_000 } }, 'storage_away', /for 4 s.*503/, 'grave'],
+    [{ storage: { ...fine.storage, status: 'away', since_ms: 1_000 } }, 'storage_away', /for 4 s.*503/, 'grave'],
+    [{ storage: { ...fine.storage, status: 'slow' } }, 'storage_slow', /half a second/, 'mild'],
+    [
+      { storage: { ...fine.storage, status: 'refusing', reason: 'OOM' } },
+      'storage_refuses',
+      /no writes.*503.*OOM/,
+      'grave',
+    ],
     [{ storage: { ...fine.storage, partitions_away: 85 } }, 'storage_part_away', /85 of 256 partitions/, 'grave'],
     [{ storage: { ...fine.storage, log_healthy: false } }, 'storage_log', /append-only/, 'grave'],
     [{ shedding: 'first' }, 'shedding_first', /may wait/, 'mild'],

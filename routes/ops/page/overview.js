@@ -189,7 +189,11 @@ function clear() {
 function showFacts({ now, process, storage, disk }) {
   const rows = [
     ['Up for', span(process.up_s)],
-    ['Redis', storage.reachable ? `answers in ${duration(storage.round_trip_ms ?? 0)}` : 'does not answer'],
+    [
+      'Redis',
+      { away: 'does not answer', refusing: 'takes no writes' }[/** @type {'away'} */ (storage.status)] ??
+        `answers in ${duration(storage.round_trip_ms ?? 0)}`,
+    ],
     [
       'Append-only file',
       storage.log_healthy === null ? 'unknown' : storage.log_healthy ? 'written' : 'can’t be written',

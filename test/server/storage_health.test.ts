@@ -1,0 +1,84 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t from 'tap';
+import type { AppClient } from '../../src/client/app_client.js';
+import { TestRedis } from '../fixtures/redis.js';
+import { RedisProxy } from '../fixtures/redis_proxy.js';
+import { SpoolProcess } from '../fixtures/spool_process.js';
+import { until } from '../fixtures/until.js';
+
+/** How soon it must be told. */
+const TOLD_MAX_MS = 5_000;
+
+t.test(
+  'J-017 a Redis that is there and does not do: readiness and troubles say so, and a start says why',
+  async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'spool-health-'));
+    const redis = await new TestRedis().start();
+    const commands = await redis.connect();
+    const proxy = await RedisProxy.open(t, redis.socket_path, { port: true });
+    const server = await new SpoolProcess(folder, { REDIS_URL: proxy.url }).ready();
+    const operator = server.operator();
+    const started: SpoolProcess[] = [];
+    t.teardown(async () => {
+      redis.go();
+      operator.close();
+      await Promise.all([server, ...started].map((one) => one.kill()));
+      await redis.stop();
+      rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+    });
+    const app: AppClient = server.client();
+    await app.signIn('health@x.test', () => operator.readCode('health@x.test'));
+    const readiness = async () => (await operator.send('GET', '/readyz')).status;
+    const troubles = async () =>
+      (await operator.call('GET /ops/overview', { query: { after_ms: 1e14 } })).troubles.map(({ name }) => name);
+    const isTold = (trouble: string, status: number) =>
+      until(
+        `${trouble} is told`,
+        async () => (await readiness()) === status && (await troubles()).includes(trouble),
+        TOLD_MAX_MS,
+      );
+    const isBack = () =>
+      until('all is well again', async () => (await readiness()) === 200 && (await troubles()).length === 0, 15_000);
+    const rename = async (name: string) => (await app.send('PATCH', '/me', { body: { name } })).status;
+    /** Another process, which can't start now. */
+    const start = async (says: RegExp) => {
+      const other = new SpoolProcess(folder, { REDIS_URL: proxy.url });
+      started.push(other);
+      t.equal(await other.exited, 1);
+      t.match(other.output, says);
+      t.notMatch(other.output, /\n\s+at /, 'no stack');
+    };
+    await isBack();
+
+    await t.test('it takes no writes for want of memory', async (t) => {
+      await commands.config('SET', 'maxmemory', '1');
+      await isTold('storage_refuses', 503);
+      t.equal(await rename('Full'), 503);
+      t.equal((await app.send('GET', '/me')).status, 200, 'reads are served');
+      await start(/Redis takes no writes: OOM/);
+      await commands.config('SET', 'maxmemory', '0');
+      await isBack();
+      t.equal(await rename('Room'), 200);
+    });
+
+    await t.test('it is slow', async () => {
+      proxy.delay_ms = 900;
+      await isTold('storage_slow', 200);
+      proxy.delay_ms = 0;
+      await isBack();
+    });
+
+    await t.test('it hangs', async (t) => {
+      redis.hang();
+      const began = performance.now();
+      await isTold('storage_away', 503);
+      t.ok(performance.now() - began < TOLD_MAX_MS);
+      await start(/Redis does not answer/);
+      redis.go();
+      await isBack();
+      t.equal(await rename('Back'), 200);
+    });
+  },
+);
