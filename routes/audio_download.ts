@@ -46,6 +46,11 @@ export async function sendAudio(
   raw.setHeader('Content-Length', range === null ? size_bytes : range.end - range.start + 1);
   raw.setTimeout(UNREAD_MAX_MS);
   raw.writeHead(range === null ? 200 : 206);
+  if (request.method === 'HEAD') {
+    audio.destroy();
+    raw.end();
+    return reply;
+  }
   await pipeline(audio, raw).catch(() => {}); // the client went away, or bytes that should be there are not
   return reply;
 }

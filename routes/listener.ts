@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { STATUS_CODES } from 'node:http';
+import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import cors from '@fastify/cors';
 import { type Span, SpanStatusCode } from '@opentelemetry/api';
@@ -53,6 +53,9 @@ const ONLY_OWN_APPS = refuse('FORBIDDEN', 'Only our own apps may do this.');
 const NOT_FOR_MCP = refuse('FORBIDDEN', 'MCP takes OAuth access tokens and personal access tokens, not app sessions.');
 const SHARING_OFF = refuse('WORKSPACE_SHARING_REQUIRED', 'Workspace sharing is not available to this account.');
 const ONLY_SESSIONS = refuse('FORBIDDEN', 'This is for app sessions; apps of OAuth sign out or revoke their grant.');
+const TWO_HOSTS = refuse('BAD_REQUEST', 'The header Host must be sent once.', {
+  details: [{ path: 'Host', message: 'must be sent once' }],
+});
 const NOT_FOUND = refuse('NOT_FOUND', 'There is nothing at this address.');
 const TOO_MANY_AT_ONCE = refuse('UNAVAILABLE', 'Too many requests of this account wait already.', { retry_after_s: 2 });
 
@@ -129,6 +132,11 @@ export function mount(app: FastifyInstance, services: Services, kind: ListenerKi
   const { metrics } = services;
   const patterns = routes.map(({ method, path, dialect }) => ({ method, pattern: pathPattern(path), dialect }));
   const rowsAt = (url: string) => patterns.filter(({ pattern }) => pattern.test(url.split('?', 1)[0] ?? ''));
+  /** The methods at an address; none where there is no row. */
+  const allowedAt = (url: string): string[] => {
+    const methods = new Set<string>(rowsAt(url).flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : method)));
+    return methods.size === 0 ? [] : [...methods, 'OPTIONS'];
+  };
   /** Where only the method is wrong, the answer is in the words of that address all the same. */
   const arrivalOf = (request: FastifyRequest): Arrival => {
     if (request.is404) return { dialect: rowsAt(request.url)[0]?.dialect ?? 'rest', url: undefined };
@@ -158,7 +166,14 @@ export function mount(app: FastifyInstance, services: Services, kind: ListenerKi
     else if (dialect === 'rest') reply.header('X-API-Version', '1');
     if (kind.cbor) reply.header('Vary', 'Accept');
     if (dialect === 'oauth') reply.header('Cache-Control', 'no-store').header('Pragma', 'no-cache');
-    done();
+    if (hasTwoHosts(request.raw)) return void refuseUnread(as(request), { request, reply }, TWO_HOSTS);
+    if (request.method !== 'OPTIONS') return done();
+    // What is possible at an address (RFC 9110, 9.3.7); a page's question is for CORS.
+    const allowed = allowedAt(request.url);
+    if (allowed.length > 0) reply.header('Allow', allowed.join(', '));
+    if (kind.listener === 'public' && request.headers.origin !== undefined) return done();
+    if (allowed.length === 0) return void refuseUnread(as(request), { request, reply }, NOT_FOUND);
+    return void reply.code(204).send();
   });
   if (kind.listener === 'public') app.register(cors, corsOf(services));
   app.addHook('onResponse', (request, reply, done) => {
@@ -197,9 +212,9 @@ export function mount(app: FastifyInstance, services: Services, kind: ListenerKi
   mountWith(bodyPieces, in_pieces);
 
   const answerNoRoute = async (request: FastifyRequest, reply: FastifyReply) => {
-    const allowed = rowsAt(request.url).map(({ method }) => method);
+    const allowed = allowedAt(request.url);
     if (allowed.length === 0) return refuseUnread(as(request), { request, reply }, NOT_FOUND);
-    reply.header('Allow', [...new Set(allowed)].join(', '));
+    reply.header('Allow', allowed.join(', '));
     return refuseUnread(
       as(request),
       { request, reply },
@@ -220,6 +235,16 @@ export function mount(app: FastifyInstance, services: Services, kind: ListenerKi
     if (!request.raw.complete) reply.header('Connection', 'close');
     return sendRefusal(as(request), { request, reply }, refusal);
   });
+}
+
+/** RFC 9112, 3.2: two of them mean that whoever passed the request on read another one. */
+function hasTwoHosts({ rawHeaders }: IncomingMessage): boolean {
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] as string;
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
+  }
+  return hosts > 1;
 }
 
 /** How a listener answers. */
@@ -258,7 +283,7 @@ function mountRoute(
   const takes_turns = ['account', 'app', 'session'].includes(route.credential) && route.raw !== true;
   const ids = route.path.split('/').flatMap((part) => (/^:.*id$/.test(part) ? [part.slice(1)] : []));
   app.route({
-    method: route.method,
+    method: route.method === 'GET' ? ['GET', 'HEAD'] : route.method,
     url: route.path,
     config: { dialect, ...(route.cors === undefined ? {} : { cors: route.cors }) },
     bodyLimit: route.body_bytes_max ?? kind.body_bytes_max,

@@ -41,6 +41,14 @@ export class RateLimits<Name extends string = RateName> {
     this.#monotonic_ms = options.monotonic_ms ?? (() => performance.now());
   }
 
+  /** The seconds to wait when no more may be counted, otherwise null. */
+  waitFor(name: Name, network: string): number | null {
+    const window = this.#windows.get(`${name} ${network}`);
+    const left_ms = window === undefined ? 0 : window.began_ms + WINDOW_MS - this.#monotonic_ms();
+    if (!this.#on || window === undefined || left_ms <= 0 || window.count < this.#limits[name]) return null;
+    return Math.ceil(left_ms / 1000);
+  }
+
   /** Counts one; gives the seconds to wait when that is one too many, otherwise null. */
   take(name: Name, network: string): number | null {
     if (!this.#on) return null;

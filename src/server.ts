@@ -233,7 +233,13 @@ async function startParts(settings: Settings, log: Logger, stops: (() => unknown
     settings,
     addresses: () => publicAddresses(settings, public_port),
     ops_token: settings.ops_token ?? (await ownOpsToken(settings)),
-    operator_tries: new RateLimits({ operator_sign_ins: LIMITS.operator_sign_ins_per_minute }, { on: true }),
+    operator_tries: new RateLimits(
+      {
+        operator_sign_ins: LIMITS.operator_sign_ins_per_minute,
+        operator_tokens: LIMITS.operator_tokens_wrong_per_minute,
+      },
+      { on: true },
+    ),
     log,
     metrics,
     clock,

@@ -35,7 +35,7 @@ export type Services = {
   /** Bearer token of the operator port. */
   ops_token: string;
   /** Tries at signing in to the operators' page; also where RATE_LIMITS is off. */
-  operator_tries: RateLimits<'operator_sign_ins'>;
+  operator_tries: RateLimits<'operator_sign_ins' | 'operator_tokens'>;
   log: Logger;
   metrics: Metrics;
   clock: Clock;

@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import type { TLSSocket } from 'node:tls';
 import { parseCookie, stringifySetCookie } from 'cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { networkOf } from '../../src/rate_limits.js';
 import { equalBytes } from '../../src/secrets/server_keys.js';
 import type { Services } from '../../src/services.js';
 import { type Refusal, refuse } from '../../src/vocabulary/refusals.js';
@@ -25,11 +26,22 @@ const FOREIGN = refuse('FORBIDDEN', 'Only a page of this operator port may do th
 /** Null when the caller may go on. */
 export function operatorRefusal(services: Services, request: FastifyRequest): Refusal | null {
   const { authorization } = request.headers;
-  if (authorization !== undefined) {
-    return isText(authorization, `Bearer ${services.ops_token}`) ? null : NO_TOKEN;
-  }
+  if (authorization !== undefined) return bearerRefusal(services, authorization, networkOf(request.ip));
   if (!isSignedIn(services, request)) return NO_TOKEN;
   return SAFE_METHODS.includes(request.method) || isOwnPage(request) ? null : FOREIGN;
+}
+
+/** Wrong tokens are counted, and once they are too many the right one waits as well: else guessing would go on. */
+function bearerRefusal({ operator_tries, ops_token }: Services, given: string, network: string): Refusal | null {
+  const wait_s = operator_tries.waitFor('operator_tokens', network);
+  if (wait_s !== null) {
+    return refuse('TOO_MANY_REQUESTS', `Too many wrong operator tokens from this network; wait ${wait_s} seconds.`, {
+      retry_after_s: wait_s,
+    });
+  }
+  if (isText(given, `Bearer ${ops_token}`)) return null;
+  operator_tries.take('operator_tokens', network);
+  return NO_TOKEN;
 }
 
 /** Whether the cookie is good. */

@@ -194,7 +194,7 @@ function refusedOf(route: Route, listener: Listener): Record<string, Response> {
     const description = 'A page that says what is wrong.';
     return { '400': { description, content: { 'text/html': { schema: TEXT } } } };
   }
-  const refusals = refusalsOf(route, listener);
+  const refusals = refusalsOf(route);
   const statuses = [...new Set(refusals.map(({ status }) => status))];
   return Object.fromEntries(
     statuses.map((status) => {

@@ -160,6 +160,7 @@ export const LIMITS = {
   joined_bytes_max: 0xffff_ffff, // a RIFF file counts its bytes in 32 bits
   media_name_chars_max: 64, // ours: codec, container
 
+  operator_tokens_wrong_per_minute: 10, // ours: wrong bearer tokens on the operator port, per network
   operator_sign_ins_per_minute: 10, // ours: tries at the operators' page, per network, right ones too
 
   json_body_bytes_max: 64 * 1024, // ours: REST bodies

@@ -8,6 +8,7 @@ import { networkOf } from '../../src/rate_limits.js';
 import { TestSpool } from '../fixtures/spool.js';
 
 const ORIGIN = 'https://app.example';
+const NOBODY = '019aa000-0000-7000-8000-000000000000';
 
 t.test('what all REST answers share', async (t) => {
   const spool = await TestSpool.start({ RATE_LIMITS: 'off', CORS_ORIGINS: ORIGIN });
@@ -43,7 +44,73 @@ t.test('what all REST answers share', async (t) => {
       t.equal(error.code, code);
       t.type(error.message, 'string');
     }
-    t.equal((await app.send('PUT', '/me')).headers.allow, 'GET, PATCH, DELETE');
+    t.equal((await app.send('PUT', '/me')).headers.allow, 'GET, HEAD, PATCH, DELETE, OPTIONS');
+  });
+
+  await t.test(
+    'J-013 OPTIONS names what is possible at an address, on every port and without a credential',
+    async (t) => {
+      const operator = `http://127.0.0.1:${spool.server.ports.operator}`;
+      for (const [url, status, allow] of [
+        [`${spool.base_url}/me`, 204, 'GET, HEAD, PATCH, DELETE, OPTIONS'],
+        [`${spool.base_url}/auth/otp`, 204, 'POST, OPTIONS'],
+        [`${spool.base_url}/oauth/token`, 204, 'POST, OPTIONS'],
+        [`${spool.base_url}/audio/streams/${NOBODY}?limit=1`, 204, 'GET, HEAD, PATCH, OPTIONS'],
+        [`${spool.base_url}/nothing`, 404, null],
+        [`${operator}/ops/actors`, 204, 'GET, HEAD, OPTIONS'],
+      ] as const) {
+        const answer = await fetch(url, { method: 'OPTIONS' });
+        t.equal(answer.status, status, url);
+        t.equal(answer.headers.get('allow'), allow, url);
+        t.ok(answer.headers.get('x-request-id'), url);
+      }
+      const { device } = await spool.device();
+      const answer = await device.send('OPTIONS', '/device/streams');
+      t.match(answer, { status: 204, headers: { allow: 'POST, OPTIONS' } });
+      const from_a_page = await app.send('OPTIONS', '/me', { headers: { Origin: ORIGIN } });
+      t.match(from_a_page, { status: 204, headers: { allow: /HEAD/, 'access-control-allow-origin': ORIGIN } });
+    },
+  );
+
+  await t.test('J-013 HEAD answers as GET does, without the body', async (t) => {
+    const answerOf = async (method: string, url: string, token: string | null) => {
+      const headers: Record<string, string> = token === null ? {} : { Authorization: `Bearer ${token}` };
+      const answer = await fetch(url, { method, headers, redirect: 'manual' });
+      const { status } = answer;
+      const type = answer.headers.get('content-type');
+      return { status, type, length: answer.headers.get('content-length'), body: (await answer.text()).length };
+    };
+    const operator = `http://127.0.0.1:${spool.server.ports.operator}`;
+    const { ops_token } = spool.server.services;
+    for (const [routes, base, token] of [
+      [ROUTES.public, spool.base_url, app.access_token],
+      [ROUTES.operator, operator, ops_token],
+    ] as const) {
+      for (const { method, path, raw: is_raw } of routes) {
+        if (method !== 'GET' || is_raw) continue;
+        const url = base + path.replaceAll(/:[a-z_]+/g, NOBODY);
+        const got = await answerOf('GET', url, token);
+        const head = await answerOf('HEAD', url, token);
+        t.equal(head.status, got.status, path);
+        t.equal(head.type, got.type, path);
+        t.equal(head.body, 0, path);
+        if (got.status === 200) t.ok(Number(head.length) > 0, path);
+      }
+    }
+  });
+
+  await t.test('J-013 two Host headers are refused', async (t) => {
+    for (const [path, lines] of [
+      ['/me', 'Host: x\r\nHost: x\r\n'],
+      ['/oauth/authorize', 'Host: a\r\nAccept: */*\r\nhOsT: b\r\n'],
+      ['/nothing', 'Host: a\r\nHost: b\r\n'],
+    ] as const) {
+      const answer = await raw(`GET ${path} HTTP/1.1\r\n${lines}Connection: close\r\n\r\n`);
+      t.match(answer, /^HTTP\/1.1 400 /, path);
+      t.match(answer, /Host/);
+    }
+    const to_operators = 'GET /healthz HTTP/1.1\r\nHost: a\r\nHost: b\r\nConnection: close\r\n\r\n';
+    t.match(await exchange(spool.server.ports.operator, to_operators), /^HTTP\/1.1 400 /);
   });
 
   await t.test('J-013 an address without a route is answered before a body comes', async (t) => {

@@ -128,4 +128,16 @@ t.test('the operators’ sign-in', async (t) => {
     t.equal((await signIn({ token: ops_token })).status, 429);
     t.equal((await get('/ops/actors', { Authorization: `Bearer ${ops_token}` })).status, 200, 'programs go on');
   });
+
+  await t.test('bearer tokens as well: ten wrong ones in a minute, then the right one waits too', async (t) => {
+    const ask = async (token: string) => (await get('/ops/actors', { Authorization: `Bearer ${token}` })).status;
+    for (let n = 0; n < 20; n++) t.equal(await ask(ops_token), 200, 'right ones are not counted');
+    let wrong = 0;
+    while (wrong < 20 && (await ask(`wrong${wrong}`)) === 401) wrong += 1;
+    t.ok(wrong >= 8 && wrong <= 10, `${wrong} here, and one or two before`);
+    const late = await get('/ops/actors', { Authorization: `Bearer ${ops_token}` });
+    t.equal(late.status, 429);
+    t.match(late.headers.get('retry-after'), /^\d+$/);
+    t.equal((await get('/healthz')).status, 200);
+  });
 });

@@ -149,7 +149,15 @@ t.test('audio of streams, from apps and as one file', async (t) => {
       ...{ name: 'x', permissions: ['turns:read'], expires_at: null },
     });
     t.equal((await send('GET', `${stream}/content`, undefined, { Authorization: `Bearer ${value}` })).status, 403);
-    t.equal((await send('HEAD', `${stream}/content`)).status, 405);
+    const head = await send('HEAD', `${stream}/content`);
+    const got = await send('GET', `${stream}/content`);
+    t.equal(head.status, 200);
+    t.equal((await head.arrayBuffer()).byteLength, 0);
+    for (const name of ['content-length', 'content-type', 'etag', 'accept-ranges'])
+      t.equal(head.headers.get(name), got.headers.get(name), name);
+    const part = await send('HEAD', `${stream}/content`, undefined, { Range: 'bytes=0-9' });
+    t.equal(part.status, 206);
+    t.equal(part.headers.get('content-length'), '10');
   });
 
   await t.test('a stream of Opus in Ogg is one; what can not be joined says why', async (t) => {
