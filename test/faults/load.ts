@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { AppClient } from '../../src/client/app_client.js';
 import type { DeviceClient } from '../../src/client/device_client.js';
@@ -17,6 +17,9 @@ import {
   register,
   type StatusCall,
   setOnce,
+  TRIES_MAX,
+  type TryCall,
+  wrongTries,
 } from './models.js';
 import type { FaultRig } from './rig.js';
 
@@ -27,6 +30,7 @@ const PAUSE_MS = 4;
 /** A server that is down is not asked more often than this. */
 const DOWN_PAUSE_MS = 25;
 const OPEN_MAX_MS = 60_000;
+const NATIVE_CLIENT = 'svc-ios';
 /** Where streams are said to end. */
 const ENDS = [1_000, 2_000, 3_000];
 
@@ -38,10 +42,12 @@ type Entity = {
   model: Model<string | number, unknown>;
   draw: () => unknown;
   ask: (what: unknown) => Promise<unknown>;
+  /** How many calls it gets. */
+  calls_max: number;
   /** Makes room for others, when nothing is asked of it any more. */
   end: (() => Promise<unknown>) | null;
 };
-export const ENTITY_KINDS = ['source', 'stream', 'endpoint', 'member', 'claim', 'account'] as const;
+export const ENTITY_KINDS = ['source', 'stream', 'endpoint', 'member', 'claim', 'account', 'sign_in'] as const;
 export type EntityKind = (typeof ENTITY_KINDS)[number];
 
 /** An account whose events an endpoint gets, each of them. */
@@ -159,7 +165,7 @@ export class Load {
   async #entity(kind: EntityKind): Promise<Entity | null> {
     const present = this.#live.get(kind);
     const live = await present?.catch(() => null);
-    if (live && live.calls.length < CALLS_PER_ENTITY) return live;
+    if (live && live.calls.length < live.calls_max) return live;
     if (this.#live.get(kind) === present) {
       const opening = this.#open(kind);
       this.#live.set(kind, opening);
@@ -173,8 +179,8 @@ export class Load {
 
   /** What was worked on long enough goes, when its last call is answered. */
   #retire(entity: Entity): void {
-    const { calls, end } = entity;
-    if (calls.length < CALLS_PER_ENTITY || calls.some(({ outcome }) => outcome === 'under way')) return;
+    const { calls, calls_max, end } = entity;
+    if (calls.length < calls_max || calls.some(({ outcome }) => outcome === 'under way')) return;
     entity.end = null;
     void end?.().catch(() => {});
   }
@@ -205,6 +211,8 @@ export class Load {
         return this.#claim(name);
       case 'account':
         return this.#account(name);
+      case 'sign_in':
+        return this.#signIn(name);
     }
   }
 
@@ -321,6 +329,28 @@ export class Load {
     });
   }
 
+  /** A native sign-in that only gets wrong codes. */
+  async #signIn(name: string): Promise<Entity> {
+    const begin = {
+      client_id: NATIVE_CLIENT,
+      response_type: 'code',
+      code_challenge: randomBytes(32).toString('base64url'),
+      code_challenge_method: 'S256',
+      email: `${name.replace(' ', '')}-${randomUUID().slice(0, 8)}@x.test`,
+    };
+    const { auth_session } = await this.#rig.challenge(this.#random.pick(this.#rig.servers), begin);
+    if (auth_session === undefined) throw new Error('no auth_session');
+    return entity<TryCall>('sign_in', name, {
+      model: wrongTries,
+      calls_max: TRIES_MAX + 3,
+      draw: () => ({ op: 'try' }),
+      ask: () =>
+        this.#rig.challenge(this.#random.pick(this.#rig.servers), {
+          ...{ client_id: NATIVE_CLIENT, auth_session, otp: '000000' },
+        }),
+    });
+  }
+
   /** How many objects were worked on, and what no order of the calls explains. */
   judge(): { judged: number; wrong: string[] } {
     const wrong: string[] = [];
@@ -340,8 +370,9 @@ function entity<What>(
     model: Model<any, What>;
     draw: () => What;
     ask: (what: What) => Promise<unknown>;
+    calls_max?: number;
     end?: () => Promise<unknown>;
   },
 ): Entity {
-  return { kind, name, calls: [], end: null, ...parts } as Entity;
+  return { kind, name, calls: [], calls_max: CALLS_PER_ENTITY, end: null, ...parts } as Entity;
 }

@@ -65,3 +65,18 @@ export const member: Model<string, MemberCall> = {
     return what.op === 'make' ? what.role : 'none';
   },
 };
+
+export type TryCall = { op: 'try' };
+export const TRIES_MAX = 5;
+
+/**
+ * Wrong codes at a native sign-in: each is counted, and from the fifth on the session has ended. Deciding twice what was
+ * asked once would end it early, which no other call here would show: all others come to the same when they are repeated.
+ */
+export const wrongTries: Model<number, TryCall> = {
+  initial: 0,
+  step: (tries, _what, answer) => {
+    const now = Math.min(tries + 1, TRIES_MAX);
+    return answer === null || answer.status === (now < TRIES_MAX ? 200 : 400) ? now : null;
+  },
+};

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { LIMITS } from '../../src/vocabulary/limits.js';
+import type { SpoolProcess } from '../fixtures/spool_process.js';
 import { until } from '../fixtures/until.js';
 import { ENTITY_KINDS, type EntityKind, Load } from './load.js';
 import { FaultRig, type RigServer } from './rig.js';
@@ -20,12 +21,16 @@ const CONFLICTS_PER_CALL_MAX = 12;
 /** Kinds whose calls tell other entities something. */
 const TELLING: readonly EntityKind[] = ['member', 'claim', 'account'];
 
-/** Kills a server at a commit: before Redis has it, or after, before the answer is out. Now and then only the answer is lost. */
+/**
+ * Kills a server at a commit: before Redis has it, or after, before the answer is out. Every third time only the answer is
+ * lost: then the server sends the same commit again, which it must see to have been applied already.
+ */
 async function killAtCommit(trial: Trial, rig: FaultRig, server: RigServer): Promise<void> {
   const { random } = trial;
   const { proxy } = rig;
   const nth = 1 + random.below(COMMITS_AHEAD);
-  const dies = random.chance(0.8);
+  const dies = trial.tries % 3 !== 2;
+  const was_repeated = dies ? 0 : await repeatedCommits(server);
   let is_lost = false;
   proxy.onLost = () => {
     is_lost = true;
@@ -33,15 +38,34 @@ async function killAtCommit(trial: Trial, rig: FaultRig, server: RigServer): Pro
     proxy.cut();
     server.process.signal('SIGKILL');
   };
-  if (random.chance(0.7)) proxy.swallowReplyTo(COMMIT, nth);
+  if (!dies || random.chance(0.7)) proxy.swallowReplyTo(COMMIT, nth);
   else proxy.dropRequest(COMMIT, nth);
   await until('the commit came', () => is_lost, REACHED_MAX_MS).catch(() => {});
   proxy.loseNothing();
   proxy.onLost = () => {};
-  if (!is_lost || !dies) return;
+  if (!is_lost) return;
+  if (!dies) {
+    const isSeen = async () => (await repeatedCommits(server)) > was_repeated;
+    const is_seen = await until('it is seen', isSeen, REACHED_MAX_MS).then(
+      () => true,
+      () => false,
+    );
+    trial.must(is_seen, 'a commit whose answer was lost was not recognised when it came again');
+    return;
+  }
   await server.process.exited;
   proxy.restore();
   await server.start();
+}
+
+/** How many commits Redis had already when they came to it, by this process' count. */
+async function repeatedCommits({ process }: RigServer): Promise<number> {
+  return metricOf(process, /^spool_commits_total\{verdict="repeated"\} (\d+)$/gm);
+}
+
+async function metricOf(process: SpoolProcess, name: RegExp): Promise<number> {
+  const text = await (await fetch(`${process.operator_url}/metrics`)).text();
+  return [...text.matchAll(name)].reduce((sum, [, count]) => sum + Number(count), 0);
 }
 
 async function killed(trial: Trial, kinds: readonly EntityKind[]): Promise<void> {
@@ -71,12 +95,8 @@ export async function manyWriters(trial: Trial): Promise<void> {
     const load = await Load.open(rig, trial.random);
     await load.run(pause(trial.size.seconds * 1_000), { callers: 16 });
     let conflicts = 0;
-    for (const { process } of rig.servers) {
-      const operator = process.operator();
-      const text = (await operator.send('GET', '/metrics')).body.toString();
-      operator.close();
-      for (const [, count] of text.matchAll(/^spool_commit_conflicts_total\S* (\d+)$/gm)) conflicts += Number(count);
-    }
+    for (const { process } of rig.servers)
+      conflicts += await metricOf(process, /^spool_commit_conflicts_total\S* (\d+)$/gm);
     trial.tries = load.witnesses.length;
     const { ok } = load.counts;
     trial.notes.push(`${conflicts} conflicts for ${ok} successes`);

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AppClient } from '../../src/client/app_client.js';
 import { type BindingView, DeviceClient, type DeviceCredentials } from '../../src/client/device_client.js';
+import { CallRefused, call } from '../../src/client/http_call.js';
 import type { OperatorClient } from '../../src/client/operator_client.js';
 import { Receiver } from '../fixtures/receiver.js';
 import { TestRedis } from '../fixtures/redis.js';
@@ -16,6 +17,16 @@ import { Cleanup } from './cleanup.js';
 const CALL_MAX_MS = 20_000;
 const BACK_MAX_MS = 30_000;
 
+/**
+ * As in production: limits, protection against overload and the checking of chunks are on. The bounds on what one network
+ * may ask are so high that a load from one address stays below them.
+ */
+const PRODUCTION = {
+  ...{ RATE_LIMITS: 'on', OVERLOAD_DELAY_MS: '500', CHUNK_WORKER: '1' },
+  ...{ RATE_CODES_SENT: '100000', RATE_CODES_CHECKED: '100000', RATE_NATIVE_STEPS: '100000' },
+  ...{ RATE_CLAIMS: '100000', RATE_DEVICE_REQUESTS: '100000' },
+};
+
 /** Where Redis is: behind a proxy, as the server's own child, or a cluster. */
 type Storage = 'proxied' | 'own' | 'cluster' | 'cluster over TLS';
 
@@ -24,6 +35,8 @@ export class RigServer {
   process!: SpoolProcess;
   readonly #rig: FaultRig;
   #ports: Record<string, string> = {};
+  /** How many files it may have open from its next start on; as many as this process where it is not set. */
+  open_files: number | undefined;
 
   constructor(rig: FaultRig) {
     this.#rig = rig;
@@ -31,7 +44,9 @@ export class RigServer {
 
   async start(env: Record<string, string> = {}): Promise<void> {
     const { folder, env: own, is_measured } = this.#rig;
-    this.process = await new SpoolProcess(folder, { ...own, ...env, ...this.#ports }, { is_measured }).ready();
+    const { open_files } = this;
+    const options = { is_measured, ...(open_files === undefined ? {} : { open_files }) };
+    this.process = await new SpoolProcess(folder, { ...own, ...env, ...this.#ports }, options).ready();
     const { base_url, device_url } = this.process;
     this.#ports = { PORT: new URL(base_url).port, DEVICE_PORT: new URL(device_url).port };
   }
@@ -96,7 +111,7 @@ export class FaultRig {
         rig.env = { REDIS_URL: cluster.url };
         if (cluster.ca_file !== null) rig.env.NODE_EXTRA_CA_CERTS = cluster.ca_file;
       }
-      rig.env = { ...rig.env, ...rig.receiver.env, BASE_URL: 'http://localhost:8000', ...env };
+      rig.env = { ...PRODUCTION, ...rig.env, ...rig.receiver.env, BASE_URL: 'http://localhost:8000', ...env };
       for (let n = 0; n < servers; n++) await rig.addServer();
     } catch (error) {
       await rig.end();
@@ -155,6 +170,26 @@ export class FaultRig {
     this.secrets.set(`access token of ${email}`, session.access_token);
     this.secrets.set(`refresh token of ${email}`, session.refresh_token);
     return { account_id: session.user.id, token: session.access_token };
+  }
+
+  /** A step of native sign-in: what the first two are answered, throws CallRefused otherwise. */
+  async challenge({ process }: RigServer, form: Record<string, string>): Promise<{ auth_session?: string }> {
+    const { status, headers, body } = await call({
+      method: 'POST',
+      url: new URL('/oauth/authorize-challenge', process.base_url),
+      headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+      body: Buffer.from(new URLSearchParams(form).toString()),
+      signal: AbortSignal.timeout(CALL_MAX_MS),
+    });
+    const answer = JSON.parse(body.toString());
+    if (status === 403 && answer.error === 'insufficient_authorization') return answer;
+    const retry_after = headers['retry-after'];
+    throw new CallRefused(
+      status,
+      answer.error,
+      answer.error_description,
+      retry_after === undefined ? null : Number(retry_after),
+    );
   }
 
   entitle(email: string, entitlement = 'workspace.sharing'): Promise<unknown> {
