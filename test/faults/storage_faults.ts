@@ -98,6 +98,72 @@ export async function redisUnreachable(trial: Trial): Promise<void> {
   }
 }
 
+const TOLD_MAX_MS = 5_000;
+const SLOW_MS = 900;
+/** What is out of memory comes to nothing at all, and what is slow to little. */
+const LEAST_WHILE_HANGING = 40;
+
+/** Fault 20: readiness and the operators' page say so within five seconds, and all is well again by itself. */
+export async function redisHangs(trial: Trial): Promise<void> {
+  const rig = await FaultRig.open();
+  const { proxy } = rig;
+  rig.cleanup.teardown(() => rig.redis.go());
+  try {
+    const load = await Load.open(rig, trial.random);
+    const redis = await rig.redis.connect();
+    const { operator } = rig;
+    type Overview = { troubles: { name: string }[] };
+    const told = async () => ({
+      readiness: (await operator.send('GET', '/readyz')).status,
+      troubles: (await operator.ask<Overview>('GET', '/ops/overview?after_ms=100000000000000')).troubles,
+    });
+    const isTold = async (name: string, status: number) => {
+      const began = performance.now();
+      const is_told = async () => {
+        const { readiness, troubles } = await told();
+        return readiness === status && troubles.some((trouble) => trouble.name === name);
+      };
+      await until(name, is_told, TOLD_MAX_MS * 2).catch(() => {});
+      const took_ms = Math.round(performance.now() - began);
+      trial.must(took_ms < TOLD_MAX_MS, `${name} was told only after ${took_ms} ms`);
+      trial.tries += 1;
+    };
+    const hold_ms = (trial.size.seconds * 1_000) / 3;
+    await load.run(
+      (async () => {
+        await pause(hold_ms);
+        rig.redis.hang();
+        await isTold('storage_away', 503);
+        await pause(hold_ms);
+        rig.redis.go();
+        await rig.back();
+        await pause(hold_ms);
+        await redis.config('SET', 'maxmemory', '1');
+        await isTold('storage_refuses', 503);
+        await pause(hold_ms);
+        await redis.config('SET', 'maxmemory', '0');
+        await rig.back();
+        await pause(hold_ms);
+        proxy.delay_ms = SLOW_MS;
+        await isTold('storage_slow', 200);
+        await pause(hold_ms);
+        proxy.delay_ms = 0;
+        await rig.back();
+        await pause(hold_ms);
+      })(),
+    );
+    await until('nothing is wrong', async () => (await told()).troubles.length === 0).catch(() => {});
+    trial.none(
+      'still told',
+      (await told()).troubles.map(({ name }) => name),
+    );
+    await trial.settle(rig, load, { ...KINDS, least: LEAST_WHILE_HANGING });
+  } finally {
+    rig.redis.go();
+    await rig.end();
+  }
+}
+
 /** Fault 17. */
 export async function functionsLost(trial: Trial): Promise<void> {
   const rig = await FaultRig.open();

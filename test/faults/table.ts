@@ -1,9 +1,10 @@
 import { clusterChanges, contractOnCluster } from './cluster_faults.js';
+import { connectionsStall, descriptorsUsedUp } from './connection_faults.js';
 import { diskFails, filesCut } from './disk_faults.js';
 import { floods } from './flood_faults.js';
 import { frozen, killedAmongTells, killedAtCommits, manyWriters } from './process_faults.js';
 import { snapshotsSpoilt } from './state_faults.js';
-import { clockJumps, functionsLost, redisKilled, redisUnreachable, storageLost } from './storage_faults.js';
+import { clockJumps, functionsLost, redisHangs, redisKilled, redisUnreachable, storageLost } from './storage_faults.js';
 import type { Trial } from './trial.js';
 import { uploadsSpoilt } from './upload_faults.js';
 
@@ -87,6 +88,21 @@ export const FAULTS: readonly Fault[] = [
     ...{ number: 17, name: 'functions', what: 'function library lost' },
     tests: ['store/function_library'],
     run: functionsLost,
+  },
+  {
+    ...{ number: 18, name: 'stalls', what: 'connections that stand still in every state, on every port' },
+    tests: ['server/stalled_connections', 'devices/door'],
+    run: connectionsStall,
+  },
+  {
+    ...{ number: 19, name: 'descriptors', what: 'no file can be opened any more (limits 200 and 1,024)' },
+    tests: ['server/descriptors', 'admission/descriptors'],
+    run: descriptorsUsedUp,
+  },
+  {
+    ...{ number: 20, name: 'redis_hangs', what: 'Redis hangs, takes no writes, is slow' },
+    tests: ['server/storage_health'],
+    run: redisHangs,
   },
   {
     ...{ number: null, name: 'cluster', what: 'Redis Cluster: slots move, a failover loses writes' },
