@@ -208,7 +208,8 @@ export function decideDeletion(
 
   /** The data goes: what is left from here on is the account that a restore would begin, and what is still to remove. */
   function erasing(): Decision<Account, DeletionReply> {
-    const raised = raise(state, ['account', 'grants', 'tokens', 'app_sessions']);
+    // App sessions go on until they run out: whoever holds one can begin the account afresh. Switches are the staff's.
+    const raised = raise(state, ['account', 'grants', 'tokens']);
     const { id, email, private_workspace, memberships } = state;
     const number = private_workspace.number + 1;
     const forget_person: EmailMessage = { type: 'forget_person' };
@@ -217,7 +218,6 @@ export function decideDeletion(
       next: {
         ...raised.state,
         name: null,
-        entitlements: {},
         private_workspace: freshPrivateWorkspace(id, number),
         tokens: [],
         endpoints: [],
