@@ -218,8 +218,14 @@ export class Runtime {
     for (const activation of this.#active) {
       if (looks++ >= REST_LOOKS_MAX) break;
       if (this.#active.size <= this.#bound && activation.last_used > old) break;
+      if (activation.parked !== null) {
+        // It stays for operators to see, and must not stand in the way of those behind it.
+        this.#active.use(activation);
+        activation.last_used = performance.now();
+        continue;
+      }
       // Until its message is in, the one that is spared looks idle itself.
-      if (activation === spared || !activation.idle || activation.parked !== null) continue;
+      if (activation === spared || !activation.idle) continue;
       this.#active.delete(activation);
       activation.rest();
       this.#options.metrics.passivations.inc({ kind: activation.kind.kind });

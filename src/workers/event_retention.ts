@@ -39,17 +39,28 @@ export class EventRetention {
     const before_ms = now() - LIMITS.event_kept_ms;
     try {
       for (let partition = 0; partition < PARTITIONS && !this.#is_stopped; partition++) {
-        let accounts: string[];
-        do {
-          accounts = await store.accountsWithEventsBefore(partition, before_ms, PER_PARTITION_MAX);
-          for (const account_id of accounts) {
-            await store.trimEvents({ account_id, partition }, before_ms);
-            metrics.events_swept.inc();
-          }
-        } while (accounts.length === PER_PARTITION_MAX && !this.#is_stopped);
+        for (let left = true; left && !this.#is_stopped; ) {
+          const accounts = await store.accountsWithEventsBefore(partition, before_ms, PER_PARTITION_MAX);
+          let trimmed = 0;
+          for (const account_id of accounts) if (await this.#trim({ account_id, partition }, before_ms)) trimmed += 1;
+          metrics.events_swept.inc(trimmed);
+          left = accounts.length === PER_PARTITION_MAX && trimmed > 0;
+        }
       }
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) log.error({ err: error }, 'old events could not be swept');
+    }
+  }
+
+  /** Whether it was done; a log that can't be trimmed keeps no other from it. */
+  async #trim(place: { account_id: string; partition: number }, before_ms: number): Promise<boolean> {
+    try {
+      await this.#parts.store.trimEvents(place, before_ms);
+      return true;
+    } catch (error) {
+      if (error instanceof StoreUnavailable) throw error;
+      this.#parts.log.error({ err: error, ...place }, 'old events of an account could not be swept');
+      return false;
     }
   }
 }
