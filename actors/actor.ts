@@ -24,6 +24,8 @@ export type RecordRow = { id: string; order: number; value: unknown };
 export interface Facts {
   /** The id of the entity that decides. */
   readonly self: string;
+  /** What destroys something for good goes by this time: `now_ms`, or earlier while clocks disagree (src/clock.ts). */
+  readonly certain_ms: number;
   /** The record, or undefined when there is none. Asking for one that was not requested is a bug and throws. */
   record<T>(collection: string, id: string): T | undefined;
   /** The run that was requested of this collection, in order. */

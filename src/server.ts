@@ -128,7 +128,7 @@ async function startParts(settings: Settings, log: Logger, stops: (() => unknown
 
   const keys = await openServerKeys(settings.keys_dir);
   await claimRedis(redis, keys);
-  const clock = new Clock(redis, { movable: settings.test_clock });
+  const clock = new Clock(redis, { movable: settings.test_clock, log });
   await clock.start();
   stops.push(() => clock.stop());
 
@@ -138,7 +138,10 @@ async function startParts(settings: Settings, log: Logger, stops: (() => unknown
   const store = new RedisStore(redis, () => randomBytes(6).toString('base64url'));
   const trust_memory = settings.redis_url === null;
   const onTurn = turnWatch(log, tracing);
-  const runtime = new Runtime({ store, metrics, log, now: clock.now, trust_memory, onTurn, kinds: ACTOR_KINDS });
+  const runtime = new Runtime({
+    ...{ store, metrics, log, now: clock.now, certain: clock.certain },
+    ...{ trust_memory, onTurn, kinds: ACTOR_KINDS },
+  });
   stops.push(() => runtime.shutdown(DRAIN_MAX_MS));
   redis.on('ready', () => {
     // Whatever happened meanwhile: memory is held against storage before it is believed again.
@@ -181,7 +184,7 @@ async function startParts(settings: Settings, log: Logger, stops: (() => unknown
     log.warn('webhooks go through a proxy: private addresses are for the proxy to refuse');
   const deliveries = new DeliveryWorker({ store, runtime, poster, keys, metrics, log, tracing, now: clock.now });
   store.onDeliveries = (endpoint_ids) => deliveries.wake(endpoint_ids);
-  const event_retention = new EventRetention({ store, metrics, log, now: clock.now });
+  const event_retention = new EventRetention({ store, metrics, log, certain: clock.certain });
   const turns = new SweepTurns(redis);
   const audio_sweep = new AudioSweep({ turns, runtime, blobs, metrics, log, now: clock.now });
   const is_worker = settings.chunk_worker;

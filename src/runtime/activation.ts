@@ -133,8 +133,8 @@ export class Activation {
     try {
       const rows = this.#keptRows(kind.facts?.(incoming.message, entity.state) ?? []);
       if (rows === null) return null;
-      const now_ms = this.#parts.now();
-      const folded = fold({ kind, place, entity, batch: [incoming], rows, now_ms, commit_id: '' });
+      const times = { now_ms: this.#parts.now(), certain_ms: this.#parts.certain() };
+      const folded = fold({ kind, place, entity, batch: [incoming], rows, ...times, commit_id: '' });
       const [outcome] = folded.outcomes;
       if (folded.changed || outcome?.outcome !== 'decided') return null;
       this.turns += 1;
@@ -235,7 +235,8 @@ export class Activation {
       const commit_id = this.#parts.nextCommitId();
       const now_ms = this.#parts.now();
       const { kind, place } = this;
-      const folded = fold({ kind, place, entity, batch, rows, now_ms, commit_id });
+      const certain_ms = this.#parts.certain();
+      const folded = fold({ kind, place, entity, batch, rows, now_ms, certain_ms, commit_id });
       if (folded.outcomes.length < batch.length) {
         this.#queue.unshift(...batch.slice(folded.outcomes.length));
         batch = batch.slice(0, folded.outcomes.length);

@@ -45,6 +45,8 @@ export type FoldInput = {
   batch: Incoming[];
   rows: FactRow[];
   now_ms: number;
+  /** For what can't be undone; absent where it is the same. */
+  certain_ms?: number;
   commit_id: string;
 };
 
@@ -57,7 +59,7 @@ export type FoldInput = {
 export function fold(input: FoldInput): Fold {
   const { kind, batch, now_ms } = input;
   const { address, partition } = input.place;
-  const facts = new BatchFacts(address.id, input.rows);
+  const facts = new BatchFacts({ self: address.id, certain_ms: input.certain_ms ?? now_ms }, input.rows);
   const result: Fold = {
     entity: input.entity,
     outcomes: [],
@@ -310,9 +312,11 @@ class BatchFacts implements Facts {
   #inbox: Inbox | null = null;
 
   readonly self: string;
+  readonly certain_ms: number;
 
-  constructor(self: string, rows: FactRow[]) {
+  constructor({ self, certain_ms }: { self: string; certain_ms: number }, rows: FactRow[]) {
     this.self = self;
+    this.certain_ms = certain_ms;
     this.#requests = rows;
     for (const { request, value } of rows) {
       if ('id' in request)

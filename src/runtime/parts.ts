@@ -14,6 +14,8 @@ export type RuntimeParts = {
   log: Pick<Logger, 'info' | 'warn' | 'error'>;
   /** The only clock, ms since 1970. */
   now(): number;
+  /** The time that what can't be undone goes by. */
+  certain(): number;
   pause(ms: number): Promise<void>;
   /** True while nobody else writes: memory then needs no look at the store. */
   trust_memory: boolean;

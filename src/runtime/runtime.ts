@@ -32,6 +32,7 @@ export type AnyActorKind = ActorKind<any, any, any>;
 
 export type RuntimeOptions = Pick<RuntimeParts, 'store' | 'metrics' | 'log' | 'now' | 'trust_memory'> & {
   onTurn?: TurnWatch | null;
+  certain?: () => number;
   kinds: AnyActorKind[];
   pause?: (ms: number) => Promise<void>;
   active_max?: number;
@@ -87,6 +88,7 @@ export class Runtime {
       recent: this.#recent,
       log: options.log,
       now: options.now,
+      certain: options.certain ?? options.now,
       pause: options.pause ?? ((ms) => new Promise((resolve) => setTimeout(resolve, ms))),
       trust_memory: options.trust_memory,
       onTurn: options.onTurn ?? null,

@@ -8,7 +8,13 @@ import { Looks } from './looks.js';
 const LOOK_EVERY_MS = 10 * 60_000;
 const PER_PARTITION_MAX = 100;
 
-type Parts = { store: Store; metrics: Metrics; log: Pick<Logger, 'error'>; now: () => number };
+type Parts = {
+  store: Store;
+  metrics: Metrics;
+  log: Pick<Logger, 'error'>;
+  /** Where clocks disagree, the earlier: what is taken away does not come back. */
+  certain: () => number;
+};
 
 /** Takes events away that are older than they are kept. Interface: "Recording and retention of events". */
 export class EventRetention {
@@ -35,8 +41,8 @@ export class EventRetention {
   }
 
   async #look(): Promise<void> {
-    const { store, metrics, log, now } = this.#parts;
-    const before_ms = now() - LIMITS.event_kept_ms;
+    const { store, metrics, log, certain } = this.#parts;
+    const before_ms = certain() - LIMITS.event_kept_ms;
     try {
       for (let partition = 0; partition < PARTITIONS && !this.#is_stopped; partition++) {
         for (let left = true; left && !this.#is_stopped; ) {
