@@ -39,6 +39,7 @@ import { RateLimits } from './rate_limits.js';
 import { makeMetrics } from './runtime/metrics.js';
 import { Runtime } from './runtime/runtime.js';
 import { AccessTokens } from './secrets/access_tokens.js';
+import { SERVER_KEYS_CHANNEL, ServerKeyRotation } from './secrets/server_key_rotation.js';
 import { openServerKeys, type ServerKeys } from './secrets/server_keys.js';
 import { SigningKeys } from './secrets/signing_keys.js';
 import type { Services } from './services.js';
@@ -195,7 +196,17 @@ async function startParts(settings: Settings, log: Logger, stops: (() => unknown
   }
 
   const connections = new DeviceConnections(redis);
-  await hearOfRevocations(place, { connections, log, stops });
+  const announce = () => redis.publish(SERVER_KEYS_CHANNEL, '');
+  const server_key_rotation = new ServerKeyRotation({ folder: settings.keys_dir, keys, now: clock.now, announce, log });
+  server_key_rotation.start();
+  stops.push(() => server_key_rotation.stop());
+  await hearOfOthers(place, {
+    ...{ log, stops },
+    channels: {
+      [REVOKED_CHANNEL]: (text) => connections.heard(text),
+      [SERVER_KEYS_CHANNEL]: () => keys.reread(),
+    },
+  });
   const overload = new Overload(
     { delay_ms: settings.overload_delay_ms, memory_mb: settings.overload_memory_mb },
     metrics,
@@ -231,6 +242,7 @@ async function startParts(settings: Settings, log: Logger, stops: (() => unknown
     clock,
     keys,
     signing_keys,
+    server_key_rotation,
     access_tokens: new AccessTokens({
       signing_keys,
       now: clock.now,
@@ -268,6 +280,7 @@ async function startParts(settings: Settings, log: Logger, stops: (() => unknown
     watch,
     ready: () => canBeAsked(redis),
     async handleDue() {
+      await server_key_rotation.look();
       for (let round = 0; round < DUE_ROUNDS_MAX; round++) {
         const fired = await reminders.look();
         await relay.drain();
@@ -342,20 +355,21 @@ async function claimRedis(redis: Redis, keys: ServerKeys): Promise<void> {
   );
 }
 
-/** A connection that listens can do nothing else. While it is away nothing is lost but the closing of idle connections. */
-async function hearOfRevocations(
+/** A connection that listens can do nothing else. What is said while it is away, nothing rests on. */
+async function hearOfOthers(
   place: RedisPlace,
-  { connections, log, stops }: { connections: DeviceConnections; log: Logger; stops: (() => unknown)[] },
+  { channels, log, stops }: { channels: Record<string, (text: string) => void>; log: Logger; stops: (() => unknown)[] },
 ): Promise<void> {
   const redis = openRedis(place);
   redis.on('error', (error: Error) => log.warn({ reason: error.message }, 'redis connection that listens'));
-  redis.on('message', (_channel, text) => connections.heard(text));
+  redis.on('message', (channel: string, text: string) => channels[channel]?.(text));
   stops.push(() => redis.disconnect());
   await redis.connect();
-  await redis.subscribe(REVOKED_CHANNEL);
+  const names = Object.keys(channels);
+  await redis.subscribe(...names);
   redis.on('ready', () => {
     // Broken off, it is done again with the next connection.
-    redis.subscribe(REVOKED_CHANNEL).catch((error: Error) => log.warn({ reason: error.message }, 'redis subscription'));
+    redis.subscribe(...names).catch((error: Error) => log.warn({ reason: error.message }, 'redis subscription'));
   });
 }
 
