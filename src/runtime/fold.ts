@@ -6,8 +6,11 @@ import type { RequestScope } from '../tracing/request_scope.js';
 import { EVENT_SCHEMA_VERSION, isDelivered } from '../vocabulary/event_types.js';
 import { unreachable } from '../vocabulary/refusals.js';
 
-/** An entity in memory: its state, and how far it has taken the tells of each sending partition. */
-export type Entity = { state: unknown; marks: Record<string, number> };
+/**
+ * An entity in memory: its state, how far it has taken the tells of each sending partition, and the schema it is stored
+ * in, absent where nothing is.
+ */
+export type Entity = { state: unknown; marks: Record<string, number>; schema?: number };
 
 /** Where a message came from decides what its commit must hold and record. */
 export type Source =

@@ -26,6 +26,8 @@ export type RuntimeParts = {
   settle(partition: number, tells: Tell[]): Promise<void>;
   /** Told of every turn; null while nobody watches. */
   onTurn: TurnWatch | null;
+  /** A newer process wrote this entity, and it can't be read here. */
+  onNewer(place: Place, schema: number): void;
   /** Storage holds an older version than memory had seen. */
   onRegress(place: Place, seen: number, stored: number): void;
 };

@@ -24,6 +24,7 @@ const REST_LOOKS_MAX = 2_000;
 /** What operators see as done just now. */
 const LATELY_MS = 60_000;
 const RECENT_SHOWN_MAX = 200;
+const NEWER_SAID_EVERY_MS = 60_000;
 const LATE = refuse('UNAVAILABLE', 'This took too long; whether it took effect is unknown.', { retry_after_s: 1 });
 
 /** A kind whose own types only its callers know. */
@@ -77,6 +78,7 @@ export class Runtime {
   #generation = 0;
   #shut = false;
   #waiting = 0;
+  readonly #newer_said_at = new Map<string, number>();
 
   constructor(options: RuntimeOptions) {
     for (const kind of options.kinds) this.#kinds.set(kind.kind, kind);
@@ -95,6 +97,7 @@ export class Runtime {
       generation: () => this.#generation,
       nextCommitId: () => this.#writer + (++this.#commits).toString(16).padStart(12, '0'),
       settle: (partition, tells) => this.#settler(partition, tells),
+      onNewer: ({ address: { kind } }, schema) => this.#noteNewer(kind, schema),
       onRegress: (place, seen, stored) => {
         options.log.error({ kind: place.address.kind, seen, stored }, 'storage went back in time; memory is dropped');
         this.distrust();
@@ -318,6 +321,19 @@ export class Runtime {
     if (found === undefined || found.parked === null) return false;
     found.unpark();
     return true;
+  }
+
+  /** Said now and then, not for each entity: while a release is rolled out there may be many. */
+  #noteNewer(kind: string, schema: number): void {
+    this.#options.metrics.refused.inc({ kind, reason: 'newer_schema' });
+    const now = performance.now();
+    if (now < (this.#newer_said_at.get(kind) ?? Number.NEGATIVE_INFINITY) + NEWER_SAID_EVERY_MS) return;
+    this.#newer_said_at.set(kind, now);
+    const known = this.#kinds.get(kind)?.schema;
+    this.#options.log.warn(
+      { kind, schema, known },
+      'a newer server wrote what can not be read here: 503 until it serves',
+    );
   }
 
   /** Takes no more messages, and waits (bounded) until those it took are answered. */

@@ -12,7 +12,7 @@ export const SERVER_KEYS_CHANNEL = 'spool:server_keys';
 /** So often every process looks at the folder, told or not. */
 const LOOK_EVERY_MS = 10_000;
 /** From introducing a key until it is written with: several looks of every process. */
-export const INTRODUCED_MS = 60_000;
+const INTRODUCED_MS = 60_000;
 
 type Parts = {
   folder: string;

@@ -23,15 +23,19 @@ type Storage = 'proxied' | 'own' | 'cluster' | 'cluster over TLS';
 export class RigServer {
   process!: SpoolProcess;
   readonly #rig: FaultRig;
+  /** What it runs; null for the build at hand. */
+  readonly #main: string | null;
   #ports: Record<string, string> = {};
 
-  constructor(rig: FaultRig) {
+  constructor(rig: FaultRig, main: string | null) {
     this.#rig = rig;
+    this.#main = main;
   }
 
   async start(env: Record<string, string> = {}): Promise<void> {
     const { folder, env: own, is_measured } = this.#rig;
-    this.process = await new SpoolProcess(folder, { ...own, ...env, ...this.#ports }, { is_measured }).ready();
+    const other = this.#main === null ? { is_measured } : { main: this.#main, is_measured: true };
+    this.process = await new SpoolProcess(folder, { ...own, ...env, ...this.#ports }, other).ready();
     const { base_url, device_url } = this.process;
     this.#ports = { PORT: new URL(base_url).port, DEVICE_PORT: new URL(device_url).port };
   }
@@ -76,7 +80,9 @@ export class FaultRig {
     storage = 'proxied' as Storage,
     env = {} as Record<string, string>,
     is_measured = false,
+    mains = null as (string | null)[] | null,
   } = {}): Promise<FaultRig> {
+    // `mains`: what each server runs, null for the build at hand.
     const rig = new FaultRig(storage);
     rig.is_measured = is_measured;
     rig.cleanup.teardown(() => rmSync(rig.folder, { recursive: true, force: true, maxRetries: 5 }));
@@ -97,7 +103,7 @@ export class FaultRig {
         if (cluster.ca_file !== null) rig.env.NODE_EXTRA_CA_CERTS = cluster.ca_file;
       }
       rig.env = { ...rig.env, ...rig.receiver.env, BASE_URL: 'http://localhost:8000', ...env };
-      for (let n = 0; n < servers; n++) await rig.addServer();
+      for (const main of mains ?? Array.from({ length: servers }, () => null)) await rig.addServer(main);
     } catch (error) {
       await rig.end();
       throw error;
@@ -105,8 +111,8 @@ export class FaultRig {
     return rig;
   }
 
-  async addServer(): Promise<RigServer> {
-    const server = new RigServer(this);
+  async addServer(main: string | null = null): Promise<RigServer> {
+    const server = new RigServer(this, main);
     this.servers.push(server);
     this.cleanup.teardown(async () => {
       this.#operator?.client.close();
@@ -166,9 +172,14 @@ export class FaultRig {
     const { device_id, ...credentials } = (await this.operator.provision('personal')) as DeviceCredentials & {
       device_id: string;
     };
+    return { devices: this.devicesOf(credentials), device_id, credentials };
+  }
+
+  /** A device's connections to the servers that run now. */
+  devicesOf(credentials: DeviceCredentials): DeviceClient[] {
     const devices = this.servers.map(({ process }) => new DeviceClient(process.device_url, credentials));
     for (const device of devices) this.cleanup.teardown(() => device.close());
-    return { devices, device_id, credentials };
+    return devices;
   }
 
   /** One that is bound to whoever the app acts for. */
