@@ -44,6 +44,7 @@ import { openServerKeys, type ServerKeys } from './secrets/server_keys.js';
 import { SigningKeys } from './secrets/signing_keys.js';
 import type { Services } from './services.js';
 import { isLoopback, publicAddresses, type Settings } from './settings.js';
+import { Stalls } from './stalls.js';
 import { IssuedCertificates } from './store/issued_certificates.js';
 import { canBeAsked, loadLibrary, nodesOf, openRedis } from './store/redis_connection.js';
 import { type RedisPlace, readRedisPlace } from './store/redis_place.js';
@@ -437,22 +438,31 @@ async function listen(
 
   // Before any request is read: addresses are made with it.
   open.server.once('listening', () => onPublicPort((open.server.address() as AddressInfo).port));
-  const start = async (app: FastifyInstance, { host, port, name }: { host: string; port: number; name: string }) => {
+  type Place = { host: string; port: number; name: ListenerKind['listener']; setting: string };
+  const stalls = new Stalls(services);
+  stalls.start();
+  stops.push(() => stalls.stop());
+  const start = async (app: FastifyInstance, { host, port, name, setting }: Place) => {
+    stalls.guard(app.server, name);
     app.server.on('checkContinue', (request, response) => app.server.emit('request', request, response));
     stops.push(() => closeWithin(app, DRAIN_MAX_MS));
     // For the name Fastify would open a second server, on ::1, that nothing of ours guards.
     const at = host === 'localhost' ? '127.0.0.1' : host;
     await app.listen({ host: at, port, backlog: LISTEN_BACKLOG }).catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'EADDRINUSE')
-        throw new CannotStart(`Port ${port} is in use. Set ${name} to another, or to 0 for any free one.`);
+        throw new CannotStart(`Port ${port} is in use. Set ${setting} to another, or to 0 for any free one.`);
       throw error;
     });
     return (app.server.address() as AddressInfo).port;
   };
   return {
-    operator: await start(operator, { host: settings.ops_host, port: settings.ops_port, name: 'OPS_PORT' }),
-    device: await start(devices, { host: settings.device_host, port: settings.device_port, name: 'DEVICE_PORT' }),
-    public: await start(open, { host: settings.host, port: settings.port, name: 'PORT' }),
+    operator: await start(operator, {
+      ...{ host: settings.ops_host, port: settings.ops_port, setting: 'OPS_PORT', name: 'operator' },
+    }),
+    device: await start(devices, {
+      ...{ host: settings.device_host, port: settings.device_port, setting: 'DEVICE_PORT', name: 'device' },
+    }),
+    public: await start(open, { host: settings.host, port: settings.port, setting: 'PORT', name: 'public' }),
   };
 }
 
