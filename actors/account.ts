@@ -203,10 +203,10 @@ export const account = actorKind<Account, AccountMessage, AccountReply>({
       case 'erase_due':
       case 'erasure_progress':
       case 'erased':
-        return decideDeletion(state, message, [], now_ms);
+        return decideDeletion(state, message, [], { now_ms, certain_ms: facts.certain_ms });
 
       case 'erase_devices':
-        return decideDeletion(state, message, facts.range('devices'), now_ms);
+        return decideDeletion(state, message, facts.range('devices'), { now_ms, certain_ms: facts.certain_ms });
 
       default:
         return unreachable(message);

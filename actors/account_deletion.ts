@@ -45,6 +45,9 @@ const NOT_DECIDED = refuse('UNAVAILABLE', 'A shared workspace does not answer; t
   retry_after_s: 5,
 });
 
+/** An erasure that is due by an uncertain clock is looked at again after this. */
+const ERASE_HELD_MS = 60_000;
+
 /** Devices that one step of an erasure unbinds. */
 export const ERASED_DEVICES_MAX = 100;
 
@@ -52,7 +55,7 @@ export function decideDeletion(
   state: Account,
   message: DeletionMessage,
   devices: { id: string; value: ErasedDevice }[],
-  now_ms: number,
+  { now_ms, certain_ms }: { now_ms: number; certain_ms: number },
 ): Decision<Account, DeletionReply> {
   const { phase } = state;
   switch (message.type) {
@@ -108,7 +111,7 @@ export function decideDeletion(
       if (phase.status === 'erased') {
         return { reply: DONE, next: { ...state, created_at_ms: now_ms, phase: { status: 'active' } } };
       }
-      if (now_ms >= phase.erase_at_ms) return { ...erasing(), reply: IN_PROGRESS };
+      if (certain_ms >= phase.erase_at_ms) return { ...erasing(), reply: IN_PROGRESS };
       const back: Effect[] = state.memberships.map(({ workspace_id }) =>
         tellWorkspace(workspace_id, { type: 'returned', account_id: state.id }),
       );
@@ -124,8 +127,16 @@ export function decideDeletion(
         ],
       };
     }
-    case 'erase_due':
-      return phase.status === 'deleted' && now_ms >= phase.erase_at_ms ? erasing() : { reply: DONE };
+    case 'erase_due': {
+      if (phase.status !== 'deleted' || now_ms < phase.erase_at_ms) return { reply: DONE };
+      if (certain_ms >= phase.erase_at_ms) return erasing();
+      // Clocks disagree: nothing that can't be undone is done on the word of one.
+      const again: DeletionMessage = { type: 'erase_due' };
+      return {
+        reply: DONE,
+        effects: [{ effect: 'remind', name: 'erase_due', at_ms: now_ms + ERASE_HELD_MS, message: again }],
+      };
+    }
 
     case 'erase_devices': {
       if (phase.status !== 'erasing') return { reply: { left: false } };
@@ -208,7 +219,8 @@ export function decideDeletion(
 
   /** The data goes: what is left from here on is the account that a restore would begin, and what is still to remove. */
   function erasing(): Decision<Account, DeletionReply> {
-    const raised = raise(state, ['account', 'grants', 'tokens', 'app_sessions']);
+    // App sessions go on until they run out: whoever holds one can begin the account afresh. Switches are the staff's.
+    const raised = raise(state, ['account', 'grants', 'tokens']);
     const { id, email, private_workspace, memberships } = state;
     const number = private_workspace.number + 1;
     const forget_person: EmailMessage = { type: 'forget_person' };
@@ -217,7 +229,6 @@ export function decideDeletion(
       next: {
         ...raised.state,
         name: null,
-        entitlements: {},
         private_workspace: freshPrivateWorkspace(id, number),
         tokens: [],
         endpoints: [],

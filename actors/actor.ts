@@ -24,6 +24,8 @@ export type RecordRow = { id: string; order: number; value: unknown };
 export interface Facts {
   /** The id of the entity that decides. */
   readonly self: string;
+  /** What destroys something for good goes by this time: `now_ms`, or earlier while clocks disagree (src/clock.ts). */
+  readonly certain_ms: number;
   /** The record, or undefined when there is none. Asking for one that was not requested is a bug and throws. */
   record<T>(collection: string, id: string): T | undefined;
   /** The run that was requested of this collection, in order. */
@@ -106,9 +108,19 @@ export interface ActorKind<State = unknown, Message = unknown, Reply = unknown> 
   kind: string;
   /** How an id leads to its partition: by the id's last byte, or by hashing it. */
   home: 'id' | 'hash';
-  /** Version of the snapshot's schema; a snapshot of an older one goes through `upcast`, step by step. */
+  /**
+   * The newest version of what is stored of an entity, snapshot and records, that can be read; a snapshot of an older one
+   * goes through `upcast`, step by step.
+   */
   schema: number;
   upcast?: Record<number, (old: never) => unknown>;
+  /**
+   * The version that is written, where it is still the one before `schema`: so it is in the first release that can read
+   * the new one (docs/operators.md, "Rolling a release"). What is stored in a newer one stays in that. `downcast` leads
+   * back from `schema`, under the version it comes from.
+   */
+  writes?: number;
+  downcast?: Record<number, (state: never) => unknown>;
   /** Messages of one turn, and so of one commit, where they may be large; otherwise the runtime's own number. */
   batch_max?: number;
   /** Types of messages that as a rule change nothing: they are answered without a turn where that can be done. */

@@ -53,7 +53,10 @@ export const client = actorKind<ClientState, ClientMessage, ClientView>({
         const secrets = secret_hash === null ? [] : [{ hash: secret_hash, until_ms: null }];
         const next = { origin, secrets, registered_at_ms: now_ms, disabled_at_ms: null, last_used_at_ms: null };
         const enlist: Effect = { effect: 'enlist', ...CLIENT_LIST, member: facts.self, order: now_ms };
-        return becomes(next, origin === 'registered' ? [enlist, remindUnused(now_ms)] : [enlist]);
+        return becomes(
+          next,
+          origin === 'registered' ? [enlist, remindUnused(now_ms + LIMITS.client_unused_life_ms)] : [enlist],
+        );
       }
 
       case 'view':
@@ -96,8 +99,12 @@ export const client = actorKind<ClientState, ClientMessage, ClientView>({
       case 'unused': {
         if (state === null) return { reply: { state } };
         const used_at_ms = state.last_used_at_ms ?? state.registered_at_ms;
-        const is_over = now_ms >= used_at_ms + LIMITS.client_unused_life_ms;
-        if (!is_over) return { reply: { state }, effects: [remindUnused(used_at_ms)] };
+        const over_at_ms = used_at_ms + LIMITS.client_unused_life_ms;
+        if (facts.certain_ms < over_at_ms) {
+          // Used meanwhile, or clocks disagree.
+          const at_ms = now_ms < over_at_ms ? over_at_ms : now_ms + LIMITS.client_touch_every_ms;
+          return { reply: { state }, effects: [remindUnused(at_ms)] };
+        }
         const delist: Effect = { effect: 'delist', ...CLIENT_LIST, member: facts.self };
         return { reply: { state: null }, next: null, effects: [delist] };
       }
@@ -127,7 +134,7 @@ function becomes(next: ClientState, effects?: Effect[]): Decision<ClientState, C
   return { reply: { state: next }, next, ...(effects === undefined ? {} : { effects }) };
 }
 
-function remindUnused(used_at_ms: number): Effect {
+function remindUnused(at_ms: number): Effect {
   const message: ClientMessage = { type: 'unused' };
-  return { effect: 'remind', name: UNUSED, at_ms: used_at_ms + LIMITS.client_unused_life_ms, message };
+  return { effect: 'remind', name: UNUSED, at_ms, message };
 }

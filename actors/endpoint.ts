@@ -202,11 +202,11 @@ function remindToSweep(at_ms: number): Effect {
 /** Deliveries are kept as long as events are, what came of their attempts for longer. Interface: "Recording and retention". */
 function swept(state: Endpoint, { facts, now_ms }: At): Decision<Endpoint, EndpointReply> {
   const { entries } = facts.inbox();
-  const kept = entries.find((entry) => eventMs(entry) >= now_ms - LIMITS.event_kept_ms);
+  const kept = entries.find((entry) => eventMs(entry) >= facts.certain_ms - LIMITS.event_kept_ms);
   const before = kept?.sequence ?? (entries.at(-1)?.sequence ?? 0) + 1;
   const oldest = entries[0];
   const trim: Effect[] = oldest !== undefined && oldest.sequence < before ? [{ effect: 'trim_inbox', before }] : [];
-  const attempts_from_ms = now_ms - LIMITS.attempt_kept_ms;
+  const attempts_from_ms = facts.certain_ms - LIMITS.attempt_kept_ms;
   const over = facts.range<EndedDelivery>(ENDED).filter(({ order }) => order < attempts_from_ms);
   const batches = state.cancelled.filter(({ at_ms }) => at_ms < attempts_from_ms);
   const more = (entries.length === SWEPT_MAX && kept === undefined) || over.length === SWEPT_MAX;

@@ -67,6 +67,8 @@ export class Turn {
   readonly #message: WorkMessage;
   readonly #facts: Facts;
   readonly #now_ms: number;
+  /** By so much the clock may be ahead: no delivery is given up for that. */
+  readonly #uncertain_ms: number;
   readonly #last: number;
   /** Where those wait that were loaded. */
   readonly #batch: string;
@@ -84,6 +86,7 @@ export class Turn {
     this.#message = message;
     this.#facts = facts;
     this.#now_ms = now_ms;
+    this.#uncertain_ms = now_ms - facts.certain_ms;
     this.#last = facts.inbox().last;
     this.#batch = batchOf(this.#state);
   }
@@ -181,7 +184,7 @@ export class Turn {
   }
 
   #tryAgain(entry: InboxEntry, attempts: Attempt[], at_ms: number): void {
-    if (attempts.length >= LIMITS.delivery_attempts_max || at_ms >= deadlineMs(entry)) {
+    if (attempts.length >= LIMITS.delivery_attempts_max || at_ms - this.#uncertain_ms >= deadlineMs(entry)) {
       this.#end(entry, attempts, 'failed');
       this.#countFailure();
       return;
@@ -228,7 +231,7 @@ export class Turn {
   }
 
   #claimOne(entry: InboxEntry, attempts: Attempt[], tokens: string[]): void {
-    if (this.#now_ms >= deadlineMs(entry)) {
+    if (this.#now_ms - this.#uncertain_ms >= deadlineMs(entry)) {
       // Its time ran out. That counts, unless it had before the endpoint was set active and the count began.
       this.#end(entry, attempts, 'failed');
       const { standing } = this.#state;

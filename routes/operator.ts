@@ -334,6 +334,23 @@ export const OPERATOR_ROUTES: readonly Route[] = [
   }),
 
   operatorRoute({
+    method: 'POST',
+    path: '/ops/keys/server/rotate',
+    summary: 'Introduces another server key.',
+    notes:
+      'All processes read it at once and write with it after a minute. What older keys made stays good: their files must stay in KEYS_DIR. While one is introduced, the same again.',
+    credential: 'operator',
+    answer: z.strictObject({
+      key_id: z.string().describe('The id of the new key.'),
+      active_at: moment.describe('When it is written with.'),
+    }),
+    async handler({ services: { server_key_rotation } }) {
+      const { key_id, active_at_ms } = await server_key_rotation.rotate();
+      return { key_id, active_at: new Date(active_at_ms).toISOString() };
+    },
+  }),
+
+  operatorRoute({
     method: 'GET',
     path: '/ops/erasures',
     summary: 'Erasures of accounts that are under way.',

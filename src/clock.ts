@@ -1,4 +1,5 @@
 import type { Redis } from 'ioredis';
+import type { Logger } from 'pino';
 
 const SYNC_EVERY_MS = 10_000;
 const TEST_SYNC_EVERY_MS = 500;
@@ -8,10 +9,18 @@ const TIME = "return redis.call('TIME')";
 /** A clock of Redis that jumps by more than this is believed only when it stays so for a while. */
 const JUMP_MS = 5_000;
 const JUMP_SYNCS = 6;
+/** Clocks of two machines that are kept are never this far apart. */
+const APART_MS = 5 * 60_000;
+/** The certain time as some process last saw it: while clocks disagree, time goes on from there. */
+const CERTAIN_KEY = 'spool:certain_ms';
+const NOTE_EVERY_MS = 60_000;
 
 /**
  * The only clock (design section 11). Its base is Redis' own time, carried on by this machine's monotonic clock, so
  * that processes agree and a jumping wall clock fires nothing. With TEST_CLOCK an offset that lies in Redis is added.
+ *
+ * What can't be undone goes by `certain`. It is the same time as long as this machine's clock agrees with Redis'; where
+ * they differ by minutes it is the time that was really lived through, held between the two (docs/operators.md).
  */
 export class Clock {
   readonly #redis: Redis;
@@ -20,10 +29,21 @@ export class Clock {
   #offset_ms = 0;
   #jumps = 0;
   #timer: NodeJS.Timeout | null = null;
+  readonly #log: Pick<Logger, 'error' | 'info'> | null;
+  readonly #machineMs: () => number;
+  /** The certain time less the monotonic clock; null until there is one. */
+  #certain_base_ms: number | null = null;
+  #noted_at_ms = Number.NEGATIVE_INFINITY;
+  #is_apart = false;
 
-  constructor(redis: Redis, { movable }: { movable: boolean }) {
+  constructor(
+    redis: Redis,
+    parts: { movable: boolean; log?: Pick<Logger, 'error' | 'info'>; machineMs?: () => number },
+  ) {
     this.#redis = redis;
-    this.#movable = movable;
+    this.#movable = parts.movable;
+    this.#log = parts.log ?? null;
+    this.#machineMs = parts.machineMs ?? Date.now;
   }
 
   /** Milliseconds since 1970. */
@@ -32,8 +52,30 @@ export class Clock {
   /** The same without what TEST_CLOCK added: for what others judge by their own clocks, such as our TLS certificate. */
   unmoved = (): number => Math.floor(this.#base_ms + performance.now());
 
+  /** The time that has certainly come: for what destroys something for good. */
+  certain = (): number => {
+    const ran_ms = performance.now();
+    const [redis_ms, machine_ms] = [this.#base_ms + ran_ms, this.#machineMs()];
+    let certain_ms = redis_ms;
+    if (Math.abs(redis_ms - machine_ms) > APART_MS) {
+      const [low_ms, high_ms] = [Math.min(redis_ms, machine_ms), Math.max(redis_ms, machine_ms)];
+      const lived_ms = this.#certain_base_ms === null ? low_ms : this.#certain_base_ms + ran_ms;
+      certain_ms = Math.min(high_ms, Math.max(low_ms, lived_ms));
+    }
+    this.#certain_base_ms = certain_ms - ran_ms;
+    return Math.floor(certain_ms + this.#offset_ms);
+  };
+
+  /** How far Redis' clock is ahead of this machine's (behind: below 0), where that is too far; 0 while they agree. */
+  get apart_ms(): number {
+    const ahead_ms = this.unmoved() - this.#machineMs();
+    return Math.abs(ahead_ms) > APART_MS ? ahead_ms : 0;
+  }
+
   /** Measures Redis' time now and then again at intervals. */
   async start(): Promise<void> {
+    const noted_ms = Number(await this.#redis.get(CERTAIN_KEY));
+    if (noted_ms > 0) this.#certain_base_ms = noted_ms - performance.now();
     await this.#sync();
     this.#timer = setInterval(
       () => void this.#sync().catch(() => {}),
@@ -68,5 +110,19 @@ export class Clock {
     }
     // An answer from before `advance` may be read after it: the offset only grows.
     if (this.#movable) this.#offset_ms = Math.max(this.#offset_ms, Number(offset ?? 0));
+    await this.#noteCertain();
+  }
+
+  async #noteCertain(): Promise<void> {
+    const certain_ms = this.certain() - this.#offset_ms;
+    const { apart_ms } = this;
+    if (apart_ms !== 0 && !this.#is_apart)
+      this.#log?.error({ apart_ms }, "Redis' clock and this machine's disagree: nothing is erased by either alone");
+    if (apart_ms === 0 && this.#is_apart) this.#log?.info("Redis' clock and this machine's agree again");
+    this.#is_apart = apart_ms !== 0;
+    if (performance.now() < this.#noted_at_ms + NOTE_EVERY_MS) return;
+    this.#noted_at_ms = performance.now();
+    // A Redis that takes no writes for now says so elsewhere; the time is noted with the next look.
+    await this.#redis.set(CERTAIN_KEY, Math.floor(certain_ms)).catch(() => {});
   }
 }

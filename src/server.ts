@@ -43,10 +43,12 @@ import { RateLimits } from './rate_limits.js';
 import { makeMetrics } from './runtime/metrics.js';
 import { Runtime } from './runtime/runtime.js';
 import { AccessTokens } from './secrets/access_tokens.js';
+import { SERVER_KEYS_CHANNEL, ServerKeyRotation } from './secrets/server_key_rotation.js';
 import { openServerKeys, type ServerKeys } from './secrets/server_keys.js';
 import { SigningKeys } from './secrets/signing_keys.js';
 import type { Services } from './services.js';
 import { isLoopback, publicAddresses, type Settings } from './settings.js';
+import { Stalls } from './stalls.js';
 import { IssuedCertificates } from './store/issued_certificates.js';
 import { loadLibrary, nodesOf, openRedis } from './store/redis_connection.js';
 import { type RedisPlace, readRedisPlace } from './store/redis_place.js';
@@ -135,7 +137,7 @@ async function startParts(settings: Settings, log: Logger, stops: (() => unknown
 
   const keys = await openServerKeys(settings.keys_dir);
   await ofStorage(claimRedis(redis, keys));
-  const clock = new Clock(redis, { movable: settings.test_clock });
+  const clock = new Clock(redis, { movable: settings.test_clock, log });
   await ofStorage(clock.start());
   stops.push(() => clock.stop());
 
@@ -145,7 +147,10 @@ async function startParts(settings: Settings, log: Logger, stops: (() => unknown
   const store = new RedisStore(redis, () => randomBytes(6).toString('base64url'));
   const trust_memory = settings.redis_url === null;
   const onTurn = turnWatch(log, tracing);
-  const runtime = new Runtime({ store, metrics, log, now: clock.now, trust_memory, onTurn, kinds: ACTOR_KINDS });
+  const runtime = new Runtime({
+    ...{ store, metrics, log, now: clock.now, certain: clock.certain },
+    ...{ trust_memory, onTurn, kinds: ACTOR_KINDS },
+  });
   stops.push(() => runtime.shutdown(DRAIN_MAX_MS));
   redis.on('ready', () => {
     // Whatever happened meanwhile: memory is held against storage before it is believed again.
@@ -188,7 +193,7 @@ async function startParts(settings: Settings, log: Logger, stops: (() => unknown
     log.warn('webhooks go through a proxy: private addresses are for the proxy to refuse');
   const deliveries = new DeliveryWorker({ store, runtime, poster, keys, metrics, log, tracing, now: clock.now });
   store.onDeliveries = (endpoint_ids) => deliveries.wake(endpoint_ids);
-  const event_retention = new EventRetention({ store, metrics, log, now: clock.now });
+  const event_retention = new EventRetention({ store, metrics, log, certain: clock.certain });
   const turns = new SweepTurns(redis);
   const audio_sweep = new AudioSweep({ turns, runtime, blobs, metrics, log, now: clock.now });
   const is_worker = settings.chunk_worker;
@@ -199,7 +204,19 @@ async function startParts(settings: Settings, log: Logger, stops: (() => unknown
   }
 
   const connections = new DeviceConnections(redis);
-  await ofStorage(hearOfRevocations(place, { connections, log, stops }));
+  const announce = () => redis.publish(SERVER_KEYS_CHANNEL, '');
+  const server_key_rotation = new ServerKeyRotation({ folder: settings.keys_dir, keys, now: clock.now, announce, log });
+  server_key_rotation.start();
+  stops.push(() => server_key_rotation.stop());
+  await ofStorage(
+    hearOfOthers(place, {
+      ...{ log, stops },
+      channels: {
+        [REVOKED_CHANNEL]: (text) => connections.heard(text),
+        [SERVER_KEYS_CHANNEL]: () => keys.reread(),
+      },
+    }),
+  );
   const overload = new Overload(
     { delay_ms: settings.overload_delay_ms, memory_mb: settings.overload_memory_mb },
     metrics,
@@ -245,6 +262,7 @@ async function startParts(settings: Settings, log: Logger, stops: (() => unknown
     clock,
     keys,
     signing_keys,
+    server_key_rotation,
     access_tokens: new AccessTokens({
       signing_keys,
       now: clock.now,
@@ -282,6 +300,7 @@ async function startParts(settings: Settings, log: Logger, stops: (() => unknown
     watch,
     storage_health,
     async handleDue() {
+      await server_key_rotation.look();
       for (let round = 0; round < DUE_ROUNDS_MAX; round++) {
         const fired = await reminders.look();
         await relay.drain();
@@ -384,20 +403,21 @@ async function claimRedis(redis: Redis, keys: ServerKeys): Promise<void> {
   );
 }
 
-/** A connection that listens can do nothing else. While it is away nothing is lost but the closing of idle connections. */
-async function hearOfRevocations(
+/** A connection that listens can do nothing else. What is said while it is away, nothing rests on. */
+async function hearOfOthers(
   place: RedisPlace,
-  { connections, log, stops }: { connections: DeviceConnections; log: Logger; stops: (() => unknown)[] },
+  { channels, log, stops }: { channels: Record<string, (text: string) => void>; log: Logger; stops: (() => unknown)[] },
 ): Promise<void> {
   const redis = openRedis(place);
   redis.on('error', (error: Error) => log.warn({ reason: error.message }, 'redis connection that listens'));
-  redis.on('message', (_channel, text) => connections.heard(text));
+  redis.on('message', (channel: string, text: string) => channels[channel]?.(text));
   stops.push(() => redis.disconnect());
   await redis.connect();
-  await redis.subscribe(REVOKED_CHANNEL);
+  const names = Object.keys(channels);
+  await redis.subscribe(...names);
   redis.on('ready', () => {
     // Broken off, it is done again with the next connection.
-    redis.subscribe(REVOKED_CHANNEL).catch((error: Error) => log.warn({ reason: error.message }, 'redis subscription'));
+    redis.subscribe(...names).catch((error: Error) => log.warn({ reason: error.message }, 'redis subscription'));
   });
 }
 
@@ -491,10 +511,14 @@ async function listen(
   const open_listeners: (() => Promise<void>)[] = [];
   // Before any request is read: addresses are made with it.
   open.server.once('listening', () => onPublicPort((open.server.address() as AddressInfo).port));
+  const stalls = new Stalls(services);
+  stalls.start();
+  stops.push(() => stalls.stop());
   const start = async (
     app: FastifyInstance,
     { listener, host, port, name }: { listener: ListenerKind['listener']; host: string; port: number; name: string },
   ) => {
+    stalls.guard(app.server, listener);
     app.server.on('checkContinue', (request, response) => app.server.emit('request', request, response));
     // Such as no descriptor being left for a connection: the next one may have one.
     app.server.on('error', (error) => log.error({ reason: error.message }, 'a connection could not be accepted'));

@@ -14,6 +14,7 @@ import type { RateLimits } from './rate_limits.js';
 import type { Metrics } from './runtime/metrics.js';
 import type { Asks } from './runtime/runtime.js';
 import type { AccessTokens } from './secrets/access_tokens.js';
+import type { ServerKeyRotation } from './secrets/server_key_rotation.js';
 import type { ServerKeys } from './secrets/server_keys.js';
 import type { SigningKeys } from './secrets/signing_keys.js';
 import type { publicAddresses, Settings } from './settings.js';
@@ -41,6 +42,7 @@ export type Services = {
   clock: Clock;
   keys: ServerKeys;
   signing_keys: SigningKeys;
+  server_key_rotation: ServerKeyRotation;
   access_tokens: AccessTokens;
   store: Store;
   runtime: Asks;

@@ -7,11 +7,14 @@ t.test('an offset that was asked for before the clock moved does not move it bac
   let answer = (_offset: string) => {};
   const redis = {
     eval: async () => ['1700000000', '0'],
-    get: () =>
-      new Promise<string>((resolve) => {
-        answer = resolve;
-      }),
+    get: (key: string) =>
+      key.includes('offset')
+        ? new Promise<string>((resolve) => {
+            answer = resolve;
+          })
+        : null,
     incrby: async (_key: string, ms: number) => ms,
+    set: async () => 'OK',
   };
   const clock = new Clock(redis as unknown as Redis, { movable: true });
   const started = clock.start();
@@ -33,6 +36,7 @@ t.test('fault 9: a clock of Redis that jumps by an hour is believed when it stay
       return [String(Math.floor(now_ms / 1_000)), String((now_ms % 1_000) * 1_000)];
     },
     get: async () => '0',
+    set: async () => 'OK',
   };
   const clock = new Clock(redis as unknown as Redis, { movable: true });
   await clock.start();
@@ -53,3 +57,46 @@ t.test('fault 9: a clock of Redis that jumps by an hour is believed when it stay
   await syncs(8);
   t.ok(Math.abs(clock.now() - (Date.now() - HOUR_MS)) < 1_000, 'after eight it is the time');
 });
+
+t.test(
+  'fault 22: what can not be undone goes by time that two clocks agree on, or that was lived through',
+  async (t) => {
+    const DAY_MS = 24 * 3_600_000;
+    const kept = new Map<string, string>();
+    const said: string[] = [];
+    const log = { error: (_: unknown, text: string) => said.push(text), info: () => {} };
+    /** A process that starts while clocks are so far from the true time. */
+    const start = async ({ redis_ms, machine_ms }: { redis_ms: number; machine_ms: number }) => {
+      const redis = {
+        async eval() {
+          const now_ms = Date.now() + redis_ms;
+          return [String(Math.floor(now_ms / 1_000)), String((now_ms % 1_000) * 1_000)];
+        },
+        get: async (key: string) => kept.get(key) ?? null,
+        set: async (key: string, value: number) => kept.set(key, String(value)),
+      };
+      const machineMs = () => Date.now() + machine_ms;
+      const clock = new Clock(redis as unknown as Redis, { movable: false, log: log as never, machineMs });
+      await clock.start();
+      t.teardown(() => clock.stop());
+      return clock;
+    };
+    const days = (clock: Clock) => Math.round((clock.certain() - Date.now()) / DAY_MS);
+    const cases: [string, redis_days: number, machine_days: number, certain_days: number][] = [
+      ['both agree', 0, 0, 0],
+      ["Redis' is ahead", 8, 0, 0],
+      ["this machine's is ahead", 0, 8, 0],
+      ["Redis' is behind", -400, 0, 0],
+      ["this machine's has begun at zero", 0, -9_000, 0],
+      ['both have gone on while nothing ran', 10, 10, 10],
+    ];
+    for (const [says, redis_days, machine_days, certain_days] of cases) {
+      said.length = 0;
+      const clock = await start({ redis_ms: redis_days * DAY_MS, machine_ms: machine_days * DAY_MS });
+      t.equal(days(clock), certain_days, says);
+      t.equal(said.length, redis_days === machine_days ? 0 : 1, 'said once, when they disagree');
+      t.equal(clock.apart_ms === 0, redis_days === machine_days);
+      if (redis_days === machine_days) t.equal(clock.certain(), clock.now());
+    }
+  },
+);

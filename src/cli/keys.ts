@@ -3,9 +3,16 @@ import type { Command, CommandGroup } from './command.js';
 const rotate: Command = {
   name: 'rotate',
   parameters: [],
-  options: {},
+  options: {
+    server: { says: 'The key instead that codes, tokens and secrets rest on, of which the files lie in KEYS_DIR' },
+  },
   says: 'Makes a new key that signs access tokens from now on; those of the old one work until they run out',
-  async run({ operator }) {
+  async run({ operator, options }) {
+    if (options.flag('server')) {
+      const made = await operator.call('POST /ops/keys/server/rotate');
+      const line = `Key ${made.key_id} is known to all processes, and is used from ${made.active_at} on. Back up KEYS_DIR.`;
+      return { json: made, lines: [line] };
+    }
     const made = await operator.call('POST /ops/keys/rotate');
     return { json: made, lines: [`Key ${made.kid} signs from now on.`] };
   },
@@ -13,6 +20,6 @@ const rotate: Command = {
 
 export const KEY_COMMANDS: CommandGroup = {
   name: 'keys',
-  says: 'Keys that access tokens are signed with',
+  says: 'Keys that access tokens are signed with, and that secrets rest on',
   commands: [rotate],
 };

@@ -1936,6 +1936,15 @@ export type OperatorApi = {
       kid: string;
     };
   };
+  /** Introduces another server key. */
+  'POST /ops/keys/server/rotate': {
+    answer: {
+      /** The id of the new key. */
+      key_id: string;
+      /** When it is written with. */
+      active_at: string;
+    };
+  };
   /** Erasures of accounts that are under way. */
   'GET /ops/erasures': {
     answer: {

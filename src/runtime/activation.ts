@@ -15,7 +15,7 @@ import {
 } from '../store/store.js';
 import type { TurnNote } from '../tracing/turn_note.js';
 import { isId } from '../vocabulary/ids.js';
-import { isRefusal, type Refusal, refuse, unreachable } from '../vocabulary/refusals.js';
+import { isRefusal, type Refusal, refuse, UnknownVariant, unreachable } from '../vocabulary/refusals.js';
 import { type Entity, eventIdIn, type Fold, fold, type Incoming, type Outcome } from './fold.js';
 import type { RuntimeParts } from './parts.js';
 
@@ -49,6 +49,9 @@ export const SHUT = refuse('UNAVAILABLE', 'The server is shutting down.', { retr
 const FULL = refuse('UNAVAILABLE', 'Too much is waiting for this entity.', { retry_after_s: 1 });
 const AWAY = refuse('UNAVAILABLE', 'Storage is not available at the moment.', { retry_after_s: 2 });
 const CONTENDED = refuse('UNAVAILABLE', 'This entity is being changed from too many sides.', { retry_after_s: 1 });
+const NEWER = refuse('UNAVAILABLE', 'A newer server has to answer this; try again.', { retry_after_s: 2 });
+/** What a newer process wrote is not asked for again before this. */
+const NEWER_RETRY_MS = 1_000;
 const PARKED = refuse('INTERNAL', 'This entity is out of service.');
 const BUG = refuse('INTERNAL', 'Something went wrong on our side.');
 /** The commit came too late for the credential that it was made for. */
@@ -74,6 +77,7 @@ export class Activation {
   /** Records as of the present fence, by collection and id; null for one that was dropped. */
   readonly #records = new Map<string, Uint8Array | null>();
   parked: { reason: string; since_ms: number } | null = null;
+  #newer_until = 0;
   last_used = 0;
   /** Its neighbours in the order of use; ActiveEntities sets them. */
   used_before: Activation | null = null;
@@ -133,8 +137,8 @@ export class Activation {
     try {
       const rows = this.#keptRows(kind.facts?.(incoming.message, entity.state) ?? []);
       if (rows === null) return null;
-      const now_ms = this.#parts.now();
-      const folded = fold({ kind, place, entity, batch: [incoming], rows, now_ms, commit_id: '' });
+      const times = { now_ms: this.#parts.now(), certain_ms: this.#parts.certain() };
+      const folded = fold({ kind, place, entity, batch: [incoming], rows, ...times, commit_id: '' });
       const [outcome] = folded.outcomes;
       if (folded.changed || outcome?.outcome !== 'decided') return null;
       this.turns += 1;
@@ -235,7 +239,8 @@ export class Activation {
       const commit_id = this.#parts.nextCommitId();
       const now_ms = this.#parts.now();
       const { kind, place } = this;
-      const folded = fold({ kind, place, entity, batch, rows, now_ms, commit_id });
+      const certain_ms = this.#parts.certain();
+      const folded = fold({ kind, place, entity, batch, rows, now_ms, certain_ms, commit_id });
       if (folded.outcomes.length < batch.length) {
         this.#queue.unshift(...batch.slice(folded.outcomes.length));
         batch = batch.slice(0, folded.outcomes.length);
@@ -258,7 +263,7 @@ export class Activation {
         case 'applied':
         case 'repeated': {
           if (this.#parts.onTurn !== null) this.#noteCommit(began, folded);
-          this.#entity = folded.entity;
+          this.#entity = { ...folded.entity, schema: writtenSchema(this.kind, folded.entity) };
           this.#fence = { version: verdict.version, commit_id };
           this.#seen_generation = this.#parts.generation();
           this.#keepRecords(folded.writes);
@@ -307,9 +312,8 @@ export class Activation {
     { commit_id, now_ms }: { commit_id: string; now_ms: number },
   ): Promise<Exclude<Verdict, { verdict: 'forgotten' }>> {
     const { metrics, store } = this.#parts;
-    const { state, marks } = folded.entity;
-    const snapshot: Snapshot = { k: this.kind.schema, s: state };
-    if (Object.keys(marks).length > 0) snapshot.m = marks;
+    const snapshot = snapshotOf(this.kind, folded.entity);
+    const { state } = folded.entity;
     const commit: Commit = {
       place: this.place,
       commit_id,
@@ -366,6 +370,7 @@ export class Activation {
       return null;
     }
     const began = performance.now();
+    if (began < this.#newer_until) return NEWER;
     this.#records.clear();
     try {
       const [stored] = await store.load([this.place]);
@@ -374,6 +379,12 @@ export class Activation {
       this.#fence = stored ? { version: stored.version, commit_id: stored.commit_id } : NO_FENCE;
     } catch (error) {
       if (error instanceof StoreUnavailable) throw error;
+      if (error instanceof NewerSchema) {
+        this.#newer_until = began + NEWER_RETRY_MS;
+        this.#parts.onNewer(this.place, error.schema);
+        this.#drop();
+        return NEWER;
+      }
       const reason = error instanceof Error ? error.message : String(error);
       this.parked = { reason, since_ms: this.#parts.now() };
       metrics.parked.inc({ kind: this.kind.kind });
@@ -453,7 +464,9 @@ export class Activation {
           answer(waiting, ALREADY);
           break;
         case 'threw':
-          this.#answerThrown(waiting, outcome.error);
+          // A message that lay in storage and has no word here is a newer process': it is left to that one.
+          if (outcome.error instanceof UnknownVariant && waiting.source.from !== 'ask') answer(waiting, refused(NEWER));
+          else this.#answerThrown(waiting, outcome.error);
           break;
         default:
           unreachable(outcome);
@@ -474,7 +487,7 @@ export function readSnapshot(kind: ActorKind, bytes: Uint8Array): Entity {
   const snapshot = decodeStored(bytes) as Snapshot;
   if (typeof snapshot !== 'object' || snapshot === null || !Number.isInteger(snapshot.k))
     throw new Error('not a snapshot');
-  if (snapshot.k > kind.schema) throw new Error(`snapshot has schema ${snapshot.k}, this server knows ${kind.schema}`);
+  if (snapshot.k > kind.schema) throw new NewerSchema(snapshot.k, kind.schema);
   let state = snapshot.s;
   if (state !== null) {
     for (let schema = snapshot.k; schema < kind.schema; schema++) {
@@ -485,7 +498,35 @@ export function readSnapshot(kind: ActorKind, bytes: Uint8Array): Entity {
     const broken = kind.invariant?.(state) ?? null;
     if (broken !== null) throw new Error(`invariant broken: ${broken}`);
   }
-  return { state, marks: snapshot.m ?? {} };
+  return { state, marks: snapshot.m ?? {}, schema: snapshot.k };
+}
+
+/** A newer process wrote it: that one can read it, and nothing is wrong with it. */
+class NewerSchema extends Error {
+  override name = 'NewerSchema';
+  readonly schema: number;
+
+  constructor(schema: number, known: number) {
+    super(`snapshot has schema ${schema}, this server knows ${known}`);
+    this.schema = schema;
+  }
+}
+
+/** What is stored in a newer schema stays in it; everything else is written in the one that the kind writes. */
+function writtenSchema({ schema, writes = schema }: ActorKind, entity: Entity): number {
+  return Math.max(writes, entity.schema ?? 0);
+}
+
+function snapshotOf(kind: ActorKind, entity: Entity): Snapshot {
+  const written = writtenSchema(kind, entity);
+  let { state } = entity;
+  for (let schema = kind.schema; state !== null && schema > written; schema--) {
+    const downcast = kind.downcast?.[schema];
+    if (downcast === undefined) throw new Error(`no way from schema ${schema} back to ${schema - 1}`);
+    state = downcast(state as never);
+  }
+  const marked = Object.keys(entity.marks).length > 0 ? { m: entity.marks } : {};
+  return { k: written, s: state, ...marked };
 }
 
 const ALREADY: Answer = { outcome: 'already', reply: null, settled: null };

@@ -6,8 +6,11 @@ import type { RequestScope } from '../tracing/request_scope.js';
 import { EVENT_SCHEMA_VERSION, isDelivered } from '../vocabulary/event_types.js';
 import { unreachable } from '../vocabulary/refusals.js';
 
-/** An entity in memory: its state, and how far it has taken the tells of each sending partition. */
-export type Entity = { state: unknown; marks: Record<string, number> };
+/**
+ * An entity in memory: its state, how far it has taken the tells of each sending partition, and the schema it is stored
+ * in, absent where nothing is.
+ */
+export type Entity = { state: unknown; marks: Record<string, number>; schema?: number };
 
 /** Where a message came from decides what its commit must hold and record. */
 export type Source =
@@ -45,6 +48,8 @@ export type FoldInput = {
   batch: Incoming[];
   rows: FactRow[];
   now_ms: number;
+  /** For what can't be undone; absent where it is the same. */
+  certain_ms?: number;
   commit_id: string;
 };
 
@@ -57,7 +62,7 @@ export type FoldInput = {
 export function fold(input: FoldInput): Fold {
   const { kind, batch, now_ms } = input;
   const { address, partition } = input.place;
-  const facts = new BatchFacts(address.id, input.rows);
+  const facts = new BatchFacts({ self: address.id, certain_ms: input.certain_ms ?? now_ms }, input.rows);
   const result: Fold = {
     entity: input.entity,
     outcomes: [],
@@ -310,9 +315,11 @@ class BatchFacts implements Facts {
   #inbox: Inbox | null = null;
 
   readonly self: string;
+  readonly certain_ms: number;
 
-  constructor(self: string, rows: FactRow[]) {
+  constructor({ self, certain_ms }: { self: string; certain_ms: number }, rows: FactRow[]) {
     this.self = self;
+    this.certain_ms = certain_ms;
     this.#requests = rows;
     for (const { request, value } of rows) {
       if ('id' in request)

@@ -14,6 +14,8 @@ export type RuntimeParts = {
   log: Pick<Logger, 'info' | 'warn' | 'error'>;
   /** The only clock, ms since 1970. */
   now(): number;
+  /** The time that what can't be undone goes by. */
+  certain(): number;
   pause(ms: number): Promise<void>;
   /** True while nobody else writes: memory then needs no look at the store. */
   trust_memory: boolean;
@@ -24,6 +26,8 @@ export type RuntimeParts = {
   settle(partition: number, tells: Tell[]): Promise<void>;
   /** Told of every turn; null while nobody watches. */
   onTurn: TurnWatch | null;
+  /** A newer process wrote this entity, and it can't be read here. */
+  onNewer(place: Place, schema: number): void;
   /** Storage holds an older version than memory had seen. */
   onRegress(place: Place, seen: number, stored: number): void;
 };

@@ -24,6 +24,7 @@ const REST_LOOKS_MAX = 2_000;
 /** What operators see as done just now. */
 const LATELY_MS = 60_000;
 const RECENT_SHOWN_MAX = 200;
+const NEWER_SAID_EVERY_MS = 60_000;
 const LATE = refuse('UNAVAILABLE', 'This took too long; whether it took effect is unknown.', { retry_after_s: 1 });
 
 /** A kind whose own types only its callers know. */
@@ -32,6 +33,7 @@ export type AnyActorKind = ActorKind<any, any, any>;
 
 export type RuntimeOptions = Pick<RuntimeParts, 'store' | 'metrics' | 'log' | 'now' | 'trust_memory'> & {
   onTurn?: TurnWatch | null;
+  certain?: () => number;
   kinds: AnyActorKind[];
   pause?: (ms: number) => Promise<void>;
   active_max?: number;
@@ -76,6 +78,7 @@ export class Runtime {
   #generation = 0;
   #shut = false;
   #waiting = 0;
+  readonly #newer_said_at = new Map<string, number>();
 
   constructor(options: RuntimeOptions) {
     for (const kind of options.kinds) this.#kinds.set(kind.kind, kind);
@@ -87,12 +90,14 @@ export class Runtime {
       recent: this.#recent,
       log: options.log,
       now: options.now,
+      certain: options.certain ?? options.now,
       pause: options.pause ?? ((ms) => new Promise((resolve) => setTimeout(resolve, ms))),
       trust_memory: options.trust_memory,
       onTurn: options.onTurn ?? null,
       generation: () => this.#generation,
       nextCommitId: () => this.#writer + (++this.#commits).toString(16).padStart(12, '0'),
       settle: (partition, tells) => this.#settler(partition, tells),
+      onNewer: ({ address: { kind } }, schema) => this.#noteNewer(kind, schema),
       onRegress: (place, seen, stored) => {
         options.log.error({ kind: place.address.kind, seen, stored }, 'storage went back in time; memory is dropped');
         this.distrust();
@@ -218,8 +223,14 @@ export class Runtime {
     for (const activation of this.#active) {
       if (looks++ >= REST_LOOKS_MAX) break;
       if (this.#active.size <= this.#bound && activation.last_used > old) break;
+      if (activation.parked !== null) {
+        // It stays for operators to see, and must not stand in the way of those behind it.
+        this.#active.use(activation);
+        activation.last_used = performance.now();
+        continue;
+      }
       // Until its message is in, the one that is spared looks idle itself.
-      if (activation === spared || !activation.idle || activation.parked !== null) continue;
+      if (activation === spared || !activation.idle) continue;
       this.#active.delete(activation);
       activation.rest();
       this.#options.metrics.passivations.inc({ kind: activation.kind.kind });
@@ -310,6 +321,19 @@ export class Runtime {
     if (found === undefined || found.parked === null) return false;
     found.unpark();
     return true;
+  }
+
+  /** Said now and then, not for each entity: while a release is rolled out there may be many. */
+  #noteNewer(kind: string, schema: number): void {
+    this.#options.metrics.refused.inc({ kind, reason: 'newer_schema' });
+    const now = performance.now();
+    if (now < (this.#newer_said_at.get(kind) ?? Number.NEGATIVE_INFINITY) + NEWER_SAID_EVERY_MS) return;
+    this.#newer_said_at.set(kind, now);
+    const known = this.#kinds.get(kind)?.schema;
+    this.#options.log.warn(
+      { kind, schema, known },
+      'a newer server wrote what can not be read here: 503 until it serves',
+    );
   }
 
   /** Takes no more messages, and waits (bounded) until those it took are answered. */

@@ -1,6 +1,7 @@
 /**
  * Server keys: what keyed hashes and sealed values rest on. A copy of Redis without them is worth nothing
- * (design.md section 12). One file a key, numbered; the highest number is current, the older stay readable.
+ * (design.md section 12). One file a key, numbered; the highest number is current, the older stay readable. A key beside
+ * which a file `….introduced` lies is read but not written with yet: processes that run must know it before any writes.
  */
 import {
   createCipheriv,
@@ -13,7 +14,7 @@ import {
   timingSafeEqual,
 } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import { chmod, link, mkdir, open, readdir, stat, unlink } from 'node:fs/promises';
+import { chmod, link, mkdir, open, readdir, readFile, rename, stat, unlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
 const KEY_BYTES = 32;
@@ -31,6 +32,7 @@ const PURPOSES_MAX = 256;
 const REREAD_EVERY_MS = 1_000;
 
 const FILE_NAME = /^server_key_(\d{4})\.key$/;
+const MARK_NAME = /^server_key_(\d{4})\.introduced$/;
 const FILE_TEXT = /^spool-server-key-1 ([0-9a-f]{8}) ([A-Za-z0-9_-]{43})\n$/;
 
 /** A string counts as its UTF-8 bytes. */
@@ -46,8 +48,10 @@ export interface KeyedHash {
 export interface ServerKeys {
   /** Id of the key that new hashes and seals are made with. */
   currentKeyId(): string;
-  /** Ids of all keys that are known here, the current one last. */
+  /** Ids of all keys that are known here, the newest last. Looks for new ones, every second at most. */
   keyIds(): string[];
+  /** Looks at the folder now. */
+  reread(): void;
   /** HMAC of purpose and parts under the current key. `('p', 'ab', 'c')` and `('p', 'a', 'bc')` differ. */
   keyedHash(purpose: string, ...parts: HashPart[]): KeyedHash;
   /** The mac under a given key, or null when no such key is known. */
@@ -67,7 +71,10 @@ export interface ServerKeysOptions {
 
 interface ServerKey {
   key_id: string;
+  number: number;
   root: Buffer;
+  /** Read, and not written with yet. */
+  is_introduced: boolean;
   mac_key: KeyObject;
   seal_keys: Map<string, Buffer>;
 }
@@ -82,31 +89,40 @@ export async function openServerKeys(folder: string, options: ServerKeysOptions 
   await makeFolder(folder);
   if (keyNumbers(await readdir(folder)).length === 0) await writeKey(folder, 1);
   let keys = readKeys(folder);
+  let current = currentOf(keys);
   let read_at_ms = monotonicMs();
 
-  function current(): ServerKey {
-    return keys[keys.length - 1] as ServerKey;
+  function reread(): void {
+    read_at_ms = monotonicMs();
+    try {
+      keys = readKeys(folder, keys);
+      current = currentOf(keys);
+    } catch {
+      // What is loaded stays good; a key that can't be read is the same as one that isn't there.
+    }
+  }
+
+  function rereadNowAndThen(): void {
+    if (monotonicMs() - read_at_ms >= REREAD_EVERY_MS) reread();
   }
 
   function find(key_id: string): ServerKey | null {
     const known = keys.find((key) => key.key_id === key_id);
     if (known !== undefined) return known;
-    if (monotonicMs() - read_at_ms < REREAD_EVERY_MS) return null;
-    read_at_ms = monotonicMs();
-    try {
-      keys = readKeys(folder);
-    } catch {
-      return null; // What is loaded stays good; a key that can't be read is the same as one that isn't there.
-    }
+    rereadNowAndThen();
     return keys.find((key) => key.key_id === key_id) ?? null;
   }
 
   return {
-    currentKeyId: () => current().key_id,
-    keyIds: () => keys.map(({ key_id }) => key_id),
+    currentKeyId: () => current.key_id,
+    keyIds() {
+      rereadNowAndThen();
+      return keys.map(({ key_id }) => key_id);
+    },
+    reread,
 
     keyedHash(purpose, ...parts) {
-      const key = current();
+      const key = current;
       return { key_id: key.key_id, mac: macOf(key, purpose, parts) };
     },
 
@@ -116,7 +132,7 @@ export async function openServerKeys(folder: string, options: ServerKeysOptions 
     },
 
     seal(purpose, plaintext) {
-      const key = current();
+      const key = current;
       const header = Buffer.concat([
         Buffer.of(SEAL_VERSION),
         Buffer.from(key.key_id, 'latin1'),
@@ -150,18 +166,43 @@ export async function openServerKeys(folder: string, options: ServerKeysOptions 
   };
 }
 
-/**
- * Adds a key, which becomes current for whoever opens the folder from now on, and resolves with its id. Processes
- * that run already can read what is made under it, and use it themselves after their next look at the folder.
- */
-export async function addServerKey(folder: string): Promise<string> {
-  await makeFolder(folder);
+/** A key that is read and not written with yet, and when that was said, ms since 1970. */
+export type IntroducedKey = { key_id: string; since_ms: number };
+
+/** Adds a key that everybody can read and nobody writes with before it is activated; resolves with its id. */
+export async function introduceServerKey(folder: string, since_ms: number): Promise<IntroducedKey> {
   for (let tries = 0; tries < 100; tries++) {
     const number = Math.max(0, ...keyNumbers(await readdir(folder))) + 1;
+    // Before the key: at no moment may it look like one to write with. One that lies there was left behind.
+    const temporary = path.join(folder, `.${randomBytes(8).toString('hex')}.tmp`);
+    await writeFile(temporary, `${since_ms}\n`, { mode: 0o600, flush: true });
+    await rename(temporary, path.join(folder, markName(number)));
     const key_id = await writeKey(folder, number);
-    if (key_id !== null) return key_id;
+    if (key_id !== null) return { key_id, since_ms };
   }
   throw new Error(`server keys: no free number in ${folder}`);
+}
+
+/** Keys that are introduced and not active, the oldest first. */
+export async function introducedServerKeys(folder: string): Promise<IntroducedKey[]> {
+  return Promise.all(
+    readKeys(folder)
+      .filter(({ is_introduced }) => is_introduced)
+      .map(async ({ key_id, number }) => {
+        const since_ms = Number(await readFile(path.join(folder, markName(number)), 'latin1'));
+        return { key_id, since_ms };
+      }),
+  );
+}
+
+/** Lets everybody write with a key who looks at the folder from now on. Again, it does nothing. */
+export async function activateServerKey(folder: string, key_id: string): Promise<void> {
+  const key = readKeys(folder).find((one) => one.key_id === key_id);
+  if (key === undefined) throw new Error(`server keys: no key ${key_id} in ${folder}`);
+  await unlink(path.join(folder, markName(key.number))).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error;
+  });
+  await syncFolder(folder);
 }
 
 /** Equal content, in a time that depends on the lengths only. */
@@ -192,11 +233,16 @@ async function writeKey(folder: string, number: number): Promise<string | null> 
   return key_id;
 }
 
-/** Oldest first. */
-function readKeys(folder: string): ServerKey[] {
-  const numbers = keyNumbers(readdirSync(folder)).sort((a, b) => a - b);
+/** Oldest first. Files of those known are not read again: a key never changes. */
+function readKeys(folder: string, known: readonly ServerKey[] = []): ServerKey[] {
+  const names = readdirSync(folder);
+  const numbers = keyNumbers(names).sort((a, b) => a - b);
   if (numbers.length === 0) throw new Error(`server keys: none in ${folder}`);
+  const marked = new Set(names.flatMap((name) => MARK_NAME.exec(name)?.[1] ?? []).map(Number));
   return numbers.map((number) => {
+    const is_introduced = marked.has(number);
+    const same = known.find((key) => key.number === number);
+    if (same !== undefined) return same.is_introduced === is_introduced ? same : { ...same, is_introduced };
     const file = path.join(folder, fileName(number));
     const match = FILE_TEXT.exec(readFileSync(file, 'latin1'));
     const root = Buffer.from(match?.[2] ?? '', 'base64url');
@@ -205,7 +251,9 @@ function readKeys(folder: string): ServerKey[] {
     }
     return {
       key_id: match[1],
+      number,
       root,
+      is_introduced,
       mac_key: createSecretKey(derive(root, 'keyed hash', KEY_BYTES)),
       seal_keys: new Map(),
     };
@@ -221,6 +269,15 @@ function keyNumbers(names: string[]): number[] {
 
 function fileName(number: number): string {
   return `server_key_${String(number).padStart(4, '0')}.key`;
+}
+
+function markName(number: number): string {
+  return `server_key_${String(number).padStart(4, '0')}.introduced`;
+}
+
+/** The newest that is written with; the first always is. */
+function currentOf(keys: readonly ServerKey[]): ServerKey {
+  return keys.findLast(({ is_introduced }) => !is_introduced) ?? (keys[0] as ServerKey);
 }
 
 async function makeFolder(folder: string): Promise<void> {

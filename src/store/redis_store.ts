@@ -17,6 +17,7 @@ import {
   type Place,
   type Queued,
   type QueueName,
+  type StepsOver,
   type Store,
   type StoredEntity,
   type StoredRow,
@@ -32,6 +33,8 @@ const STALE_TRIES_MAX = 12;
 const LIBRARY_LOADS_MAX = 4;
 /** Ties in an ordered collection are read over in steps of this. */
 const TIES_STEP = 64;
+/** Due reminders that are stepped over are read over in steps of this. */
+const REMINDERS_STEP = 1_000;
 
 /** ioredis has it, its types don't. (`callBuffer` is no way: with auto-pipelining the command's name gets lost.) */
 type FcallBuffer = { fcallBuffer(name: string, keys: number, ...args: (string | number)[]): Promise<unknown> };
@@ -172,18 +175,34 @@ export class RedisStore implements Store {
     return guardIo(this.#ordered(keysOf(partition).list(account_id, list), { ...page, after }));
   }
 
-  async dueReminders(partition: number, now_ms: number, limit: number): Promise<DueReminder[]> {
+  async dueReminders(
+    partition: number,
+    now_ms: number,
+    limit: number,
+    stepsOver: StepsOver = () => false,
+  ): Promise<DueReminder[]> {
     const keys = keysOf(partition);
-    const flat = await guardIo(
-      this.#redis.zrangebyscore(keys.reminders, '-inf', now_ms, 'WITHSCORES', 'LIMIT', 0, limit),
-    );
-    if (flat.length === 0) return [];
-    const members = flat.filter((_, index) => index % 2 === 0);
-    const bodies = await guardIo(this.#redis.hmgetBuffer(keys.reminderMessages, ...members));
-    return members.flatMap((member, index) => {
-      const body = bodies[index];
-      return body ? [{ member, at_ms: Number(flat[index * 2 + 1]), body }] : [];
-    });
+    const found: DueReminder[] = [];
+    for (let offset = 0, step = limit; found.length < limit; offset += step, step = REMINDERS_STEP) {
+      const flat = await guardIo(
+        this.#redis.zrangebyscore(keys.reminders, '-inf', now_ms, 'WITHSCORES', 'LIMIT', offset, step),
+      );
+      const due = flat
+        .flatMap((member, index) => (index % 2 === 0 ? [{ member, at_ms: Number(flat[index + 1]) }] : []))
+        .filter((reminder) => !stepsOver(reminder))
+        .slice(0, limit - found.length);
+      if (due.length > 0) {
+        const bodies = await guardIo(
+          this.#redis.hmgetBuffer(keys.reminderMessages, ...due.map(({ member }) => member)),
+        );
+        for (const [index, reminder] of due.entries()) {
+          const body = bodies[index];
+          if (body) found.push({ ...reminder, body });
+        }
+      }
+      if (flat.length < step * 2) break;
+    }
+    return found;
   }
 
   async removeReminder(partition: number, { member, at_ms }: { member: string; at_ms: number }): Promise<void> {

@@ -74,6 +74,7 @@ export type StoredRow = Omit<RecordRow, 'value'> & { value: Uint8Array };
 
 export type Queued = { id: string; content: Uint8Array };
 export type DueReminder = { member: string; at_ms: number; body: Uint8Array };
+export type StepsOver = (reminder: { member: string; at_ms: number }) => boolean;
 export type OutboxTell = { number: number; body: Uint8Array };
 
 /** An event as it lies in the log; `id` is the log's own, by which it is ordered. */
@@ -109,7 +110,8 @@ export interface Store {
     page: ListPage,
   ): Promise<{ member: string; order: number }[]>;
 
-  dueReminders(partition: number, now_ms: number, limit: number): Promise<DueReminder[]>;
+  /** The first that are due, less those that are stepped over. */
+  dueReminders(partition: number, now_ms: number, limit: number, stepsOver?: StepsOver): Promise<DueReminder[]>;
   removeReminder(partition: number, reminder: { member: string; at_ms: number }): Promise<void>;
   tells(partition: number, after: number, limit: number): Promise<OutboxTell[]>;
   removeTells(partition: number, numbers: number[]): Promise<void>;

@@ -62,5 +62,10 @@ export function isRefusal(value: unknown): value is Refusal {
 
 /** Ends a switch over a closed union: the compiler complains when a case is missing. */
 export function unreachable(value: never): never {
-  throw new Error(`unexpected variant: ${JSON.stringify(value)}`);
+  throw new UnknownVariant(`unexpected variant: ${JSON.stringify(value)}`);
+}
+
+/** Something that this code has no word for: where it came from storage, a newer process wrote it. */
+export class UnknownVariant extends Error {
+  override name = 'UnknownVariant';
 }

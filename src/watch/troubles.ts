@@ -14,6 +14,8 @@ export type Standing = {
   disk: { free_bytes: number; size_bytes: number } | null;
   /** How far our clock is ahead of this machine's. */
   clock_ahead_ms: number;
+  /** How far Redis' clock is ahead of this machine's, where that is too far; 0 while they agree. */
+  clocks_apart_ms: number;
   mail_healthy: boolean;
   oldest_message_ms: number;
   silent_devices: number;
@@ -126,6 +128,13 @@ const ROWS: readonly Row[] = [
     link: '/#process',
     severity: ({ mail_healthy }) => (mail_healthy ? null : 'grave'),
     text: () => 'Mails can’t be sent: whoever signs in by an emailed code is told to come later. Look at SMTP_URL.',
+  },
+  {
+    name: 'clocks_apart',
+    link: '/#process',
+    severity: ({ clocks_apart_ms }) => (clocks_apart_ms === 0 ? null : 'grave'),
+    text: ({ clocks_apart_ms }) =>
+      `Redis’ clock is ${spanText(Math.abs(clocks_apart_ms))} ${clocks_apart_ms > 0 ? 'ahead of' : 'behind'} this machine’s. Everything goes by Redis’, but nothing is erased before both say so, or that much time has passed. Set the one that is wrong.`,
   },
   {
     name: 'clock_moved',

@@ -125,6 +125,7 @@ export class Watch {
       endpoints: { due, due_ms: due_s * 1000 },
       disk: this.#disk,
       clock_ahead_ms: clock.now() - Date.now(),
+      clocks_apart_ms: clock.apart_ms,
       mail_healthy: mail.healthy(),
       oldest_message_ms: oldest_ms,
       silent_devices: device_activity.list({ silent_ms: SILENT_MS, recording: true, limit: SILENT_COUNTED_MAX }).length,

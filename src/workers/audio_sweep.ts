@@ -45,7 +45,12 @@ const BYTES: Record<ChunkStatus, 'there' | 'awaited' | 'unclaimed'> = {
 };
 
 /** A stream whose bytes are being looked at: which of its numbers have some, and of how many we know. */
-type Found = { stream_id: string; chunks: number; present: Uint8Array };
+type Found = { stream_id: string; chunks: number; present: Uint8Array; is_usable: boolean };
+
+/** A stream of which nothing can be said, as one that is parked: nothing of it is touched. */
+class UnusableStream extends Error {
+  override name = 'UnusableStream';
+}
 
 /**
  * Holds the bytes in the blob store against the chunks that are marked stored, a partition a day each. Bytes that no
@@ -91,14 +96,20 @@ export class AudioSweep {
   }
 
   async #sweepAll(names: string[]): Promise<void> {
-    const { turns, blobs, metrics, now } = this.#parts;
+    const { turns, blobs, metrics, log, now } = this.#parts;
     const done = new Set<string>();
     try {
       if (!(await this.#isOurs())) return;
       const folders = new Set(await blobs.partitions());
       for (const name of names) {
-        if (name === STREAMS) await this.#sweepStreams();
-        else if (folders.has(partitionFolder(Number(name)))) await this.#sweepPartition(Number(name));
+        try {
+          if (name === STREAMS) await this.#sweepStreams();
+          else if (folders.has(partitionFolder(Number(name)))) await this.#sweepPartition(Number(name));
+        } catch (error) {
+          if (error instanceof StoreUnavailable) throw error;
+          log.error({ err: error, name }, 'audio could not be swept; it is tried again');
+          continue;
+        }
         if (this.#stopped) return;
         done.add(name);
         metrics.audio_sweeps.inc();
@@ -141,6 +152,7 @@ export class AudioSweep {
         if (found !== null) tally.removed += await this.#compare(found);
         found = await this.#findStream(place.stream_id);
       }
+      if (!found.is_usable) continue;
       if (place.number <= found.chunks) mark(found.present, place.number);
       else tally.removed += await this.#removeUnclaimed(place);
     }
@@ -150,13 +162,24 @@ export class AudioSweep {
 
   /** No chunks, when there is no such stream. */
   async #findStream(stream_id: string): Promise<Found> {
-    const stream = await this.#ask<Stream>(stream_id, { type: 'view' });
-    const chunks = stream?.chunks ?? 0;
-    return { stream_id, chunks, present: new Uint8Array((chunks >>> 3) + 1) };
+    const stream = await this.#view(stream_id);
+    const chunks = stream === 'unusable' ? 0 : (stream?.chunks ?? 0);
+    return { stream_id, chunks, present: new Uint8Array((chunks >>> 3) + 1), is_usable: stream !== 'unusable' };
+  }
+
+  async #view(stream_id: string): Promise<Stream | null | 'unusable'> {
+    try {
+      return await this.#ask<Stream>(stream_id, { type: 'view' });
+    } catch (error) {
+      if (!(error instanceof UnusableStream)) throw error;
+      this.#parts.log.error({ stream_id }, 'the audio of a stream that is out of service could not be swept');
+      return 'unusable';
+    }
   }
 
   /** Goes through a stream's chunks beside what was found of it; gives how many blobs were removed. */
-  async #compare({ stream_id, chunks, present }: Found): Promise<number> {
+  async #compare({ stream_id, chunks, present, is_usable }: Found): Promise<number> {
+    if (!is_usable) return 0;
     const began = performance.now();
     const missing: number[] = [];
     let removed = 0;
@@ -218,8 +241,8 @@ export class AudioSweep {
     for await (const stream_id of turns.streamIds()) {
       if (this.#stopped) return;
       const began = performance.now();
-      const stream = await this.#ask<Stream>(stream_id, { type: 'view' });
-      if (stream === null || stream.stored_chunks === 0) continue;
+      const stream = await this.#view(stream_id);
+      if (stream === null || stream === 'unusable' || stream.stored_chunks === 0) continue;
       let has_some = false;
       for await (const _ of blobs.list(streamFolder(stream_id))) {
         has_some = true;
@@ -252,6 +275,7 @@ export class AudioSweep {
     const answer: Reply | Refusal = await this.#parts.runtime.ask<Reply>({ kind: 'stream', id }, message);
     if (!isRefusal(answer)) return answer;
     if (answer.refused === 'NOT_FOUND') return null;
+    if (answer.refused === 'INTERNAL') throw new UnusableStream(`stream: ${answer.message}`);
     throw new StoreUnavailable(`stream: ${answer.message}`);
   }
 }

@@ -13,6 +13,7 @@ import { type Store, StoreUnavailable } from '../store/store.js';
 import { PARTITIONS, partitionOfId } from '../vocabulary/ids.js';
 import { LIMITS } from '../vocabulary/limits.js';
 import { isRefusal, type Refusal } from '../vocabulary/refusals.js';
+import { Backoff } from './backoff.js';
 import { Looks } from './looks.js';
 
 /** So long chunks gather before the built-in worker takes those of a stream together: it makes two commits of them all. */
@@ -24,6 +25,10 @@ const SWEPT_FRESH_MS = 1_000;
 const BATCH = 32;
 const STREAMS_AT_ONCE = 4;
 const STREAMS_READ = 50;
+/** So many times that is read of one partition, while all of it is stepped over. */
+const STEPS_MAX = 200;
+/** A stream that nothing could be had of, since it is parked, say, is stepped over for so long. */
+const RETRY = { first_ms: 5_000, max_ms: 5 * 60_000, kept_max: 10_000 };
 
 type Parts = {
   store: Store;
@@ -48,6 +53,7 @@ export class ChunkProcessing {
   /** Partitions that may have something due. */
   readonly #hot = new Set<number>();
   readonly #looks = new Looks(() => this.#look(), SWEEP_EVERY_MS);
+  readonly #unusable = new Backoff(RETRY);
   #swept_ms = Number.NEGATIVE_INFINITY;
   #gathering: NodeJS.Timeout | null = null;
   #is_stopped = false;
@@ -88,7 +94,10 @@ export class ChunkProcessing {
     const found: Work[] = [];
     for (const partition of [...this.#hot]) {
       for (const stream_id of await this.#due(partition)) {
-        found.push(...(await this.#claimOf(stream_id, { limit: limit - found.length, lease_ms })).work);
+        const claimed = await this.#tryOn(stream_id, () =>
+          this.#claimOf(stream_id, { limit: limit - found.length, lease_ms }),
+        );
+        found.push(...(claimed?.work ?? []));
         if (found.length >= limit) return found;
       }
     }
@@ -115,11 +124,33 @@ export class ChunkProcessing {
     const { store, now } = this.#parts;
     this.#hot.delete(partition);
     const place = { account_id: PROCESSING.account_id, partition };
-    const rows = await store.list(place, PROCESSING.list, { descending: false, limit: STREAMS_READ });
     const now_ms = now();
-    const due = rows.filter(({ order }) => order <= now_ms).map(({ member }) => member);
-    if (due.length > 0) this.#hot.add(partition);
-    return due;
+    let after: { order: number; member: string } | undefined;
+    for (let steps = 0; steps < STEPS_MAX; steps++) {
+      const rows = await store.list(place, PROCESSING.list, { after, descending: false, limit: STREAMS_READ });
+      const due = rows.filter(({ order }) => order <= now_ms);
+      const usable = due.map(({ member }) => member).filter((id) => !this.#unusable.isWaiting(id, now_ms));
+      if (usable.length > 0) {
+        this.#hot.add(partition);
+        return usable;
+      }
+      if (due.length < STREAMS_READ) break;
+      after = due.at(-1);
+    }
+    return [];
+  }
+
+  /** Does something with a stream; one that it can't be done with keeps nobody else's chunks waiting. */
+  async #tryOn<T>(stream_id: string, work: () => Promise<T>): Promise<T | null> {
+    try {
+      const done = await work();
+      this.#unusable.succeeded(stream_id);
+      return done;
+    } catch (error) {
+      this.#unusable.failed(stream_id, this.#parts.now());
+      this.#complain(error);
+      return null;
+    }
   }
 
   /**
@@ -133,7 +164,7 @@ export class ChunkProcessing {
         const streams = await this.#due(partition);
         const lane = async () => {
           for (let id = streams.shift(); id !== undefined && !this.#is_stopped; id = streams.shift())
-            taken += await this.#workOn(id);
+            taken += (await this.#tryOn(id, () => this.#workOn(id as string))) ?? 0;
         };
         await Promise.all(Array.from({ length: STREAMS_AT_ONCE }, lane));
       }

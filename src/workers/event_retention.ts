@@ -8,7 +8,13 @@ import { Looks } from './looks.js';
 const LOOK_EVERY_MS = 10 * 60_000;
 const PER_PARTITION_MAX = 100;
 
-type Parts = { store: Store; metrics: Metrics; log: Pick<Logger, 'error'>; now: () => number };
+type Parts = {
+  store: Store;
+  metrics: Metrics;
+  log: Pick<Logger, 'error'>;
+  /** Where clocks disagree, the earlier: what is taken away does not come back. */
+  certain: () => number;
+};
 
 /** Takes events away that are older than they are kept. Interface: "Recording and retention of events". */
 export class EventRetention {
@@ -35,21 +41,32 @@ export class EventRetention {
   }
 
   async #look(): Promise<void> {
-    const { store, metrics, log, now } = this.#parts;
-    const before_ms = now() - LIMITS.event_kept_ms;
+    const { store, metrics, log, certain } = this.#parts;
+    const before_ms = certain() - LIMITS.event_kept_ms;
     try {
       for (let partition = 0; partition < PARTITIONS && !this.#is_stopped; partition++) {
-        let accounts: string[];
-        do {
-          accounts = await store.accountsWithEventsBefore(partition, before_ms, PER_PARTITION_MAX);
-          for (const account_id of accounts) {
-            await store.trimEvents({ account_id, partition }, before_ms);
-            metrics.events_swept.inc();
-          }
-        } while (accounts.length === PER_PARTITION_MAX && !this.#is_stopped);
+        for (let left = true; left && !this.#is_stopped; ) {
+          const accounts = await store.accountsWithEventsBefore(partition, before_ms, PER_PARTITION_MAX);
+          let trimmed = 0;
+          for (const account_id of accounts) if (await this.#trim({ account_id, partition }, before_ms)) trimmed += 1;
+          metrics.events_swept.inc(trimmed);
+          left = accounts.length === PER_PARTITION_MAX && trimmed > 0;
+        }
       }
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) log.error({ err: error }, 'old events could not be swept');
+    }
+  }
+
+  /** Whether it was done; a log that can't be trimmed keeps no other from it. */
+  async #trim(place: { account_id: string; partition: number }, before_ms: number): Promise<boolean> {
+    try {
+      await this.#parts.store.trimEvents(place, before_ms);
+      return true;
+    } catch (error) {
+      if (error instanceof StoreUnavailable) throw error;
+      this.#parts.log.error({ err: error, ...place }, 'old events of an account could not be swept');
+      return false;
     }
   }
 }

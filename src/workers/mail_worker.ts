@@ -56,11 +56,12 @@ export class MailWorker {
   async #send(partition: number, { id, content }: Queued): Promise<void> {
     const { store, mail, keys, metrics, now } = this.#parts;
     const { sealed, give_up_at_ms } = decodeStored(content) as { sealed: Uint8Array; give_up_at_ms: number };
-    const opened = now() < give_up_at_ms ? openMail(keys, sealed) : null;
-    if (opened === null) {
+    if (now() >= give_up_at_ms) {
       metrics.mails.inc({ outcome: 'given_up' });
       return store.removeQueued({ partition, queue: 'mails' }, id);
     }
+    const opened = openMail(keys, sealed);
+    if (opened === null) return void metrics.mails.inc({ outcome: 'unreadable' }); // perhaps another process can
     const outcome = await mail.send(opened);
     metrics.mails.inc({ outcome: outcome.sent ? 'sent' : outcome.failure });
     const final = outcome.sent || outcome.failure === 'recipient' || outcome.failure === 'mail';

@@ -7,8 +7,10 @@ import { type OutboxTell, type Store, StoreUnavailable } from '../store/store.js
 import { PARTITIONS } from '../vocabulary/ids.js';
 
 const READ_MAX = 200;
-/** Tells of one partition that may be in hand; further ones wait in the outbox. */
+/** Tells of one partition that may be in hand and move; further ones wait in the outbox. */
 const IN_HAND_MAX = 2_000;
+/** With those whose receivers can't take them at present, of which then only the first tell is in hand. */
+const IN_HAND_STUCK_MAX = 20_000;
 const POLL_EVERY_MS = 1_000;
 const RETRY_FIRST_MS = 50;
 const RETRY_MAX_MS = 5_000;
@@ -34,22 +36,31 @@ type Box = {
   /** Too much was in hand to read on. */
   full: boolean;
   receivers: Map<string, Receiver>;
+  /** Receivers of which tells were left in the outbox: none behind those is taken either, since order counts. */
+  behind: Set<string>;
+  /** Those of them that can take tells again: the outbox is read from the beginning for them. */
+  recovered: Set<string>;
   /** Who waits for a tell, by its id. */
   waiters: Map<string, () => void>;
   reading: Promise<void> | null;
   again: boolean;
 };
 
+type InHand = { number: number; tell: Tell; began: number };
+
 type Receiver = {
-  /** The delivery of its last tell in hand: the next one waits for it. */
-  last: Promise<void>;
+  /** Its tells in hand; the first is being delivered. */
+  queue: InHand[];
+  /** Until all of them are delivered. */
+  serving: Promise<void>;
   /** How often it could not take the first of its tells. */
   refusals: number;
 };
 
 /**
  * Applies tells: reads each partition's outbox in order, hands a receiver one tell at a time, and takes from the
- * outbox what was applied (design section 6). A receiver that can't take its tell holds up nobody else's. Several
+ * outbox what was applied (design section 6). A receiver that can't take its tell holds up nobody else's: when much is
+ * in hand, all but its first tell go back to the outbox. Several
  * processes may relay one partition; receivers drop what they have taken before.
  */
 export class OutboxRelay {
@@ -60,6 +71,8 @@ export class OutboxRelay {
     in_hand: new Set(),
     full: false,
     receivers: new Map(),
+    behind: new Set(),
+    recovered: new Set(),
     waiters: new Map(),
     reading: null,
     again: false,
@@ -87,7 +100,7 @@ export class OutboxRelay {
   async stop(): Promise<void> {
     this.#stopped = true;
     if (this.#timer !== null) clearInterval(this.#timer);
-    await Promise.all(this.#boxes.flatMap(({ receivers }) => [...receivers.values()].map(({ last }) => last)));
+    await Promise.all(this.#boxes.flatMap(({ receivers }) => [...receivers.values()].map(({ serving }) => serving)));
     for (const { waiters } of this.#boxes) {
       for (const waiter of waiters.values()) waiter();
       waiters.clear();
@@ -103,7 +116,7 @@ export class OutboxRelay {
         .filter(({ refusals }) => refusals < REFUSALS_STUCK);
       if (busy.length === 0) return;
       const looked = new Promise((resolve) => setTimeout(resolve, DRAIN_LOOKS_EVERY_MS));
-      await Promise.race([Promise.all(busy.map(({ last }) => last)), looked]);
+      await Promise.race([Promise.all(busy.map(({ serving }) => serving)), looked]);
     }
   }
 
@@ -139,7 +152,12 @@ export class OutboxRelay {
           box.generation = this.#parts.runtime.generation;
           box.read_up_to = 0;
         }
-        box.full = box.in_hand.size >= IN_HAND_MAX;
+        if (box.recovered.size > 0) {
+          for (const name of box.recovered) box.behind.delete(name);
+          box.recovered.clear();
+          box.read_up_to = 0;
+        }
+        box.full = this.#isFull(box);
         if (box.full) return;
         const waited_for = [...box.waiters.keys()];
         const tells = await this.#parts.store.tells(partition, box.read_up_to, READ_MAX);
@@ -164,32 +182,60 @@ export class OutboxRelay {
     }
   }
 
+  /** Whether too much is in hand to read on, when all that need not be in hand has been let go of. */
+  #isFull(box: Box): boolean {
+    if (box.in_hand.size < IN_HAND_MAX) return false;
+    let stuck = 0;
+    for (const [name, receiver] of box.receivers) {
+      if (receiver.refusals < REFUSALS_STUCK) continue;
+      stuck += 1;
+      if (receiver.queue.length > 1) box.behind.add(name);
+      for (const left of receiver.queue.splice(1)) this.#letGo(box, left);
+    }
+    return box.in_hand.size - stuck >= IN_HAND_MAX || box.in_hand.size >= IN_HAND_STUCK_MAX;
+  }
+
+  #letGo(box: Box, { tell }: InHand): void {
+    box.in_hand.delete(tell.id);
+    this.#parts.metrics.tells_waiting.dec();
+  }
+
   #take(partition: number, box: Box, { number, body }: OutboxTell): void {
     const tell = decodeStored(body) as Tell;
-    if (box.in_hand.has(tell.id)) return;
     const name = `${tell.to.kind}:${tell.to.id}`;
-    const receiver = box.receivers.get(name) ?? { last: Promise.resolve(), refusals: 0 };
+    if (box.in_hand.has(tell.id) || box.behind.has(name)) return;
     box.in_hand.add(tell.id);
     this.#parts.metrics.tells_waiting.inc();
-    const began = performance.now();
-    const delivery = receiver.last
-      .then(() => this.#deliver({ partition, number, tell, receiver }))
-      .then(({ settled }) => {
-        this.#parts.metrics.tell_lag.observe((performance.now() - began) / 1000);
-        const waiter = box.waiters.get(tell.id);
-        box.waiters.delete(tell.id);
-        if (waiter === undefined) return;
-        if (settled === null) waiter();
-        else void settled.then(waiter); // what it told others counts as well
-      })
-      .finally(() => {
-        box.in_hand.delete(tell.id);
-        this.#parts.metrics.tells_waiting.dec();
-        if (receiver.last === delivery) box.receivers.delete(name);
-        if (box.full && box.in_hand.size <= IN_HAND_MAX / 2) void this.#read(partition);
-      });
-    receiver.last = delivery;
+    const one = { number, tell, began: performance.now() };
+    const known = box.receivers.get(name);
+    if (known !== undefined) {
+      known.queue.push(one);
+      return;
+    }
+    const receiver: Receiver = { queue: [one], serving: Promise.resolve(), refusals: 0 };
     box.receivers.set(name, receiver);
+    receiver.serving = this.#serve({ partition, box, name, receiver });
+  }
+
+  /** Delivers the tells of a receiver that are in hand, one after the other. */
+  async #serve(serving: { partition: number; box: Box; name: string; receiver: Receiver }): Promise<void> {
+    const { partition, box, name, receiver } = serving;
+    for (let next = receiver.queue[0]; next !== undefined; next = receiver.queue[0]) {
+      const { number, tell, began } = next;
+      const { settled } = await this.#deliver({ partition, number, tell, receiver });
+      receiver.queue.shift();
+      this.#letGo(box, next);
+      this.#parts.metrics.tell_lag.observe((performance.now() - began) / 1000);
+      const waiter = box.waiters.get(tell.id);
+      box.waiters.delete(tell.id);
+      if (settled === null) waiter?.();
+      else if (waiter !== undefined) void settled.then(waiter); // what it told others counts as well
+      if (box.behind.has(name)) {
+        box.recovered.add(name);
+        void this.#read(partition);
+      } else if (box.full && box.in_hand.size <= IN_HAND_MAX / 2) void this.#read(partition);
+    }
+    box.receivers.delete(name);
   }
 
   /** Tries until the receiver has taken the tell, or set it aside; resolves with what that in turn set off. */

@@ -3,8 +3,9 @@ import type { Address } from '../../actors/actor.js';
 import type { Metrics } from '../runtime/metrics.js';
 import type { Runtime } from '../runtime/runtime.js';
 import { decodeStored, encodeStored } from '../store/codec.js';
-import type { DueReminder, Store } from '../store/store.js';
+import type { DueReminder, StepsOver, Store } from '../store/store.js';
 import { PARTITIONS } from '../vocabulary/ids.js';
+import { Backoff } from './backoff.js';
 import { Looks } from './looks.js';
 
 const LOOK_EVERY_MS = 1_000;
@@ -13,8 +14,12 @@ const PER_PARTITION_MAX = 100;
 const PER_LOOK_MAX = 2_000;
 const AT_ONCE_MAX = 256;
 const THROWS_MAX = 5;
+/** One that could not be handed over, since its entity is parked, say, is stepped over for so long. */
+const RETRY = { first_ms: 2_000, max_ms: 60_000, kept_max: 100_000 };
 
 type Parts = { store: Store; runtime: Runtime; metrics: Metrics; log: Pick<Logger, 'error'>; now: () => number };
+
+type Tried = 'fired' | 'threw' | 'undeliverable';
 
 /**
  * Fires reminders that are due. The entity's commit takes the reminder away together with its effect, so it fires
@@ -23,6 +28,7 @@ type Parts = { store: Store; runtime: Runtime; metrics: Metrics; log: Pick<Logge
 export class ReminderWorker {
   readonly #parts: Parts;
   readonly #throws = new Map<string, number>();
+  readonly #undeliverable = new Backoff(RETRY);
   readonly #looks = new Looks(() => this.#look(), LOOK_EVERY_MS);
 
   constructor(parts: Parts) {
@@ -44,52 +50,75 @@ export class ReminderWorker {
 
   async #look(): Promise<number> {
     const now_ms = this.#parts.now();
-    const partitions = Array.from({ length: PARTITIONS }, (_, partition) => partition);
-    const found = await Promise.all(
-      partitions.map(async (partition) => {
-        const due = await this.#parts.store.dueReminders(partition, now_ms, PER_PARTITION_MAX);
-        return due.map((reminder) => ({ partition, reminder }));
-      }),
-    );
-    const due = found.flat().slice(0, PER_LOOK_MAX);
+    const tried = new Set<string>();
     let fired = 0;
-    for (let at = 0; at < due.length; at += AT_ONCE_MAX) {
-      const results = await Promise.all(
-        due.slice(at, at + AT_ONCE_MAX).map((one) => this.#tryFire(one.partition, one.reminder, now_ms)),
-      );
-      fired += results.filter(Boolean).length;
+    // What could not be handed over took the place of others: they get it now.
+    for (let has_undeliverable = true; has_undeliverable && tried.size < PER_LOOK_MAX; ) {
+      has_undeliverable = false;
+      const due = (await this.#due(now_ms, tried)).slice(0, PER_LOOK_MAX - tried.size);
+      for (let at = 0; at < due.length; at += AT_ONCE_MAX) {
+        const some = due.slice(at, at + AT_ONCE_MAX);
+        for (const { reminder } of some) tried.add(nameOf(reminder));
+        const results = await Promise.all(some.map((one) => this.#tryFire(one.partition, one.reminder, now_ms)));
+        fired += results.filter((result) => result === 'fired').length;
+        has_undeliverable ||= results.includes('undeliverable');
+      }
     }
     return fired;
   }
 
-  /** One that can't be read or delivered must not keep the others from firing. */
-  async #tryFire(partition: number, reminder: DueReminder, now_ms: number): Promise<boolean> {
-    try {
-      return await this.#fire(partition, reminder, now_ms);
-    } catch (error) {
-      this.#parts.log.error({ err: error, partition }, 'a reminder could not be fired');
-      return false;
-    }
+  async #due(now_ms: number, tried: ReadonlySet<string>): Promise<{ partition: number; reminder: DueReminder }[]> {
+    const stepsOver: StepsOver = (reminder) => {
+      const name = nameOf(reminder);
+      return tried.has(name) || this.#undeliverable.isWaiting(name, now_ms);
+    };
+    const partitions = Array.from({ length: PARTITIONS }, (_, partition) => partition);
+    const found = await Promise.all(
+      partitions.map(async (partition) => {
+        const due = await this.#parts.store.dueReminders(partition, now_ms, PER_PARTITION_MAX, stepsOver);
+        return due.map((reminder) => ({ partition, reminder }));
+      }),
+    );
+    return found.flat();
   }
 
-  async #fire(partition: number, { member, at_ms, body }: DueReminder, now_ms: number): Promise<boolean> {
+  /** One that can't be read or delivered must not keep the others from firing. */
+  async #tryFire(partition: number, reminder: DueReminder, now_ms: number): Promise<Tried> {
+    let tried: Tried;
+    try {
+      tried = await this.#fire(partition, reminder, now_ms);
+    } catch (error) {
+      this.#parts.log.error({ err: error, partition }, 'a reminder could not be fired');
+      tried = 'undeliverable';
+    }
+    if (tried === 'undeliverable') this.#undeliverable.failed(nameOf(reminder), now_ms);
+    else this.#undeliverable.succeeded(nameOf(reminder));
+    return tried;
+  }
+
+  async #fire(partition: number, { member, at_ms, body }: DueReminder, now_ms: number): Promise<Tried> {
     const { runtime, store, metrics, log } = this.#parts;
     const { to, message } = decodeStored(body) as { to: Address; message: unknown };
     metrics.reminder_lateness.observe(Math.max(0, now_ms - at_ms) / 1000);
     const answer = await runtime.deliver(to, { message, source: { from: 'reminder', member, at_ms } });
     if (answer.outcome === 'decided' || answer.outcome === 'already') {
       this.#throws.delete(member);
-      return true;
+      return 'fired';
     }
-    if (answer.outcome !== 'threw') return false; // parked or away: due again with the next look
+    if (answer.outcome !== 'threw') return 'undeliverable'; // parked or away
     const throws = (this.#throws.get(member) ?? 0) + 1;
     this.#throws.set(member, throws);
-    if (throws < THROWS_MAX) return false;
+    if (throws < THROWS_MAX) return 'threw'; // due again with the next look
     this.#throws.delete(member);
     await store.setAside(partition, `reminder:${member}`, encodeStored({ to, message, at_ms }));
     await store.removeReminder(partition, { member, at_ms });
     metrics.set_aside.inc({ what: 'reminder' });
     log.error({ kind: to.kind, partition }, 'a reminder threw too often and was set aside');
-    return true;
+    return 'fired';
   }
+}
+
+/** A reminder that is moved is another one. */
+function nameOf({ member, at_ms }: { member: string; at_ms: number }): string {
+  return `${member}@${at_ms}`;
 }

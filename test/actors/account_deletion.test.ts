@@ -232,7 +232,7 @@ t.test('D-029 D-031 D-032 D-033 D-034 restoring', async (t) => {
 });
 
 t.test(
-  'D-033 D-037 at its time an account is erased: its workspaces go, and a fresh one stands in its place',
+  'D-033 D-037 at its time an account is erased: its workspaces go, and a fresh one stands in its place; switches and app sessions stay',
   async (t) => {
     const before: Account = { ...gone, name: 'Ann', lives: { account: 1, app_sessions: 2, grants: 3, tokens: 4 } };
     const workspaceDeleted = (id: string): Effect => ({
@@ -244,7 +244,8 @@ t.test(
     });
     const next: Account = {
       ...ANN,
-      lives: { account: 2, app_sessions: 3, grants: 4, tokens: 5 },
+      entitlements: before.entitlements,
+      lives: { account: 2, app_sessions: 2, grants: 4, tokens: 5 },
       private_workspace: { id: 'a00000002', number: 2, name: 'Private', retention: KEEP_FOR_EVER },
       deletion_attempts: before.deletion_attempts,
       phase: erasingPhase,
@@ -261,7 +262,7 @@ t.test(
           reply: DONE,
           next,
           effects: [
-            ...(['account', 'grants', 'tokens', 'app_sessions'] as const).map(raised),
+            ...(['account', 'grants', 'tokens'] as const).map(raised),
             { effect: 'drop_log', account_id: 'a' },
             subscriptions('gone'),
             workspaceDeleted('a00000001'),

@@ -17,7 +17,13 @@ import { anyPlay, checkPlays, decideRows, Played, type Row, START_MS } from '../
 const kind = { kind: workspace, self: 'w' };
 const DONE = { done: true } as const;
 const LATER_MS = START_MS + 7;
-const facts = { self: 'w', record: () => undefined, range: () => [], inbox: () => ({ entries: [], last: 0 }) };
+const facts = {
+  self: 'w',
+  certain_ms: 0,
+  record: () => undefined,
+  range: () => [],
+  inbox: () => ({ entries: [], last: 0 }),
+};
 const mail = { mail_id: 'm', sealed: new Uint8Array([1]) };
 
 const person = (account_id: string, role: Member['role']): Member => ({

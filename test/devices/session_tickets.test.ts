@@ -4,7 +4,12 @@ import { connect, createServer, type SecureVersion, type Server, type TLSSocket 
 import t, { type Test } from 'tap';
 import { openAuthority } from '../../certs/authority.js';
 import { SessionTickets } from '../../src/devices/session_tickets.js';
-import { addServerKey, openServerKeys, type ServerKeys } from '../../src/secrets/server_keys.js';
+import {
+  activateServerKey,
+  introduceServerKey,
+  openServerKeys,
+  type ServerKeys,
+} from '../../src/secrets/server_keys.js';
 import { tempFolder } from '../fixtures/temp_folder.js';
 
 const VERSIONS: SecureVersion[] = ['TLSv1.2', 'TLSv1.3'];
@@ -78,7 +83,7 @@ t.test('H-001 sessions outlast a new server key and a renewed listener; other ke
   const folder = tempFolder(t);
   const now = () => 1_000 * PERIOD_MS;
   const before = await listener(t, options, { keys: await openServerKeys(folder), now });
-  await addServerKey(folder);
+  await activateServerKey(folder, (await introduceServerKey(folder, 0)).key_id);
   const after = await listener(t, options, { keys: await openServerKeys(folder), now });
   const foreign = await listener(t, options, { keys: await openServerKeys(tempFolder(t)), now });
   for (const maxVersion of VERSIONS) {

@@ -34,18 +34,22 @@ type Storage = 'proxied' | 'own' | 'cluster' | 'cluster over TLS';
 export class RigServer {
   process!: SpoolProcess;
   readonly #rig: FaultRig;
+  /** What it runs; null for the build at hand. */
+  readonly #main: string | null;
   #ports: Record<string, string> = {};
   /** How many files it may have open from its next start on; as many as this process where it is not set. */
   open_files: number | undefined;
 
-  constructor(rig: FaultRig) {
+  constructor(rig: FaultRig, main: string | null) {
     this.#rig = rig;
+    this.#main = main;
   }
 
   async start(env: Record<string, string> = {}): Promise<void> {
     const { folder, env: own, is_measured } = this.#rig;
     const { open_files } = this;
-    const options = { is_measured, ...(open_files === undefined ? {} : { open_files }) };
+    const build = this.#main === null ? { is_measured } : { main: this.#main, is_measured: true };
+    const options = { ...build, ...(open_files === undefined ? {} : { open_files }) };
     this.process = await new SpoolProcess(folder, { ...own, ...env, ...this.#ports }, options).ready();
     const { base_url, device_url } = this.process;
     this.#ports = { PORT: new URL(base_url).port, DEVICE_PORT: new URL(device_url).port };
@@ -91,7 +95,9 @@ export class FaultRig {
     storage = 'proxied' as Storage,
     env = {} as Record<string, string>,
     is_measured = false,
+    mains = null as (string | null)[] | null,
   } = {}): Promise<FaultRig> {
+    // `mains`: what each server runs, null for the build at hand.
     const rig = new FaultRig(storage);
     rig.is_measured = is_measured;
     rig.cleanup.teardown(() => rmSync(rig.folder, { recursive: true, force: true, maxRetries: 5 }));
@@ -112,7 +118,7 @@ export class FaultRig {
         if (cluster.ca_file !== null) rig.env.NODE_EXTRA_CA_CERTS = cluster.ca_file;
       }
       rig.env = { ...PRODUCTION, ...rig.env, ...rig.receiver.env, BASE_URL: 'http://localhost:8000', ...env };
-      for (let n = 0; n < servers; n++) await rig.addServer();
+      for (const main of mains ?? Array.from({ length: servers }, () => null)) await rig.addServer(main);
     } catch (error) {
       await rig.end();
       throw error;
@@ -120,8 +126,8 @@ export class FaultRig {
     return rig;
   }
 
-  async addServer(): Promise<RigServer> {
-    const server = new RigServer(this);
+  async addServer(main: string | null = null): Promise<RigServer> {
+    const server = new RigServer(this, main);
     this.servers.push(server);
     this.cleanup.teardown(async () => {
       this.#operator?.client.close();
@@ -201,9 +207,14 @@ export class FaultRig {
     const { device_id, ...credentials } = (await this.operator.provision('personal')) as DeviceCredentials & {
       device_id: string;
     };
+    return { devices: this.devicesOf(credentials), device_id, credentials };
+  }
+
+  /** A device's connections to the servers that run now. */
+  devicesOf(credentials: DeviceCredentials): DeviceClient[] {
     const devices = this.servers.map(({ process }) => new DeviceClient(process.device_url, credentials));
     for (const device of devices) this.cleanup.teardown(() => device.close());
-    return { devices, device_id, credentials };
+    return devices;
   }
 
   /** One that is bound to whoever the app acts for. */

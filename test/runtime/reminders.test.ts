@@ -118,6 +118,34 @@ t.test('reminders', async (t) => {
     });
   }
 
+  await t.test('those of parked entities keep no other from firing, and fire when these can be read', async (t) => {
+    const parked = Array.from({ length: 150 }, () => ledgerOf(8));
+    const [stored, well] = [keysOf(8), ledgerOf(8)];
+    const remind = (address: typeof well) =>
+      one.ask(address, { type: 'remind', name: 'x', at_ms: now_ms, message: note('fired') });
+    await Promise.all(parked.map(remind));
+    const other = await open();
+    const good = new Map<string, Buffer>();
+    for (const address of parked) {
+      good.set(address.id, (await one.redis.getBuffer(stored.entity(address))) as Buffer);
+      await one.redis.set(stored.entity(address), 'garbage');
+    }
+    now_ms += 1;
+    await remind(well);
+    t.equal(await other.reminders.look(), 1);
+    t.same(await trail(well), ['fired']);
+    const tried = () => other.turnsOf(parked[0] as typeof well);
+    const turns = tried();
+    now_ms += 1_000;
+    await remind(well);
+    t.equal(await other.reminders.look(), 1);
+    t.equal(tried(), turns, 'they are left alone for a while');
+    for (const address of parked) await one.redis.set(stored.entity(address), good.get(address.id) as Buffer);
+    now_ms += 60_000;
+    t.equal((await other.reminders.look()) + (await other.reminders.look()), parked.length);
+    for (const address of parked) t.same((await other.view(address)).trail, ['fired']);
+  });
+
   await t.test('one that can not be read or has no receiver keeps no other from firing', async (t) => {
     const address = ledgerOf(7);
     const keys = keysOf(7);

@@ -107,6 +107,27 @@ t.test('tells', async (t) => {
     await until('the outbox is empty', async () => (await redis.xlen(keysOf(10).outbox)) === 0);
   });
 
+  await t.test('thousands for parked receivers hold up nobody else, and come in order when they can', async (t) => {
+    const process = await open(t);
+    const [from, broken, also_broken, well] = [ledgerOf(14), ledgerOf(15), ledgerOf(15), ledgerOf(15)];
+    for (const one of [broken, also_broken]) await redis.set(keysOf(15).entity(one), 'garbage');
+    const numbers = Array.from({ length: 1_200 }, (_, n) => `${n}`);
+    process.relay.start();
+    for (let at = 0; at < numbers.length; at += 600) {
+      const some = numbers.slice(at, at + 600);
+      await Promise.all(some.map((n) => tell(process, from, [broken, also_broken], note(n))));
+    }
+    await tell(process, from, [well], note('well'));
+    await until('the other one has its own', async () => (await process.view(well)).trail.length === 1);
+    for (const one of [broken, also_broken]) {
+      await redis.del(keysOf(15).entity(one));
+      process.runtime.unpark(one);
+      await until('its own are applied', async () => (await process.view(one)).trail.length === numbers.length);
+      t.same((await process.view(one)).trail, numbers, 'each once, in order');
+    }
+    await until('the outbox is empty', async () => (await redis.xlen(keysOf(14).outbox)) === 0);
+  });
+
   for (const type of ['throw', 'overdraw', 'misorder'] as const) {
     await t.test(`one that throws five times is set aside, and the next one follows (${type})`, async (t) => {
       const process = await open(t);

@@ -4,10 +4,23 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import t from 'tap';
-import { addServerKey, equalBytes, openServerKeys } from '../../src/secrets/server_keys.js';
+import {
+  activateServerKey,
+  equalBytes,
+  introducedServerKeys,
+  introduceServerKey,
+  openServerKeys,
+} from '../../src/secrets/server_keys.js';
 import { tempFolder } from '../fixtures/temp_folder.js';
 
 const opening_process = fileURLToPath(new URL('./opening_process.js', import.meta.url));
+
+/** As after a rotation that is over. */
+async function addServerKey(folder: string): Promise<string> {
+  const { key_id } = await introduceServerKey(folder, 0);
+  await activateServerKey(folder, key_id);
+  return key_id;
+}
 
 const text = (bytes: Uint8Array | null) => (bytes === null ? null : Buffer.from(bytes).toString());
 
@@ -92,6 +105,28 @@ t.test('a process that runs through a rotation reads what the others make with t
   t.equal(text(running.unseal('mail', sealed)), 'hello');
   t.equal(running.currentKeyId(), added);
   t.equal(running.keyedHashWith('00000000', 'code', 'x'), null);
+});
+
+t.test('a key that is introduced is read by all, and written with when it is active', async (t) => {
+  const folder = path.join(tempFolder(t), 'keys');
+  let now_ms = 0;
+  const [here, there] = [await openServerKeys(folder), await openServerKeys(folder, { monotonicMs: () => now_ms })];
+  const [first] = here.keyIds();
+  const { key_id } = await introduceServerKey(folder, 5_000);
+  t.same(await introducedServerKeys(folder), [{ key_id, since_ms: 5_000 }]);
+  now_ms += 1_000;
+  t.same(there.keyIds(), [first, key_id], 'who asks for all keys gets it, told or not');
+  t.equal(there.currentKeyId(), first);
+  t.equal((await openServerKeys(folder)).currentKeyId(), first, 'nor does one that starts write with it');
+  await activateServerKey(folder, key_id);
+  await activateServerKey(folder, key_id);
+  t.same(await introducedServerKeys(folder), []);
+  here.reread();
+  t.equal(here.currentKeyId(), key_id);
+  const sealed = here.seal('mail', Buffer.from('hello'));
+  t.equal(there.currentKeyId(), first, 'until it looks again it writes with the old one');
+  t.equal(text(there.unseal('mail', sealed)), 'hello', 'and reads what others write with the new one');
+  await t.rejects(activateServerKey(folder, '00000000'), /no key 00000000/);
 });
 
 t.test('rotations at once each add a key', async (t) => {

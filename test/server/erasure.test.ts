@@ -21,17 +21,8 @@ const DAY_MS = 24 * 60 * MINUTE_MS;
 const ENDED_MS = 30 * DAY_MS;
 const VANISHED_MS = 20 * MINUTE_MS;
 
-/** What an account has in its own partition. */
-const OWN_KINDS = [
-  'app_session',
-  'binding',
-  'browser_session',
-  'claim',
-  'grant',
-  'personal_access_token',
-  'source',
-  'stream',
-];
+/** What an account has in its own partition, beside the app sessions, which outlive it. */
+const OWN_KINDS = ['binding', 'browser_session', 'claim', 'grant', 'personal_access_token', 'source', 'stream'];
 
 t.setTimeout(60_000);
 
@@ -200,17 +191,17 @@ t.test('D-033 D-037 what is left of an erased account, key by key', async (t) =>
   }
   const erased = headers.filter(({ ttl_ms }) => (ttl_ms ?? 0) <= VANISHED_MS).map((stored) => entityOf(stored)?.kind);
   const ended = headers.filter(({ ttl_ms }) => (ttl_ms ?? 0) > VANISHED_MS).map((stored) => entityOf(stored)?.kind);
-  t.same([...new Set(erased)].sort(), ['app_session', 'binding', 'browser_session', 'grant', 'source', 'stream']);
-  t.same(
-    [...new Set(ended)].sort(),
-    ['app_session', 'claim', 'grant', 'personal_access_token'],
-    'what ended by itself',
-  );
+  t.same([...new Set(erased)].sort(), ['binding', 'browser_session', 'grant', 'source', 'stream']);
+  t.same([...new Set(ended)].sort(), ['claim', 'grant', 'personal_access_token'], 'what ended by itself');
 
   const rest = after.filter((stored) => !headers.includes(stored));
   const of = (names: Record<string, string>) => Object.entries(names).sort(([a], [b]) => (a < b ? -1 : 1));
   const people = (stored: StoredKey) =>
     [account_id, email].filter((person) => stored.key.includes(person) || stored.bytes.includes(person)).join(' ');
+  const sessions = rest
+    .filter((stored) => entityOf(stored)?.kind === 'app_session' && stateOf(stored)?.account_id === account_id)
+    .map(({ key }) => [key, `${account_id} ${email}`]);
+  t.equal(sessions.length, 3, 'who was signed in by app sessions still is');
   const workspaceKey = (id: string) => keysOf(partitionOfId(id)).entity({ kind: 'workspace', id });
   const of_email = keysOf(partitionOfText(email));
   const address = { kind: 'email', id: email };
@@ -220,6 +211,8 @@ t.test('D-033 D-037 what is left of an erased account, key by key', async (t) =>
     ),
     of({
       [at.entity({ kind: 'account', id: account_id })]: `${account_id} ${email}`,
+      ...Object.fromEntries(sessions),
+      [at.list(account_id, 'app_sessions:0')]: account_id,
       [at.lives(account_id)]: account_id,
       [at.log(account_id)]: account_id,
       [at.logHead(account_id)]: account_id,
@@ -237,7 +230,8 @@ t.test('D-033 D-037 what is left of an erased account, key by key', async (t) =>
   const kept = rest.find(({ key }) => key === at.entity({ kind: 'account', id: account_id }));
   const state = stateOf(kept as StoredKey);
   t.match(state, {
-    ...{ id: account_id, email, name: null, entitlements: {}, devices: 0, tokens: [], memberships: [], joining: [] },
+    ...{ id: account_id, email, name: null, devices: 0, tokens: [], memberships: [], joining: [] },
+    entitlements: { 'workspace.sharing': true, 'developer.tools': true },
     ...{ phase: { status: 'erased' }, private_workspace: { number: 2, name: 'Private' } },
   });
   const told = await redis.xrange(at.log(account_id), '-', '+');

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
@@ -55,6 +55,26 @@ t.test('two server processes on one Redis', async (t) => {
     );
     t.equal(new Set(renewed.map((answer) => answer.refresh_token)).size, 1);
     for (const { access_token } of renewed) t.equal((await two.client(access_token).send('GET', '/me')).status, 200);
+  });
+
+  await t.test('server keys rotate: what is mailed by one is good at the other all the while', async (t) => {
+    const keys = join(folder, 'keys');
+    const seen = new Set<string>();
+    const email = 'rotate@x.test';
+    const signIn = async (by: SpoolProcess, at: SpoolProcess) => {
+      await by.client().ask('POST', '/auth/otp', { email });
+      const token = await operator.readCode(email, seen);
+      seen.add(token);
+      return (await at.client().send('POST', '/auth/verify-otp', { body: { email, token } })).status;
+    };
+    const rotate = () => operator.ask<{ key_id: string; active_at: string }>('POST', '/ops/keys/server/rotate');
+    const made = await rotate();
+    t.same(await rotate(), made, 'one at a time');
+    t.same([await signIn(one, two), await signIn(two, one)], [200, 200], 'introduced');
+    await operator.advanceClock(61_000);
+    t.same(readdirSync(keys).sort(), ['server_key_0001.key', 'server_key_0002.key']);
+    t.same([await signIn(one, two), await signIn(two, one)], [200, 200], 'active');
+    t.equal((await there.send('GET', '/me')).status, 200, 'tokens of before are good');
   });
 
   await t.test('a session that ends at one is refused by the other at once', async (t) => {

@@ -15,6 +15,7 @@ import type {
   Place,
   Queued,
   QueueName,
+  StepsOver,
   Store,
   StoredEntity,
   StoredRow,
@@ -343,14 +344,20 @@ export class ModelStore implements Store {
     return this.#run(keysOf(partition).list(account_id, list), { ...page, after });
   }
 
-  async dueReminders(partition: number, now_ms: number, limit: number): Promise<DueReminder[]> {
+  async dueReminders(
+    partition: number,
+    now_ms: number,
+    limit: number,
+    stepsOver: StepsOver = () => false,
+  ): Promise<DueReminder[]> {
     const keys = keysOf(partition);
     const bodies = this.#contents.get(keys.reminderMessages);
     const due = this.#inOrder(keys.reminders).filter(({ order }) => order <= now_ms);
-    return due.slice(0, limit).flatMap(({ member, order }) => {
+    const found = due.flatMap(({ member, order }) => {
       const body = bodies?.get(member);
-      return body === undefined ? [] : [{ member, at_ms: order, body }];
+      return body === undefined || stepsOver({ member, at_ms: order }) ? [] : [{ member, at_ms: order, body }];
     });
+    return found.slice(0, limit);
   }
 
   async removeReminder(partition: number, { member, at_ms }: { member: string; at_ms: number }): Promise<void> {

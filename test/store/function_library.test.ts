@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import t from 'tap';
 import type { Address } from '../../actors/actor.js';
@@ -22,6 +23,18 @@ t.test('the function library', async (t) => {
   const process = await ServerProcess.open(t, { socket_path: server.socket_path });
   const { redis, store } = process;
   const flush = () => redis.call('FUNCTION', 'FLUSH', 'SYNC');
+
+  await t.test(
+    'fault 21: what is loaded under a name never changes, since processes of two releases load it',
+    async (t) => {
+      const name = /^#!lua name=(\S+)/.exec(LIBRARY)?.[1];
+      t.equal(
+        `${name} ${createHash('sha256').update(LIBRARY).digest('hex').slice(0, 16)}`,
+        'spool_commit_v2 56703e3ccf4a8aaf',
+        'a changed library takes another number, for itself and its functions, and this line',
+      );
+    },
+  );
 
   await t.test('a lost library comes back with the next commits', async (t) => {
     const addresses = Array.from({ length: 20 }, (_, i) => ledgerOf(i));

@@ -70,7 +70,7 @@ t.test('what is wrong is said in words, the worst first, and nothing when nothin
   const fine: Standing = {
     storage: { status: 'ok', since_ms: 0, reason: null, log_healthy: true, partitions_away: 0 },
     ...{ shedding: 'nothing', parked: 0, set_aside: 0, endpoints: { due: 3, due_ms: 900 } },
-    ...{ disk: { free_bytes: 50, size_bytes: 100 }, clock_ahead_ms: 20, mail_healthy: true },
+    ...{ disk: { free_bytes: 50, size_bytes: 100 }, clock_ahead_ms: 20, clocks_apart_ms: 0, mail_healthy: true },
     ...{ oldest_message_ms: 5, silent_devices: 0 },
   };
   t.same(troublesOf(fine, 0), []);
@@ -96,6 +96,7 @@ t.test('what is wrong is said in words, the worst first, and nothing when nothin
     [{ endpoints: { due: 2, due_ms: 90_000 } }, 'deliveries_late', /2 endpoints are due.* 2 min/, 'mild'],
     [{ oldest_message_ms: 3_000 }, 'messages_old', /3 s/, 'mild'],
     [{ mail_healthy: false }, 'mail_failing', /SMTP_URL/, 'grave'],
+    [{ clocks_apart_ms: 8 * 86_400_000 }, 'clocks_apart', /Redis’ clock is 8 d ahead of/, 'grave'],
     [{ clock_ahead_ms: 7_200_000 }, 'clock_moved', /2 h ahead of/, 'mild'],
     [{ clock_ahead_ms: -60_000 }, 'clock_moved', /1 min behind/, 'mild'],
     [{ silent_devices: 1 }, 'devices_silent', /^1 device has/, 'mild'],

@@ -1,0 +1,41 @@
+type Waiting = { again_at_ms: number; wait_ms: number };
+
+/**
+ * What could not be done, and when it is tried again: each time twice as long after, up to a bound. Workers that take the
+ * first few of what is due step over it meanwhile, so that it keeps nothing else waiting. What gives way beyond
+ * `kept_max`, and the oldest does, is tried at once.
+ */
+export class Backoff {
+  readonly #waiting = new Map<string, Waiting>();
+  readonly #first_ms: number;
+  readonly #max_ms: number;
+  readonly #kept_max: number;
+
+  constructor({ first_ms, max_ms, kept_max }: { first_ms: number; max_ms: number; kept_max: number }) {
+    this.#first_ms = first_ms;
+    this.#max_ms = max_ms;
+    this.#kept_max = kept_max;
+  }
+
+  failed(name: string, now_ms: number): void {
+    const before = this.#waiting.get(name);
+    const wait_ms = Math.min(this.#max_ms, before === undefined ? this.#first_ms : before.wait_ms * 2);
+    this.#waiting.delete(name);
+    this.#waiting.set(name, { again_at_ms: now_ms + wait_ms, wait_ms });
+    // The first are those that failed longest ago: what was not tried for so long is no longer due.
+    for (const [oldest, { again_at_ms }] of this.#waiting) {
+      if (this.#waiting.size <= this.#kept_max && now_ms < again_at_ms + 2 * this.#max_ms) break;
+      this.#waiting.delete(oldest);
+    }
+  }
+
+  succeeded(name: string): void {
+    this.#waiting.delete(name);
+  }
+
+  isWaiting(name: string, now_ms: number): boolean {
+    const found = this.#waiting.get(name);
+    // A clock that went back must not keep it for longer than was meant.
+    return found !== undefined && now_ms < found.again_at_ms && found.again_at_ms <= now_ms + this.#max_ms;
+  }
+}

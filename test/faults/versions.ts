@@ -1,0 +1,214 @@
+import { execFileSync } from 'node:child_process';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import type { AppClient } from '../../src/client/app_client.js';
+import {
+  type DeviceClient,
+  type DeviceCredentials,
+  type IntentView,
+  sha256Of,
+} from '../../src/client/device_client.js';
+import { type Answer, answerOf } from './history.js';
+import { ENTITY_KINDS, Load } from './load.js';
+import { FaultRig } from './rig.js';
+import type { Trial } from './trial.js';
+
+/** Fault 21: processes of this build and of another revision side by side, on one Redis, keys and audio. */
+
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+const TRIES_MAX = 40;
+const AGAIN_MS = 250;
+const PAUSE_MS = 20;
+const CHUNK_MS = 5_000;
+const PARKED = /"msg":"(entity parked|a decision threw|request failed)[^\n]*/g;
+
+/** Another revision, built in a folder of its own; packages are this checkout's. */
+export class OtherBuild {
+  readonly folder = mkdtempSync(join(tmpdir(), 'spool-version-'));
+  readonly main = join(this.folder, 'dist', 'src', 'main.js');
+
+  constructor(revision: string) {
+    try {
+      const files = join(this.folder, 'files.tar');
+      writeFileSync(files, execFileSync('git', ['archive', revision], { cwd: ROOT, maxBuffer: 2 ** 30 }));
+      execFileSync('tar', ['-xf', files, '-C', this.folder]);
+      symlinkSync(join(ROOT, 'node_modules'), join(this.folder, 'node_modules'));
+      const build = "import('./bin/setup.mjs').then(({ ensureBuilt }) => ensureBuilt())";
+      execFileSync(process.execPath, ['-e', build], { cwd: this.folder, stdio: ['ignore', 'ignore', 'inherit'] });
+    } catch (error) {
+      this.remove();
+      throw error;
+    }
+  }
+
+  remove(): void {
+    rmSync(this.folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+/** `mains`: what runs, in the order of starting; null is the build at hand. The last one comes when others have written. */
+export async function versionsSideBySide(trial: Trial, mains: readonly (string | null)[]): Promise<void> {
+  const rig = await FaultRig.open({ mains: mains.slice(0, -1) });
+  try {
+    const early = await Crossing.open(rig, trial, 'early');
+    for (let n = 0; n < 3; n++) await early.step();
+    await rig.addServer(mains.at(-1) ?? null);
+    await early.reach();
+    const late = await Crossing.open(rig, trial, 'late');
+    const load = await Load.open(rig, trial.random);
+    let is_over = false;
+    const crossing = [early, late].map(async (one) => {
+      while (!is_over) {
+        await one.step();
+        await pause(PAUSE_MS);
+      }
+    });
+    try {
+      await load.run(
+        trial.repeat(() => trial.between(100, 200)),
+        { kinds: ENTITY_KINDS },
+      );
+    } finally {
+      is_over = true;
+      await Promise.all(crossing);
+    }
+    for (const one of [early, late]) await one.check();
+    // Once more with those that were there first started anew, as when a release is taken back.
+    await rig.first.restart();
+    for (const one of [early, late]) await one.reach();
+    for (const one of [early, late]) await one.check();
+    await trial.settle(rig, load, { kinds: ENTITY_KINDS });
+    for (const [n, { process }] of rig.servers.entries())
+      trial.none(`log of server ${n + 1}`, [...(process.output.match(PARKED) ?? [])].slice(0, 3));
+  } finally {
+    await rig.end();
+  }
+}
+
+/** One account, whose every call goes to another server than the call before: what it was told must be there. */
+class Crossing {
+  readonly #rig: FaultRig;
+  readonly #trial: Trial;
+  readonly #email: string;
+  #token = '';
+  #apps: AppClient[] = [];
+  #devices: DeviceClient[] = [];
+  #credentials: DeviceCredentials | null = null;
+  #epoch = '';
+  #name = '';
+  #stream: { ref: string; sequence: number } | null = null;
+  readonly #stored: string[] = [];
+  #steps = 0;
+
+  private constructor(rig: FaultRig, trial: Trial, email: string) {
+    this.#rig = rig;
+    this.#trial = trial;
+    this.#email = email;
+  }
+
+  static async open(rig: FaultRig, trial: Trial, name: string): Promise<Crossing> {
+    const crossing = new Crossing(rig, trial, `${name}@x.test`);
+    crossing.#token = (await rig.signIn(crossing.#email)).token;
+    crossing.#apps = rig.clients(crossing.#token);
+    const bound = await rig.boundDevice(crossing.#apps[0] as AppClient);
+    crossing.#devices = bound.devices;
+    crossing.#credentials = bound.credentials;
+    crossing.#epoch = bound.epoch;
+    return crossing;
+  }
+
+  /** Goes to all servers as they run now. */
+  async reach(): Promise<void> {
+    this.#apps = this.#rig.clients(this.#token);
+    this.#devices = this.#rig.devicesOf(this.#credentials as DeviceCredentials);
+  }
+
+  /** One round of all that an account and its recorder do. */
+  async step(): Promise<void> {
+    this.#steps += 1;
+    if (this.#steps % 10 === 1) await this.#signIn();
+    const name = `${this.#email} ${this.#steps}`;
+    await this.#try('rename', () => this.#app(0).ask('PATCH', '/me', { name }));
+    this.#name = name;
+    const me = (await this.#try('view', () => this.#app(1).ask('GET', '/me'))) as { name: string } | null;
+    this.#trial.must(me?.name === name, `${this.#email}: what one wrote the other reads: ${me?.name}`);
+    await this.#record();
+  }
+
+  /** A code that one process mails is good at another. */
+  async #signIn(): Promise<void> {
+    const email = `${this.#email.split('@')[0]}-${this.#steps}@x.test`;
+    const [at, other] = [this.#app(0), this.#app(1)];
+    await this.#try('code', () => at.ask('POST', '/auth/otp', { email }));
+    const token = await this.#rig.operator.readCode(email);
+    await this.#try('sign-in', () => other.ask('POST', '/auth/verify-otp', { email, token }));
+  }
+
+  async #record(): Promise<void> {
+    const epoch = { binding_epoch: this.#epoch };
+    if (this.#stream === null || this.#stream.sequence >= 8) {
+      this.#stream = { ref: randomUUID(), sequence: 0 };
+      const stream = { source_stream_ref: this.#stream.ref, captured_at: '2026-01-01T12:00:00Z' };
+      await this.#try('stream', () =>
+        this.#device(0).ask('POST', '/device/streams', { ...epoch, ...stream, clock_uncertainty_ms: 5 }),
+      );
+    }
+    const { ref, sequence } = this.#stream;
+    this.#stream.sequence += 1;
+    const bytes = randomBytes(2_000);
+    const source_start_ms = sequence * CHUNK_MS;
+    const intent = (await this.#try('intent', () =>
+      this.#device(1).ask('POST', '/device/chunks/intents', {
+        ...{ ...epoch, source_stream_ref: ref, source_chunk_ref: randomUUID(), sequence, source_start_ms },
+        ...{ source_end_ms: source_start_ms + CHUNK_MS, publication_start_ms: source_start_ms },
+        ...{ codec: 'opus', container: 'ogg', size_bytes: bytes.length, sha256: sha256Of(bytes) },
+      }),
+    )) as IntentView | null;
+    if (intent === null) return;
+    await this.#try('upload', () => this.#device(this.#steps).upload(intent.upload_path, bytes));
+    this.#stored.push(intent.chunk_id);
+  }
+
+  /** Everything that was acknowledged is there, whoever is asked. */
+  async check(): Promise<void> {
+    for (const [n] of this.#rig.servers.entries()) {
+      const me = (await this.#try('view', () => this.#app(n).ask('GET', '/me'))) as { name: string } | null;
+      this.#trial.must(me?.name === this.#name, `server ${n + 1} knows the last name of ${this.#email}`);
+      for (const chunk_id of this.#stored) {
+        const path = `/device/chunks/${chunk_id}`;
+        const chunk = (await this.#try('chunk', () => this.#device(n).ask('GET', path))) as { status: string } | null;
+        this.#trial.must(chunk?.status === 'stored', `server ${n + 1} has chunk ${chunk_id} as ${chunk?.status}`);
+      }
+    }
+  }
+
+  /** The server after the one of this step. */
+  #app(ahead: number): AppClient {
+    return this.#apps[(this.#steps + ahead) % this.#apps.length] as AppClient;
+  }
+
+  #device(ahead: number): DeviceClient {
+    return this.#devices[(this.#steps + ahead) % this.#devices.length] as DeviceClient;
+  }
+
+  /** What says 503 is asked again, as its callers do; anything else that fails is a problem. */
+  async #try(what: string, ask: () => Promise<unknown>): Promise<unknown> {
+    let answer: Answer | null = null;
+    for (let tries = 0; tries < TRIES_MAX; tries++) {
+      answer = await answerOf(ask());
+      if (answer.status === 200) {
+        this.#trial.counts.ok += 1;
+        return answer.data;
+      }
+      if (answer.status !== 503 && answer.status !== 0) break;
+      this.#trial.counts.refused += 1;
+      await pause(AGAIN_MS);
+    }
+    this.#trial.must(false, `${what} of ${this.#email}: ${answer?.status} ${answer?.code}`);
+    return null;
+  }
+}
