@@ -31,6 +31,12 @@ import { accountBehind, newCode, triedCode } from './sign_in_code.js';
 const OTHER_BROWSER = refuse('FORBIDDEN', 'This sign-in was begun in another browser, or cookies are switched off.');
 const GONE = refuse('NOT_FOUND', 'This sign-in is over.');
 const CLIENT_GONE = refuse('FORBIDDEN', 'The app that began this sign-in may not sign people in any more.');
+/** What the page of the code says of the last wish for one. */
+const NOTICES = {
+  first: null,
+  again: 'A new code is on its way.',
+  none: 'No code was sent this time: this address was sent many of late. Wait a minute, then ask for a new one.',
+};
 const DENIED = oauthError('access_denied', 'The person did not allow it.');
 
 const text = z.string().optional();
@@ -295,9 +301,9 @@ function pageOf({ services, id, sign_in }: Visit, problem: string | null): Page 
       return { page: 'accounts', flow, email: step.email };
     case 'code':
     case 'verified': {
-      const is_new = step.at === 'code' && step.resent && problem === null;
-      const notice = is_new ? 'A new code is on its way.' : null;
-      return { page: 'code', flow, email: step.email, problem, notice };
+      const last_send = step.at === 'code' ? step.last_send : 'first';
+      const notice = problem === null ? NOTICES[last_send] : null;
+      return { page: 'code', flow, email: step.email, sent: step.codes.length > 0, problem, notice };
     }
     case 'consent': {
       if (goal.to !== 'client') throw new Error('only a client is consented to');

@@ -17,8 +17,8 @@ export const LIMITS = {
   code_wrong_per_day_max: 200, // ours: wrong tries per email and day, over all ways to sign in; known networks apart
   code_wrong_window_ms: DAY_MS,
   known_networks_max: 8, // ours
-  codes_sent_per_network_max: 5, // ours: per email and network in the window below
-  codes_sent_per_email_max: 20, // ours: per email from all networks that nobody had signed in from, in the window below
+  codes_sent_per_network_max: 20, // choices: per email and network in the window below
+  codes_sent_per_email_max: 100, // ours: per email from all networks that nobody had signed in from, in the window below
   codes_sent_window_ms: 10 * MINUTE_MS,
 
   email_unused_life_ms: DAY_MS, // ours: an address that got codes but never signed in is forgotten
