@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { browserSessionEndMs } from '../../actors/browser_session.js';
 import type { BrowserSignIn, BrowserSignInMessage, DrawnGrant } from '../../actors/browser_sign_in.js';
 import { CAPTCHA_AWAY, checkCaptcha } from '../../src/captcha.js';
 import { drawId } from '../../src/draw.js';
@@ -220,13 +221,22 @@ async function enter(visit: Visit, email: string): Promise<Answer> {
   return isRefusal(before) ? before : goOnSignedIn({ ...visit, sign_in: entered });
 }
 
-/** After a code was entered: whichever of several presses is answered last, the browser has the session's cookie. */
+/**
+ * After a code was entered: whichever of several presses is answered last, the browser has the session's cookie. A form
+ * that is sent again does not bring back a session that has ended, nor one before the browser's present one.
+ */
 async function goOnSignedIn(visit: Visit): Promise<Answer> {
-  const { services, reply, sign_in } = visit;
+  const { services, request, reply, sign_in } = visit;
   const { step, session } = sign_in;
   if (session !== null && (step.at === 'consent' || isFresh(visit))) {
-    await sessionOpens(services, session.id);
-    showBrowserSession(services, reply, { ...session, lasts_ms: LIMITS.browser_session_idle_ms });
+    const live = await browserSessionOf(services, request);
+    if (isRefusal(live)) return live;
+    const opened = live?.id === session.id ? live.session : await sessionOpens(services, session.id);
+    const is_latest = opened !== null && (live?.session.verified_at_ms ?? 0) <= opened.verified_at_ms;
+    if (is_latest) {
+      const lasts_ms = browserSessionEndMs(opened) - services.clock.now();
+      showBrowserSession(services, reply, { ...session, lasts_ms });
+    }
   }
   return goOn(visit);
 }

@@ -25,7 +25,8 @@ export const LIMITS = {
 
   app_access_life_ms: HOUR_MS, // choices
   app_refresh_life_ms: 30 * DAY_MS, // choices
-  app_accesses_alive_max: 32, // ours: one an hour is usual; the oldest gives way
+  app_accesses_alive_max: 32, // ours: one an hour is usual; the oldest gives way once it is as old as below
+  app_access_young_ms: MINUTE_MS, // choices: what was just answered is not dead
   refresh_retry_ms: MINUTE_MS, // choices: the predecessor again within 60 seconds
   refresh_retry_unused_ms: 10 * MINUTE_MS, // choices: while nothing of the successor was used
   touch_every_ms: MINUTE_MS, // choices: last_used_at, last_seen_at at most once a minute
@@ -58,7 +59,6 @@ export const LIMITS = {
   browser_sign_in_life_ms: HOUR_MS, // ours: from /oauth/authorize to the redirect back
   browser_session_idle_ms: 30 * DAY_MS, // Limits: extended by use
   browser_session_life_ms: 90 * DAY_MS, // Limits: after the code
-  state_chars_max: 2_048, // ours: state and similar parameters are kept while a person signs in
   signing_key_life_ms: 30 * DAY_MS, // choices
   signing_key_published_ahead_ms: DAY_MS, // ours: whoever caches the JWKS has seen a key before it signs
   client_secret_overlap_ms: DAY_MS, // ours: the secret before a rotation still works so long

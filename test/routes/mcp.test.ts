@@ -213,7 +213,11 @@ t.test('the MCP server', async (t) => {
     const api = await mint(['account:manage'], 'api');
     const at = (path: string, token: string) =>
       fetch(new URL(path, base_url), { headers: { Authorization: `Bearer ${token}` } });
-    t.equal((await at('/me', mcp)).status, 401, 'an MCP token is for /mcp alone');
+    const for_mcp = await at('/me', mcp);
+    t.equal(for_mcp.status, 401, 'an MCP token is for /mcp alone');
+    const { error } = (await for_mcp.json()) as { error: { message: string } };
+    t.match(error.message, '/mcp');
+    t.match(error.message, `resource=${base_url} `, 'and how to get another is said');
     t.equal((await at('/me', api)).status, 200);
     const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
     t.match(await rpc(session.access_token, list), { status: 403, json: { error: { code: 'FORBIDDEN' } } });
