@@ -12,6 +12,7 @@ import { isOauthError, type OauthError, type OauthErrorCode, oauthError } from '
 import { scopeList } from '../../src/vocabulary/scopes.js';
 import { decodeJson } from '../../src/wire/json.js';
 import { bodyFormat } from '../../src/wire/media_types.js';
+import { parseGiven } from '../../src/wire/schema_faults.js';
 import { openRoute, type Route } from '../route.js';
 
 /**
@@ -183,7 +184,7 @@ function read<Schema extends z.ZodType>(
   schema: Schema,
   body: object,
 ): z.output<Schema> | OauthError {
-  const parsed = schema.safeParse(body);
+  const parsed = parseGiven(schema, body);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   return oauthError(code, `${issue?.path.join('.') ?? 'The body'}: ${issue?.message ?? 'is not valid'}.`);

@@ -323,6 +323,27 @@ t.test('the MCP server', async (t) => {
     });
   });
 
+  await t.test(
+    'J-012 a message that is not as the protocol has it: its fields are named, in our own words',
+    async (t) => {
+      const token = await mint(['turns:read']);
+      const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+      for (const [message, field] of [
+        [{ ...list, method: 'tools/call' }, 'params'],
+        [{ ...list, method: 'tools/call', params: {} }, 'params.name'],
+        [{ ...list, method: 'tools/call', params: { name: 'list_events', arguments: 5 } }, 'params.arguments'],
+        [{ ...list, params: { cursor: 5 } }, 'params.cursor'],
+        [[list, { ...list, id: 2, params: { cursor: 5 } }], 'params.cursor'],
+        [{ ...list, method: 'initialize', params: { capabilities: {}, clientInfo: {} } }, 'params.protocolVersion'],
+      ] as const) {
+        const { status, json } = await rpc(token, message);
+        t.match({ status, code: json.error.code }, { status: 400, code: -32602 }, field);
+        t.ok(json.error.message.startsWith(field), json.error.message);
+        t.notMatch(json.error.message, /expected|invalid_type/);
+      }
+    },
+  );
+
   await t.test('web pages: ours and those of CORS_ORIGINS, with the headers of the protocol', async (t) => {
     const token = await mint(['turns:read']);
     const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' };

@@ -45,6 +45,11 @@ t.test('sign-in by emailed code', async (t) => {
       { email: 'x' },
       { email: 'a@b' },
       { email: `${'a'.repeat(250)}@x.test` },
+      ...['a@x..test', 'a@.x.test', 'a@x.test.', 'a@-x.test', 'a@x-.test', 'a@x.7', '.a@x.test', 'a.@x.test'].map(
+        (email) => ({ email }),
+      ),
+      { email: 'a..b@x.test' },
+      { email: `a@${'x'.repeat(64)}.test` },
       [],
       'text',
       null,
@@ -54,6 +59,18 @@ t.test('sign-in by emailed code', async (t) => {
       const { error } = JSON.parse(answer.body.toString());
       t.equal(error.code, 'BAD_REQUEST');
       t.ok(error.details.length > 0);
+    }
+  });
+
+  await t.test('A-006 addresses of all kinds that there are', async (t) => {
+    for (const email of [
+      "o'neil+x.y-z@x.test",
+      'a_b@mail.x-y.example',
+      'jürgen@müller.example',
+      'a@1.2.x1',
+      '1@x.co',
+    ]) {
+      t.equal(await status('/auth/otp', { email }), 200, email);
     }
   });
 
