@@ -23,7 +23,7 @@ export type AppSession = {
   turned_at_ms: number;
   /** Whether any token that came with the present generation was used. */
   successor_used: boolean;
-  /** Access tokens alive, oldest first. */
+  /** Access tokens alive, oldest first; bounded, see `issue`. */
   accesses: Access[];
   next_serial: number;
 };
@@ -134,13 +134,22 @@ export const appSession = actorKind<AppSession, AppSessionMessage, AppSessionRep
     }
 
     function issue(session: AppSession, at_ms: number): Decision<AppSession, AppSessionReply> {
-      const serial = session.next_serial;
-      const expires_at_ms = at_ms + LIMITS.app_access_life_ms;
+      const { generation, next_serial } = session;
       const alive = session.accesses.filter((access) => at_ms < access.expires_at_ms);
-      const accesses = [...alive, { serial, generation: session.generation, expires_at_ms }].slice(
-        -LIMITS.app_accesses_alive_max,
-      );
-      const next = { ...session, accesses, next_serial: serial + 1 };
+      const old_ms = at_ms - LIMITS.app_access_young_ms + LIMITS.app_access_life_ms;
+      const [oldest] = alive;
+      const newest = alive.at(-1);
+      const is_full = alive.length >= LIMITS.app_accesses_alive_max;
+      const [kept, access] =
+        is_full && newest !== undefined && oldest !== undefined && oldest.expires_at_ms > old_ms
+          ? // All were answered just now, and somebody may be about to use any of them: the newest is answered again.
+            [alive.slice(0, -1), { ...newest, generation }]
+          : [
+              alive.slice(is_full ? 1 : 0),
+              { serial: next_serial, generation, expires_at_ms: at_ms + LIMITS.app_access_life_ms },
+            ];
+      const { serial, expires_at_ms } = access;
+      const next = { ...session, accesses: [...kept, access], next_serial: Math.max(next_serial, serial + 1) };
       return {
         reply: { session: next, serial, expires_at_ms },
         next,

@@ -59,7 +59,7 @@ type Step =
   /** Signed in already: go on as this account or with another email. */
   | { at: 'accounts'; email: string; session_id: string }
   /** The latest codes count, the newest first: mails may come late, or twice. */
-  | { at: 'code'; email: string; codes: EmailedCode[]; resent: boolean }
+  | { at: 'code'; email: string; codes: EmailedCode[]; last_send: LastSend }
   | { at: 'verified'; email: string; codes: EmailedCode[]; verified_at_ms: number }
   | { at: 'consent'; email: string; owner: SignedInAccount }
   /** A right code, on a page that makes no accounts, for an address that none is behind. */
@@ -67,6 +67,9 @@ type Step =
   | { at: 'done'; answer: SignInAnswer; at_ms: number }
   /** Too many wrong codes. */
   | { at: 'ended' };
+
+/** What came of the last wish for a code: the first one went out, another one, or none, since the address had its share. */
+type LastSend = 'first' | 'again' | 'none';
 
 export type SignedInAccount = Pick<NewGrant, 'account_id' | 'born' | 'verified_at_ms'>;
 
@@ -112,7 +115,7 @@ const GONE = refuse('NOT_FOUND', 'This sign-in is over.');
 export const browserSignIn = actorKind<BrowserSignIn, BrowserSignInMessage, BrowserSignInReply>({
   kind: 'browser_sign_in',
   home: 'id',
-  schema: 2,
+  schema: 3,
   upcast: {
     1: ({
       request,
@@ -124,6 +127,10 @@ export const browserSignIn = actorKind<BrowserSignIn, BrowserSignInMessage, Brow
       ...rest,
       goal: { to: 'client', request, client_name, state, needs_consent },
     }),
+    2: ({ step, ...rest }: Omit<BrowserSignIn, 'step'> & { step: Step & { resent?: boolean } }): BrowserSignIn => {
+      const { resent, ...kept } = step;
+      return { ...rest, step: kept.at === 'code' ? { ...kept, last_send: resent ? 'again' : 'first' } : kept };
+    },
   },
   reads: ['view'],
 
@@ -147,11 +154,12 @@ export const browserSignIn = actorKind<BrowserSignIn, BrowserSignInMessage, Brow
       case 'send_code': {
         if (step.at === 'done' || step.at === 'ended') return { reply: state };
         const { email, code } = message;
-        const resent = step.at === 'code' && step.email === email;
+        const is_again = step.at === 'code' && step.email === email;
         // Over the address's budget nothing goes out, and what came before stays good: strangers use up that budget.
-        const codes = [emailedCode(code, now_ms), ...(resent ? step.codes : [])].filter((kept) => kept !== null);
+        const codes = [emailedCode(code, now_ms), ...(is_again ? step.codes : [])].filter((kept) => kept !== null);
         const good = codes.slice(0, LIMITS.codes_alive_max);
-        return to(state, { at: 'code', email, codes: good, resent }, codeMailed(code, now_ms));
+        const last_send = code === null ? 'none' : is_again ? 'again' : 'first';
+        return to(state, { at: 'code', email, codes: good, last_send }, codeMailed(code, now_ms));
       }
 
       case 'other_email':
@@ -168,7 +176,7 @@ export const browserSignIn = actorKind<BrowserSignIn, BrowserSignInMessage, Brow
         }
         const wrong = state.wrong + 1;
         // Also after a right one: a wrong code is never answered with "verified".
-        const asked: Step = step.at === 'code' ? step : { at: 'code', email, codes, resent: false };
+        const asked: Step = step.at === 'code' ? step : { at: 'code', email, codes, last_send: 'first' };
         const next: Step = wrong < LIMITS.sign_in_tries_max ? asked : { at: 'ended' };
         return to({ ...state, wrong }, next, [wrongTry(email, tried)]);
       }

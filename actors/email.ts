@@ -9,7 +9,10 @@ import { actorKind, type Decision, type Effect, type FactRequest, type RangeRequ
  */
 export type Email = {
   codes: Code[];
-  /** Sends in the present window, by network key; `total` is of networks that nobody had signed in from. */
+  /**
+   * Sends in the present window, by network key; `total` is of networks that nobody had signed in from. A sign-in begins
+   * it anew.
+   */
   window: { began_ms: number; sent: Record<string, number>; total: number };
   account_id: string | null;
   /** Wrong tries of the present day over all sign-ins: by network where somebody had signed in before, others together. */
@@ -26,11 +29,20 @@ export type AddressedInvitation = { workspace_id: string };
 type Code = { hash: string; key_id: string; sent_at_ms: number; wrong: Record<string, number>; wrong_total: number };
 
 export type EmailMessage =
-  | { type: 'send_code'; network: string; code_hash: string; key_id: string; mail_id: string; sealed: Uint8Array }
+  /** Where it is not budgeted, nothing is counted either. */
+  | {
+      type: 'send_code';
+      network: string;
+      budgeted: boolean;
+      code_hash: string;
+      key_id: string;
+      mail_id: string;
+      sealed: Uint8Array;
+    }
   /** `hashes`: the tried code's hash under each key that codes were hashed with. */
   | { type: 'verify_code'; network: string; hashes: Record<string, string>; email: string; account: DrawnAccount }
   /** A sign-in that keeps its code itself asks whether the address may be sent one. */
-  | { type: 'take_send'; network: string }
+  | { type: 'take_send'; network: string; budgeted: boolean }
   /** Such a sign-in asks before it judges a code, and tells of a wrong one. */
   | { type: 'may_try'; network: string }
   | { type: 'wrong_try'; network: string }
@@ -104,7 +116,7 @@ export const email = actorKind<Email, EmailMessage, EmailReply>({
     };
     switch (message.type) {
       case 'take_send': {
-        const window = sentFrom(known, networkKey(message.network));
+        const window = windowAfterSend(known, message);
         if (window === null) return { reply: { sent: false } };
         return {
           reply: { sent: true },
@@ -113,7 +125,7 @@ export const email = actorKind<Email, EmailMessage, EmailReply>({
         };
       }
       case 'send_code': {
-        const window = sentFrom(known, networkKey(message.network));
+        const window = windowAfterSend(known, message);
         // Over the budget the answer is the same and no mail goes out: nobody learns anything from it.
         if (window === null) return { reply: { sent: false } };
         const code: Code = {
@@ -234,9 +246,11 @@ function enter(
   );
   // Counts are kept of networks that are still known: a day of sign-ins from ever new ones must not pile them up.
   const wrong = Object.entries(known.day.wrong).filter(([key]) => key === STRANGERS || networks.includes(key));
+  // Whoever signs in over and over is no flood: what was sent before counts no more.
+  const window = network === null ? known.window : windowAt(null, now_ms);
   return {
     reply: { account_id, verified_at_ms: now_ms },
-    next: { ...known, account_id, networks, day: { ...known.day, wrong: Object.fromEntries(wrong) } },
+    next: { ...known, window, account_id, networks, day: { ...known.day, wrong: Object.fromEntries(wrong) } },
     effects: known.account_id === null ? [create, { effect: 'forget', name: 'unused' }] : [],
   };
 }
@@ -263,7 +277,12 @@ function dayAt(state: Email | null, now_ms: number): Email['day'] {
  * The window after one more send from this network, or null when its share or that of all strangers is used up. Known
  * networks have only their own: strangers can't keep a person's code from them.
  */
-function sentFrom({ window, networks }: Email, network: string): Email['window'] | null {
+function windowAfterSend(
+  { window, networks }: Email,
+  { network: name, budgeted }: { network: string; budgeted: boolean },
+): Email['window'] | null {
+  if (!budgeted) return window;
+  const network = networkKey(name);
   const sent = window.sent[network] ?? 0;
   const is_known = networks.includes(network);
   if (sent >= LIMITS.codes_sent_per_network_max) return null;

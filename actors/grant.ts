@@ -1,7 +1,8 @@
 import type { Audience, Issuer } from '../src/vocabulary/audiences.js';
 import { LIMITS } from '../src/vocabulary/limits.js';
-import { type OauthError, oauthError } from '../src/vocabulary/oauth_errors.js';
+import { invalidScope, type OauthError, oauthError } from '../src/vocabulary/oauth_errors.js';
 import { refuse, unreachable } from '../src/vocabulary/refusals.js';
+import { areEqualScopes, isWithin } from '../src/vocabulary/scopes.js';
 import { actorKind, type Decision, type Effect } from './actor.js';
 import { type EraseMessage, erased } from './erase.js';
 import { FORGET_RUN_OUT, runOutAt } from './run_out.js';
@@ -83,7 +84,6 @@ export const NO_TOKEN = oauthError(
   'The refresh token is unknown, used, expired or not for this request.',
 );
 const WIDER_AUDIENCE = oauthError('invalid_target', 'The resource is more than what was granted.');
-const WIDER_SCOPE = oauthError('invalid_scope', 'The scope is more than what was granted.');
 
 export const grant = actorKind<Grant, GrantMessage, GrantReply>({
   kind: 'grant',
@@ -210,7 +210,8 @@ function mayRevoke(state: Grant, by: Extract<GrantMessage, { type: 'revoke' }>['
 /** Both may only narrow (RFC 6749, 6; RFC 8707, 2.2). */
 function widerThan({ scopes, audience }: Grant, asked: Narrowing): OauthError | null {
   if (asked.audience === 'api' && audience === 'mcp') return WIDER_AUDIENCE;
-  return asked.scopes?.every((scope) => scopes.includes(scope)) === false ? WIDER_SCOPE : null;
+  const wider = (asked.scopes ?? []).filter((scope) => !isWithin(scopes, scope));
+  return wider.length === 0 ? null : invalidScope(wider, 'was not granted');
 }
 
 function issued(state: LiveGrant, asked: Narrowing): IssuedGrant {
@@ -218,7 +219,6 @@ function issued(state: LiveGrant, asked: Narrowing): IssuedGrant {
 }
 
 function sameNarrowing(a: Narrowing, b: Narrowing): boolean {
-  // No name of a scope, not even `undefined`, may look like not asking for scopes.
-  const text = ({ scopes, audience }: Narrowing) => JSON.stringify([audience, scopes?.toSorted() ?? null]);
-  return text(a) === text(b);
+  if (a.scopes === null || b.scopes === null) return a.audience === b.audience && a.scopes === b.scopes;
+  return a.audience === b.audience && areEqualScopes(a.scopes, b.scopes);
 }

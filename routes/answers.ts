@@ -73,8 +73,8 @@ function sendOauthError(as: Answering, ends: Ends, { error, error_description, .
     const at = accountPageAt(request.url);
     return sendPage(reply, { page: 'error', code: error, text: error_description, request_id: request.id, at });
   }
-  // Who tried to authenticate learns by which scheme it can; who did not is not asked to by a browser's dialog.
-  if (reply.statusCode === 401 && request.headers.authorization !== undefined) {
+  // RFC 9110, 15.5.2: by which scheme a client can authenticate.
+  if (reply.statusCode === 401) {
     reply.header('WWW-Authenticate', 'Basic realm="spool", charset="UTF-8"');
   }
   return sendData(as, ends, { error, error_description, ...more.extra });

@@ -69,6 +69,7 @@ export const AUTH_ROUTES: readonly Route[] = [
       const message: EmailMessage = {
         type: 'send_code',
         network: networkOf(request.ip),
+        budgeted: services.settings.rate_limits,
         code_hash: Buffer.from(mac).toString('base64url'),
         key_id,
         mail_id: drawId({ partition: 0, now_ms: clock.now() }),

@@ -96,16 +96,18 @@ export const mediaName = z
   )
   .meta({ maxLength: LIMITS.media_name_chars_max });
 
+/** What no part of an address holds unquoted; letters beyond ASCII are fine. */
+const NO_ATOM = '\\s@<>()[\\],;:\\\\"\\p{Cc}';
+const ATOM = `[^.${NO_ATOM}]+`;
+const LABEL = `(?!-)[^.${NO_ATOM}]{1,63}(?<!-)`;
+/** Neither side has an empty part between dots; the last label of the domain is no number. */
+const EMAIL_FORM = new RegExp(`^(?=[^@]{1,64}@)${ATOM}(?:\\.${ATOM})*@(?:${LABEL}\\.)+(?!\\d+$)${LABEL}$`, 'u');
+
 /** An email address, normalised: trimmed and in lower case. */
 export const emailAddress = z
   .string('must be an email address')
   .transform((text) => text.trim().toLowerCase())
-  .refine(
-    (text) =>
-      text.length <= LIMITS.email_chars_max &&
-      /^[^\s@<>()[\],;:\\"\p{Cc}]{1,64}@(?!-)[^\s@<>()[\],;:\\"\p{Cc}]+\.[^\s@<>()[\],;:\\"\p{Cc}.]+$/u.test(text),
-    'must be an email address',
-  )
+  .refine((text) => text.length <= LIMITS.email_chars_max && EMAIL_FORM.test(text), 'must be an email address')
   .meta({ format: 'email', maxLength: LIMITS.email_chars_max });
 
 function uuidOfBytes(bytes: Uint8Array): string {

@@ -19,6 +19,7 @@ import { decodeCbor } from '../src/wire/cbor.js';
 import { isForm, readParameters, repeatProblem } from '../src/wire/form.js';
 import { decodeJson } from '../src/wire/json.js';
 import { bodyFormat, chooseAnswerFormat } from '../src/wire/media_types.js';
+import { parseGiven } from '../src/wire/schema_faults.js';
 import { type Answering, sendAnswer, sendRefusal } from './answers.js';
 import { bodyPieces } from './body_pieces.js';
 import { type DeviceIdentity, deviceIdentityOf, isPassedOn, overBudget } from './device/identity.js';
@@ -162,10 +163,11 @@ export function mount(app: FastifyInstance, services: Services, kind: ListenerKi
     const { dialect } = arrival;
     request.arrival = arrival;
     request.scope = { request_id: request.id, span: spanOf(services, kind, request) };
-    if (kind.listener === 'operator') reply.header('Cache-Control', 'no-store');
-    else if (dialect === 'rest') reply.header('X-API-Version', '1');
+    // Whatever may be kept says so itself: nobody has to think of it where a secret is given.
+    reply.header('Cache-Control', 'no-store');
+    if (kind.listener !== 'operator' && dialect === 'rest') reply.header('X-API-Version', '1');
     if (kind.cbor) reply.header('Vary', 'Accept');
-    if (dialect === 'oauth') reply.header('Cache-Control', 'no-store').header('Pragma', 'no-cache');
+    if (dialect === 'oauth') reply.header('Pragma', 'no-cache');
     if (hasTwoHosts(request.raw)) return void refuseUnread(as(request), { request, reply }, TWO_HOSTS);
     if (request.method !== 'OPTIONS') return done();
     // What is possible at an address (RFC 9110, 9.3.7); a page's question is for CORS.
@@ -575,7 +577,7 @@ function readForm(schema: z.ZodType, content_type: string | undefined, bytes: Bu
 
 function validate(schema: z.ZodType | undefined, value: unknown, what: 'body' | 'query'): Read {
   if (schema === undefined) return { ok: true, value: undefined };
-  const parsed = schema.safeParse(value);
+  const parsed = parseGiven(schema, value);
   if (parsed.success) return { ok: true, value: parsed.data };
   const details = parsed.error.issues.slice(0, 20).map(({ path, message }) => ({ path: path.join('.'), message }));
   const first = details[0];

@@ -11,11 +11,11 @@ import type { AccessClaims } from '../src/secrets/access_tokens.js';
 import { isGenuine, isSecret, PERSONAL_ACCESS_TOKEN_PREFIX, parseSecret, parseToken } from '../src/secrets/tokens.js';
 import type { Services } from '../src/services.js';
 import type { Guard } from '../src/store/store.js';
-import type { Issuer } from '../src/vocabulary/audiences.js';
+import { audienceUrl, type Issuer } from '../src/vocabulary/audiences.js';
 import { type Permission, permissionsOf } from '../src/vocabulary/permissions.js';
 import { isRefusal, type Refusal, refuse } from '../src/vocabulary/refusals.js';
 import { permissionsOfScopes } from '../src/vocabulary/scopes.js';
-import { issuerOf } from './oauth/issuer.js';
+import { issuerOf, issuerUrl } from './oauth/issuer.js';
 
 /** Who calls an account route, as of this request. */
 export type Principal = {
@@ -36,7 +36,6 @@ export type Principal = {
 const REMEMBERED_MAX = 50_000;
 const NO_TOKEN = refuse('UNAUTHORIZED', 'This route needs an Authorization header with a bearer token.');
 const BAD_TOKEN = refuse('UNAUTHORIZED', 'The token is unknown, expired or revoked.');
-const OTHER_AUDIENCE = refuse('UNAUTHORIZED', 'The token was made for /mcp alone.');
 
 /** App tokens found genuine, by hash: only that they are ours. That they still hold is asked with every request. */
 const genuine = new LRUCache<string, { session_id: string; serial: number }>({ max: REMEMBERED_MAX });
@@ -107,13 +106,15 @@ async function tokenPrincipal({ keys, runtime }: Services, text: string): Promis
   const use: PersonalAccessTokenMessage = { type: 'use' };
   const token = await runtime.ask<PersonalAccessToken>(address, use);
   if (isRefusal(token)) return token.refused === 'UNAUTHORIZED' ? BAD_TOKEN : token;
+  // What it lists are current names of scopes, one of which includes another permission.
+  const allowed = permissionsOfScopes(token.permissions);
   return {
     kind: 'personal_access_token',
     credential_id: parsed.id,
     client: null,
     account_id,
     account,
-    permissions: permissionsOf(account.entitlements).filter((name) => token.permissions.includes(name)),
+    permissions: permissionsOf(account.entitlements).filter((name) => allowed.includes(name)),
     verified_at_ms: null,
     guards: [
       { guard: 'life', account_id, life: 'account', value: account.lives.account },
@@ -142,7 +143,7 @@ async function oauthPrincipal(
   const holder = await accessTokenHolder(services, token, issuer);
   if (isRefusal(holder)) return holder;
   const { claims, grant, client, account, permissions } = holder;
-  if (at === 'rest' && claims.audience !== 'api') return OTHER_AUDIENCE;
+  if (at === 'rest' && claims.audience !== 'api') return otherAudience(services);
   const { account_id } = grant;
   return {
     kind: 'oauth',
@@ -157,6 +158,14 @@ async function oauthPrincipal(
       { guard: 'life', account_id, life: 'grants', value: grant.born.grants },
     ],
   };
+}
+
+/** Clients that do not name a resource get tokens for /mcp, and are told how to ask for others. */
+function otherAudience(services: Services): Refusal {
+  // Authorizations are made at the present address alone.
+  const resource = audienceUrl(issuerUrl(services, 'base'), 'api');
+  const how = `authorize again with resource=${resource} to get one for this API`;
+  return refuse('UNAUTHORIZED', `The token was made for /mcp alone: ${how}.`);
 }
 
 /** What stands behind an OAuth access token now: its grant, its client and its account all live. */

@@ -49,7 +49,7 @@ export type Route = {
    * only. `device`: a client certificate.
    */
   credential: 'none' | 'account' | 'app' | 'session' | 'device' | 'operator';
-  /** Which OAuth clients authenticate here, by HTTP Basic: `any`, if it has a secret, or `confidential` ones alone. */
+  /** Which OAuth clients authenticate here: `any`, by its secret if it has one, or `confidential` ones alone, by HTTP Basic. */
   client?: 'any' | 'confidential';
   /** The caller must hold one of these. */
   permission?: readonly Permission[];

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { CLIENT_LIST, type ClientState } from '../actors/client.js';
 import { moment, pageShape } from '../src/answer_shapes.js';
+import { AUTH_METHODS } from '../src/oauth_clients/client.js';
 import { clientName } from '../src/oauth_clients/client_names.js';
 import type { ClientRecord } from '../src/oauth_clients/clients.js';
 import { redirectUri } from '../src/oauth_clients/redirect_uris.js';
@@ -31,9 +32,7 @@ const clientShape = z
       .describe('Where it comes from: the file of our own clients, staff, or a registration.'),
     redirect_uris: z.array(z.string()).describe('Where people may be sent back to.'),
     scopes: z.array(z.string()).describe('What it may ask for.'),
-    token_endpoint_auth_method: z
-      .enum(['none', 'client_secret_basic'])
-      .describe('How it authenticates: none is a public client.'),
+    token_endpoint_auth_method: z.enum(AUTH_METHODS).describe('How it authenticates: none is a public client.'),
     native: z.boolean().describe('Whether it signs people in by itself, without a browser.'),
     disabled: z.boolean().describe('Whether staff have disabled it.'),
     disabled_at: moment.nullable().describe('When they did; null unless it is disabled.'),

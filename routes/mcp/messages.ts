@@ -2,6 +2,8 @@ import {
   createMcpHandler,
   isLegacyRequest,
   ProtocolErrorCode,
+  type StandardSchemaV1Sync,
+  specTypeSchemas,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -21,6 +23,7 @@ const {
   ParseError: PARSE_ERROR,
   InternalError: INTERNAL_ERROR,
   InvalidRequest: INVALID_REQUEST,
+  InvalidParams: INVALID_PARAMS,
   MethodNotFound: METHOD_NOT_FOUND,
 } = ProtocolErrorCode;
 /** Each call in a batch is a read of its own. */
@@ -30,6 +33,15 @@ const ANSWER_MAX_MS = 20_000;
 /** What pages that speak MCP send, of both generations of the protocol. */
 const PAGE_HEADERS = ['Accept', 'Authorization', 'Content-Type', 'Last-Event-ID', 'X-Request-ID'];
 const PROTOCOL_HEADERS = ['Mcp-Method', 'Mcp-Name', 'Mcp-Protocol-Version', 'Mcp-Session-Id'];
+
+/** Of requests that are served. */
+const FORMS = new Map<string, StandardSchemaV1Sync>([
+  ['initialize', specTypeSchemas.InitializeRequest],
+  ['ping', specTypeSchemas.PingRequest],
+  ['tools/list', specTypeSchemas.ListToolsRequest],
+  ['tools/call', specTypeSchemas.CallToolRequest],
+]);
+const FIELDS_TOLD_MAX = 5;
 
 /** The generation from 2026-07-28 on. What it hands through as `authInfo` is ours. */
 const present = createMcpHandler(({ authInfo }) => toolServer(authInfo?.extra?.caller as Caller), { legacy: 'reject' });
@@ -77,15 +89,27 @@ type Fault = { code: number; message: string; id?: unknown };
 
 /** What we do not take although the protocol has it. */
 function faultOf(message: unknown): Fault | null {
-  if (Array.isArray(message))
-    return message.length <= BATCH_MAX
-      ? null
-      : { code: INVALID_REQUEST, message: `A batch may have at most ${BATCH_MAX} messages.` };
+  if (Array.isArray(message)) {
+    if (message.length > BATCH_MAX)
+      return { code: INVALID_REQUEST, message: `A batch may have at most ${BATCH_MAX} messages.` };
+    return message.map(formFaultOf).find((fault) => fault !== null) ?? null;
+  }
   const { method, id } = (message ?? {}) as { method?: unknown; id?: unknown };
   // It would be answered with a stream that nothing ever comes through.
   if (method === 'subscriptions/listen')
     return { code: METHOD_NOT_FOUND, message: 'There is nothing to listen to.', id };
-  return null;
+  return formFaultOf(message);
+}
+
+/** The SDK would answer with what its schemas say, in their words, and take some of it for a fault of ours. */
+function formFaultOf(message: unknown): Fault | null {
+  const { method, id } = (message ?? {}) as { method?: unknown; id?: unknown };
+  const form = typeof method === 'string' ? FORMS.get(method) : undefined;
+  const judged = form?.['~standard'].validate(message);
+  if (judged?.issues === undefined) return null;
+  const fields = judged.issues.map(({ path = [] }) => path.map(String).join('.'));
+  const told = [...new Set(fields)].slice(0, FIELDS_TOLD_MAX).join(', ');
+  return { code: INVALID_PARAMS, message: `${told}: missing, or not of the type that the protocol has it.`, id };
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Client } from '../../src/oauth_clients/client.js';
 import { type Audience, audienceOf } from '../../src/vocabulary/audiences.js';
 import { LIMITS } from '../../src/vocabulary/limits.js';
-import { type OauthError, oauthError } from '../../src/vocabulary/oauth_errors.js';
+import { invalidScope, type OauthError, oauthError } from '../../src/vocabulary/oauth_errors.js';
 import { isRequestable, isWithin, scopeList } from '../../src/vocabulary/scopes.js';
 
 /** What browser and native sign-in ask for alike. `name` is the installation's, or the client's. */
@@ -34,12 +34,12 @@ export function authorizationRequest(
   }
   const usual = client.party === 'first' ? 'api' : 'mcp';
   const audience = resource === undefined ? usual : audienceOf(issuer_url, resource);
-  if (audience === null) return oauthError('invalid_target', `resource must be ${issuer_url} or ${issuer_url}/mcp.`);
+  if (audience === null)
+    return oauthError('invalid_target', `resource must be one of ${issuer_url} and ${issuer_url}/mcp.`);
   const scopes = scope === undefined ? [...client.default_scopes] : scopeList(scope);
   if (scopes.length === 0) return oauthError('invalid_scope', 'scope must name a scope.');
-  if (!scopes.every((name) => isRequestable(name) && isWithin(client.scopes, name))) {
-    return oauthError('invalid_scope', 'scope names something that this client may not ask for.');
-  }
+  const foreign = scopes.filter((name) => !isRequestable(name) || !isWithin(client.scopes, name));
+  if (foreign.length > 0) return invalidScope(foreign, 'this client may not ask for that');
   const label = installation_label?.trim();
   const label_chars_max = LIMITS.installation_label_chars_max;
   if (label !== undefined && ([...label].length > label_chars_max || /\p{Cc}/u.test(label) || !label.isWellFormed())) {

@@ -29,7 +29,7 @@ const authorizationQuery = z.object({
   code_challenge_method: z.literal('S256').describe('How the challenge was made.'),
   scope: z.string().optional().describe('Names with spaces between them.'),
   resource: z.string().optional().describe('The address of the API, or of its MCP server (RFC 8707).'),
-  state: z.string().max(LIMITS.state_chars_max).optional().describe('Comes back as it was.'),
+  state: z.string().optional().describe('Comes back as it was.'),
   prompt: z.string().optional().describe('none, login or select_account; others are ignored.'),
   installation_label: z
     .string()
@@ -83,10 +83,7 @@ async function authorize({ services, request, reply }: Call<null, undefined, und
   if (!isRedirectOf(client, redirect_uri)) {
     return oauthError('invalid_request', 'The app has not registered the address that it wants to return to.');
   }
-  if ((state?.length ?? 0) > LIMITS.state_chars_max) {
-    const too_long = oauthError('invalid_request', `state must be at most ${LIMITS.state_chars_max} characters.`);
-    return sendBack(services, reply, { redirect_uri, state: null }, too_long);
-  }
+  // As long as the head of a request can be: the listener bounds that.
   const back = { redirect_uri, state: repeated.includes('state') ? null : state };
   const twice = repeatProblem(parameters);
   if (twice !== null) return sendBack(services, reply, back, oauthError('invalid_request', twice));

@@ -57,15 +57,18 @@ export function showBrowserSession(
 }
 
 /**
- * Waits, two seconds at most, until a session that was begun has opened. Its sign-in only tells it to: of several presses
- * at once, the later ones are answered from the sign-in's state, before that has arrived.
+ * Waits, two seconds at most, until a session that was begun has opened, and gives it; null when it does not, or has
+ * ended since. Its sign-in only tells it to: of several presses at once, the later ones are answered from the sign-in's
+ * state, before that has arrived.
  */
-export async function sessionOpens({ runtime }: Services, id: string): Promise<void> {
+export async function sessionOpens({ runtime }: Services, id: string): Promise<BrowserSession | null> {
   const view: BrowserSessionMessage = { type: 'view' };
   for (const until = performance.now() + OPENS_MAX_MS; performance.now() < until; ) {
-    if (!isRefusal(await runtime.ask({ kind: 'browser_session', id }, view))) return;
+    const session = await runtime.ask<BrowserSession>({ kind: 'browser_session', id }, view);
+    if (!isRefusal(session)) return session;
     await new Promise((resolve) => setTimeout(resolve, OPENS_LOOK_MS));
   }
+  return null;
 }
 
 /** Ends the session of this browser, if it has one other than `but`; an unknown cookie is nothing to end. */

@@ -51,8 +51,6 @@ export const CHALLENGE_ROUTES: readonly Route[] = [
     rate: 'native_steps',
     dialect: 'oauth',
     takes: 'form',
-    // Apps alone sign people in this way: no page may read what is said here.
-    cors: { origin: false },
     body: form,
     answer: z.strictObject({
       authorization_code: z.string().describe('What the token endpoint exchanges, within a minute.'),
@@ -123,7 +121,8 @@ async function begin({ services, request, body }: NativeCall): Promise<Answer> {
   if (isRefusal(opened)) return opened;
   void services.mails.sendDue(partitionOfId(id)); // the answer does not wait for it
   const auth_session = deriveToken(keys, 'auth_session', { ...opened, id, counter: 0 });
-  return enterCode(services, opened, { auth_session, text: 'Enter the code that was emailed.' });
+  const expires_in = LIMITS.auth_session_life_ms / 1000;
+  return enterCode({ auth_session, text: 'Enter the code that was emailed.', expires_in });
 }
 
 /** Step 2: the code is shown, once. */
@@ -150,8 +149,9 @@ async function finish({ services, request, body }: NativeCall): Promise<Answer> 
   if (isRefusal(judged)) return judged;
   if (isOauthError(judged)) {
     const { error, error_description: text } = judged;
-    const { auth_session } = body;
-    return error === 'insufficient_authorization' ? enterCode(services, session, { auth_session, text }) : judged;
+    if (error !== 'insufficient_authorization') return judged;
+    const left_ms = session.created_at_ms + LIMITS.auth_session_life_ms - services.clock.now();
+    return enterCode({ auth_session: body.auth_session, text, expires_in: Math.ceil(left_ms / 1000) });
   }
   return complete(services, request, { id: parsed.id, email });
 }
@@ -174,11 +174,6 @@ async function complete(
   return { authorization_code: deriveToken(keys, 'authorization_code', { ...own, id: grant_id, counter: 0 }) };
 }
 
-function enterCode(
-  { clock }: Services,
-  { created_at_ms }: AuthSession,
-  { auth_session, text }: { auth_session: string; text: string },
-): OauthError {
-  const expires_in = Math.ceil((created_at_ms + LIMITS.auth_session_life_ms - clock.now()) / 1000);
-  return oauthError('insufficient_authorization', text, { extra: { auth_session, expires_in } });
+function enterCode({ text, ...extra }: { auth_session: string; text: string; expires_in: number }): OauthError {
+  return oauthError('insufficient_authorization', text, { extra });
 }

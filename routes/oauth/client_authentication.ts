@@ -4,21 +4,27 @@ import type { Services } from '../../src/services.js';
 import { isOauthError, type OauthError, oauthError } from '../../src/vocabulary/oauth_errors.js';
 import { decode } from '../../src/wire/form.js';
 
-/** Which client a request comes from (RFC 6749, 2.3): by HTTP Basic, or a public one by its `client_id` in the form. */
+/**
+ * Which client a request comes from (RFC 6749, 2.3): by HTTP Basic, by its secret in the form where it is a third
+ * party's, or a public one by its `client_id` alone. Libraries differ in how they show that, whatever was registered.
+ */
 
 const HEADER_CHARS_MAX = 4_096;
 const BASIC = /^basic +([A-Za-z0-9+/]+={0,2})$/i;
 
 const NOT_BASIC = oauthError('invalid_client', 'The Authorization header is not well-formed HTTP Basic.');
 const NO_CLIENT = oauthError('invalid_client', 'The request does not say which client it comes from.');
-const SECRET_IN_BODY = oauthError('invalid_client', 'Client secrets are taken by HTTP Basic only, not in the body.');
+const SECRET_IN_BODY = oauthError(
+  'invalid_client',
+  'This client shows its secret by HTTP Basic only, not in the body.',
+);
 const TWO_METHODS = oauthError('invalid_request', 'A client authenticates in one way, not in two.');
 const TWO_CLIENTS = oauthError('invalid_request', 'client_id is not the client of the Authorization header.');
 /** One text for all: who guesses does not learn which half was wrong. */
 const REFUSED = oauthError('invalid_client', 'The client is unknown, disabled, or did not authenticate as it must.');
 const NOT_FOR_IT = oauthError('invalid_client', 'This is for confidential first-party clients.');
 
-type Credentials = { client_id: string; secret: string | null };
+type Credentials = { client_id: string; secret: string | null; in_body: boolean };
 
 /** The client, authenticated as it was registered to be. Throws StoreUnavailable. */
 export async function authenticateClient(
@@ -28,7 +34,9 @@ export async function authenticateClient(
 ): Promise<Client | OauthError> {
   const shown = credentialsOf(request.headers.authorization, body);
   if (isOauthError(shown)) return shown;
-  return (await clients.authenticate(shown)) ?? REFUSED;
+  const client = await clients.authenticate(shown);
+  if (client === null) return REFUSED;
+  return shown.in_body && client.party === 'first' ? SECRET_IN_BODY : client;
 }
 
 /** As `authenticateClient`, for what only our own servers may ask: confidential first-party clients, by HTTP Basic. */
@@ -47,12 +55,17 @@ function credentialsOf(
   header: string | undefined,
   body: { client_id?: string | undefined; client_secret?: string | undefined },
 ): Credentials | OauthError {
-  if (body.client_secret !== undefined) return header === undefined ? SECRET_IN_BODY : TWO_METHODS;
-  if (header === undefined)
-    return body.client_id === undefined ? NO_CLIENT : { client_id: body.client_id, secret: null };
+  const { client_id, client_secret } = body;
+  if (header === undefined) {
+    if (client_id === undefined) return NO_CLIENT;
+    return { client_id, secret: client_secret ?? null, in_body: client_secret !== undefined };
+  }
+  if (client_secret !== undefined) return TWO_METHODS;
   const basic = readBasic(header);
   if (basic === null) return NOT_BASIC;
-  return body.client_id === undefined || body.client_id === basic.client_id ? basic : TWO_CLIENTS;
+  if (client_id !== undefined && client_id !== basic.client_id) return TWO_CLIENTS;
+  // An empty password is none: so do public clients of libraries that know Basic alone.
+  return { client_id: basic.client_id, secret: basic.secret === '' ? null : basic.secret, in_body: false };
 }
 
 /**

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { id } from '../../src/answer_shapes.js';
+import type { Services } from '../../src/services.js';
 import { isOauthError, oauthError } from '../../src/vocabulary/oauth_errors.js';
 import { isEnabled } from '../../src/vocabulary/permissions.js';
-import { isRefusal } from '../../src/vocabulary/refusals.js';
-import { accessTokenHolder, accountDeleted } from '../principal.js';
+import { isRefusal, type Refusal } from '../../src/vocabulary/refusals.js';
+import { type AccessTokenHolder, accessTokenHolder, accountDeleted } from '../principal.js';
 import { openRoute, type Route } from '../route.js';
 import { authenticateOwnServer } from './client_authentication.js';
-import { issuerOf } from './issuer.js';
 
 const AGENT = 'svc-agent';
 
@@ -24,6 +24,14 @@ const introspectionShape = z.union([
     .meta({ id: 'ActiveToken' }),
   z.strictObject({ active: z.literal(false).describe('It is worth nothing; why, is not told.') }),
 ]);
+
+/** Our own servers ask at one address about tokens of both. */
+async function holderAtAny(services: Services, token: string): Promise<AccessTokenHolder | Refusal> {
+  const holder = await accessTokenHolder(services, token, 'base');
+  const is_elsewhere = isRefusal(holder) && holder.refused === 'UNAUTHORIZED';
+  if (!is_elsewhere || services.addresses().legacy_base_url === null) return holder;
+  return accessTokenHolder(services, token, 'legacy');
+}
 
 /** RFC 7662, for our own confidential clients. Interface: "Introspection result". */
 export const INTROSPECT_ROUTES: readonly Route[] = [
@@ -48,7 +56,7 @@ export const INTROSPECT_ROUTES: readonly Route[] = [
       const caller = await authenticateOwnServer(services, request, body);
       if (isOauthError(caller)) return caller;
       if (body.token === undefined) return oauthError('invalid_request', 'token is missing.');
-      const holder = await accessTokenHolder(services, body.token, issuerOf(services, request));
+      const holder = await holderAtAny(services, body.token);
       // Only what is known to be over is inactive: trouble of ours says nothing about a token.
       if (isRefusal(holder)) return holder.refused === 'UNAUTHORIZED' ? { active: false } : holder;
       const { account, claims, permissions } = holder;

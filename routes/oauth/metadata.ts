@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { AUTH_METHODS } from '../../src/oauth_clients/client.js';
 import { audienceUrl, MCP_PATH } from '../../src/vocabulary/audiences.js';
 import { CURRENT_SCOPES, WORKSPACE_SCOPES } from '../../src/vocabulary/scopes.js';
 import { MCP_SCOPES } from '../mcp/tools.js';
@@ -94,8 +95,8 @@ export const METADATA_ROUTES: readonly Route[] = [
       grant_types_supported: ['authorization_code', 'refresh_token'],
       code_challenge_methods_supported: ['S256'],
       // Left out, these would mean client_secret_basic alone (RFC 8414, 2).
-      token_endpoint_auth_methods_supported: ['none', 'client_secret_basic'],
-      revocation_endpoint_auth_methods_supported: ['none', 'client_secret_basic'],
+      token_endpoint_auth_methods_supported: [...AUTH_METHODS],
+      revocation_endpoint_auth_methods_supported: [...AUTH_METHODS],
       introspection_endpoint_auth_methods_supported: ['client_secret_basic'],
       authorization_response_iss_parameter_supported: true,
       protected_resources: [audienceUrl(iss, 'api'), audienceUrl(iss, 'mcp')],

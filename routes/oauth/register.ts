@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { count } from '../../src/answer_shapes.js';
 import { carriesBrand } from '../../src/oauth_clients/brand_names.js';
+import { AUTH_METHODS } from '../../src/oauth_clients/client.js';
 import { clientName } from '../../src/oauth_clients/client_names.js';
 import type { MadeClient, NewClient } from '../../src/oauth_clients/clients.js';
 import { redirectHost, redirectUri } from '../../src/oauth_clients/redirect_uris.js';
@@ -11,6 +12,7 @@ import { isOauthError, type OauthError, type OauthErrorCode, oauthError } from '
 import { scopeList } from '../../src/vocabulary/scopes.js';
 import { decodeJson } from '../../src/wire/json.js';
 import { bodyFormat } from '../../src/wire/media_types.js';
+import { parseGiven } from '../../src/wire/schema_faults.js';
 import { openRoute, type Route } from '../route.js';
 
 /**
@@ -44,9 +46,9 @@ const metadata = z.object({
   scope: optional(z.string('must be scope names with spaces between').max(SCOPE_CHARS_MAX, 'is too long')).describe(
     'What it may ask for, with spaces between; all that a third party can have when absent.',
   ),
-  token_endpoint_auth_method: optional(
-    z.enum(['none', 'client_secret_basic'], 'must be none or client_secret_basic'),
-  ).describe('none, the default: a public client without a secret.'),
+  token_endpoint_auth_method: optional(z.enum(AUTH_METHODS, `must be ${AUTH_METHODS.join(', ')}`)).describe(
+    'none, the default: a public client without a secret. With one, both other ways work.',
+  ),
   application_type: optional(z.enum(['web', 'native'], 'must be web or native')).describe(
     'web or native; what its addresses say when absent.',
   ),
@@ -81,7 +83,7 @@ const registrationShape = z
     redirect_uris: z.array(z.string()).describe('Where people may be sent back to.'),
     grant_types: z.array(z.string()).describe('What it may get tokens with.'),
     response_types: z.array(z.string()).describe('What it may ask an authorization for.'),
-    token_endpoint_auth_method: z.enum(['none', 'client_secret_basic']).describe('none: a public client.'),
+    token_endpoint_auth_method: z.enum(AUTH_METHODS).describe('none: a public client.'),
     application_type: z.enum(['web', 'native']).describe('As asked for, or what its addresses say.'),
     scope: z.string().optional().describe('What it may ask for; names that it can not have are left out.'),
   })
@@ -126,7 +128,12 @@ function readRegistration(request: FastifyRequest, brand_names: readonly string[
     const text = what.client_name === undefined ? 'must be given, since the redirect host' : 'is not free: it';
     return oauthError('invalid_client_metadata', `client_name: ${text} reads like a name of this service.`);
   }
-  const scope = countingScopes(scopeList(what.scope ?? ''));
+  const wanted = scopeList(what.scope ?? '');
+  const scope = countingScopes(wanted);
+  // Leaving all of them out would give it what it did not ask for.
+  if (scope.length === 0 && wanted.length > 0) {
+    return oauthError('invalid_client_metadata', 'scope: names nothing that a client of a third party can have.');
+  }
   return {
     registration: {
       name,
@@ -177,7 +184,7 @@ function read<Schema extends z.ZodType>(
   schema: Schema,
   body: object,
 ): z.output<Schema> | OauthError {
-  const parsed = schema.safeParse(body);
+  const parsed = parseGiven(schema, body);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   return oauthError(code, `${issue?.path.join('.') ?? 'The body'}: ${issue?.message ?? 'is not valid'}.`);

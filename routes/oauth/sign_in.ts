@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { browserSessionEndMs } from '../../actors/browser_session.js';
 import type { BrowserSignIn, BrowserSignInMessage, DrawnGrant } from '../../actors/browser_sign_in.js';
 import { CAPTCHA_AWAY, checkCaptcha } from '../../src/captcha.js';
 import { drawId } from '../../src/draw.js';
@@ -31,6 +32,12 @@ import { accountBehind, newCode, triedCode } from './sign_in_code.js';
 const OTHER_BROWSER = refuse('FORBIDDEN', 'This sign-in was begun in another browser, or cookies are switched off.');
 const GONE = refuse('NOT_FOUND', 'This sign-in is over.');
 const CLIENT_GONE = refuse('FORBIDDEN', 'The app that began this sign-in may not sign people in any more.');
+/** What the page of the code says of the last wish for one. */
+const NOTICES = {
+  first: null,
+  again: 'A new code is on its way.',
+  none: 'No code was sent this time: this address was sent many of late. Wait a minute, then ask for a new one.',
+};
 const DENIED = oauthError('access_denied', 'The person did not allow it.');
 
 const text = z.string().optional();
@@ -214,13 +221,22 @@ async function enter(visit: Visit, email: string): Promise<Answer> {
   return isRefusal(before) ? before : goOnSignedIn({ ...visit, sign_in: entered });
 }
 
-/** After a code was entered: whichever of several presses is answered last, the browser has the session's cookie. */
+/**
+ * After a code was entered: whichever of several presses is answered last, the browser has the session's cookie. A form
+ * that is sent again does not bring back a session that has ended, nor one before the browser's present one.
+ */
 async function goOnSignedIn(visit: Visit): Promise<Answer> {
-  const { services, reply, sign_in } = visit;
+  const { services, request, reply, sign_in } = visit;
   const { step, session } = sign_in;
   if (session !== null && (step.at === 'consent' || isFresh(visit))) {
-    await sessionOpens(services, session.id);
-    showBrowserSession(services, reply, { ...session, lasts_ms: LIMITS.browser_session_idle_ms });
+    const live = await browserSessionOf(services, request);
+    if (isRefusal(live)) return live;
+    const opened = live?.id === session.id ? live.session : await sessionOpens(services, session.id);
+    const is_latest = opened !== null && (live?.session.verified_at_ms ?? 0) <= opened.verified_at_ms;
+    if (is_latest) {
+      const lasts_ms = browserSessionEndMs(opened) - services.clock.now();
+      showBrowserSession(services, reply, { ...session, lasts_ms });
+    }
   }
   return goOn(visit);
 }
@@ -295,9 +311,9 @@ function pageOf({ services, id, sign_in }: Visit, problem: string | null): Page 
       return { page: 'accounts', flow, email: step.email };
     case 'code':
     case 'verified': {
-      const is_new = step.at === 'code' && step.resent && problem === null;
-      const notice = is_new ? 'A new code is on its way.' : null;
-      return { page: 'code', flow, email: step.email, problem, notice };
+      const last_send = step.at === 'code' ? step.last_send : 'first';
+      const notice = problem === null ? NOTICES[last_send] : null;
+      return { page: 'code', flow, email: step.email, sent: step.codes.length > 0, problem, notice };
     }
     case 'consent': {
       if (goal.to !== 'client') throw new Error('only a client is consented to');

@@ -16,14 +16,14 @@ const MAIL_AWAY = refuse('UNAVAILABLE', 'Sign-in is not available at the moment.
 
 type SignIn = { sign_in_id: string; email: string };
 
-/** A code for this sign-in; null when the address has had its share, which the person is not told. */
+/** A code for this sign-in; null when the address has had its share. */
 export async function newCode(
-  { mail, runtime, keys, clock }: Services,
+  { mail, runtime, keys, clock, settings }: Services,
   request: FastifyRequest,
   { sign_in_id, email }: SignIn,
 ): Promise<CodeToSend | Refusal> {
   if (!mail.healthy()) return MAIL_AWAY;
-  const take: EmailMessage = { type: 'take_send', network: networkOf(request.ip) };
+  const take: EmailMessage = { type: 'take_send', network: networkOf(request.ip), budgeted: settings.rate_limits };
   const taken = await runtime.ask<{ sent: boolean }>({ kind: 'email', id: email }, take);
   if (isRefusal(taken)) return taken;
   if (!taken.sent) return null;

@@ -33,7 +33,7 @@ const text = z.string().optional();
 const form = z.object({
   grant_type: text.describe('authorization_code or refresh_token; absent to revoke `token`.'),
   client_id: text.describe('Who asks, where no secret is shown in the header.'),
-  client_secret: text.describe('Not taken: a secret goes into the header (HTTP Basic).'),
+  client_secret: text.describe('Of a third party that does not show it in the header (HTTP Basic).'),
   code: text.describe('The code of the redirect, or of native sign-in.'),
   code_verifier: text.describe('What the challenge was made of (RFC 7636).'),
   redirect_uri: text.describe('The one that the code was sent to; none for native sign-in.'),
@@ -64,7 +64,7 @@ export const TOKEN_ROUTES: readonly Route[] = [
     path: '/oauth/token',
     summary: 'Exchanges a code, refreshes tokens, or revokes one.',
     notes:
-      '`grant_type` is `authorization_code` or `refresh_token`; without it, `token` is revoked and the answer is empty. Each use of a refresh token gives another one. A confidential client authenticates by HTTP Basic.',
+      '`grant_type` is `authorization_code` or `refresh_token`; without it, `token` is revoked and the answer is empty. Each use of a refresh token gives another one. A confidential client authenticates by HTTP Basic; one of a third party may send `client_secret` instead.',
     credential: 'none',
     client: 'any',
     dialect: 'oauth',
@@ -210,7 +210,7 @@ function narrowingOf({ services, request }: TokenCall, { scope, resource }: Form
   const issuer_url = issuerUrl(services, issuerOf(services, request));
   const audience = resource === undefined ? null : audienceOf(issuer_url, resource);
   if (resource !== undefined && audience === null) {
-    return oauthError('invalid_target', `resource must be ${issuer_url} or ${issuer_url}/mcp.`);
+    return oauthError('invalid_target', `resource must be one of ${issuer_url} and ${issuer_url}/mcp.`);
   }
   return { scopes: scope === undefined ? null : scopeList(scope), audience };
 }

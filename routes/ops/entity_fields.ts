@@ -104,7 +104,7 @@ const ENTITY_FIELDS: { readonly [Kind in keyof States]: FieldsOf<States[Kind]> }
     ...{ created_at_ms: S, wrong: S },
     goal: { to: S, page: S, needs_consent: S, request: REQUEST },
     session: { id: S },
-    step: { at: S, session_id: S, verified_at_ms: S, at_ms: S, resent: S },
+    step: { at: S, session_id: S, verified_at_ms: S, at_ms: S, last_send: S },
   },
   certificate: { status: S, superseded_at_ms: S, revoked_at_ms: S },
   claim: {

@@ -49,9 +49,9 @@ export type Page =
   | { page: 'email'; flow: Flow; email: string | null; problem: string | null; captcha: CaptchaWidget | null }
   /**
    * `code` (field `code`: six digits, perhaps with spaces between and around them, as they were pasted), `resend`,
-   * `other_email`. `notice` says for example that a new code is on its way.
+   * `other_email`. `sent`: a code went to the address. `notice` says for example that a new one is on its way.
    */
-  | { page: 'code'; flow: Flow; email: string; problem: string | null; notice: string | null }
+  | { page: 'code'; flow: Flow; email: string; sent: boolean; problem: string | null; notice: string | null }
   /** `continue`, `other_email`. */
   | { page: 'accounts'; flow: Flow; email: string }
   /**

@@ -477,7 +477,7 @@ export type OauthClient = {
   /** What it may ask for. */
   scopes: string[];
   /** How it authenticates: none is a public client. */
-  token_endpoint_auth_method: 'none' | 'client_secret_basic';
+  token_endpoint_auth_method: 'none' | 'client_secret_basic' | 'client_secret_post';
   /** Whether it signs people in by itself, without a browser. */
   native: boolean;
   /** Whether staff have disabled it. */
@@ -642,7 +642,7 @@ export type Registration = {
   /** What it may ask an authorization for. */
   response_types: string[];
   /** none: a public client. */
-  token_endpoint_auth_method: 'none' | 'client_secret_basic';
+  token_endpoint_auth_method: 'none' | 'client_secret_basic' | 'client_secret_post';
   /** As asked for, or what its addresses say. */
   application_type: 'web' | 'native';
   /** What it may ask for; names that it can not have are left out. */
@@ -2087,7 +2087,7 @@ export type OperatorApi = {
       /** What it may ask for. */
       scopes: string[];
       /** How it authenticates: none is a public client. */
-      token_endpoint_auth_method: 'none' | 'client_secret_basic';
+      token_endpoint_auth_method: 'none' | 'client_secret_basic' | 'client_secret_post';
       /** Whether it signs people in by itself, without a browser. */
       native: boolean;
       /** Whether staff have disabled it. */
@@ -2132,7 +2132,7 @@ export type OperatorApi = {
       /** What it may ask for. */
       scopes: string[];
       /** How it authenticates: none is a public client. */
-      token_endpoint_auth_method: 'none' | 'client_secret_basic';
+      token_endpoint_auth_method: 'none' | 'client_secret_basic' | 'client_secret_post';
       /** Whether it signs people in by itself, without a browser. */
       native: boolean;
       /** Whether staff have disabled it. */

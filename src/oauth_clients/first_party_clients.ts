@@ -6,6 +6,7 @@ import type { ServerKeys } from '../secrets/server_keys.js';
 import type { Settings } from '../settings.js';
 import { LIMITS } from '../vocabulary/limits.js';
 import { CURRENT_SCOPES, WORKSPACE_SCOPES } from '../vocabulary/scopes.js';
+import { parseGiven } from '../wire/schema_faults.js';
 import type { Client } from './client.js';
 import { clientName } from './client_names.js';
 import { clientSecretHash, drawClientSecret, secretHashProblem } from './client_secrets.js';
@@ -173,7 +174,7 @@ function parseFile<T>(file: string, text: string, form: z.ZodType<T>): T {
     // The parser's own message quotes the text, which may hold secrets.
     throw new WrongFirstPartyClients(`${file} is not valid JSON.`);
   }
-  const parsed = form.safeParse(document);
+  const parsed = parseGiven(form, document);
   if (parsed.success) return parsed.data;
   const lines = parsed.error.issues.slice(0, 20).map(({ path, message }) => {
     const where = path.reduce<string>(

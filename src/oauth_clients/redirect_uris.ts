@@ -9,7 +9,7 @@ import { LIMITS } from '../vocabulary/limits.js';
 /** Characters of RFC 3986 alone: no spaces, controls, backslashes or letters beyond ASCII; escapes are complete. */
 const URI_CHARACTERS = /^(?:[A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=]|%[0-9A-Fa-f]{2})+$/;
 const SCHEME = /^([A-Za-z][A-Za-z0-9+.-]*):/;
-/** A domain backwards: labels of lower-case letters, digits and inner hyphens, at least two, the first without digits. */
+/** A domain backwards: labels of letters, digits and inner hyphens, at least two, the first without digits. */
 const REVERSE_DNS = /^[a-z]+(?:-[a-z]+)*(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)+$/;
 /** One host, and nothing that looks like a pattern for several. */
 const HOST = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d+)?$/;
@@ -59,31 +59,33 @@ function loopbackProblem(text: string): string | null {
 }
 
 function appSchemeProblem(text: string, scheme: string): string | null {
-  if (!REVERSE_DNS.test(scheme)) {
-    return 'must be https, http on a loopback address, or a reverse-DNS scheme in lower case such as com.example.app:/callback';
+  if (!REVERSE_DNS.test(scheme.toLowerCase())) {
+    return 'must be https, http on a loopback address, or a reverse-DNS scheme such as com.example.app:/callback';
   }
   const rest = text.slice(scheme.length + 1);
-  // A private-use scheme has no naming authority, so nothing stands between two slashes (RFC 8252, 7.1).
-  if (!rest.startsWith('/') || rest.startsWith('//'))
-    return `must have one slash after the scheme: ${scheme}:/callback`;
+  // RFC 8252, 7.1, has one slash; many apps write two.
+  if (!rest.startsWith('/')) return `must have a slash after the scheme: ${scheme}:/callback`;
   const url = new URL(text);
-  const [path = '', query] = rest.split(/\?(.*)/s);
-  if (path !== url.pathname) return 'must have a path without . and .. segments';
-  return query === undefined || query === url.search.slice(1)
-    ? null
-    : 'must have a query that needs no further encoding';
+  if (url.username !== '' || url.password !== '' || url.port !== '')
+    return 'must not have a user name, password or port';
+  return url.href === lowerAppScheme(text) ? null : 'must have no . or .. segments, and need no further encoding';
 }
 
 /**
- * Whether a redirect URI of a request is one that was registered: the same text, or on a loopback address the same but
- * for its port (RFC 8252, 7.3). localhost, 127.0.0.1 and [::1] are different hosts.
+ * Whether a redirect URI of a request is one that was registered: the same text, an app's scheme in any letter case, or on a
+ * loopback address the same but for its port (RFC 8252, 7.3). localhost, 127.0.0.1 and [::1] are different hosts.
  */
 export function matchesRegistered(registered: string, requested: string): boolean {
-  if (registered === requested) return true;
+  if (lowerAppScheme(registered) === lowerAppScheme(requested)) return true;
   const before = LOOPBACK.exec(registered);
   const now = LOOPBACK.exec(requested);
   if (before === null || now === null || redirectUriProblem(requested) !== null) return false;
   return before[1] === now[1] && before[3] === now[3];
+}
+
+/** An app's scheme means the same in any letter case (RFC 3986, 3.1); of the web's, nobody writes but one. */
+function lowerAppScheme(text: string): string {
+  return text.replace(SCHEME, (scheme) => (scheme.includes('.') ? scheme.toLowerCase() : scheme));
 }
 
 /**

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { WrittenOnce, type WrittenOnceRedis } from '../store/written_once.js';
 import { LIMITS } from '../vocabulary/limits.js';
+import { AUTH_METHODS } from './client.js';
 
 /** A list as one JSON text. */
 const listText = z.string().transform((text, context) => {
@@ -15,7 +16,7 @@ const record = z.object({
   redirect_uris: listText,
   scopes: listText,
   default_scopes: listText,
-  token_endpoint_auth_method: z.enum(['none', 'client_secret_basic']),
+  token_endpoint_auth_method: z.enum(AUTH_METHODS),
 });
 
 /** What is written once of a third-party client, under its id. Its secrets, use and end are the client actor's. */

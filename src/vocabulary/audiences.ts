@@ -13,7 +13,8 @@ export function audienceUrl(issuer_url: string, audience: Audience): string {
 
 /**
  * The audience that a `resource` parameter names at this issuer, or null. Origins are compared as origins: letter case
- * of the host, a default port or a slash at the end make no difference (RFC 3986, 6.2.3).
+ * of the host, a default port or a slash at the end make no difference (RFC 3986, 6.2.3). Several with spaces between
+ * name none: a token has one audience.
  */
 export function audienceOf(issuer_url: string, resource: string): Audience | null {
   if (!URL.canParse(resource) || /[\s\\#?]/.test(resource)) return null;

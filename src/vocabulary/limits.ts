@@ -17,15 +17,16 @@ export const LIMITS = {
   code_wrong_per_day_max: 200, // ours: wrong tries per email and day, over all ways to sign in; known networks apart
   code_wrong_window_ms: DAY_MS,
   known_networks_max: 8, // ours
-  codes_sent_per_network_max: 5, // ours: per email and network in the window below
-  codes_sent_per_email_max: 20, // ours: per email from all networks that nobody had signed in from, in the window below
+  codes_sent_per_network_max: 20, // choices: per email and network in the window below
+  codes_sent_per_email_max: 100, // ours: per email from all networks that nobody had signed in from, in the window below
   codes_sent_window_ms: 10 * MINUTE_MS,
 
   email_unused_life_ms: DAY_MS, // ours: an address that got codes but never signed in is forgotten
 
   app_access_life_ms: HOUR_MS, // choices
   app_refresh_life_ms: 30 * DAY_MS, // choices
-  app_accesses_alive_max: 32, // ours: one an hour is usual; the oldest gives way
+  app_accesses_alive_max: 32, // ours: one an hour is usual; the oldest gives way once it is as old as below
+  app_access_young_ms: MINUTE_MS, // choices: what was just answered is not dead
   refresh_retry_ms: MINUTE_MS, // choices: the predecessor again within 60 seconds
   refresh_retry_unused_ms: 10 * MINUTE_MS, // choices: while nothing of the successor was used
   touch_every_ms: MINUTE_MS, // choices: last_used_at, last_seen_at at most once a minute
@@ -58,7 +59,6 @@ export const LIMITS = {
   browser_sign_in_life_ms: HOUR_MS, // ours: from /oauth/authorize to the redirect back
   browser_session_idle_ms: 30 * DAY_MS, // Limits: extended by use
   browser_session_life_ms: 90 * DAY_MS, // Limits: after the code
-  state_chars_max: 2_048, // ours: state and similar parameters are kept while a person signs in
   signing_key_life_ms: 30 * DAY_MS, // choices
   signing_key_published_ahead_ms: DAY_MS, // ours: whoever caches the JWKS has seen a key before it signs
   client_secret_overlap_ms: DAY_MS, // ours: the secret before a rotation still works so long

@@ -5,8 +5,6 @@ import { PERMISSIONS, type Permission } from './permissions.js';
 type Scope = {
   /** Permissions that a token with this scope may use, as far as its account holds them. */
   acts_as: readonly Permission[];
-  /** An earlier name: it still works, and is not advertised. */
-  earlier?: true;
   /** Found on existing grants only. */
   not_requestable?: true;
 };
@@ -16,21 +14,25 @@ const INCLUDING: Record<string, Scope> = {
   'pipelines:write': { acts_as: ['pipelines:write', 'pipelines:experimental'] },
 };
 
+/** Earlier names still work, and are not advertised. */
 const EARLIER: Record<string, Scope> = {
-  'suggestions:read': { acts_as: ['insights:read'], earlier: true },
-  'suggestions:write': { acts_as: ['insights:write'], earlier: true },
-  'contacts:read': { acts_as: ['turns:read'], earlier: true },
-  'contacts:write': { acts_as: ['turns:write'], earlier: true },
-  'events:read': { acts_as: ['turns:read'], earlier: true },
+  'suggestions:read': { acts_as: ['insights:read'] },
+  'suggestions:write': { acts_as: ['insights:write'] },
+  'contacts:read': { acts_as: ['turns:read'] },
+  'contacts:write': { acts_as: ['turns:write'] },
+  'events:read': { acts_as: ['turns:read'] },
   // Search and recall only, which no permission of its own stands for.
-  'recall:read': { acts_as: [], earlier: true },
-  'sources:write': { acts_as: ['audio:write', 'devices:manage'], earlier: true, not_requestable: true },
+  'recall:read': { acts_as: [] },
+  'sources:write': { acts_as: ['audio:write', 'devices:manage'], not_requestable: true },
 };
 
 const SCOPES = new Map<string, Scope>([
   ...PERMISSIONS.map((name): [string, Scope] => [name, { acts_as: [name] }]),
   ...Object.entries({ ...INCLUDING, ...EARLIER }),
 ]);
+
+/** What searching and recalling needs together. */
+const RECALL: readonly Permission[] = ['turns:read', 'insights:read'];
 
 /** What discovery lists. */
 export const CURRENT_SCOPES: readonly string[] = PERMISSIONS;
@@ -59,16 +61,17 @@ export function permissionsOfScopes(scopes: readonly string[]): Permission[] {
   return PERMISSIONS.filter((permission) => allowed.has(permission));
 }
 
-/**
- * Whether a client that registered these scopes may ask for this one: by the name it registered, or by an earlier name
- * of what it registered.
- */
-export function isWithin(registered: readonly string[], scope: string): boolean {
-  if (registered.includes(scope)) return true;
-  const known = SCOPES.get(scope);
-  if (known?.earlier !== true) return false;
-  if (scope === 'recall:read') return registered.includes('turns:read') && registered.includes('insights:read');
-  return known.acts_as.every((permission) => registered.includes(permission));
+/** Whether who has these scopes has this one: by name, or by other names of what it allows. */
+export function isWithin(held: readonly string[], scope: string): boolean {
+  if (held.includes(scope)) return true;
+  const allowed = permissionsOfScopes(held);
+  const wanted = scope === 'recall:read' ? RECALL : (SCOPES.get(scope)?.acts_as ?? []);
+  return wanted.length > 0 && wanted.every((permission) => allowed.includes(permission));
+}
+
+/** Whether both name the same, in any order, under earlier or current names. */
+export function areEqualScopes(one: readonly string[], other: readonly string[]): boolean {
+  return one.every((scope) => isWithin(other, scope)) && other.every((scope) => isWithin(one, scope));
 }
 
 /** Splits a `scope` parameter: names without repeats, in the order they came. */

@@ -1,6 +1,6 @@
 /**
  * Parameters of OAuth, from a query or a form. An empty value counts as absent; a name that comes twice is refused
- * (RFC 6749, 3.1), unless it says the same again and may repeat (`resource`, RFC 8707).
+ * (RFC 6749, 3.1), unless it may repeat (`resource`, RFC 8707): then different values are one, with spaces between.
  */
 export type Parameters = {
   values: Record<string, string>;
@@ -33,8 +33,10 @@ export function readParameters(text: string): Parameters | null {
     if (name === null || value === null) return null;
     if (value === '') continue;
     const before = values.get(name);
-    if (before !== undefined && !(MAY_REPEAT.has(name) && before === value)) repeated.add(name);
-    values.set(name, value);
+    const may_repeat = MAY_REPEAT.has(name);
+    if (before !== undefined && !may_repeat) repeated.add(name);
+    const is_another = may_repeat && before !== undefined && before !== value;
+    values.set(name, is_another ? `${before} ${value}` : value);
   }
   return { values: Object.fromEntries(values), repeated: [...repeated] };
 }

@@ -204,11 +204,34 @@ t.test('A-036 the oldest access token gives way to one too many', async (t) => {
   const full = played.state as AppSession;
   const next_serial = LIMITS.app_accesses_alive_max + 1;
   t.equal(full.next_serial, next_serial);
-  const one_more = issued(full, START_MS);
-  const given_way = { ...one_more, accesses: one_more.accesses.slice(1) };
   const at_ms = START_MS + HOUR_MS;
+  const YOUNG_MS = LIMITS.app_access_young_ms;
+  const newest = full.accesses.at(-1) as AppSession['accesses'][number];
+  const third_turn: AppSession = {
+    ...full,
+    generation: 3,
+    successor_used: false,
+    accesses: [...full.accesses.slice(0, -1), { ...newest, generation: 3 }],
+  };
+  const later = issued(full, START_MS + YOUNG_MS);
+  const given_way = { ...later, accesses: later.accesses.slice(1) };
   decideRows(t, kind, [
-    { says: 'all are alive', state: full, message: refresh(1), ...issues(given_way) },
+    {
+      says: 'all were given just now: the newest once more',
+      state: full,
+      now_ms: START_MS + YOUNG_MS - 1,
+      message: refresh(1),
+      ...issues(full),
+    },
+    { says: 'also with the next refresh token', state: full, message: refresh(2), ...issues(third_turn) },
+    { says: 'the oldest works', state: full, message: use(1), reply: full },
+    {
+      says: 'the oldest was given a minute ago',
+      state: full,
+      now_ms: START_MS + YOUNG_MS,
+      message: refresh(1),
+      ...issues(given_way),
+    },
     { says: 'its use', state: given_way, message: use(1), reply: EXPIRED },
     {
       says: 'none is kept that has ended',
@@ -245,8 +268,16 @@ t.test(
       let is_used = true;
       let is_over = false;
       const tokens: { serial: number; generation: number; expires_at_ms: number }[] = [];
+      const isYoung = ({ expires_at_ms }: { expires_at_ms: number }) =>
+        played.now_ms < expires_at_ms - HOUR_MS + LIMITS.app_access_young_ms;
       const take = ({ session, serial, expires_at_ms }: IssuedTokens) => {
-        if (tokens.some((token) => token.serial === serial)) throw new Error('an access token was given out twice');
+        const again = tokens.find((token) => token.serial === serial);
+        if (again !== undefined) {
+          const many = tokens.filter(isYoung).length >= LIMITS.app_accesses_alive_max;
+          if (!many || again !== tokens.at(-1)) throw new Error('an access token was given out twice');
+          again.generation = generation;
+          return;
+        }
         if (expires_at_ms !== played.now_ms + HOUR_MS) throw new Error('another life of an access token');
         if (session.generation !== generation) throw new Error('another refresh token');
         tokens.push({ serial, generation, expires_at_ms });
@@ -278,6 +309,7 @@ t.test(
           const token = tokens.at(-1 - step.use);
           const { reply } = played.send(use(token?.serial ?? 1_000));
           const newest = tokens.slice(-LIMITS.app_accesses_alive_max);
+          if (!is_over && token !== undefined && isYoung(token) && isRefusal(reply)) throw new Error('dead on arrival');
           const is_alive = !is_over && token !== undefined && played.now_ms < token.expires_at_ms;
           if (!isRefusal(reply) && !is_alive) throw new Error('an access token outlives itself');
           if (isRefusal(reply) && is_alive && newest.includes(token)) throw new Error('an access token ended early');

@@ -73,7 +73,7 @@ const at = (step: BrowserSignIn['step'], more: Partial<BrowserSignIn> = {}): Bro
   step,
 });
 const sent = { hash: 'right', key_id: 'k', sent_at_ms: START_MS };
-const asked = at({ at: 'code', email: ANN, codes: [sent], resent: false });
+const asked = at({ at: 'code', email: ANN, codes: [sent], last_send: 'first' });
 const offered = at({ at: 'accounts', email: ANN, session_id: 'earlier' });
 const verified = at({ at: 'verified', email: ANN, codes: [sent], verified_at_ms: START_MS });
 const consent = at({ at: 'consent', email: ANN, owner }, { ...asking, session });
@@ -194,16 +194,16 @@ t.test('a browser sign-in mails codes, and keeps a good one when no other may go
   const again = code('again');
   const later_ms = START_MS + 1;
   const newer = { ...sent, hash: 'again', sent_at_ms: later_ms };
-  const resent = at({ at: 'code', email: ANN, codes: [newer, sent], resent: true });
-  const to_ben = at({ at: 'code', email: BEN, codes: [newer], resent: false });
+  const resent = at({ at: 'code', email: ANN, codes: [newer, sent], last_send: 'again' });
+  const to_ben = at({ at: 'code', email: BEN, codes: [newer], last_send: 'first' });
   const now = { now_ms: later_ms };
   decideRows(t, kind, [
     { says: 'the first', state: begun, message: sendTo(ANN, code('right')), ...goes(asked, mail('right')) },
     {
-      says: 'over the address’s budget: the page is the same',
+      says: 'over the address’s budget',
       state: begun,
       message: sendTo(ANN, null),
-      ...goes(at({ at: 'code', email: ANN, codes: [], resent: false })),
+      ...goes(at({ at: 'code', email: ANN, codes: [], last_send: 'none' })),
     },
     { says: 'another', state: asked, ...now, message: sendTo(ANN, again), ...goes(resent, mail('again', later_ms)) },
     {
@@ -211,7 +211,7 @@ t.test('a browser sign-in mails codes, and keeps a good one when no other may go
       state: asked,
       ...now,
       message: sendTo(ANN, null),
-      ...goes(at({ at: 'code', email: ANN, codes: [sent], resent: true })),
+      ...goes(at({ at: 'code', email: ANN, codes: [sent], last_send: 'none' })),
     },
     {
       says: 'to another email',
@@ -225,7 +225,7 @@ t.test('a browser sign-in mails codes, and keeps a good one when no other may go
       state: asked,
       ...now,
       message: sendTo(BEN, null),
-      ...goes(at({ at: 'code', email: BEN, codes: [], resent: false })),
+      ...goes(at({ at: 'code', email: BEN, codes: [], last_send: 'none' })),
     },
     {
       says: 'instead of the offered account',
@@ -254,7 +254,7 @@ t.test('a browser sign-in mails codes, and keeps a good one when no other may go
 t.test('a code in the browser: five wrong ones end the sign-in', async (t) => {
   const once = { ...asked, wrong: 1 };
   const is_wrong = goes(once, told);
-  const silent = at({ at: 'code', email: ANN, codes: [], resent: false });
+  const silent = at({ at: 'code', email: ANN, codes: [], last_send: 'none' });
   const last = { now_ms: START_MS + CODE_MS - 1 };
   decideRows(t, kind, [
     { says: 'wrong', state: asked, message: wrong, ...is_wrong },
@@ -344,9 +344,13 @@ t.test('a sign-in for a page of ours opens a browser session and no grant, and m
   ]);
 });
 
-t.test('a browser sign-in of the first schema leads to its client', async (t) => {
+t.test('a browser sign-in of an earlier schema loads', async (t) => {
   const { goal: _, ...rest } = asked;
   t.same(browserSignIn.upcast?.[1]?.({ ...rest, ...client } as never), asked);
+  const before = (resent: boolean) => ({ ...begun, step: { at: 'code', email: ANN, codes: [sent], resent } });
+  t.same(browserSignIn.upcast?.[2]?.(before(false) as never), asked);
+  t.match(browserSignIn.upcast?.[2]?.(before(true) as never), { step: { last_send: 'again' } });
+  t.same(browserSignIn.upcast?.[2]?.(offered as never), offered);
 });
 
 type PageStep =

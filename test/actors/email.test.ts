@@ -20,6 +20,7 @@ const sealed = new Uint8Array([1, 2, 3]);
 const send = (code: string, network: string = NETWORKS[0]): EmailMessage => ({
   type: 'send_code',
   network,
+  budgeted: true,
   code_hash: code,
   key_id: 'k',
   mail_id: `mail ${code}`,
@@ -53,6 +54,8 @@ const FORGET: Effect = { effect: 'forget', name: 'unused' };
 /** As the first of the networks is kept. */
 const HERE = `network ${NETWORKS[0]}`;
 const WRONG = { refused: 'UNAUTHORIZED' } as const;
+/** Sends from the start of the plays on. */
+const FRESH: Email['window'] = { began_ms: START_MS, sent: {}, total: 0 };
 const SIGNED_IN = { account_id: 'a', verified_at_ms: START_MS };
 
 /** An address after these messages, all at START_MS. */
@@ -77,7 +80,7 @@ t.test('A-011 A-013 A-014 A-015 a code signs in once, and makes an account once'
       state: one_code,
       message: tryCode('1'),
       reply: SIGNED_IN,
-      next: { ...one_code, codes: [], account_id: 'a', networks: [HERE] },
+      next: { ...one_code, window: FRESH, codes: [], account_id: 'a', networks: [HERE] },
       effects: [create, FORGET],
     },
     {
@@ -85,7 +88,7 @@ t.test('A-011 A-013 A-014 A-015 a code signs in once, and makes an account once'
       state: known,
       message: tryCode('1'),
       reply: { ...SIGNED_IN, account_id: 'b' },
-      next: { ...known, codes: [], networks: [HERE] },
+      next: { ...known, window: FRESH, codes: [], networks: [HERE] },
     },
     { says: 'used', state: { ...one_code, codes: [], account_id: 'a' }, message: tryCode('1'), reply: WRONG },
     {
@@ -155,7 +158,7 @@ t.test('codes sent have a budget, and over it the answer is that nothing was sen
     fresh.now_ms = later_ms;
     fresh.send(send('n', network));
     decideRows(t, kind, [
-      { says: `${network}: the sixth`, state: full, message: send('n', network), reply: { sent: false } },
+      { says: `${network}: one too many`, state: full, message: send('n', network), reply: { sent: false } },
       {
         says: 'a millisecond before the window ends',
         state: full,
@@ -200,6 +203,40 @@ t.test('codes sent have a budget, and over it the answer is that nothing was sen
   t.same(played.decide(send('2')).effects, [mail('2', START_MS)], 'an address with an account is kept');
 });
 
+t.test('a sign-in refills the budgets of sends, of its network and of all', async (t) => {
+  const [here, there] = NETWORKS;
+  const per_network = LIMITS.codes_sent_per_network_max;
+  const played = new Played(email, ADDRESS);
+  for (let sent = 0; sent < per_network; sent++) played.send(send(String(sent), here));
+  t.match(played.decide(send('n', here)).reply, { sent: false });
+  played.send(tryCode(String(per_network - 1), here));
+  t.same(played.state?.window, FRESH, 'by a code of the address');
+  for (let round = 0; round < 3 * per_network; round++) {
+    t.match(played.send(takeSend(there)).reply, { sent: true }, `sign-in ${round}`);
+    played.send(enter(there));
+  }
+  t.same(played.state?.window, FRESH, 'by a code of a sign-in');
+  for (let sent = 0; sent < LIMITS.codes_sent_per_email_max; sent++) played.send(takeSend(`far ${sent}`));
+  t.match(played.decide(takeSend('elsewhere')).reply, { sent: false });
+  t.match(played.decide(enter(null)).next?.window, { total: LIMITS.codes_sent_per_email_max }, 'staff sign nobody in');
+  played.send(enter(here));
+  t.match(played.decide(takeSend('elsewhere')).reply, { sent: true });
+});
+
+t.test('a send that is not budgeted is not counted either; wrong tries are all the same', async (t) => {
+  const [network] = NETWORKS;
+  const sends = Array.from({ length: LIMITS.codes_sent_per_network_max }, (_, index) => send(String(index), network));
+  const played = new Played(email, ADDRESS);
+  for (const message of sends) played.send(message);
+  const { window } = played.state as Email;
+  for (const message of [send('n', network), takeSend(network)]) {
+    t.match(played.send({ ...message, budgeted: false } as EmailMessage).reply, { sent: true });
+  }
+  t.same(played.state?.window, window);
+  for (let tries = 0; tries < LIMITS.code_wrong_per_network_max; tries++) played.send(tryCode('x', network));
+  t.match(played.send(tryCode('n', network)).reply, WRONG);
+});
+
 t.test('an address that nobody signed in with is forgotten', async (t) => {
   const message: EmailMessage = { type: 'forget_unused' };
   const state = after(send('1'));
@@ -229,7 +266,7 @@ t.test('an address that nobody signed in with is forgotten', async (t) => {
 
 const DAY_MS = LIMITS.code_wrong_window_ms;
 const PER_DAY = LIMITS.code_wrong_per_day_max;
-const takeSend = (network: string): EmailMessage => ({ type: 'take_send', network });
+const takeSend = (network: string): EmailMessage => ({ type: 'take_send', network, budgeted: true });
 const mayTry = (network: string): EmailMessage => ({ type: 'may_try', network });
 const wrongTry = (network: string): EmailMessage => ({ type: 'wrong_try', network });
 const enter = (network: string | null): EmailMessage => ({ type: 'enter', network, email: ADDRESS, account: drawn });
@@ -270,7 +307,7 @@ t.test('a sign-in that keeps its code itself takes from the same budget of sends
       },
       effects: [forgetLater(START_MS)],
     },
-    { says: 'the sixth from a network', state: after(...takes), message: takeSend(network), ...NOT },
+    { says: 'one too many from a network', state: after(...takes), message: takeSend(network), ...NOT },
     { says: 'nor is a code sent', state: after(...takes), message: send('1', network), ...NOT },
     { says: 'before the window ends', state: after(...takes), now_ms: end_ms - 1, message: takeSend(network), ...NOT },
     {
@@ -282,9 +319,9 @@ t.test('a sign-in that keeps its code itself takes from the same budget of sends
       next: { ...one, window: { ...one.window, began_ms: end_ms } },
       effects: [forgetLater(end_ms)],
     },
-    { says: 'the twenty-first from all', state: after(...sends), message: takeSend('elsewhere'), ...NOT },
+    { says: 'one too many from all', state: after(...sends), message: takeSend('elsewhere'), ...NOT },
     {
-      says: 'the twentieth',
+      says: 'the last from all',
       state: after(...sends.slice(1)),
       message: takeSend('elsewhere'),
       ...SENT,
@@ -352,7 +389,7 @@ t.test('who enters finds the account of the address, and is known from there on'
     networks: nets,
     day: { began_ms: START_MS, wrong: { strangers: 3, [oldest]: 2, 'network 7': 1 } },
   };
-  const nothing: Email = { ...state, window: { began_ms: START_MS, sent: {}, total: 0 } };
+  const nothing: Email = { ...state, window: FRESH };
   decideRows(t, kind, [
     {
       says: 'by staff, of whom no code was asked',
@@ -367,7 +404,7 @@ t.test('who enters finds the account of the address, and is known from there on'
       state,
       message: enter(NETWORKS[0]),
       reply: SIGNED_IN,
-      next: { ...state, account_id: 'a', networks: [HERE] },
+      next: { ...state, window: FRESH, account_id: 'a', networks: [HERE] },
       effects: [create, FORGET],
     },
     {
@@ -375,14 +412,14 @@ t.test('who enters finds the account of the address, and is known from there on'
       state: account,
       message: enter(NETWORKS[0]),
       reply: { ...SIGNED_IN, account_id: 'b' },
-      next: { ...account, networks: [HERE] },
+      next: { ...account, window: FRESH, networks: [HERE] },
     },
     {
       says: 'from the network of the longest ago: now the latest',
       state: at_home,
       message: enter('0'),
       reply: { ...SIGNED_IN, account_id: 'b' },
-      next: { ...at_home, networks: [...others, oldest] },
+      next: { ...at_home, window: FRESH, networks: [...others, oldest] },
     },
     {
       says: 'from one more: the oldest goes, with its count',
@@ -391,6 +428,7 @@ t.test('who enters finds the account of the address, and is known from there on'
       reply: { ...SIGNED_IN, account_id: 'b' },
       next: {
         ...at_home,
+        window: FRESH,
         networks: [...others, 'network new'],
         day: { began_ms: START_MS, wrong: { strangers: 3, 'network 7': 1 } },
       },
@@ -423,7 +461,10 @@ t.test('an address kept before wrong tries had a day goes on as it was', async (
       state,
       message: tryCode('1'),
       reply: SIGNED_IN,
-      next: { ...state, codes: [], account_id: 'a', day: { began_ms: START_MS, wrong: {} }, networks: [HERE] },
+      next: {
+        ...{ ...state, window: FRESH, codes: [], account_id: 'a' },
+        ...{ day: { began_ms: START_MS, wrong: {} }, networks: [HERE] },
+      },
       effects: [create, FORGET],
     },
   ]);
@@ -732,6 +773,7 @@ t.test(
         } else if ('enter' in step) {
           tell(enter(step.enter));
           comeHome(step.enter);
+          sends = [];
         } else {
           compare(step.right);
           const one = sent[step.sent_ago];
@@ -743,6 +785,7 @@ t.test(
           else {
             for (const other of sent) other.ended = true;
             comeHome(step.right);
+            sends = [];
           }
         }
         compare('elsewhere');

@@ -348,6 +348,52 @@ type GrantStep =
   | { again: 'open' | 'bring_in' | 'view' }
   | { pass: number };
 
+t.test('C-066 an earlier scope name counts as its current one, in a refresh and in its retry', async (t) => {
+  const named = (scopes: string[], stage: Partial<LiveStage> = {}): LiveGrant => ({ ...live(stage), scopes });
+  const ask = (scopes: string[]): Narrowing => ({ scopes, audience: null });
+  const given = named(['suggestions:read', 'turns:read', 'pipelines:write']);
+  const last = at(LIFE_MS - 1);
+  for (const scopes of [['insights:read'], ['events:read'], ['contacts:read', 'pipelines:experimental']]) {
+    const turned = { generation: 2, turned_at_ms: START_MS + LIFE_MS - 1, successor_used: false, asked: ask(scopes) };
+    const next = { ...given, stage: { ...given.stage, ...turned } };
+    decideRows(t, kind, [
+      {
+        says: scopes.join(),
+        state: given,
+        ...last,
+        message: refresh(1, ask(scopes)),
+        ...{ reply: { grant: next, scopes, audience: 'mcp' }, next },
+        effects: [runOutAt(START_MS + 2 * LIFE_MS - 1)],
+      },
+    ]);
+  }
+  const wider = { error: 'invalid_scope', error_description: 'turns:write, 1 more: was not granted.' } as const;
+  const retried = named(['turns:read', 'insights:read'], {
+    ...second.stage,
+    asked: ask(['turns:read', 'events:read']),
+  });
+  decideRows(t, kind, [
+    {
+      says: 'what no name of it allows',
+      state: given,
+      message: refresh(1, ask(['turns:write', 'insights:read', 'a"b'])),
+      reply: wider,
+    },
+    {
+      says: 'the retry under another name',
+      state: retried,
+      message: refresh(1, ask(['contacts:read'])),
+      reply: { grant: retried, scopes: ['contacts:read'], audience: 'mcp' },
+    },
+    {
+      says: 'the retry for more',
+      state: retried,
+      message: refresh(1, ask(['turns:read', 'insights:read'])),
+      reply: NO,
+    },
+  ]);
+});
+
 const fits = ({ scopes, audience }: Narrowing) =>
   (audience !== 'api' || allowed.audience === 'api') && (scopes ?? []).every((name) => allowed.scopes.includes(name));
 const same = (a: Narrowing, b: Narrowing) =>

@@ -71,24 +71,25 @@ t.test('oidc-client-ts', async (t) => {
     await client.revokeToken('nothing');
   });
 
-  await t.test('C-016 svc-agent and a third-party client with a secret, by HTTP Basic', async (t) => {
-    for (const app of [
-      OauthApp.first(spool, 'svc-agent'),
-      await OauthApp.registered(spool, { token_endpoint_auth_method: 'client_secret_basic' }),
-    ]) {
-      const client = clientOf(app);
-      const tokens = await signIn(client);
-      const next = await refresh(client, tokens);
-      t.equal(await statusOf(next), 200);
-      await t.rejects(
-        client.revokeToken(next.refresh_token ?? ''),
-        told('invalid_client'),
-        'the secret is in the body',
-      );
-      t.equal(await statusOf(next), 200);
-      const post = clientOf(app, { client_authentication: 'client_secret_post' });
-      await t.rejects(refresh(post, next), told('invalid_client'));
-    }
+  await t.test('C-016 svc-agent, by HTTP Basic alone', async (t) => {
+    const app = OauthApp.first(spool, 'svc-agent');
+    const client = clientOf(app);
+    const next = await refresh(client, await signIn(client));
+    t.equal(await statusOf(next), 200);
+    const in_body = told('invalid_client');
+    await t.rejects(client.revokeToken(next.refresh_token ?? ''), in_body, 'the secret is in the body');
+    t.equal(await statusOf(next), 200);
+    await t.rejects(refresh(clientOf(app, { client_authentication: 'client_secret_post' }), next), in_body);
+  });
+
+  await t.test('C-014 a third-party client with a secret, in either way', async (t) => {
+    const app = await OauthApp.registered(spool, { token_endpoint_auth_method: 'client_secret_post' });
+    const client = clientOf(app);
+    const next = await refresh(client, await signIn(client));
+    const last = await refresh(clientOf(app, { client_authentication: 'client_secret_post' }), next);
+    t.equal(await statusOf(last), 200);
+    await client.revokeToken(last.refresh_token ?? '');
+    t.equal(await statusOf(last), 401);
   });
 
   await t.test('C-030 C-042 C-062 errors', async (t) => {

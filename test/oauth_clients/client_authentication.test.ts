@@ -10,6 +10,7 @@ import { StoreUnavailable } from '../../src/store/store.js';
 import { LIMITS } from '../../src/vocabulary/limits.js';
 import { isOauthError, OAUTH_ERRORS } from '../../src/vocabulary/oauth_errors.js';
 import { refuse } from '../../src/vocabulary/refusals.js';
+import { OauthApp } from '../fixtures/oauth.js';
 import { TestSpool } from '../fixtures/spool.js';
 
 type Body = { client_id?: string; client_secret?: string };
@@ -71,9 +72,11 @@ t.test('which client a request comes from', async (t) => {
       'unknown id of any form': [undefined, { client_id: `x${':'.repeat(500)}\u0000` }],
       'in the body': [undefined, { client_id: 'svc-agent', client_secret: secret }],
       'a public client in the body': [undefined, { client_id: 'svc-web', client_secret: 'x' }],
-      'a public client by Basic': [basic('svc-web', '')],
       'a public client by Basic, with a secret': [basic('svc-web', 'x')],
-      'a public third party by Basic': [basic(third_public.client_id, '')],
+      'a public third party with a secret': [basic(third_public.client_id, 'x')],
+      'a third party without its secret': [basic(third.client_id, '')],
+      'a third party with a wrong secret in the body': [undefined, { client_id: third.client_id, client_secret: 'x' }],
+      'a secret of nobody': [undefined, { client_secret: third_secret }],
       nobody: [undefined],
       'another scheme': [`Bearer ${secret}`],
       'no scheme': [base64(`svc-agent:${secret}`)],
@@ -104,6 +107,23 @@ t.test('which client a request comes from', async (t) => {
   await t.test('public clients say who they are', async (t) => {
     t.equal(await ask(undefined, { client_id: 'svc-web' }), 'svc-web');
     t.equal(await ask(undefined, { client_id: third_public.client_id }), third_public.client_id);
+    t.equal(await ask(basic('svc-web', '')), 'svc-web', 'an empty password is none');
+    t.equal(
+      await ask(basic(third_public.client_id, ''), { client_id: third_public.client_id }),
+      third_public.client_id,
+    );
+    t.equal(await ask(basic(third_public.client_id, ''), { client_id: 'svc-web' }), 'invalid_request');
+  });
+
+  await t.test('C-014 a third party may show its secret in the body, however it was registered', async (t) => {
+    const registered = await OauthApp.registered(spool, { token_endpoint_auth_method: 'client_secret_post' });
+    const { client_id, secret } = registered;
+    const client_secret = secret ?? '';
+    t.equal(await ask(undefined, { client_id, client_secret }), client_id);
+    t.equal(await ask(basic(client_id, client_secret)), client_id);
+    t.equal(await ask(undefined, { client_id }), 'invalid_client');
+    t.equal(await ask(undefined, { client_id: third.client_id, client_secret: third_secret }), third.client_id);
+    t.equal(await ask(undefined, { client_id, client_secret }, authenticateOwnServer), 'invalid_client');
   });
 
   await t.test('what is for our own servers is for nobody else', async (t) => {

@@ -21,6 +21,11 @@ const GOOD = [
   'http://[::1]?a=b',
   'com.example.app:/callback',
   'com.example.app:/',
+  'com.example.app://callback',
+  'com.example.app://callback/a?b=c',
+  'com.example.app:///callback',
+  'Com.Example.App:/Callback',
+  'COM.EXAMPLE.APP://callback',
   'com.example-2.app3:/a/b?c=d',
 ];
 
@@ -66,14 +71,14 @@ const BAD: Record<string, string[]> = {
     'file:///etc/passwd',
     'about:blank',
     'mailto:a@b.test',
-    'Com.Example.App:/cb',
     'com..app:/cb',
     'com.:/cb',
     'com.app-:/cb',
     '1com.app:/cb',
     'com.ex+ample:/cb',
   ],
-  'no one slash after the scheme': ['com.x:cb', 'com.x://cb', 'com.x:///cb', 'com.x:', 'com.x:?a=b'],
+  'no slash after the scheme': ['com.x:cb', 'com.x:', 'com.x:?a=b'],
+  'more than a name after the slashes': ['com.x://user@cb', 'com.x://u:p@cb/', 'com.x://cb:80/'],
   'not absolute': ['', '/cb', '//a.test/cb', 'a.test/cb', 'cb', 'localhost:3000/cb'],
   'a fragment': ['https://a.test/cb#', 'https://a.test/cb#x', 'com.example.app:/cb#x', 'http://localhost/#'],
   'other characters': [
@@ -104,6 +109,7 @@ const BAD: Record<string, string[]> = {
     'https://a.test/%2e%2e/cb',
     'http://localhost/x/../cb',
     'com.example.app:/x/../cb',
+    'com.example.app://cb/./x',
     "https://a.test/cb?'",
     'https://a.test:99999/',
     'https://*.a.test/cb',
@@ -120,13 +126,15 @@ t.test('C-010 redirect URIs that can not, and why', async (t) => {
     for (const uri of uris) t.type(redirectUriProblem(uri), 'string', `${why}: ${JSON.stringify(uri)}`);
   }
   t.match(redirectUriProblem(`https://a.test/${'a'.repeat(LIMITS.redirect_uri_chars_max - 14)}`), /characters/);
-  t.match(redirectUriProblem('com.x://cb'), /com\.x:\/callback/, 'it says how to write it');
+  t.match(redirectUriProblem('com.x:cb'), /com\.x:\/callback/, 'it says how to write it');
 });
 
 t.test('a request comes back to what was registered, on a loopback address at any port', async (t) => {
   const same = [
     ['https://a.test/cb', 'https://a.test/cb'],
     ['com.example.app:/cb', 'com.example.app:/cb'],
+    ['Com.Example.App:/cb', 'com.example.app:/cb'],
+    ['com.example.app://cb', 'COM.example.app://cb'],
     ['http://127.0.0.1/cb', 'http://127.0.0.1:5123/cb'],
     ['http://127.0.0.1:1/cb', 'http://127.0.0.1/cb'],
     ['http://[::1]:9/cb?a=b', 'http://[::1]:10/cb?a=b'],
@@ -150,6 +158,9 @@ t.test('a request comes back to what was registered, on a loopback address at an
     ['http://127.0.0.1/cb', 'http://127.0.0.1:3@evil.test/cb'],
     ['http://127.0.0.1/cb', 'http://127.0.0.1:3/cb#x'],
     ['com.example.app:/cb', 'com.example.app:/cb2'],
+    ['com.example.app:/cb', 'com.example.app:/CB'],
+    ['com.example.app:/cb', 'com.example.app://cb'],
+    ['https://a.test/cb', 'HTTPS://a.test/cb'],
   ] as const;
   for (const [registered, requested] of other) t.notOk(matchesRegistered(registered, requested), requested);
 });
@@ -166,4 +177,5 @@ t.test('what a consent page shows of a redirect URI', async (t) => {
   t.same(redirectHost('http://[::1]:9/cb'), { host: '[::1]:9', kind: 'loopback' });
   t.same(redirectHost('http://localhost:3000/cb'), { host: 'localhost:3000', kind: 'loopback' });
   t.same(redirectHost('com.example.app:/cb'), { host: 'com.example.app', kind: 'app' });
+  t.same(redirectHost('Com.Example.App://cb'), { host: 'com.example.app', kind: 'app' });
 });

@@ -23,8 +23,9 @@ function everyPage(text: string): Page[] {
     { page: 'email', flow, email: null, problem: null, captcha: null },
     { page: 'email', flow, email: text, problem: text, captcha: null },
     { page: 'email', flow, email: text, problem: null, captcha: { ...CAPTCHA, site_key: text } },
-    { page: 'code', flow, email: text, problem: null, notice: text },
-    { page: 'code', flow, email: text, problem: text, notice: null },
+    { page: 'code', flow, email: text, sent: true, problem: null, notice: text },
+    { page: 'code', flow, email: text, sent: false, problem: null, notice: text },
+    { page: 'code', flow, email: text, sent: true, problem: text, notice: null },
     { page: 'accounts', flow, email: text },
     { ...CONSENT, flow, email: text, redirect_host: text, scopes: ['turns:read', text] },
     { ...CONSENT, flow, email: text, redirect_host: text, redirect_kind: 'loopback', audience: 'api' },
@@ -223,13 +224,13 @@ t.test('every page offers what its step can do', async (t) => {
     );
     t.equal(found.join(' '), actions[page.page as keyof typeof actions]);
   }
-  const code = await htmlOf({ page: 'code', flow: FLOW, email: 'ann@x.test', problem: null, notice: null });
+  const code = await htmlOf({ page: 'code', flow: FLOW, email: 'ann@x.test', sent: true, problem: null, notice: null });
   t.match(code, 'value="resend" formnovalidate>');
   t.match(code, 'value="other_email" formnovalidate>');
 });
 
 t.test('a code may be pasted with spaces', async (t) => {
-  const html = await htmlOf({ page: 'code', flow: FLOW, email: 'ann@x.test', problem: null, notice: null });
+  const html = await htmlOf({ page: 'code', flow: FLOW, email: 'ann@x.test', sent: true, problem: null, notice: null });
   const pattern = new RegExp(`^(?:${/ pattern="([^"]+)"/.exec(html)?.[1]})$`, 'v');
   for (const typed of ['123456', ' 123456', '123 456', '1 2 3 4 5 6 ']) t.match(typed, pattern);
   for (const typed of ['', '12345', '1234567', '12345a', '١٢٣٤٥٦']) t.notMatch(typed, pattern);
@@ -237,7 +238,14 @@ t.test('a code may be pasted with spaces', async (t) => {
 
 t.test('a problem is the first thing said, and belongs to its field', async (t) => {
   const email: Page = { page: 'email', flow: FLOW, email: 'ann', problem: 'Enter a whole address.', captcha: null };
-  const code: Page = { page: 'code', flow: FLOW, email: 'ann@x.test', problem: 'That is not the code.', notice: null };
+  const code: Page = {
+    page: 'code',
+    flow: FLOW,
+    email: 'ann@x.test',
+    sent: true,
+    problem: 'That is not the code.',
+    notice: null,
+  };
   for (const page of [email, code]) {
     const html = await htmlOf(page);
     t.match(html, /<title>Error: [^<]+<\/title>/);

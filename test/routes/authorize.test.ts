@@ -460,6 +460,48 @@ t.test('the authorization endpoint and its pages', async (t) => {
     t.match((await browser.press(page, 'code', { code })).html, 'finished', 'later it only says so');
   });
 
+  await t.test('a form of a code that is sent again does not bring back an earlier session', async (t) => {
+    const browser = newBrowser();
+    const [first, second] = [somebody(), somebody()];
+    const one = await browser.press((await web.begin(browser)).shown, 'email', { email: first });
+    const code = await spool.readCode(first);
+    t.ok(codeOf(await browser.press(one, 'code', { code })));
+    const two = (await web.begin(browser, { prompt: 'login' })).shown;
+    t.ok(codeOf(await web.enterCode(browser, two, second)));
+    const living = browser.cookies.get('spool_session');
+    t.ok(living);
+    t.ok(codeOf(await browser.press(one, 'code', { code })), 'the same answer, within ten seconds');
+    t.equal(browser.cookies.get('spool_session'), living);
+    t.match((await web.begin(browser, { prompt: 'select_account' })).shown.html, second);
+    browser.cookies.delete('spool_session');
+    await browser.press(one, 'code', { code });
+    t.equal(browser.cookies.get('spool_session'), undefined, 'one that has ended is not shown');
+  });
+
+  await t.test('C-009 an address of an app, with two slashes or in another letter case', async (t) => {
+    for (const [registered, redirect_uri] of [
+      ['com.example.app://callback', 'com.example.app://callback'],
+      ['Com.Example.App:/callback', 'com.example.app:/callback'],
+    ] as const) {
+      const { client_id } = await OauthApp.registered(spool, { redirect_uris: [registered] });
+      const app = new OauthApp(spool, { client_id, redirect_uri });
+      const browser = newBrowser();
+      const { shown, verifier } = await app.begin(browser);
+      const back = await app.enterCode(browser, shown, somebody());
+      t.ok(back.location?.startsWith(`${redirect_uri}?code=`), redirect_uri);
+      t.ok((await tokensOf(app, back, verifier)).refresh_token);
+    }
+  });
+
+  await t.test('C-067 a scope by another name than the client has registered', async (t) => {
+    const app = await OauthApp.registered(spool, { scope: 'suggestions:read turns:read' });
+    for (const scope of ['insights:read', 'contacts:read', 'suggestions:read events:read']) {
+      t.equal((await app.signIn(somebody(), { scope })).scope, scope);
+    }
+    const { shown } = await app.begin(newBrowser(), { scope: 'turns:read audio:read turns:write' });
+    t.match(answerOf(shown), { error: 'invalid_scope', error_description: /^audio:read, turns:write: / });
+  });
+
   await t.test('the pages live an hour, a code ten minutes', async (t) => {
     const browser = newBrowser();
     const email = somebody();

@@ -224,6 +224,32 @@ t.test('what all REST answers share', async (t) => {
     t.match(await send('{"name":"x"}', 'Application/JSON; charset=utf-8'), /^HTTP\/1.1 200 /);
   });
 
+  await t.test('J-001 no answer is kept but what everybody may have; none that holds a secret', async (t) => {
+    const kept = /^\/(assets|guides|reference|openapi|\.well-known)[/.]|^\/reference$/;
+    const anybody = spool.client();
+    for (const { method, path } of ROUTES.public) {
+      if (kept.test(path)) continue;
+      const filled = path.replace(/:[a-z_]+/g, '01a1fc1f-3906-7ef9-8d69-69000000004d');
+      const { status, headers } = await anybody.send(method, filled);
+      t.equal(headers['cache-control'], 'no-store', `${method} ${path} ${status}`);
+    }
+    const { app: own, session } = await spool.signIn('secrets@x.test');
+    const expires_at = new Date(Date.now() + 3_600_000).toISOString();
+    for (const [path, body] of [
+      ['/auth/refresh', { refresh_token: session.refresh_token }],
+      ['/me/tokens', { name: 'x', permissions: ['turns:read'], expires_at: null }],
+      ['/endpoints', { url: 'https://hooks.example/' }],
+      ['/devices/claims', { kind: 'owner' }],
+      ['/device-sessions', { expires_at }],
+    ] as const) {
+      const { status, headers } = await own.send('POST', path, { body });
+      t.match([status, headers['cache-control']], [/^20[01]$/, 'no-store'], path);
+    }
+    const sessions = await own.send('GET', '/device-sessions');
+    t.match(sessions.body.toString(), /join_code/);
+    t.equal(sessions.headers['cache-control'], 'no-store');
+  });
+
   await t.test('J-016 a failure of ours shows nothing of itself', async (t) => {
     const { runtime } = spool.server.services;
     const ask = runtime.ask;

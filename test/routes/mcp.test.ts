@@ -213,7 +213,11 @@ t.test('the MCP server', async (t) => {
     const api = await mint(['account:manage'], 'api');
     const at = (path: string, token: string) =>
       fetch(new URL(path, base_url), { headers: { Authorization: `Bearer ${token}` } });
-    t.equal((await at('/me', mcp)).status, 401, 'an MCP token is for /mcp alone');
+    const for_mcp = await at('/me', mcp);
+    t.equal(for_mcp.status, 401, 'an MCP token is for /mcp alone');
+    const { error } = (await for_mcp.json()) as { error: { message: string } };
+    t.match(error.message, '/mcp');
+    t.match(error.message, `resource=${base_url} `, 'and how to get another is said');
     t.equal((await at('/me', api)).status, 200);
     const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
     t.match(await rpc(session.access_token, list), { status: 403, json: { error: { code: 'FORBIDDEN' } } });
@@ -318,6 +322,27 @@ t.test('the MCP server', async (t) => {
       message: 'Something went wrong on our side.',
     });
   });
+
+  await t.test(
+    'J-012 a message that is not as the protocol has it: its fields are named, in our own words',
+    async (t) => {
+      const token = await mint(['turns:read']);
+      const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+      for (const [message, field] of [
+        [{ ...list, method: 'tools/call' }, 'params'],
+        [{ ...list, method: 'tools/call', params: {} }, 'params.name'],
+        [{ ...list, method: 'tools/call', params: { name: 'list_events', arguments: 5 } }, 'params.arguments'],
+        [{ ...list, params: { cursor: 5 } }, 'params.cursor'],
+        [[list, { ...list, id: 2, params: { cursor: 5 } }], 'params.cursor'],
+        [{ ...list, method: 'initialize', params: { capabilities: {}, clientInfo: {} } }, 'params.protocolVersion'],
+      ] as const) {
+        const { status, json } = await rpc(token, message);
+        t.match({ status, code: json.error.code }, { status: 400, code: -32602 }, field);
+        t.ok(json.error.message.startsWith(field), json.error.message);
+        t.notMatch(json.error.message, /expected|invalid_type/);
+      }
+    },
+  );
 
   await t.test('web pages: ours and those of CORS_ORIGINS, with the headers of the protocol', async (t) => {
     const token = await mint(['turns:read']);

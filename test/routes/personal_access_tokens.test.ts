@@ -76,6 +76,16 @@ t.test('personal access tokens', async (t) => {
     t.equal((await make(app, { expires_at: '9999-12-31T23:59:59.999Z' })).token.expires_at, '9999-12-31T23:59:59.999Z');
   });
 
+  await t.test('B-016 pipelines:write includes pipelines:experimental, with developer access', async (t) => {
+    const { app, session } = await spool.signIn('pipes@x.test');
+    const { value } = await make(app, { permissions: ['pipelines:write', 'account:manage'] });
+    const held = async () =>
+      (await tell<{ permissions: string[] }>(bearer(spool, value), 'GET', '/me')).data.permissions;
+    t.same(await held(), ['account:manage', 'pipelines:write']);
+    await spool.operator.ask('PUT', `/ops/accounts/${session.user.id}/entitlements/developer.tools`, { enabled: true });
+    t.same(await held(), ['account:manage', 'pipelines:write', 'pipelines:experimental']);
+  });
+
   await t.test('B-014 B-015 B-026 what is not valid is refused, and its field named', async (t) => {
     const { app } = await spool.signIn('wrong@x.test');
     const good = { name: 'x', permissions: ['turns:read'], expires_at: null };

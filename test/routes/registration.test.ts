@@ -82,22 +82,26 @@ t.test('client registration', async (t) => {
     t.equal(status, 201);
     t.equal(json.scope, 'turns:read contacts:read');
     t.match(await clients.find(String(json.client_id)), { party: 'third', native: false });
-    const only = await post({ redirect_uris: [URI], scope: 'workspace:read' });
-    t.notOk('scope' in only.json);
-    const client = await clients.find(String(only.json.client_id));
+    for (const only of ['workspace:read', 'sources:write', 'openid profile']) {
+      const answer = await post({ redirect_uris: [URI], scope: only });
+      t.match([answer.status, answer.json.error], [400, 'invalid_client_metadata'], only);
+    }
+    const client = await clients.find(String((await post({ redirect_uris: [URI], scope: ' ' })).json.client_id));
     t.same(client?.default_scopes, DEFAULT_SCOPES, 'as if it had asked for none');
     for (const name of WORKSPACE_SCOPES) t.notOk(client?.scopes.includes(name), name);
   });
 
   await t.test('C-014 a confidential client gets its secret once', async (t) => {
-    const { json } = await post({ redirect_uris: [URI], token_endpoint_auth_method: 'client_secret_basic' });
-    t.equal(json.token_endpoint_auth_method, 'client_secret_basic');
-    t.match(json.client_secret, /^[A-Za-z0-9_-]{43}$/);
-    t.equal(json.client_secret_expires_at, 0);
-    const shown = { client_id: String(json.client_id), secret: String(json.client_secret) };
-    t.equal((await clients.authenticate(shown))?.client_id, json.client_id);
-    t.equal(await clients.authenticate({ ...shown, secret: `${shown.secret}x` }), null);
-    for (const method of ['client_secret_post', 'private_key_jwt', 'None', '', 5]) {
+    for (const token_endpoint_auth_method of ['client_secret_basic', 'client_secret_post']) {
+      const { json } = await post({ redirect_uris: [URI], token_endpoint_auth_method });
+      t.equal(json.token_endpoint_auth_method, token_endpoint_auth_method);
+      t.match(json.client_secret, /^[A-Za-z0-9_-]{43}$/);
+      t.equal(json.client_secret_expires_at, 0);
+      const shown = { client_id: String(json.client_id), secret: String(json.client_secret) };
+      t.equal((await clients.authenticate(shown))?.client_id, json.client_id);
+      t.equal(await clients.authenticate({ ...shown, secret: `${shown.secret}x` }), null);
+    }
+    for (const method of ['private_key_jwt', 'None', '', 5]) {
       const answer = await refused({ redirect_uris: [URI], token_endpoint_auth_method: method });
       t.same(answer, [400, 'invalid_client_metadata'], String(method));
     }
@@ -121,6 +125,8 @@ t.test('client registration', async (t) => {
       'http://127.0.0.1/cb',
       'http://[::1]:9/cb',
       'com.example.app:/callback',
+      'com.example.app://callback',
+      'Com.Example.App:/callback',
     ];
     for (const uri of good) {
       const { status, json } = await post({ redirect_uris: [uri] });
@@ -136,7 +142,7 @@ t.test('client registration', async (t) => {
       'javascript:alert(1)',
       'ftp://a.test',
       'no URI',
-      'com.x://cb',
+      'com.x:cb',
       `${URI}#`,
     ];
     for (const uri of [...bad, '', 5, null]) {

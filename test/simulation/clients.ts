@@ -163,6 +163,7 @@ export class Clients {
     const send: EmailMessage = {
       type: 'send_code',
       network,
+      budgeted: true,
       code_hash: `hash ${code}`,
       key_id: 'k',
       mail_id,

@@ -40,7 +40,7 @@ export class OauthApps {
     const { random, ledger, ask } = this.#asker;
     const network = `n${random.below(3)}`;
     const address = { kind: 'email', id: email };
-    const take: EmailMessage = { type: 'take_send', network };
+    const take: EmailMessage = { type: 'take_send', network, budgeted: true };
     const taken = await ask<{ sent: boolean }>(address, take);
     if (isRefusal(taken) || !taken.sent) return;
     const session = { kind: 'auth_session', id: this.#id(drawPartition()) };

@@ -1,0 +1,54 @@
+import type { z } from 'zod';
+
+/** What is wrong with what somebody sent, in our own words: each ends a sentence that begins with the field's name. */
+
+const TYPES: Record<string, string> = {
+  string: 'text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  tuple: 'a list',
+  object: 'an object',
+  record: 'an object',
+};
+const UNITS: Record<string, string> = { string: 'characters', array: 'entries', set: 'entries', record: 'members' };
+const NAMES_TOLD_MAX = 5;
+const NAME_FORM = /^[\w.-]{1,40}$/;
+
+/** As `schema.safeParse`, but for the words of rules that the schema leaves to the library. */
+export function parseGiven<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+): z.ZodSafeParseResult<z.output<Schema>> {
+  return schema.safeParse(value, { error: ruleOf });
+}
+
+function ruleOf(issue: z.core.$ZodRawIssue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return issue.input === undefined ? 'is missing' : `must be ${TYPES[issue.expected] ?? 'of another type'}`;
+    case 'invalid_value':
+      return `must be ${issue.values.map(String).join(' or ')}`;
+    case 'too_big':
+      return `must be at most ${issue.maximum}${unitOf(issue.origin)}`;
+    case 'too_small':
+      return `must be at least ${issue.minimum}${unitOf(issue.origin)}`;
+    case 'unrecognized_keys':
+      return `must not have ${namesOf(issue.keys)}`;
+    case 'invalid_union':
+      return 'must have one of the forms that are taken here';
+    default:
+      return 'must have the form that is taken here';
+  }
+}
+
+function unitOf(origin: string): string {
+  return UNITS[origin] === undefined ? '' : ` ${UNITS[origin]}`;
+}
+
+/** Only what looks like a name is repeated. */
+function namesOf(keys: readonly string[]): string {
+  const told = keys.filter((key) => NAME_FORM.test(key)).slice(0, NAMES_TOLD_MAX);
+  return told.length === 0 ? 'members that are not known here' : told.join(', ');
+}
