@@ -315,3 +315,56 @@ export async function clockJumps(trial: Trial): Promise<void> {
     await rig.end();
   }
 }
+
+const AHEAD_S = 8 * 24 * HOUR_S;
+/** Of accounts that are deleted and must be had back. */
+const DELETED = 4;
+
+/** Fault 22: a process starts beside a Redis whose clock is eight days ahead. An erasure waits for seven. */
+export async function clockAhead(trial: Trial): Promise<void> {
+  const rig = await FaultRig.open();
+  const { proxy } = rig;
+  try {
+    const emails = Array.from({ length: DELETED }, (_, n) => `deleted${n}@x.test`);
+    const typesOf = async (app: AppClient) =>
+      (await app.ask<{ items: { type: string }[] }>('GET', '/events?limit=100&after=0')).items.map(({ type }) => type);
+    const standing = async (email: string) =>
+      (await rig.operator.ask<{ status: string }>('GET', `/ops/accounts/${email}`)).status;
+    for (const email of emails) {
+      const app = rig.clients((await rig.signIn(email)).token)[0] as AppClient;
+      await app.ask('POST', '/sources', { name: 'kept' });
+      await app.ask('DELETE', '/me');
+    }
+    const startAhead = async () => {
+      await rig.first.process.kill();
+      proxy.moveClock(AHEAD_S);
+      await rig.first.start();
+      await pause((trial.size.seconds * 1_000) / 2);
+      for (const email of emails) {
+        const status = await standing(email);
+        trial.must(status === 'deleted', `an account deleted a moment ago is ${status} under a clock eight days ahead`);
+      }
+      trial.must(/disagree/.test(rig.first.process.output), 'the log says that clocks disagree');
+      proxy.moveClock(0);
+      await rig.first.restart();
+    };
+    await trial.repeat(startAhead);
+    for (const email of emails) {
+      const app = rig.clients((await rig.signIn(email)).token)[0] as AppClient;
+      trial.must((await app.send('POST', '/me/restore')).status === 204, `${email} can be had back`);
+      const { items } = await app.ask<{ items: { name: string }[] }>('GET', '/sources');
+      trial.must(
+        items.some(({ name }) => name === 'kept'),
+        `${email} has what it had`,
+      );
+      const types = await typesOf(app);
+      trial.must(types.includes('account.created') && types.includes('source.created'), `events of ${email}: ${types}`);
+    }
+    // What people and devices were signed in with has run out under that clock; from here on all is as before.
+    const load = await Load.open(rig, trial.random);
+    await load.run(pause(trial.size.seconds * 1_000));
+    await trial.settle(rig, load, { ...KINDS, least: LEAST_WHILE_HANGING });
+  } finally {
+    await rig.end();
+  }
+}

@@ -4,9 +4,18 @@ import { diskFails, filesCut } from './disk_faults.js';
 import { floods } from './flood_faults.js';
 import { frozen, killedAmongTells, killedAtCommits, manyWriters } from './process_faults.js';
 import { snapshotsSpoilt } from './state_faults.js';
-import { clockJumps, functionsLost, redisHangs, redisKilled, redisUnreachable, storageLost } from './storage_faults.js';
+import {
+  clockAhead,
+  clockJumps,
+  functionsLost,
+  redisHangs,
+  redisKilled,
+  redisUnreachable,
+  storageLost,
+} from './storage_faults.js';
 import type { Trial } from './trial.js';
 import { uploadsSpoilt } from './upload_faults.js';
+import { previousBeside } from './versions.js';
 
 /**
  * A fault that the server is to survive: how it is tried under load with histories, and which test files hold its
@@ -103,6 +112,16 @@ export const FAULTS: readonly Fault[] = [
     ...{ number: 20, name: 'redis_hangs', what: 'Redis hangs, takes no writes, is slow' },
     tests: ['server/storage_health'],
     run: redisHangs,
+  },
+  {
+    ...{ number: 21, name: 'versions', what: 'this and the previous revision side by side' },
+    tests: ['runtime/parked'],
+    run: previousBeside,
+  },
+  {
+    ...{ number: 22, name: 'clock_ahead', what: 'the clock of Redis is days ahead while a process starts' },
+    tests: ['server/clocks_disagree'],
+    run: clockAhead,
   },
   {
     ...{ number: null, name: 'cluster', what: 'Redis Cluster: slots move, a failover loses writes' },

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { Seeded } from '../../src/seeded.js';
 import { Trial } from '../faults/trial.js';
-import { OtherBuild, versionsSideBySide } from '../faults/versions.js';
+import { OtherBuild, PREVIOUS_REVISION, versionsSideBySide } from '../faults/versions.js';
 
 /**
  * Another revision and this checkout side by side, on one Redis, keys and audio: the older one first and the newer
@@ -11,7 +11,7 @@ import { OtherBuild, versionsSideBySide } from '../faults/versions.js';
 const { values } = parseArgs({
   args: process.argv.slice(3),
   options: {
-    revision: { type: 'string', default: 'ed0a964' },
+    revision: { type: 'string', default: PREVIOUS_REVISION },
     seconds: { type: 'string', default: '10' },
     seed: { type: 'string' },
   },
