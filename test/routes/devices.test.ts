@@ -11,6 +11,14 @@ import { decodeCbor, encodeCbor } from '../../src/wire/cbor.js';
 import { TestSpool } from '../fixtures/spool.js';
 
 const HOUR_MS = 3_600_000;
+/** Nil, max, no version, the first one, and a variant of others. */
+const ANY_UUIDS = [
+  '00000000-0000-0000-0000-000000000000',
+  'FFFFFFFF-ffff-ffff-ffff-ffffffffffff',
+  '11111111-1111-1111-1111-111111111111',
+  'c232ab00-9414-11ec-b3c8-9f6bdeced846',
+  '00000000-0000-f000-c000-000000000001',
+];
 
 t.test('devices', async (t) => {
   const spool = await TestSpool.start({ RATE_LIMITS: 'off' });
@@ -122,6 +130,31 @@ t.test('devices', async (t) => {
       binding_epoch: bytes(epoch),
     });
     t.match(stream, { source_stream_ref: ref, binding_epoch: epoch, captured_at: '2026-01-01T00:00:00.000Z' });
+  });
+
+  await t.test('H-012 a reference of a device is any UUID, of no version in particular', async (t) => {
+    const { app } = await spool.signIn('versions@x.test');
+    const { device, epoch: binding_epoch } = await spool.boundDevice(app);
+    for (const ref of ANY_UUIDS) {
+      const metadata = { captured_at: '2026-01-01T00:00:00Z', clock_uncertainty_ms: 0, binding_epoch };
+      const stream = await device.ask<{ source_stream_ref: string }>('POST', '/device/streams', {
+        ...{ source_stream_ref: ref, ...metadata },
+      });
+      t.equal(stream.source_stream_ref, ref.toLowerCase());
+      const bytes = randomBytes(16);
+      const intent = await device.ask<IntentView>('POST', '/device/chunks/intents', {
+        ...{ source_chunk_ref: ref, source_stream_ref: ref, sequence: 0, binding_epoch },
+        ...{ source_start_ms: 0, publication_start_ms: 0, source_end_ms: 10, codec: 'opus', container: 'ogg' },
+        ...{ size_bytes: bytes.length, sha256: sha256Of(bytes) },
+      });
+      t.match(await device.upload(intent.upload_path, bytes), { source_chunk_ref: ref.toLowerCase() });
+      const gaps = await device.send('GET', `/device/streams/${ref}/gaps?binding_epoch=${binding_epoch}`);
+      t.equal(gaps.status, 200, ref);
+      await t.rejects(
+        device.ask('POST', '/device/streams/end', { source_stream_ref: ref, end_ms: 10, binding_epoch: ref }),
+        { status: 403, code: 'DEVICE_UNBOUND' },
+      );
+    }
   });
 
   await t.test('H-027 H-028 H-032 an owner claim binds a personal device, whatever its ble_address says', async (t) => {
