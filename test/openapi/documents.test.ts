@@ -6,6 +6,7 @@ import { documentsOf } from '../../src/openapi/documents.js';
 import type { Schema } from '../../src/openapi/openapi.js';
 import type { Listener } from '../../src/openapi/refusals.js';
 import { differenceOf } from '../fixtures/documented_answers.js';
+import { unknownFormats } from '../fixtures/schema_formats.js';
 
 const LISTENERS = ['public', 'device', 'operator'] as const;
 const words = (scope: string) => `What ${scope} allows.`;
@@ -22,6 +23,12 @@ t.test('the documents are valid OpenAPI 3.1', async (t) => {
 
 t.test('the same tables give the same documents, byte for byte', async (t) => {
   t.equal(JSON.stringify(documentsOf(ROUTES, words)), JSON.stringify(documents));
+});
+
+t.test('formats are those that readers know', async (t) => {
+  for (const listener of LISTENERS) t.same(unknownFormats(documents[listener]), [], listener);
+  const made = JSON.stringify(documents.public.paths['/endpoints']?.post?.responses['201']);
+  t.match(made, /"pattern":"\^whsec_/, 'a form is said as a pattern');
 });
 
 t.test('every reference leads somewhere', async (t) => {
