@@ -111,6 +111,11 @@ t.test('devices', async (t) => {
     t.equal((await send(json, 'text/plain', undefined)).status, 415);
     t.equal((await send(json, undefined, undefined)).status, 415);
     t.equal((await send(json, 'application/json', 'image/png')).status, 406);
+    const beat = (type: string, bytes = json) =>
+      device.send('POST', '/device/heartbeat', { body: bytes, headers: { 'Content-Type': type } });
+    t.equal((await beat('text/plain')).status, 415, 'also where no body is looked at');
+    t.equal((await beat('application/json')).status, 200);
+    t.equal((await beat('text/plain', Buffer.alloc(0))).status, 200, 'no body has no type');
     const refused = await send(json, 'text/plain', 'application/cbor');
     t.match(decodeCbor(refused.body), {
       ok: true,
