@@ -52,7 +52,10 @@ const cursor = uuid.optional().describe('Where to go on: the cursor of the page 
 
 export const createdEndpointShape = z.strictObject({
   endpoint: endpointShape,
-  signing_secret: z.string().regex(/^whsec_/).describe('What deliveries are signed with; shown this once.'),
+  signing_secret: z
+    .string()
+    .regex(/^whsec_/)
+    .describe('What deliveries are signed with; shown this once.'),
 });
 
 export const ENDPOINT_ROUTES: readonly Route[] = [

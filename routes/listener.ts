@@ -530,7 +530,11 @@ function readBody(kind: ListenerKind, route: Route, request: FastifyRequest): Re
   };
 }
 
-function readForm(schema: z.ZodType | undefined, content_type: string | undefined, bytes: Buffer = Buffer.alloc(0)): Read {
+function readForm(
+  schema: z.ZodType | undefined,
+  content_type: string | undefined,
+  bytes: Buffer = Buffer.alloc(0),
+): Read {
   const bad = (message: string): Read => ({ ok: false, refusal: refuse('BAD_REQUEST', message) });
   // A request without a body and without a type is an empty form: what it lacks is then said by name.
   if (!isForm(content_type) && (content_type !== undefined || bytes.length > 0)) {

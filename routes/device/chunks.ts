@@ -21,7 +21,7 @@ import {
 import { bindingEpoch, sourceStreamRef, uuid } from '../forms.js';
 import { deviceRoute, type Route } from '../route.js';
 import { goneWorkspace } from '../stream_access.js';
-import { BOUND_REFUSALS, boundBy, type Recording } from './bound.js';
+import { BOUND_REFUSALS, boundBy, type Recording, refusedAs } from './bound.js';
 import { deviceStream } from './streams.js';
 
 /** Chunks: announced by an intent, uploaded as raw bytes, stored before anything says so. Choices: "Devices". */
@@ -141,16 +141,16 @@ async function deviceChunk(
   chunk_id: string,
 ): Promise<(Uploadable & { stream: Stream }) | Refusal> {
   const home = streamOfChunk(chunk_id);
-  if (home === null) return NO_CHUNK;
+  if (home === null) return refusedAs(services, who, NO_CHUNK);
   const { stream_id, number } = home;
   const message: StreamMessage = { type: 'chunk', number };
   const found = await services.runtime.ask<{ chunk: Chunk; stream: Stream }>(
     { kind: 'stream', id: stream_id },
     message,
   );
-  if (isRefusal(found)) return found.refused === 'NOT_FOUND' ? NO_CHUNK : found;
+  if (isRefusal(found)) return found.refused === 'NOT_FOUND' ? refusedAs(services, who, NO_CHUNK) : found;
   const { recorder } = found.stream;
-  if (recorder?.device_id !== who.device_id) return NO_CHUNK;
+  if (recorder?.device_id !== who.device_id) return refusedAs(services, who, NO_CHUNK);
   const bound = await boundBy(services, who, recorder.binding_epoch);
   if (isRefusal(bound)) return bound;
   const gone = await goneWorkspace(services, bound.terms.workspace_id);

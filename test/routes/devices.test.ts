@@ -182,6 +182,80 @@ t.test('devices', async (t) => {
     });
   });
 
+  await t.test(
+    'H-028 H-034 another claim of its own account leaves a device its binding, and all it recorded',
+    async (t) => {
+      const { app } = await spool.signIn('twice@x.test');
+      const { device, device_id, epoch } = await spool.boundDevice(app);
+      const register = (binding_epoch: string, source_stream_ref: string) =>
+        device.ask<{ id: string }>('POST', '/device/streams', {
+          ...{ source_stream_ref, binding_epoch, captured_at: '2026-01-01T00:00:00Z', clock_uncertainty_ms: 0 },
+        });
+      const ref = randomUUID();
+      const stream = await register(epoch, ref);
+      const [listed] = (await app.call('GET /devices', {})).items;
+      const second = await newClaim(app);
+      for (const again of [await redeem(device, second.claim), await redeem(device, second.claim)])
+        t.match(again, { binding_epoch: epoch, source_device_id: device_id });
+      t.equal((await register(epoch, ref)).id, stream.id, 'what was recorded under the epoch still comes');
+      const { items } = await app.call('GET /devices', {});
+      t.same(
+        items.map(({ id, bound_at }) => [id, bound_at]),
+        [[device_id, listed?.bound_at]],
+      );
+      const other = await spool.device();
+      await t.rejects(redeem(other.device, second.claim), { status: 409, code: 'CONFLICT' });
+      t.equal((await app.send('DELETE', `/devices/${device_id}`)).status, 204);
+      await t.rejects(redeem(device, second.claim), { status: 403, code: 'DEVICE_UNBOUND' });
+      t.not((await redeem(device, (await newClaim(app)).claim)).binding_epoch, epoch, 'a removed one begins anew');
+    },
+  );
+
+  await t.test('H-007 a device that nobody has bound is told so on every route that needs it', async (t) => {
+    const told = async (device: DeviceClient, path: string, method = 'GET', body?: Record<string, unknown>) => {
+      const answer = await device.send(method, path, {
+        ...(body === undefined ? {} : { body: Buffer.from(JSON.stringify(body)) }),
+        headers: { 'Content-Type': 'application/json' },
+      });
+      const { error } = JSON.parse(answer.body.toString());
+      return `${answer.status} ${error.code} ${error.message}`;
+    };
+    const unbound = /^403 DEVICE_UNBOUND The device is bound to no account/;
+    const { app } = await spool.signIn('unbound@x.test');
+    const removed = await spool.boundDevice(app);
+    await app.send('DELETE', `/devices/${removed.device_id}`);
+    for (const { device } of [await spool.device('personal'), await spool.device('shared'), removed]) {
+      const binding_epoch = randomUUID();
+      const source_stream_ref = randomUUID();
+      const at_end = { source_stream_ref, binding_epoch, end_ms: 1 };
+      const times = { source_start_ms: 0, publication_start_ms: 0, source_end_ms: 10 };
+      const audio = { codec: 'opus', container: 'ogg', size_bytes: 1, sha256: '0'.repeat(64) };
+      const intent = { source_chunk_ref: randomUUID(), source_stream_ref, binding_epoch, sequence: 0 };
+      const metadata = {
+        source_stream_ref,
+        binding_epoch,
+        captured_at: '2026-01-01T00:00:00Z',
+        clock_uncertainty_ms: 0,
+      };
+      const refs = { source_stream_ref, binding_epoch, source_chunk_refs: [randomUUID()] };
+      const calls: [string, string, Record<string, unknown>?][] = [
+        ['GET', '/device/binding'],
+        ['POST', '/device/heartbeat'],
+        ['POST', '/device/session/end', { binding_epoch }],
+        ['POST', '/device/streams', metadata],
+        ['POST', '/device/streams/end', at_end],
+        ['GET', `/device/streams/${source_stream_ref}/gaps?binding_epoch=${binding_epoch}`],
+        ['POST', '/device/chunks/intents', { ...intent, ...times, ...audio }],
+        ['PUT', `/device/chunks/${randomUUID()}/content`, {}],
+        ['GET', `/device/chunks/${randomUUID()}`],
+        ['POST', '/device/chunks/status', refs],
+      ];
+      for (const [method, path, body] of calls) t.match(await told(device, path, method, body), unbound, path);
+      const free = ['/device/certificates/renew', '/device/claims/redeem'];
+      t.equal(calls.length, ROUTES.device.filter(({ path }) => !free.includes(path)).length, 'these are all');
+    }
+  });
+
   await t.test('H-027 a claim redeemed many times at once by one device binds it once', async (t) => {
     const { app } = await spool.signIn('parallel@x.test');
     const { claim } = await newClaim(app);
