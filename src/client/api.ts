@@ -1480,7 +1480,7 @@ export type PublicApi = {
         start_ms: number;
         /** When it was over, in ms; left out for what has no length. */
         end_ms?: number;
-        /** Comes back letter for letter; at most 8192 bytes of JSON. */
+        /** Comes back letter for letter; at most 8192 bytes of JSON, without space and needless escapes. */
         payload?: Record<string, unknown>;
       }[];
     };
