@@ -19,6 +19,7 @@ import { decodeCbor } from '../src/wire/cbor.js';
 import { isForm, readParameters, repeatProblem } from '../src/wire/form.js';
 import { decodeJson } from '../src/wire/json.js';
 import { bodyFormat, chooseAnswerFormat } from '../src/wire/media_types.js';
+import { readSent } from './absent_members.js';
 import { type Answering, sendAnswer, sendRefusal } from './answers.js';
 import { bodyPieces } from './body_pieces.js';
 import { type DeviceIdentity, deviceIdentityOf, isPassedOn, overBudget } from './device/identity.js';
@@ -549,7 +550,7 @@ function readForm(
 
 function validate(schema: z.ZodType | undefined, value: unknown, what: 'body' | 'query'): Read {
   if (schema === undefined) return { ok: true, value: undefined };
-  const parsed = schema.safeParse(value);
+  const parsed = readSent(schema, value);
   if (parsed.success) return { ok: true, value: parsed.data };
   const details = parsed.error.issues.slice(0, 20).map(({ path, message }) => ({ path: path.join('.'), message }));
   const first = details[0];

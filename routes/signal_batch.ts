@@ -7,6 +7,7 @@ import { LIMITS } from '../src/vocabulary/limits.js';
 import { type Refusal, type RefusalDetail, refuse } from '../src/vocabulary/refusals.js';
 import { type JsonReader, NotReadable, type ReadValue, TooLong } from '../src/wire/canonical_json.js';
 import { JsonInPieces, NotUtf8 } from '../src/wire/json_in_pieces.js';
+import { readSent } from './absent_members.js';
 import { whole } from './forms.js';
 
 /** A batch of signals as it comes: read from its bytes, so that each payload keeps the text it was sent as. */
@@ -160,7 +161,7 @@ function itemOf(reader: JsonReader): Item {
 }
 
 function checked(stream_id: string, { fields, payload }: Item): { signal: PostedSignal } | { wrong: RefusalDetail[] } {
-  const parsed = FIELDS.safeParse(fields);
+  const parsed = readSent(FIELDS, fields);
   const issues = parsed.success ? [] : parsed.error.issues;
   const wrong = issues.map(({ path, message }) => ({ path: path.map((step) => `.${String(step)}`).join(''), message }));
   if ('wrong' in payload) wrong.push({ path: '.payload', message: payload.wrong });

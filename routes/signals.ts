@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
 import { type ListedSignal, type PostedSignal, payloadKey, type SignalsMessage } from '../actors/signals.js';
-import { count, id, moment, pageShape } from '../src/answer_shapes.js';
+import { count, id, moment, no_cursor, pageShape } from '../src/answer_shapes.js';
 import { drawBytes } from '../src/draw.js';
 import type { Services } from '../src/services.js';
 import type { Guard } from '../src/store/store.js';
@@ -23,6 +23,7 @@ const REQUEST_BYTES = 6;
 /** Encoded before others get their turn; four megabytes at once would hold up everybody for 50 ms. */
 const CHARS_AT_ONCE = 128 * 1024;
 const ITEMS = Buffer.from('{"items":[');
+const ONE_PAGE = Buffer.from('],"cursor":null}');
 
 /** A time in a query. */
 const time = z
@@ -62,7 +63,7 @@ export const SIGNAL_ROUTES: readonly Route[] = [
     takes: 'json_pieces',
     body_bytes_max: LIMITS.signals_body_bytes_max,
     body: z.array(z.instanceof(Uint8Array), 'must be an object with signals'),
-    answer: z.strictObject({ items: z.array(signalShape) }),
+    answer: z.strictObject({ items: z.array(signalShape), cursor: no_cursor }),
     reads: { body: signalsForm },
     refusals: ['CONFLICT', 'TOO_MANY_REQUESTS'],
     async handler({ services, who, params, body }) {
@@ -75,7 +76,7 @@ export const SIGNAL_ROUTES: readonly Route[] = [
       const posted = await postSignals(services, { stream_id: stream.id, signals, guards });
       if (isRefusal(posted)) return posted;
       const items = await itemsOf(services, stream.id, posted);
-      return isRefusal(items) ? items : new JsonBytes([ITEMS, ...items, Buffer.from(']}')]);
+      return isRefusal(items) ? items : new JsonBytes([ITEMS, ...items, ONE_PAGE]);
     },
   }),
 

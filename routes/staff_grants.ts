@@ -12,6 +12,7 @@ import { isId, partitionOfId } from '../src/vocabulary/ids.js';
 import { LIMITS } from '../src/vocabulary/limits.js';
 import { isRefusal, type Refusal, refuse } from '../src/vocabulary/refusals.js';
 import { isScope, scopeList } from '../src/vocabulary/scopes.js';
+import { readSent } from './absent_members.js';
 import { accountNamed, drawAccount } from './account_of_email.js';
 import { listGrants } from './connections.js';
 import { listCursor } from './cursors.js';
@@ -185,7 +186,7 @@ export const STAFF_GRANT_ROUTES: readonly Route[] = [
 type Outcome = z.infer<typeof outcomeShape>;
 
 async function bringIn(services: Services, given: unknown, dry_run: boolean): Promise<Outcome> {
-  const parsed = importRow.safeParse(given);
+  const parsed = readSent(importRow, given);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     return wrong(`${issue?.path.join('.') || 'the grant'}: ${issue?.message}`);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { StreamMessage } from '../../actors/stream.js';
 import { type Chunk, failureOf, type Stream, statusOf } from '../../actors/stream_state.js';
-import { count, id, moment } from '../../src/answer_shapes.js';
+import { count, id, moment, no_cursor } from '../../src/answer_shapes.js';
 import type { Services } from '../../src/services.js';
 import { streamOfChunk } from '../../src/vocabulary/ids.js';
 import { LIMITS } from '../../src/vocabulary/limits.js';
@@ -111,7 +111,7 @@ export const CHUNK_ROUTES: readonly Route[] = [
         .max(LIMITS.chunk_status_refs_max, `must name at most ${LIMITS.chunk_status_refs_max} chunks`)
         .describe("The device's own names; one that was never announced is not in the answer."),
     }),
-    answer: z.strictObject({ items: z.array(chunkStatusShape) }),
+    answer: z.strictObject({ items: z.array(chunkStatusShape), cursor: no_cursor }),
     refusals: [...BOUND_REFUSALS, 'NOT_FOUND'],
     async handler({ services, who, body }) {
       const { binding_epoch: epoch, source_stream_ref, source_chunk_refs } = body;
@@ -129,7 +129,7 @@ export const CHUNK_ROUTES: readonly Route[] = [
         ),
       );
       const failed = chunks.find(isRefusal);
-      return failed ?? { items: chunks.map((found) => chunkStatusView(services, found as Found)) };
+      return failed ?? { items: chunks.map((found) => chunkStatusView(services, found as Found)), cursor: null };
     },
   }),
 ];

@@ -8,6 +8,7 @@ import {
 import { z } from 'zod';
 import { StoreUnavailable } from '../../src/store/store.js';
 import { isRefusal } from '../../src/vocabulary/refusals.js';
+import { readSent } from '../absent_members.js';
 import { type Caller, isAllowed, LOOKS, TOOLS } from './tools.js';
 
 const SERVER_INFO = { name: 'spool', title: 'Spool', version: '1' };
@@ -73,7 +74,7 @@ async function callTool(caller: Caller, name: string, input: unknown): Promise<C
   if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'There is no tool of this name.');
   if (!isAllowed(tool, caller.who))
     return failed(`This needs the permission ${tool.permissions.join(' or ')}, which this connection does not have.`);
-  const parsed = tool.input.safeParse(input);
+  const parsed = readSent(tool.input, input);
   if (!parsed.success) {
     const issues = parsed.error.issues.slice(0, ISSUES_TOLD_MAX);
     const rules = issues.map(({ path, message }) => (path.length === 0 ? message : `${path.join('.')}: ${message}`));

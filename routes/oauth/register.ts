@@ -11,6 +11,7 @@ import { isOauthError, type OauthError, type OauthErrorCode, oauthError } from '
 import { scopeList } from '../../src/vocabulary/scopes.js';
 import { decodeJson } from '../../src/wire/json.js';
 import { bodyFormat } from '../../src/wire/media_types.js';
+import { readSent } from '../absent_members.js';
 import { openRoute, type Route } from '../route.js';
 
 /**
@@ -177,7 +178,7 @@ function read<Schema extends z.ZodType>(
   schema: Schema,
   body: object,
 ): z.output<Schema> | OauthError {
-  const parsed = schema.safeParse(body);
+  const parsed = readSent(schema, body);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   return oauthError(code, `${issue?.path.join('.') ?? 'The body'}: ${issue?.message ?? 'is not valid'}.`);

@@ -1486,6 +1486,8 @@ export type PublicApi = {
     };
     answer: {
       items: Signal[];
+      /** Null: there is no other page. */
+      cursor: null;
     };
   };
   /** Signals on a stream's timeline, by their start. */
@@ -1617,6 +1619,8 @@ export type DeviceApi = {
     };
     answer: {
       items: ChunkStatus[];
+      /** Null: there is no other page. */
+      cursor: null;
     };
   };
 };
@@ -1894,6 +1898,8 @@ export type OperatorApi = {
       /** Of more, those not heard of for longest are forgotten. */
       seen_max: number;
       items: SeenDevice[];
+      /** Null: there is no other page. */
+      cursor: null;
     };
   };
   /** Revokes a device's certificates. */
@@ -1947,6 +1953,8 @@ export type OperatorApi = {
         /** Whether this process is at it. */
         in_hand: boolean;
       }[];
+      /** Null: there is no other page. */
+      cursor: null;
     };
   };
   /** Deletes a shared workspace. */
@@ -1981,6 +1989,8 @@ export type OperatorApi = {
         /** When it was written, as mails say it (RFC 5322). */
         date: string;
       }[];
+      /** Null: there is no other page. */
+      cursor: null;
     };
   };
   /** Hands stored chunks to a worker, for a time. */
@@ -1993,6 +2003,8 @@ export type OperatorApi = {
     };
     answer: {
       items: Work[];
+      /** Null: there is no other page. */
+      cursor: null;
     };
   };
   /** Says that a worker is still at a chunk. */
@@ -2296,6 +2308,8 @@ export type OperatorApi = {
         /** The id, or as much of it as may be shown. */
         name: string;
       }[];
+      /** Null: there is no other page. */
+      cursor: null;
     };
   };
   /** One entity: what is stored of it, and what it did last. */
@@ -2392,6 +2406,8 @@ export type OperatorApi = {
       /** Whose they are. */
       account_id: string;
       items: EndpointForStaff[];
+      /** Null: there is no other page. */
+      cursor: null;
     };
   };
   /** Why an endpoint gets what it gets, and its last deliveries. */

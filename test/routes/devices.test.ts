@@ -127,6 +127,12 @@ t.test('devices', async (t) => {
     const { app } = await spool.signIn('bytes@x.test');
     const { device, epoch } = await spool.boundDevice(app);
     const ref = randomUUID();
+    const open = { captured_at: '2026-01-01T00:00:00Z', clock_uncertainty_ms: 0, binding_epoch: epoch, end_ms: null };
+    const registered = await device.ask<object>('POST', '/device/streams', {
+      source_stream_ref: randomUUID(),
+      ...open,
+    });
+    t.notOk('end_ms' in registered, 'a null is as good as absent');
     const bytes = (uuid: string) => new Uint8Array(Buffer.from(uuid.replaceAll('-', ''), 'hex'));
     const stream = await device.ask('POST', '/device/streams', {
       source_stream_ref: bytes(ref),

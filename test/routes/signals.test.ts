@@ -133,6 +133,9 @@ t.test('signals on the timeline of a stream', async (t) => {
     });
     const body = await read.text();
     for (const payload of [...exact, odd, '{"a":1}']) t.ok(body.includes(`"payload":${payload}`));
+    t.match(JSON.parse((await raw(path, of('none', 'null'))).text).data, { items: [{ payload: {} }], cursor: null });
+    const [endless] = await post(path, signal('endless', { end_ms: null, payload: null }));
+    t.notOk('end_ms' in (endless as SignalView), 'what is null is as good as absent');
     for (const payload of ['[]', '"x"', '1', 'true', '{"a":1,"a":2}', '{"a":01}'])
       t.equal((await raw(path, of('bad', payload))).status, 400, payload);
   });
