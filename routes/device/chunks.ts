@@ -11,6 +11,7 @@ import {
   chunkStatus,
   INTENT_FIELDS,
   intend,
+  intentAnswer,
   intentForm,
   intentShape,
   UPLOAD_REFUSALS,
@@ -57,9 +58,9 @@ export const CHUNK_ROUTES: readonly Route[] = [
       const { stream_id, guards } = found;
       const registered = await intend(services, { stream_id, guards, intent });
       if (isRefusal(registered)) return registered;
-      const { chunk_id, source_chunk_ref, status } = registered.chunk;
+      const { chunk_id, status } = registered.chunk;
       if (status === 'awaiting_upload') services.device_activity.chunkAnnounced(who.device_id, chunk_id);
-      return { source_chunk_ref, chunk_id, upload_path: `/device/chunks/${chunk_id}/content` };
+      return intentAnswer(registered.chunk, `/device/chunks/${chunk_id}/content`);
     },
   }),
 

@@ -154,6 +154,10 @@ export type Chunk = {
   codec: string;
   /** What holds the coded audio, such as ogg. */
   container: string;
+  /** How many samples a second raw PCM has; null where that was not said. */
+  sample_rate_hz: number | null;
+  /** How many channels raw PCM has; null where that was not said. */
+  channels: number | null;
   /** How many bytes it has. */
   size_bytes: number;
   /** Of those bytes, in hexadecimal. */
@@ -822,6 +826,8 @@ export type UploadIntent = {
   chunk_id: string;
   /** Where to PUT the bytes. */
   upload_path: string;
+  /** What will never be possible with such audio, which is taken all the same; absent for nothing. */
+  warnings?: string[];
 };
 
 export type Work = {
@@ -849,6 +855,10 @@ export type Work = {
   codec: string;
   /** What holds the coded audio, such as ogg. */
   container: string;
+  /** How many samples a second raw PCM has; null where that was not said. */
+  sample_rate_hz: number | null;
+  /** How many channels raw PCM has; null where that was not said. */
+  channels: number | null;
   /** How many bytes it has. */
   size_bytes: number;
   /** Of those bytes, in hexadecimal. */
@@ -1441,14 +1451,18 @@ export type PublicApi = {
       sequence: number;
       /** Where it begins on the stream's timeline, in ms. */
       source_start_ms: number;
-      /** From where on it holds what no earlier chunk does, in ms. */
+      /** From where on it holds what no earlier chunk does, in ms; it may lie outside the chunk. */
       publication_start_ms: number;
       /** Where it ends, in ms. */
       source_end_ms: number;
       /** How the audio is coded, such as opus or pcm_s16le. */
       codec: string;
-      /** What holds the coded audio, such as ogg or wav. */
+      /** What holds the coded audio, such as ogg or wav; raw for samples without a header. */
       container: string;
+      /** How many samples a second raw PCM has; only with it can such chunks be joined and played. */
+      sample_rate_hz?: number;
+      /** How many channels raw PCM has, interleaved; needed like sample_rate_hz. */
+      channels?: number;
       /** How many bytes will be uploaded. */
       size_bytes: number;
       /** Of those bytes, in hexadecimal. */
@@ -1583,14 +1597,18 @@ export type DeviceApi = {
       sequence: number;
       /** Where it begins on the stream's timeline, in ms. */
       source_start_ms: number;
-      /** From where on it holds what no earlier chunk does, in ms. */
+      /** From where on it holds what no earlier chunk does, in ms; it may lie outside the chunk. */
       publication_start_ms: number;
       /** Where it ends, in ms. */
       source_end_ms: number;
       /** How the audio is coded, such as opus or pcm_s16le. */
       codec: string;
-      /** What holds the coded audio, such as ogg or wav. */
+      /** What holds the coded audio, such as ogg or wav; raw for samples without a header. */
       container: string;
+      /** How many samples a second raw PCM has; only with it can such chunks be joined and played. */
+      sample_rate_hz?: number;
+      /** How many channels raw PCM has, interleaved; needed like sample_rate_hz. */
+      channels?: number;
       /** How many bytes will be uploaded. */
       size_bytes: number;
       /** Of those bytes, in hexadecimal. */

@@ -1,6 +1,9 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import https from 'node:https';
 import tls from 'node:tls';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import t from 'tap';
 import { ROUTES } from '../../routes/index.js';
 import type { AppClient } from '../../src/client/app_client.js';
@@ -538,18 +541,88 @@ t.test('streams and chunks', async (t) => {
       { source_end_ms: 0 },
       { source_start_ms: 1000 },
       { source_start_ms: 500, source_end_ms: 400 },
-      { publication_start_ms: 1001 },
+      { publication_start_ms: 0.5 },
       { size_bytes: 0 },
       { size_bytes: LIMITS.chunk_bytes_max + 1 },
       { sha256: 'ab' },
       { sha256: 'g'.repeat(64) },
       { codec: '' },
       { codec: 5 },
-      { container: 'a b' },
-      { container: 'x'.repeat(65) },
+      { codec: ' ' },
+      { container: 'a\nb' },
+      { container: 'x'.repeat(LIMITS.media_name_chars_max + 1) },
+      { sample_rate_hz: 0 },
+      { channels: 1.5 },
+      { channels: '2' },
     ]) {
       await t.rejects(intend({ ...good, ...change }), { status: 400, code: 'BAD_REQUEST' }, JSON.stringify(change));
     }
+  });
+
+  await t.test('H-015 H-019 codecs have parameters, and a publication may begin anywhere', async (t) => {
+    const { id, source_stream_ref } = await register();
+    const bytes = randomBytes(10);
+    const said = [
+      { codec: 'mp4a.40.2', container: 'audio/mp4; codecs="mp4a.40.2"', publication_start_ms: 5_000 },
+      { codec: 'Opus', container: 'audio/ogg; codecs=opus', publication_start_ms: -20 },
+      { codec: 'mu-law (ü)', container: 'x'.repeat(LIMITS.media_name_chars_max), publication_start_ms: 0 },
+    ];
+    for (const [sequence, named] of said.entries()) {
+      const body = { ...intentOf(source_stream_ref, bytes), sequence, ...named };
+      const first = await intend(body);
+      t.same(await intend({ ...body, codec: named.codec.toUpperCase() }), first, 'letter case tells none apart');
+    }
+    const { items } = await app.ask<{ items: { sequence: number }[] }>('GET', `/audio/streams/${id}/chunks`);
+    for (const [sequence, named] of said.entries())
+      t.match(
+        items.find((item) => item.sequence === sequence),
+        named,
+        'as they were sent',
+      );
+  });
+
+  await t.test('H-023 a chunk of 64 MiB goes to disk as it comes', async (t) => {
+    const { source_stream_ref } = await register();
+    const piece = randomBytes(64 * 1024);
+    const pieces = LIMITS.chunk_bytes_max / piece.length;
+    t.equal(LIMITS.chunk_bytes_max, 64 * 1024 * 1024);
+    const hash = createHash('sha256');
+    for (let sent = 0; sent < pieces; sent++) hash.update(piece);
+    const { upload_path } = await intend({
+      ...intentOf(source_stream_ref, piece),
+      ...{ size_bytes: LIMITS.chunk_bytes_max, sha256: hash.digest('hex') },
+    });
+    const { key, cert, ca } = spool.credentialsOf(device_id);
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const held = () => {
+      collect();
+      return process.memoryUsage().arrayBuffers;
+    };
+    const before = held();
+    let most = 0;
+    const answer = await new Promise<{ status: number | undefined; text: string }>((resolve, reject) => {
+      const request = https.request(new URL(upload_path, spool.device_url), {
+        ...{ method: 'PUT', key, cert, ca, headers: { 'Content-Length': LIMITS.chunk_bytes_max } },
+      });
+      request.on('error', reject).on('response', (response) => {
+        let text = '';
+        response.setEncoding('utf8').on('data', (more: string) => {
+          text += more;
+        });
+        response.on('end', () => resolve({ status: response.statusCode, text }));
+      });
+      const pump = async () => {
+        for (let sent = 0; sent < pieces; sent++) {
+          if (sent % 64 === 0) most = Math.max(most, held() - before);
+          if (!request.write(piece)) await once(request, 'drain');
+        }
+        request.end();
+      };
+      pump().catch(reject);
+    });
+    t.match(answer, { status: 200, text: /"status":"stored"/ });
+    t.ok(most < 12 * 1024 * 1024, `${Math.round(most / 1024 / 1024)} MiB held at most, both ends`);
   });
 
   await t.test('H-018 an intent for a stream that nobody registered', async (t) => {

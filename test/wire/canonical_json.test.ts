@@ -83,7 +83,7 @@ t.test('G-004 a value takes what its compact form does in UTF-8, with letters fo
 });
 
 t.test('deep values are read as fast as flat ones, and what is passed over is checked as well', async (t) => {
-  const wrap = (times: number, [before, after]: [string, string]) => before.repeat(times) + '0' + after.repeat(times);
+  const wrap = (times: number, [before, after]: [string, string]) => `${before.repeat(times)}0${after.repeat(times)}`;
   const forms: [string, string][] = [
     ['[', ']'],
     ['{"b":', ',"a":0}'],
