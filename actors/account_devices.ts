@@ -1,6 +1,6 @@
 import { refuse, unreachable } from '../src/vocabulary/refusals.js';
 import { type Account, isGone } from './account_state.js';
-import type { Decision, Effect, FactRequest, Facts, RangeRequest } from './actor.js';
+import type { Decision, Effect, FactRequest, Facts, RangeRequest, Tell } from './actor.js';
 import type { BindingMessage } from './binding.js';
 import type { ClaimMessage } from './claim.js';
 import type { BoundNews, DeviceMessage } from './device.js';
@@ -54,8 +54,11 @@ export function decideDevices(
   switch (message.type) {
     case 'device_bound': {
       const { device_id, binding_epoch, claim_id } = message;
-      if (isGone(state)) {
-        const answered: ClaimMessage = { type: 'answered', device_id, outcome: 'bound_elsewhere' };
+      const was_removed =
+        message.again === true && facts.record<BoundDevice>('devices', device_id)?.binding_epoch !== binding_epoch;
+      if (isGone(state) || was_removed) {
+        const outcome = was_removed ? 'removed' : 'bound_elsewhere';
+        const answered: ClaimMessage = { type: 'answered', device_id, outcome };
         return {
           reply: DONE,
           effects: [
@@ -64,17 +67,13 @@ export function decideDevices(
           ],
         };
       }
-      const entered = enter(state, { ...message, kind: 'personal' }, facts, now_ms);
-      const open: BindingMessage = {
-        type: 'open',
-        account_id: state.id,
-        workspace_id: state.private_workspace.id,
-        device_id,
-        source_id: entered.source_id,
-        claim_id,
-      };
-      const opened: Effect = { effect: 'tell', to: { kind: 'binding', id: binding_epoch }, message: open };
-      return { reply: DONE, next: entered.next, effects: [...entered.effects, opened] };
+      const { next, effects } = enter(state, { ...message, kind: 'personal' }, { facts, now_ms }, (source_id) => {
+        const { id: account_id, private_workspace } = state;
+        const workspace_id = private_workspace.id;
+        const open: BindingMessage = { type: 'open', account_id, workspace_id, device_id, source_id, claim_id };
+        return { effect: 'tell', to: { kind: 'binding', id: binding_epoch }, message: open };
+      });
+      return { reply: DONE, next, effects };
     }
     case 'source_deleted': {
       const { device_id, source_id } = message;
@@ -115,31 +114,33 @@ export function recorderFacts(device_id: string): FactRequest[] {
 
 /**
  * A device records for the account from here on, under this epoch, and no longer under an earlier one. Its source is
- * the one that it has here already, or a new one.
+ * the one that it has here already, or a new one; who goes on with it hears of it when it is there.
  */
 export function enter(
   state: Account,
   device: { device_id: string; kind: BoundDevice['kind']; binding_epoch: string; source_id: string },
-  facts: Facts,
-  now_ms: number,
-): { next: Account; effects: Effect[]; source_id: string } {
+  { facts, now_ms }: { facts: Facts; now_ms: number },
+  goOnWith: (source_id: string) => Tell,
+): { next: Account; effects: Effect[] } {
   const { device_id, kind, binding_epoch } = device;
   const before = facts.record<BoundDevice>('devices', device_id);
   const known_source = facts.record<{ source_id: string }>('device_sources', device_id)?.source_id;
   const source_id = known_source ?? device.source_id;
-  const bound: BoundDevice = { kind, bound_at_ms: now_ms, binding_epoch, source_id };
-  const effects: Effect[] = [{ effect: 'put', collection: 'devices', id: device_id, value: bound, order: now_ms }];
+  const bound_at_ms = before?.binding_epoch === binding_epoch ? before.bound_at_ms : now_ms;
+  const bound: BoundDevice = { kind, bound_at_ms, binding_epoch, source_id };
+  const effects: Effect[] = [{ effect: 'put', collection: 'devices', id: device_id, value: bound, order: bound_at_ms }];
+  // A session that still drains goes on beside the next one.
+  if (before?.kind === 'personal' && before.binding_epoch !== binding_epoch) effects.push(endBinding(before));
+  const goes_on = goOnWith(source_id);
   if (known_source === undefined) {
-    const create: SourceMessage = { type: 'create', account_id: state.id, device_id };
+    const create: SourceMessage = { type: 'create', account_id: state.id, device_id, goes_on };
     effects.push(
       { effect: 'put', collection: 'device_sources', id: device_id, value: { source_id } },
       { effect: 'tell', to: { kind: 'source', id: source_id }, message: create },
     );
-  }
-  // A session that still drains goes on beside the next one.
-  if (before?.kind === 'personal' && before.binding_epoch !== binding_epoch) effects.push(endBinding(before));
+  } else effects.push(goes_on);
   const next = { ...state, devices: state.devices + (before === undefined ? 1 : 0) };
-  return { next, effects, source_id };
+  return { next, effects };
 }
 
 function endBinding({ binding_epoch: id }: BoundDevice): Effect {

@@ -2,7 +2,7 @@ import { LIMITS } from '../src/vocabulary/limits.js';
 import { refuse, unreachable } from '../src/vocabulary/refusals.js';
 import { type BoundDevice, enter, recorderFacts } from './account_devices.js';
 import { type Account, isGone, isOpen } from './account_state.js';
-import type { Decision, Effect, FactRequest, Facts } from './actor.js';
+import type { Decision, Effect, FactRequest, Facts, Tell } from './actor.js';
 import type { ReadyNews } from './ble_address.js';
 import { DEVICE_SESSIONS, type DeviceSessionMessage, type JoinSeed, type SessionNews } from './device_session.js';
 
@@ -76,12 +76,12 @@ export function decideSession(
     }
     case 'session_ready': {
       const { session_id, claim_id, device_id, ble_address } = message;
-      const startWith = (source_id: string): Effect =>
+      const startWith = (source_id: string): Tell =>
         tellSession(session_id, { type: 'start', account_id: state.id, claim_id, device_id, source_id, ble_address });
       // Of a deleted account's sessions none waits any more: this one will say no, and everybody hears of it.
       if (!state.sessions.includes(session_id)) return { reply: DONE, effects: [startWith(message.source_id)] };
-      const entered = enter(state, { ...message, kind: 'shared', binding_epoch: session_id }, facts, now_ms);
-      return { reply: DONE, next: entered.next, effects: [...entered.effects, startWith(entered.source_id)] };
+      const device = { ...message, kind: 'shared' as const, binding_epoch: session_id };
+      return { reply: DONE, ...enter(state, device, { facts, now_ms }, startWith) };
     }
     case 'session_over': {
       const { session_id, device_id } = message;
@@ -136,6 +136,6 @@ function delisted(account_id: string, member: string): Effect {
   return { effect: 'delist', account_id, list: DEVICE_SESSIONS, member };
 }
 
-function tellSession(id: string, message: DeviceSessionMessage): Effect {
+function tellSession(id: string, message: DeviceSessionMessage): Tell {
   return { effect: 'tell', to: { kind: 'device_session', id }, message };
 }

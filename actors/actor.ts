@@ -52,6 +52,8 @@ export type Job =
   /** Of a stream whose workspace is gone: its bytes, its signals, itself. */
   | { job: 'erase_stream'; stream_id: string; account_id: string };
 
+export type Tell = { effect: 'tell'; to: Address; message: unknown };
+
 /** Everything that one decision does beside its next state. All of it is in the same commit. */
 export type Effect =
   /** Writes a record of this entity; `order` puts it into the collection's order, by which it can be listed. */
@@ -62,7 +64,7 @@ export type Effect =
   /** An account event. The account's home must be this entity's partition. Type's prefix names the resource. */
   | { effect: 'event'; account_id: string; type: EventType; resource_id: string; data?: Record<string, unknown> }
   /** A durable message to another entity, applied there exactly once (design section 6). */
-  | { effect: 'tell'; to: Address; message: unknown }
+  | Tell
   /** A durable message to this entity at a time; the same name again moves it. */
   | { effect: 'remind'; name: string; at_ms: number; message: unknown }
   | { effect: 'forget'; name: string }

@@ -46,9 +46,14 @@ export const binding = actorKind<Binding, BindingMessage, BindingReply>({
       const answered: Effect = {
         effect: 'tell',
         to: { kind: 'claim', id: message.claim_id },
-        message: { type: 'answered', device_id: message.device_id, outcome: 'bound' },
+        message: { type: 'answered', device_id: message.device_id, outcome: 'bound', binding_epoch: facts.self },
       };
-      if (state !== null) return { reply: state, effects: [answered] };
+      if (state !== null) {
+        // By another claim of the same account; its device has another source there once the first was deleted.
+        const next = { ...state, source_id: message.source_id };
+        const is_new = state.status === 'active' && state.source_id !== message.source_id;
+        return { reply: state, effects: [answered], ...(is_new ? { next } : {}) };
+      }
       const { type: _, ...opened } = message;
       const next: Binding = { status: 'active', kind: 'personal', ...opened, opened_at_ms: now_ms };
       const { account_id } = next;

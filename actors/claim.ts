@@ -13,7 +13,7 @@ export type Claim = {
   kind: 'owner' | 'session';
   secret_hash: string;
   expires_at_ms: number;
-  /** Of a session claim: the session. */
+  /** Of a session claim: the session. Of an owner claim: the binding that it makes, or that there was already. */
   binding_epoch: string;
   source_id: string;
   redemption:
@@ -23,7 +23,7 @@ export type Claim = {
 };
 
 /** Why a device could not be bound; it may be tried again, and another device may. */
-export type RefusedOutcome = 'bound_elsewhere' | 'wrong_kind' | 'in_session' | 'address_taken' | 'gone';
+export type RefusedOutcome = 'bound_elsewhere' | 'wrong_kind' | 'in_session' | 'address_taken' | 'gone' | 'removed';
 
 export type ClaimMessage =
   | ({ type: 'create' } & ClaimTerms)
@@ -31,7 +31,8 @@ export type ClaimMessage =
   | { type: 'view' }
   /** By a device that has shown the claim's secret; the caller has held it against `secret_hash`. */
   | { type: 'redeem'; device_id: string; ble_address?: string }
-  | { type: 'answered'; device_id: string; outcome: 'bound' | RefusedOutcome }
+  /** `binding_epoch`: what a personal device is bound by, which may have been there before. */
+  | { type: 'answered'; device_id: string; outcome: 'bound' | RefusedOutcome; binding_epoch?: string }
   /** How the redemption by this device stands. */
   | { type: 'outcome'; device_id: string }
   | { type: 'run_out' };
@@ -55,6 +56,9 @@ const REFUSALS: Record<RefusedOutcome, Refusal> = {
   in_session: refuse('CONFLICT', 'The recorder is in an open session, or about to be; end that first.'),
   address_taken: refuse('CONFLICT', 'Another open session has reported this ble_address.'),
   gone: refuse('NOT_FOUND', 'The claim is unknown or has expired.'),
+  removed: refuse('UNAVAILABLE', 'The device is being removed from the account; redeem the claim again.', {
+    retry_after_s: 1,
+  }),
 };
 
 export const claim = actorKind<Claim, ClaimMessage, ClaimReply>({
@@ -111,7 +115,10 @@ export const claim = actorKind<Claim, ClaimMessage, ClaimReply>({
       case 'answered': {
         if (redemption.status !== 'asked' || redemption.device_id !== message.device_id) return { reply: DONE };
         const { device_id, outcome } = message;
-        if (outcome === 'bound') return { reply: DONE, next: { ...state, redemption: { status: 'bound', device_id } } };
+        if (outcome === 'bound') {
+          const { binding_epoch = state.binding_epoch } = message;
+          return { reply: DONE, next: { ...state, binding_epoch, redemption: { status: 'bound', device_id } } };
+        }
         return { reply: DONE, next: { ...state, redemption: { status: 'open', refused: { device_id, outcome } } } };
       }
 

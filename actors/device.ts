@@ -44,6 +44,8 @@ export type BoundNews = {
   binding_epoch: string;
   source_id: string;
   claim_id: string;
+  /** It was bound to this account already, by this epoch, which stays. */
+  again?: true;
 };
 
 /** What it asks a BLE address on its way into a session; the next steps need it as well. */
@@ -107,14 +109,13 @@ export const device = actorKind<Device, DeviceMessage, DeviceReply>({
         if (state.binding !== null && state.binding.account_id !== account_id)
           return { reply: DONE, effects: [answer(claim_id, 'bound_elsewhere')] };
         // The account hears of it, opens the binding, and that tells the claim: who waits for the claim finds all of it.
-        const told: BoundNews = {
-          type: 'device_bound',
-          device_id: facts.self,
-          binding_epoch,
-          source_id,
-          claim_id,
-        };
-        const binding = { epoch: binding_epoch, account_id, claim_id };
+        const news = { type: 'device_bound' as const, device_id: facts.self, source_id, claim_id };
+        // What was recorded under a binding that stands is still to come under it.
+        const told: BoundNews =
+          state.binding === null
+            ? { ...news, binding_epoch }
+            : { ...news, binding_epoch: state.binding.epoch, again: true };
+        const binding = state.binding ?? { epoch: binding_epoch, account_id, claim_id };
         return {
           reply: DONE,
           next: { ...state, binding, last_seen_at_ms: now_ms },

@@ -1,5 +1,5 @@
 import { type Refusal, refuse, unreachable } from '../src/vocabulary/refusals.js';
-import { actorKind, type Decision, type Effect } from './actor.js';
+import { actorKind, type Decision, type Effect, type Tell } from './actor.js';
 import { type EraseMessage, erased } from './erase.js';
 
 /** Where recordings of an account come from: one for each recorder that it used, and those that apps registered. */
@@ -18,8 +18,11 @@ export type KeptSource = {
 type DeletedSource = { status: 'deleted'; account_id: string };
 
 export type SourceMessage =
-  /** `name` is absent when a recorder's source comes with its first binding. */
-  | { type: 'create'; account_id: string; device_id: string | null; name?: string | null }
+  /**
+   * `name` is absent when a recorder's source comes with its first binding; `goes_on` is told once the source is there, so
+   * that nothing that names it is recorded before `source.created`.
+   */
+  | { type: 'create'; account_id: string; device_id: string | null; name?: string | null; goes_on?: Tell }
   | { type: 'view' }
   /** `account_id`: who asks; to anybody but the owner there is no such source. */
   | { type: 'rename'; account_id: string; name: string | null }
@@ -50,8 +53,9 @@ export const source = actorKind<Source, SourceMessage, SourceReply>({
     const id = facts.self;
     switch (message.type) {
       case 'create': {
-        if (state !== null) return { reply: state };
-        const { account_id, device_id, name = null } = message;
+        const { account_id, device_id, name = null, goes_on } = message;
+        const onward = goes_on === undefined ? [] : [goes_on];
+        if (state !== null) return { reply: state, effects: onward };
         const next: KeptSource = { status: 'kept', account_id, device_id, name, created_at_ms: now_ms };
         return {
           reply: next,
@@ -59,6 +63,7 @@ export const source = actorKind<Source, SourceMessage, SourceReply>({
           effects: [
             { effect: 'event', account_id, type: 'source.created', resource_id: id },
             { effect: 'enlist', account_id, list: SOURCES, member: id, order: now_ms },
+            ...onward,
           ],
         };
       }

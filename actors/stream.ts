@@ -35,8 +35,11 @@ export type StreamMessage =
   | { type: 'view' }
   | ({ type: 'end'; end_ms: number } & Told)
   | ({ type: 'retitle'; title: string | null } & Told)
-  /** `content`: a digest over the intent's fields, by which a repeat is known. */
-  | { type: 'intend'; intent: ChunkIntent; content: string }
+  /**
+   * `content`: a digest over the intent's fields, by which a repeat is known; `content_before`: one without those that
+   * intents did not have at first, where it says some, by which a repeat of one from then is.
+   */
+  | { type: 'intend'; intent: ChunkIntent; content: string; content_before?: string }
   | { type: 'chunk'; number: number }
   | { type: 'chunks_of_refs'; refs: string[] }
   | { type: 'list_chunks'; range: RangeRequest }
@@ -186,7 +189,7 @@ export const stream = actorKind<Stream, StreamMessage, StreamReply>({
         return { reply: next, next, effects: news(next, 'stream.updated', message, ['title']) };
       }
       case 'intend':
-        return intend(state, message.intent, message.content);
+        return intend(state, message);
 
       case 'chunk': {
         const chunk = facts.record<Chunk>('chunks', chunkKey(message.number));
@@ -259,10 +262,13 @@ export const stream = actorKind<Stream, StreamMessage, StreamReply>({
       return { reply: next, next, effects: news(next, 'stream.updated', told, ['end_ms']) };
     }
 
-    function intend(stream: Stream, intent: ChunkIntent, content: string): Decision<Stream, StreamReply> {
+    function intend(
+      stream: Stream,
+      { intent, content, content_before }: Extract<StreamMessage, { type: 'intend' }>,
+    ): Decision<Stream, StreamReply> {
       const known = facts.record<ChunkPointer>('refs', intent.source_chunk_ref);
       const holder = facts.record<ChunkPointer>('sequences', String(intent.sequence));
-      if (known !== undefined && known.content !== content) {
+      if (known !== undefined && known.content !== content && known.content !== content_before) {
         return { reply: refuse('CONFLICT', 'This source_chunk_ref is registered with other content.') };
       }
       const open = stream.open.find(({ number }) => number === known?.number);

@@ -51,6 +51,9 @@ export type ChunkIntent = {
   source_end_ms: number;
   codec: string;
   container: string;
+  /** Of raw samples, which do not say it themselves; absent where it was not said. */
+  sample_rate_hz?: number | undefined;
+  channels?: number | undefined;
   size_bytes: number;
   sha256: string;
 };

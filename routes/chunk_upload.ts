@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { StreamMessage } from '../actors/stream.js';
 import type { Chunk, ChunkIntent } from '../actors/stream_state.js';
 import { count, id } from '../src/answer_shapes.js';
+import { audioKindOf } from '../src/audio/kinds.js';
 import { blobKey } from '../src/blobs/blob_keys.js';
 import type { Services } from '../src/services.js';
 import type { Guard } from '../src/store/store.js';
@@ -24,10 +25,18 @@ export const INTENT_FIELDS = {
   source_chunk_ref: uuid.describe("The uploader's own name for it, unique within the stream."),
   sequence: whole({ min: 0 }).describe('Its number in the stream.'),
   source_start_ms: whole({ min: 0 }).describe("Where it begins on the stream's timeline, in ms."),
-  publication_start_ms: whole({ min: 0 }).describe('From where on it holds what no earlier chunk does, in ms.'),
+  publication_start_ms: whole({ min: Number.MIN_SAFE_INTEGER }).describe(
+    'From where on it holds what no earlier chunk does, in ms; it may lie outside the chunk.',
+  ),
   source_end_ms: whole({ min: 1 }).describe('Where it ends, in ms.'),
   codec: mediaName.describe('How the audio is coded, such as opus or pcm_s16le.'),
-  container: mediaName.describe('What holds the coded audio, such as ogg or wav.'),
+  container: mediaName.describe('What holds the coded audio, such as ogg or wav; raw for samples without a header.'),
+  sample_rate_hz: whole({ min: 1, max: LIMITS.sample_rate_hz_max })
+    .optional()
+    .describe('How many samples a second raw PCM has; only with it can such chunks be joined and played.'),
+  channels: whole({ min: 1, max: LIMITS.channels_max })
+    .optional()
+    .describe('How many channels raw PCM has, interleaved; needed like sample_rate_hz.'),
   size_bytes: whole({ min: 1, max: LIMITS.chunk_bytes_max }).describe('How many bytes will be uploaded.'),
   sha256: sha256.describe('Of those bytes, in hexadecimal.'),
 };
@@ -36,10 +45,12 @@ export const INTENT_FIELDS = {
 export const announcedShape = z.strictObject({
   sequence: count.describe('Its number in the stream.'),
   source_start_ms: count.describe("Where it begins on the stream's timeline, in ms."),
-  publication_start_ms: count.describe('From where on it holds what no earlier chunk does, in ms.'),
+  publication_start_ms: z.int().describe('From where on it holds what no earlier chunk does, in ms.'),
   source_end_ms: count.describe('Where it ends, in ms.'),
   codec: z.string().describe('How the audio is coded, such as opus.'),
   container: z.string().describe('What holds the coded audio, such as ogg.'),
+  sample_rate_hz: count.nullable().describe('How many samples a second raw PCM has; null where that was not said.'),
+  channels: count.nullable().describe('How many channels raw PCM has; null where that was not said.'),
   size_bytes: count.describe('How many bytes it has.'),
   sha256: z.string().describe('Of those bytes, in hexadecimal.'),
 });
@@ -62,6 +73,10 @@ export const intentShape = z
     source_chunk_ref: id.describe('As it was sent.'),
     chunk_id: id.describe('What the chunk is called here.'),
     upload_path: z.string().describe('Where to PUT the bytes.'),
+    warnings: z
+      .array(z.string())
+      .optional()
+      .describe('What will never be possible with such audio, which is taken all the same; absent for nothing.'),
   })
   .meta({ id: 'UploadIntent' });
 
@@ -84,16 +99,14 @@ export const UPLOAD_REFUSALS = [
   'CHECKSUM_MISMATCH',
 ] as const;
 
-type Range = Pick<ChunkIntent, 'source_start_ms' | 'publication_start_ms' | 'source_end_ms'>;
+type Range = Pick<ChunkIntent, 'source_start_ms' | 'source_end_ms'>;
 
 /** An intent's body of these fields. */
 export function intentForm<Fields extends typeof INTENT_FIELDS>(fields: Fields) {
   return z.object(fields).superRefine((intent, context) => {
-    const { source_start_ms, publication_start_ms, source_end_ms } = intent as Range;
+    const { source_start_ms, source_end_ms } = intent as Range;
     const wrong = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message });
     if (source_start_ms >= source_end_ms) wrong('source_end_ms', 'must be after source_start_ms');
-    if (publication_start_ms < source_start_ms || publication_start_ms > source_end_ms)
-      wrong('publication_start_ms', 'must lie between source_start_ms and source_end_ms');
   });
 }
 
@@ -102,14 +115,31 @@ export function intend(
   { runtime }: Services,
   { stream_id, intent, guards }: { stream_id: string; intent: ChunkIntent; guards: Guard[] },
 ): Promise<{ chunk: Chunk } | Refusal> {
-  const message: StreamMessage = { type: 'intend', intent, content: digestOf(intent) };
+  const { sample_rate_hz, channels, ...before } = intent;
+  const digest = digestOf(before);
+  const content =
+    sample_rate_hz === undefined && channels === undefined
+      ? { content: digest }
+      : { content: digestOf(before, { sample_rate_hz, channels }), content_before: digest };
+  const message: StreamMessage = { type: 'intend', intent, ...content };
   return runtime.ask<{ chunk: Chunk }>({ kind: 'stream', id: stream_id }, message, guards);
+}
+
+/** Where the bytes go, and what an uploader should know before it lets go of its copy. */
+export function intentAnswer(
+  { source_chunk_ref, chunk_id, ...chunk }: Chunk,
+  upload_path: string,
+): z.infer<typeof intentShape> {
+  const audio = audioKindOf(chunk);
+  const warnings = audio.kind === 'other' ? { warnings: [audio.why] } : {};
+  return { source_chunk_ref, chunk_id, upload_path, ...warnings };
 }
 
 export function intentView(chunk: Chunk): z.infer<typeof announcedShape> {
   const { sequence, source_start_ms, publication_start_ms, source_end_ms } = chunk;
-  const { codec, container, size_bytes, sha256 } = chunk;
-  return { sequence, source_start_ms, publication_start_ms, source_end_ms, codec, container, size_bytes, sha256 };
+  const { codec, container, sample_rate_hz = null, channels = null, size_bytes, sha256 } = chunk;
+  const times = { source_start_ms, publication_start_ms, source_end_ms };
+  return { sequence, ...times, codec, container, sample_rate_hz, channels, size_bytes, sha256 };
 }
 
 /** A chunk that the caller may upload, and what must still hold when it is stored. */
@@ -216,8 +246,8 @@ function uploadView({
   return { chunk_id, source_chunk_ref, status, size_bytes, sha256: hash };
 }
 
-/** What makes two intents the same: all that the uploader says of the chunk. */
-function digestOf(intent: ChunkIntent): string {
+/** What makes two intents the same: all that the uploader says of the chunk. Letter case tells no codecs apart. */
+function digestOf(intent: ChunkIntent, samples?: Pick<ChunkIntent, 'sample_rate_hz' | 'channels'>): string {
   const { source_chunk_ref, sequence, source_start_ms, publication_start_ms, source_end_ms } = intent;
   const { codec, container, size_bytes, sha256: hash } = intent;
   const fields = [
@@ -226,10 +256,11 @@ function digestOf(intent: ChunkIntent): string {
     source_start_ms,
     publication_start_ms,
     source_end_ms,
-    codec,
-    container,
+    codec.toLowerCase(),
+    container.toLowerCase(),
     size_bytes,
     hash,
+    ...(samples === undefined ? [] : [samples.sample_rate_hz ?? null, samples.channels ?? null]),
   ];
   return createHash('sha256').update(JSON.stringify(fields)).digest('base64url');
 }

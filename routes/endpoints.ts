@@ -38,11 +38,10 @@ export const endpointUrl = z
   })
   .meta({ format: 'uri' });
 
-/** Which events to deliver, each once and in the order of the interface's list; all when there are none. */
+/** Which events to deliver; all when there are none. They are kept as they were sent. */
 export const endpointTopics = z
   .array(z.enum(EVENT_TYPES, 'must be an event type'), 'must be a list of event types')
   .max(EVENT_TYPES.length, 'names more event types than there are')
-  .transform((topics) => EVENT_TYPES.filter((type) => topics.includes(type)))
   .describe('Which events are delivered; none named: all of them.');
 
 export const endpointStatus = z
@@ -53,7 +52,10 @@ const cursor = uuid.optional().describe('Where to go on: the cursor of the page 
 
 export const createdEndpointShape = z.strictObject({
   endpoint: endpointShape,
-  signing_secret: z.string().startsWith('whsec_').describe('What deliveries are signed with; shown this once.'),
+  signing_secret: z
+    .string()
+    .regex(/^whsec_/)
+    .describe('What deliveries are signed with; shown this once.'),
 });
 
 export const ENDPOINT_ROUTES: readonly Route[] = [

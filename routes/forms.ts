@@ -86,15 +86,16 @@ export function trimmedText(max: number) {
     .meta({ minLength: 1, maxLength: max });
 }
 
-/** Name of a codec or container: a lower-case token. */
+const MEDIA_NAME = `must be 1 to ${LIMITS.media_name_chars_max} printable characters, such as opus`;
+
+/** Name of a codec or container, kept as it was sent: with its parameters, where there are any. */
 export const mediaName = z
-  .string('must be a token such as opus')
-  .transform((text) => text.toLowerCase())
+  .string(MEDIA_NAME)
   .refine(
-    (text) => text.length <= LIMITS.media_name_chars_max && /^[a-z0-9][a-z0-9.+_/-]*$/.test(text),
-    `must be a token of at most ${LIMITS.media_name_chars_max} characters, such as opus`,
+    (text) => text.trim() !== '' && [...text].length <= LIMITS.media_name_chars_max && !/\p{C}/u.test(text),
+    MEDIA_NAME,
   )
-  .meta({ maxLength: LIMITS.media_name_chars_max });
+  .meta({ minLength: 1, maxLength: LIMITS.media_name_chars_max });
 
 /** What no part of an address holds unquoted; letters beyond ASCII are fine. */
 const NO_ATOM = '\\s@<>()[\\],;:\\\\"\\p{Cc}';

@@ -68,11 +68,7 @@ async function join(services: Services, stream: Stream): Promise<Joined | Refusa
   if (isRefusal(chunks)) return chunks;
   const file = await joinChunks(
     services.blobs,
-    chunks.map(
-      ({ chunk_id, sequence, container, size_bytes, sha256 }): StoredChunk => ({
-        ...{ key: blobKey(stream.id, chunk_id), sequence, container, size_bytes, sha256 },
-      }),
-    ),
+    chunks.map((chunk): StoredChunk => ({ ...chunk, key: blobKey(stream.id, chunk.chunk_id) })),
   );
   if ('why' in file) return refuse('CONFLICT', file.why);
   return { file, chunks: chunks.length, ...fitOf(chunks) };

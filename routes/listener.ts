@@ -538,13 +538,15 @@ type Read = { ok: true; value: unknown } | { ok: false; refusal: Refusal };
 
 function readBody(kind: ListenerKind, route: Route, request: FastifyRequest): Read {
   const bytes = request.body as Buffer | undefined; // or its pieces, for whoever takes them
-  if (route.body === undefined) return { ok: true, value: undefined };
+  const is_empty = bytes === undefined || bytes.length === 0;
+  // Apps may send what nobody looks at; devices are held to their two formats everywhere.
+  if (route.body === undefined && (kind.listener !== 'device' || is_empty)) return { ok: true, value: undefined };
   const encoding = request.headers['content-encoding'];
   if (encoding !== undefined && encoding !== 'identity') {
     return { ok: false, refusal: refuse('UNSUPPORTED_MEDIA_TYPE', 'Bodies must come without Content-Encoding.') };
   }
   if (route.takes === 'form') return readForm(route.body, request.headers['content-type'], bytes);
-  if (bytes === undefined || bytes.length === 0) return validate(route.body, undefined, 'body');
+  if (is_empty) return validate(route.body, undefined, 'body');
   const format = bodyFormat(request.headers['content-type']);
   if (format === 'unsupported' || (format === 'cbor' && !kind.cbor)) {
     const formats = kind.cbor ? 'application/json or application/cbor' : 'application/json';
@@ -562,7 +564,11 @@ function readBody(kind: ListenerKind, route: Route, request: FastifyRequest): Re
   };
 }
 
-function readForm(schema: z.ZodType, content_type: string | undefined, bytes: Buffer = Buffer.alloc(0)): Read {
+function readForm(
+  schema: z.ZodType | undefined,
+  content_type: string | undefined,
+  bytes: Buffer = Buffer.alloc(0),
+): Read {
   const bad = (message: string): Read => ({ ok: false, refusal: refuse('BAD_REQUEST', message) });
   // A request without a body and without a type is an empty form: what it lacks is then said by name.
   if (!isForm(content_type) && (content_type !== undefined || bytes.length > 0)) {

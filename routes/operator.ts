@@ -8,7 +8,7 @@ import type { Device, DeviceMessage } from '../actors/device.js';
 import type { DeviceCertificatesReply } from '../actors/device_certificates.js';
 import { type DeviceCertificate, makeDeviceKey } from '../certs/authority.js';
 import { renewAfterMs } from '../certs/renewal.js';
-import { count, deviceKind, id, moment, permission, serverNow } from '../src/answer_shapes.js';
+import { count, deviceKind, id, moment, no_cursor, permission, serverNow } from '../src/answer_shapes.js';
 import { drawId, drawPartition } from '../src/draw.js';
 import { outboxFolder } from '../src/mail/outbox_folder.js';
 import { listOutbox } from '../src/mail/outbox_mailer.js';
@@ -355,8 +355,8 @@ export const OPERATOR_ROUTES: readonly Route[] = [
     path: '/ops/erasures',
     summary: 'Erasures of accounts that are under way.',
     credential: 'operator',
-    answer: z.strictObject({ items: z.array(erasureShape) }),
-    handler: async ({ services: { erasures } }) => ({ items: await erasures.list() }),
+    answer: z.strictObject({ items: z.array(erasureShape), cursor: no_cursor }),
+    handler: async ({ services: { erasures } }) => ({ items: await erasures.list(), cursor: null }),
   }),
 
   operatorRoute({
@@ -391,11 +391,11 @@ export const OPERATOR_ROUTES: readonly Route[] = [
     summary: 'Mails that were written instead of sent, newest first.',
     credential: 'operator',
     query: z.object({ limit: listLimit }),
-    answer: z.strictObject({ items: z.array(mailShape) }),
+    answer: z.strictObject({ items: z.array(mailShape), cursor: no_cursor }),
     refusals: ['NOT_FOUND'],
     async handler({ services: { settings }, query: { limit } }) {
       if (settings.smtp_url !== null) return refuse('NOT_FOUND', 'Mails are sent over SMTP; nothing is kept here.');
-      return { items: await listOutbox(outboxFolder(settings), { limit }) };
+      return { items: await listOutbox(outboxFolder(settings), { limit }), cursor: null };
     },
   }),
 ];

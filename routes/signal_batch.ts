@@ -16,7 +16,7 @@ import { whole } from './forms.js';
 const CHARS_AT_ONCE = 64 * 1024;
 const SIGNALS_AT_ONCE = 32;
 const DETAILS_MAX = 20;
-const EMPTY: ReadValue = { text: '{}', canonical: '{}' };
+const EMPTY: ReadValue = { text: '{}', canonical: '{}', bytes: 2 };
 
 const TYPE_RULE = `must be a lowercase dotted name of at most ${LIMITS.signal_type_chars_max} characters, such as meeting.started`;
 export const signalType = z
@@ -26,7 +26,7 @@ export const signalType = z
 
 const REF_RULE = `must be 1 to ${LIMITS.signal_ref_chars_max} characters`;
 const PAYLOAD_OBJECT = 'must be a JSON object';
-const PAYLOAD_SIZE = `must be at most ${LIMITS.signal_payload_bytes_max} bytes of JSON`;
+const PAYLOAD_SIZE = `must be at most ${LIMITS.signal_payload_bytes_max} bytes of JSON, without space and needless escapes`;
 const COUNT = `must hold 1 to ${LIMITS.signals_per_request_max} signals`;
 
 /** All of a signal but its payload. */
@@ -59,7 +59,9 @@ export const signalsForm = z.object({
         payload: z
           .record(z.string(), z.unknown())
           .optional()
-          .describe(`Comes back letter for letter; at most ${LIMITS.signal_payload_bytes_max} bytes of JSON.`),
+          .describe(
+            `Comes back letter for letter; at most ${LIMITS.signal_payload_bytes_max} bytes of JSON, without space and needless escapes.`,
+          ),
       }),
     )
     .min(1)
@@ -112,7 +114,7 @@ function malformed(details: RefusalDetail[]): Refusal {
 function* itemsOf(json: JsonInPieces): Generator<Item> {
   if (json.peek() !== '{') throw new NotReadable('the body is no object');
   for (const key of keysOf(json)) {
-    if (key !== 'signals') json.read();
+    if (key !== 'signals') json.pass();
     else if (!json.take('[')) throw new NotReadable('signals is no array');
     else if (!json.take(']')) {
       do yield json.whole(itemOf);
@@ -139,25 +141,23 @@ function* keysOf(reader: Pick<JsonReader, 'take' | 'expect' | 'key'>): Generator
 
 function itemOf(reader: JsonReader): Item {
   if (reader.peek() !== '{') {
-    reader.read();
+    reader.pass();
     return { fields: null, payload: EMPTY };
   }
   const fields: Record<string, unknown> = {};
   let payload: Item['payload'] = EMPTY;
   for (const key of keysOf(reader)) {
-    const is_object = reader.peek() === '{';
-    // Characters are at least as many bytes: what is far too large is not read to its end.
-    const room = key === 'payload' ? LIMITS.signal_payload_bytes_max : undefined;
-    const value = reader.read({ room });
-    if (key === 'payload') payload = payloadOf(value, is_object);
-    else if (Object.hasOwn(FIELDS.shape, key)) fields[key] = JSON.parse(value.text);
+    const first = reader.peek();
+    if (key === 'payload') {
+      const value = reader.read({ room: LIMITS.signal_payload_bytes_max });
+      payload = first === '{' ? value : first === 'n' ? EMPTY : { wrong: PAYLOAD_OBJECT };
+    } else if (!Object.hasOwn(FIELDS.shape, key)) reader.pass();
+    else if (first === '{' || first === '[') {
+      reader.pass();
+      fields[key] = {}; // no field is made of others, however deep
+    } else fields[key] = JSON.parse(reader.read().text);
   }
   return { fields, payload };
-}
-
-function payloadOf(value: ReadValue, is_object: boolean): Item['payload'] {
-  if (!is_object) return { wrong: PAYLOAD_OBJECT };
-  return Buffer.byteLength(value.text) > LIMITS.signal_payload_bytes_max ? { wrong: PAYLOAD_SIZE } : value;
 }
 
 function checked(stream_id: string, { fields, payload }: Item): { signal: PostedSignal } | { wrong: RefusalDetail[] } {

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
 import { type ListedSignal, type PostedSignal, payloadKey, type SignalsMessage } from '../actors/signals.js';
-import { count, id, moment, pageShape } from '../src/answer_shapes.js';
+import { count, id, moment, no_cursor, pageShape } from '../src/answer_shapes.js';
 import { drawBytes } from '../src/draw.js';
 import type { Services } from '../src/services.js';
 import type { Guard } from '../src/store/store.js';
@@ -17,12 +17,13 @@ import { readableStream, WRITES_STREAMS, writableStream } from './stream_access.
 /** Signals on a stream's timeline. Interface: "Stream signals"; choices: "Account side". */
 
 const SCAN_STEP = 500;
-/** Payloads that are read at once. */
-const PAYLOADS_STEP = 100;
+/** Bytes of payloads that are read at once. */
+const PAYLOADS_STEP_BYTES = 1024 * 1024;
 const REQUEST_BYTES = 6;
 /** Encoded before others get their turn; four megabytes at once would hold up everybody for 50 ms. */
 const CHARS_AT_ONCE = 128 * 1024;
 const ITEMS = Buffer.from('{"items":[');
+const ONE_PAGE = Buffer.from('],"cursor":null}');
 
 /** A time in a query. */
 const time = z
@@ -62,7 +63,7 @@ export const SIGNAL_ROUTES: readonly Route[] = [
     takes: 'json_pieces',
     body_bytes_max: LIMITS.signals_body_bytes_max,
     body: z.array(z.instanceof(Uint8Array), 'must be an object with signals'),
-    answer: z.strictObject({ items: z.array(signalShape) }),
+    answer: z.strictObject({ items: z.array(signalShape), cursor: no_cursor }),
     reads: { body: signalsForm },
     refusals: ['CONFLICT', 'TOO_MANY_REQUESTS'],
     async handler({ services, who, params, body }) {
@@ -75,7 +76,7 @@ export const SIGNAL_ROUTES: readonly Route[] = [
       const posted = await postSignals(services, { stream_id: stream.id, signals, guards });
       if (isRefusal(posted)) return posted;
       const items = await itemsOf(services, stream.id, posted);
-      return isRefusal(items) ? items : new JsonBytes([ITEMS, ...items, Buffer.from(']}')]);
+      return isRefusal(items) ? items : new JsonBytes([ITEMS, ...items, ONE_PAGE]);
     },
   }),
 
@@ -219,12 +220,8 @@ async function itemsOf(
   { signals, texts }: Found,
 ): Promise<Buffer[] | Refusal> {
   const address = { kind: 'signals', id: stream_id };
-  const keys = signals.flatMap(({ payload }) => {
-    const key = payload.state === 'available' ? payload.key : null;
-    return key === null || texts.has(key) ? [] : key;
-  });
-  for (let from = 0; from < keys.length; from += PAYLOADS_STEP) {
-    const message: SignalsMessage = { type: 'payloads', keys: keys.slice(from, from + PAYLOADS_STEP) };
+  for (const keys of stepsOf(signals, texts)) {
+    const message: SignalsMessage = { type: 'payloads', keys };
     const read = await runtime.ask<{ payloads: Record<string, string> }>(address, message);
     if (isRefusal(read)) return read;
     for (const [key, text] of Object.entries(read.payloads)) texts.set(key, text);
@@ -239,6 +236,21 @@ async function itemsOf(
     await setImmediate();
   }
   return pieces;
+}
+
+/** The keys of payloads that are not at hand, in steps. */
+function* stepsOf(signals: readonly ListedSignal[], texts: ReadonlyMap<string, string>): Generator<string[]> {
+  let step: string[] = [];
+  let bytes = 0;
+  for (const { payload } of signals) {
+    if (payload.state !== 'available' || payload.key === null || texts.has(payload.key)) continue;
+    step.push(payload.key);
+    bytes += payload.bytes;
+    if (bytes < PAYLOADS_STEP_BYTES) continue;
+    yield step;
+    [step, bytes] = [[], 0];
+  }
+  if (step.length > 0) yield step;
 }
 
 function itemText(

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { StreamMessage } from '../actors/stream.js';
 import type { Chunk, ChunkResult, Stream } from '../actors/stream_state.js';
 import { statusOf } from '../actors/stream_state.js';
-import { count, id, moment } from '../src/answer_shapes.js';
+import { count, id, moment, no_cursor } from '../src/answer_shapes.js';
 import { blobKey } from '../src/blobs/blob_keys.js';
 import type { Services } from '../src/services.js';
 import { streamOfChunk } from '../src/vocabulary/ids.js';
@@ -60,11 +60,11 @@ export const STAFF_CHUNK_ROUTES: readonly Route[] = [
       limit: whole({ min: 1, max: LIMITS.chunk_claims_max }).default(1).describe('How many at most; 1 when absent.'),
       lease_s,
     }),
-    answer: z.strictObject({ items: z.array(workShape) }),
+    answer: z.strictObject({ items: z.array(workShape), cursor: no_cursor }),
     example: { limit: 10, lease_s: 60 },
     async handler({ services, body }) {
       const work = await services.processing.claim({ limit: body.limit, lease_ms: body.lease_s * SECOND_MS });
-      return { items: work.map(workView) };
+      return { items: work.map(workView), cursor: null };
     },
   }),
 

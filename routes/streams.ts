@@ -17,6 +17,7 @@ import {
   chunkStatus,
   INTENT_FIELDS,
   intend,
+  intentAnswer,
   intentForm,
   intentShape,
   intentView,
@@ -179,8 +180,7 @@ export const STREAM_ROUTES: readonly Route[] = [
       if (isRefusal(stream)) return stream;
       const registered = await intend(services, { stream_id: stream.id, intent, guards: who.guards });
       if (isRefusal(registered)) return registered;
-      const { chunk_id, source_chunk_ref } = registered.chunk;
-      return { source_chunk_ref, chunk_id, upload_path: `/audio/chunks/${chunk_id}/content` };
+      return intentAnswer(registered.chunk, `/audio/chunks/${registered.chunk.chunk_id}/content`);
     },
   }),
 
@@ -229,7 +229,7 @@ export const STREAM_ROUTES: readonly Route[] = [
     path: '/audio/streams/:id/content',
     summary: 'All audio of a stream as one file.',
     notes:
-      'Possible where all chunks are WAV of one format or Opus in Ogg. `X-Joined-Chunks`, `X-Joined-Missing-Ms` and `X-Joined-Overlap-Ms` say what it is made of.',
+      'Possible where all chunks are WAV or raw PCM of one format, or Opus in Ogg. `X-Joined-Chunks`, `X-Joined-Missing-Ms` and `X-Joined-Overlap-Ms` say what it is made of.',
     credential: 'account',
     permission: ['audio:read'],
     answer: 'audio',

@@ -42,6 +42,9 @@ export const permission = z.enum(PERMISSIONS).meta({ id: 'Permission' });
 /** What may have happened. */
 export const eventType = z.enum(EVENT_TYPES).meta({ id: 'EventType' });
 
+/** Stands where a list is one page, whatever is on it. */
+export const no_cursor = z.null().describe('Null: there is no other page.');
+
 /** A page of a list. `cursor` goes on behind it. */
 export function pageShape<Item extends z.ZodType>(item: Item) {
   return z.strictObject({

@@ -39,6 +39,7 @@ async function main(): Promise<void> {
       `http://${settings.ops_host}:${ports.operator} (token in ${settings.ops_token === null ? join(settings.data_dir, 'ops_token') : 'OPS_TOKEN'})`,
     ],
     ['mails', settings.smtp_url === null ? join(settings.data_dir, 'outbox') : 'over SMTP'],
+    ['webhooks', settings.webhook_block_private ? 'to public addresses' : 'to any address, private ones too'],
     ['data', settings.data_dir],
     [
       'redis',

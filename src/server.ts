@@ -47,7 +47,7 @@ import { SERVER_KEYS_CHANNEL, ServerKeyRotation } from './secrets/server_key_rot
 import { openServerKeys, type ServerKeys } from './secrets/server_keys.js';
 import { SigningKeys } from './secrets/signing_keys.js';
 import type { Services } from './services.js';
-import { isLoopback, publicAddresses, type Settings } from './settings.js';
+import { publicAddresses, type Settings } from './settings.js';
 import { Stalls } from './stalls.js';
 import { IssuedCertificates } from './store/issued_certificates.js';
 import { loadLibrary, nodesOf, openRedis } from './store/redis_connection.js';
@@ -184,12 +184,12 @@ async function startParts(settings: Settings, log: Logger, stops: (() => unknown
   };
   const erasures = new ErasureWorker({ store, runtime, blobs, metrics, log, now: clock.now, rewriteDisk });
   const poster = new Poster({
-    block_private: settings.webhook_block_private ?? !isLoopback(settings.host),
+    block_private: settings.webhook_block_private,
     extra_ca: settings.webhook_ca_file === null ? null : await trustedCertificates(settings.webhook_ca_file),
     proxy: settings.webhook_proxy,
   });
   stops.push(() => poster.close());
-  if (settings.webhook_proxy !== null && settings.webhook_block_private !== false)
+  if (settings.webhook_proxy !== null && settings.webhook_block_private)
     log.warn('webhooks go through a proxy: private addresses are for the proxy to refuse');
   const deliveries = new DeliveryWorker({ store, runtime, poster, keys, metrics, log, tracing, now: clock.now });
   store.onDeliveries = (endpoint_ids) => deliveries.wake(endpoint_ids);

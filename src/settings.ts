@@ -292,7 +292,7 @@ const variables = {
     meaning: '1 checks stored WAV and Ogg chunks here, 0 leaves them to workers on the operator port',
   }),
   WEBHOOK_BLOCK_PRIVATE: row(orNull(flagText), {
-    default_text: '1, unless HOST is loopback',
+    default_text: '0 while BASE_URL is loopback, else 1',
     meaning: '1 delivers webhooks to public addresses only, 0 to any',
   }),
   WEBHOOK_CA_FILE: row(orNull(z.string()), {
@@ -346,8 +346,9 @@ type Parsed = { [N in Name as Lowercase<N>]: z.output<(typeof variables)[N]['sch
  * the default is no value of the same kind (see `default_text` of `describeSettings`).
  */
 export type Settings = Readonly<
-  Omit<Parsed, 'device_host' | 'keys_dir' | 'first_party_clients'> & {
+  Omit<Parsed, 'device_host' | 'keys_dir' | 'first_party_clients' | 'webhook_block_private'> & {
     device_host: string;
+    webhook_block_private: boolean;
     keys_dir: string;
     first_party_clients: string;
   }
@@ -403,6 +404,7 @@ export const readSettings = (env: Readonly<Record<string, string | undefined>>):
     data_dir,
     device_host: found.device_host ?? found.host,
     keys_dir: resolve(found.keys_dir ?? `${data_dir}/keys`),
+    webhook_block_private: found.webhook_block_private ?? !isLocal(found.base_url),
     webhook_ca_file: found.webhook_ca_file === null ? null : resolve(found.webhook_ca_file),
     first_party_clients: resolve(found.first_party_clients ?? `${data_dir}/first_party_clients.json`),
   });
@@ -429,8 +431,9 @@ export const publicAddresses = (
   };
 };
 
-/** Whether an address to listen on can be reached from this machine only. */
-export const isLoopback = (host: string): boolean => host === 'localhost' || host === '::1' || /^127\./.test(host);
+/** Whether callers know the server by an address of their own machine. Where it listens says less: a proxy may stand before it. */
+const isLocal = (base_url: string | null): boolean =>
+  base_url === null || /^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(base_url).hostname);
 
 /** Every variable with its default and meaning in words, in the order to print them. */
 export const describeSettings = (): { name: string; default_text: string; meaning: string }[] =>

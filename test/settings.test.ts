@@ -68,7 +68,8 @@ t.test('a default that is a number or a switch is the one that holds', async (t)
   const settings = readSettings({}) as Record<string, unknown>;
   for (const { name, default_text } of describeSettings()) {
     const value = settings[name.toLowerCase()];
-    if (typeof value === 'boolean') t.ok([value ? '1' : '0', value ? 'on' : 'off'].includes(default_text), name);
+    const [said = ''] = default_text.split(' ', 1);
+    if (typeof value === 'boolean') t.ok([value ? '1' : '0', value ? 'on' : 'off'].includes(said), name);
     if (typeof value === 'number') t.equal(default_text, String(value), name);
   }
 });
@@ -103,6 +104,30 @@ t.test('values are read, and empty counts as unset', async (t) => {
     trusted_proxies: ['10.0.0.0/8', 'fd00::/8', '127.0.0.1'],
   });
 });
+
+t.test(
+  'webhooks reach private addresses by default only where the server is known by one of its own machine',
+  async (t) => {
+    const blocks = (env: Record<string, string>) => readSettings(env).webhook_block_private;
+    for (const BASE_URL of [
+      '',
+      'http://localhost:8000',
+      'https://127.0.0.1',
+      'http://127.9.0.1:1',
+      'http://[::1]:8080',
+    ])
+      t.equal(blocks({ BASE_URL }), false, BASE_URL);
+    for (const BASE_URL of [
+      'https://api.example',
+      'https://localhost.example',
+      'http://10.0.0.1',
+      'http://127.0.0.1.nip.example',
+    ])
+      for (const HOST of ['127.0.0.1', '0.0.0.0']) t.equal(blocks({ BASE_URL, HOST }), true, `${BASE_URL} on ${HOST}`);
+    t.equal(blocks({ BASE_URL: 'https://api.example', WEBHOOK_BLOCK_PRIVATE: '0' }), false);
+    t.equal(blocks({ WEBHOOK_BLOCK_PRIVATE: '1' }), true);
+  },
+);
 
 t.test('a bucket may be one of Amazon, in a region, below folders', async (t) => {
   t.same(readSettings({ BLOB_URL: 's3://my.bucket/a/b/?region=eu-central-1' }).blob_url, {

@@ -2,11 +2,12 @@ import type { AccountMessage } from '../../actors/account.js';
 import type { Account } from '../../actors/account_state.js';
 import type { Address } from '../../actors/actor.js';
 import type { Binding, BindingMessage } from '../../actors/binding.js';
+import type { Device, DeviceMessage } from '../../actors/device.js';
 import type { DeviceSessionMessage, SessionTerms } from '../../actors/device_session.js';
 import { UNBOUND } from '../../actors/stream_refs.js';
 import type { Services } from '../../src/services.js';
 import type { Guard } from '../../src/store/store.js';
-import { isRefusal, type Refusal } from '../../src/vocabulary/refusals.js';
+import { isRefusal, type Refusal, refuse } from '../../src/vocabulary/refusals.js';
 import { accountDeleted } from '../principal.js';
 import type { DeviceIdentity } from './identity.js';
 
@@ -30,13 +31,31 @@ export type Bound = {
 /** Of a device's identity, what says whose epochs it may use. */
 export type Recording = Pick<DeviceIdentity, 'device_id' | 'kind'>;
 
+const BOUND_TO_NOBODY = refuse('DEVICE_UNBOUND', 'The device is bound to no account; it has to redeem a claim.');
+
+/** What the device is bound by, or was last and may still upload for. */
+export async function presentEpoch(
+  { runtime }: Services,
+  { device_id: id }: Pick<Recording, 'device_id'>,
+): Promise<string | Refusal> {
+  const device = await runtime.ask<Device>({ kind: 'device', id }, { type: 'view' } satisfies DeviceMessage);
+  if (isRefusal(device)) return device;
+  return device.binding?.epoch ?? BOUND_TO_NOBODY;
+}
+
+/** A refusal, unless the device is bound to nobody: then that is what it has to hear. */
+export async function refusedAs(services: Services, who: Recording, refusal: Refusal): Promise<Refusal> {
+  const epoch = await presentEpoch(services, who);
+  return isRefusal(epoch) ? epoch : refusal;
+}
+
 /** The binding of an epoch, if it is this device's and has not ended, and its account is there. */
 export async function boundBy(services: Services, who: Recording, epoch: string): Promise<Bound | Refusal> {
   const { device_id, kind } = who;
   const address = { kind: kind === 'personal' ? 'binding' : 'device_session', id: epoch };
   const ask: BindingMessage & DeviceSessionMessage = { type: 'terms', device_id };
   const terms = await services.runtime.ask<Binding | SessionTerms>(address, ask);
-  if (isRefusal(terms)) return terms;
+  if (isRefusal(terms)) return terms.refused === 'DEVICE_UNBOUND' ? refusedAs(services, who, terms) : terms;
   const { account_id, workspace_id } = terms;
   const account = await openAccount(services, account_id);
   if (isRefusal(account)) return account;

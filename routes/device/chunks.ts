@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { StreamMessage } from '../../actors/stream.js';
 import { type Chunk, failureOf, type Stream, statusOf } from '../../actors/stream_state.js';
-import { count, id, moment } from '../../src/answer_shapes.js';
+import { count, id, moment, no_cursor } from '../../src/answer_shapes.js';
 import type { Services } from '../../src/services.js';
 import { streamOfChunk } from '../../src/vocabulary/ids.js';
 import { LIMITS } from '../../src/vocabulary/limits.js';
@@ -11,6 +11,7 @@ import {
   chunkStatus,
   INTENT_FIELDS,
   intend,
+  intentAnswer,
   intentForm,
   intentShape,
   UPLOAD_REFUSALS,
@@ -21,7 +22,7 @@ import {
 import { bindingEpoch, sourceStreamRef, uuid } from '../forms.js';
 import { deviceRoute, type Route } from '../route.js';
 import { goneWorkspace } from '../stream_access.js';
-import { BOUND_REFUSALS, boundBy, type Recording } from './bound.js';
+import { BOUND_REFUSALS, boundBy, type Recording, refusedAs } from './bound.js';
 import { deviceStream } from './streams.js';
 
 /** Chunks: announced by an intent, uploaded as raw bytes, stored before anything says so. Choices: "Devices". */
@@ -57,9 +58,9 @@ export const CHUNK_ROUTES: readonly Route[] = [
       const { stream_id, guards } = found;
       const registered = await intend(services, { stream_id, guards, intent });
       if (isRefusal(registered)) return registered;
-      const { chunk_id, source_chunk_ref, status } = registered.chunk;
+      const { chunk_id, status } = registered.chunk;
       if (status === 'awaiting_upload') services.device_activity.chunkAnnounced(who.device_id, chunk_id);
-      return { source_chunk_ref, chunk_id, upload_path: `/device/chunks/${chunk_id}/content` };
+      return intentAnswer(registered.chunk, `/device/chunks/${chunk_id}/content`);
     },
   }),
 
@@ -111,7 +112,7 @@ export const CHUNK_ROUTES: readonly Route[] = [
         .max(LIMITS.chunk_status_refs_max, `must name at most ${LIMITS.chunk_status_refs_max} chunks`)
         .describe("The device's own names; one that was never announced is not in the answer."),
     }),
-    answer: z.strictObject({ items: z.array(chunkStatusShape) }),
+    answer: z.strictObject({ items: z.array(chunkStatusShape), cursor: no_cursor }),
     refusals: [...BOUND_REFUSALS, 'NOT_FOUND'],
     async handler({ services, who, body }) {
       const { binding_epoch: epoch, source_stream_ref, source_chunk_refs } = body;
@@ -129,7 +130,7 @@ export const CHUNK_ROUTES: readonly Route[] = [
         ),
       );
       const failed = chunks.find(isRefusal);
-      return failed ?? { items: chunks.map((found) => chunkStatusView(services, found as Found)) };
+      return failed ?? { items: chunks.map((found) => chunkStatusView(services, found as Found)), cursor: null };
     },
   }),
 ];
@@ -141,16 +142,16 @@ async function deviceChunk(
   chunk_id: string,
 ): Promise<(Uploadable & { stream: Stream }) | Refusal> {
   const home = streamOfChunk(chunk_id);
-  if (home === null) return NO_CHUNK;
+  if (home === null) return refusedAs(services, who, NO_CHUNK);
   const { stream_id, number } = home;
   const message: StreamMessage = { type: 'chunk', number };
   const found = await services.runtime.ask<{ chunk: Chunk; stream: Stream }>(
     { kind: 'stream', id: stream_id },
     message,
   );
-  if (isRefusal(found)) return found.refused === 'NOT_FOUND' ? NO_CHUNK : found;
+  if (isRefusal(found)) return found.refused === 'NOT_FOUND' ? refusedAs(services, who, NO_CHUNK) : found;
   const { recorder } = found.stream;
-  if (recorder?.device_id !== who.device_id) return NO_CHUNK;
+  if (recorder?.device_id !== who.device_id) return refusedAs(services, who, NO_CHUNK);
   const bound = await boundBy(services, who, recorder.binding_epoch);
   if (isRefusal(bound)) return bound;
   const gone = await goneWorkspace(services, bound.terms.workspace_id);

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { type Claim, type ClaimMessage, STILL_REDEEMED } from '../../actors/claim.js';
-import type { Device, DeviceMessage } from '../../actors/device.js';
-import { UNBOUND } from '../../actors/stream_refs.js';
+import type { DeviceMessage } from '../../actors/device.js';
 import { count, id, moment, serverNow } from '../../src/answer_shapes.js';
 import { isSecret, parseSecret } from '../../src/secrets/tokens.js';
 import type { Services } from '../../src/services.js';
@@ -9,7 +8,7 @@ import { LIMITS } from '../../src/vocabulary/limits.js';
 import { isRefusal, type Refusal, refuse } from '../../src/vocabulary/refusals.js';
 import { patiently } from '../patience.js';
 import { deviceRoute, type Route } from '../route.js';
-import { BOUND_REFUSALS, boundBy, openAccount, type Recording } from './bound.js';
+import { BOUND_REFUSALS, boundBy, openAccount, presentEpoch, type Recording } from './bound.js';
 
 /** How a device comes to be bound to an account. Choices: "Devices". */
 
@@ -71,7 +70,8 @@ export const CLAIM_ROUTES: readonly Route[] = [
       const open = await openAccount(services, claim.account_id);
       if (isRefusal(open)) return open;
       const message: ClaimMessage = { type: 'redeem', device_id };
-      if (claim.kind === 'session') {
+      // What no address could set right is said first, by the device itself.
+      if (claim.kind === 'session' && who.kind === 'shared') {
         const ble_address = BLE_ADDRESS.safeParse(body.ble_address);
         if (!ble_address.success) return WRONG_ADDRESS;
         message.ble_address = ble_address.data;
@@ -131,13 +131,6 @@ function outcomeOf(
     const outcome = await runtime.ask<Claim>(claim, look);
     return outcome === STILL_REDEEMED ? null : outcome;
   }, STILL_REDEEMED);
-}
-
-/** What the device is bound by, or was last and may still upload for. */
-async function presentEpoch({ runtime }: Services, { device_id: id }: Recording): Promise<string | Refusal> {
-  const device = await runtime.ask<Device>({ kind: 'device', id }, { type: 'view' } satisfies DeviceMessage);
-  if (isRefusal(device)) return device;
-  return device.binding?.epoch ?? UNBOUND;
 }
 
 async function bindingView(

@@ -4,7 +4,7 @@ import { id, moment, sessionEndReason } from '../../src/answer_shapes.js';
 import { isRefusal, refuse } from '../../src/vocabulary/refusals.js';
 import { bindingEpoch } from '../forms.js';
 import { deviceRoute, type Route } from '../route.js';
-import { boundBy, openAccount } from './bound.js';
+import { boundBy, openAccount, refusedAs } from './bound.js';
 
 /** A recorder's own end of its session: it is done, and what it has recorded stays with the host. Choices: "Devices". */
 
@@ -33,14 +33,14 @@ export const DEVICE_SESSION_END_ROUTES: readonly Route[] = [
       // A repeat finds it ended, which is no refusal here; a deleted account is one either way.
       const bound = await boundBy(services, who, epoch);
       if (isRefusal(bound) && bound.refused !== 'DEVICE_UNBOUND') return bound;
-      if (who.kind === 'personal') return NO_SESSION;
+      if (who.kind === 'personal') return refusedAs(services, who, NO_SESSION);
       const message: DeviceSessionMessage = { type: 'end_by_recorder', device_id: who.device_id };
       const session = await services.runtime.askSettled<DeviceSession>(
         { kind: 'device_session', id: epoch },
         message,
         isRefusal(bound) ? [] : bound.guards,
       );
-      if (isRefusal(session)) return session;
+      if (isRefusal(session)) return session.refused === 'DEVICE_UNBOUND' ? refusedAs(services, who, session) : session;
       const account = await openAccount(services, session.host_account_id);
       if (isRefusal(account)) return account;
       const end = endOf(session);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { count, deviceKind, id, moment, momentOrNull, serverNow } from '../../src/answer_shapes.js';
+import { count, deviceKind, id, moment, momentOrNull, no_cursor, serverNow } from '../../src/answer_shapes.js';
 import type { SeenDevice } from '../../src/devices/activity.js';
 import { listLimit } from '../forms.js';
 import { operatorRoute, type Route } from '../route.js';
@@ -41,6 +41,7 @@ export const SEEN_DEVICE_ROUTES: readonly Route[] = [
       seen: count.describe('How many devices it has heard of.'),
       seen_max: count.describe('Of more, those not heard of for longest are forgotten.'),
       items: z.array(seenDeviceShape),
+      cursor: no_cursor,
     }),
     credential: 'operator',
     query: z.object({
@@ -63,6 +64,7 @@ export const SEEN_DEVICE_ROUTES: readonly Route[] = [
         now: new Date(clock.now()).toISOString(),
         ...{ watched_since: new Date(since_ms).toISOString(), seen, seen_max },
         items: device_activity.list(filter).map(seenDeviceView),
+        cursor: null,
       };
     },
   }),

@@ -3,7 +3,7 @@ import type { AccountMessage } from '../../actors/account.js';
 import { type Account, isGone, isOpen } from '../../actors/account_state.js';
 import type { EndpointMessage, Found } from '../../actors/endpoint.js';
 import { type Endpoint, standingOf } from '../../actors/endpoint_state.js';
-import { count, id, moment, momentOrNull, serverNow } from '../../src/answer_shapes.js';
+import { count, id, moment, momentOrNull, no_cursor, serverNow } from '../../src/answer_shapes.js';
 import type { Services } from '../../src/services.js';
 import type { EventType } from '../../src/vocabulary/event_types.js';
 import { deliveryId, partitionOfId } from '../../src/vocabulary/ids.js';
@@ -129,14 +129,18 @@ export const SEEN_ENDPOINT_ROUTES: readonly Route[] = [
     method: 'GET',
     path: '/ops/accounts/:account/endpoints',
     summary: 'The endpoints of an account, and why each gets what it gets.',
-    answer: z.strictObject({ account_id: id.describe('Whose they are.'), items: z.array(endpointForStaffShape) }),
+    answer: z.strictObject({
+      account_id: id.describe('Whose they are.'),
+      items: z.array(endpointForStaffShape),
+      cursor: no_cursor,
+    }),
     refusals: ['NOT_FOUND'],
     credential: 'operator',
     async handler({ services, params }) {
       const account = await accountNamed(services, params.account as string);
       if (isRefusal(account)) return account;
       const views = await Promise.all(account.endpoints.map((id) => endpointForStaff(services, id)));
-      return { account_id: account.id, items: views.filter((one) => !isRefusal(one)) };
+      return { account_id: account.id, items: views.filter((one) => !isRefusal(one)), cursor: null };
     },
   }),
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ACTOR_KINDS } from '../../actors/index.js';
-import { count, moment, serverNow } from '../../src/answer_shapes.js';
+import { count, moment, no_cursor, serverNow } from '../../src/answer_shapes.js';
 import type { Services } from '../../src/services.js';
 import { StoreUnavailable } from '../../src/store/store.js';
 import { endpointOfDelivery, isId, ownerOfPrivateWorkspace, streamOfChunk } from '../../src/vocabulary/ids.js';
@@ -99,6 +99,7 @@ export const ENTITY_ROUTES: readonly Route[] = [
     summary: 'Entities of an id, or of an email.',
     answer: z.strictObject({
       items: z.array(z.strictObject({ kind: kindOfActor, id: z.string(), name: shownNameShape })),
+      cursor: no_cursor,
     }),
     credential: 'operator',
     query: z.object({
@@ -106,7 +107,7 @@ export const ENTITY_ROUTES: readonly Route[] = [
         '`kind:id`, an id alone (of a chunk, a delivery and a private workspace too), or an email for its account.',
       ),
     }),
-    handler: async ({ services, query }) => ({ items: await find(services, query.find) }),
+    handler: async ({ services, query }) => ({ items: await find(services, query.find), cursor: null }),
   }),
 
   operatorRoute({

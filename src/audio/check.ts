@@ -1,13 +1,14 @@
 import type { ChunkResult } from '../../actors/stream_state.js';
 import type { BlobStore } from '../blobs/blob_store.js';
+import { unreachable } from '../vocabulary/refusals.js';
+import { type AnnouncedAudio, audioKindOf } from './kinds.js';
 import { NotOgg } from './ogg.js';
 import { NotOpus, readOpus } from './opus.js';
-import { readWav } from './wav.js';
+import { readWav, type WavFormat } from './wav.js';
 
 /** What the built-in worker looks at: whether a chunk is what its container says, and as long as its intent said. */
-export type CheckedChunk = {
+export type CheckedChunk = AnnouncedAudio & {
   key: string;
-  container: string;
   size_bytes: number;
   source_start_ms: number;
   source_end_ms: number;
@@ -17,24 +18,17 @@ export type CheckedChunk = {
 const DURATION_TOLERANCE = 0.01;
 const OPUS_SAMPLES_PER_MS = 48;
 
-/** How long the audio is, in ms; null for what this does not know. Throws BadAudio. */
-type Measure = (blobs: BlobStore, chunk: CheckedChunk) => Promise<number | null>;
-
-/** By the container's name as its uploader gave it. */
-const MEASURES: ReadonlyMap<string, Measure> = new Map([
-  ...['wav', 'wave', 'audio/wav', 'audio/wave', 'audio/x-wav'].map((name) => [name, measureWav] as const),
-  ...['ogg', 'oga', 'opus', 'audio/ogg', 'audio/opus'].map((name) => [name, measureOgg] as const),
-]);
+/** What a chunk must be: a device that sends pieces of one file hears why they are none by themselves. */
+const WHOLE_WAV = 'A chunk in WAV must be a whole WAV file, with a header of its own.';
+const WHOLE_OGG = 'A chunk in Ogg must be a whole Ogg file, with the headers of its codec.';
 
 /** The bytes are not what they should be; the message is a sentence. */
 class BadAudio extends Error {
   override name = 'BadAudio';
 }
 
-/** Containers that it does not know are processed unchecked. A store that fails throws. */
+/** What it does not know is processed unchecked. A store that fails throws. */
 export async function checkAudio(blobs: BlobStore, chunk: CheckedChunk): Promise<ChunkResult> {
-  const measure = MEASURES.get(chunk.container);
-  if (measure === undefined) return { status: 'processed', checked: false };
   try {
     const duration_ms = await measure(blobs, chunk);
     if (duration_ms === null) return { status: 'processed', checked: false };
@@ -50,6 +44,31 @@ export async function checkAudio(blobs: BlobStore, chunk: CheckedChunk): Promise
   }
 }
 
+/** How long the audio is, in ms; null for what this does not know. Throws BadAudio. */
+async function measure(blobs: BlobStore, chunk: CheckedChunk): Promise<number | null> {
+  const audio = audioKindOf(chunk);
+  switch (audio.kind) {
+    case 'wav':
+      return measureWav(blobs, chunk);
+    case 'ogg':
+      return measureOgg(blobs, chunk);
+    case 'pcm':
+      return measurePcm(audio.format, chunk);
+    case 'other':
+      return null;
+    default:
+      return unreachable(audio);
+  }
+}
+
+function measurePcm({ frame_bytes, frames_per_second }: WavFormat, { size_bytes }: CheckedChunk): number {
+  if (size_bytes % frame_bytes !== 0) {
+    const rule = `A chunk of raw PCM must be whole samples of all channels, of ${frame_bytes} bytes together.`;
+    throw new BadAudio(`The chunk of ${size_bytes} bytes ends inside a sample. ${rule}`);
+  }
+  return (size_bytes / frame_bytes / frames_per_second) * 1_000;
+}
+
 async function measureWav(blobs: BlobStore, { key, size_bytes }: CheckedChunk): Promise<number | null> {
   const read = async (offset: number, length: number) => {
     if (offset >= size_bytes || length === 0) return Buffer.alloc(0);
@@ -59,9 +78,9 @@ async function measureWav(blobs: BlobStore, { key, size_bytes }: CheckedChunk): 
   if (!found.ok) {
     // How long it is, only its codec knows.
     if (found.is_compressed) return null;
-    throw new BadAudio(`The chunk ${found.why}.`);
+    throw new BadAudio(`The chunk ${found.why}. ${WHOLE_WAV}`);
   }
-  if (found.wav.truncated) throw new BadAudio('The chunk is shorter than its header says.');
+  if (found.wav.truncated) throw new BadAudio(`The chunk is shorter than its header says. ${WHOLE_WAV}`);
   return (found.wav.frames * 1_000) / found.wav.format.frames_per_second;
 }
 
@@ -71,7 +90,7 @@ async function measureOgg(blobs: BlobStore, { key }: CheckedChunk): Promise<numb
     return (samples - trimmed) / OPUS_SAMPLES_PER_MS;
   } catch (error) {
     if (error instanceof NotOpus) return null;
-    if (error instanceof NotOgg) throw new BadAudio(`The chunk ${error.message}.`);
+    if (error instanceof NotOgg) throw new BadAudio(`The chunk ${error.message}. ${WHOLE_OGG}`);
     throw error;
   }
 }

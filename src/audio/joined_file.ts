@@ -1,17 +1,18 @@
 import { createHash } from 'node:crypto';
 import type { BlobStore, ByteRange } from '../blobs/blob_store.js';
 import { LIMITS } from '../vocabulary/limits.js';
+import { type AnnouncedAudio, audioKindOf } from './kinds.js';
 import { FLAGS, NO_GRANULE, NotOgg, pagesOf } from './ogg.js';
 import { type OpusFile, PacketClock, readOpus } from './opus.js';
 import { readWav, type Wav, wavHeader } from './wav.js';
 
 /**
  * Chunks of a recording as one file that players take. What a file of one container can follow: WAVs of one format
- * become one RIFF file, Opus files in Ogg one logical stream, whose pages are numbered anew. The size is known before
+ * become one RIFF file, and so do raw samples, Opus files in Ogg one logical stream, whose pages are numbered anew. The size is known before
  * the first byte, so that any range can be asked for; of the audio no more than a page or a piece is in memory.
  */
 
-export type StoredChunk = { key: string; sequence: number; container: string; size_bytes: number; sha256: string };
+export type StoredChunk = AnnouncedAudio & { key: string; sequence: number; size_bytes: number; sha256: string };
 
 export type JoinedFile = {
   content_type: string;
@@ -30,11 +31,8 @@ export type NotJoined = { why: string };
 
 type Join = (blobs: BlobStore, chunks: readonly StoredChunk[]) => Promise<JoinedFile | NotJoined>;
 
-/** By the container's name as its uploader gave it. */
-const CONTAINERS: ReadonlyMap<string, Join> = new Map([
-  ...['wav', 'wave', 'audio/wav', 'audio/wave', 'audio/x-wav'].map((name) => [name, joinWav] as const),
-  ...['ogg', 'oga', 'opus', 'audio/ogg', 'audio/opus'].map((name) => [name, joinOpus] as const),
-]);
+/** Raw samples need but the header that a WAV has. */
+const JOINS: Record<'wav' | 'pcm' | 'ogg', Join> = { wav: joinWav, pcm: joinWav, ogg: joinOpus };
 /** Chunks looked into at a time. */
 const AT_ONCE = 8;
 /** Enough for the header of a usual WAV. */
@@ -46,10 +44,14 @@ export async function joinChunks(blobs: BlobStore, chunks: readonly StoredChunk[
   if (first === undefined) return { why: 'No audio of the stream is stored.' };
   if (chunks.length > LIMITS.joined_chunks_max)
     return { why: `A joined file has at most ${LIMITS.joined_chunks_max} chunks; fetch them one by one.` };
-  const join = CONTAINERS.get(first.container);
-  if (join === undefined) return { why: `Chunks in ${first.container} can not be joined; fetch them one by one.` };
-  const other = chunks.find(({ container }) => CONTAINERS.get(container) !== join);
-  if (other !== undefined) return { why: `Chunks in ${first.container} and ${other.container} can not be one file.` };
+  const audio = audioKindOf(first);
+  if (audio.kind === 'other') return { why: audio.why };
+  const join = JOINS[audio.kind];
+  const odd = chunks.find((chunk) => {
+    const { kind } = audioKindOf(chunk);
+    return kind === 'other' || JOINS[kind] !== join;
+  });
+  if (odd !== undefined) return { why: `Chunks in ${first.container} and ${odd.container} can not be one file.` };
   return join(blobs, chunks);
 }
 
@@ -77,6 +79,12 @@ export async function* readJoined(
 async function joinWav(blobs: BlobStore, chunks: readonly StoredChunk[]): Promise<JoinedFile | NotJoined> {
   const wavs: Wav[] = [];
   const failed = await eachChunk(chunks, async (chunk, index) => {
+    const audio = audioKindOf(chunk);
+    if (audio.kind === 'pcm') {
+      const frames = Math.floor(chunk.size_bytes / audio.format.frame_bytes);
+      wavs[index] = { format: audio.format, data_offset: 0, frames, truncated: false };
+      return frames === 0 ? 'holds no audio.' : null;
+    }
     const head = await bytesOf(blobs, chunk.key, { start: 0, end: WAV_HEAD_BYTES - 1 });
     const read = (offset: number, length: number) =>
       offset + length <= head.length || head.length === chunk.size_bytes

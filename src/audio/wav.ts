@@ -154,19 +154,28 @@ export async function readPiece(source: ByteSource, { format, data_offset }: Wav
   return writeWav(format, samples);
 }
 
-/** The body of an `fmt ` chunk for 16 bit samples. */
-export function pcm16Format({
-  channels,
-  frames_per_second,
-}: Pick<WavFormat, 'channels' | 'frames_per_second'>): Buffer {
+/** The format of plain samples of a codec, such as pcm_s16le; any other is a mistake of the caller's. */
+export function plainFormat(
+  codec: string,
+  { channels, frames_per_second }: Pick<WavFormat, 'channels' | 'frames_per_second'>,
+): WavFormat {
+  const form = Object.keys(CODECS).find((key) => CODECS[key] === codec);
+  if (form === undefined) throw new Error(`${codec} is not the name of plain samples`);
+  const [number = 0, sample_bytes = 0] = form.split(' ').map(Number);
+  const frame_bytes = channels * sample_bytes;
   const fmt = Buffer.alloc(16);
-  fmt.writeUInt16LE(PCM, 0);
+  fmt.writeUInt16LE(number, 0);
   fmt.writeUInt16LE(channels, 2);
   fmt.writeUInt32LE(frames_per_second, 4);
-  fmt.writeUInt32LE(frames_per_second * channels * 2, 8);
-  fmt.writeUInt16LE(channels * 2, 12);
-  fmt.writeUInt16LE(16, 14);
-  return fmt;
+  fmt.writeUInt32LE(frames_per_second * frame_bytes, 8);
+  fmt.writeUInt16LE(frame_bytes, 12);
+  fmt.writeUInt16LE(sample_bytes * 8, 14);
+  return { codec, channels, frames_per_second, frame_bytes, fmt };
+}
+
+/** The body of an `fmt ` chunk for 16 bit samples. */
+export function pcm16Format(of: Pick<WavFormat, 'channels' | 'frames_per_second'>): Buffer {
+  return plainFormat('pcm_s16le', of).fmt;
 }
 
 function tagAt(bytes: Buffer, at: number): string {

@@ -154,6 +154,10 @@ export type Chunk = {
   codec: string;
   /** What holds the coded audio, such as ogg. */
   container: string;
+  /** How many samples a second raw PCM has; null where that was not said. */
+  sample_rate_hz: number | null;
+  /** How many channels raw PCM has; null where that was not said. */
+  channels: number | null;
   /** How many bytes it has. */
   size_bytes: number;
   /** Of those bytes, in hexadecimal. */
@@ -822,6 +826,8 @@ export type UploadIntent = {
   chunk_id: string;
   /** Where to PUT the bytes. */
   upload_path: string;
+  /** What will never be possible with such audio, which is taken all the same; absent for nothing. */
+  warnings?: string[];
 };
 
 export type Work = {
@@ -849,6 +855,10 @@ export type Work = {
   codec: string;
   /** What holds the coded audio, such as ogg. */
   container: string;
+  /** How many samples a second raw PCM has; null where that was not said. */
+  sample_rate_hz: number | null;
+  /** How many channels raw PCM has; null where that was not said. */
+  channels: number | null;
   /** How many bytes it has. */
   size_bytes: number;
   /** Of those bytes, in hexadecimal. */
@@ -1441,14 +1451,18 @@ export type PublicApi = {
       sequence: number;
       /** Where it begins on the stream's timeline, in ms. */
       source_start_ms: number;
-      /** From where on it holds what no earlier chunk does, in ms. */
+      /** From where on it holds what no earlier chunk does, in ms; it may lie outside the chunk. */
       publication_start_ms: number;
       /** Where it ends, in ms. */
       source_end_ms: number;
       /** How the audio is coded, such as opus or pcm_s16le. */
       codec: string;
-      /** What holds the coded audio, such as ogg or wav. */
+      /** What holds the coded audio, such as ogg or wav; raw for samples without a header. */
       container: string;
+      /** How many samples a second raw PCM has; only with it can such chunks be joined and played. */
+      sample_rate_hz?: number;
+      /** How many channels raw PCM has, interleaved; needed like sample_rate_hz. */
+      channels?: number;
       /** How many bytes will be uploaded. */
       size_bytes: number;
       /** Of those bytes, in hexadecimal. */
@@ -1480,12 +1494,14 @@ export type PublicApi = {
         start_ms: number;
         /** When it was over, in ms; left out for what has no length. */
         end_ms?: number;
-        /** Comes back letter for letter; at most 8192 bytes of JSON. */
+        /** Comes back letter for letter; at most 8192 bytes of JSON, without space and needless escapes. */
         payload?: Record<string, unknown>;
       }[];
     };
     answer: {
       items: Signal[];
+      /** Null: there is no other page. */
+      cursor: null;
     };
   };
   /** Signals on a stream's timeline, by their start. */
@@ -1581,14 +1597,18 @@ export type DeviceApi = {
       sequence: number;
       /** Where it begins on the stream's timeline, in ms. */
       source_start_ms: number;
-      /** From where on it holds what no earlier chunk does, in ms. */
+      /** From where on it holds what no earlier chunk does, in ms; it may lie outside the chunk. */
       publication_start_ms: number;
       /** Where it ends, in ms. */
       source_end_ms: number;
       /** How the audio is coded, such as opus or pcm_s16le. */
       codec: string;
-      /** What holds the coded audio, such as ogg or wav. */
+      /** What holds the coded audio, such as ogg or wav; raw for samples without a header. */
       container: string;
+      /** How many samples a second raw PCM has; only with it can such chunks be joined and played. */
+      sample_rate_hz?: number;
+      /** How many channels raw PCM has, interleaved; needed like sample_rate_hz. */
+      channels?: number;
       /** How many bytes will be uploaded. */
       size_bytes: number;
       /** Of those bytes, in hexadecimal. */
@@ -1617,6 +1637,8 @@ export type DeviceApi = {
     };
     answer: {
       items: ChunkStatus[];
+      /** Null: there is no other page. */
+      cursor: null;
     };
   };
 };
@@ -1896,6 +1918,8 @@ export type OperatorApi = {
       /** Of more, those not heard of for longest are forgotten. */
       seen_max: number;
       items: SeenDevice[];
+      /** Null: there is no other page. */
+      cursor: null;
     };
   };
   /** Revokes a device's certificates. */
@@ -1958,6 +1982,8 @@ export type OperatorApi = {
         /** Whether this process is at it. */
         in_hand: boolean;
       }[];
+      /** Null: there is no other page. */
+      cursor: null;
     };
   };
   /** Deletes a shared workspace. */
@@ -1992,6 +2018,8 @@ export type OperatorApi = {
         /** When it was written, as mails say it (RFC 5322). */
         date: string;
       }[];
+      /** Null: there is no other page. */
+      cursor: null;
     };
   };
   /** Hands stored chunks to a worker, for a time. */
@@ -2004,6 +2032,8 @@ export type OperatorApi = {
     };
     answer: {
       items: Work[];
+      /** Null: there is no other page. */
+      cursor: null;
     };
   };
   /** Says that a worker is still at a chunk. */
@@ -2307,6 +2337,8 @@ export type OperatorApi = {
         /** The id, or as much of it as may be shown. */
         name: string;
       }[];
+      /** Null: there is no other page. */
+      cursor: null;
     };
   };
   /** One entity: what is stored of it, and what it did last. */
@@ -2403,6 +2435,8 @@ export type OperatorApi = {
       /** Whose they are. */
       account_id: string;
       items: EndpointForStaff[];
+      /** Null: there is no other page. */
+      cursor: null;
     };
   };
   /** Why an endpoint gets what it gets, and its last deliveries. */

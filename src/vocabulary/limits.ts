@@ -125,7 +125,7 @@ export const LIMITS = {
   device_uploads_in_flight_max: 4, // notes/devices section 3: of one device, in one process
   proxy_certificate_days: 365, // ours: of a proxy that passes certificates on
 
-  chunk_bytes_max: 8 * 1024 * 1024, // ours, told to the device on redemption
+  chunk_bytes_max: 64 * 1024 * 1024, // choices, told to the device on redemption
   open_intents_max: 64, // ours, told to the device on redemption
   intent_life_ms: DAY_MS, // choices: a day after its last repeat
   chunks_per_stream_max: 0xffff_ffff, // the chunk's number has 32 bits of its id
@@ -158,7 +158,9 @@ export const LIMITS = {
 
   joined_chunks_max: 20_000, // ours: chunks of one joined file, two and a half days of ten seconds each
   joined_bytes_max: 0xffff_ffff, // a RIFF file counts its bytes in 32 bits
-  media_name_chars_max: 64, // ours: codec, container
+  media_name_chars_max: 128, // ours: codec, container
+  sample_rate_hz_max: 1_000_000, // ours: of raw samples
+  channels_max: 64, // ours: of raw samples
 
   operator_tokens_wrong_per_minute: 10, // ours: wrong bearer tokens on the operator port, per network
   operator_sign_ins_per_minute: 10, // ours: tries at the operators' page, per network, right ones too

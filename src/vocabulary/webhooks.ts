@@ -1,3 +1,4 @@
+import { httpDateMs } from './http_date.js';
 import { LIMITS } from './limits.js';
 
 /** Rules of deliveries. Interface: "Delivery to endpoints"; choices: "Events and webhooks". */
@@ -34,9 +35,6 @@ export function probeMs(failures: number, jitter: number): number {
 export function retryAfterMs(header: string | undefined, now_ms: number): number | null {
   if (header === undefined) return null;
   const text = header.trim();
-  const ms = /^\d+$/.test(text) ? Number(text) * 1000 : HTTP_DATE.test(text) ? Date.parse(text) - now_ms : Number.NaN;
+  const ms = /^\d+$/.test(text) ? Number(text) * 1000 : (httpDateMs(text, now_ms) ?? now_ms) - now_ms;
   return ms > 0 ? Math.min(ms, LIMITS.retry_after_ms_max) : null;
 }
-
-/** IMF-fixdate, the only form that is to be sent. */
-const HTTP_DATE = /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;

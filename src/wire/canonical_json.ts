@@ -3,21 +3,32 @@ export class NotReadable extends Error {
   override name = 'NotReadable';
 }
 
-/** A value takes more characters than there was room for. */
+/** A value takes more bytes than there was room for. */
 export class TooLong extends NotReadable {
   override name = 'TooLong';
 }
 
-/** A value as it was written, without the space between its tokens, and in the one form that all equal ones have. */
-export type ReadValue = { text: string; canonical: string };
+/**
+ * A value as it was written, without the space between its tokens, and in the one form that all equal ones have.
+ * `bytes`: what it takes in UTF-8 with no letter escaped that need not be.
+ */
+export type ReadValue = { text: string; canonical: string; bytes: number };
+
+/** Canonical text in parts: put together once, at the end, or deep values would be copied once for each level. */
+type Parts = string | Parts[];
+type Open = { is_map: boolean; keys: Set<string>; key: string; members: { key: string; value: Parts }[] };
 
 const SPACE = /[ \t\n\r]*/y;
 const NUMBER = /-?(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d+))?/y;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const CONTROL = /[\u0000-\u001f]/;
 const LITERALS = ['true', 'false', 'null'];
-/** Deeper values are refused: readers of other kinds recurse as well. */
-const DEPTH_MAX = 100;
+/** Nothing here recurses, but what is open takes memory. Where there is little room, that bounds the depth long before. */
+const DEPTH_MAX = 10_000;
+/** What an escape may take for each byte that it stands for: `\u0061` is an a. */
+const ESCAPE_CHARS_MAX = 6;
+/** Canonical text up to this length is put together at once. */
+const TOGETHER_CHARS_MAX = 256;
 /** Longer ones are compared as they are written. */
 const EXACT_NUMBER_CHARS_MAX = 400;
 
@@ -29,8 +40,10 @@ export class JsonReader {
   #text: string;
   /** Where it stands, in characters of the text that is left. */
   at = 0;
-  /** Characters of a value that `read` takes at most. */
+  /** Bytes of a value that `read` takes at most. */
   #room = Number.POSITIVE_INFINITY;
+  /** By so many bytes its text is longer for letters that were escaped. */
+  #escaped = 0;
   /** Where the value begins that is being read, and what of its text is copied. */
   #start = 0;
   #skipped = 0;
@@ -78,64 +91,80 @@ export class JsonReader {
     return JSON.parse(token) as string;
   }
 
-  /** The next value, if its text takes no more characters than there is room for. */
+  /** The next value, if it takes no more bytes than there is room for. */
   read({ room = Number.POSITIVE_INFINITY }: { room?: number | undefined } = {}): ReadValue {
+    this.#begin(room);
+    const canonical = joined(this.#value({ is_kept: true }));
+    this.#room = Number.POSITIVE_INFINITY; // keys are read between values
+    const rest = this.#text.slice(this.#copied_to, this.at);
+    const text = this.#pieces.length === 0 ? rest : this.#pieces.join('') + rest;
+    const bytes = Buffer.byteLength(text) - this.#escaped;
+    if (bytes > room) this.#tooLong(room);
+    return { text, canonical, bytes };
+  }
+
+  /** Reads over the next value. */
+  pass(): void {
+    this.#begin(Number.POSITIVE_INFINITY);
+    this.#value({ is_kept: false });
+  }
+
+  #begin(room: number): void {
     this.#skip();
     this.#room = room;
+    this.#escaped = 0;
     this.#start = this.at;
     this.#copied_to = this.at;
     this.#skipped = 0;
     this.#pieces = [];
-    const canonical = this.#value(0);
-    this.#checkRoom();
-    this.#room = Number.POSITIVE_INFINITY; // keys are read between values
-    const rest = this.#text.slice(this.#copied_to, this.at);
-    return { text: this.#pieces.length === 0 ? rest : this.#pieces.join('') + rest, canonical };
   }
 
-  #value(depth: number): string {
-    if (depth > DEPTH_MAX) throw new NotReadable(`nested deeper than ${DEPTH_MAX}`);
-    this.#checkRoom();
-    const first = this.peek();
-    switch (first) {
-      case '{':
-        return this.#object(depth);
-      case '[':
-        return this.#array(depth);
-      case '"':
-        return this.#string();
-      case 't':
-      case 'f':
-      case 'n':
-        return this.#literal();
-      default:
-        return this.#number();
+  /** The next value's canonical text, or '' when it is not kept. Its containers are open on a list, not on the stack. */
+  #value({ is_kept }: { is_kept: boolean }): Parts {
+    const open: Open[] = [];
+    for (;;) {
+      this.#checkRoom();
+      let value: Parts;
+      const first = this.peek();
+      if (first === '{' || first === '[') {
+        this.at += 1;
+        const is_map = first === '{';
+        if (!this.take(is_map ? '}' : ']')) {
+          if (open.length >= DEPTH_MAX) throw new NotReadable(`nested deeper than ${DEPTH_MAX}`);
+          const container: Open = { is_map, keys: is_map ? new Set() : NO_KEYS, key: '', members: [] };
+          open.push(container);
+          this.#enterKey(container);
+          continue;
+        }
+        value = is_map ? '{}' : '[]';
+      } else value = this.#scalar(first);
+
+      // A value is complete, and with it perhaps what it is the last of.
+      for (let top = open.at(-1); ; top = open.at(-1)) {
+        if (top === undefined) return value;
+        if (is_kept) top.members.push({ key: top.key, value });
+        if (this.take(',')) {
+          this.#enterKey(top);
+          break;
+        }
+        this.expect(top.is_map ? '}' : ']');
+        open.pop();
+        value = is_kept ? canonicalOf(top) : '';
+      }
     }
   }
 
-  #object(depth: number): string {
-    this.at += 1;
-    const members = new Map<string, string>();
-    if (this.take('}')) return '{}';
-    do {
-      const key = this.#string();
-      if (members.has(key)) throw new NotReadable('a key occurs twice');
-      this.expect(':');
-      members.set(key, this.#value(depth + 1));
-    } while (this.take(','));
-    this.expect('}');
-    const sorted = [...members].sort(([a], [b]) => (a < b ? -1 : 1));
-    return `{${sorted.map(([key, value]) => `${key}:${value}`).join(',')}}`;
+  #enterKey(container: Open): void {
+    if (!container.is_map) return;
+    container.key = this.#string();
+    if (container.keys.has(container.key)) throw new NotReadable('a key occurs twice');
+    container.keys.add(container.key);
+    this.expect(':');
   }
 
-  #array(depth: number): string {
-    this.at += 1;
-    const items: string[] = [];
-    if (this.take(']')) return '[]';
-    do items.push(this.#value(depth + 1));
-    while (this.take(','));
-    this.expect(']');
-    return `[${items.join(',')}]`;
+  #scalar(first: string): string {
+    if (first === '"') return this.#string();
+    return first === 't' || first === 'f' || first === 'n' ? this.#literal() : this.#number();
   }
 
   /** The string as every equal one is written: escapes only where there must be some. */
@@ -149,15 +178,14 @@ export class JsonReader {
     while (end > 0 && isEscaped(text, end));
     if (end < 0) throw new NotReadable('a string does not end');
     this.at = end + 1;
-    this.#checkRoom();
+    // Before megabytes are looked at one by one.
+    if ((this.at - start) / ESCAPE_CHARS_MAX > this.#room) this.#tooLong(this.#room);
     const token = text.slice(start, this.at);
     if (CONTROL.test(token)) throw new NotReadable('a string holds a control character');
-    if (!token.includes('\\')) return token;
-    try {
-      return JSON.stringify(JSON.parse(token));
-    } catch {
-      throw new NotReadable('a string has an escape that there is not');
-    }
+    const plain = token.includes('\\') ? plainOf(token) : token;
+    if (plain !== token) this.#escaped += Buffer.byteLength(token) - Buffer.byteLength(plain);
+    this.#checkRoom();
+    return plain;
   }
 
   #literal(): string {
@@ -189,13 +217,51 @@ export class JsonReader {
     this.at = end;
   }
 
+  /** Characters are at least as many bytes: what is far too large is not read to its end. */
   #checkRoom(): void {
-    if (this.at - this.#start - this.#skipped > this.#room) this.#tooLong();
+    if (this.at - this.#start - this.#skipped - this.#escaped > this.#room) this.#tooLong(this.#room);
   }
 
-  #tooLong(): never {
-    throw new TooLong(`longer than ${this.#room} characters`);
+  #tooLong(room: number): never {
+    this.#room = Number.POSITIVE_INFINITY;
+    throw new TooLong(`longer than ${room} bytes`);
   }
+}
+
+const NO_KEYS = new Set<string>();
+
+/** A string's token without the escapes that it can do without. */
+function plainOf(token: string): string {
+  try {
+    return JSON.stringify(JSON.parse(token));
+  } catch {
+    throw new NotReadable('a string has an escape that there is not');
+  }
+}
+
+function canonicalOf({ is_map, members }: Open): Parts {
+  if (is_map) members.sort((a, b) => (a.key < b.key ? -1 : 1));
+  const parts: Parts[] = [is_map ? '{' : '['];
+  let chars: number = 0;
+  for (const [index, { key, value }] of members.entries()) {
+    if (index > 0) parts.push(',');
+    if (is_map) parts.push(key, ':');
+    parts.push(value);
+    chars += typeof value === 'string' ? key.length + value.length : TOGETHER_CHARS_MAX;
+  }
+  parts.push(is_map ? '}' : ']');
+  return chars < TOGETHER_CHARS_MAX ? parts.join('') : parts;
+}
+
+function joined(parts: Parts): string {
+  if (typeof parts === 'string') return parts;
+  const found: string[] = [];
+  const left: Parts[] = [parts];
+  for (let part = left.pop(); part !== undefined; part = left.pop()) {
+    if (typeof part === 'string') found.push(part);
+    else for (let at = part.length - 1; at >= 0; at -= 1) left.push(part[at] as Parts);
+  }
+  return found.join('');
 }
 
 function isEscaped(text: string, at: number): boolean {

@@ -1,5 +1,6 @@
 import { addExtension, Decoder } from 'cbor-x';
-import { scanCbor } from './cbor_scan.js';
+import { withDefiniteLengths } from './cbor_definite.js';
+import { isSelfDescribed, SELF_DESCRIBED, scanCbor } from './cbor_scan.js';
 import type { DocumentRefusal } from './document.js';
 
 const decoder = new Decoder({ useRecords: false, mapsAsObjects: true, copyBuffers: true });
@@ -11,6 +12,9 @@ const addTagReader = addExtension as unknown as (reader: TagReader) => void;
 addTagReader({ tag: 0, decode: (text) => text });
 addTagReader({ tag: 1, decode: (seconds) => new Date(Math.round(Number(seconds) * 1_000)).toISOString() });
 
+// What takes a UUID takes its 16 bytes as well, tagged or not.
+addTagReader({ tag: 37, decode: (bytes) => bytes });
+
 /**
  * A value from CBOR, as JSON would have given it, or why the bytes were not taken. Timestamps (tags 0 and 1) become
  * ISO 8601 text, byte strings Uint8Arrays of their own, all integers Numbers. Never throws.
@@ -18,8 +22,11 @@ addTagReader({ tag: 1, decode: (seconds) => new Date(Math.round(Number(seconds) 
 export function decodeCbor(bytes: Uint8Array): { ok: true; value: unknown } | DocumentRefusal {
   const scan = scanCbor(bytes);
   if (!scan.ok) return scan;
+  const whole = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const item = isSelfDescribed(whole) ? whole.subarray(SELF_DESCRIBED.length) : whole;
+  const plain = scan.has_indefinite_lengths ? withDefiniteLengths(item) : item;
   // A plain view: of a Buffer, cbor-x would cut Buffers.
-  const value: unknown = decoder.decode(new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+  const value: unknown = decoder.decode(new Uint8Array(plain.buffer, plain.byteOffset, plain.byteLength));
   return { ok: true, value: scan.has_wide_integers ? narrowIntegers(value) : value };
 }
 

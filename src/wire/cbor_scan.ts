@@ -9,8 +9,11 @@ import {
   refuseAt,
 } from './document.js';
 
-/** `has_wide_integers`: an integer has an 8-byte head, which cbor-x turns into a BigInt whatever its value. */
-export type CborScan = { ok: true; has_wide_integers: boolean } | DocumentRefusal;
+/**
+ * `has_wide_integers`: an integer has an 8-byte head, which cbor-x turns into a BigInt whatever its value.
+ * `has_indefinite_lengths`: a string or container does, whose strings cbor-x does not take.
+ */
+export type CborScan = { ok: true; has_wide_integers: boolean; has_indefinite_lengths: boolean } | DocumentRefusal;
 
 const MAJOR = { unsigned: 0, negative: 1, bytes: 2, text: 3, array: 4, map: 5, tag: 6, simple: 7 };
 
@@ -21,6 +24,20 @@ const SIMPLE = { false: 20, true: 21, null: 22 };
 const TAG_NONE = -1;
 const TAG_TEXT_TIME = 0;
 const TAG_EPOCH_TIME = 1;
+const TAG_UUID = 37;
+const TAGS = [TAG_TEXT_TIME, TAG_EPOCH_TIME, TAG_UUID];
+const UUID_BYTES = 16;
+
+/** Tag 55799, by which a file says of itself that it is CBOR (RFC 8949, 3.4.6). */
+export const SELF_DESCRIBED = Buffer.from('d9d9f7', 'hex');
+
+export function isSelfDescribed(bytes: Buffer): boolean {
+  return bytes.subarray(0, SELF_DESCRIBED.length).equals(SELF_DESCRIBED);
+}
+
+const BREAK = 0xff;
+/** Of a container that does not say how many follow; even, as keys and values come in pairs. */
+const HEADS_UNTOLD = 2 * DOCUMENT_LIMITS.items_max;
 
 const TEXT_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/i;
 // Up to here looking at each byte costs less than the call that does it faster.
@@ -31,8 +48,9 @@ const TEXT_TIME_BYTES_MAX = 40;
 const EPOCH_SECONDS = { min: -62_167_219_200, max: 253_402_300_799 };
 
 /**
- * Checks that `bytes` are one CBOR item that JSON could have said as well, within `DOCUMENT_LIMITS`: definite lengths
- * inside the buffer, text keys, no key twice, no tags but timestamps, integers up to 2^53-1, finite numbers, valid UTF-8.
+ * Checks that `bytes` are one CBOR item that JSON could have said as well, within `DOCUMENT_LIMITS`: lengths inside the
+ * buffer, text keys, no key twice, no tags but of timestamps and UUIDs, integers up to 2^53-1, finite numbers, valid UTF-8.
+ * The whole may carry the tag of self-described CBOR.
  * Neither recurses nor allocates by a length it was told, and never throws: what it passes is safe for cbor-x.
  */
 export function scanCbor(bytes: Uint8Array): CborScan {
@@ -46,9 +64,11 @@ class CborScanner {
   #items = 0;
   #tag = TAG_NONE;
   #has_wide_integers = false;
+  #has_indefinite_lengths = false;
 
   constructor(bytes: Uint8Array) {
     this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    if (isSelfDescribed(this.#bytes)) this.#offset = SELF_DESCRIBED.length;
   }
 
   scan(): CborScan {
@@ -58,7 +78,8 @@ class CborScanner {
       if (message !== undefined) return this.#refuse(message);
     } while (this.#tag !== TAG_NONE || this.#open.length > 0);
     if (this.#offset < this.#bytes.length) return this.#refuse('bytes follow the end of the item');
-    return { ok: true, has_wide_integers: this.#has_wide_integers };
+    const [has_wide_integers, has_indefinite_lengths] = [this.#has_wide_integers, this.#has_indefinite_lengths];
+    return { ok: true, has_wide_integers, has_indefinite_lengths };
   }
 
   #refuse(message: string): DocumentRefusal {
@@ -71,10 +92,16 @@ class CborScanner {
     const head = this.#bytes[this.#offset++] as number;
     const major = head >> 5;
     const info = head & 0x1f;
+    if (head === BREAK) return this.#leave();
     const map = this.#mapAtKey();
     if (map !== undefined && major !== MAJOR.text) return 'keys must be text';
     if (major !== MAJOR.tag && ++this.#items > DOCUMENT_LIMITS.items_max) return TOO_MANY_ITEMS;
     if (major === MAJOR.simple) return this.#readSimple(info);
+    if (info === INFO.indefinite && major >= MAJOR.bytes && major <= MAJOR.map) {
+      this.#has_indefinite_lengths = true;
+      if (major < MAJOR.array) return this.#readChunks(major, map);
+      return this.#enter({ is_map: major === MAJOR.map, length: 'untold' });
+    }
 
     const argument = this.#readArgument(info);
     if (typeof argument === 'string') return argument;
@@ -84,9 +111,11 @@ class CborScanner {
       case MAJOR.negative:
         return this.#takeInteger(-1 - argument, info);
       case MAJOR.bytes:
-        return this.#takeBytes(argument);
-      case MAJOR.text:
-        return this.#takeText(argument, map);
+      case MAJOR.text: {
+        const content = this.#readContent(major, argument);
+        if (typeof content === 'string') return content;
+        return major === MAJOR.text ? this.#takeText(content, map) : this.#takeBytes(content);
+      }
       case MAJOR.tag:
         return this.#takeTag(argument);
       default:
@@ -97,7 +126,6 @@ class CborScanner {
   /** The value in or after a head, as a Number: above 2^53-1 it is inexact, but still above. */
   #readArgument(info: number): number | string {
     if (info < INFO.one_byte) return info;
-    if (info === INFO.indefinite) return 'indefinite lengths are not allowed';
     if (info > INFO.eight_bytes) return `the head ${info} is reserved`;
     const width = 1 << (info - INFO.one_byte);
     const at = this.#offset;
@@ -105,6 +133,34 @@ class CborScanner {
     this.#offset += width;
     if (width < 8) return this.#bytes.readUIntBE(at, width);
     return this.#bytes.readUInt32BE(at) * 0x1_0000_0000 + this.#bytes.readUInt32BE(at + 4);
+  }
+
+  /** The bytes of a string whose length is known. */
+  #readContent(major: number, length: number): Buffer | string {
+    if (length > this.#bytes.length - this.#offset) return ENDS_EARLY;
+    const start = this.#offset;
+    this.#offset += length;
+    if (major === MAJOR.text && !this.#isText(start, this.#offset)) return 'text must be valid UTF-8';
+    return this.#bytes.subarray(start, this.#offset);
+  }
+
+  /** A string in chunks, each of which is a string of its own kind and of known length. */
+  #readChunks(major: number, map: OpenContainer | undefined): string | undefined {
+    const chunks: Buffer[] = [];
+    for (;;) {
+      if (this.#offset >= this.#bytes.length) return ENDS_EARLY;
+      const head = this.#bytes[this.#offset++] as number;
+      if (head === BREAK) break;
+      if (++this.#items > DOCUMENT_LIMITS.items_max) return TOO_MANY_ITEMS;
+      if (head >> 5 !== major || (head & 0x1f) === INFO.indefinite) return 'chunks of a string must be such strings';
+      const length = this.#readArgument(head & 0x1f);
+      if (typeof length === 'string') return length;
+      const chunk = this.#readContent(major, length);
+      if (typeof chunk === 'string') return chunk;
+      chunks.push(chunk);
+    }
+    const content = Buffer.concat(chunks);
+    return major === MAJOR.text ? this.#takeText(content, map) : this.#takeBytes(content);
   }
 
   #takeInteger(value: number, info: number): string | undefined {
@@ -115,40 +171,36 @@ class CborScanner {
 
   #takeNumber(value: number): string | undefined {
     if (this.#tag === TAG_TEXT_TIME) return 'tag 0 must hold text';
+    if (this.#tag === TAG_UUID) return TAG_HOLDS_NO_UUID;
     if (this.#tag === TAG_EPOCH_TIME && (value < EPOCH_SECONDS.min || value > EPOCH_SECONDS.max)) {
       return 'the timestamp is outside the years 0000 to 9999';
     }
     return this.#finishItem();
   }
 
-  #takeBytes(length: number): string | undefined {
-    if (this.#tag !== TAG_NONE) return TAG_HOLDS_NO_TIME;
-    if (length > this.#bytes.length - this.#offset) return ENDS_EARLY;
-    this.#offset += length;
+  #takeBytes(content: Buffer): string | undefined {
+    if (this.#tag === TAG_UUID && content.length !== UUID_BYTES) return TAG_HOLDS_NO_UUID;
+    if (this.#tag !== TAG_NONE && this.#tag !== TAG_UUID) return TAG_HOLDS_NO_TIME;
     return this.#finishItem();
   }
 
-  #takeText(length: number, map: OpenContainer | undefined): string | undefined {
+  #takeText(content: Buffer, map: OpenContainer | undefined): string | undefined {
     if (this.#tag === TAG_EPOCH_TIME) return 'tag 1 must hold a number';
-    if (length > this.#bytes.length - this.#offset) return ENDS_EARLY;
-    const start = this.#offset;
-    this.#offset += length;
-    if (!this.#isText(start, this.#offset)) return 'text must be valid UTF-8';
+    if (this.#tag === TAG_UUID) return TAG_HOLDS_NO_UUID;
     if (map !== undefined) {
       map.heads_left -= 1;
-      return enterKey(map, this.#bytes.toString('latin1', start, this.#offset));
+      return enterKey(map, content.toString('latin1'));
     }
     if (this.#tag === TAG_TEXT_TIME) {
-      const is_time =
-        length <= TEXT_TIME_BYTES_MAX && TEXT_TIME.test(this.#bytes.toString('latin1', start, this.#offset));
+      const is_time = content.length <= TEXT_TIME_BYTES_MAX && TEXT_TIME.test(content.toString('latin1'));
       if (!is_time) return 'tag 0 must hold a timestamp with date, time and offset';
     }
     return this.#finishItem();
   }
 
   #takeTag(tag: number): string | undefined {
-    if (this.#tag !== TAG_NONE) return TAG_HOLDS_NO_TIME;
-    if (tag !== TAG_TEXT_TIME && tag !== TAG_EPOCH_TIME) return 'tags other than timestamps (0 and 1) are not allowed';
+    if (this.#tag !== TAG_NONE) return this.#wrongContent();
+    if (!TAGS.includes(tag)) return 'tags other than of timestamps (0 and 1) and UUIDs (37) are not allowed';
     this.#tag = tag;
     return undefined;
   }
@@ -163,7 +215,7 @@ class CborScanner {
     if (info !== SIMPLE.false && info !== SIMPLE.true && info !== SIMPLE.null) {
       return 'simple values other than false, true and null are not allowed';
     }
-    return this.#tag === TAG_NONE ? this.#finishItem() : TAG_HOLDS_NO_TIME;
+    return this.#tag === TAG_NONE ? this.#finishItem() : this.#wrongContent();
   }
 
   #readFloat(info: number): number | undefined {
@@ -176,9 +228,13 @@ class CborScanner {
     return readHalf(this.#bytes.readUInt16BE(at));
   }
 
-  #enter({ is_map, length }: { is_map: boolean; length: number }): string | undefined {
-    if (this.#tag !== TAG_NONE) return TAG_HOLDS_NO_TIME;
+  #enter({ is_map, length }: { is_map: boolean; length: number | 'untold' }): string | undefined {
+    if (this.#tag !== TAG_NONE) return this.#wrongContent();
     if (this.#open.length >= DOCUMENT_LIMITS.depth_max) return `nested deeper than ${DOCUMENT_LIMITS.depth_max}`;
+    if (length === 'untold') {
+      this.#open.push(openContainer({ is_map, heads_left: HEADS_UNTOLD, is_indefinite: true }));
+      return undefined;
+    }
     const heads = is_map ? length * 2 : length;
     // Each head takes a byte at least; asked now, so that no later step works off a length that was made up.
     if (heads > this.#bytes.length - this.#offset) return ENDS_EARLY;
@@ -186,6 +242,19 @@ class CborScanner {
     if (heads === 0) return this.#finishItem();
     this.#open.push(openContainer({ is_map, heads_left: heads }));
     return undefined;
+  }
+
+  /** A break: the end of a container that did not say how long it is. */
+  #leave(): string | undefined {
+    const top = this.#open.at(-1);
+    const is_at_value = top?.is_map === true && top.heads_left % 2 === 1;
+    if (top?.is_indefinite !== true || is_at_value || this.#tag !== TAG_NONE) return 'a break ends nothing here';
+    this.#open.pop();
+    return this.#finishItem();
+  }
+
+  #wrongContent(): string {
+    return this.#tag === TAG_UUID ? TAG_HOLDS_NO_UUID : TAG_HOLDS_NO_TIME;
   }
 
   #finishItem(): undefined {
@@ -218,6 +287,7 @@ class CborScanner {
 const ENDS_EARLY = 'the body ends inside an item';
 const TOO_MANY_ITEMS = `more than ${DOCUMENT_LIMITS.items_max} items`;
 const TAG_HOLDS_NO_TIME = 'a tag must hold a timestamp';
+const TAG_HOLDS_NO_UUID = 'tag 37 must hold the 16 bytes of a UUID';
 
 function readHalf(bits: number): number {
   const sign = bits & 0x8000 ? -1 : 1;

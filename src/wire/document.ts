@@ -16,6 +16,8 @@ export type OpenContainer = {
   index: number;
   /** Keys and values still to come, where the container says so ahead of them. */
   heads_left: number;
+  /** It does not say: a break ends it. */
+  is_indefinite: boolean;
 };
 
 const PATH_KEY_CHARACTERS_MAX = 64;
@@ -24,8 +26,16 @@ const NO_KEYS = new Set<string>();
 
 const PROTO_KEY = '__proto__';
 
-export function openContainer({ is_map, heads_left }: { is_map: boolean; heads_left: number }): OpenContainer {
-  return { is_map, keys: is_map ? new Set() : NO_KEYS, key: undefined, index: 0, heads_left };
+export function openContainer({
+  is_map,
+  heads_left,
+  is_indefinite = false,
+}: {
+  is_map: boolean;
+  heads_left: number;
+  is_indefinite?: boolean;
+}): OpenContainer {
+  return { is_map, keys: is_map ? new Set() : NO_KEYS, key: undefined, index: 0, heads_left, is_indefinite };
 }
 
 /** Notes the key of a map's next entry; returns what is wrong with it, if anything. */

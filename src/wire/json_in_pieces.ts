@@ -50,6 +50,10 @@ export class JsonInPieces {
     return this.whole((reader) => reader.read());
   }
 
+  pass(): void {
+    this.whole((reader) => reader.pass());
+  }
+
   /** What `read` makes of what comes next. It is asked again, with twice as much, when that broke off in the middle. */
   whole<T>(read: (reader: JsonReader) => T): T {
     const reader = this.#reader;

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { withoutNulls } from './absent_members.js';
 
 /** What is wrong with what somebody sent, in our own words: each ends a sentence that begins with the field's name. */
 
@@ -16,12 +17,15 @@ const UNITS: Record<string, string> = { string: 'characters', array: 'entries', 
 const NAMES_TOLD_MAX = 5;
 const NAME_FORM = /^[\w.-]{1,40}$/;
 
-/** As `schema.safeParse`, but for the words of rules that the schema leaves to the library. */
+/**
+ * As `schema.safeParse`, for what somebody sent: an optional member that is null counts as absent, and rules whose words
+ * the schema leaves to the library are told in ours.
+ */
 export function parseGiven<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
 ): z.ZodSafeParseResult<z.output<Schema>> {
-  return schema.safeParse(value, { error: ruleOf });
+  return schema.safeParse(withoutNulls(schema, value), { error: ruleOf });
 }
 
 function ruleOf(issue: z.core.$ZodRawIssue): string {

@@ -3,7 +3,7 @@ import t from 'tap';
 import { type AccountMessage, account } from '../../actors/account.js';
 import type { BoundDevice, ListedDevice } from '../../actors/account_devices.js';
 import type { Account } from '../../actors/account_state.js';
-import type { Effect, LifeName } from '../../actors/actor.js';
+import type { Effect, LifeName, Tell } from '../../actors/actor.js';
 import { ENTITLEMENTS, type Entitlement, PERMISSIONS, permissionsOf } from '../../src/vocabulary/permissions.js';
 import { ANN, updatedIn } from '../fixtures/account_state.js';
 import { anyPlay, checkPlays, decideRows, Played, START_MS } from '../fixtures/deciding.js';
@@ -178,12 +178,13 @@ t.test('in any play the lives of an account are as often raised as its commits w
   });
 });
 
-const deviceBound = (binding_epoch: string, source_id: string): AccountMessage => ({
+const deviceBound = (binding_epoch: string, source_id: string, again: { again?: true } = {}): AccountMessage => ({
   type: 'device_bound',
   device_id: 'd',
   binding_epoch,
   source_id,
   claim_id: `claim of ${binding_epoch}`,
+  ...again,
 });
 const bound = (binding_epoch: string, source_id: string): BoundDevice => ({
   kind: 'personal',
@@ -226,9 +227,8 @@ t.test('H-028 a device that is bound gets a binding, and a source once', async (
         {
           effect: 'tell',
           to: { kind: 'source', id: 's1' },
-          message: { type: 'create', account_id: 'a', device_id: 'd' },
+          message: { type: 'create', account_id: 'a', device_id: 'd', goes_on: opens('e1', 's1') },
         },
-        opens('e1', 's1'),
       ],
     },
     {
@@ -248,6 +248,48 @@ t.test('H-028 a device that is bound gets a binding, and a source once', async (
       reply: DONE,
       next: one,
       effects: [put(bound('e1', 's1')), opens('e1', 's1')],
+    },
+    {
+      says: 'by another claim, still bound: it stays, and since when',
+      state: one,
+      now_ms: START_MS + 1,
+      records: { devices: { d: bound('e1', 's1') }, device_sources: sources },
+      message: deviceBound('e1', 's2', { again: true }),
+      reply: DONE,
+      next: one,
+      effects: [put(bound('e1', 's1')), opens('e1', 's1')],
+    },
+    {
+      says: 'the same, and its source was deleted: it gets another one',
+      state: one,
+      records: { devices: { d: bound('e1', 's1') } },
+      message: deviceBound('e1', 's2', { again: true }),
+      reply: DONE,
+      next: one,
+      effects: [
+        put(bound('e1', 's2')),
+        { effect: 'put', collection: 'device_sources', id: 'd', value: { source_id: 's2' } },
+        {
+          effect: 'tell',
+          to: { kind: 'source', id: 's2' },
+          message: { type: 'create', account_id: 'a', device_id: 'd', goes_on: opens('e1', 's2') },
+        },
+      ],
+    },
+    {
+      says: 'the same, and it was removed meanwhile: it is to ask again',
+      state: ANN,
+      records: { device_sources: sources },
+      message: deviceBound('e1', 's2', { again: true }),
+      reply: DONE,
+      effects: [
+        { effect: 'tell', to: { kind: 'device', id: 'd' }, message: { type: 'unbind', binding_epoch: 'e1' } },
+        {
+          effect: 'tell',
+          to: { kind: 'claim', id: 'claim of e1' },
+          message: { type: 'answered', device_id: 'd', outcome: 'removed' },
+        },
+      ],
     },
     {
       says: 'after it was removed: the same source',
@@ -339,8 +381,13 @@ t.test('H-028 in any play an account counts its devices, and one binding of each
       const devices = played.records<BoundDevice>('devices');
       if (played.state.devices !== devices.size) throw new Error('counted wrongly');
       const open = new Set<string>();
-      for (const effect of played.effects) {
-        if (effect.effect !== 'tell' || effect.to.kind !== 'binding') continue;
+      // A new source tells the binding in its turn.
+      const told = played.effects.flatMap((effect) => {
+        if (effect.effect !== 'tell') return [];
+        return [(effect.message as { goes_on?: Tell }).goes_on ?? effect];
+      });
+      for (const effect of told) {
+        if (effect.to.kind !== 'binding') continue;
         if ((effect.message as { type: string }).type === 'open') open.add(effect.to.id);
         else open.delete(effect.to.id);
       }

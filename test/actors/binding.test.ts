@@ -12,7 +12,7 @@ const ended: Binding = { ...active, status: 'ended' };
 const answered: Effect = {
   effect: 'tell',
   to: { kind: 'claim', id: 'c' },
-  message: { type: 'answered', device_id: 'd', outcome: 'bound' },
+  message: { type: 'answered', device_id: 'd', outcome: 'bound', binding_epoch: 'e' },
 };
 const listed = { account_id: 'a', list: 'bindings', member: 'e' };
 const enlisted: Effect = { effect: 'enlist', ...listed, order: START_MS };
@@ -30,6 +30,14 @@ t.test('an epoch is judged by its own state', async (t) => {
     { says: 'unknown, its end', state: null, message: { type: 'end' }, reply: { done: true } },
     { says: 'opened', state: null, message: open, reply: active, next: active, effects: [answered, enlisted] },
     { says: 'opened again', state: active, now_ms: START_MS + 1, message: open, reply: active, effects: [answered] },
+    {
+      says: 'opened again, after its source was deleted',
+      state: active,
+      message: { ...open, source_id: 's2' },
+      reply: active,
+      next: { ...active, source_id: 's2' },
+      effects: [answered],
+    },
     { says: "another device's", state: active, message: { type: 'terms', device_id: 'x' }, reply: UNBOUND },
     { says: "another device's, a stream", state: active, message: streamOf('n', 'x'), reply: UNBOUND },
     { says: 'active', state: active, message: { type: 'terms', device_id: 'd' }, reply: active },

@@ -98,6 +98,13 @@ t.test('H-031 how a redemption ends', async (t) => {
   const waits = { refused: 'UNAVAILABLE', retry_after_s: 1 } as const;
   decideRows(t, kind, [
     { says: 'bound', state: asked, message: answered('bound'), reply: DONE, next: bound },
+    {
+      says: 'bound, by what there was already',
+      state: asked,
+      message: { type: 'answered', device_id: 'd', outcome: 'bound', binding_epoch: 'e0' },
+      reply: DONE,
+      next: { ...bound, binding_epoch: 'e0' },
+    },
     { says: 'bound, twice', state: bound, message: answered('bound'), reply: DONE },
     { says: 'bound, a late no', state: bound, message: answered('wrong_kind'), reply: DONE },
     { says: 'bound elsewhere', state: asked, message: answered('bound_elsewhere'), reply: DONE, next: refused },

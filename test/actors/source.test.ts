@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import type { Effect } from '../../actors/actor.js';
+import type { Effect, Tell } from '../../actors/actor.js';
 import { type KeptSource, type Source, type SourceMessage, source } from '../../actors/source.js';
 import { isRefusal } from '../../src/vocabulary/refusals.js';
 import { anyPlay, checkPlays, decideRows, Played, START_MS } from '../fixtures/deciding.js';
@@ -13,6 +13,8 @@ const told = (type: 'source.updated' | 'source.deleted', data?: Record<string, u
   ...{ effect: 'event', account_id: 'a', type, resource_id: 's' },
   ...(data === undefined ? {} : { data }),
 });
+
+const goes_on: Tell = { effect: 'tell', to: { kind: 'binding', id: 'e' }, message: { type: 'end' } };
 
 t.test('a source is created once, with one event, and is listed', async (t) => {
   decideRows(t, { kind: source, self: 's' }, [
@@ -28,6 +30,19 @@ t.test('a source is created once, with one event, and is listed', async (t) => {
         { effect: 'enlist', account_id: 'a', list: 'sources', member: 's', order: START_MS },
       ],
     },
+    {
+      says: 'created for somebody, who goes on after that',
+      state: null,
+      message: { ...create, goes_on },
+      reply: made,
+      next: made,
+      effects: [
+        { effect: 'event', account_id: 'a', type: 'source.created', resource_id: 's' },
+        { effect: 'enlist', account_id: 'a', list: 'sources', member: 's', order: START_MS },
+        goes_on,
+      ],
+    },
+    { says: 'there already', state: made, message: { ...create, goes_on }, reply: made, effects: [goes_on] },
     {
       says: 'again, by whom ever',
       state: made,

@@ -459,6 +459,25 @@ t.test('H-019 an intent again, in every state of its chunk', async (t) => {
       reply: { chunk: chunkOf(1, { status: 'stored' }), stream: one_stored },
     },
     {
+      says: 'stored before intents said more: what it said then is the same',
+      state: one_stored,
+      records: of_stored,
+      message: {
+        type: 'intend',
+        intent: { ...intentOf(), channels: 1 },
+        content: 'with more',
+        content_before: contentOf(intentOf()),
+      },
+      reply: { chunk: { ...chunkOf(1, { status: 'stored' }), channels: 1 }, stream: one_stored },
+    },
+    {
+      says: 'stored, other content also then',
+      state: one_stored,
+      records: of_stored,
+      message: { type: 'intend', intent: intentOf(), content: 'with more', content_before: 'other' },
+      reply: { refused: 'CONFLICT', message: /other content/ },
+    },
+    {
       says: 'stored, other content',
       state: one_stored,
       records: of_stored,

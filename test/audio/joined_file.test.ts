@@ -21,7 +21,7 @@ async function* once(bytes: Buffer) {
 async function join(blobs: BlobStore, container: string, files: Buffer[]) {
   const folder = `00/s${stored++}`;
   const chunks = files.map((bytes, sequence) => ({
-    ...{ key: `${folder}/c${sequence}`, sequence, container, size_bytes: bytes.length },
+    ...{ key: `${folder}/c${sequence}`, sequence, codec: 'any', container, size_bytes: bytes.length },
     sha256: createHash('sha256').update(bytes).digest('hex'),
   }));
   for (const [index, { key, size_bytes, sha256: sha256_hex }] of chunks.entries())
@@ -121,7 +121,7 @@ t.test('WAVs as one', async (t) => {
     t.match(await why('wav', wav, Buffer.from('nonsense')), /^The chunk of sequence 1 does not begin as a WAV/);
     t.match(await why('webm', wav), /^Chunks in webm can not be joined/);
     t.match(await why('ogg', wav), /sequence 0 is not a sequence of Ogg pages/);
-    const chunk = { key: '00/s/c', sequence: 0, size_bytes: 1, sha256: '' };
+    const chunk = { key: '00/s/c', sequence: 0, codec: 'any', size_bytes: 1, sha256: '' };
     const mixed = await joinChunks(blobs, [
       { ...chunk, container: 'wav' },
       { ...chunk, container: 'ogg' },

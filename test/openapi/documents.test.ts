@@ -1,11 +1,14 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import t from 'tap';
+import { z } from 'zod';
 import { ROUTES } from '../../routes/index.js';
 import type { Route } from '../../routes/route.js';
 import { documentsOf } from '../../src/openapi/documents.js';
 import type { Schema } from '../../src/openapi/openapi.js';
 import type { Listener } from '../../src/openapi/refusals.js';
+import { parseGiven } from '../../src/wire/schema_faults.js';
 import { differenceOf } from '../fixtures/documented_answers.js';
+import { unknownFormats } from '../fixtures/schema_formats.js';
 
 const LISTENERS = ['public', 'device', 'operator'] as const;
 const words = (scope: string) => `What ${scope} allows.`;
@@ -22,6 +25,58 @@ t.test('the documents are valid OpenAPI 3.1', async (t) => {
 
 t.test('the same tables give the same documents, byte for byte', async (t) => {
   t.equal(JSON.stringify(documentsOf(ROUTES, words)), JSON.stringify(documents));
+});
+
+t.test('formats are those that readers know', async (t) => {
+  for (const listener of LISTENERS) t.same(unknownFormats(documents[listener]), [], listener);
+  const made = JSON.stringify(documents.public.paths['/endpoints']?.post?.responses['201']);
+  t.match(made, /"pattern":"\^whsec_/, 'a form is said as a pattern');
+});
+
+t.test('J-001 whatever has items has a cursor', async (t) => {
+  for (const listener of LISTENERS) {
+    const { paths } = documents[listener];
+    let lists = 0;
+    for (const [path, item] of Object.entries(paths)) {
+      for (const { operationId, responses } of Object.values(item)) {
+        const contents = Object.entries(responses).flatMap(([status, one]) =>
+          status < '400' ? [one.content ?? {}] : [],
+        );
+        const schemas = contents.flatMap((content) => Object.values(content)).map(({ schema }) => schema);
+        for (const { properties = {} } of schemas.flatMap((schema) => [schema, schema.properties?.data ?? {}])) {
+          if (properties.items === undefined) continue;
+          lists += 1;
+          t.ok(properties.cursor !== undefined, `${operationId} of ${path}`);
+        }
+      }
+    }
+    t.ok(lists > (listener === 'device' ? 0 : 4), `${listener} has ${lists} lists`);
+  }
+});
+
+t.test('an optional member that is null counts as absent, in every body', async (t) => {
+  /** What a retention of null would say, nobody knows. */
+  const refusing = ['retention'];
+  let members = 0;
+  for (const { listener, route } of rows) {
+    const schema = route.reads?.body ?? route.body;
+    const shape = (schema as { shape?: Record<string, z.ZodType> } | undefined)?.shape;
+    if (schema === undefined || shape === undefined || route.takes === 'form' || route.dialect === 'page') continue;
+    const example = exampleIn(listener, route) as Record<string, unknown>;
+    for (const [name, member] of Object.entries(shape)) {
+      if (!member.safeParse(undefined).success || member.safeParse(null).success) continue;
+      members += 1;
+      const { [name]: _, ...without } = example;
+      const sent = parseGiven(schema, { ...without, [name]: null });
+      const where = `${name} of ${nameOf(route)}`;
+      if (refusing.includes(name)) t.notOk(sent.success, where);
+      else t.same(sent, parseGiven(schema, without), where);
+    }
+  }
+  t.ok(members > 12, `${members} members`);
+  const nested = z.object({ list: z.array(z.object({ a: z.string().optional(), b: z.string().nullable() })) });
+  t.same(parseGiven(nested, { list: [{ a: null, b: null }] }).data, { list: [{ b: null }] }, 'in lists as well');
+  t.notOk(parseGiven(nested, { list: null }).success, 'one that must be there is not absent');
 });
 
 t.test('every reference leads somewhere', async (t) => {

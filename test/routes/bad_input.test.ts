@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import net from 'node:net';
 import tls from 'node:tls';
 import t from 'tap';
+import { ROUTES } from '../../routes/index.js';
 import { type IntentView, sha256Of } from '../../src/client/device_client.js';
 import { LIMITS } from '../../src/vocabulary/limits.js';
 import { TestSpool } from '../fixtures/spool.js';
@@ -21,8 +22,8 @@ const BAD_CBOR: Record<string, Buffer> = {
   'a break in a definite array': bytesOf('81 ff'),
   'a reserved head': bytesOf('1c'),
   'a reserved simple value': bytesOf('f8 18'),
-  'an indefinite map': bytesOf('bf ff'),
-  'an indefinite text': bytesOf('7f 61 61 ff'),
+  'an indefinite map that does not end': bytesOf('bf'),
+  'an indefinite text in chunks of bytes': bytesOf('7f 41 61 ff'),
   'a length beyond the body': bytesOf('5b ff ff ff ff ff ff ff ff'),
   'an array of 2^32 items': bytesOf('9a ff ff ff ff'),
   'deep nesting': Buffer.alloc(10_000, 0x81),
@@ -118,6 +119,26 @@ t.test('H-006 J-012 bad input gets its answer in time, and nothing is half store
           code: 'BAD_REQUEST',
         });
     }
+  });
+
+  await t.test('X-29 no id that nobody has is more than 404, of whatever version it is', async (t) => {
+    const ids = ['0'.repeat(32), 'f'.repeat(32), '1'.repeat(32), `${'0'.repeat(24)}00000001`].map((hex) =>
+      hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-'),
+    );
+    const rows = [...ROUTES.public, ...ROUTES.device].filter(
+      ({ method, path, dialect, query }) =>
+        ['GET', 'DELETE'].includes(method) && path.includes(':') && dialect === undefined && query === undefined,
+    );
+    t.ok(rows.length > 15);
+    await spool.operator.ask('PUT', '/ops/accounts/bad@x.test/entitlements/workspace.sharing', { enabled: true });
+    for (const { method, path, credential } of rows) {
+      for (const id of ids) {
+        const at = path.replaceAll(/:[a-z_]+/g, id);
+        const { status } = await (credential === 'device' ? device : app).send(method, at);
+        t.equal(status, 404, `${method} ${at}`);
+      }
+    }
+    for (const cursor of ids) t.equal((await app.send('GET', `/endpoints?cursor=${cursor}`)).status, 200, cursor);
   });
 
   await t.test('bodies of one byte over their limit are 413', async (t) => {

@@ -178,8 +178,8 @@ t.test('recorders, sessions and streams under attack', async (t) => {
     const one = (members: string) => `{"signals":[{"ref":"r","type":"a","start_ms":0${members}}]}`;
     const bad: [string, string | Buffer][] = [
       ['depth', '['.repeat(4_000_000)],
-      ['depth in a payload', one(`,"payload":{"a":${'['.repeat(3_000)}${']'.repeat(3_000)}}`)],
-      ['objects in objects', one(`,"payload":${'{"a":'.repeat(1_500)}1${'}'.repeat(1_500)}`)],
+      ['depth in a payload', one(`,"payload":{"a":${'['.repeat(3_000_000)}${']'.repeat(900_000)}}`)],
+      ['objects in objects', one(`,"payload":${'{"a":'.repeat(15_000)}1${'}'.repeat(15_000)}`)],
       ['a member twice', one(',"ref":"other"')],
       ['a member twice, escaped', one(',"r\\u0065f":"other"')],
       ['a payload twice', one(',"payload":{},"payload":{}')],

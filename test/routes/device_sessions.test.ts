@@ -60,6 +60,11 @@ t.test('recorder sessions', async (t) => {
     const { claim } = await host(ann);
     const personal = await spool.device('personal');
     t.equal(await says(redeem(personal.device, claim, address())), '409 CONFLICT');
+    const no_address = await personal.device.send('POST', '/device/claims/redeem', {
+      body: Buffer.from(JSON.stringify({ claim })),
+      headers: { 'Content-Type': 'application/json' },
+    });
+    t.equal(no_address.status, 409, 'also where the address is missing, which is not what is wrong');
     const shared = await spool.device('shared');
     const owner = await ann.ask<{ claim: string }>('POST', '/devices/claims', { kind: 'owner' });
     t.equal(await says(redeem(shared.device, owner.claim, address())), '409 CONFLICT');
@@ -89,10 +94,11 @@ t.test('recorder sessions', async (t) => {
     const ann = await TestAccount.open(spool, 'source@x.test');
     const first = await spool.hostSession(ann.app);
     const { source_id } = await view(ann, first.epoch);
-    t.same((await ann.newEvents()).toSorted(), [
-      `device_session.started ${first.epoch} ${source_id}`,
-      `source.created ${source_id}`,
-    ]);
+    t.same(
+      await ann.newEvents(),
+      [`source.created ${source_id}`, `device_session.started ${first.epoch} ${source_id}`],
+      'in this order: who hears of the session knows its source',
+    );
     await endByRecorder(first.device, first.epoch);
     await ann.newEvents();
     const second = await spool.hostSession(ann.app, { recorder: first });

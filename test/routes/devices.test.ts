@@ -1,6 +1,9 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import https from 'node:https';
 import tls from 'node:tls';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import t from 'tap';
 import { ROUTES } from '../../routes/index.js';
 import type { AppClient } from '../../src/client/app_client.js';
@@ -11,6 +14,14 @@ import { decodeCbor, encodeCbor } from '../../src/wire/cbor.js';
 import { TestSpool } from '../fixtures/spool.js';
 
 const HOUR_MS = 3_600_000;
+/** Nil, max, no version, the first one, and a variant of others. */
+const ANY_UUIDS = [
+  '00000000-0000-0000-0000-000000000000',
+  'FFFFFFFF-ffff-ffff-ffff-ffffffffffff',
+  '11111111-1111-1111-1111-111111111111',
+  'c232ab00-9414-11ec-b3c8-9f6bdeced846',
+  '00000000-0000-f000-c000-000000000001',
+];
 
 t.test('devices', async (t) => {
   const spool = await TestSpool.start({ RATE_LIMITS: 'off' });
@@ -103,6 +114,11 @@ t.test('devices', async (t) => {
     t.equal((await send(json, 'text/plain', undefined)).status, 415);
     t.equal((await send(json, undefined, undefined)).status, 415);
     t.equal((await send(json, 'application/json', 'image/png')).status, 406);
+    const beat = (type: string, bytes = json) =>
+      device.send('POST', '/device/heartbeat', { body: bytes, headers: { 'Content-Type': type } });
+    t.equal((await beat('text/plain')).status, 415, 'also where no body is looked at');
+    t.equal((await beat('application/json')).status, 200);
+    t.equal((await beat('text/plain', Buffer.alloc(0))).status, 200, 'no body has no type');
     const refused = await send(json, 'text/plain', 'application/cbor');
     t.match(decodeCbor(refused.body), {
       ok: true,
@@ -114,6 +130,12 @@ t.test('devices', async (t) => {
     const { app } = await spool.signIn('bytes@x.test');
     const { device, epoch } = await spool.boundDevice(app);
     const ref = randomUUID();
+    const open = { captured_at: '2026-01-01T00:00:00Z', clock_uncertainty_ms: 0, binding_epoch: epoch, end_ms: null };
+    const registered = await device.ask<object>('POST', '/device/streams', {
+      source_stream_ref: randomUUID(),
+      ...open,
+    });
+    t.notOk('end_ms' in registered, 'a null is as good as absent');
     const bytes = (uuid: string) => new Uint8Array(Buffer.from(uuid.replaceAll('-', ''), 'hex'));
     const stream = await device.ask('POST', '/device/streams', {
       source_stream_ref: bytes(ref),
@@ -122,6 +144,31 @@ t.test('devices', async (t) => {
       binding_epoch: bytes(epoch),
     });
     t.match(stream, { source_stream_ref: ref, binding_epoch: epoch, captured_at: '2026-01-01T00:00:00.000Z' });
+  });
+
+  await t.test('H-012 a reference of a device is any UUID, of no version in particular', async (t) => {
+    const { app } = await spool.signIn('versions@x.test');
+    const { device, epoch: binding_epoch } = await spool.boundDevice(app);
+    for (const ref of ANY_UUIDS) {
+      const metadata = { captured_at: '2026-01-01T00:00:00Z', clock_uncertainty_ms: 0, binding_epoch };
+      const stream = await device.ask<{ source_stream_ref: string }>('POST', '/device/streams', {
+        ...{ source_stream_ref: ref, ...metadata },
+      });
+      t.equal(stream.source_stream_ref, ref.toLowerCase());
+      const bytes = randomBytes(16);
+      const intent = await device.ask<IntentView>('POST', '/device/chunks/intents', {
+        ...{ source_chunk_ref: ref, source_stream_ref: ref, sequence: 0, binding_epoch },
+        ...{ source_start_ms: 0, publication_start_ms: 0, source_end_ms: 10, codec: 'opus', container: 'ogg' },
+        ...{ size_bytes: bytes.length, sha256: sha256Of(bytes) },
+      });
+      t.match(await device.upload(intent.upload_path, bytes), { source_chunk_ref: ref.toLowerCase() });
+      const gaps = await device.send('GET', `/device/streams/${ref}/gaps?binding_epoch=${binding_epoch}`);
+      t.equal(gaps.status, 200, ref);
+      await t.rejects(
+        device.ask('POST', '/device/streams/end', { source_stream_ref: ref, end_ms: 10, binding_epoch: ref }),
+        { status: 403, code: 'DEVICE_UNBOUND' },
+      );
+    }
   });
 
   await t.test('H-027 H-028 H-032 an owner claim binds a personal device, whatever its ble_address says', async (t) => {
@@ -142,6 +189,80 @@ t.test('devices', async (t) => {
       binding_epoch: bound.binding_epoch,
       owner_user_id: session.user.id,
     });
+  });
+
+  await t.test(
+    'H-028 H-034 another claim of its own account leaves a device its binding, and all it recorded',
+    async (t) => {
+      const { app } = await spool.signIn('twice@x.test');
+      const { device, device_id, epoch } = await spool.boundDevice(app);
+      const register = (binding_epoch: string, source_stream_ref: string) =>
+        device.ask<{ id: string }>('POST', '/device/streams', {
+          ...{ source_stream_ref, binding_epoch, captured_at: '2026-01-01T00:00:00Z', clock_uncertainty_ms: 0 },
+        });
+      const ref = randomUUID();
+      const stream = await register(epoch, ref);
+      const [listed] = (await app.call('GET /devices', {})).items;
+      const second = await newClaim(app);
+      for (const again of [await redeem(device, second.claim), await redeem(device, second.claim)])
+        t.match(again, { binding_epoch: epoch, source_device_id: device_id });
+      t.equal((await register(epoch, ref)).id, stream.id, 'what was recorded under the epoch still comes');
+      const { items } = await app.call('GET /devices', {});
+      t.same(
+        items.map(({ id, bound_at }) => [id, bound_at]),
+        [[device_id, listed?.bound_at]],
+      );
+      const other = await spool.device();
+      await t.rejects(redeem(other.device, second.claim), { status: 409, code: 'CONFLICT' });
+      t.equal((await app.send('DELETE', `/devices/${device_id}`)).status, 204);
+      await t.rejects(redeem(device, second.claim), { status: 403, code: 'DEVICE_UNBOUND' });
+      t.not((await redeem(device, (await newClaim(app)).claim)).binding_epoch, epoch, 'a removed one begins anew');
+    },
+  );
+
+  await t.test('H-007 a device that nobody has bound is told so on every route that needs it', async (t) => {
+    const told = async (device: DeviceClient, path: string, method = 'GET', body?: Record<string, unknown>) => {
+      const answer = await device.send(method, path, {
+        ...(body === undefined ? {} : { body: Buffer.from(JSON.stringify(body)) }),
+        headers: { 'Content-Type': 'application/json' },
+      });
+      const { error } = JSON.parse(answer.body.toString());
+      return `${answer.status} ${error.code} ${error.message}`;
+    };
+    const unbound = /^403 DEVICE_UNBOUND The device is bound to no account/;
+    const { app } = await spool.signIn('unbound@x.test');
+    const removed = await spool.boundDevice(app);
+    await app.send('DELETE', `/devices/${removed.device_id}`);
+    for (const { device } of [await spool.device('personal'), await spool.device('shared'), removed]) {
+      const binding_epoch = randomUUID();
+      const source_stream_ref = randomUUID();
+      const at_end = { source_stream_ref, binding_epoch, end_ms: 1 };
+      const times = { source_start_ms: 0, publication_start_ms: 0, source_end_ms: 10 };
+      const audio = { codec: 'opus', container: 'ogg', size_bytes: 1, sha256: '0'.repeat(64) };
+      const intent = { source_chunk_ref: randomUUID(), source_stream_ref, binding_epoch, sequence: 0 };
+      const metadata = {
+        source_stream_ref,
+        binding_epoch,
+        captured_at: '2026-01-01T00:00:00Z',
+        clock_uncertainty_ms: 0,
+      };
+      const refs = { source_stream_ref, binding_epoch, source_chunk_refs: [randomUUID()] };
+      const calls: [string, string, Record<string, unknown>?][] = [
+        ['GET', '/device/binding'],
+        ['POST', '/device/heartbeat'],
+        ['POST', '/device/session/end', { binding_epoch }],
+        ['POST', '/device/streams', metadata],
+        ['POST', '/device/streams/end', at_end],
+        ['GET', `/device/streams/${source_stream_ref}/gaps?binding_epoch=${binding_epoch}`],
+        ['POST', '/device/chunks/intents', { ...intent, ...times, ...audio }],
+        ['PUT', `/device/chunks/${randomUUID()}/content`, {}],
+        ['GET', `/device/chunks/${randomUUID()}`],
+        ['POST', '/device/chunks/status', refs],
+      ];
+      for (const [method, path, body] of calls) t.match(await told(device, path, method, body), unbound, path);
+      const free = ['/device/certificates/renew', '/device/claims/redeem'];
+      t.equal(calls.length, ROUTES.device.filter(({ path }) => !free.includes(path)).length, 'these are all');
+    }
   });
 
   await t.test('H-027 a claim redeemed many times at once by one device binds it once', async (t) => {
@@ -420,18 +541,88 @@ t.test('streams and chunks', async (t) => {
       { source_end_ms: 0 },
       { source_start_ms: 1000 },
       { source_start_ms: 500, source_end_ms: 400 },
-      { publication_start_ms: 1001 },
+      { publication_start_ms: 0.5 },
       { size_bytes: 0 },
       { size_bytes: LIMITS.chunk_bytes_max + 1 },
       { sha256: 'ab' },
       { sha256: 'g'.repeat(64) },
       { codec: '' },
       { codec: 5 },
-      { container: 'a b' },
-      { container: 'x'.repeat(65) },
+      { codec: ' ' },
+      { container: 'a\nb' },
+      { container: 'x'.repeat(LIMITS.media_name_chars_max + 1) },
+      { sample_rate_hz: 0 },
+      { channels: 1.5 },
+      { channels: '2' },
     ]) {
       await t.rejects(intend({ ...good, ...change }), { status: 400, code: 'BAD_REQUEST' }, JSON.stringify(change));
     }
+  });
+
+  await t.test('H-015 H-019 codecs have parameters, and a publication may begin anywhere', async (t) => {
+    const { id, source_stream_ref } = await register();
+    const bytes = randomBytes(10);
+    const said = [
+      { codec: 'mp4a.40.2', container: 'audio/mp4; codecs="mp4a.40.2"', publication_start_ms: 5_000 },
+      { codec: 'Opus', container: 'audio/ogg; codecs=opus', publication_start_ms: -20 },
+      { codec: 'mu-law (ü)', container: 'x'.repeat(LIMITS.media_name_chars_max), publication_start_ms: 0 },
+    ];
+    for (const [sequence, named] of said.entries()) {
+      const body = { ...intentOf(source_stream_ref, bytes), sequence, ...named };
+      const first = await intend(body);
+      t.same(await intend({ ...body, codec: named.codec.toUpperCase() }), first, 'letter case tells none apart');
+    }
+    const { items } = await app.ask<{ items: { sequence: number }[] }>('GET', `/audio/streams/${id}/chunks`);
+    for (const [sequence, named] of said.entries())
+      t.match(
+        items.find((item) => item.sequence === sequence),
+        named,
+        'as they were sent',
+      );
+  });
+
+  await t.test('H-023 a chunk of 64 MiB goes to disk as it comes', async (t) => {
+    const { source_stream_ref } = await register();
+    const piece = randomBytes(64 * 1024);
+    const pieces = LIMITS.chunk_bytes_max / piece.length;
+    t.equal(LIMITS.chunk_bytes_max, 64 * 1024 * 1024);
+    const hash = createHash('sha256');
+    for (let sent = 0; sent < pieces; sent++) hash.update(piece);
+    const { upload_path } = await intend({
+      ...intentOf(source_stream_ref, piece),
+      ...{ size_bytes: LIMITS.chunk_bytes_max, sha256: hash.digest('hex') },
+    });
+    const { key, cert, ca } = spool.credentialsOf(device_id);
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const held = () => {
+      collect();
+      return process.memoryUsage().arrayBuffers;
+    };
+    const before = held();
+    let most = 0;
+    const answer = await new Promise<{ status: number | undefined; text: string }>((resolve, reject) => {
+      const request = https.request(new URL(upload_path, spool.device_url), {
+        ...{ method: 'PUT', key, cert, ca, headers: { 'Content-Length': LIMITS.chunk_bytes_max } },
+      });
+      request.on('error', reject).on('response', (response) => {
+        let text = '';
+        response.setEncoding('utf8').on('data', (more: string) => {
+          text += more;
+        });
+        response.on('end', () => resolve({ status: response.statusCode, text }));
+      });
+      const pump = async () => {
+        for (let sent = 0; sent < pieces; sent++) {
+          if (sent % 64 === 0) most = Math.max(most, held() - before);
+          if (!request.write(piece)) await once(request, 'drain');
+        }
+        request.end();
+      };
+      pump().catch(reject);
+    });
+    t.match(answer, { status: 200, text: /"status":"stored"/ });
+    t.ok(most < 12 * 1024 * 1024, `${Math.round(most / 1024 / 1024)} MiB held at most, both ends`);
   });
 
   await t.test('H-018 an intent for a stream that nobody registered', async (t) => {

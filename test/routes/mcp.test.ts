@@ -7,6 +7,7 @@ import { StoreUnavailable } from '../../src/store/store.js';
 import { type Audience, audienceUrl } from '../../src/vocabulary/audiences.js';
 import { LIMITS } from '../../src/vocabulary/limits.js';
 import { Browser, codeOf, jsonOf, OauthApp, type Tokens } from '../fixtures/oauth.js';
+import { unknownFormats } from '../fixtures/schema_formats.js';
 import { TestSpool } from '../fixtures/spool.js';
 
 const ORIGIN = 'https://app.example';
@@ -88,6 +89,7 @@ t.test('the MCP server', async (t) => {
       for (const audience of ['mcp', 'api'] as const) {
         const client = await connect(await mint(['events:read', 'insights:read'], audience));
         const { tools } = await client.listTools();
+        t.same(unknownFormats(tools), [], 'schemas have formats that readers know');
         t.same(tools.map(({ name }) => name).toSorted(), ['list_events', 'list_streams', 'who_am_i']);
         for (const tool of tools)
           t.match(tool, { annotations: { readOnlyHint: true }, inputSchema: { type: 'object' } });
@@ -147,6 +149,7 @@ t.test('the MCP server', async (t) => {
         ...['set_endpoint_status', 'who_am_i'],
       ]);
       const { tools } = await client.listTools();
+      t.same(unknownFormats(tools), [], 'schemas have formats that readers know');
       const hints = (name: string) => tools.find((tool) => tool.name === name)?.annotations;
       t.match(hints('list_endpoints'), { readOnlyHint: true });
       t.match(hints('create_endpoint'), { readOnlyHint: false, openWorldHint: true });

@@ -116,9 +116,9 @@ t.test('signals on the timeline of a stream', async (t) => {
     const of = (ref: string, payload: string) =>
       `{"signals":[{"ref":"${ref}","type":"a","start_ms":0,"payload":${payload}}]}`;
     const frame = '{"a":""}'.length;
-    const exact = [text('x', 8192 - frame), text('😀', (8192 - frame) / 4), text('\\u00e9', (8192 - frame) / 6)];
+    const exact = [text('x', 8192 - frame), text('😀', (8192 - frame) / 4), text('\\u00e9', (8192 - frame) / 2)];
     for (const [n, payload] of exact.entries()) {
-      t.equal(Buffer.byteLength(payload), 8192);
+      t.equal(Buffer.byteLength(JSON.stringify(JSON.parse(payload))), 8192, 'an escaped letter counts as the letter');
       t.equal((await raw(path, of(`ok${n}`, payload))).status, 200);
       const longer = await raw(path, of(`no${n}`, payload.replace('"}', 'x"}')));
       t.equal(longer.status, 400);
@@ -133,9 +133,46 @@ t.test('signals on the timeline of a stream', async (t) => {
     });
     const body = await read.text();
     for (const payload of [...exact, odd, '{"a":1}']) t.ok(body.includes(`"payload":${payload}`));
-    for (const payload of ['[]', '"x"', '1', 'null', 'true', '{"a":1,"a":2}', '{"a":01}'])
+    t.match(JSON.parse((await raw(path, of('none', 'null'))).text).data, { items: [{ payload: {} }], cursor: null });
+    const [endless] = await post(path, signal('endless', { end_ms: null, payload: null }));
+    t.notOk('end_ms' in (endless as SignalView), 'what is null is as good as absent');
+    for (const payload of ['[]', '"x"', '1', 'true', '{"a":1,"a":2}', '{"a":01}'])
       t.equal((await raw(path, of('bad', payload))).status, 400, payload);
   });
+
+  await t.test(
+    'G-004 a payload is as deep as its bytes allow, and what is deeper than any is answered at once',
+    async (t) => {
+      const path = await newStream();
+      const of = (payload: string, ref = '"deep"', more = '') =>
+        `{${more}"signals":[{"ref":${ref},"type":"a","start_ms":0,"payload":${payload}}]}`;
+      const nested = (depth: number) => `{"a":${'['.repeat(depth)}${']'.repeat(depth)}}`;
+      for (const [ref, depth] of [
+        ['"d200"', 200],
+        ['"d4093"', 4_093],
+      ] as const) {
+        const sent = await raw(path, of(nested(depth), ref));
+        t.equal(sent.status, 200, `${depth} deep`);
+        t.ok(sent.text.includes(`"payload":${nested(depth)}`), 'as it was sent');
+      }
+      t.equal((await raw(path, of(nested(4_094)))).status, 400, 'of more than 8192 bytes');
+      const levels = LIMITS.signals_body_bytes_max / 2 - 1_000;
+      const bodies = {
+        payload: of(nested(levels)),
+        'payload of objects': of('{"a":'.repeat(LIMITS.signals_body_bytes_max / 5 - 1_000)),
+        ref: of('{}', nested(levels)),
+        'a member that nobody knows': of('{}', '"deep"', `"x":${nested(levels)},`),
+        'many deep ones': `{"signals":[${Array.from({ length: 500 }, (_, n) => of(nested(4_000), `"m${n}"`).slice(12, -2)).join()}]}`,
+      };
+      for (const [what, body] of Object.entries(bodies)) {
+        const began = performance.now();
+        const { status } = await raw(path, body);
+        t.equal(status, what === 'many deep ones' ? 200 : 400, what);
+        t.ok(performance.now() - began < 8_000, `${what}: ${Math.round(performance.now() - began)} ms`);
+      }
+      t.equal((await refs(path, '?limit=100')).length, 100);
+    },
+  );
 
   await t.test('G-005 G-006 types are lowercase dotted names, times whole and in order', async (t) => {
     const path = await newStream();

@@ -180,7 +180,7 @@ t.test('D-033 D-037 what is left of an erased account, key by key', async (t) =>
 
   t.equal((await tell(recent, 'DELETE', '/me')).status, 204);
   await spool.operator.advanceClock(7 * DAY_MS + MINUTE_MS);
-  t.same(await spool.operator.ask('GET', '/ops/erasures'), { items: [] });
+  t.same(await spool.operator.ask('GET', '/ops/erasures'), { items: [], cursor: null });
 
   const after = await everyKey(redis);
   const headers = after.filter((stored) => ids.includes(entityOf(stored)?.id ?? ''));
@@ -331,7 +331,7 @@ t.test('D-032 D-033 J-017 an erasure that a crash cuts off goes on after the res
   t.match(await tell(late, 'GET', '/me'), { status: 403, error: { code: 'ACCOUNT_DELETED', erase_at: null } });
   t.match(await tell(late, 'POST', '/me/restore'), { status: 409, error: { code: 'ACCOUNT_DELETION_IN_PROGRESS' } });
   await operator.advanceClock(2 * MINUTE_MS + 1_000); // the lease of the server that is no more
-  t.same(await operator.ask('GET', '/ops/erasures'), { items: [] });
+  t.same(await operator.ask('GET', '/ops/erasures'), { items: [], cursor: null });
   t.equal((await tell(late, 'POST', '/me/restore')).status, 204);
   t.same((await late.ask<{ items: unknown[] }>('GET', '/audio/streams')).items, []);
   for (const stored of await everyKey(redis)) {

@@ -49,6 +49,17 @@ t.test('F-027 Retry-After in seconds or as a date, up to twelve hours', async (t
     ['Mon, 99 Foo 2026 99:99:99 GMT', null],
     [new Date(START_MS + 60_000).toISOString(), null],
     ['2026', 2_026_000],
+    // The table begins on Saturday, 31 January 2026, 08:30.
+    ['Saturday, 31-Jan-26 08:31:00 GMT', 60_000],
+    ['Sunday, 01-Feb-26 08:30:00 GMT', 12 * HOUR_MS],
+    ['Friday, 31-Jan-76 08:30:00 GMT', 12 * HOUR_MS],
+    ['Sunday, 01-Feb-76 08:30:01 GMT', null], // of 1976
+    ['Sat, 31-Jan-26 08:31:00 GMT', null],
+    ['Sat Jan 31 08:31:00 2026', 60_000],
+    ['Sun Feb  1 08:30:00 2026', 12 * HOUR_MS],
+    ['Sun Feb  1 08:30:00 2026 GMT', null],
+    ['Sat Jan 31 08:30:60 2026', 60_000],
+    ['Sun, 30 Feb 2026 08:30:00 GMT', null],
   ];
   for (const [header, ms] of table) t.equal(retryAfterMs(header, START_MS), ms, `${header}`);
 

@@ -145,7 +145,6 @@ t.test('F-001 to F-007, F-011 forms of endpoints', async (t) => {
       [['__proto__'], 'topics.0: must be an event type.'],
       ['x', 'topics: must be a list of event types.'],
       [{ 0: 'account.updated' }, 'topics: must be a list of event types.'],
-      [null, 'topics: must be a list of event types.'],
       [
         Array.from({ length: EVENT_TYPES.length + 1 }, () => 'account.updated'),
         'topics: names more event types than there are.',
@@ -160,8 +159,9 @@ t.test('F-001 to F-007, F-011 forms of endpoints', async (t) => {
       return kept;
     };
     t.same(await made([]), []);
-    t.same(await made(['account.updated', 'account.updated']), ['account.updated'], 'each once');
-    t.same(await made(EVENT_TYPES.toReversed()), EVENT_TYPES, 'in an order of ours');
+    t.same(await made(null as never), [], 'null is as good as absent');
+    for (const sent of [['stream.created', 'account.updated', 'stream.created'], EVENT_TYPES.toReversed()])
+      t.strictSame(await made(sent), sent, 'as they were sent');
     t.same((await ann.app.ask<{ endpoint: { topics: string[] } }>('POST', '/endpoints', { url })).endpoint.topics, []);
   });
 

@@ -53,10 +53,10 @@ t.test('what is no JSON, or not taken', async (t) => {
     ...['', ' ', '{', '}', '[', ']', '[1', '[1,]', '[,1]', '{"a"}', '{"a":}', '{"a":1,}', '{a:1}', "{'a':1}", '{1:1}'],
     ...['01', '1.', '.5', '+1', '-', '1e', '1e+', '0x1', 'NaN', 'Infinity', 'tru', 'True', 'undefined'],
     ...['"', '"a', '"\\x"', '"\\u12"', '"\n"', '"\t"', '"\u0000"', '1 2', '{} {}', '\u00a01'],
-    ...['{"a":1,"a":1}', '{"a":1,"\\u0061":2}', deep(102), '{"a":1]'],
+    ...['{"a":1,"a":1}', '{"a":1,"\\u0061":2}', deep(10_002), '{"a":1]'],
   ])
     t.throws(() => read(text), NotReadable, JSON.stringify(text).slice(0, 40));
-  t.ok(read(deep(101)));
+  t.ok(read(deep(10_001)));
   const reader = (text: string) => () => new JsonReader(text).read({ room: 10 });
   t.equal(reader(' "12345678" ')().text.length, 10);
   t.ok(reader('[1,          2,3,4]'.replace('[', '[ '))(), 'space takes no room');
@@ -64,6 +64,44 @@ t.test('what is no JSON, or not taken', async (t) => {
   next.read({ room: 10 });
   t.equal(next.key(), 'a much longer one', 'room is of one value');
   for (const text of ['"123456789"', '[1,2,3,4,5]', '{"a":"1234567890"}']) t.throws(reader(text), TooLong, text);
+});
+
+t.test('G-004 a value takes what its compact form does in UTF-8, with letters for their escapes', async (t) => {
+  const rows: [string, string][] = [
+    ['"\\u00e9\\/\\u0061"', '"é/a"'],
+    ['"\\ud83d\\ude00"', '"😀"'],
+    ['"\\u000a\\"\\\\"', '"\\n\\"\\\\"'],
+    ['"\\ud800"', '"\\ud800"'],
+    ['{ "\\u00e9" : [ 1.50 , "é" ] }', '{"é":[1.50,"é"]}'],
+  ];
+  for (const [sent, compact] of rows) {
+    const bytes = Buffer.byteLength(compact);
+    t.equal(read(sent).bytes, bytes, sent);
+    t.ok(new JsonReader(sent).read({ room: bytes }), 'there is just room for it');
+    t.throws(() => new JsonReader(sent).read({ room: bytes - 1 }), TooLong, 'and here not');
+  }
+});
+
+t.test('deep values are read as fast as flat ones, and what is passed over is checked as well', async (t) => {
+  const wrap = (times: number, [before, after]: [string, string]) => `${before.repeat(times)}0${after.repeat(times)}`;
+  const forms: [string, string][] = [
+    ['[', ']'],
+    ['{"b":', ',"a":0}'],
+    ['{"a":0,"b":[1,', ',2]}'],
+  ];
+  for (const form of forms) {
+    const text = wrap(4_000, form);
+    const began = performance.now();
+    for (let times = 0; times < 20; times++) read(text);
+    t.ok(performance.now() - began < 2_000, form.join(''));
+    t.equal(canonical(text), canonical(canonical(text)));
+    const reader = new JsonReader(`${text},`);
+    reader.pass();
+    t.ok(reader.take(','));
+  }
+  t.equal(canonical(wrap(300, ['{"b":', ',"a":0}'])), wrap(300, ['{"a":0,"b":', '}']).replace('0}', '0}'));
+  for (const text of ['{"a":1,"a":2}', '[1,]', '"\\x"', '[01]'])
+    t.throws(() => new JsonReader(text).pass(), NotReadable);
 });
 
 t.test('reads whatever JSON.stringify writes as JSON.parse does', async (t) => {

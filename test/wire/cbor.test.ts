@@ -40,7 +40,7 @@ t.test('H-006 what RFC 8949 calls malformed is refused', async (t) => {
 
 t.test('H-006 a refusal names the place', async (t) => {
   const rows: [string, string, string | undefined, RegExp][] = [
-    ['no tags but timestamps', 'a1 6161 82 00 d9d9f7 00', 'a.1', /tags other/],
+    ['no tags but of timestamps and UUIDs', 'a1 6161 82 00 d9d9f7 00', 'a.1', /tags other/],
     ['no key twice', 'a2 6161 01 6161 02', 'a', /twice/],
     ['nor deep inside', '82 00 a1 6162 a2 60 01 60 02', '1.b.', /twice/],
     ['no __proto__', 'a1 695f5f70726f746f5f5f a0', '__proto__', /__proto__/],
@@ -59,6 +59,20 @@ t.test('H-006 a refusal names the place', async (t) => {
     ['a timestamp is not null', 'c1 f6', undefined, /must hold a timestamp/],
     ['a timestamp is no timestamp', 'c1 c1 00', undefined, /must hold a timestamp/],
     ['a timestamp has a form', 'c0 63666f6f', undefined, /date, time and offset/],
+    ['self-described once', 'd9d9f7 d9d9f7 00', undefined, /tags other/],
+    ['self-described, and empty', 'd9d9f7', undefined, /ends inside/],
+    ['a UUID is bytes', 'd825 60', undefined, /tag 37 must hold the 16 bytes/],
+    ['a UUID is 16 of them', 'd825 4f000102030405060708090a0b0c0d0e', undefined, /tag 37 must hold the 16 bytes/],
+    ['a UUID is no number', 'a1 6161 d825 00', 'a', /tag 37 must hold the 16 bytes/],
+    ['a UUID is no list', 'd825 80', undefined, /tag 37 must hold the 16 bytes/],
+    ['a UUID is no other tag', 'd825 c0 60', undefined, /tag 37 must hold the 16 bytes/],
+    ['no key twice in chunks', 'bf 7f 6161 6162 ff 00 62 6162 00 ff', 'ab', /twice/],
+    ['no break behind a key', 'bf 6161 ff', 'a', /break/],
+    ['no break behind a tag', '9f c0 ff', '0', /break/],
+    ['chunks are whole letters', '7f 61 c3 61 bc ff', undefined, /UTF-8/],
+    ['chunks of their kind', '7f 41 00 ff', undefined, /chunks/],
+    ['chunks of known length', '5f 5f 41 00 ff ff', undefined, /chunks/],
+    ['a list that does not end', '82 00 9f 00', '1.1', /ends inside/],
     ['an epoch is a number', 'c1 60', undefined, /tag 1 must hold a number/],
     ['an epoch has four-digit years', 'c1 1b0000003afff44180', undefined, /years 0000 to 9999/],
     ['an epoch is finite', 'c1 f97c00', undefined, /finite/],
@@ -111,6 +125,47 @@ t.test('H-006 timestamps come out as text, tag 0 as it was sent', async (t) => {
   t.strictSame(decodeCbor(fromHex('d80100')), { ok: true, value: '1970-01-01T00:00:00.000Z' }, 'a longer head');
 });
 
+t.test('H-005 lengths need not be said, and a UUID and the whole may be tagged', async (t) => {
+  const uuid = '00112233445566778899aabbccddeeff';
+  const bytes = new Uint8Array(fromHex(uuid));
+  const rows: [string, unknown][] = [
+    [`d825 50 ${uuid}`, bytes],
+    [`d825 5f 48 ${uuid.slice(0, 16)} 48 ${uuid.slice(16)} ff`, bytes],
+    [`d9d9f7 bf 6161 d825 50 ${uuid} ff`, { a: bytes }],
+    ['d9d9f7 a1 6161 c1 00', { a: '1970-01-01T00:00:00.000Z' }],
+    ['c0 7f 64 32303133 70 2d30332d32315432303a30343a30305a ff', '2013-03-21T20:04:00Z'],
+    ['bf 7f 6161 6162 ff 7f ff ff', { ab: '' }],
+    ['9f 5fff bfff 1b0000000000000005 fb3ff199999999999a ff', [new Uint8Array(), {}, 5, 1.1]],
+  ];
+  for (const [hex, value] of rows) t.strictSame(decodeCbor(fromHex(hex.replaceAll(' ', ''))), { ok: true, value }, hex);
+});
+
+t.test('H-005 what is sent with lengths unsaid decodes to what it would with them', async (t) => {
+  const property = fc.property(fc.jsonValue({ maxDepth: 8, stringUnit: 'binary' }), fc.nat(3), (value, every) => {
+    const said = decodeCbor(encodeCbor(value));
+    const unsaid = decodeCbor(unsaidLengths(JSON.parse(JSON.stringify(value)), { every, seen: 0 }));
+    return isDeepStrictEqual(said, unsaid) || (!said.ok && !unsaid.ok);
+  });
+  t.doesNotThrow(() => fc.assert(property, { numRuns: 500 }));
+});
+
+/** CBOR in which containers and texts have no length, but for some; its texts come in two chunks. */
+function unsaidLengths(value: unknown, counter: { every: number; seen: number }): Buffer {
+  counter.seen += 1;
+  if (counter.every > 0 && counter.seen % (counter.every + 1) === 0) return encodeCbor(value);
+  const end = fromHex('ff');
+  if (typeof value === 'string') {
+    const letters = [...value];
+    const half = Math.floor(letters.length / 2);
+    const chunks = [letters.slice(0, half), letters.slice(half)].map((part) => encodeCbor(part.join('')));
+    return Buffer.concat([fromHex('7f'), ...chunks, end]);
+  }
+  if (typeof value !== 'object' || value === null) return encodeCbor(value);
+  const items = Array.isArray(value) ? value : Object.entries(value).flat();
+  const inner = items.map((item) => unsaidLengths(item, counter));
+  return Buffer.concat([fromHex(Array.isArray(value) ? '9f' : 'bf'), ...inner, end]);
+}
+
 t.test('H-006 byte strings are arrays of their own, not windows on the body', async (t) => {
   const body = fromHex(`a1616150${'ab'.repeat(16)}`);
   const decoded = decodeCbor(body);
@@ -133,6 +188,13 @@ t.test('H-006 depth and items have bounds', async (t) => {
     encodeCbor(Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, 0])));
   t.ok(decodeCbor(map(9_999)).ok, 'keys count');
   t.match(refusalOf(map(10_000)), { message: /20000 items/ });
+  const unsaid = (count: number) => Buffer.concat([fromHex('9f'), Buffer.alloc(count), fromHex('ff')]);
+  t.ok(decodeCbor(unsaid(19_999)).ok, 'also of lists that do not say');
+  t.match(refusalOf(unsaid(20_000)), { message: /20000 items/ });
+  t.match(refusalOf(Buffer.concat([Buffer.alloc(17, 0x9f), Buffer.alloc(17, 0xff)])), { message: /deeper than 16/ });
+  t.match(refusalOf(Buffer.concat([fromHex('5f'), Buffer.alloc(20_000, 0x40), fromHex('ff')])), {
+    message: /20000 items/,
+  });
   const split = Buffer.concat([fromHex('82'), list(10_000), list(10_000)]);
   t.match(refusalOf(split), { message: /20000 items/, path: '1' });
 });

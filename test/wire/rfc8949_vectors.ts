@@ -5,7 +5,6 @@ const BIG = /2\^53-1/;
 const TAGS = /tags other/;
 const SIMPLE = /simple values/;
 const FINITE = /finite/;
-const INDEFINITE = /indefinite/;
 const KEYS = /keys must be text/;
 
 function range(count: number): number[] {
@@ -84,15 +83,17 @@ export const EXAMPLES: Vector[] = [
   { hex: 'a26161016162820203', value: { a: 1, b: [2, 3] } },
   { hex: '826161a161626163', value: ['a', { b: 'c' }] },
   { hex: 'a56161614161626142616361436164614461656145', value: { a: 'A', b: 'B', c: 'C', d: 'D', e: 'E' } },
-  { hex: '5f42010243030405ff', refused: INDEFINITE },
-  { hex: '7f657374726561646d696e67ff', refused: INDEFINITE },
-  { hex: '9fff', refused: INDEFINITE },
-  { hex: '9f018202039f0405ffff', refused: INDEFINITE },
-  { hex: '83018202039f0405ff', refused: INDEFINITE },
-  { hex: '83019f0203ff820405', refused: INDEFINITE },
-  { hex: 'bf61610161629f0203ffff', refused: INDEFINITE },
-  { hex: '826161bf61626163ff', refused: INDEFINITE },
-  { hex: 'bf6346756ef563416d7421ff', refused: INDEFINITE },
+  { hex: '5f42010243030405ff', value: new Uint8Array([1, 2, 3, 4, 5]) },
+  { hex: '7f657374726561646d696e67ff', value: 'streaming' },
+  { hex: '9fff', value: [] },
+  { hex: '9f018202039f0405ffff', value: [1, [2, 3], [4, 5]] },
+  { hex: '9f01820203820405ff', value: [1, [2, 3], [4, 5]] },
+  { hex: '83018202039f0405ff', value: [1, [2, 3], [4, 5]] },
+  { hex: '83019f0203ff820405', value: [1, [2, 3], [4, 5]] },
+  { hex: '9f0102030405060708090a0b0c0d0e0f101112131415161718181819ff', value: range(25) },
+  { hex: 'bf61610161629f0203ffff', value: { a: 1, b: [2, 3] } },
+  { hex: '826161bf61626163ff', value: ['a', { b: 'c' }] },
+  { hex: 'bf6346756ef563416d7421ff', value: { Fun: true, Amt: -2 } },
 ];
 
 /** RFC 8949, appendix F: bytes that are no CBOR. Each must be refused, whatever the reason. */
