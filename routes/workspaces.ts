@@ -11,7 +11,6 @@ import { partitionOfId } from '../src/vocabulary/ids.js';
 import { LIMITS } from '../src/vocabulary/limits.js';
 import { isRefusal, type Refusal, refuse } from '../src/vocabulary/refusals.js';
 import { BUCKETS, type Bucket, GIVEN_ROLES, type GivenRole } from '../src/vocabulary/workspaces.js';
-import { refusingNull } from '../src/wire/absent_members.js';
 import { listCursor, pageOfAll } from './cursors.js';
 import { emailAddress, listLimit, trimmedText, uuid, whole } from './forms.js';
 import { invitationsUrl } from './invitations.js';
@@ -45,17 +44,15 @@ const bucket = z.strictObject(
   { days },
   `must be {days}: null, or a whole number from 0 to ${LIMITS.retention_days_max}`,
 );
-const retention = refusingNull(
-  z
-    .strictObject(
-      Object.fromEntries(BUCKETS.map((of) => [of, bucket.optional().describe(BUCKET_WORDS[of])])) as Record<
-        Bucket,
-        z.ZodOptional<typeof bucket>
-      >,
-      `must be an object with any of ${BUCKETS.join(', ')}`,
-    )
-    .describe('How long its content is kept; what is not named stays as it is.'),
-);
+const retention = z
+  .strictObject(
+    Object.fromEntries(BUCKETS.map((of) => [of, bucket.optional().describe(BUCKET_WORDS[of])])) as Record<
+      Bucket,
+      z.ZodOptional<typeof bucket>
+    >,
+    `must be an object with any of ${BUCKETS.join(', ')}`,
+  )
+  .describe('How long its content is kept; what is not named stays as it is.');
 const role = z.enum(GIVEN_ROLES, `must be ${GIVEN_ROLES.join(' or ')}`).describe('What the person may do in it.');
 const paging = z.object({ limit: listLimit, cursor: listCursor });
 

@@ -1,18 +1,9 @@
 import { z } from 'zod';
 
-/** Where null would say something that is not taken: it is refused, and not passed over. */
-const SAYING_NULL = new WeakSet<z.ZodType>();
-
-export function refusingNull<Schema extends z.ZodType>(schema: Schema): Schema {
-  SAYING_NULL.add(schema);
-  return schema;
-}
-
 /** What callers send without its optional members that are null, which count as absent; the value itself where none is. */
 export function withoutNulls(schema: z.ZodType, value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const inner = innermost(schema);
-  if (SAYING_NULL.has(inner)) return value;
   if (inner instanceof z.ZodArray && Array.isArray(value)) {
     const element = inner.element as z.ZodType;
     return innermost(element) instanceof z.ZodObject ? value.map((item) => withoutNulls(element, item)) : value;
@@ -22,7 +13,7 @@ export function withoutNulls(schema: z.ZodType, value: unknown): unknown {
   for (const [name, member] of Object.entries(inner.shape as Record<string, z.ZodType>)) {
     if (!Object.hasOwn(value, name)) continue;
     const sent = (value as Record<string, unknown>)[name];
-    const is_absent = sent === null && !SAYING_NULL.has(innermost(member)) && isOptional(member);
+    const is_absent = sent === null && isOptional(member);
     const kept = is_absent ? undefined : withoutNulls(member, sent);
     if (kept === sent) continue;
     left ??= { ...value };

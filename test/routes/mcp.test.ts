@@ -305,7 +305,7 @@ t.test('the MCP server', async (t) => {
     for (const method of ['GET', 'DELETE']) {
       const answer = await fetch(mcp_url, { method, headers: { Authorization: `Bearer ${token}` } });
       t.equal(answer.status, 405);
-      t.equal(answer.headers.get('allow'), 'POST');
+      t.equal(answer.headers.get('allow'), 'POST, OPTIONS');
     }
   });
 
