@@ -11,12 +11,12 @@ const SEGMENTS_SHARE = 1 / 16;
 const OPERATOR_SHARE = 1 / 16;
 const OPERATOR_CONNECTIONS_MAX = 256;
 const SEGMENTS_MAX = 500;
-export const CONNECTIONS_MAX_DEFAULT = 10_000;
-export const DEVICE_CONNECTIONS_MAX_DEFAULT = 20_000;
+const CONNECTIONS_MAX_DEFAULT = 10_000;
+const DEVICE_CONNECTIONS_MAX_DEFAULT = 20_000;
 /** Of what connections would be under a higher limit. */
 const LOW_SHARE = 1 / 4;
 /** Below this the server could not do its work beside a handful of connections. */
-export const DESCRIPTORS_MIN = 128;
+const DESCRIPTORS_MIN = 128;
 
 /** What each part of the server may have open. */
 export type DescriptorPlan = {
