@@ -29,11 +29,13 @@ export class MembershipHistory {
 
   see({ place, before, commit }: Applied): void {
     const { kind } = place.address;
+    // Of one commit that renames it and then erases the account, the name is that of the one before.
+    const accounts = kind === 'account' ? [before, commit.snapshot].map((one) => one && (stateOf(one) as Account)) : [];
+    const own = new Set(accounts.map((account) => account?.private_workspace.id));
     for (const write of commit.writes) {
       if (write.write !== 'event') continue;
       const { account_id, type, resource, data } = JSON.parse(write.body) as Event;
-      const own = kind === 'account' ? (stateOf(commit.snapshot) as Account).private_workspace.id : null;
-      if (resource.id === own && data.changed_fields?.includes('name')) count(this.private_renames, account_id);
+      if (own.has(resource.id) && data.changed_fields?.includes('name')) count(this.private_renames, account_id);
       count(this.events, `${account_id} ${type}`);
       count(this.events, `${account_id} ${type} ${resource.id}`);
       if (data.changed_fields?.includes('workspaces')) count(this.events, `${account_id} workspaces`);

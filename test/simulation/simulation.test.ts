@@ -24,6 +24,15 @@ t.test('faults A: the same seed gives the same history', async (t) => {
   t.not(one.history_hash, other.history_hash, 'other seeds give other histories');
 });
 
+t.test('faults A: seeds that once failed', async (t) => {
+  for (const [seed, about, what] of [
+    [20261356, 'devices', 'two claims of one account at once, either of which opens the binding'],
+    [20261784, 'devices', 'a message that another process applied, with what it set off'],
+    [20261588, 'workspaces', 'a rename and the erasure in one commit'],
+  ] as const)
+    t.same((await simulate(seed, { about })).violations, [], `${seed}: ${what}`);
+});
+
 t.test('faults A: whatever is lost, late, repeated or crashes, what was acknowledged holds', async (t) => {
   let crashes = 0;
   for (let seed = 100; seed < 100 + SEEDS; seed++) {
