@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import type { TLSSocket } from 'node:tls';
 import { parseCookie, stringifySetCookie } from 'cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { LRUCache } from 'lru-cache';
 import { networkOf } from '../../src/rate_limits.js';
 import { equalBytes } from '../../src/secrets/server_keys.js';
 import type { Services } from '../../src/services.js';
@@ -20,6 +21,9 @@ const PURPOSE = 'spool operator page';
 const COOKIE = 'spool_operator';
 const SAFE_METHODS: readonly string[] = ['GET', 'HEAD'];
 
+/** Wrong tokens that were counted already, as hashes. */
+const GUESSED = new LRUCache<string, true>({ max: 1_000 });
+
 const NO_TOKEN = refuse('UNAUTHORIZED', 'This needs the operator token as a bearer token.');
 const FOREIGN = refuse('FORBIDDEN', 'Only a page of this operator port may do this with its cookie.');
 
@@ -31,7 +35,10 @@ export function operatorRefusal(services: Services, request: FastifyRequest): Re
   return SAFE_METHODS.includes(request.method) || isOwnPage(request) ? null : FOREIGN;
 }
 
-/** Wrong tokens are counted, and once they are too many the right one waits as well: else guessing would go on. */
+/**
+ * Wrong tokens are counted, and once they are too many the right one waits as well: else guessing would go on. The same
+ * wrong token again is no other guess, so that a program with an old token shuts nobody out.
+ */
 function bearerRefusal({ operator_tries, ops_token }: Services, given: string, network: string): Refusal | null {
   const wait_s = operator_tries.waitFor('operator_tokens', network);
   if (wait_s !== null) {
@@ -40,7 +47,9 @@ function bearerRefusal({ operator_tries, ops_token }: Services, given: string, n
     });
   }
   if (isText(given, `Bearer ${ops_token}`)) return null;
-  operator_tries.take('operator_tokens', network);
+  const guess = `${network} ${macOf(ops_token, given)}`;
+  if (!GUESSED.has(guess)) operator_tries.take('operator_tokens', network);
+  GUESSED.set(guess, true);
   return NO_TOKEN;
 }
 
