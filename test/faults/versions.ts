@@ -12,6 +12,7 @@ import {
   type IntentView,
   sha256Of,
 } from '../../src/client/device_client.js';
+import { ARRIVED } from '../server/audio_crashes.js';
 import { type Answer, answerOf } from './history.js';
 import { ENTITY_KINDS, Load } from './load.js';
 import { FaultRig } from './rig.js';
@@ -26,8 +27,6 @@ const TRIES_MAX = 40;
 const AGAIN_MS = 250;
 const PAUSE_MS = 20;
 const CHUNK_MS = 5_000;
-/** Its bytes are there; that they are no audio is found out by whoever checks them. */
-const ARRIVED: ReadonlySet<string> = new Set(['stored', 'processing', 'processed', 'failed']);
 const PARKED = /"msg":"(entity parked|a decision threw|request failed)[^\n]*/g;
 
 /** Another revision, built in a folder of its own; packages are this checkout's. */

@@ -20,13 +20,16 @@ export type Audio = { stored: Map<string, string>; lying: Map<string, string> };
 
 type Page<Item> = { items: Item[]; cursor: string | null };
 
+/** A chunk's bytes are there from `stored` on; that they are no audio is found out by whoever checks them. */
+export const ARRIVED: ReadonlySet<string> = new Set(['stored', 'processing', 'processed', 'failed']);
+
 /** Keys with SHA-256, of chunks marked stored and of blobs. */
 export async function audioOf(app: AppClient, blobs: string): Promise<Audio> {
   const stored = new Map<string, string>();
   for (const { id } of await allOf<{ id: string }>(app, '/audio/streams')) {
     const chunks = await allOf<{ id: string; status: string; sha256: string }>(app, `/audio/streams/${id}/chunks`);
     for (const { id: chunk_id, status, sha256 } of chunks) {
-      if (status === 'stored') stored.set(blobKey(streamOfChunk(chunk_id)?.stream_id as string, chunk_id), sha256);
+      if (ARRIVED.has(status)) stored.set(blobKey(streamOfChunk(chunk_id)?.stream_id as string, chunk_id), sha256);
     }
   }
   const store = await openFolderBlobStore(blobs);

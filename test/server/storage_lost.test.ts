@@ -51,8 +51,12 @@ t.test(
     rmSync(files, { recursive: true });
     cpSync(kept, files, { recursive: true });
     await back();
-    const anew = await register();
     // Records that are written once have a connection of their own, which comes back by itself.
+    let anew = '';
+    await until('a stream is registered', async () => {
+      anew = await register().catch(() => '');
+      return anew !== '';
+    });
     await until('the certificate is unknown', async () => (await reasonOf(late.device)) === 'unknown');
     t.notOk(await isKnown());
     const other = await new SpoolProcess(spool.folder, { REDIS_URL: proxy.url }).ready();
