@@ -24,7 +24,7 @@ const BACK_MAX_MS = 30_000;
 const PRODUCTION = {
   ...{ RATE_LIMITS: 'on', OVERLOAD_DELAY_MS: '500', CHUNK_WORKER: '1' },
   ...{ RATE_CODES_SENT: '100000', RATE_CODES_CHECKED: '100000', RATE_NATIVE_STEPS: '100000' },
-  ...{ RATE_CLAIMS: '100000', RATE_DEVICE_REQUESTS: '100000' },
+  ...{ RATE_REGISTRATIONS: '100000', RATE_CLAIMS: '100000', RATE_DEVICE_REQUESTS: '100000' },
 };
 
 /** Where Redis is: behind a proxy, as the server's own child, or a cluster. */
