@@ -61,11 +61,6 @@ export class ConnectionLimiter {
     return null;
   }
 
-  /** What is counted at the moment; nothing is left when all connections are closed. */
-  get counts(): { connections: number; networks: number } {
-    return { connections: this.#open, networks: this.#networks.size };
-  }
-
   #count(network: string | null, by: 1 | -1): void {
     this.#open += by;
     if (network === null) return;
