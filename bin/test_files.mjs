@@ -28,8 +28,13 @@ const file_ms = Number(process.env.TAP_TIMEOUT) * 1000;
 /** Tap lets go of the channel, which would hold the process otherwise. */
 const hold = setInterval(() => {}, 60_000);
 
+/** Shortly before bin/test.mjs ends a process that something holds, it says what. */
+const SAY_WHAT_HOLDS_MS = 10_000;
+const sayWhatHolds = () => console.error(`held by ${process.getActiveResourcesInfo().join(', ')}`);
+
 const end = () => {
   clearInterval(hold);
+  setTimeout(sayWhatHolds, SAY_WHAT_HOLDS_MS).unref();
   process.disconnect();
 };
 

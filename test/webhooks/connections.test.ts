@@ -149,7 +149,9 @@ function tunnel(socket: Socket, target: string): void {
     socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
     socket.pipe(onward).pipe(socket);
   });
-  onward.on('error', () => socket.destroy());
+  // Either end that goes takes the other with it: one that nobody reads any more would never hear of its own end.
+  onward.on('error', () => {}).on('close', () => socket.destroy());
+  socket.on('close', () => onward.destroy());
 }
 
 t.test('through a proxy', async (t) => {
