@@ -1,35 +1,16 @@
 import { privateWorkspaceId } from '../src/domain/ids.js';
 import { LIMITS } from '../src/domain/limits.js';
-import { refuse, unreachable } from '../src/domain/refusals.js';
+import { refuse } from '../src/domain/refusals.js';
 import { KEEP_FOR_EVER } from '../src/domain/workspaces.js';
 import { workspaceDeleted } from './account_memberships.js';
 import { endSessions } from './account_sessions.js';
-import { type Account, bumpEpoch, type DeletionMail, type Phase, type Removed } from './account_state.js';
+import { type Account, bumpEpoch, type DeletionMail, ofAccount, type Phase, type Removed } from './account_state.js';
 import { revokeAllTokens } from './account_tokens.js';
-import type { Decision, Effect } from './actor.js';
+import { type Decision, type Effect, messagesOf } from './actor.js';
 import type { BindingMessage } from './binding.js';
 import type { DeviceMessage } from './device.js';
 import type { EmailMessage } from './email.js';
 import type { HoldNews, WorkspaceMessage } from './workspace.js';
-
-/**
- * An account's way out and back: active, leaving while shared workspaces are asked, deleted for seven days, erasing,
- * erased. Interface: "Account" under "States and transitions"; design section 2.
- */
-export type DeletionMessage =
-  | { type: 'delete'; mail: DeletionMail }
-  /** How that stands. */
-  | { type: 'deletion_outcome' }
-  | HoldNews
-  | { type: 'leaving_late'; attempt: number }
-  | { type: 'restore' }
-  | { type: 'erase_due' }
-  /** From who erases: devices that are still bound, and what was removed of everything else. */
-  | { type: 'erase_devices' }
-  | { type: 'erasure_progress'; removed: Removed }
-  | { type: 'erased' };
-
-export type DeletionReply = { done: true } | { outcome: 'deleted' | 'leaving' } | { left: boolean };
 
 type Leaving = Extract<Phase, { status: 'leaving' }>;
 /** Collection `devices`; what of it an erasure needs. */
@@ -51,104 +32,107 @@ const ERASE_HELD_MS = 60_000;
 /** Devices that one step of an erasure unbinds. */
 export const ERASED_DEVICES_MAX = 100;
 
-export function decideDeletion(
-  state: Account,
-  message: DeletionMessage,
-  devices: { id: string; value: ErasedDevice }[],
-  { now_ms, certain_ms }: { now_ms: number; certain_ms: number },
-): Decision<Account, DeletionReply> {
-  const { phase } = state;
-  switch (message.type) {
-    case 'delete': {
-      if (phase.status !== 'active') return { reply: DONE };
-      // An invitation that is being accepted counts: what comes of it, its workspace tells before it answers this.
-      const asked = [...state.memberships, ...state.joining].map(({ workspace_id }) => workspace_id);
-      const unanswered = [...new Set(asked)];
-      const attempt = state.deletion_attempts + 1;
-      const leaving: Leaving = { status: 'leaving', unanswered, alone: [], mail: message.mail };
-      const next = { ...state, deletion_attempts: attempt, phase: leaving };
-      if (unanswered.length === 0) return deleted(next, leaving);
-      const hold: WorkspaceMessage = { type: 'hold', account_id: state.id, attempt };
-      const late: DeletionMessage = { type: 'leaving_late', attempt };
-      return {
-        reply: DONE,
-        next,
-        effects: [
-          ...unanswered.map((id) => tellWorkspace(id, hold)),
-          { effect: 'schedule_reminder', name: 'leaving_late', at_ms: now_ms + LIMITS.leaving_max_ms, message: late },
-        ],
-      };
-    }
-    case 'deletion_outcome': {
-      if (phase.status === 'leaving') return { reply: { outcome: 'leaving' } };
-      if (phase.status !== 'active') return { reply: { outcome: 'deleted' } };
-      return { reply: phase.kept === 'owner' ? OWNER_REQUIRED : NOT_DECIDED };
-    }
-    case 'held': {
-      const { workspace_id, attempt, owes, alone } = message;
-      if (phase.status !== 'leaving' || attempt !== state.deletion_attempts) return { reply: DONE };
-      if (owes) return kept(state, 'owner');
-      const next: Leaving = {
-        ...phase,
-        unanswered: phase.unanswered.filter((id) => id !== workspace_id),
-        alone: alone ? [...phase.alone, workspace_id] : phase.alone,
-      };
-      return next.unanswered.length > 0 ? { reply: DONE, next: { ...state, phase: next } } : deleted(state, next);
-    }
-    case 'hold_open': {
-      if (phase.status === 'leaving') return { reply: DONE }; // it will hear
-      const type = phase.status === 'active' ? 'release' : 'departed';
-      return { reply: DONE, effects: [tellWorkspace(message.workspace_id, { type, account_id: state.id })] };
-    }
-    case 'leaving_late':
-      return phase.status === 'leaving' && message.attempt === state.deletion_attempts
-        ? kept(state, 'late')
-        : { reply: DONE };
+/**
+ * An account's way out and back: active, leaving while shared workspaces are asked, deleted for seven days, erasing,
+ * erased. Interface: "Account" under "States and transitions"; design section 2.
+ */
+export const deletionMessages = messagesOf<Account>()({
+  delete: ofAccount((state, { mail }: { mail: DeletionMail }, { now_ms }): Done => {
+    if (state.phase.status !== 'active') return { reply: DONE };
+    // An invitation that is being accepted counts: what comes of it, its workspace tells before it answers this.
+    const asked = [...state.memberships, ...state.joining].map(({ workspace_id }) => workspace_id);
+    const unanswered = [...new Set(asked)];
+    const attempt = state.deletion_attempts + 1;
+    const leaving: Leaving = { status: 'leaving', unanswered, alone: [], mail };
+    const next = { ...state, deletion_attempts: attempt, phase: leaving };
+    if (unanswered.length === 0) return deleted(next, leaving, now_ms);
+    const at_ms = now_ms + LIMITS.leaving_max_ms;
+    const message = { type: 'leaving_late', attempt };
+    return {
+      reply: DONE,
+      next,
+      effects: [
+        ...unanswered.map((id) => tellWorkspace(id, { type: 'hold', account_id: state.id, attempt })),
+        { effect: 'schedule_reminder', name: 'leaving_late', at_ms, message },
+      ],
+    };
+  }),
 
-    case 'restore': {
-      if (phase.status === 'active' || phase.status === 'leaving') return { reply: DONE };
-      if (phase.status === 'erasing') return { reply: IN_PROGRESS };
-      if (phase.status === 'erased') {
-        return { reply: DONE, next: { ...state, created_at_ms: now_ms, phase: { status: 'active' } } };
-      }
-      if (certain_ms >= phase.erase_at_ms) return { ...erasing(), reply: IN_PROGRESS };
-      const back: Effect[] = state.memberships.map(({ workspace_id }) =>
-        tellWorkspace(workspace_id, { type: 'returned', account_id: state.id }),
-      );
-      return {
-        reply: DONE,
-        next: { ...state, phase: { status: 'active' } },
-        effects: [
-          // What had been active gets account.restored, and everything after.
-          { effect: 'set_subscriptions', account_id: state.id, become: 'open' },
-          { effect: 'append_event', account_id: state.id, type: 'account.restored', resource_id: state.id },
-          { effect: 'cancel_reminder', name: 'erase_due' },
-          ...back,
-        ],
-      };
-    }
-    case 'erase_due': {
-      if (phase.status !== 'deleted' || now_ms < phase.erase_at_ms) return { reply: DONE };
-      if (certain_ms >= phase.erase_at_ms) return erasing();
-      // Clocks disagree: nothing that can't be undone is done on the word of one.
-      const again: DeletionMessage = { type: 'erase_due' };
-      return {
-        reply: DONE,
-        effects: [{ effect: 'schedule_reminder', name: 'erase_due', at_ms: now_ms + ERASE_HELD_MS, message: again }],
-      };
-    }
+  /** How that stands. */
+  deletion_outcome: ofAccount(({ phase }): Decision<Account, { outcome: 'deleted' | 'leaving' }> => {
+    if (phase.status === 'leaving') return { reply: { outcome: 'leaving' } };
+    if (phase.status !== 'active') return { reply: { outcome: 'deleted' } };
+    return { reply: phase.kept === 'owner' ? OWNER_REQUIRED : NOT_DECIDED };
+  }),
 
-    case 'erase_devices': {
+  // From the workspaces that it belongs to:
+  held: ofAccount((state, { workspace_id, attempt, owes, alone }: News<'held'>, { now_ms }): Done => {
+    const { phase } = state;
+    if (phase.status !== 'leaving' || attempt !== state.deletion_attempts) return { reply: DONE };
+    if (owes) return kept(state, 'owner');
+    const next: Leaving = {
+      ...phase,
+      unanswered: phase.unanswered.filter((id) => id !== workspace_id),
+      alone: alone ? [...phase.alone, workspace_id] : phase.alone,
+    };
+    return next.unanswered.length > 0 ? { reply: DONE, next: { ...state, phase: next } } : deleted(state, next, now_ms);
+  }),
+
+  hold_open: ofAccount(({ id, phase }, { workspace_id }: News<'hold_open'>): Done => {
+    if (phase.status === 'leaving') return { reply: DONE }; // it will hear
+    const type = phase.status === 'active' ? 'release' : 'departed';
+    return { reply: DONE, effects: [tellWorkspace(workspace_id, { type, account_id: id })] };
+  }),
+
+  leaving_late: ofAccount(
+    (state, { attempt }: { attempt: number }): Done =>
+      state.phase.status === 'leaving' && attempt === state.deletion_attempts ? kept(state, 'late') : { reply: DONE },
+  ),
+
+  restore: ofAccount((state, _: unknown, { now_ms, certain_ms }): Done => {
+    const { id, phase } = state;
+    if (phase.status === 'active' || phase.status === 'leaving') return { reply: DONE };
+    if (phase.status === 'erasing') return { reply: IN_PROGRESS };
+    if (phase.status === 'erased')
+      return { reply: DONE, next: { ...state, created_at_ms: now_ms, phase: { status: 'active' } } };
+    if (certain_ms >= phase.erase_at_ms) return { ...erasing(state, now_ms), reply: IN_PROGRESS };
+    const back = state.memberships.map(({ workspace_id }) =>
+      tellWorkspace(workspace_id, { type: 'returned', account_id: id }),
+    );
+    return {
+      reply: DONE,
+      next: { ...state, phase: { status: 'active' } },
+      effects: [
+        // What had been active gets account.restored, and everything after.
+        { effect: 'set_subscriptions', account_id: id, become: 'open' },
+        { effect: 'append_event', account_id: id, type: 'account.restored', resource_id: id },
+        { effect: 'cancel_reminder', name: 'erase_due' },
+        ...back,
+      ],
+    };
+  }),
+
+  erase_due: ofAccount((state, _: unknown, { now_ms, certain_ms }): Done => {
+    const { phase } = state;
+    if (phase.status !== 'deleted' || now_ms < phase.erase_at_ms) return { reply: DONE };
+    if (certain_ms >= phase.erase_at_ms) return erasing(state, now_ms);
+    // Clocks disagree: nothing that can't be undone is done on the word of one.
+    return { reply: DONE, effects: [eraseAt(now_ms + ERASE_HELD_MS)] };
+  }),
+
+  // From who erases:
+  /** Devices that are still bound. */
+  erase_devices: {
+    records: () => [{ collection: 'devices', range: { limit: ERASED_DEVICES_MAX } }],
+    decide: ofAccount((state, _: unknown, turn): Decision<Account, { left: boolean }> => {
+      const { phase } = state;
       if (phase.status !== 'erasing') return { reply: { left: false } };
-      const unbound = devices.flatMap(({ id, value: { binding_epoch } }): Effect[] => {
-        const unbind: DeviceMessage = { type: 'unbind', binding_epoch };
-        const end: BindingMessage = { type: 'end' };
-        return [
-          { effect: 'delete_record', collection: 'devices', id },
-          { effect: 'notify', to: { kind: 'device', id }, message: unbind },
-          { effect: 'notify', to: { kind: 'binding', id: binding_epoch }, message: end },
-        ];
-      });
+      const devices = turn.range<ErasedDevice>('devices');
+      const unbound = devices.flatMap(({ id, value: { binding_epoch } }): Effect[] => [
+        { effect: 'delete_record', collection: 'devices', id },
+        tellDevice(id, { type: 'unbind', binding_epoch }),
+        tellBinding(binding_epoch, { type: 'end' }),
+      ]);
       const left = devices.length === ERASED_DEVICES_MAX;
       const rest: Effect[] = left ? [] : [{ effect: 'delete_collection', collection: 'device_sources' }];
       const removed = added(phase.removed, { devices: devices.length });
@@ -157,101 +141,103 @@ export function decideDeletion(
         next: { ...state, devices: state.devices - devices.length, phase: { ...phase, removed } },
         effects: [...unbound, ...rest],
       };
-    }
-    case 'erasure_progress': {
-      if (phase.status !== 'erasing') return { reply: DONE };
-      return {
-        reply: DONE,
-        next: { ...state, phase: { ...phase, removed: added(phase.removed, message.removed) } },
-      };
-    }
-    case 'erased':
-      return phase.status === 'erasing'
+    }),
+  },
+
+  /** What was removed of everything else. */
+  erasure_progress: ofAccount((state, { removed }: { removed: Removed }): Done => {
+    const { phase } = state;
+    if (phase.status !== 'erasing') return { reply: DONE };
+    return { reply: DONE, next: { ...state, phase: { ...phase, removed: added(phase.removed, removed) } } };
+  }),
+
+  erased: ofAccount(
+    (state): Done =>
+      state.phase.status === 'erasing'
         ? { reply: DONE, next: { ...state, phase: { status: 'erased' } } }
-        : { reply: DONE };
+        : { reply: DONE },
+  ),
+});
 
-    default:
-      return unreachable(message);
-  }
+type Done = Decision<Account, typeof DONE>;
+type News<Name extends HoldNews['type']> = Omit<Extract<HoldNews, { type: Name }>, 'type'>;
 
-  /** Every workspace can do without: from here on the account is gone. */
-  function deleted(leaving: Account, { alone, mail }: Leaving): Decision<Account, DeletionReply> {
-    const erase_at_ms = now_ms + LIMITS.erase_after_ms;
-    const raised = bumpEpoch(leaving, ['account', 'grants', 'tokens']);
-    const erase_due: DeletionMessage = { type: 'erase_due' };
-    return {
-      reply: DONE,
-      next: {
-        ...raised.state,
-        tokens: [],
-        memberships: leaving.memberships.filter(({ workspace_id }) => alone.includes(workspace_id)),
-        phase: { status: 'deleted', deleted_at_ms: now_ms, erase_at_ms },
-      },
-      effects: [
-        ...raised.effects,
-        // With the raised life this disables every active endpoint and cancels what is on its way to it.
-        { effect: 'set_subscriptions', account_id: leaving.id, become: 'closed' },
-        { effect: 'append_event', account_id: leaving.id, type: 'account.deleted', resource_id: leaving.id },
-        ...revokeAllTokens(leaving, 'account_deleted', now_ms),
-        ...endSessions(leaving),
-        ...leaving.memberships.map(({ workspace_id }) =>
-          tellWorkspace(workspace_id, { type: 'departed', account_id: leaving.id }),
-        ),
-        { effect: 'cancel_reminder', name: 'leaving_late' },
-        { effect: 'schedule_reminder', name: 'erase_due', at_ms: erase_at_ms, message: erase_due },
-        { effect: 'enqueue_mail', ...mail, give_up_at_ms: now_ms + LIMITS.mail_retried_ms },
-      ],
-    };
-  }
+/** Every workspace can do without: from here on the account is gone. */
+function deleted(leaving: Account, { alone, mail }: Leaving, now_ms: number): Done {
+  const erase_at_ms = now_ms + LIMITS.erase_after_ms;
+  const raised = bumpEpoch(leaving, ['account', 'grants', 'tokens']);
+  return {
+    reply: DONE,
+    next: {
+      ...raised.state,
+      tokens: [],
+      memberships: leaving.memberships.filter(({ workspace_id }) => alone.includes(workspace_id)),
+      phase: { status: 'deleted', deleted_at_ms: now_ms, erase_at_ms },
+    },
+    effects: [
+      ...raised.effects,
+      // With the bumped epoch this disables every active endpoint and cancels what is on its way to it.
+      { effect: 'set_subscriptions', account_id: leaving.id, become: 'closed' },
+      { effect: 'append_event', account_id: leaving.id, type: 'account.deleted', resource_id: leaving.id },
+      ...revokeAllTokens(leaving, 'account_deleted', now_ms),
+      ...endSessions(leaving),
+      ...leaving.memberships.map(({ workspace_id }) =>
+        tellWorkspace(workspace_id, { type: 'departed', account_id: leaving.id }),
+      ),
+      { effect: 'cancel_reminder', name: 'leaving_late' },
+      eraseAt(erase_at_ms),
+      { effect: 'enqueue_mail', ...mail, give_up_at_ms: now_ms + LIMITS.mail_retried_ms },
+    ],
+  };
+}
 
-  /** Nothing has changed; every workspace that was asked may go on. */
-  function kept(leaving: Account, why: 'owner' | 'late'): Decision<Account, DeletionReply> {
-    const asked = new Set([...leaving.memberships, ...leaving.joining].map(({ workspace_id }) => workspace_id));
-    return {
-      reply: DONE,
-      next: { ...leaving, phase: { status: 'active', kept: why } },
-      effects: [
-        ...[...asked].map((id) => tellWorkspace(id, { type: 'release', account_id: leaving.id })),
-        { effect: 'cancel_reminder', name: 'leaving_late' },
-      ],
-    };
-  }
+/** Nothing has changed; every workspace that was asked may continue. */
+function kept(leaving: Account, why: 'owner' | 'late'): Done {
+  const asked = new Set([...leaving.memberships, ...leaving.joining].map(({ workspace_id }) => workspace_id));
+  return {
+    reply: DONE,
+    next: { ...leaving, phase: { status: 'active', kept: why } },
+    effects: [
+      ...[...asked].map((id) => tellWorkspace(id, { type: 'release', account_id: leaving.id })),
+      { effect: 'cancel_reminder', name: 'leaving_late' },
+    ],
+  };
+}
 
-  /** The data goes: what is left from here on is the account that a restore would begin, and what is still to remove. */
-  function erasing(): Decision<Account, DeletionReply> {
-    // App sessions go on until they run out: whoever holds one can begin the account afresh. Switches are the staff's.
-    const raised = bumpEpoch(state, ['account', 'grants', 'tokens']);
-    const { id, email, private_workspace, memberships } = state;
-    const number = private_workspace.number + 1;
-    const forget_person: EmailMessage = { type: 'forget_person' };
-    return {
-      reply: DONE,
-      next: {
-        ...raised.state,
-        name: null,
-        private_workspace: freshPrivateWorkspace(id, number),
-        tokens: [],
-        endpoints: [],
-        memberships: [],
-        joining: [],
-        join_tries: null,
-        phase: { status: 'erasing', began_at_ms: now_ms, removed: {} },
-      },
-      effects: [
-        ...raised.effects,
-        { effect: 'delete_log', account_id: id },
-        { effect: 'set_subscriptions', account_id: id, become: 'gone' },
-        workspaceDeleted(id, private_workspace.id, 'account_deleted'),
-        ...memberships.flatMap(({ workspace_id }): Effect[] => [
-          workspaceDeleted(id, workspace_id, 'account_deleted'),
-          tellWorkspace(workspace_id, { type: 'erase', account_id: id }),
-        ]),
-        { effect: 'notify', to: { kind: 'email', id: email }, message: forget_person },
-        { effect: 'cancel_reminder', name: 'erase_due' },
-        { effect: 'enqueue_job', job_id: `erase:${id}`, job: { job: 'erase_account', account_id: id } },
-      ],
-    };
-  }
+/** The data goes: what is left from here on is the account that a restore would begin, and what is still to remove. */
+function erasing(state: Account, now_ms: number): Done {
+  // App sessions last until they expire: whoever holds one can begin the account afresh. Switches are the staff's.
+  const raised = bumpEpoch(state, ['account', 'grants', 'tokens']);
+  const { id, email, private_workspace, memberships } = state;
+  const number = private_workspace.number + 1;
+  const forget_person: EmailMessage = { type: 'forget_person' };
+  return {
+    reply: DONE,
+    next: {
+      ...raised.state,
+      name: null,
+      private_workspace: freshPrivateWorkspace(id, number),
+      tokens: [],
+      endpoints: [],
+      memberships: [],
+      joining: [],
+      join_tries: null,
+      phase: { status: 'erasing', began_at_ms: now_ms, removed: {} },
+    },
+    effects: [
+      ...raised.effects,
+      { effect: 'delete_log', account_id: id },
+      { effect: 'set_subscriptions', account_id: id, become: 'gone' },
+      workspaceDeleted(id, private_workspace.id, 'account_deleted'),
+      ...memberships.flatMap(({ workspace_id }): Effect[] => [
+        workspaceDeleted(id, workspace_id, 'account_deleted'),
+        tellWorkspace(workspace_id, { type: 'erase', account_id: id }),
+      ]),
+      { effect: 'notify', to: { kind: 'email', id: email }, message: forget_person },
+      { effect: 'cancel_reminder', name: 'erase_due' },
+      { effect: 'enqueue_job', job_id: `erase:${id}`, job: { job: 'erase_account', account_id: id } },
+    ],
+  };
 }
 
 export function freshPrivateWorkspace(account_id: string, number: number): Account['private_workspace'] {
@@ -265,4 +251,16 @@ function tellWorkspace(id: string, message: WorkspaceMessage): Effect {
 function added(before: Removed, more: Removed): Removed {
   const sums = Object.entries(more).map(([what, count]) => [what, (before[what] ?? 0) + count]);
   return { ...before, ...Object.fromEntries(sums) };
+}
+
+function tellDevice(id: string, message: DeviceMessage): Effect {
+  return { effect: 'notify', to: { kind: 'device', id }, message };
+}
+
+function tellBinding(id: string, message: BindingMessage): Effect {
+  return { effect: 'notify', to: { kind: 'binding', id }, message };
+}
+
+function eraseAt(at_ms: number): Effect {
+  return { effect: 'schedule_reminder', name: 'erase_due', at_ms, message: { type: 'erase_due' } };
 }

@@ -1,16 +1,9 @@
 import { LIMITS } from '../src/domain/limits.js';
-import { refuse, unreachable } from '../src/domain/refusals.js';
-import type { Account } from './account_state.js';
-import type { Decision } from './actor.js';
+import { refuse } from '../src/domain/refusals.js';
+import { type Account, ofAccount } from './account_state.js';
+import { type Decision, type Effect, messagesOf } from './actor.js';
 import type { EndpointMessage } from './endpoint.js';
 import type { NewEndpoint } from './endpoint_state.js';
-
-/** An account's part in its endpoints: which there are. Interface: "Endpoint (webhook destination)". */
-export type AccountEndpointMessage =
-  | { type: 'add_endpoint'; endpoint_id: string; endpoint: Omit<NewEndpoint, 'account_id' | 'created_at_ms'> }
-  | { type: 'remove_endpoint'; endpoint_id: string };
-
-export type AccountEndpointReply = { done: true } | { created_at_ms: number };
 
 const DONE = { done: true } as const;
 const TOO_MANY = refuse(
@@ -19,47 +12,43 @@ const TOO_MANY = refuse(
 );
 const NO_ENDPOINT = refuse('NOT_FOUND', 'There is no such endpoint.');
 
-export function decideEndpoint(
-  state: Account,
-  message: AccountEndpointMessage,
-  now_ms: number,
-): Decision<Account, AccountEndpointReply> {
-  const { id: account_id, endpoints } = state;
-  const { endpoint_id } = message;
-  const to = { kind: 'endpoint', id: endpoint_id };
-  switch (message.type) {
-    case 'add_endpoint': {
+/** An account's part in its endpoints: which there are. Interface: "Endpoint (webhook destination)". */
+export const endpointMessages = messagesOf<Account>()({
+  add_endpoint: ofAccount(
+    (
+      state,
+      { endpoint_id, endpoint: asked }: AddedEndpoint,
+      { now_ms },
+    ): Decision<Account, { created_at_ms: number }> => {
+      const { id: account_id, endpoints } = state;
       if (endpoints.length >= LIMITS.endpoints_per_account_max) return { reply: TOO_MANY };
-      const endpoint: NewEndpoint = { ...message.endpoint, account_id, created_at_ms: now_ms };
-      const create: EndpointMessage = { type: 'create', endpoint, life: state.lives.account };
+      const endpoint: NewEndpoint = { ...asked, account_id, created_at_ms: now_ms };
+      const subscription = { topics: endpoint.topics, generation: 1 };
       return {
         reply: { created_at_ms: now_ms },
         next: { ...state, endpoints: [...endpoints, endpoint_id] },
         effects: [
           // With this commit, so that the very next event is delivered.
-          {
-            effect: 'subscribe',
-            account_id,
-            endpoint_id,
-            subscription: { topics: endpoint.topics, generation: 1 },
-          },
-          { effect: 'notify', to, message: create },
+          { effect: 'subscribe', account_id, endpoint_id, subscription },
+          tellEndpoint(endpoint_id, { type: 'create', endpoint, life: state.lives.account }),
         ],
       };
-    }
-    case 'remove_endpoint': {
-      if (!endpoints.includes(endpoint_id)) return { reply: NO_ENDPOINT };
-      const remove: EndpointMessage = { type: 'remove' };
-      return {
-        reply: DONE,
-        next: { ...state, endpoints: endpoints.filter((id) => id !== endpoint_id) },
-        effects: [
-          { effect: 'unsubscribe', account_id, endpoint_id },
-          { effect: 'notify', to, message: remove },
-        ],
-      };
-    }
-    default:
-      return unreachable(message);
-  }
+    },
+  ),
+
+  remove_endpoint: ofAccount((state, { endpoint_id }: { endpoint_id: string }): Decision<Account, typeof DONE> => {
+    const { id: account_id, endpoints } = state;
+    if (!endpoints.includes(endpoint_id)) return { reply: NO_ENDPOINT };
+    return {
+      reply: DONE,
+      next: { ...state, endpoints: endpoints.filter((id) => id !== endpoint_id) },
+      effects: [{ effect: 'unsubscribe', account_id, endpoint_id }, tellEndpoint(endpoint_id, { type: 'remove' })],
+    };
+  }),
+});
+
+type AddedEndpoint = { endpoint_id: string; endpoint: Omit<NewEndpoint, 'account_id' | 'created_at_ms'> };
+
+function tellEndpoint(id: string, message: EndpointMessage): Effect {
+  return { effect: 'notify', to: { kind: 'endpoint', id }, message };
 }

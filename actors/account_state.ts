@@ -1,6 +1,7 @@
 import type { Entitlement } from '../src/domain/permissions.js';
+import { refuse } from '../src/domain/refusals.js';
 import type { Retention, Role } from '../src/domain/workspaces.js';
-import type { Effect, EpochName } from './actor.js';
+import { type Effect, type EpochName, given } from './actor.js';
 import type { JoinedWorkspace } from './workspace.js';
 
 /** An account, the private workspace that comes with it, and what belongs to it in a bounded number. */
@@ -12,7 +13,7 @@ export type Account = {
   /** What staff have switched; the rest is at its default. */
   entitlements: Partial<Record<Entitlement, boolean>>;
   private_workspace: PrivateWorkspace;
-  /** What credentials are born under; the same numbers guard every commit (effect `raise`). */
+  /** The credential epochs that credentials are issued under; the same numbers fence every commit (effect `bump_epoch`). */
   lives: Record<EpochName, number>;
   devices: number;
   /** Personal access tokens, oldest first; one that has expired may still stand here. */
@@ -88,7 +89,11 @@ export function updated(account_id: string, changed_fields: readonly string[]): 
   };
 }
 
-/** What was born under these lives is dead from here on, wherever it lies (design section 4). */
+/** What the messages of an account presuppose, `create` aside. */
+export const ofAccount = given((state: Account | null) => state ?? NO_ACCOUNT);
+const NO_ACCOUNT = refuse('UNAUTHORIZED', 'There is no such account.');
+
+/** What was issued under these credential epochs has ended from here on, wherever it lies (design section 4). */
 export function bumpEpoch<State extends Account>(
   state: State,
   names: readonly EpochName[],

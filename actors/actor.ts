@@ -1,5 +1,6 @@
 import type { EventType } from '../src/domain/event_types.js';
-import type { Refusal } from '../src/domain/refusals.js';
+import { isOauthError, type OauthError } from '../src/domain/oauth_errors.js';
+import { isRefusal, type Refusal, unreachable } from '../src/domain/refusals.js';
 
 /** Where a message goes: a kind of actor and which one of that kind. */
 export type Address = { kind: string; id: string };
@@ -20,13 +21,15 @@ export type RangeQuery = {
 
 export type ListedRecord = { id: string; order: number; value: unknown };
 
-/** What `decide` may look at beside its state: the records that `facts` asked for. */
-export interface Records {
+/** What a decision may look at beside its state and what was said to it. */
+export interface Turn {
   /** The id of the entity that decides. */
   readonly self: string;
+  /** Milliseconds since 1970. */
+  readonly now_ms: number;
   /** What destroys something for good goes by this time: `now_ms`, or earlier while clocks disagree (src/clock.ts). */
   readonly certain_ms: number;
-  /** The record, or undefined when there is none. Asking for one that was not requested is a bug and throws. */
+  /** The record, or undefined when there is none. Asking for one that the message does not name is a bug and throws. */
   record<T>(collection: string, id: string): T | undefined;
   /** The run that was requested of this collection, in order. */
   range<T>(collection: string): { id: string; order: number; value: T }[];
@@ -105,6 +108,45 @@ export type Decision<State, Reply> = {
   effects?: Effect[];
 };
 
+/**
+ * One message of an actor: what is said with it (the type of `input`), what it answers (the reply of its decisions), whether
+ * it only reads, what is looked up for it, and what is decided. Pure, synchronous, total; `state` is null for an entity that does not exist.
+ */
+type Decide<State> =
+  // biome-ignore lint/suspicious/noExplicitAny: each message has an input and a reply of its own, which its caller sees
+  (state: State | null, input: any, turn: Turn) => Decision<State, any>;
+
+type MessageDefinition<State> =
+  | Decide<State>
+  | {
+      /** As a rule changes nothing: it is answered without a turn where that can be done. */
+      reads?: true;
+      /** May depend on the state: it is asked again when an earlier message has changed it. */
+      // biome-ignore lint/suspicious/noExplicitAny: as above
+      records?(input: any, state: State | null): RecordQuery[];
+      decide: Decide<State>;
+    };
+
+type Messages<State> = Record<string, MessageDefinition<State>>;
+
+/** What is said with a message of an actor. */
+export type InputOf<M> = M extends { decide: infer D } ? SaidWith<D> : SaidWith<M>;
+type SaidWith<D> = D extends (state: never, input: infer Input, turn: Turn) => unknown ? Stated<Input> : never;
+type Stated<Input> = unknown extends Input ? unknown : Omit<Input, 'type'>;
+
+/** What a message of an actor answers, refusals aside. */
+export type ReplyOf<M> = M extends { decide: infer D } ? Answered<D> : Answered<M>;
+type Answered<D> = D extends (...args: never) => infer Decided ? Replied<Decided> : never;
+type Replied<Decided> = Decided extends { reply: infer Reply } ? Exclude<Reply, Refusal> : never;
+
+/** All that an actor may answer, refusals aside. */
+export type RepliesOf<A> = A extends { messages: infer M } ? ReplyOf<M[keyof M]> : never;
+
+/** A message as it is sent and stored: its name and what is said with it. */
+export type MessageOf<A> = A extends { messages: infer M }
+  ? { [Name in keyof M & string]: { type: Name } & InputOf<M[Name]> }[keyof M & string]
+  : never;
+
 /** One kind of actor: how its entities are kept, and how they decide. */
 export interface ActorKind<State = unknown, Message = unknown, Reply = unknown> {
   kind: string;
@@ -125,19 +167,66 @@ export interface ActorKind<State = unknown, Message = unknown, Reply = unknown> 
   downcast?: Record<number, (state: never) => unknown>;
   /** Messages of one turn, and so of one commit, where they may be large; otherwise the runtime's own number. */
   batch_max?: number;
-  /** Types of messages that as a rule change nothing: they are answered without a turn where that can be done. */
-  reads?: readonly string[];
-  /** What `decide` will look up. May depend on the state: it is asked again when an earlier message has changed it. */
-  records?(message: Message, state: State | null): RecordQuery[];
-  /** Pure, synchronous, total. `state` is null for an entity that does not exist. */
-  decide(state: State | null, message: Message, facts: Records, now_ms: number): Decision<State, Reply>;
   /** What must hold of every stored state; a text says what does not. */
   invariant?(state: State): string | null;
+  /** Names of messages that as a rule change nothing. */
+  reads: ReadonlySet<string>;
+  /** What the decision about this message will look up. */
+  records(message: Message, state: State | null): RecordQuery[];
+  decide(state: State | null, message: Message, turn: Turn): Decision<State, Reply>;
 }
 
-/** Keeps a kind's own types for callers while the runtime sees all kinds alike. */
-export function actorKind<State, Message, Reply>(
-  kind: ActorKind<State, Message, Reply>,
-): ActorKind<State, Message, Reply> {
-  return kind;
+type Kept = 'kind' | 'home' | 'schema' | 'upcast' | 'writes' | 'downcast' | 'batch_max' | 'invariant';
+
+/** A kind of actor with its messages, which callers name (src/runtime/actors.ts). */
+export type Actor<State, M> = ActorKind<State, MessageOf<{ messages: M }>, RepliesOf<{ messages: M }>> & {
+  messages: M;
+};
+
+/** Makes a kind of actor of the table of its messages. Called as `defineActor<State>()({ kind, …, messages })`. */
+export function defineActor<State>() {
+  return <M extends Messages<State>>({
+    messages,
+    ...kept
+  }: Pick<ActorKind<State>, Kept> & { messages: M }): Actor<State, M> => {
+    const table = new Map<string, Exclude<MessageDefinition<State>, Decide<State>>>(
+      Object.entries(messages).map(([name, one]) => [name, typeof one === 'function' ? { decide: one } : one]),
+    );
+    const definitionOf = (message: { type: string }) => table.get(message.type) ?? unreachable(message as never);
+    return {
+      ...kept,
+      messages,
+      reads: new Set([...table].filter(([, { reads }]) => reads === true).map(([name]) => name)),
+      records: (message, state) => definitionOf(message).records?.(message, state) ?? [],
+      decide(state, message, turn) {
+        const { type: _, ...input } = message;
+        return definitionOf(message).decide(state, input, turn);
+      },
+    };
+  };
+}
+
+/** A part of a kind's messages, in a file of their own. */
+export function messagesOf<State>() {
+  return <M extends Messages<State>>(messages: M): M => messages;
+}
+
+/**
+ * Makes decisions that presuppose something of the state, such as that there is one. `find` gives what they work with, or
+ * the refusal that everybody gets where there is none.
+ */
+export function given<State, Result, Asked = unknown>(find: (state: State | null, turn: Turn, input: Asked) => Result) {
+  return <Input extends Asked, D extends Decision<State, unknown>>(
+    decide: (found: Exclude<Result, No>, input: Input, turn: Turn) => D,
+  ) =>
+    (state: State | null, input: Input, turn: Turn): D | { reply: Extract<Result, No> } => {
+      const found = find(state, turn, input);
+      return isNo(found) ? { reply: found } : decide(found as Exclude<Result, No>, input, turn);
+    };
+}
+
+type No = Refusal | OauthError;
+
+function isNo<Result>(found: Result): found is Extract<Result, No> {
+  return isRefusal(found) || isOauthError(found);
 }

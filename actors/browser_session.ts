@@ -1,7 +1,7 @@
 import { LIMITS } from '../src/domain/limits.js';
-import { refuse, unreachable } from '../src/domain/refusals.js';
-import { actorKind, type Decision, type Effect } from './actor.js';
-import { type EraseMessage, erased } from './erase.js';
+import { refuse } from '../src/domain/refusals.js';
+import { type Decision, defineActor, type Effect, given, type MessageOf, type Turn } from './actor.js';
+import { type Erase, erased } from './erase.js';
 import { CANCEL_EXPIRY, scheduleExpiry } from './expiry.js';
 
 /** A person signed in at our pages: other first-party browser apps need no new code. Interface: "OAuth rules". */
@@ -18,78 +18,66 @@ export type NewBrowserSession = {
   verified_at_ms: number;
 };
 
-export type BrowserSessionMessage =
-  | { type: 'open'; session: NewBrowserSession }
-  /** The session, without extending it. */
-  | { type: 'view' }
-  /** The session; it now counts as used. */
-  | { type: 'use' }
-  | { type: 'end' }
-  | { type: 'run_out' }
-  | EraseMessage;
-
-export type BrowserSessionReply = BrowserSession | { done: true };
+export type BrowserSessionMessage = MessageOf<typeof browserSession>;
 
 const DONE = { done: true } as const;
 const ENDED = refuse('UNAUTHORIZED', 'The browser session has ended.');
 
-export const browserSession = actorKind<BrowserSession, BrowserSessionMessage, BrowserSessionReply>({
+const live = given((state: BrowserSession | null, { now_ms }) =>
+  state === null || now_ms >= browserSessionEndMs(state) ? ENDED : state,
+);
+
+export const browserSession = defineActor<BrowserSession>()({
   kind: 'browser_session',
   home: 'id',
   schema: 1,
-  reads: ['view', 'use'],
-
-  decide(state, message, facts, now_ms): Decision<BrowserSession, BrowserSessionReply> {
-    switch (message.type) {
-      case 'open': {
-        if (state !== null) return { reply: state };
-        const next = { ...message.session, last_used_at_ms: now_ms };
-        return { reply: next, next, effects: [enlisted(next), scheduleExpiry(browserSessionEndMs(next))] };
-      }
-      case 'erase':
-        return erased(message, { member: facts.self, effects: [CANCEL_EXPIRY] });
-
-      case 'view':
-        return { reply: state !== null && now_ms < browserSessionEndMs(state) ? state : ENDED };
-
-      case 'use': {
-        if (state === null || now_ms >= browserSessionEndMs(state)) return { reply: ENDED };
-        if (now_ms < state.last_used_at_ms + LIMITS.touch_every_ms) return { reply: state };
-        const next = { ...state, last_used_at_ms: now_ms };
-        return { reply: next, next, effects: [scheduleExpiry(browserSessionEndMs(next))] };
-      }
-      case 'end':
-      case 'run_out':
-        return state === null
-          ? { reply: DONE }
-          : { reply: DONE, next: null, effects: [delisted(state), CANCEL_EXPIRY] };
-
-      default:
-        return unreachable(message);
-    }
-
-    function enlisted({ account_id, born }: BrowserSession): Effect {
-      const list = browserSessionList(born.grants);
-      return { effect: 'add_to_index', owner: account_id, index: list, member: facts.self, order: now_ms };
-    }
-
-    function delisted({ account_id, born }: BrowserSession): Effect {
+  messages: {
+    open(state, { session }: { session: NewBrowserSession }, { self, now_ms }) {
+      if (state !== null) return { reply: state };
+      const next = { ...session, last_used_at_ms: now_ms };
+      const index = browserSessionList(session.born.grants);
       return {
-        effect: 'remove_from_index',
-        owner: account_id,
-        index: browserSessionList(born.grants),
-        member: facts.self,
+        reply: next,
+        next,
+        effects: [
+          { effect: 'add_to_index', owner: session.account_id, index, member: self, order: now_ms },
+          scheduleExpiry(browserSessionEndMs(next)),
+        ],
       };
-    }
+    },
+
+    /** The session, without extending it. */
+    view: { reads: true, decide: live((session) => ({ reply: session })) },
+
+    /** The session; it now counts as used. */
+    use: {
+      reads: true,
+      decide: live((session, _: unknown, { now_ms }) => {
+        if (now_ms < session.last_used_at_ms + LIMITS.touch_every_ms) return { reply: session };
+        const next = { ...session, last_used_at_ms: now_ms };
+        return { reply: next, next, effects: [scheduleExpiry(browserSessionEndMs(next))] };
+      }),
+    },
+
+    end: finish,
+    run_out: finish,
+    erase: (_, input: Erase, { self }) => erased(input, { member: self, effects: [CANCEL_EXPIRY] }),
   },
 });
+
+function finish(state: BrowserSession | null, _: unknown, { self }: Turn): Decision<BrowserSession, typeof DONE> {
+  if (state === null) return { reply: DONE };
+  const index = browserSessionList(state.born.grants);
+  const unlisted: Effect = { effect: 'remove_from_index', owner: state.account_id, index, member: self };
+  return { reply: DONE, next: null, effects: [unlisted, CANCEL_EXPIRY] };
+}
 
 /** When it ends if it is not used again. */
 export function browserSessionEndMs({ last_used_at_ms, verified_at_ms }: BrowserSession): number {
   return Math.min(last_used_at_ms + LIMITS.browser_session_idle_ms, verified_at_ms + LIMITS.browser_session_life_ms);
 }
 
-/** The list of an account's browser sessions under a life of its grants. */
+/** The index of an account's browser sessions under a credential epoch of its grants. */
 export function browserSessionList(grants_life: number): string {
   return `browser_sessions:${grants_life}`;
 }

@@ -1,6 +1,6 @@
 import { LIMITS } from '../src/domain/limits.js';
-import { refuse, unreachable } from '../src/domain/refusals.js';
-import { actorKind, type Decision, type Effect } from './actor.js';
+import { refuse } from '../src/domain/refusals.js';
+import { type Decision, defineActor, type Effect, given, type MessageOf } from './actor.js';
 import type { GrantOwner } from './auth_session.js';
 import type { BrowserSessionMessage, NewBrowserSession } from './browser_session.js';
 import {
@@ -85,34 +85,17 @@ export type DrawnSession = { id: string; seed: Uint8Array; key_id: string };
 /** A grant that may be opened in this turn. */
 export type DrawnGrant = { grant_id: string; seed: Uint8Array; key_id: string };
 
-export type BrowserSignInMessage =
-  | { type: 'open'; sign_in: NewBrowserSignIn; signed_in: { session_id: string; email: string } | null }
-  | { type: 'view' }
-  | { type: 'send_code'; email: string; code: CodeToSend }
-  | { type: 'other_email' }
-  | { type: 'try_code'; tried: TriedCode }
-  /** After a right code: the account behind that email. Its browser session begins. */
-  | {
-      type: 'enter';
-      email: string;
-      account: Pick<NewBrowserSession, 'account_id' | 'born'>;
-      session: DrawnSession;
-      grant: DrawnGrant;
-    }
-  /** After a right code: there is no account behind that email, and none is to be made. */
-  | { type: 'no_account'; email: string }
-  /** As the account of the live session that was offered; the caller has looked it up. */
-  | { type: 'continue'; owner: SignedInAccount; grant: DrawnGrant }
-  | { type: 'approve'; grant: DrawnGrant }
-  | { type: 'deny' }
-  | { type: 'run_out' };
-
-export type BrowserSignInReply = BrowserSignIn | { done: true };
+export type BrowserSignInMessage = MessageOf<typeof browserSignIn>;
 
 const DONE = { done: true } as const;
 const GONE = refuse('NOT_FOUND', 'This sign-in is over.');
 
-export const browserSignIn = actorKind<BrowserSignIn, BrowserSignInMessage, BrowserSignInReply>({
+/** One that is not over. Whatever does not fit its step changes nothing: the reply shows where it stands, and the page follows. */
+const present = given((state: BrowserSignIn | null, { now_ms }) =>
+  state === null || now_ms >= state.created_at_ms + LIMITS.browser_sign_in_life_ms ? GONE : state,
+);
+
+export const browserSignIn = defineActor<BrowserSignIn>()({
   kind: 'browser_sign_in',
   home: 'id',
   schema: 3,
@@ -132,103 +115,110 @@ export const browserSignIn = actorKind<BrowserSignIn, BrowserSignInMessage, Brow
       return { ...rest, step: kept.at === 'code' ? { ...kept, last_send: resent ? 'again' : 'first' } : kept };
     },
   },
-  reads: ['view'],
-
-  // Whatever does not fit the present step changes nothing: the reply shows where things stand, and the page follows.
-  decide(state, message, _facts, now_ms): Decision<BrowserSignIn, BrowserSignInReply> {
-    if (message.type === 'open') {
+  messages: {
+    open(state, { sign_in, signed_in }: OpenedSignIn, { now_ms }) {
       if (state !== null) throw new Error('a sign-in is opened once');
-      const { sign_in, signed_in } = message;
       const step: Step = signed_in === null ? { at: 'email' } : { at: 'accounts', ...signed_in };
       return to({ ...sign_in, created_at_ms: now_ms, wrong: 0, session: null, step }, step, [
         scheduleExpiry(now_ms + LIMITS.browser_sign_in_life_ms),
       ]);
-    }
-    if (message.type === 'run_out') return { reply: DONE, next: null };
-    if (state === null || now_ms >= state.created_at_ms + LIMITS.browser_sign_in_life_ms) return { reply: GONE };
-    const { step } = state;
-    switch (message.type) {
-      case 'view':
-        return { reply: state };
+    },
 
-      case 'send_code': {
-        if (step.at === 'done' || step.at === 'ended') return { reply: state };
-        const { email, code } = message;
-        const is_again = step.at === 'code' && step.email === email;
-        // Over the address's budget nothing goes out, and what came before stays good: strangers use up that budget.
-        const codes = [emailedCode(code, now_ms), ...(is_again ? step.codes : [])].filter((kept) => kept !== null);
-        const good = codes.slice(0, LIMITS.codes_alive_max);
-        const last_send = code === null ? 'none' : is_again ? 'again' : 'first';
-        return to(state, { at: 'code', email, codes: good, last_send }, codeMailed(code, now_ms));
+    view: { reads: true, decide: present((state) => ({ reply: state })) },
+
+    send_code: present((state, { email, code }: { email: string; code: CodeToSend }, { now_ms }): SignInDecision => {
+      const { step } = state;
+      if (step.at === 'done' || step.at === 'ended') return { reply: state };
+      const is_again = step.at === 'code' && step.email === email;
+      // Over the address's budget nothing goes out, and what came before stays good: strangers use up that budget.
+      const codes = [emailedCode(code, now_ms), ...(is_again ? step.codes : [])].filter((kept) => kept !== null);
+      const good = codes.slice(0, LIMITS.codes_alive_max);
+      const last_send = code === null ? 'none' : is_again ? 'again' : 'first';
+      return to(state, { at: 'code', email, codes: good, last_send }, codeMailed(code, now_ms));
+    }),
+
+    other_email: present((state): SignInDecision => {
+      const { at } = state.step;
+      return at === 'done' || at === 'ended' ? { reply: state } : to(state, { at: 'email' });
+    }),
+
+    try_code: present((state, { tried }: { tried: TriedCode }, { now_ms }): SignInDecision => {
+      const { step } = state;
+      if (step.at !== 'code' && step.at !== 'verified') return { reply: state };
+      const { email, codes } = step;
+      if (codes.some((code) => isRight(code, tried, now_ms))) {
+        // The same again before the account is known: whoever got no answer continues from there.
+        if (step.at === 'verified') return { reply: state };
+        return to(state, { at: 'verified', email, codes, verified_at_ms: now_ms });
       }
+      const wrong = state.wrong + 1;
+      // Also after a right one: a wrong code is never answered with "verified".
+      const asked: Step = step.at === 'code' ? step : { at: 'code', email, codes, last_send: 'first' };
+      const next: Step = wrong < LIMITS.sign_in_tries_max ? asked : { at: 'ended' };
+      return to({ ...state, wrong }, next, [wrongTry(email, tried)]);
+    }),
 
-      case 'other_email':
-        return step.at === 'done' || step.at === 'ended' ? { reply: state } : to(state, { at: 'email' });
+    /** After a right code: the account behind that email. Its browser session begins. */
+    enter: present((state, { email, account, session, grant }: Entered, { now_ms }): SignInDecision => {
+      const { step, goal } = state;
+      // The account was looked up before this turn: meanwhile another email may have been verified.
+      if (step.at !== 'verified' || step.email !== email) return { reply: state };
+      const { verified_at_ms } = step;
+      const { id, ...cookie } = session;
+      const begun: NewBrowserSession = { ...account, ...cookie, email, verified_at_ms };
+      const message: BrowserSessionMessage = { type: 'open', session: begun };
+      const opened: Effect = { effect: 'notify', to: { kind: 'browser_session', id }, message };
+      const owner: SignedInAccount = { ...account, verified_at_ms };
+      const entered: BrowserSignIn = { ...state, session };
+      if (goal.to === 'page') return to(entered, { at: 'done', answer: { entered: true }, at_ms: now_ms }, [opened]);
+      if (goal.needs_consent) return to(entered, { at: 'consent', email, owner }, [opened]);
+      return granted(entered, { goal, owner, grant }, now_ms, [opened]);
+    }),
 
-      case 'try_code': {
-        if (step.at !== 'code' && step.at !== 'verified') return { reply: state };
-        const { tried } = message;
-        const { email, codes } = step;
-        if (codes.some((code) => isRight(code, tried, now_ms))) {
-          // The same again before the account is known: whoever got no answer goes on from there.
-          if (step.at === 'verified') return { reply: state };
-          return to(state, { at: 'verified', email, codes, verified_at_ms: now_ms });
-        }
-        const wrong = state.wrong + 1;
-        // Also after a right one: a wrong code is never answered with "verified".
-        const asked: Step = step.at === 'code' ? step : { at: 'code', email, codes, last_send: 'first' };
-        const next: Step = wrong < LIMITS.sign_in_tries_max ? asked : { at: 'ended' };
-        return to({ ...state, wrong }, next, [wrongTry(email, tried)]);
-      }
+    /** After a right code: there is no account behind that email, and none is to be made. */
+    no_account: present((state, { email }: { email: string }): SignInDecision => {
+      if (state.step.at !== 'verified' || state.step.email !== email) return { reply: state };
+      return to(state, { at: 'no_account', email });
+    }),
 
-      case 'enter': {
-        // The account was looked up before this turn: meanwhile another email may have been verified.
-        if (step.at !== 'verified' || step.email !== message.email) return { reply: state };
-        const { email, verified_at_ms } = step;
-        const { id, ...cookie } = message.session;
-        const session: NewBrowserSession = { ...message.account, ...cookie, email, verified_at_ms };
-        const open: BrowserSessionMessage = { type: 'open', session };
-        const opened: Effect = { effect: 'notify', to: { kind: 'browser_session', id }, message: open };
-        const owner: SignedInAccount = { ...message.account, verified_at_ms };
-        const entered: BrowserSignIn = { ...state, session: message.session };
-        const { goal } = state;
-        if (goal.to === 'page') return to(entered, { at: 'done', answer: { entered: true }, at_ms: now_ms }, [opened]);
-        if (goal.needs_consent) return to(entered, { at: 'consent', email, owner }, [opened]);
-        return granted(entered, { goal, owner, grant: message.grant }, now_ms, [opened]);
-      }
-
-      case 'no_account': {
-        if (step.at !== 'verified' || step.email !== message.email) return { reply: state };
-        return to(state, { at: 'no_account', email: step.email });
-      }
-
-      case 'continue': {
-        const { goal } = state;
+    /** As the account of the live session that was offered; the caller has looked it up. */
+    continue: present(
+      (state, { owner, grant }: { owner: SignedInAccount; grant: DrawnGrant }, { now_ms }): SignInDecision => {
+        const { goal, step } = state;
         if (step.at !== 'accounts' || goal.to !== 'client') return { reply: state };
-        const { owner, grant } = message;
         // Whoever must be asked is asked, however they signed in.
         if (goal.needs_consent) return to(state, { at: 'consent', email: step.email, owner });
         return granted(state, { goal, owner, grant }, now_ms);
-      }
+      },
+    ),
 
-      case 'approve': {
-        const { goal } = state;
-        if (step.at !== 'consent' || goal.to !== 'client') return { reply: state };
-        return granted(state, { goal, owner: step.owner, grant: message.grant }, now_ms);
-      }
+    approve: present((state, { grant }: { grant: DrawnGrant }, { now_ms }): SignInDecision => {
+      const { goal, step } = state;
+      if (step.at !== 'consent' || goal.to !== 'client') return { reply: state };
+      return granted(state, { goal, owner: step.owner, grant }, now_ms);
+    }),
 
-      case 'deny':
-        return step.at === 'done'
+    deny: present(
+      (state, _: unknown, { now_ms }): SignInDecision =>
+        state.step.at === 'done'
           ? { reply: state }
-          : to(state, { at: 'done', answer: { denied: true }, at_ms: now_ms });
+          : to(state, { at: 'done', answer: { denied: true }, at_ms: now_ms }),
+    ),
 
-      default:
-        return unreachable(message);
-    }
+    run_out: () => ({ reply: DONE, next: null }),
   },
 });
 
-function to(state: BrowserSignIn, step: Step, effects: Effect[] = []): Decision<BrowserSignIn, BrowserSignInReply> {
+type SignInDecision = Decision<BrowserSignIn, BrowserSignIn>;
+type OpenedSignIn = { sign_in: NewBrowserSignIn; signed_in: { session_id: string; email: string } | null };
+type Entered = {
+  email: string;
+  account: Pick<NewBrowserSession, 'account_id' | 'born'>;
+  session: DrawnSession;
+  grant: DrawnGrant;
+};
+
+function to(state: BrowserSignIn, step: Step, effects: Effect[] = []): SignInDecision {
   const next = { ...state, step };
   return { reply: next, next, effects };
 }
@@ -239,7 +229,7 @@ function granted(
   { goal, owner, grant }: { goal: ClientGoal; owner: SignedInAccount; grant: DrawnGrant },
   now_ms: number,
   effects: Effect[] = [],
-): Decision<BrowserSignIn, BrowserSignInReply> {
+): SignInDecision {
   const { grant_id, seed, key_id } = grant;
   const whose: GrantOwner & SignedInAccount = { ...owner, seed, key_id };
   const open: GrantMessage = { type: 'open', grant: { ...goal.request, ...whose } };

@@ -1,6 +1,5 @@
 import { LIMITS } from '../src/domain/limits.js';
-import { unreachable } from '../src/domain/refusals.js';
-import { actorKind, type Decision, type Effect } from './actor.js';
+import { type Decision, defineActor, type Effect, type MessageOf } from './actor.js';
 
 /**
  * What may change of a certificate (the id is its fingerprint); what was written once is its record. One that was made
@@ -12,50 +11,47 @@ export type Certificate =
   | { status: 'superseded'; superseded_at_ms: number }
   | { status: 'revoked'; revoked_at_ms: number };
 
+export type CertificateMessage = MessageOf<typeof certificate>;
+/** `issued` is one that has no state. */
+export type CertificateStatus = { status: 'issued' | Certificate['status'] };
+
 /** `not_after_ms`: the certificate's own end, null where nobody knows it any more. */
-export type CertificateMessage =
-  | { type: 'view' }
-  | { type: 'first_use'; not_after_ms: number | null }
-  | { type: 'supersede'; not_after_ms: number | null }
-  | { type: 'revoke'; not_after_ms: number | null }
-  | { type: 'forget' };
+type Dated = { not_after_ms: number | null };
 
-export type CertificateReply = { status: 'issued' | Certificate['status'] };
-
-export const certificate = actorKind<Certificate, CertificateMessage, CertificateReply>({
+export const certificate = defineActor<Certificate>()({
   kind: 'certificate',
   home: 'hash',
   schema: 2,
-  reads: ['view'],
   upcast: {
     1: ({ revoked_at_ms }: { revoked_at_ms: number }): Certificate => ({ status: 'revoked', revoked_at_ms }),
   },
+  messages: {
+    view: { reads: true, decide: stays },
 
-  decide(state, message, _facts, now_ms): Decision<Certificate, CertificateReply> {
-    const stays = { reply: { status: state?.status ?? 'issued' } } as const;
-    const become = (next: Certificate, not_after_ms: number | null): Decision<Certificate, CertificateReply> => ({
-      reply: { status: next.status },
-      next,
-      effects: not_after_ms === null ? [] : [forgetAfter(not_after_ms)],
-    });
-    switch (message.type) {
-      case 'view':
-        return stays;
-      case 'first_use':
-        return state === null ? become({ status: 'used' }, message.not_after_ms) : stays;
-      case 'supersede':
-        if (state?.status === 'superseded' || state?.status === 'revoked') return stays;
-        return become({ status: 'superseded', superseded_at_ms: now_ms }, message.not_after_ms);
-      case 'revoke':
-        if (state?.status === 'revoked') return stays;
-        return become({ status: 'revoked', revoked_at_ms: now_ms }, message.not_after_ms);
-      case 'forget':
-        return { reply: { status: 'issued' }, next: null, effects: [{ effect: 'delete' }] };
-      default:
-        return unreachable(message);
-    }
+    first_use: (state, dated: Dated) => (state === null ? become({ status: 'used' }, dated) : stays(state)),
+
+    supersede: (state, dated: Dated, { now_ms }) =>
+      state?.status === 'superseded' || state?.status === 'revoked'
+        ? stays(state)
+        : become({ status: 'superseded', superseded_at_ms: now_ms }, dated),
+
+    revoke: (state, dated: Dated, { now_ms }) =>
+      state?.status === 'revoked' ? stays(state) : become({ status: 'revoked', revoked_at_ms: now_ms }, dated),
+
+    forget: (): CertificateDecision => ({ reply: { status: 'issued' }, next: null, effects: [{ effect: 'delete' }] }),
   },
 });
+
+type CertificateDecision = Decision<Certificate, CertificateStatus>;
+
+function stays(state: Certificate | null): CertificateDecision {
+  return { reply: { status: state?.status ?? 'issued' } };
+}
+
+function become(next: Certificate, { not_after_ms }: Dated): CertificateDecision {
+  const effects = not_after_ms === null ? [] : [forgetAfter(not_after_ms)];
+  return { reply: { status: next.status }, next, effects };
+}
 
 /** By then its dates alone have it refused everywhere. */
 function forgetAfter(not_after_ms: number): Effect {

@@ -1,6 +1,6 @@
 import { LIMITS } from '../src/domain/limits.js';
-import { type Refusal, refuse, unreachable } from '../src/domain/refusals.js';
-import { actorKind, type Decision } from './actor.js';
+import { type Refusal, refuse } from '../src/domain/refusals.js';
+import { type Decision, defineActor, given, type MessageOf } from './actor.js';
 import { scheduleExpiry } from './expiry.js';
 
 /**
@@ -25,24 +25,13 @@ export type Claim = {
 /** Why a device could not be bound; it may be tried again, and another device may. */
 export type RefusedOutcome = 'bound_elsewhere' | 'wrong_kind' | 'in_session' | 'address_taken' | 'gone' | 'removed';
 
-export type ClaimMessage =
-  | ({ type: 'create' } & ClaimTerms)
-  | ({ type: 'create_for_session'; expires_at_ms: number } & ClaimTerms)
-  | { type: 'view' }
-  /** By a device that has shown the claim's secret; the caller has held it against `secret_hash`. */
-  | { type: 'redeem'; device_id: string; ble_address?: string }
-  /** `binding_epoch`: what a personal device is bound by, which may have been there before. */
-  | { type: 'answered'; device_id: string; outcome: 'bound' | RefusedOutcome; binding_epoch?: string }
-  /** How the redemption by this device stands. */
-  | { type: 'outcome'; device_id: string }
-  | { type: 'run_out' };
+export type ClaimMessage = MessageOf<typeof claim>;
 
-/** What it tells the device that has shown its secret. */
+/** Sent to the device that has shown its secret. */
 export type BindOrder = ({ type: 'bind' } & BindTerms) | ({ type: 'bind_session'; ble_address: string } & BindTerms);
-type BindTerms = { claim_id: string; account_id: string; binding_epoch: string; source_id: string };
+export type BindTerms = { claim_id: string; account_id: string; binding_epoch: string; source_id: string };
 
 type ClaimTerms = Pick<Claim, 'account_id' | 'secret_hash' | 'binding_epoch' | 'source_id'>;
-export type ClaimReply = Claim | { done: true };
 
 const DONE = { done: true } as const;
 const UNKNOWN = refuse('NOT_FOUND', 'The claim is unknown or has expired.');
@@ -61,77 +50,75 @@ const REFUSALS: Record<RefusedOutcome, Refusal> = {
   }),
 };
 
-export const claim = actorKind<Claim, ClaimMessage, ClaimReply>({
+/** One that is there. */
+const known = given((state: Claim | null) => state ?? UNKNOWN);
+
+export const claim = defineActor<Claim>()({
   kind: 'claim',
   home: 'id',
   schema: 1,
-  reads: ['view', 'outcome'],
+  messages: {
+    create: (state, terms: ClaimTerms, { now_ms }) =>
+      state === null
+        ? created({ kind: 'owner', expires_at_ms: now_ms + LIMITS.claim_owner_life_ms, ...terms })
+        : { reply: state },
 
-  decide(state, message, facts, now_ms): Decision<Claim, ClaimReply> {
-    if (message.type === 'create' || message.type === 'create_for_session') {
-      if (state !== null) return { reply: state };
-      const { type, ...made } = message;
-      const next: Claim = {
-        kind: type === 'create' ? 'owner' : 'session',
-        expires_at_ms: now_ms + LIMITS.claim_owner_life_ms,
-        ...made,
-        redemption: { status: 'open' },
-      };
-      return { reply: next, next, effects: [scheduleExpiry(next.expires_at_ms)] };
-    }
-    if (message.type === 'run_out') {
+    create_for_session: (state, terms: ClaimTerms & { expires_at_ms: number }) =>
+      state === null ? created({ kind: 'session', ...terms }) : { reply: state },
+
+    view: { reads: true, decide: known((state) => ({ reply: state })) },
+
+    /** By a device that has shown the claim's secret; the caller has held it against `secret_hash`. */
+    redeem: known((state, { device_id, ble_address = '' }: Redemption, { self, now_ms }): Decision<Claim, Claim> => {
+      const { redemption } = state;
+      if (redemption.status !== 'open' && redemption.device_id !== device_id) return { reply: USED };
+      if (redemption.status === 'bound') return { reply: state };
+      // Asked already: the device is told once, so that a late repeat can't bind what was unbound meanwhile.
+      if (redemption.status === 'asked') return { reply: state };
+      if (now_ms >= state.expires_at_ms) return { reply: UNKNOWN };
+      const { kind, account_id, binding_epoch, source_id } = state;
+      const terms = { claim_id: self, account_id, binding_epoch, source_id };
+      const message: BindOrder =
+        kind === 'owner' ? { type: 'bind', ...terms } : { type: 'bind_session', ...terms, ble_address };
+      const next: Claim = { ...state, redemption: { status: 'asked', device_id } };
+      return { reply: next, next, effects: [{ effect: 'notify', to: { kind: 'device', id: device_id }, message }] };
+    }),
+
+    answered: known((state, { device_id, outcome, binding_epoch }: Answered): Decision<Claim, typeof DONE> => {
+      const { redemption } = state;
+      if (redemption.status !== 'asked' || redemption.device_id !== device_id) return { reply: DONE };
+      if (outcome !== 'bound')
+        return { reply: DONE, next: { ...state, redemption: { status: 'open', refused: { device_id, outcome } } } };
+      const epoch = binding_epoch ?? state.binding_epoch;
+      return { reply: DONE, next: { ...state, binding_epoch: epoch, redemption: { status: 'bound', device_id } } };
+    }),
+
+    /** How the redemption by this device stands. */
+    outcome: {
+      reads: true,
+      decide: known((state, { device_id }: { device_id: string }) => {
+        const { redemption } = state;
+        if (redemption.status === 'bound' && redemption.device_id === device_id) return { reply: state };
+        if (redemption.status === 'open' && redemption.refused?.device_id === device_id)
+          return { reply: REFUSALS[redemption.refused.outcome] };
+        return { reply: STILL_REDEEMED };
+      }),
+    },
+
+    run_out(state, _: unknown, { now_ms }) {
       // A redeemed claim stays a while: the same device with the same claim gets the same answer.
       if (state === null || state.redemption.status === 'open') return { reply: DONE, next: null };
-      if (now_ms >= state.expires_at_ms + LIMITS.claim_redeemed_keep_ms) return { reply: DONE, next: null };
-      const at_ms = state.expires_at_ms + LIMITS.claim_redeemed_keep_ms;
-      return { reply: DONE, effects: [scheduleExpiry(at_ms)] };
-    }
-    if (state === null) return { reply: UNKNOWN };
-    const { redemption } = state;
-    switch (message.type) {
-      case 'view':
-        return { reply: state };
-
-      case 'redeem': {
-        const { device_id } = message;
-        const { kind, account_id, binding_epoch, source_id } = state;
-        const terms = { claim_id: facts.self, account_id, binding_epoch, source_id };
-        const { ble_address = '' } = message;
-        const bind: BindOrder =
-          kind === 'owner' ? { type: 'bind', ...terms } : { type: 'bind_session', ...terms, ble_address };
-        if (redemption.status !== 'open' && redemption.device_id !== device_id) return { reply: USED };
-        if (redemption.status === 'bound') return { reply: state };
-        // Asked already: the device is told once, so that a late repeat can't bind what was unbound meanwhile.
-        if (redemption.status === 'asked') return { reply: state };
-        if (now_ms >= state.expires_at_ms) return { reply: UNKNOWN };
-        const next: Claim = { ...state, redemption: { status: 'asked', device_id } };
-        return {
-          reply: next,
-          next,
-          effects: [{ effect: 'notify', to: { kind: 'device', id: device_id }, message: bind }],
-        };
-      }
-
-      case 'answered': {
-        if (redemption.status !== 'asked' || redemption.device_id !== message.device_id) return { reply: DONE };
-        const { device_id, outcome } = message;
-        if (outcome === 'bound') {
-          const { binding_epoch = state.binding_epoch } = message;
-          return { reply: DONE, next: { ...state, binding_epoch, redemption: { status: 'bound', device_id } } };
-        }
-        return { reply: DONE, next: { ...state, redemption: { status: 'open', refused: { device_id, outcome } } } };
-      }
-
-      case 'outcome': {
-        const { device_id } = message;
-        if (redemption.status === 'bound' && redemption.device_id === device_id) return { reply: state };
-        if (redemption.status === 'open' && redemption.refused?.device_id === device_id) {
-          return { reply: REFUSALS[redemption.refused.outcome] };
-        }
-        return { reply: STILL_REDEEMED };
-      }
-      default:
-        return unreachable(message);
-    }
+      const end_ms = state.expires_at_ms + LIMITS.claim_redeemed_keep_ms;
+      return now_ms >= end_ms ? { reply: DONE, next: null } : { reply: DONE, effects: [scheduleExpiry(end_ms)] };
+    },
   },
 });
+
+type Redemption = { device_id: string; ble_address?: string };
+/** `binding_epoch`: what a personal device is bound by, which may have been there before. */
+type Answered = { device_id: string; outcome: 'bound' | RefusedOutcome; binding_epoch?: string };
+
+function created(made: Omit<Claim, 'redemption'>): Decision<Claim, Claim> {
+  const next: Claim = { ...made, redemption: { status: 'open' } };
+  return { reply: next, next, effects: [scheduleExpiry(next.expires_at_ms)] };
+}

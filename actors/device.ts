@@ -1,13 +1,16 @@
 import { LIMITS } from '../src/domain/limits.js';
-import { refuse, unreachable } from '../src/domain/refusals.js';
-import { actorKind, type Decision, type Effect } from './actor.js';
-import type { BindOrder, ClaimMessage, RefusedOutcome } from './claim.js';
+import { refuse } from '../src/domain/refusals.js';
+import { type Decision, defineActor, type Effect, given, type MessageOf, type Turn } from './actor.js';
+import type { BindTerms, ClaimMessage, RefusedOutcome } from './claim.js';
 import {
+  type CertificatesDecision,
   type DeviceCertificates,
-  type DeviceCertificatesMessage,
   type DeviceCertificatesReply,
-  decideCertificates,
   firstCertificate,
+  type Renewal,
+  renew,
+  revoke,
+  use,
 } from './device_certificates.js';
 
 /** A provisioned recording device and what it is bound to. Its home is its own, not the account's. */
@@ -22,22 +25,9 @@ export type Device = {
   redeeming?: string | undefined;
 };
 
-export type DeviceMessage =
-  | { type: 'provision'; kind: 'personal' | 'shared'; fingerprint: string; not_after_ms: number }
-  | DeviceCertificatesMessage
-  | { type: 'view' }
-  | { type: 'seen' }
-  /** From a claim that this device redeems. */
-  | BindOrder
-  /** From the session: it has begun. */
-  | { type: 'bound'; claim_id: string; account_id: string; binding_epoch: string }
-  /** It has not, or the BLE address is taken. */
-  | { type: 'not_bound'; claim_id: string; outcome: RefusedOutcome }
-  /** From the session: over, but for what is still to be uploaded. */
-  | { type: 'draining'; binding_epoch: string }
-  | { type: 'unbind'; binding_epoch: string };
+export type DeviceMessage = MessageOf<typeof device>;
 
-/** What it tells the account that it was bound to. */
+/** Sent to the account that it was bound to. */
 export type BoundNews = {
   type: 'device_bound';
   device_id: string;
@@ -48,119 +38,131 @@ export type BoundNews = {
   again?: true;
 };
 
-/** What it asks a BLE address on its way into a session; the next steps need it as well. */
+/** Sent to a BLE address on its way into a session; the next steps need it as well. */
 export type HoldRequest = { type: 'hold' } & Asker;
 export type Asker = { session_id: string; account_id: string; device_id: string; claim_id: string; source_id: string };
-
-export type DeviceReply = Device | DeviceCertificatesReply | { done: true };
 
 const DONE = { done: true } as const;
 const UNKNOWN = refuse('NOT_FOUND', 'There is no such device.');
 
-export const device = actorKind<Device, DeviceMessage, DeviceReply>({
+const known = given((state: Device | null) => state ?? UNKNOWN);
+
+export const device = defineActor<Device>()({
   kind: 'device',
   home: 'id',
   schema: 2,
-  reads: ['view'],
   upcast: {
     1: ({ fingerprints, ...kept }: Omit<Device, 'certificates'> & { fingerprints: string[] }): Device => {
       const live = fingerprints.map((fingerprint) => ({ status: 'in_use' as const, fingerprint, not_after_ms: null }));
       return { ...kept, certificates: { live, revoked_at_ms: null, renewals: { began_ms: 0, count: 0 } } };
     },
   },
-
-  decide(state, message, facts, now_ms): Decision<Device, DeviceReply> {
-    if (message.type === 'provision') {
+  messages: {
+    provision(state, { kind, fingerprint, not_after_ms }: Provisioned, { now_ms }) {
       // Its id was drawn for this message: a device that is there heard it before.
       if (state !== null) return { reply: state };
-      const next = {
-        kind: message.kind,
-        certificates: firstCertificate(message.fingerprint, message.not_after_ms),
+      const next: Device = {
+        kind,
+        certificates: firstCertificate(fingerprint, not_after_ms),
         provisioned_at_ms: now_ms,
         last_seen_at_ms: null,
         binding: null,
       };
       return { reply: next, next };
-    }
-    const answer = (claim_id: string, outcome: 'bound' | RefusedOutcome): Effect => {
-      const answered: ClaimMessage = { type: 'answered', device_id: facts.self, outcome };
-      return { effect: 'notify', to: { kind: 'claim', id: claim_id }, message: answered };
-    };
-    if (state === null) return { reply: UNKNOWN };
-    switch (message.type) {
-      case 'view':
-        return { reply: state };
+    },
 
-      case 'renew':
-      case 'use_certificate':
-      case 'revoke': {
-        const { reply, next, effects = [] } = decideCertificates(state.certificates, message, now_ms);
-        return { reply, effects, ...(next === undefined ? {} : { next: { ...state, certificates: next } }) };
-      }
+    view: { reads: true, decide: known((state) => ({ reply: state })) },
 
-      case 'seen': {
-        const recently = state.last_seen_at_ms !== null && now_ms < state.last_seen_at_ms + LIMITS.touch_every_ms;
-        return recently ? { reply: DONE } : { reply: DONE, next: { ...state, last_seen_at_ms: now_ms } };
-      }
+    seen: known((state, _: unknown, { now_ms }): DeviceDecision => {
+      const recently = state.last_seen_at_ms !== null && now_ms < state.last_seen_at_ms + LIMITS.touch_every_ms;
+      return recently ? { reply: DONE } : { reply: DONE, next: { ...state, last_seen_at_ms: now_ms } };
+    }),
 
-      case 'bind': {
-        const { claim_id, account_id, binding_epoch, source_id } = message;
-        if (state.kind !== 'personal') return { reply: DONE, effects: [answer(claim_id, 'wrong_kind')] };
-        if (state.binding !== null && state.binding.account_id !== account_id)
-          return { reply: DONE, effects: [answer(claim_id, 'bound_elsewhere')] };
-        // The account hears of it, opens the binding, and that tells the claim: who waits for the claim finds all of it.
-        const news = { type: 'device_bound' as const, device_id: facts.self, source_id, claim_id };
-        // What was recorded under a binding that stands is still to come under it.
-        const told: BoundNews =
-          state.binding === null
-            ? { ...news, binding_epoch }
-            : { ...news, binding_epoch: state.binding.epoch, again: true };
-        const binding = state.binding ?? { epoch: binding_epoch, account_id, claim_id };
-        return {
-          reply: DONE,
-          next: { ...state, binding, last_seen_at_ms: now_ms },
-          effects: [{ effect: 'notify', to: { kind: 'account', id: account_id }, message: told }],
-        };
-      }
-      case 'bind_session': {
-        const { claim_id, account_id, binding_epoch: session_id, source_id, ble_address } = message;
-        if (state.kind !== 'shared') return { reply: DONE, effects: [answer(claim_id, 'wrong_kind')] };
-        const is_busy = state.redeeming !== undefined || (state.binding !== null && !state.binding.draining);
-        if (is_busy) return { reply: DONE, effects: [answer(claim_id, 'in_session')] };
-        // The address is asked first, then the host's account, then the session, and the claim is told last.
-        const hold: HoldRequest = {
-          type: 'hold',
-          session_id,
-          account_id,
-          device_id: facts.self,
-          claim_id,
-          source_id,
-        };
-        return {
-          reply: DONE,
-          next: { ...state, redeeming: claim_id, last_seen_at_ms: now_ms },
-          effects: [{ effect: 'notify', to: { kind: 'ble_address', id: ble_address }, message: hold }],
-        };
-      }
-      case 'bound': {
-        const { claim_id, account_id, binding_epoch: epoch } = message;
-        const next = { ...state, binding: { epoch, account_id, claim_id }, redeeming: undefined };
-        return { reply: DONE, next, effects: [answer(claim_id, 'bound')] };
-      }
-      case 'not_bound': {
-        const { claim_id, outcome } = message;
-        return { reply: DONE, next: { ...state, redeeming: undefined }, effects: [answer(claim_id, outcome)] };
-      }
-      case 'draining':
-        if (state.binding?.epoch !== message.binding_epoch) return { reply: DONE };
-        return { reply: DONE, next: { ...state, binding: { ...state.binding, draining: true } } };
+    renew: known((state, renewal: Renewal, { now_ms }) =>
+      withCertificates(state, renew(state.certificates, renewal, now_ms)),
+    ),
+    /** The first request with a certificate that a renewal made. */
+    use_certificate: known((state, { fingerprint }: { fingerprint: string }) =>
+      withCertificates(state, use(state.certificates, fingerprint)),
+    ),
+    revoke: known((state, _: unknown, { now_ms }) => withCertificates(state, revoke(state.certificates, now_ms))),
 
-      case 'unbind':
-        if (state.binding?.epoch !== message.binding_epoch) return { reply: DONE };
-        return { reply: DONE, next: { ...state, binding: null } };
+    // From a claim that this device redeems:
+    bind: known((state, { claim_id, account_id, binding_epoch, source_id }: BindTerms, turn): DeviceDecision => {
+      const { self, now_ms } = turn;
+      if (state.kind !== 'personal') return { reply: DONE, effects: [answer(turn, claim_id, 'wrong_kind')] };
+      if (state.binding !== null && state.binding.account_id !== account_id)
+        return { reply: DONE, effects: [answer(turn, claim_id, 'bound_elsewhere')] };
+      // The account hears of it, opens the binding, and that tells the claim: who waits for the claim finds all of it.
+      const news = { type: 'device_bound' as const, device_id: self, source_id, claim_id };
+      // What was recorded under a binding that stands is still to come under it.
+      const message: BoundNews =
+        state.binding === null
+          ? { ...news, binding_epoch }
+          : { ...news, binding_epoch: state.binding.epoch, again: true };
+      const binding = state.binding ?? { epoch: binding_epoch, account_id, claim_id };
+      return {
+        reply: DONE,
+        next: { ...state, binding, last_seen_at_ms: now_ms },
+        effects: [{ effect: 'notify', to: { kind: 'account', id: account_id }, message }],
+      };
+    }),
 
-      default:
-        return unreachable(message);
-    }
+    bind_session: known((state, order: BindTerms & { ble_address: string }, turn): DeviceDecision => {
+      const { claim_id, account_id, binding_epoch: session_id, source_id, ble_address } = order;
+      const { self, now_ms } = turn;
+      if (state.kind !== 'shared') return { reply: DONE, effects: [answer(turn, claim_id, 'wrong_kind')] };
+      const is_busy = state.redeeming !== undefined || (state.binding !== null && !state.binding.draining);
+      if (is_busy) return { reply: DONE, effects: [answer(turn, claim_id, 'in_session')] };
+      // The address is asked first, then the host's account, then the session, and the claim is told last.
+      const message: HoldRequest = { type: 'hold', session_id, account_id, device_id: self, claim_id, source_id };
+      return {
+        reply: DONE,
+        next: { ...state, redeeming: claim_id, last_seen_at_ms: now_ms },
+        effects: [{ effect: 'notify', to: { kind: 'ble_address', id: ble_address }, message }],
+      };
+    }),
+
+    // From its session. It has begun:
+    bound: known((state, { claim_id, account_id, binding_epoch: epoch }: SessionBegun, turn): DeviceDecision => {
+      const next = { ...state, binding: { epoch, account_id, claim_id }, redeeming: undefined };
+      return { reply: DONE, next, effects: [answer(turn, claim_id, 'bound')] };
+    }),
+
+    /** It has not, or the BLE address is taken. */
+    not_bound: known(
+      (state, { claim_id, outcome }: { claim_id: string; outcome: RefusedOutcome }, turn): DeviceDecision => ({
+        reply: DONE,
+        next: { ...state, redeeming: undefined },
+        effects: [answer(turn, claim_id, outcome)],
+      }),
+    ),
+
+    /** It is over, but for what is still to be uploaded. */
+    draining: known((state, { binding_epoch }: { binding_epoch: string }): DeviceDecision => {
+      if (state.binding?.epoch !== binding_epoch) return { reply: DONE };
+      return { reply: DONE, next: { ...state, binding: { ...state.binding, draining: true } } };
+    }),
+
+    unbind: known(
+      (state, { binding_epoch }: { binding_epoch: string }): DeviceDecision =>
+        state.binding?.epoch === binding_epoch ? { reply: DONE, next: { ...state, binding: null } } : { reply: DONE },
+    ),
   },
 });
+
+type DeviceDecision = Decision<Device, typeof DONE>;
+type Provisioned = { kind: 'personal' | 'shared'; fingerprint: string; not_after_ms: number };
+type SessionBegun = { claim_id: string; account_id: string; binding_epoch: string };
+
+function answer({ self }: Turn, claim_id: string, outcome: 'bound' | RefusedOutcome): Effect {
+  const message: ClaimMessage = { type: 'answered', device_id: self, outcome };
+  return { effect: 'notify', to: { kind: 'claim', id: claim_id }, message };
+}
+
+function withCertificates(
+  state: Device,
+  { reply, next, effects = [] }: CertificatesDecision,
+): Decision<Device, DeviceCertificatesReply> {
+  return { reply, effects, ...(next === undefined ? {} : { next: { ...state, certificates: next } }) };
+}

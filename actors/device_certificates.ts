@@ -38,11 +38,8 @@ export type OfferedCertificate = {
   renew_after_ms: number;
 };
 
-export type DeviceCertificatesMessage =
-  | { type: 'renew'; fingerprint: string; offered: OfferedCertificate }
-  /** The first request with a certificate that a renewal made. */
-  | { type: 'use_certificate'; fingerprint: string }
-  | { type: 'revoke' };
+/** By the device that shows the certificate of this fingerprint. */
+export type Renewal = { fingerprint: string; offered: OfferedCertificate };
 
 /** What became of the certificates; `named` are those that the reply is about. */
 export type DeviceCertificatesReply = { named: LiveCertificate[] };
@@ -66,29 +63,16 @@ export function firstCertificate(fingerprint: string, not_after_ms: number | nul
   };
 }
 
-export function decideCertificates(
-  state: DeviceCertificates,
-  message: DeviceCertificatesMessage,
-  now_ms: number,
-): CertificatesDecision {
-  switch (message.type) {
-    case 'renew':
-      return renew(state, message, now_ms);
-    case 'use_certificate':
-      return use(state, message.fingerprint);
-    case 'revoke': {
-      // Told again each time: whoever asks again may have been cut off.
-      const { live } = state;
-      const effects = live.map((one) => tell(one, { type: 'revoke', not_after_ms: one.not_after_ms }));
-      const next = { ...state, revoked_at_ms: state.revoked_at_ms ?? now_ms };
-      return { reply: { named: live }, next, effects };
-    }
-  }
+/** Told again each time: whoever asks again may have been cut off. */
+export function revoke(state: DeviceCertificates, now_ms: number): CertificatesDecision {
+  const { live } = state;
+  const effects = live.map((one) => tell(one, { type: 'revoke', not_after_ms: one.not_after_ms }));
+  return { reply: { named: live }, next: { ...state, revoked_at_ms: state.revoked_at_ms ?? now_ms }, effects };
 }
 
-function renew(
+export function renew(
   state: DeviceCertificates,
-  { fingerprint, offered }: { fingerprint: string; offered: OfferedCertificate },
+  { fingerprint, offered }: Renewal,
   now_ms: number,
 ): CertificatesDecision {
   const { live, revoked_at_ms } = state;
@@ -125,7 +109,7 @@ function renew(
   };
 }
 
-function use(state: DeviceCertificates, fingerprint: string): CertificatesDecision {
+export function use(state: DeviceCertificates, fingerprint: string): CertificatesDecision {
   if (state.revoked_at_ms !== null) return { reply: REVOKED };
   const used = state.live.find((one) => one.fingerprint === fingerprint);
   if (used === undefined) return { reply: SUPERSEDED };

@@ -1,6 +1,6 @@
 import { LIMITS } from '../src/domain/limits.js';
-import { refuse, unreachable } from '../src/domain/refusals.js';
-import { actorKind, type Decision, type Effect, type RangeQuery, type RecordQuery } from './actor.js';
+import { refuse } from '../src/domain/refusals.js';
+import { type Decision, defineActor, type Effect, type MessageOf, type RangeQuery, type RecordQuery } from './actor.js';
 
 /**
  * An email address (normalised; the id is the address itself): the codes sent to it, the account behind it, and the
@@ -28,56 +28,18 @@ export type AddressedInvitation = { workspace_id: string };
 /** `wrong` counts wrong tries by network key while this code lived. */
 type Code = { hash: string; key_id: string; sent_at_ms: number; wrong: Record<string, number>; wrong_total: number };
 
-export type EmailMessage =
-  /** Where it is not budgeted, nothing is counted either. */
-  | {
-      type: 'send_code';
-      network: string;
-      budgeted: boolean;
-      code_hash: string;
-      key_id: string;
-      mail_id: string;
-      sealed: Uint8Array;
-    }
-  /** `hashes`: the tried code's hash under each key that codes were hashed with. */
-  | { type: 'verify_code'; network: string; hashes: Record<string, string>; email: string; account: DrawnAccount }
-  /** A sign-in that keeps its code itself asks whether the address may be sent one. */
-  | { type: 'take_send'; network: string; budgeted: boolean }
-  /** Such a sign-in asks before it judges a code, and tells of a wrong one. */
-  | { type: 'may_try'; network: string }
-  | { type: 'wrong_try'; network: string }
-  /** After a right code there (or by staff, from no network): the account behind the address, made when there is none. */
-  | { type: 'enter'; network: string | null; email: string; account: DrawnAccount }
-  | { type: 'view' }
-  /** A day after a code was sent to an address without an account. */
-  | { type: 'forget_unused' }
-  // From workspaces; and what is read of them:
-  | { type: 'invited'; invitation_id: string; workspace_id: string }
-  | { type: 'uninvited'; invitation_id: string }
-  | { type: 'invitation'; invitation_id: string }
-  | { type: 'list_invitations'; range: RangeQuery }
-  /** The account behind the address is being erased: what is known of the person's whereabouts goes. */
-  | { type: 'forget_person' };
+export type EmailMessage = MessageOf<typeof email>;
 
 /** The id of an account that may have to be made. */
 export type DrawnAccount = { account_id: string };
 
 export type ListedInvitation = AddressedInvitation & { id: string; order: number };
 
-export type EmailReply =
-  | { sent: boolean }
-  | { allowed: boolean }
-  | { account_id: string; verified_at_ms: number }
-  | { forgotten: boolean }
-  | { account_id: string | null }
-  | AddressedInvitation
-  | { invitations: ListedInvitation[] };
-
 /** Under it the wrong tries of all networks are counted that nobody had signed in from. No network's key. */
 const STRANGERS = 'strangers';
 const WRONG = refuse('UNAUTHORIZED', 'The code is wrong, used or no longer valid.');
 
-export const email = actorKind<Email, EmailMessage, EmailReply>({
+export const email = defineActor<Email>()({
   kind: 'email',
   home: 'hash',
   schema: 3,
@@ -89,151 +51,171 @@ export const email = actorKind<Email, EmailMessage, EmailReply>({
     }),
     2: (old: Omit<Email, 'invitations'>): Email => ({ ...old, invitations: 0 }),
   },
-  reads: ['may_try'],
+  messages: {
+    send_code(state, { code_hash, key_id, mail_id, sealed, ...asked }: Send & MailedCode, { now_ms }) {
+      const known = emailAt(state, now_ms);
+      const window = windowAfterSend(known, asked);
+      // Over the budget the answer is the same and no mail goes out: nobody learns anything from it.
+      if (window === null) return { reply: { sent: false } };
+      const code: Code = { hash: code_hash, key_id, sent_at_ms: now_ms, wrong: {}, wrong_total: 0 };
+      const give_up_at_ms = now_ms + LIMITS.code_life_ms;
+      return {
+        reply: { sent: true },
+        next: { ...known, codes: [code, ...known.codes].slice(0, LIMITS.codes_alive_max), window },
+        effects: [{ effect: 'enqueue_mail', mail_id, sealed, give_up_at_ms }, ...forgottenLater(known, now_ms)],
+      };
+    },
 
-  records(message): RecordQuery[] {
-    switch (message.type) {
-      case 'invited':
-      case 'uninvited':
-      case 'invitation':
-        return [{ collection: 'invitations', id: message.invitation_id }];
-      case 'list_invitations':
-        return [{ collection: 'invitations', range: message.range }];
-      default:
-        return [];
-    }
-  },
+    /** `hashes`: the tried code's hash under each key that codes were hashed with. */
+    verify_code(state, tried: ShownCode & { hashes: Record<string, string> }, { now_ms }) {
+      const known = emailAt(state, now_ms);
+      const network = networkKey(tried.network);
+      const alive = mayTry(known, network) ? known.codes.filter((code) => isAliveFor(code, network)) : [];
+      if (!alive.some((code) => code.hash === tried.hashes[code.key_id])) {
+        if (alive.length === 0) return { reply: WRONG };
+        const codes = known.codes.map((code) => (alive.includes(code) ? countWrong(code, network) : code));
+        return { reply: WRONG, next: { ...known, codes, day: countedOf(known, network) } };
+      }
+      // From here on it succeeds: the code that matches ends all of them.
+      return enter({ ...known, codes: [] }, tried, now_ms);
+    },
 
-  decide(state, message, facts, now_ms): Decision<Email, EmailReply> {
-    const codes = (state?.codes ?? []).filter(({ sent_at_ms }) => now_ms < sent_at_ms + LIMITS.code_life_ms);
-    const known: Email = {
-      codes,
-      window: windowAt(state, now_ms),
-      account_id: state?.account_id ?? null,
-      day: dayAt(state, now_ms),
-      networks: state?.networks ?? [],
-      invitations: state?.invitations ?? 0,
-    };
-    switch (message.type) {
-      case 'take_send': {
-        const window = windowAfterSend(known, message);
-        if (window === null) return { reply: { sent: false } };
-        return {
-          reply: { sent: true },
-          next: { ...known, window },
-          effects: known.account_id === null ? [forgetLater(now_ms)] : [],
-        };
-      }
-      case 'send_code': {
-        const window = windowAfterSend(known, message);
-        // Over the budget the answer is the same and no mail goes out: nobody learns anything from it.
-        if (window === null) return { reply: { sent: false } };
-        const code: Code = {
-          hash: message.code_hash,
-          key_id: message.key_id,
-          sent_at_ms: now_ms,
-          wrong: {},
-          wrong_total: 0,
-        };
-        return {
-          reply: { sent: true },
-          next: {
-            ...known,
-            codes: [code, ...codes].slice(0, LIMITS.codes_alive_max),
-            window,
-          },
-          effects: [
-            {
-              effect: 'enqueue_mail',
-              mail_id: message.mail_id,
-              sealed: message.sealed,
-              give_up_at_ms: now_ms + LIMITS.code_life_ms,
-            },
-            ...(known.account_id === null ? [forgetLater(now_ms)] : []),
-          ],
-        };
-      }
-      case 'verify_code': {
-        const network = networkKey(message.network);
-        const alive = mayTry(known, network) ? codes.filter((code) => isAliveFor(code, network)) : [];
-        if (!alive.some((code) => code.hash === message.hashes[code.key_id])) {
-          if (alive.length === 0) return { reply: WRONG };
-          const counted = codes.map((code) => (alive.includes(code) ? countWrong(code, network) : code));
-          return { reply: WRONG, next: { ...known, codes: counted, day: countedOf(known, network) } };
-        }
-        // From here on it succeeds: the code that matches ends all of them.
-        return enter({ ...known, codes: [] }, message, now_ms);
-      }
-      case 'may_try':
-        return { reply: { allowed: mayTry(known, networkKey(message.network)) } };
+    /** A sign-in that keeps its code itself asks whether the address may be sent one. */
+    take_send(state, asked: Send, { now_ms }) {
+      const known = emailAt(state, now_ms);
+      const window = windowAfterSend(known, asked);
+      if (window === null) return { reply: { sent: false } };
+      return { reply: { sent: true }, next: { ...known, window }, effects: forgottenLater(known, now_ms) };
+    },
 
-      case 'wrong_try': {
-        const network = networkKey(message.network);
-        const allowed = mayTry(known, network);
-        // A full count says all there is to say; and an address that was forgotten meanwhile stays so.
-        if (state === null || !allowed) return { reply: { allowed } };
-        return { reply: { allowed }, next: { ...known, day: countedOf(known, network) } };
-      }
-      case 'enter':
-        return enter(known, message, now_ms);
+    /** Such a sign-in asks before it judges a code, and tells of a wrong one. */
+    may_try: {
+      reads: true,
+      decide: (state, { network }: { network: string }, { now_ms }) => ({
+        reply: { allowed: mayTry(emailAt(state, now_ms), networkKey(network)) },
+      }),
+    },
 
-      case 'view':
-        return { reply: { account_id: known.account_id } };
+    wrong_try(state, tried: { network: string }, { now_ms }) {
+      const known = emailAt(state, now_ms);
+      const network = networkKey(tried.network);
+      const allowed = mayTry(known, network);
+      // A full count says all there is to say; and an address that was forgotten meanwhile stays so.
+      if (state === null || !allowed) return { reply: { allowed } };
+      return { reply: { allowed }, next: { ...known, day: countedOf(known, network) } };
+    },
 
-      case 'forget_unused': {
-        const unused = known.account_id === null && known.invitations === 0;
-        const forgotten = unused && codes.length === 0;
-        if (forgotten) return { reply: { forgotten }, next: null };
-        return { reply: { forgotten }, effects: unused ? [forgetLater(now_ms)] : [] };
-      }
-      case 'invited': {
-        const { invitation_id, workspace_id } = message;
-        if (facts.record('invitations', invitation_id) !== undefined) return { reply: { sent: true } };
+    /** After a right code there (or by staff, from no network): the account behind the address, made when there is none. */
+    enter: (state, shown: Omit<ShownCode, 'network'> & { network: string | null }, { now_ms }) =>
+      enter(emailAt(state, now_ms), shown, now_ms),
+
+    view: (state) => ({ reply: { account_id: state?.account_id ?? null } }),
+
+    /** A day after a code was sent to an address without an account. */
+    forget_unused(state, _: unknown, { now_ms }) {
+      const known = emailAt(state, now_ms);
+      const unused = isUnused(known);
+      const forgotten = unused && known.codes.length === 0;
+      if (forgotten) return { reply: { forgotten }, next: null };
+      return { reply: { forgotten }, effects: unused ? [forgetLater(now_ms)] : [] };
+    },
+
+    // From workspaces:
+    invited: {
+      records: invitationRecord,
+      decide(state, { invitation_id, workspace_id }: Invited & AddressedInvitation, turn) {
+        if (turn.record('invitations', invitation_id) !== undefined) return { reply: { sent: true } };
+        const { now_ms } = turn;
+        const known = emailAt(state, now_ms);
         const value: AddressedInvitation = { workspace_id };
         return {
           reply: { sent: true },
           next: { ...known, invitations: known.invitations + 1 },
           effects: [{ effect: 'put_record', collection: 'invitations', id: invitation_id, value, order: now_ms }],
         };
-      }
-      case 'uninvited': {
-        if (facts.record('invitations', message.invitation_id) === undefined) return { reply: { sent: false } };
+      },
+    },
+
+    uninvited: {
+      records: invitationRecord,
+      decide(state, { invitation_id }: Invited, turn) {
+        if (turn.record('invitations', invitation_id) === undefined) return { reply: { sent: false } };
+        const known = emailAt(state, turn.now_ms);
         const next = { ...known, invitations: known.invitations - 1 };
-        const is_unused = next.account_id === null && next.invitations === 0;
         return {
           reply: { sent: false },
           next,
           effects: [
-            { effect: 'delete_record', collection: 'invitations', id: message.invitation_id },
-            ...(is_unused ? [forgetLater(now_ms)] : []),
+            { effect: 'delete_record', collection: 'invitations', id: invitation_id },
+            ...(isUnused(next) ? [forgetLater(turn.now_ms)] : []),
           ],
         };
-      }
-      case 'invitation': {
-        const found = facts.record<AddressedInvitation>('invitations', message.invitation_id);
+      },
+    },
+
+    invitation: {
+      records: invitationRecord,
+      decide(_, { invitation_id }: Invited, turn) {
+        const found = turn.record<AddressedInvitation>('invitations', invitation_id);
         return { reply: found ?? refuse('NOT_FOUND', 'There is no such invitation.') };
-      }
-      case 'list_invitations': {
-        const rows = facts.range<AddressedInvitation>('invitations');
-        return { reply: { invitations: rows.map(({ id, order, value }) => ({ id, order, ...value })) } };
-      }
-      case 'forget_person': {
-        if (state === null) return { reply: { forgotten: false } };
-        const next = { ...known, networks: [], window: windowAt(null, now_ms), day: dayAt(null, now_ms) };
-        return { reply: { forgotten: true }, next };
-      }
-      default:
-        return unreachable(message);
-    }
+      },
+    },
+
+    list_invitations: {
+      records: ({ range }: { range: RangeQuery }) => [{ collection: 'invitations', range }],
+      decide(_, __: { range: RangeQuery }, turn) {
+        const rows = turn.range<AddressedInvitation>('invitations');
+        const invitations: ListedInvitation[] = rows.map(({ id, order, value }) => ({ id, order, ...value }));
+        return { reply: { invitations } };
+      },
+    },
+
+    /** The account behind the address is being erased: what is known of the person's whereabouts goes. */
+    forget_person(state, _: unknown, { now_ms }) {
+      if (state === null) return { reply: { forgotten: false } };
+      const next = {
+        ...emailAt(state, now_ms),
+        networks: [],
+        window: windowAt(null, now_ms),
+        day: dayAt(null, now_ms),
+      };
+      return { reply: { forgotten: true }, next };
+    },
   },
 });
+
+/** Where it is not budgeted, nothing is counted either. */
+type Send = { network: string; budgeted: boolean };
+type MailedCode = { code_hash: string; key_id: string; mail_id: string; sealed: Uint8Array };
+type ShownCode = { network: string; email: string; account: DrawnAccount };
+type Invited = { invitation_id: string };
+
+function invitationRecord({ invitation_id }: Invited): RecordQuery[] {
+  return [{ collection: 'invitations', id: invitation_id }];
+}
+
+/** As it is at a time: codes, windows and days that are over do not count. */
+function emailAt(state: Email | null, now_ms: number): Email {
+  return {
+    codes: (state?.codes ?? []).filter(({ sent_at_ms }) => now_ms < sent_at_ms + LIMITS.code_life_ms),
+    window: windowAt(state, now_ms),
+    account_id: state?.account_id ?? null,
+    day: dayAt(state, now_ms),
+    networks: state?.networks ?? [],
+    invitations: state?.invitations ?? 0,
+  };
+}
+
+function isUnused({ account_id, invitations }: Email): boolean {
+  return account_id === null && invitations === 0;
+}
 
 /** Somebody has shown a code: the account behind the address, and the network is a known one from now on. */
 function enter(
   known: Email,
   { network, email: address, account }: { network: string | null; email: string; account: DrawnAccount },
   now_ms: number,
-): Decision<Email, EmailReply> {
+): Decision<Email, { account_id: string; verified_at_ms: number }> {
   const account_id = known.account_id ?? account.account_id;
   const create: Effect = {
     effect: 'notify',
@@ -257,8 +239,12 @@ function enter(
 
 /** An address that nobody signs in with is not kept for ever. */
 function forgetLater(now_ms: number): Effect {
-  const message: EmailMessage = { type: 'forget_unused' };
-  return { effect: 'schedule_reminder', name: 'unused', at_ms: now_ms + LIMITS.email_unused_life_ms, message };
+  const at_ms = now_ms + LIMITS.email_unused_life_ms;
+  return { effect: 'schedule_reminder', name: 'unused', at_ms, message: { type: 'forget_unused' } };
+}
+
+function forgottenLater({ account_id }: Email, now_ms: number): Effect[] {
+  return account_id === null ? [forgetLater(now_ms)] : [];
 }
 
 function windowAt(state: Email | null, now_ms: number): Email['window'] {

@@ -1,24 +1,23 @@
 import { LIMITS } from '../src/domain/limits.js';
 import { refuse, unreachable } from '../src/domain/refusals.js';
 import type { EndpointStatus } from '../src/domain/webhooks.js';
-import { actorKind, type Decision, type Effect, type QueuedDelivery, type RecordQuery, type Records } from './actor.js';
+import {
+  type Decision,
+  defineActor,
+  type Effect,
+  given,
+  type MessageOf,
+  type QueuedDelivery,
+  type RecordQuery,
+  type Turn,
+} from './actor.js';
 import { type EndedDelivery, eventMs, type FoundDelivery, type WaitingDelivery } from './delivery.js';
 import { batchOf, disabled, ENDED, ENDPOINTS, type Endpoint, leaseEndsAt, type NewEndpoint } from './endpoint_state.js';
-import { INBOX_LOOKED_AT_MAX, LOOKED_AT_MAX, Turn, type Work, type WorkMessage } from './endpoint_turn.js';
-import { type EraseMessage, erased } from './erase.js';
+import { EndpointWork, INBOX_LOOKED_AT_MAX, LOOKED_AT_MAX, type WorkInput } from './endpoint_turn.js';
+import { type Erase, erased } from './erase.js';
 
-export type EndpointMessage =
-  | { type: 'create'; endpoint: NewEndpoint; life: number }
-  | { type: 'view' }
-  /** How deliveries of the inbox stand. */
-  | { type: 'find'; entries: QueuedDelivery[] }
-  | { type: 'set_status'; status: EndpointStatus }
-  | { type: 'remove' }
-  | WorkMessage
-  | { type: 'sweep' }
-  | EraseMessage;
+export type EndpointMessage = MessageOf<typeof endpoint>;
 
-export type EndpointReply = Endpoint | Found | Work | { done: true };
 export type Found = { endpoint: Endpoint; found: FoundDelivery[] };
 
 const DONE = { done: true } as const;
@@ -27,117 +26,115 @@ const ENABLE_FIRST = refuse('CONFLICT', 'A disabled endpoint cannot be paused; s
 const SWEPT_MAX = 500;
 const SWEEP_ON_MS = 1_000;
 
-export const endpoint = actorKind<Endpoint, EndpointMessage, EndpointReply>({
+const known = given((state: Endpoint | null) => state ?? NO_ENDPOINT);
+
+export const endpoint = defineActor<Endpoint>()({
   kind: 'endpoint',
   home: 'id',
   schema: 1,
-  reads: ['view', 'find'],
+  messages: {
+    // From its account.
+    create(state, { endpoint: made, life }: { endpoint: NewEndpoint; life: number }, { self, now_ms }): Done {
+      if (state !== null) return { reply: DONE };
+      const { account_id, created_at_ms } = made;
+      return {
+        reply: DONE,
+        next: { ...made, ...FRESH, standing: { status: 'active', since_ms: created_at_ms }, life },
+        effects: [
+          // That it gets events, the account has said already.
+          { effect: 'add_to_index', owner: account_id, index: ENDPOINTS, member: self, order: created_at_ms },
+          remindToSweep(now_ms + LIMITS.endpoint_sweep_every_ms),
+        ],
+      };
+    },
 
-  records(message, state): RecordQuery[] {
-    if (state === null) return [];
-    const inbox: RecordQuery = { collection: 'inbox', inbox: { after: state.taken, limit: INBOX_LOOKED_AT_MAX } };
-    switch (message.type) {
-      case 'work': {
-        const batch = batchOf({ ...state, life: message.life });
-        return [inbox, { collection: batch, range: { limit: LOOKED_AT_MAX } }];
-      }
-      case 'set_status':
-        return [inbox];
-      case 'find':
-        return message.entries.flatMap((entry) => [
-          { collection: ENDED, id: String(entry.sequence) },
-          { collection: batchOf(entry), id: String(entry.sequence) },
-        ]);
-      case 'sweep':
-        return [
-          { collection: 'inbox', inbox: { after: 0, limit: SWEPT_MAX } },
-          { collection: ENDED, range: { limit: SWEPT_MAX } },
-        ];
-      default:
-        return [];
-    }
-  },
+    remove(state, _: unknown, { self }): Done {
+      if (state === null) return { reply: DONE };
+      const { account_id } = state;
+      return {
+        reply: DONE,
+        next: null,
+        effects: [
+          // Set active after its account had let it go, it would be subscribed for ever.
+          { effect: 'unsubscribe', account_id, endpoint_id: self },
+          ...removal(state),
+          { effect: 'remove_from_index', owner: account_id, index: ENDPOINTS, member: self },
+        ],
+      };
+    },
 
-  decide(state, message, facts, now_ms): Decision<Endpoint, EndpointReply> {
-    switch (message.type) {
-      case 'create':
-        return state === null ? created(message.endpoint, message.life, { facts, now_ms }) : { reply: DONE };
-      case 'erase': {
-        const effects = state === null ? [] : removal(state);
-        return erased(message, { member: facts.self, effects });
-      }
-      case 'remove':
-        if (state === null) return { reply: DONE };
-        return {
-          reply: DONE,
-          next: null,
-          effects: [
-            // Set active after its account had let it go, it would be subscribed for ever.
-            { effect: 'unsubscribe', account_id: state.account_id, endpoint_id: facts.self },
-            ...removal(state),
-            { effect: 'remove_from_index', owner: state.account_id, index: ENDPOINTS, member: facts.self },
-          ],
-        };
-    }
-    if (state === null) return { reply: NO_ENDPOINT };
-    switch (message.type) {
-      case 'view':
-        return { reply: state };
-      case 'find': {
-        const found = message.entries.map((entry): FoundDelivery => {
+    erase: (state, input: Erase, { self }) =>
+      erased(input, { member: self, effects: state === null ? [] : removal(state) }),
+
+    // From its owner.
+    view: { reads: true, decide: known((state) => ({ reply: state })) },
+
+    set_status: {
+      records: (_: unknown, state) => (state === null ? [] : [queueOf(state)]),
+      decide: known((state, { status }: { status: EndpointStatus }, turn) => setStatus(state, status, turn)),
+    },
+
+    /** How deliveries of the queue stand. */
+    find: {
+      reads: true,
+      records: ({ entries }: { entries: QueuedDelivery[] }, state) =>
+        state === null
+          ? []
+          : entries.flatMap((entry) => [
+              { collection: ENDED, id: String(entry.sequence) },
+              { collection: batchOf(entry), id: String(entry.sequence) },
+            ]),
+      decide: known((state, { entries }: { entries: QueuedDelivery[] }, turn): Decision<Endpoint, Found> => {
+        const found = entries.map((entry): FoundDelivery => {
           const id = String(entry.sequence);
           return {
             entry,
-            ended: facts.record<EndedDelivery>(ENDED, id) ?? null,
-            waiting: facts.record<WaitingDelivery>(batchOf(entry), id) ?? null,
+            ended: turn.record<EndedDelivery>(ENDED, id) ?? null,
+            waiting: turn.record<WaitingDelivery>(batchOf(entry), id) ?? null,
           };
         });
         return { reply: { endpoint: state, found } };
-      }
-      case 'set_status':
-        return setStatus(state, message.status, { facts, now_ms });
-      case 'work':
-        return new Turn(state, message, { facts, now_ms }).decide();
-      case 'sweep':
-        return swept(state, { facts, now_ms });
-      default:
-        return unreachable(message);
-    }
+      }),
+    },
+
+    // From who posts.
+    work: {
+      records: ({ life }: WorkInput, state) =>
+        state === null
+          ? []
+          : [queueOf(state), { collection: batchOf({ ...state, life }), range: { limit: LOOKED_AT_MAX } }],
+      decide: known((state, asked: WorkInput, turn) => new EndpointWork(state, asked, turn).decide()),
+    },
+
+    sweep: {
+      records: (_: unknown, state) =>
+        state === null
+          ? []
+          : [
+              { collection: 'inbox', inbox: { after: 0, limit: SWEPT_MAX } },
+              { collection: ENDED, range: { limit: SWEPT_MAX } },
+            ],
+      decide: known((state, _: unknown, turn) => swept(state, turn)),
+    },
   },
 });
 
-type At = { facts: Records; now_ms: number };
+type Done = Decision<Endpoint, typeof DONE>;
 
-function created(made: NewEndpoint, life: number, { facts, now_ms }: At): Decision<Endpoint, EndpointReply> {
-  const next: Endpoint = {
-    ...made,
-    standing: { status: 'active', since_ms: made.created_at_ms },
-    failure_count: 0,
-    last_success_at_ms: null,
-    generation: 1,
-    life,
-    taken: 0,
-    claims: [],
-    waiting: 0,
-    cancelled: [],
-    passing_failures: 0,
-    probe_at_ms: 0,
-  };
-  return {
-    reply: DONE,
-    next,
-    effects: [
-      // That it gets events, the account has said already.
-      {
-        effect: 'add_to_index',
-        owner: made.account_id,
-        index: ENDPOINTS,
-        member: facts.self,
-        order: made.created_at_ms,
-      },
-      remindToSweep(now_ms + LIMITS.endpoint_sweep_every_ms),
-    ],
-  };
+const FRESH = {
+  failure_count: 0,
+  last_success_at_ms: null,
+  generation: 1,
+  taken: 0,
+  claims: [],
+  waiting: 0,
+  cancelled: [],
+  passing_failures: 0,
+  probe_at_ms: 0,
+};
+
+function queueOf({ taken }: Endpoint): RecordQuery {
+  return { collection: 'inbox', inbox: { after: taken, limit: INBOX_LOOKED_AT_MAX } };
 }
 
 function removal(state: Endpoint): Effect[] {
@@ -152,12 +149,12 @@ function removal(state: Endpoint): Effect[] {
 }
 
 /** Interface: "Endpoint status". */
-function setStatus(state: Endpoint, status: EndpointStatus, { facts, now_ms }: At): Decision<Endpoint, EndpointReply> {
+function setStatus(state: Endpoint, status: EndpointStatus, turn: Turn): Decision<Endpoint, Endpoint> {
   const { standing, account_id } = state;
-  const endpoint_id = facts.self;
+  const { self: endpoint_id, now_ms } = turn;
   if (status === standing.status) return { reply: state };
   if (standing.status === 'disabled' && status === 'paused') return { reply: ENABLE_FIRST };
-  const { last } = facts.deliveryQueue();
+  const { last } = turn.deliveryQueue();
   switch (status) {
     case 'active': {
       const { topics, generation } = state;
@@ -186,7 +183,7 @@ function setStatus(state: Endpoint, status: EndpointStatus, { facts, now_ms }: A
   }
 
   /** It gets nothing new, and is looked at only for what is in flight. */
-  function silenced(next: Endpoint): Decision<Endpoint, EndpointReply> {
+  function silenced(next: Endpoint): Decision<Endpoint, Endpoint> {
     const effects: Effect[] = [
       { effect: 'unsubscribe', account_id, endpoint_id },
       { effect: 'schedule_endpoint', at_ms: leaseEndsAt(next), seen: last },
@@ -196,18 +193,19 @@ function setStatus(state: Endpoint, status: EndpointStatus, { facts, now_ms }: A
 }
 
 function remindToSweep(at_ms: number): Effect {
-  return { effect: 'schedule_reminder', name: 'sweep', at_ms, message: { type: 'sweep' } satisfies EndpointMessage };
+  return { effect: 'schedule_reminder', name: 'sweep', at_ms, message: { type: 'sweep' } };
 }
 
 /** Deliveries are kept as long as events are, what came of their attempts for longer. Interface: "Recording and retention". */
-function swept(state: Endpoint, { facts, now_ms }: At): Decision<Endpoint, EndpointReply> {
-  const { entries } = facts.deliveryQueue();
-  const kept = entries.find((entry) => eventMs(entry) >= facts.certain_ms - LIMITS.event_kept_ms);
+function swept(state: Endpoint, turn: Turn): Done {
+  const { now_ms, certain_ms } = turn;
+  const { entries } = turn.deliveryQueue();
+  const kept = entries.find((entry) => eventMs(entry) >= certain_ms - LIMITS.event_kept_ms);
   const before = kept?.sequence ?? (entries.at(-1)?.sequence ?? 0) + 1;
   const oldest = entries[0];
   const trim: Effect[] = oldest !== undefined && oldest.sequence < before ? [{ effect: 'trim_queue', before }] : [];
-  const attempts_from_ms = facts.certain_ms - LIMITS.attempt_kept_ms;
-  const over = facts.range<EndedDelivery>(ENDED).filter(({ order }) => order < attempts_from_ms);
+  const attempts_from_ms = certain_ms - LIMITS.attempt_kept_ms;
+  const over = turn.range<EndedDelivery>(ENDED).filter(({ order }) => order < attempts_from_ms);
   const batches = state.cancelled.filter(({ at_ms }) => at_ms < attempts_from_ms);
   const more = (entries.length === SWEPT_MAX && kept === undefined) || over.length === SWEPT_MAX;
   return {

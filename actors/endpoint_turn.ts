@@ -1,7 +1,7 @@
 import { LIMITS } from '../src/domain/limits.js';
 import { unreachable } from '../src/domain/refusals.js';
 import { backoffMs, probeMs } from '../src/domain/webhooks.js';
-import type { Decision, Effect, QueuedDelivery, Records } from './actor.js';
+import type { Decision, Effect, QueuedDelivery, Turn } from './actor.js';
 import {
   type Attempt,
   type AttemptResult,
@@ -23,9 +23,8 @@ import {
 } from './endpoint_state.js';
 
 /** From who posts: what came of earlier claims, and how many more it would take. */
-export type WorkMessage = {
-  type: 'work';
-  /** The account's present life; the commit is guarded by it. */
+export type WorkInput = {
+  /** The account's present credential epoch, which fences the commit. */
   life: number;
   results: AttemptResult[];
   /** As many tokens as claims are wanted, each drawn at random. */
@@ -61,11 +60,11 @@ const CANCELLED_BATCHES_MAX = 32;
  * One turn of work: what came back, what was lost, what is claimed next. Deliveries are written field by field: spread into
  * a larger object, each would take 2 µs more.
  */
-export class Turn {
+export class EndpointWork {
   /** A copy of its own, since a turn changes it several times for each delivery. */
   #state: Endpoint;
-  readonly #message: WorkMessage;
-  readonly #facts: Records;
+  readonly #asked: WorkInput;
+  readonly #turn: Turn;
   readonly #now_ms: number;
   /** By so much the clock may be ahead: no delivery is given up for that. */
   readonly #uncertain_ms: number;
@@ -80,28 +79,28 @@ export class Turn {
   #late = 0;
   #is_disabled_now = false;
 
-  constructor(state: Endpoint, message: WorkMessage, { facts, now_ms }: { facts: Records; now_ms: number }) {
-    this.#state =
-      message.life === state.life ? { ...state } : newBatch(state, { ...state, life: message.life }, now_ms);
-    this.#message = message;
-    this.#facts = facts;
+  constructor(state: Endpoint, asked: WorkInput, turn: Turn) {
+    const { now_ms } = turn;
+    this.#state = asked.life === state.life ? { ...state } : newBatch(state, { ...state, life: asked.life }, now_ms);
+    this.#asked = asked;
+    this.#turn = turn;
     this.#now_ms = now_ms;
-    this.#uncertain_ms = now_ms - facts.certain_ms;
-    this.#last = facts.deliveryQueue().last;
+    this.#uncertain_ms = now_ms - turn.certain_ms;
+    this.#last = turn.deliveryQueue().last;
     this.#batch = batchOf(this.#state);
   }
 
   decide(): Decision<Endpoint, Work> {
-    for (const result of this.#message.results) this.#take(result);
+    for (const result of this.#asked.results) this.#take(result);
     this.#takeBackLost();
     this.#claim();
     this.#dropOldBatches();
     const { account_id, url } = this.#state;
     if (this.#is_disabled_now) {
-      const { mail } = this.#message;
+      const { mail } = this.#asked;
       if (mail === undefined) return { reply: { mail_needed: true, account_id, url } };
       this.#effects.push(
-        { effect: 'unsubscribe', account_id, endpoint_id: this.#facts.self },
+        { effect: 'unsubscribe', account_id, endpoint_id: this.#turn.self },
         { effect: 'enqueue_mail', ...mail, give_up_at_ms: this.#now_ms + LIMITS.mail_retried_ms },
       );
     }
@@ -154,7 +153,7 @@ export class Turn {
         return;
       case 'passing': {
         const passing_failures = this.#state.passing_failures + 1;
-        const { jitter } = this.#message;
+        const { jitter } = this.#asked;
         this.#set({ passing_failures });
         if (isCircuitOpen(this.#state)) this.#set({ probe_at_ms: this.#now_ms + probeMs(passing_failures, jitter) });
         const delay_ms = Math.max(backoffMs(attempts.length, jitter), retry_after_ms ?? 0);
@@ -204,9 +203,9 @@ export class Turn {
 
   /** Takes up what is due, whatever has waited longest first, until there are enough claims. */
   #claim(): void {
-    const waiting = this.#facts.range<WaitingDelivery>(this.#batch);
-    const { entries } = this.#facts.deliveryQueue();
-    const tokens = [...this.#message.tokens];
+    const waiting = this.#turn.range<WaitingDelivery>(this.#batch);
+    const { entries } = this.#turn.deliveryQueue();
+    const tokens = [...this.#asked.tokens];
     let [at_waiting, at_inbox] = [0, 0];
     while (this.#state.standing.status === 'active' && this.#room() > 0 && tokens.length > 0) {
       const row = waiting[at_waiting];
@@ -307,7 +306,7 @@ export class Turn {
       const in_flight_max = isCircuitOpen(this.#state) ? 1 : LIMITS.endpoint_in_flight_max;
       if (claims.length >= in_flight_max) at_ms = lease_ends_at;
       else if (isCircuitOpen(this.#state)) at_ms = Math.max(at_ms, probe_at_ms);
-      if (at_ms <= this.#now_ms && this.#claimed.length === this.#message.tokens.length) at_ms += NO_SLOTS_MS;
+      if (at_ms <= this.#now_ms && this.#claimed.length === this.#asked.tokens.length) at_ms += NO_SLOTS_MS;
     }
     const next_at_ms = Math.min(at_ms, lease_ends_at);
     return Number.isFinite(next_at_ms) ? next_at_ms : null;

@@ -1,13 +1,13 @@
 import type { Decision, Effect } from './actor.js';
 
 /**
- * To whatever lies with an account that is being erased and stands on one of its lists: it ends without a word, and
+ * Said to whatever lies with an account that is being erased and stands on one of its lists: it ends without a word, and
  * leaves the list. What has ended already leaves the list all the same.
  */
-export type EraseMessage = { type: 'erase'; account_id: string; list: string };
+export type Erase = { account_id: string; list: string };
 
 export function erased(
-  { account_id, list }: EraseMessage,
+  { account_id, list }: Erase,
   { member, effects = [] }: { member: string; effects?: Effect[] },
 ): Decision<never, { done: true }> {
   return {

@@ -1,10 +1,10 @@
 import type { Audience, Issuer } from '../src/domain/audiences.js';
 import { LIMITS } from '../src/domain/limits.js';
 import { invalidScope, type OauthError, oauthError } from '../src/domain/oauth_errors.js';
-import { refuse, unreachable } from '../src/domain/refusals.js';
+import { refuse } from '../src/domain/refusals.js';
 import { areEqualScopes, isWithin } from '../src/domain/scopes.js';
-import { actorKind, type Decision, type Effect } from './actor.js';
-import { type EraseMessage, erased } from './erase.js';
+import { type Decision, defineActor, type Effect, type MessageOf, type Turn } from './actor.js';
+import { type Erase, erased } from './erase.js';
 import { CANCEL_EXPIRY, scheduleExpiry } from './expiry.js';
 
 /**
@@ -25,7 +25,7 @@ export type NewGrant = {
   issuer: Issuer;
   seed: Uint8Array;
   key_id: string;
-  /** The account's life and its grants' life that this was born under. */
+  /** The credential epochs of the account and of its grants that it was issued under. */
   born: { account: number; grants: number };
   /** When the emailed code behind it was entered; refreshing does not renew it. */
   verified_at_ms: number;
@@ -53,25 +53,10 @@ export type Narrowing = { scopes: string[] | null; audience: Audience | null };
 
 export type LiveGrant = Grant & { stage: LiveStage };
 
-export type GrantMessage =
-  | { type: 'open'; grant: NewGrant }
-  /** From an earlier system, with the first refresh token already in the client's hands. */
-  | { type: 'bring_in'; grant: NewGrant; created_at_ms: number }
-  | { type: 'view' }
-  /** The bearer showed an access token of this generation, which the caller has verified. */
-  | { type: 'use'; generation: number }
-  /** By who has shown the code; `challenge` is made of the verifier. */
-  | { type: 'exchange'; client_id: string; challenge: string; redirect_uri: string | null; asked: Narrowing }
-  /** By who has shown the refresh token of this generation. */
-  | { type: 'refresh'; client_id: string; generation: number; asked: Narrowing }
-  /** By its client, or by its account under the present life of its grants. */
-  | { type: 'revoke'; by: { client_id: string } | { account_id: string; grants_life: number } }
-  | { type: 'run_out' }
-  | EraseMessage;
+export type GrantMessage = MessageOf<typeof grant>;
 
 /** Tokens to be made: for these scopes and this audience, with the grant's present generation. */
 export type IssuedGrant = { grant: LiveGrant; scopes: string[]; audience: Audience };
-export type GrantReply = Grant | IssuedGrant | { revoked: boolean } | { done: true } | OauthError;
 
 const ENDED = refuse('UNAUTHORIZED', 'The grant has ended.');
 /** One text for whatever is wrong with a code, and one for a refresh token: who guesses learns nothing. */
@@ -85,115 +70,124 @@ export const NO_TOKEN = oauthError(
 );
 const WIDER_AUDIENCE = oauthError('invalid_target', 'The resource is more than what was granted.');
 
-export const grant = actorKind<Grant, GrantMessage, GrantReply>({
+export const grant = defineActor<Grant>()({
   kind: 'grant',
   home: 'id',
   schema: 1,
-  reads: ['view', 'use'],
+  messages: {
+    open(state, { grant }: { grant: NewGrant }, { now_ms }) {
+      if (state !== null) return { reply: state };
+      const next: Grant = { ...grant, created_at_ms: now_ms, stage: { status: 'code' } };
+      return { reply: next, next, effects: [scheduleExpiry(now_ms + LIMITS.oauth_code_life_ms)] };
+    },
 
-  decide(state, message, facts, now_ms): Decision<Grant, GrantReply> {
-    switch (message.type) {
-      case 'open': {
-        if (state !== null) return { reply: state };
-        const next: Grant = { ...message.grant, created_at_ms: now_ms, stage: { status: 'code' } };
-        return { reply: next, next, effects: [scheduleExpiry(now_ms + LIMITS.oauth_code_life_ms)] };
-      }
-      case 'bring_in': {
-        if (state !== null) return { reply: state };
-        const stage = firstLive({ exchanged_at_ms: null, now_ms });
-        const next = { ...message.grant, created_at_ms: message.created_at_ms, stage };
-        return { reply: next, next, effects: [enlisted(next), scheduleExpiry(now_ms + LIMITS.oauth_refresh_life_ms)] };
-      }
-      case 'run_out':
-        return state === null ? { reply: { revoked: false } } : { ...end(state), reply: { revoked: true } };
+    /** From an earlier system, with the first refresh token already in the client's hands. */
+    bring_in(state, { grant, created_at_ms }: { grant: NewGrant; created_at_ms: number }, turn) {
+      if (state !== null) return { reply: state };
+      const { now_ms } = turn;
+      const next: Grant = { ...grant, created_at_ms, stage: firstLive({ exchanged_at_ms: null, now_ms }) };
+      const effects = [listed(next, turn), scheduleExpiry(now_ms + LIMITS.oauth_refresh_life_ms)];
+      return { reply: next, next, effects };
+    },
 
-      case 'revoke': {
-        if (state === null || !mayRevoke(state, message.by)) return { reply: { revoked: false } };
-        return { ...end(state), reply: { revoked: true } };
-      }
-      case 'erase':
-        return erased(message, { member: facts.self, effects: [CANCEL_EXPIRY] });
+    view: {
+      reads: true,
+      decide: (state, _: unknown, { now_ms }) => ({
+        reply: state === null || hasRunOut(state, now_ms) ? ENDED : state,
+      }),
+    },
 
-      case 'view':
-        return { reply: state === null || hasRunOut(state, now_ms) ? ENDED : state };
-
-      case 'use': {
+    /** The bearer showed an access token of this generation, which the caller has verified. */
+    use: {
+      reads: true,
+      decide(state, { generation }: { generation: number }, { now_ms }): Decision<Grant, Grant> {
         if (state === null || !isLive(state) || hasRunOut(state, now_ms)) return { reply: ENDED };
         const { stage } = state;
-        if (stage.successor_used || message.generation !== stage.generation) return { reply: state };
+        if (stage.successor_used || generation !== stage.generation) return { reply: state };
         const next = { ...state, stage: { ...stage, successor_used: true } };
         return { reply: next, next };
+      },
+    },
+
+    /** By who has shown the code. */
+    exchange(state, { client_id, challenge, redirect_uri, asked }: Exchange, turn): TokenDecision {
+      const { now_ms } = turn;
+      if (state === null || state.client_id !== client_id) return { reply: NO_CODE };
+      const matches = challenge === state.code.challenge && redirect_uri === state.code.redirect_uri;
+      if (isLive(state)) {
+        const { exchanged_at_ms } = state.stage;
+        if (exchanged_at_ms === null || !matches) return { reply: NO_CODE };
+        const harmless = now_ms < exchanged_at_ms + LIMITS.oauth_code_replay_harmless_ms;
+        // Two hold the code and the verifier: nobody can tell which is the thief, so the grant ends.
+        return harmless ? { reply: NO_CODE } : { reply: NO_CODE, ...ended(state, turn) };
       }
+      if (hasRunOut(state, now_ms) || !matches) return { reply: NO_CODE };
+      const wider = widerThan(state, asked);
+      if (wider !== null) return { reply: wider };
+      const next = { ...state, stage: firstLive({ exchanged_at_ms: now_ms, now_ms }) };
+      const effects = [listed(next, turn), scheduleExpiry(now_ms + LIMITS.oauth_refresh_life_ms)];
+      return { reply: issued(next, asked), next, effects };
+    },
 
-      case 'exchange': {
-        const { client_id, challenge, redirect_uri, asked } = message;
-        if (state === null || state.client_id !== client_id) return { reply: NO_CODE };
-        const matches = challenge === state.code.challenge && redirect_uri === state.code.redirect_uri;
-        if (isLive(state)) {
-          const { exchanged_at_ms } = state.stage;
-          if (exchanged_at_ms === null || !matches) return { reply: NO_CODE };
-          const harmless = now_ms < exchanged_at_ms + LIMITS.oauth_code_replay_harmless_ms;
-          // Two hold the code and the verifier: nobody can tell which is the thief, so the grant ends.
-          return harmless ? { reply: NO_CODE } : { ...end(state), reply: NO_CODE };
-        }
-        if (hasRunOut(state, now_ms) || !matches) return { reply: NO_CODE };
-        const wider = widerThan(state, asked);
-        if (wider !== null) return { reply: wider };
-        const next = { ...state, stage: firstLive({ exchanged_at_ms: now_ms, now_ms }) };
-        const effects = [enlisted(next), scheduleExpiry(now_ms + LIMITS.oauth_refresh_life_ms)];
-        return { reply: issued(next, asked), next, effects };
+    /** By who has shown the refresh token of this generation. */
+    refresh(state, { client_id, generation, asked }: Refresh, turn): TokenDecision {
+      const { now_ms } = turn;
+      if (state === null || !isLive(state) || state.client_id !== client_id) return { reply: NO_TOKEN };
+      const { stage } = state;
+      if (hasRunOut(state, now_ms) || generation < 1 || generation > stage.generation) return { reply: NO_TOKEN };
+      if (generation < stage.generation) {
+        // An old refresh token in two hands: nobody can tell which is the thief's, so the grant ends.
+        if (!isRetry(stage, generation, now_ms)) return { reply: NO_TOKEN, ...ended(state, turn) };
+        // A lost answer, or a client that refreshes in parallel, must not sign anybody out: the same successor again.
+        return { reply: sameNarrowing(asked, stage.asked) ? issued(state, asked) : NO_TOKEN };
       }
+      const wider = widerThan(state, asked);
+      if (wider !== null) return { reply: wider };
+      const turned = { generation: generation + 1, turned_at_ms: now_ms, successor_used: false, asked };
+      const next = { ...state, stage: { ...stage, ...turned } };
+      return { reply: issued(next, asked), next, effects: [scheduleExpiry(now_ms + LIMITS.oauth_refresh_life_ms)] };
+    },
 
-      case 'refresh': {
-        const { client_id, generation, asked } = message;
-        if (state === null || !isLive(state) || state.client_id !== client_id) return { reply: NO_TOKEN };
-        const { stage } = state;
-        if (hasRunOut(state, now_ms) || generation < 1 || generation > stage.generation) return { reply: NO_TOKEN };
-        if (generation < stage.generation) {
-          const since_turn_ms = now_ms - stage.turned_at_ms;
-          const in_time =
-            since_turn_ms < LIMITS.refresh_retry_ms ||
-            (!stage.successor_used && since_turn_ms < LIMITS.refresh_retry_unused_ms);
-          // An old refresh token in two hands: nobody can tell which is the thief's, so the grant ends.
-          if (generation < stage.generation - 1 || !in_time) return { ...end(state), reply: NO_TOKEN };
-          // A lost answer, or a client that refreshes in parallel, must not sign anybody out: the same successor again.
-          return { reply: sameNarrowing(asked, stage.asked) ? issued(state, asked) : NO_TOKEN };
-        }
-        const wider = widerThan(state, asked);
-        if (wider !== null) return { reply: wider };
-        const turned = { generation: generation + 1, turned_at_ms: now_ms, successor_used: false, asked };
-        const next = { ...state, stage: { ...stage, ...turned } };
-        return { reply: issued(next, asked), next, effects: [scheduleExpiry(now_ms + LIMITS.oauth_refresh_life_ms)] };
-      }
-      default:
-        return unreachable(message);
-    }
+    revoke: (state, { by }: { by: Revoker }, turn): Decision<Grant, { revoked: boolean }> =>
+      state === null || !mayRevoke(state, by)
+        ? { reply: { revoked: false } }
+        : { reply: { revoked: true }, ...ended(state, turn) },
 
-    function enlisted({ account_id, born, created_at_ms }: Grant): Effect {
-      return {
-        effect: 'add_to_index',
-        owner: account_id,
-        index: grantList(born.grants),
-        member: facts.self,
-        order: created_at_ms,
-      };
-    }
+    run_out: (state, _: unknown, turn): Decision<Grant, { revoked: boolean }> =>
+      state === null ? { reply: { revoked: false } } : { reply: { revoked: true }, ...ended(state, turn) },
 
-    function end(ended: Grant): { next: null; effects: Effect[] } {
-      const { account_id, born } = ended;
-      const delisted: Effect = {
-        effect: 'remove_from_index',
-        owner: account_id,
-        index: grantList(born.grants),
-        member: facts.self,
-      };
-      // Before its code is exchanged it is on no list.
-      return { next: null, effects: [...(isLive(ended) ? [delisted] : []), CANCEL_EXPIRY] };
-    }
+    erase: (_, input: Erase, { self }) => erased(input, { member: self, effects: [CANCEL_EXPIRY] }),
   },
 });
 
-/** The list of an account's grants under a life: what ends all grants leaves an empty list behind. */
+type TokenDecision = Decision<Grant, IssuedGrant | OauthError>;
+/** `challenge` is made of the verifier. */
+type Exchange = { client_id: string; challenge: string; redirect_uri: string | null; asked: Narrowing };
+type Refresh = { client_id: string; generation: number; asked: Narrowing };
+/** Its client, or its account under the present credential epoch of its grants. */
+type Revoker = { client_id: string } | { account_id: string; grants_life: number };
+
+function listed({ account_id, born, created_at_ms }: Grant, { self }: Turn): Effect {
+  const index = grantList(born.grants);
+  return { effect: 'add_to_index', owner: account_id, index, member: self, order: created_at_ms };
+}
+
+/** Before its code is exchanged it is on no index. */
+function ended(state: Grant, { self }: Turn): { next: null; effects: Effect[] } {
+  const { account_id, born } = state;
+  const index = grantList(born.grants);
+  const unlisted: Effect = { effect: 'remove_from_index', owner: account_id, index, member: self };
+  return { next: null, effects: [...(isLive(state) ? [unlisted] : []), CANCEL_EXPIRY] };
+}
+
+function isRetry({ generation: present, turned_at_ms, successor_used }: LiveStage, shown: number, now_ms: number) {
+  const since_turn_ms = now_ms - turned_at_ms;
+  const in_time =
+    since_turn_ms < LIMITS.refresh_retry_ms || (!successor_used && since_turn_ms < LIMITS.refresh_retry_unused_ms);
+  return shown === present - 1 && in_time;
+}
+
+/** The index of an account's grants under a credential epoch: what ends all grants leaves an empty index behind. */
 export function grantList(grants_life: number): string {
   return `grants:${grants_life}`;
 }
@@ -213,7 +207,7 @@ function hasRunOut({ stage, created_at_ms }: Grant, now_ms: number): boolean {
   return now_ms >= stage.turned_at_ms + LIMITS.oauth_refresh_life_ms;
 }
 
-function mayRevoke(state: Grant, by: Extract<GrantMessage, { type: 'revoke' }>['by']): boolean {
+function mayRevoke(state: Grant, by: Revoker): boolean {
   if ('client_id' in by) return state.client_id === by.client_id;
   return isLive(state) && state.account_id === by.account_id && state.born.grants === by.grants_life;
 }

@@ -1,6 +1,14 @@
 import { LIMITS } from '../src/domain/limits.js';
-import { refuse, unreachable } from '../src/domain/refusals.js';
-import { actorKind, type Decision, type Effect, type RangeQuery, type RecordQuery } from './actor.js';
+import { isRefusal, refuse } from '../src/domain/refusals.js';
+import {
+  type Decision,
+  defineActor,
+  type Effect,
+  type MessageOf,
+  type RangeQuery,
+  type RecordQuery,
+  type Turn,
+} from './actor.js';
 
 /**
  * The signals on a stream's timeline; its id is the stream's. An actor of their own, so that large batches do not hold
@@ -47,29 +55,9 @@ export type PostedSignal = Pick<Signal, 'ref' | 'type' | 'start_ms' | 'end_ms' |
   payload_bytes: number;
 };
 
-export type SignalsMessage =
-  /** Which of these are there already. */
-  | { type: 'compare'; signals: Pick<PostedSignal, 'id' | 'ref' | 'content'>[] }
-  /** Writes payloads of a request ahead, by their signals' indices in it. */
-  | { type: 'stage'; request: string; payloads: { part: number; text: string; bytes: number }[] }
-  /** `staged`: payloads of new signals were, and do not come again. */
-  | { type: 'post'; request: string; signals: PostedSignal[]; staged: boolean }
-  /** The request has failed. */
-  | { type: 'unstage'; request: string }
-  | { type: 'sweep_staged' }
-  | { type: 'list'; range: RangeQuery }
-  /** Where signals begin of which one could end at `from_ms` or after. */
-  | { type: 'extent' }
-  | { type: 'payloads'; keys: string[] }
-  | { type: 'erase' };
+export type SignalsMessage = MessageOf<typeof signals>;
 
 export type ListedSignal = Signal & { id: string; order: number };
-export type SignalsReply =
-  | { known: string[] }
-  | { signals: ListedSignal[] }
-  | { longest_ms: number }
-  | { payloads: Record<string, string> }
-  | { done: true };
 
 const DONE = { done: true } as const;
 const OTHER_CONTENT = (ref: string) =>
@@ -90,181 +78,83 @@ export function payloadKey(request: string, part: number): string {
   return `${request}.${part}`;
 }
 
-export const signals = actorKind<Signals, SignalsMessage, SignalsReply>({
+export const signals = defineActor<Signals>()({
   kind: 'signals',
   home: 'id',
   schema: 1,
   // A turn that took several large requests would be one large commit.
   batch_max: 1,
-
-  records(message): RecordQuery[] {
-    switch (message.type) {
-      case 'compare':
-      case 'post':
-        return message.signals.map(({ id }) => ({ collection: 'signals', id }));
-      case 'list':
-        return [{ collection: 'signals', range: message.range }];
-      case 'payloads':
-        return message.keys.map((id) => ({ collection: 'payloads', id }));
-      default:
-        return [];
-    }
-  },
-
-  decide(state, message, facts, now_ms): Decision<Signals, SignalsReply> {
-    switch (message.type) {
-      case 'compare': {
+  messages: {
+    /** Which of these are there already. */
+    compare: {
+      records: signalRecords,
+      decide(_, { signals }: { signals: Pick<PostedSignal, 'id' | 'ref' | 'content'>[] }, turn) {
         const known: string[] = [];
-        for (const { id, ref, content } of message.signals) {
-          const found = facts.record<Signal>('signals', id);
+        for (const { id, ref, content } of signals) {
+          const found = turn.record<Signal>('signals', id);
           if (found !== undefined && !isSame(found, { ref, content })) return { reply: OTHER_CONTENT(ref) };
           if (found !== undefined) known.push(id);
         }
         return { reply: { known } };
-      }
-      case 'stage':
-        return stage(state ?? NONE, message.request, message.payloads);
+      },
+    },
 
-      case 'post':
-        return post(state ?? NONE, message);
+    /** Writes payloads of a request ahead. */
+    stage: (state, request: StageRequest, { now_ms }) => stage(state ?? NONE, request, now_ms),
 
-      case 'unstage': {
-        const staged = state?.staged.find(({ request }) => request === message.request);
-        return state === null || staged === undefined ? { reply: DONE } : { reply: DONE, ...swept(state, [staged]) };
-      }
-      case 'sweep_staged': {
-        if (state === null) return { reply: DONE };
-        const old = state.staged.filter(({ began_ms }) => now_ms >= began_ms + LIMITS.signals_staged_ms);
-        return { reply: DONE, ...swept(state, old) };
-      }
-      case 'list':
-        return {
-          reply: { signals: facts.range<Signal>('signals').map(({ id, order, value }) => ({ ...value, id, order })) },
-        };
+    post: {
+      records: signalRecords,
+      decide: (state, request: PostRequest, turn) => post(state ?? NONE, request, turn),
+    },
 
-      case 'extent':
-        return { reply: { longest_ms: state?.longest_ms ?? 0 } };
+    /** The request has failed. */
+    unstage(state, { request }: { request: string }) {
+      const staged = state?.staged.find((other) => other.request === request);
+      return state === null || staged === undefined ? { reply: DONE } : { reply: DONE, ...swept(state, [staged]) };
+    },
 
-      case 'payloads': {
-        const found = message.keys.flatMap((key): [string, string][] => {
-          const text = facts.record<string>('payloads', key);
+    sweep_staged(state, _: unknown, { now_ms }) {
+      if (state === null) return { reply: DONE };
+      const old = state.staged.filter(({ began_ms }) => now_ms >= began_ms + LIMITS.signals_staged_ms);
+      return { reply: DONE, ...swept(state, old) };
+    },
+
+    list: {
+      records: ({ range }: { range: RangeQuery }) => [{ collection: 'signals', range }],
+      decide(_, __: { range: RangeQuery }, turn) {
+        const rows = turn.range<Signal>('signals');
+        const signals: ListedSignal[] = rows.map(({ id, order, value }) => ({ ...value, id, order }));
+        return { reply: { signals } };
+      },
+    },
+
+    /** How long signals are at most: where a look at what ends after a time must begin. */
+    extent: (state) => ({ reply: { longest_ms: state?.longest_ms ?? 0 } }),
+
+    payloads: {
+      records: ({ keys }: { keys: string[] }) => keys.map((id) => ({ collection: 'payloads', id })),
+      decide(_, { keys }: { keys: string[] }, turn) {
+        const found = keys.flatMap((key): [string, string][] => {
+          const text = turn.record<string>('payloads', key);
           return text === undefined ? [] : [[key, text]];
         });
         return { reply: { payloads: Object.fromEntries(found) } };
-      }
-      case 'erase':
-        return state === null
-          ? { reply: DONE }
-          : {
-              reply: DONE,
-              next: null,
-              effects: [
-                { effect: 'delete_collection', collection: 'signals' },
-                { effect: 'delete_collection', collection: 'payloads' },
-                { effect: 'cancel_reminder', name: 'sweep_staged' },
-                { effect: 'delete' },
-              ],
-            };
+      },
+    },
 
-      default:
-        return unreachable(message);
-    }
-
-    function post(
-      before: Signals,
-      { request, signals: posted, staged }: Extract<SignalsMessage, { type: 'post' }>,
-    ): Decision<Signals, SignalsReply> {
-      const own = before.staged.find((other) => other.request === request);
-      const reply: ListedSignal[] = [];
-      const fresh = new Map<string, Signal>();
-      const effects: Effect[] = [];
-      const used = new Set<number>();
-      for (const [part, { id, payload, payload_bytes: bytes, ...light }] of posted.entries()) {
-        const known = fresh.get(id) ?? facts.record<Signal>('signals', id);
-        if (known !== undefined && !isSame(known, light)) return { reply: OTHER_CONTENT(light.ref) };
-        if (known !== undefined) {
-          reply.push({ ...known, id, order: known.start_ms });
-          continue;
-        }
-        const is_written = staged && payload !== null;
-        if (is_written && own?.parts.includes(part) !== true) return { reply: SWEPT };
-        const key = payload === null ? null : payloadKey(request, part);
-        const signal: Signal = { ...light, created_at_ms: now_ms, payload: { state: 'available', key, bytes } };
-        fresh.set(id, signal);
-        reply.push({ ...signal, id, order: signal.start_ms });
-        effects.push({ effect: 'put_record', collection: 'signals', id, value: signal, order: signal.start_ms });
-        if (is_written) used.add(part);
-        else if (key !== null) effects.push({ effect: 'put_record', collection: 'payloads', id: key, value: payload });
-      }
-      if (before.count + fresh.size > LIMITS.signals_per_stream_max) return { reply: TOO_MANY };
-      // What was staged is counted already; of that, what somebody else has posted meanwhile goes again.
-      const idle = (own?.parts ?? []).filter((part) => !used.has(part));
-      const fresh_bytes = [...fresh.values()].reduce((sum, { payload }) => sum + bytesOf(payload), 0);
-      const payload_bytes = before.payload_bytes - (own?.bytes ?? 0) + fresh_bytes;
-      if (payload_bytes > LIMITS.signal_bytes_per_stream_max) return { reply: TOO_LARGE };
-      // From here on it succeeds.
-      if (fresh.size === 0 && own === undefined) return { reply: { signals: reply } };
-      effects.push(...idle.map((part) => dropPayload(request, part)));
-      const left = before.staged.filter((other) => other !== own);
-      if (own !== undefined && left.length === 0) effects.push({ effect: 'cancel_reminder', name: 'sweep_staged' });
-      const lengths = [...fresh.values()].map(({ start_ms, end_ms }) => (end_ms ?? start_ms) - start_ms);
-      const next: Signals = {
-        count: before.count + fresh.size,
-        payload_bytes,
-        longest_ms: Math.max(before.longest_ms, ...lengths),
-        staged: left,
-      };
-      return { reply: { signals: reply }, next, effects };
-    }
-
-    function stage(
-      before: Signals,
-      request: string,
-      payloads: Extract<SignalsMessage, { type: 'stage' }>['payloads'],
-    ): Decision<Signals, SignalsReply> {
-      const own = before.staged.find((other) => other.request === request);
-      const fresh = payloads.filter(({ part }) => own?.parts.includes(part) !== true);
-      if (fresh.length === 0) return { reply: DONE };
-      if (own === undefined && before.staged.length >= LIMITS.signals_staged_requests_max) return { reply: BUSY };
-      const bytes = fresh.reduce((sum, payload) => sum + payload.bytes, 0);
-      if (before.payload_bytes + bytes > LIMITS.signal_bytes_per_stream_max) return { reply: TOO_LARGE };
-      const staged: Staged = {
-        request,
-        parts: [...(own?.parts ?? []), ...fresh.map(({ part }) => part)],
-        bytes: (own?.bytes ?? 0) + bytes,
-        began_ms: own?.began_ms ?? now_ms,
-      };
-      const effects: Effect[] = fresh.map(({ part, text }) => ({
-        effect: 'put_record',
-        collection: 'payloads',
-        id: payloadKey(request, part),
-        value: text,
-      }));
-      if (before.staged.length === 0) effects.push(sweepAt(now_ms + LIMITS.signals_staged_ms));
-      return {
-        reply: DONE,
-        next: {
-          ...before,
-          payload_bytes: before.payload_bytes + bytes,
-          staged: [...before.staged.filter((other) => other !== own), staged],
-        },
-        effects,
-      };
-    }
-
-    /** Without what these requests have staged; the sweep comes again for the oldest that is left. */
-    function swept(before: Signals, gone: Staged[]): { next: Signals; effects: Effect[] } {
-      const left = before.staged.filter((staged) => !gone.includes(staged));
-      const oldest_ms = Math.min(...left.map(({ began_ms }) => began_ms));
-      const effects = gone.flatMap(({ request, parts }) => parts.map((part) => dropPayload(request, part)));
-      effects.push(
-        left.length > 0
-          ? sweepAt(oldest_ms + LIMITS.signals_staged_ms)
-          : { effect: 'cancel_reminder', name: 'sweep_staged' },
-      );
-      const bytes = gone.reduce((sum, staged) => sum + staged.bytes, 0);
-      return { next: { ...before, staged: left, payload_bytes: before.payload_bytes - bytes }, effects };
-    }
+    erase: (state) =>
+      state === null
+        ? { reply: DONE }
+        : {
+            reply: DONE,
+            next: null,
+            effects: [
+              { effect: 'delete_collection', collection: 'signals' },
+              { effect: 'delete_collection', collection: 'payloads' },
+              { effect: 'cancel_reminder', name: 'sweep_staged' },
+              { effect: 'delete' },
+            ],
+          },
   },
 
   invariant(state) {
@@ -272,6 +162,112 @@ export const signals = actorKind<Signals, SignalsMessage, SignalsReply>({
     return state.staged.length > LIMITS.signals_staged_requests_max ? 'too many staged requests' : null;
   },
 });
+
+/** `part`: the index of the payload's signal in the request. */
+type StageRequest = { request: string; payloads: { part: number; text: string; bytes: number }[] };
+/** `staged`: payloads of new signals were, and do not come again. */
+type PostRequest = { request: string; signals: PostedSignal[]; staged: boolean };
+
+function signalRecords({ signals }: { signals: { id: string }[] }): RecordQuery[] {
+  return signals.map(({ id }) => ({ collection: 'signals', id }));
+}
+
+function post(before: Signals, request: PostRequest, turn: Turn): Decision<Signals, { signals: ListedSignal[] }> {
+  const own = before.staged.find((other) => other.request === request.request);
+  const read = readPosted(request, own, turn);
+  if (isRefusal(read)) return { reply: read };
+  const { listed, fresh, used, effects } = read;
+  if (before.count + fresh.length > LIMITS.signals_per_stream_max) return { reply: TOO_MANY };
+  // What was staged is counted already; of that, what somebody else has posted meanwhile is deleted.
+  const fresh_bytes = fresh.reduce((sum, { payload }) => sum + bytesOf(payload), 0);
+  const payload_bytes = before.payload_bytes - (own?.bytes ?? 0) + fresh_bytes;
+  if (payload_bytes > LIMITS.signal_bytes_per_stream_max) return { reply: TOO_LARGE };
+  // From here on it succeeds.
+  if (fresh.length === 0 && own === undefined) return { reply: { signals: listed } };
+  const idle = (own?.parts ?? []).filter((part) => !used.has(part));
+  effects.push(...idle.map((part) => dropPayload(request.request, part)));
+  const left = before.staged.filter((other) => other !== own);
+  if (own !== undefined && left.length === 0) effects.push({ effect: 'cancel_reminder', name: 'sweep_staged' });
+  const lengths = fresh.map(({ start_ms, end_ms }) => (end_ms ?? start_ms) - start_ms);
+  const next: Signals = {
+    count: before.count + fresh.length,
+    payload_bytes,
+    longest_ms: Math.max(before.longest_ms, ...lengths),
+    staged: left,
+  };
+  return { reply: { signals: listed }, next, effects };
+}
+
+/** What a request posts: all of it in its order, what is new of it, and which of its staged payloads that uses. */
+type Posted = { listed: ListedSignal[]; fresh: Signal[]; used: Set<number>; effects: Effect[] };
+
+function readPosted({ request, signals: posted, staged }: PostRequest, own: Staged | undefined, turn: Turn) {
+  const fresh = new Map<string, Signal>();
+  const read: Posted = { listed: [], fresh: [], used: new Set(), effects: [] };
+  for (const [part, { id, payload, payload_bytes: bytes, ...light }] of posted.entries()) {
+    const known = fresh.get(id) ?? turn.record<Signal>('signals', id);
+    if (known !== undefined && !isSame(known, light)) return OTHER_CONTENT(light.ref);
+    if (known !== undefined) {
+      read.listed.push({ ...known, id, order: known.start_ms });
+      continue;
+    }
+    const is_written = staged && payload !== null;
+    if (is_written && own?.parts.includes(part) !== true) return SWEPT;
+    const key = payload === null ? null : payloadKey(request, part);
+    const signal: Signal = { ...light, created_at_ms: turn.now_ms, payload: { state: 'available', key, bytes } };
+    fresh.set(id, signal);
+    read.listed.push({ ...signal, id, order: signal.start_ms });
+    read.effects.push({ effect: 'put_record', collection: 'signals', id, value: signal, order: signal.start_ms });
+    if (is_written) read.used.add(part);
+    else if (key !== null) read.effects.push({ effect: 'put_record', collection: 'payloads', id: key, value: payload });
+  }
+  return { ...read, fresh: [...fresh.values()] };
+}
+
+function stage(before: Signals, { request, payloads }: StageRequest, now_ms: number): Decision<Signals, typeof DONE> {
+  const own = before.staged.find((other) => other.request === request);
+  const fresh = payloads.filter(({ part }) => own?.parts.includes(part) !== true);
+  if (fresh.length === 0) return { reply: DONE };
+  if (own === undefined && before.staged.length >= LIMITS.signals_staged_requests_max) return { reply: BUSY };
+  const bytes = fresh.reduce((sum, payload) => sum + payload.bytes, 0);
+  if (before.payload_bytes + bytes > LIMITS.signal_bytes_per_stream_max) return { reply: TOO_LARGE };
+  const staged: Staged = {
+    request,
+    parts: [...(own?.parts ?? []), ...fresh.map(({ part }) => part)],
+    bytes: (own?.bytes ?? 0) + bytes,
+    began_ms: own?.began_ms ?? now_ms,
+  };
+  const effects: Effect[] = fresh.map(({ part, text }) => ({
+    effect: 'put_record',
+    collection: 'payloads',
+    id: payloadKey(request, part),
+    value: text,
+  }));
+  if (before.staged.length === 0) effects.push(sweepAt(now_ms + LIMITS.signals_staged_ms));
+  return {
+    reply: DONE,
+    next: {
+      ...before,
+      payload_bytes: before.payload_bytes + bytes,
+      staged: [...before.staged.filter((other) => other !== own), staged],
+    },
+    effects,
+  };
+}
+
+/** Without what these requests have staged; the sweep comes again for the oldest that is left. */
+function swept(before: Signals, gone: Staged[]): { next: Signals; effects: Effect[] } {
+  const left = before.staged.filter((staged) => !gone.includes(staged));
+  const oldest_ms = Math.min(...left.map(({ began_ms }) => began_ms));
+  const effects = gone.flatMap(({ request, parts }) => parts.map((part) => dropPayload(request, part)));
+  effects.push(
+    left.length > 0
+      ? sweepAt(oldest_ms + LIMITS.signals_staged_ms)
+      : { effect: 'cancel_reminder', name: 'sweep_staged' },
+  );
+  const bytes = gone.reduce((sum, staged) => sum + staged.bytes, 0);
+  return { next: { ...before, staged: left, payload_bytes: before.payload_bytes - bytes }, effects };
+}
 
 function isSame(known: Signal, { ref, content }: { ref: string; content: string }): boolean {
   return known.ref === ref && known.content === content;
@@ -286,6 +282,5 @@ function dropPayload(request: string, part: number): Effect {
 }
 
 function sweepAt(at_ms: number): Effect {
-  const message: SignalsMessage = { type: 'sweep_staged' };
-  return { effect: 'schedule_reminder', name: 'sweep_staged', at_ms, message };
+  return { effect: 'schedule_reminder', name: 'sweep_staged', at_ms, message: { type: 'sweep_staged' } };
 }

@@ -1,6 +1,6 @@
 import { LIMITS } from '../src/domain/limits.js';
-import { refuse, unreachable } from '../src/domain/refusals.js';
-import { actorKind, type Decision, type Effect } from './actor.js';
+import { refuse } from '../src/domain/refusals.js';
+import { defineActor, type Effect, type MessageOf } from './actor.js';
 
 /**
  * The keys that OAuth access tokens are signed with: one entity for the whole deployment, so that processes agree. A
@@ -22,21 +22,18 @@ export type SigningKey = {
 
 export type PublicJwk = { kty: 'EC'; crv: 'P-256'; x: string; y: string };
 
-export type SigningKeysMessage =
-  | { type: 'view' }
-  | {
-      type: 'add';
-      key: Pick<SigningKey, 'kid' | 'public_jwk' | 'sealed_private'>;
-      /** `later`: after it was published for long enough. */
-      signs_from: 'now' | 'later';
-      /** The newest key that whoever adds this one has seen; null when there was none. */
-      expected_newest_kid: string | null;
-    }
-  | { type: 'drop_dead' };
+export type SigningKeysMessage = MessageOf<typeof signingKeys>;
 
-export type SigningKeysReply = SigningKeysState;
+type AddedKey = {
+  key: Pick<SigningKey, 'kid' | 'public_jwk' | 'sealed_private'>;
+  /** `later`: after it was published for long enough. */
+  signs_from: 'now' | 'later';
+  /** The newest key that whoever adds this one has seen; null when there was none. */
+  expected_newest_kid: string | null;
+};
 
-export const SIGNING_KEYS_ADDRESS = { kind: 'signing_keys', id: 'oauth' } as const;
+/** The id of the one that there is. */
+export const SIGNING_KEYS_ID = 'oauth';
 
 /** Beyond a token's life, for clocks and for processes that have not yet heard of the successor. */
 const SLACK_MS = 5 * 60_000;
@@ -45,36 +42,30 @@ const KEPT_MS = LIMITS.oauth_access_life_ms + SLACK_MS;
 /** More are alive only when somebody rotates again and again within an hour. */
 const KEYS_MAX = 16;
 
-export const signingKeys = actorKind<SigningKeysState, SigningKeysMessage, SigningKeysReply>({
-  kind: SIGNING_KEYS_ADDRESS.kind,
+export const signingKeys = defineActor<SigningKeysState>()({
+  kind: 'signing_keys',
   home: 'hash',
   schema: 1,
-  reads: ['view'],
+  messages: {
+    view: { reads: true, decide: (state, _: unknown, { now_ms }) => ({ reply: { keys: livingKeys(state, now_ms) } }) },
 
-  decide(state, message, _facts, now_ms): Decision<SigningKeysState, SigningKeysReply> {
-    const keys = livingKeys(state?.keys ?? [], now_ms);
-    switch (message.type) {
-      case 'view':
-        return { reply: { keys } };
+    add(state, { key, signs_from, expected_newest_kid }: AddedKey, { now_ms }) {
+      const keys = livingKeys(state, now_ms);
+      // Another process was first: what it added is as good, and the asker continues with that.
+      if ((keys.at(-1)?.kid ?? null) !== expected_newest_kid) return { reply: { keys } };
+      if (keys.length >= KEYS_MAX)
+        return { reply: refuse('CONFLICT', `${KEYS_MAX} signing keys are alive; wait until tokens have run out.`) };
+      const is_later = signs_from === 'later' && keys.length > 0;
+      const signs_from_ms = is_later ? now_ms + LIMITS.signing_key_published_ahead_ms : now_ms;
+      const next = { keys: [...keys, { ...key, made_at_ms: now_ms, signs_from_ms }] };
+      return { reply: next, next, effects: dropLater(next.keys) };
+    },
 
-      case 'add': {
-        // Another process was first: what it added is as good, and the asker goes on with that.
-        if ((keys.at(-1)?.kid ?? null) !== message.expected_newest_kid) return { reply: { keys } };
-        if (keys.length >= KEYS_MAX)
-          return { reply: refuse('CONFLICT', `${KEYS_MAX} signing keys are alive; wait until tokens have run out.`) };
-        const is_later = message.signs_from === 'later' && keys.length > 0;
-        const signs_from_ms = is_later ? now_ms + LIMITS.signing_key_published_ahead_ms : now_ms;
-        const next = { keys: [...keys, { ...message.key, made_at_ms: now_ms, signs_from_ms }] };
-        return { reply: next, next, effects: dropLater(next.keys) };
-      }
-
-      case 'drop_dead': {
-        if (state === null || keys.length === state.keys.length) return { reply: { keys } };
-        return { reply: { keys }, next: { keys }, effects: dropLater(keys) };
-      }
-      default:
-        return unreachable(message);
-    }
+    drop_dead(state, _: unknown, { now_ms }) {
+      const keys = livingKeys(state, now_ms);
+      if (state === null || keys.length === state.keys.length) return { reply: { keys } };
+      return { reply: { keys }, next: { keys }, effects: dropLater(keys) };
+    },
   },
 
   invariant({ keys }) {
@@ -88,7 +79,8 @@ export function signingKeyAt(keys: readonly SigningKey[], now_ms: number): Signi
   return keys.findLast(({ signs_from_ms }) => signs_from_ms <= now_ms) ?? null;
 }
 
-function livingKeys(keys: readonly SigningKey[], now_ms: number): SigningKey[] {
+function livingKeys(state: SigningKeysState | null, now_ms: number): SigningKey[] {
+  const keys = state?.keys ?? [];
   return keys.filter((_, index) => now_ms < deadAtMs(keys, index));
 }
 
@@ -100,6 +92,5 @@ function deadAtMs(keys: readonly SigningKey[], index: number): number {
 function dropLater(keys: readonly SigningKey[]): Effect[] {
   const at_ms = Math.min(...keys.map((_, index) => deadAtMs(keys, index)));
   if (at_ms === Number.POSITIVE_INFINITY) return [];
-  const message: SigningKeysMessage = { type: 'drop_dead' };
-  return [{ effect: 'schedule_reminder', name: 'drop_dead', at_ms, message }];
+  return [{ effect: 'schedule_reminder', name: 'drop_dead', at_ms, message: { type: 'drop_dead' } }];
 }

@@ -1,6 +1,6 @@
-import { type Refusal, refuse, unreachable } from '../src/domain/refusals.js';
-import { actorKind, type Decision, type Effect, type OutboxMessage } from './actor.js';
-import { type EraseMessage, erased } from './erase.js';
+import { type Refusal, refuse } from '../src/domain/refusals.js';
+import { type Decision, defineActor, type Effect, given, type MessageOf, type OutboxMessage } from './actor.js';
+import { type Erase, erased } from './erase.js';
 
 /** Where recordings of an account come from: one for each recorder that it used, and those that apps registered. */
 export type Source = KeptSource | DeletedSource;
@@ -17,22 +17,10 @@ export type KeptSource = {
 /** What stays of it: its streams are kept, and nothing is told of them any more. */
 type DeletedSource = { status: 'deleted'; account_id: string };
 
-export type SourceMessage =
-  /**
-   * `name` is absent when a recorder's source comes with its first binding; `goes_on` is told once the source is there, so
-   * that nothing that names it is recorded before `source.created`.
-   */
-  | { type: 'create'; account_id: string; device_id: string | null; name?: string | null; goes_on?: OutboxMessage }
-  | { type: 'view' }
-  /** `account_id`: who asks; to anybody but the owner there is no such source. */
-  | { type: 'rename'; account_id: string; name: string | null }
-  | { type: 'delete'; account_id: string }
-  | EraseMessage;
+export type SourceMessage = MessageOf<typeof source>;
 
-/** What it tells its account: the recorder gets another source when it records there next. */
+/** Sent to its account: the recorder gets another source when it records there next. */
 export type SourceNews = { type: 'source_deleted'; source_id: string; device_id: string };
-
-export type SourceReply = Source | { done: true };
 
 type SourceBefore2 = { account_id: string; device_id: string; created_at_ms: number };
 
@@ -42,59 +30,47 @@ export const NO_SOURCE: Refusal = refuse('NOT_FOUND', 'There is no such source.'
 export const SOURCES = 'sources';
 export const DELETED_SOURCES = 'deleted_sources';
 
-export const source = actorKind<Source, SourceMessage, SourceReply>({
+/** The owner's own source; to anybody else there is none. */
+const own = given((state: Source | null, _, { account_id }: { account_id: string }) =>
+  state?.status === 'kept' && state.account_id === account_id ? state : NO_SOURCE,
+);
+
+export const source = defineActor<Source>()({
   kind: 'source',
   home: 'id',
   schema: 2,
   upcast: { 1: (old: SourceBefore2): Source => ({ status: 'kept', name: null, ...old }) },
-  reads: ['view'],
+  messages: {
+    create(state, { account_id, device_id, name = null, goes_on }: NewSource, { self: id, now_ms }): SourceDecision {
+      const onward = goes_on === undefined ? [] : [goes_on];
+      if (state !== null) return { reply: state, effects: onward };
+      const next: KeptSource = { status: 'kept', account_id, device_id, name, created_at_ms: now_ms };
+      return {
+        reply: next,
+        next,
+        effects: [
+          { effect: 'append_event', account_id, type: 'source.created', resource_id: id },
+          { effect: 'add_to_index', owner: account_id, index: SOURCES, member: id, order: now_ms },
+          ...onward,
+        ],
+      };
+    },
 
-  decide(state, message, facts, now_ms): Decision<Source, SourceReply> {
-    const id = facts.self;
-    switch (message.type) {
-      case 'create': {
-        const { account_id, device_id, name = null, goes_on } = message;
-        const onward = goes_on === undefined ? [] : [goes_on];
-        if (state !== null) return { reply: state, effects: onward };
-        const next: KeptSource = { status: 'kept', account_id, device_id, name, created_at_ms: now_ms };
-        return {
-          reply: next,
-          next,
-          effects: [
-            { effect: 'append_event', account_id, type: 'source.created', resource_id: id },
-            { effect: 'add_to_index', owner: account_id, index: SOURCES, member: id, order: now_ms },
-            ...onward,
-          ],
-        };
-      }
-      case 'erase':
-        return erased(message, { member: id, effects: [{ effect: 'delete_fence', id }] });
+    view: { reads: true, decide: (state) => ({ reply: state ?? NO_SOURCE }) },
 
-      case 'view':
-        return { reply: state ?? NO_SOURCE };
-
-      case 'rename':
-      case 'delete': {
-        if (state?.status !== 'kept' || state.account_id !== message.account_id) return { reply: NO_SOURCE };
-        return message.type === 'rename' ? rename(state, message.name) : remove(state);
-      }
-      default:
-        return unreachable(message);
-    }
-
-    function rename(kept: KeptSource, name: string | null): Decision<Source, SourceReply> {
+    rename: own((kept, { name }: Owned & { name: string | null }, { self: resource_id }): SourceDecision => {
       if (name === kept.name) return { reply: kept };
-      const { account_id } = kept;
       const next = { ...kept, name };
+      const { account_id } = kept;
       const data = { changed_fields: ['name'] };
       return {
         reply: next,
         next,
-        effects: [{ effect: 'append_event', account_id, type: 'source.updated', resource_id: id, data }],
+        effects: [{ effect: 'append_event', account_id, type: 'source.updated', resource_id, data }],
       };
-    }
+    }),
 
-    function remove({ account_id, device_id }: KeptSource): Decision<Source, SourceReply> {
+    delete: own(({ account_id, device_id }, _: Owned, { self: id, now_ms }): Decision<Source, typeof DONE> => {
       const effects: Effect[] = [
         // Whatever is under way for a stream of it and was to tell of that commits no more: this is the last word.
         { effect: 'close_fence', id },
@@ -103,10 +79,24 @@ export const source = actorKind<Source, SourceMessage, SourceReply>({
         { effect: 'add_to_index', owner: account_id, index: DELETED_SOURCES, member: id, order: now_ms },
       ];
       if (device_id !== null) {
-        const forget: SourceNews = { type: 'source_deleted', source_id: id, device_id };
-        effects.push({ effect: 'notify', to: { kind: 'account', id: account_id }, message: forget });
+        const message: SourceNews = { type: 'source_deleted', source_id: id, device_id };
+        effects.push({ effect: 'notify', to: { kind: 'account', id: account_id }, message });
       }
       return { reply: DONE, next: { status: 'deleted', account_id }, effects };
-    }
+    }),
+
+    erase: (_, input: Erase, { self: id }) => erased(input, { member: id, effects: [{ effect: 'delete_fence', id }] }),
   },
 });
+
+type Owned = { account_id: string };
+type SourceDecision = Decision<Source, Source>;
+
+type NewSource = {
+  account_id: string;
+  device_id: string | null;
+  /** Absent when a recorder's source comes with its first binding. */
+  name?: string | null;
+  /** Sent once the source is there, so that nothing that names it is recorded before `source.created`. */
+  goes_on?: OutboxMessage;
+};

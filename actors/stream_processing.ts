@@ -1,27 +1,7 @@
 import { LIMITS } from '../src/domain/limits.js';
-import { refuse, unreachable } from '../src/domain/refusals.js';
-import type { Decision, Effect, RecordQuery, Records } from './actor.js';
-import { type Chunk, type ChunkResult, chunkKey, putChunk, type Stream } from './stream_state.js';
-
-/**
- * How stored chunks come to be processed: each waits in its stream until a worker claims it, for a time and under a
- * token, and a result counts only under the token of the claim that was the last. The stream decides all of it, so
- * that no chunk is in two hands at once and none is forgotten.
- */
-export type ProcessingMessage =
-  /** The oldest that nobody has claimed; `token` is drawn for this message. */
-  | { type: 'claim_chunks'; token: string; limit: number; lease_ms: number }
-  /** Still at it: the claim holds for so long from now on. */
-  | { type: 'prolong_claim'; number: number; token: string; lease_ms: number }
-  /** Of chunks that were claimed with this token. */
-  | { type: 'chunk_results'; token: string; results: { number: number; result: ChunkResult }[] };
-
-/** `left`: how many more could be claimed. */
-export type ProcessingReply =
-  | { claimed: ClaimedChunk[]; left: number }
-  | { until_ms: number }
-  /** `taken`: those whose claim still held, or that had this result already. */
-  | { taken: number[]; left: number };
+import { refuse } from '../src/domain/refusals.js';
+import { type Decision, type Effect, messagesOf } from './actor.js';
+import { type Chunk, type ChunkResult, chunkKey, keptStream, putChunk, type Stream } from './stream_state.js';
 
 /** `tries` counts this one. */
 export type ClaimedChunk = { number: number; tries: number; until_ms: number };
@@ -32,33 +12,24 @@ type Waiting = { tries: number };
 const NOT_HELD = refuse('CONFLICT', 'The claim does not hold any more; the chunk may be in other hands.');
 const DUE_LIST = 'due';
 
-/** The list of a partition's streams that have something to process, each at the time when it has. */
+/** The index of a partition's streams that have something to process, each at the time when it has. */
 export const PROCESSING_INDEX = { owner: 'processing', index: DUE_LIST } as const;
 
-export function processingFacts(message: ProcessingMessage, state: Stream | null): RecordQuery[] {
-  switch (message.type) {
-    case 'claim_chunks':
-      return [{ collection: 'unprocessed', range: { limit: message.limit + (state?.claims.length ?? 0) } }];
-    case 'prolong_claim':
-      return [];
-    case 'chunk_results':
-      return message.results.map(({ number }) => ({ collection: 'chunks', id: chunkKey(number) }));
-    default:
-      return unreachable(message);
-  }
-}
-
-export function decideProcessing(
-  state: Stream,
-  message: ProcessingMessage,
-  facts: Records,
-  now_ms: number,
-): Decision<Stream, ProcessingReply> {
-  switch (message.type) {
-    case 'claim_chunks': {
-      const { token, limit, lease_ms } = message;
+/**
+ * How stored chunks come to be processed: each waits in its stream until a worker claims it, for a time and under a
+ * token, and a result counts only under the token of the claim that was the last. The stream decides all of it, so
+ * that no chunk is in two hands at once and none is forgotten. `left`: how many more could be claimed.
+ */
+export const processingMessages = messagesOf<Stream>()({
+  /** The oldest that nobody has claimed; `token` is drawn for this message. */
+  claim_chunks: {
+    records: ({ limit }: ClaimInput, state) => [
+      { collection: 'unprocessed', range: { limit: limit + (state?.claims.length ?? 0) } },
+    ],
+    decide: keptStream((state, { token, limit, lease_ms }: ClaimInput, turn): Decision<Stream, Claimed> => {
+      const { self, now_ms } = turn;
       const held = state.claims.filter(({ until_ms }) => now_ms < until_ms);
-      const free = facts
+      const free = turn
         .range<Waiting>('unprocessed')
         .filter(({ id }) => !held.some(({ number }) => chunkKey(number) === id))
         .slice(0, Math.min(limit, LIMITS.claims_per_stream_max - held.length));
@@ -70,41 +41,54 @@ export function decideProcessing(
         until_ms,
       }));
       const next = { ...state, claims: [...held, ...claimed.map(({ number }) => ({ number, token, until_ms }))] };
-      const counted = free.map(
-        ({ id, order, value }): Effect => ({
-          ...{ effect: 'put_record', collection: 'unprocessed', id, order, value: { tries: value.tries + 1 } },
-        }),
-      );
+      const counted = free.map(({ id, order, value: { tries } }): Effect => {
+        return { effect: 'put_record', collection: 'unprocessed', id, order, value: { tries: tries + 1 } };
+      });
       return {
         reply: { claimed, left: unclaimed(next, now_ms) },
         next,
-        effects: [...counted, ...dueEffects(state, next, facts.self)],
+        effects: [...counted, ...dueEffects(state, next, self)],
       };
-    }
-    case 'prolong_claim': {
-      const { number, token, lease_ms } = message;
+    }),
+  },
+
+  /** Still at it: the claim holds for so long from now on. */
+  prolong_claim: keptStream(
+    (
+      state,
+      { number, token, lease_ms }: { number: number; token: string; lease_ms: number },
+      { self, now_ms },
+    ): Decision<Stream, { until_ms: number }> => {
       const held = state.claims.find((claim) => claim.number === number && claim.token === token);
       if (held === undefined || now_ms >= held.until_ms) return { reply: NOT_HELD };
       const until_ms = now_ms + lease_ms;
       const next = { ...state, claims: state.claims.map((claim) => (claim === held ? { ...held, until_ms } : claim)) };
-      return { reply: { until_ms }, next, effects: dueEffects(state, next, facts.self) };
-    }
-    case 'chunk_results': {
-      const { token, results } = message;
+      return { reply: { until_ms }, next, effects: dueEffects(state, next, self) };
+    },
+  ),
+
+  /** Of chunks that were claimed with this token. `taken`: those whose claim still held, or that had this result already. */
+  chunk_results: {
+    records: ({ results }: ChunkResults) =>
+      results.map(({ number }) => ({ collection: 'chunks', id: chunkKey(number) })),
+    decide: keptStream((state, { token, results }: ChunkResults, turn): Decision<Stream, TakenResults> => {
+      const { self, now_ms } = turn;
       const effects: Effect[] = [];
       const taken: number[] = [];
       let { claims, unprocessed } = state;
       for (const { number, result } of results) {
-        const chunk = facts.record<Chunk>('chunks', chunkKey(number));
+        const chunk = turn.record<Chunk>('chunks', chunkKey(number));
         if (chunk?.processed_by === token && isSame(chunk.result, result)) taken.push(number);
-        // A lease that ran out counts as long as nobody else has taken the chunk.
+        // A lease that expired counts as long as nobody else has taken the chunk.
         const held = claims.find((claim) => claim.number === number && claim.token === token);
         if (chunk === undefined || held === undefined) continue;
         taken.push(number);
         claims = claims.filter((claim) => claim !== held);
         unprocessed -= 1;
         effects.push(putChunk(number, { ...chunk, result, processed_by: token }), {
-          ...{ effect: 'delete_record', collection: 'unprocessed', id: chunkKey(number) },
+          effect: 'delete_record',
+          collection: 'unprocessed',
+          id: chunkKey(number),
         });
       }
       if (effects.length === 0) return { reply: { taken, left: unclaimed(state, now_ms) } };
@@ -112,15 +96,18 @@ export function decideProcessing(
       return {
         reply: { taken, left: unclaimed(next, now_ms) },
         next,
-        effects: [...effects, ...dueEffects(state, next, facts.self)],
+        effects: [...effects, ...dueEffects(state, next, self)],
       };
-    }
-    default:
-      return unreachable(message);
-  }
-}
+    }),
+  },
+});
 
-/** Keeps the partition's list true: where the stream has something to claim, and from when on. */
+type ClaimInput = { token: string; limit: number; lease_ms: number };
+type Claimed = { claimed: ClaimedChunk[]; left: number };
+type ChunkResults = { token: string; results: { number: number; result: ChunkResult }[] };
+type TakenResults = { taken: number[]; left: number };
+
+/** Keeps the partition's index true: where the stream has something to claim, and from when on. */
 export function dueEffects(was: Stream, is: Stream, member: string): Effect[] {
   const [before_ms, due_ms] = [dueAt(was), dueAt(is)];
   if (before_ms === due_ms) return [];

@@ -1,12 +1,11 @@
 import { type Refusal, refuse } from '../src/domain/refusals.js';
-import type { Effect, RecordQuery, Records } from './actor.js';
+import type { Effect, RecordQuery, Turn } from './actor.js';
 
 /**
  * Which stream a recorder's own reference means, for whatever binds a recorder: collection `streams`, by
  * source_stream_ref. A stream is known by device, epoch and reference. Choices: "Devices".
  */
-export type StreamOfMessage = {
-  type: 'stream_of';
+export type StreamOf = {
   device_id: string;
   source_stream_ref: string;
   /** Becomes the stream when there is none yet; null only looks. */
@@ -18,16 +17,16 @@ export const UNBOUND = refuse('DEVICE_UNBOUND', 'The device has no binding of th
 
 const NOT_REGISTERED = refuse('NOT_FOUND', 'No stream with this source_stream_ref is registered.');
 
-export function streamRefFacts({ source_stream_ref }: StreamOfMessage): RecordQuery[] {
+export function streamRefRecords({ source_stream_ref }: StreamOf): RecordQuery[] {
   return [{ collection: 'streams', id: source_stream_ref }];
 }
 
 /** The stream's id, and what must be written when it is a new one. */
 export function streamOf(
-  facts: Records,
-  { source_stream_ref, new_stream_id }: StreamOfMessage,
+  turn: Turn,
+  { source_stream_ref, new_stream_id }: StreamOf,
 ): { stream_id: string; effects: Effect[] } | Refusal {
-  const known = facts.record<{ stream_id: string }>('streams', source_stream_ref);
+  const known = turn.record<{ stream_id: string }>('streams', source_stream_ref);
   if (known !== undefined) return { stream_id: known.stream_id, effects: [] };
   if (new_stream_id === null) return NOT_REGISTERED;
   const value = { stream_id: new_stream_id };

@@ -1,5 +1,6 @@
 import { streamOfChunk } from '../src/domain/ids.js';
-import type { Effect } from './actor.js';
+import { refuse } from '../src/domain/refusals.js';
+import { type Effect, given } from './actor.js';
 
 /** A recording's timeline: its chunks, and where it ends, which is set once. All times in it are ms since its start. */
 export type Stream = {
@@ -77,6 +78,10 @@ export type Chunk = ChunkIntent & {
 export type ChunkResult =
   | { status: 'processed'; checked: boolean }
   | { status: 'failed'; failure: { code: string; message: string } };
+
+/** What most messages of a stream presuppose: one that is there, and stays. */
+export const keptStream = given((state: Stream | null) => (state?.status === 'kept' ? state : NO_STREAM));
+export const NO_STREAM = refuse('NOT_FOUND', 'There is no such stream.');
 
 /** A chunk's number as the id of its record: fixed width, so that ids sort as numbers. */
 export function chunkKey(number: number): string {

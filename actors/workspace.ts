@@ -1,6 +1,6 @@
 import { LIMITS } from '../src/domain/limits.js';
 import type { Permission } from '../src/domain/permissions.js';
-import { type Refusal, refuse, unreachable } from '../src/domain/refusals.js';
+import { type Refusal, refuse } from '../src/domain/refusals.js';
 import {
   changeSettings,
   type GivenRole,
@@ -11,7 +11,7 @@ import {
   type WorkspaceEnd,
   type WorkspaceSettings,
 } from '../src/domain/workspaces.js';
-import { actorKind, type Decision, type Effect, type RangeQuery, type RecordQuery } from './actor.js';
+import { type Decision, defineActor, type Effect, given, type MessageOf, type RangeQuery, type Turn } from './actor.js';
 import type { EmailMessage } from './email.js';
 
 /**
@@ -46,45 +46,9 @@ export type Invitation = {
 type SharedStream = { account_id: string };
 export type ListedStream = SharedStream & { id: string; order: number };
 
-/** `by`: the account that asks. Its credential's scope and its entitlements the caller has checked. */
-export type WorkspaceMessage =
-  | { type: 'view'; by: string }
-  | { type: 'view_invitations'; by: string }
-  | { type: 'list_streams'; by: string; range: RangeQuery }
-  | { type: 'change'; by: string; change: SettingsChange }
-  | { type: 'delete'; by: string }
-  | { type: 'staff_delete' }
-  | { type: 'transfer'; by: string; account_id: string }
-  | { type: 'leave'; by: string }
-  | { type: 'change_role'; by: string; account_id: string; role: GivenRole }
-  | { type: 'remove'; by: string; account_id: string }
-  | {
-      type: 'invite';
-      by: string;
-      invitation_id: string;
-      email: string;
-      role: GivenRole;
-      mail: { mail_id: string; sealed: Uint8Array };
-    }
-  | { type: 'withdraw'; by: string; invitation_id: string }
-  /** What the person at this address sees of an invitation. */
-  | { type: 'invitation'; invitation_id: string; email: string }
-  | { type: 'decline'; invitation_id: string; email: string }
-  // From accounts:
-  | { type: 'create'; name: string; owner: { account_id: string; email: string } }
-  | { type: 'accept'; invitation_id: string; account_id: string; email: string }
-  | { type: 'hold'; account_id: string; attempt: number }
-  | { type: 'release' | 'departed' | 'returned' | 'erase'; account_id: string }
-  | { type: 'ask_outcomes' }
-  /** Whether it is there, for the owner of a stream who does not belong to it any more. */
-  | { type: 'stands' }
-  // From streams:
-  | { type: 'stream_registered'; stream_id: string; account_id: string; registered_at_ms: number }
-  | { type: 'stream_erased'; stream_id: string }
-  /** After its end: tells a run of its streams, and itself again while there are more. `erased`: nothing is to be left. */
-  | { type: 'shed_streams'; erased: boolean };
+export type WorkspaceMessage = MessageOf<typeof workspace>;
 
-/** What it tells the accounts that belong to it, or asked to: everything that changes there for them. */
+/** Sent to the accounts that belong to it, or asked to: everything that changes there for them. */
 export type MembershipNews =
   | { type: 'joined'; workspace: JoinedWorkspace; role: Role; invitation_id: string }
   | { type: 'not_joined'; workspace_id: string; invitation_id: string }
@@ -92,25 +56,17 @@ export type MembershipNews =
   | { type: 'left'; workspace_id: string }
   | { type: 'workspace_deleted'; workspace_id: string; reason: WorkspaceEnd };
 
-/** What it tells a stream that is here, or comes too late. */
+/** Sent to a stream that is here, or comes too late. */
 export type SharedStreamNews = { type: 'workspace_gone' };
 
 export type JoinedWorkspace = { workspace_id: string; name: string; created_at_ms: number };
 
-/** What an account hears that is to be deleted. */
+/** Sent to an account that is to be deleted. */
 export type HoldNews =
   /** It holds still until the outcome. `owes`: it would be left without an owner. */
   | { type: 'held'; workspace_id: string; attempt: number; owes: boolean; alone: boolean }
   /** It still does, and asks what came of it. */
   | { type: 'hold_open'; workspace_id: string };
-
-export type WorkspaceReply =
-  | Workspace
-  | Member
-  | Invitation
-  | { invitation: Invitation; workspace_name: string }
-  | { streams: ListedStream[] }
-  | { done: true };
 
 const DONE = { done: true } as const;
 const NOT_HERE = refuse('NOT_FOUND', 'There is no such workspace.');
@@ -129,270 +85,249 @@ const TOO_MANY_SENT = refuse('TOO_MANY_REQUESTS', 'The workspace has sent too ma
   retry_after_s: 3_600,
 });
 
-export const workspace = actorKind<Workspace, WorkspaceMessage, WorkspaceReply>({
+/** `by`: the account that asks. Its credential's scope and its entitlements the caller has checked. */
+type By = { by: string };
+type Caller = { state: Workspace; by: Member };
+
+/** What a member asks for whose role holds a permission; to anybody else there is no such workspace. */
+const seenBy = (needed: Permission) =>
+  given((state: Workspace | null, _, asked: By): Caller | Refusal => {
+    const by = state?.members.find(({ account_id }) => account_id === asked.by);
+    if (state === null || by === undefined) return NOT_HERE;
+    return lacks(by, needed) ?? { state, by };
+  });
+
+/** As above, while the workspace is not dormant. */
+const doneBy = (needed: Permission) =>
+  given((state: Workspace | null, _, asked: By): Caller | Refusal => {
+    const by = state?.members.find(({ account_id }) => account_id === asked.by);
+    if (state === null || by === undefined) return NOT_HERE;
+    return lacks(by, needed) ?? (state.dormant ? DORMANT : { state, by });
+  });
+
+export const workspace = defineActor<Workspace>()({
   kind: 'workspace',
   home: 'id',
   schema: 1,
-  reads: ['view', 'view_invitations', 'invitation', 'stands'],
+  messages: {
+    // From members.
+    view: { reads: true, decide: seenBy('workspace:read')(({ state }, _: By) => ({ reply: state })) },
 
-  records(message): RecordQuery[] {
-    switch (message.type) {
-      case 'list_streams':
-        return [{ collection: 'streams', range: message.range }];
-      case 'shed_streams':
-        return [{ collection: 'streams', range: { limit: LIMITS.streams_shed_max } }];
-      default:
-        return [];
-    }
-  },
+    view_invitations: { reads: true, decide: seenBy('workspace:members')(({ state }, _: By) => ({ reply: state })) },
 
-  decide(state, message, facts, now_ms): Decision<Workspace, WorkspaceReply> {
-    const self = facts.self;
-    switch (message.type) {
-      case 'create': {
-        const { name, owner } = message;
-        if (state !== null) return { reply: DONE };
-        const member: Member = { ...owner, role: 'owner', joined_at_ms: now_ms };
-        const next: Workspace = {
-          name,
-          retention: KEEP_FOR_EVER,
-          created_at_ms: now_ms,
-          members: [member],
-          invitations: [],
-          sent: { began_ms: now_ms, count: 0 },
-          holds: [],
-          dormant: false,
+    list_streams: {
+      records: ({ range }: { range: RangeQuery }) => [{ collection: 'streams', range }],
+      decide: seenBy('workspace:read')((_, __: By & { range: RangeQuery }, turn) => {
+        const rows = turn.range<SharedStream>('streams');
+        const streams: ListedStream[] = rows.map(({ id, order, value }) => ({ id, order, ...value }));
+        return { reply: { streams } };
+      }),
+    },
+
+    change: doneBy('workspace:manage')(({ state }, { change }: By & { change: SettingsChange }, { self }) => {
+      const { settings: next, changed_fields } = changeSettings(state, change);
+      if (changed_fields.length === 0) return { reply: state };
+      return { reply: next, next, effects: next.members.map((member) => changed(self, next, member, changed_fields)) };
+    }),
+
+    delete: doneBy('workspace:manage')(({ state }, _: By, turn) => end(state, 'owner_deleted', turn)),
+
+    leave: doneBy('workspace:read')(({ state, by }, _: By, { self }): Done => {
+      if (by.role === 'owner') return { reply: OWNER_REQUIRED };
+      return { reply: DONE, next: without(state, by.account_id), effects: [left(self, by)] };
+    }),
+
+    remove: doneBy('workspace:members')(
+      ({ state, by }, { account_id }: By & { account_id: string }, { self }): Done => {
+        const member = memberOf(state, account_id);
+        if (member === undefined) return { reply: NO_MEMBER };
+        if (member === by) return { reply: USE_LEAVE };
+        if (member.role === 'owner') return { reply: OWNER_REQUIRED };
+        return { reply: DONE, next: without(state, account_id), effects: [left(self, member)] };
+      },
+    ),
+
+    change_role: doneBy('workspace:members')(
+      (
+        { state },
+        { account_id, role }: By & { account_id: string; role: GivenRole },
+        { self },
+      ): Decision<Workspace, Member> => {
+        const member = memberOf(state, account_id);
+        if (member === undefined) return { reply: NO_MEMBER };
+        if (member.role === 'owner') return { reply: OWNER_REQUIRED };
+        if (member.role === role) return { reply: member };
+        const given = { ...member, role };
+        const next = withMembers(state, [given]);
+        return { reply: given, next, effects: [changed(self, next, given)] };
+      },
+    ),
+
+    transfer: doneBy('workspace:manage')(
+      ({ state, by }, { account_id }: By & { account_id: string }, { self }): Done => {
+        const heir = memberOf(state, account_id);
+        if (heir === undefined) return { reply: NO_MEMBER };
+        if (heir === by) return { reply: DONE };
+        if (state.holds.length > 0) return { reply: HELD };
+        const roles: Member[] = [
+          { ...by, role: 'admin' },
+          { ...heir, role: 'owner' },
+        ];
+        const next = withMembers(state, roles);
+        return { reply: DONE, next, effects: roles.map((member) => changed(self, next, member)) };
+      },
+    ),
+
+    invite: doneBy('workspace:members')(
+      ({ state, by }, asked: By & NewInvitation, { self, now_ms }): Decision<Workspace, Invitation> => {
+        const { invitation_id, email, role, mail } = asked;
+        const known = state.invitations.find(({ id }) => id === invitation_id);
+        if (known !== undefined) return { reply: known };
+        const refused = mayInvite(state, email, now_ms);
+        if (refused !== null) return { reply: refused };
+        // From here on it succeeds.
+        const { account_id: invited_by } = by;
+        const invitation: Invitation = { id: invitation_id, email, role, invited_by, created_at_ms: now_ms };
+        const sent = sentAt(state, now_ms);
+        const message: EmailMessage = { type: 'invited', invitation_id, workspace_id: self };
+        return {
+          reply: invitation,
+          next: { ...state, invitations: [...state.invitations, invitation], sent: { ...sent, count: sent.count + 1 } },
+          effects: [
+            { effect: 'notify', to: { kind: 'email', id: email }, message },
+            { effect: 'enqueue_mail', ...mail, give_up_at_ms: now_ms + LIMITS.mail_retried_ms },
+          ],
         };
-        return { reply: DONE, next, effects: [joined(next, member, self)] };
-      }
-      case 'accept': {
-        const { invitation_id, account_id, email } = message;
+      },
+    ),
+
+    withdraw: doneBy('workspace:members')(({ state }, { invitation_id }: By & { invitation_id: string }): Done => {
+      const invitation = state.invitations.find(({ id }) => id === invitation_id);
+      if (invitation === undefined) return { reply: NO_INVITATION };
+      return { reply: DONE, next: withoutInvitation(state, invitation), effects: [uninvite(invitation)] };
+    }),
+
+    // From whoever the address of an invitation belongs to.
+    invitation: {
+      reads: true,
+      decide(state, asked: Addressed) {
+        const invitation = addressed(state, asked);
+        if (state === null || invitation === undefined) return { reply: NO_INVITATION };
+        return { reply: { invitation, workspace_name: state.name } };
+      },
+    },
+
+    decline(state, asked: Addressed): Done {
+      const invitation = addressed(state, asked);
+      if (state === null || invitation === undefined) return { reply: NO_INVITATION };
+      return { reply: DONE, next: withoutInvitation(state, invitation), effects: [uninvite(invitation)] };
+    },
+
+    // From staff.
+    staff_delete: (state, _: unknown, turn): Done =>
+      state === null ? { reply: NOT_HERE } : end(state, 'staff_deleted', turn),
+
+    // From accounts.
+    create(state, { name, owner }: { name: string; owner: Pick<Member, 'account_id' | 'email'> }, turn): Done {
+      if (state !== null) return { reply: DONE };
+      const { self, now_ms } = turn;
+      const member: Member = { ...owner, role: 'owner', joined_at_ms: now_ms };
+      const next: Workspace = {
+        name,
+        retention: KEEP_FOR_EVER,
+        created_at_ms: now_ms,
+        members: [member],
+        invitations: [],
+        sent: { began_ms: now_ms, count: 0 },
+        holds: [],
+        dormant: false,
+      };
+      return { reply: DONE, next, effects: [joined(self, next, member, self)] };
+    },
+
+    accept(state, asked: Addressed & { account_id: string }, { self, now_ms }): Done {
+      const { invitation_id, account_id, email } = asked;
+      const invitation = addressed(state, asked);
+      // While an account is to be deleted it still stands, and may be asked for again.
+      if (state === null || invitation === undefined || state.holds.length > 0) {
         const no = tellAccount(account_id, { type: 'not_joined', workspace_id: self, invitation_id });
-        const invitation = state?.invitations.find(({ id }) => id === invitation_id);
-        if (state === null || invitation === undefined || invitation.email !== email)
-          return { reply: DONE, effects: [no] };
-        if (state.holds.length > 0) return { reply: DONE, effects: [no] }; // it still stands, and may be asked for again
-        const member: Member = { account_id, email, role: invitation.role, joined_at_ms: now_ms };
-        const next = {
-          ...state,
-          members: [...state.members, member],
-          invitations: state.invitations.filter((other) => other !== invitation),
-        };
-        return { reply: DONE, next, effects: [joined(next, member, invitation_id), uninvite(invitation)] };
+        return { reply: DONE, effects: [no] };
       }
-      case 'hold': {
-        const { account_id, attempt } = message;
-        const member = state?.members.find((other) => other.account_id === account_id);
-        const alone = member !== undefined && state?.members.length === 1;
-        const owes = member?.role === 'owner' && !alone;
-        const held: HoldNews = { type: 'held', workspace_id: self, attempt, owes, alone };
-        const answer = tellAccount(account_id, held);
-        if (state === null || member === undefined) return { reply: DONE, effects: [answer] };
-        const holds = [...state.holds.filter((other) => other !== account_id), account_id];
-        return { reply: DONE, next: { ...state, holds }, effects: [answer, askOutcomesAt(now_ms)] };
-      }
-      case 'release':
-        return state?.holds.includes(message.account_id)
-          ? { reply: DONE, next: released(state, message.account_id) }
-          : { reply: DONE };
+      const member: Member = { account_id, email, role: invitation.role, joined_at_ms: now_ms };
+      const next = { ...withoutInvitation(state, invitation), members: [...state.members, member] };
+      return { reply: DONE, next, effects: [joined(self, next, member, invitation_id), uninvite(invitation)] };
+    },
 
-      case 'departed': {
-        const { account_id } = message;
-        const member = state?.members.find((other) => other.account_id === account_id);
-        if (state === null || member === undefined) return { reply: DONE };
-        const left = released(state, account_id);
-        if (state.members.length > 1) return { reply: DONE, next: without(left, account_id) };
-        // Nobody else is left to see it: it waits for its owner, and what it offered to others ends.
-        return {
-          reply: DONE,
-          next: { ...left, invitations: [], dormant: true },
-          effects: state.invitations.map(uninvite),
-        };
-      }
-      case 'returned':
-        return state?.dormant ? { reply: DONE, next: { ...state, dormant: false } } : { reply: DONE };
+    /** The account is to be deleted. */
+    hold(state, { account_id, attempt }: { account_id: string; attempt: number }, { self, now_ms }): Done {
+      const member = state === null ? undefined : memberOf(state, account_id);
+      const alone = member !== undefined && state?.members.length === 1;
+      const owes = member?.role === 'owner' && !alone;
+      const answer = tellAccount(account_id, { type: 'held', workspace_id: self, attempt, owes, alone });
+      if (state === null || member === undefined) return { reply: DONE, effects: [answer] };
+      const holds = [...state.holds.filter((other) => other !== account_id), account_id];
+      return { reply: DONE, next: { ...state, holds }, effects: [answer, askOutcomesAt(now_ms)] };
+    },
 
-      case 'erase':
-        // Its only member has recorded the end already.
-        return state?.dormant ? { reply: DONE, next: null, effects: shedding({ erased: true }) } : { reply: DONE };
+    release: (state, { account_id }: { account_id: string }): Done =>
+      state?.holds.includes(account_id) ? { reply: DONE, next: released(state, account_id) } : { reply: DONE },
 
-      case 'ask_outcomes': {
-        if (state === null || state.holds.length === 0) return { reply: DONE };
-        const ask: HoldNews = { type: 'hold_open', workspace_id: self };
-        return { reply: DONE, effects: [...state.holds.map((id) => tellAccount(id, ask)), askOutcomesAt(now_ms)] };
-      }
-      case 'staff_delete':
-        return state === null ? { reply: NOT_HERE } : end(state, 'staff_deleted');
+    departed(state, { account_id }: { account_id: string }): Done {
+      if (state === null || memberOf(state, account_id) === undefined) return { reply: DONE };
+      if (state.members.length > 1) return { reply: DONE, next: without(state, account_id) };
+      // Nobody else is left to see it: it waits for its owner, and what it offered to others ends.
+      return {
+        reply: DONE,
+        next: { ...released(state, account_id), invitations: [], dormant: true },
+        effects: state.invitations.map(uninvite),
+      };
+    },
 
-      case 'stands':
-        return { reply: state === null ? NOT_HERE : DONE };
+    returned: (state, _: { account_id: string }): Done =>
+      state?.dormant ? { reply: DONE, next: { ...state, dormant: false } } : { reply: DONE },
 
-      case 'stream_registered': {
-        const { stream_id, account_id, registered_at_ms } = message;
-        if (state === null) return { reply: DONE, effects: [tellGone(stream_id)] };
-        const value: SharedStream = { account_id };
-        return {
-          reply: DONE,
-          effects: [{ effect: 'put_record', collection: 'streams', id: stream_id, value, order: registered_at_ms }],
-        };
-      }
-      case 'stream_erased':
-        return { reply: DONE, effects: [{ effect: 'delete_record', collection: 'streams', id: message.stream_id }] };
+    /** Its only member has recorded the end already. */
+    erase: (state, _: { account_id: string }, { now_ms }): Done =>
+      state?.dormant ? { reply: DONE, next: null, effects: shedding({ erased: true, now_ms }) } : { reply: DONE },
 
-      case 'shed_streams': {
+    ask_outcomes(state, _: unknown, { self, now_ms }): Done {
+      if (state === null || state.holds.length === 0) return { reply: DONE };
+      const asked = state.holds.map((id) => tellAccount(id, { type: 'hold_open', workspace_id: self }));
+      return { reply: DONE, effects: [...asked, askOutcomesAt(now_ms)] };
+    },
+
+    /** Whether it is there, for the owner of a stream who does not belong to it any more. */
+    stands: { reads: true, decide: (state) => ({ reply: state === null ? NOT_HERE : DONE }) },
+
+    // From streams.
+    stream_registered(state, { stream_id, account_id, registered_at_ms }: RegisteredStream): Done {
+      if (state === null) return { reply: DONE, effects: [tellGone(stream_id)] };
+      const value: SharedStream = { account_id };
+      return {
+        reply: DONE,
+        effects: [{ effect: 'put_record', collection: 'streams', id: stream_id, value, order: registered_at_ms }],
+      };
+    },
+
+    stream_erased: (_, { stream_id }: { stream_id: string }): Done => ({
+      reply: DONE,
+      effects: [{ effect: 'delete_record', collection: 'streams', id: stream_id }],
+    }),
+
+    /** After its end: tells a run of its streams, and itself again while there are more. `erased`: nothing is to be left. */
+    shed_streams: {
+      records: () => [{ collection: 'streams', range: { limit: LIMITS.streams_shed_max } }],
+      decide(state, { erased }: { erased: boolean }, turn): Done {
         if (state !== null) return { reply: DONE };
-        const rows = facts.range<SharedStream>('streams');
+        const rows = turn.range<SharedStream>('streams');
         const shed = rows.flatMap(({ id }): Effect[] => [
           { effect: 'delete_record', collection: 'streams', id },
           tellGone(id),
         ]);
-        if (rows.length === LIMITS.streams_shed_max) shed.push(shedAt(now_ms, message));
-        return { reply: DONE, effects: message.erased ? [...shed, { effect: 'delete' }] : shed };
-      }
-      case 'invitation':
-      case 'decline': {
-        const { invitation_id, email } = message;
-        const invitation = state?.invitations.find(({ id }) => id === invitation_id);
-        if (state === null || invitation?.email !== email) return { reply: NO_INVITATION };
-        if (message.type === 'invitation') return { reply: { invitation, workspace_name: state.name } };
-        return { reply: DONE, next: withoutInvitation(state, invitation), effects: [uninvite(invitation)] };
-      }
-      default:
-        return asked(message);
-    }
-
-    /** What a member asks for; to anybody else there is no such workspace. */
-    function asked(message: Extract<WorkspaceMessage, { by: string }>): Decision<Workspace, WorkspaceReply> {
-      const by = state?.members.find(({ account_id }) => account_id === message.by);
-      if (state === null || by === undefined) return { reply: NOT_HERE };
-      const lacking = lacks(by, NEEDED[message.type]);
-      if (lacking !== null) return { reply: lacking };
-      if (message.type === 'view' || message.type === 'view_invitations') return { reply: state };
-      if (message.type === 'list_streams') {
-        const streams = facts.range<SharedStream>('streams').map(({ id, order, value }) => ({ id, order, ...value }));
-        return { reply: { streams } };
-      }
-      if (state.dormant) return { reply: DORMANT };
-      switch (message.type) {
-        case 'change': {
-          const { settings: next, changed_fields } = changeSettings(state, message.change);
-          if (changed_fields.length === 0) return { reply: state };
-          return { reply: next, next, effects: next.members.map((member) => changed(next, member, changed_fields)) };
-        }
-        case 'delete':
-          return end(state, 'owner_deleted');
-
-        case 'leave':
-          if (by.role === 'owner') return { reply: OWNER_REQUIRED };
-          return { reply: DONE, next: without(state, by.account_id), effects: [left(by)] };
-
-        case 'remove': {
-          const member = memberOf(state, message.account_id);
-          if (member === undefined) return { reply: NO_MEMBER };
-          if (member === by) return { reply: USE_LEAVE };
-          if (member.role === 'owner') return { reply: OWNER_REQUIRED };
-          return { reply: DONE, next: without(state, member.account_id), effects: [left(member)] };
-        }
-        case 'change_role': {
-          const member = memberOf(state, message.account_id);
-          if (member === undefined) return { reply: NO_MEMBER };
-          if (member.role === 'owner') return { reply: OWNER_REQUIRED };
-          if (member.role === message.role) return { reply: member };
-          const given = { ...member, role: message.role };
-          const next = withMembers(state, [given]);
-          return { reply: given, next, effects: [changed(next, given)] };
-        }
-        case 'transfer': {
-          const heir = memberOf(state, message.account_id);
-          if (heir === undefined) return { reply: NO_MEMBER };
-          if (heir === by) return { reply: DONE };
-          if (state.holds.length > 0) return { reply: HELD };
-          const roles: Member[] = [
-            { ...by, role: 'admin' },
-            { ...heir, role: 'owner' },
-          ];
-          const next = withMembers(state, roles);
-          return { reply: DONE, next, effects: roles.map((member) => changed(next, member)) };
-        }
-        case 'invite': {
-          const { invitation_id, email, role, mail } = message;
-          const known = state.invitations.find(({ id }) => id === invitation_id);
-          if (known !== undefined) return { reply: known };
-          if (state.members.some((member) => member.email === email))
-            return { reply: refuse('CONFLICT', 'This email already belongs to the workspace.') };
-          if (state.invitations.some((invitation) => invitation.email === email))
-            return { reply: refuse('CONFLICT', 'This email is already invited.') };
-          if (state.members.length + state.invitations.length >= LIMITS.workspace_members_max) return { reply: FULL };
-          const sent = sentAt(state, now_ms);
-          if (sent.count >= LIMITS.invitations_per_day_max) return { reply: TOO_MANY_SENT };
-          const invitation: Invitation = {
-            id: invitation_id,
-            email,
-            role,
-            invited_by: by.account_id,
-            created_at_ms: now_ms,
-          };
-          const invited: EmailMessage = { type: 'invited', invitation_id, workspace_id: self };
-          return {
-            reply: invitation,
-            next: {
-              ...state,
-              invitations: [...state.invitations, invitation],
-              sent: { ...sent, count: sent.count + 1 },
-            },
-            effects: [
-              { effect: 'notify', to: { kind: 'email', id: email }, message: invited },
-              { effect: 'enqueue_mail', ...mail, give_up_at_ms: now_ms + LIMITS.mail_retried_ms },
-            ],
-          };
-        }
-        case 'withdraw': {
-          const invitation = state.invitations.find(({ id }) => id === message.invitation_id);
-          if (invitation === undefined) return { reply: NO_INVITATION };
-          return { reply: DONE, next: withoutInvitation(state, invitation), effects: [uninvite(invitation)] };
-        }
-        default:
-          return unreachable(message);
-      }
-    }
-
-    /** `invitation_id` is what the account waits for: its invitation, or the workspace that it makes. */
-    function joined({ name, created_at_ms }: Workspace, { account_id, role }: Member, invitation_id: string): Effect {
-      const workspace = { workspace_id: self, name, created_at_ms };
-      return tellAccount(account_id, { type: 'joined', workspace, role, invitation_id });
-    }
-
-    function changed({ name }: Workspace, { account_id, role }: Member, changed_fields: string[] = []): Effect {
-      return tellAccount(account_id, { type: 'workspace_changed', workspace_id: self, name, role, changed_fields });
-    }
-
-    function left({ account_id }: Member): Effect {
-      return tellAccount(account_id, { type: 'left', workspace_id: self });
-    }
-
-    function uninvite({ id, email }: Invitation): Effect {
-      const message: EmailMessage = { type: 'uninvited', invitation_id: id };
-      return { effect: 'notify', to: { kind: 'email', id: email }, message };
-    }
-
-    function end({ members, invitations }: Workspace, reason: WorkspaceEnd): Decision<Workspace, WorkspaceReply> {
-      const told = members.map(({ account_id }) =>
-        tellAccount(account_id, { type: 'workspace_deleted', workspace_id: self, reason }),
-      );
-      return {
-        reply: DONE,
-        next: null,
-        effects: [...told, ...invitations.map(uninvite), ...shedding({ erased: false })],
-      };
-    }
-
-    function shedding({ erased }: { erased: boolean }): Effect[] {
-      const effects: Effect[] = [
-        { effect: 'cancel_reminder', name: 'ask_outcomes' },
-        shedAt(now_ms, { type: 'shed_streams', erased }),
-      ];
-      return erased ? [...effects, { effect: 'delete' }] : effects;
-    }
+        if (rows.length === LIMITS.streams_shed_max) shed.push(shedAt(turn.now_ms, { erased }));
+        return { reply: DONE, effects: erased ? [...shed, { effect: 'delete' }] : shed };
+      },
+    },
   },
 
   invariant({ members }) {
@@ -402,20 +337,67 @@ export const workspace = actorKind<Workspace, WorkspaceMessage, WorkspaceReply>(
   },
 });
 
-/** What a role must hold for each thing that a member asks for. Interface: "Scopes". */
-const NEEDED: Record<Extract<WorkspaceMessage, { by: string }>['type'], Permission> = {
-  view: 'workspace:read',
-  leave: 'workspace:read',
-  list_streams: 'workspace:read',
-  view_invitations: 'workspace:members',
-  invite: 'workspace:members',
-  withdraw: 'workspace:members',
-  change_role: 'workspace:members',
-  remove: 'workspace:members',
-  change: 'workspace:manage',
-  delete: 'workspace:manage',
-  transfer: 'workspace:manage',
-};
+type Done = Decision<Workspace, typeof DONE>;
+type Addressed = { invitation_id: string; email: string };
+type NewInvitation = Addressed & { role: GivenRole; mail: { mail_id: string; sealed: Uint8Array } };
+type RegisteredStream = { stream_id: string; account_id: string; registered_at_ms: number };
+
+function addressed(state: Workspace | null, { invitation_id, email }: Addressed): Invitation | undefined {
+  return state?.invitations.find((invitation) => invitation.id === invitation_id && invitation.email === email);
+}
+
+/** Null when this address may be invited. */
+function mayInvite(state: Workspace, email: string, now_ms: number): Refusal | null {
+  const { members, invitations } = state;
+  if (members.some((member) => member.email === email))
+    return refuse('CONFLICT', 'This email already belongs to the workspace.');
+  if (invitations.some((invitation) => invitation.email === email))
+    return refuse('CONFLICT', 'This email is already invited.');
+  if (members.length + invitations.length >= LIMITS.workspace_members_max) return FULL;
+  return sentAt(state, now_ms).count >= LIMITS.invitations_per_day_max ? TOO_MANY_SENT : null;
+}
+
+function end({ members, invitations }: Workspace, reason: WorkspaceEnd, { self, now_ms }: Turn): Done {
+  const told = members.map(({ account_id }) =>
+    tellAccount(account_id, { type: 'workspace_deleted', workspace_id: self, reason }),
+  );
+  const effects = [...told, ...invitations.map(uninvite), ...shedding({ erased: false, now_ms })];
+  return { reply: DONE, next: null, effects };
+}
+
+function shedding({ erased, now_ms }: { erased: boolean; now_ms: number }): Effect[] {
+  const effects: Effect[] = [{ effect: 'cancel_reminder', name: 'ask_outcomes' }, shedAt(now_ms, { erased })];
+  return erased ? [...effects, { effect: 'delete' }] : effects;
+}
+
+/** `invitation_id` is what the account waits for: its invitation, or the workspace that it makes. */
+function joined(
+  self: string,
+  { name, created_at_ms }: Workspace,
+  { account_id, role }: Member,
+  invitation_id: string,
+): Effect {
+  const workspace = { workspace_id: self, name, created_at_ms };
+  return tellAccount(account_id, { type: 'joined', workspace, role, invitation_id });
+}
+
+function changed(
+  self: string,
+  { name }: Workspace,
+  { account_id, role }: Member,
+  changed_fields: string[] = [],
+): Effect {
+  return tellAccount(account_id, { type: 'workspace_changed', workspace_id: self, name, role, changed_fields });
+}
+
+function left(self: string, { account_id }: Member): Effect {
+  return tellAccount(account_id, { type: 'left', workspace_id: self });
+}
+
+function uninvite({ id, email }: Invitation): Effect {
+  const message: EmailMessage = { type: 'uninvited', invitation_id: id };
+  return { effect: 'notify', to: { kind: 'email', id: email }, message };
+}
 
 function lacks({ role }: Member, needed: Permission): Refusal | null {
   return roleHolds(role, needed) ? null : refuse('FORBIDDEN', `The role ${role} does not hold ${needed} here.`);
@@ -451,13 +433,17 @@ function sentAt({ sent }: Workspace, now_ms: number): Workspace['sent'] {
 
 /** A hold ends with the account's outcome alone; one that lasts asks for it. */
 function askOutcomesAt(now_ms: number): Effect {
-  const message: WorkspaceMessage = { type: 'ask_outcomes' };
-  return { effect: 'schedule_reminder', name: 'ask_outcomes', at_ms: now_ms + LIMITS.hold_asks_after_ms, message };
+  return {
+    effect: 'schedule_reminder',
+    name: 'ask_outcomes',
+    at_ms: now_ms + LIMITS.hold_asks_after_ms,
+    message: { type: 'ask_outcomes' },
+  };
 }
 
 /** Its streams hear of the end one run after the other: however many they are, no turn is long. */
-function shedAt(at_ms: number, message: Extract<WorkspaceMessage, { type: 'shed_streams' }>): Effect {
-  return { effect: 'schedule_reminder', name: 'shed_streams', at_ms, message };
+function shedAt(at_ms: number, { erased }: { erased: boolean }): Effect {
+  return { effect: 'schedule_reminder', name: 'shed_streams', at_ms, message: { type: 'shed_streams', erased } };
 }
 
 function tellGone(stream_id: string): Effect {

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { ListedChunk, StreamMessage } from '../../actors/stream.js';
-import type { StreamOfMessage } from '../../actors/stream_refs.js';
+import type { StreamOf } from '../../actors/stream_refs.js';
 import type { Stream } from '../../actors/stream_state.js';
 import { BOUND_REFUSALS, type Bound, boundBy, type Recording } from '../../src/devices/device_binding.js';
 import { partitionOfId } from '../../src/domain/ids.js';
@@ -161,7 +161,7 @@ async function streamOf(
   const key = `${runtime.cacheEpoch} ${epoch} ${source_stream_ref}`;
   const known = known_streams.get(key);
   if (known !== undefined) return known;
-  const message: StreamOfMessage = { type: 'stream_of', device_id, source_stream_ref, new_stream_id };
+  const message: StreamOf & { type: 'stream_of' } = { type: 'stream_of', device_id, source_stream_ref, new_stream_id };
   const found = await runtime.ask<{ stream_id: string }>(address, message, fences);
   if (isRefusal(found)) return found;
   known_streams.set(key, found.stream_id);

@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import type { RepliesOf } from '../../actors/actor.js';
 import {
   type AuthSession,
   type AuthSessionMessage,
-  type AuthSessionReply,
+  type authSession,
   INVALID_SESSION,
 } from '../../actors/auth_session.js';
 import { partitionOfId } from '../../src/domain/ids.js';
@@ -145,7 +146,7 @@ async function finish({ services, request, body }: NativeCall): Promise<Answer> 
   const tried = await triedCode(services, request, { sign_in_id: parsed.id, email, code: body.otp });
   if (isRefusal(tried)) return tried;
   const attempt: AuthSessionMessage = { type: 'try_code', tried, client_id: body.client_id ?? null };
-  const judged = await runtime.ask<AuthSessionReply>(address, attempt);
+  const judged = await runtime.ask<RepliesOf<typeof authSession>>(address, attempt);
   if (isRefusal(judged)) return judged;
   if (isOauthError(judged)) {
     const { error, error_description: text } = judged;
@@ -169,7 +170,7 @@ async function complete(
   const own = drawSeed(keys);
   const born = { account: account.lives.account, grants: account.lives.grants };
   const message: AuthSessionMessage = { type: 'complete', grant_id, owner: { account_id: account.id, born, ...own } };
-  const completed = await runtime.askDownstream<AuthSessionReply>({ kind: 'auth_session', id }, message);
+  const completed = await runtime.askDownstream<RepliesOf<typeof authSession>>({ kind: 'auth_session', id }, message);
   if (isRefusal(completed) || isOauthError(completed)) return completed;
   return { authorization_code: deriveToken(keys, 'authorization_code', { ...own, id: grant_id, counter: 0 }) };
 }

@@ -3,10 +3,11 @@ import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { AccountMessage } from '../../actors/account.js';
 import type { Account } from '../../actors/account_state.js';
+import type { RepliesOf } from '../../actors/actor.js';
 import {
   type Grant,
   type GrantMessage,
-  type GrantReply,
+  type grant,
   type IssuedGrant,
   type Narrowing,
   NO_CODE,
@@ -126,7 +127,11 @@ async function exchange(call: TokenCall): Promise<Answer> {
     redirect_uri,
     asked,
   };
-  return issue(services, found, await services.runtime.ask<GrantReply>(found.address, message, found.fences));
+  return issue(
+    services,
+    found,
+    await services.runtime.ask<RepliesOf<typeof grant>>(found.address, message, found.fences),
+  );
 }
 
 async function refresh(call: TokenCall): Promise<Answer> {
@@ -138,7 +143,11 @@ async function refresh(call: TokenCall): Promise<Answer> {
   const asked = narrowingOf(call, body);
   if (isOauthError(asked)) return asked;
   const message: GrantMessage = { type: 'refresh', client_id: client.client_id, generation: found.counter, asked };
-  return issue(services, found, await services.runtime.ask<GrantReply>(found.address, message, found.fences));
+  return issue(
+    services,
+    found,
+    await services.runtime.ask<RepliesOf<typeof grant>>(found.address, message, found.fences),
+  );
 }
 
 /** RFC 7009: whatever the token is, it does not work for this client afterwards. An access token takes its grant along. */
@@ -219,7 +228,7 @@ function narrowingOf({ services, request }: TokenCall, { scope, resource }: Form
 async function issue(
   services: Services,
   { address }: FoundGrant,
-  issued: GrantReply | Refusal,
+  issued: RepliesOf<typeof grant> | Refusal,
 ): Promise<z.infer<typeof tokensShape> | OauthError | Refusal> {
   if (isRefusal(issued) || isOauthError(issued)) return issued;
   const { grant, scopes, audience } = issued as IssuedGrant;

@@ -3,7 +3,7 @@ import type { AccountMessage } from '../../actors/account.js';
 import { type Account, eraseAtMs } from '../../actors/account_state.js';
 import { isLiving } from '../../actors/account_tokens.js';
 import type { Address } from '../../actors/actor.js';
-import type { CertificateMessage, CertificateReply } from '../../actors/certificate.js';
+import type { CertificateMessage, CertificateStatus } from '../../actors/certificate.js';
 import type { Device, DeviceMessage } from '../../actors/device.js';
 import type { DeviceCertificatesReply } from '../../actors/device_certificates.js';
 import { type DeviceCertificate, makeDeviceKey } from '../../certs/authority.js';
@@ -479,7 +479,7 @@ async function revoke(
   { fingerprint, not_after_ms }: { fingerprint: string; not_after_ms: number | null },
 ): Promise<null | Refusal> {
   const message: CertificateMessage = { type: 'revoke', not_after_ms };
-  const ended = await runtime.ask<CertificateReply>({ kind: 'certificate', id: fingerprint }, message);
+  const ended = await runtime.ask<CertificateStatus>({ kind: 'certificate', id: fingerprint }, message);
   if (isRefusal(ended)) return ended;
   metrics.device_certificates.inc({ what: 'revoked' });
   connections.revoked(fingerprint);

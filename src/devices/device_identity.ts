@@ -1,6 +1,6 @@
 import type { TLSSocket } from 'node:tls';
 import type { FastifyRequest } from 'fastify';
-import type { CertificateMessage, CertificateReply } from '../../actors/certificate.js';
+import type { CertificateMessage, CertificateStatus } from '../../actors/certificate.js';
 import type { DeviceMessage } from '../../actors/device.js';
 import { type DeviceCertificatesReply, REVOKED, SUPERSEDED } from '../../actors/device_certificates.js';
 import { type CertificateInspection, judgeCertificate, readPeerCertificate } from '../../certs/inspection.js';
@@ -131,7 +131,7 @@ async function standing(services: Services, fingerprint: string): Promise<Issued
   const issued = await certificates.find(fingerprint);
   if (issued === null) return UNKNOWN;
   const view: CertificateMessage = { type: 'view' };
-  const certificate = await runtime.ask<CertificateReply>({ kind: 'certificate', id: fingerprint }, view);
+  const certificate = await runtime.ask<CertificateStatus>({ kind: 'certificate', id: fingerprint }, view);
   if (isRefusal(certificate)) return certificate;
   if (certificate.status === 'revoked') return REVOKED;
   if (certificate.status === 'superseded') return SUPERSEDED;

@@ -25,7 +25,7 @@ const CONFLICT_PAUSE_MS = 4;
 const RESOLVE_TRIES_MAX = 4;
 const RESOLVE_PAUSE_MS = 50;
 const PARKED_RETRY_MS = 30_000;
-/** Records that this entity wrote last, kept so that what follows on them need not read them again. */
+/** Turn that this entity wrote last, kept so that what follows on them need not read them again. */
 const RECORDS_KEPT_MAX = 64;
 const NOTHING_DONE = { commit_ms: 0, event_ids: [] };
 export const MAILBOX_MAX = 1_000;
@@ -74,7 +74,7 @@ export class Activation {
   #fence: EntityVersion = NO_VERSION;
   /** The runtime's generation in which memory was last held against storage. */
   #seen_generation = -1;
-  /** Records as of the present fence, by collection and id; null for one that was dropped. */
+  /** Turn as of the present fence, by collection and id; null for one that was dropped. */
   readonly #records = new Map<string, Uint8Array | null>();
   parked: { reason: string; since_ms: number } | null = null;
   #newer_until = 0;
@@ -132,10 +132,10 @@ export class Activation {
     const { kind, place } = this;
     const entity = this.#entity;
     if (entity === null || !this.idle || !this.#isReady()) return null;
-    if (incoming.source.from !== 'ask' || !kind.reads?.includes((incoming.message as { type?: string }).type ?? ''))
+    if (incoming.source.from !== 'ask' || !kind.reads.has((incoming.message as { type?: string }).type ?? ''))
       return null;
     try {
-      const rows = this.#keptRows(kind.records?.(incoming.message, entity.state) ?? []);
+      const rows = this.#keptRows(kind.records(incoming.message, entity.state));
       if (rows === null) return null;
       const times = { now_ms: this.#parts.now(), certain_ms: this.#parts.certain() };
       const folded = decideBatch({ kind, place, entity, batch: [incoming], rows, ...times, commit_id: '' });
@@ -295,7 +295,7 @@ export class Activation {
     for (const { message } of batch) {
       let requests: RecordQuery[];
       try {
-        requests = this.kind.records?.(message, state) ?? [];
+        requests = this.kind.records(message, state);
       } catch {
         continue; // the fold meets the same throw and answers it
       }

@@ -1,4 +1,4 @@
-import type { ActorKind, Address, DeliveryQueue, Effect, RecordQuery, Records } from '../../actors/actor.js';
+import type { ActorKind, Address, DeliveryQueue, Effect, RecordQuery, Turn } from '../../actors/actor.js';
 import { EVENT_SCHEMA_VERSION, isDelivered } from '../domain/event_types.js';
 import { unreachable } from '../domain/refusals.js';
 import { randomId } from '../random.js';
@@ -62,7 +62,7 @@ export type BatchInput = {
 export function decideBatch(input: BatchInput): BatchDecision {
   const { kind, batch, now_ms } = input;
   const { address, partition } = input.place;
-  const facts = new BatchRecords({ self: address.id, certain_ms: input.certain_ms ?? now_ms }, input.rows);
+  const turn = new BatchTurn({ self: address.id, now_ms, certain_ms: input.certain_ms ?? now_ms }, input.rows);
   const result: BatchDecision = {
     entity: input.entity,
     outcomes: [],
@@ -84,10 +84,10 @@ export function decideBatch(input: BatchInput): BatchDecision {
     const stored: StoredEffect[] = [];
     const messages: StoredMessage[] = [];
     try {
-      const requests = kind.records?.(message, result.entity.state) ?? [];
-      if (requests.some((request) => !facts.has(request))) return result;
-      facts.allow(requests);
-      decision = kind.decide(result.entity.state, message, facts, now_ms);
+      const requests = kind.records(message, result.entity.state);
+      if (requests.some((request) => !turn.has(request))) return result;
+      turn.allow(requests);
+      decision = kind.decide(result.entity.state, message, turn);
       const broken = decision.next ? (kind.invariant?.(decision.next) ?? null) : null;
       if (broken !== null) throw new Error(`a decision breaks an invariant: ${broken}`);
       const context = {
@@ -120,7 +120,7 @@ export function decideBatch(input: BatchInput): BatchDecision {
     }
     for (const fence of fencesOf(source)) result.fences.push({ fence, index });
     if (source.from === 'reminder') stored.unshift({ effect: 'cancel_reminder', member: source.member });
-    for (const effect of effects) facts.apply(effect);
+    for (const effect of effects) turn.apply(effect);
     for (const effect of stored) {
       const name = movedBy(effect);
       if (name === null) continue;
@@ -264,7 +264,7 @@ type RangeRow = { id: string; order: number; value: unknown };
  * The records that a batch asked for, kept as the decisions before the present one leave them. Most batches are one
  * read that asks for none, so nothing is made before it is needed.
  */
-class BatchRecords implements Records {
+class BatchTurn implements Turn {
   #records: Map<string, Map<string, unknown>> | null = null;
   #ranges: Map<string, RangeRow[]> | null = null;
   #changed: Set<string> | null = null;
@@ -272,10 +272,12 @@ class BatchRecords implements Records {
   #inbox: DeliveryQueue | null = null;
 
   readonly self: string;
+  readonly now_ms: number;
   readonly certain_ms: number;
 
-  constructor({ self, certain_ms }: { self: string; certain_ms: number }, rows: QueryResult[]) {
+  constructor({ self, now_ms, certain_ms }: Pick<Turn, 'self' | 'now_ms' | 'certain_ms'>, rows: QueryResult[]) {
     this.self = self;
+    this.now_ms = now_ms;
     this.certain_ms = certain_ms;
     this.#requests = rows;
     for (const { request, value } of rows) {

@@ -17,7 +17,7 @@ const SETTLE_MAX_MS = 2_000;
 const ACTIVE_MAX = 50_000;
 /** What a fleet uses every minute stays; streams that have ended, a dozen for each recorder and hour, do not pile up. */
 const IDLE_MAX_MS = 2 * 60_000;
-/** Records beside a state are kept for the next message of a burst; of thousands of quiet entities they would fill memory. */
+/** Turn beside a state are kept for the next message of a burst; of thousands of quiet entities they would fill memory. */
 const RECORDS_IDLE_MS = 5_000;
 const REST_EVERY_MS = 1_000;
 const REST_LOOKS_MAX = 2_000;

@@ -2,7 +2,7 @@ import { createPrivateKey, type JsonWebKey, type KeyObject } from 'node:crypto';
 import { type CryptoKey, calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose';
 import {
   type PublicJwk,
-  SIGNING_KEYS_ADDRESS,
+  SIGNING_KEYS_ID,
   type SigningKey,
   type SigningKeysMessage,
   type SigningKeysState,
@@ -168,7 +168,7 @@ export class SigningKeys {
   }
 
   #ask(message: SigningKeysMessage): Promise<SigningKeysState | Refusal> {
-    return this.#runtime.ask<SigningKeysState>(SIGNING_KEYS_ADDRESS, message);
+    return this.#runtime.ask<SigningKeysState>({ kind: 'signing_keys', id: SIGNING_KEYS_ID }, message);
   }
 }
 

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { Account } from '../../actors/account_state.js';
 import { type AttemptResult, type Claim, eventMs } from '../../actors/delivery.js';
 import type { Endpoint } from '../../actors/endpoint_state.js';
-import type { MailNeeded, Work, WorkDone, WorkMessage } from '../../actors/endpoint_turn.js';
+import type { MailNeeded, Work, WorkDone, WorkInput } from '../../actors/endpoint_turn.js';
 import { deliveryId, PARTITIONS, partitionOfId } from '../domain/ids.js';
 import { LIMITS } from '../domain/limits.js';
 import { isRefusal } from '../domain/refusals.js';
@@ -321,11 +321,11 @@ export class DeliveryWorker {
     { results, granted }: { results: AttemptResult[]; granted: number },
   ): Promise<WorkDone | null> {
     const { runtime } = this.#parts;
-    let mail: WorkMessage['mail'];
+    let mail: WorkInput['mail'];
     for (let tries = 0; tries < ASK_TRIES_MAX; tries++) {
       const { account_id, life } = known;
       const tokens = Array.from({ length: granted }, () => Buffer.from(randomBytes(TOKEN_BYTES)).toString('base64url'));
-      const message: WorkMessage = {
+      const message: WorkInput & { type: 'work' } = {
         type: 'work',
         life,
         results,

@@ -6,7 +6,7 @@ import { appSessionList } from '../../actors/app_session.js';
 import { BINDINGS } from '../../actors/binding.js';
 import { browserSessionList } from '../../actors/browser_session.js';
 import { ENDPOINTS } from '../../actors/endpoint_state.js';
-import type { EraseMessage } from '../../actors/erase.js';
+import type { Erase } from '../../actors/erase.js';
 import { grantList } from '../../actors/grant.js';
 import type { SignalsMessage } from '../../actors/signals.js';
 import { DELETED_SOURCES, SOURCES } from '../../actors/source.js';
@@ -191,7 +191,7 @@ export class ErasureWorker {
     await rest((performance.now() - began) * REST_FACTOR);
   }
 
-  async #eraseOne(address: { kind: string; id: string }, message: EraseMessage): Promise<void> {
+  async #eraseOne(address: { kind: string; id: string }, message: Erase & { type: 'erase' }): Promise<void> {
     const { blobs, runtime } = this.#parts;
     // The bytes first: once the stream is gone nobody would know of them.
     if (address.kind === 'stream') {

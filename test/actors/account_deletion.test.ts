@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { type AccountMessage, type AccountReply, account } from '../../actors/account.js';
+import { type AccountMessage, account } from '../../actors/account.js';
 import { ERASED_DEVICES_MAX } from '../../actors/account_deletion.js';
 import type { Account, Membership, Phase } from '../../actors/account_state.js';
-import type { Effect } from '../../actors/actor.js';
+import type { Effect, RepliesOf } from '../../actors/actor.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { KEEP_FOR_EVER } from '../../src/domain/workspaces.js';
 import { ANN, raised, told } from '../fixtures/account_state.js';
@@ -111,7 +111,7 @@ const deletes = (state: Account, alone: string[]) => ({
   ],
 });
 
-type R = Row<Account, AccountMessage, AccountReply>;
+type R = Row<Account, AccountMessage, RepliesOf<typeof account>>;
 const row = (says: string, state: Account, message: AccountMessage, rest: Partial<R> & Pick<R, 'reply'>): R => ({
   says,
   state,

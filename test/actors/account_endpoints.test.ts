@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { type AccountMessage, type AccountReply, account } from '../../actors/account.js';
+import { type AccountMessage, account } from '../../actors/account.js';
 import type { Account } from '../../actors/account_state.js';
-import type { Effect } from '../../actors/actor.js';
+import type { Effect, RepliesOf } from '../../actors/actor.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal } from '../../src/domain/refusals.js';
 import { ANN, told } from '../fixtures/account_state.js';
@@ -20,7 +20,7 @@ const restored: Account = { ...ANN, lives: { ...ANN.lives, account: 3 } };
 const adds = (
   state: Account,
   life: number,
-): Pick<Row<Account, AccountMessage, AccountReply>, 'reply' | 'next' | 'effects'> => ({
+): Pick<Row<Account, AccountMessage, RepliesOf<typeof account>>, 'reply' | 'next' | 'effects'> => ({
   reply: { created_at_ms: START_MS },
   next: { ...state, endpoints: [...state.endpoints, 'new'] },
   effects: [
@@ -43,7 +43,7 @@ const removes = (endpoint_id: string): Effect[] => [
 ];
 
 t.test('F-001 F-002 F-018 F-032 an account keeps its endpoints, and subscribes them with the commit', async (t) => {
-  decideRows<Account, AccountMessage, AccountReply>(t, kind, [
+  decideRows<Account, AccountMessage, RepliesOf<typeof account>>(t, kind, [
     { says: 'the first', state: ANN, message: add('new'), ...adds(ANN, 0) },
     { says: 'under the present life', state: restored, message: add('new'), ...adds(restored, 3) },
     { says: 'the fiftieth', state: having(49), message: add('new'), ...adds(having(49), 0) },

@@ -1,7 +1,7 @@
 import t from 'tap';
-import { type AccountMessage, type AccountReply, account } from '../../actors/account.js';
+import { type AccountMessage, account } from '../../actors/account.js';
 import type { Account, Membership } from '../../actors/account_state.js';
-import type { Effect } from '../../actors/actor.js';
+import type { Effect, RepliesOf } from '../../actors/actor.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { ANN, told, updatedIn } from '../fixtures/account_state.js';
 import { decideRows, type Row, START_MS } from '../fixtures/deciding.js';
@@ -27,7 +27,7 @@ const workspaceEvent = (type: 'workspace.updated' | 'workspace.deleted', data: R
   data,
 });
 
-type R = Row<Account, AccountMessage, AccountReply>;
+type R = Row<Account, AccountMessage, RepliesOf<typeof account>>;
 const row = (says: string, state: Account, message: AccountMessage, rest: Partial<R> & Pick<R, 'reply'>): R => ({
   says,
   state,

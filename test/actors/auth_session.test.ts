@@ -1,13 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
-import type { Effect } from '../../actors/actor.js';
-import {
-  type AuthSession,
-  type AuthSessionMessage,
-  type AuthSessionReply,
-  authSession,
-  type GrantOwner,
-} from '../../actors/auth_session.js';
+import type { Effect, RepliesOf } from '../../actors/actor.js';
+import { type AuthSession, type AuthSessionMessage, authSession, type GrantOwner } from '../../actors/auth_session.js';
 import type { CodeToSend, TriedCode } from '../../actors/emailed_code.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isOauthError } from '../../src/domain/oauth_errors.js';
@@ -226,7 +220,7 @@ t.test('in any play five wrong codes end a native sign-in, and it opens one gran
     steps: fc.array(step, { maxLength: 40, size: 'max' }),
   });
   checkPlays(t, { plays, runs: 500 }, ({ is_sent, steps }) => {
-    const played = new Played<AuthSession, AuthSessionMessage, AuthSessionReply>(authSession, 's');
+    const played = new Played<AuthSession, AuthSessionMessage, RepliesOf<typeof authSession>>(authSession, 's');
     played.send({ type: 'open', session: asked_for, code: is_sent ? code : null });
     let judged_wrong = 0;
     let verified_at_ms: number | null = null;

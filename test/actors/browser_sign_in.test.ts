@@ -1,11 +1,10 @@
 import fc from 'fast-check';
 import t from 'tap';
-import type { Effect } from '../../actors/actor.js';
+import type { Effect, RepliesOf } from '../../actors/actor.js';
 import type { NewBrowserSession } from '../../actors/browser_session.js';
 import {
   type BrowserSignIn,
   type BrowserSignInMessage,
-  type BrowserSignInReply,
   browserSignIn,
   type ClientGoal,
   type DrawnGrant,
@@ -117,7 +116,7 @@ const opensGrant: Effect = {
 };
 const GONE = { refused: 'NOT_FOUND' } as const;
 
-type SignInRow = Row<BrowserSignIn, BrowserSignInMessage, BrowserSignInReply>;
+type SignInRow = Row<BrowserSignIn, BrowserSignInMessage, RepliesOf<typeof browserSignIn>>;
 /** What is answered is what is kept. */
 const goes = (next: BrowserSignIn, ...effects: Effect[]): Pick<SignInRow, 'reply' | 'next' | 'effects'> => ({
   reply: next,
@@ -392,7 +391,10 @@ t.test(
   async (t) => {
     const reached = new Set<string>();
     checkPlays(t, { plays: page_plays, runs: 1_000 }, ({ needs_consent, is_signed_in, steps }) => {
-      const played = new Played<BrowserSignIn, BrowserSignInMessage, BrowserSignInReply>(browserSignIn, 's');
+      const played = new Played<BrowserSignIn, BrowserSignInMessage, RepliesOf<typeof browserSignIn>>(
+        browserSignIn,
+        's',
+      );
       const signed_in = is_signed_in ? { session_id: 'earlier', email: ANN } : null;
       played.send({ type: 'open', sign_in: needs_consent ? third_party : first_party, signed_in });
       let drawn_ids = 0;

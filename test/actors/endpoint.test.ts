@@ -1,7 +1,7 @@
 import t from 'tap';
-import type { Effect } from '../../actors/actor.js';
+import type { Effect, RepliesOf } from '../../actors/actor.js';
 import { deadlineMs, type EndedDelivery } from '../../actors/delivery.js';
-import { type EndpointMessage, type EndpointReply, endpoint } from '../../actors/endpoint.js';
+import { type EndpointMessage, endpoint } from '../../actors/endpoint.js';
 import { ENDED, ENDPOINTS, type Endpoint, standingOf } from '../../actors/endpoint_state.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { decideRows, type Row, START_MS } from '../fixtures/deciding.js';
@@ -46,7 +46,7 @@ const sweepAt = (at_ms: number): Effect => ({
 });
 const FORGET_SWEEP: Effect = { effect: 'cancel_reminder', name: 'sweep' };
 
-type R = Row<Endpoint, EndpointMessage, EndpointReply>;
+type R = Row<Endpoint, EndpointMessage, RepliesOf<typeof endpoint>>;
 const rows = (t: Parameters<typeof decideRows>[0], list: R[]) =>
   decideRows(
     t,

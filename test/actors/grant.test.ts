@@ -1,10 +1,9 @@
 import fc from 'fast-check';
 import t from 'tap';
-import type { Effect } from '../../actors/actor.js';
+import type { Effect, RepliesOf } from '../../actors/actor.js';
 import {
   type Grant,
   type GrantMessage,
-  type GrantReply,
   grant,
   type IssuedGrant,
   type LiveGrant,
@@ -94,7 +93,7 @@ const enlist = (order: number): Effect => ({ ...DELIST, effect: 'add_to_index', 
 const NO = { error: 'invalid_grant' } as const;
 const GONE = { refused: 'UNAUTHORIZED' } as const;
 
-type GrantRow = Row<Grant, GrantMessage, GrantReply>;
+type GrantRow = Row<Grant, GrantMessage, RepliesOf<typeof grant>>;
 const at = (ms: number) => ({ now_ms: START_MS + ms });
 const issues = (next: LiveGrant, { scopes, audience }: Narrowing = ALL): Pick<GrantRow, 'reply'> => ({
   reply: { grant: next, scopes: scopes ?? allowed.scopes, audience: audience ?? allowed.audience },

@@ -1,7 +1,6 @@
 import t from 'tap';
 import type { Effect } from '../../actors/actor.js';
-import { stream } from '../../actors/stream.js';
-import type { ProcessingMessage } from '../../actors/stream_processing.js';
+import { type StreamMessage, stream } from '../../actors/stream.js';
 import type { Chunk, ChunkResult, Stream } from '../../actors/stream_state.js';
 import { chunkId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
@@ -33,9 +32,9 @@ const chunk: Chunk = {
 };
 const waiting = (tries = 0) => ({ tries });
 const rows = { unprocessed: { '00000001': waiting(), '00000002': waiting(2) } };
-const claim = (limit: number): ProcessingMessage => ({ type: 'claim_chunks', token: 'T', limit, lease_ms: LEASE_MS });
+const claim = (limit: number): StreamMessage => ({ type: 'claim_chunks', token: 'T', limit, lease_ms: LEASE_MS });
 const done: ChunkResult = { status: 'processed', checked: true };
-const results = (token = 'T', result = done): ProcessingMessage => ({
+const results = (token = 'T', result = done): StreamMessage => ({
   type: 'chunk_results',
   token,
   results: [{ number: 1, result }],
@@ -113,7 +112,7 @@ t.test('a chunk is claimed by one worker at a time', async (t) => {
 });
 
 t.test('a claim is prolonged by whoever holds it', async (t) => {
-  const prolong = (token: string): ProcessingMessage => ({
+  const prolong = (token: string): StreamMessage => ({
     ...{ type: 'prolong_claim', number: 1, token, lease_ms: 2 * LEASE_MS },
   });
   const later = { ...held, until_ms: START_MS + 2 * LEASE_MS };

@@ -1,12 +1,11 @@
 import fc from 'fast-check';
 import t from 'tap';
-import type { Effect } from '../../actors/actor.js';
+import type { Effect, RepliesOf } from '../../actors/actor.js';
 import {
   type Invitation,
   type Member,
   type Workspace,
   type WorkspaceMessage,
-  type WorkspaceReply,
   workspace,
 } from '../../actors/workspace.js';
 import { LIMITS } from '../../src/domain/limits.js';
@@ -17,7 +16,8 @@ import { anyPlay, checkPlays, decideRows, Played, type Row, START_MS } from '../
 const kind = { kind: workspace, self: 'w' };
 const DONE = { done: true } as const;
 const LATER_MS = START_MS + 7;
-const facts = {
+const turn = {
+  now_ms: START_MS,
   self: 'w',
   certain_ms: 0,
   record: () => undefined,
@@ -96,7 +96,7 @@ const sendMail = (now_ms: number): Effect => ({
   give_up_at_ms: now_ms + LIMITS.mail_retried_ms,
 });
 
-type R = Row<Workspace, WorkspaceMessage, WorkspaceReply>;
+type R = Row<Workspace, WorkspaceMessage, RepliesOf<typeof workspace>>;
 const row = (
   says: string,
   state: Workspace | null,
@@ -153,9 +153,9 @@ t.test('I-003 I-005 I-006 I-007 who may do what: a stranger sees nothing, each r
     row('an admin sees invitations', invited, { type: 'view_invitations', by: 'bob' }, { reply: invited }),
   ]);
   for (const message of asks('bob').members)
-    t.notOk(isRefusal(workspace.decide(invited, message, facts, START_MS).reply), `an admin may: ${message.type}`);
+    t.notOk(isRefusal(workspace.decide(invited, message, turn).reply), `an admin may: ${message.type}`);
   for (const message of all('ann').filter(({ type }) => type !== 'leave'))
-    t.notOk(isRefusal(workspace.decide(invited, message, facts, START_MS).reply), `an owner may: ${message.type}`);
+    t.notOk(isRefusal(workspace.decide(invited, message, turn).reply), `an owner may: ${message.type}`);
 });
 
 t.test('E-027 E-031 I-003 I-016 a change is told to each member, one that changes nothing to nobody', async (t) => {

@@ -14,7 +14,7 @@ t.test('what was authorised under a life that ended', async (t) => {
   await t.test('is refused, and the rest of its batch goes through in order', async (t) => {
     const account = ledgerOf(1);
     const address = ledgerOf(1);
-    await process.ask(account, { type: 'raise', account_id: account.id, life: 'tokens' });
+    await process.ask(account, { type: 'bump', account_id: account.id, epoch: 'tokens' });
     t.same(await process.store.epochs({ account_id: account.id, partition: 1 }), { tokens: 1 });
     const turns = process.turnsOf(address);
     const replies = await Promise.all([
@@ -34,7 +34,7 @@ t.test('what was authorised under a life that ended', async (t) => {
     const account = ledgerOf(2);
     const replies = await Promise.all([
       process.ask(account, { type: 'add', by: 1 }, [lifeOf(account.id, 0)]),
-      process.ask(account, { type: 'raise', account_id: account.id, life: 'tokens' }, [lifeOf(account.id, 0)]),
+      process.ask(account, { type: 'bump', account_id: account.id, epoch: 'tokens' }, [lifeOf(account.id, 0)]),
       process.ask(account, { type: 'add', by: 10 }, [lifeOf(account.id, 0)]),
       process.ask(account, { type: 'add', by: 100 }, [lifeOf(account.id, 1)]),
     ]);

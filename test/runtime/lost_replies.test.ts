@@ -81,7 +81,7 @@ t.test('lost replies', async (t) => {
     proxy.swallowReplyTo('spool_commit_v2');
     const reply = behind.ask(address, { type: 'add', by: 1 }, [fence]);
     await until('the commit is applied', async () => (await direct.view(address)).n === 1);
-    await direct.ask(ledgerOf(5), { type: 'raise', account_id, life: 'tokens' });
+    await direct.ask(ledgerOf(5), { type: 'bump', account_id, epoch: 'tokens' });
     t.equal(await reply, 1);
     t.match(await behind.ask(address, { type: 'add', by: 1 }, [fence]), { refused: 'UNAUTHORIZED' });
   });

@@ -1,8 +1,8 @@
 import t from 'tap';
-import { actorKind } from '../../actors/actor.js';
+import { defineActor } from '../../actors/actor.js';
 import { encodeStored } from '../../src/store/codec.js';
 import { keysOf } from '../../src/store/partitions.js';
-import { type Ledger, type LedgerMessage, type LedgerReply, ledger, ledgerOf } from '../fixtures/ledger.js';
+import { type Ledger, type LedgerMessage, ledger, ledgerOf } from '../fixtures/ledger.js';
 import { TestRedis } from '../fixtures/redis.js';
 import { ServerProcess } from '../fixtures/server_process.js';
 import { until } from '../fixtures/until.js';
@@ -74,22 +74,22 @@ t.test('stored states', async (t) => {
 
   await t.test('a snapshot of an older schema goes through every upcast, and is saved as the newest', async (t) => {
     const address = ledgerOf(2);
-    const old = actorKind<{ sum: string }, LedgerMessage, string>({
+    const old = defineActor<{ sum: string }>()({
       kind: 'ledger',
       home: 'id',
       schema: 1,
-      decide: () => ({ reply: 'done', next: { sum: '40' } }),
+      messages: { view: () => ({ reply: 'done', next: { sum: '40' } }) },
     });
     const first = await ServerProcess.open(t, { socket_path, kinds: [old] });
     await first.ask(address, { type: 'view' });
-    const third = actorKind<Ledger, LedgerMessage, LedgerReply>({
+    const third = {
       ...ledger,
       schema: 3,
       upcast: {
         1: (state: { sum: string }) => ({ n: Number(state.sum) }),
         2: (state: { n: number }) => ({ ...state, trail: ['upcast'] }),
       },
-    });
+    };
     const process = await ServerProcess.open(t, { socket_path, kinds: [third] });
     t.same(await process.view(address), { n: 40, trail: ['upcast'] });
     t.equal(await process.ask(address, { type: 'add', by: 2 }), 42);
@@ -114,15 +114,10 @@ t.test('stored states', async (t) => {
       const [address, told] = [ledgerOf(4), ledgerOf(4)];
       let now_ms = Date.now();
       const now = () => now_ms;
-      const newest = actorKind<Ledger, LedgerMessage | { type: 'newest' }, LedgerReply>({
-        ...ledger,
-        schema: 2,
+      const newest = defineActor<Ledger>()({
+        ...{ kind: ledger.kind, home: ledger.home, schema: 2 },
         upcast: { 1: (state: Ledger) => state },
-        records: (message, state) => (message.type === 'newest' ? [] : (ledger.records?.(message, state) ?? [])),
-        decide: (state, message, facts, at_ms) =>
-          message.type === 'newest'
-            ? { reply: 'done', next: { n: 0, trail: ['newest'] } }
-            : ledger.decide(state, message, facts, at_ms),
+        messages: { ...ledger.messages, newest: () => ({ reply: 'done', next: { n: 0, trail: ['newest'] } }) },
       });
       const open = (kinds = [ledger]) => ServerProcess.open(t, { socket_path, kinds, trust_memory: false, now });
       const [older, newer] = [await open(), await open([newest as unknown as typeof ledger])];

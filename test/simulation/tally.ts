@@ -1,5 +1,4 @@
-import { actorKind, type Decision } from '../../actors/actor.js';
-import { unreachable } from '../../src/domain/refusals.js';
+import { defineActor, type Effect, type MessageOf } from '../../actors/actor.js';
 
 /**
  * An actor of the simulation alone, for which nothing is the same when it happens twice or in another order: it writes
@@ -12,57 +11,46 @@ export type Tally = {
   fired: number[];
 };
 
-export type TallyMessage =
-  | { type: 'view' }
-  | { type: 'send'; to: string[] }
-  | { type: 'take'; from: string; number: number }
-  | { type: 'plan'; delay_ms: number }
-  | { type: 'due'; number: number };
+export type TallyMessage = MessageOf<typeof tally>;
 
 const NEW: Tally = { sent: [], taken: [], planned: 0, fired: [] };
 
-export const tally = actorKind<Tally, TallyMessage, Tally>({
+export const tally = defineActor<Tally>()({
   kind: 'tally',
   home: 'id',
   schema: 1,
+  messages: {
+    view: (state) => ({ reply: state ?? NEW }),
 
-  decide(state, message, facts, now_ms): Decision<Tally, Tally> {
-    const known = state ?? NEW;
-    switch (message.type) {
-      case 'view':
-        return { reply: known };
-      case 'send': {
-        const added = message.to.map((to, index) => ({ to, number: known.sent.length + index }));
-        const next = { ...known, sent: [...known.sent, ...added] };
-        const effects = added.map(({ to, number }) => ({
-          effect: 'notify' as const,
-          to: { kind: 'tally', id: to },
-          message: { type: 'take', from: facts.self, number },
-        }));
-        return { reply: next, next, effects };
-      }
-      case 'take': {
-        const { from, number } = message;
-        const next = { ...known, taken: [...known.taken, { from, number }] };
-        return { reply: next, next };
-      }
-      case 'plan': {
-        const number = known.planned;
-        const next = { ...known, planned: number + 1 };
-        const at_ms = now_ms + message.delay_ms;
-        const due: TallyMessage = { type: 'due', number };
-        return {
-          reply: next,
-          next,
-          effects: [{ effect: 'schedule_reminder', name: `n${number}`, at_ms, message: due }],
-        };
-      }
-      case 'due': {
-        const next = { ...known, fired: [...known.fired, message.number] };
-        return { reply: next, next };
-      }
-      default:
-        return unreachable(message);
-    }
+    send(state, { to }: { to: string[] }, { self }) {
+      const known = state ?? NEW;
+      const added = to.map((id, index) => ({ to: id, number: known.sent.length + index }));
+      const next = { ...known, sent: [...known.sent, ...added] };
+      const effects = added.map(({ to: id, number }): Effect => {
+        return { effect: 'notify', to: { kind: 'tally', id }, message: { type: 'take', from: self, number } };
+      });
+      return { reply: next, next, effects };
+    },
+
+    take(state, { from, number }: { from: string; number: number }) {
+      const known = state ?? NEW;
+      const next = { ...known, taken: [...known.taken, { from, number }] };
+      return { reply: next, next };
+    },
+
+    plan(state, { delay_ms }: { delay_ms: number }, { now_ms }) {
+      const known = state ?? NEW;
+      const number = known.planned;
+      const next = { ...known, planned: number + 1 };
+      const message = { type: 'due', number };
+      const due: Effect = { effect: 'schedule_reminder', name: `n${number}`, at_ms: now_ms + delay_ms, message };
+      return { reply: next, next, effects: [due] };
+    },
+
+    due(state, { number }: { number: number }) {
+      const known = state ?? NEW;
+      const next = { ...known, fired: [...known.fired, number] };
+      return { reply: next, next };
+    },
   },
 });
