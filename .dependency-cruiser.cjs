@@ -1,4 +1,4 @@
-/* Imports run one way: routes → src/runtime → actors → src/vocabulary. */
+/* Imports run one way: routes → src/runtime → actors → src/domain. */
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {
@@ -15,27 +15,34 @@ module.exports = {
       comment: 'Actors decide; they know no Redis, HTTP, clock or randomness. Types alone may come from elsewhere.',
       severity: 'error',
       from: { path: '^actors/' },
-      to: { pathNot: '^(actors|src/vocabulary)/', dependencyTypesNot: ['type-only'] },
+      to: { pathNot: '^(actors|src/domain)/', dependencyTypesNot: ['type-only'] },
     },
     {
       name: 'actors-know-nothing-above',
       comment: 'Not even the types of the layers above.',
       severity: 'error',
       from: { path: '^actors/' },
-      to: { path: '^(src|routes|certs)/', pathNot: '^src/vocabulary/' },
+      to: { path: '^(src|routes|certs)/', pathNot: '^src/domain/' },
     },
     {
-      name: 'vocabulary-imports-nothing',
+      name: 'domain-imports-nothing',
       severity: 'error',
-      from: { path: '^src/vocabulary/' },
-      to: { pathNot: '^src/vocabulary/' },
+      from: { path: '^src/domain/' },
+      to: { pathNot: '^src/domain/' },
     },
     {
       name: 'routes-are-the-top',
       comment: 'Only the program that puts everything together knows the routes.',
       severity: 'error',
-      from: { path: '^src/(runtime|store|workers|process)/' },
+      from: { path: '^src/', pathNot: '^src/server\\.ts$' },
       to: { path: '^routes/' },
+    },
+    {
+      name: 'tools-run-beside-a-server',
+      comment: 'Programs that talk to a server are never part of one.',
+      severity: 'error',
+      from: { path: '^(src|actors|routes|certs)/', pathNot: '^src/tools/' },
+      to: { path: '^src/tools/' },
     },
     {
       name: 'nothing-imports-tests',

@@ -1,6 +1,6 @@
-import { ENTITLEMENT_CHANGED_FIELDS, ENTITLEMENT_DEFAULTS, type Entitlement } from '../src/vocabulary/permissions.js';
-import { refuse, unreachable } from '../src/vocabulary/refusals.js';
-import { changeSettings, KEEP_FOR_EVER, type SettingsChange } from '../src/vocabulary/workspaces.js';
+import { ENTITLEMENT_CHANGED_FIELDS, ENTITLEMENT_DEFAULTS, type Entitlement } from '../src/domain/permissions.js';
+import { refuse, unreachable } from '../src/domain/refusals.js';
+import { changeSettings, KEEP_FOR_EVER, type SettingsChange } from '../src/domain/workspaces.js';
 import {
   type DeletionMessage,
   type DeletionReply,

@@ -1,7 +1,7 @@
-import { privateWorkspaceId } from '../src/vocabulary/ids.js';
-import { LIMITS } from '../src/vocabulary/limits.js';
-import { refuse, unreachable } from '../src/vocabulary/refusals.js';
-import { KEEP_FOR_EVER } from '../src/vocabulary/workspaces.js';
+import { privateWorkspaceId } from '../src/domain/ids.js';
+import { LIMITS } from '../src/domain/limits.js';
+import { refuse, unreachable } from '../src/domain/refusals.js';
+import { KEEP_FOR_EVER } from '../src/domain/workspaces.js';
 import { workspaceDeleted } from './account_memberships.js';
 import { endSessions } from './account_sessions.js';
 import { type Account, type DeletionMail, type Phase, type Removed, raise } from './account_state.js';

@@ -1,4 +1,4 @@
-import { refuse, unreachable } from '../src/vocabulary/refusals.js';
+import { refuse, unreachable } from '../src/domain/refusals.js';
 import { type Account, isGone } from './account_state.js';
 import type { Decision, Effect, FactRequest, Facts, RangeRequest, Tell } from './actor.js';
 import type { BindingMessage } from './binding.js';

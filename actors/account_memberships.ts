@@ -1,7 +1,7 @@
-import { LIMITS } from '../src/vocabulary/limits.js';
-import { isEnabled } from '../src/vocabulary/permissions.js';
-import { type Refusal, refuse, unreachable } from '../src/vocabulary/refusals.js';
-import type { WorkspaceEnd } from '../src/vocabulary/workspaces.js';
+import { LIMITS } from '../src/domain/limits.js';
+import { isEnabled } from '../src/domain/permissions.js';
+import { type Refusal, refuse, unreachable } from '../src/domain/refusals.js';
+import type { WorkspaceEnd } from '../src/domain/workspaces.js';
 import { type Account, isOpen, type Joining, updated } from './account_state.js';
 import type { Decision, Effect } from './actor.js';
 import type { MembershipNews, WorkspaceMessage } from './workspace.js';

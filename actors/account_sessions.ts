@@ -1,5 +1,5 @@
-import { LIMITS } from '../src/vocabulary/limits.js';
-import { refuse, unreachable } from '../src/vocabulary/refusals.js';
+import { LIMITS } from '../src/domain/limits.js';
+import { refuse, unreachable } from '../src/domain/refusals.js';
 import { type BoundDevice, enter, recorderFacts } from './account_devices.js';
 import { type Account, isGone, isOpen } from './account_state.js';
 import type { Decision, Effect, FactRequest, Facts, Tell } from './actor.js';

@@ -1,5 +1,5 @@
-import type { Entitlement } from '../src/vocabulary/permissions.js';
-import type { Retention, Role } from '../src/vocabulary/workspaces.js';
+import type { Entitlement } from '../src/domain/permissions.js';
+import type { Retention, Role } from '../src/domain/workspaces.js';
 import type { Effect, LifeName } from './actor.js';
 import type { JoinedWorkspace } from './workspace.js';
 

@@ -1,5 +1,5 @@
-import type { EventType } from '../src/vocabulary/event_types.js';
-import type { Refusal } from '../src/vocabulary/refusals.js';
+import type { EventType } from '../src/domain/event_types.js';
+import type { Refusal } from '../src/domain/refusals.js';
 
 /** Where a message goes: a kind of actor and which one of that kind. */
 export type Address = { kind: string; id: string };

@@ -1,6 +1,6 @@
-import { LIMITS } from '../src/vocabulary/limits.js';
-import { type OauthError, oauthError } from '../src/vocabulary/oauth_errors.js';
-import { refuse, unreachable } from '../src/vocabulary/refusals.js';
+import { LIMITS } from '../src/domain/limits.js';
+import { type OauthError, oauthError } from '../src/domain/oauth_errors.js';
+import { refuse, unreachable } from '../src/domain/refusals.js';
 import { actorKind, type Decision, type Effect } from './actor.js';
 import {
   type CodeToSend,

@@ -1,4 +1,4 @@
-import { isRefusal, unreachable } from '../src/vocabulary/refusals.js';
+import { isRefusal, unreachable } from '../src/domain/refusals.js';
 import { actorKind, type Decision, type Effect, type FactRequest } from './actor.js';
 import { type EraseMessage, erased } from './erase.js';
 import { type StreamOfMessage, streamOf, streamRefFacts, UNBOUND } from './stream_refs.js';

@@ -1,5 +1,5 @@
-import { LIMITS } from '../src/vocabulary/limits.js';
-import { type Refusal, refuse, unreachable } from '../src/vocabulary/refusals.js';
+import { LIMITS } from '../src/domain/limits.js';
+import { type Refusal, refuse, unreachable } from '../src/domain/refusals.js';
 import { actorKind, type Decision } from './actor.js';
 import { runOutAt } from './run_out.js';
 

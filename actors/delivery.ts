@@ -1,5 +1,5 @@
-import { LIMITS } from '../src/vocabulary/limits.js';
-import type { Verdict } from '../src/vocabulary/webhooks.js';
+import { LIMITS } from '../src/domain/limits.js';
+import type { Verdict } from '../src/domain/webhooks.js';
 import type { InboxEntry } from './actor.js';
 
 /** One event on its way to one endpoint, and how it stands. Interface: "Delivery to endpoints"; choices: "Events and webhooks". */

@@ -1,5 +1,5 @@
-import { LIMITS } from '../src/vocabulary/limits.js';
-import { type Refusal, refuse } from '../src/vocabulary/refusals.js';
+import { LIMITS } from '../src/domain/limits.js';
+import { type Refusal, refuse } from '../src/domain/refusals.js';
 import type { Effect } from './actor.js';
 import type { CertificateMessage } from './certificate.js';
 

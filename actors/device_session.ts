@@ -1,6 +1,6 @@
-import type { EventType } from '../src/vocabulary/event_types.js';
-import { LIMITS } from '../src/vocabulary/limits.js';
-import { isRefusal, refuse, unreachable } from '../src/vocabulary/refusals.js';
+import type { EventType } from '../src/domain/event_types.js';
+import { LIMITS } from '../src/domain/limits.js';
+import { isRefusal, refuse, unreachable } from '../src/domain/refusals.js';
 import { actorKind, type Decision, type Effect, type FactRequest } from './actor.js';
 import type { AddressMessage, HoldQuestion } from './ble_address.js';
 import type { ClaimMessage } from './claim.js';

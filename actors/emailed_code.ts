@@ -1,4 +1,4 @@
-import { LIMITS } from '../src/vocabulary/limits.js';
+import { LIMITS } from '../src/domain/limits.js';
 import type { Effect } from './actor.js';
 
 /** A six-digit code that was mailed for one sign-in and counts for that alone. Kept as keyed hash. */

@@ -1,6 +1,6 @@
-import { LIMITS } from '../src/vocabulary/limits.js';
-import { refuse, unreachable } from '../src/vocabulary/refusals.js';
-import type { EndpointStatus } from '../src/vocabulary/webhooks.js';
+import { LIMITS } from '../src/domain/limits.js';
+import { refuse, unreachable } from '../src/domain/refusals.js';
+import type { EndpointStatus } from '../src/domain/webhooks.js';
 import { actorKind, type Decision, type Effect, type FactRequest, type Facts, type InboxEntry } from './actor.js';
 import { type EndedDelivery, eventMs, type FoundDelivery, type WaitingDelivery } from './delivery.js';
 import { batchOf, disabled, ENDED, ENDPOINTS, type Endpoint, leaseEndsAt, type NewEndpoint } from './endpoint_state.js';

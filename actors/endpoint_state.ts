@@ -1,5 +1,5 @@
-import type { EventType } from '../src/vocabulary/event_types.js';
-import { LIMITS } from '../src/vocabulary/limits.js';
+import type { EventType } from '../src/domain/event_types.js';
+import { LIMITS } from '../src/domain/limits.js';
 import { type Attempt, type Claim, type DeliveryStatus, deadlineMs, eventMs, type FoundDelivery } from './delivery.js';
 
 /**

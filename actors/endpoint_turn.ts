@@ -1,6 +1,6 @@
-import { LIMITS } from '../src/vocabulary/limits.js';
-import { unreachable } from '../src/vocabulary/refusals.js';
-import { backoffMs, probeMs } from '../src/vocabulary/webhooks.js';
+import { LIMITS } from '../src/domain/limits.js';
+import { unreachable } from '../src/domain/refusals.js';
+import { backoffMs, probeMs } from '../src/domain/webhooks.js';
 import type { Decision, Effect, Facts, InboxEntry } from './actor.js';
 import {
   type Attempt,

@@ -1,8 +1,8 @@
-import type { Audience, Issuer } from '../src/vocabulary/audiences.js';
-import { LIMITS } from '../src/vocabulary/limits.js';
-import { invalidScope, type OauthError, oauthError } from '../src/vocabulary/oauth_errors.js';
-import { refuse, unreachable } from '../src/vocabulary/refusals.js';
-import { areEqualScopes, isWithin } from '../src/vocabulary/scopes.js';
+import type { Audience, Issuer } from '../src/domain/audiences.js';
+import { LIMITS } from '../src/domain/limits.js';
+import { invalidScope, type OauthError, oauthError } from '../src/domain/oauth_errors.js';
+import { refuse, unreachable } from '../src/domain/refusals.js';
+import { areEqualScopes, isWithin } from '../src/domain/scopes.js';
 import { actorKind, type Decision, type Effect } from './actor.js';
 import { type EraseMessage, erased } from './erase.js';
 import { FORGET_RUN_OUT, runOutAt } from './run_out.js';

@@ -1,6 +1,6 @@
-import { LIMITS } from '../src/vocabulary/limits.js';
-import type { Permission } from '../src/vocabulary/permissions.js';
-import { refuse, unreachable } from '../src/vocabulary/refusals.js';
+import { LIMITS } from '../src/domain/limits.js';
+import type { Permission } from '../src/domain/permissions.js';
+import { refuse, unreachable } from '../src/domain/refusals.js';
 import { actorKind, type Decision } from './actor.js';
 import { FORGET_RUN_OUT, runOutAt } from './run_out.js';
 

@@ -1,5 +1,5 @@
-import { LIMITS } from '../src/vocabulary/limits.js';
-import { refuse, unreachable } from '../src/vocabulary/refusals.js';
+import { LIMITS } from '../src/domain/limits.js';
+import { refuse, unreachable } from '../src/domain/refusals.js';
 import { actorKind, type Decision, type Effect, type FactRequest, type RangeRequest } from './actor.js';
 
 /**

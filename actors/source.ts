@@ -1,4 +1,4 @@
-import { type Refusal, refuse, unreachable } from '../src/vocabulary/refusals.js';
+import { type Refusal, refuse, unreachable } from '../src/domain/refusals.js';
 import { actorKind, type Decision, type Effect, type Tell } from './actor.js';
 import { type EraseMessage, erased } from './erase.js';
 

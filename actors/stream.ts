@@ -1,6 +1,6 @@
-import { chunkId, ownerOfPrivateWorkspace } from '../src/vocabulary/ids.js';
-import { LIMITS } from '../src/vocabulary/limits.js';
-import { refuse, unreachable } from '../src/vocabulary/refusals.js';
+import { chunkId, ownerOfPrivateWorkspace } from '../src/domain/ids.js';
+import { LIMITS } from '../src/domain/limits.js';
+import { refuse, unreachable } from '../src/domain/refusals.js';
 import { actorKind, type Decision, type Effect, type FactRequest, type RangeRequest } from './actor.js';
 import { type EraseMessage, erased } from './erase.js';
 import {

@@ -1,5 +1,5 @@
-import { LIMITS } from '../src/vocabulary/limits.js';
-import { refuse, unreachable } from '../src/vocabulary/refusals.js';
+import { LIMITS } from '../src/domain/limits.js';
+import { refuse, unreachable } from '../src/domain/refusals.js';
 import type { Decision, Effect, FactRequest, Facts } from './actor.js';
 import { type Chunk, type ChunkResult, chunkKey, putChunk, type Stream } from './stream_state.js';
 

@@ -1,4 +1,4 @@
-import { type Refusal, refuse } from '../src/vocabulary/refusals.js';
+import { type Refusal, refuse } from '../src/domain/refusals.js';
 import type { Effect, FactRequest, Facts } from './actor.js';
 
 /**

@@ -1,4 +1,4 @@
-import { streamOfChunk } from '../src/vocabulary/ids.js';
+import { streamOfChunk } from '../src/domain/ids.js';
 import type { Effect } from './actor.js';
 
 /** A recording's timeline: its chunks, and where it ends, which is set once. All times in it are ms since its start. */

@@ -1,6 +1,6 @@
-import { LIMITS } from '../src/vocabulary/limits.js';
-import type { Permission } from '../src/vocabulary/permissions.js';
-import { type Refusal, refuse, unreachable } from '../src/vocabulary/refusals.js';
+import { LIMITS } from '../src/domain/limits.js';
+import type { Permission } from '../src/domain/permissions.js';
+import { type Refusal, refuse, unreachable } from '../src/domain/refusals.js';
 import {
   changeSettings,
   type GivenRole,
@@ -10,7 +10,7 @@ import {
   type SettingsChange,
   type WorkspaceEnd,
   type WorkspaceSettings,
-} from '../src/vocabulary/workspaces.js';
+} from '../src/domain/workspaces.js';
 import { actorKind, type Decision, type Effect, type FactRequest, type RangeRequest } from './actor.js';
 import type { EmailMessage } from './email.js';
 

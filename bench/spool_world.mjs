@@ -4,10 +4,10 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Pool } from 'undici';
 import { makeDeviceKey, openAuthority } from '../dist/certs/authority.js';
-import { AppClient } from '../dist/src/client/app_client.js';
-import { DeviceClient } from '../dist/src/client/device_client.js';
-import { OperatorClient } from '../dist/src/client/operator_client.js';
-import { drawId } from '../dist/src/draw.js';
+import { drawId } from '../dist/src/random.js';
+import { AppClient } from '../dist/src/tools/client/app_client.js';
+import { DeviceClient } from '../dist/src/tools/client/device_client.js';
+import { OperatorClient } from '../dist/src/tools/client/operator_client.js';
 import { decodeCbor, encodeCbor } from '../dist/src/wire/cbor.js';
 import { cpuMs, startProgram } from './processes.mjs';
 

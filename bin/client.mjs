@@ -1,5 +1,5 @@
 /*
- * `npm run client`: writes src/client/api.ts, the types of our own clients, from the tables of routes. It compiles by
+ * `npm run client`: writes src/tools/client/api.ts, the types of our own clients, from the tables of routes. It compiles by
  * itself, whether or not all types fit: what does not may be for the old api.ts.
  */
 import { spawnSync } from 'node:child_process';
@@ -14,6 +14,6 @@ if (existsSync(join(root, 'dist', 'routes'))) {
   });
 } else ensureBuilt();
 const { ROUTES } = await import('../dist/routes/index.js');
-const { documentsOf } = await import('../dist/src/openapi/documents.js');
-const { clientTypes } = await import('../dist/src/openapi/typescript.js');
+const { documentsOf } = await import('../dist/src/http/openapi/documents.js');
+const { clientTypes } = await import('../dist/src/http/openapi/typescript.js');
 writeFileSync(join(root, 'src', 'client', 'api.ts'), clientTypes(documentsOf(ROUTES, () => '')));

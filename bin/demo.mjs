@@ -3,4 +3,4 @@ import { ensureBuilt, ensurePackages } from './setup.mjs';
 
 ensurePackages();
 ensureBuilt();
-await import('../dist/src/demo/main.js');
+await import('../dist/src/tools/demo/main.js');

@@ -3,4 +3,4 @@ import { ensureBuilt, ensurePackages } from './setup.mjs';
 
 ensurePackages();
 ensureBuilt();
-await import('../dist/src/fleet/main.js');
+await import('../dist/src/tools/fleet/main.js');

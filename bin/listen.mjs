@@ -3,4 +3,4 @@ import { ensureBuilt, ensurePackages } from './setup.mjs';
 
 ensurePackages();
 ensureBuilt();
-await import('../dist/src/listen/main.js');
+await import('../dist/src/tools/listen/main.js');

@@ -4,4 +4,4 @@ import { ensureBuilt, ensurePackages } from './setup.mjs';
 
 ensurePackages();
 ensureBuilt();
-await import('../dist/src/cli/main.js');
+await import('../dist/src/tools/cli/main.js');

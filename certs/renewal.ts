@@ -1,5 +1,5 @@
 import { createHash, type KeyObject } from 'node:crypto';
-import { LIMITS } from '../src/vocabulary/limits.js';
+import { LIMITS } from '../src/domain/limits.js';
 
 /** Names a public key: the SHA-256 of its SubjectPublicKeyInfo, 64 lower-case hex digits. */
 export function keyDigest(public_key: KeyObject): string {

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { eventType, id, moment } from './answer_shapes.js';
+import { EVENT_SCHEMA_VERSION } from './domain/event_types.js';
+import { BUCKETS } from './domain/workspaces.js';
+import { eventType, id, moment } from './http/response_schemas.js';
 import type { LoggedEvent } from './store/store.js';
-import { EVENT_SCHEMA_VERSION } from './vocabulary/event_types.js';
-import { BUCKETS } from './vocabulary/workspaces.js';
 
 const bucket = z.enum(BUCKETS);
 

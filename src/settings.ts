@@ -1,8 +1,8 @@
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { readS3Place } from './blobs/s3_place.js';
-import { REDIS_URL_RULE, readRedisPlace } from './store/redis_place.js';
+import { readS3Place } from './blobs/s3_location.js';
+import { REDIS_URL_RULE, readRedisPlace } from './store/redis_location.js';
 
 /** How much of a wrong value an error message may show. */
 type Shown = 'value' | 'address' | 'nothing';

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { describeSettings, publicAddresses, readSettings, WrongSettings } from '../src/settings.js';
-import { readRedisPlace } from '../src/store/redis_place.js';
+import { readRedisPlace } from '../src/store/redis_location.js';
 
 const complaintsOf = (env: Record<string, string>): readonly string[] => {
   try {

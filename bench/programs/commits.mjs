@@ -1,6 +1,6 @@
 /** The runtime on a Redis, and the same commits without the runtime. Askers live in this process. */
 import pino from 'pino';
-import { drawId } from '../../dist/src/draw.js';
+import { drawId } from '../../dist/src/random.js';
 import { makeMetrics } from '../../dist/src/runtime/metrics.js';
 import { Runtime } from '../../dist/src/runtime/runtime.js';
 import { decodeStored, encodeStored } from '../../dist/src/store/codec.js';

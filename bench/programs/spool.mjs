@@ -2,7 +2,7 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import pino from 'pino';
-import { drawId, useRandomSource } from '../../dist/src/draw.js';
+import { drawId, useRandomSource } from '../../dist/src/random.js';
 import { startServer } from '../../dist/src/server.js';
 import { readSettings } from '../../dist/src/settings.js';
 import { answer, settings } from './answering.mjs';

@@ -3,11 +3,11 @@ import type { DeviceMessage } from '../../actors/device.js';
 import type { DeviceCertificatesReply, OfferedCertificate, Waiting } from '../../actors/device_certificates.js';
 import { keyDigest, renewAfterMs } from '../../certs/renewal.js';
 import { readSigningRequest } from '../../certs/signing_request.js';
-import { moment } from '../../src/answer_shapes.js';
+import type { DeviceIdentity } from '../../src/devices/device_identity.js';
+import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
+import { moment } from '../../src/http/response_schemas.js';
+import { deviceRoute, type Route } from '../../src/http/route.js';
 import type { Services } from '../../src/services.js';
-import { isRefusal, type Refusal, refuse } from '../../src/vocabulary/refusals.js';
-import { deviceRoute, type Route } from '../route.js';
-import type { DeviceIdentity } from './identity.js';
 
 const renewedShape = z
   .strictObject({

@@ -1,11 +1,14 @@
 import { z } from 'zod';
 import type { StreamMessage } from '../../actors/stream.js';
 import { type Chunk, failureOf, type Stream, statusOf } from '../../actors/stream_state.js';
-import { count, id, moment, no_cursor } from '../../src/answer_shapes.js';
+import { BOUND_REFUSALS, boundBy, type Recording, refusedAs } from '../../src/devices/device_binding.js';
+import { streamOfChunk } from '../../src/domain/ids.js';
+import { LIMITS } from '../../src/domain/limits.js';
+import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
+import { bindingEpoch, sourceStreamRef, uuid } from '../../src/http/request_schemas.js';
+import { count, id, moment, no_cursor } from '../../src/http/response_schemas.js';
+import { deviceRoute, type Route } from '../../src/http/route.js';
 import type { Services } from '../../src/services.js';
-import { streamOfChunk } from '../../src/vocabulary/ids.js';
-import { LIMITS } from '../../src/vocabulary/limits.js';
-import { isRefusal, type Refusal, refuse } from '../../src/vocabulary/refusals.js';
 import {
   chunkFailure,
   chunkStatus,
@@ -18,11 +21,8 @@ import {
   type Uploadable,
   uploadChunk,
   uploadShape,
-} from '../chunk_upload.js';
-import { bindingEpoch, sourceStreamRef, uuid } from '../forms.js';
-import { deviceRoute, type Route } from '../route.js';
-import { goneWorkspace } from '../stream_access.js';
-import { BOUND_REFUSALS, boundBy, type Recording, refusedAs } from './bound.js';
+} from '../../src/streams/chunk_upload.js';
+import { goneWorkspace } from '../../src/streams/stream_access.js';
 import { deviceStream } from './streams.js';
 
 /** Chunks: announced by an intent, uploaded as raw bytes, stored before anything says so. Choices: "Devices". */

@@ -1,14 +1,20 @@
 import { z } from 'zod';
 import { type Claim, type ClaimMessage, STILL_REDEEMED } from '../../actors/claim.js';
 import type { DeviceMessage } from '../../actors/device.js';
-import { count, id, moment, serverNow } from '../../src/answer_shapes.js';
+import {
+  BOUND_REFUSALS,
+  boundBy,
+  openAccount,
+  presentEpoch,
+  type Recording,
+} from '../../src/devices/device_binding.js';
+import { LIMITS } from '../../src/domain/limits.js';
+import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
+import { patiently } from '../../src/http/poll_until.js';
+import { count, id, moment, serverNow } from '../../src/http/response_schemas.js';
+import { deviceRoute, type Route } from '../../src/http/route.js';
 import { isSecret, parseSecret } from '../../src/secrets/tokens.js';
 import type { Services } from '../../src/services.js';
-import { LIMITS } from '../../src/vocabulary/limits.js';
-import { isRefusal, type Refusal, refuse } from '../../src/vocabulary/refusals.js';
-import { patiently } from '../patience.js';
-import { deviceRoute, type Route } from '../route.js';
-import { BOUND_REFUSALS, boundBy, openAccount, presentEpoch, type Recording } from './bound.js';
 
 /** How a device comes to be bound to an account. Choices: "Devices". */
 

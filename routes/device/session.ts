@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { type DeviceSession, type DeviceSessionMessage, endOf } from '../../actors/device_session.js';
-import { id, moment, sessionEndReason } from '../../src/answer_shapes.js';
-import { isRefusal, refuse } from '../../src/vocabulary/refusals.js';
-import { bindingEpoch } from '../forms.js';
-import { deviceRoute, type Route } from '../route.js';
-import { boundBy, openAccount, refusedAs } from './bound.js';
+import { boundBy, openAccount, refusedAs } from '../../src/devices/device_binding.js';
+import { isRefusal, refuse } from '../../src/domain/refusals.js';
+import { bindingEpoch } from '../../src/http/request_schemas.js';
+import { id, moment, sessionEndReason } from '../../src/http/response_schemas.js';
+import { deviceRoute, type Route } from '../../src/http/route.js';
 
 /** A recorder's own end of its session: it is done, and what it has recorded stays with the host. Choices: "Devices". */
 

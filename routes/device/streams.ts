@@ -3,16 +3,16 @@ import { z } from 'zod';
 import type { ListedChunk, StreamMessage } from '../../actors/stream.js';
 import type { StreamOfMessage } from '../../actors/stream_refs.js';
 import type { Stream } from '../../actors/stream_state.js';
-import { count, id, moment } from '../../src/answer_shapes.js';
-import { drawId } from '../../src/draw.js';
+import { BOUND_REFUSALS, type Bound, boundBy, type Recording } from '../../src/devices/device_binding.js';
+import { partitionOfId } from '../../src/domain/ids.js';
+import { LIMITS } from '../../src/domain/limits.js';
+import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
+import { bindingEpoch, sourceStreamRef, timestamp, uuid, whole } from '../../src/http/request_schemas.js';
+import { count, id, moment } from '../../src/http/response_schemas.js';
+import { deviceRoute, type Route } from '../../src/http/route.js';
+import { drawId } from '../../src/random.js';
 import type { Services } from '../../src/services.js';
-import { partitionOfId } from '../../src/vocabulary/ids.js';
-import { LIMITS } from '../../src/vocabulary/limits.js';
-import { isRefusal, type Refusal, refuse } from '../../src/vocabulary/refusals.js';
-import { bindingEpoch, sourceStreamRef, timestamp, uuid, whole } from '../forms.js';
-import { deviceRoute, type Route } from '../route.js';
-import { askTelling, goneWorkspace } from '../stream_access.js';
-import { BOUND_REFUSALS, type Bound, boundBy, type Recording } from './bound.js';
+import { askTelling, goneWorkspace } from '../../src/streams/stream_access.js';
 
 /** Streams as their device sees them. References stand in bodies: an offline device queues calls before any answer. */
 

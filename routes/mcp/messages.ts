@@ -8,9 +8,9 @@ import {
 } from '@modelcontextprotocol/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { MCP_PATH } from '../../src/vocabulary/audiences.js';
+import { MCP_PATH } from '../../src/domain/audiences.js';
+import { accountRoute, type Route } from '../../src/http/route.js';
 import { decodeJson } from '../../src/wire/json.js';
-import { accountRoute, type Route } from '../route.js';
 import { toolServer } from './tool_server.js';
 import type { Caller } from './tools.js';
 

@@ -6,8 +6,8 @@ import {
   Server,
 } from '@modelcontextprotocol/server';
 import { z } from 'zod';
+import { isRefusal } from '../../src/domain/refusals.js';
 import { StoreUnavailable } from '../../src/store/store.js';
-import { isRefusal } from '../../src/vocabulary/refusals.js';
 import { parseGiven } from '../../src/wire/schema_faults.js';
 import { type Caller, isAllowed, LOOKS, TOOLS } from './tools.js';
 

@@ -1,12 +1,15 @@
 import { z } from 'zod';
-import { id, pageShape, permission } from '../../src/answer_shapes.js';
+import { LIMITS } from '../../src/domain/limits.js';
+import { PERMISSIONS, type Permission } from '../../src/domain/permissions.js';
+import { isRefusal, type Refusal } from '../../src/domain/refusals.js';
 import { eventShape } from '../../src/events.js';
+import { listCursor } from '../../src/http/cursors.js';
+import type { Principal } from '../../src/http/principal.js';
+import { uuid, whole } from '../../src/http/request_schemas.js';
+import { id, pageShape, permission } from '../../src/http/response_schemas.js';
 import type { Services } from '../../src/services.js';
-import { LIMITS } from '../../src/vocabulary/limits.js';
-import { PERMISSIONS, type Permission } from '../../src/vocabulary/permissions.js';
-import { isRefusal, type Refusal } from '../../src/vocabulary/refusals.js';
-import { listCursor } from '../cursors.js';
-import { attemptedDeliveryShape, deliveryShape, endpointShape } from '../endpoint_views.js';
+import { READS_STREAMS } from '../../src/streams/stream_access.js';
+import { attemptedDeliveryShape, deliveryShape, endpointShape } from '../../src/webhooks/endpoint_views.js';
 import {
   createdEndpointShape,
   createEndpoint,
@@ -19,12 +22,9 @@ import {
   pageOfDeliveries,
   removeEndpoint,
   setEndpointStatus,
-} from '../endpoints.js';
-import { eventType, listEvents } from '../events.js';
-import { uuid, whole } from '../forms.js';
-import type { Principal } from '../principal.js';
-import { READS_STREAMS } from '../stream_access.js';
-import { listStreams, streamPageShape } from '../streams.js';
+} from '../api/endpoints.js';
+import { eventType, listEvents } from '../api/events.js';
+import { listStreams, streamPageShape } from '../api/streams.js';
 
 /** Who calls a tool. */
 export type Caller = { services: Services; who: Principal; request_id: string };

@@ -2,22 +2,22 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Goal } from '../../actors/browser_sign_in.js';
 import type { GrantMessage } from '../../actors/grant.js';
-import { drawId } from '../../src/draw.js';
-import type { Client } from '../../src/oauth_clients/client.js';
-import { isRedirectOf } from '../../src/oauth_clients/clients.js';
+import { partitionOfId } from '../../src/domain/ids.js';
+import { LIMITS } from '../../src/domain/limits.js';
+import { isOauthError, oauthError } from '../../src/domain/oauth_errors.js';
+import { isRefusal } from '../../src/domain/refusals.js';
+import { type Answer, type Call, openRoute, type Route } from '../../src/http/route.js';
+import { type AuthorizationRequest, authorizationRequest } from '../../src/oauth/authorization_request.js';
+import { browserSessionOf, extendBrowserSession, type LiveBrowserSession } from '../../src/oauth/browser_sessions.js';
+import { beginSignIn } from '../../src/oauth/browser_sign_ins.js';
+import type { Client } from '../../src/oauth/clients/client.js';
+import { isRedirectOf } from '../../src/oauth/clients/clients.js';
+import { atBase, issuerOf, issuerUrl } from '../../src/oauth/issuer.js';
+import { leave, type ReturnAddress, sendBack } from '../../src/oauth/redirect.js';
+import { drawId } from '../../src/random.js';
 import { deriveToken, drawSeed } from '../../src/secrets/tokens.js';
 import type { Services } from '../../src/services.js';
-import { partitionOfId } from '../../src/vocabulary/ids.js';
-import { LIMITS } from '../../src/vocabulary/limits.js';
-import { isOauthError, oauthError } from '../../src/vocabulary/oauth_errors.js';
-import { isRefusal } from '../../src/vocabulary/refusals.js';
 import { readQuery, repeatProblem } from '../../src/wire/form.js';
-import { type Answer, type Call, openRoute, type Route } from '../route.js';
-import { type AuthorizationRequest, authorizationRequest } from './authorization_request.js';
-import { browserSessionOf, extendBrowserSession, type LiveBrowserSession } from './browser_sessions.js';
-import { beginSignIn } from './browser_sign_ins.js';
-import { atBase, issuerOf, issuerUrl } from './issuer.js';
-import { leave, type ReturnAddress, sendBack } from './redirect.js';
 
 /** The browser's way in. Interface: "OAuth rules", prompt. */
 

@@ -5,19 +5,19 @@ import {
   type AuthSessionReply,
   INVALID_SESSION,
 } from '../../actors/auth_session.js';
-import { CAPTCHA_AWAY, checkCaptcha } from '../../src/captcha.js';
-import { drawId, drawPartition } from '../../src/draw.js';
+import { partitionOfId } from '../../src/domain/ids.js';
+import { LIMITS } from '../../src/domain/limits.js';
+import { isOauthError, type OauthError, oauthError } from '../../src/domain/oauth_errors.js';
+import { isRefusal } from '../../src/domain/refusals.js';
+import { CAPTCHA_AWAY, checkCaptcha } from '../../src/http/captcha.js';
+import { emailAddress } from '../../src/http/request_schemas.js';
+import { type Answer, type Call, openRoute, type Route } from '../../src/http/route.js';
+import { authorizationRequest } from '../../src/oauth/authorization_request.js';
+import { atBase, issuerOf, issuerUrl } from '../../src/oauth/issuer.js';
+import { accountBehind, newCode, triedCode } from '../../src/oauth/sign_in_code.js';
+import { drawId, drawPartition } from '../../src/random.js';
 import { deriveToken, drawSeed, isGenuine, parseToken } from '../../src/secrets/tokens.js';
 import type { Services } from '../../src/services.js';
-import { partitionOfId } from '../../src/vocabulary/ids.js';
-import { LIMITS } from '../../src/vocabulary/limits.js';
-import { isOauthError, type OauthError, oauthError } from '../../src/vocabulary/oauth_errors.js';
-import { isRefusal } from '../../src/vocabulary/refusals.js';
-import { emailAddress } from '../forms.js';
-import { type Answer, type Call, openRoute, type Route } from '../route.js';
-import { authorizationRequest } from './authorization_request.js';
-import { atBase, issuerOf, issuerUrl } from './issuer.js';
-import { accountBehind, newCode, triedCode } from './sign_in_code.js';
 
 /** Native sign-in of first-party apps. Interface: "POST /oauth/authorize-challenge". */
 

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { oauthError } from '../../src/vocabulary/oauth_errors.js';
-import { isRefusal } from '../../src/vocabulary/refusals.js';
+import { oauthError } from '../../src/domain/oauth_errors.js';
+import { isRefusal } from '../../src/domain/refusals.js';
+import { openRoute, type Route } from '../../src/http/route.js';
+import { endBrowserSession } from '../../src/oauth/browser_sessions.js';
+import { clearSessionCookie } from '../../src/oauth/cookies.js';
+import { leave } from '../../src/oauth/redirect.js';
 import { readQuery } from '../../src/wire/form.js';
-import { openRoute, type Route } from '../route.js';
-import { endBrowserSession } from './browser_sessions.js';
-import { clearSessionCookie } from './cookies.js';
-import { leave } from './redirect.js';
 
 const endSessionQuery = z.object({
   client_id: z.string().describe('The app that sends the person here.'),

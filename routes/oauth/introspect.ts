@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { id } from '../../src/answer_shapes.js';
+import { isOauthError, oauthError } from '../../src/domain/oauth_errors.js';
+import { isEnabled } from '../../src/domain/permissions.js';
+import { isRefusal, type Refusal } from '../../src/domain/refusals.js';
+import { type AccessTokenHolder, accessTokenHolder, accountDeleted } from '../../src/http/principal.js';
+import { id } from '../../src/http/response_schemas.js';
+import { openRoute, type Route } from '../../src/http/route.js';
+import { authenticateOwnServer } from '../../src/oauth/client_authentication.js';
 import type { Services } from '../../src/services.js';
-import { isOauthError, oauthError } from '../../src/vocabulary/oauth_errors.js';
-import { isEnabled } from '../../src/vocabulary/permissions.js';
-import { isRefusal, type Refusal } from '../../src/vocabulary/refusals.js';
-import { type AccessTokenHolder, accessTokenHolder, accountDeleted } from '../principal.js';
-import { openRoute, type Route } from '../route.js';
-import { authenticateOwnServer } from './client_authentication.js';
 
 const AGENT = 'svc-agent';
 

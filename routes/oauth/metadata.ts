@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { AUTH_METHODS } from '../../src/oauth_clients/client.js';
-import { audienceUrl, MCP_PATH } from '../../src/vocabulary/audiences.js';
-import { CURRENT_SCOPES, WORKSPACE_SCOPES } from '../../src/vocabulary/scopes.js';
+import { audienceUrl, MCP_PATH } from '../../src/domain/audiences.js';
+import { CURRENT_SCOPES, WORKSPACE_SCOPES } from '../../src/domain/scopes.js';
+import { type Call, openRoute, type Route } from '../../src/http/route.js';
+import { AUTH_METHODS } from '../../src/oauth/clients/client.js';
+import { issuerOf, issuerUrl, RESOURCE_METADATA_PATH } from '../../src/oauth/issuer.js';
 import { MCP_SCOPES } from '../mcp/tools.js';
-import { type Call, openRoute, type Route } from '../route.js';
-import { issuerOf, issuerUrl, RESOURCE_METADATA_PATH } from './issuer.js';
 
 /**
  * What clients find out by themselves: the authorization server (RFC 8414), what it protects (RFC 9728), its keys. Each

@@ -1,19 +1,19 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { count } from '../../src/answer_shapes.js';
-import { carriesBrand } from '../../src/oauth_clients/brand_names.js';
-import { AUTH_METHODS } from '../../src/oauth_clients/client.js';
-import { clientName } from '../../src/oauth_clients/client_names.js';
-import type { MadeClient, NewClient } from '../../src/oauth_clients/clients.js';
-import { redirectHost, redirectUri } from '../../src/oauth_clients/redirect_uris.js';
-import { countingScopes, scopesOfRegistered } from '../../src/oauth_clients/third_party_scopes.js';
-import { LIMITS } from '../../src/vocabulary/limits.js';
-import { isOauthError, type OauthError, type OauthErrorCode, oauthError } from '../../src/vocabulary/oauth_errors.js';
-import { scopeList } from '../../src/vocabulary/scopes.js';
+import { LIMITS } from '../../src/domain/limits.js';
+import { isOauthError, type OauthError, type OauthErrorCode, oauthError } from '../../src/domain/oauth_errors.js';
+import { scopeList } from '../../src/domain/scopes.js';
+import { count } from '../../src/http/response_schemas.js';
+import { openRoute, type Route } from '../../src/http/route.js';
+import { carriesBrand } from '../../src/oauth/clients/brand_names.js';
+import { AUTH_METHODS } from '../../src/oauth/clients/client.js';
+import { clientName } from '../../src/oauth/clients/client_names.js';
+import type { MadeClient, NewClient } from '../../src/oauth/clients/clients.js';
+import { redirectHost, redirectUri } from '../../src/oauth/clients/redirect_uris.js';
+import { countingScopes, scopesOfRegistered } from '../../src/oauth/clients/third_party_scopes.js';
 import { decodeJson } from '../../src/wire/json.js';
 import { bodyFormat } from '../../src/wire/media_types.js';
 import { parseGiven } from '../../src/wire/schema_faults.js';
-import { openRoute, type Route } from '../route.js';
 
 /**
  * Dynamic client registration (RFC 7591). What came is judged here and not by the row's schema, since its faults have

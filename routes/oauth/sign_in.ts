@@ -2,27 +2,32 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { browserSessionEndMs } from '../../actors/browser_session.js';
 import type { BrowserSignIn, BrowserSignInMessage, DrawnGrant } from '../../actors/browser_sign_in.js';
-import { CAPTCHA_AWAY, checkCaptcha } from '../../src/captcha.js';
-import { drawId } from '../../src/draw.js';
-import { redirectHost } from '../../src/oauth_clients/redirect_uris.js';
+import { accountIdOf } from '../../src/accounts/account_of_email.js';
+import { partitionOfId } from '../../src/domain/ids.js';
+import { LIMITS } from '../../src/domain/limits.js';
+import { oauthError } from '../../src/domain/oauth_errors.js';
+import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
+import { CAPTCHA_AWAY, checkCaptcha } from '../../src/http/captcha.js';
+import { overRate } from '../../src/http/rates.js';
+import { emailAddress } from '../../src/http/request_schemas.js';
+import { type Answer, openRoute, type Route } from '../../src/http/route.js';
+import {
+  browserSessionOf,
+  endBrowserSession,
+  sessionOpens,
+  showBrowserSession,
+} from '../../src/oauth/browser_sessions.js';
+import { SIGN_IN_PATHS, signInPath } from '../../src/oauth/browser_sign_ins.js';
+import { redirectHost } from '../../src/oauth/clients/redirect_uris.js';
+import { isTiedBrowser } from '../../src/oauth/cookies.js';
+import { leave, sendBack } from '../../src/oauth/redirect.js';
+import { accountBehind, newCode, triedCode } from '../../src/oauth/sign_in_code.js';
+import { ACCOUNT_PAGES } from '../../src/pages/account_pages.js';
+import { captchaWidget } from '../../src/pages/captcha_widget.js';
+import { type Flow, type Page, sendPage } from '../../src/pages/page.js';
+import { drawId } from '../../src/random.js';
 import { deriveToken, drawSeed, isGenuine, parseToken } from '../../src/secrets/tokens.js';
 import type { Services } from '../../src/services.js';
-import { partitionOfId } from '../../src/vocabulary/ids.js';
-import { LIMITS } from '../../src/vocabulary/limits.js';
-import { oauthError } from '../../src/vocabulary/oauth_errors.js';
-import { isRefusal, type Refusal, refuse } from '../../src/vocabulary/refusals.js';
-import { accountIdOf } from '../account_of_email.js';
-import { emailAddress } from '../forms.js';
-import { ACCOUNT_PAGES } from '../pages/account_pages.js';
-import { captchaWidget } from '../pages/captcha_widget.js';
-import { type Flow, type Page, sendPage } from '../pages/page.js';
-import { overRate } from '../rates.js';
-import { type Answer, openRoute, type Route } from '../route.js';
-import { browserSessionOf, endBrowserSession, sessionOpens, showBrowserSession } from './browser_sessions.js';
-import { SIGN_IN_PATHS, signInPath } from './browser_sign_ins.js';
-import { isTiedBrowser } from './cookies.js';
-import { leave, sendBack } from './redirect.js';
-import { accountBehind, newCode, triedCode } from './sign_in_code.js';
 
 /**
  * The pages between /oauth/authorize, or a page for account holders, and the redirect back. Each shows the step that its

@@ -13,19 +13,19 @@ import {
   NO_TOKEN,
 } from '../../actors/grant.js';
 import type { ImportedToken, ImportedTokenMessage } from '../../actors/imported_token.js';
-import { count } from '../../src/answer_shapes.js';
-import type { Client } from '../../src/oauth_clients/client.js';
+import { audienceOf } from '../../src/domain/audiences.js';
+import { LIMITS } from '../../src/domain/limits.js';
+import { isOauthError, type OauthError, oauthError } from '../../src/domain/oauth_errors.js';
+import { isRefusal, type Refusal } from '../../src/domain/refusals.js';
+import { scopeList } from '../../src/domain/scopes.js';
+import { count } from '../../src/http/response_schemas.js';
+import { type Answer, openRoute, type Route } from '../../src/http/route.js';
+import { authenticateClient } from '../../src/oauth/client_authentication.js';
+import type { Client } from '../../src/oauth/clients/client.js';
+import { issuerOf, issuerUrl } from '../../src/oauth/issuer.js';
 import { deriveToken, isGenuine, parseToken } from '../../src/secrets/tokens.js';
 import type { Services } from '../../src/services.js';
 import type { Guard } from '../../src/store/store.js';
-import { audienceOf } from '../../src/vocabulary/audiences.js';
-import { LIMITS } from '../../src/vocabulary/limits.js';
-import { isOauthError, type OauthError, oauthError } from '../../src/vocabulary/oauth_errors.js';
-import { isRefusal, type Refusal } from '../../src/vocabulary/refusals.js';
-import { scopeList } from '../../src/vocabulary/scopes.js';
-import { type Answer, openRoute, type Route } from '../route.js';
-import { authenticateClient } from './client_authentication.js';
-import { issuerOf, issuerUrl } from './issuer.js';
 
 /** Exchange, refresh and revocation at one address. Interface: "OAuth". */
 

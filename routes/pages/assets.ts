@@ -1,32 +1,7 @@
-import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { openRoute, type Route } from '../route.js';
+import { openRoute, type Route } from '../../src/http/route.js';
+import { ALL_ASSETS, type Asset } from '../../src/pages/assets.js';
 
-/** A file that pages refer to. Its address holds a hash of its content: what lies there never changes. */
-export type Asset = { path: string; type: string; text: string };
-
-function assetOf(name: string, type: string): Asset {
-  const text = readFileSync(new URL(name, import.meta.url), 'utf8');
-  const hash = createHash('sha256').update(text).digest('hex').slice(0, 16);
-  return { path: `/assets/${name.replace('.', `-${hash}.`)}`, type, text };
-}
-
-/** What every page is made with: colours and type first. */
-export const ASSETS = {
-  basics: assetOf('basics.css', 'text/css; charset=utf-8'),
-  stylesheet: assetOf('spool.css', 'text/css; charset=utf-8'),
-  icon: assetOf('spool.svg', 'image/svg+xml'),
-};
-
-/** What the reference and the guides need beside that. The script only makes them handier: they work without it. */
-export const REFERENCE_ASSETS = {
-  stylesheet: assetOf('reference.css', 'text/css; charset=utf-8'),
-  script: assetOf('reference.js', 'text/javascript; charset=utf-8'),
-};
-
-const ALL = [...Object.values(ASSETS), ...Object.values(REFERENCE_ASSETS)];
-
-export const ASSET_ROUTES: readonly Route[] = ALL.map(assetRoute);
+export const ASSET_ROUTES: readonly Route[] = ALL_ASSETS.map(assetRoute);
 
 /** The route of a file whose address holds a hash of what lies there. */
 export function assetRoute({ path, type, text }: Asset): Route {

@@ -1,5 +1,5 @@
 import type { Server, Socket } from 'node:net';
-import { networkOf } from '../rate_limits.js';
+import { networkOf } from './rate_limits.js';
 
 /** How many connections may be open: all together, and from one network as `networkOf` has them. */
 export type ConnectionLimits = { connections_max: number; connections_per_network_max: number };

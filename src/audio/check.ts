@@ -1,6 +1,6 @@
 import type { ChunkResult } from '../../actors/stream_state.js';
 import type { BlobStore } from '../blobs/blob_store.js';
-import { unreachable } from '../vocabulary/refusals.js';
+import { unreachable } from '../domain/refusals.js';
 import { type AnnouncedAudio, audioKindOf } from './kinds.js';
 import { NotOgg } from './ogg.js';
 import { NotOpus, readOpus } from './opus.js';

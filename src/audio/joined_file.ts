@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { BlobStore, ByteRange } from '../blobs/blob_store.js';
-import { LIMITS } from '../vocabulary/limits.js';
+import { LIMITS } from '../domain/limits.js';
 import { type AnnouncedAudio, audioKindOf } from './kinds.js';
 import { FLAGS, NO_GRANULE, NotOgg, pagesOf } from './ogg.js';
 import { type OpusFile, PacketClock, readOpus } from './opus.js';

@@ -1,4 +1,4 @@
-import { partitionOfId } from '../vocabulary/ids.js';
+import { partitionOfId } from '../domain/ids.js';
 
 /** Where all audio of a partition's streams lies in the blob store. */
 export function partitionFolder(partition: number): string {

@@ -33,7 +33,7 @@ import {
   resolveRange,
   SMALL_BLOB_BYTES_MAX,
 } from './blob_store.js';
-import type { S3Place } from './s3_place.js';
+import type { S3Place } from './s3_location.js';
 
 /** Tries of a request whose body is at hand; what passes through is tried once, and the device comes again. */
 const TRIES_MAX = 3;

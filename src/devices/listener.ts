@@ -1,7 +1,7 @@
 import type { Server as HttpsServer } from 'node:https';
 import fastify, { type FastifyHttpsOptions, type FastifyInstance } from 'fastify';
+import { DeviceDoor } from '../admission/handshake_limiter.js';
 import type { Services } from '../services.js';
-import { DeviceDoor } from './door.js';
 import { SessionTickets, TICKET_LIFE_S } from './session_tickets.js';
 
 const LOOK_EVERY_MS = 1_000;

@@ -2,7 +2,7 @@ import type { X509Certificate } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { type ClientCertLines, readClientCertHeader } from '../../certs/client_cert_header.js';
 import { type CertificateFacts, readPassedCertificate } from '../../certs/inspection.js';
-import { NetworkList } from '../network_list.js';
+import { NetworkList } from '../admission/network_list.js';
 
 /** Devices behind proxies that asked last. Only certificates of ours are kept, so an entry is small. */
 const KEPT_MAX = 10_000;

@@ -1,6 +1,8 @@
 import { type ActorSystemRef, dispatch, type Ref, spawn, stop } from 'nact';
 import type { ActorKind, FactRequest } from '../../actors/actor.js';
-import { drawFraction } from '../draw.js';
+import { isId } from '../domain/ids.js';
+import { isRefusal, type Refusal, refuse, UnknownVariant, unreachable } from '../domain/refusals.js';
+import { drawFraction } from '../random.js';
 import { decodeStored, encodeStored } from '../store/codec.js';
 import {
   type Commit,
@@ -14,8 +16,6 @@ import {
   type Write,
 } from '../store/store.js';
 import type { TurnNote } from '../tracing/turn_note.js';
-import { isId } from '../vocabulary/ids.js';
-import { isRefusal, type Refusal, refuse, UnknownVariant, unreachable } from '../vocabulary/refusals.js';
 import { type Entity, eventIdIn, type Fold, fold, type Incoming, type Outcome } from './fold.js';
 import type { RuntimeParts } from './parts.js';
 

@@ -1,10 +1,10 @@
 import type { ActorKind, Address, Effect, FactRequest, Facts, Inbox } from '../../actors/actor.js';
-import { drawId } from '../draw.js';
+import { EVENT_SCHEMA_VERSION, isDelivered } from '../domain/event_types.js';
+import { unreachable } from '../domain/refusals.js';
+import { drawId } from '../random.js';
 import { decodeStored, encodeStored } from '../store/codec.js';
 import type { FactRow, Guard, Place, Write } from '../store/store.js';
 import type { RequestScope } from '../tracing/request_scope.js';
-import { EVENT_SCHEMA_VERSION, isDelivered } from '../vocabulary/event_types.js';
-import { unreachable } from '../vocabulary/refusals.js';
 
 /**
  * An entity in memory: its state, how far it has taken the tells of each sending partition, and the schema it is stored

@@ -1,11 +1,11 @@
 import { type ActorSystemRef, start, stop } from 'nact';
 import type { ActorKind, Address } from '../../actors/actor.js';
-import { drawBytes } from '../draw.js';
+import { isRefusal, type Refusal, refuse } from '../domain/refusals.js';
+import { drawBytes } from '../random.js';
 import { partitionOf } from '../store/partitions.js';
 import type { Guard, Place } from '../store/store.js';
 import type { RequestScope } from '../tracing/request_scope.js';
 import type { TurnWatch } from '../tracing/turn_note.js';
-import { isRefusal, type Refusal, refuse } from '../vocabulary/refusals.js';
 import { Activation, type Answer, readSnapshot, refused, SHUT } from './activation.js';
 import { ActiveEntities } from './active_entities.js';
 import type { Incoming, Tell } from './fold.js';

@@ -1,7 +1,7 @@
 import type { Address } from '../../actors/actor.js';
+import type { Refusal } from '../domain/refusals.js';
 import type { Guard, Place } from '../store/store.js';
 import type { RequestScope } from '../tracing/request_scope.js';
-import type { Refusal } from '../vocabulary/refusals.js';
 import type { Answer } from './activation.js';
 import type { Incoming } from './fold.js';
 import type { Asks, Runtime } from './runtime.js';

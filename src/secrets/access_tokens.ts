@@ -2,9 +2,9 @@ import { hash, sign } from 'node:crypto';
 import { decodeProtectedHeader, errors, jwtVerify } from 'jose';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
-import { drawBytes } from '../draw.js';
-import { type Audience, audienceUrl, type Issuer } from '../vocabulary/audiences.js';
-import { isId } from '../vocabulary/ids.js';
+import { type Audience, audienceUrl, type Issuer } from '../domain/audiences.js';
+import { isId } from '../domain/ids.js';
+import { drawBytes } from '../random.js';
 import { SIGNING_ALGORITHM, type SigningKeys } from './signing_keys.js';
 
 /** What an OAuth access token says. Times are whole seconds once they were in a token, rounded down. */

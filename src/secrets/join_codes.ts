@@ -1,4 +1,4 @@
-import { LIMITS } from '../vocabulary/limits.js';
+import { LIMITS } from '../domain/limits.js';
 import { equalBytes, type ServerKeys } from './server_keys.js';
 import type { Seed } from './tokens.js';
 

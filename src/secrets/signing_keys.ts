@@ -8,10 +8,10 @@ import {
   type SigningKeysState,
   signingKeyAt,
 } from '../../actors/signing_keys.js';
+import { LIMITS } from '../domain/limits.js';
+import { isRefusal, type Refusal } from '../domain/refusals.js';
 import type { Runtime } from '../runtime/runtime.js';
 import { StoreUnavailable } from '../store/store.js';
-import { LIMITS } from '../vocabulary/limits.js';
-import { isRefusal, type Refusal } from '../vocabulary/refusals.js';
 import type { ServerKeys } from './server_keys.js';
 
 export const SIGNING_ALGORITHM = 'ES256';

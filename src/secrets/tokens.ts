@@ -1,5 +1,5 @@
-import { drawBytes } from '../draw.js';
-import { isId } from '../vocabulary/ids.js';
+import { isId } from '../domain/ids.js';
+import { drawBytes } from '../random.js';
 import { isKeptHash, keptHash } from './kept_hash.js';
 import { equalBytes, type ServerKeys } from './server_keys.js';
 

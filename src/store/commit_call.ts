@@ -1,4 +1,4 @@
-import { unreachable } from '../vocabulary/refusals.js';
+import { unreachable } from '../domain/refusals.js';
 import { keysOf } from './partitions.js';
 import type { Commit, Guard, Verdict, Write } from './store.js';
 import { CLOSED_FIELD, ENDPOINT_FIELD, SUBSCRIPTIONS_VERSION, Subscribers } from './subscriptions.js';

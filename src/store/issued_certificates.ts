@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { LIMITS } from '../vocabulary/limits.js';
-import { WrittenOnce, type WrittenOnceRedis } from './written_once.js';
+import { LIMITS } from '../domain/limits.js';
+import { WrittenOnce, type WrittenOnceRedis } from './immutable_records.js';
 
 const record = z.object({
   fingerprint: z.string(),

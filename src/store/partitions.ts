@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import calculateSlot from 'cluster-key-slot';
 import type { Address } from '../../actors/actor.js';
-import { PARTITIONS, partitionOfId } from '../vocabulary/ids.js';
+import { PARTITIONS, partitionOfId } from '../domain/ids.js';
 import type { QueueName } from './store.js';
 
 const SLOTS = 16_384;

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Cluster, type Command, Redis } from 'ioredis';
-import type { ClusterPlace, RedisPlace } from './redis_place.js';
+import type { ClusterPlace, RedisPlace } from './redis_location.js';
 
 const COMMAND_DEADLINE_MS = 5_000;
 const RECONNECT_MAX_MS = 1_000;

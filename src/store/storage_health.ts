@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Cluster, type Redis } from 'ioredis';
+import { PARTITIONS } from '../domain/ids.js';
 import type { Metrics } from '../runtime/metrics.js';
-import { PARTITIONS } from '../vocabulary/ids.js';
 import { tagOf } from './partitions.js';
 import { takesNoWrites } from './storage_trouble.js';
 

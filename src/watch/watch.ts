@@ -2,20 +2,20 @@ import { statfs } from 'node:fs/promises';
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import { getHeapStatistics } from 'node:v8';
 import type { Redis } from 'ioredis';
+import { type Overload, residentBytes } from '../admission/overload.js';
 import type { Clock } from '../clock.js';
 import type { DeviceActivity } from '../devices/activity.js';
+import { PARTITIONS } from '../domain/ids.js';
 import type { MailSender } from '../mail/mail_sender.js';
-import { type Overload, residentBytes } from '../overload.js';
 import type { Metrics } from '../runtime/metrics.js';
 import type { Runtime } from '../runtime/runtime.js';
 import { mastersOf } from '../store/redis_connection.js';
 import type { StorageHealth } from '../store/storage_health.js';
 import type { Store } from '../store/store.js';
-import { PARTITIONS } from '../vocabulary/ids.js';
 import type { DeliveryWorker } from '../workers/deliveries.js';
+import { type Standing, type Trouble, troublesOf } from './health_problems.js';
 import { type Gauges, History, type HistoryView, SAMPLE_EVERY_MS, type Sample } from './history.js';
 import { grown, quantile, readTotals } from './totals.js';
-import { type Standing, type Trouble, troublesOf } from './troubles.js';
 
 /** Looks that ask storage something of every partition, or the disk: every so many samples. */
 const SLOW_EVERY = 2;

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { LRUCache } from 'lru-cache';
-import { LIMITS } from '../vocabulary/limits.js';
+import { LIMITS } from '../domain/limits.js';
 
 /** Nobody outside can be behind such an address: ours, private, link-local, reserved, or one that leads there. */
 class AddressBlocked extends Error {

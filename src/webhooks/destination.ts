@@ -1,4 +1,4 @@
-import { LIMITS } from '../vocabulary/limits.js';
+import { LIMITS } from '../domain/limits.js';
 
 /**
  * What is wrong with an endpoint's address, or null. Only its form is looked at: no name is resolved, no destination is

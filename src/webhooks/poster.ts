@@ -1,6 +1,6 @@
 import { createSecureContext, rootCertificates } from 'node:tls';
 import { Agent, buildConnector, type Dispatcher, Pool, ProxyAgent } from 'undici';
-import { LIMITS } from '../vocabulary/limits.js';
+import { LIMITS } from '../domain/limits.js';
 import { checkLiteral, makeLookup } from './addresses.js';
 
 /** What came of one request. */

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
+import { LIMITS } from '../domain/limits.js';
 import type { ServerKeys } from '../secrets/server_keys.js';
-import { LIMITS } from '../vocabulary/limits.js';
 
 const PURPOSE = 'signing secret';
 const PREFIX = 'whsec_';

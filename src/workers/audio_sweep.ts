@@ -3,15 +3,15 @@ import type { ListedChunk, StreamMessage } from '../../actors/stream.js';
 import type { Chunk, ChunkStatus, Stream } from '../../actors/stream_state.js';
 import { blobKey, partitionFolder, streamFolder } from '../blobs/blob_keys.js';
 import type { BlobStore } from '../blobs/blob_store.js';
-import { drawBytes } from '../draw.js';
+import { chunkId, isId, PARTITIONS, streamOfChunk } from '../domain/ids.js';
+import { LIMITS } from '../domain/limits.js';
+import { isRefusal, type Refusal } from '../domain/refusals.js';
+import { drawBytes } from '../random.js';
 import type { Metrics } from '../runtime/metrics.js';
 import type { Runtime } from '../runtime/runtime.js';
 import { StoreUnavailable } from '../store/store.js';
 import type { SweepTurns } from '../store/sweep_turns.js';
-import { chunkId, isId, PARTITIONS, streamOfChunk } from '../vocabulary/ids.js';
-import { LIMITS } from '../vocabulary/limits.js';
-import { isRefusal, type Refusal } from '../vocabulary/refusals.js';
-import { Looks } from './looks.js';
+import { Looks } from './periodic_task.js';
 
 const LOOK_EVERY_MS = 60_000;
 /** Partitions taken at a time. */

@@ -6,15 +6,15 @@ import type { Chunk, ChunkResult, Stream } from '../../actors/stream_state.js';
 import { checkAudio } from '../audio/check.js';
 import { blobKey } from '../blobs/blob_keys.js';
 import type { BlobStore } from '../blobs/blob_store.js';
-import { drawBytes } from '../draw.js';
+import { PARTITIONS, partitionOfId } from '../domain/ids.js';
+import { LIMITS } from '../domain/limits.js';
+import { isRefusal, type Refusal } from '../domain/refusals.js';
+import { drawBytes } from '../random.js';
 import type { Metrics } from '../runtime/metrics.js';
 import type { Runtime } from '../runtime/runtime.js';
 import { type Store, StoreUnavailable } from '../store/store.js';
-import { PARTITIONS, partitionOfId } from '../vocabulary/ids.js';
-import { LIMITS } from '../vocabulary/limits.js';
-import { isRefusal, type Refusal } from '../vocabulary/refusals.js';
 import { Backoff } from './backoff.js';
-import { Looks } from './looks.js';
+import { Looks } from './periodic_task.js';
 
 /** So long chunks gather before the built-in worker takes those of a stream together: it makes two commits of them all. */
 const GATHER_MS = 500;

@@ -13,13 +13,13 @@ import { DELETED_SOURCES, SOURCES } from '../../actors/source.js';
 import { STREAMS } from '../../actors/stream.js';
 import { streamFolder } from '../blobs/blob_keys.js';
 import type { BlobStore } from '../blobs/blob_store.js';
+import { PARTITIONS, partitionOfId } from '../domain/ids.js';
+import { isRefusal, type Refusal, unreachable } from '../domain/refusals.js';
 import type { Metrics } from '../runtime/metrics.js';
 import type { Runtime } from '../runtime/runtime.js';
 import { decodeStored } from '../store/codec.js';
 import { type Queued, type Store, StoreUnavailable } from '../store/store.js';
-import { PARTITIONS, partitionOfId } from '../vocabulary/ids.js';
-import { isRefusal, type Refusal, unreachable } from '../vocabulary/refusals.js';
-import { Looks } from './looks.js';
+import { Looks } from './periodic_task.js';
 
 const LOOK_EVERY_MS = 15_000;
 /** Another process takes the work over after this; both at once would do no harm. */

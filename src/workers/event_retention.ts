@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
+import { PARTITIONS } from '../domain/ids.js';
+import { LIMITS } from '../domain/limits.js';
 import type { Metrics } from '../runtime/metrics.js';
 import { type Store, StoreUnavailable } from '../store/store.js';
-import { PARTITIONS } from '../vocabulary/ids.js';
-import { LIMITS } from '../vocabulary/limits.js';
-import { Looks } from './looks.js';
+import { Looks } from './periodic_task.js';
 
 const LOOK_EVERY_MS = 10 * 60_000;
 const PER_PARTITION_MAX = 100;

@@ -1,11 +1,11 @@
+import { PARTITIONS } from '../domain/ids.js';
 import type { MailSender } from '../mail/mail_sender.js';
 import { openMail } from '../mail/sealed_mail.js';
 import type { Metrics } from '../runtime/metrics.js';
 import type { ServerKeys } from '../secrets/server_keys.js';
 import { decodeStored } from '../store/codec.js';
 import type { Queued, Store } from '../store/store.js';
-import { PARTITIONS } from '../vocabulary/ids.js';
-import { Looks } from './looks.js';
+import { Looks } from './periodic_task.js';
 
 const LOOK_EVERY_MS = 1_000;
 /** A leased mail that nobody took away comes back after this: longer than the sender's deadline. */

@@ -1,10 +1,10 @@
 import type { Logger } from 'pino';
+import { PARTITIONS } from '../domain/ids.js';
 import type { Tell } from '../runtime/fold.js';
 import type { Metrics } from '../runtime/metrics.js';
 import type { Runtime } from '../runtime/runtime.js';
 import { decodeStored, encodeStored } from '../store/codec.js';
 import { type OutboxTell, type Store, StoreUnavailable } from '../store/store.js';
-import { PARTITIONS } from '../vocabulary/ids.js';
 
 const READ_MAX = 200;
 /** Tells of one partition that may be in hand and move; further ones wait in the outbox. */

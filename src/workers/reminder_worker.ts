@@ -1,12 +1,12 @@
 import type { Logger } from 'pino';
 import type { Address } from '../../actors/actor.js';
+import { PARTITIONS } from '../domain/ids.js';
 import type { Metrics } from '../runtime/metrics.js';
 import type { Runtime } from '../runtime/runtime.js';
 import { decodeStored, encodeStored } from '../store/codec.js';
 import type { DueReminder, StepsOver, Store } from '../store/store.js';
-import { PARTITIONS } from '../vocabulary/ids.js';
 import { Backoff } from './backoff.js';
-import { Looks } from './looks.js';
+import { Looks } from './periodic_task.js';
 
 const LOOK_EVERY_MS = 1_000;
 const PER_PARTITION_MAX = 100;

@@ -4,7 +4,7 @@ import { type AccountMessage, account } from '../../actors/account.js';
 import type { BoundDevice, ListedDevice } from '../../actors/account_devices.js';
 import type { Account } from '../../actors/account_state.js';
 import type { Effect, LifeName, Tell } from '../../actors/actor.js';
-import { ENTITLEMENTS, type Entitlement, PERMISSIONS, permissionsOf } from '../../src/vocabulary/permissions.js';
+import { ENTITLEMENTS, type Entitlement, PERMISSIONS, permissionsOf } from '../../src/domain/permissions.js';
 import { ANN, updatedIn } from '../fixtures/account_state.js';
 import { anyPlay, checkPlays, decideRows, Played, START_MS } from '../fixtures/deciding.js';
 

@@ -4,8 +4,8 @@ import { type AccountMessage, type AccountReply, account } from '../../actors/ac
 import { ERASED_DEVICES_MAX } from '../../actors/account_deletion.js';
 import type { Account, Membership, Phase } from '../../actors/account_state.js';
 import type { Effect } from '../../actors/actor.js';
-import { LIMITS } from '../../src/vocabulary/limits.js';
-import { KEEP_FOR_EVER } from '../../src/vocabulary/workspaces.js';
+import { LIMITS } from '../../src/domain/limits.js';
+import { KEEP_FOR_EVER } from '../../src/domain/workspaces.js';
 import { ANN, raised, told } from '../fixtures/account_state.js';
 import { anyPlay, checkPlays, decideRows, Played, type Row, START_MS } from '../fixtures/deciding.js';
 

@@ -3,8 +3,8 @@ import t from 'tap';
 import { type AccountMessage, type AccountReply, account } from '../../actors/account.js';
 import type { Account } from '../../actors/account_state.js';
 import type { Effect } from '../../actors/actor.js';
-import { LIMITS } from '../../src/vocabulary/limits.js';
-import { isRefusal } from '../../src/vocabulary/refusals.js';
+import { LIMITS } from '../../src/domain/limits.js';
+import { isRefusal } from '../../src/domain/refusals.js';
 import { ANN, told } from '../fixtures/account_state.js';
 import { anyPlay, checkPlays, decideRows, Played, type Row, START_MS } from '../fixtures/deciding.js';
 

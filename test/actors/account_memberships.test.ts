@@ -2,7 +2,7 @@ import t from 'tap';
 import { type AccountMessage, type AccountReply, account } from '../../actors/account.js';
 import type { Account, Membership } from '../../actors/account_state.js';
 import type { Effect } from '../../actors/actor.js';
-import { LIMITS } from '../../src/vocabulary/limits.js';
+import { LIMITS } from '../../src/domain/limits.js';
 import { ANN, told, updatedIn } from '../fixtures/account_state.js';
 import { decideRows, type Row, START_MS } from '../fixtures/deciding.js';
 

@@ -3,7 +3,7 @@ import t from 'tap';
 import { type AccountMessage, account } from '../../actors/account.js';
 import type { Account, LivingToken } from '../../actors/account_state.js';
 import type { Effect } from '../../actors/actor.js';
-import { LIMITS } from '../../src/vocabulary/limits.js';
+import { LIMITS } from '../../src/domain/limits.js';
 import { ANN, raised, told } from '../fixtures/account_state.js';
 import { anyPlay, checkPlays, decideRows, Played, START_MS } from '../fixtures/deciding.js';
 

@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import t from 'tap';
 import type { Effect } from '../../actors/actor.js';
 import { type AppSession, type AppSessionMessage, appSession, type IssuedTokens } from '../../actors/app_session.js';
+import { LIMITS } from '../../src/domain/limits.js';
+import { isRefusal } from '../../src/domain/refusals.js';
 import { encodeStored } from '../../src/store/codec.js';
-import { LIMITS } from '../../src/vocabulary/limits.js';
-import { isRefusal } from '../../src/vocabulary/refusals.js';
 import { checkPlays, decideRows, Played, type Row, START_MS } from '../fixtures/deciding.js';
 
 const kind = { kind: appSession, self: 'session' };

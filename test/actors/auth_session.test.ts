@@ -9,9 +9,9 @@ import {
   type GrantOwner,
 } from '../../actors/auth_session.js';
 import type { CodeToSend, TriedCode } from '../../actors/emailed_code.js';
-import { LIMITS } from '../../src/vocabulary/limits.js';
-import { isOauthError } from '../../src/vocabulary/oauth_errors.js';
-import { isRefusal } from '../../src/vocabulary/refusals.js';
+import { LIMITS } from '../../src/domain/limits.js';
+import { isOauthError } from '../../src/domain/oauth_errors.js';
+import { isRefusal } from '../../src/domain/refusals.js';
 import { checkPlays, decideRows, Played, START_MS } from '../fixtures/deciding.js';
 
 const kind = { kind: authSession, self: 's' };

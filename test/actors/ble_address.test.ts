@@ -3,7 +3,7 @@ import t from 'tap';
 import type { Effect } from '../../actors/actor.js';
 import { type AddressMessage, type BleAddress, bleAddress } from '../../actors/ble_address.js';
 import type { Asker } from '../../actors/device.js';
-import { LIMITS } from '../../src/vocabulary/limits.js';
+import { LIMITS } from '../../src/domain/limits.js';
 import { told } from '../fixtures/account_state.js';
 import { anyPlay, checkPlays, decideRows, Played } from '../fixtures/deciding.js';
 

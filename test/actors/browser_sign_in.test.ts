@@ -15,8 +15,8 @@ import {
 } from '../../actors/browser_sign_in.js';
 import type { CodeToSend, TriedCode } from '../../actors/emailed_code.js';
 import type { NewGrant } from '../../actors/grant.js';
-import { LIMITS } from '../../src/vocabulary/limits.js';
-import { isRefusal } from '../../src/vocabulary/refusals.js';
+import { LIMITS } from '../../src/domain/limits.js';
+import { isRefusal } from '../../src/domain/refusals.js';
 import { checkPlays, decideRows, Played, type Row, START_MS } from '../fixtures/deciding.js';
 
 const kind = { kind: browserSignIn, self: 's' };

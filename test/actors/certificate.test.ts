@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import type { Effect } from '../../actors/actor.js';
 import { type CertificateMessage, certificate } from '../../actors/certificate.js';
-import { LIMITS } from '../../src/vocabulary/limits.js';
+import { LIMITS } from '../../src/domain/limits.js';
 import { anyPlay, checkPlays, decideRows, Played, START_MS } from '../fixtures/deciding.js';
 
 const NOT_AFTER_MS = START_MS + 1_000;

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import t from 'tap';
 import type { Effect } from '../../actors/actor.js';
 import { type Claim, type ClaimMessage, claim } from '../../actors/claim.js';
-import { LIMITS } from '../../src/vocabulary/limits.js';
-import { isRefusal } from '../../src/vocabulary/refusals.js';
+import { LIMITS } from '../../src/domain/limits.js';
+import { isRefusal } from '../../src/domain/refusals.js';
 import { anyPlay, checkPlays, decideRows, Played, START_MS } from '../fixtures/deciding.js';
 
 const create = { type: 'create', account_id: 'a', secret_hash: 'h', binding_epoch: 'e', source_id: 's' } as const;

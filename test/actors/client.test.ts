@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import type { Effect } from '../../actors/actor.js';
 import { CLIENT_LIST, type ClientMessage, type ClientState, client } from '../../actors/client.js';
-import { LIMITS } from '../../src/vocabulary/limits.js';
+import { LIMITS } from '../../src/domain/limits.js';
 import { anyPlay, checkPlays, decideRows, Played, START_MS } from '../fixtures/deciding.js';
 
 const kind = { kind: client, self: 'a-client' };

@@ -8,7 +8,7 @@ import type {
   OfferedCertificate,
   Waiting,
 } from '../../actors/device_certificates.js';
-import { LIMITS } from '../../src/vocabulary/limits.js';
+import { LIMITS } from '../../src/domain/limits.js';
 import { checkPlays, decideRows, Played, START_MS } from '../fixtures/deciding.js';
 
 const DAY_MS = 86_400_000;

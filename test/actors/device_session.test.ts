@@ -10,8 +10,8 @@ import {
   type Recorder,
 } from '../../actors/device_session.js';
 import { UNBOUND } from '../../actors/stream_refs.js';
-import { LIMITS } from '../../src/vocabulary/limits.js';
-import { isRefusal } from '../../src/vocabulary/refusals.js';
+import { LIMITS } from '../../src/domain/limits.js';
+import { isRefusal } from '../../src/domain/refusals.js';
 import { told } from '../fixtures/account_state.js';
 import { anyPlay, checkPlays, decideRows, Played, START_MS } from '../fixtures/deciding.js';
 

@@ -3,9 +3,9 @@ import t from 'tap';
 import type { Effect } from '../../actors/actor.js';
 import { authSession } from '../../actors/auth_session.js';
 import { type Email, type EmailMessage, email } from '../../actors/email.js';
+import { LIMITS } from '../../src/domain/limits.js';
+import { isRefusal } from '../../src/domain/refusals.js';
 import { encodeStored } from '../../src/store/codec.js';
-import { LIMITS } from '../../src/vocabulary/limits.js';
-import { isRefusal } from '../../src/vocabulary/refusals.js';
 import { anyPlay, checkPlays, decideRows, Played, START_MS } from '../fixtures/deciding.js';
 
 const ADDRESS = 'ann@x.test';

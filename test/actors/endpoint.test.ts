@@ -3,7 +3,7 @@ import type { Effect } from '../../actors/actor.js';
 import { deadlineMs, type EndedDelivery } from '../../actors/delivery.js';
 import { type EndpointMessage, type EndpointReply, endpoint } from '../../actors/endpoint.js';
 import { ENDED, ENDPOINTS, type Endpoint, standingOf } from '../../actors/endpoint_state.js';
-import { LIMITS } from '../../src/vocabulary/limits.js';
+import { LIMITS } from '../../src/domain/limits.js';
 import { decideRows, type Row, START_MS } from '../fixtures/deciding.js';
 import {
   ATTEMPT,

@@ -10,8 +10,8 @@ import {
   type WaitingDelivery,
 } from '../../actors/delivery.js';
 import { batchOf, ENDED, type Endpoint } from '../../actors/endpoint_state.js';
-import { LIMITS } from '../../src/vocabulary/limits.js';
-import type { EndpointStatus, Verdict } from '../../src/vocabulary/webhooks.js';
+import { LIMITS } from '../../src/domain/limits.js';
+import type { EndpointStatus, Verdict } from '../../src/domain/webhooks.js';
 import { anyPlay, checkPlays } from '../fixtures/deciding.js';
 import { ATTEMPT, entry, PlayedEndpoint, resultOf } from '../fixtures/endpoint_state.js';
 

@@ -9,8 +9,8 @@ import {
 } from '../../actors/delivery.js';
 import { ENDED, type Endpoint } from '../../actors/endpoint_state.js';
 import { INBOX_LOOKED_AT_MAX, LOOKED_AT_MAX } from '../../actors/endpoint_turn.js';
-import { LIMITS } from '../../src/vocabulary/limits.js';
-import { backoffMs, probeMs, type Verdict } from '../../src/vocabulary/webhooks.js';
+import { LIMITS } from '../../src/domain/limits.js';
+import { backoffMs, probeMs, type Verdict } from '../../src/domain/webhooks.js';
 import { START_MS } from '../fixtures/deciding.js';
 import {
   ATTEMPT,

@@ -12,10 +12,10 @@ import {
   type Narrowing,
   type NewGrant,
 } from '../../actors/grant.js';
+import { LIMITS } from '../../src/domain/limits.js';
+import { isOauthError } from '../../src/domain/oauth_errors.js';
+import { isRefusal } from '../../src/domain/refusals.js';
 import { encodeStored } from '../../src/store/codec.js';
-import { LIMITS } from '../../src/vocabulary/limits.js';
-import { isOauthError } from '../../src/vocabulary/oauth_errors.js';
-import { isRefusal } from '../../src/vocabulary/refusals.js';
 import { checkPlays, decideRows, Played, type Row, START_MS } from '../fixtures/deciding.js';
 
 const kind = { kind: grant, self: 'g' };

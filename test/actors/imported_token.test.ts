@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import t from 'tap';
 import type { NewGrant } from '../../actors/grant.js';
 import { type ImportedToken, type ImportedTokenMessage, importedToken } from '../../actors/imported_token.js';
-import { LIMITS } from '../../src/vocabulary/limits.js';
-import { isRefusal } from '../../src/vocabulary/refusals.js';
+import { LIMITS } from '../../src/domain/limits.js';
+import { isRefusal } from '../../src/domain/refusals.js';
 import { anyPlay, checkPlays, decideRows, Played, START_MS } from '../fixtures/deciding.js';
 
 const kind = { kind: importedToken, self: 'sha256 of a token' };

@@ -6,8 +6,8 @@ import {
   type PersonalAccessTokenMessage,
   personalAccessToken,
 } from '../../actors/personal_access_token.js';
-import { LIMITS } from '../../src/vocabulary/limits.js';
-import { isRefusal } from '../../src/vocabulary/refusals.js';
+import { LIMITS } from '../../src/domain/limits.js';
+import { isRefusal } from '../../src/domain/refusals.js';
 import { anyPlay, checkPlays, decideRows, Played, START_MS } from '../fixtures/deciding.js';
 
 const kind = { kind: personalAccessToken, self: 'p' };

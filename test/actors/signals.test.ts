@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import t from 'tap';
 import type { Effect } from '../../actors/actor.js';
 import { type PostedSignal, type Signal, type Signals, type SignalsMessage, signals } from '../../actors/signals.js';
-import { LIMITS } from '../../src/vocabulary/limits.js';
-import { isRefusal } from '../../src/vocabulary/refusals.js';
+import { LIMITS } from '../../src/domain/limits.js';
+import { isRefusal } from '../../src/domain/refusals.js';
 import { anyPlay, checkPlays, decideRows, Played, START_MS } from '../fixtures/deciding.js';
 
 const kind = { kind: signals, self: 's' };

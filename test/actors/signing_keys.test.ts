@@ -8,9 +8,9 @@ import {
   signingKeyAt,
   signingKeys,
 } from '../../actors/signing_keys.js';
+import { LIMITS } from '../../src/domain/limits.js';
+import { isRefusal } from '../../src/domain/refusals.js';
 import { encodeStored } from '../../src/store/codec.js';
-import { LIMITS } from '../../src/vocabulary/limits.js';
-import { isRefusal } from '../../src/vocabulary/refusals.js';
 import { anyPlay, checkPlays, decideRows, Played, START_MS } from '../fixtures/deciding.js';
 
 const kind = { kind: signingKeys, self: 'oauth' };

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import type { Effect, Tell } from '../../actors/actor.js';
 import { type KeptSource, type Source, type SourceMessage, source } from '../../actors/source.js';
-import { isRefusal } from '../../src/vocabulary/refusals.js';
+import { isRefusal } from '../../src/domain/refusals.js';
 import { anyPlay, checkPlays, decideRows, Played, START_MS } from '../fixtures/deciding.js';
 
 const create: SourceMessage = { type: 'create', account_id: 'a', device_id: 'd' };

@@ -3,10 +3,10 @@ import t from 'tap';
 import type { Effect } from '../../actors/actor.js';
 import { type ListedChunk, type StreamMessage, stream } from '../../actors/stream.js';
 import { type Chunk, type ChunkIntent, chunkKey, type Stream } from '../../actors/stream_state.js';
+import { chunkId, makeId } from '../../src/domain/ids.js';
+import { LIMITS } from '../../src/domain/limits.js';
+import { isRefusal } from '../../src/domain/refusals.js';
 import { encodeStored } from '../../src/store/codec.js';
-import { chunkId, makeId } from '../../src/vocabulary/ids.js';
-import { LIMITS } from '../../src/vocabulary/limits.js';
-import { isRefusal } from '../../src/vocabulary/refusals.js';
 import { anyPlay, checkPlays, decideRows, Played, START_MS } from '../fixtures/deciding.js';
 
 const ID = makeId({ partition: 7, now_ms: START_MS, random: new Uint8Array(5) });

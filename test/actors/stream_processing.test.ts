@@ -3,8 +3,8 @@ import type { Effect } from '../../actors/actor.js';
 import { stream } from '../../actors/stream.js';
 import type { ProcessingMessage } from '../../actors/stream_processing.js';
 import type { Chunk, ChunkResult, Stream } from '../../actors/stream_state.js';
-import { chunkId } from '../../src/vocabulary/ids.js';
-import { LIMITS } from '../../src/vocabulary/limits.js';
+import { chunkId } from '../../src/domain/ids.js';
+import { LIMITS } from '../../src/domain/limits.js';
 import { decideRows, START_MS } from '../fixtures/deciding.js';
 
 const ID = '0198c0de-0000-7000-8000-000000000007';

@@ -9,9 +9,9 @@ import {
   type WorkspaceReply,
   workspace,
 } from '../../actors/workspace.js';
-import { LIMITS } from '../../src/vocabulary/limits.js';
-import { isRefusal } from '../../src/vocabulary/refusals.js';
-import { KEEP_FOR_EVER } from '../../src/vocabulary/workspaces.js';
+import { LIMITS } from '../../src/domain/limits.js';
+import { isRefusal } from '../../src/domain/refusals.js';
+import { KEEP_FOR_EVER } from '../../src/domain/workspaces.js';
 import { anyPlay, checkPlays, decideRows, Played, type Row, START_MS } from '../fixtures/deciding.js';
 
 const kind = { kind: workspace, self: 'w' };

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { cutWav, pcm16Format, readPiece, readWav, type Wav, wavBytes, writeWav } from '../../src/audio/wav.js';
-import { bufferSource } from '../../src/demo/recording.js';
-import { makeTone } from '../../src/demo/tone.js';
+import { bufferSource } from '../../src/tools/demo/recording.js';
+import { makeTone } from '../../src/tools/demo/tone.js';
 
 /** A RIFF chunk, padded to an even length. */
 const chunk = (tag: string, body: Buffer, size = body.length) => {

@@ -7,7 +7,7 @@ import { ListObjectsV2Command } from '@aws-sdk/client-s3';
 import t, { type Test } from 'tap';
 import { isKey } from '../../src/blobs/blob_store.js';
 import { openS3BlobStore } from '../../src/blobs/s3_blob_store.js';
-import type { S3Place } from '../../src/blobs/s3_place.js';
+import type { S3Place } from '../../src/blobs/s3_location.js';
 import { type S3Server, startS3Server } from '../fixtures/s3_server.js';
 import { until } from '../fixtures/until.js';
 import { blobStoreContract, expectationOf, streamOf } from './blob_store_contract.js';

@@ -1,9 +1,9 @@
 import type { Redis } from 'ioredis';
+import { PARTITIONS } from '../../src/domain/ids.js';
 import { decodeStored } from '../../src/store/codec.js';
 import { keysOf } from '../../src/store/partitions.js';
 import { mastersOf } from '../../src/store/redis_connection.js';
 import { RedisStore } from '../../src/store/redis_store.js';
-import { PARTITIONS } from '../../src/vocabulary/ids.js';
 import type { DeliveryView } from '../fixtures/endpoints.js';
 import { until } from '../fixtures/until.js';
 import { checkReminders, type Kind, type States } from '../simulation/implied_reminders.js';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { Seeded } from '../../src/seeded.js';
+import { Seeded } from '../../src/seeded_random.js';
 import { filesCut } from './disk_faults.js';
 import { Trial } from './trial.js';
 

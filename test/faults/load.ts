@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { AppClient } from '../../src/client/app_client.js';
-import type { DeviceClient } from '../../src/client/device_client.js';
-import type { Seeded } from '../../src/seeded.js';
+import type { Seeded } from '../../src/seeded_random.js';
+import type { AppClient } from '../../src/tools/client/app_client.js';
+import type { DeviceClient } from '../../src/tools/client/device_client.js';
 import { TestEndpoint } from '../fixtures/endpoints.js';
 import { type Answer, answerOf, type Call, RunTime } from './history.js';
 import { judge, type Model } from './linearizability.js';

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { Seeded } from '../../src/seeded.js';
+import { Seeded } from '../../src/seeded_random.js';
 import { FAULTS, type Fault } from './table.js';
 import { runTestFile } from './test_files.js';
 import { type Size, Trial } from './trial.js';

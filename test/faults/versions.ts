@@ -5,13 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import type { AppClient } from '../../src/client/app_client.js';
+import type { AppClient } from '../../src/tools/client/app_client.js';
 import {
   type DeviceClient,
   type DeviceCredentials,
   type IntentView,
   sha256Of,
-} from '../../src/client/device_client.js';
+} from '../../src/tools/client/device_client.js';
 import { ARRIVED } from '../server/audio_crashes.js';
 import { type Answer, answerOf } from './history.js';
 import { ENTITY_KINDS, Load } from './load.js';

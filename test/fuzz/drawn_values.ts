@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Seeded } from '../../src/seeded.js';
+import type { Seeded } from '../../src/seeded_random.js';
 
 /** Values as a schema wants them, and values as nobody wants them. */
 

@@ -1,6 +1,6 @@
 import { ROUTES } from '../../routes/index.js';
-import type { Route } from '../../routes/route.js';
-import type { Seeded } from '../../src/seeded.js';
+import type { Route } from '../../src/http/route.js';
+import type { Seeded } from '../../src/seeded_random.js';
 import { encodeCbor } from '../../src/wire/cbor.js';
 import { drawValid, hurt, ODD_VALUES, oddJson, spoil } from './drawn_values.js';
 import type { World } from './world.js';

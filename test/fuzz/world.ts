@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { AppClient } from '../../src/client/app_client.js';
+import type { AppClient } from '../../src/tools/client/app_client.js';
 import {
   type BindingView,
   DeviceClient,
   type DeviceCredentials,
   type IntentView,
   sha256Of,
-} from '../../src/client/device_client.js';
-import type { OperatorClient } from '../../src/client/operator_client.js';
+} from '../../src/tools/client/device_client.js';
+import type { OperatorClient } from '../../src/tools/client/operator_client.js';
 import { OauthApp, type SpoolPlace } from '../fixtures/oauth.js';
 import type { SpoolProcess } from '../fixtures/spool_process.js';
 

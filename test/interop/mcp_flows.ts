@@ -1,6 +1,6 @@
 import type { Test } from 'tap';
 import { TOOLS } from '../../routes/mcp/tools.js';
-import { LIMITS } from '../../src/vocabulary/limits.js';
+import { LIMITS } from '../../src/domain/limits.js';
 import { McpLogin } from '../fixtures/mcp_login.js';
 import { Person } from '../fixtures/person.js';
 import { linesOf, RecordedFetch } from '../fixtures/recorded_fetch.js';

@@ -1,6 +1,6 @@
 import { InMemoryWebStorage, OidcClient, type OidcClientSettings, WebStorageStateStore } from 'oidc-client-ts';
 import t from 'tap';
-import { LIMITS } from '../../src/vocabulary/limits.js';
+import { LIMITS } from '../../src/domain/limits.js';
 import { OauthApp } from '../fixtures/oauth.js';
 import { Person } from '../fixtures/person.js';
 import { TestSpool } from '../fixtures/spool.js';

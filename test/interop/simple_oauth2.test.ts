@@ -1,6 +1,6 @@
 import { type AccessToken, AuthorizationCode } from 'simple-oauth2';
 import t from 'tap';
-import { LIMITS } from '../../src/vocabulary/limits.js';
+import { LIMITS } from '../../src/domain/limits.js';
 import { OauthApp, pkce } from '../fixtures/oauth.js';
 import { Person } from '../fixtures/person.js';
 import { TestSpool } from '../fixtures/spool.js';

@@ -2,9 +2,10 @@ import { readFileSync } from 'node:fs';
 import Fastify from 'fastify';
 import pino from 'pino';
 import t from 'tap';
-import { ASSET_ROUTES, ASSETS, REFERENCE_ASSETS } from '../../routes/pages/assets.js';
-import { sendPage } from '../../routes/pages/page.js';
-import type { Call } from '../../routes/route.js';
+import { ASSET_ROUTES } from '../../routes/pages/assets.js';
+import type { Call } from '../../src/http/route.js';
+import { ASSETS, REFERENCE_ASSETS } from '../../src/pages/assets.js';
+import { sendPage } from '../../src/pages/page.js';
 
 /** The routes as they are mounted, as far as they need a server. */
 function server() {
@@ -51,7 +52,7 @@ t.test('the stylesheets load nothing, and mind how people want to see', async (t
 });
 
 t.test('colours stand in one place', async (t) => {
-  const operator = readFileSync(new URL('../../routes/ops/page/operator.css', import.meta.url), 'utf8');
+  const operator = readFileSync(new URL('../../routes/operator/page/operator.css', import.meta.url), 'utf8');
   for (const text of [ASSETS.stylesheet.text, REFERENCE_ASSETS.stylesheet.text, operator])
     t.notMatch(text, /#[0-9a-f]{3,8}\b|rgb|hsl|--[\w-]+:/);
 });

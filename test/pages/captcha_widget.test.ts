@@ -1,5 +1,5 @@
 import t from 'tap';
-import { captchaWidget } from '../../routes/pages/captcha_widget.js';
+import { captchaWidget } from '../../src/pages/captcha_widget.js';
 import { readSettings } from '../../src/settings.js';
 
 const CHECKED = { CAPTCHA_URL: 'https://captcha.example/siteverify', CAPTCHA_SECRET: 'its secret' };

@@ -5,10 +5,10 @@ import { parseArgs } from 'node:util';
 import type { StreamMessage } from '../../actors/stream.js';
 import type { ChunkIntent, Stream } from '../../actors/stream_state.js';
 import { streamFolder } from '../../src/blobs/blob_keys.js';
-import type { AppClient } from '../../src/client/app_client.js';
-import { drawId } from '../../src/draw.js';
-import { partitionOfId, privateWorkspaceId } from '../../src/vocabulary/ids.js';
-import { isRefusal } from '../../src/vocabulary/refusals.js';
+import { partitionOfId, privateWorkspaceId } from '../../src/domain/ids.js';
+import { isRefusal } from '../../src/domain/refusals.js';
+import { drawId } from '../../src/random.js';
+import type { AppClient } from '../../src/tools/client/app_client.js';
 import { TestSpool } from '../fixtures/spool.js';
 import { SpoolProcess } from '../fixtures/spool_process.js';
 

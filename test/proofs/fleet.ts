@@ -1,7 +1,8 @@
 /* A fleet of 2,000 recorders with faults for ten minutes, and a smaller one while server and Redis are killed. */
-import { chooseServer } from '../../src/demo/server_choice.js';
-import { type FleetOptions, runFleet } from '../../src/fleet/run.js';
+
 import { readSettings } from '../../src/settings.js';
+import { chooseServer } from '../../src/tools/demo/server_choice.js';
+import { type FleetOptions, runFleet } from '../../src/tools/fleet/run.js';
 
 const COMMON = { seed: 2026, shared_percent: 25, chunk_bytes: 16_384, faults: true, read_percent: 10 };
 const RUNS: FleetOptions[] = [

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import tls from 'node:tls';
 import { parseArgs } from 'node:util';
-import { type BindingView, DeviceClient } from '../../src/client/device_client.js';
+import { type BindingView, DeviceClient } from '../../src/tools/client/device_client.js';
 import { SpoolProcess } from '../fixtures/spool_process.js';
 
 /**

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { Seeded } from '../../src/seeded.js';
+import { Seeded } from '../../src/seeded_random.js';
 import { Trial } from '../faults/trial.js';
 import { OtherBuild, PREVIOUS_REVISION, versionsSideBySide } from '../faults/versions.js';
 

@@ -1,11 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import t from 'tap';
 import { ROUTES } from '../../routes/index.js';
-import type { Route } from '../../routes/route.js';
-import type { AppClient, SignedIn } from '../../src/client/app_client.js';
-import { type BindingView, type IntentView, sha256Of } from '../../src/client/device_client.js';
-import { CallRefused } from '../../src/client/http_call.js';
-import type { InboxMail } from '../../src/client/operator_client.js';
+import type { Route } from '../../src/http/route.js';
+import type { AppClient, SignedIn } from '../../src/tools/client/app_client.js';
+import { type BindingView, type IntentView, sha256Of } from '../../src/tools/client/device_client.js';
+import { CallRefused } from '../../src/tools/client/http_call.js';
+import type { InboxMail } from '../../src/tools/client/operator_client.js';
 import { bearer, tell } from '../fixtures/answers.js';
 import { Browser, codeOf, jsonOf, OauthApp, type Tokens } from '../fixtures/oauth.js';
 import { record } from '../fixtures/recording.js';

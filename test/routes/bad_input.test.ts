@@ -3,8 +3,8 @@ import net from 'node:net';
 import tls from 'node:tls';
 import t from 'tap';
 import { ROUTES } from '../../routes/index.js';
-import { type IntentView, sha256Of } from '../../src/client/device_client.js';
-import { LIMITS } from '../../src/vocabulary/limits.js';
+import { LIMITS } from '../../src/domain/limits.js';
+import { type IntentView, sha256Of } from '../../src/tools/client/device_client.js';
 import { TestSpool } from '../fixtures/spool.js';
 
 const ANSWER_MAX_MS = 1_000;

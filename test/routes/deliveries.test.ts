@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 import t from 'tap';
+import { partitionOfId } from '../../src/domain/ids.js';
+import { LIMITS } from '../../src/domain/limits.js';
 import { keysOf } from '../../src/store/partitions.js';
-import { partitionOfId } from '../../src/vocabulary/ids.js';
-import { LIMITS } from '../../src/vocabulary/limits.js';
 import { TestAccount } from '../fixtures/account.js';
 import { type DeliveryView, type PageOf, TestEndpoint } from '../fixtures/endpoints.js';
 import { type Arrived, Receiver, verified } from '../fixtures/receiver.js';

@@ -1,7 +1,12 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import t from 'tap';
-import { type BindingView, type DeviceClient, type IntentView, sha256Of } from '../../src/client/device_client.js';
-import type { CallRefused } from '../../src/client/http_call.js';
+import {
+  type BindingView,
+  type DeviceClient,
+  type IntentView,
+  sha256Of,
+} from '../../src/tools/client/device_client.js';
+import type { CallRefused } from '../../src/tools/client/http_call.js';
 import { TestAccount } from '../fixtures/account.js';
 import { record } from '../fixtures/recording.js';
 import { type SessionView, TestSpool } from '../fixtures/spool.js';

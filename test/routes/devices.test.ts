@@ -6,10 +6,10 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import t from 'tap';
 import { ROUTES } from '../../routes/index.js';
-import type { AppClient } from '../../src/client/app_client.js';
-import { type BindingView, DeviceClient, type IntentView, sha256Of } from '../../src/client/device_client.js';
-import type { CallRefused } from '../../src/client/http_call.js';
-import { LIMITS } from '../../src/vocabulary/limits.js';
+import { LIMITS } from '../../src/domain/limits.js';
+import type { AppClient } from '../../src/tools/client/app_client.js';
+import { type BindingView, DeviceClient, type IntentView, sha256Of } from '../../src/tools/client/device_client.js';
+import type { CallRefused } from '../../src/tools/client/http_call.js';
 import { decodeCbor, encodeCbor } from '../../src/wire/cbor.js';
 import { TestSpool } from '../fixtures/spool.js';
 

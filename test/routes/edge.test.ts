@@ -1,10 +1,10 @@
 import net from 'node:net';
 import t from 'tap';
 import { ROUTES } from '../../routes/index.js';
-import { OPERATOR_ASSET_ROUTES } from '../../routes/ops/page_assets.js';
-import { OPERATOR_PAGE_ROUTES } from '../../routes/ops/pages.js';
+import { OPERATOR_ASSET_ROUTES } from '../../routes/operator/page_assets.js';
+import { OPERATOR_PAGE_ROUTES } from '../../routes/operator/pages.js';
 import { ASSET_ROUTES } from '../../routes/pages/assets.js';
-import { networkOf } from '../../src/rate_limits.js';
+import { networkOf } from '../../src/admission/rate_limits.js';
 import { TestSpool } from '../fixtures/spool.js';
 
 const ORIGIN = 'https://app.example';

@@ -1,6 +1,6 @@
 import t from 'tap';
-import { type EndpointFacts, endpointHeadline, endpointReasons } from '../../routes/ops/endpoint_reasons.js';
-import { LIMITS } from '../../src/vocabulary/limits.js';
+import { LIMITS } from '../../src/domain/limits.js';
+import { type EndpointFacts, endpointHeadline, endpointReasons } from '../../src/operator/endpoint_reasons.js';
 import { START_MS } from '../fixtures/deciding.js';
 import { FRESH } from '../fixtures/endpoint_state.js';
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
-import { EVENT_TYPES } from '../../src/vocabulary/event_types.js';
-import { isId } from '../../src/vocabulary/ids.js';
-import { LIMITS } from '../../src/vocabulary/limits.js';
+import { EVENT_TYPES } from '../../src/domain/event_types.js';
+import { isId } from '../../src/domain/ids.js';
+import { LIMITS } from '../../src/domain/limits.js';
 import { TestAccount } from '../fixtures/account.js';
 import { type EndpointView, type MadeEndpoint, type PageOf, TestEndpoint } from '../fixtures/endpoints.js';
 import { OauthApp } from '../fixtures/oauth.js';

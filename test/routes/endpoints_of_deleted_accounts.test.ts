@@ -1,5 +1,5 @@
 import t from 'tap';
-import { LIMITS } from '../../src/vocabulary/limits.js';
+import { LIMITS } from '../../src/domain/limits.js';
 import { TestAccount } from '../fixtures/account.js';
 import { type DeliveryView, type PageOf, TestEndpoint } from '../fixtures/endpoints.js';
 import { Receiver } from '../fixtures/receiver.js';

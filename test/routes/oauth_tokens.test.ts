@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import t from 'tap';
-import { LIMITS } from '../../src/vocabulary/limits.js';
+import { LIMITS } from '../../src/domain/limits.js';
 import { Browser, basic, codeOf, jsonOf, OauthApp, pkce, postForm, type Tokens } from '../fixtures/oauth.js';
 import { TestSpool } from '../fixtures/spool.js';
 

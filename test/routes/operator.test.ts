@@ -3,9 +3,9 @@ import { generateKeyPairSync, X509Certificate } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { OperatorClient } from '../../src/client/operator_client.js';
 import { encodeStored } from '../../src/store/codec.js';
 import { NO_FENCE } from '../../src/store/store.js';
+import { OperatorClient } from '../../src/tools/client/operator_client.js';
 import { TestSpool } from '../fixtures/spool.js';
 
 /** What operators watch; the names are part of what alerts rest on. */

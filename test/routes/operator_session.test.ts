@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import t from 'tap';
-import { isSignedIn } from '../../routes/ops/operator_session.js';
+import { isSignedIn } from '../../src/operator/operator_session.js';
 import type { Services } from '../../src/services.js';
 import { TestSpool } from '../fixtures/spool.js';
 

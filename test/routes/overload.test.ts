@@ -5,9 +5,9 @@ import net from 'node:net';
 import tls from 'node:tls';
 import t from 'tap';
 import { ROUTES } from '../../routes/index.js';
-import type { Route } from '../../routes/route.js';
-import { DeviceClient } from '../../src/client/device_client.js';
-import { LIMITS } from '../../src/vocabulary/limits.js';
+import { LIMITS } from '../../src/domain/limits.js';
+import type { Route } from '../../src/http/route.js';
+import { DeviceClient } from '../../src/tools/client/device_client.js';
 import { TestSpool } from '../fixtures/spool.js';
 import { until } from '../fixtures/until.js';
 

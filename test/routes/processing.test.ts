@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import { pcm16Format, writeWav } from '../../src/audio/wav.js';
-import { type DeviceClient, type IntentView, sha256Of } from '../../src/client/device_client.js';
-import { makeTone } from '../../src/demo/tone.js';
-import { LIMITS } from '../../src/vocabulary/limits.js';
+import { LIMITS } from '../../src/domain/limits.js';
+import { type DeviceClient, type IntentView, sha256Of } from '../../src/tools/client/device_client.js';
+import { makeTone } from '../../src/tools/demo/tone.js';
 import { TestSpool } from '../fixtures/spool.js';
 import { until } from '../fixtures/until.js';
 

@@ -1,6 +1,6 @@
 import t from 'tap';
-import { LIMITS } from '../../src/vocabulary/limits.js';
-import { CURRENT_SCOPES, DEFAULT_SCOPES, WORKSPACE_SCOPES } from '../../src/vocabulary/scopes.js';
+import { LIMITS } from '../../src/domain/limits.js';
+import { CURRENT_SCOPES, DEFAULT_SCOPES, WORKSPACE_SCOPES } from '../../src/domain/scopes.js';
 import { TestSpool } from '../fixtures/spool.js';
 
 const URI = 'https://app.test/cb';

@@ -1,8 +1,8 @@
 import t from 'tap';
 import { stream } from '../../actors/stream.js';
 import type { ChunkIntent } from '../../actors/stream_state.js';
-import { drawId } from '../../src/draw.js';
-import { isRefusal } from '../../src/vocabulary/refusals.js';
+import { isRefusal } from '../../src/domain/refusals.js';
+import { drawId } from '../../src/random.js';
 import { TestRedis } from '../fixtures/redis.js';
 import { ServerProcess } from '../fixtures/server_process.js';
 

@@ -1,10 +1,10 @@
 import { createHmac, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { type CryptoKey, decodeJwt, decodeProtectedHeader, importJWK, jwtVerify } from 'jose';
 import t from 'tap';
+import type { Issuer } from '../../src/domain/audiences.js';
+import { LIMITS } from '../../src/domain/limits.js';
 import { type AccessClaims, AccessTokens } from '../../src/secrets/access_tokens.js';
 import { StoreUnavailable } from '../../src/store/store.js';
-import type { Issuer } from '../../src/vocabulary/audiences.js';
-import { LIMITS } from '../../src/vocabulary/limits.js';
 import { START_MS } from '../fixtures/deciding.js';
 
 const URLS: Record<Issuer, string> = { base: 'https://spool.test', legacy: 'https://old.test' };

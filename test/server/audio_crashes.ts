@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import type { Test } from 'tap';
 import { blobKey } from '../../src/blobs/blob_keys.js';
 import { openFolderBlobStore } from '../../src/blobs/folder_blob_store.js';
-import type { AppClient } from '../../src/client/app_client.js';
-import { type BindingView, DeviceClient, type IntentView, sha256Of } from '../../src/client/device_client.js';
-import { streamOfChunk } from '../../src/vocabulary/ids.js';
+import { streamOfChunk } from '../../src/domain/ids.js';
+import type { AppClient } from '../../src/tools/client/app_client.js';
+import { type BindingView, DeviceClient, type IntentView, sha256Of } from '../../src/tools/client/device_client.js';
 import { ageRecords, hashesOf, isSegment } from '../blobs/segments.js';
 import { KilledServer } from '../fixtures/kills.js';
 

@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import type { AppClient, SignedIn } from '../../src/client/app_client.js';
-import { type BindingView, DeviceClient } from '../../src/client/device_client.js';
+import { partitionOfId } from '../../src/domain/ids.js';
 import { decodeStored, encodeStored } from '../../src/store/codec.js';
 import { keysOf, partitionOfText } from '../../src/store/partitions.js';
-import { partitionOfId } from '../../src/vocabulary/ids.js';
+import type { AppClient, SignedIn } from '../../src/tools/client/app_client.js';
+import { type BindingView, DeviceClient } from '../../src/tools/client/device_client.js';
 import { bearer, tell } from '../fixtures/answers.js';
 import { Browser, codeOf, OauthApp } from '../fixtures/oauth.js';
 import { record } from '../fixtures/recording.js';

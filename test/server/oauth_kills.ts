@@ -1,5 +1,5 @@
 import type { Test } from 'tap';
-import type { CallAnswer } from '../../src/client/http_call.js';
+import type { CallAnswer } from '../../src/tools/client/http_call.js';
 import { KilledServer, type Kills } from '../fixtures/kills.js';
 import { Browser, codeOf, jsonOf, OauthApp, pkce, type Shown, type Tokens } from '../fixtures/oauth.js';
 

@@ -1,8 +1,8 @@
 import type { Test } from 'tap';
-import type { Device, Event } from '../../src/client/api.js';
-import type { BindingView, DeviceCredentials } from '../../src/client/device_client.js';
-import { DeviceClient } from '../../src/client/device_client.js';
-import { CallRefused } from '../../src/client/http_call.js';
+import type { Device, Event } from '../../src/tools/client/api.js';
+import type { BindingView, DeviceCredentials } from '../../src/tools/client/device_client.js';
+import { DeviceClient } from '../../src/tools/client/device_client.js';
+import { CallRefused } from '../../src/tools/client/http_call.js';
 import { allOf } from '../fixtures/colleagues.js';
 import { KilledServer, type Kills } from '../fixtures/kills.js';
 import type { SessionView } from '../fixtures/spool.js';

@@ -1,4 +1,4 @@
-import { sha256Of } from '../../src/client/device_client.js';
+import { sha256Of } from '../../src/tools/client/device_client.js';
 import type { Answer, Call } from '../faults/history.js';
 
 /** What may be answered while many calls for one stream are under way at once. */

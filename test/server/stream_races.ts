@@ -4,9 +4,14 @@ import https from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Test } from 'tap';
-import type { Chunk, Event, Signal as StoredSignal } from '../../src/client/api.js';
-import { type BindingView, DeviceClient, type DeviceCredentials, sha256Of } from '../../src/client/device_client.js';
-import { Seeded } from '../../src/seeded.js';
+import { Seeded } from '../../src/seeded_random.js';
+import type { Chunk, Event, Signal as StoredSignal } from '../../src/tools/client/api.js';
+import {
+  type BindingView,
+  DeviceClient,
+  type DeviceCredentials,
+  sha256Of,
+} from '../../src/tools/client/device_client.js';
 import { type Answer, answerOf, type Call, RunTime } from '../faults/history.js';
 import { allOf } from '../fixtures/colleagues.js';
 import { TestRedis } from '../fixtures/redis.js';

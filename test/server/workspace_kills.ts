@@ -1,7 +1,7 @@
 import type { Test } from 'tap';
-import type { AppClient } from '../../src/client/app_client.js';
-import type { CallAnswer } from '../../src/client/http_call.js';
-import { LIMITS } from '../../src/vocabulary/limits.js';
+import { LIMITS } from '../../src/domain/limits.js';
+import type { AppClient } from '../../src/tools/client/app_client.js';
+import type { CallAnswer } from '../../src/tools/client/http_call.js';
 import { allOf, type Colleague, colleagueFaults } from '../fixtures/colleagues.js';
 import { KilledServer, type Kills } from '../fixtures/kills.js';
 import { until } from '../fixtures/until.js';

@@ -1,7 +1,7 @@
 import type { Address } from '../../actors/actor.js';
-import type { Seeded } from '../../src/seeded.js';
+import type { Refusal } from '../../src/domain/refusals.js';
+import type { Seeded } from '../../src/seeded_random.js';
 import type { Guard } from '../../src/store/store.js';
-import type { Refusal } from '../../src/vocabulary/refusals.js';
 import type { Ledger } from './ledger.js';
 
 /** How often to ask while the outcome stays unknown, and what to hold the commit to. */

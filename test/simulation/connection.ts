@@ -1,4 +1,4 @@
-import type { Seeded } from '../../src/seeded.js';
+import type { Seeded } from '../../src/seeded_random.js';
 import { type Store, StoreUnavailable } from '../../src/store/store.js';
 import type { ModelStore, QueuePlace } from './model_store.js';
 import type { VirtualTime } from './virtual_time.js';

@@ -2,10 +2,10 @@ import type { Account } from '../../actors/account_state.js';
 import type { InboxEntry } from '../../actors/actor.js';
 import { type Claim, deadlineMs, type EndedDelivery, type WaitingDelivery } from '../../actors/delivery.js';
 import { batchOf, ENDED, type Endpoint } from '../../actors/endpoint_state.js';
+import { partitionOfId } from '../../src/domain/ids.js';
+import { LIMITS } from '../../src/domain/limits.js';
 import { decodeStored } from '../../src/store/codec.js';
 import type { Commit, Place, Write } from '../../src/store/store.js';
-import { partitionOfId } from '../../src/vocabulary/ids.js';
-import { LIMITS } from '../../src/vocabulary/limits.js';
 import type { Ledger } from './ledger.js';
 import type { Applied, ModelStore } from './model_store.js';
 

@@ -12,7 +12,7 @@ import type { PersonalAccessToken } from '../../actors/personal_access_token.js'
 import type { Source } from '../../actors/source.js';
 import type { Stream } from '../../actors/stream_state.js';
 import type { Workspace } from '../../actors/workspace.js';
-import { LIMITS } from '../../src/vocabulary/limits.js';
+import { LIMITS } from '../../src/domain/limits.js';
 import type { Tally } from './tally.js';
 
 /** What is stored of each kind. */

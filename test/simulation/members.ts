@@ -3,11 +3,11 @@ import { type Account, isOpen } from '../../actors/account_state.js';
 import type { Address } from '../../actors/actor.js';
 import type { EmailMessage, ListedInvitation } from '../../actors/email.js';
 import type { Invitation, Member, Workspace, WorkspaceMessage } from '../../actors/workspace.js';
-import { drawId, drawPartition } from '../../src/draw.js';
+import { partitionOfId } from '../../src/domain/ids.js';
+import { isRefusal, type Refusal } from '../../src/domain/refusals.js';
+import type { Role } from '../../src/domain/workspaces.js';
+import { drawId, drawPartition } from '../../src/random.js';
 import type { Guard } from '../../src/store/store.js';
-import { partitionOfId } from '../../src/vocabulary/ids.js';
-import { isRefusal, type Refusal } from '../../src/vocabulary/refusals.js';
-import type { Role } from '../../src/vocabulary/workspaces.js';
 import type { Ask, Asker } from './asker.js';
 import type { VirtualTime } from './virtual_time.js';
 
@@ -48,7 +48,7 @@ export const MEMBER_OPERATIONS = [
   ...['restore erased', 'add_token', 'revoke_token', 'sign_out_everywhere'],
 ];
 
-/** People who share workspaces: they do what routes/workspace_calls.ts and routes/me.ts do, and know what those answer. */
+/** People who share workspaces: they do what src/workspaces/workspace_calls.ts and routes/api/me.ts do, and know what those answer. */
 export class Members {
   readonly #parts: Parts;
   readonly #emails: string[];

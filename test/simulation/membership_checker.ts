@@ -1,8 +1,8 @@
 import type { Account, Membership } from '../../actors/account_state.js';
 import type { PersonalAccessToken } from '../../actors/personal_access_token.js';
 import type { Workspace } from '../../actors/workspace.js';
+import { partitionOfId } from '../../src/domain/ids.js';
 import { decodeStored } from '../../src/store/codec.js';
-import { partitionOfId } from '../../src/vocabulary/ids.js';
 import type { Ledger } from './ledger.js';
 import type { Applied, ModelStore } from './model_store.js';
 

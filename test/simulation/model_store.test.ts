@@ -1,6 +1,7 @@
 import t from 'tap';
 import type { FactRequest } from '../../actors/actor.js';
-import { Seeded } from '../../src/seeded.js';
+import { makeId } from '../../src/domain/ids.js';
+import { Seeded } from '../../src/seeded_random.js';
 import { RedisStore } from '../../src/store/redis_store.js';
 import {
   type Commit,
@@ -11,7 +12,6 @@ import {
   type Store,
   type Write,
 } from '../../src/store/store.js';
-import { makeId } from '../../src/vocabulary/ids.js';
 import { TestRedis } from '../fixtures/redis.js';
 import { ModelStore } from './model_store.js';
 

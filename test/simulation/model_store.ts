@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
 import type { Address, FactRequest, InboxEntry, RangeRequest, Subscription } from '../../actors/actor.js';
+import { unreachable } from '../../src/domain/refusals.js';
 import { keysOf } from '../../src/store/partitions.js';
 import type {
   Commit,
@@ -22,7 +23,6 @@ import type {
   Verdict,
   Write,
 } from '../../src/store/store.js';
-import { unreachable } from '../../src/vocabulary/refusals.js';
 
 const WRITERS_MAX = 8;
 const WRITER_DIGITS = 12;

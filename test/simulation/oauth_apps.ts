@@ -4,11 +4,11 @@ import type { Address } from '../../actors/actor.js';
 import type { AuthSession, AuthSessionMessage } from '../../actors/auth_session.js';
 import type { EmailMessage } from '../../actors/email.js';
 import type { Grant, GrantMessage, IssuedGrant } from '../../actors/grant.js';
-import { drawId, drawPartition } from '../../src/draw.js';
+import { partitionOfId } from '../../src/domain/ids.js';
+import { isOauthError, type OauthError } from '../../src/domain/oauth_errors.js';
+import { isRefusal, type Refusal } from '../../src/domain/refusals.js';
+import { drawId, drawPartition } from '../../src/random.js';
 import type { Guard } from '../../src/store/store.js';
-import { partitionOfId } from '../../src/vocabulary/ids.js';
-import { isOauthError, type OauthError } from '../../src/vocabulary/oauth_errors.js';
-import { isRefusal, type Refusal } from '../../src/vocabulary/refusals.js';
 import type { Asker } from './asker.js';
 
 const CLIENT = 'app';

@@ -1,5 +1,5 @@
-import type { Seeded } from '../../src/seeded.js';
-import { endpointOfDelivery } from '../../src/vocabulary/ids.js';
+import { endpointOfDelivery } from '../../src/domain/ids.js';
+import type { Seeded } from '../../src/seeded_random.js';
 import type { Posted, Poster } from '../../src/webhooks/poster.js';
 import type { Connection } from './connection.js';
 import type { DeliveryHistory } from './delivery_history.js';

@@ -4,11 +4,11 @@ import type { Claim, ClaimMessage } from '../../actors/claim.js';
 import type { DeviceMessage } from '../../actors/device.js';
 import { type DeviceSession, type DeviceSessionMessage, recorderOf } from '../../actors/device_session.js';
 import type { EmailMessage } from '../../actors/email.js';
-import { drawId, drawPartition } from '../../src/draw.js';
+import { partitionOfId } from '../../src/domain/ids.js';
+import { LIMITS } from '../../src/domain/limits.js';
+import { isRefusal } from '../../src/domain/refusals.js';
+import { drawId, drawPartition } from '../../src/random.js';
 import type { Guard } from '../../src/store/store.js';
-import { partitionOfId } from '../../src/vocabulary/ids.js';
-import { LIMITS } from '../../src/vocabulary/limits.js';
-import { isRefusal } from '../../src/vocabulary/refusals.js';
 import type { Ask, Asker } from './asker.js';
 
 const ADDRESSES = ['AAAAAAAAAAAA', 'BBBBBBBBBBBB'];

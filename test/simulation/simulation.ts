@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { drawBytes, useRandomSource } from '../../src/draw.js';
-import { Seeded } from '../../src/seeded.js';
-import { PARTITIONS } from '../../src/vocabulary/ids.js';
-import { LIMITS } from '../../src/vocabulary/limits.js';
+import { PARTITIONS } from '../../src/domain/ids.js';
+import { LIMITS } from '../../src/domain/limits.js';
+import { drawBytes, useRandomSource } from '../../src/random.js';
+import { Seeded } from '../../src/seeded_random.js';
 import { Checker, checkStep } from './checker.js';
 import { type About, Clients, isUnknown } from './clients.js';
 import { Connection, FAIR, type Weather } from './connection.js';

@@ -1,5 +1,5 @@
 import { actorKind, type Decision } from '../../actors/actor.js';
-import { unreachable } from '../../src/vocabulary/refusals.js';
+import { unreachable } from '../../src/domain/refusals.js';
 
 /**
  * An actor of the simulation alone, for which nothing is the same when it happens twice or in another order: it writes

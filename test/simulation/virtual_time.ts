@@ -1,4 +1,4 @@
-import type { Seeded } from '../../src/seeded.js';
+import type { Seeded } from '../../src/seeded_random.js';
 
 type Due = { at_ms: number; order: number; run: () => void; dropped: boolean };
 

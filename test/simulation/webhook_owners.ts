@@ -3,11 +3,11 @@ import { type Account, isOpen } from '../../actors/account_state.js';
 import type { EmailMessage } from '../../actors/email.js';
 import type { EndpointMessage } from '../../actors/endpoint.js';
 import type { Endpoint } from '../../actors/endpoint_state.js';
-import { drawId, drawPartition } from '../../src/draw.js';
+import { partitionOfId } from '../../src/domain/ids.js';
+import { isRefusal } from '../../src/domain/refusals.js';
+import { ENDPOINT_STATUSES } from '../../src/domain/webhooks.js';
+import { drawId, drawPartition } from '../../src/random.js';
 import type { Guard } from '../../src/store/store.js';
-import { partitionOfId } from '../../src/vocabulary/ids.js';
-import { isRefusal } from '../../src/vocabulary/refusals.js';
-import { ENDPOINT_STATUSES } from '../../src/vocabulary/webhooks.js';
 import type { Asker } from './asker.js';
 
 const TOPICS = [[], [], ['account.updated'], ['workspace.updated'], ['account.restored', 'account.updated']] as const;
@@ -29,7 +29,7 @@ export const WEBHOOK_OPERATIONS = [
   ...['add_endpoint', 'event', 'active', 'paused', 'disabled', 'remove_endpoint', 'delete account', 'restore'],
 ];
 
-/** People with webhook endpoints: they do what routes/endpoints.ts and routes/me.ts do. */
+/** People with webhook endpoints: they do what routes/api/endpoints.ts and routes/api/me.ts do. */
 export class WebhookOwners {
   readonly #parts: Asker;
   readonly #emails: string[];

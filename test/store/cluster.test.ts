@@ -1,6 +1,6 @@
 import calculateSlot from 'cluster-key-slot';
 import t from 'tap';
-import { drawId } from '../../src/draw.js';
+import { drawId } from '../../src/random.js';
 import { keysOf, tagOf } from '../../src/store/partitions.js';
 import { mastersOf } from '../../src/store/redis_connection.js';
 import { SweepTurns } from '../../src/store/sweep_turns.js';

@@ -1,8 +1,8 @@
 import t from 'tap';
-import { Seeded } from '../../src/seeded.js';
+import { makeId } from '../../src/domain/ids.js';
+import { Seeded } from '../../src/seeded_random.js';
 import { RedisStore } from '../../src/store/redis_store.js';
 import { type Commit, NO_FENCE, type Store, type Write } from '../../src/store/store.js';
-import { makeId } from '../../src/vocabulary/ids.js';
 import { TestRedis } from '../fixtures/redis.js';
 
 /** Two processes on one Redis, of which each knows what it saw last: who gets an event is decided when it is committed. */

@@ -3,9 +3,9 @@ import t from 'tap';
 import { DeviceActivity } from '../../src/devices/activity.js';
 import { makeMetrics } from '../../src/runtime/metrics.js';
 import { RecentMessages } from '../../src/runtime/recent_messages.js';
+import { type Standing, troublesOf } from '../../src/watch/health_problems.js';
 import { type Gauges, History, type Sample } from '../../src/watch/history.js';
 import { grown, quantile, readTotals } from '../../src/watch/totals.js';
-import { type Standing, troublesOf } from '../../src/watch/troubles.js';
 import { EndpointActivity } from '../../src/workers/endpoint_activity.js';
 
 const GAUGES: Gauges = {

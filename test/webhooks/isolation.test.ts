@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import { LIMITS } from '../../src/vocabulary/limits.js';
+import { LIMITS } from '../../src/domain/limits.js';
 import { TestAccount } from '../fixtures/account.js';
 import { TestEndpoint } from '../fixtures/endpoints.js';
 import { Receiver } from '../fixtures/receiver.js';

@@ -1,13 +1,13 @@
 import t from 'tap';
 import { blobKey, partitionFolder } from '../../src/blobs/blob_keys.js';
 import type { BlobStore } from '../../src/blobs/blob_store.js';
-import { drawId } from '../../src/draw.js';
+import { chunkId } from '../../src/domain/ids.js';
+import { refuse } from '../../src/domain/refusals.js';
+import { drawId } from '../../src/random.js';
 import { makeMetrics } from '../../src/runtime/metrics.js';
 import type { Runtime } from '../../src/runtime/runtime.js';
 import type { ListPage, Store } from '../../src/store/store.js';
 import type { SweepTurns } from '../../src/store/sweep_turns.js';
-import { chunkId } from '../../src/vocabulary/ids.js';
-import { refuse } from '../../src/vocabulary/refusals.js';
 import { AudioSweep } from '../../src/workers/audio_sweep.js';
 import { Backoff } from '../../src/workers/backoff.js';
 import { ChunkProcessing } from '../../src/workers/chunk_processing.js';

@@ -1,0 +1,145 @@
+import { z } from 'zod';
+import type { AccountMessage } from '../../actors/account.js';
+import type { AppSessionMessage } from '../../actors/app_session.js';
+import { type Grant, type GrantMessage, grantList, isLive } from '../../actors/grant.js';
+import { partitionOfId } from '../../src/domain/ids.js';
+import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
+import { listCursor, type Position, pageOf } from '../../src/http/cursors.js';
+import type { Principal } from '../../src/http/principal.js';
+import { listLimit } from '../../src/http/request_schemas.js';
+import { id, moment, pageShape } from '../../src/http/response_schemas.js';
+import { accountRoute, type Route } from '../../src/http/route.js';
+import type { Services } from '../../src/services.js';
+
+/** Connected apps, and signing out of them. Interface: "Account". */
+
+const UNKNOWN = refuse('NOT_FOUND', 'There is no such connected app.');
+const NOT_EVERYWHERE = refuse('FORBIDDEN', 'Signing out everywhere needs the permission account:manage.', {
+  scope: ['account:manage'],
+});
+
+const connectionShape = z
+  .strictObject({
+    id,
+    client_id: z.string().describe('The OAuth client that was allowed in.'),
+    name: z.string().describe("The installation's label, or the client's name."),
+    scopes: z.array(z.string()).describe('As the client asked for them.'),
+    created_at: moment,
+    current: z.boolean().describe('Whether the calling token belongs to it.'),
+  })
+  .meta({ id: 'ConnectedApp' });
+
+export const CONNECTION_ROUTES: readonly Route[] = [
+  accountRoute({
+    method: 'GET',
+    path: '/me/connections',
+    summary: 'The apps that are connected to the account, newest first.',
+    credential: 'app',
+    permission: ['account:manage'],
+    query: z.object({ limit: listLimit, cursor: listCursor }),
+    answer: pageShape(connectionShape),
+    async handler({ services, who, query: { limit, cursor } }) {
+      const { account_id } = who;
+      const grants = await listGrants(services, { account_id, grants_life: who.account.lives.grants, limit, cursor });
+      if (isRefusal(grants)) return grants;
+      return { items: grants.rows.map((row) => connectionView(row, who)), cursor: grants.cursor };
+    },
+  }),
+
+  accountRoute({
+    method: 'DELETE',
+    path: '/me/connections/:id',
+    summary: 'Disconnects an app: ends its grant and its tokens.',
+    credential: 'app',
+    permission: ['account:manage'],
+    status: 204,
+    async handler({ services, who, params }) {
+      const by = { account_id: who.account_id, grants_life: who.account.lives.grants };
+      const message: GrantMessage = { type: 'revoke', by };
+      const address = { kind: 'grant', id: params.id as string };
+      const answer = await services.runtime.ask<{ revoked: boolean }>(address, message, who.guards);
+      return isRefusal(answer) ? answer : answer.revoked ? null : UNKNOWN;
+    },
+  }),
+
+  accountRoute({
+    method: 'POST',
+    path: '/me/sign-out',
+    summary: 'Signs out the calling app, or everything.',
+    notes:
+      'Without a body only the calling app is signed out. With `everywhere` every grant, personal access token and browser session ends, and every app session when one of them calls.',
+    credential: 'app',
+    deleted_too: true,
+    status: 204,
+    body: z
+      .object({
+        everywhere: z
+          .boolean('must be true or false')
+          .optional()
+          .describe('True: everything, not the calling app alone.'),
+      })
+      .optional(),
+    example: { everywhere: true },
+    async handler({ services, who, body }) {
+      if (body?.everywhere !== true) return endCaller(services, who);
+      if (!who.permissions.includes('account:manage')) return NOT_EVERYWHERE;
+      const message: AccountMessage = { type: 'sign_out_everywhere', app_sessions: who.kind === 'app_session' };
+      return services.runtime.ask({ kind: 'account', id: who.account_id }, message, who.guards);
+    },
+  }),
+];
+
+/** Ends the calling app alone: its session, or its whole grant. */
+function endCaller({ runtime }: Services, who: Principal): Promise<unknown | Refusal> {
+  const { account_id, credential_id } = who;
+  if (who.kind === 'app_session') {
+    const end: AppSessionMessage = { type: 'end' };
+    return runtime.ask({ kind: 'app_session', id: credential_id }, end);
+  }
+  const revoke: GrantMessage = { type: 'revoke', by: { account_id, grants_life: who.account.lives.grants } };
+  return runtime.ask({ kind: 'grant', id: credential_id }, revoke);
+}
+
+type GrantRow = Position & { grant: Grant };
+
+/** A page of an account's living grants, newest first. */
+export async function listGrants(
+  { runtime, store }: Services,
+  asked: { account_id: string; grants_life: number; limit: number; cursor: Position | undefined },
+): Promise<{ rows: GrantRow[]; cursor: string | null } | Refusal> {
+  const { account_id, grants_life, limit } = asked;
+  const place = { account_id, partition: partitionOfId(account_id) };
+  const view: GrantMessage = { type: 'view' };
+  const rows: GrantRow[] = [];
+  let after = asked.cursor;
+  // One that ended between the list and the look at it leaves a gap, which the next of the list fills.
+  while (rows.length <= limit) {
+    const wanted = limit + 1 - rows.length;
+    const listed = await store.list(place, grantList(grants_life), { after, descending: true, limit: wanted });
+    const grants = await Promise.all(
+      listed.map(({ member }) => runtime.ask<Grant>({ kind: 'grant', id: member }, view)),
+    );
+    for (const [index, grant] of grants.entries()) {
+      const position = listed[index] as Position;
+      if (isRefusal(grant)) {
+        if (grant.refused !== 'UNAUTHORIZED') return grant;
+      } else if (isLive(grant)) rows.push({ ...position, grant });
+    }
+    if (listed.length < wanted) break;
+    after = listed.at(-1);
+  }
+  return pageOf(rows, limit);
+}
+
+/** The Connected app of the interface. */
+function connectionView({ member, grant }: GrantRow, who: Principal): z.infer<typeof connectionShape> {
+  const { client_id, name, scopes, created_at_ms } = grant;
+  return {
+    id: member,
+    client_id,
+    name,
+    scopes: [...scopes],
+    created_at: new Date(created_at_ms).toISOString(),
+    current: who.kind === 'oauth' && who.credential_id === member,
+  };
+}

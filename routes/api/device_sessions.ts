@@ -1,0 +1,262 @@
+import { z } from 'zod';
+import type { AccountMessage } from '../../actors/account.js';
+import {
+  DEVICE_SESSIONS,
+  type DeviceSession,
+  type DeviceSessionMessage,
+  endOf,
+  recorderOf,
+} from '../../actors/device_session.js';
+import { partitionOfId } from '../../src/domain/ids.js';
+import { LIMITS } from '../../src/domain/limits.js';
+import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
+import { listCursor, pageOf } from '../../src/http/cursors.js';
+import type { Principal } from '../../src/http/principal.js';
+import { listLimit, timestamp, uuid } from '../../src/http/request_schemas.js';
+import { id, moment, pageShape, sessionEndReason } from '../../src/http/response_schemas.js';
+import { accountRoute, type Route } from '../../src/http/route.js';
+import { drawId } from '../../src/random.js';
+import { isJoinCode, joinCodeOf, normalJoinCode } from '../../src/secrets/join_codes.js';
+import { drawSeed, makeSecret, type Seed } from '../../src/secrets/tokens.js';
+import type { Services } from '../../src/services.js';
+
+/** Recorder sessions as accounts see them: one hosts, others take part. Choices: "Devices". */
+
+const PERMISSION = ['devices:manage'] as const;
+/** The same for an unknown session and a wrong code: neither tells that the other is right. */
+const NO_SESSION = refuse('NOT_FOUND', 'There is no such recorder session, or its join code is another one.');
+
+const sessionShape = z
+  .strictObject({
+    id: id.describe('The binding_epoch of its recorder.'),
+    status: z
+      .enum(['waiting', 'open', 'draining', 'ended'])
+      .describe('waiting: for a recorder. draining: over, while its recorder uploads what is left.'),
+    host_account_id: id.describe('The account that hosts it: only this one may extend and end it.'),
+    device_id: id.nullable().describe('Its recorder; null until one has redeemed the claim.'),
+    workspace_id: id.describe('What its recordings belong to.'),
+    source_id: id.nullable().describe('Where its streams come from; null until a recorder has redeemed the claim.'),
+    participants: z
+      .array(z.strictObject({ account_id: id.describe('Who takes part.'), joined_at: moment.describe('Since when.') }))
+      .describe('The host is none of them.'),
+    join_code: z.string().optional().describe('For the host alone, while somebody may join.'),
+    created_at: moment,
+    started_at: moment.nullable().describe('When a recorder redeemed the claim; null until then.'),
+    expires_at: moment.describe('When it ends by itself.'),
+    ended_at: moment.nullable().describe('When it ended; null until then.'),
+    end_reason: sessionEndReason
+      .nullable()
+      .describe('Who or what ended it; null until then. never_started: no recorder came in time.'),
+  })
+  .meta({ id: 'RecorderSession' });
+
+export const DEVICE_SESSION_ROUTES: readonly Route[] = [
+  accountRoute({
+    method: 'POST',
+    path: '/device-sessions',
+    summary: 'Opens a recorder session, which the caller hosts.',
+    notes: 'It waits ten minutes for a shared recorder to redeem the claim. `expires_at` lies at most 24 hours ahead.',
+    credential: 'account',
+    permission: PERMISSION,
+    rate: 'claims',
+    status: 201,
+    body: z.object({
+      expires_at: timestamp.describe('When it ends by itself, at most 24 hours ahead.'),
+      workspace_id: uuid.optional().describe('What its recordings belong to; the private workspace when absent.'),
+    }),
+    answer: z.strictObject({
+      session: sessionShape,
+      claim: z.string().describe('What a shared recorder redeems, once and within ten minutes; shown this once.'),
+    }),
+    refusals: ['NOT_FOUND', 'CONFLICT'],
+    async handler({ services, who, body }) {
+      const { runtime, keys, clock } = services;
+      const expires_at_ms = scheduledEnd(body.expires_at, clock.now());
+      if (isRefusal(expires_at_ms)) return expires_at_ms;
+      const { account_id } = who;
+      const drawn = () => drawId({ partition: partitionOfId(account_id), now_ms: clock.now() });
+      const [session_id, claim_id, source_id] = [drawn(), drawn(), drawn()];
+      const { text: claim, secret_hash } = makeSecret(keys, 'claim', claim_id);
+      const message: AccountMessage = {
+        type: 'host_session',
+        session_id,
+        workspace_id: body.workspace_id ?? null,
+        expires_at_ms,
+        join_seed: drawSeed(keys),
+        claim: { claim_id, secret_hash, source_id },
+      };
+      const hosted = await runtime.askSettled({ kind: 'account', id: account_id }, message, who.guards);
+      if (isRefusal(hosted)) return hosted;
+      const session = await viewSession(services, who, session_id);
+      return isRefusal(session) ? session : { session: sessionView(services, who, session), claim };
+    },
+  }),
+
+  accountRoute({
+    method: 'GET',
+    path: '/device-sessions',
+    summary: 'The recorder sessions that the account hosts or takes part in, newest first.',
+    credential: 'account',
+    permission: PERMISSION,
+    query: z.object({ limit: listLimit, cursor: listCursor }),
+    answer: pageShape(sessionShape),
+    async handler({ services, who, query: { limit, cursor } }) {
+      const place = { account_id: who.account_id, partition: partitionOfId(who.account_id) };
+      const range = { after: cursor, descending: true, limit: limit + 1 };
+      const page = pageOf(await services.store.list(place, DEVICE_SESSIONS, range), limit);
+      const found = await Promise.all(page.rows.map(({ member }) => viewSession(services, who, member)));
+      const failed = found.filter(isRefusal).find(({ refused }) => refused !== 'NOT_FOUND');
+      if (failed !== undefined) return failed;
+      const items = found.flatMap((session) => (isRefusal(session) ? [] : [sessionView(services, who, session)]));
+      return { items, cursor: page.cursor };
+    },
+  }),
+
+  accountRoute({
+    method: 'GET',
+    path: '/device-sessions/:id',
+    summary: 'A recorder session.',
+    credential: 'account',
+    permission: PERMISSION,
+    answer: sessionShape,
+    async handler({ services, who, params }) {
+      const session = await viewSession(services, who, params.id as string);
+      return isRefusal(session) ? session : sessionView(services, who, session);
+    },
+  }),
+
+  accountRoute({
+    method: 'POST',
+    path: '/device-sessions/:id/join',
+    summary: 'Joins a recorder session with its join code.',
+    notes: 'At most ten tries an hour. Whoever belongs to it already is answered all the same.',
+    credential: 'account',
+    permission: PERMISSION,
+    body: z.object({
+      join_code: z
+        .string('must be the text of a join code')
+        .max(64, 'must be a join code')
+        .describe('What the host was shown; letter case and dashes do not matter.'),
+    }),
+    answer: sessionShape,
+    refusals: ['CONFLICT', 'TOO_MANY_REQUESTS'],
+    async handler({ services, who, params, body }) {
+      const { runtime, keys } = services;
+      const id = params.id as string;
+      const before = await viewSession(services, who, id);
+      if (!isRefusal(before)) return sessionView(services, who, before);
+      if (before.refused !== 'NOT_FOUND') return before;
+      const account = { kind: 'account', id: who.account_id };
+      const tried = await runtime.ask(account, { type: 'try_join' } satisfies AccountMessage, who.guards);
+      if (isRefusal(tried)) return tried;
+      const message: DeviceSessionMessage = { type: 'join_seed' };
+      const found = await runtime.ask<{ join_seed: Seed }>({ kind: 'device_session', id }, message);
+      if (isRefusal(found)) return found.refused === 'NOT_FOUND' ? NO_SESSION : found;
+      if (!isJoinCode(keys, { session_id: id, seed: found.join_seed }, normalJoinCode(body.join_code)))
+        return NO_SESSION;
+      return tell(services, who, { id, message: { type: 'join', by: who.account_id } });
+    },
+  }),
+
+  accountRoute({
+    method: 'POST',
+    path: '/device-sessions/:id/leave',
+    summary: 'Leaves a recorder session.',
+    credential: 'account',
+    permission: PERMISSION,
+    status: 204,
+    refusals: ['CONFLICT'],
+    async handler({ services: { runtime }, who, params }) {
+      const message: DeviceSessionMessage = { type: 'leave', by: who.account_id };
+      return runtime.askSettled({ kind: 'device_session', id: params.id as string }, message);
+    },
+  }),
+
+  accountRoute({
+    method: 'POST',
+    path: '/device-sessions/:id/extend',
+    summary: 'Lets a recorder session end later.',
+    credential: 'account',
+    permission: PERMISSION,
+    body: z.object({ expires_at: timestamp.describe('When it ends by itself, at most 24 hours ahead.') }),
+    answer: sessionShape,
+    refusals: ['CONFLICT'],
+    async handler({ services, who, params, body }) {
+      const expires_at_ms = scheduledEnd(body.expires_at, services.clock.now());
+      if (isRefusal(expires_at_ms)) return expires_at_ms;
+      const message: DeviceSessionMessage = { type: 'extend', by: who.account_id, expires_at_ms };
+      return tell(services, who, { id: params.id as string, message });
+    },
+  }),
+
+  accountRoute({
+    method: 'POST',
+    path: '/device-sessions/:id/end',
+    summary: 'Ends a recorder session.',
+    notes: 'Its recorder may still upload for 15 minutes what it has recorded.',
+    credential: 'account',
+    permission: PERMISSION,
+    answer: sessionShape,
+    async handler({ services, who, params }) {
+      return tell(services, who, { id: params.id as string, message: { type: 'end', by: who.account_id } });
+    },
+  }),
+];
+
+/** Sends what a caller wants of a session; the answer comes when everybody who takes part has heard. */
+async function tell(
+  services: Services,
+  who: Principal,
+  { id, message }: { id: string; message: DeviceSessionMessage },
+): Promise<unknown | Refusal> {
+  const address = { kind: 'device_session', id };
+  const session = await services.runtime.askSettled<DeviceSession>(address, message, guardsAt(who, id));
+  return isRefusal(session) ? session : sessionView(services, who, session);
+}
+
+/** A commit can only hold to lives that lie in its own partition: the host's, not a participant's. */
+function guardsAt({ account_id, guards }: Principal, id: string): Principal['guards'] {
+  return partitionOfId(id) === partitionOfId(account_id) ? guards : [];
+}
+
+function viewSession({ runtime }: Services, who: Principal, id: string): Promise<DeviceSession | Refusal> {
+  const message: DeviceSessionMessage = { type: 'view', by: who.account_id };
+  return runtime.ask<DeviceSession>({ kind: 'device_session', id }, message);
+}
+
+function scheduledEnd(expires_at: string, now_ms: number): number | Refusal {
+  const expires_at_ms = Date.parse(expires_at);
+  if (expires_at_ms > now_ms && expires_at_ms <= now_ms + LIMITS.session_ahead_ms_max) return expires_at_ms;
+  const message = 'must lie in the next 24 hours';
+  return refuse('BAD_REQUEST', `expires_at ${message}.`, { details: [{ path: 'expires_at', message }] });
+}
+
+function sessionView(
+  { keys }: Services,
+  { account_id }: Principal,
+  session: DeviceSession,
+): z.infer<typeof sessionShape> {
+  const recorder = recorderOf(session);
+  const end = endOf(session);
+  const { id, phase, host_account_id, join_seed: seed } = session;
+  const may_join = phase.status === 'waiting' || phase.status === 'open';
+  const iso = (at_ms: number) => new Date(at_ms).toISOString();
+  return {
+    id,
+    status: phase.status,
+    host_account_id,
+    device_id: recorder?.device_id ?? null,
+    workspace_id: session.workspace_id,
+    source_id: recorder?.source_id ?? null,
+    participants: session.participants.map((participant) => ({
+      account_id: participant.account_id,
+      joined_at: iso(participant.joined_at_ms),
+    })),
+    ...(account_id === host_account_id && may_join ? { join_code: joinCodeOf(keys, { session_id: id, seed }) } : {}),
+    created_at: iso(session.created_at_ms),
+    started_at: recorder === null ? null : iso(recorder.started_at_ms),
+    expires_at: iso(session.expires_at_ms),
+    ended_at: end === null ? null : iso(end.ended_at_ms),
+    end_reason: end?.end_reason ?? null,
+  };
+}

@@ -1,0 +1,115 @@
+import { z } from 'zod';
+import type { AccountMessage } from '../../actors/account.js';
+import type { ListedDevice } from '../../actors/account_devices.js';
+import type { Claim, ClaimMessage } from '../../actors/claim.js';
+import type { Device, DeviceMessage } from '../../actors/device.js';
+import { partitionOfId } from '../../src/domain/ids.js';
+import { LIMITS } from '../../src/domain/limits.js';
+import { isRefusal, refuse } from '../../src/domain/refusals.js';
+import { listCursor, pageOf } from '../../src/http/cursors.js';
+import { listLimit } from '../../src/http/request_schemas.js';
+import { deviceKind, id, moment, pageShape } from '../../src/http/response_schemas.js';
+import { accountRoute, type Route } from '../../src/http/route.js';
+import { drawId } from '../../src/random.js';
+import { makeSecret } from '../../src/secrets/tokens.js';
+
+const deviceShape = z
+  .strictObject({
+    id,
+    kind: deviceKind,
+    bound_at: moment.describe('Since when it records for the account.'),
+    last_seen_at: moment.nullable().describe('When it last called, to the minute; null while it never has.'),
+    session_id: id.nullable().describe('The recorder session of a shared one; null for a personal one.'),
+  })
+  .meta({ id: 'Device' });
+
+/** The app's side of devices. Choices: "Devices". */
+export const DEVICE_MANAGEMENT_ROUTES: readonly Route[] = [
+  accountRoute({
+    method: 'POST',
+    path: '/devices/claims',
+    summary: 'Makes a claim, with which a personal device binds itself to the account.',
+    notes: 'It counts for an hour, for one device.',
+    credential: 'account',
+    permission: ['devices:manage'],
+    rate: 'claims',
+    status: 201,
+    body: z.object({
+      kind: z.literal('owner', 'must be owner').describe('The claim of an owner: there is no other here.'),
+    }),
+    answer: z.strictObject({
+      claim: z.string().describe('What the app hands to the device, which redeems it; shown this once.'),
+      kind: z.literal('owner').describe('As asked for.'),
+      expires_at: moment.describe('Until then it can be redeemed.'),
+    }),
+    refusals: ['CONFLICT'],
+    async handler({ services: { keys, runtime, clock }, who }) {
+      if (who.account.devices >= LIMITS.devices_per_account_max) {
+        return refuse('CONFLICT', `An account holds at most ${LIMITS.devices_per_account_max} devices.`);
+      }
+      const { account_id } = who;
+      const drawn = () => drawId({ partition: partitionOfId(account_id), now_ms: clock.now() });
+      const claim_id = drawn();
+      const { text: claim, secret_hash } = makeSecret(keys, 'claim', claim_id);
+      const message: ClaimMessage = {
+        type: 'create',
+        account_id,
+        secret_hash,
+        binding_epoch: drawn(),
+        source_id: drawn(),
+      };
+      const made = await runtime.ask<Claim>({ kind: 'claim', id: claim_id }, message, who.guards);
+      return isRefusal(made)
+        ? made
+        : { claim, kind: made.kind, expires_at: new Date(made.expires_at_ms).toISOString() };
+    },
+  }),
+
+  accountRoute({
+    method: 'GET',
+    path: '/devices',
+    summary: 'The devices of the account, those bound last first.',
+    credential: 'account',
+    permission: ['devices:manage'],
+    query: z.object({ limit: listLimit, cursor: listCursor }),
+    answer: pageShape(deviceShape),
+    async handler({ services: { runtime }, who, query: { limit, cursor } }) {
+      const after = cursor === undefined ? undefined : { order: cursor.order, id: cursor.member };
+      const message: AccountMessage = { type: 'list_devices', range: { after, descending: true, limit: limit + 1 } };
+      const listed = await runtime.ask<{ devices: ListedDevice[] }>({ kind: 'account', id: who.account_id }, message);
+      if (isRefusal(listed)) return listed;
+      const page = pageOf(
+        listed.devices.map((device) => ({ ...device, member: device.id })),
+        limit,
+      );
+      const items = await Promise.all(
+        page.rows.map(async ({ id, kind, bound_at_ms, binding_epoch }): Promise<z.infer<typeof deviceShape>> => {
+          const device = await runtime.ask<Device>({ kind: 'device', id }, { type: 'view' } satisfies DeviceMessage);
+          const seen_ms = isRefusal(device) ? null : device.last_seen_at_ms;
+          return {
+            id,
+            kind,
+            bound_at: new Date(bound_at_ms).toISOString(),
+            last_seen_at: seen_ms === null ? null : new Date(seen_ms).toISOString(),
+            session_id: kind === 'shared' ? binding_epoch : null, // a personal device has no recorder session
+          };
+        }),
+      );
+      return { items, cursor: page.cursor };
+    },
+  }),
+
+  accountRoute({
+    method: 'DELETE',
+    path: '/devices/:id',
+    summary: 'Unbinds a device, at once.',
+    notes: 'A session that it records in ends.',
+    credential: 'account',
+    permission: ['devices:manage'],
+    status: 204,
+    async handler({ services: { runtime }, who, params }) {
+      const message: AccountMessage = { type: 'remove_device', device_id: params.id as string };
+      return runtime.askSettled({ kind: 'account', id: who.account_id }, message, who.guards);
+    },
+  }),
+];

@@ -1,0 +1,153 @@
+import { z } from 'zod';
+import type { AccountMessage } from '../../actors/account.js';
+import type { Account } from '../../actors/account_state.js';
+import { partitionOfId } from '../../src/domain/ids.js';
+import { LIMITS } from '../../src/domain/limits.js';
+import { ENTITLEMENT_DEFAULTS, permissionsOf } from '../../src/domain/permissions.js';
+import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
+import { patiently } from '../../src/http/poll_until.js';
+import type { Principal } from '../../src/http/principal.js';
+import { trimmedText } from '../../src/http/request_schemas.js';
+import { id, permission } from '../../src/http/response_schemas.js';
+import { accountRoute, type Route } from '../../src/http/route.js';
+import { deletionMail } from '../../src/mail/deletion_mail.js';
+import { sealMail } from '../../src/mail/sealed_mail.js';
+import { drawId } from '../../src/random.js';
+import type { Services } from '../../src/services.js';
+import type { Guard } from '../../src/store/store.js';
+import { listedWorkspaceShape, workspacesOf } from '../../src/workspaces/workspace_views.js';
+
+const NOT_RECENT = refuse(
+  'REAUTHENTICATION_REQUIRED',
+  `Deleting the account needs a code entered within the last ${LIMITS.recent_sign_in_ms / 60_000} minutes; sign in again.`,
+);
+const STILL_LEAVING = refuse(
+  'UNAVAILABLE',
+  'A shared workspace has not answered yet; the account is deleted or kept within seconds. Look again.',
+  { retry_after_s: 5 },
+);
+
+const accountShape = z
+  .strictObject({
+    id,
+    email: z.string(),
+    name: z.string().nullable().describe('What the person is called; null until it is set.'),
+    developer_enabled: z.boolean().describe('Whether the account has developer access.'),
+    permissions: z
+      .array(permission)
+      .describe('What the calling credential may use: of what the account holds, what its scopes allow.'),
+    sharing_enabled: z.boolean().describe('Whether the account may share workspaces.'),
+    agent_enabled: z.boolean().describe('Whether the account has the experimental agent.'),
+    workspaces: z
+      .array(listedWorkspaceShape.omit({ created_at: true }))
+      .describe('The private workspace first, then the others by name.'),
+  })
+  .meta({ id: 'Account' });
+
+/** The signed-in account. Interface: "Account". */
+export const ME_ROUTES: readonly Route[] = [
+  accountRoute({
+    method: 'GET',
+    path: '/me',
+    summary: 'The signed-in account.',
+    credential: 'account',
+    permission: ['account:manage'],
+    answer: accountShape,
+    handler: async ({ who }) => accountView(who.account, who),
+  }),
+
+  accountRoute({
+    method: 'PATCH',
+    path: '/me',
+    summary: 'Renames the account.',
+    credential: 'account',
+    permission: ['account:manage'],
+    body: z.object({
+      name: trimmedText(LIMITS.account_name_chars_max)
+        .nullable()
+        .describe('What the person is called; null for no name.'),
+    }),
+    answer: accountShape,
+    async handler({ services, who, body: { name } }) {
+      const message: AccountMessage = { type: 'rename', name };
+      const account = await services.runtime.ask<Account>({ kind: 'account', id: who.account_id }, message, who.guards);
+      return isRefusal(account) ? account : accountView(account, who);
+    },
+  }),
+
+  accountRoute({
+    method: 'DELETE',
+    path: '/me',
+    summary: 'Deletes the account.',
+    notes:
+      'It takes effect at once, and for seven days everything can be restored. A code must have been entered for this credential within the last ten minutes.',
+    credential: 'app',
+    permission: ['account:manage'],
+    status: 204,
+    refusals: ['REAUTHENTICATION_REQUIRED', 'WORKSPACE_OWNER_REQUIRED'],
+    async handler({ services, who }) {
+      const { verified_at_ms, account } = who;
+      const is_recent = verified_at_ms !== null && services.clock.now() <= verified_at_ms + LIMITS.recent_sign_in_ms;
+      return is_recent ? deleteAccount(services, account, who.guards) : NOT_RECENT;
+    },
+  }),
+
+  accountRoute({
+    method: 'POST',
+    path: '/me/restore',
+    summary: 'Restores a deleted account.',
+    notes: 'Of an account that is not deleted nothing changes.',
+    credential: 'app',
+    permission: ['account:manage'],
+    deleted_too: true,
+    status: 204,
+    refusals: ['ACCOUNT_DELETION_IN_PROGRESS'],
+    async handler({ services: { runtime }, who }) {
+      const message: AccountMessage = { type: 'restore' };
+      return runtime.askSettled({ kind: 'account', id: who.account_id }, message, who.guards);
+    },
+  }),
+];
+
+/** Deletes the account when every shared workspace can do without it; answers what came of it. */
+async function deleteAccount(services: Services, account: Account, guards: Guard[]): Promise<unknown | Refusal> {
+  const { clock, keys, mails, runtime } = services;
+  const erase_at_ms = clock.now() + LIMITS.erase_after_ms;
+  const { restore_url } = services.addresses();
+  const mail = {
+    mail_id: drawId({ partition: 0, now_ms: clock.now() }),
+    sealed: sealMail(keys, deletionMail({ to: account.email, erase_at_ms, restore_url })),
+  };
+  const address = { kind: 'account', id: account.id };
+  const begun = await runtime.askSettled(address, { type: 'delete', mail } satisfies AccountMessage, guards);
+  if (isRefusal(begun)) return begun;
+  const look: AccountMessage = { type: 'deletion_outcome' };
+  const answer = await patiently(async () => {
+    const found = await runtime.ask<{ outcome: 'deleted' | 'leaving' }>(address, look);
+    return !isRefusal(found) && found.outcome === 'leaving' ? null : found;
+  }, STILL_LEAVING);
+  if (isRefusal(answer)) return answer;
+  void mails.sendDue(partitionOfId(account.id)); // the answer does not wait for it
+  return null;
+}
+
+/** The Account of the interface; permissions are those that the calling credential can use. */
+function accountView(account: Account, who: Principal): z.infer<typeof accountShape> {
+  const { email, name, entitlements } = account;
+  const enabled = { ...ENTITLEMENT_DEFAULTS, ...entitlements };
+  return {
+    id: account.id,
+    email,
+    name,
+    developer_enabled: enabled['developer.tools'],
+    permissions: permissionsOf(entitlements).filter((permission) => who.permissions.includes(permission)),
+    sharing_enabled: enabled['workspace.sharing'],
+    agent_enabled: enabled['agent.experimental'],
+    workspaces: workspacesOf(account).map(({ id, name, private: is_private, role }) => ({
+      id,
+      name,
+      private: is_private,
+      role,
+    })),
+  };
+}

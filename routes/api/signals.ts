@@ -1,0 +1,271 @@
+import { setImmediate } from 'node:timers/promises';
+import { z } from 'zod';
+import { type ListedSignal, type PostedSignal, payloadKey, type SignalsMessage } from '../../actors/signals.js';
+import { LIMITS } from '../../src/domain/limits.js';
+import { isRefusal, type Refusal } from '../../src/domain/refusals.js';
+import { listCursor, type Position, pageOf, writeCursor } from '../../src/http/cursors.js';
+import { listLimit } from '../../src/http/request_schemas.js';
+import { count, id, moment, no_cursor, pageShape } from '../../src/http/response_schemas.js';
+import { JsonBytes } from '../../src/http/responses.js';
+import { accountRoute, type Route } from '../../src/http/route.js';
+import { drawBytes } from '../../src/random.js';
+import type { Services } from '../../src/services.js';
+import type { Guard } from '../../src/store/store.js';
+import { readSignals, signalsForm, signalType } from '../../src/streams/signal_batch.js';
+import { readableStream, WRITES_STREAMS, writableStream } from '../../src/streams/stream_access.js';
+
+/** Signals on a stream's timeline. Interface: "Stream signals"; choices: "Account side". */
+
+const SCAN_STEP = 500;
+/** Bytes of payloads that are read at once. */
+const PAYLOADS_STEP_BYTES = 1024 * 1024;
+const REQUEST_BYTES = 6;
+/** Encoded before others get their turn; four megabytes at once would hold up everybody for 50 ms. */
+const CHARS_AT_ONCE = 128 * 1024;
+const ITEMS = Buffer.from('{"items":[');
+const ONE_PAGE = Buffer.from('],"cursor":null}');
+
+/** A time in a query. */
+const time = z
+  .string()
+  .refine((text) => /^\d{1,16}$/.test(text) && Number.isSafeInteger(Number(text)), 'must be a whole number from 0')
+  .transform(Number)
+  .meta({ type: 'integer', minimum: 0 })
+  .optional();
+
+const signalShape = z
+  .strictObject({
+    id,
+    ref: z.string().describe('The name that the sender gave it, unique within the stream.'),
+    type: z.string().describe('What happened, as a dotted name.'),
+    start_ms: count.describe("When it began, in ms on the stream's timeline."),
+    end_ms: count.optional().describe('When it was over, in ms; absent for what has no length.'),
+    payload: z.record(z.string(), z.unknown()).nullable().describe('As it was sent; null once it has expired.'),
+    payload_state: z
+      .strictObject({
+        state: z.enum(['available', 'expired']).describe('expired: the workspace does not keep it any longer.'),
+        removed_at: moment.nullable().describe('When it was removed; null while it is there.'),
+      })
+      .describe('Whether the payload is still there.'),
+    created_at: moment,
+  })
+  .meta({ id: 'Signal' });
+
+export const SIGNAL_ROUTES: readonly Route[] = [
+  accountRoute({
+    method: 'POST',
+    path: '/audio/streams/:id/signals',
+    summary: "Attaches signals to a stream's timeline.",
+    notes:
+      'All of them are stored, or none. A ref that is there already with the same content is no new signal; with other content everything is refused.',
+    credential: 'account',
+    permission: WRITES_STREAMS,
+    takes: 'json_pieces',
+    body_bytes_max: LIMITS.signals_body_bytes_max,
+    body: z.array(z.instanceof(Uint8Array), 'must be an object with signals'),
+    answer: z.strictObject({ items: z.array(signalShape), cursor: no_cursor }),
+    reads: { body: signalsForm },
+    refusals: ['CONFLICT', 'TOO_MANY_REQUESTS'],
+    async handler({ services, who, params, body }) {
+      const signals = await readSignals(params.id as string, body);
+      if (isRefusal(signals)) return signals;
+      const stream = await writableStream(services, who, params.id as string);
+      if (isRefusal(stream)) return stream;
+      // Not after the stream has gone: who erases it has seen to its signals then.
+      const guards: Guard[] = [...who.guards, { guard: 'open', id: stream.id }];
+      const posted = await postSignals(services, { stream_id: stream.id, signals, guards });
+      if (isRefusal(posted)) return posted;
+      const items = await itemsOf(services, stream.id, posted);
+      return isRefusal(items) ? items : new JsonBytes([ITEMS, ...items, ONE_PAGE]);
+    },
+  }),
+
+  accountRoute({
+    method: 'GET',
+    path: '/audio/streams/:id/signals',
+    summary: "Signals on a stream's timeline, by their start.",
+    credential: 'account',
+    permission: ['turns:read'],
+    query: z.object({
+      limit: listLimit,
+      cursor: listCursor,
+      type: signalType.optional().describe('Only signals of this type.'),
+      from_ms: time.describe("Only signals that are not over before this, in ms on the stream's timeline."),
+      to_ms: time.describe('Only signals that begin by then, in ms.'),
+    }),
+    answer: pageShape(signalShape),
+    async handler({ services, who, params, query }) {
+      const stream = await readableStream(services, who, params.id as string);
+      if (isRefusal(stream)) return stream;
+      const page = await pageOfSignals(services, stream.id, query);
+      if (isRefusal(page)) return page;
+      const items = await itemsOf(services, stream.id, { signals: page.rows, texts: new Map() });
+      if (isRefusal(items)) return items;
+      return new JsonBytes([ITEMS, ...items, Buffer.from(`],"cursor":${JSON.stringify(page.cursor)}}`)]);
+    },
+  }),
+];
+
+/** Signals, and the payloads of those that are known already, by their keys. */
+type Found = { signals: readonly ListedSignal[]; texts: Map<string, string> };
+
+/** Posts a batch with one commit, after payloads that would make it a large one were written ahead. */
+async function postSignals(
+  services: Services,
+  { stream_id, signals, guards }: { stream_id: string; signals: PostedSignal[]; guards: Guard[] },
+): Promise<Found | Refusal> {
+  const { runtime } = services;
+  const address = { kind: 'signals', id: stream_id };
+  const ask = <Reply>(message: SignalsMessage) => runtime.ask<Reply>(address, message, guards);
+  const request = Buffer.from(drawBytes(REQUEST_BYTES)).toString('hex');
+  const bytes = signals.reduce((sum, { payload_bytes }) => sum + payload_bytes, 0);
+  const staged = bytes > LIMITS.signals_staged_bytes_max;
+  // Their texts lie there already.
+  const batch = staged
+    ? signals.map((signal) => ({ ...signal, payload: signal.payload === null ? null : '' }))
+    : signals;
+  if (staged) {
+    const compared = await ask<{ known: string[] }>({
+      type: 'compare',
+      signals: signals.map(({ id, ref, content }) => ({ id, ref, content })),
+    });
+    if (isRefusal(compared)) return compared;
+    for (const payloads of piecesOf(signals, new Set(compared.known))) {
+      const written = await ask({ type: 'stage', request, payloads });
+      if (isRefusal(written)) return abandoned(written);
+    }
+  }
+  const posted = await ask<{ signals: ListedSignal[] }>({ type: 'post', request, signals: batch, staged });
+  if (isRefusal(posted)) return staged ? abandoned(posted) : posted;
+  const texts = signals.flatMap(({ payload }, part): [string, string][] =>
+    payload === null ? [] : [[payloadKey(request, part), payload]],
+  );
+  return { signals: posted.signals, texts: new Map(texts) };
+
+  /** What was staged goes at once where that can be done; the sweep finds what is left. */
+  async function abandoned(refusal: Refusal): Promise<Refusal> {
+    await ask({ type: 'unstage', request });
+    return refusal;
+  }
+}
+
+/** The payloads of new signals, in pieces that one commit may write. */
+function* piecesOf(signals: PostedSignal[], known: Set<string>) {
+  let piece: { part: number; text: string; bytes: number }[] = [];
+  let bytes = 0;
+  for (const [part, { id, payload: text, payload_bytes }] of signals.entries()) {
+    if (text === null || known.has(id)) continue;
+    known.add(id); // a ref that comes twice is written once
+    if (bytes + payload_bytes > LIMITS.signals_staged_bytes_max) {
+      yield piece;
+      [piece, bytes] = [[], 0];
+    }
+    piece.push({ part, text, bytes: payload_bytes });
+    bytes += payload_bytes;
+  }
+  if (piece.length > 0) yield piece;
+}
+
+type Filter = {
+  limit: number;
+  cursor?: Position | undefined;
+  type?: string | undefined;
+  from_ms?: number | undefined;
+  to_ms?: number | undefined;
+};
+type Row = ListedSignal & Position;
+
+/**
+ * A page of what passes the filters, in the order of start, then id. Looks over the light records from where the first
+ * one could be that ends late enough; gives up, with its cursor, when it has looked over many and found few.
+ */
+async function pageOfSignals(
+  { runtime }: Services,
+  stream_id: string,
+  { limit, cursor, type, from_ms = 0, to_ms = Number.MAX_SAFE_INTEGER }: Filter,
+): Promise<{ rows: Row[]; cursor: string | null } | Refusal> {
+  const address = { kind: 'signals', id: stream_id };
+  const extent = await runtime.ask<{ longest_ms: number }>(address, { type: 'extent' } satisfies SignalsMessage);
+  if (isRefusal(extent)) return extent;
+  const first = { order: from_ms - extent.longest_ms, id: '' };
+  let after = cursor === undefined || cursor.order < first.order ? first : { order: cursor.order, id: cursor.member };
+  const found: Row[] = [];
+  for (let looked = 0; found.length <= limit; ) {
+    if (looked >= LIMITS.signals_scanned_max) {
+      return { rows: found, cursor: writeCursor({ order: after.order, member: after.id }) };
+    }
+    const message: SignalsMessage = { type: 'list', range: { after, limit: SCAN_STEP } };
+    const listed = await runtime.ask<{ signals: ListedSignal[] }>(address, message);
+    if (isRefusal(listed)) return listed;
+    const { signals } = listed;
+    for (const signal of signals) {
+      const passes =
+        (type === undefined || signal.type === type) &&
+        (signal.end_ms ?? signal.start_ms) >= from_ms &&
+        signal.start_ms <= to_ms;
+      if (passes) found.push({ ...signal, member: signal.id });
+    }
+    looked += signals.length;
+    const last = signals.at(-1);
+    if (last === undefined || signals.length < SCAN_STEP || last.start_ms > to_ms) break;
+    after = { order: last.order, id: last.id };
+  }
+  return pageOf(found, limit);
+}
+
+/** The signals as JSON with commas between, their payloads as they were sent; made a piece at a time. */
+async function itemsOf(
+  { runtime }: Services,
+  stream_id: string,
+  { signals, texts }: Found,
+): Promise<Buffer[] | Refusal> {
+  const address = { kind: 'signals', id: stream_id };
+  for (const keys of stepsOf(signals, texts)) {
+    const message: SignalsMessage = { type: 'payloads', keys };
+    const read = await runtime.ask<{ payloads: Record<string, string> }>(address, message);
+    if (isRefusal(read)) return read;
+    for (const [key, text] of Object.entries(read.payloads)) texts.set(key, text);
+  }
+  const pieces: Buffer[] = [];
+  let text = '';
+  for (const [index, signal] of signals.entries()) {
+    text += `${index === 0 ? '' : ','}${itemText(signal, texts)}`;
+    if (text.length < CHARS_AT_ONCE && index < signals.length - 1) continue;
+    pieces.push(Buffer.from(text));
+    text = '';
+    await setImmediate();
+  }
+  return pieces;
+}
+
+/** The keys of payloads that are not at hand, in steps. */
+function* stepsOf(signals: readonly ListedSignal[], texts: ReadonlyMap<string, string>): Generator<string[]> {
+  let step: string[] = [];
+  let bytes = 0;
+  for (const { payload } of signals) {
+    if (payload.state !== 'available' || payload.key === null || texts.has(payload.key)) continue;
+    step.push(payload.key);
+    bytes += payload.bytes;
+    if (bytes < PAYLOADS_STEP_BYTES) continue;
+    yield step;
+    [step, bytes] = [[], 0];
+  }
+  if (step.length > 0) yield step;
+}
+
+function itemText(
+  { id, ref, type, start_ms, end_ms, payload, created_at_ms }: ListedSignal,
+  texts: Map<string, string>,
+) {
+  const rest = JSON.stringify({
+    ...{ id, ref, type, start_ms },
+    ...(end_ms === null ? {} : { end_ms }),
+    payload_state:
+      payload.state === 'available'
+        ? { state: 'available', removed_at: null }
+        : { state: 'expired', removed_at: new Date(payload.removed_at_ms).toISOString() },
+    created_at: new Date(created_at_ms).toISOString(),
+  });
+  const text = payload.state === 'expired' ? 'null' : payload.key === null ? '{}' : (texts.get(payload.key) ?? 'null');
+  return `${rest.slice(0, -1)},"payload":${text}}`;
+}

@@ -1,0 +1,132 @@
+import { z } from 'zod';
+import { type KeptSource, NO_SOURCE, SOURCES, type Source, type SourceMessage } from '../../actors/source.js';
+import { partitionOfId } from '../../src/domain/ids.js';
+import { LIMITS } from '../../src/domain/limits.js';
+import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
+import { listCursor, pageOf } from '../../src/http/cursors.js';
+import { listLimit, trimmedText } from '../../src/http/request_schemas.js';
+import { id, moment, pageShape } from '../../src/http/response_schemas.js';
+import { accountRoute, type Route } from '../../src/http/route.js';
+import { drawId } from '../../src/random.js';
+import type { Services } from '../../src/services.js';
+import { READS_STREAMS, WRITES_STREAMS } from '../../src/streams/stream_access.js';
+
+/** Where an account's recordings come from. Choices: "Account side"; requirements K-001, K-002. */
+
+const TOO_MANY = refuse('CONFLICT', `An account has at most ${LIMITS.sources_per_account_max} sources.`);
+const name = trimmedText(LIMITS.source_name_chars_max).nullable();
+
+const sourceShape = z
+  .strictObject({
+    id,
+    name: z.string().nullable().describe('What people call it; null for no name.'),
+    device_id: id.nullable().describe('The device that records into it; null where an app does.'),
+    created_at: moment,
+  })
+  .meta({ id: 'Source' });
+
+export const SOURCE_ROUTES: readonly Route[] = [
+  accountRoute({
+    method: 'GET',
+    path: '/sources',
+    summary: 'Where recordings come from, newest first.',
+    credential: 'account',
+    permission: READS_STREAMS,
+    query: z.object({ limit: listLimit, cursor: listCursor }),
+    answer: pageShape(sourceShape),
+    async handler({ services, who: { account_id }, query: { limit, cursor } }) {
+      const place = { account_id, partition: partitionOfId(account_id) };
+      const page = { after: cursor, descending: true, limit: limit + 1 };
+      const { rows, cursor: next } = pageOf(await services.store.list(place, SOURCES, page), limit);
+      const sources = await Promise.all(rows.map(({ member }) => ownSource(services, { account_id, id: member })));
+      const failed = sources.filter(isRefusal).find(({ refused }) => refused !== 'NOT_FOUND');
+      if (failed !== undefined) return failed;
+      // One that was deleted since the list was read is left out.
+      const items = sources.flatMap((source, index) =>
+        isRefusal(source) ? [] : [sourceView(rows[index]?.member as string, source)],
+      );
+      return { items, cursor: next };
+    },
+  }),
+
+  accountRoute({
+    method: 'POST',
+    path: '/sources',
+    summary: 'Makes a source.',
+    credential: 'account',
+    permission: WRITES_STREAMS,
+    status: 201,
+    body: z.object({ name: name.default(null) }),
+    answer: sourceShape,
+    refusals: ['CONFLICT'],
+    async handler({ services, who: { account_id, guards }, body }) {
+      const partition = partitionOfId(account_id);
+      const limit = LIMITS.sources_per_account_max;
+      const known = await services.store.list({ account_id, partition }, SOURCES, { descending: false, limit });
+      if (known.length >= limit) return TOO_MANY;
+      const id = drawId({ partition, now_ms: services.clock.now() });
+      const message: SourceMessage = { type: 'create', account_id, device_id: null, name: body.name };
+      const made = await services.runtime.ask<KeptSource>({ kind: 'source', id }, message, guards);
+      return isRefusal(made) ? made : sourceView(id, made);
+    },
+  }),
+
+  accountRoute({
+    method: 'GET',
+    path: '/sources/:id',
+    summary: 'A source.',
+    credential: 'account',
+    permission: READS_STREAMS,
+    answer: sourceShape,
+    async handler({ services, who: { account_id }, params }) {
+      const id = params.id as string;
+      const source = await ownSource(services, { account_id, id });
+      return isRefusal(source) ? source : sourceView(id, source);
+    },
+  }),
+
+  accountRoute({
+    method: 'PATCH',
+    path: '/sources/:id',
+    summary: 'Renames a source.',
+    credential: 'account',
+    permission: WRITES_STREAMS,
+    body: z.object({ name }),
+    answer: sourceShape,
+    async handler({ services, who: { account_id, guards }, params, body }) {
+      const id = params.id as string;
+      const message: SourceMessage = { type: 'rename', account_id, name: body.name };
+      const renamed = await services.runtime.ask<KeptSource>({ kind: 'source', id }, message, guards);
+      return isRefusal(renamed) ? renamed : sourceView(id, renamed);
+    },
+  }),
+
+  accountRoute({
+    method: 'DELETE',
+    path: '/sources/:id',
+    summary: 'Deletes a source.',
+    notes: 'Its streams stay, and no event tells of them any more.',
+    credential: 'account',
+    permission: WRITES_STREAMS,
+    status: 204,
+    async handler({ services, who: { account_id, guards }, params }) {
+      const message: SourceMessage = { type: 'delete', account_id };
+      return services.runtime.askSettled({ kind: 'source', id: params.id as string }, message, guards);
+    },
+  }),
+];
+
+/** The account's own source; one of somebody else's, or a deleted one, does not exist. */
+export async function ownSource(
+  { runtime }: Services,
+  { account_id, id }: { account_id: string; id: string },
+): Promise<KeptSource | Refusal> {
+  const view: SourceMessage = { type: 'view' };
+  const source = await runtime.ask<Source>({ kind: 'source', id }, view);
+  if (isRefusal(source)) return source;
+  return source.status === 'kept' && source.account_id === account_id ? source : NO_SOURCE;
+}
+
+function sourceView(id: string, { name, device_id, created_at_ms }: KeptSource): z.infer<typeof sourceShape> {
+  return { id, name, device_id, created_at: new Date(created_at_ms).toISOString() };
+}

@@ -1,0 +1,379 @@
+import { z } from 'zod';
+import { type ListedChunk, STREAMS, type StreamMessage, streamListOf } from '../../actors/stream.js';
+import { type Chunk, failureOf, type Stream, statusOf } from '../../actors/stream_state.js';
+import type { ListedStream, WorkspaceMessage } from '../../actors/workspace.js';
+import { blobKey } from '../../src/blobs/blob_keys.js';
+import { partitionOfId } from '../../src/domain/ids.js';
+import { LIMITS } from '../../src/domain/limits.js';
+import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
+import { sendAudio } from '../../src/http/audio_download.js';
+import { listCursor, type Position, pageOf } from '../../src/http/cursors.js';
+import type { Principal } from '../../src/http/principal.js';
+import { listLimit, timestamp, trimmedText, uuid, whole } from '../../src/http/request_schemas.js';
+import { count, id, moment, pageShape } from '../../src/http/response_schemas.js';
+import { accountRoute, type Route } from '../../src/http/route.js';
+import { drawId } from '../../src/random.js';
+import { CLOSED } from '../../src/runtime/activation.js';
+import type { Services } from '../../src/services.js';
+import {
+  announcedShape,
+  chunkFailure,
+  chunkStatus,
+  INTENT_FIELDS,
+  intend,
+  intentAnswer,
+  intentForm,
+  intentShape,
+  intentView,
+  UPLOAD_REFUSALS,
+  uploadChunk,
+  uploadShape,
+} from '../../src/streams/chunk_upload.js';
+import { joinedAudio } from '../../src/streams/joined_audio.js';
+import {
+  askTelling,
+  NO_CHUNK,
+  READS_STREAMS,
+  readableChunk,
+  readableStream,
+  WRITES_STREAMS,
+  writableChunk,
+  writableStream,
+} from '../../src/streams/stream_access.js';
+import { askWorkspace } from '../../src/workspaces/workspace_calls.js';
+import { ownSource } from './sources.js';
+
+/** The account's side of streams and their audio. Choices: "Account side". */
+
+const title = trimmedText(LIMITS.stream_title_chars_max).nullable();
+const paging = { limit: listLimit, cursor: listCursor };
+
+const streamShape = z
+  .strictObject({
+    id,
+    source_id: id.describe('Where it comes from.'),
+    workspace_id: id.describe('What it belongs to: whose members may read it.'),
+    title: z.string().nullable(),
+    captured_at: moment.describe('When its timeline begins.'),
+    clock_uncertainty_ms: count
+      .nullable()
+      .describe("How far off the recorder's clock may have been, in ms; null where an app recorded."),
+    transcript_revision: count.describe('Rises with every change of its transcript; 0 while there is none.'),
+    created_at: moment,
+    source_device_id: id.nullable().describe('The device that recorded it; null where an app did.'),
+    end_ms: count
+      .optional()
+      .describe('Where its timeline ends, in ms from its beginning; absent until that is recorded.'),
+    chunks: count.describe('Announced so far.'),
+    stored_chunks: count.describe('Of these, those whose bytes are here.'),
+    stored_bytes: count.describe('Bytes of those.'),
+  })
+  .meta({ id: 'Stream' });
+
+const chunkShape = z
+  .strictObject({
+    id,
+    ...announcedShape.shape,
+    status: chunkStatus,
+    checked: z.boolean().nullable().describe('Whether processing held the audio against the announcement.'),
+    failure: chunkFailure,
+    registered_at: moment.describe('When it was first announced.'),
+    upload_started_at: moment.nullable().describe('When the first byte of its upload came; null until then.'),
+    stored_at: moment.nullable().describe('When its bytes were on disk; null until then.'),
+  })
+  .meta({ id: 'Chunk' });
+
+export const streamPageShape = pageShape(streamShape);
+
+export const STREAM_ROUTES: readonly Route[] = [
+  accountRoute({
+    method: 'GET',
+    path: '/audio/streams',
+    summary: 'Streams of the account, of one source or of one workspace, newest first.',
+    credential: 'account',
+    permission: READS_STREAMS,
+    query: z
+      .object({
+        ...paging,
+        source_id: uuid.optional().describe('Only streams of this source.'),
+        workspace_id: uuid
+          .optional()
+          .describe('Streams of this workspace, whoever recorded them. Not together with source_id.'),
+      })
+      .refine(({ source_id, workspace_id }) => source_id === undefined || workspace_id === undefined, {
+        path: ['workspace_id'],
+        message: 'must not be combined with source_id',
+      }),
+    answer: streamPageShape,
+    refusals: ['NOT_FOUND'],
+    handler: async ({ services, who, query }) => listStreams(services, who, query),
+  }),
+
+  accountRoute({
+    method: 'POST',
+    path: '/audio/streams',
+    summary: 'Registers a stream.',
+    credential: 'account',
+    permission: WRITES_STREAMS,
+    status: 201,
+    body: z.object({
+      source_id: uuid.describe('Where it comes from: a source of the account.'),
+      captured_at: timestamp.describe('When its timeline begins.'),
+      title: title.default(null),
+    }),
+    answer: streamShape,
+    refusals: ['NOT_FOUND'],
+    handler: ({ services, who, body }) => registerStream(services, who, body),
+  }),
+
+  accountRoute({
+    method: 'GET',
+    path: '/audio/streams/:id',
+    summary: 'A stream.',
+    credential: 'account',
+    permission: READS_STREAMS,
+    answer: streamShape,
+    async handler({ services, who, params }) {
+      const stream = await readableStream(services, who, params.id as string);
+      return isRefusal(stream) ? stream : streamView(stream);
+    },
+  }),
+
+  accountRoute({
+    method: 'PATCH',
+    path: '/audio/streams/:id',
+    summary: 'Gives a stream another title.',
+    credential: 'account',
+    permission: WRITES_STREAMS,
+    body: z.object({ title }),
+    answer: streamShape,
+    handler: ({ services, who, params, body }) =>
+      changeStream(services, who, params, (told) => ({ type: 'retitle', title: body.title, ...told })),
+  }),
+
+  accountRoute({
+    method: 'POST',
+    path: '/audio/streams/:id/end',
+    summary: 'Says where a stream ends.',
+    notes: 'It is set once: the same end again is fine, another one is refused.',
+    credential: 'account',
+    permission: WRITES_STREAMS,
+    body: z.object({ end_ms: whole({ min: 0 }).describe('Where its timeline ends, in ms from its beginning.') }),
+    answer: streamShape,
+    refusals: ['CONFLICT'],
+    handler: ({ services, who, params, body }) =>
+      changeStream(services, who, params, (told) => ({ type: 'end', end_ms: body.end_ms, ...told })),
+  }),
+
+  accountRoute({
+    method: 'POST',
+    path: '/audio/streams/:id/chunks/intents',
+    summary: 'Announces a chunk of a stream.',
+    notes: 'The answer says where its bytes go. The same announcement again gets the same answer.',
+    credential: 'account',
+    permission: WRITES_STREAMS,
+    body: intentForm(INTENT_FIELDS),
+    answer: intentShape,
+    refusals: ['CONFLICT', 'TOO_MANY_REQUESTS'],
+    async handler({ services, who, params, body: intent }) {
+      const stream = await writableStream(services, who, params.id as string);
+      if (isRefusal(stream)) return stream;
+      const registered = await intend(services, { stream_id: stream.id, intent, guards: who.guards });
+      if (isRefusal(registered)) return registered;
+      return intentAnswer(registered.chunk, `/audio/chunks/${registered.chunk.chunk_id}/content`);
+    },
+  }),
+
+  accountRoute({
+    method: 'PUT',
+    path: '/audio/chunks/:id/content',
+    summary: "Uploads a chunk's bytes.",
+    notes:
+      'They must have the size and the SHA-256 that were announced. `stored` means that they are on disk. The same bytes again are fine.',
+    credential: 'account',
+    permission: WRITES_STREAMS,
+    raw: true,
+    answer: uploadShape,
+    refusals: UPLOAD_REFUSALS,
+    async handler({ services, who, params, request, reply }) {
+      const found = await writableChunk(services, who, params.id as string);
+      return uploadChunk(services, found, { request, reply });
+    },
+  }),
+
+  accountRoute({
+    method: 'GET',
+    path: '/audio/streams/:id/chunks',
+    summary: 'The chunks of a stream, by their start.',
+    credential: 'account',
+    permission: READS_STREAMS,
+    query: z.object(paging),
+    answer: pageShape(chunkShape),
+    async handler({ services, who, params, query: { limit, cursor } }) {
+      const stream = await readableStream(services, who, params.id as string);
+      if (isRefusal(stream)) return stream;
+      const after = cursor === undefined ? undefined : { order: cursor.order, id: cursor.member };
+      const message: StreamMessage = { type: 'list_chunks', range: { after, limit: limit + 1 } };
+      const listed = await services.runtime.ask<{ chunks: ListedChunk[]; stream: Stream }>(
+        { kind: 'stream', id: stream.id },
+        message,
+      );
+      if (isRefusal(listed)) return listed;
+      const page = pageOf(listed.chunks, limit);
+      return { items: page.rows.map((chunk) => chunkView(services, chunk, listed.stream)), cursor: page.cursor };
+    },
+  }),
+
+  accountRoute({
+    method: 'GET',
+    path: '/audio/streams/:id/content',
+    summary: 'All audio of a stream as one file.',
+    notes:
+      'Possible where all chunks are WAV or raw PCM of one format, or Opus in Ogg. `X-Joined-Chunks`, `X-Joined-Missing-Ms` and `X-Joined-Overlap-Ms` say what it is made of.',
+    credential: 'account',
+    permission: ['audio:read'],
+    answer: 'audio',
+    refusals: ['CONFLICT'],
+    async handler({ services, who, params, request, reply }) {
+      const stream = await readableStream(services, who, params.id as string);
+      if (isRefusal(stream)) return stream;
+      const audio = await joinedAudio(services, stream);
+      return isRefusal(audio) ? audio : sendAudio({ request, reply }, audio);
+    },
+  }),
+
+  accountRoute({
+    method: 'GET',
+    path: '/audio/chunks/:id/content',
+    summary: "A chunk's bytes.",
+    credential: 'account',
+    permission: ['audio:read'],
+    answer: 'audio',
+    refusals: ['CONFLICT'],
+    async handler({ services, who, params, request, reply }) {
+      const found = await readableChunk(services, who, params.id as string);
+      if (isRefusal(found)) return found;
+      const { chunk, stream } = found;
+      if (chunk.status !== 'stored')
+        return refuse('CONFLICT', `The chunk's audio is not here: its status is ${chunk.status}.`);
+      const key = blobKey(stream.id, chunk.chunk_id);
+      return sendAudio(
+        { request, reply },
+        {
+          size_bytes: chunk.size_bytes,
+          etag: chunk.sha256,
+          content_type: 'application/octet-stream',
+          open: async (range) => (await services.blobs.open(key, range))?.stream ?? NO_CHUNK,
+        },
+      );
+    },
+  }),
+];
+
+/** The source must be there, and still be when the stream is. */
+async function registerStream(
+  services: Services,
+  { account, account_id, guards }: Principal,
+  { source_id, captured_at, title }: { source_id: string; captured_at: string; title: string | null },
+) {
+  const source = await ownSource(services, { account_id, id: source_id });
+  if (isRefusal(source)) return source;
+  const id = drawId({ partition: partitionOfId(account_id), now_ms: services.clock.now() });
+  const message: StreamMessage = {
+    type: 'register',
+    ...{ account_id, workspace_id: account.private_workspace.id, source_id, recorder: null },
+    ...{ captured_at, title, end_ms: null, silent: false },
+  };
+  const open = [...guards, { guard: 'open' as const, id: source_id }];
+  const stream = await services.runtime.ask<Stream>({ kind: 'stream', id }, message, open);
+  if (stream === CLOSED) return ownSource(services, { account_id, id: source_id }); // which now says that it is gone
+  return isRefusal(stream) ? stream : streamView(stream);
+}
+
+async function changeStream(
+  services: Services,
+  who: Principal,
+  params: Record<string, string>,
+  messageOf: (told: { silent: boolean }) => StreamMessage,
+) {
+  const found = await writableStream(services, who, params.id as string);
+  if (isRefusal(found)) return found;
+  const { id: stream_id, source_id } = found;
+  const stream = await askTelling(services, { stream_id, source_id, guards: who.guards }, messageOf);
+  return isRefusal(stream) ? stream : streamView(stream);
+}
+
+type ListQuery = {
+  limit: number;
+  cursor?: Position | undefined;
+  source_id?: string | undefined;
+  workspace_id?: string | undefined;
+};
+
+/** A page of the streams of an account, of one of its sources, or of a workspace that it belongs to; newest first. */
+export async function listStreams(
+  services: Services,
+  who: Principal,
+  query: ListQuery,
+): Promise<{ items: ReturnType<typeof streamView>[]; cursor: string | null } | Refusal> {
+  const rows = await listedStreams(services, who, query);
+  if (isRefusal(rows)) return rows;
+  const page = pageOf(rows, query.limit);
+  const streams = await Promise.all(page.rows.map(({ member }) => readableStream(services, who, member)));
+  const failed = streams.filter(isRefusal).find(({ refused }) => refused !== 'NOT_FOUND');
+  if (failed !== undefined) return failed;
+  return {
+    items: streams.flatMap((stream) => (isRefusal(stream) ? [] : [streamView(stream)])),
+    cursor: page.cursor,
+  };
+}
+
+/** Each of these lists is kept in its order: none is filtered out of a larger one. */
+async function listedStreams(
+  services: Services,
+  { account, account_id }: Principal,
+  { limit, cursor: after, source_id, workspace_id }: ListQuery,
+): Promise<Position[] | Refusal> {
+  const run = { descending: true, limit: limit + 1 };
+  if (workspace_id !== undefined && workspace_id !== account.private_workspace.id) {
+    const behind = after === undefined ? undefined : { order: after.order, id: after.member };
+    const message: WorkspaceMessage = { type: 'list_streams', by: account_id, range: { ...run, after: behind } };
+    const listed = await askWorkspace<{ streams: ListedStream[] }>(services, workspace_id, message);
+    return isRefusal(listed) ? listed : listed.streams.map(({ id, order }) => ({ member: id, order }));
+  }
+  const of = source_id ?? workspace_id;
+  const list = of === undefined ? STREAMS : streamListOf(of);
+  return services.store.list({ account_id, partition: partitionOfId(account_id) }, list, { ...run, after });
+}
+
+function streamView(stream: Stream): z.infer<typeof streamShape> {
+  return {
+    id: stream.id,
+    source_id: stream.source_id,
+    workspace_id: stream.workspace_id,
+    title: stream.title,
+    captured_at: stream.captured_at,
+    clock_uncertainty_ms: stream.recorder?.clock_uncertainty_ms ?? null,
+    transcript_revision: stream.transcript_revision,
+    created_at: new Date(stream.created_at_ms).toISOString(),
+    source_device_id: stream.recorder?.device_id ?? null,
+    ...(stream.end_ms === null ? {} : { end_ms: stream.end_ms }),
+    chunks: stream.chunks,
+    stored_chunks: stream.stored_chunks,
+    stored_bytes: stream.stored_bytes,
+  };
+}
+
+function chunkView({ clock }: Services, chunk: Chunk, stream: Stream): z.infer<typeof chunkShape> {
+  const iso = (at_ms: number | null) => (at_ms === null ? null : new Date(at_ms).toISOString());
+  return {
+    id: chunk.chunk_id,
+    ...intentView(chunk),
+    status: statusOf(chunk, stream, clock.now()),
+    checked: chunk.result?.status === 'processed' ? chunk.result.checked : null,
+    failure: failureOf(chunk),
+    registered_at: new Date(chunk.registered_at_ms).toISOString(),
+    upload_started_at: iso(chunk.upload_started_at_ms),
+    stored_at: iso(chunk.stored_at_ms),
+  };
+}

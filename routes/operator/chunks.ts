@@ -1,0 +1,180 @@
+import { z } from 'zod';
+import type { StreamMessage } from '../../actors/stream.js';
+import type { Chunk, ChunkResult, Stream } from '../../actors/stream_state.js';
+import { statusOf } from '../../actors/stream_state.js';
+import { blobKey } from '../../src/blobs/blob_keys.js';
+import { streamOfChunk } from '../../src/domain/ids.js';
+import { LIMITS } from '../../src/domain/limits.js';
+import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
+import { sendAudio } from '../../src/http/audio_download.js';
+import { trimmedText, whole } from '../../src/http/request_schemas.js';
+import { count, id, moment, no_cursor } from '../../src/http/response_schemas.js';
+import { operatorRoute, type Route } from '../../src/http/route.js';
+import type { Services } from '../../src/services.js';
+import { announcedShape, intentView } from '../../src/streams/chunk_upload.js';
+import type { Work } from '../../src/workers/chunk_processing.js';
+
+/**
+ * How a pipeline's workers process stored chunks: claim some for a time, fetch their audio, say that they are still at
+ * it, and say what came of it. A result counts once, and only from whoever had the chunk last.
+ */
+
+const NO_CHUNK = refuse('NOT_FOUND', 'There is no such chunk.');
+const NOT_HELD = refuse('CONFLICT', 'The claim does not hold any more; the chunk may be in other hands.');
+const SECOND_MS = 1_000;
+
+const lease_s = whole({ min: 1, max: LIMITS.chunk_lease_ms_max / SECOND_MS })
+  .default(LIMITS.chunk_lease_ms / SECOND_MS)
+  .describe('For how many seconds nobody else may have it; 60 when absent.');
+const claim = z.string('must be the text of a claim').min(1).max(64).describe('As it was handed out.');
+const failureCode = z
+  .string('must be a code such as BAD_AUDIO')
+  .regex(/^[A-Z][A-Z0-9_]{0,63}$/, 'must be a code of upper-case letters, digits and underscores, such as BAD_AUDIO')
+  .describe('Why, for programs.');
+
+const workShape = z
+  .strictObject({
+    chunk_id: id.describe('What is to be processed.'),
+    claim: z.string().describe('Goes with what the worker says of the chunk.'),
+    lease_until: moment.describe('Until then nobody else gets it.'),
+    tries: count.describe('How often it was handed out.'),
+    stream_id: id.describe('The stream that it is a piece of.'),
+    account_id: id.describe('Whose recording it is.'),
+    ...announcedShape.shape,
+    content_path: z.string().describe('Where to GET the audio.'),
+  })
+  .meta({ id: 'Work' });
+
+const settledShape = z.strictObject({
+  chunk_id: id.describe('The chunk.'),
+  status: z.enum(['processed', 'failed']).describe('How it stands from now on.'),
+});
+
+export const STAFF_CHUNK_ROUTES: readonly Route[] = [
+  operatorRoute({
+    method: 'POST',
+    path: '/ops/chunks/claim',
+    summary: 'Hands stored chunks to a worker, for a time.',
+    credential: 'operator',
+    body: z.object({
+      limit: whole({ min: 1, max: LIMITS.chunk_claims_max }).default(1).describe('How many at most; 1 when absent.'),
+      lease_s,
+    }),
+    answer: z.strictObject({ items: z.array(workShape), cursor: no_cursor }),
+    example: { limit: 10, lease_s: 60 },
+    async handler({ services, body }) {
+      const work = await services.processing.claim({ limit: body.limit, lease_ms: body.lease_s * SECOND_MS });
+      return { items: work.map(workView), cursor: null };
+    },
+  }),
+
+  operatorRoute({
+    method: 'GET',
+    path: '/ops/chunks/:chunk_id/content',
+    summary: "A chunk's bytes.",
+    credential: 'operator',
+    answer: 'audio',
+    async handler({ services, params, request, reply }) {
+      const found = await chunkOf(services, params.chunk_id as string);
+      if (isRefusal(found)) return found;
+      const { chunk, stream } = found;
+      const { size_bytes, sha256: etag } = chunk;
+      const key = blobKey(stream.id, chunk.chunk_id);
+      const open = async (range?: { start: number; end: number }) =>
+        (await services.blobs.open(key, range))?.stream ?? NO_CHUNK;
+      return sendAudio({ request, reply }, { size_bytes, etag, content_type: 'application/octet-stream', open });
+    },
+  }),
+
+  operatorRoute({
+    method: 'POST',
+    path: '/ops/chunks/:chunk_id/progress',
+    summary: 'Says that a worker is still at a chunk.',
+    credential: 'operator',
+    body: z.object({ claim, lease_s }),
+    answer: z.strictObject({ lease_until: moment.describe('Until then nobody else gets it.') }),
+    refusals: ['CONFLICT'],
+    async handler({ services, params, body }) {
+      const home = streamOfChunk(params.chunk_id as string);
+      if (home === null) return NO_CHUNK;
+      const { stream_id, number } = home;
+      const message: StreamMessage = {
+        ...{ type: 'prolong_claim', number, token: body.claim, lease_ms: body.lease_s * SECOND_MS },
+      };
+      const held = await services.runtime.ask<{ until_ms: number }>({ kind: 'stream', id: stream_id }, message);
+      return isRefusal(held) ? held : { lease_until: new Date(held.until_ms).toISOString() };
+    },
+  }),
+
+  operatorRoute({
+    method: 'POST',
+    path: '/ops/chunks/:chunk_id/done',
+    summary: 'Says that a chunk is processed.',
+    credential: 'operator',
+    body: z.object({
+      claim,
+      checked: z
+        .boolean('must be true or false')
+        .default(false)
+        .describe('Whether the audio was held against its announcement.'),
+    }),
+    answer: settledShape,
+    refusals: ['CONFLICT'],
+    async handler({ services, params, body: { claim: token, checked } }) {
+      return settle(services, { chunk_id: params.chunk_id as string, token, result: { status: 'processed', checked } });
+    },
+  }),
+
+  operatorRoute({
+    method: 'POST',
+    path: '/ops/chunks/:chunk_id/failed',
+    summary: 'Says why a chunk can not be processed.',
+    credential: 'operator',
+    body: z.object({
+      claim,
+      code: failureCode,
+      message: trimmedText(LIMITS.failure_message_chars_max).describe('The same for people.'),
+    }),
+    answer: settledShape,
+    refusals: ['CONFLICT'],
+    async handler({ services, params, body: { claim: token, ...failure } }) {
+      return settle(services, { chunk_id: params.chunk_id as string, token, result: { status: 'failed', failure } });
+    },
+  }),
+];
+
+async function settle(
+  services: Services,
+  { chunk_id, token, result }: { chunk_id: string; token: string; result: ChunkResult },
+): Promise<unknown | Refusal> {
+  const home = streamOfChunk(chunk_id);
+  if (home === null) return NO_CHUNK;
+  const { stream_id, number } = home;
+  const message: StreamMessage = { type: 'chunk_results', token, results: [{ number, result }] };
+  const answer = await services.runtime.ask<{ taken: number[] }>({ kind: 'stream', id: stream_id }, message);
+  if (isRefusal(answer)) return answer;
+  if (!answer.taken.includes(number)) return NOT_HELD;
+  services.metrics.chunks_processed.inc({ worker: 'operator_port', status: result.status });
+  const found = await chunkOf(services, chunk_id);
+  return isRefusal(found) ? found : { chunk_id, status: statusOf(found.chunk, found.stream, services.clock.now()) };
+}
+
+async function chunkOf({ runtime }: Services, chunk_id: string): Promise<{ chunk: Chunk; stream: Stream } | Refusal> {
+  const home = streamOfChunk(chunk_id);
+  if (home === null) return NO_CHUNK;
+  const message: StreamMessage = { type: 'chunk', number: home.number };
+  return runtime.ask<{ chunk: Chunk; stream: Stream }>({ kind: 'stream', id: home.stream_id }, message);
+}
+
+function workView({ chunk, stream, token, tries, until_ms }: Work): z.infer<typeof workShape> {
+  return {
+    chunk_id: chunk.chunk_id,
+    claim: token,
+    lease_until: new Date(until_ms).toISOString(),
+    tries,
+    stream_id: stream.id,
+    account_id: stream.account_id,
+    ...intentView(chunk),
+    content_path: `/ops/chunks/${chunk.chunk_id}/content`,
+  };
+}

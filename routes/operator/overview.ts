@@ -1,0 +1,94 @@
+import { z } from 'zod';
+import { count, serverNow } from '../../src/http/response_schemas.js';
+import { operatorRoute, type Route } from '../../src/http/route.js';
+
+const size = z.number().min(0);
+
+const overviewShape = z.strictObject({
+  now: serverNow,
+  clock: z
+    .strictObject({
+      ahead_ms: z.int().describe("Ahead of this machine's."),
+      movable: z.boolean().describe('Whether TEST_CLOCK=1 allows to move it.'),
+    })
+    .describe('What time it is here, and why.'),
+  process: z
+    .strictObject({
+      pid: count.describe('Its number on its machine.'),
+      node: z.string().describe('The version of Node.'),
+      up_s: count.describe('For how many seconds it has run.'),
+      shedding: z.enum(['nothing', 'first', 'all']).describe('What is refused for load.'),
+    })
+    .describe('The process that answers.'),
+  storage: z
+    .strictObject({
+      status: z
+        .enum(['ok', 'slow', 'refusing', 'away'])
+        .describe('slow: a write takes over half a second. refusing: Redis answers and takes no writes.'),
+      since_ms: z.number().describe('Since when that is so, in ms since 1970.'),
+      round_trip_ms: z.number().nullable().describe('How long its last answer took, in ms; null while it is away.'),
+      memory_bytes: size.nullable().describe('What Redis uses; null while it is away.'),
+      log_healthy: z.boolean().nullable().describe('Whether Redis could write its append-only file.'),
+      set_aside: count.nullable().describe('Messages whose decision threw too often; null while Redis is away.'),
+    })
+    .describe('Redis.'),
+  disk: z
+    .strictObject({ free_bytes: size.describe('What is left.'), size_bytes: size.describe('All of it.') })
+    .nullable()
+    .describe('The disk under DATA_DIR; null where it can not be asked.'),
+  troubles: z
+    .array(
+      z.strictObject({
+        name: z.string().describe('What sort of trouble it is.'),
+        severity: z.enum(['grave', 'mild']).describe('grave: people notice.'),
+        text: z.string().describe('The same in words.'),
+        link: z.string().describe('The page on which one sees why.'),
+      }),
+    )
+    .describe('What is wrong now, in words.'),
+  history: z
+    .strictObject({
+      every_ms: count.describe('How far apart samples are.'),
+      kept_ms: count.describe('How far back they go.'),
+      at_ms: z.array(z.number()).describe('When each was taken, in ms since 1970.'),
+      series: z.record(z.string(), z.array(z.number().nullable())).describe('What was measured, by name.'),
+    })
+    .describe('`at_ms[i]` goes with `series[name][i]`; rates are a second.'),
+});
+
+/** How this process is doing: what is wrong now, and a quarter of an hour of what was measured. */
+export const OVERVIEW_ROUTES: readonly Route[] = [
+  operatorRoute({
+    method: 'GET',
+    path: '/ops/overview',
+    summary: 'How this process is doing: what is wrong now, and what was measured in the last quarter of an hour.',
+    answer: overviewShape,
+    credential: 'operator',
+    query: z.object({
+      after_ms: z
+        .string()
+        .regex(/^\d{1,15}$/, 'must be milliseconds since 1970')
+        .transform(Number)
+        .default(0)
+        .meta({
+          ...{ type: 'integer', minimum: 0 },
+          description: 'Only samples later than this, in ms since 1970; all that are kept when absent.',
+        }),
+    }),
+    async handler({ services: { clock, settings, watch }, query: { after_ms } }) {
+      const { storage, storage_ms, storage_bytes, disk, shedding, set_aside, clock_ahead_ms } = watch.standing();
+      return {
+        now: new Date(clock.now()).toISOString(),
+        clock: { ahead_ms: Math.round(clock_ahead_ms), movable: settings.test_clock },
+        process: { pid: process.pid, node: process.version, up_s: Math.round(process.uptime()), shedding },
+        storage: {
+          ...{ status: storage.status, since_ms: storage.since_ms, round_trip_ms: storage_ms },
+          ...{ memory_bytes: storage_bytes, log_healthy: storage.log_healthy, set_aside },
+        },
+        disk,
+        troubles: watch.troubles(),
+        history: watch.history(after_ms),
+      };
+    },
+  }),
+];

@@ -1,0 +1,46 @@
+import { readFileSync } from 'node:fs';
+import { Marked } from 'marked';
+import { renderTemplate } from '../../src/pages/page.js';
+import { pageParts } from '../../src/pages/page_parts.js';
+
+/** Guides, written in Markdown in docs/. They are ours alone, so what they hold is trusted. */
+const GUIDES = { devices: 'Device guide', webhooks: 'Webhook guide' } as const;
+
+type Guide = keyof typeof GUIDES;
+
+type Heading = { id: string; text: string };
+
+export function guidePage(name: Guide): string {
+  const text = readFileSync(new URL(`../../docs/${name}.md`, import.meta.url), 'utf8');
+  const headings: Heading[] = [];
+  const marked = new Marked({
+    renderer: {
+      heading({ tokens, depth, text }) {
+        const id = text.toLowerCase().replace(/[^a-z0-9]+/g, '-');
+        if (depth === 2) headings.push({ id, text });
+        return `<h${depth} id="${id}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
+      },
+      // Tables and code are wider than a phone: they scroll by themselves.
+      table(token) {
+        const cells = (row: typeof token.header, tag: string) =>
+          row.map((cell) => `<${tag}>${this.parser.parseInline(cell.tokens)}</${tag}>`).join('');
+        const rows = token.rows.map((row) => `<tr>${cells(row, 'td')}</tr>`).join('');
+        return `<div class="wide" tabindex="0"><table><thead><tr>${cells(token.header, 'th')}</tr></thead><tbody>${rows}</tbody></table></div>\n`;
+      },
+      code({ text: code }) {
+        return `<pre tabindex="0"><code>${escaped(code)}</code></pre>\n`;
+      },
+    },
+  });
+  const body = marked.parse(text, { async: false });
+  return renderTemplate('guide', {
+    ...pageParts(`/guides/${name}`),
+    title: `${GUIDES[name]} · Spool`,
+    headings,
+    guide: body,
+  });
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}

@@ -1,0 +1,146 @@
+import { z } from 'zod';
+import type { AccountMessage } from '../../actors/account.js';
+import { type Account, isOpen } from '../../actors/account_state.js';
+import { isId } from '../../src/domain/ids.js';
+import { LIMITS } from '../../src/domain/limits.js';
+import { isEnabled } from '../../src/domain/permissions.js';
+import { isRefusal, type Refusal } from '../../src/domain/refusals.js';
+import { listCursor } from '../../src/http/cursors.js';
+import { type Answer, openRoute, type Route } from '../../src/http/route.js';
+import { utcText } from '../../src/mail/deletion_mail.js';
+import { leave } from '../../src/oauth/redirect.js';
+import { ACCOUNT_PAGES } from '../../src/pages/account_pages.js';
+import { type InvitationOutcome, type InvitationRow, sendPage } from '../../src/pages/page.js';
+import { holderForm, press, type Visit, visit } from '../../src/pages/visit.js';
+import type { Services } from '../../src/services.js';
+import { acceptInvitation, hasJoined } from '../../src/workspaces/workspace_calls.js';
+import { addressedTo, declineInvitation, listInvitations } from '../api/invitations.js';
+
+/** The page that mails with invitations lead to. */
+
+const { path } = ACCOUNT_PAGES.invitations;
+const text = z.string().optional();
+const form = holderForm.extend({ invitation_id: text, workspace_id: text });
+type Form = z.output<typeof form>;
+/** What came of a button, as the page's address says it: the id of a workspace that was joined, or a word. */
+const outcome = { joined: text, done: z.enum(['declined', 'gone']).optional().catch(undefined) };
+const query = z.object({ cursor: listCursor, ...outcome });
+
+export const INVITATIONS_PAGE_ROUTES: readonly Route[] = [
+  openRoute({
+    method: 'GET',
+    path,
+    credential: 'none',
+    dialect: 'page',
+    query,
+    handler: async ({ services, request, reply, query }) =>
+      visit({ services, request, reply }, 'invitations', (visit) => show(visit, query)),
+  }),
+  openRoute({
+    method: 'POST',
+    path,
+    credential: 'none',
+    dialect: 'page',
+    takes: 'form',
+    body: form,
+    handler: async ({ services, request, reply, body }) =>
+      press({ services, request, reply }, 'invitations', body, { accept, decline }),
+  }),
+];
+
+async function show(visit: Visit, { cursor, joined, done }: z.output<typeof query>): Promise<Answer> {
+  const { services, reply, account, holder } = visit;
+  if (!isOpen(account)) {
+    return sendPage(reply, { page: 'invitations_wait', holder, restore_url: services.addresses().restore_url });
+  }
+  const { email } = account;
+  const listed = await listInvitations(services, { email, limit: LIMITS.list_limit_default, cursor });
+  if (isRefusal(listed)) return listed;
+  const rows = await rowsOf(services, listed.items);
+  if (isRefusal(rows)) return rows;
+  return sendPage(reply, {
+    page: 'invitations',
+    holder,
+    outcome: outcomeOf(account, { joined, done }),
+    sharing: isEnabled(account.entitlements, 'workspace.sharing'),
+    rows,
+    older: listed.cursor === null ? null : `${path}?cursor=${listed.cursor}`,
+    newest: cursor === undefined ? null : path,
+  });
+}
+
+/** A workspace is named only to who belongs to it, whatever the address says. */
+function outcomeOf(
+  account: Account,
+  { joined, done }: { joined: string | undefined; done: 'declined' | 'gone' | undefined },
+): InvitationOutcome | null {
+  const membership = account.memberships.find(({ workspace_id }) => workspace_id === joined);
+  if (membership !== undefined) return { is: 'joined', workspace: membership.name };
+  return done === undefined ? null : { is: done };
+}
+
+type Listed = Exclude<Awaited<ReturnType<typeof listInvitations>>, Refusal>['items'];
+
+/** With who invited, as their accounts are named now; an account that is deleted tells no name. */
+async function rowsOf(services: Services, items: Listed): Promise<InvitationRow[] | Refusal> {
+  const view: AccountMessage = { type: 'view' };
+  const ids = [...new Set(items.map(({ invited_by }) => invited_by))];
+  const accounts = await Promise.all(ids.map((id) => services.runtime.ask<Account>({ kind: 'account', id }, view)));
+  const named = new Map<string, InvitationRow['invited_by']>();
+  for (const [index, account] of accounts.entries()) {
+    if (isRefusal(account) && account.refused !== 'UNAUTHORIZED') return account;
+    const is_there = !isRefusal(account) && isOpen(account);
+    named.set(ids[index] as string, is_there ? { email: account.email, name: account.name } : null);
+  }
+  return items.map(({ id, workspace, role, invited_by, created_at }) => ({
+    id,
+    workspace,
+    role,
+    invited_by: named.get(invited_by) ?? null,
+    invited_on: utcText(Date.parse(created_at)),
+  }));
+}
+
+async function accept(visit: Visit, form: Form): Promise<Answer> {
+  const { services, reply, account, guards } = visit;
+  // The page says that the account is deleted, or that it can't share.
+  if (!isOpen(account) || !isEnabled(account.entitlements, 'workspace.sharing')) return leave(reply, path);
+  const found = await findInvitation(visit, form);
+  if (isRefusal(found)) return found;
+  if (found === null) return answered(visit, form, 'gone');
+  const { id: account_id, email } = account;
+  const accepted = await acceptInvitation(services, { account_id, email, ...found }, guards);
+  if (isRefusal(accepted) && accepted.refused === 'NOT_FOUND') return answered(visit, form, 'gone');
+  return isRefusal(accepted) ? accepted : leave(reply, `${path}?joined=${found.workspace_id}`);
+}
+
+async function decline(visit: Visit, form: Form): Promise<Answer> {
+  const { services, reply, account } = visit;
+  if (!isOpen(account)) return leave(reply, path);
+  const found = await findInvitation(visit, form);
+  if (isRefusal(found)) return found;
+  if (found === null) return answered(visit, form, 'declined');
+  const { invitation_id } = found;
+  const declined = await declineInvitation(services, { email: account.email, invitation_id });
+  if (isRefusal(declined) && declined.refused === 'NOT_FOUND') return answered(visit, form, 'declined');
+  return isRefusal(declined) ? declined : leave(reply, `${path}?done=declined`);
+}
+
+/** Null when it is not there any more. */
+async function findInvitation({ services, account }: Visit, { invitation_id = '' }: Form) {
+  if (!isId(invitation_id)) return null;
+  const found = await addressedTo(services, { email: account.email, invitation_id });
+  return isRefusal(found) && found.refused === 'NOT_FOUND' ? null : found;
+}
+
+/** The page after a button that came too late: a press before it may have joined, else it is as `otherwise` says. */
+async function answered(
+  { services, reply, account }: Visit,
+  form: Form,
+  otherwise: 'declined' | 'gone',
+): Promise<Answer> {
+  const { invitation_id = '', workspace_id = '' } = form;
+  const joined = await hasJoined(services, { account_id: account.id, workspace_id, invitation_id });
+  if (isRefusal(joined)) return joined;
+  return leave(reply, joined ? `${path}?joined=${workspace_id}` : `${path}?done=${otherwise}`);
+}

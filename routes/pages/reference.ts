@@ -1,0 +1,107 @@
+import { createHash } from 'node:crypto';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { type ApiDocuments, documentsOf } from '../../src/http/openapi/documents.js';
+import type { Listener } from '../../src/http/openapi/refusals.js';
+import { openRoute, type Route } from '../../src/http/route.js';
+import { SCOPE_WORDS } from '../../src/pages/scope_words.js';
+import { guidePage } from './guides.js';
+import { referencePage } from './reference_page.js';
+
+/** The reference, as documents for programs and as pages for people. Made of the tables of routes, when first asked for. */
+
+const DOCUMENTS: Record<Listener, { path: string; summary: string }> = {
+  public: { path: '/openapi.json', summary: 'The API of apps.' },
+  device: { path: '/openapi/device.json', summary: 'What recording devices call.' },
+  operator: { path: '/openapi/operator.json', summary: 'The operator port.' },
+};
+
+const documentShape = z.looseObject({ openapi: z.string().describe('The version of OpenAPI that it is written in.') });
+
+/** The tables, with the rows that serve what is made of them: these are in it as well. */
+export function withReference(tables: Record<Listener, readonly Route[]>): Record<Listener, readonly Route[]> {
+  let documents: ApiDocuments | null = null;
+  const made = () => {
+    documents ??= documentsOf(all, scopeWords);
+    return documents;
+  };
+  const all: Record<Listener, readonly Route[]> = {
+    public: [
+      ...tables.public,
+      documentRoute('public', made),
+      documentRoute('device', made),
+      pageRoute('/reference', () => referencePage(made().public, 'app')),
+      pageRoute('/reference/devices', () => referencePage(made().device, 'device')),
+      pageRoute('/guides/devices', () => guidePage('devices')),
+      pageRoute('/guides/webhooks', () => guidePage('webhooks')),
+    ],
+    device: tables.device,
+    operator: [...tables.operator, documentRoute('operator', made)],
+  };
+  return all;
+}
+
+function scopeWords(scope: string): string {
+  return (SCOPE_WORDS[scope] ?? []).map(({ words }) => `${words}.`).join(' ');
+}
+
+function documentRoute(listener: Listener, made: () => ApiDocuments): Route {
+  const { path, summary } = DOCUMENTS[listener];
+  const text = kept(() => JSON.stringify(made()[listener]));
+  return openRoute({
+    method: 'GET',
+    path,
+    summary,
+    credential: 'none',
+    dialect: 'page',
+    // Tools that run in a browser read it as well.
+    cors: { origin: '*', methods: ['GET'] },
+    answer: documentShape,
+    handler: async ({ request, reply }) => sendKept({ request, reply }, text(), 'application/json; charset=utf-8'),
+  });
+}
+
+const POLICY =
+  "default-src 'none'; style-src 'self'; img-src 'self'; script-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+function pageRoute(path: string, write: () => string): Route {
+  const page = kept(write);
+  return openRoute({
+    method: 'GET',
+    path,
+    credential: 'none',
+    dialect: 'page',
+    async handler({ request, reply }) {
+      reply
+        .header('Content-Security-Policy', POLICY)
+        .header('Referrer-Policy', 'no-referrer')
+        .header('X-Frame-Options', 'DENY');
+      return sendKept({ request, reply }, page(), 'text/html; charset=utf-8');
+    },
+  });
+}
+
+type Kept = { text: string; etag: string };
+
+/** Written once: nothing that it is made of changes while the process runs. */
+function kept(write: () => string): () => Kept {
+  let found: Kept | null = null;
+  return () => {
+    if (found === null) {
+      const text = write();
+      found = { text, etag: `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"` };
+    }
+    return found;
+  };
+}
+
+function sendKept(
+  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
+  { text, etag }: Kept,
+  type: string,
+): FastifyReply {
+  reply.header('ETag', etag).header('Cache-Control', 'no-cache').header('X-Content-Type-Options', 'nosniff');
+  const known = request.headers['if-none-match']?.split(',').map((one) => one.trim().replace(/^W\//, ''));
+  if (known?.includes(etag)) return reply.code(304).send();
+  return reply.type(type).send(text);
+}

@@ -1,0 +1,99 @@
+import { z } from 'zod';
+import type { AccountMessage } from '../../actors/account.js';
+import type { Account } from '../../actors/account_state.js';
+import { isRefusal, unreachable } from '../../src/domain/refusals.js';
+import { type Answer, openRoute, type Route } from '../../src/http/route.js';
+import { utcText } from '../../src/mail/deletion_mail.js';
+import { leave } from '../../src/oauth/redirect.js';
+import { ACCOUNT_PAGES } from '../../src/pages/account_pages.js';
+import { type RestoreView, sendPage } from '../../src/pages/page.js';
+import { holderForm, press, type Visit, visit } from '../../src/pages/visit.js';
+
+/** The page that mails about a deletion lead to. Interface: "Account" under "States and transitions". */
+
+const { path } = ACCOUNT_PAGES.restore;
+const HOUR_MS = 60 * 60_000;
+
+/** What a button has done, as the page's address says it. */
+type Done = 'restored' | 'begun';
+const done = z.enum(['restored', 'begun']).optional().catch(undefined);
+
+export const RESTORE_PAGE_ROUTES: readonly Route[] = [
+  openRoute({
+    method: 'GET',
+    path,
+    credential: 'none',
+    dialect: 'page',
+    query: z.object({ done }),
+    handler: async ({ services, request, reply, query }) =>
+      visit({ services, request, reply }, 'restore', async ({ account, holder }) =>
+        sendPage(reply, {
+          page: 'restore',
+          holder,
+          account: restoreView(account, { now_ms: services.clock.now(), done: query.done }),
+        }),
+      ),
+  }),
+  openRoute({
+    method: 'POST',
+    path,
+    credential: 'none',
+    dialect: 'page',
+    takes: 'form',
+    body: holderForm,
+    handler: async ({ services, request, reply, body }) =>
+      press({ services, request, reply }, 'restore', body, {
+        restore: (visit) => restore(visit, 'restored'),
+        begin: (visit) => restore(visit, 'begun'),
+      }),
+  }),
+];
+
+/** A button does what its page said, and pressed again shows what it did; on anything else the page says how it is. */
+const MEANT_FOR: Record<Done, readonly Account['phase']['status'][]> = {
+  restored: ['deleted', 'active'],
+  begun: ['erased', 'active'],
+};
+
+async function restore({ services, reply, account, guards }: Visit, done: Done): Promise<Answer> {
+  if (!MEANT_FOR[done].includes(account.phase.status)) return leave(reply, path);
+  const message: AccountMessage = { type: 'restore' };
+  const answer = await services.runtime.askSettled({ kind: 'account', id: account.id }, message, guards);
+  if (!isRefusal(answer)) return leave(reply, `${path}?done=${done}`);
+  return answer.refused === 'ACCOUNT_DELETION_IN_PROGRESS' ? leave(reply, path) : answer;
+}
+
+export function restoreView(
+  { phase }: Pick<Account, 'phase'>,
+  { now_ms, done }: { now_ms: number; done: Done | undefined },
+): RestoreView {
+  switch (phase.status) {
+    case 'active':
+    case 'leaving': // until that is decided it is as it was
+      return { is: done ?? 'active' };
+    case 'deleted': {
+      const left_ms = phase.erase_at_ms - now_ms;
+      // The button would begin the erasure that is due.
+      if (left_ms <= 0) return { is: 'erasing' };
+      return {
+        is: 'deleted',
+        deleted_on: utcText(phase.deleted_at_ms),
+        erased_on: utcText(phase.erase_at_ms),
+        left: timeLeft(left_ms),
+      };
+    }
+    case 'erasing':
+    case 'erased':
+      return { is: phase.status };
+    default:
+      return unreachable(phase);
+  }
+}
+
+/** Such as "about 7 days", which nobody has to reckon from dates of another time zone. */
+function timeLeft(left_ms: number): string {
+  const hours = Math.floor(left_ms / HOUR_MS);
+  if (hours >= 48) return `about ${Math.round(left_ms / (24 * HOUR_MS))} days`;
+  if (hours >= 2) return `about ${hours} hours`;
+  return hours === 1 ? 'about an hour' : 'less than an hour';
+}

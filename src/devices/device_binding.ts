@@ -1,0 +1,79 @@
+import type { AccountMessage } from '../../actors/account.js';
+import type { Account } from '../../actors/account_state.js';
+import type { Address } from '../../actors/actor.js';
+import type { Binding, BindingMessage } from '../../actors/binding.js';
+import type { Device, DeviceMessage } from '../../actors/device.js';
+import type { DeviceSessionMessage, SessionTerms } from '../../actors/device_session.js';
+import { UNBOUND } from '../../actors/stream_refs.js';
+import { isRefusal, type Refusal, refuse } from '../domain/refusals.js';
+import { accountDeleted } from '../http/principal.js';
+import type { Services } from '../services.js';
+import type { Guard } from '../store/store.js';
+import type { DeviceIdentity } from './device_identity.js';
+
+/** What every route is refused with that asks for a binding. */
+export const BOUND_REFUSALS = ['DEVICE_UNBOUND', 'ACCOUNT_DELETED'] as const;
+
+/**
+ * What lets a device do what it asks: a personal one's binding, a shared one's recorder session, as it stands; and the
+ * life of the account that commits for it must hold. `session` is null for a personal device.
+ */
+export type Bound = {
+  /** The actor behind the epoch. */
+  address: Address;
+  terms: Pick<Binding, 'account_id' | 'workspace_id' | 'device_id' | 'source_id'>;
+  session: SessionTerms | null;
+  /** Whether the account belongs to the workspace, which it may have left since its session began. */
+  belongs: boolean;
+  guards: Guard[];
+};
+
+/** Of a device's identity, what says whose epochs it may use. */
+export type Recording = Pick<DeviceIdentity, 'device_id' | 'kind'>;
+
+const BOUND_TO_NOBODY = refuse('DEVICE_UNBOUND', 'The device is bound to no account; it has to redeem a claim.');
+
+/** What the device is bound by, or was last and may still upload for. */
+export async function presentEpoch(
+  { runtime }: Services,
+  { device_id: id }: Pick<Recording, 'device_id'>,
+): Promise<string | Refusal> {
+  const device = await runtime.ask<Device>({ kind: 'device', id }, { type: 'view' } satisfies DeviceMessage);
+  if (isRefusal(device)) return device;
+  return device.binding?.epoch ?? BOUND_TO_NOBODY;
+}
+
+/** A refusal, unless the device is bound to nobody: then that is what it has to hear. */
+export async function refusedAs(services: Services, who: Recording, refusal: Refusal): Promise<Refusal> {
+  const epoch = await presentEpoch(services, who);
+  return isRefusal(epoch) ? epoch : refusal;
+}
+
+/** The binding of an epoch, if it is this device's and has not ended, and its account is there. */
+export async function boundBy(services: Services, who: Recording, epoch: string): Promise<Bound | Refusal> {
+  const { device_id, kind } = who;
+  const address = { kind: kind === 'personal' ? 'binding' : 'device_session', id: epoch };
+  const ask: BindingMessage & DeviceSessionMessage = { type: 'terms', device_id };
+  const terms = await services.runtime.ask<Binding | SessionTerms>(address, ask);
+  if (isRefusal(terms)) return terms.refused === 'DEVICE_UNBOUND' ? refusedAs(services, who, terms) : terms;
+  const { account_id, workspace_id } = terms;
+  const account = await openAccount(services, account_id);
+  if (isRefusal(account)) return account;
+  return {
+    address,
+    terms,
+    session: 'drain_until_ms' in terms ? terms : null,
+    belongs:
+      account.private_workspace.id === workspace_id ||
+      account.memberships.some((membership) => membership.workspace_id === workspace_id),
+    guards: [{ guard: 'life', account_id, life: 'account', value: account.lives.account }],
+  };
+}
+
+/** The account that a device acts for, unless it is deleted. */
+export async function openAccount({ runtime }: Services, account_id: string): Promise<Account | Refusal> {
+  const view: AccountMessage = { type: 'view' };
+  const account = await runtime.ask<Account>({ kind: 'account', id: account_id }, view);
+  if (isRefusal(account)) return account.refused === 'UNAUTHORIZED' ? UNBOUND : account;
+  return accountDeleted(account) ?? account;
+}

@@ -1,0 +1,168 @@
+import type { TLSSocket } from 'node:tls';
+import type { FastifyRequest } from 'fastify';
+import type { CertificateMessage, CertificateReply } from '../../actors/certificate.js';
+import type { DeviceMessage } from '../../actors/device.js';
+import { type DeviceCertificatesReply, REVOKED, SUPERSEDED } from '../../actors/device_certificates.js';
+import { type CertificateInspection, judgeCertificate, readPeerCertificate } from '../../certs/inspection.js';
+import { spreadRetryAfter } from '../admission/overload.js';
+import { LIMITS } from '../domain/limits.js';
+import { isRefusal, type Refusal, refuse } from '../domain/refusals.js';
+import type { Services } from '../services.js';
+import type { IssuedCertificate } from '../store/issued_certificates.js';
+import type { PassedFacts } from './proxies.js';
+
+/** The device behind a request, as of this request, and the certificate that says so. */
+export type DeviceIdentity = { device_id: string; kind: 'personal' | 'shared'; fingerprint: string };
+
+const UNKNOWN = refuse('FORBIDDEN', 'This certificate was not issued to a device here.', {
+  extra: { reason: 'unknown' },
+});
+const NO_DEVICE = refuse('FORBIDDEN', "This certificate is a proxy's, not a device's.", { extra: { reason: 'proxy' } });
+/** What is said of a certificate, with a reason; the rest is about load and storage. */
+const REFUSED: ReadonlySet<string> = new Set(['UNAUTHORIZED', 'FORBIDDEN', 'BAD_REQUEST']);
+/** A second is worth many requests; the bucket fills within it. */
+const BUSY_RETRY_AFTER_S = 2;
+
+/** Requests that a proxy passed on: its connection serves others as well. */
+const passed_on = new WeakSet<FastifyRequest>();
+
+/** Whether a proxy of ours passed the request on. Known once the device was asked for. */
+export function isPassedOn(request: FastifyRequest): boolean {
+  return passed_on.has(request);
+}
+
+/**
+ * Decides anew with every request, from the certificate of its connection, the record of that certificate and the
+ * clock: a handshake, a resumed one above all, only proves possession of the key. Choices: "Devices", Identity.
+ * `expired_too`: for a year after its end a certificate still serves, for what renews it.
+ */
+export async function deviceIdentityOf(
+  services: Services,
+  { request, expired_too }: { request: FastifyRequest; expired_too: boolean },
+): Promise<DeviceIdentity | Refusal> {
+  const device = await decide(services, { request, expired_too });
+  if (!isRefusal(device)) services.device_activity.asked(device);
+  else if (REFUSED.has(device.refused)) services.metrics.device_refusals.inc({ reason: String(device.extra?.reason) });
+  return device;
+}
+
+/**
+ * So that operators see why a device is silent. A record is looked up for no more requests than a device may send. Never
+ * rejects, and nobody waits for it: a refusal needs no storage.
+ */
+async function noteRefusal(
+  { certificates, device_activity, device_budgets }: Services,
+  { request, fingerprint, refusal }: { request: FastifyRequest; fingerprint: string; refusal: Refusal },
+): Promise<void> {
+  if (!REFUSED.has(refusal.refused) || !device_budgets.takeRequest(fingerprint)) return;
+  const issued = await certificates.find(fingerprint).catch(() => null); // the refusal stands, noted or not
+  if (issued === null || issued.kind === 'proxy') return;
+  const reason = String(refusal.extra?.reason ?? refusal.refused);
+  device_activity.refused(issued.device_id, { reason, route: `${request.method} ${request.routeOptions.url}` });
+}
+
+async function decide(
+  services: Services,
+  { request, expired_too }: { request: FastifyRequest; expired_too: boolean },
+): Promise<DeviceIdentity | Refusal> {
+  const { authority, clock, connections, device_budgets } = services;
+  const socket = request.raw.socket as TLSSocket;
+  const own = readPeerCertificate(socket, authority.issuers);
+  const passed = await passedCertificate(services, { request, own: judgeCertificate(own, clock.now()) });
+  if (isRefusal(passed)) return passed;
+  const facts = passed ?? own;
+  if (facts.kind === 'malformed') {
+    return refuse('BAD_REQUEST', `${facts.header}: ${facts.message}.`, {
+      details: [{ path: facts.header, message: facts.message }],
+      extra: { reason: 'malformed' },
+    });
+  }
+  const inspection = judgeCertificate(facts, clock.now());
+  const fingerprint = fingerprintIn(inspection, { expired_too, now_ms: clock.now() });
+  if (isRefusal(fingerprint)) {
+    if (facts.kind === 'issued')
+      void noteRefusal(services, { request, fingerprint: facts.fingerprint, refusal: fingerprint });
+    return fingerprint;
+  }
+  // Before anything is looked up: that is what a device that asks too often would cost.
+  if (!device_budgets.takeRequest(fingerprint)) return overBudget(services, 'device_requests');
+  if (passed === null) connections.note(fingerprint, socket);
+  const issued = await standing(services, fingerprint);
+  if (isRefusal(issued)) {
+    void noteRefusal(services, { request, fingerprint, refusal: issued });
+    return issued;
+  }
+  const { device_id, kind } = issued;
+  return kind === 'proxy' ? NO_DEVICE : { device_id, kind, fingerprint };
+}
+
+/** The refusal of a device that does too much; counted. */
+export function overBudget({ metrics }: Services, cause: 'device_requests' | 'device_uploads'): Refusal {
+  metrics.overload_refusals.inc({ listener: 'device', cause });
+  const what = cause === 'device_requests' ? 'requests' : 'uploads at once';
+  const retry_after_s = spreadRetryAfter(BUSY_RETRY_AFTER_S);
+  return refuse('TOO_MANY_REQUESTS', `Too many ${what} from this device; wait ${retry_after_s} seconds.`, {
+    retry_after_s,
+    extra: { reason: cause },
+  });
+}
+
+/** Who may be looked up: by a certificate that is good, or was and may still be renewed. */
+function fingerprintIn(
+  inspection: CertificateInspection,
+  { expired_too, now_ms }: { expired_too: boolean; now_ms: number },
+): string | Refusal {
+  if (inspection.ok) return inspection.fingerprint;
+  const { reason, message } = inspection;
+  if (reason === 'expired' && expired_too) {
+    if (now_ms < inspection.not_after_ms + LIMITS.certificate_renewable_ms) return inspection.fingerprint;
+    return unauthorized(`${message}, too long ago to be renewed`, reason);
+  }
+  return unauthorized(message, reason);
+}
+
+function unauthorized(message: string, reason: string): Refusal {
+  return refuse('UNAUTHORIZED', `Client certificate refused: ${message}.`, { extra: { reason } });
+}
+
+/** The record of a certificate that was neither revoked nor superseded. */
+async function standing(services: Services, fingerprint: string): Promise<IssuedCertificate | Refusal> {
+  const { certificates, metrics, runtime } = services;
+  const issued = await certificates.find(fingerprint);
+  if (issued === null) return UNKNOWN;
+  const view: CertificateMessage = { type: 'view' };
+  const certificate = await runtime.ask<CertificateReply>({ kind: 'certificate', id: fingerprint }, view);
+  if (isRefusal(certificate)) return certificate;
+  if (certificate.status === 'revoked') return REVOKED;
+  if (certificate.status === 'superseded') return SUPERSEDED;
+  if (issued.is_renewal === 0 || certificate.status === 'used') return issued;
+  // Answered when the certificates before it have heard of their end.
+  const used = await runtime.askSettled<DeviceCertificatesReply>({ kind: 'device', id: issued.device_id }, {
+    type: 'use_certificate',
+    fingerprint,
+  } satisfies DeviceMessage);
+  if (isRefusal(used)) return used;
+  if (used.named.length > 0) metrics.device_certificates.inc({ what: 'first_used' });
+  return issued;
+}
+
+/**
+ * What a proxy says of its client's certificate, or null where the connection's own certificate counts. Only a proxy is
+ * believed: by its address and by a certificate that was issued to a proxy. From anybody else the headers are nothing.
+ */
+async function passedCertificate(
+  services: Services,
+  { request, own }: { request: FastifyRequest; own: CertificateInspection },
+): Promise<PassedFacts | Refusal | null> {
+  const { device_proxies } = services;
+  if (!own.ok || !device_proxies.has(request.raw.socket.remoteAddress)) return null;
+  const { fingerprint } = own;
+  const issued = await services.certificates.find(fingerprint);
+  if (issued?.kind !== 'proxy') return null;
+  const proxy = await standing(services, fingerprint);
+  if (isRefusal(proxy)) return proxy;
+  passed_on.add(request);
+  services.connections.note(fingerprint, request.raw.socket as TLSSocket);
+  const { 'client-cert': client_cert, 'client-cert-chain': chain } = request.raw.headersDistinct;
+  return device_proxies.read({ client_cert, chain });
+}

@@ -1,0 +1,201 @@
+import { hash } from 'node:crypto';
+import type { FastifyRequest } from 'fastify';
+import { LRUCache } from 'lru-cache';
+import type { AccountMessage } from '../../actors/account.js';
+import { type Account, eraseAtMs, isOpen } from '../../actors/account_state.js';
+import type { AppSession, AppSessionMessage } from '../../actors/app_session.js';
+import type { Grant, GrantMessage } from '../../actors/grant.js';
+import type { PersonalAccessToken, PersonalAccessTokenMessage } from '../../actors/personal_access_token.js';
+import { audienceUrl, type Issuer } from '../domain/audiences.js';
+import { type Permission, permissionsOf } from '../domain/permissions.js';
+import { isRefusal, type Refusal, refuse } from '../domain/refusals.js';
+import { permissionsOfScopes } from '../domain/scopes.js';
+import type { Client } from '../oauth/clients/client.js';
+import { issuerOf, issuerUrl } from '../oauth/issuer.js';
+import type { AccessClaims } from '../secrets/access_tokens.js';
+import { isGenuine, isSecret, PERSONAL_ACCESS_TOKEN_PREFIX, parseSecret, parseToken } from '../secrets/tokens.js';
+import type { Services } from '../services.js';
+import type { Guard } from '../store/store.js';
+
+/** Who calls an account route, as of this request. */
+export type Principal = {
+  kind: 'app_session' | 'oauth' | 'personal_access_token';
+  /** The app session, the grant, or the token. */
+  credential_id: string;
+  /** Which client acts for the account, and the names of scopes it was granted; null where it is none. */
+  client: { client_id: string; first_party: boolean; scopes: readonly string[] } | null;
+  account_id: string;
+  account: Account;
+  permissions: readonly Permission[];
+  /** When the emailed code behind the credential was entered; null where none was. */
+  verified_at_ms: number | null;
+  /** Hold every commit made for this credential to the lives it was authorised under. */
+  guards: Guard[];
+};
+
+const REMEMBERED_MAX = 50_000;
+const NO_TOKEN = refuse('UNAUTHORIZED', 'This route needs an Authorization header with a bearer token.');
+const BAD_TOKEN = refuse('UNAUTHORIZED', 'The token is unknown, expired or revoked.');
+
+/** App tokens found genuine, by hash: only that they are ours. That they still hold is asked with every request. */
+const genuine = new LRUCache<string, { session_id: string; serial: number }>({ max: REMEMBERED_MAX });
+
+/** The caller behind the Authorization header, or why there is none. */
+export function principalOf(
+  services: Services,
+  request: FastifyRequest,
+  at: 'rest' | 'mcp',
+): Refusal | Promise<Principal | Refusal> {
+  const header = request.headers.authorization;
+  if (header === undefined) return NO_TOKEN;
+  const token = /^Bearer +([\x21-\x7e]{1,4096})$/i.exec(header)?.[1];
+  if (token === undefined) return NO_TOKEN;
+  if (token.startsWith(PERSONAL_ACCESS_TOKEN_PREFIX)) return tokenPrincipal(services, token);
+  if (!token.startsWith('sps_')) return oauthPrincipal(services, { token, issuer: issuerOf(services, request), at });
+  return appSessionPrincipal(services, token);
+}
+
+async function appSessionPrincipal({ keys, runtime }: Services, token: string): Promise<Principal | Refusal> {
+  const key = hash('sha256', token, 'base64');
+  let known = genuine.get(key);
+  if (known === undefined) {
+    const parsed = parseToken('app_access', token);
+    if (parsed === null) return BAD_TOKEN;
+    const message: AppSessionMessage = { type: 'secret' };
+    const session = await runtime.ask<AppSession>({ kind: 'app_session', id: parsed.id }, message);
+    if (isRefusal(session)) return session;
+    if (!isGenuine(keys, 'app_access', parsed, session)) return BAD_TOKEN;
+    known = { session_id: parsed.id, serial: parsed.counter };
+    genuine.set(key, known);
+  }
+  const use: AppSessionMessage = { type: 'use', serial: known.serial };
+  const session = await runtime.ask<AppSession>({ kind: 'app_session', id: known.session_id }, use);
+  if (isRefusal(session)) return session;
+  const account = await accountNow(runtime, session.account_id);
+  if (isRefusal(account)) return account;
+  if (session.born.app_sessions !== account.lives.app_sessions) return BAD_TOKEN;
+  const { account_id } = session;
+  return {
+    kind: 'app_session',
+    credential_id: known.session_id,
+    client: null,
+    account_id,
+    account,
+    permissions: permissionsOf(account.entitlements),
+    verified_at_ms: session.verified_at_ms,
+    guards: [
+      { guard: 'life', account_id, life: 'account', value: account.lives.account },
+      { guard: 'life', account_id, life: 'app_sessions', value: session.born.app_sessions },
+    ],
+  };
+}
+
+async function tokenPrincipal({ keys, runtime }: Services, text: string): Promise<Principal | Refusal> {
+  const parsed = parseSecret('personal_access_token', text);
+  if (parsed === null) return BAD_TOKEN;
+  const address = { kind: 'personal_access_token', id: parsed.id };
+  const view: PersonalAccessTokenMessage = { type: 'view' };
+  const found = await runtime.ask<PersonalAccessToken>(address, view);
+  if (isRefusal(found)) return found.refused === 'UNAUTHORIZED' ? BAD_TOKEN : found;
+  if (!isSecret(keys, 'personal_access_token', parsed, found.secret_hash)) return BAD_TOKEN;
+  const { account_id, born } = found;
+  const account = await accountNow(runtime, account_id);
+  if (isRefusal(account)) return account;
+  const stands = account.tokens.some(({ id }) => id === parsed.id) && born.tokens === account.lives.tokens;
+  if (!stands) return BAD_TOKEN;
+  const use: PersonalAccessTokenMessage = { type: 'use' };
+  const token = await runtime.ask<PersonalAccessToken>(address, use);
+  if (isRefusal(token)) return token.refused === 'UNAUTHORIZED' ? BAD_TOKEN : token;
+  // What it lists are current names of scopes, one of which includes another permission.
+  const allowed = permissionsOfScopes(token.permissions);
+  return {
+    kind: 'personal_access_token',
+    credential_id: parsed.id,
+    client: null,
+    account_id,
+    account,
+    permissions: permissionsOf(account.entitlements).filter((name) => allowed.includes(name)),
+    verified_at_ms: null,
+    guards: [
+      { guard: 'life', account_id, life: 'account', value: account.lives.account },
+      { guard: 'life', account_id, life: 'tokens', value: born.tokens },
+    ],
+  };
+}
+
+function accountNow(runtime: Services['runtime'], account_id: string): Promise<Account | Refusal> {
+  const view: AccountMessage = { type: 'view' };
+  return runtime.ask<Account>({ kind: 'account', id: account_id }, view);
+}
+
+/** What every request but those of signing out and coming back is told of an account that is deleted. */
+export function accountDeleted(account: Account): Refusal | null {
+  if (isOpen(account)) return null;
+  const at_ms = eraseAtMs(account);
+  const erase_at = at_ms === null ? null : new Date(at_ms).toISOString();
+  return refuse('ACCOUNT_DELETED', 'The account is deleted.', { extra: { erase_at } });
+}
+
+async function oauthPrincipal(
+  services: Services,
+  { token, issuer, at }: { token: string; issuer: Issuer; at: 'rest' | 'mcp' },
+): Promise<Principal | Refusal> {
+  const holder = await accessTokenHolder(services, token, issuer);
+  if (isRefusal(holder)) return holder;
+  const { claims, grant, client, account, permissions } = holder;
+  if (at === 'rest' && claims.audience !== 'api') return otherAudience(services);
+  const { account_id } = grant;
+  return {
+    kind: 'oauth',
+    credential_id: claims.grant_id,
+    client: { client_id: grant.client_id, first_party: client.party === 'first', scopes: claims.scopes },
+    account_id,
+    account,
+    permissions,
+    verified_at_ms: grant.verified_at_ms,
+    guards: [
+      { guard: 'life', account_id, life: 'account', value: account.lives.account },
+      { guard: 'life', account_id, life: 'grants', value: grant.born.grants },
+    ],
+  };
+}
+
+/** Clients that do not name a resource get tokens for /mcp, and are told how to ask for others. */
+function otherAudience(services: Services): Refusal {
+  // Authorizations are made at the present address alone.
+  const resource = audienceUrl(issuerUrl(services, 'base'), 'api');
+  const how = `authorize again with resource=${resource} to get one for this API`;
+  return refuse('UNAUTHORIZED', `The token was made for /mcp alone: ${how}.`);
+}
+
+/** What stands behind an OAuth access token now: its grant, its client and its account all live. */
+export type AccessTokenHolder = {
+  claims: AccessClaims;
+  grant: Grant;
+  client: Client;
+  account: Account;
+  /** What its scopes allow and the account holds. */
+  permissions: readonly Permission[];
+};
+
+export async function accessTokenHolder(
+  { access_tokens, clients, runtime }: Services,
+  token: string,
+  issuer: Issuer,
+): Promise<AccessTokenHolder | Refusal> {
+  const claims = await access_tokens.verify(token, issuer);
+  if (claims === null) return BAD_TOKEN;
+  const use: GrantMessage = { type: 'use', generation: claims.generation };
+  // The token names all three, so that they are asked at once.
+  const [grant, account, client] = await Promise.all([
+    runtime.ask<Grant>({ kind: 'grant', id: claims.grant_id }, use),
+    accountNow(runtime, claims.account_id),
+    clients.find(claims.client_id),
+  ]);
+  if (isRefusal(grant)) return grant;
+  if (isRefusal(account)) return account;
+  if (client === null || grant.born.grants !== account.lives.grants) return BAD_TOKEN;
+  const allowed = permissionsOfScopes(claims.scopes);
+  const permissions = permissionsOf(account.entitlements).filter((name) => allowed.includes(name));
+  return { claims, grant, client, account, permissions };
+}

@@ -1,0 +1,117 @@
+import { z } from 'zod';
+import { isId } from '../domain/ids.js';
+import { LIMITS } from '../domain/limits.js';
+
+/** Forms that several routes share. Error texts say the rule; the path is added where they are rendered. */
+
+const SAFE = Number.MAX_SAFE_INTEGER;
+
+/** A UUID in any letter case (canonical from here on); CBOR may send its 16 bytes. */
+export const uuid = z.preprocess(
+  (value) =>
+    value instanceof Uint8Array && value.length === 16
+      ? uuidOfBytes(value)
+      : typeof value === 'string'
+        ? value.toLowerCase()
+        : value,
+  z.string('must be a UUID').refine(isId, 'must be a UUID').meta({ format: 'uuid' }),
+);
+
+/** What devices name in most of their bodies. */
+export const bindingEpoch = uuid.describe('Of the binding that the device recorded under.');
+export const sourceStreamRef = uuid.describe("The device's own name for the stream.");
+
+/** A SHA-256 as 64 hexadecimal digits (lower case from here on); CBOR may send its 32 bytes. */
+export const sha256 = z.preprocess(
+  (value) =>
+    value instanceof Uint8Array && value.length === 32
+      ? Buffer.from(value).toString('hex')
+      : typeof value === 'string'
+        ? value.toLowerCase()
+        : value,
+  z.string('must be 64 hexadecimal digits').regex(/^[0-9a-f]{64}$/, 'must be 64 hexadecimal digits'),
+);
+
+/** A whole number within bounds; 1.0 counts as one. */
+export function whole({ min, max = SAFE }: { min: number; max?: number }) {
+  const rule = `must be a whole number from ${min} to ${max}`;
+  return z
+    .number(rule)
+    .refine((value) => Number.isSafeInteger(value) && value >= min && value <= max, rule)
+    .meta({ type: 'integer', minimum: min, ...(max === SAFE ? {} : { maximum: max }) });
+}
+
+const TIMESTAMP_FORM = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/;
+const YEAR_9999_END_MS = Date.UTC(10_000, 0) - 1;
+const TIMESTAMP_RULE = 'must be an ISO 8601 timestamp with an offset, such as 2026-01-31T08:30:00.000Z';
+
+/** An ISO 8601 timestamp with an offset; from here on in UTC with milliseconds. */
+export const timestamp = z
+  .string(TIMESTAMP_RULE)
+  .refine(isTimestamp, TIMESTAMP_RULE)
+  .transform((text) => new Date(text).toISOString())
+  .meta({ format: 'date-time' });
+
+function isTimestamp(text: string): boolean {
+  const parts = TIMESTAMP_FORM.exec(text);
+  if (parts === null) return false;
+  const [, year, month, day, hour, minute, second] = parts.map(Number);
+  const date = new Date(Date.UTC(year ?? 0, (month ?? 0) - 1, day ?? 0, hour ?? 0, minute ?? 0, second ?? 0));
+  // A date that rolls over, hour 24 and leap seconds are not the same text again; in UTC the year may need a fifth digit.
+  return Date.parse(text) <= YEAR_9999_END_MS && date.toISOString().startsWith(text.slice(0, 19));
+}
+
+/** `limit` of a list, 1 to 100, 25 when absent; out of range is refused. */
+export const listLimit = z
+  .string()
+  .optional()
+  .refine(
+    (text) =>
+      text === undefined || (/^\d{1,3}$/.test(text) && Number(text) >= 1 && Number(text) <= LIMITS.list_limit_max),
+    `must be a whole number from 1 to ${LIMITS.list_limit_max}`,
+  )
+  .transform((text) => (text === undefined ? LIMITS.list_limit_default : Number(text)))
+  .meta({
+    ...{ type: 'integer', minimum: 1, maximum: LIMITS.list_limit_max },
+    description: `How many items a page has at most; ${LIMITS.list_limit_default} when absent.`,
+  });
+
+/** Text of 1 to `max` characters (code points) after trimming. */
+export function trimmedText(max: number) {
+  const rule = `must be 1 to ${max} characters after trimming`;
+  return z
+    .string(rule)
+    .transform((text) => text.trim())
+    .refine((text) => text.length > 0 && [...text].length <= max && text.isWellFormed() && !/\p{Cc}/u.test(text), rule)
+    .meta({ minLength: 1, maxLength: max });
+}
+
+const MEDIA_NAME = `must be 1 to ${LIMITS.media_name_chars_max} printable characters, such as opus`;
+
+/** Name of a codec or container, kept as it was sent: with its parameters, where there are any. */
+export const mediaName = z
+  .string(MEDIA_NAME)
+  .refine(
+    (text) => text.trim() !== '' && [...text].length <= LIMITS.media_name_chars_max && !/\p{C}/u.test(text),
+    MEDIA_NAME,
+  )
+  .meta({ minLength: 1, maxLength: LIMITS.media_name_chars_max });
+
+/** What no part of an address holds unquoted; letters beyond ASCII are fine. */
+const NO_ATOM = '\\s@<>()[\\],;:\\\\"\\p{Cc}';
+const ATOM = `[^.${NO_ATOM}]+`;
+const LABEL = `(?!-)[^.${NO_ATOM}]{1,63}(?<!-)`;
+/** Neither side has an empty part between dots; the last label of the domain is no number. */
+const EMAIL_FORM = new RegExp(`^(?=[^@]{1,64}@)${ATOM}(?:\\.${ATOM})*@(?:${LABEL}\\.)+(?!\\d+$)${LABEL}$`, 'u');
+
+/** An email address, normalised: trimmed and in lower case. */
+export const emailAddress = z
+  .string('must be an email address')
+  .transform((text) => text.trim().toLowerCase())
+  .refine((text) => text.length <= LIMITS.email_chars_max && EMAIL_FORM.test(text), 'must be an email address')
+  .meta({ format: 'email', maxLength: LIMITS.email_chars_max });
+
+function uuidOfBytes(bytes: Uint8Array): string {
+  const hex = Buffer.from(bytes).toString('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}

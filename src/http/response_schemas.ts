@@ -1,0 +1,54 @@
+import { z } from 'zod';
+import { EVENT_TYPES } from '../domain/event_types.js';
+import { isId } from '../domain/ids.js';
+import { PERMISSIONS } from '../domain/permissions.js';
+
+/**
+ * What answers are made of. Objects of answers are strict: the tests hold every answer to its shape, so that no member
+ * is added without being documented. Nobody else is held to it: clients pass over what they do not know.
+ */
+
+export const id = z.string().refine(isId).meta({ format: 'uuid' });
+
+/** A time in UTC, with milliseconds. */
+export const moment = z
+  .string()
+  .refine((text) => !Number.isNaN(Date.parse(text)) && new Date(text).toISOString() === text)
+  .meta({ format: 'date-time' });
+
+/** With what the moment is that an answer tells of. */
+export const serverNow = moment.describe('What time it is here.');
+
+/** That form of a time in ms; null stays null. */
+export function momentOrNull(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString();
+}
+
+export const count = z.int().min(0);
+
+/** Devices are one or the other for all their life. */
+export const deviceKind = z
+  .enum(['personal', 'shared'])
+  .describe('personal: bound to one account; shared: records for whoever hosts a session on it.');
+
+/** Why a recorder session is over. */
+export const sessionEndReason = z
+  .enum(['host', 'recorder', 'expired', 'device_removed', 'account_deleted', 'never_started'])
+  .describe('Who or what ended it; never_started: no recorder came in time.');
+
+/** What a credential may do. */
+export const permission = z.enum(PERMISSIONS).meta({ id: 'Permission' });
+
+/** What may have happened. */
+export const eventType = z.enum(EVENT_TYPES).meta({ id: 'EventType' });
+
+/** Stands where a list is one page, whatever is on it. */
+export const no_cursor = z.null().describe('Null: there is no other page.');
+
+/** A page of a list. `cursor` goes on behind it. */
+export function pageShape<Item extends z.ZodType>(item: Item) {
+  return z.strictObject({
+    items: z.array(item),
+    cursor: z.string().nullable().describe('What to pass as cursor for the next page; null on the last one.'),
+  });
+}

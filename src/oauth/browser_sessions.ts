@@ -1,0 +1,86 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Account } from '../../actors/account_state.js';
+import { type BrowserSession, type BrowserSessionMessage, browserSessionEndMs } from '../../actors/browser_session.js';
+import { accountOf } from '../accounts/account_of_email.js';
+import { isRefusal, type Refusal } from '../domain/refusals.js';
+import { deriveToken, isGenuine, parseToken } from '../secrets/tokens.js';
+import type { Services } from '../services.js';
+import { sessionCookie, setSessionCookie } from './cookies.js';
+
+const OPENS_MAX_MS = 2_000;
+const OPENS_LOOK_MS = 20;
+
+/** A browser session that lives, as its cookie says. */
+export type LiveBrowserSession = { id: string; session: BrowserSession; account: Account };
+
+/** The session of this browser; null when there is none, or it has ended. */
+export async function browserSessionOf(
+  services: Services,
+  request: FastifyRequest,
+): Promise<LiveBrowserSession | null | Refusal> {
+  const { keys, runtime } = services;
+  const cookie = sessionCookie(services, request);
+  const parsed = cookie === null ? null : parseToken('browser_session', cookie);
+  if (parsed === null) return null;
+  const view: BrowserSessionMessage = { type: 'view' };
+  const session = await runtime.ask<BrowserSession>({ kind: 'browser_session', id: parsed.id }, view);
+  if (isRefusal(session)) return session.refused === 'UNAUTHORIZED' ? null : session;
+  if (!isGenuine(keys, 'browser_session', parsed, session)) return null;
+  const account = await accountOf(services, session.account_id);
+  if (isRefusal(account)) return account;
+  return session.born.grants === account.lives.grants ? { id: parsed.id, session, account } : null;
+}
+
+/** Counts as use, which makes it last longer; the cookie follows. */
+export async function extendBrowserSession(
+  services: Services,
+  reply: FastifyReply,
+  { id }: { id: string },
+): Promise<null | Refusal> {
+  const use: BrowserSessionMessage = { type: 'use' };
+  const session = await services.runtime.ask<BrowserSession>({ kind: 'browser_session', id }, use);
+  if (isRefusal(session)) return session.refused === 'UNAUTHORIZED' ? null : session;
+  const { seed, key_id } = session;
+  const lasts_ms = browserSessionEndMs(session) - services.clock.now();
+  showBrowserSession(services, reply, { id, seed, key_id, lasts_ms });
+  return null;
+}
+
+/** Gives the browser its session's cookie, for as long as the session lasts. */
+export function showBrowserSession(
+  services: Services,
+  reply: FastifyReply,
+  { lasts_ms, ...session }: { id: string; seed: Uint8Array; key_id: string; lasts_ms: number },
+): void {
+  const value = deriveToken(services.keys, 'browser_session', { ...session, counter: 0 });
+  setSessionCookie(services, reply, { value, max_age_s: Math.floor(lasts_ms / 1000) });
+}
+
+/**
+ * Waits, two seconds at most, until a session that was begun has opened, and gives it; null when it does not, or has
+ * ended since. Its sign-in only tells it to: of several presses at once, the later ones are answered from the sign-in's
+ * state, before that has arrived.
+ */
+export async function sessionOpens({ runtime }: Services, id: string): Promise<BrowserSession | null> {
+  const view: BrowserSessionMessage = { type: 'view' };
+  for (const until = performance.now() + OPENS_MAX_MS; performance.now() < until; ) {
+    const session = await runtime.ask<BrowserSession>({ kind: 'browser_session', id }, view);
+    if (!isRefusal(session)) return session;
+    await new Promise((resolve) => setTimeout(resolve, OPENS_LOOK_MS));
+  }
+  return null;
+}
+
+/** Ends the session of this browser, if it has one other than `but`; an unknown cookie is nothing to end. */
+export async function endBrowserSession(
+  services: Services,
+  request: FastifyRequest,
+  { but = null }: { but?: string | null } = {},
+): Promise<null | Refusal> {
+  const live = await browserSessionOf(services, request);
+  if (live === null || isRefusal(live)) return live;
+  if (live.id === but) return null;
+  const message: BrowserSessionMessage = { type: 'end' };
+  const ended = await services.runtime.ask({ kind: 'browser_session', id: live.id }, message);
+  return isRefusal(ended) ? ended : null;
+}

@@ -1,0 +1,40 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { AccountPage, BrowserSignIn, BrowserSignInMessage, Goal } from '../../actors/browser_sign_in.js';
+import { isRefusal } from '../domain/refusals.js';
+import { overRate } from '../http/rates.js';
+import type { Answer } from '../http/route.js';
+import { ACCOUNT_PAGES } from '../pages/account_pages.js';
+import { drawId, drawPartition } from '../random.js';
+import { drawSeed } from '../secrets/tokens.js';
+import type { Services } from '../services.js';
+import { tieToBrowser } from './cookies.js';
+import { leave } from './redirect.js';
+
+/** Where the pages of a sign-in lie, by what it leads to: an address says for which of our pages it is. */
+export const SIGN_IN_PATHS: Record<'client' | AccountPage, string> = {
+  client: '/oauth/sign-in',
+  restore: `${ACCOUNT_PAGES.restore.path}/sign-in`,
+  invitations: `${ACCOUNT_PAGES.invitations.path}/sign-in`,
+};
+
+export function signInPath(goal: Goal, id: string): string {
+  return `${SIGN_IN_PATHS[goal.to === 'client' ? 'client' : goal.page]}/${id}`;
+}
+
+/** Begins a sign-in in this browser and leads to its first page. `signed_in`: a session that it may go on with. */
+export async function beginSignIn(
+  services: Services,
+  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
+  goal: Goal,
+  signed_in: { session_id: string; email: string } | null,
+): Promise<Answer> {
+  // Each is kept for an hour, whoever asks for it.
+  const limited = overRate(services, request, 'sign_ins_begun');
+  if (limited !== null) return limited;
+  const { runtime, keys, clock } = services;
+  const id = drawId({ partition: drawPartition(), now_ms: clock.now() });
+  const browser = tieToBrowser(services, { request, reply }, id);
+  const message: BrowserSignInMessage = { type: 'open', sign_in: { goal, browser, ...drawSeed(keys) }, signed_in };
+  const opened = await runtime.ask<BrowserSignIn>({ kind: 'browser_sign_in', id }, message);
+  return isRefusal(opened) ? opened : leave(reply, signInPath(goal, id));
+}

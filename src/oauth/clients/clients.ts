@@ -1,0 +1,182 @@
+import {
+  type ClientMessage,
+  type ClientSecret,
+  type ClientState,
+  type ClientView,
+  isTouchDue,
+} from '../../../actors/client.js';
+import type { Clock } from '../../clock.js';
+import { isId } from '../../domain/ids.js';
+import { isRefusal, type Refusal, refuse } from '../../domain/refusals.js';
+import { drawId, drawPartition } from '../../random.js';
+import type { Runtime } from '../../runtime/runtime.js';
+import type { ServerKeys } from '../../secrets/server_keys.js';
+import { StoreUnavailable } from '../../store/store.js';
+import type { Client } from './client.js';
+import { clientSecretHash, drawClientSecret, isClientSecret } from './client_secrets.js';
+import type { FirstPartyClient } from './first_party_clients.js';
+import { matchesRegistered } from './redirect_uris.js';
+import type { RegisteredClient, RegisteredClients } from './registered_clients.js';
+
+/** What a client is made of; its id and its secret are drawn here. */
+export type NewClient = Omit<RegisteredClient, 'client_id'>;
+
+/** A client with all that staff see of it. `state` is null for one of the file of which nothing was changed. */
+export type ClientRecord = { client: Client; state: ClientState | null };
+
+export type MadeClient = ClientRecord & { state: ClientState; client_secret: string | null };
+
+const UNKNOWN = refuse('NOT_FOUND', 'There is no such client.');
+const NO_SECRET = refuse('CONFLICT', 'This client is public: it has no secret.');
+
+/** All OAuth clients: those of the operator's file, and those that were registered. */
+export class Clients {
+  readonly #first_party: ReadonlyMap<string, FirstPartyClient>;
+  readonly #registered: RegisteredClients;
+  readonly #runtime: Runtime;
+  readonly #keys: ServerKeys;
+  readonly #clock: Clock;
+
+  constructor(parts: {
+    first_party: readonly FirstPartyClient[];
+    registered: RegisteredClients;
+    runtime: Runtime;
+    keys: ServerKeys;
+    clock: Clock;
+  }) {
+    this.#first_party = new Map(parts.first_party.map((entry) => [entry.client.client_id, entry]));
+    this.#registered = parts.registered;
+    this.#runtime = parts.runtime;
+    this.#keys = parts.keys;
+    this.#clock = parts.clock;
+  }
+
+  /** A client that may act now; null for one that is unknown, has ended or is disabled. Throws StoreUnavailable. */
+  async find(client_id: string): Promise<Client | null> {
+    const found = await this.inspect(client_id);
+    return found === null || isDisabled(found) ? null : found.client;
+  }
+
+  /** As it was made, whether or not it may act now: what it is called, for instance. Throws StoreUnavailable. */
+  async registration(client_id: string): Promise<Client | null> {
+    const first = this.#first_party.get(client_id);
+    if (first !== undefined) return first.client;
+    if (!isId(client_id)) return null; // before it becomes part of a key
+    const registered = await this.#registered.find(client_id);
+    return registered === null ? null : { ...registered, party: 'third', native: false };
+  }
+
+  /** A client with its state, also a disabled one. Throws StoreUnavailable. */
+  async inspect(client_id: string): Promise<ClientRecord | null> {
+    const client = await this.registration(client_id);
+    if (client === null) return null;
+    const { state } = await this.#ask(client_id, { type: 'view' });
+    return client.party === 'first' || state !== null ? { client, state } : null;
+  }
+
+  /**
+   * The client that a request comes from, if it may act and this is a good secret of it, or it has none and shows none;
+   * null otherwise. Secrets are compared in constant time. Notes that the client was used. Throws StoreUnavailable.
+   */
+  async authenticate({ client_id, secret }: { client_id: string; secret: string | null }): Promise<Client | null> {
+    const found = await this.inspect(client_id);
+    if (found === null || isDisabled(found)) return null;
+    if ((found.client.token_endpoint_auth_method === 'none') !== (secret === null)) return null;
+    if (secret !== null) {
+      const good = this.goodSecrets(found).filter(({ hash }) =>
+        isClientSecret(this.#keys, { client_id, secret }, hash),
+      );
+      if (good.length === 0) return null;
+    }
+    this.#noteUse(found);
+    return found.client;
+  }
+
+  /** Makes a third-party client. Throws StoreUnavailable. */
+  async make(made: NewClient, origin: 'staff' | 'registered'): Promise<MadeClient> {
+    const client_id = drawId({ partition: drawPartition(), now_ms: this.#clock.now() });
+    const client_secret = made.token_endpoint_auth_method === 'none' ? null : drawClientSecret();
+    const secret_hash =
+      client_secret === null ? null : clientSecretHash(this.#keys, { client_id, secret: client_secret });
+    // First what it is: without its state nobody can find it, and a record that stays behind drops by itself.
+    await this.#registered.save({ client_id, ...made }, { kept: origin === 'staff' });
+    const { state } = await this.#ask(client_id, { type: 'register', origin, secret_hash });
+    if (state === null) throw new Error('a client that was registered has no state');
+    return { client: { client_id, ...made, party: 'third', native: false }, state, client_secret };
+  }
+
+  /** Gives a confidential client another secret. What it had works for a while, unless it is to end at once. */
+  async rotateSecret(
+    client_id: string,
+    { at_once }: { at_once: boolean },
+  ): Promise<Refusal | (ClientRecord & { client_secret: string })> {
+    const client = await this.registration(client_id);
+    if (client === null) return UNKNOWN;
+    if (client.token_endpoint_auth_method === 'none') return NO_SECRET;
+    const client_secret = drawClientSecret();
+    const file_hashes = this.#first_party.get(client_id)?.secret_hashes;
+    const message: ClientMessage = {
+      type: 'rotate_secret',
+      hash: clientSecretHash(this.#keys, { client_id, secret: client_secret }),
+      at_once,
+      file_hashes: file_hashes === undefined ? null : [...file_hashes],
+    };
+    const turned = await this.#send(client_id, message);
+    return isRefusal(turned) ? turned : { client, ...turned, client_secret };
+  }
+
+  /** Ends what a client may do, at once and everywhere, or lets it act again. */
+  async setDisabled(client_id: string, disabled: boolean): Promise<ClientRecord | Refusal> {
+    const client = await this.registration(client_id);
+    if (client === null) return UNKNOWN;
+    const in_file = client.party === 'first';
+    const turned = await this.#send(client_id, { type: disabled ? 'disable' : 'enable', in_file });
+    return isRefusal(turned) ? turned : { client, ...turned };
+  }
+
+  /** Those of the file, in its order. */
+  firstPartyIds(): string[] {
+    return [...this.#first_party.keys()];
+  }
+
+  /** The secrets that are good now: the file's until staff have rotated one, from then on it has no more say. */
+  goodSecrets({ client, state }: ClientRecord): ClientSecret[] {
+    const now_ms = this.#clock.now();
+    if (state !== null && state.secrets.length > 0) {
+      return state.secrets.filter(({ until_ms }) => until_ms === null || now_ms < until_ms);
+    }
+    const of_file = this.#first_party.get(client.client_id)?.secret_hashes ?? [];
+    return of_file.map((hash) => ({ hash, until_ms: null }));
+  }
+
+  /** Whoever asked has its answer already; a use that could not be noted is noted with the next one. */
+  #noteUse({ client: { client_id, party }, state }: ClientRecord): void {
+    if (!isTouchDue(state?.last_used_at_ms ?? null, this.#clock.now())) return;
+    const note = async () => {
+      if (state?.origin === 'registered') await this.#registered.keepOn(client_id);
+      await this.#send(client_id, { type: 'used', in_file: party === 'first' });
+    };
+    note().catch(() => {});
+  }
+
+  async #ask(client_id: string, message: ClientMessage): Promise<ClientView> {
+    const answer = await this.#send(client_id, message);
+    if (isRefusal(answer)) throw new StoreUnavailable(`client: ${answer.message}`);
+    return answer;
+  }
+
+  #send(client_id: string, message: ClientMessage): Promise<ClientView | Refusal> {
+    return this.#runtime.ask<ClientView>({ kind: 'client', id: client_id }, message);
+  }
+}
+
+/** Whether a client of a request may be sent back there: our own only where they are registered to the letter. */
+export function isRedirectOf({ party, redirect_uris }: Client, requested: string): boolean {
+  return party === 'first'
+    ? redirect_uris.includes(requested)
+    : redirect_uris.some((registered) => matchesRegistered(registered, requested));
+}
+
+function isDisabled({ state }: ClientRecord): boolean {
+  return state !== null && state.disabled_at_ms !== null;
+}

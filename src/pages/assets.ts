@@ -1,0 +1,26 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+
+/** A file that pages refer to. Its address holds a hash of its content: what lies there never changes. */
+export type Asset = { path: string; type: string; text: string };
+
+function assetOf(name: string, type: string): Asset {
+  const text = readFileSync(new URL(`./files/${name}`, import.meta.url), 'utf8');
+  const hash = createHash('sha256').update(text).digest('hex').slice(0, 16);
+  return { path: `/assets/${name.replace('.', `-${hash}.`)}`, type, text };
+}
+
+/** What every page is made with: colours and type first. */
+export const ASSETS = {
+  basics: assetOf('basics.css', 'text/css; charset=utf-8'),
+  stylesheet: assetOf('spool.css', 'text/css; charset=utf-8'),
+  icon: assetOf('spool.svg', 'image/svg+xml'),
+};
+
+/** What the reference and the guides need beside that. The script only makes them handier: they work without it. */
+export const REFERENCE_ASSETS = {
+  stylesheet: assetOf('reference.css', 'text/css; charset=utf-8'),
+  script: assetOf('reference.js', 'text/javascript; charset=utf-8'),
+};
+
+export const ALL_ASSETS = [...Object.values(ASSETS), ...Object.values(REFERENCE_ASSETS)];

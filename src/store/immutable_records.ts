@@ -1,0 +1,186 @@
+import { LRUCache } from 'lru-cache';
+import { createClient, createCluster } from 'redis';
+import { type Entity, type RedisConnection, Repository, Schema } from 'redis-om';
+import { partitionOfText, tagOf } from './partitions.js';
+import type { RedisPlace } from './redis_location.js';
+import { StoreUnavailable } from './store.js';
+
+const DEADLINE_MS = 5_000;
+const REMEMBERED_MAX = 20_000;
+/** A node of a cluster that does not come back after so many tries may be gone for good. */
+const NODE_TRIES_MAX = 5;
+const RENEWED_EVERY_MS = 500;
+
+/** The connection that all records share which are written once; commits have their own. */
+export class WrittenOnceRedis {
+  readonly #place: RedisPlace;
+  /** How often memory became doubtful; what was remembered before counts no more. */
+  readonly generation: () => number;
+  #client: RedisConnection;
+  #renewed_at_ms = 0;
+  #closed = false;
+
+  constructor(place: RedisPlace, generation: () => number) {
+    this.#place = place;
+    this.generation = generation;
+    this.#client = connectionTo(place);
+  }
+
+  get client(): RedisConnection {
+    return this.#client;
+  }
+
+  async open(): Promise<void> {
+    await this.#client.connect();
+  }
+
+  /**
+   * After a failure. A cluster's client asks the old master for the new one, which is no use once that is gone: another
+   * client finds the nodes anew. That of a single server comes back by itself.
+   */
+  renew(): void {
+    const now_ms = performance.now();
+    if (this.#closed || !('nodes' in this.#place) || now_ms < this.#renewed_at_ms + RENEWED_EVERY_MS) return;
+    this.#renewed_at_ms = now_ms;
+    const fresh = connectionTo(this.#place);
+    fresh.connect().then(
+      () => {
+        const old = this.#closed ? fresh : this.#client;
+        if (!this.#closed) this.#client = fresh;
+        disconnect(old);
+      },
+      () => disconnect(fresh),
+    );
+  }
+
+  close(): void {
+    this.#closed = true;
+    disconnect(this.#client);
+  }
+}
+
+function connectionTo(place: RedisPlace): RedisConnection {
+  const reconnectStrategy = (tries: number) => Math.min(1_000, 25 * 2 ** Math.min(tries, 6));
+  if ('nodes' in place) {
+    const { nodes, tls, username, password } = place;
+    const user = { ...(username === undefined ? {} : { username }), ...(password === undefined ? {} : { password }) };
+    const giveUp = (tries: number) => (tries > NODE_TRIES_MAX ? new Error('gone') : reconnectStrategy(tries));
+    const socket = { reconnectStrategy: giveUp, ...(tls ? { tls: true as const } : {}) };
+    const cluster = createCluster({
+      rootNodes: nodes.map(({ host, port }) => ({ socket: { host, port, ...(tls ? { tls: true as const } : {}) } })),
+      defaults: { socket, disableOfflineQueue: true, ...user },
+      minimizeConnections: true, // one that can't be reached holds up no other
+    });
+    return silent(cluster as unknown as RedisConnection);
+  }
+  const client = createClient({
+    ...('url' in place ? { url: place.url } : {}),
+    socket: 'url' in place ? { reconnectStrategy } : { path: place.socket_path, reconnectStrategy },
+    disableOfflineQueue: true,
+  });
+  return silent(client as unknown as RedisConnection);
+}
+
+/** Readiness is watched on the main connection. */
+function silent(client: RedisConnection): RedisConnection {
+  client.on('error', () => {});
+  return client;
+}
+
+function disconnect(client: RedisConnection): void {
+  if (client.isOpen) void client.disconnect().catch(() => {});
+}
+
+/** How records of one kind are kept. */
+export type Form<T> = {
+  /** Part of the key. */
+  name: string;
+  fields: Record<string, 'string' | 'number'>;
+  /** The fields of a record; a list is one JSON text, since redis-om's own lists split at `|`. */
+  write(record: T): Record<string, string | number>;
+  /** Null for what has not all the fields: redis-om gives an empty entity for an id that nobody saved. */
+  read(fields: Entity): T | null;
+};
+
+/**
+ * Records that never change once they are written, by id, so they may be remembered; until storage is in doubt, which may
+ * have lost them. What changes is an actor's.
+ */
+export class WrittenOnce<T extends object> {
+  readonly #redis: WrittenOnceRedis;
+  readonly #form: Form<T>;
+  /** By partition, and of one connection. */
+  #repositories = new Map<number, Repository>();
+  #client: RedisConnection | null = null;
+  readonly #known = new LRUCache<string, T>({ max: REMEMBERED_MAX });
+
+  constructor(redis: WrittenOnceRedis, form: Form<T>) {
+    this.#redis = redis;
+    this.#form = form;
+  }
+
+  async save(id: string, record: T): Promise<void> {
+    const name = this.#nameNow(id);
+    await this.#inTime(this.#repository(id).save(id, this.#form.write(record)));
+    this.#known.set(name, record);
+  }
+
+  /** The record under an id, or null when there is none. */
+  async find(id: string): Promise<T | null> {
+    const name = this.#nameNow(id);
+    const known = this.#known.get(name);
+    if (known !== undefined) return known;
+    const record = this.#form.read(await this.#inTime(this.#repository(id).fetch(id)));
+    if (record !== null) this.#known.set(name, record);
+    return record;
+  }
+
+  /** Lets Redis drop the record after a time. Nobody may rest a decision on that: memory does not forget with it. */
+  async dropAfter(id: string, ms: number): Promise<void> {
+    await this.#inTime(this.#repository(id).expire(id, Math.ceil(ms / 1000)));
+  }
+
+  #nameNow(id: string): string {
+    return `${this.#redis.generation()} ${id}`;
+  }
+
+  async #inTime<Result>(work: Promise<Result>): Promise<Result> {
+    try {
+      return await withDeadline(work);
+    } catch (error) {
+      this.#redis.renew();
+      throw error;
+    }
+  }
+
+  #repository(id: string): Repository {
+    const partition = partitionOfText(id);
+    if (this.#client !== this.#redis.client) {
+      this.#client = this.#redis.client;
+      this.#repositories = new Map();
+    }
+    let repository = this.#repositories.get(partition);
+    if (repository === undefined) {
+      const { name, fields } = this.#form;
+      const types = Object.fromEntries(Object.entries(fields).map(([field, type]) => [field, { type }]));
+      const schema = new Schema(`{${tagOf(partition)}}1:${name}`, types, { dataStructure: 'HASH' });
+      repository = new Repository(schema, this.#client);
+      this.#repositories.set(partition, repository);
+    }
+    return repository;
+  }
+}
+
+async function withDeadline<T>(work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new StoreUnavailable('storage: no answer in time')), DEADLINE_MS);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } catch (error) {
+    throw error instanceof StoreUnavailable ? error : new StoreUnavailable(`storage: ${String(error)}`);
+  } finally {
+    clearTimeout(timer);
+  }
+}

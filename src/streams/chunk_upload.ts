@@ -1,0 +1,266 @@
+import { createHash } from 'node:crypto';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import type { StreamMessage } from '../../actors/stream.js';
+import type { Chunk, ChunkIntent } from '../../actors/stream_state.js';
+import { audioKindOf } from '../audio/kinds.js';
+import { blobKey } from '../blobs/blob_keys.js';
+import { LIMITS } from '../domain/limits.js';
+import { isRefusal, type Refusal, refuse } from '../domain/refusals.js';
+import { askForBody } from '../http/listener.js';
+import { mediaName, sha256, uuid, whole } from '../http/request_schemas.js';
+import { count, id } from '../http/response_schemas.js';
+import type { Services } from '../services.js';
+import type { Guard } from '../store/store.js';
+
+/** Announcing a chunk and uploading its bytes, which devices and apps do alike. Choices: "Devices". */
+
+/** An upload that gives no byte for so long is cut. */
+const SILENCE_MAX_MS = 20_000;
+const WRONG_BYTES = refuse('CHECKSUM_MISMATCH', "The bytes are not those of the intent's sha256.");
+const CUT_SHORT = refuse('BAD_REQUEST', 'The upload broke off.');
+
+/** What an intent says of the chunk; devices say more, to name the stream. */
+export const INTENT_FIELDS = {
+  source_chunk_ref: uuid.describe("The uploader's own name for it, unique within the stream."),
+  sequence: whole({ min: 0 }).describe('Its number in the stream.'),
+  source_start_ms: whole({ min: 0 }).describe("Where it begins on the stream's timeline, in ms."),
+  publication_start_ms: whole({ min: Number.MIN_SAFE_INTEGER }).describe(
+    'From where on it holds what no earlier chunk does, in ms; it may lie outside the chunk.',
+  ),
+  source_end_ms: whole({ min: 1 }).describe('Where it ends, in ms.'),
+  codec: mediaName.describe('How the audio is coded, such as opus or pcm_s16le.'),
+  container: mediaName.describe('What holds the coded audio, such as ogg or wav; raw for samples without a header.'),
+  sample_rate_hz: whole({ min: 1, max: LIMITS.sample_rate_hz_max })
+    .optional()
+    .describe('How many samples a second raw PCM has; only with it can such chunks be joined and played.'),
+  channels: whole({ min: 1, max: LIMITS.channels_max })
+    .optional()
+    .describe('How many channels raw PCM has, interleaved; needed like sample_rate_hz.'),
+  size_bytes: whole({ min: 1, max: LIMITS.chunk_bytes_max }).describe('How many bytes will be uploaded.'),
+  sha256: sha256.describe('Of those bytes, in hexadecimal.'),
+};
+
+/** What an intent has said of its chunk, as answers repeat it. */
+export const announcedShape = z.strictObject({
+  sequence: count.describe('Its number in the stream.'),
+  source_start_ms: count.describe("Where it begins on the stream's timeline, in ms."),
+  publication_start_ms: z.int().describe('From where on it holds what no earlier chunk does, in ms.'),
+  source_end_ms: count.describe('Where it ends, in ms.'),
+  codec: z.string().describe('How the audio is coded, such as opus.'),
+  container: z.string().describe('What holds the coded audio, such as ogg.'),
+  sample_rate_hz: count.nullable().describe('How many samples a second raw PCM has; null where that was not said.'),
+  channels: count.nullable().describe('How many channels raw PCM has; null where that was not said.'),
+  size_bytes: count.describe('How many bytes it has.'),
+  sha256: z.string().describe('Of those bytes, in hexadecimal.'),
+});
+
+/** How a chunk stands, from its announcement on. */
+export const chunkStatus = z
+  .enum(['awaiting_upload', 'stored', 'processing', 'processed', 'failed', 'expired'])
+  .describe('From stored on its bytes are here, with failed too. expired: they never came.');
+
+export const chunkFailure = z
+  .strictObject({
+    code: z.string().describe('Why, for programs, such as BAD_AUDIO.'),
+    message: z.string().describe('The same for people.'),
+  })
+  .nullable()
+  .describe('Why its audio could not be processed; null unless that is so.');
+
+export const intentShape = z
+  .strictObject({
+    source_chunk_ref: id.describe('As it was sent.'),
+    chunk_id: id.describe('What the chunk is called here.'),
+    upload_path: z.string().describe('Where to PUT the bytes.'),
+    warnings: z
+      .array(z.string())
+      .optional()
+      .describe('What will never be possible with such audio, which is taken all the same; absent for nothing.'),
+  })
+  .meta({ id: 'UploadIntent' });
+
+export const uploadShape = z
+  .strictObject({
+    chunk_id: id.describe('The chunk that was uploaded.'),
+    source_chunk_ref: id.describe("The uploader's own name for it."),
+    status: z.enum(['awaiting_upload', 'stored', 'expired']).describe('stored: its bytes are on disk.'),
+    size_bytes: count.describe('How many bytes came.'),
+    sha256: z.string().describe('Of those bytes, in hexadecimal.'),
+  })
+  .meta({ id: 'Upload' });
+
+export const UPLOAD_REFUSALS = [
+  'BAD_REQUEST',
+  'REQUEST_TIMEOUT',
+  'UPLOAD_EXPIRED',
+  'LENGTH_REQUIRED',
+  'UNSUPPORTED_MEDIA_TYPE',
+  'CHECKSUM_MISMATCH',
+] as const;
+
+type Range = Pick<ChunkIntent, 'source_start_ms' | 'source_end_ms'>;
+
+/** An intent's body of these fields. */
+export function intentForm<Fields extends typeof INTENT_FIELDS>(fields: Fields) {
+  return z.object(fields).superRefine((intent, context) => {
+    const { source_start_ms, source_end_ms } = intent as Range;
+    const wrong = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message });
+    if (source_start_ms >= source_end_ms) wrong('source_end_ms', 'must be after source_start_ms');
+  });
+}
+
+/** Announces a chunk of a stream that the caller may write. The same again: the same chunk. */
+export function intend(
+  { runtime }: Services,
+  { stream_id, intent, guards }: { stream_id: string; intent: ChunkIntent; guards: Guard[] },
+): Promise<{ chunk: Chunk } | Refusal> {
+  const { sample_rate_hz, channels, ...before } = intent;
+  const digest = digestOf(before);
+  const content =
+    sample_rate_hz === undefined && channels === undefined
+      ? { content: digest }
+      : { content: digestOf(before, { sample_rate_hz, channels }), content_before: digest };
+  const message: StreamMessage = { type: 'intend', intent, ...content };
+  return runtime.ask<{ chunk: Chunk }>({ kind: 'stream', id: stream_id }, message, guards);
+}
+
+/** Where the bytes go, and what an uploader should know before it lets go of its copy. */
+export function intentAnswer(
+  { source_chunk_ref, chunk_id, ...chunk }: Chunk,
+  upload_path: string,
+): z.infer<typeof intentShape> {
+  const audio = audioKindOf(chunk);
+  const warnings = audio.kind === 'other' ? { warnings: [audio.why] } : {};
+  return { source_chunk_ref, chunk_id, upload_path, ...warnings };
+}
+
+export function intentView(chunk: Chunk): z.infer<typeof announcedShape> {
+  const { sequence, source_start_ms, publication_start_ms, source_end_ms } = chunk;
+  const { codec, container, sample_rate_hz = null, channels = null, size_bytes, sha256 } = chunk;
+  const times = { source_start_ms, publication_start_ms, source_end_ms };
+  return { sequence, ...times, codec, container, sample_rate_hz, channels, size_bytes, sha256 };
+}
+
+/** A chunk that the caller may upload, and what must still hold when it is stored. */
+export type Uploadable = { chunk: Chunk; stream: { id: string }; number: number; guards: Guard[] };
+
+/** Takes the bytes of a chunk, or says why not, before they are read where that can be said. */
+export async function uploadChunk(
+  services: Services,
+  found: Uploadable | Refusal,
+  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
+): Promise<unknown | Refusal> {
+  const answer = isRefusal(found)
+    ? found
+    : await upload(services, found, { request, ask: () => askForBody(request, reply) });
+  // A body that nobody reads to its end must not become the next request.
+  if (isRefusal(answer) && !request.raw.readableEnded) reply.header('Connection', 'close');
+  return answer;
+}
+
+async function upload(
+  services: Services,
+  { chunk, stream, number, guards }: Uploadable,
+  { request, ask }: { request: FastifyRequest; ask: () => void },
+) {
+  if (chunk.status === 'expired') return refuse('UPLOAD_EXPIRED', 'The upload intent has expired; ask for it again.');
+  const { 'content-length': length, 'content-encoding': encoding } = request.headers;
+  if (encoding !== undefined && encoding !== 'identity') {
+    return refuse('UNSUPPORTED_MEDIA_TYPE', 'Audio must come without Content-Encoding.');
+  }
+  if (length === undefined) return refuse('LENGTH_REQUIRED', 'An upload needs Content-Length.');
+  if (Number(length) !== chunk.size_bytes) {
+    const message = `Content-Length is ${length}, the intent's size_bytes ${chunk.size_bytes}.`;
+    return refuse('BAD_REQUEST', message, {
+      details: [{ path: 'Content-Length', message: `must be ${chunk.size_bytes}` }],
+    });
+  }
+  ask();
+  const upload_started_at_ms = services.clock.now();
+  const { raw } = request;
+  const key = blobKey(stream.id, chunk.chunk_id);
+  const silence = watchSilence(raw);
+  try {
+    const reading = chunk.status === 'stored' ? compare(raw, chunk) : store(services, { key, chunk, body: raw });
+    const refusal = await Promise.race([reading, silence.fell]);
+    if (refusal !== null) return refusal;
+  } finally {
+    silence.end();
+  }
+  if (chunk.status === 'stored') return uploadView(chunk);
+  services.metrics.uploads.inc();
+  services.metrics.uploads_bytes.inc(chunk.size_bytes);
+  const message: StreamMessage = { type: 'stored', number, upload_started_at_ms };
+  const stored = await services.runtime.ask<{ chunk: Chunk }>({ kind: 'stream', id: stream.id }, message, guards);
+  if (!isRefusal(stored)) {
+    services.processing.offer(stream.id);
+    return uploadView(stored.chunk);
+  }
+  // The stream was erased while its bytes came: nobody would know of these.
+  if (stored.refused === 'NOT_FOUND') await services.blobs.remove(key);
+  return stored;
+}
+
+/** Falls with a refusal when the connection gives no byte for too long; the connection is then closed with the answer. */
+function watchSilence({ socket }: FastifyRequest['raw']): { fell: Promise<Refusal>; end: () => void } {
+  let seen = socket.bytesRead;
+  let timer: NodeJS.Timeout | undefined;
+  const fell = new Promise<Refusal>((resolve) => {
+    timer = setInterval(() => {
+      if (socket.bytesRead === seen) resolve(refuse('REQUEST_TIMEOUT', 'No byte of the upload came for too long.'));
+      seen = socket.bytesRead;
+    }, SILENCE_MAX_MS);
+  });
+  return { fell, end: () => clearInterval(timer) };
+}
+
+async function store(
+  { blobs }: Services,
+  { key, chunk, body }: { key: string; chunk: Chunk; body: FastifyRequest['raw'] },
+): Promise<Refusal | null> {
+  const { size_bytes, sha256: sha256_hex } = chunk;
+  const put = await blobs.put(key, body, { size_bytes, sha256_hex });
+  if (put.ok) return null;
+  return put.reason === 'checksum' ? WRONG_BYTES : CUT_SHORT;
+}
+
+/** The same bytes again are welcome, other ones are not. */
+async function compare(body: FastifyRequest['raw'], chunk: Chunk): Promise<Refusal | null> {
+  const hash = createHash('sha256');
+  try {
+    for await (const piece of body) hash.update(piece as Buffer);
+  } catch {
+    return CUT_SHORT;
+  }
+  return hash.digest('hex') === chunk.sha256 ? null : WRONG_BYTES;
+}
+
+function uploadView({
+  chunk_id,
+  source_chunk_ref,
+  status,
+  size_bytes,
+  sha256: hash,
+}: Chunk): z.infer<typeof uploadShape> {
+  return { chunk_id, source_chunk_ref, status, size_bytes, sha256: hash };
+}
+
+/** What makes two intents the same: all that the uploader says of the chunk. Letter case tells no codecs apart. */
+function digestOf(intent: ChunkIntent, samples?: Pick<ChunkIntent, 'sample_rate_hz' | 'channels'>): string {
+  const { source_chunk_ref, sequence, source_start_ms, publication_start_ms, source_end_ms } = intent;
+  const { codec, container, size_bytes, sha256: hash } = intent;
+  const fields = [
+    source_chunk_ref,
+    sequence,
+    source_start_ms,
+    publication_start_ms,
+    source_end_ms,
+    codec.toLowerCase(),
+    container.toLowerCase(),
+    size_bytes,
+    hash,
+    ...(samples === undefined ? [] : [samples.sample_rate_hz ?? null, samples.channels ?? null]),
+  ];
+  return createHash('sha256').update(JSON.stringify(fields)).digest('base64url');
+}

@@ -1,0 +1,100 @@
+import { Readable } from 'node:stream';
+import { LRUCache } from 'lru-cache';
+import type { ListedChunk, StreamMessage } from '../../actors/stream.js';
+import type { Chunk, Stream } from '../../actors/stream_state.js';
+import { type JoinedFile, joinChunks, readJoined, type StoredChunk } from '../audio/joined_file.js';
+import { blobKey } from '../blobs/blob_keys.js';
+import { LIMITS } from '../domain/limits.js';
+import { isRefusal, type Refusal, refuse } from '../domain/refusals.js';
+import type { Audio } from '../http/audio_download.js';
+import type { Services } from '../services.js';
+
+/**
+ * A whole stream as one file: its stored chunks, whole and one after the other, in the order of their start and then of
+ * their sequence. Nothing is put in where audio is missing, and nothing taken out where chunks overlap: how much of
+ * both there is stands in headers beside it. Other chunks, expired ones and those still to come, are passed over.
+ */
+
+const LIST_STEP = 1_000;
+/** Of all that is kept of joined files, in chunks. A player asks for many ranges of one. */
+const CHUNKS_KEPT_MAX = 200_000;
+/** Files looked into at once: each reads much. */
+const JOINS_MAX = 4;
+const TOO_MANY_CHUNKS = refuse(
+  'CONFLICT',
+  `A joined file has at most ${LIMITS.joined_chunks_max} chunks; fetch them one by one.`,
+);
+const BUSY = refuse('UNAVAILABLE', 'Too many recordings are being joined; try again.', { retry_after_s: 2 });
+
+type Joined = { file: JoinedFile; chunks: number; missing_ms: number; overlap_ms: number };
+
+/** By the stream and how much of it was stored: what is stored stays as it is. */
+const known = new LRUCache<string, Joined>({ maxSize: CHUNKS_KEPT_MAX, sizeCalculation: ({ chunks }) => chunks });
+const under_way = new Map<string, Promise<Joined | Refusal>>();
+
+export async function joinedAudio(services: Services, stream: Stream): Promise<Audio | Refusal> {
+  const key = `${stream.id} ${stream.stored_chunks} ${stream.stored_bytes}`;
+  const joined = known.get(key) ?? (await joinOnce(services, { key, stream }));
+  if (isRefusal(joined)) return joined;
+  const { file, chunks, missing_ms, overlap_ms } = joined;
+  return {
+    ...{ size_bytes: file.size_bytes, etag: file.etag, content_type: file.content_type },
+    headers: {
+      'Content-Disposition': `attachment; filename="${stream.id}.${file.extension}"`,
+      'X-Joined-Chunks': chunks,
+      'X-Joined-Missing-Ms': missing_ms,
+      'X-Joined-Overlap-Ms': overlap_ms,
+    },
+    open: async (range) => Readable.from(readJoined(file, range), { objectMode: false }),
+  };
+}
+
+function joinOnce(services: Services, { key, stream }: { key: string; stream: Stream }): Promise<Joined | Refusal> {
+  let joining = under_way.get(key);
+  if (joining === undefined) {
+    if (under_way.size >= JOINS_MAX) return Promise.resolve(BUSY);
+    joining = join(services, stream).finally(() => under_way.delete(key));
+    under_way.set(key, joining);
+  }
+  return joining.then((joined) => {
+    if (!isRefusal(joined)) known.set(key, joined);
+    return joined;
+  });
+}
+
+async function join(services: Services, stream: Stream): Promise<Joined | Refusal> {
+  if (stream.stored_chunks > LIMITS.joined_chunks_max) return TOO_MANY_CHUNKS;
+  const chunks = await storedChunks(services, stream.id);
+  if (isRefusal(chunks)) return chunks;
+  const file = await joinChunks(
+    services.blobs,
+    chunks.map((chunk): StoredChunk => ({ ...chunk, key: blobKey(stream.id, chunk.chunk_id) })),
+  );
+  if ('why' in file) return refuse('CONFLICT', file.why);
+  return { file, chunks: chunks.length, ...fitOf(chunks) };
+}
+
+async function storedChunks({ runtime }: Services, stream_id: string): Promise<Chunk[] | Refusal> {
+  const found: Chunk[] = [];
+  let after: { order: number; id: string } | undefined;
+  do {
+    const message: StreamMessage = { type: 'list_chunks', range: { after, limit: LIST_STEP } };
+    const listed = await runtime.ask<{ chunks: ListedChunk[] }>({ kind: 'stream', id: stream_id }, message);
+    if (isRefusal(listed)) return listed;
+    found.push(...listed.chunks.filter(({ status }) => status === 'stored'));
+    const last = listed.chunks.at(-1);
+    after = listed.chunks.length < LIST_STEP || last === undefined ? undefined : { order: last.order, id: last.member };
+  } while (after !== undefined);
+  return found.sort((a, b) => a.source_start_ms - b.source_start_ms || a.sequence - b.sequence);
+}
+
+/** How chunks in their order cover the time from 0 to the last end. */
+function fitOf(chunks: readonly Chunk[]): { missing_ms: number; overlap_ms: number } {
+  let [reached_ms, missing_ms, overlap_ms] = [0, 0, 0];
+  for (const { source_start_ms, source_end_ms } of chunks) {
+    missing_ms += Math.max(0, source_start_ms - reached_ms);
+    overlap_ms += Math.max(0, Math.min(reached_ms, source_end_ms) - source_start_ms);
+    reached_ms = Math.max(reached_ms, source_end_ms);
+  }
+  return { missing_ms, overlap_ms };
+}

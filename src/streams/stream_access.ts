@@ -1,0 +1,105 @@
+import type { Source, SourceMessage } from '../../actors/source.js';
+import type { StreamMessage } from '../../actors/stream.js';
+import type { Chunk, Stream } from '../../actors/stream_state.js';
+import type { WorkspaceMessage } from '../../actors/workspace.js';
+import { ownerOfPrivateWorkspace, streamOfChunk } from '../domain/ids.js';
+import { isRefusal, type Refusal, refuse } from '../domain/refusals.js';
+import type { Principal } from '../http/principal.js';
+import { CLOSED } from '../runtime/activation.js';
+import type { Services } from '../services.js';
+import type { Guard } from '../store/store.js';
+
+/**
+ * Who may do what with a stream: those who belong to its workspace read it, and its owner, who alone writes it, as long
+ * as that workspace is there. Choices: "Workspaces".
+ */
+
+export const READS_STREAMS = ['audio:read', 'turns:read'] as const;
+export const WRITES_STREAMS = ['audio:write'] as const;
+
+const NO_STREAM = refuse('NOT_FOUND', 'There is no such stream.');
+export const NO_CHUNK = refuse('NOT_FOUND', 'There is no such chunk.');
+const ONLY_OWNER = refuse('FORBIDDEN', 'Only the owner of a stream may write it.');
+const NO_WORKSPACE = refuse('NOT_FOUND', 'The workspace of this recording is deleted.');
+/** A source is deleted once: whoever saw it before looks a second time. */
+const LOOKS_MAX = 2;
+
+/** The stream if the caller may read it; to anybody else it does not exist. */
+export async function readableStream(services: Services, who: Principal, id: string): Promise<Stream | Refusal> {
+  const view: StreamMessage = { type: 'view' };
+  const stream = await services.runtime.ask<Stream>({ kind: 'stream', id }, view);
+  return isRefusal(stream) ? stream : ((await hidden(services, who, stream)) ?? stream);
+}
+
+/** The stream if the caller may write it. */
+export async function writableStream(services: Services, who: Principal, id: string): Promise<Stream | Refusal> {
+  const stream = await readableStream(services, who, id);
+  if (isRefusal(stream)) return stream;
+  return stream.account_id === who.account_id ? stream : ONLY_OWNER;
+}
+
+/** The chunk if the caller may read its stream. */
+export async function readableChunk(
+  services: Services,
+  who: Principal,
+  chunk_id: string,
+): Promise<{ chunk: Chunk; stream: Stream; number: number } | Refusal> {
+  const home = streamOfChunk(chunk_id);
+  if (home === null) return NO_CHUNK;
+  const message: StreamMessage = { type: 'chunk', number: home.number };
+  const found = await services.runtime.ask<{ chunk: Chunk; stream: Stream }>(
+    { kind: 'stream', id: home.stream_id },
+    message,
+  );
+  const refusal = isRefusal(found) ? found : await hidden(services, who, found.stream);
+  if (refusal !== null) return refusal.refused === 'NOT_FOUND' ? NO_CHUNK : refusal;
+  return { ...(found as { chunk: Chunk; stream: Stream }), number: home.number };
+}
+
+/** The chunk if the caller may write its stream. */
+export async function writableChunk(services: Services, who: Principal, chunk_id: string) {
+  const found = await readableChunk(services, who, chunk_id);
+  if (isRefusal(found)) return found;
+  return found.stream.account_id === who.account_id ? { ...found, guards: who.guards } : ONLY_OWNER;
+}
+
+async function hidden(services: Services, { account, account_id }: Principal, stream: Stream): Promise<Refusal | null> {
+  const { workspace_id } = stream;
+  const belongs =
+    account.private_workspace.id === workspace_id ||
+    account.memberships.some((membership) => membership.workspace_id === workspace_id);
+  if (belongs) return null;
+  if (stream.account_id !== account_id) return NO_STREAM;
+  const gone = await goneWorkspace(services, workspace_id);
+  return gone === NO_WORKSPACE ? NO_STREAM : gone;
+}
+
+/** Null while a workspace is there. A private one goes with its account, and that with its streams. */
+export async function goneWorkspace({ runtime }: Services, workspace_id: string): Promise<Refusal | null> {
+  if (ownerOfPrivateWorkspace(workspace_id) !== null) return null;
+  const message: WorkspaceMessage = { type: 'stands' };
+  const answer = await runtime.ask({ kind: 'workspace', id: workspace_id }, message);
+  if (!isRefusal(answer)) return null;
+  return answer.refused === 'NOT_FOUND' ? NO_WORKSPACE : answer;
+}
+
+/**
+ * Asks a stream for what account events tell of, unless its source is deleted. That it is not must still hold when the
+ * stream commits: no event comes after `source.deleted`.
+ */
+export async function askTelling(
+  { runtime }: Services,
+  { stream_id, source_id, guards }: { stream_id: string; source_id: string; guards: Guard[] },
+  messageOf: (told: { silent: boolean }) => StreamMessage,
+): Promise<Stream | Refusal> {
+  const view: SourceMessage = { type: 'view' };
+  for (let looks = 1; ; looks++) {
+    const source = await runtime.ask<Source>({ kind: 'source', id: source_id }, view);
+    if (isRefusal(source) && source.refused !== 'NOT_FOUND') return source;
+    // One that is not there yet is on its way: a recorder's source and its binding are made side by side.
+    const silent = !isRefusal(source) && source.status === 'deleted';
+    const holds: Guard[] = silent ? guards : [...guards, { guard: 'open', id: source_id }];
+    const answer = await runtime.ask<Stream>({ kind: 'stream', id: stream_id }, messageOf({ silent }), holds);
+    if (answer !== CLOSED || looks >= LOOKS_MAX) return answer;
+  }
+}

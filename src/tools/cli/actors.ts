@@ -1,0 +1,78 @@
+import { LIMITS } from '../../domain/limits.js';
+import type { Command, CommandGroup } from './command.js';
+import { limitQuery } from './paging.js';
+import { table } from './table.js';
+
+const list: Command = {
+  name: 'list',
+  parameters: [],
+  options: { limit: { value: 'N', says: 'how many entities, 1 to 100; 25 when not given' } },
+  says: 'What is in memory: kinds of actors, and the busiest entities',
+  async run({ operator, options }) {
+    const found = await operator.call('GET /ops/actors', { query: limitQuery(options) });
+    const kinds = Object.entries(found.kinds)
+      .toSorted(([, a], [, b]) => b.active - a.active)
+      .map(([kind, { active, waiting, parked }]) => [kind, ...[active, waiting, parked].map(String)]);
+    const busiest = found.busiest.map(({ kind, name, waiting, turns, turn_ms_mean }) => [
+      ...[kind, name, String(waiting), String(turns)],
+      turn_ms_mean.toFixed(1),
+    ]);
+    const lines = [
+      ...table([['KIND', 'IN MEMORY', 'WAITING', 'PARKED'], ...kinds]),
+      '',
+      ...table([['ENTITY', 'ID', 'WAITING', 'TURNS', 'MS A TURN'], ...busiest]),
+    ];
+    return { json: found, lines };
+  },
+};
+
+const parked: Command = {
+  name: 'parked',
+  parameters: [],
+  options: {},
+  says: 'Entities out of service, and messages that were set aside; exit code 1 when there are any',
+  async run({ operator }) {
+    const found = await operator.call('GET /ops/actors', { query: { limit: LIMITS.list_limit_max } });
+    const json = { parked: found.parked, set_aside: found.set_aside };
+    if (found.parked.length + found.set_aside.length === 0) return { json, lines: ['None.'] };
+    const lines = [
+      ...table(found.parked.map(({ kind, id, parked }) => ['parked', kind, id, parked?.reason ?? ''])),
+      ...table(
+        found.set_aside.map(({ partition, name, to, type }) => [
+          ...['set aside', String(partition), name, `${type ?? 'a message'} to ${to.kind} ${to.name}`],
+        ]),
+      ),
+    ];
+    return { json, lines, failed: true };
+  },
+};
+
+const retry: Command = {
+  name: 'retry',
+  parameters: ['KIND', 'ID'],
+  options: {},
+  says: 'Lets a parked entity try again, with its next message',
+  async run({ operator, parameters }) {
+    const body = { kind: parameters.KIND as string, id: parameters.ID as string };
+    await operator.call('POST /ops/parked/retry', { body });
+    return { json: { retried: body }, lines: ['It tries again with its next message.'] };
+  },
+};
+
+const retrySetAside: Command = {
+  name: 'retry-set-aside',
+  parameters: ['PARTITION', 'NAME'],
+  options: {},
+  says: 'Sends a message that was set aside once more',
+  async run({ operator, parameters }) {
+    const body = { partition: Number(parameters.PARTITION), name: parameters.NAME as string };
+    await operator.call('POST /ops/set-aside/retry', { body });
+    return { json: { retried: body }, lines: ['It was taken.'] };
+  },
+};
+
+export const ACTOR_COMMANDS: CommandGroup = {
+  name: 'actors',
+  says: 'Entities in memory, and those out of service',
+  commands: [list, parked, retry, retrySetAside],
+};

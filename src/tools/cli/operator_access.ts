@@ -1,0 +1,32 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { readSettings } from '../../settings.js';
+import { OperatorClient } from '../client/operator_client.js';
+import { WrongUsage } from './command.js';
+
+/** There is no way to the operator port; the message says what to set. */
+export class NoOperatorAccess extends Error {
+  override readonly name = 'NoOperatorAccess';
+}
+
+/** A client of the operator port that the environment names: OPS_URL or OPS_PORT, OPS_TOKEN or DATA_DIR. */
+export function operatorAccess(env: Readonly<Record<string, string | undefined>>): OperatorClient {
+  const { ops_port, ops_token, data_dir } = readSettings(env);
+  const url = env.OPS_URL?.trim() || `http://127.0.0.1:${ops_port}`;
+  // The port speaks HTTP, on loopback as a rule; from elsewhere it is reached through a tunnel.
+  if (!URL.canParse(url) || new URL(url).protocol !== 'http:' || new URL(url).pathname !== '/') {
+    throw new WrongUsage('OPS_URL must be an http address without a path, such as http://127.0.0.1:9090.');
+  }
+  return new OperatorClient(url, ops_token ?? readToken(data_dir));
+}
+
+function readToken(data_dir: string): string {
+  const file = join(data_dir, 'ops_token');
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch {
+    throw new NoOperatorAccess(
+      `The operator token is not in ${file}. Set DATA_DIR to the server's folder, or OPS_TOKEN to its token.`,
+    );
+  }
+}

@@ -1,0 +1,68 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Settings } from '../../settings.js';
+import { call } from '../client/http_call.js';
+import { DemoStop } from './demo_stop.js';
+import { OwnServer, type ServerAddresses } from './own_server.js';
+
+/** The server that a command with simulated devices works with. */
+export type ChosenServer = ServerAddresses & {
+  description: string;
+  /** Null when it is somebody else's. */
+  own: OwnServer | null;
+  /** Ends it and removes its folder, if it is our own. May be called twice. */
+  end(): Promise<void>;
+};
+
+const LOOK_MAX_MS = 1_000;
+
+/** One that already runs on the ports of the settings, or one of our own in a temporary folder. */
+export async function chooseServer(settings: Settings): Promise<ChosenServer> {
+  const { port, device_port, ops_port } = settings;
+  const operator_url = `http://${reachable(settings.ops_host)}:${ops_port}`;
+  if (!(await isSpool(operator_url))) {
+    const own = await OwnServer.start();
+    return { description: 'its own, in a temporary folder', own, ...own.addresses, end: () => own.end() };
+  }
+  return {
+    own: null,
+    description: `running on ports ${port}, ${device_port} and ${ops_port}`,
+    base_url: `http://${reachable(settings.host)}:${port}`,
+    // A name that the listener's certificate holds.
+    device_url: `https://${settings.device_names[0]}:${device_port}`,
+    operator_url,
+    ops_token: settings.ops_token ?? readToken(settings.data_dir),
+    end: async () => {},
+  };
+}
+
+function reachable(host: string): string {
+  const bare = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
+  return bare.includes(':') ? `[${bare}]` : bare;
+}
+
+/** Whether what answers there is a Spool: another program may well use the port. */
+async function isSpool(operator_url: string): Promise<boolean> {
+  try {
+    const asked = call({
+      method: 'GET',
+      url: new URL('/healthz', operator_url),
+      signal: AbortSignal.timeout(LOOK_MAX_MS),
+    });
+    const { status, body } = await asked;
+    return status === 200 && (JSON.parse(body.toString()) as { alive?: unknown }).alive === true;
+  } catch {
+    return false;
+  }
+}
+
+function readToken(data_dir: string): string {
+  const file = join(data_dir, 'ops_token');
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch {
+    throw new DemoStop(
+      `A server is running, but its operator token is not in ${file}. Set DATA_DIR to its folder, or OPS_TOKEN to its token.`,
+    );
+  }
+}

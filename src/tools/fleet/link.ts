@@ -1,0 +1,122 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Seeded } from '../../seeded_random.js';
+import { DeviceClient, type DeviceCredentials } from '../client/device_client.js';
+import { CallRefused } from '../client/http_call.js';
+import type { CallName, Tally, Trouble } from './tally.js';
+
+/** A recorder's way to the server: it breaks, loses answers, and comes back; what is asked over it is asked until it is answered. */
+
+const PAUSE_MS = 200;
+const PAUSE_MAX_MS = 10_000;
+const CALL_MAX_MS = 30_000;
+const CONNECTIONS_MAX = 2;
+/** Of a call whose answer is lost: so long after it began the connection is cut. */
+const CUT_AFTER_MAX_MS = 60;
+
+const BROKEN: Record<string, Trouble> = {
+  ECONNRESET: 'broken',
+  EPIPE: 'broken',
+  ECONNREFUSED: 'refused connection',
+  ETIMEDOUT: 'timeout',
+};
+
+export type LinkFaults = { answer_lost: number; sent_twice: number };
+
+export class Link {
+  readonly #parts: { url: string; credentials: DeviceCredentials; random: Seeded; tally: Tally; faults: LinkFaults };
+  #client: DeviceClient;
+  #restored: Promise<void> = Promise.resolve();
+  #is_up = true;
+
+  constructor(parts: {
+    url: string;
+    credentials: DeviceCredentials;
+    random: Seeded;
+    tally: Tally;
+    faults: LinkFaults;
+  }) {
+    this.#parts = parts;
+    this.#client = this.#connect();
+    parts.tally.linked += 1;
+  }
+
+  #connect(): DeviceClient {
+    const { url, credentials } = this.#parts;
+    return new DeviceClient(url, credentials, { maxSockets: CONNECTIONS_MAX, timeout: CALL_MAX_MS });
+  }
+
+  /** Breaks what is under way; nothing passes for so long. */
+  lose(ms: number): void {
+    if (!this.#is_up) return;
+    this.#is_up = false;
+    this.#parts.tally.linked -= 1;
+    this.#parts.tally.faults['links lost'] += 1;
+    this.#client.close();
+    this.#restored = delay(ms).then(() => {
+      this.#is_up = true;
+      this.#parts.tally.linked += 1;
+    });
+  }
+
+  /** Connections, sessions of TLS and all: as after a power cut. */
+  reset(): void {
+    this.#client.close();
+    this.#client = this.#connect();
+  }
+
+  close(): void {
+    this.#client.close();
+  }
+
+  /**
+   * Asks until there is an answer, as a recorder does whose every call may be repeated. Rejects with the server's
+   * refusal, or when `until_ms` (monotonic) has passed.
+   */
+  async ask<T>(
+    name: CallName,
+    call: (client: DeviceClient) => Promise<T>,
+    until_ms = Number.POSITIVE_INFINITY,
+  ): Promise<T> {
+    const { random, tally, faults } = this.#parts;
+    for (let tries = 1; ; tries++) {
+      await this.#restored;
+      const began = performance.now();
+      try {
+        if (random.chance(faults.answer_lost)) this.#loseAnswer();
+        const first = call(this.#client);
+        if (random.chance(faults.sent_twice)) {
+          tally.faults['sent twice'] += 1;
+          await Promise.allSettled([first, call(this.#client)]);
+        }
+        const answer = await first;
+        tally.calls[name].add(performance.now() - began);
+        return answer;
+      } catch (error) {
+        const trouble = troubleOf(error, this.#is_up);
+        if (trouble === null || performance.now() > until_ms) throw error;
+        tally.meet(trouble);
+        const asked_ms = error instanceof CallRefused ? (error.retry_after_s ?? 0) * 1_000 : 0;
+        const backoff_ms = Math.min(PAUSE_MAX_MS, PAUSE_MS * 2 ** Math.min(tries - 1, 10));
+        await delay(Math.max(asked_ms, backoff_ms) * random.between(1, 1.5));
+      }
+    }
+  }
+
+  #loseAnswer(): void {
+    this.#parts.tally.faults['answers lost'] += 1;
+    const client = this.#client;
+    setTimeout(() => client.close(), this.#parts.random.between(0, CUT_AFTER_MAX_MS));
+  }
+}
+
+/** Null for what is no trouble of the way but the server's word, or our own bug. */
+function troubleOf(error: unknown, is_up: boolean): Trouble | null {
+  if (error instanceof CallRefused) {
+    if (error.status === 429) return 'busy (429)';
+    return error.status === 503 ? 'away (503)' : null;
+  }
+  const { code = '', message = '' } = error as NodeJS.ErrnoException;
+  const broken = BROKEN[code] ?? (message.includes('socket') || message.includes('aborted') ? 'broken' : undefined);
+  if (broken === undefined) return null;
+  return is_up ? broken : 'no link';
+}

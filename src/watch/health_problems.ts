@@ -1,0 +1,173 @@
+import type { Shedding } from '../admission/overload.js';
+import { PARTITIONS } from '../domain/ids.js';
+import type { StorageState } from '../store/storage_health.js';
+
+/** How things stand, as far as it can be wrong. */
+export type Standing = {
+  /** `partitions_away`: those that do not answer although others do, as when a part of a Redis Cluster is away. */
+  storage: StorageState & { log_healthy: boolean | null; partitions_away: number };
+  shedding: Shedding;
+  parked: number;
+  /** Null while storage is away. */
+  set_aside: number | null;
+  endpoints: { due: number; due_ms: number };
+  disk: { free_bytes: number; size_bytes: number } | null;
+  /** How far our clock is ahead of this machine's. */
+  clock_ahead_ms: number;
+  /** How far Redis' clock is ahead of this machine's, where that is too far; 0 while they agree. */
+  clocks_apart_ms: number;
+  mail_healthy: boolean;
+  oldest_message_ms: number;
+  silent_devices: number;
+};
+
+/** Something that is wrong now, in words, and the page on which one sees why. */
+export type Trouble = { name: string; severity: 'grave' | 'mild'; text: string; link: string };
+
+/** Endpoints are looked at every second; so late, somebody does not come round to it. */
+const DELIVERIES_LATE_MS = 30_000;
+const DISK_FREE_SHARE_MIN = 0.05;
+const DISK_FREE_SHARE_GRAVE = 0.01;
+const CLOCK_AHEAD_MS_MAX = 5_000;
+const MESSAGE_AGE_MS_MAX = 2_000;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+type Row = Omit<Trouble, 'severity' | 'text'> & {
+  severity: (standing: Standing) => Trouble['severity'] | null;
+  text: (standing: Standing, now_ms: number) => string;
+};
+
+/** What can be wrong, the worst first. */
+const ROWS: readonly Row[] = [
+  {
+    name: 'storage_away',
+    link: '/#storage',
+    severity: ({ storage }) => (storage.status === 'away' ? 'grave' : null),
+    text: ({ storage }, now_ms) =>
+      `Redis does not answer (for ${spanText(now_ms - storage.since_ms)}): whatever needs storage is answered with 503 until it is back.`,
+  },
+  {
+    name: 'storage_refuses',
+    link: '/#storage',
+    severity: ({ storage }) => (storage.status === 'refusing' ? 'grave' : null),
+    text: ({ storage }, now_ms) =>
+      `Redis takes no writes (for ${spanText(now_ms - storage.since_ms)}): whatever changes something is answered with 503. It says: ${storage.reason}`,
+  },
+  {
+    name: 'storage_slow',
+    link: '/#storage',
+    severity: ({ storage }) => (storage.status === 'slow' ? 'mild' : null),
+    text: ({ storage }, now_ms) =>
+      `Redis is slow (for ${spanText(now_ms - storage.since_ms)}): a write takes over half a second. Look at its disk, its load and the way to it.`,
+  },
+  {
+    name: 'storage_part_away',
+    link: '/#storage',
+    severity: ({ storage }) => (storage.status !== 'away' && storage.partitions_away > 0 ? 'grave' : null),
+    text: ({ storage }) =>
+      `A part of Redis does not answer: what lives in ${storage.partitions_away} of ${PARTITIONS} partitions is answered with 503. Look at the masters of the cluster.`,
+  },
+  {
+    name: 'storage_log',
+    link: '/#storage',
+    severity: ({ storage }) => (storage.log_healthy === false ? 'grave' : null),
+    text: () => 'Redis could not write its append-only file, so it takes no changes. Look at its disk and its log.',
+  },
+  {
+    name: 'shedding_all',
+    link: '/#process',
+    severity: ({ shedding }) => (shedding === 'all' ? 'grave' : null),
+    text: () => 'This process has far more to do than it can: all requests are refused but health and this port.',
+  },
+  {
+    name: 'shedding_first',
+    link: '/#process',
+    severity: ({ shedding }) => (shedding === 'first' ? 'mild' : null),
+    text: () => 'This process has more to do than it can: requests that may wait are refused.',
+  },
+  {
+    name: 'disk_full',
+    link: '/#storage',
+    severity: ({ disk }) => {
+      const share = disk === null ? 1 : disk.free_bytes / disk.size_bytes;
+      return share < DISK_FREE_SHARE_GRAVE ? 'grave' : share < DISK_FREE_SHARE_MIN ? 'mild' : null;
+    },
+    text: ({ disk }) =>
+      `The disk of DATA_DIR is nearly full: ${Math.round((disk?.free_bytes ?? 0) / 1024 / 1024)} MB are free. When it is full, uploads and commits fail.`,
+  },
+  {
+    name: 'parked',
+    link: '/actors#parked',
+    severity: ({ parked }) => (parked > 0 ? 'grave' : null),
+    text: ({ parked }) =>
+      `${counted(parked, 'entity is', 'entities are')} parked: what is stored of ${parked === 1 ? 'it' : 'them'} can't be used, so each message to ${parked === 1 ? 'it' : 'them'} is answered with 500.`,
+  },
+  {
+    name: 'set_aside',
+    link: '/actors#set-aside',
+    severity: ({ set_aside }) => ((set_aside ?? 0) > 0 ? 'grave' : null),
+    text: ({ set_aside }) =>
+      `${counted(set_aside ?? 0, 'message is', 'messages are')} set aside: deciding threw five times, and nothing more is done until somebody retries.`,
+  },
+  {
+    name: 'deliveries_late',
+    link: '/endpoints#due',
+    severity: ({ endpoints }) => (endpoints.due > 0 && endpoints.due_ms >= DELIVERIES_LATE_MS ? 'mild' : null),
+    text: ({ endpoints }) =>
+      `Deliveries are late: ${counted(endpoints.due, 'endpoint is', 'endpoints are')} due and not taken up, the first for ${spanText(endpoints.due_ms)}.`,
+  },
+  {
+    name: 'messages_old',
+    link: '/actors',
+    severity: ({ oldest_message_ms }) => (oldest_message_ms >= MESSAGE_AGE_MS_MAX ? 'mild' : null),
+    text: ({ oldest_message_ms }) => `A message has waited in a mailbox for ${spanText(oldest_message_ms)}.`,
+  },
+  {
+    name: 'mail_failing',
+    link: '/#process',
+    severity: ({ mail_healthy }) => (mail_healthy ? null : 'grave'),
+    text: () => 'Mails can’t be sent: whoever signs in by an emailed code is told to come later. Look at SMTP_URL.',
+  },
+  {
+    name: 'clocks_apart',
+    link: '/#process',
+    severity: ({ clocks_apart_ms }) => (clocks_apart_ms === 0 ? null : 'grave'),
+    text: ({ clocks_apart_ms }) =>
+      `Redis’ clock is ${spanText(Math.abs(clocks_apart_ms))} ${clocks_apart_ms > 0 ? 'ahead of' : 'behind'} this machine’s. Everything goes by Redis’, but nothing is erased before both say so, or that much time has passed. Set the one that is wrong.`,
+  },
+  {
+    name: 'clock_moved',
+    link: '/#process',
+    severity: ({ clock_ahead_ms }) => (Math.abs(clock_ahead_ms) > CLOCK_AHEAD_MS_MAX ? 'mild' : null),
+    text: ({ clock_ahead_ms }) =>
+      `The clock that everything goes by is ${spanText(Math.abs(clock_ahead_ms))} ${clock_ahead_ms > 0 ? 'ahead of' : 'behind'} this machine’s.`,
+  },
+  {
+    name: 'devices_silent',
+    link: '/devices',
+    severity: ({ silent_devices }) => (silent_devices > 0 ? 'mild' : null),
+    text: ({ silent_devices }) =>
+      `${counted(silent_devices, 'device has', 'devices have')} a recording open and uploaded nothing for ten minutes.`,
+  },
+];
+
+/** What is wrong at the moment, the worst first. */
+export function troublesOf(standing: Standing, now_ms: number): Trouble[] {
+  const found = ROWS.flatMap(({ name, link, severity, text }): Trouble[] => {
+    const is = severity(standing);
+    return is === null ? [] : [{ name, link, severity: is, text: text(standing, now_ms) }];
+  });
+  return found.sort((a, b) => Number(b.severity === 'grave') - Number(a.severity === 'grave'));
+}
+
+function counted(count: number, one: string, many: string): string {
+  return `${count} ${count === 1 ? one : many}`;
+}
+
+/** Such as `12 s`, `5 min`, `3 h`, `2 d`. */
+export function spanText(ms: number): string {
+  if (ms < MINUTE_MS) return `${Math.max(0, Math.round(ms / 1000))} s`;
+  if (ms < HOUR_MS) return `${Math.round(ms / MINUTE_MS)} min`;
+  return ms < 48 * HOUR_MS ? `${Math.round(ms / HOUR_MS)} h` : `${Math.round(ms / HOUR_MS / 24)} d`;
+}

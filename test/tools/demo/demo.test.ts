@@ -1,0 +1,108 @@
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { chmodSync, readdirSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import t from 'tap';
+import { TestSpool } from '../../fixtures/spool.js';
+import { tempFolder } from '../../fixtures/temp_folder.js';
+
+const DEMO = fileURLToPath(new URL('../../../src/tools/demo/main.js', import.meta.url));
+/** Ports on which nothing answers, so that the demo starts a server of its own. */
+const NOBODY = { PORT: '1', DEVICE_PORT: '1', OPS_PORT: '1' };
+
+function demo(args: string[], env: Record<string, string> = NOBODY) {
+  return new Promise<{ code: number | null; out: string; complaints: string }>((resolve, reject) => {
+    const child = spawn(process.execPath, [DEMO, ...args], {
+      env: { ...process.env, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let out = '';
+    let complaints = '';
+    child.stdout.on('data', (text: Buffer) => {
+      out += text.toString();
+    });
+    child.stderr.on('data', (text: Buffer) => {
+      complaints += text.toString();
+    });
+    child.once('error', reject);
+    child.once('close', (code) => resolve({ code, out, complaints }));
+  });
+}
+
+t.test('two devices record a tone into a server of the demo, and it sounds the same', async (t) => {
+  const tmp = tempFolder(t);
+  const { code, out, complaints } = await demo(['--devices', '2', '--chunk-seconds', '0.5'], {
+    ...NOBODY,
+    TMPDIR: tmp,
+  });
+  t.equal(complaints, '');
+  t.equal(code, 0);
+  t.match(out, /server: its own/);
+  t.match(out, /chunks +20 in/);
+  t.match(out, /2 of 2 stream\.updated heard/);
+  t.match(out, /all 20 chunks came back/);
+  t.notMatch(out, '\x1b', 'no cursor movements outside of a terminal');
+  t.same(
+    readdirSync(tmp).filter((name) => name.startsWith('spool-demo-')),
+    [],
+    'its folder is gone',
+  );
+});
+
+t.test('a running server is used, with the limits it has', async (t) => {
+  const spool = await TestSpool.start({ RATE_CLAIMS: '2', TEST_CLOCK: '0' });
+  t.teardown(() => spool.end());
+  const { ports } = spool.server;
+  const file = join(tempFolder(t), 'bytes.bin');
+  writeFileSync(file, randomBytes(100_001));
+  const env = {
+    PORT: `${ports.public}`,
+    DEVICE_PORT: `${ports.device}`,
+    OPS_PORT: `${ports.operator}`,
+    DATA_DIR: spool.folder,
+  };
+  const { code, out, complaints } = await demo([file, '--duration', '7.5'], env);
+  t.equal(complaints, '');
+  t.equal(code, 0);
+  t.match(out, /server: running on ports/);
+  t.match(out, /all 8 chunks came back/);
+  const lost = await demo([], { ...env, DATA_DIR: join(tmpdir(), 'no-such-folder'), OPS_TOKEN: '' });
+  t.equal(lost.code, 1);
+  t.match(lost.complaints, /operator token is not in/);
+  const wrong = await demo([], { ...env, OPS_TOKEN: 'sixteen-letters-x' });
+  t.equal(wrong.code, 1);
+  t.match(wrong.complaints, /The server refused: 401 UNAUTHORIZED/);
+});
+
+t.test('what a person got wrong is said in words', async (t) => {
+  const folder = tempFolder(t);
+  const empty = join(folder, 'empty.wav');
+  writeFileSync(empty, '');
+  const text = join(folder, 'text.txt');
+  writeFileSync(text, 'not a sound');
+  const rows: [string[], RegExp][] = [
+    [[join(folder, 'absent.wav')], /There is no file/],
+    [[folder], /is a folder/],
+    [[empty], /is empty/],
+    [[text], /give --duration/],
+    [['--devices', '0'], /--devices must be/],
+    [['--devices', '1.5'], /whole number/],
+    [['--chunk-seconds', 'x'], /--chunk-seconds must be/],
+    [['--loud'], /--loud/],
+    [[text, text], /One FILE/],
+  ];
+  if (process.getuid?.() !== 0) {
+    const hidden = join(folder, 'hidden.wav');
+    writeFileSync(hidden, 'x');
+    chmodSync(hidden, 0);
+    rows.push([[hidden], /may not be read/]);
+  }
+  for (const [args, words] of rows) {
+    const { code, complaints } = await demo(args);
+    t.equal(code, 1, args.join(' '));
+    t.match(complaints, words);
+    t.notMatch(complaints, / at .*\.js:/, 'no stack');
+  }
+});

@@ -1,0 +1,30 @@
+import { Writable } from 'node:stream';
+import t from 'tap';
+import { OwnServer } from '../../../src/tools/demo/own_server.js';
+import type { ChosenServer } from '../../../src/tools/demo/server_choice.js';
+import { type FleetOptions, runFleet } from '../../../src/tools/fleet/run.js';
+
+const OPTIONS: FleetOptions = {
+  ...{ devices: 8, minutes: 0.1, seed: 7, shared_percent: 50, chunk_ms: 300, chunk_bytes: 4_096 },
+  ...{ faults: true, kills: ['server', 'redis'], read_percent: 100 },
+};
+
+t.test('a fleet is held to what it sent, over kills of the server and of Redis', async (t) => {
+  const own = await OwnServer.start();
+  t.teardown(() => own.end());
+  const server: ChosenServer = { description: 'its own', own, ...own.addresses, end: () => own.end() };
+  let said = '';
+  const out = new Writable({
+    write(piece, _encoding, done) {
+      said += String(piece);
+      done();
+    },
+  });
+  const { good, lines, tally, verified } = await runFleet(server, OPTIONS, out);
+  t.ok(good, lines.join('\n'));
+  t.ok(verified.chunks > 50 && verified.bytes_read > 0, `${verified.chunks} chunks were held against what was sent`);
+  t.ok(verified.streams > 8);
+  t.ok(tally.calls.finish.count >= 4, 'shared recorders end their sessions');
+  t.ok([...tally.troubles.values()].reduce((sum, count) => sum + count, 0) > 0, 'calls had to be repeated');
+  t.match(said, /the server was killed[\s\S]*is ready[\s\S]*Redis was killed/);
+});
