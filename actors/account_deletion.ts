@@ -4,7 +4,7 @@ import { refuse, unreachable } from '../src/domain/refusals.js';
 import { KEEP_FOR_EVER } from '../src/domain/workspaces.js';
 import { workspaceDeleted } from './account_memberships.js';
 import { endSessions } from './account_sessions.js';
-import { type Account, type DeletionMail, type Phase, type Removed, raise } from './account_state.js';
+import { type Account, bumpEpoch, type DeletionMail, type Phase, type Removed } from './account_state.js';
 import { revokeAllTokens } from './account_tokens.js';
 import type { Decision, Effect } from './actor.js';
 import type { BindingMessage } from './binding.js';
@@ -177,7 +177,7 @@ export function decideDeletion(
   /** Every workspace can do without: from here on the account is gone. */
   function deleted(leaving: Account, { alone, mail }: Leaving): Decision<Account, DeletionReply> {
     const erase_at_ms = now_ms + LIMITS.erase_after_ms;
-    const raised = raise(leaving, ['account', 'grants', 'tokens']);
+    const raised = bumpEpoch(leaving, ['account', 'grants', 'tokens']);
     const erase_due: DeletionMessage = { type: 'erase_due' };
     return {
       reply: DONE,
@@ -220,7 +220,7 @@ export function decideDeletion(
   /** The data goes: what is left from here on is the account that a restore would begin, and what is still to remove. */
   function erasing(): Decision<Account, DeletionReply> {
     // App sessions go on until they run out: whoever holds one can begin the account afresh. Switches are the staff's.
-    const raised = raise(state, ['account', 'grants', 'tokens']);
+    const raised = bumpEpoch(state, ['account', 'grants', 'tokens']);
     const { id, email, private_workspace, memberships } = state;
     const number = private_workspace.number + 1;
     const forget_person: EmailMessage = { type: 'forget_person' };

@@ -1,6 +1,6 @@
 import { refuse, unreachable } from '../src/domain/refusals.js';
 import { type Account, isGone } from './account_state.js';
-import type { Decision, Effect, FactRequest, Facts, RangeRequest, Tell } from './actor.js';
+import type { Decision, Effect, OutboxMessage, RangeQuery, RecordQuery, Records } from './actor.js';
 import type { BindingMessage } from './binding.js';
 import type { ClaimMessage } from './claim.js';
 import type { BoundNews, DeviceMessage } from './device.js';
@@ -13,7 +13,7 @@ import type { SourceMessage, SourceNews } from './source.js';
  */
 export type DevicesMessage =
   /** A personal device was bound; `source_id` is used when the device has no source here yet. */
-  BoundNews | SourceNews | { type: 'list_devices'; range: RangeRequest } | { type: 'remove_device'; device_id: string };
+  BoundNews | SourceNews | { type: 'list_devices'; range: RangeQuery } | { type: 'remove_device'; device_id: string };
 
 /** Collection `devices`, by device id, in the order of binding. */
 export type BoundDevice = {
@@ -30,7 +30,7 @@ export type DevicesReply = { devices: ListedDevice[] } | { done: true };
 const DONE = { done: true } as const;
 const NO_DEVICE = refuse('NOT_FOUND', 'No such device is bound to this account.');
 
-export function devicesFacts(message: DevicesMessage): FactRequest[] {
+export function devicesFacts(message: DevicesMessage): RecordQuery[] {
   switch (message.type) {
     case 'device_bound':
       return recorderFacts(message.device_id);
@@ -48,7 +48,7 @@ export function devicesFacts(message: DevicesMessage): FactRequest[] {
 export function decideDevices(
   state: Account,
   message: DevicesMessage,
-  facts: Facts,
+  facts: Records,
   now_ms: number,
 ): Decision<Account, DevicesReply> {
   switch (message.type) {
@@ -105,7 +105,7 @@ export function decideDevices(
 }
 
 /** What `enter` looks up. */
-export function recorderFacts(device_id: string): FactRequest[] {
+export function recorderFacts(device_id: string): RecordQuery[] {
   return [
     { collection: 'devices', id: device_id },
     { collection: 'device_sources', id: device_id },
@@ -119,8 +119,8 @@ export function recorderFacts(device_id: string): FactRequest[] {
 export function enter(
   state: Account,
   device: { device_id: string; kind: BoundDevice['kind']; binding_epoch: string; source_id: string },
-  { facts, now_ms }: { facts: Facts; now_ms: number },
-  goOnWith: (source_id: string) => Tell,
+  { facts, now_ms }: { facts: Records; now_ms: number },
+  goOnWith: (source_id: string) => OutboxMessage,
 ): { next: Account; effects: Effect[] } {
   const { device_id, kind, binding_epoch } = device;
   const before = facts.record<BoundDevice>('devices', device_id);

@@ -5,23 +5,23 @@ import type { Refusal } from '../src/domain/refusals.js';
 export type Address = { kind: string; id: string };
 
 /** A record that a message needs before it can be decided: one by its id, or a run of an ordered collection. */
-export type FactRequest =
+export type RecordQuery =
   | { collection: string; id: string }
-  | { collection: string; range: RangeRequest }
+  | { collection: string; range: RangeQuery }
   /** Of an endpoint's inbox: what lies behind a number, the oldest first. */
   | { collection: 'inbox'; inbox: { after: number; limit: number } };
 
 /** A run of an ordered collection, by `order` and then by record id; `after` is exclusive. */
-export type RangeRequest = {
+export type RangeQuery = {
   after?: { order: number; id: string } | undefined;
   descending?: boolean;
   limit: number;
 };
 
-export type RecordRow = { id: string; order: number; value: unknown };
+export type ListedRecord = { id: string; order: number; value: unknown };
 
 /** What `decide` may look at beside its state: the records that `facts` asked for. */
-export interface Facts {
+export interface Records {
   /** The id of the entity that decides. */
   readonly self: string;
   /** What destroys something for good goes by this time: `now_ms`, or earlier while clocks disagree (src/clock.ts). */
@@ -31,20 +31,20 @@ export interface Facts {
   /** The run that was requested of this collection, in order. */
   range<T>(collection: string): { id: string; order: number; value: T }[];
   /** What was requested of the inbox. */
-  inbox(): Inbox;
+  deliveryQueue(): DeliveryQueue;
 }
 
 /** What an endpoint gets: events of these types, or of all when empty; `generation` tells its deliveries from earlier ones. */
 export type Subscription = { topics: readonly string[]; generation: number };
 
 /** A delivery as an event made it: under the event's number, with the event's place in the log and what it was born under. */
-export type InboxEntry = { sequence: number; log_id: string; life: number; generation: number; type: EventType };
+export type QueuedDelivery = { sequence: number; log_id: string; life: number; generation: number; type: EventType };
 
 /** Entries of an endpoint's inbox, and the number of the newest there is, 0 when it is empty. */
-export type Inbox = { entries: InboxEntry[]; last: number };
+export type DeliveryQueue = { entries: QueuedDelivery[]; last: number };
 
 /** Numbers that end many things at once when they are raised (design section 4). */
-export type LifeName = 'account' | 'app_sessions' | 'grants' | 'tokens';
+export type EpochName = 'account' | 'app_sessions' | 'grants' | 'tokens';
 
 /** What workers do on behalf of an entity of the same partition. */
 export type Job =
@@ -52,7 +52,7 @@ export type Job =
   /** Of a stream whose workspace is gone: its bytes, its signals, itself. */
   | { job: 'erase_stream'; stream_id: string; account_id: string };
 
-export type Tell = { effect: 'tell'; to: Address; message: unknown };
+export type OutboxMessage = { effect: 'tell'; to: Address; message: unknown };
 
 /** Everything that one decision does beside its next state. All of it is in the same commit. */
 export type Effect =
@@ -64,7 +64,7 @@ export type Effect =
   /** An account event. The account's home must be this entity's partition. Type's prefix names the resource. */
   | { effect: 'event'; account_id: string; type: EventType; resource_id: string; data?: Record<string, unknown> }
   /** A durable message to another entity, applied there exactly once (design section 6). */
-  | Tell
+  | OutboxMessage
   /** A durable message to this entity at a time; the same name again moves it. */
   | { effect: 'remind'; name: string; at_ms: number; message: unknown }
   | { effect: 'forget'; name: string }
@@ -72,7 +72,7 @@ export type Effect =
   | { effect: 'enlist'; account_id: string; list: string; member: string; order: number }
   | { effect: 'delist'; account_id: string; list: string; member: string }
   /** Ends everything born under an account's present life of this name. */
-  | { effect: 'raise'; account_id: string; life: LifeName }
+  | { effect: 'raise'; account_id: string; life: EpochName }
   /** From here on nothing commits that was asked for on the word that this id is open. The id's home is this partition. */
   | { effect: 'close'; id: string }
   /** Forgets that it was closed, when nobody can ask any more. */
@@ -128,9 +128,9 @@ export interface ActorKind<State = unknown, Message = unknown, Reply = unknown> 
   /** Types of messages that as a rule change nothing: they are answered without a turn where that can be done. */
   reads?: readonly string[];
   /** What `decide` will look up. May depend on the state: it is asked again when an earlier message has changed it. */
-  facts?(message: Message, state: State | null): FactRequest[];
+  records?(message: Message, state: State | null): RecordQuery[];
   /** Pure, synchronous, total. `state` is null for an entity that does not exist. */
-  decide(state: State | null, message: Message, facts: Facts, now_ms: number): Decision<State, Reply>;
+  decide(state: State | null, message: Message, facts: Records, now_ms: number): Decision<State, Reply>;
   /** What must hold of every stored state; a text says what does not. */
   invariant?(state: State): string | null;
 }

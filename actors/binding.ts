@@ -1,5 +1,5 @@
 import { isRefusal, unreachable } from '../src/domain/refusals.js';
-import { actorKind, type Decision, type Effect, type FactRequest } from './actor.js';
+import { actorKind, type Decision, type Effect, type RecordQuery } from './actor.js';
 import { type EraseMessage, erased } from './erase.js';
 import { type StreamOfMessage, streamOf, streamRefFacts, UNBOUND } from './stream_refs.js';
 
@@ -37,7 +37,7 @@ export const binding = actorKind<Binding, BindingMessage, BindingReply>({
   schema: 1,
   reads: ['terms'],
 
-  facts(message): FactRequest[] {
+  records(message): RecordQuery[] {
     return message.type === 'stream_of' ? streamRefFacts(message) : [];
   },
 

@@ -12,8 +12,8 @@ import {
   type TriedCode,
   wrongTry,
 } from './emailed_code.js';
+import { scheduleExpiry } from './expiry.js';
 import type { GrantMessage, NewGrant } from './grant.js';
-import { runOutAt } from './run_out.js';
 
 /**
  * One way through our pages, from /oauth/authorize to the redirect back, or from a page for account holders back to it.
@@ -141,7 +141,7 @@ export const browserSignIn = actorKind<BrowserSignIn, BrowserSignInMessage, Brow
       const { sign_in, signed_in } = message;
       const step: Step = signed_in === null ? { at: 'email' } : { at: 'accounts', ...signed_in };
       return to({ ...sign_in, created_at_ms: now_ms, wrong: 0, session: null, step }, step, [
-        runOutAt(now_ms + LIMITS.browser_sign_in_life_ms),
+        scheduleExpiry(now_ms + LIMITS.browser_sign_in_life_ms),
       ]);
     }
     if (message.type === 'run_out') return { reply: DONE, next: null };

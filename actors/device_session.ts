@@ -1,7 +1,7 @@
 import type { EventType } from '../src/domain/event_types.js';
 import { LIMITS } from '../src/domain/limits.js';
 import { isRefusal, refuse, unreachable } from '../src/domain/refusals.js';
-import { actorKind, type Decision, type Effect, type FactRequest } from './actor.js';
+import { actorKind, type Decision, type Effect, type RecordQuery } from './actor.js';
 import type { AddressMessage, HoldQuestion } from './ble_address.js';
 import type { ClaimMessage } from './claim.js';
 import type { DeviceMessage } from './device.js';
@@ -124,7 +124,7 @@ export const deviceSession = actorKind<DeviceSession, DeviceSessionMessage, Devi
   schema: 1,
   reads: ['view', 'terms', 'join_seed'],
 
-  facts(message): FactRequest[] {
+  records(message): RecordQuery[] {
     return message.type === 'stream_of' ? streamRefFacts(message) : [];
   },
 

@@ -1,6 +1,6 @@
 import { LIMITS } from '../src/domain/limits.js';
 import { refuse, unreachable } from '../src/domain/refusals.js';
-import { actorKind, type Decision, type Effect, type FactRequest, type RangeRequest } from './actor.js';
+import { actorKind, type Decision, type Effect, type RangeQuery, type RecordQuery } from './actor.js';
 
 /**
  * An email address (normalised; the id is the address itself): the codes sent to it, the account behind it, and the
@@ -55,7 +55,7 @@ export type EmailMessage =
   | { type: 'invited'; invitation_id: string; workspace_id: string }
   | { type: 'uninvited'; invitation_id: string }
   | { type: 'invitation'; invitation_id: string }
-  | { type: 'list_invitations'; range: RangeRequest }
+  | { type: 'list_invitations'; range: RangeQuery }
   /** The account behind the address is being erased: what is known of the person's whereabouts goes. */
   | { type: 'forget_person' };
 
@@ -91,7 +91,7 @@ export const email = actorKind<Email, EmailMessage, EmailReply>({
   },
   reads: ['may_try'],
 
-  facts(message): FactRequest[] {
+  records(message): RecordQuery[] {
     switch (message.type) {
       case 'invited':
       case 'uninvited':

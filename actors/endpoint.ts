@@ -1,7 +1,7 @@
 import { LIMITS } from '../src/domain/limits.js';
 import { refuse, unreachable } from '../src/domain/refusals.js';
 import type { EndpointStatus } from '../src/domain/webhooks.js';
-import { actorKind, type Decision, type Effect, type FactRequest, type Facts, type InboxEntry } from './actor.js';
+import { actorKind, type Decision, type Effect, type QueuedDelivery, type RecordQuery, type Records } from './actor.js';
 import { type EndedDelivery, eventMs, type FoundDelivery, type WaitingDelivery } from './delivery.js';
 import { batchOf, disabled, ENDED, ENDPOINTS, type Endpoint, leaseEndsAt, type NewEndpoint } from './endpoint_state.js';
 import { INBOX_LOOKED_AT_MAX, LOOKED_AT_MAX, Turn, type Work, type WorkMessage } from './endpoint_turn.js';
@@ -11,7 +11,7 @@ export type EndpointMessage =
   | { type: 'create'; endpoint: NewEndpoint; life: number }
   | { type: 'view' }
   /** How deliveries of the inbox stand. */
-  | { type: 'find'; entries: InboxEntry[] }
+  | { type: 'find'; entries: QueuedDelivery[] }
   | { type: 'set_status'; status: EndpointStatus }
   | { type: 'remove' }
   | WorkMessage
@@ -33,9 +33,9 @@ export const endpoint = actorKind<Endpoint, EndpointMessage, EndpointReply>({
   schema: 1,
   reads: ['view', 'find'],
 
-  facts(message, state): FactRequest[] {
+  records(message, state): RecordQuery[] {
     if (state === null) return [];
-    const inbox: FactRequest = { collection: 'inbox', inbox: { after: state.taken, limit: INBOX_LOOKED_AT_MAX } };
+    const inbox: RecordQuery = { collection: 'inbox', inbox: { after: state.taken, limit: INBOX_LOOKED_AT_MAX } };
     switch (message.type) {
       case 'work': {
         const batch = batchOf({ ...state, life: message.life });
@@ -106,7 +106,7 @@ export const endpoint = actorKind<Endpoint, EndpointMessage, EndpointReply>({
   },
 });
 
-type At = { facts: Facts; now_ms: number };
+type At = { facts: Records; now_ms: number };
 
 function created(made: NewEndpoint, life: number, { facts, now_ms }: At): Decision<Endpoint, EndpointReply> {
   const next: Endpoint = {
@@ -157,7 +157,7 @@ function setStatus(state: Endpoint, status: EndpointStatus, { facts, now_ms }: A
   const endpoint_id = facts.self;
   if (status === standing.status) return { reply: state };
   if (standing.status === 'disabled' && status === 'paused') return { reply: ENABLE_FIRST };
-  const { last } = facts.inbox();
+  const { last } = facts.deliveryQueue();
   switch (status) {
     case 'active': {
       const { topics, generation } = state;
@@ -201,7 +201,7 @@ function remindToSweep(at_ms: number): Effect {
 
 /** Deliveries are kept as long as events are, what came of their attempts for longer. Interface: "Recording and retention". */
 function swept(state: Endpoint, { facts, now_ms }: At): Decision<Endpoint, EndpointReply> {
-  const { entries } = facts.inbox();
+  const { entries } = facts.deliveryQueue();
   const kept = entries.find((entry) => eventMs(entry) >= facts.certain_ms - LIMITS.event_kept_ms);
   const before = kept?.sequence ?? (entries.at(-1)?.sequence ?? 0) + 1;
   const oldest = entries[0];

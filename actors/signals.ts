@@ -1,6 +1,6 @@
 import { LIMITS } from '../src/domain/limits.js';
 import { refuse, unreachable } from '../src/domain/refusals.js';
-import { actorKind, type Decision, type Effect, type FactRequest, type RangeRequest } from './actor.js';
+import { actorKind, type Decision, type Effect, type RangeQuery, type RecordQuery } from './actor.js';
 
 /**
  * The signals on a stream's timeline; its id is the stream's. An actor of their own, so that large batches do not hold
@@ -57,7 +57,7 @@ export type SignalsMessage =
   /** The request has failed. */
   | { type: 'unstage'; request: string }
   | { type: 'sweep_staged' }
-  | { type: 'list'; range: RangeRequest }
+  | { type: 'list'; range: RangeQuery }
   /** Where signals begin of which one could end at `from_ms` or after. */
   | { type: 'extent' }
   | { type: 'payloads'; keys: string[] }
@@ -97,7 +97,7 @@ export const signals = actorKind<Signals, SignalsMessage, SignalsReply>({
   // A turn that took several large requests would be one large commit.
   batch_max: 1,
 
-  facts(message): FactRequest[] {
+  records(message): RecordQuery[] {
     switch (message.type) {
       case 'compare':
       case 'post':

@@ -1,5 +1,5 @@
 import { type Refusal, refuse, unreachable } from '../src/domain/refusals.js';
-import { actorKind, type Decision, type Effect, type Tell } from './actor.js';
+import { actorKind, type Decision, type Effect, type OutboxMessage } from './actor.js';
 import { type EraseMessage, erased } from './erase.js';
 
 /** Where recordings of an account come from: one for each recorder that it used, and those that apps registered. */
@@ -22,7 +22,7 @@ export type SourceMessage =
    * `name` is absent when a recorder's source comes with its first binding; `goes_on` is told once the source is there, so
    * that nothing that names it is recorded before `source.created`.
    */
-  | { type: 'create'; account_id: string; device_id: string | null; name?: string | null; goes_on?: Tell }
+  | { type: 'create'; account_id: string; device_id: string | null; name?: string | null; goes_on?: OutboxMessage }
   | { type: 'view' }
   /** `account_id`: who asks; to anybody but the owner there is no such source. */
   | { type: 'rename'; account_id: string; name: string | null }

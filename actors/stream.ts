@@ -1,7 +1,7 @@
 import { chunkId, ownerOfPrivateWorkspace } from '../src/domain/ids.js';
 import { LIMITS } from '../src/domain/limits.js';
 import { refuse, unreachable } from '../src/domain/refusals.js';
-import { actorKind, type Decision, type Effect, type FactRequest, type RangeRequest } from './actor.js';
+import { actorKind, type Decision, type Effect, type RangeQuery, type RecordQuery } from './actor.js';
 import { type EraseMessage, erased } from './erase.js';
 import {
   decideProcessing,
@@ -42,7 +42,7 @@ export type StreamMessage =
   | { type: 'intend'; intent: ChunkIntent; content: string; content_before?: string }
   | { type: 'chunk'; number: number }
   | { type: 'chunks_of_refs'; refs: string[] }
-  | { type: 'list_chunks'; range: RangeRequest }
+  | { type: 'list_chunks'; range: RangeQuery }
   /** The bytes lie in the blob store, synced, of this size and hash. */
   | { type: 'stored'; number: number; upload_started_at_ms: number }
   | { type: 'expire_intents' }
@@ -90,7 +90,7 @@ export const stream = actorKind<Stream, StreamMessage, StreamReply>({
   },
   reads: ['view', 'chunk'],
 
-  facts(message, state): FactRequest[] {
+  records(message, state): RecordQuery[] {
     switch (message.type) {
       case 'intend':
         return [

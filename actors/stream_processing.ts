@@ -1,6 +1,6 @@
 import { LIMITS } from '../src/domain/limits.js';
 import { refuse, unreachable } from '../src/domain/refusals.js';
-import type { Decision, Effect, FactRequest, Facts } from './actor.js';
+import type { Decision, Effect, RecordQuery, Records } from './actor.js';
 import { type Chunk, type ChunkResult, chunkKey, putChunk, type Stream } from './stream_state.js';
 
 /**
@@ -35,7 +35,7 @@ const DUE_LIST = 'due';
 /** The list of a partition's streams that have something to process, each at the time when it has. */
 export const PROCESSING = { account_id: 'processing', list: DUE_LIST } as const;
 
-export function processingFacts(message: ProcessingMessage, state: Stream | null): FactRequest[] {
+export function processingFacts(message: ProcessingMessage, state: Stream | null): RecordQuery[] {
   switch (message.type) {
     case 'claim_chunks':
       return [{ collection: 'unprocessed', range: { limit: message.limit + (state?.claims.length ?? 0) } }];
@@ -51,7 +51,7 @@ export function processingFacts(message: ProcessingMessage, state: Stream | null
 export function decideProcessing(
   state: Stream,
   message: ProcessingMessage,
-  facts: Facts,
+  facts: Records,
   now_ms: number,
 ): Decision<Stream, ProcessingReply> {
   switch (message.type) {

@@ -11,7 +11,7 @@ import {
   type WorkspaceEnd,
   type WorkspaceSettings,
 } from '../src/domain/workspaces.js';
-import { actorKind, type Decision, type Effect, type FactRequest, type RangeRequest } from './actor.js';
+import { actorKind, type Decision, type Effect, type RangeQuery, type RecordQuery } from './actor.js';
 import type { EmailMessage } from './email.js';
 
 /**
@@ -50,7 +50,7 @@ export type ListedStream = SharedStream & { id: string; order: number };
 export type WorkspaceMessage =
   | { type: 'view'; by: string }
   | { type: 'view_invitations'; by: string }
-  | { type: 'list_streams'; by: string; range: RangeRequest }
+  | { type: 'list_streams'; by: string; range: RangeQuery }
   | { type: 'change'; by: string; change: SettingsChange }
   | { type: 'delete'; by: string }
   | { type: 'staff_delete' }
@@ -135,7 +135,7 @@ export const workspace = actorKind<Workspace, WorkspaceMessage, WorkspaceReply>(
   schema: 1,
   reads: ['view', 'view_invitations', 'invitation', 'stands'],
 
-  facts(message): FactRequest[] {
+  records(message): RecordQuery[] {
     switch (message.type) {
       case 'list_streams':
         return [{ collection: 'streams', range: message.range }];

@@ -1,6 +1,6 @@
 /** The runtime on a Redis, and the same commits without the runtime. Askers live in this process. */
 import pino from 'pino';
-import { drawId } from '../../dist/src/random.js';
+import { randomId } from '../../dist/src/random.js';
 import { makeMetrics } from '../../dist/src/runtime/metrics.js';
 import { Runtime } from '../../dist/src/runtime/runtime.js';
 import { decodeStored, encodeStored } from '../../dist/src/store/codec.js';
@@ -40,7 +40,7 @@ const runtime = new Runtime({
 });
 
 const idsOf = (count) =>
-  Array.from({ length: count }, (_, index) => drawId({ partition: index % 256, now_ms: Date.now() }));
+  Array.from({ length: count }, (_, index) => randomId({ partition: index % 256, now_ms: Date.now() }));
 const many = idsOf(10_000);
 const hot = idsOf(1);
 const bare = idsOf(10_000).map((id) => ({ id, version: 0, commit_id: '' }));

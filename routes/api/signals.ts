@@ -8,7 +8,7 @@ import { listLimit } from '../../src/http/request_schemas.js';
 import { count, id, moment, no_cursor, pageShape } from '../../src/http/response_schemas.js';
 import { JsonBytes } from '../../src/http/responses.js';
 import { accountRoute, type Route } from '../../src/http/route.js';
-import { drawBytes } from '../../src/random.js';
+import { randomBytes } from '../../src/random.js';
 import type { Services } from '../../src/services.js';
 import type { Guard } from '../../src/store/store.js';
 import { readSignals, signalsForm, signalType } from '../../src/streams/signal_batch.js';
@@ -117,7 +117,7 @@ async function postSignals(
   const { runtime } = services;
   const address = { kind: 'signals', id: stream_id };
   const ask = <Reply>(message: SignalsMessage) => runtime.ask<Reply>(address, message, guards);
-  const request = Buffer.from(drawBytes(REQUEST_BYTES)).toString('hex');
+  const request = Buffer.from(randomBytes(REQUEST_BYTES)).toString('hex');
   const bytes = signals.reduce((sum, { payload_bytes }) => sum + payload_bytes, 0);
   const staged = bytes > LIMITS.signals_staged_bytes_max;
   // Their texts lie there already.

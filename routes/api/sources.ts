@@ -7,7 +7,7 @@ import { listCursor, pageOf } from '../../src/http/cursors.js';
 import { listLimit, trimmedText } from '../../src/http/request_schemas.js';
 import { id, moment, pageShape } from '../../src/http/response_schemas.js';
 import { accountRoute, type Route } from '../../src/http/route.js';
-import { drawId } from '../../src/random.js';
+import { randomId } from '../../src/random.js';
 import type { Services } from '../../src/services.js';
 import { READS_STREAMS, WRITES_STREAMS } from '../../src/streams/stream_access.js';
 
@@ -64,7 +64,7 @@ export const SOURCE_ROUTES: readonly Route[] = [
       const limit = LIMITS.sources_per_account_max;
       const known = await services.store.list({ account_id, partition }, SOURCES, { descending: false, limit });
       if (known.length >= limit) return TOO_MANY;
-      const id = drawId({ partition, now_ms: services.clock.now() });
+      const id = randomId({ partition, now_ms: services.clock.now() });
       const message: SourceMessage = { type: 'create', account_id, device_id: null, name: body.name };
       const made = await services.runtime.ask<KeptSource>({ kind: 'source', id }, message, guards);
       return isRefusal(made) ? made : sourceView(id, made);
@@ -111,7 +111,7 @@ export const SOURCE_ROUTES: readonly Route[] = [
     status: 204,
     async handler({ services, who: { account_id, guards }, params }) {
       const message: SourceMessage = { type: 'delete', account_id };
-      return services.runtime.askSettled({ kind: 'source', id: params.id as string }, message, guards);
+      return services.runtime.askDownstream({ kind: 'source', id: params.id as string }, message, guards);
     },
   }),
 ];

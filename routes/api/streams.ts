@@ -12,7 +12,7 @@ import type { Principal } from '../../src/http/principal.js';
 import { listLimit, timestamp, trimmedText, uuid, whole } from '../../src/http/request_schemas.js';
 import { count, id, moment, pageShape } from '../../src/http/response_schemas.js';
 import { accountRoute, type Route } from '../../src/http/route.js';
-import { drawId } from '../../src/random.js';
+import { randomId } from '../../src/random.js';
 import { CLOSED } from '../../src/runtime/activation.js';
 import type { Services } from '../../src/services.js';
 import {
@@ -278,7 +278,7 @@ async function registerStream(
 ) {
   const source = await ownSource(services, { account_id, id: source_id });
   if (isRefusal(source)) return source;
-  const id = drawId({ partition: partitionOfId(account_id), now_ms: services.clock.now() });
+  const id = randomId({ partition: partitionOfId(account_id), now_ms: services.clock.now() });
   const message: StreamMessage = {
     type: 'register',
     ...{ account_id, workspace_id: account.private_workspace.id, source_id, recorder: null },

@@ -35,7 +35,7 @@ export const DEVICE_SESSION_END_ROUTES: readonly Route[] = [
       if (isRefusal(bound) && bound.refused !== 'DEVICE_UNBOUND') return bound;
       if (who.kind === 'personal') return refusedAs(services, who, NO_SESSION);
       const message: DeviceSessionMessage = { type: 'end_by_recorder', device_id: who.device_id };
-      const session = await services.runtime.askSettled<DeviceSession>(
+      const session = await services.runtime.askDownstream<DeviceSession>(
         { kind: 'device_session', id: epoch },
         message,
         isRefusal(bound) ? [] : bound.guards,

@@ -10,7 +10,7 @@ import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
 import { bindingEpoch, sourceStreamRef, timestamp, uuid, whole } from '../../src/http/request_schemas.js';
 import { count, id, moment } from '../../src/http/response_schemas.js';
 import { deviceRoute, type Route } from '../../src/http/route.js';
-import { drawId } from '../../src/random.js';
+import { randomId } from '../../src/random.js';
 import type { Services } from '../../src/services.js';
 import { askTelling, goneWorkspace } from '../../src/streams/stream_access.js';
 
@@ -70,7 +70,7 @@ export const DEVICE_STREAM_ROUTES: readonly Route[] = [
       const gone = await goneWorkspace(services, bound.terms.workspace_id);
       if (gone !== null) return gone;
       // What was registered before its host left the workspace stays there, and is found again.
-      const new_stream_id = bound.belongs ? drawId({ partition: partitionOfId(epoch), now_ms: clock.now() }) : null;
+      const new_stream_id = bound.belongs ? randomId({ partition: partitionOfId(epoch), now_ms: clock.now() }) : null;
       const stream_id = await streamOf(services, bound, { epoch, source_stream_ref, new_stream_id });
       if (isRefusal(stream_id)) return stream_id.refused === 'NOT_FOUND' ? HOST_LEFT : stream_id;
       const { account_id, workspace_id, device_id, source_id } = bound.terms;
@@ -158,7 +158,7 @@ async function streamOf(
   ref: { epoch: string; source_stream_ref: string; new_stream_id: string | null },
 ): Promise<string | Refusal> {
   const { epoch, source_stream_ref, new_stream_id } = ref;
-  const key = `${runtime.generation} ${epoch} ${source_stream_ref}`;
+  const key = `${runtime.cacheEpoch} ${epoch} ${source_stream_ref}`;
   const known = known_streams.get(key);
   if (known !== undefined) return known;
   const message: StreamOfMessage = { type: 'stream_of', device_id, source_stream_ref, new_stream_id };

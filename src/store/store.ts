@@ -1,4 +1,11 @@
-import type { Address, FactRequest, Inbox, InboxEntry, RecordRow, Subscription } from '../../actors/actor.js';
+import type {
+  Address,
+  DeliveryQueue,
+  ListedRecord,
+  QueuedDelivery,
+  RecordQuery,
+  Subscription,
+} from '../../actors/actor.js';
 
 /** What fences an entity: its version and the random id of the commit that made it (design section 4). */
 export type Fence = { version: number; commit_id: string };
@@ -9,7 +16,7 @@ export const NO_FENCE: Fence = { version: 0, commit_id: '' };
 export type StoredEntity = Fence & { snapshot: Uint8Array };
 
 /** An entity's place: its address and its partition. */
-export type Place = { address: Address; partition: number };
+export type EntityLocation = { address: Address; partition: number };
 
 /** What must still hold when a commit arrives. */
 export type Guard =
@@ -48,7 +55,7 @@ export type QueueName = 'mails' | 'jobs';
 
 /** One turn's whole effect. */
 export type Commit = {
-  place: Place;
+  place: EntityLocation;
   commit_id: string;
   expected: Fence;
   /** 'end' keeps the header (with the snapshot, which then holds only marks) for a while and nothing else; 'vanish' hardly. */
@@ -69,13 +76,13 @@ export type Verdict =
   /** The guard of this index no longer holds; nothing was written. */
   | { verdict: 'guarded'; index: number };
 
-export type FactRow = { request: FactRequest; value: Uint8Array | null; rows: StoredRow[]; inbox?: Inbox };
-export type StoredRow = Omit<RecordRow, 'value'> & { value: Uint8Array };
+export type QueryResult = { request: RecordQuery; value: Uint8Array | null; rows: StoredRow[]; inbox?: DeliveryQueue };
+export type StoredRow = Omit<ListedRecord, 'value'> & { value: Uint8Array };
 
 export type Queued = { id: string; content: Uint8Array };
 export type DueReminder = { member: string; at_ms: number; body: Uint8Array };
 export type StepsOver = (reminder: { member: string; at_ms: number }) => boolean;
-export type OutboxTell = { number: number; body: Uint8Array };
+export type OutboxEntry = { number: number; body: Uint8Array };
 
 /** An event as it lies in the log; `id` is the log's own, by which it is ordered. */
 export type LoggedEvent = { id: string; type: string; body: string };
@@ -97,13 +104,13 @@ export class StoreUnavailable extends Error {
  * commit may then be sent again, any number of times, and is applied once.
  */
 export interface Store {
-  load(places: Place[]): Promise<(StoredEntity | null)[]>;
+  load(places: EntityLocation[]): Promise<(StoredEntity | null)[]>;
   /** The fence only: one cheap round trip. */
-  probe(place: Place): Promise<Fence | null>;
-  facts(place: Place, requests: FactRequest[]): Promise<FactRow[]>;
+  probe(place: EntityLocation): Promise<Fence | null>;
+  query(place: EntityLocation, requests: RecordQuery[]): Promise<QueryResult[]>;
   commit(commit: Commit): Promise<Verdict>;
 
-  lives(place: { account_id: string; partition: number }): Promise<Record<string, number>>;
+  epochs(place: { account_id: string; partition: number }): Promise<Record<string, number>>;
   list(
     place: { account_id: string; partition: number },
     list: string,
@@ -113,8 +120,8 @@ export interface Store {
   /** The first that are due, less those that are stepped over. */
   dueReminders(partition: number, now_ms: number, limit: number, stepsOver?: StepsOver): Promise<DueReminder[]>;
   removeReminder(partition: number, reminder: { member: string; at_ms: number }): Promise<void>;
-  tells(partition: number, after: number, limit: number): Promise<OutboxTell[]>;
-  removeTells(partition: number, numbers: number[]): Promise<void>;
+  outbox(partition: number, after: number, limit: number): Promise<OutboxEntry[]>;
+  removeFromOutbox(partition: number, numbers: number[]): Promise<void>;
   /** Leases what is due in a queue; what is not removed comes back at `again_ms`. */
   lease(
     place: { partition: number; queue: QueueName },
@@ -130,11 +137,11 @@ export interface Store {
   removeSetAside(partition: number, name: string): Promise<void>;
 
   /** Deliveries of an endpoint, the newest first. */
-  inbox(endpoint: Place, page: { before?: number | undefined; limit: number }): Promise<InboxEntry[]>;
+  inbox(endpoint: EntityLocation, page: { before?: number | undefined; limit: number }): Promise<QueuedDelivery[]>;
   /** Leases endpoints that are to be looked at: they come back at `again_ms` unless their own commits say otherwise. */
   leaseEndpoints(partition: number, due: { now_ms: number; again_ms: number; limit: number }): Promise<string[]>;
   /** How many endpoints are due, and which of them waits longest, since when. */
-  endpointsDue(partition: number, now_ms: number): Promise<EndpointsDue>;
+  endpointsDue(partition: number, now_ms: number): Promise<DueEndpoints>;
   /** Accounts that have events older than this. */
   accountsWithEventsBefore(partition: number, before_ms: number, limit: number): Promise<string[]>;
   /** Takes an account's events away that are older than this. */
@@ -147,6 +154,6 @@ export interface Store {
   ): Promise<LoggedEvent[]>;
 }
 
-export type EndpointsDue = { count: number; oldest_ms: number | null; oldest_id: string | null };
+export type DueEndpoints = { count: number; oldest_ms: number | null; oldest_id: string | null };
 
 export type ListPage = { after?: { order: number; member: string } | undefined; descending: boolean; limit: number };

@@ -2,7 +2,7 @@ import type { AccountMessage } from '../../actors/account.js';
 import type { Joining } from '../../actors/account_state.js';
 import { HELD, type WorkspaceMessage } from '../../actors/workspace.js';
 import { isRefusal, type Refusal, refuse } from '../domain/refusals.js';
-import { patiently } from '../http/poll_until.js';
+import { pollUntil } from '../http/poll_until.js';
 import type { Services } from '../services.js';
 import type { Guard } from '../store/store.js';
 
@@ -19,8 +19,8 @@ export function askWorkspace<Reply>(
   id: string,
   message: WorkspaceMessage,
 ): Promise<Reply | Refusal> {
-  return patiently(async () => {
-    const answer = await runtime.askSettled<Reply>({ kind: 'workspace', id }, message);
+  return pollUntil(async () => {
+    const answer = await runtime.askDownstream<Reply>({ kind: 'workspace', id }, message);
     return isRefusal(answer) && answer === HELD ? null : answer;
   }, HELD);
 }
@@ -44,7 +44,7 @@ export async function acceptInvitation(
   const { workspace_id, invitation_id } = invitation;
   const accept: AccountMessage = { type: 'accept_invitation', ...invitation };
   const look: WorkspaceMessage = { type: 'invitation', invitation_id, email };
-  return patiently(async () => {
+  return pollUntil(async () => {
     const joined = await join(services, { account_id, ...invitation }, accept, guards);
     if (joined !== NOT_JOINED) return joined === null ? { joined: true } : joined;
     // It is gone; or it stands and the workspace holds still for somebody's deletion.
@@ -61,7 +61,7 @@ async function join(
   guards: Guard[],
 ): Promise<null | Refusal> {
   const address = { kind: 'account', id: account_id };
-  const asked = await services.runtime.askSettled(address, ask, guards);
+  const asked = await services.runtime.askDownstream(address, ask, guards);
   if (isRefusal(asked)) return asked;
   const joined = await hasJoined(services, { account_id, ...joining });
   if (isRefusal(joined)) return joined;
@@ -74,7 +74,7 @@ export async function hasJoined(
   { account_id, ...joining }: { account_id: string } & Joining,
 ): Promise<boolean | Refusal> {
   const look: AccountMessage = { type: 'join_outcome', ...joining };
-  const answer = await patiently(async () => {
+  const answer = await pollUntil(async () => {
     const found = await runtime.ask<{ outcome: 'joined' | 'asked' | 'not_joined' }>(
       { kind: 'account', id: account_id },
       look,

@@ -3,7 +3,7 @@ import t from 'tap';
 import { type AccountMessage, account } from '../../actors/account.js';
 import type { BoundDevice, ListedDevice } from '../../actors/account_devices.js';
 import type { Account } from '../../actors/account_state.js';
-import type { Effect, LifeName, Tell } from '../../actors/actor.js';
+import type { Effect, EpochName, OutboxMessage } from '../../actors/actor.js';
 import { ENTITLEMENTS, type Entitlement, PERMISSIONS, permissionsOf } from '../../src/domain/permissions.js';
 import { ANN, updatedIn } from '../fixtures/account_state.js';
 import { anyPlay, checkPlays, decideRows, Played, START_MS } from '../fixtures/deciding.js';
@@ -119,7 +119,7 @@ t.test('D-053 D-054 D-055 D-056 D-059 what staff switch', async (t) => {
   }
 });
 
-const raise = (life: LifeName): Effect => ({ effect: 'raise', account_id: 'a', life });
+const raise = (life: EpochName): Effect => ({ effect: 'raise', account_id: 'a', life });
 
 t.test('signing out everywhere raises the lives of what it ends, and no others', async (t) => {
   const before: Account = { ...ANN, lives: { account: 1, app_sessions: 2, grants: 3, tokens: 4 } };
@@ -172,7 +172,7 @@ t.test('in any play the lives of an account are as often raised as its commits w
       for (const effect of played.effects) if (effect.effect === 'raise') lives[effect.life] += 1;
       // Credentials are born under what the account says; commits are guarded by what was raised.
       for (const [name, value] of Object.entries(played.state?.lives ?? lives)) {
-        if (value !== lives[name as LifeName]) throw new Error(`the life of ${name} is ${value}`);
+        if (value !== lives[name as EpochName]) throw new Error(`the life of ${name} is ${value}`);
       }
     }
   });
@@ -384,7 +384,7 @@ t.test('H-028 in any play an account counts its devices, and one binding of each
       // A new source tells the binding in its turn.
       const told = played.effects.flatMap((effect) => {
         if (effect.effect !== 'tell') return [];
-        return [(effect.message as { goes_on?: Tell }).goes_on ?? effect];
+        return [(effect.message as { goes_on?: OutboxMessage }).goes_on ?? effect];
       });
       for (const effect of told) {
         if (effect.to.kind !== 'binding') continue;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import type { InboxEntry } from '../../actors/actor.js';
+import type { QueuedDelivery } from '../../actors/actor.js';
 import {
   type AttemptResult,
   type Claim,
@@ -33,7 +33,7 @@ type Message =
   | { does: 'sweep' };
 
 /** A delivery as the reference sees it; `over` says why nobody will see it again. */
-type Known = InboxEntry & { attempts: number; over: null | 'ended' | 'cancelled' | 'expired' };
+type Known = QueuedDelivery & { attempts: number; over: null | 'ended' | 'cancelled' | 'expired' };
 
 class Reference {
   readonly played = new PlayedEndpoint();

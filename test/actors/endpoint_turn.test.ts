@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { Effect, InboxEntry } from '../../actors/actor.js';
+import type { Effect, QueuedDelivery } from '../../actors/actor.js';
 import {
   type AttemptResult,
   type Claim,
@@ -30,7 +30,7 @@ const NOW_MS = START_MS + 60_000;
 const PAUSED: Endpoint['standing'] = { status: 'paused' };
 const DISABLED: Endpoint['standing'] = { status: 'disabled', reason: null };
 
-const entries = (count: number, of: Parameters<typeof entry>[1] = {}): InboxEntry[] =>
+const entries = (count: number, of: Parameters<typeof entry>[1] = {}): QueuedDelivery[] =>
   Array.from({ length: count }, (_, index) => entry(index + 1, of));
 const numbers = (claims: { sequence: number }[]): number[] => claims.map(({ sequence }) => sequence);
 

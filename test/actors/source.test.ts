@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import type { Effect, Tell } from '../../actors/actor.js';
+import type { Effect, OutboxMessage } from '../../actors/actor.js';
 import { type KeptSource, type Source, type SourceMessage, source } from '../../actors/source.js';
 import { isRefusal } from '../../src/domain/refusals.js';
 import { anyPlay, checkPlays, decideRows, Played, START_MS } from '../fixtures/deciding.js';
@@ -14,7 +14,7 @@ const told = (type: 'source.updated' | 'source.deleted', data?: Record<string, u
   ...(data === undefined ? {} : { data }),
 });
 
-const goes_on: Tell = { effect: 'tell', to: { kind: 'binding', id: 'e' }, message: { type: 'end' } };
+const goes_on: OutboxMessage = { effect: 'tell', to: { kind: 'binding', id: 'e' }, message: { type: 'end' } };
 
 t.test('a source is created once, with one event, and is listed', async (t) => {
   decideRows(t, { kind: source, self: 's' }, [

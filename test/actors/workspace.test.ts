@@ -22,7 +22,7 @@ const facts = {
   certain_ms: 0,
   record: () => undefined,
   range: () => [],
-  inbox: () => ({ entries: [], last: 0 }),
+  deliveryQueue: () => ({ entries: [], last: 0 }),
 };
 const mail = { mail_id: 'm', sealed: new Uint8Array([1]) };
 

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { Seeded } from '../../src/seeded_random.js';
+import { SeededRandom } from '../../src/seeded_random.js';
 import { FAULTS, type Fault } from './table.js';
 import { runTestFile } from './test_files.js';
 import { type Size, Trial } from './trial.js';
@@ -38,7 +38,7 @@ const began = performance.now();
 let failed = 0;
 for (const fault of FAULTS.filter(isWanted)) {
   const started = performance.now();
-  const trial = new Trial(new Seeded(seed + (fault.number ?? 0)), size);
+  const trial = new Trial(new SeededRandom(seed + (fault.number ?? 0)), size);
   try {
     await fault.run?.(trial);
     if (!values['no-tests']) for (const name of fault.tests) await runTestFile(trial, name);

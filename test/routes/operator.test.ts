@@ -102,11 +102,11 @@ t.test('the operator port', async (t) => {
     const { app, session } = await spool.signIn('parked@x.test');
     const { store, runtime } = spool.server.services;
     const address = { kind: 'account', id: session.user.id };
-    const place = runtime.placeOf(address);
+    const place = runtime.locate(address);
     const [stored] = await store.load([place]);
     const spoil = { place, commit_id: 'ab'.repeat(12), expected: stored ?? NO_FENCE, mode: 'put' as const };
     await store.commit({ ...spoil, snapshot: Buffer.from('spoilt'), now_ms: Date.now(), guards: [], writes: [] });
-    runtime.distrust();
+    runtime.invalidateCache();
     t.equal((await app.send('GET', '/me')).status, 500);
     t.match(await spool.operator.ask('GET', '/ops/actors'), { parked: [{ kind: 'account', id: session.user.id }] });
     const [now] = await store.load([place]);

@@ -15,7 +15,7 @@ t.test('what was authorised under a life that ended', async (t) => {
     const account = ledgerOf(1);
     const address = ledgerOf(1);
     await process.ask(account, { type: 'raise', account_id: account.id, life: 'tokens' });
-    t.same(await process.store.lives({ account_id: account.id, partition: 1 }), { tokens: 1 });
+    t.same(await process.store.epochs({ account_id: account.id, partition: 1 }), { tokens: 1 });
     const turns = process.turnsOf(address);
     const replies = await Promise.all([
       process.ask(address, { type: 'add', by: 1 }, [lifeOf(account.id, 1)]),

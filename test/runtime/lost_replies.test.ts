@@ -35,7 +35,7 @@ t.test('lost replies', async (t) => {
       t.same(replies, [6, 'done', 16]);
       t.equal((await direct.view(address)).n, 16);
       t.equal(
-        (await direct.store.tells(1, 0, 99)).filter(({ body }) => Buffer.from(body).includes(to.id)).length,
+        (await direct.store.outbox(1, 0, 99)).filter(({ body }) => Buffer.from(body).includes(to.id)).length,
         1,
         'told once',
       );
@@ -62,7 +62,7 @@ t.test('lost replies', async (t) => {
     watched.before.set('commit', async () => {
       if (++sent !== 2) return;
       for (let i = 0; i < 8; i++) {
-        const place = direct.runtime.placeOf(address);
+        const place = direct.runtime.locate(address);
         const expected = await direct.store.probe(place);
         if (expected === null) throw new Error('nothing is stored');
         await direct.store.commit(commitOf(address, 100 + i, { commit_id: commitId(drawWriter(), 1), expected }));

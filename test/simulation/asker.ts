@@ -1,6 +1,6 @@
 import type { Address } from '../../actors/actor.js';
 import type { Refusal } from '../../src/domain/refusals.js';
-import type { Seeded } from '../../src/seeded_random.js';
+import type { SeededRandom } from '../../src/seeded_random.js';
 import type { Guard } from '../../src/store/store.js';
 import type { Ledger } from './ledger.js';
 
@@ -9,7 +9,7 @@ export type Ask = { settled?: boolean; guards?: Guard[]; tries_max?: number; onT
 
 /** How clients of one kind ask some process. */
 export type Asker = {
-  random: Seeded;
+  random: SeededRandom;
   now: () => number;
   ledger: Ledger;
   ask<Reply>(address: Address, message: unknown, how?: Ask): Promise<Reply | Refusal>;

@@ -13,7 +13,7 @@ import { chunkId, PARTITIONS, partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { ENTITLEMENT_DEFAULTS, type Entitlement } from '../../src/domain/permissions.js';
 import { decodeStored } from '../../src/store/codec.js';
-import type { Place } from '../../src/store/store.js';
+import type { EntityLocation } from '../../src/store/store.js';
 import { checkReminders, type Kind, type States } from './implied_reminders.js';
 import type { Ledger } from './ledger.js';
 import type { Applied, ModelStore } from './model_store.js';
@@ -105,7 +105,7 @@ export class Checker {
   readonly #model: ModelStore;
   readonly #ledger: Ledger;
   readonly #states = new Map<string, Map<string, unknown>>();
-  readonly #places = new Map<string, Place>();
+  readonly #places = new Map<string, EntityLocation>();
   readonly #events = new Map<string, Event[]>();
   undecided = 0;
 
@@ -480,7 +480,7 @@ export class Checker {
   async #checkQueues(): Promise<void> {
     const mails = new Set<string>();
     for (let partition = 0; partition < PARTITIONS; partition++) {
-      const tells = await this.#model.tells(partition, 0, 10);
+      const tells = await this.#model.outbox(partition, 0, 10);
       this.#must(tells.length === 0, `tells are left in the outbox of partition ${partition}`);
       const aside = await this.#model.listSetAside(partition);
       this.#must(aside.length === 0, `set aside: ${aside.map(({ name }) => name)}`);

@@ -11,8 +11,8 @@ import type { Chunk, ChunkIntent, Stream } from '../../actors/stream_state.js';
 import { partitionOfId, streamOfChunk } from '../../src/domain/ids.js';
 import type { Entitlement } from '../../src/domain/permissions.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
-import { drawCode, drawId, drawPartition } from '../../src/random.js';
-import type { Seeded } from '../../src/seeded_random.js';
+import { randomCode, randomId, randomPartition } from '../../src/random.js';
+import type { SeededRandom } from '../../src/seeded_random.js';
 import type { Guard } from '../../src/store/store.js';
 import type { Ask, Asker } from './asker.js';
 import type { Ledger } from './ledger.js';
@@ -37,7 +37,7 @@ const OWNERS_SHARE = 0.9;
 const SWITCHED: readonly Entitlement[] = ['developer.tools', 'audio.access', 'workspace.sharing', 'agent.experimental'];
 
 type Parts = {
-  random: Seeded;
+  random: SeededRandom;
   time: VirtualTime;
   now: () => number;
   ledger: Ledger;
@@ -78,7 +78,7 @@ export class Clients {
     this.#emails = Array.from({ length: 2 + random.below(3) }, (_, index) => `user${index}@example.test`);
     const asker: Parts & Asker = { ...parts, ask: (address, message, how) => this.#ask(address, message, how) };
     this.#apps = new OauthApps(asker);
-    this.#tallies = Array.from({ length: 4 }, () => this.#id(drawPartition()));
+    this.#tallies = Array.from({ length: 4 }, () => this.#id(randomPartition()));
     this.#members = parts.about === 'workspaces' ? new Members(asker) : null;
     this.#owners = parts.about === 'endpoints' ? new WebhookOwners(asker) : null;
     this.#hosts = parts.about === 'sessions' ? new SessionHosts(asker) : null;
@@ -87,7 +87,7 @@ export class Clients {
   /** Devices leave the factory. */
   async provision(): Promise<void> {
     for (let count = 2 + this.#parts.random.below(3); count > 0; count--) {
-      const id = this.#id(drawPartition());
+      const id = this.#id(randomPartition());
       const certificate = { fingerprint: `f${count}`, not_after_ms: Number.MAX_SAFE_INTEGER };
       const message: DeviceMessage = { type: 'provision', kind: 'personal', ...certificate };
       if (!isRefusal(await this.#ask({ kind: 'device', id }, message, { tries_max: 100 }))) this.#devices.push(id);
@@ -142,7 +142,7 @@ export class Clients {
         onTry?.();
         const { runtime } = process;
         const asked = settled
-          ? runtime.askSettled<Reply>(address, message, guards)
+          ? runtime.askDownstream<Reply>(address, message, guards)
           : runtime.ask<Reply>(address, message, guards);
         reply = await Promise.race([asked, process.crashed.then(() => LOST)]);
         if (random.chance(ANSWER_LOST)) reply = LOST;
@@ -158,7 +158,7 @@ export class Clients {
     const email = random.pick(this.#emails);
     const address = { kind: 'email', id: email };
     const network = `n${random.below(3)}`;
-    const code = drawCode();
+    const code = randomCode();
     const mail_id = this.#id(0);
     const send: EmailMessage = {
       type: 'send_code',
@@ -210,7 +210,7 @@ export class Clients {
   }
 
   #verify(address: Address, { network, code, tries_max }: { network: string; code: string; tries_max: number }) {
-    const partition = drawPartition();
+    const partition = randomPartition();
     const message: EmailMessage = {
       type: 'verify_code',
       network,
@@ -523,7 +523,7 @@ export class Clients {
   }
 
   #id(partition: number): string {
-    return drawId({ partition, now_ms: this.#parts.now() });
+    return randomId({ partition, now_ms: this.#parts.now() });
   }
 }
 

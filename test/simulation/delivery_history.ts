@@ -1,18 +1,18 @@
 import type { Account } from '../../actors/account_state.js';
-import type { InboxEntry } from '../../actors/actor.js';
+import type { QueuedDelivery } from '../../actors/actor.js';
 import { type Claim, deadlineMs, type EndedDelivery, type WaitingDelivery } from '../../actors/delivery.js';
 import { batchOf, ENDED, type Endpoint } from '../../actors/endpoint_state.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { decodeStored } from '../../src/store/codec.js';
-import type { Commit, Place, Write } from '../../src/store/store.js';
+import type { Commit, EntityLocation, Write } from '../../src/store/store.js';
 import type { Ledger } from './ledger.js';
 import type { Applied, ModelStore } from './model_store.js';
 
 type Event = { id: string; type: string; data: { reason?: string } };
 type Told = { to: { kind: string; id: string }; message: { type: string; endpoint?: { topics: string[] } } };
 /** A delivery from its making on. `cancelled`: its endpoint was disabled or removed, or its account deleted. */
-type Followed = InboxEntry & {
+type Followed = QueuedDelivery & {
   endpoint_id: string;
   /** Null where it is not told from others of its commit. */
   event_id: string | null;
@@ -150,14 +150,14 @@ export class DeliveryHistory {
     this.#topics.set(to.id, message.endpoint?.topics ?? []);
   }
 
-  #takeNew(endpoint_id: string, partition: number): InboxEntry[] {
+  #takeNew(endpoint_id: string, partition: number): QueuedDelivery[] {
     const entries = this.#model.deliveriesOf(placeOf(endpoint_id, partition));
     const newest = this.#newest.get(endpoint_id) ?? 0;
     this.#newest.set(endpoint_id, Math.max(newest, entries.at(-1)?.sequence ?? 0));
     return entries.filter(({ sequence }) => sequence > newest);
   }
 
-  #follow(endpoint_id: string, entry: InboxEntry, event_id: string | null): void {
+  #follow(endpoint_id: string, entry: QueuedDelivery, event_id: string | null): void {
     const own = this.#followed.get(endpoint_id) ?? new Map<number, Followed>();
     this.#followed.set(endpoint_id, own);
     const none = { claims: 0, posts: 0, answered: [], is_cancelled: false, ended: null, is_over: false };
@@ -341,7 +341,7 @@ function activeIn({ was, is }: { was: Endpoint; is: Endpoint }, writes: Write[])
   return isFolded(writes) && (was.standing.status === 'active' || writes.some(({ write }) => write === 'subscribe'));
 }
 
-function placeOf(endpoint_id: string, partition: number): Place {
+function placeOf(endpoint_id: string, partition: number): EntityLocation {
   return { address: { kind: 'endpoint', id: endpoint_id }, partition };
 }
 

@@ -6,7 +6,7 @@ import type { Invitation, Member, Workspace, WorkspaceMessage } from '../../acto
 import { partitionOfId } from '../../src/domain/ids.js';
 import { isRefusal, type Refusal } from '../../src/domain/refusals.js';
 import type { Role } from '../../src/domain/workspaces.js';
-import { drawId, drawPartition } from '../../src/random.js';
+import { randomId, randomPartition } from '../../src/random.js';
 import type { Guard } from '../../src/store/store.js';
 import type { Ask, Asker } from './asker.js';
 import type { VirtualTime } from './virtual_time.js';
@@ -89,7 +89,7 @@ export class Members {
     const waiting = this.#emails.filter((email) => !this.#accounts.has(email));
     if (waiting.length === 0) return;
     const email = random.pick(waiting);
-    const account = { account_id: this.#id(drawPartition()) };
+    const account = { account_id: this.#id(randomPartition()) };
     const enter: EmailMessage = { type: 'enter', network: null, email, account };
     const entered = await this.#ask<{ account_id: string }>({ kind: 'email', id: email }, enter, { settled: true });
     if (isRefusal(entered)) return;
@@ -104,7 +104,7 @@ export class Members {
   async create(account_id: string): Promise<void> {
     const guards = await this.#guards(account_id);
     if (guards === null) return;
-    const workspace_id = this.#id(drawPartition());
+    const workspace_id = this.#id(randomPartition());
     this.#workspaces.push(workspace_id);
     const message: AccountMessage = { type: 'create_workspace', workspace_id, name: `team ${++this.#drawn}` };
     const joining = { workspace_id, invitation_id: workspace_id };
@@ -356,6 +356,6 @@ export class Members {
   }
 
   #id(partition: number): string {
-    return drawId({ partition, now_ms: this.#parts.now() });
+    return randomId({ partition, now_ms: this.#parts.now() });
   }
 }

@@ -1,14 +1,14 @@
 import t from 'tap';
-import type { FactRequest } from '../../actors/actor.js';
+import type { RecordQuery } from '../../actors/actor.js';
 import { makeId } from '../../src/domain/ids.js';
-import { Seeded } from '../../src/seeded_random.js';
+import { SeededRandom } from '../../src/seeded_random.js';
 import { RedisStore } from '../../src/store/redis_store.js';
 import {
   type Commit,
+  type EntityLocation,
   type Fence,
   type Guard,
   NO_FENCE,
-  type Place,
   type Store,
   type Write,
 } from '../../src/store/store.js';
@@ -36,18 +36,18 @@ type Account = { account_id: string; partition: number; endpoints: string[] };
 
 /** One sequence's commands: drawn as it goes, since a commit that is to succeed must name the present fence. */
 class Script {
-  readonly #random: Seeded;
+  readonly #random: SeededRandom;
   readonly #salt: string;
   readonly accounts: Account[];
-  readonly places: Place[];
+  readonly places: EntityLocation[];
   readonly #about_events: boolean;
-  readonly #fences = new Map<Place, Fence>();
+  readonly #fences = new Map<EntityLocation, Fence>();
   readonly #sent: Commit[] = [];
   #commits = 0;
   #now_ms = 1_000;
 
   constructor(seed: number) {
-    this.#random = new Seeded(seed);
+    this.#random = new SeededRandom(seed);
     this.#salt = seed.toString(36);
     this.#about_events = seed % ABOUT_EVENTS === 0;
     this.accounts = PARTITIONS.map((partition) => {
@@ -103,7 +103,7 @@ class Script {
       }
       case 3: {
         const numbers = [1 + random.below(30), 1 + random.below(30)];
-        return { name: `removeTells ${numbers}`, run: (store) => store.removeTells(partition, numbers) };
+        return { name: `removeTells ${numbers}`, run: (store) => store.removeFromOutbox(partition, numbers) };
       }
       case 4: {
         const name = this.#salted(random.pick(MEMBERS));
@@ -123,7 +123,7 @@ class Script {
   }
 
   /** Learns what the store answered, so that later commits can follow on it. */
-  note(place: Place, fence: Fence | null): void {
+  note(place: EntityLocation, fence: Fence | null): void {
     this.#fences.set(place, fence ?? NO_FENCE);
   }
 
@@ -150,7 +150,7 @@ class Script {
     return commit;
   }
 
-  #guard(place: Place): Guard {
+  #guard(place: EntityLocation): Guard {
     const random = this.#random;
     const { account_id } = this.#accountOf(place);
     if (random.chance(0.25)) return { guard: 'open', id: this.#salted('thing') };
@@ -159,11 +159,11 @@ class Script {
       : { guard: 'reminder', member: this.#salted(random.pick(MEMBERS)), at_ms: this.#now_ms + random.below(4) };
   }
 
-  #accountOf({ partition }: Place): Account {
+  #accountOf({ partition }: EntityLocation): Account {
     return this.accounts.find((account) => account.partition === partition) as Account;
   }
 
-  #eventWrite(place: Place): Write {
+  #eventWrite(place: EntityLocation): Write {
     const random = this.#random;
     const { account_id, endpoints } = this.#accountOf(place);
     const endpoint_id = random.pick(endpoints);
@@ -195,7 +195,7 @@ class Script {
     }
   }
 
-  #write(place: Place): Write {
+  #write(place: EntityLocation): Write {
     const random = this.#random;
     if (random.chance(this.#about_events ? 0.9 : 0.3)) return this.#eventWrite(place);
     const { account_id } = this.#accountOf(place);
@@ -265,7 +265,7 @@ class Script {
     read('load', (store) => store.load(this.places));
     for (const place of this.places) {
       read('probe', (store) => store.probe(place));
-      const requests: FactRequest[] = ['x', 'y'].flatMap((collection) => [
+      const requests: RecordQuery[] = ['x', 'y'].flatMap((collection) => [
         ...MEMBERS.map((id) => ({ collection, id })),
         ...[false, true].map((descending) => ({
           collection,
@@ -278,11 +278,11 @@ class Script {
       const page = { before: random.chance(0.5) ? undefined : 1 + random.below(20), limit: 1 + random.below(5) };
       read(`inbox ${JSON.stringify(page)}`, (store) => store.inbox(place, page));
       read('inbox', (store) => store.inbox(place, { limit: 1_000 }));
-      read(`facts ${JSON.stringify(requests)}`, (store) => store.facts(place, requests));
+      read(`facts ${JSON.stringify(requests)}`, (store) => store.query(place, requests));
     }
     for (const account of this.accounts) {
       const { partition } = account;
-      read('lives', (store) => store.lives(account));
+      read('lives', (store) => store.epochs(account));
       for (const descending of [false, true]) {
         const from_id = after();
         const page = {
@@ -307,9 +307,9 @@ class Script {
       read('endpointsDue', (store) => store.endpointsDue(partition, Number.MAX_SAFE_INTEGER));
       const limit = 1 + random.below(3);
       read(`accountsWithEventsBefore ${now_ms}`, (store) => store.accountsWithEventsBefore(partition, now_ms, limit));
-      read('tells', (store) => store.tells(partition, 0, 10_000));
+      read('tells', (store) => store.outbox(partition, 0, 10_000));
       const number = random.below(20);
-      read(`tells ${number}`, (store) => store.tells(partition, number, 3));
+      read(`tells ${number}`, (store) => store.outbox(partition, number, 3));
       read('listSetAside', async (store) =>
         (await store.listSetAside(partition)).sort((a, b) => (a.name < b.name ? -1 : 1)),
       );

@@ -1,19 +1,19 @@
 import { Buffer } from 'node:buffer';
-import type { Address, FactRequest, InboxEntry, RangeRequest, Subscription } from '../../actors/actor.js';
+import type { Address, QueuedDelivery, RangeQuery, RecordQuery, Subscription } from '../../actors/actor.js';
 import { unreachable } from '../../src/domain/refusals.js';
 import { keysOf } from '../../src/store/partitions.js';
 import type {
   Commit,
+  DueEndpoints,
   DueReminder,
-  EndpointsDue,
-  FactRow,
+  EntityLocation,
   Fence,
   Guard,
   ListPage,
   LoggedEvent,
   LogHead,
-  OutboxTell,
-  Place,
+  OutboxEntry,
+  QueryResult,
   Queued,
   QueueName,
   StepsOver,
@@ -49,7 +49,7 @@ type EventLog = {
 type Outbox = { count: number; tells: Map<number, Uint8Array> };
 
 /** What a commit did, for whoever watches the store. */
-export type Applied = { place: Place; version: number; before: Uint8Array | null; commit: Commit };
+export type Applied = { place: EntityLocation; version: number; before: Uint8Array | null; commit: Commit };
 
 /**
  * The store of commit.lua and redis_store.ts, in memory and without any I/O: what the simulation runs on. Held
@@ -70,7 +70,7 @@ export class ModelStore implements Store {
   /** Who gets an account's events, by account. */
   readonly #subscriptions = new Map<string, { closed: boolean; endpoints: Map<string, Subscription> }>();
   /** Deliveries as events made them, by endpoint. */
-  readonly #inboxes = new Map<string, InboxEntry[]>();
+  readonly #inboxes = new Map<string, QueuedDelivery[]>();
   /** The greatest number that an inbox ever had: trimmed empty, it still counts on. */
   readonly #inbox_counts = new Map<string, number>();
   readonly #outboxes = new Map<number, Outbox>();
@@ -84,19 +84,19 @@ export class ModelStore implements Store {
     this.#redis_now = redis_now;
   }
 
-  async load(places: Place[]): Promise<(StoredEntity | null)[]> {
+  async load(places: EntityLocation[]): Promise<(StoredEntity | null)[]> {
     return places.map((place) => {
       const found = this.#entity(place);
       return found === undefined ? null : { ...fenceOf(found), snapshot: found.snapshot };
     });
   }
 
-  async probe(place: Place): Promise<Fence | null> {
+  async probe(place: EntityLocation): Promise<Fence | null> {
     const found = this.#entity(place);
     return found === undefined ? null : fenceOf(found);
   }
 
-  async facts({ address, partition }: Place, requests: FactRequest[]): Promise<FactRow[]> {
+  async query({ address, partition }: EntityLocation, requests: RecordQuery[]): Promise<QueryResult[]> {
     const keys = keysOf(partition);
     return requests.map((request) => {
       if ('inbox' in request) {
@@ -147,7 +147,7 @@ export class ModelStore implements Store {
     return { verdict: 'applied', version };
   }
 
-  #entity(place: Place): Entity | undefined {
+  #entity(place: EntityLocation): Entity | undefined {
     const key = keysOf(place.partition).entity(place.address);
     const found = this.#entities.get(key);
     if (found === undefined || found.expires_at_ms === null) return found;
@@ -165,7 +165,7 @@ export class ModelStore implements Store {
   }
 
   #write(
-    { address, partition }: Place,
+    { address, partition }: EntityLocation,
     write: Write,
     turn: { now_ms: number; log_epoch: string; delivered_to: Set<string> },
   ): void {
@@ -288,7 +288,7 @@ export class ModelStore implements Store {
       if (topics.length > 0 && !topics.includes(type)) continue;
       const life = this.#lives.get(keys.lives(account_id))?.get('account') ?? 0;
       const inbox = this.#inboxes.get(keys.inbox(endpoint_id)) ?? [];
-      const entry = { log_id: id, life, generation, type: type as InboxEntry['type'] };
+      const entry = { log_id: id, life, generation, type: type as QueuedDelivery['type'] };
       const newest = this.#inbox_counts.get(keys.inbox(endpoint_id)) ?? 0;
       const sequence = Math.max(log.sequence, newest + 1);
       inbox.push({ sequence, ...entry });
@@ -319,7 +319,7 @@ export class ModelStore implements Store {
   }
 
   /** A run of a sorted set by score and then by member, beginning behind `after`. */
-  #run(key: string, { after, descending = false, limit }: RangeRequest): { member: string; order: number }[] {
+  #run(key: string, { after, descending = false, limit }: RangeQuery): { member: string; order: number }[] {
     const sign = descending ? -1 : 1;
     return this.#inOrder(key, sign)
       .filter((entry) => after === undefined || compare(entry, { member: after.id, order: after.order }) * sign > 0)
@@ -331,7 +331,7 @@ export class ModelStore implements Store {
     return entries.sort((a, b) => compare(a, b) * sign);
   }
 
-  async lives({ account_id, partition }: AccountPlace): Promise<Record<string, number>> {
+  async epochs({ account_id, partition }: AccountPlace): Promise<Record<string, number>> {
     return Object.fromEntries(this.#lives.get(keysOf(partition).lives(account_id)) ?? []);
   }
 
@@ -368,13 +368,13 @@ export class ModelStore implements Store {
     this.#contents.get(keys.reminderMessages)?.delete(member);
   }
 
-  async tells(partition: number, after: number, limit: number): Promise<OutboxTell[]> {
+  async outbox(partition: number, after: number, limit: number): Promise<OutboxEntry[]> {
     const tells = this.#outboxes.get(partition)?.tells ?? new Map<number, Uint8Array>();
     const behind = [...tells].filter(([number]) => number > after);
     return behind.slice(0, limit).map(([number, body]) => ({ number, body }));
   }
 
-  async removeTells(partition: number, numbers: number[]): Promise<void> {
+  async removeFromOutbox(partition: number, numbers: number[]): Promise<void> {
     for (const number of numbers) this.#outboxes.get(partition)?.tells.delete(number);
   }
 
@@ -414,9 +414,9 @@ export class ModelStore implements Store {
   }
 
   async inbox(
-    { address, partition }: Place,
+    { address, partition }: EntityLocation,
     { before = Number.POSITIVE_INFINITY, limit }: { before?: number | undefined; limit: number },
-  ): Promise<InboxEntry[]> {
+  ): Promise<QueuedDelivery[]> {
     const entries = this.#inboxes.get(keysOf(partition).inbox(address.id)) ?? [];
     return entries
       .filter(({ sequence }) => sequence < before)
@@ -436,7 +436,7 @@ export class ModelStore implements Store {
     });
   }
 
-  async endpointsDue(partition: number, now_ms: number): Promise<EndpointsDue> {
+  async endpointsDue(partition: number, now_ms: number): Promise<DueEndpoints> {
     const due = this.#inOrder(keysOf(partition).wake).filter(({ order }) => order <= now_ms);
     return { count: due.length, oldest_ms: due[0]?.order ?? null, oldest_id: due[0]?.member ?? null };
   }
@@ -475,7 +475,7 @@ export class ModelStore implements Store {
   // What only a checker asks.
 
   /** Every entity, ended ones included. */
-  *entities(): Generator<StoredEntity & Place> {
+  *entities(): Generator<StoredEntity & EntityLocation> {
     for (const { address, partition, writers, snapshot } of this.#entities.values()) {
       yield { address, partition, snapshot, ...(writers[0] as Fence) };
     }
@@ -483,7 +483,7 @@ export class ModelStore implements Store {
 
   /** A whole collection of an entity. */
   *collection(
-    { address, partition }: Place,
+    { address, partition }: EntityLocation,
     collection: string,
   ): Generator<{ id: string; order: number | null; value: Uint8Array }> {
     const keys = keysOf(partition);
@@ -506,11 +506,11 @@ export class ModelStore implements Store {
   }
 
   /** When an endpoint is looked at next; null when it is not. */
-  wakeOf({ address, partition }: Place): number | null {
+  wakeOf({ address, partition }: EntityLocation): number | null {
     return this.#sorted.get(keysOf(partition).wake)?.get(address.id) ?? null;
   }
 
-  deliveriesOf({ address, partition }: Place): readonly InboxEntry[] {
+  deliveriesOf({ address, partition }: EntityLocation): readonly QueuedDelivery[] {
     return this.#inboxes.get(keysOf(partition).inbox(address.id)) ?? [];
   }
 

@@ -7,7 +7,7 @@ import type { Grant, GrantMessage, IssuedGrant } from '../../actors/grant.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { isOauthError, type OauthError } from '../../src/domain/oauth_errors.js';
 import { isRefusal, type Refusal } from '../../src/domain/refusals.js';
-import { drawId, drawPartition } from '../../src/random.js';
+import { randomId, randomPartition } from '../../src/random.js';
 import type { Guard } from '../../src/store/store.js';
 import type { Asker } from './asker.js';
 
@@ -43,7 +43,7 @@ export class OauthApps {
     const take: EmailMessage = { type: 'take_send', network, budgeted: true };
     const taken = await ask<{ sent: boolean }>(address, take);
     if (isRefusal(taken) || !taken.sent) return;
-    const session = { kind: 'auth_session', id: this.#id(drawPartition()) };
+    const session = { kind: 'auth_session', id: this.#id(randomPartition()) };
     const open: AuthSessionMessage = {
       type: 'open',
       session: {
@@ -70,7 +70,7 @@ export class OauthApps {
     }
     const judged = await this.#tryCode(session, { network, hash: 'right' });
     if (isRefusal(judged) || isOauthError(judged)) return;
-    const partition = drawPartition();
+    const partition = randomPartition();
     const account = { account_id: this.#id(partition) };
     const enter: EmailMessage = { type: 'enter', network, email, account };
     const entered = await ask<{ account_id: string }>(address, enter, { settled: true });
@@ -182,7 +182,7 @@ export class OauthApps {
   }
 
   #id(partition: number): string {
-    return drawId({ partition, now_ms: this.#asker.now() });
+    return randomId({ partition, now_ms: this.#asker.now() });
   }
 }
 

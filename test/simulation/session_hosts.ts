@@ -7,7 +7,7 @@ import type { EmailMessage } from '../../actors/email.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal } from '../../src/domain/refusals.js';
-import { drawId, drawPartition } from '../../src/random.js';
+import { randomId, randomPartition } from '../../src/random.js';
 import type { Guard } from '../../src/store/store.js';
 import type { Ask, Asker } from './asker.js';
 
@@ -66,7 +66,7 @@ export class SessionHosts {
   }
 
   async #provision(): Promise<void> {
-    const id = this.#id(drawPartition());
+    const id = this.#id(randomPartition());
     const message: DeviceMessage = {
       type: 'provision',
       kind: 'shared',
@@ -78,7 +78,7 @@ export class SessionHosts {
 
   async #arrive(): Promise<void> {
     const email = `host${this.#accounts.length}@example.test`;
-    const account = { account_id: this.#id(drawPartition()) };
+    const account = { account_id: this.#id(randomPartition()) };
     const enter: EmailMessage = { type: 'enter', network: null, email, account };
     const entered = await this.#parts.ask<{ account_id: string }>({ kind: 'email', id: email }, enter, {
       settled: true,
@@ -248,7 +248,7 @@ export class SessionHosts {
   }
 
   #id(partition: number): string {
-    return drawId({ partition, now_ms: this.#parts.now() });
+    return randomId({ partition, now_ms: this.#parts.now() });
   }
 }
 

@@ -6,7 +6,7 @@ import type { Endpoint } from '../../actors/endpoint_state.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { isRefusal } from '../../src/domain/refusals.js';
 import { ENDPOINT_STATUSES } from '../../src/domain/webhooks.js';
-import { drawId, drawPartition } from '../../src/random.js';
+import { randomId, randomPartition } from '../../src/random.js';
 import type { Guard } from '../../src/store/store.js';
 import type { Asker } from './asker.js';
 
@@ -64,7 +64,7 @@ export class WebhookOwners {
       type: 'enter',
       network: null,
       email,
-      account: { account_id: this.#id(drawPartition()) },
+      account: { account_id: this.#id(randomPartition()) },
     };
     const address = { kind: 'email', id: email };
     const entered = await this.#parts.ask<{ account_id: string }>(address, enter, { settled: true });
@@ -182,7 +182,7 @@ export class WebhookOwners {
   }
 
   #id(partition: number): string {
-    return drawId({ partition, now_ms: this.#parts.now() });
+    return randomId({ partition, now_ms: this.#parts.now() });
   }
 }
 

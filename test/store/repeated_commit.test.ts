@@ -32,7 +32,7 @@ t.test('repeated commits', async (t) => {
       { verdict: 'applied', version: 1 },
       { verdict: 'repeated', version: 1 },
     ]);
-    t.equal((await store.tells(1, 0, 10)).length, 1);
+    t.equal((await store.outbox(1, 0, 10)).length, 1);
   });
 
   await t.test('a commit is known again after seven other writers', async (t) => {
@@ -42,7 +42,7 @@ t.test('repeated commits', async (t) => {
     const fence = await others(address, { version: 1, commit_id: commit.commit_id }, 7);
     t.same(await store.commit(commit), { verdict: 'repeated', version: 1 }, 'with the version that it made');
     t.same(await store.probe(commit.place), fence, 'the others are as they were');
-    t.equal((await store.tells(2, 0, 10)).length, 1);
+    t.equal((await store.outbox(2, 0, 10)).length, 1);
   });
 
   await t.test('a commit that the ring may have forgotten is never applied, and never said to be new', async (t) => {
@@ -51,7 +51,7 @@ t.test('repeated commits', async (t) => {
     await store.commit(commit);
     await others(address, { version: 1, commit_id: commit.commit_id }, 8);
     t.same(await store.commit(commit), { verdict: 'forgotten', version: 9 });
-    t.equal((await store.tells(3, 0, 10)).length, 1);
+    t.equal((await store.outbox(3, 0, 10)).length, 1);
   });
 
   await t.test('a commit that came too late is a conflict while the ring can tell', async (t) => {

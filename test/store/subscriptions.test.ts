@@ -1,6 +1,6 @@
 import t from 'tap';
 import { makeId } from '../../src/domain/ids.js';
-import { Seeded } from '../../src/seeded_random.js';
+import { SeededRandom } from '../../src/seeded_random.js';
 import { RedisStore } from '../../src/store/redis_store.js';
 import { type Commit, NO_FENCE, type Store, type Write } from '../../src/store/store.js';
 import { TestRedis } from '../fixtures/redis.js';
@@ -13,7 +13,7 @@ const RANDOM_COMMITS = 400;
 const AT_ONCE = 6;
 
 let drawn = 0;
-const random = new Seeded(Number(process.env.SEED ?? 1));
+const random = new SeededRandom(Number(process.env.SEED ?? 1));
 const drawId = () => makeId({ partition: PARTITION, now_ms: ++drawn, random: random.bytes(5) });
 
 /** An account with endpoints, and two stores with connections of their own. */

@@ -93,7 +93,7 @@ t.test('a commit is refused as a whole', async (t) => {
       '99999999999999-9',
     ]);
     t.same(
-      (await store.tells(1, 0, 9)).map(({ number }) => number),
+      (await store.outbox(1, 0, 9)).map(({ number }) => number),
       [99, 100, 101],
     );
   });

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Seeded } from '../../seeded_random.js';
+import type { SeededRandom } from '../../seeded_random.js';
 import { DeviceClient, type DeviceCredentials } from '../client/device_client.js';
 import { CallRefused } from '../client/http_call.js';
 import type { CallName, Tally, Trouble } from './tally.js';
@@ -23,7 +23,13 @@ const BROKEN: Record<string, Trouble> = {
 export type LinkFaults = { answer_lost: number; sent_twice: number };
 
 export class Link {
-  readonly #parts: { url: string; credentials: DeviceCredentials; random: Seeded; tally: Tally; faults: LinkFaults };
+  readonly #parts: {
+    url: string;
+    credentials: DeviceCredentials;
+    random: SeededRandom;
+    tally: Tally;
+    faults: LinkFaults;
+  };
   #client: DeviceClient;
   #restored: Promise<void> = Promise.resolve();
   #is_up = true;
@@ -31,7 +37,7 @@ export class Link {
   constructor(parts: {
     url: string;
     credentials: DeviceCredentials;
-    random: Seeded;
+    random: SeededRandom;
     tally: Tally;
     faults: LinkFaults;
   }) {

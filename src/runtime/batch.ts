@@ -1,9 +1,9 @@
-import type { ActorKind, Address, Effect, FactRequest, Facts, Inbox } from '../../actors/actor.js';
+import type { ActorKind, Address, DeliveryQueue, Effect, RecordQuery, Records } from '../../actors/actor.js';
 import { EVENT_SCHEMA_VERSION, isDelivered } from '../domain/event_types.js';
 import { unreachable } from '../domain/refusals.js';
-import { drawId } from '../random.js';
+import { randomId } from '../random.js';
 import { decodeStored, encodeStored } from '../store/codec.js';
-import type { FactRow, Guard, Place, Write } from '../store/store.js';
+import type { EntityLocation, Guard, QueryResult, Write } from '../store/store.js';
 import type { RequestScope } from '../tracing/request_scope.js';
 
 /**
@@ -27,26 +27,26 @@ export type Outcome =
   | { outcome: 'threw'; error: unknown };
 
 /** A tell on its way, as it lies in the outbox. */
-export type Tell = { id: string; to: Address; message: unknown };
+export type StoredMessage = { id: string; to: Address; message: unknown };
 
-export type Fold = {
+export type BatchDecision = {
   entity: Entity;
   outcomes: Outcome[];
   guards: { guard: Guard; index: number }[];
   writes: Write[];
-  tells: Tell[];
+  tells: StoredMessage[];
   /** False when nothing is to be saved. */
   changed: boolean;
   /** Nothing of the entity is to be left. */
-  vanishes: boolean;
+  deletes: boolean;
 };
 
-export type FoldInput = {
+export type BatchInput = {
   kind: ActorKind;
-  place: Place;
+  place: EntityLocation;
   entity: Entity;
   batch: Incoming[];
-  rows: FactRow[];
+  rows: QueryResult[];
   now_ms: number;
   /** For what can't be undone; absent where it is the same. */
   certain_ms?: number;
@@ -59,18 +59,18 @@ export type FoldInput = {
  * beyond what was loaded, or whose guards they have moved: `outcomes` then has fewer entries than the batch, and the
  * rest is for the next turn.
  */
-export function fold(input: FoldInput): Fold {
+export function decideBatch(input: BatchInput): BatchDecision {
   const { kind, batch, now_ms } = input;
   const { address, partition } = input.place;
-  const facts = new BatchFacts({ self: address.id, certain_ms: input.certain_ms ?? now_ms }, input.rows);
-  const result: Fold = {
+  const facts = new BatchRecords({ self: address.id, certain_ms: input.certain_ms ?? now_ms }, input.rows);
+  const result: BatchDecision = {
     entity: input.entity,
     outcomes: [],
     guards: [],
     writes: [],
     tells: [],
     changed: false,
-    vanishes: false,
+    deletes: false,
   };
   let moved: Set<string> | null = null; // lives, reminders and closings that this batch moves: guards look at them as they were before
   for (const [index, incoming] of batch.entries()) {
@@ -82,9 +82,9 @@ export function fold(input: FoldInput): Fold {
     }
     let decision: ReturnType<ActorKind['decide']>;
     const writes: Write[] = [];
-    const tells: Tell[] = [];
+    const tells: StoredMessage[] = [];
     try {
-      const requests = kind.facts?.(message, result.entity.state) ?? [];
+      const requests = kind.records?.(message, result.entity.state) ?? [];
       if (requests.some((request) => !facts.has(request))) return result;
       facts.allow(requests);
       decision = kind.decide(result.entity.state, message, facts, now_ms);
@@ -110,7 +110,7 @@ export function fold(input: FoldInput): Fold {
     if (source.from === 'ask' && !moves && effects.length === 0) continue;
     if (source.from === 'tell' && !exists && effects.length === 0) continue;
     result.changed = true;
-    if (effects.some(({ effect }) => effect === 'vanish')) result.vanishes = true;
+    if (effects.some(({ effect }) => effect === 'vanish')) result.deletes = true;
     if (decision.next !== undefined) result.entity = { ...result.entity, state: decision.next };
     if (source.from === 'tell') {
       result.entity = { ...result.entity, marks: { ...result.entity.marks, [source.partition]: source.number } };
@@ -181,7 +181,7 @@ type WriteContext = {
   now_ms: number;
   partition: number;
   tells_before: number;
-  tells: Tell[];
+  tells: StoredMessage[];
 };
 
 function writesOf(effect: Effect, context: WriteContext): Write[] {
@@ -209,7 +209,7 @@ function writeOf(effect: Exclude<Effect, { effect: 'vanish' }>, context: WriteCo
         delivered: isDelivered(effect.type, effect.data ?? {}),
       };
     case 'tell': {
-      const tell: Tell = {
+      const tell: StoredMessage = {
         id: `${context.commit_id}:${context.tells_before + context.tells.length}`,
         to: effect.to,
         message: effect.message,
@@ -286,7 +286,7 @@ const ID_BEFORE = '{"id":"';
 /** The event as JSON, but for its sequence, which only the log can know. */
 function eventBody(effect: Extract<Effect, { effect: 'event' }>, { now_ms, partition }: WriteContext): string {
   return JSON.stringify({
-    id: drawId({ partition, now_ms }),
+    id: randomId({ partition, now_ms }),
     schema_version: EVENT_SCHEMA_VERSION,
     occurred_at: new Date(now_ms).toISOString(),
     account_id: effect.account_id,
@@ -307,17 +307,17 @@ type RangeRow = { id: string; order: number; value: unknown };
  * The records that a batch asked for, kept as the decisions before the present one leave them. Most batches are one
  * read that asks for none, so nothing is made before it is needed.
  */
-class BatchFacts implements Facts {
+class BatchRecords implements Records {
   #records: Map<string, Map<string, unknown>> | null = null;
   #ranges: Map<string, RangeRow[]> | null = null;
   #changed: Set<string> | null = null;
-  readonly #requests: FactRow[];
-  #inbox: Inbox | null = null;
+  readonly #requests: QueryResult[];
+  #inbox: DeliveryQueue | null = null;
 
   readonly self: string;
   readonly certain_ms: number;
 
-  constructor({ self, certain_ms }: { self: string; certain_ms: number }, rows: FactRow[]) {
+  constructor({ self, certain_ms }: { self: string; certain_ms: number }, rows: QueryResult[]) {
     this.self = self;
     this.certain_ms = certain_ms;
     this.#requests = rows;
@@ -338,14 +338,14 @@ class BatchFacts implements Facts {
   }
 
   /** False for what was not loaded, and for a range over a collection that a decision of this batch has changed. */
-  has(request: FactRequest): boolean {
+  has(request: RecordQuery): boolean {
     if ('inbox' in request) return this.#requests.some((row) => sameInbox(row.request, request));
     if ('id' in request) return this.#collection(request.collection).has(request.id);
     return !this.#changed?.has(request.collection) && this.#requests.some((row) => sameRange(row.request, request));
   }
 
   /** Makes the ranges of the message at hand readable. */
-  allow(requests: FactRequest[]): void {
+  allow(requests: RecordQuery[]): void {
     this.#ranges = null;
     this.#inbox = null;
     for (const wanted of requests) {
@@ -381,17 +381,17 @@ class BatchFacts implements Facts {
     return found as { id: string; order: number; value: T }[];
   }
 
-  inbox(): Inbox {
+  deliveryQueue(): DeliveryQueue {
     if (this.#inbox === null) throw new Error('the inbox was not asked for');
     return this.#inbox;
   }
 }
 
-function sameInbox(a: FactRequest, b: FactRequest): boolean {
+function sameInbox(a: RecordQuery, b: RecordQuery): boolean {
   return 'inbox' in a && 'inbox' in b && a.inbox.after === b.inbox.after && a.inbox.limit === b.inbox.limit;
 }
 
-function sameRange(a: FactRequest, b: FactRequest): boolean {
+function sameRange(a: RecordQuery, b: RecordQuery): boolean {
   if (!('range' in a) || !('range' in b) || a.collection !== b.collection) return false;
   return (
     a.range.limit === b.range.limit &&
