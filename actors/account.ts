@@ -119,7 +119,7 @@ export const account = actorKind<Account, AccountMessage, AccountReply>({
           deletion_attempts: 0,
           phase: { status: 'active' },
         },
-        effects: [{ effect: 'event', account_id: id, type: 'account.created', resource_id: id }],
+        effects: [{ effect: 'append_event', account_id: id, type: 'account.created', resource_id: id }],
       };
     }
     if (state === null) return { reply: NO_ACCOUNT };

@@ -63,7 +63,7 @@ export function decideDevices(
           reply: DONE,
           effects: [
             tellDevice(device_id, { type: 'unbind', binding_epoch }),
-            { effect: 'tell', to: { kind: 'claim', id: claim_id }, message: answered },
+            { effect: 'notify', to: { kind: 'claim', id: claim_id }, message: answered },
           ],
         };
       }
@@ -71,7 +71,7 @@ export function decideDevices(
         const { id: account_id, private_workspace } = state;
         const workspace_id = private_workspace.id;
         const open: BindingMessage = { type: 'open', account_id, workspace_id, device_id, source_id, claim_id };
-        return { effect: 'tell', to: { kind: 'binding', id: binding_epoch }, message: open };
+        return { effect: 'notify', to: { kind: 'binding', id: binding_epoch }, message: open };
       });
       return { reply: DONE, next, effects };
     }
@@ -79,7 +79,7 @@ export function decideDevices(
       const { device_id, source_id } = message;
       const known = facts.record<{ source_id: string }>('device_sources', device_id);
       if (known?.source_id !== source_id) return { reply: DONE };
-      return { reply: DONE, effects: [{ effect: 'drop', collection: 'device_sources', id: device_id }] };
+      return { reply: DONE, effects: [{ effect: 'delete_record', collection: 'device_sources', id: device_id }] };
     }
     case 'list_devices': {
       const devices = facts.range<BoundDevice>('devices').map(({ id, order, value }) => ({ id, order, ...value }));
@@ -93,7 +93,7 @@ export function decideDevices(
         reply: DONE,
         next: { ...state, devices: state.devices - 1 },
         effects: [
-          { effect: 'drop', collection: 'devices', id: device_id },
+          { effect: 'delete_record', collection: 'devices', id: device_id },
           ...(bound.kind === 'personal' ? [endBinding(bound)] : endSessions(state, device_id)),
           tellDevice(device_id, { type: 'unbind', binding_epoch: bound.binding_epoch }),
         ],
@@ -128,15 +128,17 @@ export function enter(
   const source_id = known_source ?? device.source_id;
   const bound_at_ms = before?.binding_epoch === binding_epoch ? before.bound_at_ms : now_ms;
   const bound: BoundDevice = { kind, bound_at_ms, binding_epoch, source_id };
-  const effects: Effect[] = [{ effect: 'put', collection: 'devices', id: device_id, value: bound, order: bound_at_ms }];
+  const effects: Effect[] = [
+    { effect: 'put_record', collection: 'devices', id: device_id, value: bound, order: bound_at_ms },
+  ];
   // A session that still drains goes on beside the next one.
   if (before?.kind === 'personal' && before.binding_epoch !== binding_epoch) effects.push(endBinding(before));
   const goes_on = goOnWith(source_id);
   if (known_source === undefined) {
     const create: SourceMessage = { type: 'create', account_id: state.id, device_id, goes_on };
     effects.push(
-      { effect: 'put', collection: 'device_sources', id: device_id, value: { source_id } },
-      { effect: 'tell', to: { kind: 'source', id: source_id }, message: create },
+      { effect: 'put_record', collection: 'device_sources', id: device_id, value: { source_id } },
+      { effect: 'notify', to: { kind: 'source', id: source_id }, message: create },
     );
   } else effects.push(goes_on);
   const next = { ...state, devices: state.devices + (before === undefined ? 1 : 0) };
@@ -145,15 +147,15 @@ export function enter(
 
 function endBinding({ binding_epoch: id }: BoundDevice): Effect {
   const end: BindingMessage = { type: 'end' };
-  return { effect: 'tell', to: { kind: 'binding', id }, message: end };
+  return { effect: 'notify', to: { kind: 'binding', id }, message: end };
 }
 
 /** Its session, and any earlier one that still drains; those of other recorders do not mind. */
 function endSessions({ sessions }: Account, device_id: string): Effect[] {
   const removed: DeviceSessionMessage = { type: 'device_removed', device_id };
-  return sessions.map((id) => ({ effect: 'tell', to: { kind: 'device_session', id }, message: removed }));
+  return sessions.map((id) => ({ effect: 'notify', to: { kind: 'device_session', id }, message: removed }));
 }
 
 function tellDevice(id: string, message: DeviceMessage): Effect {
-  return { effect: 'tell', to: { kind: 'device', id }, message };
+  return { effect: 'notify', to: { kind: 'device', id }, message };
 }

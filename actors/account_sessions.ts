@@ -92,7 +92,7 @@ export function decideSession(
       return {
         reply: DONE,
         next: { ...state, sessions, devices: state.devices - 1 },
-        effects: [{ effect: 'drop', collection: 'devices', id: device_id }],
+        effects: [{ effect: 'delete_record', collection: 'devices', id: device_id }],
       };
     }
     case 'session_news': {
@@ -106,7 +106,7 @@ export function decideSession(
           effects: about_me && type === 'device_session.joined' ? [tellSession(session_id, back)] : [],
         };
       }
-      const effects: Effect[] = [{ effect: 'event', account_id: state.id, type, resource_id: session_id, data }];
+      const effects: Effect[] = [{ effect: 'append_event', account_id: state.id, type, resource_id: session_id, data }];
       if (about_me && type === 'device_session.joined') effects.push(listed(state.id, session_id, now_ms));
       if (about_me && type === 'device_session.left') effects.push(delisted(state.id, session_id));
       return { reply: DONE, next: { ...state }, effects };
@@ -129,13 +129,13 @@ function belongsTo({ memberships }: Account, workspace_id: string): boolean {
 }
 
 function listed(account_id: string, member: string, order: number): Effect {
-  return { effect: 'enlist', account_id, list: DEVICE_SESSIONS, member, order };
+  return { effect: 'add_to_index', owner: account_id, index: DEVICE_SESSIONS, member, order };
 }
 
 function delisted(account_id: string, member: string): Effect {
-  return { effect: 'delist', account_id, list: DEVICE_SESSIONS, member };
+  return { effect: 'remove_from_index', owner: account_id, index: DEVICE_SESSIONS, member };
 }
 
 function tellSession(id: string, message: DeviceSessionMessage): OutboxMessage {
-  return { effect: 'tell', to: { kind: 'device_session', id }, message };
+  return { effect: 'notify', to: { kind: 'device_session', id }, message };
 }

@@ -80,7 +80,7 @@ export function eraseAtMs({ phase }: Account): number | null {
 
 export function updated(account_id: string, changed_fields: readonly string[]): Effect {
   return {
-    effect: 'event',
+    effect: 'append_event',
     account_id,
     type: 'account.updated',
     resource_id: account_id,
@@ -95,6 +95,6 @@ export function bumpEpoch<State extends Account>(
 ): { state: State; effects: Effect[] } {
   const lives = { ...state.lives };
   for (const name of names) lives[name] += 1;
-  const effects = names.map((life): Effect => ({ effect: 'raise', account_id: state.id, life }));
+  const effects = names.map((life): Effect => ({ effect: 'bump_epoch', account_id: state.id, epoch: life }));
   return { state: { ...state, lives }, effects };
 }

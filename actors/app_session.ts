@@ -77,7 +77,13 @@ export const appSession = actorKind<AppSession, AppSessionMessage, AppSessionRep
       const opened_with = issue(session, now_ms);
       const { account_id, born } = session;
       const list = appSessionList(born.app_sessions);
-      const enlisted: Effect = { effect: 'enlist', account_id, list, member: facts.self, order: now_ms };
+      const enlisted: Effect = {
+        effect: 'add_to_index',
+        owner: account_id,
+        index: list,
+        member: facts.self,
+        order: now_ms,
+      };
       return { ...opened_with, effects: [...(opened_with.effects ?? []), enlisted] };
     }
     if (message.type === 'erase') return erased(message, { member: facts.self, effects: [CANCEL_EXPIRY] });
@@ -130,7 +136,10 @@ export const appSession = actorKind<AppSession, AppSessionMessage, AppSessionRep
 
     function ended({ account_id, born }: AppSession): { next: null; effects: Effect[] } {
       const list = appSessionList(born.app_sessions);
-      return { next: null, effects: [{ effect: 'delist', account_id, list, member: facts.self }, CANCEL_EXPIRY] };
+      return {
+        next: null,
+        effects: [{ effect: 'remove_from_index', owner: account_id, index: list, member: facts.self }, CANCEL_EXPIRY],
+      };
     }
 
     function issue(session: AppSession, at_ms: number): Decision<AppSession, AppSessionReply> {

@@ -96,7 +96,7 @@ export const authSession = actorKind<AuthSession, AuthSessionMessage, AuthSessio
         if (step.status !== 'verified') return { reply: INVALID_SESSION };
         const grant: NewGrant = { ...state.request, ...message.owner, verified_at_ms: step.at_ms };
         const open: GrantMessage = { type: 'open', grant };
-        const opened: Effect = { effect: 'tell', to: { kind: 'grant', id: message.grant_id }, message: open };
+        const opened: Effect = { effect: 'notify', to: { kind: 'grant', id: message.grant_id }, message: open };
         const next: AuthSession = { ...state, step: { status: 'used' } };
         return { reply: next, next, effects: [opened] };
       }

@@ -44,7 +44,7 @@ export const binding = actorKind<Binding, BindingMessage, BindingReply>({
   decide(state, message, facts, now_ms): Decision<Binding, BindingReply> {
     if (message.type === 'open') {
       const answered: Effect = {
-        effect: 'tell',
+        effect: 'notify',
         to: { kind: 'claim', id: message.claim_id },
         message: { type: 'answered', device_id: message.device_id, outcome: 'bound', binding_epoch: facts.self },
       };
@@ -57,11 +57,17 @@ export const binding = actorKind<Binding, BindingMessage, BindingReply>({
       const { type: _, ...opened } = message;
       const next: Binding = { status: 'active', kind: 'personal', ...opened, opened_at_ms: now_ms };
       const { account_id } = next;
-      const enlisted: Effect = { effect: 'enlist', account_id, list: BINDINGS, member: facts.self, order: now_ms };
+      const enlisted: Effect = {
+        effect: 'add_to_index',
+        owner: account_id,
+        index: BINDINGS,
+        member: facts.self,
+        order: now_ms,
+      };
       return { reply: next, next, effects: [answered, enlisted] };
     }
     if (message.type === 'erase') {
-      const effects: Effect[] = [{ effect: 'drop_all', collection: 'streams' }];
+      const effects: Effect[] = [{ effect: 'delete_collection', collection: 'streams' }];
       return erased(message, { member: facts.self, effects });
     }
     if (message.type === 'end') {

@@ -70,11 +70,16 @@ export const browserSession = actorKind<BrowserSession, BrowserSessionMessage, B
 
     function enlisted({ account_id, born }: BrowserSession): Effect {
       const list = browserSessionList(born.grants);
-      return { effect: 'enlist', account_id, list, member: facts.self, order: now_ms };
+      return { effect: 'add_to_index', owner: account_id, index: list, member: facts.self, order: now_ms };
     }
 
     function delisted({ account_id, born }: BrowserSession): Effect {
-      return { effect: 'delist', account_id, list: browserSessionList(born.grants), member: facts.self };
+      return {
+        effect: 'remove_from_index',
+        owner: account_id,
+        index: browserSessionList(born.grants),
+        member: facts.self,
+      };
     }
   },
 });

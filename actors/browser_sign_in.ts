@@ -188,7 +188,7 @@ export const browserSignIn = actorKind<BrowserSignIn, BrowserSignInMessage, Brow
         const { id, ...cookie } = message.session;
         const session: NewBrowserSession = { ...message.account, ...cookie, email, verified_at_ms };
         const open: BrowserSessionMessage = { type: 'open', session };
-        const opened: Effect = { effect: 'tell', to: { kind: 'browser_session', id }, message: open };
+        const opened: Effect = { effect: 'notify', to: { kind: 'browser_session', id }, message: open };
         const owner: SignedInAccount = { ...message.account, verified_at_ms };
         const entered: BrowserSignIn = { ...state, session: message.session };
         const { goal } = state;
@@ -243,7 +243,7 @@ function granted(
   const { grant_id, seed, key_id } = grant;
   const whose: GrantOwner & SignedInAccount = { ...owner, seed, key_id };
   const open: GrantMessage = { type: 'open', grant: { ...goal.request, ...whose } };
-  const opened: Effect = { effect: 'tell', to: { kind: 'grant', id: grant_id }, message: open };
+  const opened: Effect = { effect: 'notify', to: { kind: 'grant', id: grant_id }, message: open };
   return to(state, { at: 'done', answer: { granted: { grant_id, seed, key_id } }, at_ms: now_ms }, [
     ...effects,
     opened,

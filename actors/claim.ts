@@ -108,7 +108,7 @@ export const claim = actorKind<Claim, ClaimMessage, ClaimReply>({
         return {
           reply: next,
           next,
-          effects: [{ effect: 'tell', to: { kind: 'device', id: device_id }, message: bind }],
+          effects: [{ effect: 'notify', to: { kind: 'device', id: device_id }, message: bind }],
         };
       }
 

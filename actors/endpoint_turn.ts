@@ -102,7 +102,7 @@ export class Turn {
       if (mail === undefined) return { reply: { mail_needed: true, account_id, url } };
       this.#effects.push(
         { effect: 'unsubscribe', account_id, endpoint_id: this.#facts.self },
-        { effect: 'mail', ...mail, give_up_at_ms: this.#now_ms + LIMITS.mail_retried_ms },
+        { effect: 'enqueue_mail', ...mail, give_up_at_ms: this.#now_ms + LIMITS.mail_retried_ms },
       );
     }
     const next_at_ms = this.#nextAt();
@@ -115,7 +115,7 @@ export class Turn {
         ended: this.#ended,
       },
       next: this.#state,
-      effects: [...this.#effects, { effect: 'wake', at_ms: next_at_ms, seen: this.#last }],
+      effects: [...this.#effects, { effect: 'schedule_endpoint', at_ms: next_at_ms, seen: this.#last }],
     };
   }
 
@@ -192,7 +192,7 @@ export class Turn {
     const { sequence, log_id, life, generation, type } = entry;
     const value: WaitingDelivery = { sequence, log_id, life, generation, type, attempts, due_at_ms: at_ms };
     this.#effects.push({
-      effect: 'put',
+      effect: 'put_record',
       collection: batchOf(entry),
       id: String(sequence),
       value,
@@ -215,7 +215,7 @@ export class Turn {
       const since_ms = entry === undefined ? Number.POSITIVE_INFINITY : eventMs(entry);
       if (row !== undefined && due_at_ms <= this.#now_ms && due_at_ms <= since_ms) {
         at_waiting += 1;
-        this.#effects.push({ effect: 'drop', collection: batchOf(row.value), id: row.id });
+        this.#effects.push({ effect: 'delete_record', collection: batchOf(row.value), id: row.id });
         this.#set({ waiting: this.#state.waiting - 1 });
         this.#claimOne(row.value, row.value.attempts, tokens);
       } else if (entry !== undefined) {
@@ -273,7 +273,7 @@ export class Turn {
     const { sequence, log_id, life, generation, type } = entry;
     const ended_at_ms = this.#now_ms;
     const value: EndedDelivery = { sequence, log_id, life, generation, type, attempts, outcome, ended_at_ms };
-    this.#effects.push({ effect: 'put', collection: ENDED, id: String(sequence), value, order: ended_at_ms });
+    this.#effects.push({ effect: 'put_record', collection: ENDED, id: String(sequence), value, order: ended_at_ms });
     this.#ended.push({ outcome, event_ms: eventMs(entry) });
   }
 
@@ -293,7 +293,7 @@ export class Turn {
   #dropOldBatches(): void {
     const { cancelled } = this.#state;
     const too_many = cancelled.slice(0, Math.max(0, cancelled.length - CANCELLED_BATCHES_MAX));
-    for (const { batch } of too_many) this.#effects.push({ effect: 'drop_all', collection: batch });
+    for (const { batch } of too_many) this.#effects.push({ effect: 'delete_collection', collection: batch });
     if (too_many.length > 0) this.#set({ cancelled: cancelled.slice(too_many.length) });
   }
 

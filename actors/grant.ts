@@ -170,12 +170,23 @@ export const grant = actorKind<Grant, GrantMessage, GrantReply>({
     }
 
     function enlisted({ account_id, born, created_at_ms }: Grant): Effect {
-      return { effect: 'enlist', account_id, list: grantList(born.grants), member: facts.self, order: created_at_ms };
+      return {
+        effect: 'add_to_index',
+        owner: account_id,
+        index: grantList(born.grants),
+        member: facts.self,
+        order: created_at_ms,
+      };
     }
 
     function end(ended: Grant): { next: null; effects: Effect[] } {
       const { account_id, born } = ended;
-      const delisted: Effect = { effect: 'delist', account_id, list: grantList(born.grants), member: facts.self };
+      const delisted: Effect = {
+        effect: 'remove_from_index',
+        owner: account_id,
+        index: grantList(born.grants),
+        member: facts.self,
+      };
       // Before its code is exchanged it is on no list.
       return { next: null, effects: [...(isLive(ended) ? [delisted] : []), CANCEL_EXPIRY] };
     }

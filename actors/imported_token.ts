@@ -34,7 +34,7 @@ export const importedToken = actorKind<ImportedToken, ImportedTokenMessage, Impo
           reply: { grant_id, is_new: true },
           next: { grant_id },
           effects: [
-            { effect: 'tell', to: { kind: 'grant', id: grant_id }, message: bring_in },
+            { effect: 'notify', to: { kind: 'grant', id: grant_id }, message: bring_in },
             scheduleExpiry(now_ms + LIMITS.imported_token_life_ms),
           ],
         };

@@ -33,6 +33,6 @@ export function streamOf(
   const value = { stream_id: new_stream_id };
   return {
     stream_id: new_stream_id,
-    effects: [{ effect: 'put', collection: 'streams', id: source_stream_ref, value }],
+    effects: [{ effect: 'put_record', collection: 'streams', id: source_stream_ref, value }],
   };
 }

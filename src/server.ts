@@ -524,7 +524,7 @@ async function listen(
     app.server.on('error', (error) => log.error({ reason: error.message }, 'a connection could not be accepted'));
     const connections = new OpenConnections(app.server, (count) => metrics.connections.set({ listener }, count));
     open_listeners.push(() => closeWithin(app, connections, DRAIN_MAX_MS));
-    // For the name Fastify would open a second server, on ::1, that nothing of ours guards.
+    // For the name Fastify would open a second server, on ::1, that nothing of ours fences.
     const at = host === 'localhost' ? '127.0.0.1' : host;
     await app.listen({ host: at, port, backlog: LISTEN_BACKLOG }).catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'EADDRINUSE')

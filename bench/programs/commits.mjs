@@ -25,7 +25,7 @@ const counter = {
   decide(state, message) {
     const next = { ...(state ?? fresh), count: (state?.count ?? 0) + message.add };
     const value = { at: next.count, note: 'z'.repeat(40) };
-    return { reply: next.count, next, effects: [{ effect: 'put', collection: 'notes', id: 'last', value }] };
+    return { reply: next.count, next, effects: [{ effect: 'put_record', collection: 'notes', id: 'last', value }] };
   },
 };
 const store = new RedisStore(redis, () => 'bench');
@@ -64,8 +64,8 @@ const commitBare = async (entity) => {
       mode: 'put',
       snapshot: encodeStored({ k: 1, s: state }),
       now_ms: Date.now(),
-      guards: [],
-      writes: [{ write: 'put_record', collection: 'notes', id: 'last', value }],
+      fences: [],
+      effects: [{ write: 'put_record', collection: 'notes', id: 'last', value }],
     },
     () => 'bench',
   );

@@ -150,7 +150,7 @@ export const AUTH_ROUTES: readonly Route[] = [
       if (account.lives.app_sessions !== born.app_sessions) return SESSION_ENDED;
       const refresh: AppSessionMessage = { type: 'refresh', generation: parsed.counter };
       const issued = await runtime.ask<IssuedTokens>(address, refresh, [
-        { guard: 'life', account_id, life: 'app_sessions', value: born.app_sessions },
+        { fence: 'epoch', account_id, epoch: 'app_sessions', value: born.app_sessions },
       ]);
       return isRefusal(issued) ? issued : sessionView(services, parsed.id, issued);
     },
@@ -190,7 +190,7 @@ async function openSession(
     verified_at_ms,
   };
   const issued = await runtime.ask<IssuedTokens>({ kind: 'app_session', id: session_id }, message, [
-    { guard: 'life', account_id, life: 'app_sessions', value: born.app_sessions },
+    { fence: 'epoch', account_id, epoch: 'app_sessions', value: born.app_sessions },
   ]);
   return isRefusal(issued) ? issued : sessionView(services, session_id, issued);
 }

@@ -85,7 +85,7 @@ export const DEVICE_SESSION_ROUTES: readonly Route[] = [
         join_seed: drawSeed(keys),
         claim: { claim_id, secret_hash, source_id },
       };
-      const hosted = await runtime.askDownstream({ kind: 'account', id: account_id }, message, who.guards);
+      const hosted = await runtime.askDownstream({ kind: 'account', id: account_id }, message, who.fences);
       if (isRefusal(hosted)) return hosted;
       const session = await viewSession(services, who, session_id);
       return isRefusal(session) ? session : { session: sessionView(services, who, session), claim };
@@ -101,7 +101,7 @@ export const DEVICE_SESSION_ROUTES: readonly Route[] = [
     query: z.object({ limit: listLimit, cursor: listCursor }),
     answer: pageShape(sessionShape),
     async handler({ services, who, query: { limit, cursor } }) {
-      const place = { account_id: who.account_id, partition: partitionOfId(who.account_id) };
+      const place = { owner: who.account_id, partition: partitionOfId(who.account_id) };
       const range = { after: cursor, descending: true, limit: limit + 1 };
       const page = pageOf(await services.store.list(place, DEVICE_SESSIONS, range), limit);
       const found = await Promise.all(page.rows.map(({ member }) => viewSession(services, who, member)));
@@ -147,7 +147,7 @@ export const DEVICE_SESSION_ROUTES: readonly Route[] = [
       if (!isRefusal(before)) return sessionView(services, who, before);
       if (before.refused !== 'NOT_FOUND') return before;
       const account = { kind: 'account', id: who.account_id };
-      const tried = await runtime.ask(account, { type: 'try_join' } satisfies AccountMessage, who.guards);
+      const tried = await runtime.ask(account, { type: 'try_join' } satisfies AccountMessage, who.fences);
       if (isRefusal(tried)) return tried;
       const message: DeviceSessionMessage = { type: 'join_seed' };
       const found = await runtime.ask<{ join_seed: Seed }>({ kind: 'device_session', id }, message);
@@ -215,8 +215,8 @@ async function tell(
 }
 
 /** A commit can only hold to lives that lie in its own partition: the host's, not a participant's. */
-function guardsAt({ account_id, guards }: Principal, id: string): Principal['guards'] {
-  return partitionOfId(id) === partitionOfId(account_id) ? guards : [];
+function guardsAt({ account_id, fences }: Principal, id: string): Principal['fences'] {
+  return partitionOfId(id) === partitionOfId(account_id) ? fences : [];
 }
 
 function viewSession({ runtime }: Services, who: Principal, id: string): Promise<DeviceSession | Refusal> {

@@ -58,7 +58,7 @@ export const DEVICE_MANAGEMENT_ROUTES: readonly Route[] = [
         binding_epoch: drawn(),
         source_id: drawn(),
       };
-      const made = await runtime.ask<Claim>({ kind: 'claim', id: claim_id }, message, who.guards);
+      const made = await runtime.ask<Claim>({ kind: 'claim', id: claim_id }, message, who.fences);
       return isRefusal(made)
         ? made
         : { claim, kind: made.kind, expires_at: new Date(made.expires_at_ms).toISOString() };
@@ -109,7 +109,7 @@ export const DEVICE_MANAGEMENT_ROUTES: readonly Route[] = [
     status: 204,
     async handler({ services: { runtime }, who, params }) {
       const message: AccountMessage = { type: 'remove_device', device_id: params.id as string };
-      return runtime.askDownstream({ kind: 'account', id: who.account_id }, message, who.guards);
+      return runtime.askDownstream({ kind: 'account', id: who.account_id }, message, who.fences);
     },
   }),
 ];

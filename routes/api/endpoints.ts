@@ -151,7 +151,7 @@ export async function createEndpoint(
   const endpoint = { url, topics, sealed_secret: sealed };
   const message: AccountMessage = { type: 'add_endpoint', endpoint_id, endpoint };
   const address = { kind: 'account', id: who.account_id };
-  const added = await runtime.askDownstream<{ created_at_ms: number }>(address, message, who.guards);
+  const added = await runtime.askDownstream<{ created_at_ms: number }>(address, message, who.fences);
   if (isRefusal(added)) return added;
   const created_at = new Date(added.created_at_ms).toISOString();
   const view = { id: endpoint_id, status: 'active' as const, topics, url, failure_count: 0 };
@@ -187,7 +187,7 @@ export async function setEndpointStatus(
 ) {
   if (!who.account.endpoints.includes(id)) return NO_ENDPOINT;
   const message: EndpointMessage = { type: 'set_status', status };
-  const endpoint = await runtime.ask<Endpoint>({ kind: 'endpoint', id }, message, who.guards);
+  const endpoint = await runtime.ask<Endpoint>({ kind: 'endpoint', id }, message, who.fences);
   if (isRefusal(endpoint)) return endpoint;
   if (status === 'active') deliveries.wake([id]);
   return endpointView(id, endpoint);
@@ -195,7 +195,7 @@ export async function setEndpointStatus(
 
 export async function removeEndpoint({ runtime }: Services, who: Principal, id: string) {
   const message: AccountMessage = { type: 'remove_endpoint', endpoint_id: id };
-  return runtime.askDownstream<{ done: true }>({ kind: 'account', id: who.account_id }, message, who.guards);
+  return runtime.askDownstream<{ done: true }>({ kind: 'account', id: who.account_id }, message, who.fences);
 }
 
 /** The newest first; the cursor is the id of the last delivery. */

@@ -14,7 +14,7 @@ import { deletionMail } from '../../src/mail/deletion_mail.js';
 import { sealMail } from '../../src/mail/sealed_mail.js';
 import { randomId } from '../../src/random.js';
 import type { Services } from '../../src/services.js';
-import type { Guard } from '../../src/store/store.js';
+import type { Fence } from '../../src/store/store.js';
 import { listedWorkspaceShape, workspacesOf } from '../../src/workspaces/workspace_views.js';
 
 const NOT_RECENT = refuse(
@@ -70,7 +70,7 @@ export const ME_ROUTES: readonly Route[] = [
     answer: accountShape,
     async handler({ services, who, body: { name } }) {
       const message: AccountMessage = { type: 'rename', name };
-      const account = await services.runtime.ask<Account>({ kind: 'account', id: who.account_id }, message, who.guards);
+      const account = await services.runtime.ask<Account>({ kind: 'account', id: who.account_id }, message, who.fences);
       return isRefusal(account) ? account : accountView(account, who);
     },
   }),
@@ -88,7 +88,7 @@ export const ME_ROUTES: readonly Route[] = [
     async handler({ services, who }) {
       const { verified_at_ms, account } = who;
       const is_recent = verified_at_ms !== null && services.clock.now() <= verified_at_ms + LIMITS.recent_sign_in_ms;
-      return is_recent ? deleteAccount(services, account, who.guards) : NOT_RECENT;
+      return is_recent ? deleteAccount(services, account, who.fences) : NOT_RECENT;
     },
   }),
 
@@ -104,13 +104,13 @@ export const ME_ROUTES: readonly Route[] = [
     refusals: ['ACCOUNT_DELETION_IN_PROGRESS'],
     async handler({ services: { runtime }, who }) {
       const message: AccountMessage = { type: 'restore' };
-      return runtime.askDownstream({ kind: 'account', id: who.account_id }, message, who.guards);
+      return runtime.askDownstream({ kind: 'account', id: who.account_id }, message, who.fences);
     },
   }),
 ];
 
 /** Deletes the account when every shared workspace can do without it; answers what came of it. */
-async function deleteAccount(services: Services, account: Account, guards: Guard[]): Promise<unknown | Refusal> {
+async function deleteAccount(services: Services, account: Account, fences: Fence[]): Promise<unknown | Refusal> {
   const { clock, keys, mails, runtime } = services;
   const erase_at_ms = clock.now() + LIMITS.erase_after_ms;
   const { restore_url } = services.addresses();
@@ -119,7 +119,7 @@ async function deleteAccount(services: Services, account: Account, guards: Guard
     sealed: sealMail(keys, deletionMail({ to: account.email, erase_at_ms, restore_url })),
   };
   const address = { kind: 'account', id: account.id };
-  const begun = await runtime.askDownstream(address, { type: 'delete', mail } satisfies AccountMessage, guards);
+  const begun = await runtime.askDownstream(address, { type: 'delete', mail } satisfies AccountMessage, fences);
   if (isRefusal(begun)) return begun;
   const look: AccountMessage = { type: 'deletion_outcome' };
   const answer = await pollUntil(async () => {

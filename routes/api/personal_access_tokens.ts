@@ -104,7 +104,7 @@ export const PERSONAL_ACCESS_TOKEN_ROUTES: readonly Route[] = [
       const is_own = who.client?.first_party && who.permissions.includes('account:manage');
       if (who.kind === 'oauth' && !is_own) return NOT_OURS;
       const message: AccountMessage = { type: 'revoke_token', token_id };
-      return services.runtime.askDownstream({ kind: 'account', id: who.account_id }, message, who.guards);
+      return services.runtime.askDownstream({ kind: 'account', id: who.account_id }, message, who.fences);
     },
   }),
 ];
@@ -132,7 +132,7 @@ async function create(
     token_id,
     token: { name, permissions: asked.permissions, last_four: text.slice(-4), expires_at_ms, secret_hash },
   } satisfies AccountMessage;
-  const added = await runtime.askDownstream<{ created_at_ms: number }>(address, message, who.guards);
+  const added = await runtime.askDownstream<{ created_at_ms: number }>(address, message, who.fences);
   if (isRefusal(added)) return added;
   return { token: tokenView(token_id, { ...message.token, ...added, last_used_at_ms: null }), value: text };
 }

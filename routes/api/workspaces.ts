@@ -84,8 +84,8 @@ export const WORKSPACE_ROUTES: readonly Route[] = [
     refusals: ['CONFLICT'],
     async handler({ services, who, body }) {
       const workspace_id = randomId({ partition: randomPartition(), now_ms: services.clock.now() });
-      const { account_id, guards } = who;
-      const made = await createWorkspace(services, { account_id, workspace_id, name: body.name }, guards);
+      const { account_id, fences } = who;
+      const made = await createWorkspace(services, { account_id, workspace_id, name: body.name }, fences);
       return made ?? viewShared(services, who, workspace_id);
     },
   }),
@@ -120,7 +120,7 @@ export const WORKSPACE_ROUTES: readonly Route[] = [
       if (isPrivate(who, id)) {
         const message: AccountMessage = { type: 'change_private_workspace', change };
         const address = { kind: 'account', id: who.account_id };
-        const account = await services.runtime.ask<Account>(address, message, who.guards);
+        const account = await services.runtime.ask<Account>(address, message, who.fences);
         return isRefusal(account) ? account : privateWorkspaceView(account);
       }
       const changed = await askWorkspace<Workspace>(services, id, { type: 'change', by: who.account_id, change });

@@ -38,7 +38,7 @@ export const DEVICE_SESSION_END_ROUTES: readonly Route[] = [
       const session = await services.runtime.askDownstream<DeviceSession>(
         { kind: 'device_session', id: epoch },
         message,
-        isRefusal(bound) ? [] : bound.guards,
+        isRefusal(bound) ? [] : bound.fences,
       );
       if (isRefusal(session)) return session.refused === 'DEVICE_UNBOUND' ? refusedAs(services, who, session) : session;
       const account = await openAccount(services, session.host_account_id);

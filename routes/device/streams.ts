@@ -76,7 +76,7 @@ export const DEVICE_STREAM_ROUTES: readonly Route[] = [
       const { account_id, workspace_id, device_id, source_id } = bound.terms;
       const recorder = { device_id, binding_epoch: epoch, source_stream_ref, clock_uncertainty_ms };
       const registered = { account_id, workspace_id, source_id, recorder, captured_at, title: null, end_ms };
-      const stream = await askTelling(services, { stream_id, source_id, guards: bound.guards }, (told) => ({
+      const stream = await askTelling(services, { stream_id, source_id, fences: bound.fences }, (told) => ({
         type: 'register',
         ...registered,
         ...told,
@@ -105,9 +105,9 @@ export const DEVICE_STREAM_ROUTES: readonly Route[] = [
     async handler({ services, who, body: { source_stream_ref, end_ms, binding_epoch: epoch } }) {
       const found = await deviceStream(services, who, { epoch, source_stream_ref });
       if (isRefusal(found)) return found;
-      const { stream_id, guards } = found;
+      const { stream_id, fences } = found;
       const { source_id } = found.terms;
-      const stream = await askTelling(services, { stream_id, source_id, guards }, (told) => ({
+      const stream = await askTelling(services, { stream_id, source_id, fences }, (told) => ({
         type: 'end',
         end_ms,
         ...told,
@@ -154,7 +154,7 @@ const known_streams = new LRUCache<string, string>({ max: 100_000 });
 
 async function streamOf(
   { runtime }: Services,
-  { address, terms: { device_id }, guards }: Bound,
+  { address, terms: { device_id }, fences }: Bound,
   ref: { epoch: string; source_stream_ref: string; new_stream_id: string | null },
 ): Promise<string | Refusal> {
   const { epoch, source_stream_ref, new_stream_id } = ref;
@@ -162,7 +162,7 @@ async function streamOf(
   const known = known_streams.get(key);
   if (known !== undefined) return known;
   const message: StreamOfMessage = { type: 'stream_of', device_id, source_stream_ref, new_stream_id };
-  const found = await runtime.ask<{ stream_id: string }>(address, message, guards);
+  const found = await runtime.ask<{ stream_id: string }>(address, message, fences);
   if (isRefusal(found)) return found;
   known_streams.set(key, found.stream_id);
   return found.stream_id;

@@ -145,7 +145,7 @@ async function grantFromSession(
     },
   };
   const opened = await runtime.ask({ kind: 'grant', id }, message, [
-    { guard: 'life', account_id: account.id, life: 'grants', value: born.grants },
+    { fence: 'epoch', account_id: account.id, epoch: 'grants', value: born.grants },
   ]);
   if (isRefusal(opened)) return opened;
   return sendBack(services, reply, back, { code: deriveToken(keys, 'authorization_code', { ...own, id, counter: 0 }) });

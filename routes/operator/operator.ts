@@ -548,7 +548,7 @@ async function retrySetAside(
   const found = (await store.listSetAside(partition)).find((aside) => aside.name === name);
   if (found === undefined) return refuse('NOT_FOUND', 'Nothing of this name is set aside.');
   const { to, message } = decodeStored(found.content) as { to: Address; message: unknown };
-  const { outcome, reply } = await runtime.deliver(to, { message, source: { from: 'ask', guards: [] } });
+  const { outcome, reply } = await runtime.deliver(to, { message, source: { from: 'ask', fences: [] } });
   if (outcome !== 'decided') return isRefusal(reply) ? reply : refuse('CONFLICT', 'It was refused once more.');
   await store.removeSetAside(partition, name);
   return null;

@@ -7,13 +7,13 @@ import { decodeStored, encodeStored } from '../store/codec.js';
 import {
   type Commit,
   type EntityLocation,
+  type EntityVersion,
   type Fence,
-  type Guard,
-  NO_FENCE,
+  NO_VERSION,
   type QueryResult,
+  type StoredEffect,
   StoreUnavailable,
   type Verdict,
-  type Write,
 } from '../store/store.js';
 import type { TurnNote } from '../tracing/turn_note.js';
 import { type BatchDecision, decideBatch, type Entity, eventIdIn, type Incoming, type Outcome } from './batch.js';
@@ -71,7 +71,7 @@ export class Activation {
   #queue: Waiting[] = [];
   #busy = false;
   #entity: Entity | null = null;
-  #fence: Fence = NO_FENCE;
+  #fence: EntityVersion = NO_VERSION;
   /** The runtime's generation in which memory was last held against storage. */
   #seen_generation = -1;
   /** Records as of the present fence, by collection and id; null for one that was dropped. */
@@ -184,9 +184,9 @@ export class Activation {
     else this.#busy = false;
   }
 
-  #noteCommit(began: number, { writes }: BatchDecision): void {
+  #noteCommit(began: number, { effects }: BatchDecision): void {
     const commit_ms = this.#done.commit_ms + performance.now() - began;
-    const events = writes.flatMap((write) => (write.write === 'event' ? [eventIdIn(write.body)] : []));
+    const events = effects.flatMap((one) => (one.effect === 'append_event' ? [eventIdIn(one.body)] : []));
     this.#done = { commit_ms, event_ids: [...this.#done.event_ids, ...events] };
   }
 
@@ -266,15 +266,15 @@ export class Activation {
           this.#entity = { ...folded.entity, schema: writtenSchema(this.kind, folded.entity) };
           this.#fence = { version: verdict.version, commit_id };
           this.#seen_generation = this.#parts.cacheEpoch();
-          this.#keepRecords(folded.writes);
-          const settled = folded.tells.length > 0 ? this.#parts.settle(place.partition, folded.tells) : null;
+          this.#keepRecords(folded.effects);
+          const settled = folded.messages.length > 0 ? this.#parts.settle(place.partition, folded.messages) : null;
           return this.#answerOutcomes(batch, folded.outcomes, settled);
         }
         case 'guarded': {
-          const owner = folded.guards[verdict.index];
-          if (owner === undefined) throw new Error(`no guard ${verdict.index}`);
+          const owner = folded.fences[verdict.index];
+          if (owner === undefined) throw new Error(`no fence ${verdict.index}`);
           const stopped = batch[owner.index] as Waiting;
-          answer(stopped, GUARDED[owner.guard.guard]);
+          answer(stopped, FENCED[owner.fence.fence]);
           batch = batch.filter((waiting) => waiting !== stopped);
           break;
         }
@@ -318,11 +318,11 @@ export class Activation {
       place: this.place,
       commit_id,
       expected: this.#fence,
-      mode: state !== null ? 'put' : folded.deletes ? 'vanish' : 'end',
+      mode: state !== null ? 'put' : folded.deletes ? 'delete' : 'end',
       snapshot: encodeStored(snapshot),
       now_ms,
-      guards: folded.guards.map(({ guard }) => guard),
-      writes: folded.writes,
+      fences: folded.fences.map(({ fence }) => fence),
+      effects: folded.effects,
     };
     let doubtful = false; // an earlier try was sent, and may have been applied
     for (let tries = 1; ; tries++) {
@@ -376,7 +376,7 @@ export class Activation {
       const [stored] = await store.load([this.place]);
       metrics.load.observe({ kind: this.kind.kind }, (performance.now() - began) / 1000);
       this.#entity = stored ? readSnapshot(this.kind, stored.snapshot) : { state: null, marks: {} };
-      this.#fence = stored ? { version: stored.version, commit_id: stored.commit_id } : NO_FENCE;
+      this.#fence = stored ? { version: stored.version, commit_id: stored.commit_id } : NO_VERSION;
     } catch (error) {
       if (error instanceof StoreUnavailable) throw error;
       if (error instanceof NewerSchema) {
@@ -413,16 +413,16 @@ export class Activation {
   }
 
   /** Keeps what a commit has written: it is so as long as the fence is this commit's. */
-  #keepRecords(writes: Write[]): void {
-    for (const write of writes) {
-      if (write.write === 'drop_collection') {
+  #keepRecords(effects: StoredEffect[]): void {
+    for (const effect of effects) {
+      if (effect.effect === 'delete_collection') {
         this.#records.clear();
         return;
       }
-      if (write.write !== 'put_record' && write.write !== 'drop_record') continue;
-      const key = recordKey(write.collection, write.id);
+      if (effect.effect !== 'put_record' && effect.effect !== 'delete_record') continue;
+      const key = recordKey(effect.collection, effect.id);
       this.#records.delete(key);
-      this.#records.set(key, write.write === 'put_record' ? write.value : null);
+      this.#records.set(key, effect.effect === 'put_record' ? effect.value : null);
     }
     for (const key of this.#records.keys()) {
       if (this.#records.size <= RECORDS_KEPT_MAX) break;
@@ -437,7 +437,7 @@ export class Activation {
 
   /** Whether storage still holds what is in memory. */
   async #isCurrent(): Promise<boolean> {
-    const stored = (await this.#parts.store.probe(this.place)) ?? NO_FENCE;
+    const stored = (await this.#parts.store.probe(this.place)) ?? NO_VERSION;
     if (stored.version < this.#fence.version) this.#parts.onRegress(this.place, this.#fence.version, stored.version);
     return stored.version === this.#fence.version && stored.commit_id === this.#fence.commit_id;
   }
@@ -445,7 +445,7 @@ export class Activation {
   /** Forgets what is in memory; the next turn loads. */
   #drop(): void {
     this.#entity = null;
-    this.#fence = NO_FENCE;
+    this.#fence = NO_VERSION;
     this.#records.clear();
   }
 
@@ -530,9 +530,9 @@ function snapshotOf(kind: ActorKind, entity: Entity): Snapshot {
 }
 
 const ALREADY: Answer = { outcome: 'already', reply: null, settled: null };
-/** What an asker hears whose commit met a guard that no longer holds. */
-const GUARDED: Record<Guard['guard'], Answer> = {
-  life: refused(EPOCH_ENDED),
+/** What an asker hears whose commit met a fence that no longer holds. */
+const FENCED: Record<Fence['fence'], Answer> = {
+  epoch: refused(EPOCH_ENDED),
   reminder: ALREADY,
   open: refused(CLOSED),
 };

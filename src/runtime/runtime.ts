@@ -3,7 +3,7 @@ import type { ActorKind, Address } from '../../actors/actor.js';
 import { isRefusal, type Refusal, refuse } from '../domain/refusals.js';
 import { randomBytes } from '../random.js';
 import { partitionOf } from '../store/partitions.js';
-import type { EntityLocation, Guard } from '../store/store.js';
+import type { EntityLocation, Fence } from '../store/store.js';
 import type { RequestScope } from '../tracing/request_scope.js';
 import type { TurnWatch } from '../tracing/turn_note.js';
 import { Activation, type Answer, readSnapshot, refused, SHUT } from './activation.js';
@@ -132,10 +132,10 @@ export class Runtime {
   async ask<Reply = unknown>(
     address: Address,
     message: unknown,
-    guards: Guard[] = [],
+    fences: Fence[] = [],
     scope?: RequestScope,
   ): Promise<Reply | Refusal> {
-    const sent = this.#send(address, { message, source: { from: 'ask', guards }, scope });
+    const sent = this.#send(address, { message, source: { from: 'ask', fences }, scope });
     return (sent instanceof Promise ? await sent : sent).reply as Reply | Refusal;
   }
 
@@ -143,10 +143,10 @@ export class Runtime {
   async askDownstream<Reply = unknown>(
     address: Address,
     message: unknown,
-    guards: Guard[] = [],
+    fences: Fence[] = [],
     scope?: RequestScope,
   ): Promise<Reply | Refusal> {
-    const answer = await this.#send(address, { message, source: { from: 'ask', guards }, scope });
+    const answer = await this.#send(address, { message, source: { from: 'ask', fences }, scope });
     if (answer.settled !== null && !isRefusal(answer.reply)) await withinMs(answer.settled, SETTLE_MAX_MS);
     return answer.reply as Reply | Refusal;
   }

@@ -1,6 +1,6 @@
 import type { Address } from '../../actors/actor.js';
 import type { Refusal } from '../domain/refusals.js';
-import type { EntityLocation, Guard } from '../store/store.js';
+import type { EntityLocation, Fence } from '../store/store.js';
 import type { RequestScope } from '../tracing/request_scope.js';
 import type { Answer } from './activation.js';
 import type { Incoming } from './batch.js';
@@ -20,11 +20,11 @@ export class ScopedRuntime implements Asks {
     return this.#runtime.cacheEpoch;
   }
 
-  ask<Reply = unknown>(address: Address, message: unknown, guards: Guard[] = []): Promise<Reply | Refusal> {
-    return this.#runtime.ask<Reply>(address, message, guards, this.#scope);
+  ask<Reply = unknown>(address: Address, message: unknown, fences: Fence[] = []): Promise<Reply | Refusal> {
+    return this.#runtime.ask<Reply>(address, message, fences, this.#scope);
   }
-  askDownstream<Reply = unknown>(address: Address, message: unknown, guards: Guard[] = []): Promise<Reply | Refusal> {
-    return this.#runtime.askDownstream<Reply>(address, message, guards, this.#scope);
+  askDownstream<Reply = unknown>(address: Address, message: unknown, fences: Fence[] = []): Promise<Reply | Refusal> {
+    return this.#runtime.askDownstream<Reply>(address, message, fences, this.#scope);
   }
   deliver(address: Address, incoming: Incoming): Promise<Answer> {
     return this.#runtime.deliver(address, { ...incoming, scope: this.#scope });

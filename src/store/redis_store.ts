@@ -9,7 +9,7 @@ import {
   type DueEndpoints,
   type DueReminder,
   type EntityLocation,
-  type Fence,
+  type EntityVersion,
   type ListPage,
   type LoggedEvent,
   type LogHead,
@@ -62,7 +62,7 @@ export class RedisStore implements Store {
     return values.map((value) => (value === null ? null : parseEntity(value)));
   }
 
-  async probe(place: EntityLocation): Promise<Fence | null> {
+  async probe(place: EntityLocation): Promise<EntityVersion | null> {
     const header = await guardIo(this.#redis.getrangeBuffer(entityKey(place), 0, ENTRY_BYTES));
     return header.length === 0 ? null : parseFence(header);
   }
@@ -75,7 +75,7 @@ export class RedisStore implements Store {
     const keys = keysOf(place.partition);
     const records = keys.records(place.address, request.collection);
     if ('inbox' in request) {
-      const inbox = keys.inbox(place.address.id);
+      const inbox = keys.deliveryQueue(place.address.id);
       const { after, limit } = request.inbox;
       const [entries, last] = await Promise.all([
         this.#redis.xrange(inbox, `(${after}-0`, '+', 'COUNT', limit),
@@ -162,17 +162,17 @@ export class RedisStore implements Store {
   }
 
   async epochs({ account_id, partition }: AccountPlace): Promise<Record<string, number>> {
-    const found = await guardIo(this.#redis.hgetall(keysOf(partition).lives(account_id)));
+    const found = await guardIo(this.#redis.hgetall(keysOf(partition).epochs(account_id)));
     return Object.fromEntries(Object.entries(found).map(([life, value]) => [life, Number(value)]));
   }
 
   async list(
-    { account_id, partition }: AccountPlace,
-    list: string,
+    { owner, partition }: { owner: string; partition: number },
+    index: string,
     page: ListPage,
   ): Promise<{ member: string; order: number }[]> {
     const after = page.after === undefined ? undefined : { order: page.after.order, id: page.after.member };
-    return guardIo(this.#ordered(keysOf(partition).list(account_id, list), { ...page, after }));
+    return guardIo(this.#ordered(keysOf(partition).index(owner, index), { ...page, after }));
   }
 
   async dueReminders(
@@ -257,16 +257,16 @@ export class RedisStore implements Store {
   }
 
   async setAside(partition: number, name: string, content: Uint8Array): Promise<void> {
-    await guardIo(this.#redis.hset(keysOf(partition).setAside, name, Buffer.from(content)));
+    await guardIo(this.#redis.hset(keysOf(partition).deadLetters, name, Buffer.from(content)));
   }
 
   async listSetAside(partition: number): Promise<{ name: string; content: Uint8Array }[]> {
-    const found = await guardIo(this.#redis.hgetallBuffer(keysOf(partition).setAside));
+    const found = await guardIo(this.#redis.hgetallBuffer(keysOf(partition).deadLetters));
     return Object.entries(found).map(([name, content]) => ({ name, content }));
   }
 
   async removeSetAside(partition: number, name: string): Promise<void> {
-    await guardIo(this.#redis.hdel(keysOf(partition).setAside, name));
+    await guardIo(this.#redis.hdel(keysOf(partition).deadLetters, name));
   }
 
   async inbox(
@@ -275,26 +275,25 @@ export class RedisStore implements Store {
   ): Promise<QueuedDelivery[]> {
     const from = before === undefined ? '+' : `(${before}-0`;
     const entries = await guardIo(
-      this.#redis.xrevrange(keysOf(partition).inbox(address.id), from, '-', 'COUNT', limit),
+      this.#redis.xrevrange(keysOf(partition).deliveryQueue(address.id), from, '-', 'COUNT', limit),
     );
     return entries.map(parseInboxEntry);
   }
 
   async leaseEndpoints(partition: number, due: { now_ms: number; again_ms: number; limit: number }): Promise<string[]> {
-    const { wake } = keysOf(partition);
-    // The contents' key is one that is never there: an endpoint's own state says what is due.
+    const { dueEndpoints, noContents } = keysOf(partition);
     const leased = await this.#call(() =>
-      this.#redis.fcall('spool_lease_v2', 2, wake, `${wake}c`, due.now_ms, due.again_ms, due.limit),
+      this.#redis.fcall('spool_lease_v2', 2, dueEndpoints, noContents, due.now_ms, due.again_ms, due.limit),
     );
     return (leased as string[]).filter((_, index) => index % 2 === 0);
   }
 
   async endpointsDue(partition: number, now_ms: number): Promise<DueEndpoints> {
-    const { wake } = keysOf(partition);
+    const { dueEndpoints } = keysOf(partition);
     const [count, oldest] = await guardIo(
       Promise.all([
-        this.#redis.zcount(wake, '-inf', now_ms),
-        this.#redis.zrangebyscore(wake, '-inf', now_ms, 'WITHSCORES', 'LIMIT', 0, 1),
+        this.#redis.zcount(dueEndpoints, '-inf', now_ms),
+        this.#redis.zrangebyscore(dueEndpoints, '-inf', now_ms, 'WITHSCORES', 'LIMIT', 0, 1),
       ]),
     );
     const [oldest_id = null, at_ms] = oldest;
@@ -369,7 +368,7 @@ function entityKey({ address, partition }: EntityLocation): string {
   return keysOf(partition).entity(address);
 }
 
-function parseFence(header: Buffer): Fence {
+function parseFence(header: Buffer): EntityVersion {
   return {
     commit_id: header.toString('hex', 1, 1 + COMMIT_ID_BYTES),
     version: Number(header.readBigUInt64BE(1 + COMMIT_ID_BYTES)),

@@ -1,54 +1,37 @@
-import type {
-  Address,
-  DeliveryQueue,
-  ListedRecord,
-  QueuedDelivery,
-  RecordQuery,
-  Subscription,
-} from '../../actors/actor.js';
+import type { Address, DeliveryQueue, Effect, ListedRecord, QueuedDelivery, RecordQuery } from '../../actors/actor.js';
 
 /** What fences an entity: its version and the random id of the commit that made it (design section 4). */
-export type Fence = { version: number; commit_id: string };
+export type EntityVersion = { version: number; commit_id: string };
 
-export const NO_FENCE: Fence = { version: 0, commit_id: '' };
+export const NO_VERSION: EntityVersion = { version: 0, commit_id: '' };
 
 /** An entity as stored; an empty snapshot is one that ended. */
-export type StoredEntity = Fence & { snapshot: Uint8Array };
+export type StoredEntity = EntityVersion & { snapshot: Uint8Array };
 
 /** An entity's place: its address and its partition. */
 export type EntityLocation = { address: Address; partition: number };
 
 /** What must still hold when a commit arrives. */
-export type Guard =
-  | { guard: 'life'; account_id: string; life: string; value: number }
-  | { guard: 'reminder'; member: string; at_ms: number }
+export type Fence =
+  | { fence: 'epoch'; account_id: string; epoch: string; value: number }
+  | { fence: 'reminder'; member: string; at_ms: number }
   /** Of an id of the same partition: that nobody has closed it. */
-  | { guard: 'open'; id: string };
+  | { fence: 'open'; id: string };
 
-export type Write =
-  | { write: 'put_record'; collection: string; id: string; value: Uint8Array; order?: number }
-  | { write: 'drop_record'; collection: string; id: string }
-  | { write: 'drop_collection'; collection: string }
+/** What actors say as a value, as storage keeps it: values encoded, reminders and mails under their names. */
+type Encoded =
+  | { effect: 'put_record'; collection: string; id: string; value: Uint8Array; order?: number }
   /** `delivered`: to whoever is subscribed at that instant. */
-  | { write: 'event'; account_id: string; type: string; body: string; delivered: boolean }
-  | { write: 'tell'; body: Uint8Array }
-  | { write: 'remind'; member: string; at_ms: number; body: Uint8Array }
-  | { write: 'forget'; member: string }
-  | { write: 'enlist'; account_id: string; list: string; member: string; order: number }
-  | { write: 'delist'; account_id: string; list: string; member: string }
-  | { write: 'raise'; account_id: string; life: string }
-  | { write: 'close'; id: string }
-  | { write: 'forget_closed'; id: string }
-  | { write: 'drop_log'; account_id: string }
-  | { write: 'subscribe'; account_id: string; endpoint_id: string; subscription: Subscription }
-  | { write: 'unsubscribe'; account_id: string; endpoint_id: string }
-  | { write: 'subscriptions'; account_id: string; become: 'closed' | 'open' | 'gone' }
-  /** Of an endpoint: when it is looked at again; at once when its inbox has grown beyond `seen`. */
-  | { write: 'wake'; at_ms: number | null; seen: number }
-  /** Of an endpoint: forgets deliveries before this number. */
-  | { write: 'trim_inbox'; before: number }
-  | { write: 'drop_inbox' }
-  | { write: 'queue'; queue: QueueName; id: string; content: Uint8Array; due_ms: number };
+  | { effect: 'append_event'; account_id: string; type: string; body: string; delivered: boolean }
+  | { effect: 'notify'; body: Uint8Array }
+  | { effect: 'schedule_reminder'; member: string; at_ms: number; body: Uint8Array }
+  | { effect: 'cancel_reminder'; member: string }
+  | { effect: 'enqueue'; queue: QueueName; id: string; content: Uint8Array; due_ms: number };
+
+/** One effect of a commit; all that no value is in is as actors say it (actors/actor.ts). */
+export type StoredEffect =
+  | Encoded
+  | Exclude<Effect, { effect: Encoded['effect'] | 'enqueue_mail' | 'enqueue_job' | 'delete' }>;
 
 /** What workers take from a partition when it is due, and take away when it is done. */
 export type QueueName = 'mails' | 'jobs';
@@ -57,13 +40,13 @@ export type QueueName = 'mails' | 'jobs';
 export type Commit = {
   place: EntityLocation;
   commit_id: string;
-  expected: Fence;
-  /** 'end' keeps the header (with the snapshot, which then holds only marks) for a while and nothing else; 'vanish' hardly. */
-  mode: 'put' | 'end' | 'vanish';
+  expected: EntityVersion;
+  /** 'end' keeps the header (with the snapshot, which then holds only marks) for a while and nothing else; 'delete' hardly. */
+  mode: 'put' | 'end' | 'delete';
   snapshot: Uint8Array;
   now_ms: number;
-  guards: Guard[];
-  writes: Write[];
+  fences: Fence[];
+  effects: StoredEffect[];
 };
 
 export type Verdict =
@@ -106,14 +89,15 @@ export class StoreUnavailable extends Error {
 export interface Store {
   load(places: EntityLocation[]): Promise<(StoredEntity | null)[]>;
   /** The fence only: one cheap round trip. */
-  probe(place: EntityLocation): Promise<Fence | null>;
+  probe(place: EntityLocation): Promise<EntityVersion | null>;
   query(place: EntityLocation, requests: RecordQuery[]): Promise<QueryResult[]>;
   commit(commit: Commit): Promise<Verdict>;
 
   epochs(place: { account_id: string; partition: number }): Promise<Record<string, number>>;
+  /** Members of an index, in its order. */
   list(
-    place: { account_id: string; partition: number },
-    list: string,
+    place: { owner: string; partition: number },
+    index: string,
     page: ListPage,
   ): Promise<{ member: string; order: number }[]>;
 

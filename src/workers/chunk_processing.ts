@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { StreamMessage } from '../../actors/stream.js';
 import type { ClaimedChunk } from '../../actors/stream_processing.js';
-import { PROCESSING } from '../../actors/stream_processing.js';
+import { PROCESSING_INDEX } from '../../actors/stream_processing.js';
 import type { Chunk, ChunkResult, Stream } from '../../actors/stream_state.js';
 import { checkAudio } from '../audio/check.js';
 import { blobKey } from '../blobs/blob_keys.js';
@@ -123,11 +123,11 @@ export class ChunkProcessing {
   async #due(partition: number): Promise<string[]> {
     const { store, now } = this.#parts;
     this.#hot.delete(partition);
-    const place = { account_id: PROCESSING.account_id, partition };
+    const place = { owner: PROCESSING_INDEX.owner, partition };
     const now_ms = now();
     let after: { order: number; member: string } | undefined;
     for (let steps = 0; steps < STEPS_MAX; steps++) {
-      const rows = await store.list(place, PROCESSING.list, { after, descending: false, limit: STREAMS_READ });
+      const rows = await store.list(place, PROCESSING_INDEX.index, { after, descending: false, limit: STREAMS_READ });
       const due = rows.filter(({ order }) => order <= now_ms);
       const usable = due.map(({ member }) => member).filter((id) => !this.#unusable.isWaiting(id, now_ms));
       if (usable.length > 0) {

@@ -333,8 +333,8 @@ export class DeliveryWorker {
         jitter: randomFraction(),
         ...(mail && { mail }),
       };
-      const guards = [{ guard: 'life' as const, account_id, life: 'account', value: life }];
-      const work = await runtime.ask<Work>({ kind: 'endpoint', id: endpoint_id }, message, guards);
+      const fences = [{ fence: 'epoch' as const, account_id, epoch: 'account', value: life }];
+      const work = await runtime.ask<Work>({ kind: 'endpoint', id: endpoint_id }, message, fences);
       if (isRefusal(work)) {
         if (work.refused === 'NOT_FOUND') return null;
         // The account was deleted or restored meanwhile: what came back is counted under its present life.

@@ -172,7 +172,7 @@ export class ErasureWorker {
   /** Ends all that is on a list; each leaves the list as it ends, so the list's head is always what is left. */
   async #eraseList(account_id: string, { list, kind }: { list: string; kind: string }): Promise<void> {
     const { store } = this.#parts;
-    const place = { account_id, partition: partitionOfId(account_id) };
+    const place = { owner: account_id, partition: partitionOfId(account_id) };
     while (!this.#stopped) {
       const members = await store.list(place, list, { descending: false, limit: STEP_MAX });
       if (members.length === 0) return;

@@ -191,7 +191,7 @@ t.test('the operators’ pages as a browser shows them', async (t) => {
     const write = async (snapshot: Uint8Array, commit_id: string) => {
       const [now] = await store.load([place]);
       const commit = { place, commit_id, expected: now ?? good, mode: 'put' as const, snapshot };
-      await store.commit({ ...commit, now_ms: Date.now(), guards: [], writes: [] });
+      await store.commit({ ...commit, now_ms: Date.now(), fences: [], effects: [] });
     };
     await write(Buffer.from('ff00ff', 'hex'), 'ab'.repeat(12));
     runtime.invalidateCache();

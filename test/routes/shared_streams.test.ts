@@ -159,7 +159,7 @@ t.test('streams in shared workspaces', async (t) => {
     t.equal(await status(bob, `/audio/streams/${id}`), 404);
     const { store } = spool.server.services;
     await workDone('it is gone', async () => {
-      const place = { account_id: bob.id, partition: partitionOfId(bob.id) };
+      const place = { owner: bob.id, partition: partitionOfId(bob.id) };
       const left = await store.list(place, 'streams', { descending: false, limit: 500 });
       return !left.some(({ member }) => member === id);
     });
@@ -186,7 +186,7 @@ t.test('streams in shared workspaces', async (t) => {
       await spool.close();
       await spool.open();
       const { store, runtime } = spool.server.services;
-      const place = { account_id: bob.id, partition: partitionOfId(bob.id) };
+      const place = { owner: bob.id, partition: partitionOfId(bob.id) };
       const listed = async (list: string) =>
         (await store.list(place, list, { descending: false, limit: 500 })).map(({ member }) => member);
       await workDone('its streams are gone', async () => {

@@ -132,7 +132,7 @@ t.test('outbox', async (t) => {
     await t.test(`one that throws five times is set aside, and the next one follows (${type})`, async (t) => {
       const process = await open(t);
       const [from, to] = [ledgerOf(12), ledgerOf(13)];
-      await redis.del(keysOf(12).setAside);
+      await redis.del(keysOf(12).deadLetters);
       await process.ask(from, { type: 'tell', to: [to], message: { type } });
       await tell(process, from, [to], note('next'));
       process.relay.start();

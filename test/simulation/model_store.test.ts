@@ -6,11 +6,11 @@ import { RedisStore } from '../../src/store/redis_store.js';
 import {
   type Commit,
   type EntityLocation,
+  type EntityVersion,
   type Fence,
-  type Guard,
-  NO_FENCE,
+  NO_VERSION,
   type Store,
-  type Write,
+  type StoredEffect,
 } from '../../src/store/store.js';
 import { TestRedis } from '../fixtures/redis.js';
 import { ModelStore } from './model_store.js';
@@ -41,7 +41,7 @@ class Script {
   readonly accounts: Account[];
   readonly places: EntityLocation[];
   readonly #about_events: boolean;
-  readonly #fences = new Map<EntityLocation, Fence>();
+  readonly #fences = new Map<EntityLocation, EntityVersion>();
   readonly #sent: Commit[] = [];
   #commits = 0;
   #now_ms = 1_000;
@@ -123,8 +123,8 @@ class Script {
   }
 
   /** Learns what the store answered, so that later commits can follow on it. */
-  note(place: EntityLocation, fence: Fence | null): void {
-    this.#fences.set(place, fence ?? NO_FENCE);
+  note(place: EntityLocation, fence: EntityVersion | null): void {
+    this.#fences.set(place, fence ?? NO_VERSION);
   }
 
   #commit(): Commit {
@@ -132,8 +132,8 @@ class Script {
     const earlier = this.#sent.length > 0 && random.chance(0.15) ? random.pick(this.#sent.slice(-12)) : null;
     if (earlier !== null) return earlier;
     const place = random.pick(this.places);
-    const fence = this.#fences.get(place) ?? NO_FENCE;
-    const stale: Fence = random.chance(0.5)
+    const fence = this.#fences.get(place) ?? NO_VERSION;
+    const stale: EntityVersion = random.chance(0.5)
       ? { ...fence, version: fence.version + 1 }
       : { ...fence, commit_id: 'ff'.repeat(12) };
     const commit: Commit = {
@@ -143,27 +143,27 @@ class Script {
       mode: random.chance(0.15) ? 'end' : 'put',
       snapshot: random.bytes(random.below(6)),
       now_ms: this.#now_ms,
-      guards: Array.from({ length: random.chance(0.2) ? 1 + random.below(2) : 0 }, () => this.#guard(place)),
-      writes: Array.from({ length: random.below(6) }, () => this.#write(place)),
+      fences: Array.from({ length: random.chance(0.2) ? 1 + random.below(2) : 0 }, () => this.#guard(place)),
+      effects: Array.from({ length: random.below(6) }, () => this.#write(place)),
     };
     this.#sent.push(commit);
     return commit;
   }
 
-  #guard(place: EntityLocation): Guard {
+  #guard(place: EntityLocation): Fence {
     const random = this.#random;
     const { account_id } = this.#accountOf(place);
-    if (random.chance(0.25)) return { guard: 'open', id: this.#salted('thing') };
+    if (random.chance(0.25)) return { fence: 'open', id: this.#salted('thing') };
     return random.chance(0.5)
-      ? { guard: 'life', account_id, life: random.pick(LIFE_NAMES), value: random.below(2) }
-      : { guard: 'reminder', member: this.#salted(random.pick(MEMBERS)), at_ms: this.#now_ms + random.below(4) };
+      ? { fence: 'epoch', account_id, epoch: random.pick(LIFE_NAMES), value: random.below(2) }
+      : { fence: 'reminder', member: this.#salted(random.pick(MEMBERS)), at_ms: this.#now_ms + random.below(4) };
   }
 
   #accountOf({ partition }: EntityLocation): Account {
     return this.accounts.find((account) => account.partition === partition) as Account;
   }
 
-  #eventWrite(place: EntityLocation): Write {
+  #eventWrite(place: EntityLocation): StoredEffect {
     const random = this.#random;
     const { account_id, endpoints } = this.#accountOf(place);
     const endpoint_id = random.pick(endpoints);
@@ -173,29 +173,29 @@ class Script {
       case 2: {
         const topics = random.pick([[], [TYPES[0]], [TYPES[1]], TYPES]) as string[];
         const subscription = { topics, generation: random.below(3) };
-        return { write: 'subscribe', account_id, endpoint_id, subscription };
+        return { effect: 'subscribe', account_id, endpoint_id, subscription };
       }
       case 3:
-        return { write: 'unsubscribe', account_id, endpoint_id };
+        return { effect: 'unsubscribe', account_id, endpoint_id };
       case 4:
-        return { write: 'subscriptions', account_id, become: random.pick(['closed', 'open', 'open', 'gone']) };
+        return { effect: 'set_subscriptions', account_id, become: random.pick(['closed', 'open', 'open', 'gone']) };
       case 5:
       case 6: {
         const at_ms = random.chance(0.3) ? null : this.#now_ms + random.below(9) - 2;
-        return { write: 'wake', at_ms, seen: random.below(14) };
+        return { effect: 'schedule_endpoint', at_ms, seen: random.below(14) };
       }
       case 7:
         return random.chance(0.7)
-          ? { write: 'trim_inbox', before: random.below(20) }
-          : random.pick([{ write: 'drop_inbox' }, { write: 'drop_log', account_id }]);
+          ? { effect: 'trim_queue', before: random.below(20) }
+          : random.pick([{ effect: 'delete_queue' }, { effect: 'delete_log', account_id }]);
       default: {
         const body = `{"n":${random.below(9)}}`;
-        return { write: 'event', account_id, type: random.pick(TYPES), body, delivered: random.chance(0.85) };
+        return { effect: 'append_event', account_id, type: random.pick(TYPES), body, delivered: random.chance(0.85) };
       }
     }
   }
 
-  #write(place: EntityLocation): Write {
+  #write(place: EntityLocation): StoredEffect {
     const random = this.#random;
     if (random.chance(this.#about_events ? 0.9 : 0.3)) return this.#eventWrite(place);
     const { account_id } = this.#accountOf(place);
@@ -206,43 +206,43 @@ class Script {
     const member = this.#salted(id);
     switch (random.below(15)) {
       case 12:
-        return { write: 'close', id: this.#salted('thing') };
+        return { effect: 'close_fence', id: this.#salted('thing') };
       case 13:
-        return { write: 'forget_closed', id: this.#salted('thing') };
+        return { effect: 'delete_fence', id: this.#salted('thing') };
       case 0:
-        return { write: 'put_record', collection, id, value };
+        return { effect: 'put_record', collection, id, value };
       case 1:
       case 2:
-        return { write: 'put_record', collection, id, value, order };
+        return { effect: 'put_record', collection, id, value, order };
       case 3:
-        return { write: 'drop_record', collection, id };
+        return { effect: 'delete_record', collection, id };
       case 4:
         return random.chance(0.3)
-          ? { write: 'drop_collection', collection }
-          : { write: 'delist', account_id, list: 'l', member };
+          ? { effect: 'delete_collection', collection }
+          : { effect: 'remove_from_index', owner: account_id, index: 'l', member };
       case 5:
         return {
-          write: 'event',
+          effect: 'append_event',
           account_id,
           type: random.pick(TYPES),
           body: `{"n":${random.below(9)}}`,
           delivered: true,
         };
       case 6:
-        return { write: 'tell', body: value };
+        return { effect: 'notify', body: value };
       case 7:
-        return { write: 'remind', member, at_ms: this.#now_ms + random.below(4), body: value };
+        return { effect: 'schedule_reminder', member, at_ms: this.#now_ms + random.below(4), body: value };
       case 8:
-        return { write: 'forget', member };
+        return { effect: 'cancel_reminder', member };
       case 9:
-        return { write: 'enlist', account_id, list: 'l', member, order };
+        return { effect: 'add_to_index', owner: account_id, index: 'l', member, order };
       case 11:
-        return { write: 'drop_log', account_id };
+        return { effect: 'delete_log', account_id };
       case 10:
-        return { write: 'raise', account_id, life: random.pick(LIFE_NAMES) };
+        return { effect: 'bump_epoch', account_id, epoch: random.pick(LIFE_NAMES) };
       default:
         return {
-          write: 'queue',
+          effect: 'enqueue',
           queue: random.pick(QUEUES),
           id: member,
           content: value,
@@ -290,7 +290,9 @@ class Script {
           descending,
           limit: 1 + random.below(6),
         };
-        read(`list ${JSON.stringify(page)}`, (store) => store.list(account, 'l', page));
+        read(`list ${JSON.stringify(page)}`, (store) =>
+          store.list({ owner: account.account_id, partition: account.partition }, 'l', page),
+        );
         const bounds = ['-', '+', `${this.#now_ms - 20}`, `(${this.#now_ms - 20}-3`, `${this.#now_ms}`];
         const range = { from: random.pick(bounds), to: random.pick(bounds), descending, limit: 1 + random.below(50) };
         read(`events ${JSON.stringify(range)}`, (store) => store.events(account, range));
