@@ -14,7 +14,7 @@ import type { HoldNews, WorkspaceMessage } from './workspace.js';
 
 /**
  * An account's way out and back: active, leaving while shared workspaces are asked, deleted for seven days, erasing,
- * erased. Interface: "Account" under "States and transitions"; design section 2.
+ * erased. Rules D-014 to D-037; docs/architecture.md, "Outbox messages".
  */
 export type DeletionMessage =
   | { type: 'delete'; mail: DeletionMail }

@@ -5,7 +5,7 @@ import type { Decision } from './actor.js';
 import type { EndpointMessage } from './endpoint.js';
 import type { NewEndpoint } from './endpoint_state.js';
 
-/** An account's part in its endpoints: which there are. Interface: "Endpoint (webhook destination)". */
+/** An account's part in its endpoints: which there are. docs/rules.md, "Webhook endpoints and deliveries". */
 export type AccountEndpointMessage =
   | { type: 'add_endpoint'; endpoint_id: string; endpoint: Omit<NewEndpoint, 'account_id' | 'created_at_ms'> }
   | { type: 'remove_endpoint'; endpoint_id: string };

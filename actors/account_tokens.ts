@@ -4,7 +4,10 @@ import type { Account, LivingToken } from './account_state.js';
 import type { Decision, Effect } from './actor.js';
 import type { NewPersonalAccessToken, PersonalAccessTokenMessage } from './personal_access_token.js';
 
-/** An account's part in its personal access tokens: how many there are, and which still hold. Interface: "Credentials accepted". */
+/**
+ * An account's part in its personal access tokens: how many there are, and which still hold. docs/rules.md, "Personal
+ * access tokens".
+ */
 export type TokenMessage =
   | {
       type: 'add_token';

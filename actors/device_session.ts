@@ -11,7 +11,7 @@ import { type StreamOfMessage, streamOf, streamRefFacts, UNBOUND } from './strea
 /**
  * A time for which a shared recorder records for a host. It lies with its host's account, and its id is the
  * `binding_epoch` that the recorder sends: what a recorder may do under it, it decides by its own state and the clock.
- * Choices: "Devices".
+ * docs/choices.md, "Devices".
  */
 export type DeviceSession = {
   id: string;
@@ -338,7 +338,7 @@ export const deviceSession = actorKind<DeviceSession, DeviceSessionMessage, Devi
       return { reply: next, next, effects: [tellDevice(recorder.device_id, unbind), tellOver(next), NO_TICK] };
     }
 
-    /** Two events in this order, whoever ended it. Interface: "Which operation emits what". */
+    /** Two events in this order, whoever ended it. Rule H-035. */
     function ended(session: DeviceSession): Effect[] {
       return [
         ...news(session, 'device_session.updated', { changed_fields: ['end_reason', 'expires_at'] }),

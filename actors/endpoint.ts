@@ -151,7 +151,7 @@ function removal(state: Endpoint): Effect[] {
   ];
 }
 
-/** Interface: "Endpoint status". */
+/** Rules F-012 to F-016. */
 function setStatus(state: Endpoint, status: EndpointStatus, { facts, now_ms }: At): Decision<Endpoint, EndpointReply> {
   const { standing, account_id } = state;
   const endpoint_id = facts.self;
@@ -199,7 +199,7 @@ function remindToSweep(at_ms: number): Effect {
   return { effect: 'schedule_reminder', name: 'sweep', at_ms, message: { type: 'sweep' } satisfies EndpointMessage };
 }
 
-/** Deliveries are kept as long as events are, what came of their attempts for longer. Interface: "Recording and retention". */
+/** Deliveries are kept as long as events are, what came of their attempts for longer. Rule E-023. */
 function swept(state: Endpoint, { facts, now_ms }: At): Decision<Endpoint, EndpointReply> {
   const { entries } = facts.deliveryQueue();
   const kept = entries.find((entry) => eventMs(entry) >= facts.certain_ms - LIMITS.event_kept_ms);

@@ -402,7 +402,7 @@ export const workspace = actorKind<Workspace, WorkspaceMessage, WorkspaceReply>(
   },
 });
 
-/** What a role must hold for each thing that a member asks for. Interface: "Scopes". */
+/** What a role must hold for each thing that a member asks for. Rule C-111. */
 const NEEDED: Record<Extract<WorkspaceMessage, { by: string }>['type'], Permission> = {
   view: 'workspace:read',
   leave: 'workspace:read',
