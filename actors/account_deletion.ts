@@ -34,7 +34,7 @@ export const ERASED_DEVICES_MAX = 100;
 
 /**
  * An account's way out and back: active, leaving while shared workspaces are asked, deleted for seven days, erasing,
- * erased. Interface: "Account" under "States and transitions"; design section 2.
+ * erased. Rules D-014 to D-037; docs/architecture.md, "Outbox messages".
  */
 export const deletionMessages = messagesOf<Account>()({
   delete: ofAccount((state, { mail }: { mail: DeletionMail }, { now_ms }): Done => {

@@ -40,7 +40,7 @@ export type LivingToken = { id: string; last_four: string; created_at_ms: number
 export type Membership = JoinedWorkspace & { role: Role };
 export type Joining = { workspace_id: string; invitation_id: string };
 
-/** Interface: "Account" under "States and transitions". */
+/** Rules D-014 to D-037. */
 export type Phase =
   /** `kept`: how the last attempt at deleting it failed. */
   | { status: 'active'; kept?: 'owner' | 'late' }
@@ -74,7 +74,7 @@ export function isGone({ phase }: Account): boolean {
   return phase.status === 'erasing' || phase.status === 'erased';
 }
 
-/** The moment at which a deleted account's data goes, or null when it goes or is gone. Interface: "Errors". */
+/** The moment at which a deleted account's data goes, or null when it goes or is gone. Rule D-020. */
 export function eraseAtMs({ phase }: Account): number | null {
   return phase.status === 'deleted' ? phase.erase_at_ms : null;
 }
@@ -93,7 +93,10 @@ export function updated(account_id: string, changed_fields: readonly string[]): 
 export const ofAccount = given((state: Account | null) => state ?? NO_ACCOUNT);
 const NO_ACCOUNT = refuse('UNAUTHORIZED', 'There is no such account.');
 
-/** What was issued under these credential epochs has ended from here on, wherever it lies (design section 4). */
+/**
+ * What was issued under these credential epochs has ended from here on, wherever it lies (docs/architecture.md,
+ * "Credential epochs").
+ */
 export function bumpEpoch<State extends Account>(
   state: State,
   names: readonly EpochName[],

@@ -13,7 +13,10 @@ const TOO_MANY = refuse(
 );
 const NO_TOKEN = refuse('NOT_FOUND', 'There is no such personal access token.');
 
-/** An account's part in its personal access tokens: how many there are, and which still hold. Interface: "Credentials accepted". */
+/**
+ * An account's part in its personal access tokens: how many there are, and which still hold. docs/rules.md, "Personal
+ * access tokens".
+ */
 export const tokenMessages = messagesOf<Account>()({
   add_token: ofAccount((state, { token_id, token }: NewToken, { now_ms }): Decision<Account, CreatedAt> => {
     const living = livingTokens(state, now_ms);

@@ -46,7 +46,7 @@ export type QueuedDelivery = { sequence: number; log_id: string; life: number; g
 /** Entries of an endpoint's inbox, and the number of the newest there is, 0 when it is empty. */
 export type DeliveryQueue = { entries: QueuedDelivery[]; last: number };
 
-/** Numbers that end many things at once when they are raised (design section 4). */
+/** Numbers that end many things at once when they are raised (docs/architecture.md, "Credential epochs"). */
 export type EpochName = 'account' | 'app_sessions' | 'grants' | 'tokens';
 
 /** What workers do on behalf of an entity of the same partition. */
@@ -66,7 +66,7 @@ export type Effect =
   | { effect: 'delete_collection'; collection: string }
   /** An account event. The account's home must be this entity's partition. Type's prefix names the resource. */
   | { effect: 'append_event'; account_id: string; type: EventType; resource_id: string; data?: Record<string, unknown> }
-  /** A durable message to another entity, applied there exactly once (design section 6). */
+  /** A durable message to another entity, applied there exactly once (docs/architecture.md, "Outbox messages"). */
   | OutboxMessage
   /** A durable message to this entity at a time; the same name again moves it. */
   | { effect: 'schedule_reminder'; name: string; at_ms: number; message: unknown }

@@ -4,7 +4,7 @@ import type { Asker, DeviceMessage } from './device.js';
 
 /**
  * A recorder's BLE address, held by the open session that reported it: nobody near two recorders may take one for the
- * other. Before it refuses an asker it asks the holder, whose end may be on its way here. Choices: "Devices".
+ * other. Before it refuses an asker it asks the holder, whose end may be on its way here. docs/choices.md, "Devices".
  */
 export type BleAddress = { holder: { session_id: string; device_id: string }; asking: Asker[] };
 

@@ -4,7 +4,7 @@ import { type Decision, defineActor, type Effect, given, type MessageOf, type Tu
 import { type Erase, erased } from './erase.js';
 import { CANCEL_EXPIRY, scheduleExpiry } from './expiry.js';
 
-/** A person signed in at our pages: other first-party browser apps need no new code. Interface: "OAuth rules". */
+/** A person signed in at our pages: other first-party browser apps need no new code. Rules C-036 to C-042. */
 export type BrowserSession = NewBrowserSession & { last_used_at_ms: number };
 
 export type NewBrowserSession = {

@@ -2,7 +2,7 @@ import { LIMITS } from '../src/domain/limits.js';
 import type { Verdict } from '../src/domain/webhooks.js';
 import type { QueuedDelivery } from './actor.js';
 
-/** One event on its way to one endpoint, and how it stands. Interface: "Delivery to endpoints"; choices: "Events and webhooks". */
+/** One event on its way to one endpoint, and how it stands. docs/rules.md, "Webhook endpoints and deliveries". */
 
 /** One request that was sent, or may have been. */
 export type Attempt = {

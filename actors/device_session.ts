@@ -11,7 +11,7 @@ import { type StreamOf, streamOf, streamRefRecords, UNBOUND } from './stream_ref
 /**
  * A time for which a shared recorder records for a host. It lies with its host's account, and its id is the
  * `binding_epoch` that the recorder sends: what a recorder may do under it, it decides by its own state and the clock.
- * Choices: "Devices".
+ * docs/choices.md, "Devices".
  */
 export type DeviceSession = {
   id: string;
@@ -298,7 +298,7 @@ function close(session: DeviceSession, { recorder, ended_at_ms, end_reason }: En
   return { reply: next, next, effects: [unbound, tellOver(next), NO_TICK] };
 }
 
-/** Two events in this order, whoever ended it. Interface: "Which operation emits what". */
+/** Two events in this order, whoever ended it. Rule H-035. */
 function endNews(session: DeviceSession): Effect[] {
   return [
     ...news(session, 'device_session.updated', { changed_fields: ['end_reason', 'expires_at'] }),

@@ -148,7 +148,7 @@ function removal(state: Endpoint): Effect[] {
   ];
 }
 
-/** Interface: "Endpoint status". */
+/** Rules F-012 to F-016. */
 function setStatus(state: Endpoint, status: EndpointStatus, turn: Turn): Decision<Endpoint, Endpoint> {
   const { standing, account_id } = state;
   const { self: endpoint_id, now_ms } = turn;
@@ -196,7 +196,7 @@ function remindToSweep(at_ms: number): Effect {
   return { effect: 'schedule_reminder', name: 'sweep', at_ms, message: { type: 'sweep' } };
 }
 
-/** Deliveries are kept as long as events are, what came of their attempts for longer. Interface: "Recording and retention". */
+/** Deliveries are kept as long as events are, what came of their attempts for longer. Rule E-023. */
 function swept(state: Endpoint, turn: Turn): Done {
   const { now_ms, certain_ms } = turn;
   const { entries } = turn.deliveryQueue();

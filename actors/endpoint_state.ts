@@ -9,7 +9,7 @@ import { type Attempt, type Claim, type DeliveryStatus, deadlineMs, eventMs, typ
  * A delivery lies in one of four places: still in the inbox behind `taken`; among `claims`, while somebody posts it; in
  * the collection of its batch, while it waits to be tried again; in `ended`. A batch is what was born under one
  * generation of the endpoint and one life of the account: when either moves on, whatever has not ended is cancelled
- * where it lies. Interface: "Endpoint status" and "Delivery to endpoints"; choices: "Events and webhooks"; design section 7.
+ * where it lies. docs/rules.md, "Webhook endpoints and deliveries"; docs/architecture.md, "Webhook delivery".
  */
 export type Endpoint = NewEndpoint & {
   standing: Standing;

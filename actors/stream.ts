@@ -355,7 +355,7 @@ function leave(stream: Stream): Effect[] {
   ];
 }
 
-/** Interface: "Which operation emits what". */
+/** Rule H-037. */
 function news(
   { id, account_id, source_id }: Stream,
   type: 'stream.created' | 'stream.updated',

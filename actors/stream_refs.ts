@@ -3,7 +3,7 @@ import type { Effect, RecordQuery, Turn } from './actor.js';
 
 /**
  * Which stream a recorder's own reference means, for whatever binds a recorder: collection `streams`, by
- * source_stream_ref. A stream is known by device, epoch and reference. Choices: "Devices".
+ * source_stream_ref. A stream is known by device, epoch and reference. docs/choices.md, "Recordings".
  */
 export type StreamOf = {
   device_id: string;

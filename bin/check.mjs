@@ -1,7 +1,7 @@
 /* `npm run check`: everything that can be told without running the code. A line each; exit code 1 if any fails. */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { ensurePackages, root } from './setup.mjs';
 
 /** Registries that do not audit let one wait. */
@@ -19,12 +19,13 @@ const checks = [
   { title: 'lint and format', program: 'biome', args: ['check', '--error-on-warnings', '.'] },
   { title: 'import directions', program: 'depcruise', args: ['--config', '.dependency-cruiser.cjs', ...folders] },
   { title: 'unused code', program: 'knip', args: ['--no-progress'] },
+  { title: 'citations', program: process.execPath, args: ['bin/checks/citations.mjs'] },
 ];
 
 let failed = 0;
 for (const { title, program, args } of checks) {
   const started_at = performance.now();
-  const { status, stdout, stderr } = spawnSync(join(root, 'node_modules', '.bin', program), args, {
+  const { status, stdout, stderr } = spawnSync(resolve(root, 'node_modules', '.bin', program), args, {
     cwd: root,
     encoding: 'utf8',
     maxBuffer: 64 * 1024 * 1024,

@@ -16,8 +16,9 @@ const CERTAIN_KEY = 'spool:certain_ms';
 const NOTE_EVERY_MS = 60_000;
 
 /**
- * The only clock (design section 11). Its base is Redis' own time, carried on by this machine's monotonic clock, so
- * that processes agree and a jumping wall clock fires nothing. With TEST_CLOCK an offset that lies in Redis is added.
+ * The only clock (docs/architecture.md, "Time"). Its base is Redis' own time, carried on by this machine's monotonic
+ * clock, so that processes agree and a jumping wall clock fires nothing. With TEST_CLOCK an offset that lies in Redis
+ * is added.
  *
  * What can't be undone goes by `certain`. It is the same time as long as this machine's clock agrees with Redis'; where
  * they differ by minutes it is the time that was really lived through, held between the two (docs/operators.md).

@@ -19,7 +19,7 @@ import { deriveToken, drawSeed, isGenuine, parseToken } from '../../src/secrets/
 import type { Services } from '../../src/services.js';
 import { partitionOfText } from '../../src/store/partitions.js';
 
-/** Sign-in by emailed code, and sessions of our own apps. Interface: "Sign-in and session". */
+/** Sign-in by emailed code, and sessions of our own apps. docs/rules.md, "Sign-in and sessions". */
 
 const MAIL_AWAY = refuse('UNAVAILABLE', 'Sign-in is not available at the moment.', { retry_after_s: 30 });
 const CAPTCHA_FAILED = refuse('BAD_REQUEST', 'The CAPTCHA was not passed.', {

@@ -11,7 +11,7 @@ import { id, moment, pageShape } from '../../src/http/response_schemas.js';
 import { accountRoute, type Route } from '../../src/http/route.js';
 import type { Services } from '../../src/services.js';
 
-/** Connected apps, and signing out of them. Interface: "Account". */
+/** Connected apps, and signing out of them. Rules D-038 to D-052. */
 
 const UNKNOWN = refuse('NOT_FOUND', 'There is no such connected app.');
 const NOT_EVERYWHERE = refuse('FORBIDDEN', 'Signing out everywhere needs the permission account:manage.', {

@@ -20,7 +20,7 @@ import { isJoinCode, joinCodeOf, normalJoinCode } from '../../src/secrets/join_c
 import { drawSeed, makeSecret, type Seed } from '../../src/secrets/tokens.js';
 import type { Services } from '../../src/services.js';
 
-/** Recorder sessions as accounts see them: one hosts, others take part. Choices: "Devices". */
+/** Recorder sessions as accounts see them: one hosts, others take part. Rules H-033 to H-036. */
 
 const PERMISSION = ['devices:manage'] as const;
 /** The same for an unknown session and a wrong code: neither tells that the other is right. */

@@ -23,7 +23,7 @@ const deviceShape = z
   })
   .meta({ id: 'Device' });
 
-/** The app's side of devices. Choices: "Devices". */
+/** The app's side of devices. Rules H-033 to H-036. */
 export const DEVICE_MANAGEMENT_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'POST',

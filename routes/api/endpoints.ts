@@ -23,7 +23,7 @@ import {
 } from '../../src/webhooks/endpoint_views.js';
 import { drawSigningSecret } from '../../src/webhooks/signing_secret.js';
 
-/** Webhook endpoints and what was delivered to them. Interface: "Account events and webhook endpoints". */
+/** Webhook endpoints and what was delivered to them. docs/rules.md, "Webhook endpoints and deliveries". */
 
 const NO_ENDPOINT = refuse('NOT_FOUND', 'There is no such endpoint.');
 const NO_DELIVERY = refuse('NOT_FOUND', 'There is no such delivery.');

@@ -33,7 +33,7 @@ type EventsQuery = {
 /** A `type` filter. */
 export const eventType = z.string().regex(EVENT_TYPE_FORM, 'must be the name of an event type');
 
-/** Account events. Interface: "GET /events modes". */
+/** Account events. docs/rules.md, "Account events". */
 export const EVENT_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'GET',

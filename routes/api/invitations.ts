@@ -11,7 +11,7 @@ import type { Services } from '../../src/services.js';
 import { acceptInvitation, askWorkspace } from '../../src/workspaces/workspace_calls.js';
 import { invitationShape, invitationView } from '../../src/workspaces/workspace_views.js';
 
-/** Invitations as the person whom they are addressed to has them. Interface: "Scopes"; choices: "Workspaces". */
+/** Invitations as the person whom they are addressed to has them. docs/rules.md, "Workspaces and retention". */
 export const INVITATION_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'GET',

@@ -44,7 +44,7 @@ const accountShape = z
   })
   .meta({ id: 'Account' });
 
-/** The signed-in account. Interface: "Account". */
+/** The signed-in account. docs/rules.md, "Accounts". */
 export const ME_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'GET',

@@ -16,7 +16,7 @@ import { randomId } from '../../src/random.js';
 import { makeSecret } from '../../src/secrets/tokens.js';
 import type { Services } from '../../src/services.js';
 
-/** Tokens that people make for programs of their own. Interface: "Credentials accepted"; choices: "Sign-in and tokens". */
+/** Tokens that people make for programs of their own. docs/rules.md, "Personal access tokens". */
 
 const NOT_OURS = refuse('FORBIDDEN', 'Only our own apps, with account:manage, may do this.', {
   scope: ['account:manage'],

@@ -14,7 +14,7 @@ import type { Fence } from '../../src/store/store.js';
 import { readSignals, signalsForm, signalType } from '../../src/streams/signal_batch.js';
 import { readableStream, WRITES_STREAMS, writableStream } from '../../src/streams/stream_access.js';
 
-/** Signals on a stream's timeline. Interface: "Stream signals"; choices: "Account side". */
+/** Signals on a stream's timeline. docs/rules.md, "Stream signals". */
 
 const SCAN_STEP = 500;
 /** Bytes of payloads that are read at once. */

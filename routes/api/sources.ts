@@ -11,7 +11,7 @@ import { randomId } from '../../src/random.js';
 import type { Services } from '../../src/services.js';
 import { READS_STREAMS, WRITES_STREAMS } from '../../src/streams/stream_access.js';
 
-/** Where an account's recordings come from. Choices: "Account side"; requirements K-001, K-002. */
+/** Where an account's recordings come from. Rules K-001 and K-002. */
 
 const TOO_MANY = refuse('CONFLICT', `An account has at most ${LIMITS.sources_per_account_max} sources.`);
 const name = trimmedText(LIMITS.source_name_chars_max).nullable();

@@ -43,7 +43,7 @@ import {
 import { askWorkspace } from '../../src/workspaces/workspace_calls.js';
 import { ownSource } from './sources.js';
 
-/** The account's side of streams and their audio. Choices: "Account side". */
+/** The account's side of streams and their audio. Rule K-003; docs/choices.md, "Recordings". */
 
 const title = trimmedText(LIMITS.stream_title_chars_max).nullable();
 const paging = { limit: listLimit, cursor: listCursor };

@@ -31,7 +31,7 @@ import {
 } from '../../src/workspaces/workspace_views.js';
 import { invitationsUrl } from './invitations.js';
 
-/** Workspaces, who belongs to them and who is invited. Interface: "Scopes"; choices: "Workspaces". */
+/** Workspaces, who belongs to them and who is invited. docs/rules.md, "Workspaces and retention". */
 
 const PRIVATE = refuse('CONFLICT', 'A private workspace belongs to its account alone; this is not possible with it.');
 const NOTHING = 'must name at least one of name and retention';

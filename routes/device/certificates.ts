@@ -18,7 +18,7 @@ const renewedShape = z
   })
   .meta({ id: 'RenewedCertificate' });
 
-/** How a device gets its next certificate, bound to an account or not. Choices: "Devices". */
+/** How a device gets its next certificate, bound to an account or not. docs/choices.md, "Devices". */
 export const CERTIFICATE_ROUTES: readonly Route[] = [
   deviceRoute({
     method: 'POST',

@@ -25,7 +25,7 @@ import {
 import { goneWorkspace } from '../../src/streams/stream_access.js';
 import { deviceStream } from './streams.js';
 
-/** Chunks: announced by an intent, uploaded as raw bytes, stored before anything says so. Choices: "Devices". */
+/** Chunks: announced by an intent, uploaded as raw bytes, stored before anything says so. Rules H-015 to H-024. */
 
 const NO_CHUNK = refuse('NOT_FOUND', 'There is no such chunk.');
 const INTENT = intentForm({ ...INTENT_FIELDS, source_stream_ref: sourceStreamRef, binding_epoch: bindingEpoch });

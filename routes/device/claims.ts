@@ -16,7 +16,7 @@ import { deviceRoute, type Route } from '../../src/http/route.js';
 import { isSecret, parseSecret } from '../../src/secrets/tokens.js';
 import type { Services } from '../../src/services.js';
 
-/** How a device comes to be bound to an account. Choices: "Devices". */
+/** How a device comes to be bound to an account. Rules H-027 to H-032. */
 
 const UNKNOWN_CLAIM = refuse('NOT_FOUND', 'The claim is unknown or has expired.');
 const BLE_ADDRESS = z.string().regex(/^[0-9A-F]{12}$/);

@@ -6,7 +6,9 @@ import { bindingEpoch } from '../../src/http/request_schemas.js';
 import { id, moment, sessionEndReason } from '../../src/http/response_schemas.js';
 import { deviceRoute, type Route } from '../../src/http/route.js';
 
-/** A recorder's own end of its session: it is done, and what it has recorded stays with the host. Choices: "Devices". */
+/**
+ * A recorder's own end of its session: it is done, and what it has recorded stays with the host. Rules H-025 and H-026.
+ */
 
 const NO_SESSION = refuse('CONFLICT', 'A personal device has no session that could end.');
 

@@ -19,7 +19,7 @@ import { deriveToken, drawSeed } from '../../src/secrets/tokens.js';
 import type { Services } from '../../src/services.js';
 import { readQuery, repeatProblem } from '../../src/wire/form.js';
 
-/** The browser's way in. Interface: "OAuth rules", prompt. */
+/** The browser's way in. docs/rules.md, "OAuth: browser sign-in". */
 
 const authorizationQuery = z.object({
   client_id: z.string().describe('Who asks.'),

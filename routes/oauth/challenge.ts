@@ -20,7 +20,7 @@ import { randomId, randomPartition } from '../../src/random.js';
 import { deriveToken, drawSeed, isGenuine, parseToken } from '../../src/secrets/tokens.js';
 import type { Services } from '../../src/services.js';
 
-/** Native sign-in of first-party apps. Interface: "POST /oauth/authorize-challenge". */
+/** Native sign-in of first-party apps. Rules C-081 to C-098. */
 
 const text = z.string().optional();
 const form = z.object({

@@ -13,7 +13,7 @@ const endSessionQuery = z.object({
   state: z.string().optional().describe('Comes back as it was.'),
 });
 
-/** Ends the browser session and goes back. Interface: "GET /oauth/end-session". Grants and app sessions stay. */
+/** Ends the browser session and goes back. Rules C-050 to C-054. Grants and app sessions stay. */
 export const END_SESSION_ROUTES: readonly Route[] = [
   openRoute({
     method: 'GET',

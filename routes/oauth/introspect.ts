@@ -33,7 +33,7 @@ async function holderAtAny(services: Services, token: string): Promise<AccessTok
   return accessTokenHolder(services, token, 'legacy');
 }
 
-/** RFC 7662, for our own confidential clients. Interface: "Introspection result". */
+/** RFC 7662, for our own confidential clients. Rules C-073 to C-080. */
 export const INTROSPECT_ROUTES: readonly Route[] = [
   openRoute({
     method: 'POST',

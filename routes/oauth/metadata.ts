@@ -8,7 +8,7 @@ import { MCP_SCOPES } from '../mcp/tools.js';
 
 /**
  * What clients find out by themselves: the authorization server (RFC 8414), what it protects (RFC 9728), its keys. Each
- * answer is about the address that was asked. Interface: "OAuth rules".
+ * answer is about the address that was asked. Rules C-003 to C-006 and C-018.
  */
 
 const JWKS_PATH = '/.well-known/jwks.json';

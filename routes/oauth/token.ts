@@ -28,7 +28,7 @@ import { deriveToken, isGenuine, parseToken } from '../../src/secrets/tokens.js'
 import type { Services } from '../../src/services.js';
 import type { Fence } from '../../src/store/store.js';
 
-/** Exchange, refresh and revocation at one address. Interface: "OAuth". */
+/** Exchange, refresh and revocation at one address. docs/rules.md, "OAuth: tokens and native sign-in". */
 
 const text = z.string().optional();
 const form = z.object({
@@ -224,7 +224,7 @@ function narrowingOf({ services, request }: TokenCall, { scope, resource }: Form
   return { scopes: scope === undefined ? null : scopeList(scope), audience };
 }
 
-/** The token response. Interface: scope names are those that the client requested. */
+/** The token response. Scope names are those that the client asked for (rule C-067). */
 async function issue(
   services: Services,
   { address }: FoundGrant,

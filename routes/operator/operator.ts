@@ -25,7 +25,7 @@ import type { Services } from '../../src/services.js';
 import { decodeStored } from '../../src/store/codec.js';
 import { askWorkspace } from '../../src/workspaces/workspace_calls.js';
 
-/** The operator port. Choices: "Operator port". Answers are plain JSON; refusals keep the envelope. */
+/** The operator port. docs/operators.md, "Routes". Answers are plain JSON; refusals keep the envelope. */
 
 const HOUR_MS = 3_600_000;
 const ADVANCE_MAX_MS = 10 * 365 * 24 * HOUR_MS;

@@ -9,7 +9,7 @@ import { ACCOUNT_PAGES } from '../../src/pages/account_pages.js';
 import { type RestoreView, sendPage } from '../../src/pages/page.js';
 import { holderForm, press, type Visit, visit } from '../../src/pages/visit.js';
 
-/** The page that mails about a deletion lead to. Interface: "Account" under "States and transitions". */
+/** The page that mails about a deletion lead to. Rules D-014 to D-037. */
 
 const { path } = ACCOUNT_PAGES.restore;
 const HOUR_MS = 60 * 60_000;

@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 const WINDOW_MS = 60_000;
 const NETWORKS_MAX = 100_000;
 
-/** What is limited per network and minute. Choices: "Limits". */
+/** What is limited per network and minute. docs/architecture.md, "Admission". */
 export type RateName = 'sign_ins_begun' | 'codes_sent' | 'codes_checked' | 'native_steps' | 'registrations' | 'claims';
 
 /**

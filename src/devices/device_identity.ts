@@ -33,7 +33,7 @@ export function isPassedOn(request: FastifyRequest): boolean {
 
 /**
  * Decides anew with every request, from the certificate of its connection, the record of that certificate and the
- * clock: a handshake, a resumed one above all, only proves possession of the key. Choices: "Devices", Identity.
+ * clock: a handshake, a resumed one above all, only proves possession of the key. Rule H-001.
  * `expired_too`: for a year after its end a certificate still serves, for what renews it.
  */
 export async function deviceIdentityOf(

@@ -1,4 +1,4 @@
-/** Event types of schema version 1. Interface: "Event types". */
+/** Event types of schema version 1. Rule E-003. */
 export const EVENT_TYPES = [
   'account.created',
   'account.updated',
@@ -48,7 +48,7 @@ export const EVENT_TYPE_FORM = /^[a-z][a-z_]{0,63}\.[a-z][a-z_]{0,63}$/;
 
 export const EVENT_SCHEMA_VERSION = 1;
 
-/** Recorded like all, and delivered to no endpoint. Interface: "Delivery to endpoints". */
+/** Recorded like all, and delivered to no endpoint. Rules F-033 and F-035. */
 const NEVER_DELIVERED: readonly EventType[] = ['account.created', 'account.deleted'];
 
 /** Whether endpoints get such an event; a deleted account's own workspaces go without a word to them. */

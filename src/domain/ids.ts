@@ -1,5 +1,6 @@
 /**
- * Ids are UUIDs of version 7 that lead home: their last byte is the partition of the entity (design section 2).
+ * Ids are UUIDs of version 7 that lead home: their last byte is the partition of the entity (docs/architecture.md,
+ * "Partitions and ids").
  *
  *   48 bits time │ version │ 12 random │ variant │ 22 random │ 32 part number │ 8 partition
  *

@@ -1,49 +1,52 @@
-/** Numbers of the interface and of our choices, units last. The section they come from stands behind them. */
+/**
+ * Numbers of the interface and of our choices, units last. Behind each stands the rule or the heading that it comes
+ * from; "ours" is a bound that only stands here, with its reason.
+ */
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
 export const LIMITS = {
-  account_name_chars_max: 80, // Limits
-  list_limit_max: 100, // Limits
-  list_limit_default: 25, // Limits
+  account_name_chars_max: 80, // rule D-007
+  list_limit_max: 100, // rules D-038 and E-008
+  list_limit_default: 25, // rules D-038 and E-008
 
   email_chars_max: 254, // RFC 5321 4.5.3.1.3
-  code_life_ms: 10 * MINUTE_MS, // choices: Sign-in and tokens
-  codes_alive_max: 3, // choices; for a sign-in in the browser, ours
-  code_wrong_per_network_max: 5, // choices
-  code_wrong_total_max: 50, // choices
+  code_life_ms: 10 * MINUTE_MS, // rule A-012
+  codes_alive_max: 3, // rule A-012; for a sign-in in the browser, ours
+  code_wrong_per_network_max: 5, // rule A-012
+  code_wrong_total_max: 50, // rule A-012
   code_wrong_per_day_max: 200, // ours: wrong tries per email and day, over all ways to sign in; known networks apart
   code_wrong_window_ms: DAY_MS,
   known_networks_max: 8, // ours
-  codes_sent_per_network_max: 20, // choices: per email and network in the window below
+  codes_sent_per_network_max: 20, // docs/choices.md, "Sign-in by code": per email and network in the window below
   codes_sent_per_email_max: 100, // ours: per email from all networks that nobody had signed in from, in the window below
   codes_sent_window_ms: 10 * MINUTE_MS,
 
   email_unused_life_ms: DAY_MS, // ours: an address that got codes but never signed in is forgotten
 
-  app_access_life_ms: HOUR_MS, // choices
-  app_refresh_life_ms: 30 * DAY_MS, // choices
+  app_access_life_ms: HOUR_MS, // rule A-036
+  app_refresh_life_ms: 30 * DAY_MS, // docs/choices.md, "App sessions and refresh"
   app_accesses_alive_max: 32, // ours: one an hour is usual; the oldest gives way once it is as old as below
-  app_access_young_ms: MINUTE_MS, // choices: what was just answered is not dead
-  refresh_retry_ms: MINUTE_MS, // choices: the predecessor again within 60 seconds
-  refresh_retry_unused_ms: 10 * MINUTE_MS, // choices: while nothing of the successor was used
-  touch_every_ms: MINUTE_MS, // choices: last_used_at, last_seen_at at most once a minute
+  app_access_young_ms: MINUTE_MS, // docs/choices.md, "App sessions and refresh": what was just answered is not ended
+  refresh_retry_ms: MINUTE_MS, // rule A-020: the predecessor again within a minute
+  refresh_retry_unused_ms: 10 * MINUTE_MS, // rule A-020: while nothing of the successor was used
+  touch_every_ms: MINUTE_MS, // docs/choices.md, "App sessions and refresh": last_used_at, last_seen_at at most once a minute
 
-  oauth_code_life_ms: MINUTE_MS, // choices
-  oauth_code_replay_harmless_ms: 10 * SECOND_MS, // choices: an honest double submit
-  oauth_access_life_ms: HOUR_MS, // Limits
-  oauth_refresh_life_ms: 30 * DAY_MS, // Limits
+  oauth_code_life_ms: MINUTE_MS, // rule C-062
+  oauth_code_replay_harmless_ms: 10 * SECOND_MS, // rule C-062: an honest double submit
+  oauth_access_life_ms: HOUR_MS, // rule C-063
+  oauth_refresh_life_ms: 30 * DAY_MS, // rule C-064
   imported_token_life_ms: 90 * DAY_MS, // ours: so long its reuse still ends the grant
   import_rows_max: 100, // ours: grants of one request
-  tokens_per_account_max: 50, // choices: living personal access tokens
-  token_name_chars_max: 80, // choices
-  recent_sign_in_ms: 10 * MINUTE_MS, // Limits: for deleting the account
-  erase_after_ms: 7 * DAY_MS, // Limits: after the deletion
+  tokens_per_account_max: 50, // rule B-002: personal access tokens that hold
+  token_name_chars_max: 80, // docs/choices.md, "Personal access tokens"
+  recent_sign_in_ms: 10 * MINUTE_MS, // rule D-014: for deleting the account
+  erase_after_ms: 7 * DAY_MS, // rule D-020: after the deletion
   leaving_max_ms: 10 * SECOND_MS, // ours: so long a deletion waits for shared workspaces to answer
-  hold_asks_after_ms: 30 * SECOND_MS, // design section 2: a workspace that holds still asks for the outcome
-  mail_retried_ms: DAY_MS, // choices: other mails than codes
+  hold_asks_after_ms: 30 * SECOND_MS, // docs/choices.md, "Deletion and erasure": a workspace that holds still asks for the outcome
+  mail_retried_ms: DAY_MS, // docs/architecture.md, "Workers": other mails than codes
 
   workspace_name_chars_max: 80, // ours
   workspaces_per_account_max: 100, // ours: shared ones
@@ -53,13 +56,13 @@ export const LIMITS = {
   streams_shed_max: 100, // ours: streams that a deleted workspace tells of its end in one turn
   retention_days_max: 36_500, // ours
 
-  installation_label_chars_max: 80, // Limits
-  auth_session_life_ms: 10 * MINUTE_MS, // Limits
-  sign_in_tries_max: 5, // Limits: native and in the browser
+  installation_label_chars_max: 80, // rule C-026
+  auth_session_life_ms: 10 * MINUTE_MS, // rule C-091
+  sign_in_tries_max: 5, // rules C-035 and C-090: native and in the browser
   browser_sign_in_life_ms: HOUR_MS, // ours: from /oauth/authorize to the redirect back
-  browser_session_idle_ms: 30 * DAY_MS, // Limits: extended by use
-  browser_session_life_ms: 90 * DAY_MS, // Limits: after the code
-  signing_key_life_ms: 30 * DAY_MS, // choices
+  browser_session_idle_ms: 30 * DAY_MS, // rule C-037: extended by use
+  browser_session_life_ms: 90 * DAY_MS, // rule C-037: after the code
+  signing_key_life_ms: 30 * DAY_MS, // docs/choices.md, "OAuth sign-in and grants"
   signing_key_published_ahead_ms: DAY_MS, // ours: whoever caches the JWKS has seen a key before it signs
   client_secret_overlap_ms: DAY_MS, // ours: the secret before a rotation still works so long
   client_secrets_max: 5, // ours: good at once, after rotations in quick succession; the oldest gives way
@@ -71,41 +74,41 @@ export const LIMITS = {
   redirect_uri_chars_max: 2_000, // ours
   client_name_chars_max: 100, // ours
 
-  event_kept_ms: 30 * DAY_MS, // Limits: events and deliveries
-  attempt_kept_ms: 90 * DAY_MS, // Limits
-  endpoints_per_account_max: 50, // choices: Events and webhooks
+  event_kept_ms: 30 * DAY_MS, // rule E-023: events and deliveries
+  attempt_kept_ms: 90 * DAY_MS, // rule E-023
+  endpoints_per_account_max: 50, // docs/choices.md, "Webhooks"
   endpoint_url_chars_max: 2_048, // ours
-  endpoint_secret_bytes: 32, // Limits
-  endpoint_failures_max: 10, // Limits: deliveries in a row that failed disable it
-  delivery_attempts_max: 8, // Limits
-  delivery_life_ms: DAY_MS, // Limits: from the event on
-  delivery_timeout_ms: 10 * SECOND_MS, // Limits: all of a request
-  delivery_lease_ms: 30 * SECOND_MS, // choices
+  endpoint_secret_bytes: 32, // rule F-003
+  endpoint_failures_max: 10, // rule F-016: deliveries in a row that failed disable it
+  delivery_attempts_max: 8, // rule F-029
+  delivery_life_ms: DAY_MS, // rule F-029: from the event on
+  delivery_timeout_ms: 10 * SECOND_MS, // rule F-031: all of a request
+  delivery_lease_ms: 30 * SECOND_MS, // docs/architecture.md, "Webhook delivery"
   delivery_backoff_ms: 10 * SECOND_MS, // ours: after the first attempt; four times as long after each further one
   delivery_backoff_factor: 4,
   delivery_backoff_jitter: 0.4, // ours: so much shorter or longer, which leaves room for all eight within the 24 hours
-  retry_after_ms_max: 12 * HOUR_MS, // Limits
-  endpoint_in_flight_max: 8, // choices
-  account_in_flight_max: 32, // choices
+  retry_after_ms_max: 12 * HOUR_MS, // rule F-027
+  endpoint_in_flight_max: 8, // docs/choices.md, "Webhooks"
+  account_in_flight_max: 32, // docs/choices.md, "Webhooks"
   deliveries_in_flight_max: 512, // ours: of one process
   origin_in_flight_max: 128, // ours: of one process, to one scheme, host and port
-  endpoint_spared_after: 5, // choices: attempts in a row that failed in a way that passes
-  probe_ms_min: 30 * SECOND_MS, // choices
-  probe_ms_max: 10 * MINUTE_MS, // choices
+  endpoint_spared_after: 5, // docs/choices.md, "Webhooks": attempts in a row that failed in a way that passes
+  probe_ms_min: 30 * SECOND_MS, // docs/choices.md, "Webhooks"
+  probe_ms_max: 10 * MINUTE_MS, // docs/choices.md, "Webhooks"
   delivery_response_bytes_max: 16 * 1024, // ours: read for the connection's sake, and dropped
   attempt_reason_chars_max: 64, // ours: of the status line's text
   endpoint_sweep_every_ms: DAY_MS, // ours
 
   event_scan_max: 10_000, // entries looked at for one page; a rare type gets a short page and its cursor
 
-  claim_owner_life_ms: HOUR_MS, // choices: Devices
-  session_wait_ms: 10 * MINUTE_MS, // choices: so long a session and its claim wait for a recorder
-  session_ahead_ms_max: DAY_MS, // choices: from now to expires_at
-  session_drain_ms: 15 * MINUTE_MS, // Limits: a recorder still uploads so long after the end
+  claim_owner_life_ms: HOUR_MS, // docs/choices.md, "Devices"
+  session_wait_ms: 10 * MINUTE_MS, // docs/choices.md, "Devices": so long a session and its claim wait for a recorder
+  session_ahead_ms_max: DAY_MS, // docs/choices.md, "Devices": from now to expires_at
+  session_drain_ms: 15 * MINUTE_MS, // rule H-007: a recorder still uploads so long after the end
   sessions_alive_max: 100, // ours: of one host, until they have ended
   session_participants_max: 100, // ours
-  join_code_chars: 8, // choices
-  join_tries_max: 10, // choices: in the window below, per account
+  join_code_chars: 8, // docs/choices.md, "Devices"
+  join_tries_max: 10, // docs/choices.md, "Devices": in the window below, per account
   join_tries_window_ms: HOUR_MS,
   address_askers_max: 16, // ours: recorders that ask for one BLE address at once
 
@@ -115,22 +118,22 @@ export const LIMITS = {
   account_requests_waiting_max: 1_000, // ours
   account_bytes_waiting_max: 32 * 1024 * 1024, // ours: bodies of requests that wait
   devices_per_account_max: 1_000, // ours
-  certificate_renewable_ms: 365 * DAY_MS, // choices: Devices, Identity: so long after its end it may still renew
-  certificate_renew_at: 2 / 3, // choices: of its life
+  certificate_renewable_ms: 365 * DAY_MS, // docs/choices.md, "Devices": so long after its end it may still renew
+  certificate_renew_at: 2 / 3, // docs/choices.md, "Devices": of its life
   certificate_renew_jitter: 1 / 20, // ours: of its life, earlier or later, so that a batch does not come at once
   certificate_kept_ms: 366 * DAY_MS, // ours: after its end; a day longer than anything asks for it
   device_certificates_max: 4, // ours: the one in use, and three renewals whose answers were lost
   device_renewals_max: 10, // ours: certificates made for one device in the window below
   device_renewals_window_ms: DAY_MS,
-  device_uploads_in_flight_max: 4, // notes/devices section 3: of one device, in one process
+  device_uploads_in_flight_max: 4, // docs/choices.md, "Devices": of one device, in one process
   proxy_certificate_days: 365, // ours: of a proxy that passes certificates on
 
-  chunk_bytes_max: 64 * 1024 * 1024, // choices, told to the device on redemption
+  chunk_bytes_max: 64 * 1024 * 1024, // docs/choices.md, "Recordings"; told to the device on redemption
   open_intents_max: 64, // ours, told to the device on redemption
-  intent_life_ms: DAY_MS, // choices: a day after its last repeat
+  intent_life_ms: DAY_MS, // rule H-024: a day after its last repeat
   chunks_per_stream_max: 0xffff_ffff, // the chunk's number has 32 bits of its id
-  gaps_listed_max: 1_000, // choices
-  chunk_status_refs_max: 100, // choices
+  gaps_listed_max: 1_000, // docs/choices.md, "Recordings"
+  chunk_status_refs_max: 100, // docs/choices.md, "Recordings"
   claims_per_stream_max: 64, // ours: chunks of one stream in workers' hands
   chunk_tries_max: 5, // ours: so many workers may lose a chunk before it counts as failed
   chunk_lease_ms: MINUTE_MS, // ours: of a claim that names no time
@@ -140,15 +143,15 @@ export const LIMITS = {
   audio_sweep_every_ms: DAY_MS, // ours: each partition's bytes are held against its chunks so often
   audio_orphan_age_ms: HOUR_MS, // ours: longer than any upload, so that none is taken before it is said to be stored
 
-  source_name_chars_max: 80, // as K-001: 1 to 80
+  source_name_chars_max: 80, // ours: as a name of an account
   sources_per_account_max: 1_000, // ours: as many as devices
   stream_title_chars_max: 200, // ours
 
-  signals_per_request_max: 500, // Limits
-  signal_payload_bytes_max: 8_192, // Limits
+  signals_per_request_max: 500, // rule G-003
+  signal_payload_bytes_max: 8_192, // rule G-004
   signal_ref_chars_max: 128, // ours
   signal_type_chars_max: 128, // ours
-  signals_body_bytes_max: 8 * 1024 * 1024, // choices: Account side
+  signals_body_bytes_max: 8 * 1024 * 1024, // docs/choices.md, "Signals"
   signals_per_stream_max: 100_000, // ours: more than one a second for a day
   signal_bytes_per_stream_max: 256 * 1024 * 1024, // ours: payloads of one stream, which lie in Redis
   signals_scanned_max: 4_000, // ours: looked at for one page; a rare type gets a short page and its cursor
@@ -166,6 +169,6 @@ export const LIMITS = {
   operator_sign_ins_per_minute: 10, // ours: tries at the operators' page, per network, right ones too
 
   json_body_bytes_max: 64 * 1024, // ours: REST bodies
-  device_body_bytes_max: 16 * 1024, // notes/devices rule 27
+  device_body_bytes_max: 16 * 1024, // docs/devices.md, "JSON and CBOR"
   request_id_chars_max: 128, // ours: longer ones are replaced
 } as const;

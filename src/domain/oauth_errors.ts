@@ -1,6 +1,9 @@
 import type { Refusal, RefusalCode } from './refusals.js';
 
-/** Every error an OAuth route can give, with its status where it is not told by a redirect. Interface: "Errors". */
+/**
+ * Every error an OAuth route can give, with its status where it is not told by a redirect. docs/rules.md, "OAuth:
+ * tokens and native sign-in".
+ */
 export const OAUTH_ERRORS = {
   invalid_request: 400,
   invalid_client: 401,

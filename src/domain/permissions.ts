@@ -1,4 +1,7 @@
-/** Permissions, the layers that switch some of them, and entitlements. Interface: "Scopes", "Entitlements". */
+/**
+ * Permissions, the layers that switch some of them, and entitlements. docs/rules.md, "OAuth: scopes"; rules D-053 to
+ * D-056.
+ */
 export const PERMISSIONS = [
   'audio:read',
   'audio:write',
@@ -53,7 +56,7 @@ const ENTITLED_PERMISSIONS: Partial<Record<Entitlement, readonly Permission[]>> 
   'insights.access': ['insights:read', 'insights:write'],
 };
 
-/** What `account.updated` names in `changed_fields` when staff switch an entitlement. Interface: "Which operation emits what". */
+/** What `account.updated` names in `changed_fields` when staff switch an entitlement. Rules D-053 to D-056. */
 export const ENTITLEMENT_CHANGED_FIELDS: Record<Entitlement, readonly string[]> = {
   'developer.tools': ['permissions', 'developer_enabled'],
   'audio.access': ['permissions'],

@@ -1,6 +1,6 @@
 /**
  * Every refusal a REST or device route can give, with its status. One table, so that no
- * route invents a status of its own. Interface: "Errors"; choices: "Ids, answers, order of checks".
+ * route invents a status of its own. Rule J-011; docs/choices.md, "Requests and responses".
  */
 export const REFUSALS = {
   BAD_REQUEST: 400,

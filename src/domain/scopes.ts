@@ -1,6 +1,6 @@
 import { PERMISSIONS, type Permission } from './permissions.js';
 
-/** Scope names of OAuth and what they allow. Interface: "Scopes". */
+/** Scope names of OAuth and what they allow. docs/rules.md, "OAuth: scopes". */
 
 type Scope = {
   /** Permissions that a token with this scope may use, as far as its account holds them. */
@@ -40,7 +40,7 @@ export const CURRENT_SCOPES: readonly string[] = PERMISSIONS;
 /** Scopes that no third-party client, agent or desktop app may ask for. */
 export const WORKSPACE_SCOPES: readonly string[] = ['workspace:read', 'workspace:members', 'workspace:manage'];
 
-/** What a third-party client gets that neither asks for scopes nor registered any. Choices: C-034. */
+/** What a third-party client gets that neither asks for scopes nor registered any. Rule C-034. */
 export const DEFAULT_SCOPES: readonly string[] = ['audio:read', 'turns:read', 'insights:read'];
 
 /** Whether a new authorization may ask for a scope at all. */

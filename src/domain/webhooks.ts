@@ -1,7 +1,7 @@
 import { httpDateMs } from './http_date.js';
 import { LIMITS } from './limits.js';
 
-/** Rules of deliveries. Interface: "Delivery to endpoints"; choices: "Events and webhooks". */
+/** Rules of deliveries. docs/rules.md, "Webhook endpoints and deliveries". */
 
 export const ENDPOINT_STATUSES = ['active', 'paused', 'disabled'] as const;
 export type EndpointStatus = (typeof ENDPOINT_STATUSES)[number];

@@ -1,6 +1,6 @@
 import type { Permission } from './permissions.js';
 
-/** Roles in a workspace and what its owner says how long content is kept. Interface: "Scopes", "Retention sweep event". */
+/** Roles in a workspace and what its owner says how long content is kept. Rules D-005, I-016 and I-018. */
 export type Role = 'member' | 'admin' | 'owner';
 
 /** Roles that are given; only a transfer makes an owner. */

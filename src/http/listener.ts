@@ -256,7 +256,7 @@ function answeringOf(services: Services, { listener, cbor }: ListenerKind): Reco
   return { rest: as('rest'), oauth: as('oauth'), page: as('page'), mcp: as('mcp') };
 }
 
-/** Which pages may read answers. Interface: "Browser integrations". */
+/** Which pages may read answers. Rules J-007 to J-009. */
 function corsOf({ settings: { cors_origins } }: Services) {
   return {
     origin: cors_origins.includes('*') ? '*' : [...cors_origins],

@@ -59,7 +59,7 @@ export type Route = {
   deleted_too?: true;
   /** Serves devices whose certificate has expired, for as long as they may renew it. */
   expired_too?: true;
-  /** Refused only when refusing the others does not help; all others go first. Choices: "Overload". */
+  /** Refused only when refusing the others does not help; all others go first. docs/architecture.md, "Admission". */
   shed?: 'last';
   /** Only for accounts with the entitlement workspace.sharing. */
   sharing?: true;

@@ -1,6 +1,6 @@
 /**
  * Sends mails without anybody waiting longer than a deadline, and knows whether mail works. After three failures in a
- * row it doesn't, until one mail or one probe succeeds (choices: sign-in answers 503 meanwhile).
+ * row it doesn't, until one mail or one probe succeeds (sign-in answers 503 meanwhile, rule C-097).
  */
 import { type Mail, type Mailer, MailFailed } from './mailer.js';
 

@@ -5,7 +5,7 @@ import type { Services } from '../services.js';
 /** Where RFC 9728 metadata of the API lies; that of the MCP server has its path behind it. */
 export const RESOURCE_METADATA_PATH = '/.well-known/oauth-protected-resource';
 
-/** Which of our addresses a request came to: the legacy one by its host, any other is the base. Choices: "Issuers". */
+/** Which of our addresses a request came to: the legacy one by its host, any other is the base. Rule C-018. */
 export function issuerOf({ addresses }: Services, request: FastifyRequest): Issuer {
   const { legacy_base_url } = addresses();
   if (legacy_base_url === null) return 'base';

@@ -7,7 +7,7 @@ const read = (words: string): Ability => ({ does: 'read', words });
 const change = (words: string): Ability => ({ does: 'change', words });
 const grave = (words: string): Ability => ({ does: 'change', words, grave: true });
 
-/** What scopes allow, in words for people. Interface: "Scopes". */
+/** What scopes allow, in words for people. docs/rules.md, "OAuth: scopes". */
 const CURRENT = {
   'audio:read': [read('Your recordings, and which devices and apps they come from')],
   'audio:write': [change('Add recordings and places that recordings come from')],

@@ -61,7 +61,7 @@ export type Asks = Pick<
 
 /**
  * All entities of this process: finds or wakes the one an address names, hands it messages, and puts idle ones to
- * rest. nact gives each its turn order; asking, saving and answering are ours (design section 5).
+ * rest. nact gives each its turn order; asking, saving and answering are ours (docs/architecture.md, "What nact does").
  */
 export class Runtime {
   readonly #kinds = new Map<string, ActorKind>();

@@ -4,7 +4,7 @@ import type { Seed } from './tokens.js';
 
 /**
  * Join codes of recorder sessions: eight characters that people read out to each other. Derived, so that the host can
- * see theirs again while nothing that would let anybody in rests in Redis. Choices: "Devices".
+ * see theirs again while nothing that would let anybody in rests in Redis. docs/choices.md, "Devices".
  */
 
 /** None of them looks like another: no 0, O, 1, I, L or U. */

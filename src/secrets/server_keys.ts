@@ -1,7 +1,8 @@
 /**
  * Server keys: what keyed hashes and sealed values rest on. A copy of Redis without them is worth nothing
- * (design.md section 12). One file a key, numbered; the highest number is current, the older stay readable. A key beside
- * which a file `….introduced` lies is read but not written with yet: processes that run must know it before any writes.
+ * (docs/architecture.md, "Refresh tokens"). One file a key, numbered; the highest number is current, the older stay
+ * readable. A key beside which a file `….introduced` lies is read but not written with yet: processes that run must
+ * know it before any writes.
  */
 import {
   createCipheriv,

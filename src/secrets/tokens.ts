@@ -5,7 +5,8 @@ import { equalBytes, type ServerKeys } from './server_keys.js';
 
 /**
  * Tokens that lead to their entity: prefix, then base64url of the entity's id, a counter and a MAC. The MAC is derived
- * from the server key and the entity's seed, so nothing that could be shown to us rests anywhere (design section 12).
+ * from the server key and the entity's seed, so nothing that could be shown to us rests anywhere (docs/architecture.md,
+ * "Refresh tokens").
  */
 const PREFIXES = {
   app_access: 'sps_',
@@ -28,7 +29,7 @@ const KEPT = {
   personal_access_token: { prefix: 'svc_pat_', secret_bytes: 24 },
 } as const;
 export type KeptSecretKind = keyof typeof KEPT;
-/** What every personal access token begins with. Interface: "Credentials accepted". */
+/** What every personal access token begins with. Rule B-001. */
 export const PERSONAL_ACCESS_TOKEN_PREFIX = KEPT.personal_access_token.prefix;
 
 export type DerivedToken = { id: string; counter: number; mac: Uint8Array };

@@ -1,7 +1,7 @@
 #!lua name=spool_commit_v2
 --[[
-  One turn's whole effect, all or nothing (design section 4). Lua does not roll back, so everything is read and
-  checked first; after the mark below no command can fail.
+  One turn's whole effect, all or nothing (docs/architecture.md, "The commit"). Lua does not roll back, so everything is
+  read and checked first; after the mark below no command can fail.
 
   KEYS   1 the entity; the others are named by their number in guards and writes
   ARGV   1 this commit's id (6 bytes writer, 6 bytes count)   2, 3 expected version and commit id ('0', '' = new)

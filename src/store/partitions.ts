@@ -9,7 +9,8 @@ const SLOTS_APART = SLOTS / PARTITIONS;
 
 /**
  * The hash tags of the partitions: partition i sits in slot 64·i, so that any number of shards that is a power of
- * two gets the same number of partitions (design section 2). Deterministic: the shortest text, counted in base 36.
+ * two gets the same number of partitions (docs/architecture.md, "Partitions and ids"). Deterministic: the shortest
+ * text, counted in base 36.
  */
 const TAGS: readonly string[] = (() => {
   const tags: string[] = new Array<string>(PARTITIONS).fill('');

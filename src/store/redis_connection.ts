@@ -19,7 +19,7 @@ const CONNECTION = {
 
 /**
  * A connection that refuses at once while Redis is away, gives every command a deadline, and sends nothing twice by
- * itself: what was in flight when a connection broke rejects, and the caller decides (design section 9).
+ * itself: what was in flight when a connection broke rejects, and the caller decides (docs/architecture.md, "Redis").
  *
  * To a cluster it has one connection for each node. Its client takes the same commands, each of which goes to the node
  * that has its key; what concerns nodes one by one goes through `mastersOf` and `nodesOf`.

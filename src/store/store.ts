@@ -1,6 +1,9 @@
 import type { Address, DeliveryQueue, Effect, ListedRecord, QueuedDelivery, RecordQuery } from '../../actors/actor.js';
 
-/** What fences an entity: its version and the random id of the commit that made it (design section 4). */
+/**
+ * What fences an entity: its version and the random id of the commit that made it (docs/architecture.md, "Versions and
+ * fences").
+ */
 export type EntityVersion = { version: number; commit_id: string };
 
 export const NO_VERSION: EntityVersion = { version: 0, commit_id: '' };

@@ -13,7 +13,7 @@ import { count, id } from '../http/response_schemas.js';
 import type { Services } from '../services.js';
 import type { Fence } from '../store/store.js';
 
-/** Announcing a chunk and uploading its bytes, which devices and apps do alike. Choices: "Devices". */
+/** Announcing a chunk and uploading its bytes, which devices and apps do alike. Rules H-015 to H-024. */
 
 /** An upload that gives no byte for so long is cut. */
 const SILENCE_MAX_MS = 20_000;

@@ -11,7 +11,7 @@ import type { Fence } from '../store/store.js';
 
 /**
  * Who may do what with a stream: those who belong to its workspace read it, and its owner, who alone writes it, as long
- * as that workspace is there. Choices: "Workspaces".
+ * as that workspace is there. docs/choices.md, "Workspaces".
  */
 
 export const READS_STREAMS = ['audio:read', 'turns:read'] as const;

@@ -2,7 +2,7 @@ import { LIMITS } from '../domain/limits.js';
 
 /**
  * What is wrong with an endpoint's address, or null. Only its form is looked at: no name is resolved, no destination is
- * refused. Interface: "Delivery to endpoints".
+ * refused. Rules F-006 and F-007.
  */
 export function destinationFault(text: string): string | null {
   if (text.length > LIMITS.endpoint_url_chars_max)

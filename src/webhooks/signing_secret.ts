@@ -28,7 +28,7 @@ export function parseSigningSecret(text: string): Uint8Array | null {
   return key.length === LIMITS.endpoint_secret_bytes ? key : null;
 }
 
-/** Headers that prove where a body comes from. Interface: "Delivery to endpoints". */
+/** Headers that prove where a body comes from. Rules F-023 and F-024. */
 export function signedHeaders(
   key: Uint8Array,
   { id, at_ms, body }: { id: string; at_ms: number; body: string | Uint8Array },

@@ -16,7 +16,7 @@ type Parts = {
   certain: () => number;
 };
 
-/** Takes events away that are older than they are kept. Interface: "Recording and retention of events". */
+/** Takes events away that are older than they are kept. Rule E-023. */
 export class EventRetention {
   readonly #parts: Parts;
   #is_stopped = false;

@@ -59,9 +59,9 @@ type Receiver = {
 
 /**
  * Applies tells: reads each partition's outbox in order, hands a receiver one tell at a time, and takes from the
- * outbox what was applied (design section 6). A receiver that can't take its tell holds up nobody else's: when much is
- * in hand, all but its first tell go back to the outbox. Several
- * processes may relay one partition; receivers drop what they have taken before.
+ * outbox what was applied (docs/architecture.md, "Outbox messages"). A receiver that can't take its tell holds up
+ * nobody else's: when much is in hand, all but its first tell go back to the outbox. Several processes may relay one
+ * partition; receivers drop what they have taken before.
  */
 export class OutboxRelay {
   readonly #parts: Parts;

@@ -4,7 +4,7 @@ import type { Invitation, Member, Workspace } from '../../actors/workspace.js';
 import { BUCKETS, type Bucket, GIVEN_ROLES } from '../domain/workspaces.js';
 import { count, id, moment } from '../http/response_schemas.js';
 
-/** Workspaces, their members and invitations as the API shows them. Choices: "Workspaces". */
+/** Workspaces, their members and invitations as the API shows them. docs/choices.md, "Workspaces". */
 
 const role = z.enum([...GIVEN_ROLES, 'owner']).describe("The calling account's role.");
 const days = z.int().min(0).nullable().describe('How many days they are kept. Null: for ever. 0: not at all.');

@@ -25,7 +25,7 @@ type Followed = QueuedDelivery & {
   is_over: boolean;
 };
 
-/** What nobody gets. Interface: "Delivery to endpoints". */
+/** What nobody gets. Rules F-033 and F-035. */
 const UNDELIVERED = ['account.created', 'account.deleted'];
 /** While all goes well, what is due is looked at by then. */
 const LOOKED_AT_AGAIN_MS = 6_000;

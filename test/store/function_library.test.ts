@@ -16,6 +16,8 @@ const LEDGERS = 8;
 const DONE_EACH = 8;
 const AT_MS = 4_000_000_000_000;
 const LIBRARY = readFileSync(new URL('../../src/store/commit.lua', import.meta.url), 'utf8');
+/** What Redis does not run may change. */
+const COMMENTS = /--\[\[.*?\]\]|--[^\n]*/gs;
 
 t.test('the function library', async (t) => {
   const server = await new TestRedis().start();
@@ -29,8 +31,8 @@ t.test('the function library', async (t) => {
     async (t) => {
       const name = /^#!lua name=(\S+)/.exec(LIBRARY)?.[1];
       t.equal(
-        `${name} ${createHash('sha256').update(LIBRARY).digest('hex').slice(0, 16)}`,
-        'spool_commit_v2 56703e3ccf4a8aaf',
+        `${name} ${createHash('sha256').update(LIBRARY.replaceAll(COMMENTS, '')).digest('hex').slice(0, 16)}`,
+        'spool_commit_v2 2e7fbf5f78aa7145',
         'a changed library takes another number, for itself and its functions, and this line',
       );
     },

@@ -13,7 +13,7 @@ import { clientSecretHash, drawClientSecret, secretHashProblem } from './client_
 import { redirectUri } from './redirect_uris.js';
 
 /**
- * Our own apps. Which they are and how they sign in is the interface's ("OAuth rules"); where they are sent back to, what
+ * Our own apps. Which they are and how they sign in are rules C-015 to C-017; where they are sent back to, what
  * they may ask for and their secrets' hashes are in a file that operators keep.
  */
 
@@ -21,7 +21,7 @@ type Kind = {
   name: string;
   native: boolean;
   confidential: boolean;
-  /** The desktop app and the agent can't. Interface: "Scopes". */
+  /** The desktop app and the agent can't. Rule C-110. */
   workspace_scopes: boolean;
   /** Where the app runs while it is developed; a deployment's own addresses are the operator's to name. */
   development_uris: string[];

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { LIMITS } from '../../domain/limits.js';
 
 /**
- * Where a person may be sent back to. Interface: "OAuth rules"; RFC 8252, 7 and 8.4. Judged twice, as written and as a
+ * Where a person may be sent back to. Rules C-009 to C-011; RFC 8252, 7 and 8.4. Judged twice, as written and as a
  * browser reads it, since parsing hides much: `http://2130706433` is 127.0.0.1, and a tab inside a scheme disappears.
  */
 
