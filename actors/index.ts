@@ -21,8 +21,8 @@ import { source } from './source.js';
 import { stream } from './stream.js';
 import { workspace } from './workspace.js';
 
-/** All there are. */
-export const ACTOR_KINDS = [
+/** All kinds of actors there are, by the names that their callers use (src/runtime/actors.ts). */
+export const KINDS = {
   account,
   appSession,
   authSession,
@@ -45,4 +45,6 @@ export const ACTOR_KINDS = [
   source,
   stream,
   workspace,
-];
+};
+
+export const ACTOR_KINDS = Object.values(KINDS);

@@ -58,17 +58,19 @@ export const source = defineActor<Source>()({
 
     view: { reads: true, decide: (state) => ({ reply: state ?? NO_SOURCE }) },
 
-    rename: own((kept, { name }: Owned & { name: string | null }, { self: resource_id }): SourceDecision => {
-      if (name === kept.name) return { reply: kept };
-      const next = { ...kept, name };
-      const { account_id } = kept;
-      const data = { changed_fields: ['name'] };
-      return {
-        reply: next,
-        next,
-        effects: [{ effect: 'append_event', account_id, type: 'source.updated', resource_id, data }],
-      };
-    }),
+    rename: own(
+      (kept, { name }: Owned & { name: string | null }, { self: resource_id }): Decision<Source, KeptSource> => {
+        if (name === kept.name) return { reply: kept };
+        const next = { ...kept, name };
+        const { account_id } = kept;
+        const data = { changed_fields: ['name'] };
+        return {
+          reply: next,
+          next,
+          effects: [{ effect: 'append_event', account_id, type: 'source.updated', resource_id, data }],
+        };
+      },
+    ),
 
     delete: own(({ account_id, device_id }, _: Owned, { self: id, now_ms }): Decision<Source, typeof DONE> => {
       const effects: Effect[] = [

@@ -42,6 +42,7 @@ import { holdDataFolder } from './process/data_folder.js';
 import { askRedis, checkRedis } from './process/redis_checks.js';
 import { rewriteAppendOnlyFile } from './process/redis_rewrite.js';
 import { startRedis } from './process/redis_server.js';
+import { actorsOf } from './runtime/actors.js';
 import { makeMetrics } from './runtime/metrics.js';
 import { Runtime } from './runtime/runtime.js';
 import { AccessTokens } from './secrets/access_tokens.js';
@@ -152,6 +153,7 @@ async function startParts(settings: Settings, log: Logger, stops: (() => unknown
     ...{ trust_memory, onTurn, kinds: ACTOR_KINDS },
   });
   stops.push(() => runtime.shutdown(DRAIN_MAX_MS));
+  const actors = actorsOf(runtime);
   redis.on('ready', () => {
     // Whatever happened meanwhile: memory is held against storage before it is believed again.
     runtime.invalidateCache();
@@ -182,7 +184,7 @@ async function startParts(settings: Settings, log: Logger, stops: (() => unknown
     for (const node of nodesOf(redis)) if (!(await rewriteAppendOnlyFile(node, { log, stopped }))) return false;
     return true;
   };
-  const erasures = new ErasureWorker({ store, runtime, blobs, metrics, log, now: clock.now, rewriteDisk });
+  const erasures = new ErasureWorker({ store, actors, blobs, metrics, log, now: clock.now, rewriteDisk });
   const poster = new Poster({
     block_private: settings.webhook_block_private,
     extra_ca: settings.webhook_ca_file === null ? null : await trustedCertificates(settings.webhook_ca_file),
@@ -195,9 +197,9 @@ async function startParts(settings: Settings, log: Logger, stops: (() => unknown
   store.onDeliveries = (endpoint_ids) => deliveries.wake(endpoint_ids);
   const event_retention = new EventRetention({ store, metrics, log, certain: clock.certain });
   const turns = new SweepTurns(redis);
-  const audio_sweep = new AudioSweep({ turns, runtime, blobs, metrics, log, now: clock.now });
+  const audio_sweep = new AudioSweep({ turns, actors, blobs, metrics, log, now: clock.now });
   const is_worker = settings.chunk_worker;
-  const processing = new ChunkProcessing({ store, runtime, blobs, metrics, log, now: clock.now, is_worker });
+  const processing = new ChunkProcessing({ store, actors, blobs, metrics, log, now: clock.now, is_worker });
   for (const worker of [mails, reminders, relay, erasures, event_retention, audio_sweep, processing, deliveries]) {
     worker.start();
     stops.push(() => worker.stop());
@@ -245,7 +247,7 @@ async function startParts(settings: Settings, log: Logger, stops: (() => unknown
   stops.push(() => watch.stop());
 
   let public_port = settings.port;
-  const signing_keys = new SigningKeys({ runtime, keys, now: clock.now });
+  const signing_keys = new SigningKeys({ actors, keys, now: clock.now });
   const services: Services = {
     settings,
     addresses: () => publicAddresses(settings, public_port),
@@ -270,6 +272,7 @@ async function startParts(settings: Settings, log: Logger, stops: (() => unknown
     }),
     store,
     runtime,
+    actors,
     blobs,
     mail,
     mails,
@@ -290,7 +293,7 @@ async function startParts(settings: Settings, log: Logger, stops: (() => unknown
     account_concurrency: new AccountConcurrencyLimiter(metrics),
     authority,
     certificates,
-    clients: new Clients({ first_party, registered, runtime, keys, clock }),
+    clients: new Clients({ first_party, registered, actors, keys, clock }),
     connections,
     device_activity,
     device_budgets: new DeviceBudgets(settings.rate_device_requests, { on: settings.rate_limits }),

@@ -11,6 +11,7 @@ import type { DeviceConnections } from './devices/connections.js';
 import type { DeviceProxies } from './devices/proxies.js';
 import type { MailSender } from './mail/mail_sender.js';
 import type { Clients } from './oauth/clients/clients.js';
+import type { Actors } from './runtime/actors.js';
 import type { Metrics } from './runtime/metrics.js';
 import type { Asks } from './runtime/runtime.js';
 import type { AccessTokens } from './secrets/access_tokens.js';
@@ -46,6 +47,8 @@ export type Services = {
   access_tokens: AccessTokens;
   store: Store;
   runtime: Asks;
+  /** The entities that routes and workers ask. */
+  actors: Actors;
   blobs: BlobStore;
   mail: MailSender;
   mails: MailWorker;

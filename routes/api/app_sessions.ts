@@ -1,8 +1,5 @@
 import { z } from 'zod';
-import type { AccountMessage } from '../../actors/account.js';
-import type { Account } from '../../actors/account_state.js';
-import type { AppSession, AppSessionMessage, IssuedTokens } from '../../actors/app_session.js';
-import type { EmailMessage } from '../../actors/email.js';
+import type { IssuedTokens } from '../../actors/app_session.js';
 import { accountOf, drawAccount } from '../../src/accounts/account_of_email.js';
 import { networkOf } from '../../src/admission/rate_limits.js';
 import { partitionOfId } from '../../src/domain/ids.js';
@@ -63,19 +60,17 @@ export const AUTH_ROUTES: readonly Route[] = [
       const captcha = await checkCaptcha(services.settings, { token, network: request.ip });
       if (captcha === 'away') return CAPTCHA_AWAY;
       if (captcha === 'failed') return CAPTCHA_FAILED;
-      const { keys, runtime, clock } = services;
+      const { keys, actors, clock } = services;
       const code = randomCode();
       const { key_id, mac } = keys.keyedHash('code', email, code);
-      const message: EmailMessage = {
-        type: 'send_code',
+      const answer = await actors.email(email).send_code({
         network: networkOf(request.ip),
         budgeted: services.settings.rate_limits,
         code_hash: Buffer.from(mac).toString('base64url'),
         key_id,
         mail_id: randomId({ partition: 0, now_ms: clock.now() }),
         sealed: sealMail(keys, codeMail({ to: email, code })),
-      };
-      const answer = await runtime.ask({ kind: 'email', id: email }, message);
+      });
       if (isRefusal(answer)) return answer;
       void services.mails.sendDue(partitionOfText(email)); // the answer does not wait for it
       return { sent: true, expires_in: LIMITS.code_life_ms / 1000 };
@@ -99,7 +94,7 @@ export const AUTH_ROUTES: readonly Route[] = [
     answer: sessionShape,
     refusals: ['UNAUTHORIZED'],
     async handler({ services, body: { email, token }, request }) {
-      const { keys, runtime } = services;
+      const { keys, actors } = services;
       const hashes = Object.fromEntries(
         keys
           .keyIds()
@@ -108,15 +103,9 @@ export const AUTH_ROUTES: readonly Route[] = [
             Buffer.from(keys.keyedHashWith(key_id, 'code', email, token) ?? []).toString('base64url'),
           ]),
       );
-      const message: EmailMessage = {
-        type: 'verify_code',
-        network: networkOf(request.ip),
-        hashes,
-        email,
-        account: drawAccount(services),
-      };
-      type Verified = { account_id: string; verified_at_ms: number };
-      const verified = await runtime.askDownstream<Verified>({ kind: 'email', id: email }, message);
+      const verified = await actors.downstream
+        .email(email)
+        .verify_code({ network: networkOf(request.ip), hashes, email, account: drawAccount(services) });
       if (isRefusal(verified)) return verified;
       return openSession(services, { email, ...verified });
     },
@@ -134,24 +123,21 @@ export const AUTH_ROUTES: readonly Route[] = [
     answer: sessionShape,
     refusals: ['UNAUTHORIZED'],
     async handler({ services, body: { refresh_token } }) {
-      const { keys, runtime } = services;
+      const { keys, actors } = services;
       const parsed = parseToken('app_refresh', refresh_token);
       if (parsed === null) return SESSION_ENDED;
-      const address = { kind: 'app_session', id: parsed.id };
-      const secret: AppSessionMessage = { type: 'secret' };
-      const session = await runtime.ask<AppSession>(address, secret);
+      const session = await actors.appSession(parsed.id).secret();
       if (isRefusal(session)) return session;
       if (!isGenuine(keys, 'app_refresh', parsed, session)) return SESSION_ENDED;
       const { account_id, born } = session;
-      const account = await runtime.ask<Account>({ kind: 'account', id: account_id }, {
-        type: 'view',
-      } satisfies AccountMessage);
+      const account = await actors.account(account_id).view();
       if (isRefusal(account)) return account;
       if (account.lives.app_sessions !== born.app_sessions) return SESSION_ENDED;
-      const refresh: AppSessionMessage = { type: 'refresh', generation: parsed.counter };
-      const issued = await runtime.ask<IssuedTokens>(address, refresh, [
-        { fence: 'epoch', account_id, epoch: 'app_sessions', value: born.app_sessions },
-      ]);
+      const issued = await actors
+        .appSession(parsed.id)
+        .refresh({ generation: parsed.counter }, [
+          { fence: 'epoch', account_id, epoch: 'app_sessions', value: born.app_sessions },
+        ]);
       return isRefusal(issued) ? issued : sessionView(services, parsed.id, issued);
     },
   }),
@@ -164,8 +150,7 @@ export const AUTH_ROUTES: readonly Route[] = [
     deleted_too: true,
     status: 204,
     async handler({ services, who }) {
-      const message: AppSessionMessage = { type: 'end' };
-      return services.runtime.ask({ kind: 'app_session', id: who.credential_id }, message);
+      return services.actors.appSession(who.credential_id).end();
     },
   }),
 ];
@@ -175,23 +160,17 @@ async function openSession(
   services: Services,
   verified: { email: string; account_id: string; verified_at_ms: number },
 ) {
-  const { runtime, clock, keys } = services;
+  const { actors, clock, keys } = services;
   const { account_id, email, verified_at_ms } = verified;
   const account = await accountOf(services, account_id);
   if (isRefusal(account)) return account;
   const session_id = randomId({ partition: partitionOfId(account_id), now_ms: clock.now() });
   const born = { account: account.lives.account, app_sessions: account.lives.app_sessions };
-  const message: AppSessionMessage = {
-    type: 'open',
-    account_id,
-    email,
-    ...drawSeed(keys),
-    born,
-    verified_at_ms,
-  };
-  const issued = await runtime.ask<IssuedTokens>({ kind: 'app_session', id: session_id }, message, [
-    { fence: 'epoch', account_id, epoch: 'app_sessions', value: born.app_sessions },
-  ]);
+  const issued = await actors
+    .appSession(session_id)
+    .open({ account_id, email, ...drawSeed(keys), born, verified_at_ms }, [
+      { fence: 'epoch', account_id, epoch: 'app_sessions', value: born.app_sessions },
+    ]);
   return isRefusal(issued) ? issued : sessionView(services, session_id, issued);
 }
 

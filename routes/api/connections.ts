@@ -1,7 +1,5 @@
 import { z } from 'zod';
-import type { AccountMessage } from '../../actors/account.js';
-import type { AppSessionMessage } from '../../actors/app_session.js';
-import { type Grant, type GrantMessage, grantList, isLive } from '../../actors/grant.js';
+import { type Grant, grantList, isLive } from '../../actors/grant.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
 import { listCursor, type Position, pageOf } from '../../src/http/cursors.js';
@@ -55,9 +53,7 @@ export const CONNECTION_ROUTES: readonly Route[] = [
     status: 204,
     async handler({ services, who, params }) {
       const by = { account_id: who.account_id, grants_life: who.account.lives.grants };
-      const message: GrantMessage = { type: 'revoke', by };
-      const address = { kind: 'grant', id: params.id as string };
-      const answer = await services.runtime.ask<{ revoked: boolean }>(address, message, who.fences);
+      const answer = await services.actors.grant(params.id as string).revoke({ by }, who.fences);
       return isRefusal(answer) ? answer : answer.revoked ? null : UNKNOWN;
     },
   }),
@@ -83,42 +79,38 @@ export const CONNECTION_ROUTES: readonly Route[] = [
     async handler({ services, who, body }) {
       if (body?.everywhere !== true) return endCaller(services, who);
       if (!who.permissions.includes('account:manage')) return NOT_EVERYWHERE;
-      const message: AccountMessage = { type: 'sign_out_everywhere', app_sessions: who.kind === 'app_session' };
-      return services.runtime.ask({ kind: 'account', id: who.account_id }, message, who.fences);
+      return services.actors
+        .account(who.account_id)
+        .sign_out_everywhere({ app_sessions: who.kind === 'app_session' }, who.fences);
     },
   }),
 ];
 
 /** Ends the calling app alone: its session, or its whole grant. */
-function endCaller({ runtime }: Services, who: Principal): Promise<unknown | Refusal> {
+function endCaller({ actors }: Services, who: Principal): Promise<unknown | Refusal> {
   const { account_id, credential_id } = who;
   if (who.kind === 'app_session') {
-    const end: AppSessionMessage = { type: 'end' };
-    return runtime.ask({ kind: 'app_session', id: credential_id }, end);
+    return actors.appSession(credential_id).end();
   }
-  const revoke: GrantMessage = { type: 'revoke', by: { account_id, grants_life: who.account.lives.grants } };
-  return runtime.ask({ kind: 'grant', id: credential_id }, revoke);
+  return actors.grant(credential_id).revoke({ by: { account_id, grants_life: who.account.lives.grants } });
 }
 
 type GrantRow = Position & { grant: Grant };
 
 /** A page of an account's living grants, newest first. */
 export async function listGrants(
-  { runtime, store }: Services,
+  { actors, store }: Services,
   asked: { account_id: string; grants_life: number; limit: number; cursor: Position | undefined },
 ): Promise<{ rows: GrantRow[]; cursor: string | null } | Refusal> {
   const { account_id, grants_life, limit } = asked;
   const place = { owner: account_id, partition: partitionOfId(account_id) };
-  const view: GrantMessage = { type: 'view' };
   const rows: GrantRow[] = [];
   let after = asked.cursor;
   // One that ended between the list and the look at it leaves a gap, which the next of the list fills.
   while (rows.length <= limit) {
     const wanted = limit + 1 - rows.length;
     const listed = await store.list(place, grantList(grants_life), { after, descending: true, limit: wanted });
-    const grants = await Promise.all(
-      listed.map(({ member }) => runtime.ask<Grant>({ kind: 'grant', id: member }, view)),
-    );
+    const grants = await Promise.all(listed.map(({ member }) => actors.grant(member).view()));
     for (const [index, grant] of grants.entries()) {
       const position = listed[index] as Position;
       if (isRefusal(grant)) {

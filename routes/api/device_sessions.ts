@@ -1,12 +1,5 @@
 import { z } from 'zod';
-import type { AccountMessage } from '../../actors/account.js';
-import {
-  DEVICE_SESSIONS,
-  type DeviceSession,
-  type DeviceSessionMessage,
-  endOf,
-  recorderOf,
-} from '../../actors/device_session.js';
+import { DEVICE_SESSIONS, type DeviceSession, endOf, recorderOf } from '../../actors/device_session.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
@@ -16,9 +9,11 @@ import { listLimit, timestamp, uuid } from '../../src/http/request_schemas.js';
 import { id, moment, pageShape, sessionEndReason } from '../../src/http/response_schemas.js';
 import { accountRoute, type Route } from '../../src/http/route.js';
 import { randomId } from '../../src/random.js';
+import type { EntityOf } from '../../src/runtime/actors.js';
 import { isJoinCode, joinCodeOf, normalJoinCode } from '../../src/secrets/join_codes.js';
-import { drawSeed, makeSecret, type Seed } from '../../src/secrets/tokens.js';
+import { drawSeed, makeSecret } from '../../src/secrets/tokens.js';
 import type { Services } from '../../src/services.js';
+import type { Fence } from '../../src/store/store.js';
 
 /** Recorder sessions as accounts see them: one hosts, others take part. Rules H-033 to H-036. */
 
@@ -70,22 +65,23 @@ export const DEVICE_SESSION_ROUTES: readonly Route[] = [
     }),
     refusals: ['NOT_FOUND', 'CONFLICT'],
     async handler({ services, who, body }) {
-      const { runtime, keys, clock } = services;
+      const { actors, keys, clock } = services;
       const expires_at_ms = scheduledEnd(body.expires_at, clock.now());
       if (isRefusal(expires_at_ms)) return expires_at_ms;
       const { account_id } = who;
       const drawn = () => randomId({ partition: partitionOfId(account_id), now_ms: clock.now() });
       const [session_id, claim_id, source_id] = [drawn(), drawn(), drawn()];
       const { text: claim, secret_hash } = makeSecret(keys, 'claim', claim_id);
-      const message: AccountMessage = {
-        type: 'host_session',
-        session_id,
-        workspace_id: body.workspace_id ?? null,
-        expires_at_ms,
-        join_seed: drawSeed(keys),
-        claim: { claim_id, secret_hash, source_id },
-      };
-      const hosted = await runtime.askDownstream({ kind: 'account', id: account_id }, message, who.fences);
+      const hosted = await actors.downstream.account(account_id).host_session(
+        {
+          session_id,
+          workspace_id: body.workspace_id ?? null,
+          expires_at_ms,
+          join_seed: drawSeed(keys),
+          claim: { claim_id, secret_hash, source_id },
+        },
+        who.fences,
+      );
       if (isRefusal(hosted)) return hosted;
       const session = await viewSession(services, who, session_id);
       return isRefusal(session) ? session : { session: sessionView(services, who, session), claim };
@@ -141,20 +137,18 @@ export const DEVICE_SESSION_ROUTES: readonly Route[] = [
     answer: sessionShape,
     refusals: ['CONFLICT', 'TOO_MANY_REQUESTS'],
     async handler({ services, who, params, body }) {
-      const { runtime, keys } = services;
+      const { actors, keys } = services;
       const id = params.id as string;
       const before = await viewSession(services, who, id);
       if (!isRefusal(before)) return sessionView(services, who, before);
       if (before.refused !== 'NOT_FOUND') return before;
-      const account = { kind: 'account', id: who.account_id };
-      const tried = await runtime.ask(account, { type: 'try_join' } satisfies AccountMessage, who.fences);
+      const tried = await actors.account(who.account_id).try_join({}, who.fences);
       if (isRefusal(tried)) return tried;
-      const message: DeviceSessionMessage = { type: 'join_seed' };
-      const found = await runtime.ask<{ join_seed: Seed }>({ kind: 'device_session', id }, message);
+      const found = await actors.deviceSession(id).join_seed();
       if (isRefusal(found)) return found.refused === 'NOT_FOUND' ? NO_SESSION : found;
       if (!isJoinCode(keys, { session_id: id, seed: found.join_seed }, normalJoinCode(body.join_code)))
         return NO_SESSION;
-      return tell(services, who, { id, message: { type: 'join', by: who.account_id } });
+      return change(services, who, id, (session, fences) => session.join({ by: who.account_id }, fences));
     },
   }),
 
@@ -166,9 +160,8 @@ export const DEVICE_SESSION_ROUTES: readonly Route[] = [
     permission: PERMISSION,
     status: 204,
     refusals: ['CONFLICT'],
-    async handler({ services: { runtime }, who, params }) {
-      const message: DeviceSessionMessage = { type: 'leave', by: who.account_id };
-      return runtime.askDownstream({ kind: 'device_session', id: params.id as string }, message);
+    async handler({ services: { actors }, who, params }) {
+      return actors.downstream.deviceSession(params.id as string).leave({ by: who.account_id });
     },
   }),
 
@@ -184,8 +177,9 @@ export const DEVICE_SESSION_ROUTES: readonly Route[] = [
     async handler({ services, who, params, body }) {
       const expires_at_ms = scheduledEnd(body.expires_at, services.clock.now());
       if (isRefusal(expires_at_ms)) return expires_at_ms;
-      const message: DeviceSessionMessage = { type: 'extend', by: who.account_id, expires_at_ms };
-      return tell(services, who, { id: params.id as string, message });
+      return change(services, who, params.id as string, (session, fences) =>
+        session.extend({ by: who.account_id, expires_at_ms }, fences),
+      );
     },
   }),
 
@@ -198,30 +192,31 @@ export const DEVICE_SESSION_ROUTES: readonly Route[] = [
     permission: PERMISSION,
     answer: sessionShape,
     async handler({ services, who, params }) {
-      return tell(services, who, { id: params.id as string, message: { type: 'end', by: who.account_id } });
+      return change(services, who, params.id as string, (session, fences) =>
+        session.end({ by: who.account_id }, fences),
+      );
     },
   }),
 ];
 
-/** Sends what a caller wants of a session; the answer comes when everybody who takes part has heard. */
-async function tell(
+/** Asks a session to change; the answer comes when everybody who takes part has heard. */
+async function change(
   services: Services,
   who: Principal,
-  { id, message }: { id: string; message: DeviceSessionMessage },
+  id: string,
+  ask: (session: EntityOf<'deviceSession'>, fences: Fence[]) => Promise<DeviceSession | Refusal>,
 ): Promise<unknown | Refusal> {
-  const address = { kind: 'device_session', id };
-  const session = await services.runtime.askDownstream<DeviceSession>(address, message, guardsAt(who, id));
+  const session = await ask(services.actors.downstream.deviceSession(id), fencesAt(who, id));
   return isRefusal(session) ? session : sessionView(services, who, session);
 }
 
-/** A commit can only hold to lives that lie in its own partition: the host's, not a participant's. */
-function guardsAt({ account_id, fences }: Principal, id: string): Principal['fences'] {
+/** A commit can only hold to credential epochs of its own partition: the host's, not a participant's. */
+function fencesAt({ account_id, fences }: Principal, id: string): Principal['fences'] {
   return partitionOfId(id) === partitionOfId(account_id) ? fences : [];
 }
 
-function viewSession({ runtime }: Services, who: Principal, id: string): Promise<DeviceSession | Refusal> {
-  const message: DeviceSessionMessage = { type: 'view', by: who.account_id };
-  return runtime.ask<DeviceSession>({ kind: 'device_session', id }, message);
+function viewSession({ actors }: Services, who: Principal, id: string): Promise<DeviceSession | Refusal> {
+  return actors.deviceSession(id).view({ by: who.account_id });
 }
 
 function scheduledEnd(expires_at: string, now_ms: number): number | Refusal {

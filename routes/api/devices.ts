@@ -1,8 +1,4 @@
 import { z } from 'zod';
-import type { AccountMessage } from '../../actors/account.js';
-import type { ListedDevice } from '../../actors/account_devices.js';
-import type { Claim, ClaimMessage } from '../../actors/claim.js';
-import type { Device, DeviceMessage } from '../../actors/device.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, refuse } from '../../src/domain/refusals.js';
@@ -43,7 +39,7 @@ export const DEVICE_MANAGEMENT_ROUTES: readonly Route[] = [
       expires_at: moment.describe('Until then it can be redeemed.'),
     }),
     refusals: ['CONFLICT'],
-    async handler({ services: { keys, runtime, clock }, who }) {
+    async handler({ services: { keys, actors, clock }, who }) {
       if (who.account.devices >= LIMITS.devices_per_account_max) {
         return refuse('CONFLICT', `An account holds at most ${LIMITS.devices_per_account_max} devices.`);
       }
@@ -51,14 +47,9 @@ export const DEVICE_MANAGEMENT_ROUTES: readonly Route[] = [
       const drawn = () => randomId({ partition: partitionOfId(account_id), now_ms: clock.now() });
       const claim_id = drawn();
       const { text: claim, secret_hash } = makeSecret(keys, 'claim', claim_id);
-      const message: ClaimMessage = {
-        type: 'create',
-        account_id,
-        secret_hash,
-        binding_epoch: drawn(),
-        source_id: drawn(),
-      };
-      const made = await runtime.ask<Claim>({ kind: 'claim', id: claim_id }, message, who.fences);
+      const made = await actors
+        .claim(claim_id)
+        .create({ account_id, secret_hash, binding_epoch: drawn(), source_id: drawn() }, who.fences);
       return isRefusal(made)
         ? made
         : { claim, kind: made.kind, expires_at: new Date(made.expires_at_ms).toISOString() };
@@ -73,10 +64,11 @@ export const DEVICE_MANAGEMENT_ROUTES: readonly Route[] = [
     permission: ['devices:manage'],
     query: z.object({ limit: listLimit, cursor: listCursor }),
     answer: pageShape(deviceShape),
-    async handler({ services: { runtime }, who, query: { limit, cursor } }) {
+    async handler({ services: { actors }, who, query: { limit, cursor } }) {
       const after = cursor === undefined ? undefined : { order: cursor.order, id: cursor.member };
-      const message: AccountMessage = { type: 'list_devices', range: { after, descending: true, limit: limit + 1 } };
-      const listed = await runtime.ask<{ devices: ListedDevice[] }>({ kind: 'account', id: who.account_id }, message);
+      const listed = await actors
+        .account(who.account_id)
+        .list_devices({ range: { after, descending: true, limit: limit + 1 } });
       if (isRefusal(listed)) return listed;
       const page = pageOf(
         listed.devices.map((device) => ({ ...device, member: device.id })),
@@ -84,7 +76,7 @@ export const DEVICE_MANAGEMENT_ROUTES: readonly Route[] = [
       );
       const items = await Promise.all(
         page.rows.map(async ({ id, kind, bound_at_ms, binding_epoch }): Promise<z.infer<typeof deviceShape>> => {
-          const device = await runtime.ask<Device>({ kind: 'device', id }, { type: 'view' } satisfies DeviceMessage);
+          const device = await actors.device(id).view();
           const seen_ms = isRefusal(device) ? null : device.last_seen_at_ms;
           return {
             id,
@@ -107,9 +99,8 @@ export const DEVICE_MANAGEMENT_ROUTES: readonly Route[] = [
     credential: 'account',
     permission: ['devices:manage'],
     status: 204,
-    async handler({ services: { runtime }, who, params }) {
-      const message: AccountMessage = { type: 'remove_device', device_id: params.id as string };
-      return runtime.askDownstream({ kind: 'account', id: who.account_id }, message, who.fences);
+    async handler({ services: { actors }, who, params }) {
+      return actors.downstream.account(who.account_id).remove_device({ device_id: params.id as string }, who.fences);
     },
   }),
 ];

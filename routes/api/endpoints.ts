@@ -1,6 +1,4 @@
 import { z } from 'zod';
-import type { AccountMessage } from '../../actors/account.js';
-import type { EndpointMessage } from '../../actors/endpoint.js';
 import type { Endpoint } from '../../actors/endpoint_state.js';
 import { EVENT_TYPES, type EventType } from '../../src/domain/event_types.js';
 import { endpointOfDelivery, partitionOfId } from '../../src/domain/ids.js';
@@ -142,16 +140,14 @@ type Page = { limit: number; cursor?: string | undefined };
 
 /** The new endpoint and its signing secret, which nobody is shown again. */
 export async function createEndpoint(
-  { clock, keys, runtime }: Services,
+  { clock, keys, actors }: Services,
   who: Principal,
   { url, topics }: { url: string; topics: EventType[] },
 ): Promise<z.infer<typeof createdEndpointShape> | Refusal> {
   const endpoint_id = randomId({ partition: partitionOfId(who.account_id), now_ms: clock.now() });
   const { text, sealed } = drawSigningSecret(keys);
   const endpoint = { url, topics, sealed_secret: sealed };
-  const message: AccountMessage = { type: 'add_endpoint', endpoint_id, endpoint };
-  const address = { kind: 'account', id: who.account_id };
-  const added = await runtime.askDownstream<{ created_at_ms: number }>(address, message, who.fences);
+  const added = await actors.downstream.account(who.account_id).add_endpoint({ endpoint_id, endpoint }, who.fences);
   if (isRefusal(added)) return added;
   const created_at = new Date(added.created_at_ms).toISOString();
   const view = { id: endpoint_id, status: 'active' as const, topics, url, failure_count: 0 };
@@ -162,40 +158,38 @@ export async function createEndpoint(
 }
 
 /** The newest first. */
-export async function listEndpoints({ runtime }: Services, who: Principal, { limit, cursor: after }: Page) {
+export async function listEndpoints({ actors }: Services, who: Principal, { limit, cursor: after }: Page) {
   // Ids begin with their time, so theirs is the order of making, and a cursor holds when its endpoint is gone.
   const ids = who.account.endpoints.toSorted().toReversed();
   const left = after === undefined ? ids : ids.filter((id) => id < after);
   const page = left.slice(0, limit);
-  const found = await Promise.all(page.map((id) => view(runtime, id)));
+  const found = await Promise.all(page.map((id) => view(actors, id)));
   const trouble = found.find((one) => isRefusal(one) && one.refused !== 'NOT_FOUND');
   if (trouble !== undefined) return trouble as Refusal;
   const items = found.flatMap((one, index) => (isRefusal(one) ? [] : [endpointView(page[index] as string, one)]));
   return { items, cursor: left.length > limit ? (page.at(-1) ?? null) : null };
 }
 
-async function readEndpoint({ runtime }: Services, who: Principal, id: string) {
+async function readEndpoint({ actors }: Services, who: Principal, id: string) {
   if (!who.account.endpoints.includes(id)) return NO_ENDPOINT;
-  const endpoint = await view(runtime, id);
+  const endpoint = await view(actors, id);
   return isRefusal(endpoint) ? endpoint : endpointView(id, endpoint);
 }
 
 export async function setEndpointStatus(
-  { runtime, deliveries }: Services,
+  { actors, deliveries }: Services,
   who: Principal,
   { id, status }: { id: string; status: EndpointStatus },
 ) {
   if (!who.account.endpoints.includes(id)) return NO_ENDPOINT;
-  const message: EndpointMessage = { type: 'set_status', status };
-  const endpoint = await runtime.ask<Endpoint>({ kind: 'endpoint', id }, message, who.fences);
+  const endpoint = await actors.endpoint(id).set_status({ status }, who.fences);
   if (isRefusal(endpoint)) return endpoint;
   if (status === 'active') deliveries.wake([id]);
   return endpointView(id, endpoint);
 }
 
-export async function removeEndpoint({ runtime }: Services, who: Principal, id: string) {
-  const message: AccountMessage = { type: 'remove_endpoint', endpoint_id: id };
-  return runtime.askDownstream<{ done: true }>({ kind: 'account', id: who.account_id }, message, who.fences);
+export async function removeEndpoint({ actors }: Services, who: Principal, id: string) {
+  return actors.downstream.account(who.account_id).remove_endpoint({ endpoint_id: id }, who.fences);
 }
 
 /** The newest first; the cursor is the id of the last delivery. */
@@ -232,6 +226,6 @@ function readerOf(services: Services, { account_id, account }: Principal, endpoi
   return { services, endpoint_id, account_id, life: account.lives.account };
 }
 
-function view(runtime: Services['runtime'], id: string): Promise<Endpoint | Refusal> {
-  return runtime.ask<Endpoint>({ kind: 'endpoint', id }, { type: 'view' } satisfies EndpointMessage);
+function view(actors: Services['actors'], id: string): Promise<Endpoint | Refusal> {
+  return actors.endpoint(id).view();
 }

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import type { EmailMessage, ListedInvitation } from '../../actors/email.js';
-import type { Invitation, WorkspaceMessage } from '../../actors/workspace.js';
+import type { ListedInvitation } from '../../actors/email.js';
 import { isRefusal, type Refusal } from '../../src/domain/refusals.js';
 import { listCursor, type Position, pageOf } from '../../src/http/cursors.js';
 import { listLimit } from '../../src/http/request_schemas.js';
@@ -61,11 +60,10 @@ export function invitationsUrl(services: Services): string {
 
 /** Where an invitation to this address comes from. */
 export async function addressedTo(
-  { runtime }: Services,
+  { actors }: Services,
   { email, invitation_id }: { email: string; invitation_id: string },
 ): Promise<{ workspace_id: string; invitation_id: string } | Refusal> {
-  const message: EmailMessage = { type: 'invitation', invitation_id };
-  const found = await runtime.ask<{ workspace_id: string }>({ kind: 'email', id: email }, message);
+  const found = await actors.email(email).invitation({ invitation_id });
   return isRefusal(found) ? found : { workspace_id: found.workspace_id, invitation_id };
 }
 
@@ -75,12 +73,12 @@ export async function declineInvitation(
 ): Promise<unknown | Refusal> {
   const found = await addressedTo(services, invitation);
   if (isRefusal(found)) return found;
-  return askWorkspace(services, found.workspace_id, { type: 'decline', ...invitation });
+  return askWorkspace(services, found.workspace_id, (workspace) => workspace.decline({ ...invitation }));
 }
 
 /** A page of the invitations to an address, newest first, as their workspaces have them now. */
 export async function listInvitations(
-  { runtime }: Services,
+  { actors }: Services,
   { email, limit, cursor }: { email: string; limit: number; cursor: Position | undefined },
 ): Promise<{ items: ReturnType<typeof invitationView>[]; cursor: string | null } | Refusal> {
   const rows: (Position & { view: ReturnType<typeof invitationView> })[] = [];
@@ -89,17 +87,13 @@ export async function listInvitations(
   while (rows.length <= limit) {
     const wanted = limit + 1 - rows.length;
     const position = after === undefined ? undefined : { order: after.order, id: after.member };
-    const list: EmailMessage = {
-      type: 'list_invitations',
-      range: { after: position, descending: true, limit: wanted },
-    };
-    const listed = await runtime.ask<{ invitations: ListedInvitation[] }>({ kind: 'email', id: email }, list);
+    const listed = await actors
+      .email(email)
+      .list_invitations({ range: { after: position, descending: true, limit: wanted } });
     if (isRefusal(listed)) return listed;
     const found = await Promise.all(
       listed.invitations.map(({ id, workspace_id }) => {
-        const look: WorkspaceMessage = { type: 'invitation', invitation_id: id, email };
-        type Seen = { invitation: Invitation; workspace_name: string };
-        return runtime.ask<Seen>({ kind: 'workspace', id: workspace_id }, look);
+        return actors.workspace(workspace_id).invitation({ invitation_id: id, email });
       }),
     );
     for (const [index, seen] of found.entries()) {

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { AccountMessage } from '../../actors/account.js';
 import type { Account } from '../../actors/account_state.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
@@ -69,8 +68,7 @@ export const ME_ROUTES: readonly Route[] = [
     }),
     answer: accountShape,
     async handler({ services, who, body: { name } }) {
-      const message: AccountMessage = { type: 'rename', name };
-      const account = await services.runtime.ask<Account>({ kind: 'account', id: who.account_id }, message, who.fences);
+      const account = await services.actors.account(who.account_id).rename({ name }, who.fences);
       return isRefusal(account) ? account : accountView(account, who);
     },
   }),
@@ -102,28 +100,25 @@ export const ME_ROUTES: readonly Route[] = [
     deleted_too: true,
     status: 204,
     refusals: ['ACCOUNT_DELETION_IN_PROGRESS'],
-    async handler({ services: { runtime }, who }) {
-      const message: AccountMessage = { type: 'restore' };
-      return runtime.askDownstream({ kind: 'account', id: who.account_id }, message, who.fences);
+    async handler({ services: { actors }, who }) {
+      return actors.downstream.account(who.account_id).restore({}, who.fences);
     },
   }),
 ];
 
 /** Deletes the account when every shared workspace can do without it; answers what came of it. */
 async function deleteAccount(services: Services, account: Account, fences: Fence[]): Promise<unknown | Refusal> {
-  const { clock, keys, mails, runtime } = services;
+  const { clock, keys, mails, actors } = services;
   const erase_at_ms = clock.now() + LIMITS.erase_after_ms;
   const { restore_url } = services.addresses();
   const mail = {
     mail_id: randomId({ partition: 0, now_ms: clock.now() }),
     sealed: sealMail(keys, deletionMail({ to: account.email, erase_at_ms, restore_url })),
   };
-  const address = { kind: 'account', id: account.id };
-  const begun = await runtime.askDownstream(address, { type: 'delete', mail } satisfies AccountMessage, fences);
+  const begun = await actors.downstream.account(account.id).delete({ mail }, fences);
   if (isRefusal(begun)) return begun;
-  const look: AccountMessage = { type: 'deletion_outcome' };
   const answer = await pollUntil(async () => {
-    const found = await runtime.ask<{ outcome: 'deleted' | 'leaving' }>(address, look);
+    const found = await actors.account(account.id).deletion_outcome();
     return !isRefusal(found) && found.outcome === 'leaving' ? null : found;
   }, STILL_LEAVING);
   if (isRefusal(answer)) return answer;

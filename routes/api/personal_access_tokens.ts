@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { AccountMessage } from '../../actors/account.js';
 import { isLiving } from '../../actors/account_tokens.js';
-import type { PersonalAccessToken, PersonalAccessTokenMessage } from '../../actors/personal_access_token.js';
+import type { PersonalAccessToken } from '../../actors/personal_access_token.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { PERMISSIONS, type Permission } from '../../src/domain/permissions.js';
@@ -74,13 +74,10 @@ export const PERSONAL_ACCESS_TOKEN_ROUTES: readonly Route[] = [
     own_apps: true,
     query: z.object({ limit: listLimit, cursor: listCursor }),
     answer: pageShape(tokenShape),
-    async handler({ services: { clock, runtime }, who, query }) {
+    async handler({ services: { clock, actors }, who, query }) {
       const living = who.account.tokens.filter((token) => isLiving(token, clock.now())).toReversed();
       const page = pageOfAll(living, { ...query, idOf: ({ id }) => id });
-      const view: PersonalAccessTokenMessage = { type: 'view' };
-      const found = await Promise.all(
-        page.rows.map(({ id }) => runtime.ask<PersonalAccessToken>({ kind: 'personal_access_token', id }, view)),
-      );
+      const found = await Promise.all(page.rows.map(({ id }) => actors.personalAccessToken(id).view()));
       const trouble = found.find((token) => isRefusal(token) && token.refused !== 'UNAUTHORIZED');
       if (trouble !== undefined) return trouble;
       const items = found.flatMap((token, index) =>
@@ -103,8 +100,7 @@ export const PERSONAL_ACCESS_TOKEN_ROUTES: readonly Route[] = [
       if (who.kind === 'personal_access_token' && who.credential_id !== token_id) return ITSELF_ALONE;
       const is_own = who.client?.first_party && who.permissions.includes('account:manage');
       if (who.kind === 'oauth' && !is_own) return NOT_OURS;
-      const message: AccountMessage = { type: 'revoke_token', token_id };
-      return services.runtime.askDownstream({ kind: 'account', id: who.account_id }, message, who.fences);
+      return services.actors.downstream.account(who.account_id).revoke_token({ token_id }, who.fences);
     },
   }),
 ];
@@ -114,7 +110,7 @@ async function create(
   who: Principal,
   asked: { name: string; permissions: Permission[]; expires_at: string | null },
 ): Promise<unknown | Refusal> {
-  const { clock, keys, runtime } = services;
+  const { clock, keys, actors } = services;
   const { name } = asked;
   const expires_at_ms = asked.expires_at === null ? null : Date.parse(asked.expires_at);
   if (expires_at_ms !== null && expires_at_ms <= clock.now()) {
@@ -126,13 +122,18 @@ async function create(
   if (missing.length > 0) return refuse('FORBIDDEN', `You do not hold ${missing.join(', ')} yourself.`);
   const token_id = randomId({ partition: partitionOfId(who.account_id), now_ms: clock.now() });
   const { text, secret_hash } = makeSecret(keys, 'personal_access_token', token_id);
-  const address = { kind: 'account', id: who.account_id };
   const message = {
     type: 'add_token' as const,
     token_id,
     token: { name, permissions: asked.permissions, last_four: text.slice(-4), expires_at_ms, secret_hash },
   } satisfies AccountMessage;
-  const added = await runtime.askDownstream<{ created_at_ms: number }>(address, message, who.fences);
+  const added = await actors.downstream.account(who.account_id).add_token(
+    {
+      token_id,
+      token: { name, permissions: asked.permissions, last_four: text.slice(-4), expires_at_ms, secret_hash },
+    },
+    who.fences,
+  );
   if (isRefusal(added)) return added;
   return { token: tokenView(token_id, { ...message.token, ...added, last_used_at_ms: null }), value: text };
 }

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
-import { type ListedSignal, type PostedSignal, payloadKey, type SignalsMessage } from '../../actors/signals.js';
+import { type ListedSignal, type PostedSignal, payloadKey } from '../../actors/signals.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, type Refusal } from '../../src/domain/refusals.js';
 import { listCursor, type Position, pageOf, writeCursor } from '../../src/http/cursors.js';
@@ -114,9 +114,7 @@ async function postSignals(
   services: Services,
   { stream_id, signals, fences }: { stream_id: string; signals: PostedSignal[]; fences: Fence[] },
 ): Promise<Found | Refusal> {
-  const { runtime } = services;
-  const address = { kind: 'signals', id: stream_id };
-  const ask = <Reply>(message: SignalsMessage) => runtime.ask<Reply>(address, message, fences);
+  const actor = services.actors.signals(stream_id);
   const request = Buffer.from(randomBytes(REQUEST_BYTES)).toString('hex');
   const bytes = signals.reduce((sum, { payload_bytes }) => sum + payload_bytes, 0);
   const staged = bytes > LIMITS.signals_staged_bytes_max;
@@ -125,17 +123,17 @@ async function postSignals(
     ? signals.map((signal) => ({ ...signal, payload: signal.payload === null ? null : '' }))
     : signals;
   if (staged) {
-    const compared = await ask<{ known: string[] }>({
-      type: 'compare',
-      signals: signals.map(({ id, ref, content }) => ({ id, ref, content })),
-    });
+    const compared = await actor.compare(
+      { signals: signals.map(({ id, ref, content }) => ({ id, ref, content })) },
+      fences,
+    );
     if (isRefusal(compared)) return compared;
     for (const payloads of piecesOf(signals, new Set(compared.known))) {
-      const written = await ask({ type: 'stage', request, payloads });
+      const written = await actor.stage({ request, payloads }, fences);
       if (isRefusal(written)) return abandoned(written);
     }
   }
-  const posted = await ask<{ signals: ListedSignal[] }>({ type: 'post', request, signals: batch, staged });
+  const posted = await actor.post({ request, signals: batch, staged }, fences);
   if (isRefusal(posted)) return staged ? abandoned(posted) : posted;
   const texts = signals.flatMap(({ payload }, part): [string, string][] =>
     payload === null ? [] : [[payloadKey(request, part), payload]],
@@ -144,7 +142,7 @@ async function postSignals(
 
   /** What was staged goes at once where that can be done; the sweep finds what is left. */
   async function abandoned(refusal: Refusal): Promise<Refusal> {
-    await ask({ type: 'unstage', request });
+    await actor.unstage({ request }, fences);
     return refusal;
   }
 }
@@ -180,12 +178,11 @@ type Row = ListedSignal & Position;
  * one could be that ends late enough; gives up, with its cursor, when it has looked over many and found few.
  */
 async function pageOfSignals(
-  { runtime }: Services,
+  { actors }: Services,
   stream_id: string,
   { limit, cursor, type, from_ms = 0, to_ms = Number.MAX_SAFE_INTEGER }: Filter,
 ): Promise<{ rows: Row[]; cursor: string | null } | Refusal> {
-  const address = { kind: 'signals', id: stream_id };
-  const extent = await runtime.ask<{ longest_ms: number }>(address, { type: 'extent' } satisfies SignalsMessage);
+  const extent = await actors.signals(stream_id).extent();
   if (isRefusal(extent)) return extent;
   const first = { order: from_ms - extent.longest_ms, id: '' };
   let after = cursor === undefined || cursor.order < first.order ? first : { order: cursor.order, id: cursor.member };
@@ -194,8 +191,7 @@ async function pageOfSignals(
     if (looked >= LIMITS.signals_scanned_max) {
       return { rows: found, cursor: writeCursor({ order: after.order, member: after.id }) };
     }
-    const message: SignalsMessage = { type: 'list', range: { after, limit: SCAN_STEP } };
-    const listed = await runtime.ask<{ signals: ListedSignal[] }>(address, message);
+    const listed = await actors.signals(stream_id).list({ range: { after, limit: SCAN_STEP } });
     if (isRefusal(listed)) return listed;
     const { signals } = listed;
     for (const signal of signals) {
@@ -215,14 +211,12 @@ async function pageOfSignals(
 
 /** The signals as JSON with commas between, their payloads as they were sent; made a piece at a time. */
 async function itemsOf(
-  { runtime }: Services,
+  { actors }: Services,
   stream_id: string,
   { signals, texts }: Found,
 ): Promise<Buffer[] | Refusal> {
-  const address = { kind: 'signals', id: stream_id };
   for (const keys of stepsOf(signals, texts)) {
-    const message: SignalsMessage = { type: 'payloads', keys };
-    const read = await runtime.ask<{ payloads: Record<string, string> }>(address, message);
+    const read = await actors.signals(stream_id).payloads({ keys });
     if (isRefusal(read)) return read;
     for (const [key, text] of Object.entries(read.payloads)) texts.set(key, text);
   }

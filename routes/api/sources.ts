@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type KeptSource, NO_SOURCE, SOURCES, type Source, type SourceMessage } from '../../actors/source.js';
+import { type KeptSource, NO_SOURCE, SOURCES } from '../../actors/source.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
@@ -65,9 +65,9 @@ export const SOURCE_ROUTES: readonly Route[] = [
       const known = await services.store.list({ owner: account_id, partition }, SOURCES, { descending: false, limit });
       if (known.length >= limit) return TOO_MANY;
       const id = randomId({ partition, now_ms: services.clock.now() });
-      const message: SourceMessage = { type: 'create', account_id, device_id: null, name: body.name };
-      const made = await services.runtime.ask<KeptSource>({ kind: 'source', id }, message, fences);
-      return isRefusal(made) ? made : sourceView(id, made);
+      const made = await services.actors.source(id).create({ account_id, device_id: null, name: body.name }, fences);
+      if (isRefusal(made)) return made;
+      return made.status === 'kept' ? sourceView(id, made) : NO_SOURCE;
     },
   }),
 
@@ -95,8 +95,7 @@ export const SOURCE_ROUTES: readonly Route[] = [
     answer: sourceShape,
     async handler({ services, who: { account_id, fences }, params, body }) {
       const id = params.id as string;
-      const message: SourceMessage = { type: 'rename', account_id, name: body.name };
-      const renamed = await services.runtime.ask<KeptSource>({ kind: 'source', id }, message, fences);
+      const renamed = await services.actors.source(id).rename({ account_id, name: body.name }, fences);
       return isRefusal(renamed) ? renamed : sourceView(id, renamed);
     },
   }),
@@ -110,19 +109,17 @@ export const SOURCE_ROUTES: readonly Route[] = [
     permission: WRITES_STREAMS,
     status: 204,
     async handler({ services, who: { account_id, fences }, params }) {
-      const message: SourceMessage = { type: 'delete', account_id };
-      return services.runtime.askDownstream({ kind: 'source', id: params.id as string }, message, fences);
+      return services.actors.downstream.source(params.id as string).delete({ account_id }, fences);
     },
   }),
 ];
 
 /** The account's own source; one of somebody else's, or a deleted one, does not exist. */
 export async function ownSource(
-  { runtime }: Services,
+  { actors }: Services,
   { account_id, id }: { account_id: string; id: string },
 ): Promise<KeptSource | Refusal> {
-  const view: SourceMessage = { type: 'view' };
-  const source = await runtime.ask<Source>({ kind: 'source', id }, view);
+  const source = await actors.source(id).view();
   if (isRefusal(source)) return source;
   return source.status === 'kept' && source.account_id === account_id ? source : NO_SOURCE;
 }

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { type ListedChunk, STREAMS, type StreamMessage, streamListOf } from '../../actors/stream.js';
+import { STREAMS, streamListOf } from '../../actors/stream.js';
 import { type Chunk, failureOf, type Stream, statusOf } from '../../actors/stream_state.js';
-import type { ListedStream, WorkspaceMessage } from '../../actors/workspace.js';
 import { blobKey } from '../../src/blobs/blob_keys.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
@@ -36,6 +35,7 @@ import {
   READS_STREAMS,
   readableChunk,
   readableStream,
+  type StreamChange,
   WRITES_STREAMS,
   writableChunk,
   writableStream,
@@ -148,7 +148,9 @@ export const STREAM_ROUTES: readonly Route[] = [
     body: z.object({ title }),
     answer: streamShape,
     handler: ({ services, who, params, body }) =>
-      changeStream(services, who, params, (told) => ({ type: 'retitle', title: body.title, ...told })),
+      changeStream(services, who, params, (stream, told, fences) =>
+        stream.retitle({ title: body.title, ...told }, fences),
+      ),
   }),
 
   accountRoute({
@@ -162,7 +164,9 @@ export const STREAM_ROUTES: readonly Route[] = [
     answer: streamShape,
     refusals: ['CONFLICT'],
     handler: ({ services, who, params, body }) =>
-      changeStream(services, who, params, (told) => ({ type: 'end', end_ms: body.end_ms, ...told })),
+      changeStream(services, who, params, (stream, told, fences) =>
+        stream.end({ end_ms: body.end_ms, ...told }, fences),
+      ),
   }),
 
   accountRoute({
@@ -213,11 +217,7 @@ export const STREAM_ROUTES: readonly Route[] = [
       const stream = await readableStream(services, who, params.id as string);
       if (isRefusal(stream)) return stream;
       const after = cursor === undefined ? undefined : { order: cursor.order, id: cursor.member };
-      const message: StreamMessage = { type: 'list_chunks', range: { after, limit: limit + 1 } };
-      const listed = await services.runtime.ask<{ chunks: ListedChunk[]; stream: Stream }>(
-        { kind: 'stream', id: stream.id },
-        message,
-      );
+      const listed = await services.actors.stream(stream.id).list_chunks({ range: { after, limit: limit + 1 } });
       if (isRefusal(listed)) return listed;
       const page = pageOf(listed.chunks, limit);
       return { items: page.rows.map((chunk) => chunkView(services, chunk, listed.stream)), cursor: page.cursor };
@@ -279,27 +279,23 @@ async function registerStream(
   const source = await ownSource(services, { account_id, id: source_id });
   if (isRefusal(source)) return source;
   const id = randomId({ partition: partitionOfId(account_id), now_ms: services.clock.now() });
-  const message: StreamMessage = {
-    type: 'register',
-    ...{ account_id, workspace_id: account.private_workspace.id, source_id, recorder: null },
-    ...{ captured_at, title, end_ms: null, silent: false },
-  };
   const open = [...fences, { fence: 'open' as const, id: source_id }];
-  const stream = await services.runtime.ask<Stream>({ kind: 'stream', id }, message, open);
+  const stream = await services.actors.stream(id).register(
+    {
+      ...{ account_id, workspace_id: account.private_workspace.id, source_id, recorder: null },
+      ...{ captured_at, title, end_ms: null, silent: false },
+    },
+    open,
+  );
   if (stream === CLOSED) return ownSource(services, { account_id, id: source_id }); // which now says that it is gone
   return isRefusal(stream) ? stream : streamView(stream);
 }
 
-async function changeStream(
-  services: Services,
-  who: Principal,
-  params: Record<string, string>,
-  messageOf: (told: { silent: boolean }) => StreamMessage,
-) {
+async function changeStream(services: Services, who: Principal, params: Record<string, string>, change: StreamChange) {
   const found = await writableStream(services, who, params.id as string);
   if (isRefusal(found)) return found;
   const { id: stream_id, source_id } = found;
-  const stream = await askTelling(services, { stream_id, source_id, fences: who.fences }, messageOf);
+  const stream = await askTelling(services, { stream_id, source_id, fences: who.fences }, change);
   return isRefusal(stream) ? stream : streamView(stream);
 }
 
@@ -337,8 +333,10 @@ async function listedStreams(
   const run = { descending: true, limit: limit + 1 };
   if (workspace_id !== undefined && workspace_id !== account.private_workspace.id) {
     const behind = after === undefined ? undefined : { order: after.order, id: after.member };
-    const message: WorkspaceMessage = { type: 'list_streams', by: account_id, range: { ...run, after: behind } };
-    const listed = await askWorkspace<{ streams: ListedStream[] }>(services, workspace_id, message);
+    const range = { ...run, after: behind };
+    const listed = await askWorkspace(services, workspace_id, (workspace) =>
+      workspace.list_streams({ by: account_id, range }),
+    );
     return isRefusal(listed) ? listed : listed.streams.map(({ id, order }) => ({ member: id, order }));
   }
   const of = source_id ?? workspace_id;

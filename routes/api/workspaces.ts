@@ -1,7 +1,5 @@
 import { z } from 'zod';
-import type { AccountMessage } from '../../actors/account.js';
-import type { Account } from '../../actors/account_state.js';
-import type { Invitation, Member, Workspace, WorkspaceMessage } from '../../actors/workspace.js';
+import type { Member } from '../../actors/workspace.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
@@ -14,6 +12,7 @@ import { accountRoute, type Route } from '../../src/http/route.js';
 import { invitationMail } from '../../src/mail/invitation_mail.js';
 import { sealMail } from '../../src/mail/sealed_mail.js';
 import { randomId, randomPartition } from '../../src/random.js';
+import type { EntityOf } from '../../src/runtime/actors.js';
 import type { Services } from '../../src/services.js';
 import { askWorkspace, createWorkspace } from '../../src/workspaces/workspace_calls.js';
 import {
@@ -118,12 +117,10 @@ export const WORKSPACE_ROUTES: readonly Route[] = [
     async handler({ services, who, params, body: change }) {
       const id = params.id as string;
       if (isPrivate(who, id)) {
-        const message: AccountMessage = { type: 'change_private_workspace', change };
-        const address = { kind: 'account', id: who.account_id };
-        const account = await services.runtime.ask<Account>(address, message, who.fences);
+        const account = await services.actors.account(who.account_id).change_private_workspace({ change }, who.fences);
         return isRefusal(account) ? account : privateWorkspaceView(account);
       }
-      const changed = await askWorkspace<Workspace>(services, id, { type: 'change', by: who.account_id, change });
+      const changed = await askWorkspace(services, id, (workspace) => workspace.change({ by: who.account_id, change }));
       return isRefusal(changed) ? changed : sharedWorkspaceView(id, changed, who.account_id);
     },
   }),
@@ -136,7 +133,8 @@ export const WORKSPACE_ROUTES: readonly Route[] = [
     permission: ['workspace:manage'],
     status: 204,
     refusals: ['CONFLICT'],
-    handler: ({ services, who, params }) => onShared(services, who, params, { type: 'delete', by: who.account_id }),
+    handler: ({ services, who, params }) =>
+      onShared(services, who, params, (workspace) => workspace.delete({ by: who.account_id })),
   }),
 
   accountRoute({
@@ -149,7 +147,7 @@ export const WORKSPACE_ROUTES: readonly Route[] = [
     body: z.object({ account_id: uuid.describe('The member who becomes the owner.') }),
     refusals: ['CONFLICT'],
     handler: ({ services, who, params, body: { account_id } }) =>
-      onShared(services, who, params, { type: 'transfer', by: who.account_id, account_id }),
+      onShared(services, who, params, (workspace) => workspace.transfer({ by: who.account_id, account_id })),
   }),
 
   accountRoute({
@@ -160,7 +158,8 @@ export const WORKSPACE_ROUTES: readonly Route[] = [
     permission: ['workspace:read'],
     status: 204,
     refusals: ['CONFLICT', 'WORKSPACE_OWNER_REQUIRED'],
-    handler: ({ services, who, params }) => onShared(services, who, params, { type: 'leave', by: who.account_id }),
+    handler: ({ services, who, params }) =>
+      onShared(services, who, params, (workspace) => workspace.leave({ by: who.account_id })),
   }),
 
   accountRoute({
@@ -193,8 +192,9 @@ export const WORKSPACE_ROUTES: readonly Route[] = [
     refusals: ['CONFLICT', 'WORKSPACE_OWNER_REQUIRED'],
     async handler({ services, who, params, body }) {
       const account_id = params.account_id as string;
-      const message: WorkspaceMessage = { type: 'change_role', by: who.account_id, account_id, role: body.role };
-      const member = await onShared<Member>(services, who, params, message);
+      const member = await onShared(services, who, params, (workspace) =>
+        workspace.change_role({ by: who.account_id, account_id, role: body.role }),
+      );
       return isRefusal(member) ? member : viewMember(services, member);
     },
   }),
@@ -209,11 +209,9 @@ export const WORKSPACE_ROUTES: readonly Route[] = [
     status: 204,
     refusals: ['CONFLICT', 'WORKSPACE_OWNER_REQUIRED'],
     handler: ({ services, who, params }) =>
-      onShared(services, who, params, {
-        type: 'remove',
-        by: who.account_id,
-        account_id: params.account_id as string,
-      }),
+      onShared(services, who, params, (workspace) =>
+        workspace.remove({ by: who.account_id, account_id: params.account_id as string }),
+      ),
   }),
 
   accountRoute({
@@ -228,7 +226,7 @@ export const WORKSPACE_ROUTES: readonly Route[] = [
     async handler({ services, who, params, query }) {
       const id = params.id as string;
       if (isPrivate(who, id)) return { items: [], cursor: null };
-      const found = await askWorkspace<Workspace>(services, id, { type: 'view_invitations', by: who.account_id });
+      const found = await askWorkspace(services, id, (workspace) => workspace.view_invitations({ by: who.account_id }));
       if (isRefusal(found)) return found;
       const page = pageOfAll(found.invitations, { ...query, idOf: (invitation) => invitation.id });
       const workspace = { id, name: found.name };
@@ -260,11 +258,9 @@ export const WORKSPACE_ROUTES: readonly Route[] = [
     status: 204,
     refusals: ['CONFLICT'],
     handler: ({ services, who, params }) =>
-      onShared(services, who, params, {
-        type: 'withdraw',
-        by: who.account_id,
-        invitation_id: params.invitation_id as string,
-      }),
+      onShared(services, who, params, (workspace) =>
+        workspace.withdraw({ by: who.account_id, invitation_id: params.invitation_id as string }),
+      ),
   }),
 ];
 
@@ -277,26 +273,25 @@ async function onShared<Reply>(
   services: Services,
   who: Principal,
   { id = '' }: Record<string, string>,
-  message: WorkspaceMessage,
+  ask: (workspace: EntityOf<'workspace'>) => Promise<Reply | Refusal>,
 ): Promise<Reply | Refusal> {
-  return isPrivate(who, id) ? PRIVATE : askWorkspace<Reply>(services, id, message);
+  return isPrivate(who, id) ? PRIVATE : askWorkspace(services, id, ask);
 }
 
 async function viewShared(services: Services, { account_id }: Principal, id: string): Promise<unknown | Refusal> {
-  const found = await askWorkspace<Workspace>(services, id, { type: 'view', by: account_id });
+  const found = await askWorkspace(services, id, (workspace) => workspace.view({ by: account_id }));
   return isRefusal(found) ? found : sharedWorkspaceView(id, found, account_id);
 }
 
 async function membersOf(services: Services, who: Principal, id: string): Promise<Member[] | Refusal> {
   const { id: account_id, email, created_at_ms } = who.account;
   if (isPrivate(who, id)) return [{ account_id, email, role: 'owner', joined_at_ms: created_at_ms }];
-  const found = await askWorkspace<Workspace>(services, id, { type: 'view', by: account_id });
+  const found = await askWorkspace(services, id, (workspace) => workspace.view({ by: account_id }));
   return isRefusal(found) ? found : found.members;
 }
 
-async function viewMember({ runtime }: Services, member: Member) {
-  const view: AccountMessage = { type: 'view' };
-  const account = await runtime.ask<Account>({ kind: 'account', id: member.account_id }, view);
+async function viewMember({ actors }: Services, member: Member) {
+  const account = await actors.account(member.account_id).view();
   return isRefusal(account) ? account : memberView(member, account.name);
 }
 
@@ -308,7 +303,7 @@ async function invite(
   if (isPrivate(who, id)) return PRIVATE;
   const { account, account_id } = who;
   const by = account_id;
-  const found = await askWorkspace<Workspace>(services, id, { type: 'view_invitations', by });
+  const found = await askWorkspace(services, id, (workspace) => workspace.view_invitations({ by }));
   if (isRefusal(found)) return found;
   const { clock, keys, mails } = services;
   const drawn = (partition: number) => randomId({ partition, now_ms: clock.now() });
@@ -320,14 +315,15 @@ async function invite(
     role: given,
     invitations_url,
   });
-  const invitation = await askWorkspace<Invitation>(services, id, {
-    type: 'invite',
-    by,
-    invitation_id: drawn(partitionOfId(id)),
-    email,
-    role: given,
-    mail: { mail_id: drawn(0), sealed: sealMail(keys, mail) },
-  });
+  const invitation = await askWorkspace(services, id, (workspace) =>
+    workspace.invite({
+      by,
+      invitation_id: drawn(partitionOfId(id)),
+      email,
+      role: given,
+      mail: { mail_id: drawn(0), sealed: sealMail(keys, mail) },
+    }),
+  );
   if (isRefusal(invitation)) return invitation;
   void mails.sendDue(partitionOfId(id)); // the answer does not wait for it
   return invitationView(invitation, { id, name: found.name });

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import type { DeviceMessage } from '../../actors/device.js';
-import type { DeviceCertificatesReply, OfferedCertificate, Waiting } from '../../actors/device_certificates.js';
+import type { OfferedCertificate, Waiting } from '../../actors/device_certificates.js';
 import { keyDigest, renewAfterMs } from '../../certs/renewal.js';
 import { readSigningRequest } from '../../certs/signing_request.js';
 import type { DeviceIdentity } from '../../src/devices/device_identity.js';
@@ -45,7 +44,7 @@ async function renew(
   who: DeviceIdentity,
   csr_pem: string,
 ): Promise<z.infer<typeof renewedShape> | Refusal> {
-  const { authority, certificates, clock, metrics, runtime, settings } = services;
+  const { authority, certificates, clock, metrics, actors, settings } = services;
   const { device_id, kind, fingerprint } = who;
   const asked = readSigningRequest(csr_pem);
   if (!asked.ok) return badRequest(asked.message);
@@ -60,8 +59,7 @@ async function renew(
     not_after_ms: made.not_after_ms,
     renew_after_ms: renewAfterMs(made),
   };
-  const message: DeviceMessage = { type: 'renew', fingerprint, offered };
-  const reply = await runtime.ask<DeviceCertificatesReply>({ kind: 'device', id: device_id }, message);
+  const reply = await actors.device(device_id).renew({ fingerprint, offered });
   if (isRefusal(reply)) return reply;
   const kept = reply.named[0] as Waiting;
   const { not_after_ms } = kept;

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { StreamMessage } from '../../actors/stream.js';
 import { type Chunk, failureOf, type Stream, statusOf } from '../../actors/stream_state.js';
 import { BOUND_REFUSALS, boundBy, type Recording, refusedAs } from '../../src/devices/device_binding.js';
 import { streamOfChunk } from '../../src/domain/ids.js';
@@ -118,16 +117,12 @@ export const CHUNK_ROUTES: readonly Route[] = [
       const { binding_epoch: epoch, source_stream_ref, source_chunk_refs } = body;
       const found = await deviceStream(services, who, { epoch, source_stream_ref });
       if (isRefusal(found)) return found;
-      const address = { kind: 'stream', id: found.stream_id };
-      const ask: StreamMessage = { type: 'chunks_of_refs', refs: source_chunk_refs };
-      const known = await services.runtime.ask<{ numbers: Record<string, number> }>(address, ask);
+      const known = await services.actors.stream(found.stream_id).chunks_of_refs({ refs: source_chunk_refs });
       if (isRefusal(known)) return known;
       // A reference that nobody registered has no item: the device asks for its intent again.
       const numbers = source_chunk_refs.flatMap((ref) => known.numbers[ref] ?? []);
       const chunks = await Promise.all(
-        numbers.map((number) =>
-          services.runtime.ask<Found>(address, { type: 'chunk', number } satisfies StreamMessage),
-        ),
+        numbers.map((number) => services.actors.stream(found.stream_id).chunk({ number })),
       );
       const failed = chunks.find(isRefusal);
       return failed ?? { items: chunks.map((found) => chunkStatusView(services, found as Found)), cursor: null };
@@ -144,11 +139,7 @@ async function deviceChunk(
   const home = streamOfChunk(chunk_id);
   if (home === null) return refusedAs(services, who, NO_CHUNK);
   const { stream_id, number } = home;
-  const message: StreamMessage = { type: 'chunk', number };
-  const found = await services.runtime.ask<{ chunk: Chunk; stream: Stream }>(
-    { kind: 'stream', id: stream_id },
-    message,
-  );
+  const found = await services.actors.stream(stream_id).chunk({ number });
   if (isRefusal(found)) return found.refused === 'NOT_FOUND' ? refusedAs(services, who, NO_CHUNK) : found;
   const { recorder } = found.stream;
   if (recorder?.device_id !== who.device_id) return refusedAs(services, who, NO_CHUNK);

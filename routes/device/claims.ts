@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { type Claim, type ClaimMessage, STILL_REDEEMED } from '../../actors/claim.js';
-import type { DeviceMessage } from '../../actors/device.js';
+import { type Claim, STILL_REDEEMED } from '../../actors/claim.js';
 import {
   BOUND_REFUSALS,
   boundBy,
@@ -68,23 +67,20 @@ export const CLAIM_ROUTES: readonly Route[] = [
       const { device_id } = who;
       const parsed = parseSecret('claim', body.claim);
       if (parsed === null) return UNKNOWN_CLAIM;
-      const { runtime, keys } = services;
-      const address = { kind: 'claim', id: parsed.id };
-      const claim = await runtime.ask<Claim>(address, { type: 'view' } satisfies ClaimMessage);
+      const { actors, keys } = services;
+      const claim = await actors.claim(parsed.id).view();
       if (isRefusal(claim)) return claim;
       if (!isSecret(keys, 'claim', parsed, claim.secret_hash)) return UNKNOWN_CLAIM;
       const open = await openAccount(services, claim.account_id);
       if (isRefusal(open)) return open;
-      const message: ClaimMessage = { type: 'redeem', device_id };
+      const ble_address = BLE_ADDRESS.safeParse(body.ble_address);
+      const needs_address = claim.kind === 'session' && who.kind === 'shared';
       // What no address could set right is said first, by the device itself.
-      if (claim.kind === 'session' && who.kind === 'shared') {
-        const ble_address = BLE_ADDRESS.safeParse(body.ble_address);
-        if (!ble_address.success) return WRONG_ADDRESS;
-        message.ble_address = ble_address.data;
-      }
-      const redeemed = await runtime.askDownstream<Claim>(address, message);
+      if (needs_address && !ble_address.success) return WRONG_ADDRESS;
+      const at = needs_address && ble_address.success ? { ble_address: ble_address.data } : {};
+      const redeemed = await actors.downstream.claim(parsed.id).redeem({ device_id, ...at });
       if (isRefusal(redeemed)) return redeemed;
-      const outcome = await outcomeOf(services, address, device_id);
+      const outcome = await outcomeOf(services, parsed.id, device_id);
       return isRefusal(outcome) ? outcome : bindingView(services, who, outcome.binding_epoch);
     },
   }),
@@ -112,12 +108,12 @@ export const CLAIM_ROUTES: readonly Route[] = [
     answer: z.strictObject({ server_time: serverNow }),
     refusals: BOUND_REFUSALS,
     async handler({ services, who }) {
-      const { runtime, clock } = services;
+      const { actors, clock } = services;
       const epoch = await presentEpoch(services, who);
       if (isRefusal(epoch)) return epoch;
       const bound = await boundBy(services, who, epoch);
       if (isRefusal(bound)) return bound;
-      const seen = await runtime.ask({ kind: 'device', id: who.device_id }, { type: 'seen' } satisfies DeviceMessage);
+      const seen = await actors.device(who.device_id).seen();
       return isRefusal(seen) ? seen : { server_time: new Date(clock.now()).toISOString() };
     },
   }),
@@ -127,14 +123,9 @@ export const CLAIM_ROUTES: readonly Route[] = [
  * How the redemption ended. Whoever began it has heard that all is applied; one who asked again meanwhile, or whose
  * redemption another process drives, looks a few times.
  */
-function outcomeOf(
-  { runtime }: Services,
-  claim: { kind: string; id: string },
-  device_id: string,
-): Promise<Claim | Refusal> {
-  const look: ClaimMessage = { type: 'outcome', device_id };
+function outcomeOf({ actors }: Services, claim_id: string, device_id: string): Promise<Claim | Refusal> {
   return pollUntil(async () => {
-    const outcome = await runtime.ask<Claim>(claim, look);
+    const outcome = await actors.claim(claim_id).outcome({ device_id });
     return outcome === STILL_REDEEMED ? null : outcome;
   }, STILL_REDEEMED);
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type DeviceSession, type DeviceSessionMessage, endOf } from '../../actors/device_session.js';
+import { endOf } from '../../actors/device_session.js';
 import { boundBy, openAccount, refusedAs } from '../../src/devices/device_binding.js';
 import { isRefusal, refuse } from '../../src/domain/refusals.js';
 import { bindingEpoch } from '../../src/http/request_schemas.js';
@@ -36,12 +36,9 @@ export const DEVICE_SESSION_END_ROUTES: readonly Route[] = [
       const bound = await boundBy(services, who, epoch);
       if (isRefusal(bound) && bound.refused !== 'DEVICE_UNBOUND') return bound;
       if (who.kind === 'personal') return refusedAs(services, who, NO_SESSION);
-      const message: DeviceSessionMessage = { type: 'end_by_recorder', device_id: who.device_id };
-      const session = await services.runtime.askDownstream<DeviceSession>(
-        { kind: 'device_session', id: epoch },
-        message,
-        isRefusal(bound) ? [] : bound.fences,
-      );
+      const session = await services.actors.downstream
+        .deviceSession(epoch)
+        .end_by_recorder({ device_id: who.device_id }, isRefusal(bound) ? [] : bound.fences);
       if (isRefusal(session)) return session.refused === 'DEVICE_UNBOUND' ? refusedAs(services, who, session) : session;
       const account = await openAccount(services, session.host_account_id);
       if (isRefusal(account)) return account;

@@ -1,7 +1,5 @@
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
-import type { ListedChunk, StreamMessage } from '../../actors/stream.js';
-import type { StreamOf } from '../../actors/stream_refs.js';
 import type { Stream } from '../../actors/stream_state.js';
 import { BOUND_REFUSALS, type Bound, boundBy, type Recording } from '../../src/devices/device_binding.js';
 import { partitionOfId } from '../../src/domain/ids.js';
@@ -76,11 +74,9 @@ export const DEVICE_STREAM_ROUTES: readonly Route[] = [
       const { account_id, workspace_id, device_id, source_id } = bound.terms;
       const recorder = { device_id, binding_epoch: epoch, source_stream_ref, clock_uncertainty_ms };
       const registered = { account_id, workspace_id, source_id, recorder, captured_at, title: null, end_ms };
-      const stream = await askTelling(services, { stream_id, source_id, fences: bound.fences }, (told) => ({
-        type: 'register',
-        ...registered,
-        ...told,
-      }));
+      const stream = await askTelling(services, { stream_id, source_id, fences: bound.fences }, (stream, told, holds) =>
+        stream.register({ ...registered, ...told }, holds),
+      );
       if (isRefusal(stream)) return stream;
       if (stream.end_ms === null) services.device_activity.streamBegan(device_id, stream_id);
       else services.device_activity.streamEnded(device_id, stream_id);
@@ -107,11 +103,9 @@ export const DEVICE_STREAM_ROUTES: readonly Route[] = [
       if (isRefusal(found)) return found;
       const { stream_id, fences } = found;
       const { source_id } = found.terms;
-      const stream = await askTelling(services, { stream_id, source_id, fences }, (told) => ({
-        type: 'end',
-        end_ms,
-        ...told,
-      }));
+      const stream = await askTelling(services, { stream_id, source_id, fences }, (stream, told, holds) =>
+        stream.end({ end_ms, ...told }, holds),
+      );
       if (isRefusal(stream)) return stream;
       services.device_activity.streamEnded(who.device_id, stream_id);
       return deviceStreamView(stream);
@@ -154,15 +148,14 @@ const known_streams = new LRUCache<string, string>({ max: 100_000 });
 
 async function streamOf(
   { runtime }: Services,
-  { address, terms: { device_id }, fences }: Bound,
+  { binder, terms: { device_id }, fences }: Bound,
   ref: { epoch: string; source_stream_ref: string; new_stream_id: string | null },
 ): Promise<string | Refusal> {
   const { epoch, source_stream_ref, new_stream_id } = ref;
   const key = `${runtime.cacheEpoch} ${epoch} ${source_stream_ref}`;
   const known = known_streams.get(key);
   if (known !== undefined) return known;
-  const message: StreamOf & { type: 'stream_of' } = { type: 'stream_of', device_id, source_stream_ref, new_stream_id };
-  const found = await runtime.ask<{ stream_id: string }>(address, message, fences);
+  const found = await binder.stream_of({ device_id, source_stream_ref, new_stream_id }, fences);
   if (isRefusal(found)) return found;
   known_streams.set(key, found.stream_id);
   return found.stream_id;
@@ -191,7 +184,7 @@ function deviceStreamView(stream: Stream): z.infer<typeof deviceStreamShape> {
  * What no stored chunk covers, from 0 to the end: the recorded one, or that of the last registered chunk. Chunks come
  * in the order of their start, so one pass finds the holes.
  */
-async function gapsOf({ runtime }: Services, stream_id: string): Promise<z.infer<typeof gapsShape> | Refusal> {
+async function gapsOf({ actors }: Services, stream_id: string): Promise<z.infer<typeof gapsShape> | Refusal> {
   const missing: [number, number][] = [];
   let covered_ms = 0;
   let reached_ms = 0;
@@ -199,11 +192,7 @@ async function gapsOf({ runtime }: Services, stream_id: string): Promise<z.infer
   let truncated = false;
   let stream: Stream | undefined;
   do {
-    const message: StreamMessage = { type: 'list_chunks', range: { after, limit: GAPS_PAGE } };
-    const page = await runtime.ask<{ chunks: ListedChunk[]; stream: Stream }>(
-      { kind: 'stream', id: stream_id },
-      message,
-    );
+    const page = await actors.stream(stream_id).list_chunks({ range: { after, limit: GAPS_PAGE } });
     if (isRefusal(page)) return page;
     stream = page.stream;
     for (const chunk of page.chunks) {

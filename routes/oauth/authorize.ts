@@ -1,7 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Goal } from '../../actors/browser_sign_in.js';
-import type { GrantMessage } from '../../actors/grant.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isOauthError, oauthError } from '../../src/domain/oauth_errors.js';
@@ -126,27 +125,26 @@ async function grantFromSession(
   { client, asked, back }: Request,
   { session, account }: LiveBrowserSession,
 ): Promise<Answer> {
-  const { runtime, keys, clock } = services;
+  const { actors, keys, clock } = services;
   const { challenge, ...request_of_grant } = asked;
   const id = randomId({ partition: partitionOfId(account.id), now_ms: clock.now() });
   const own = drawSeed(keys);
   const born = { account: account.lives.account, grants: session.born.grants };
-  const message: GrantMessage = {
-    type: 'open',
-    grant: {
-      ...request_of_grant,
-      ...own,
-      client_id: client.client_id,
-      account_id: account.id,
-      issuer: 'base',
-      born,
-      verified_at_ms: session.verified_at_ms,
-      code: { challenge, redirect_uri: back.redirect_uri },
+  const opened = await actors.grant(id).open(
+    {
+      grant: {
+        ...request_of_grant,
+        ...own,
+        client_id: client.client_id,
+        account_id: account.id,
+        issuer: 'base',
+        born,
+        verified_at_ms: session.verified_at_ms,
+        code: { challenge, redirect_uri: back.redirect_uri },
+      },
     },
-  };
-  const opened = await runtime.ask({ kind: 'grant', id }, message, [
-    { fence: 'epoch', account_id: account.id, epoch: 'grants', value: born.grants },
-  ]);
+    [{ fence: 'epoch', account_id: account.id, epoch: 'grants', value: born.grants }],
+  );
   if (isRefusal(opened)) return opened;
   return sendBack(services, reply, back, { code: deriveToken(keys, 'authorization_code', { ...own, id, counter: 0 }) });
 }

@@ -1,11 +1,5 @@
 import { z } from 'zod';
-import type { RepliesOf } from '../../actors/actor.js';
-import {
-  type AuthSession,
-  type AuthSessionMessage,
-  type authSession,
-  INVALID_SESSION,
-} from '../../actors/auth_session.js';
+import { INVALID_SESSION } from '../../actors/auth_session.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isOauthError, type OauthError, oauthError } from '../../src/domain/oauth_errors.js';
@@ -85,7 +79,7 @@ type NativeCall = Call<null, Form, undefined>;
 
 /** Step 1: a code is mailed whether or not there is an account. */
 async function begin({ services, request, body }: NativeCall): Promise<Answer> {
-  const { clients, runtime, keys, clock, settings } = services;
+  const { clients, actors, keys, clock, settings } = services;
   if (body.client_id === undefined) return oauthError('invalid_request', 'client_id is missing.');
   const client = await clients.find(body.client_id);
   if (client?.native !== true) return NOT_NATIVE;
@@ -104,8 +98,7 @@ async function begin({ services, request, body }: NativeCall): Promise<Answer> {
   const code = await newCode(services, request, { sign_in_id: id, email: email.data });
   if (isRefusal(code)) return code;
   const { challenge, ...request_of_grant } = asked;
-  const message: AuthSessionMessage = {
-    type: 'open',
+  const opened = await actors.authSession(id).open({
     session: {
       email: email.data,
       request: {
@@ -117,8 +110,7 @@ async function begin({ services, request, body }: NativeCall): Promise<Answer> {
       ...drawSeed(keys),
     },
     code,
-  };
-  const opened = await runtime.ask<AuthSession>({ kind: 'auth_session', id }, message);
+  });
   if (isRefusal(opened)) return opened;
   void services.mails.sendDue(partitionOfId(id)); // the answer does not wait for it
   const auth_session = deriveToken(keys, 'auth_session', { ...opened, id, counter: 0 });
@@ -128,16 +120,14 @@ async function begin({ services, request, body }: NativeCall): Promise<Answer> {
 
 /** Step 2: the code is shown, once. */
 async function finish({ services, request, body }: NativeCall): Promise<Answer> {
-  const { runtime, keys, clients } = services;
+  const { actors, keys, clients } = services;
   if (body.auth_session === undefined) return oauthError('invalid_request', 'auth_session is missing.');
   if (body.otp === undefined || !/^\d{6}$/.test(body.otp)) {
     return oauthError('invalid_request', 'otp must be six digits.');
   }
   const parsed = parseToken('auth_session', body.auth_session);
   if (parsed === null) return INVALID_SESSION;
-  const address = { kind: 'auth_session', id: parsed.id };
-  const view: AuthSessionMessage = { type: 'view' };
-  const session = await runtime.ask<AuthSession>(address, view);
+  const session = await actors.authSession(parsed.id).view();
   if (isRefusal(session)) return session.refused === 'NOT_FOUND' ? INVALID_SESSION : session;
   if (!isGenuine(keys, 'auth_session', parsed, session)) return INVALID_SESSION;
   const { email, request: of_grant } = session;
@@ -145,8 +135,7 @@ async function finish({ services, request, body }: NativeCall): Promise<Answer> 
 
   const tried = await triedCode(services, request, { sign_in_id: parsed.id, email, code: body.otp });
   if (isRefusal(tried)) return tried;
-  const attempt: AuthSessionMessage = { type: 'try_code', tried, client_id: body.client_id ?? null };
-  const judged = await runtime.ask<RepliesOf<typeof authSession>>(address, attempt);
+  const judged = await actors.authSession(parsed.id).try_code({ tried, client_id: body.client_id ?? null });
   if (isRefusal(judged)) return judged;
   if (isOauthError(judged)) {
     const { error, error_description: text } = judged;
@@ -163,14 +152,15 @@ async function complete(
   request: NativeCall['request'],
   { id, email }: { id: string; email: string },
 ): Promise<Answer> {
-  const { runtime, keys, clock } = services;
+  const { actors, keys, clock } = services;
   const account = await accountBehind(services, request, email);
   if (isRefusal(account)) return account;
   const grant_id = randomId({ partition: partitionOfId(account.id), now_ms: clock.now() });
   const own = drawSeed(keys);
   const born = { account: account.lives.account, grants: account.lives.grants };
-  const message: AuthSessionMessage = { type: 'complete', grant_id, owner: { account_id: account.id, born, ...own } };
-  const completed = await runtime.askDownstream<RepliesOf<typeof authSession>>({ kind: 'auth_session', id }, message);
+  const completed = await actors.downstream
+    .authSession(id)
+    .complete({ grant_id, owner: { account_id: account.id, born, ...own } });
   if (isRefusal(completed) || isOauthError(completed)) return completed;
   return { authorization_code: deriveToken(keys, 'authorization_code', { ...own, id: grant_id, counter: 0 }) };
 }

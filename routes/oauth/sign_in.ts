@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { browserSessionEndMs } from '../../actors/browser_session.js';
-import type { BrowserSignIn, BrowserSignInMessage, DrawnGrant } from '../../actors/browser_sign_in.js';
+import type { BrowserSignIn, DrawnGrant } from '../../actors/browser_sign_in.js';
 import { accountIdOf } from '../../src/accounts/account_of_email.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
@@ -26,6 +26,7 @@ import { ACCOUNT_PAGES } from '../../src/pages/account_pages.js';
 import { captchaWidget } from '../../src/pages/captcha_widget.js';
 import { type Flow, type Page, sendPage } from '../../src/pages/page.js';
 import { randomId } from '../../src/random.js';
+import type { EntityOf } from '../../src/runtime/actors.js';
 import { deriveToken, drawSeed, isGenuine, parseToken } from '../../src/secrets/tokens.js';
 import type { Services } from '../../src/services.js';
 
@@ -102,8 +103,7 @@ async function visitOf(
   ends: { request: FastifyRequest; reply: FastifyReply },
   id: string,
 ): Promise<Visit | Refusal> {
-  const view: BrowserSignInMessage = { type: 'view' };
-  const sign_in = await services.runtime.ask<BrowserSignIn>({ kind: 'browser_sign_in', id }, view);
+  const sign_in = await services.actors.browserSignIn(id).view();
   if (isRefusal(sign_in)) return sign_in;
   const { goal, browser } = sign_in;
   if (!isTiedBrowser(services, ends.request, { sign_in_id: id, kept: browser })) return OTHER_BROWSER;
@@ -117,12 +117,12 @@ async function visitOf(
 const ACTIONS = new Map<string, (visit: Visit, body: Form) => Promise<Answer>>([
   ['email', sendCode],
   ['resend', resendCode],
-  ['other_email', (visit) => tell(visit, { type: 'other_email' })],
+  ['other_email', (visit) => follow(visit, signIn(visit).other_email())],
   ['code', tryCode],
   ['continue', continueAs],
   ['approve', approve],
-  ['deny', (visit) => tell(visit, { type: 'deny' })],
-  ['leave', (visit) => tell(visit, { type: 'deny' })],
+  ['deny', (visit) => follow(visit, signIn(visit).deny())],
+  ['leave', (visit) => follow(visit, signIn(visit).deny())],
 ]);
 
 async function sendCode(visit: Visit, body: Form): Promise<Answer> {
@@ -159,7 +159,7 @@ async function mailCode(visit: Visit, email: string): Promise<Answer> {
   const { services, request, id } = visit;
   const code = await newCode(services, request, { sign_in_id: id, email });
   if (isRefusal(code)) return code;
-  const answer = await tell(visit, { type: 'send_code', email, code });
+  const answer = await follow(visit, signIn(visit).send_code({ email, code }));
   void services.mails.sendDue(partitionOfId(id)); // the page does not wait for it
   return answer;
 }
@@ -174,7 +174,7 @@ async function tryCode(visit: Visit, body: Form): Promise<Answer> {
   if (limited !== null) return limited;
   const tried = await triedCode(services, request, { sign_in_id: id, email: step.email, code });
   if (isRefusal(tried)) return tried;
-  const judged = await ask(visit, { type: 'try_code', tried });
+  const judged = await signIn(visit).try_code({ tried });
   if (isRefusal(judged)) return judged;
   const now = { ...visit, sign_in: judged };
   if (judged.step.at === 'verified') return enter(now, judged.step.email);
@@ -204,13 +204,12 @@ async function enter(visit: Visit, email: string): Promise<Answer> {
   if (sign_in.goal.to === 'page' && !ACCOUNT_PAGES[sign_in.goal.page].makes_accounts) {
     const account_id = await accountIdOf(services, email);
     if (isRefusal(account_id)) return account_id;
-    if (account_id === null) return tell(visit, { type: 'no_account', email });
+    if (account_id === null) return follow(visit, signIn(visit).no_account({ email }));
   }
   const account = await accountBehind(services, request, email);
   if (isRefusal(account)) return account;
   const born = { account: account.lives.account, grants: account.lives.grants };
-  const entered = await ask(visit, {
-    type: 'enter',
+  const entered = await signIn(visit).enter({
     email,
     account: { account_id: account.id, born },
     session: {
@@ -253,17 +252,17 @@ async function continueAs(visit: Visit): Promise<Answer> {
   if (step.at !== 'accounts') return goOn(visit);
   const live = await browserSessionOf(services, request);
   if (isRefusal(live)) return live;
-  if (live === null || live.id !== step.session_id) return tell(visit, { type: 'other_email' }); // it has ended meanwhile
+  if (live === null || live.id !== step.session_id) return follow(visit, signIn(visit).other_email()); // it has ended meanwhile
   const { session, account } = live;
   const born = { account: account.lives.account, grants: session.born.grants };
   const owner = { account_id: account.id, born, verified_at_ms: session.verified_at_ms };
-  return tell(visit, { type: 'continue', owner, grant: drawGrant(services, account.id) });
+  return follow(visit, signIn(visit).continue({ owner, grant: drawGrant(services, account.id) }));
 }
 
 async function approve(visit: Visit): Promise<Answer> {
   const { step } = visit.sign_in;
   if (step.at !== 'consent') return goOn(visit);
-  return tell(visit, { type: 'approve', grant: drawGrant(visit.services, step.owner.account_id) });
+  return follow(visit, signIn(visit).approve({ grant: drawGrant(visit.services, step.owner.account_id) }));
 }
 
 function drawGrant({ keys, clock }: Services, account_id: string): DrawnGrant {
@@ -271,12 +270,12 @@ function drawGrant({ keys, clock }: Services, account_id: string): DrawnGrant {
   return { grant_id, ...drawSeed(keys) };
 }
 
-function ask({ services, id }: Visit, message: BrowserSignInMessage): Promise<BrowserSignIn | Refusal> {
-  return services.runtime.askDownstream<BrowserSignIn>({ kind: 'browser_sign_in', id }, message);
+function signIn({ services, id }: Visit): EntityOf<'browserSignIn'> {
+  return services.actors.downstream.browserSignIn(id);
 }
 
-async function tell(visit: Visit, message: BrowserSignInMessage): Promise<Answer> {
-  const sign_in = await ask(visit, message);
+async function follow(visit: Visit, asked: Promise<BrowserSignIn | Refusal>): Promise<Answer> {
+  const sign_in = await asked;
   return isRefusal(sign_in) ? sign_in : goOn({ ...visit, sign_in });
 }
 

@@ -1,19 +1,7 @@
 import { hash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { AccountMessage } from '../../actors/account.js';
-import type { Account } from '../../actors/account_state.js';
-import type { RepliesOf } from '../../actors/actor.js';
-import {
-  type Grant,
-  type GrantMessage,
-  type grant,
-  type IssuedGrant,
-  type Narrowing,
-  NO_CODE,
-  NO_TOKEN,
-} from '../../actors/grant.js';
-import type { ImportedToken, ImportedTokenMessage } from '../../actors/imported_token.js';
+import { type Grant, type IssuedGrant, type Narrowing, NO_CODE, NO_TOKEN } from '../../actors/grant.js';
 import { audienceOf } from '../../src/domain/audiences.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isOauthError, type OauthError, oauthError } from '../../src/domain/oauth_errors.js';
@@ -120,18 +108,16 @@ async function exchange(call: TokenCall): Promise<Answer> {
   if (isRefusal(found)) return found;
   const asked = narrowingOf(call, { ...body, scope: undefined });
   if (isOauthError(asked)) return asked;
-  const message: GrantMessage = {
-    type: 'exchange',
-    client_id: client.client_id,
-    challenge: hash('sha256', code_verifier, 'base64url'),
-    redirect_uri,
-    asked,
-  };
-  return issue(
-    services,
-    found,
-    await services.runtime.ask<RepliesOf<typeof grant>>(found.address, message, found.fences),
+  const exchanged = await services.actors.grant(found.id).exchange(
+    {
+      client_id: client.client_id,
+      challenge: hash('sha256', code_verifier, 'base64url'),
+      redirect_uri,
+      asked,
+    },
+    found.fences,
   );
+  return issue(services, found, exchanged);
 }
 
 async function refresh(call: TokenCall): Promise<Answer> {
@@ -142,12 +128,10 @@ async function refresh(call: TokenCall): Promise<Answer> {
   if (isRefusal(found)) return found;
   const asked = narrowingOf(call, body);
   if (isOauthError(asked)) return asked;
-  const message: GrantMessage = { type: 'refresh', client_id: client.client_id, generation: found.counter, asked };
-  return issue(
-    services,
-    found,
-    await services.runtime.ask<RepliesOf<typeof grant>>(found.address, message, found.fences),
-  );
+  const refreshed = await services.actors
+    .grant(found.id)
+    .refresh({ client_id: client.client_id, generation: found.counter, asked }, found.fences);
+  return issue(services, found, refreshed);
 }
 
 /** RFC 7009: whatever the token is, it does not work for this client afterwards. An access token takes its grant along. */
@@ -157,14 +141,13 @@ async function revoke(call: TokenCall): Promise<Answer> {
   const found = (await grantOf(call, 'oauth_refresh', token)) ?? (await grantOf(call, 'authorization_code', token));
   if (isRefusal(found)) return found;
   const claims = found === null ? await services.access_tokens.verify(token, issuerOf(services, request)) : null;
-  const grant_id = found?.address.id ?? claims?.grant_id;
+  const grant_id = found?.id ?? claims?.grant_id;
   if (grant_id === undefined) return {};
-  const message: GrantMessage = { type: 'revoke', by: { client_id: client.client_id } };
-  const revoked = await services.runtime.ask({ kind: 'grant', id: grant_id }, message);
+  const revoked = await services.actors.grant(grant_id).revoke({ by: { client_id: client.client_id } });
   return isRefusal(revoked) ? revoked : {};
 }
 
-type FoundGrant = { address: { kind: 'grant'; id: string }; counter: number; grant: Grant; fences: Fence[] };
+type FoundGrant = { id: string; counter: number; grant: Grant; fences: Fence[] };
 
 /** The living grant that a genuine code or refresh token leads to, at this issuer; null when there is none. */
 async function grantOf(
@@ -172,12 +155,10 @@ async function grantOf(
   kind: 'authorization_code' | 'oauth_refresh',
   token: string,
 ): Promise<FoundGrant | null | Refusal> {
-  const { runtime, keys } = services;
+  const { actors, keys } = services;
   const parsed = parseToken(kind, token);
   if (parsed === null) return kind === 'oauth_refresh' ? importedGrantOf({ services, request }, token) : null;
-  const address = { kind: 'grant' as const, id: parsed.id };
-  const view: GrantMessage = { type: 'view' };
-  const grant = await runtime.ask<Grant>(address, view);
+  const grant = await actors.grant(parsed.id).view();
   if (isRefusal(grant)) return grant.refused === 'UNAUTHORIZED' ? null : grant;
   if (!isGenuine(keys, kind, parsed, grant)) return null;
   return livingGrant({ services, request }, { id: parsed.id, counter: parsed.counter, grant });
@@ -188,13 +169,10 @@ async function importedGrantOf(
   call: Pick<TokenCall, 'services' | 'request'>,
   token: string,
 ): Promise<FoundGrant | null | Refusal> {
-  const { runtime } = call.services;
-  const view: ImportedTokenMessage = { type: 'view' };
-  const address = { kind: 'imported_token', id: hash('sha256', token, 'hex') };
-  const imported = await runtime.ask<ImportedToken>(address, view);
+  const { actors } = call.services;
+  const imported = await actors.importedToken(hash('sha256', token, 'hex')).view();
   if (isRefusal(imported)) return imported.refused === 'NOT_FOUND' ? null : imported;
-  const view_grant: GrantMessage = { type: 'view' };
-  const grant = await runtime.ask<Grant>({ kind: 'grant', id: imported.grant_id }, view_grant);
+  const grant = await actors.grant(imported.grant_id).view();
   if (isRefusal(grant)) return grant.refused === 'UNAUTHORIZED' ? null : grant;
   return livingGrant(call, { id: imported.grant_id, counter: 1, grant });
 }
@@ -206,12 +184,11 @@ async function livingGrant(
 ): Promise<FoundGrant | null | Refusal> {
   if (grant.issuer !== issuerOf(services, request)) return null;
   const { account_id, born } = grant;
-  const view: AccountMessage = { type: 'view' };
-  const account = await services.runtime.ask<Account>({ kind: 'account', id: account_id }, view);
+  const account = await services.actors.account(account_id).view();
   if (isRefusal(account)) return account.refused === 'UNAUTHORIZED' ? null : account;
   if (account.lives.grants !== born.grants) return null;
   const fences: Fence[] = [{ fence: 'epoch', account_id, epoch: 'grants', value: born.grants }];
-  return { address: { kind: 'grant', id }, counter, grant, fences };
+  return { id, counter, grant, fences };
 }
 
 /** What is asked for of what was granted. */
@@ -227,16 +204,15 @@ function narrowingOf({ services, request }: TokenCall, { scope, resource }: Form
 /** The token response. Scope names are those that the client asked for (rule C-067). */
 async function issue(
   services: Services,
-  { address }: FoundGrant,
-  issued: RepliesOf<typeof grant> | Refusal,
+  { id }: FoundGrant,
+  issued: IssuedGrant | OauthError | Refusal,
 ): Promise<z.infer<typeof tokensShape> | OauthError | Refusal> {
   if (isRefusal(issued) || isOauthError(issued)) return issued;
-  const { grant, scopes, audience } = issued as IssuedGrant;
+  const { grant, scopes, audience } = issued;
   const { access_tokens, keys, clock } = services;
   const issued_at_ms = clock.now();
   const { account_id, client_id, issuer, verified_at_ms, key_id, seed } = grant;
   const { generation } = grant.stage;
-  const { id } = address;
   const access_token = await access_tokens.issue({
     grant_id: id,
     generation,

@@ -150,8 +150,7 @@ async function settle(
   const home = streamOfChunk(chunk_id);
   if (home === null) return NO_CHUNK;
   const { stream_id, number } = home;
-  const message: StreamMessage = { type: 'chunk_results', token, results: [{ number, result }] };
-  const answer = await services.runtime.ask<{ taken: number[] }>({ kind: 'stream', id: stream_id }, message);
+  const answer = await services.actors.stream(stream_id).chunk_results({ token, results: [{ number, result }] });
   if (isRefusal(answer)) return answer;
   if (!answer.taken.includes(number)) return NOT_HELD;
   services.metrics.chunks_processed.inc({ worker: 'operator_port', status: result.status });
@@ -159,11 +158,10 @@ async function settle(
   return isRefusal(found) ? found : { chunk_id, status: statusOf(found.chunk, found.stream, services.clock.now()) };
 }
 
-async function chunkOf({ runtime }: Services, chunk_id: string): Promise<{ chunk: Chunk; stream: Stream } | Refusal> {
+async function chunkOf({ actors }: Services, chunk_id: string): Promise<{ chunk: Chunk; stream: Stream } | Refusal> {
   const home = streamOfChunk(chunk_id);
   if (home === null) return NO_CHUNK;
-  const message: StreamMessage = { type: 'chunk', number: home.number };
-  return runtime.ask<{ chunk: Chunk; stream: Stream }>({ kind: 'stream', id: home.stream_id }, message);
+  return actors.stream(home.stream_id).chunk({ number: home.number });
 }
 
 function workView({ chunk, stream, token, tries, until_ms }: Work): z.infer<typeof workShape> {

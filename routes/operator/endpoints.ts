@@ -1,7 +1,5 @@
 import { z } from 'zod';
-import type { AccountMessage } from '../../actors/account.js';
 import { type Account, isGone, isOpen } from '../../actors/account_state.js';
-import type { EndpointMessage, Found } from '../../actors/endpoint.js';
 import { type Endpoint, standingOf } from '../../actors/endpoint_state.js';
 import { accountNamed } from '../../src/accounts/account_of_email.js';
 import type { EventType } from '../../src/domain/event_types.js';
@@ -161,17 +159,15 @@ export const SEEN_ENDPOINT_ROUTES: readonly Route[] = [
 
 /** How an endpoint stands, in words, with its last deliveries. */
 export async function endpointForStaff(services: Services, endpoint_id: string) {
-  const { clock, deliveries, runtime, store } = services;
+  const { clock, deliveries, actors, store } = services;
   const partition = partitionOfId(endpoint_id);
   const address = { kind: 'endpoint', id: endpoint_id };
   const entries = await store.inbox({ address, partition }, { limit: DELIVERIES_SHOWN });
-  const message: EndpointMessage = { type: 'find', entries };
-  const answer = await runtime.ask<Found>(address, message);
+  const answer = await actors.endpoint(endpoint_id).find({ entries });
   if (isRefusal(answer)) return answer;
   const { endpoint, found } = answer;
   const { account_id } = endpoint;
-  const view: AccountMessage = { type: 'view' };
-  const account = await runtime.ask<Account>({ kind: 'account', id: account_id }, view);
+  const account = await actors.account(account_id).view();
   if (isRefusal(account) && account.refused !== 'UNAUTHORIZED') return account;
   const now_ms = clock.now();
   const seen = deliveries.activity.find(endpoint_id);

@@ -1,9 +1,5 @@
 import { z } from 'zod';
-import type { AccountMessage } from '../../actors/account.js';
 import type { Account } from '../../actors/account_state.js';
-import type { EmailMessage } from '../../actors/email.js';
-import type { GrantMessage } from '../../actors/grant.js';
-import type { ImportedTokenMessage } from '../../actors/imported_token.js';
 import { accountNamed, drawAccount } from '../../src/accounts/account_of_email.js';
 import { isId, partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
@@ -118,11 +114,7 @@ export const STAFF_GRANT_ROUTES: readonly Route[] = [
       const account = await accountNamed(services, params.account as string);
       if (isRefusal(account)) return account;
       const by = { account_id: account.id, grants_life: account.lives.grants };
-      const message: GrantMessage = { type: 'revoke', by };
-      const answer = await services.runtime.ask<{ revoked: boolean }>(
-        { kind: 'grant', id: params.id as string },
-        message,
-      );
+      const answer = await services.actors.grant(params.id as string).revoke({ by });
       return isRefusal(answer) ? answer : answer.revoked ? null : UNKNOWN;
     },
   }),
@@ -138,8 +130,7 @@ export const STAFF_GRANT_ROUTES: readonly Route[] = [
     async handler({ services, params }) {
       const account = await accountNamed(services, params.account as string);
       if (isRefusal(account)) return account;
-      const message: AccountMessage = { type: 'end_grants' };
-      return services.runtime.ask({ kind: 'account', id: account.id }, message);
+      return services.actors.account(account.id).end_grants();
     },
   }),
 
@@ -192,7 +183,7 @@ async function bringIn(services: Services, given: unknown, dry_run: boolean): Pr
     return wrong(`${issue?.path.join('.') || 'the grant'}: ${issue?.message}`);
   }
   const row = parsed.data;
-  const { clients, keys, clock, runtime } = services;
+  const { clients, keys, clock, actors } = services;
   const client = await clients.find(row.client_id);
   if (client === null) return wrong('client_id: there is no such client');
   if (row.issuer === 'legacy' && services.settings.legacy_base_url === null) {
@@ -205,8 +196,7 @@ async function bringIn(services: Services, given: unknown, dry_run: boolean): Pr
   if (dry_run) return { outcome: 'right' };
   const account = await ownerOf(services, row);
   if (isRefusal(account)) return wrong(`account: ${account.message}`);
-  const message: ImportedTokenMessage = {
-    type: 'bring_in',
+  const brought = await actors.downstream.importedToken(row.refresh_token_sha256).bring_in({
     grant_id: randomId({ partition: partitionOfId(account.id), now_ms: clock.now() }),
     created_at_ms: Date.parse(row.created_at),
     grant: {
@@ -221,9 +211,7 @@ async function bringIn(services: Services, given: unknown, dry_run: boolean): Pr
       verified_at_ms: Date.parse(row.created_at),
       code: { challenge: '', redirect_uri: null },
     },
-  };
-  const address = { kind: 'imported_token', id: row.refresh_token_sha256 };
-  const brought = await runtime.askDownstream<{ grant_id: string; is_new: boolean }>(address, message);
+  });
   if (isRefusal(brought)) return wrong(brought.message);
   return { outcome: brought.is_new ? 'imported' : 'known', grant_id: brought.grant_id };
 }
@@ -231,8 +219,9 @@ async function bringIn(services: Services, given: unknown, dry_run: boolean): Pr
 /** The account that a grant is for; an email without one gets it, as a first sign-in would. */
 async function ownerOf(services: Services, { account }: ImportRow): Promise<Account | Refusal> {
   if (!isId(account)) {
-    const enter: EmailMessage = { type: 'enter', network: null, email: account, account: drawAccount(services) };
-    const entered = await services.runtime.askDownstream({ kind: 'email', id: account }, enter);
+    const entered = await services.actors.downstream
+      .email(account)
+      .enter({ network: null, email: account, account: drawAccount(services) });
     if (isRefusal(entered)) return entered;
   }
   return accountNamed(services, account);

@@ -517,7 +517,7 @@ async function deleteWorkspace(services: Services, id: string): Promise<unknown 
     const is_private = !isRefusal(account) && account.private_workspace.id === id;
     if (is_private) return refuse('CONFLICT', 'A private workspace goes with its account alone.');
   }
-  return askWorkspace(services, id, { type: 'staff_delete' });
+  return askWorkspace(services, id, (workspace) => workspace.staff_delete());
 }
 
 /** An entity in a list: its id where that may be seen, and how it is called. */

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { AccountMessage } from '../../actors/account.js';
 import { type Account, isOpen } from '../../actors/account_state.js';
 import { isId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
@@ -83,9 +82,8 @@ type Listed = Exclude<Awaited<ReturnType<typeof listInvitations>>, Refusal>['ite
 
 /** With who invited, as their accounts are named now; an account that is deleted tells no name. */
 async function rowsOf(services: Services, items: Listed): Promise<InvitationRow[] | Refusal> {
-  const view: AccountMessage = { type: 'view' };
   const ids = [...new Set(items.map(({ invited_by }) => invited_by))];
-  const accounts = await Promise.all(ids.map((id) => services.runtime.ask<Account>({ kind: 'account', id }, view)));
+  const accounts = await Promise.all(ids.map((id) => services.actors.account(id).view()));
   const named = new Map<string, InvitationRow['invited_by']>();
   for (const [index, account] of accounts.entries()) {
     if (isRefusal(account) && account.refused !== 'UNAUTHORIZED') return account;

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { AccountMessage } from '../../actors/account.js';
 import type { Account } from '../../actors/account_state.js';
 import { isRefusal, unreachable } from '../../src/domain/refusals.js';
 import { type Answer, openRoute, type Route } from '../../src/http/route.js';
@@ -57,8 +56,7 @@ const MEANT_FOR: Record<Done, readonly Account['phase']['status'][]> = {
 
 async function restore({ services, reply, account, fences }: Visit, done: Done): Promise<Answer> {
   if (!MEANT_FOR[done].includes(account.phase.status)) return leave(reply, path);
-  const message: AccountMessage = { type: 'restore' };
-  const answer = await services.runtime.askDownstream({ kind: 'account', id: account.id }, message, fences);
+  const answer = await services.actors.downstream.account(account.id).restore({}, fences);
   if (!isRefusal(answer)) return leave(reply, `${path}?done=${done}`);
   return answer.refused === 'ACCOUNT_DELETION_IN_PROGRESS' ? leave(reply, path) : answer;
 }

@@ -1,6 +1,5 @@
-import type { AccountMessage } from '../../actors/account.js';
 import type { Account } from '../../actors/account_state.js';
-import type { DrawnAccount, EmailMessage } from '../../actors/email.js';
+import type { DrawnAccount } from '../../actors/email.js';
 import { isId } from '../domain/ids.js';
 import { isRefusal, type Refusal, refuse } from '../domain/refusals.js';
 import { pollUntil } from '../http/poll_until.js';
@@ -22,24 +21,22 @@ export function drawAccount({ clock }: Services): DrawnAccount {
  * The account as it is now. One whose making is still under way, since somebody else's sign-in has begun it, is waited
  * for; it will be finished.
  */
-export function accountOf({ runtime }: Services, account_id: string): Promise<Account | Refusal> {
-  const view: AccountMessage = { type: 'view' };
+export function accountOf({ actors }: Services, account_id: string): Promise<Account | Refusal> {
   return pollUntil(async () => {
-    const account = await runtime.ask<Account>({ kind: 'account', id: account_id }, view);
+    const account = await actors.account(account_id).view();
     return isRefusal(account) && account.refused === 'UNAUTHORIZED' ? null : account;
   }, BEING_MADE);
 }
 
 /** The account that an email leads to, if there is one: for those who may know. */
-export async function accountIdOf({ runtime }: Services, email: string): Promise<string | null | Refusal> {
-  const view: EmailMessage = { type: 'view' };
-  const found = await runtime.ask<{ account_id: string | null }>({ kind: 'email', id: email }, view);
+export async function accountIdOf({ actors }: Services, email: string): Promise<string | null | Refusal> {
+  const found = await actors.email(email).view();
   return isRefusal(found) ? found : found.account_id;
 }
 
 /** The account that staff name by its id or its email. */
 export async function accountNamed(services: Services, named: string): Promise<Account | Refusal> {
-  const { runtime } = services;
+  const { actors } = services;
   let account_id: string | null = isId(named) ? named : null;
   if (account_id === null) {
     const email = emailAddress.safeParse(named);
@@ -49,7 +46,6 @@ export async function accountNamed(services: Services, named: string): Promise<A
     account_id = found;
   }
   if (account_id === null) return NO_ACCOUNT;
-  const view: AccountMessage = { type: 'view' };
-  const account = await runtime.ask<Account>({ kind: 'account', id: account_id }, view);
+  const account = await actors.account(account_id).view();
   return isRefusal(account) && account.refused === 'UNAUTHORIZED' ? NO_ACCOUNT : account;
 }

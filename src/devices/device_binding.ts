@@ -1,12 +1,10 @@
-import type { AccountMessage } from '../../actors/account.js';
 import type { Account } from '../../actors/account_state.js';
-import type { Address } from '../../actors/actor.js';
-import type { Binding, BindingMessage } from '../../actors/binding.js';
-import type { Device, DeviceMessage } from '../../actors/device.js';
-import type { DeviceSessionMessage, SessionTerms } from '../../actors/device_session.js';
+import type { Binding } from '../../actors/binding.js';
+import type { SessionTerms } from '../../actors/device_session.js';
 import { UNBOUND } from '../../actors/stream_refs.js';
 import { isRefusal, type Refusal, refuse } from '../domain/refusals.js';
 import { accountDeleted } from '../http/principal.js';
+import type { EntityOf } from '../runtime/actors.js';
 import type { Services } from '../services.js';
 import type { Fence } from '../store/store.js';
 import type { DeviceIdentity } from './device_identity.js';
@@ -19,8 +17,8 @@ export const BOUND_REFUSALS = ['DEVICE_UNBOUND', 'ACCOUNT_DELETED'] as const;
  * life of the account that commits for it must hold. `session` is null for a personal device.
  */
 export type Bound = {
-  /** The actor behind the epoch. */
-  address: Address;
+  /** Who lies behind the epoch. */
+  binder: EntityOf<'binding'> | EntityOf<'deviceSession'>;
   terms: Pick<Binding, 'account_id' | 'workspace_id' | 'device_id' | 'source_id'>;
   session: SessionTerms | null;
   /** Whether the account belongs to the workspace, which it may have left since its session began. */
@@ -35,10 +33,10 @@ const BOUND_TO_NOBODY = refuse('DEVICE_UNBOUND', 'The device is bound to no acco
 
 /** What the device is bound by, or was last and may still upload for. */
 export async function presentEpoch(
-  { runtime }: Services,
+  { actors }: Services,
   { device_id: id }: Pick<Recording, 'device_id'>,
 ): Promise<string | Refusal> {
-  const device = await runtime.ask<Device>({ kind: 'device', id }, { type: 'view' } satisfies DeviceMessage);
+  const device = await actors.device(id).view();
   if (isRefusal(device)) return device;
   return device.binding?.epoch ?? BOUND_TO_NOBODY;
 }
@@ -52,15 +50,15 @@ export async function refusedAs(services: Services, who: Recording, refusal: Ref
 /** The binding of an epoch, if it is this device's and has not ended, and its account is there. */
 export async function boundBy(services: Services, who: Recording, epoch: string): Promise<Bound | Refusal> {
   const { device_id, kind } = who;
-  const address = { kind: kind === 'personal' ? 'binding' : 'device_session', id: epoch };
-  const ask: BindingMessage & DeviceSessionMessage = { type: 'terms', device_id };
-  const terms = await services.runtime.ask<Binding | SessionTerms>(address, ask);
+  const { actors } = services;
+  const binder = kind === 'personal' ? actors.binding(epoch) : actors.deviceSession(epoch);
+  const terms = await binder.terms({ device_id });
   if (isRefusal(terms)) return terms.refused === 'DEVICE_UNBOUND' ? refusedAs(services, who, terms) : terms;
   const { account_id, workspace_id } = terms;
   const account = await openAccount(services, account_id);
   if (isRefusal(account)) return account;
   return {
-    address,
+    binder,
     terms,
     session: 'drain_until_ms' in terms ? terms : null,
     belongs:
@@ -71,9 +69,8 @@ export async function boundBy(services: Services, who: Recording, epoch: string)
 }
 
 /** The account that a device acts for, unless it is deleted. */
-export async function openAccount({ runtime }: Services, account_id: string): Promise<Account | Refusal> {
-  const view: AccountMessage = { type: 'view' };
-  const account = await runtime.ask<Account>({ kind: 'account', id: account_id }, view);
+export async function openAccount({ actors }: Services, account_id: string): Promise<Account | Refusal> {
+  const account = await actors.account(account_id).view();
   if (isRefusal(account)) return account.refused === 'UNAUTHORIZED' ? UNBOUND : account;
   return accountDeleted(account) ?? account;
 }

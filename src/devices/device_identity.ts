@@ -1,8 +1,6 @@
 import type { TLSSocket } from 'node:tls';
 import type { FastifyRequest } from 'fastify';
-import type { CertificateMessage, CertificateStatus } from '../../actors/certificate.js';
-import type { DeviceMessage } from '../../actors/device.js';
-import { type DeviceCertificatesReply, REVOKED, SUPERSEDED } from '../../actors/device_certificates.js';
+import { REVOKED, SUPERSEDED } from '../../actors/device_certificates.js';
 import { type CertificateInspection, judgeCertificate, readPeerCertificate } from '../../certs/inspection.js';
 import { spreadRetryAfter } from '../admission/overload.js';
 import { LIMITS } from '../domain/limits.js';
@@ -127,20 +125,16 @@ function unauthorized(message: string, reason: string): Refusal {
 
 /** The record of a certificate that was neither revoked nor superseded. */
 async function standing(services: Services, fingerprint: string): Promise<IssuedCertificate | Refusal> {
-  const { certificates, metrics, runtime } = services;
+  const { certificates, metrics, actors } = services;
   const issued = await certificates.find(fingerprint);
   if (issued === null) return UNKNOWN;
-  const view: CertificateMessage = { type: 'view' };
-  const certificate = await runtime.ask<CertificateStatus>({ kind: 'certificate', id: fingerprint }, view);
+  const certificate = await actors.certificate(fingerprint).view();
   if (isRefusal(certificate)) return certificate;
   if (certificate.status === 'revoked') return REVOKED;
   if (certificate.status === 'superseded') return SUPERSEDED;
   if (issued.is_renewal === 0 || certificate.status === 'used') return issued;
   // Answered when the certificates before it have heard of their end.
-  const used = await runtime.askDownstream<DeviceCertificatesReply>({ kind: 'device', id: issued.device_id }, {
-    type: 'use_certificate',
-    fingerprint,
-  } satisfies DeviceMessage);
+  const used = await actors.downstream.device(issued.device_id).use_certificate({ fingerprint });
   if (isRefusal(used)) return used;
   if (used.named.length > 0) metrics.device_certificates.inc({ what: 'first_used' });
   return issued;

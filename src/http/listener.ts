@@ -14,7 +14,6 @@ import { isRefusal, REFUSALS, type Refusal, type RefusalCode, refuse } from '../
 import { resourceMetadataOf } from '../oauth/issuer.js';
 import { operatorRefusal } from '../operator/operator_session.js';
 import { EPOCH_ENDED } from '../runtime/activation.js';
-import { ScopedRuntime } from '../runtime/scoped_runtime.js';
 import type { Services } from '../services.js';
 import { StoreUnavailable } from '../store/store.js';
 import type { RequestScope } from '../tracing/request_scope.js';
@@ -362,7 +361,7 @@ function mountRoute(
 
 /** The services as this request uses them: what it asks of actors is known by its id. */
 function servicesFor(services: Services, { scope }: FastifyRequest): Services {
-  return scope === null ? services : { ...services, runtime: new ScopedRuntime(services.runtime, scope) };
+  return scope === null ? services : { ...services, actors: services.actors.inScope(scope) };
 }
 
 function spanOf({ tracing }: Services, { listener }: ListenerKind, request: FastifyRequest): Span | null {

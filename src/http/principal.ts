@@ -1,11 +1,8 @@
 import { hash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
-import type { AccountMessage } from '../../actors/account.js';
 import { type Account, eraseAtMs, isOpen } from '../../actors/account_state.js';
-import type { AppSession, AppSessionMessage } from '../../actors/app_session.js';
-import type { Grant, GrantMessage } from '../../actors/grant.js';
-import type { PersonalAccessToken, PersonalAccessTokenMessage } from '../../actors/personal_access_token.js';
+import type { Grant } from '../../actors/grant.js';
 import { audienceUrl, type Issuer } from '../domain/audiences.js';
 import { type Permission, permissionsOf } from '../domain/permissions.js';
 import { isRefusal, type Refusal, refuse } from '../domain/refusals.js';
@@ -55,23 +52,21 @@ export function principalOf(
   return appSessionPrincipal(services, token);
 }
 
-async function appSessionPrincipal({ keys, runtime }: Services, token: string): Promise<Principal | Refusal> {
+async function appSessionPrincipal({ keys, actors }: Services, token: string): Promise<Principal | Refusal> {
   const key = hash('sha256', token, 'base64');
   let known = genuine.get(key);
   if (known === undefined) {
     const parsed = parseToken('app_access', token);
     if (parsed === null) return BAD_TOKEN;
-    const message: AppSessionMessage = { type: 'secret' };
-    const session = await runtime.ask<AppSession>({ kind: 'app_session', id: parsed.id }, message);
+    const session = await actors.appSession(parsed.id).secret();
     if (isRefusal(session)) return session;
     if (!isGenuine(keys, 'app_access', parsed, session)) return BAD_TOKEN;
     known = { session_id: parsed.id, serial: parsed.counter };
     genuine.set(key, known);
   }
-  const use: AppSessionMessage = { type: 'use', serial: known.serial };
-  const session = await runtime.ask<AppSession>({ kind: 'app_session', id: known.session_id }, use);
+  const session = await actors.appSession(known.session_id).use({ serial: known.serial });
   if (isRefusal(session)) return session;
-  const account = await accountNow(runtime, session.account_id);
+  const account = await accountNow(actors, session.account_id);
   if (isRefusal(account)) return account;
   if (session.born.app_sessions !== account.lives.app_sessions) return BAD_TOKEN;
   const { account_id } = session;
@@ -90,21 +85,18 @@ async function appSessionPrincipal({ keys, runtime }: Services, token: string): 
   };
 }
 
-async function tokenPrincipal({ keys, runtime }: Services, text: string): Promise<Principal | Refusal> {
+async function tokenPrincipal({ keys, actors }: Services, text: string): Promise<Principal | Refusal> {
   const parsed = parseSecret('personal_access_token', text);
   if (parsed === null) return BAD_TOKEN;
-  const address = { kind: 'personal_access_token', id: parsed.id };
-  const view: PersonalAccessTokenMessage = { type: 'view' };
-  const found = await runtime.ask<PersonalAccessToken>(address, view);
+  const found = await actors.personalAccessToken(parsed.id).view();
   if (isRefusal(found)) return found.refused === 'UNAUTHORIZED' ? BAD_TOKEN : found;
   if (!isSecret(keys, 'personal_access_token', parsed, found.secret_hash)) return BAD_TOKEN;
   const { account_id, born } = found;
-  const account = await accountNow(runtime, account_id);
+  const account = await accountNow(actors, account_id);
   if (isRefusal(account)) return account;
   const stands = account.tokens.some(({ id }) => id === parsed.id) && born.tokens === account.lives.tokens;
   if (!stands) return BAD_TOKEN;
-  const use: PersonalAccessTokenMessage = { type: 'use' };
-  const token = await runtime.ask<PersonalAccessToken>(address, use);
+  const token = await actors.personalAccessToken(parsed.id).use();
   if (isRefusal(token)) return token.refused === 'UNAUTHORIZED' ? BAD_TOKEN : token;
   // What it lists are current names of scopes, one of which includes another permission.
   const allowed = permissionsOfScopes(token.permissions);
@@ -123,9 +115,8 @@ async function tokenPrincipal({ keys, runtime }: Services, text: string): Promis
   };
 }
 
-function accountNow(runtime: Services['runtime'], account_id: string): Promise<Account | Refusal> {
-  const view: AccountMessage = { type: 'view' };
-  return runtime.ask<Account>({ kind: 'account', id: account_id }, view);
+function accountNow(actors: Services['actors'], account_id: string): Promise<Account | Refusal> {
+  return actors.account(account_id).view();
 }
 
 /** What every request but those of signing out and coming back is told of an account that is deleted. */
@@ -179,17 +170,16 @@ export type AccessTokenHolder = {
 };
 
 export async function accessTokenHolder(
-  { access_tokens, clients, runtime }: Services,
+  { access_tokens, clients, actors }: Services,
   token: string,
   issuer: Issuer,
 ): Promise<AccessTokenHolder | Refusal> {
   const claims = await access_tokens.verify(token, issuer);
   if (claims === null) return BAD_TOKEN;
-  const use: GrantMessage = { type: 'use', generation: claims.generation };
   // The token names all three, so that they are asked at once.
   const [grant, account, client] = await Promise.all([
-    runtime.ask<Grant>({ kind: 'grant', id: claims.grant_id }, use),
-    accountNow(runtime, claims.account_id),
+    actors.grant(claims.grant_id).use({ generation: claims.generation }),
+    accountNow(actors, claims.account_id),
     clients.find(claims.client_id),
   ]);
   if (isRefusal(grant)) return grant;

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Account } from '../../actors/account_state.js';
-import { type BrowserSession, type BrowserSessionMessage, browserSessionEndMs } from '../../actors/browser_session.js';
+import { type BrowserSession, browserSessionEndMs } from '../../actors/browser_session.js';
 import { accountOf } from '../accounts/account_of_email.js';
 import { isRefusal, type Refusal } from '../domain/refusals.js';
 import { deriveToken, isGenuine, parseToken } from '../secrets/tokens.js';
@@ -18,12 +18,11 @@ export async function browserSessionOf(
   services: Services,
   request: FastifyRequest,
 ): Promise<LiveBrowserSession | null | Refusal> {
-  const { keys, runtime } = services;
+  const { keys, actors } = services;
   const cookie = sessionCookie(services, request);
   const parsed = cookie === null ? null : parseToken('browser_session', cookie);
   if (parsed === null) return null;
-  const view: BrowserSessionMessage = { type: 'view' };
-  const session = await runtime.ask<BrowserSession>({ kind: 'browser_session', id: parsed.id }, view);
+  const session = await actors.browserSession(parsed.id).view();
   if (isRefusal(session)) return session.refused === 'UNAUTHORIZED' ? null : session;
   if (!isGenuine(keys, 'browser_session', parsed, session)) return null;
   const account = await accountOf(services, session.account_id);
@@ -37,8 +36,7 @@ export async function extendBrowserSession(
   reply: FastifyReply,
   { id }: { id: string },
 ): Promise<null | Refusal> {
-  const use: BrowserSessionMessage = { type: 'use' };
-  const session = await services.runtime.ask<BrowserSession>({ kind: 'browser_session', id }, use);
+  const session = await services.actors.browserSession(id).use();
   if (isRefusal(session)) return session.refused === 'UNAUTHORIZED' ? null : session;
   const { seed, key_id } = session;
   const lasts_ms = browserSessionEndMs(session) - services.clock.now();
@@ -61,10 +59,9 @@ export function showBrowserSession(
  * ended since. Its sign-in only tells it to: of several presses at once, the later ones are answered from the sign-in's
  * state, before that has arrived.
  */
-export async function sessionOpens({ runtime }: Services, id: string): Promise<BrowserSession | null> {
-  const view: BrowserSessionMessage = { type: 'view' };
+export async function sessionOpens({ actors }: Services, id: string): Promise<BrowserSession | null> {
   for (const until = performance.now() + OPENS_MAX_MS; performance.now() < until; ) {
-    const session = await runtime.ask<BrowserSession>({ kind: 'browser_session', id }, view);
+    const session = await actors.browserSession(id).view();
     if (!isRefusal(session)) return session;
     await new Promise((resolve) => setTimeout(resolve, OPENS_LOOK_MS));
   }
@@ -80,7 +77,6 @@ export async function endBrowserSession(
   const live = await browserSessionOf(services, request);
   if (live === null || isRefusal(live)) return live;
   if (live.id === but) return null;
-  const message: BrowserSessionMessage = { type: 'end' };
-  const ended = await services.runtime.ask({ kind: 'browser_session', id: live.id }, message);
+  const ended = await services.actors.browserSession(live.id).end();
   return isRefusal(ended) ? ended : null;
 }

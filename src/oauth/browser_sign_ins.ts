@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { AccountPage, BrowserSignIn, BrowserSignInMessage, Goal } from '../../actors/browser_sign_in.js';
+import type { AccountPage, Goal } from '../../actors/browser_sign_in.js';
 import { isRefusal } from '../domain/refusals.js';
 import { overRate } from '../http/rates.js';
 import type { Answer } from '../http/route.js';
@@ -31,10 +31,9 @@ export async function beginSignIn(
   // Each is kept for an hour, whoever asks for it.
   const limited = overRate(services, request, 'sign_ins_begun');
   if (limited !== null) return limited;
-  const { runtime, keys, clock } = services;
+  const { actors, keys, clock } = services;
   const id = randomId({ partition: randomPartition(), now_ms: clock.now() });
   const browser = tieToBrowser(services, { request, reply }, id);
-  const message: BrowserSignInMessage = { type: 'open', sign_in: { goal, browser, ...drawSeed(keys) }, signed_in };
-  const opened = await runtime.ask<BrowserSignIn>({ kind: 'browser_sign_in', id }, message);
+  const opened = await actors.browserSignIn(id).open({ sign_in: { goal, browser, ...drawSeed(keys) }, signed_in });
   return isRefusal(opened) ? opened : leave(reply, signInPath(goal, id));
 }

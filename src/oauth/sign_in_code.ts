@@ -1,6 +1,5 @@
 import type { FastifyRequest } from 'fastify';
 import type { Account } from '../../actors/account_state.js';
-import type { EmailMessage } from '../../actors/email.js';
 import type { CodeToSend, TriedCode } from '../../actors/emailed_code.js';
 import { accountOf, drawAccount } from '../accounts/account_of_email.js';
 import { networkOf } from '../admission/rate_limits.js';
@@ -18,13 +17,12 @@ type SignIn = { sign_in_id: string; email: string };
 
 /** A code for this sign-in; null when the address has had its share. */
 export async function newCode(
-  { mail, runtime, keys, clock, settings }: Services,
+  { mail, actors, keys, clock, settings }: Services,
   request: FastifyRequest,
   { sign_in_id, email }: SignIn,
 ): Promise<CodeToSend | Refusal> {
   if (!mail.healthy()) return MAIL_AWAY;
-  const take: EmailMessage = { type: 'take_send', network: networkOf(request.ip), budgeted: settings.rate_limits };
-  const taken = await runtime.ask<{ sent: boolean }>({ kind: 'email', id: email }, take);
+  const taken = await actors.email(email).take_send({ network: networkOf(request.ip), budgeted: settings.rate_limits });
   if (isRefusal(taken)) return taken;
   if (!taken.sent) return null;
   const code = randomCode();
@@ -39,13 +37,12 @@ export async function newCode(
 
 /** What a person typed, ready to be judged. */
 export async function triedCode(
-  { runtime, keys }: Services,
+  { actors, keys }: Services,
   request: FastifyRequest,
   { sign_in_id, email, code }: SignIn & { code: string },
 ): Promise<TriedCode | Refusal> {
   const network = networkOf(request.ip);
-  const may: EmailMessage = { type: 'may_try', network };
-  const answer = await runtime.ask<{ allowed: boolean }>({ kind: 'email', id: email }, may);
+  const answer = await actors.email(email).may_try({ network });
   if (isRefusal(answer)) return answer;
   const hashes: Record<string, string> = {};
   for (const key_id of keys.keyIds()) {
@@ -61,14 +58,10 @@ export async function accountBehind(
   request: FastifyRequest,
   email: string,
 ): Promise<Account | Refusal> {
-  const { runtime } = services;
-  const message: EmailMessage = {
-    type: 'enter',
-    network: networkOf(request.ip),
-    email,
-    account: drawAccount(services),
-  };
-  const entered = await runtime.askDownstream<{ account_id: string }>({ kind: 'email', id: email }, message);
+  const { actors } = services;
+  const entered = await actors.downstream
+    .email(email)
+    .enter({ network: networkOf(request.ip), email, account: drawAccount(services) });
   if (isRefusal(entered)) return entered;
   return accountOf(services, entered.account_id);
 }

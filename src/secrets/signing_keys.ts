@@ -4,13 +4,12 @@ import {
   type PublicJwk,
   SIGNING_KEYS_ID,
   type SigningKey,
-  type SigningKeysMessage,
   type SigningKeysState,
   signingKeyAt,
 } from '../../actors/signing_keys.js';
 import { LIMITS } from '../domain/limits.js';
 import { isRefusal, type Refusal } from '../domain/refusals.js';
-import type { Runtime } from '../runtime/runtime.js';
+import type { Actors, EntityOf } from '../runtime/actors.js';
 import { StoreUnavailable } from '../store/store.js';
 import type { ServerKeys } from './server_keys.js';
 
@@ -31,7 +30,7 @@ type Seen = { keys: Usable[]; at_ms: number };
 
 /** The signing keys of OAuth as this process knows them. Throws StoreUnavailable where it would have to guess. */
 export class SigningKeys {
-  readonly #runtime: Pick<Runtime, 'ask'>;
+  readonly #actor: EntityOf<'signingKeys'>;
   readonly #server_keys: ServerKeys;
   readonly #now: () => number;
   #seen: Seen = { keys: [], at_ms: Number.NEGATIVE_INFINITY };
@@ -39,8 +38,8 @@ export class SigningKeys {
   #next_look: Promise<Seen> | null = null;
   #waiting = 0;
 
-  constructor(parts: { runtime: Pick<Runtime, 'ask'>; keys: ServerKeys; now: () => number }) {
-    this.#runtime = parts.runtime;
+  constructor(parts: { actors: Actors; keys: ServerKeys; now: () => number }) {
+    this.#actor = parts.actors.signingKeys(SIGNING_KEYS_ID);
     this.#server_keys = parts.keys;
     this.#now = parts.now;
   }
@@ -78,8 +77,7 @@ export class SigningKeys {
     for (let tries = 0; tries < ROTATE_TRIES; tries++) {
       const { keys } = await this.#lookNow();
       const key = await this.#makeKey();
-      const added = await this.#ask({
-        type: 'add',
+      const added = await this.#actor.add({
         key,
         signs_from: 'now',
         expected_newest_kid: keys.at(-1)?.kid ?? null,
@@ -125,13 +123,13 @@ export class SigningKeys {
   }
 
   async #lookUp(): Promise<Seen> {
-    const state = await this.#ask({ type: 'view' });
+    const state = await this.#actor.view();
     if (isRefusal(state)) throw unavailable(state);
     const newest = state.keys.at(-1);
     if (newest !== undefined && this.#now() < succeedsAtMs(newest)) return this.#see(state);
     const key = await this.#makeKey();
     const expected_newest_kid = newest?.kid ?? null;
-    const added = await this.#ask({ type: 'add', key, signs_from: 'later', expected_newest_kid });
+    const added = await this.#actor.add({ key, signs_from: 'later', expected_newest_kid });
     if (!isRefusal(added)) return this.#see(added);
     // An old key signs as well as a young one; the next look tries again.
     if (newest !== undefined) return this.#see(state);
@@ -165,10 +163,6 @@ export class SigningKeys {
     const public_jwk: PublicJwk = { kty, crv, x, y };
     const sealed_private = this.#server_keys.seal(PURPOSE, Buffer.from(JSON.stringify(jwk)));
     return { kid: await calculateJwkThumbprint(public_jwk), public_jwk, sealed_private };
-  }
-
-  #ask(message: SigningKeysMessage): Promise<SigningKeysState | Refusal> {
-    return this.#runtime.ask<SigningKeysState>({ kind: 'signing_keys', id: SIGNING_KEYS_ID }, message);
   }
 }
 

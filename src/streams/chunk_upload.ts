@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { StreamMessage } from '../../actors/stream.js';
 import type { Chunk, ChunkIntent } from '../../actors/stream_state.js';
 import { audioKindOf } from '../audio/kinds.js';
 import { blobKey } from '../blobs/blob_keys.js';
@@ -112,7 +111,7 @@ export function intentForm<Fields extends typeof INTENT_FIELDS>(fields: Fields) 
 
 /** Announces a chunk of a stream that the caller may write. The same again: the same chunk. */
 export function intend(
-  { runtime }: Services,
+  { actors }: Services,
   { stream_id, intent, fences }: { stream_id: string; intent: ChunkIntent; fences: Fence[] },
 ): Promise<{ chunk: Chunk } | Refusal> {
   const { sample_rate_hz, channels, ...before } = intent;
@@ -121,8 +120,7 @@ export function intend(
     sample_rate_hz === undefined && channels === undefined
       ? { content: digest }
       : { content: digestOf(before, { sample_rate_hz, channels }), content_before: digest };
-  const message: StreamMessage = { type: 'intend', intent, ...content };
-  return runtime.ask<{ chunk: Chunk }>({ kind: 'stream', id: stream_id }, message, fences);
+  return actors.stream(stream_id).intend({ intent, ...content }, fences);
 }
 
 /** Where the bytes go, and what an uploader should know before it lets go of its copy. */
@@ -191,8 +189,7 @@ async function upload(
   if (chunk.status === 'stored') return uploadView(chunk);
   services.metrics.uploads.inc();
   services.metrics.uploads_bytes.inc(chunk.size_bytes);
-  const message: StreamMessage = { type: 'stored', number, upload_started_at_ms };
-  const stored = await services.runtime.ask<{ chunk: Chunk }>({ kind: 'stream', id: stream.id }, message, fences);
+  const stored = await services.actors.stream(stream.id).stored({ number, upload_started_at_ms }, fences);
   if (!isRefusal(stored)) {
     services.processing.offer(stream.id);
     return uploadView(stored.chunk);

@@ -1,6 +1,5 @@
 import { Readable } from 'node:stream';
 import { LRUCache } from 'lru-cache';
-import type { ListedChunk, StreamMessage } from '../../actors/stream.js';
 import type { Chunk, Stream } from '../../actors/stream_state.js';
 import { type JoinedFile, joinChunks, readJoined, type StoredChunk } from '../audio/joined_file.js';
 import { blobKey } from '../blobs/blob_keys.js';
@@ -74,12 +73,11 @@ async function join(services: Services, stream: Stream): Promise<Joined | Refusa
   return { file, chunks: chunks.length, ...fitOf(chunks) };
 }
 
-async function storedChunks({ runtime }: Services, stream_id: string): Promise<Chunk[] | Refusal> {
+async function storedChunks({ actors }: Services, stream_id: string): Promise<Chunk[] | Refusal> {
   const found: Chunk[] = [];
   let after: { order: number; id: string } | undefined;
   do {
-    const message: StreamMessage = { type: 'list_chunks', range: { after, limit: LIST_STEP } };
-    const listed = await runtime.ask<{ chunks: ListedChunk[] }>({ kind: 'stream', id: stream_id }, message);
+    const listed = await actors.stream(stream_id).list_chunks({ range: { after, limit: LIST_STEP } });
     if (isRefusal(listed)) return listed;
     found.push(...listed.chunks.filter(({ status }) => status === 'stored'));
     const last = listed.chunks.at(-1);

@@ -1,11 +1,9 @@
-import type { Source, SourceMessage } from '../../actors/source.js';
-import type { StreamMessage } from '../../actors/stream.js';
 import type { Chunk, Stream } from '../../actors/stream_state.js';
-import type { WorkspaceMessage } from '../../actors/workspace.js';
 import { ownerOfPrivateWorkspace, streamOfChunk } from '../domain/ids.js';
 import { isRefusal, type Refusal, refuse } from '../domain/refusals.js';
 import type { Principal } from '../http/principal.js';
 import { CLOSED } from '../runtime/activation.js';
+import type { EntityOf } from '../runtime/actors.js';
 import type { Services } from '../services.js';
 import type { Fence } from '../store/store.js';
 
@@ -26,8 +24,7 @@ const LOOKS_MAX = 2;
 
 /** The stream if the caller may read it; to anybody else it does not exist. */
 export async function readableStream(services: Services, who: Principal, id: string): Promise<Stream | Refusal> {
-  const view: StreamMessage = { type: 'view' };
-  const stream = await services.runtime.ask<Stream>({ kind: 'stream', id }, view);
+  const stream = await services.actors.stream(id).view();
   return isRefusal(stream) ? stream : ((await hidden(services, who, stream)) ?? stream);
 }
 
@@ -46,11 +43,7 @@ export async function readableChunk(
 ): Promise<{ chunk: Chunk; stream: Stream; number: number } | Refusal> {
   const home = streamOfChunk(chunk_id);
   if (home === null) return NO_CHUNK;
-  const message: StreamMessage = { type: 'chunk', number: home.number };
-  const found = await services.runtime.ask<{ chunk: Chunk; stream: Stream }>(
-    { kind: 'stream', id: home.stream_id },
-    message,
-  );
+  const found = await services.actors.stream(home.stream_id).chunk({ number: home.number });
   const refusal = isRefusal(found) ? found : await hidden(services, who, found.stream);
   if (refusal !== null) return refusal.refused === 'NOT_FOUND' ? NO_CHUNK : refusal;
   return { ...(found as { chunk: Chunk; stream: Stream }), number: home.number };
@@ -75,31 +68,36 @@ async function hidden(services: Services, { account, account_id }: Principal, st
 }
 
 /** Null while a workspace is there. A private one goes with its account, and that with its streams. */
-export async function goneWorkspace({ runtime }: Services, workspace_id: string): Promise<Refusal | null> {
+export async function goneWorkspace({ actors }: Services, workspace_id: string): Promise<Refusal | null> {
   if (ownerOfPrivateWorkspace(workspace_id) !== null) return null;
-  const message: WorkspaceMessage = { type: 'stands' };
-  const answer = await runtime.ask({ kind: 'workspace', id: workspace_id }, message);
+  const answer = await actors.workspace(workspace_id).stands();
   if (!isRefusal(answer)) return null;
   return answer.refused === 'NOT_FOUND' ? NO_WORKSPACE : answer;
 }
+
+/** What is asked of a stream that account events tell of; `silent`: its source is deleted, and nobody is told. */
+export type StreamChange = (
+  stream: EntityOf<'stream'>,
+  told: { silent: boolean },
+  fences: Fence[],
+) => Promise<Stream | Refusal>;
 
 /**
  * Asks a stream for what account events tell of, unless its source is deleted. That it is not must still hold when the
  * stream commits: no event comes after `source.deleted`.
  */
 export async function askTelling(
-  { runtime }: Services,
+  { actors }: Services,
   { stream_id, source_id, fences }: { stream_id: string; source_id: string; fences: Fence[] },
-  messageOf: (told: { silent: boolean }) => StreamMessage,
+  change: StreamChange,
 ): Promise<Stream | Refusal> {
-  const view: SourceMessage = { type: 'view' };
   for (let looks = 1; ; looks++) {
-    const source = await runtime.ask<Source>({ kind: 'source', id: source_id }, view);
+    const source = await actors.source(source_id).view();
     if (isRefusal(source) && source.refused !== 'NOT_FOUND') return source;
     // One that is not there yet is on its way: a recorder's source and its binding are made side by side.
     const silent = !isRefusal(source) && source.status === 'deleted';
     const holds: Fence[] = silent ? fences : [...fences, { fence: 'open', id: source_id }];
-    const answer = await runtime.ask<Stream>({ kind: 'stream', id: stream_id }, messageOf({ silent }), holds);
+    const answer = await change(actors.stream(stream_id), { silent }, holds);
     if (answer !== CLOSED || looks >= LOOKS_MAX) return answer;
   }
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { QueuedDelivery } from '../../actors/actor.js';
 import { type Attempt, DELIVERY_STATUSES, eventMs, type FoundDelivery } from '../../actors/delivery.js';
-import type { EndpointMessage, Found } from '../../actors/endpoint.js';
+import type { Found } from '../../actors/endpoint.js';
 import { type Endpoint, standingOf } from '../../actors/endpoint_state.js';
 import { deliveryId, partitionOfId } from '../domain/ids.js';
 import { isRefusal, type Refusal } from '../domain/refusals.js';
@@ -71,7 +71,7 @@ export function endpointView(id: string, endpoint: Endpoint): z.infer<typeof end
 }
 
 type Reader = {
-  services: Pick<Services, 'store' | 'clock' | 'runtime'>;
+  services: Pick<Services, 'store' | 'clock' | 'actors'>;
   endpoint_id: string;
   account_id: string;
   /** The account's present life. */
@@ -108,9 +108,8 @@ export async function readDelivery(reader: Reader, sequence: number) {
 
 const NOT_LISTED: Omit<QueuedDelivery, 'sequence'> = { log_id: '0-0', life: 0, generation: 0, type: 'account.updated' };
 
-function find({ services: { runtime }, endpoint_id }: Reader, entries: QueuedDelivery[]): Promise<Found | Refusal> {
-  const message: EndpointMessage = { type: 'find', entries };
-  return runtime.ask<Found>({ kind: 'endpoint', id: endpoint_id }, message);
+function find({ services: { actors }, endpoint_id }: Reader, entries: QueuedDelivery[]): Promise<Found | Refusal> {
+  return actors.endpoint(endpoint_id).find({ entries });
 }
 
 async function deliveryOf(

@@ -1,5 +1,4 @@
 import type { Logger } from 'pino';
-import type { ListedChunk, StreamMessage } from '../../actors/stream.js';
 import type { Chunk, ChunkStatus, Stream } from '../../actors/stream_state.js';
 import { blobKey, partitionFolder, streamFolder } from '../blobs/blob_keys.js';
 import type { BlobStore } from '../blobs/blob_store.js';
@@ -7,8 +6,8 @@ import { chunkId, isId, PARTITIONS, streamOfChunk } from '../domain/ids.js';
 import { LIMITS } from '../domain/limits.js';
 import { isRefusal, type Refusal } from '../domain/refusals.js';
 import { randomBytes } from '../random.js';
+import type { Actors } from '../runtime/actors.js';
 import type { Metrics } from '../runtime/metrics.js';
-import type { Runtime } from '../runtime/runtime.js';
 import { StoreUnavailable } from '../store/store.js';
 import type { SweepTurns } from '../store/sweep_turns.js';
 import { PeriodicTask } from './periodic_task.js';
@@ -30,7 +29,7 @@ const STREAMS = 'streams';
 
 type Parts = {
   turns: SweepTurns;
-  runtime: Runtime;
+  actors: Actors;
   blobs: BlobStore;
   metrics: Metrics;
   log: Pick<Logger, 'info' | 'error'>;
@@ -169,7 +168,7 @@ export class AudioSweep {
 
   async #view(stream_id: string): Promise<Stream | null | 'unusable'> {
     try {
-      return await this.#ask<Stream>(stream_id, { type: 'view' });
+      return found(await this.#parts.actors.stream(stream_id).view());
     } catch (error) {
       if (!(error instanceof UnusableStream)) throw error;
       this.#parts.log.error({ stream_id }, 'the audio of a stream that is out of service could not be swept');
@@ -185,10 +184,7 @@ export class AudioSweep {
     let removed = 0;
     let after: { order: number; id: string } | undefined;
     for (let is_last = chunks === 0; !is_last && !this.#stopped; ) {
-      const page = await this.#ask<{ chunks: ListedChunk[] }>(stream_id, {
-        type: 'list_chunks',
-        range: { after, limit: PAGE_MAX },
-      });
+      const page = found(await this.#parts.actors.stream(stream_id).list_chunks({ range: { after, limit: PAGE_MAX } }));
       const listed = page?.chunks ?? [];
       for (const { chunk_id, status } of listed) {
         const number = streamOfChunk(chunk_id)?.number as number;
@@ -249,7 +245,7 @@ export class AudioSweep {
         break;
       }
       if (!has_some) {
-        const still = await this.#ask<Stream>(stream_id, { type: 'view' });
+        const still = found(await this.#parts.actors.stream(stream_id).view());
         if (still !== null) this.#report(stream_id, stream.stored_chunks, []);
       }
       await restAfter(began);
@@ -267,17 +263,16 @@ export class AudioSweep {
   }
 
   async #chunk({ stream_id, number }: Place): Promise<Chunk | null> {
-    return (await this.#ask<{ chunk: Chunk }>(stream_id, { type: 'chunk', number }))?.chunk ?? null;
+    return found(await this.#parts.actors.stream(stream_id).chunk({ number }))?.chunk ?? null;
   }
+}
 
-  /** Null when there is no such stream, or no such chunk in it. */
-  async #ask<Reply>(id: string, message: StreamMessage): Promise<Reply | null> {
-    const answer: Reply | Refusal = await this.#parts.runtime.ask<Reply>({ kind: 'stream', id }, message);
-    if (!isRefusal(answer)) return answer;
-    if (answer.refused === 'NOT_FOUND') return null;
-    if (answer.refused === 'INTERNAL') throw new UnusableStream(`stream: ${answer.message}`);
-    throw new StoreUnavailable(`stream: ${answer.message}`);
-  }
+/** Null when there is no such stream, or no such chunk in it. */
+function found<Reply>(answer: Reply | Refusal): Reply | null {
+  if (!isRefusal(answer)) return answer;
+  if (answer.refused === 'NOT_FOUND') return null;
+  if (answer.refused === 'INTERNAL') throw new UnusableStream(`stream: ${answer.message}`);
+  throw new StoreUnavailable(`stream: ${answer.message}`);
 }
 
 type Place = { stream_id: string; chunk_id: string; number: number };

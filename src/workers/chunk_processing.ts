@@ -1,5 +1,4 @@
 import type { Logger } from 'pino';
-import type { StreamMessage } from '../../actors/stream.js';
 import type { ClaimedChunk } from '../../actors/stream_processing.js';
 import { PROCESSING_INDEX } from '../../actors/stream_processing.js';
 import type { Chunk, ChunkResult, Stream } from '../../actors/stream_state.js';
@@ -10,8 +9,8 @@ import { PARTITIONS, partitionOfId } from '../domain/ids.js';
 import { LIMITS } from '../domain/limits.js';
 import { isRefusal, type Refusal } from '../domain/refusals.js';
 import { randomBytes } from '../random.js';
+import type { Actors } from '../runtime/actors.js';
 import type { Metrics } from '../runtime/metrics.js';
-import type { Runtime } from '../runtime/runtime.js';
 import { type Store, StoreUnavailable } from '../store/store.js';
 import { Backoff } from './backoff.js';
 import { PeriodicTask } from './periodic_task.js';
@@ -32,7 +31,7 @@ const RETRY = { first_ms: 5_000, max_ms: 5 * 60_000, kept_max: 10_000 };
 
 type Parts = {
   store: Store;
-  runtime: Runtime;
+  actors: Actors;
   blobs: BlobStore;
   metrics: Metrics;
   log: Pick<Logger, 'error'>;
@@ -173,7 +172,7 @@ export class ChunkProcessing {
 
   /** Gives how many chunks of the stream it took. */
   async #workOn(stream_id: string): Promise<number> {
-    const { runtime, blobs, metrics } = this.#parts;
+    const { actors, blobs, metrics } = this.#parts;
     const { work, taken } = await this.#claimOf(stream_id, { limit: BATCH, lease_ms: LIMITS.chunk_lease_ms });
     const [first] = work;
     if (first === undefined) return taken;
@@ -183,8 +182,7 @@ export class ChunkProcessing {
       metrics.chunks_processed.inc({ worker: 'built_in', status: result.status });
       results.push({ number, result });
     }
-    const message: StreamMessage = { type: 'chunk_results', token: first.token, results };
-    const answer = await runtime.ask({ kind: 'stream', id: stream_id }, message);
+    const answer = await actors.stream(stream_id).chunk_results({ token: first.token, results });
     if (isRefusal(answer) && answer.refused !== 'NOT_FOUND') throw refusedWork(answer);
     return taken;
   }
@@ -194,11 +192,9 @@ export class ChunkProcessing {
     stream_id: string,
     { limit, lease_ms }: { limit: number; lease_ms: number },
   ): Promise<{ work: Work[]; taken: number }> {
-    const { runtime } = this.#parts;
-    const address = { kind: 'stream', id: stream_id };
+    const { actors } = this.#parts;
     const token = Buffer.from(randomBytes(12)).toString('base64url');
-    const message: StreamMessage = { type: 'claim_chunks', token, limit, lease_ms };
-    const answer = await runtime.ask<{ claimed: ClaimedChunk[] }>(address, message);
+    const answer = await actors.stream(stream_id).claim_chunks({ token, limit, lease_ms });
     if (isRefusal(answer)) {
       if (answer.refused === 'NOT_FOUND') return { work: [], taken: 0 };
       throw refusedWork(answer);
@@ -210,27 +206,21 @@ export class ChunkProcessing {
         lost.push(claimed.number);
         continue;
       }
-      const look: StreamMessage = { type: 'chunk', number: claimed.number };
-      const found = await runtime.ask<{ chunk: Chunk; stream: Stream }>(address, look);
+      const found = await actors.stream(stream_id).chunk({ number: claimed.number });
       if (isRefusal(found)) continue;
       work.push({ ...claimed, token, ...found });
     }
-    if (lost.length > 0) await this.#giveUp(address, token, lost);
+    if (lost.length > 0) await this.#giveUp(stream_id, token, lost);
     return { work, taken: answer.claimed.length };
   }
 
   /** Every worker that took these was never heard of again. */
-  async #giveUp(address: { kind: string; id: string }, token: string, numbers: number[]): Promise<void> {
-    const { runtime, metrics } = this.#parts;
+  async #giveUp(stream_id: string, token: string, numbers: number[]): Promise<void> {
+    const { actors, metrics } = this.#parts;
     const message = `${LIMITS.chunk_tries_max} workers took the chunk and gave no result.`;
     const result: ChunkResult = { status: 'failed', failure: { code: 'GIVEN_UP', message } };
     metrics.chunks_processed.inc({ worker: 'none', status: 'failed' }, numbers.length);
-    const given_up: StreamMessage = {
-      type: 'chunk_results',
-      token,
-      results: numbers.map((number) => ({ number, result })),
-    };
-    await runtime.ask(address, given_up);
+    await actors.stream(stream_id).chunk_results({ token, results: numbers.map((number) => ({ number, result })) });
   }
 
   #complain(error: unknown): void {

@@ -1,5 +1,4 @@
 import type { Logger } from 'pino';
-import type { AccountMessage } from '../../actors/account.js';
 import type { Account } from '../../actors/account_state.js';
 import type { Job } from '../../actors/actor.js';
 import { appSessionList } from '../../actors/app_session.js';
@@ -8,15 +7,14 @@ import { browserSessionList } from '../../actors/browser_session.js';
 import { ENDPOINTS } from '../../actors/endpoint_state.js';
 import type { Erase } from '../../actors/erase.js';
 import { grantList } from '../../actors/grant.js';
-import type { SignalsMessage } from '../../actors/signals.js';
 import { DELETED_SOURCES, SOURCES } from '../../actors/source.js';
 import { STREAMS } from '../../actors/stream.js';
 import { streamFolder } from '../blobs/blob_keys.js';
 import type { BlobStore } from '../blobs/blob_store.js';
 import { PARTITIONS, partitionOfId } from '../domain/ids.js';
 import { isRefusal, type Refusal, unreachable } from '../domain/refusals.js';
+import type { Actors } from '../runtime/actors.js';
 import type { Metrics } from '../runtime/metrics.js';
-import type { Runtime } from '../runtime/runtime.js';
 import { decodeStored } from '../store/codec.js';
 import { type Queued, type Store, StoreUnavailable } from '../store/store.js';
 import { PeriodicTask } from './periodic_task.js';
@@ -35,7 +33,7 @@ const REST_FACTOR = 2;
 
 type Parts = {
   store: Store;
-  runtime: Runtime;
+  actors: Actors;
   blobs: BlobStore;
   metrics: Metrics;
   log: Pick<Logger, 'info' | 'error'>;
@@ -145,12 +143,13 @@ export class ErasureWorker {
 
   /** False when it was cut off by our own end. */
   async #erase(account_id: string): Promise<boolean> {
-    const account = await this.#account(account_id);
+    const state = await this.#account(account_id);
     // Erased already, and perhaps begun afresh since: only the disk was still to be seen to.
-    if (account?.phase.status !== 'erasing') return true;
-    const { lives } = account;
+    if (state?.phase.status !== 'erasing') return true;
+    const { lives } = state;
+    const account = this.#parts.actors.downstream.account(account_id);
     while (!this.#stopped) {
-      const { left } = await this.#ask<{ left: boolean }>(account_id, { type: 'erase_devices' });
+      const { left } = done(await account.erase_devices());
       if (!left) break;
     }
     await this.#eraseList(account_id, { list: ENDPOINTS, kind: 'endpoint' });
@@ -159,64 +158,63 @@ export class ErasureWorker {
     await this.#eraseList(account_id, { list: DELETED_SOURCES, kind: 'source' });
     await this.#eraseList(account_id, { list: BINDINGS, kind: 'binding' });
     for (let life = 0; life < lives.app_sessions; life++)
-      await this.#eraseList(account_id, { list: appSessionList(life), kind: 'app_session' });
+      await this.#eraseList(account_id, { list: appSessionList(life), kind: 'appSession' });
     for (let life = 0; life < lives.grants; life++) {
       await this.#eraseList(account_id, { list: grantList(life), kind: 'grant' });
-      await this.#eraseList(account_id, { list: browserSessionList(life), kind: 'browser_session' });
+      await this.#eraseList(account_id, { list: browserSessionList(life), kind: 'browserSession' });
     }
     if (this.#stopped) return false;
-    await this.#ask(account_id, { type: 'erased' });
+    done(await account.erased());
     return true;
   }
 
   /** Ends all that is on a list; each leaves the list as it ends, so the list's head is always what is left. */
-  async #eraseList(account_id: string, { list, kind }: { list: string; kind: string }): Promise<void> {
-    const { store } = this.#parts;
+  async #eraseList(account_id: string, { list, kind }: { list: string; kind: Listed }): Promise<void> {
+    const { actors, store } = this.#parts;
     const place = { owner: account_id, partition: partitionOfId(account_id) };
     while (!this.#stopped) {
       const members = await store.list(place, list, { descending: false, limit: STEP_MAX });
       if (members.length === 0) return;
       for (const { member } of members) {
         const began = performance.now();
-        await this.#eraseOne({ kind, id: member }, { type: 'erase', account_id, list });
+        await this.#eraseOne(kind, member, { account_id, list });
         await rest((performance.now() - began) * REST_FACTOR);
       }
-      await this.#ask(account_id, { type: 'erasure_progress', removed: { [kind]: members.length } });
+      done(await actors.downstream.account(account_id).erasure_progress({ removed: { [kind]: members.length } }));
     }
   }
 
   async #eraseStream({ stream_id, account_id }: Extract<Job, { job: 'erase_stream' }>): Promise<void> {
     const began = performance.now();
-    await this.#eraseOne({ kind: 'stream', id: stream_id }, { type: 'erase', account_id, list: STREAMS });
+    await this.#eraseOne('stream', stream_id, { account_id, list: STREAMS });
     await rest((performance.now() - began) * REST_FACTOR);
   }
 
-  async #eraseOne(address: { kind: string; id: string }, message: Erase & { type: 'erase' }): Promise<void> {
-    const { blobs, runtime } = this.#parts;
+  async #eraseOne(kind: Listed, id: string, erase: Erase): Promise<void> {
+    const { blobs, actors } = this.#parts;
     // The bytes first: once the stream is gone nobody would know of them.
-    if (address.kind === 'stream') {
-      await blobs.removeFolder(streamFolder(address.id));
-      const signals: SignalsMessage = { type: 'erase' };
-      const erased = await runtime.ask({ kind: 'signals', id: address.id }, signals);
-      if (isRefusal(erased)) throw refusedBy('signals', erased);
+    if (kind === 'stream') {
+      await blobs.removeFolder(streamFolder(id));
+      done(await actors.signals(id).erase());
     }
-    const answer = await runtime.ask(address, message);
-    if (isRefusal(answer)) throw refusedBy(address.kind, answer);
+    done(await actors[kind](id).erase(erase));
   }
 
   async #account(account_id: string): Promise<Account | null> {
-    const view: AccountMessage = { type: 'view' };
-    const account = await this.#parts.runtime.ask<Account>({ kind: 'account', id: account_id }, view);
+    const account = await this.#parts.actors.account(account_id).view();
     if (!isRefusal(account)) return account;
     if (account.refused === 'UNAUTHORIZED') return null;
-    throw refusedBy('account', account);
+    throw refusedBy(account);
   }
+}
 
-  async #ask<Reply>(account_id: string, message: AccountMessage): Promise<Reply> {
-    const answer = await this.#parts.runtime.askDownstream<Reply>({ kind: 'account', id: account_id }, message);
-    if (isRefusal(answer)) throw refusedBy('account', answer);
-    return answer;
-  }
+/** What has an index of an account's entities, each of which can be erased. */
+type Listed = 'endpoint' | 'stream' | 'source' | 'binding' | 'appSession' | 'grant' | 'browserSession';
+
+/** A refusal stops the job, which is then tried again. */
+function done<Reply>(answer: Reply | Refusal): Reply {
+  if (isRefusal(answer)) throw refusedBy(answer);
+  return answer;
 }
 
 function rest(ms: number): Promise<void> {
@@ -224,7 +222,6 @@ function rest(ms: number): Promise<void> {
 }
 
 /** Trouble that passes is waited for without a word; whatever else refuses would keep an erasure from its end for ever. */
-function refusedBy(kind: string, { refused, message }: Refusal): Error {
-  const what = `${kind}: ${message}`;
-  return refused === 'UNAVAILABLE' ? new StoreUnavailable(what) : new Error(what);
+function refusedBy({ refused, message }: Refusal): Error {
+  return refused === 'UNAVAILABLE' ? new StoreUnavailable(message) : new Error(message);
 }

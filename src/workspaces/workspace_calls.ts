@@ -1,8 +1,8 @@
-import type { AccountMessage } from '../../actors/account.js';
 import type { Joining } from '../../actors/account_state.js';
-import { HELD, type WorkspaceMessage } from '../../actors/workspace.js';
+import { HELD } from '../../actors/workspace.js';
 import { isRefusal, type Refusal, refuse } from '../domain/refusals.js';
 import { pollUntil } from '../http/poll_until.js';
+import type { EntityOf } from '../runtime/actors.js';
 import type { Services } from '../services.js';
 import type { Fence } from '../store/store.js';
 
@@ -15,12 +15,12 @@ const NOT_JOINED = refuse('NOT_FOUND', 'There is no such invitation.');
 
 /** Asks a workspace; the answer comes when everybody whom it concerns has heard. */
 export function askWorkspace<Reply>(
-  { runtime }: Services,
+  { actors }: Services,
   id: string,
-  message: WorkspaceMessage,
+  ask: (workspace: EntityOf<'workspace'>) => Promise<Reply | Refusal>,
 ): Promise<Reply | Refusal> {
   return pollUntil(async () => {
-    const answer = await runtime.askDownstream<Reply>({ kind: 'workspace', id }, message);
+    const answer = await ask(actors.downstream.workspace(id));
     return isRefusal(answer) && answer === HELD ? null : answer;
   }, HELD);
 }
@@ -31,8 +31,8 @@ export function createWorkspace(
   { account_id, workspace_id, name }: { account_id: string; workspace_id: string; name: string },
   fences: Fence[],
 ): Promise<null | Refusal> {
-  const create: AccountMessage = { type: 'create_workspace', workspace_id, name };
-  return join(services, { account_id, workspace_id, invitation_id: workspace_id }, create, fences);
+  const asked = () => services.actors.downstream.account(account_id).create_workspace({ workspace_id, name }, fences);
+  return join(services, { account_id, workspace_id, invitation_id: workspace_id }, asked);
 }
 
 /** Takes up an invitation: resolves when the account belongs to the workspace. */
@@ -42,13 +42,12 @@ export async function acceptInvitation(
   fences: Fence[],
 ): Promise<null | Refusal> {
   const { workspace_id, invitation_id } = invitation;
-  const accept: AccountMessage = { type: 'accept_invitation', ...invitation };
-  const look: WorkspaceMessage = { type: 'invitation', invitation_id, email };
+  const accept = () => services.actors.downstream.account(account_id).accept_invitation(invitation, fences);
   return pollUntil(async () => {
-    const joined = await join(services, { account_id, ...invitation }, accept, fences);
+    const joined = await join(services, { account_id, ...invitation }, accept);
     if (joined !== NOT_JOINED) return joined === null ? { joined: true } : joined;
     // It is gone; or it stands and the workspace holds still for somebody's deletion.
-    const left = await services.runtime.ask({ kind: 'workspace', id: workspace_id }, look);
+    const left = await services.actors.workspace(workspace_id).invitation({ invitation_id, email });
     return isRefusal(left) ? left : null;
   }, HELD).then((answer) => (isRefusal(answer) ? answer : null));
 }
@@ -57,11 +56,9 @@ export async function acceptInvitation(
 async function join(
   services: Services,
   { account_id, ...joining }: { account_id: string } & Joining,
-  ask: AccountMessage,
-  fences: Fence[],
+  ask: () => Promise<unknown>,
 ): Promise<null | Refusal> {
-  const address = { kind: 'account', id: account_id };
-  const asked = await services.runtime.askDownstream(address, ask, fences);
+  const asked = await ask();
   if (isRefusal(asked)) return asked;
   const joined = await hasJoined(services, { account_id, ...joining });
   if (isRefusal(joined)) return joined;
@@ -70,15 +67,11 @@ async function join(
 
 /** Whether the account belongs to the workspace, once what it has asked for is decided. */
 export async function hasJoined(
-  { runtime }: Services,
+  { actors }: Services,
   { account_id, ...joining }: { account_id: string } & Joining,
 ): Promise<boolean | Refusal> {
-  const look: AccountMessage = { type: 'join_outcome', ...joining };
   const answer = await pollUntil(async () => {
-    const found = await runtime.ask<{ outcome: 'joined' | 'asked' | 'not_joined' }>(
-      { kind: 'account', id: account_id },
-      look,
-    );
+    const found = await actors.account(account_id).join_outcome(joining);
     return !isRefusal(found) && found.outcome === 'asked' ? null : found;
   }, NOT_DECIDED);
   return isRefusal(answer) ? answer : answer.outcome === 'joined';

@@ -5,6 +5,7 @@ import t, { type Test } from 'tap';
 import { type SigningKeysMessage, signingKeys } from '../../actors/signing_keys.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, refuse } from '../../src/domain/refusals.js';
+import { actorsOf } from '../../src/runtime/actors.js';
 import type { Runtime } from '../../src/runtime/runtime.js';
 import { openServerKeys } from '../../src/secrets/server_keys.js';
 import { SigningKeys } from '../../src/secrets/signing_keys.js';
@@ -39,7 +40,7 @@ class World {
       return this.is_away ? refuse('UNAVAILABLE', 'away') : this.played.send(message).reply;
     };
     return new SigningKeys({
-      runtime: { ask } as Pick<Runtime, 'ask'>,
+      actors: actorsOf({ ask, askDownstream: ask } as unknown as Runtime),
       keys: this.server_keys,
       now: () => this.played.now_ms,
     });
@@ -147,7 +148,7 @@ t.test('a key under other server keys is a fault, not a reason for a new one', a
   const [world, other] = [await World.open(t), await World.open(t)];
   await kidOf(world.process());
   const keys = new SigningKeys({
-    runtime: { ask: async () => world.played.send({ type: 'view' }).reply } as unknown as Pick<Runtime, 'ask'>,
+    actors: actorsOf({ ask: async () => world.played.send({ type: 'view' }).reply } as unknown as Runtime),
     keys: other.server_keys,
     now: () => world.played.now_ms,
   });

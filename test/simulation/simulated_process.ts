@@ -16,6 +16,7 @@ import { source } from '../../actors/source.js';
 import { stream } from '../../actors/stream.js';
 import { workspace } from '../../actors/workspace.js';
 import type { BlobStore } from '../../src/blobs/blob_store.js';
+import { actorsOf } from '../../src/runtime/actors.js';
 import { makeMetrics } from '../../src/runtime/metrics.js';
 import { Runtime } from '../../src/runtime/runtime.js';
 import type { ServerKeys } from '../../src/secrets/server_keys.js';
@@ -99,7 +100,7 @@ export class SimulatedProcess {
     this.reminders = new ReminderWorker({ store, runtime: this.runtime, metrics, log, now });
     const rewriteDisk = async () => true;
     this.erasures = new ErasureWorker({
-      ...{ store, runtime: this.runtime, metrics, log, now },
+      ...{ store, actors: actorsOf(this.runtime), metrics, log, now },
       blobs: NO_BLOBS,
       rewriteDisk,
     });

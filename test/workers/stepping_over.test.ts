@@ -4,6 +4,7 @@ import type { BlobStore } from '../../src/blobs/blob_store.js';
 import { chunkId } from '../../src/domain/ids.js';
 import { refuse } from '../../src/domain/refusals.js';
 import { randomId } from '../../src/random.js';
+import { actorsOf } from '../../src/runtime/actors.js';
 import { makeMetrics } from '../../src/runtime/metrics.js';
 import type { Runtime } from '../../src/runtime/runtime.js';
 import type { ListPage, Store } from '../../src/store/store.js';
@@ -57,7 +58,14 @@ t.test('streams that are parked keep no chunk of others from being processed', a
     },
   } as unknown as Runtime;
   let now_ms = Date.now();
-  const parts = { store, runtime, blobs: {} as BlobStore, metrics, log: { error() {} }, now: () => now_ms };
+  const parts = {
+    store,
+    actors: actorsOf(runtime),
+    blobs: {} as BlobStore,
+    metrics,
+    log: { error() {} },
+    now: () => now_ms,
+  };
   const processing = new ChunkProcessing({ ...parts, is_worker: false });
   const claim = () => processing.claim({ limit: 1, lease_ms: 1_000 });
   processing.offer(good as string);
@@ -102,7 +110,7 @@ t.test('a stream that is parked keeps neither others nor other partitions from b
   const said: string[] = [];
   const log = { info() {}, error: (_: unknown, text: string) => said.push(text) };
   const runtime = { ask } as unknown as Runtime;
-  const sweep = new AudioSweep({ turns, runtime, blobs, metrics, log: log as never, now: () => 0 });
+  const sweep = new AudioSweep({ turns, actors: actorsOf(runtime), blobs, metrics, log: log as never, now: () => 0 });
   await sweep.look();
   t.same(
     removed.sort(),

@@ -1,15 +1,9 @@
-import {
-  type ClientMessage,
-  type ClientSecret,
-  type ClientState,
-  type ClientView,
-  isTouchDue,
-} from '../../../actors/client.js';
+import { type ClientSecret, type ClientState, isTouchDue } from '../../../actors/client.js';
 import type { Clock } from '../../clock.js';
 import { isId } from '../../domain/ids.js';
 import { isRefusal, type Refusal, refuse } from '../../domain/refusals.js';
 import { randomId, randomPartition } from '../../random.js';
-import type { Runtime } from '../../runtime/runtime.js';
+import type { Actors, EntityOf } from '../../runtime/actors.js';
 import type { ServerKeys } from '../../secrets/server_keys.js';
 import { StoreUnavailable } from '../../store/store.js';
 import type { Client } from './client.js';
@@ -33,20 +27,20 @@ const NO_SECRET = refuse('CONFLICT', 'This client is public: it has no secret.')
 export class Clients {
   readonly #first_party: ReadonlyMap<string, FirstPartyClient>;
   readonly #registered: RegisteredClients;
-  readonly #runtime: Runtime;
+  readonly #actors: Actors;
   readonly #keys: ServerKeys;
   readonly #clock: Clock;
 
   constructor(parts: {
     first_party: readonly FirstPartyClient[];
     registered: RegisteredClients;
-    runtime: Runtime;
+    actors: Actors;
     keys: ServerKeys;
     clock: Clock;
   }) {
     this.#first_party = new Map(parts.first_party.map((entry) => [entry.client.client_id, entry]));
     this.#registered = parts.registered;
-    this.#runtime = parts.runtime;
+    this.#actors = parts.actors;
     this.#keys = parts.keys;
     this.#clock = parts.clock;
   }
@@ -70,7 +64,7 @@ export class Clients {
   async inspect(client_id: string): Promise<ClientRecord | null> {
     const client = await this.registration(client_id);
     if (client === null) return null;
-    const { state } = await this.#ask(client_id, { type: 'view' });
+    const { state } = unless(await this.#actor(client_id).view());
     return client.party === 'first' || state !== null ? { client, state } : null;
   }
 
@@ -100,7 +94,7 @@ export class Clients {
       client_secret === null ? null : clientSecretHash(this.#keys, { client_id, secret: client_secret });
     // First what it is: without its state nobody can find it, and a record that stays behind drops by itself.
     await this.#registered.save({ client_id, ...made }, { kept: origin === 'staff' });
-    const { state } = await this.#ask(client_id, { type: 'register', origin, secret_hash });
+    const { state } = unless(await this.#actor(client_id).register({ origin, secret_hash }));
     if (state === null) throw new Error('a client that was registered has no state');
     return { client: { client_id, ...made, party: 'third', native: false }, state, client_secret };
   }
@@ -115,13 +109,11 @@ export class Clients {
     if (client.token_endpoint_auth_method === 'none') return NO_SECRET;
     const client_secret = drawClientSecret();
     const file_hashes = this.#first_party.get(client_id)?.secret_hashes;
-    const message: ClientMessage = {
-      type: 'rotate_secret',
+    const turned = await this.#actor(client_id).rotate_secret({
       hash: clientSecretHash(this.#keys, { client_id, secret: client_secret }),
       at_once,
       file_hashes: file_hashes === undefined ? null : [...file_hashes],
-    };
-    const turned = await this.#send(client_id, message);
+    });
     return isRefusal(turned) ? turned : { client, ...turned, client_secret };
   }
 
@@ -130,7 +122,8 @@ export class Clients {
     const client = await this.registration(client_id);
     if (client === null) return UNKNOWN;
     const in_file = client.party === 'first';
-    const turned = await this.#send(client_id, { type: disabled ? 'disable' : 'enable', in_file });
+    const actor = this.#actor(client_id);
+    const turned = await (disabled ? actor.disable({ in_file }) : actor.enable({ in_file }));
     return isRefusal(turned) ? turned : { client, ...turned };
   }
 
@@ -154,20 +147,20 @@ export class Clients {
     if (!isTouchDue(state?.last_used_at_ms ?? null, this.#clock.now())) return;
     const note = async () => {
       if (state?.origin === 'registered') await this.#registered.keepOn(client_id);
-      await this.#send(client_id, { type: 'used', in_file: party === 'first' });
+      await this.#actor(client_id).used({ in_file: party === 'first' });
     };
     note().catch(() => {});
   }
 
-  async #ask(client_id: string, message: ClientMessage): Promise<ClientView> {
-    const answer = await this.#send(client_id, message);
-    if (isRefusal(answer)) throw new StoreUnavailable(`client: ${answer.message}`);
-    return answer;
+  #actor(client_id: string): EntityOf<'client'> {
+    return this.#actors.client(client_id);
   }
+}
 
-  #send(client_id: string, message: ClientMessage): Promise<ClientView | Refusal> {
-    return this.#runtime.ask<ClientView>({ kind: 'client', id: client_id }, message);
-  }
+/** Trouble with storage is no property of a client. */
+function unless<Reply>(answer: Reply | Refusal): Reply {
+  if (isRefusal(answer)) throw new StoreUnavailable(`client: ${answer.message}`);
+  return answer;
 }
 
 /** Whether a client of a request may be sent back there: our own only where they are registered to the letter. */

@@ -8,6 +8,7 @@ import { refuse } from '../../../src/domain/refusals.js';
 import { authenticateClient, authenticateOwnServer } from '../../../src/oauth/client_authentication.js';
 import { Clients, isRedirectOf } from '../../../src/oauth/clients/clients.js';
 import type { RegisteredClients } from '../../../src/oauth/clients/registered_clients.js';
+import { actorsOf } from '../../../src/runtime/actors.js';
 import type { Runtime } from '../../../src/runtime/runtime.js';
 import { StoreUnavailable } from '../../../src/store/store.js';
 import { OauthApp } from '../../fixtures/oauth.js';
@@ -186,7 +187,7 @@ t.test('trouble in storage is no verdict on a client', async (t) => {
   const away = new Clients({
     first_party: [{ client: agent, secret_hashes: [] }],
     registered: { find: () => Promise.reject(new StoreUnavailable('away')) } as unknown as RegisteredClients,
-    runtime: { ask: () => Promise.resolve(refuse('UNAVAILABLE', 'away')) } as unknown as Runtime,
+    actors: actorsOf({ ask: () => Promise.resolve(refuse('UNAVAILABLE', 'away')) } as unknown as Runtime),
     keys,
     clock,
   });
