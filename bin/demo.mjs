@@ -1,6 +1,5 @@
-/* `npm run demo -- [FILE] [options]`: makes a checkout ready, then records into a server and listens back. */
-import { ensureBuilt, ensurePackages } from './setup.mjs';
+/* `npm run demo`: records into a server and listens back. */
+import { makeReady } from './setup.mjs';
 
-ensurePackages();
-ensureBuilt();
+makeReady();
 await import('../dist/src/tools/demo/main.js');

@@ -1,6 +1,5 @@
-/* `npm run listen -- --forward URL`: makes a checkout ready, then forwards an account's events to a local program. */
-import { ensureBuilt, ensurePackages } from './setup.mjs';
+/* `npm run listen`: forwards an account's events to a program on this machine. */
+import { makeReady } from './setup.mjs';
 
-ensurePackages();
-ensureBuilt();
+makeReady();
 await import('../dist/src/tools/listen/main.js');
