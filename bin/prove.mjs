@@ -5,6 +5,10 @@ import { problemOf, refuse, tableText, versionText } from './setup/command_line.
 import { makeReady, root } from './setup.mjs';
 
 const FORM = 'npm run prove -- NAME [options]';
+const COMMON_ROWS = [
+  ['--help', 'print this text, or what it says of NAME'],
+  ['--version', 'print the version of Spool'],
+];
 const SOURCES = join(root, 'test', 'proofs');
 
 /** What a proof says of itself: its first comment. */
@@ -16,7 +20,7 @@ const describe = (name) => {
 
 const helpText = (names) => {
   const rows = names.map((name) => [name, describe(name)]);
-  return `usage: ${FORM}\n\nHolds a proof in its full size.\n\n${tableText(rows)}`;
+  return `usage: ${FORM}\n\nHolds a proof in its full size.\n\n${tableText(rows)}\n\n${tableText(COMMON_ROWS)}`;
 };
 
 const names = readdirSync(SOURCES).flatMap((file) => (file.endsWith('.ts') ? [file.slice(0, -3)] : []));

@@ -17,6 +17,13 @@ const COMMON_OPTIONS = {
 
 export const versionText = () => `spool ${JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).version}`;
 
+/** For programs that read their own options, but only once there are packages: `--version` alone needs none. */
+export const answerVersion = () => {
+  if (process.argv.length !== 3 || process.argv[2] !== '--version') return;
+  console.log(versionText());
+  process.exit(0);
+};
+
 /**
  * Gives the options and the other words. Ends the process after --help and --version (exit code 0), and after what it
  * can't understand (2).
