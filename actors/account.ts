@@ -17,9 +17,9 @@ import {
   workspaceUpdated,
 } from './account_memberships.js';
 import { type AccountSessionMessage, decideSession, sessionFacts } from './account_sessions.js';
-import { type Account, isGone, raise, updated } from './account_state.js';
+import { type Account, bumpEpoch, isGone, updated } from './account_state.js';
 import { decideToken, revokeAllTokens, type TokenMessage, type TokenReply } from './account_tokens.js';
-import { actorKind, type Decision, type Effect, type FactRequest, type LifeName } from './actor.js';
+import { actorKind, type Decision, type Effect, type EpochName, type RecordQuery } from './actor.js';
 
 export type AccountMessage =
   | { type: 'create'; email: string }
@@ -77,7 +77,7 @@ export const account = actorKind<Account, AccountMessage, AccountReply>({
   },
   reads: ['view'],
 
-  facts(message): FactRequest[] {
+  records(message): RecordQuery[] {
     switch (message.type) {
       case 'device_bound':
       case 'source_deleted':
@@ -119,7 +119,7 @@ export const account = actorKind<Account, AccountMessage, AccountReply>({
           deletion_attempts: 0,
           phase: { status: 'active' },
         },
-        effects: [{ effect: 'event', account_id: id, type: 'account.created', resource_id: id }],
+        effects: [{ effect: 'append_event', account_id: id, type: 'account.created', resource_id: id }],
       };
     }
     if (state === null) return { reply: NO_ACCOUNT };
@@ -218,7 +218,7 @@ export const account = actorKind<Account, AccountMessage, AccountReply>({
   },
 });
 
-function raised(state: Account, names: readonly LifeName[], effects: Effect[] = []): Decision<Account, AccountReply> {
-  const { state: next, effects: raises } = raise(state, names);
+function raised(state: Account, names: readonly EpochName[], effects: Effect[] = []): Decision<Account, AccountReply> {
+  const { state: next, effects: raises } = bumpEpoch(state, names);
   return { reply: DONE, next, effects: [...raises, ...effects] };
 }

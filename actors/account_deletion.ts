@@ -4,7 +4,7 @@ import { refuse, unreachable } from '../src/domain/refusals.js';
 import { KEEP_FOR_EVER } from '../src/domain/workspaces.js';
 import { workspaceDeleted } from './account_memberships.js';
 import { endSessions } from './account_sessions.js';
-import { type Account, type DeletionMail, type Phase, type Removed, raise } from './account_state.js';
+import { type Account, bumpEpoch, type DeletionMail, type Phase, type Removed } from './account_state.js';
 import { revokeAllTokens } from './account_tokens.js';
 import type { Decision, Effect } from './actor.js';
 import type { BindingMessage } from './binding.js';
@@ -75,7 +75,7 @@ export function decideDeletion(
         next,
         effects: [
           ...unanswered.map((id) => tellWorkspace(id, hold)),
-          { effect: 'remind', name: 'leaving_late', at_ms: now_ms + LIMITS.leaving_max_ms, message: late },
+          { effect: 'schedule_reminder', name: 'leaving_late', at_ms: now_ms + LIMITS.leaving_max_ms, message: late },
         ],
       };
     }
@@ -120,9 +120,9 @@ export function decideDeletion(
         next: { ...state, phase: { status: 'active' } },
         effects: [
           // What had been active gets account.restored, and everything after.
-          { effect: 'subscriptions', account_id: state.id, become: 'open' },
-          { effect: 'event', account_id: state.id, type: 'account.restored', resource_id: state.id },
-          { effect: 'forget', name: 'erase_due' },
+          { effect: 'set_subscriptions', account_id: state.id, become: 'open' },
+          { effect: 'append_event', account_id: state.id, type: 'account.restored', resource_id: state.id },
+          { effect: 'cancel_reminder', name: 'erase_due' },
           ...back,
         ],
       };
@@ -134,7 +134,7 @@ export function decideDeletion(
       const again: DeletionMessage = { type: 'erase_due' };
       return {
         reply: DONE,
-        effects: [{ effect: 'remind', name: 'erase_due', at_ms: now_ms + ERASE_HELD_MS, message: again }],
+        effects: [{ effect: 'schedule_reminder', name: 'erase_due', at_ms: now_ms + ERASE_HELD_MS, message: again }],
       };
     }
 
@@ -144,13 +144,13 @@ export function decideDeletion(
         const unbind: DeviceMessage = { type: 'unbind', binding_epoch };
         const end: BindingMessage = { type: 'end' };
         return [
-          { effect: 'drop', collection: 'devices', id },
-          { effect: 'tell', to: { kind: 'device', id }, message: unbind },
-          { effect: 'tell', to: { kind: 'binding', id: binding_epoch }, message: end },
+          { effect: 'delete_record', collection: 'devices', id },
+          { effect: 'notify', to: { kind: 'device', id }, message: unbind },
+          { effect: 'notify', to: { kind: 'binding', id: binding_epoch }, message: end },
         ];
       });
       const left = devices.length === ERASED_DEVICES_MAX;
-      const rest: Effect[] = left ? [] : [{ effect: 'drop_all', collection: 'device_sources' }];
+      const rest: Effect[] = left ? [] : [{ effect: 'delete_collection', collection: 'device_sources' }];
       const removed = added(phase.removed, { devices: devices.length });
       return {
         reply: { left },
@@ -177,7 +177,7 @@ export function decideDeletion(
   /** Every workspace can do without: from here on the account is gone. */
   function deleted(leaving: Account, { alone, mail }: Leaving): Decision<Account, DeletionReply> {
     const erase_at_ms = now_ms + LIMITS.erase_after_ms;
-    const raised = raise(leaving, ['account', 'grants', 'tokens']);
+    const raised = bumpEpoch(leaving, ['account', 'grants', 'tokens']);
     const erase_due: DeletionMessage = { type: 'erase_due' };
     return {
       reply: DONE,
@@ -190,16 +190,16 @@ export function decideDeletion(
       effects: [
         ...raised.effects,
         // With the raised life this disables every active endpoint and cancels what is on its way to it.
-        { effect: 'subscriptions', account_id: leaving.id, become: 'closed' },
-        { effect: 'event', account_id: leaving.id, type: 'account.deleted', resource_id: leaving.id },
+        { effect: 'set_subscriptions', account_id: leaving.id, become: 'closed' },
+        { effect: 'append_event', account_id: leaving.id, type: 'account.deleted', resource_id: leaving.id },
         ...revokeAllTokens(leaving, 'account_deleted', now_ms),
         ...endSessions(leaving),
         ...leaving.memberships.map(({ workspace_id }) =>
           tellWorkspace(workspace_id, { type: 'departed', account_id: leaving.id }),
         ),
-        { effect: 'forget', name: 'leaving_late' },
-        { effect: 'remind', name: 'erase_due', at_ms: erase_at_ms, message: erase_due },
-        { effect: 'mail', ...mail, give_up_at_ms: now_ms + LIMITS.mail_retried_ms },
+        { effect: 'cancel_reminder', name: 'leaving_late' },
+        { effect: 'schedule_reminder', name: 'erase_due', at_ms: erase_at_ms, message: erase_due },
+        { effect: 'enqueue_mail', ...mail, give_up_at_ms: now_ms + LIMITS.mail_retried_ms },
       ],
     };
   }
@@ -212,7 +212,7 @@ export function decideDeletion(
       next: { ...leaving, phase: { status: 'active', kept: why } },
       effects: [
         ...[...asked].map((id) => tellWorkspace(id, { type: 'release', account_id: leaving.id })),
-        { effect: 'forget', name: 'leaving_late' },
+        { effect: 'cancel_reminder', name: 'leaving_late' },
       ],
     };
   }
@@ -220,7 +220,7 @@ export function decideDeletion(
   /** The data goes: what is left from here on is the account that a restore would begin, and what is still to remove. */
   function erasing(): Decision<Account, DeletionReply> {
     // App sessions go on until they run out: whoever holds one can begin the account afresh. Switches are the staff's.
-    const raised = raise(state, ['account', 'grants', 'tokens']);
+    const raised = bumpEpoch(state, ['account', 'grants', 'tokens']);
     const { id, email, private_workspace, memberships } = state;
     const number = private_workspace.number + 1;
     const forget_person: EmailMessage = { type: 'forget_person' };
@@ -239,16 +239,16 @@ export function decideDeletion(
       },
       effects: [
         ...raised.effects,
-        { effect: 'drop_log', account_id: id },
-        { effect: 'subscriptions', account_id: id, become: 'gone' },
+        { effect: 'delete_log', account_id: id },
+        { effect: 'set_subscriptions', account_id: id, become: 'gone' },
         workspaceDeleted(id, private_workspace.id, 'account_deleted'),
         ...memberships.flatMap(({ workspace_id }): Effect[] => [
           workspaceDeleted(id, workspace_id, 'account_deleted'),
           tellWorkspace(workspace_id, { type: 'erase', account_id: id }),
         ]),
-        { effect: 'tell', to: { kind: 'email', id: email }, message: forget_person },
-        { effect: 'forget', name: 'erase_due' },
-        { effect: 'job', job_id: `erase:${id}`, job: { job: 'erase_account', account_id: id } },
+        { effect: 'notify', to: { kind: 'email', id: email }, message: forget_person },
+        { effect: 'cancel_reminder', name: 'erase_due' },
+        { effect: 'enqueue_job', job_id: `erase:${id}`, job: { job: 'erase_account', account_id: id } },
       ],
     };
   }
@@ -259,7 +259,7 @@ export function freshPrivateWorkspace(account_id: string, number: number): Accou
 }
 
 function tellWorkspace(id: string, message: WorkspaceMessage): Effect {
-  return { effect: 'tell', to: { kind: 'workspace', id }, message };
+  return { effect: 'notify', to: { kind: 'workspace', id }, message };
 }
 
 function added(before: Removed, more: Removed): Removed {

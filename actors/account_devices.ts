@@ -1,6 +1,6 @@
 import { refuse, unreachable } from '../src/domain/refusals.js';
 import { type Account, isGone } from './account_state.js';
-import type { Decision, Effect, FactRequest, Facts, RangeRequest, Tell } from './actor.js';
+import type { Decision, Effect, OutboxMessage, RangeQuery, RecordQuery, Records } from './actor.js';
 import type { BindingMessage } from './binding.js';
 import type { ClaimMessage } from './claim.js';
 import type { BoundNews, DeviceMessage } from './device.js';
@@ -13,7 +13,7 @@ import type { SourceMessage, SourceNews } from './source.js';
  */
 export type DevicesMessage =
   /** A personal device was bound; `source_id` is used when the device has no source here yet. */
-  BoundNews | SourceNews | { type: 'list_devices'; range: RangeRequest } | { type: 'remove_device'; device_id: string };
+  BoundNews | SourceNews | { type: 'list_devices'; range: RangeQuery } | { type: 'remove_device'; device_id: string };
 
 /** Collection `devices`, by device id, in the order of binding. */
 export type BoundDevice = {
@@ -30,7 +30,7 @@ export type DevicesReply = { devices: ListedDevice[] } | { done: true };
 const DONE = { done: true } as const;
 const NO_DEVICE = refuse('NOT_FOUND', 'No such device is bound to this account.');
 
-export function devicesFacts(message: DevicesMessage): FactRequest[] {
+export function devicesFacts(message: DevicesMessage): RecordQuery[] {
   switch (message.type) {
     case 'device_bound':
       return recorderFacts(message.device_id);
@@ -48,7 +48,7 @@ export function devicesFacts(message: DevicesMessage): FactRequest[] {
 export function decideDevices(
   state: Account,
   message: DevicesMessage,
-  facts: Facts,
+  facts: Records,
   now_ms: number,
 ): Decision<Account, DevicesReply> {
   switch (message.type) {
@@ -63,7 +63,7 @@ export function decideDevices(
           reply: DONE,
           effects: [
             tellDevice(device_id, { type: 'unbind', binding_epoch }),
-            { effect: 'tell', to: { kind: 'claim', id: claim_id }, message: answered },
+            { effect: 'notify', to: { kind: 'claim', id: claim_id }, message: answered },
           ],
         };
       }
@@ -71,7 +71,7 @@ export function decideDevices(
         const { id: account_id, private_workspace } = state;
         const workspace_id = private_workspace.id;
         const open: BindingMessage = { type: 'open', account_id, workspace_id, device_id, source_id, claim_id };
-        return { effect: 'tell', to: { kind: 'binding', id: binding_epoch }, message: open };
+        return { effect: 'notify', to: { kind: 'binding', id: binding_epoch }, message: open };
       });
       return { reply: DONE, next, effects };
     }
@@ -79,7 +79,7 @@ export function decideDevices(
       const { device_id, source_id } = message;
       const known = facts.record<{ source_id: string }>('device_sources', device_id);
       if (known?.source_id !== source_id) return { reply: DONE };
-      return { reply: DONE, effects: [{ effect: 'drop', collection: 'device_sources', id: device_id }] };
+      return { reply: DONE, effects: [{ effect: 'delete_record', collection: 'device_sources', id: device_id }] };
     }
     case 'list_devices': {
       const devices = facts.range<BoundDevice>('devices').map(({ id, order, value }) => ({ id, order, ...value }));
@@ -93,7 +93,7 @@ export function decideDevices(
         reply: DONE,
         next: { ...state, devices: state.devices - 1 },
         effects: [
-          { effect: 'drop', collection: 'devices', id: device_id },
+          { effect: 'delete_record', collection: 'devices', id: device_id },
           ...(bound.kind === 'personal' ? [endBinding(bound)] : endSessions(state, device_id)),
           tellDevice(device_id, { type: 'unbind', binding_epoch: bound.binding_epoch }),
         ],
@@ -105,7 +105,7 @@ export function decideDevices(
 }
 
 /** What `enter` looks up. */
-export function recorderFacts(device_id: string): FactRequest[] {
+export function recorderFacts(device_id: string): RecordQuery[] {
   return [
     { collection: 'devices', id: device_id },
     { collection: 'device_sources', id: device_id },
@@ -119,8 +119,8 @@ export function recorderFacts(device_id: string): FactRequest[] {
 export function enter(
   state: Account,
   device: { device_id: string; kind: BoundDevice['kind']; binding_epoch: string; source_id: string },
-  { facts, now_ms }: { facts: Facts; now_ms: number },
-  goOnWith: (source_id: string) => Tell,
+  { facts, now_ms }: { facts: Records; now_ms: number },
+  goOnWith: (source_id: string) => OutboxMessage,
 ): { next: Account; effects: Effect[] } {
   const { device_id, kind, binding_epoch } = device;
   const before = facts.record<BoundDevice>('devices', device_id);
@@ -128,15 +128,17 @@ export function enter(
   const source_id = known_source ?? device.source_id;
   const bound_at_ms = before?.binding_epoch === binding_epoch ? before.bound_at_ms : now_ms;
   const bound: BoundDevice = { kind, bound_at_ms, binding_epoch, source_id };
-  const effects: Effect[] = [{ effect: 'put', collection: 'devices', id: device_id, value: bound, order: bound_at_ms }];
+  const effects: Effect[] = [
+    { effect: 'put_record', collection: 'devices', id: device_id, value: bound, order: bound_at_ms },
+  ];
   // A session that still drains goes on beside the next one.
   if (before?.kind === 'personal' && before.binding_epoch !== binding_epoch) effects.push(endBinding(before));
   const goes_on = goOnWith(source_id);
   if (known_source === undefined) {
     const create: SourceMessage = { type: 'create', account_id: state.id, device_id, goes_on };
     effects.push(
-      { effect: 'put', collection: 'device_sources', id: device_id, value: { source_id } },
-      { effect: 'tell', to: { kind: 'source', id: source_id }, message: create },
+      { effect: 'put_record', collection: 'device_sources', id: device_id, value: { source_id } },
+      { effect: 'notify', to: { kind: 'source', id: source_id }, message: create },
     );
   } else effects.push(goes_on);
   const next = { ...state, devices: state.devices + (before === undefined ? 1 : 0) };
@@ -145,15 +147,15 @@ export function enter(
 
 function endBinding({ binding_epoch: id }: BoundDevice): Effect {
   const end: BindingMessage = { type: 'end' };
-  return { effect: 'tell', to: { kind: 'binding', id }, message: end };
+  return { effect: 'notify', to: { kind: 'binding', id }, message: end };
 }
 
 /** Its session, and any earlier one that still drains; those of other recorders do not mind. */
 function endSessions({ sessions }: Account, device_id: string): Effect[] {
   const removed: DeviceSessionMessage = { type: 'device_removed', device_id };
-  return sessions.map((id) => ({ effect: 'tell', to: { kind: 'device_session', id }, message: removed }));
+  return sessions.map((id) => ({ effect: 'notify', to: { kind: 'device_session', id }, message: removed }));
 }
 
 function tellDevice(id: string, message: DeviceMessage): Effect {
-  return { effect: 'tell', to: { kind: 'device', id }, message };
+  return { effect: 'notify', to: { kind: 'device', id }, message };
 }

@@ -43,7 +43,7 @@ export function decideEndpoint(
             endpoint_id,
             subscription: { topics: endpoint.topics, generation: 1 },
           },
-          { effect: 'tell', to, message: create },
+          { effect: 'notify', to, message: create },
         ],
       };
     }
@@ -55,7 +55,7 @@ export function decideEndpoint(
         next: { ...state, endpoints: endpoints.filter((id) => id !== endpoint_id) },
         effects: [
           { effect: 'unsubscribe', account_id, endpoint_id },
-          { effect: 'tell', to, message: remove },
+          { effect: 'notify', to, message: remove },
         ],
       };
     }

@@ -94,13 +94,13 @@ function join(state: Account, joining: Joining, ask: WorkspaceMessage): Decision
   return {
     reply: DONE,
     next: { ...state, joining: [...state.joining, joining] },
-    effects: [{ effect: 'tell', to: { kind: 'workspace', id: joining.workspace_id }, message: ask }],
+    effects: [{ effect: 'notify', to: { kind: 'workspace', id: joining.workspace_id }, message: ask }],
   };
 }
 
 export function workspaceUpdated(account_id: string, workspace_id: string, changed_fields: string[]): Effect {
   return {
-    effect: 'event',
+    effect: 'append_event',
     account_id,
     type: 'workspace.updated',
     resource_id: workspace_id,
@@ -109,7 +109,7 @@ export function workspaceUpdated(account_id: string, workspace_id: string, chang
 }
 
 export function workspaceDeleted(account_id: string, workspace_id: string, reason: WorkspaceEnd): Effect {
-  return { effect: 'event', account_id, type: 'workspace.deleted', resource_id: workspace_id, data: { reason } };
+  return { effect: 'append_event', account_id, type: 'workspace.deleted', resource_id: workspace_id, data: { reason } };
 }
 
 function known(state: Account, workspace_id: string): boolean {

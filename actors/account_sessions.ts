@@ -2,7 +2,7 @@ import { LIMITS } from '../src/domain/limits.js';
 import { refuse, unreachable } from '../src/domain/refusals.js';
 import { type BoundDevice, enter, recorderFacts } from './account_devices.js';
 import { type Account, isGone, isOpen } from './account_state.js';
-import type { Decision, Effect, FactRequest, Facts, Tell } from './actor.js';
+import type { Decision, Effect, OutboxMessage, RecordQuery, Records } from './actor.js';
 import type { ReadyNews } from './ble_address.js';
 import { DEVICE_SESSIONS, type DeviceSessionMessage, type JoinSeed, type SessionNews } from './device_session.js';
 
@@ -31,7 +31,7 @@ const TOO_MANY_SESSIONS = refuse(
   `An account hosts at most ${LIMITS.sessions_alive_max} recorder sessions at once.`,
 );
 
-export function sessionFacts(message: AccountSessionMessage): FactRequest[] {
+export function sessionFacts(message: AccountSessionMessage): RecordQuery[] {
   if (message.type === 'session_ready') return recorderFacts(message.device_id);
   if (message.type === 'session_over' && message.device_id !== null)
     return [{ collection: 'devices', id: message.device_id }];
@@ -41,7 +41,7 @@ export function sessionFacts(message: AccountSessionMessage): FactRequest[] {
 export function decideSession(
   state: Account,
   message: AccountSessionMessage,
-  facts: Facts,
+  facts: Records,
   now_ms: number,
 ): Decision<Account, { done: true }> {
   switch (message.type) {
@@ -76,7 +76,7 @@ export function decideSession(
     }
     case 'session_ready': {
       const { session_id, claim_id, device_id, ble_address } = message;
-      const startWith = (source_id: string): Tell =>
+      const startWith = (source_id: string): OutboxMessage =>
         tellSession(session_id, { type: 'start', account_id: state.id, claim_id, device_id, source_id, ble_address });
       // Of a deleted account's sessions none waits any more: this one will say no, and everybody hears of it.
       if (!state.sessions.includes(session_id)) return { reply: DONE, effects: [startWith(message.source_id)] };
@@ -92,7 +92,7 @@ export function decideSession(
       return {
         reply: DONE,
         next: { ...state, sessions, devices: state.devices - 1 },
-        effects: [{ effect: 'drop', collection: 'devices', id: device_id }],
+        effects: [{ effect: 'delete_record', collection: 'devices', id: device_id }],
       };
     }
     case 'session_news': {
@@ -106,7 +106,7 @@ export function decideSession(
           effects: about_me && type === 'device_session.joined' ? [tellSession(session_id, back)] : [],
         };
       }
-      const effects: Effect[] = [{ effect: 'event', account_id: state.id, type, resource_id: session_id, data }];
+      const effects: Effect[] = [{ effect: 'append_event', account_id: state.id, type, resource_id: session_id, data }];
       if (about_me && type === 'device_session.joined') effects.push(listed(state.id, session_id, now_ms));
       if (about_me && type === 'device_session.left') effects.push(delisted(state.id, session_id));
       return { reply: DONE, next: { ...state }, effects };
@@ -129,13 +129,13 @@ function belongsTo({ memberships }: Account, workspace_id: string): boolean {
 }
 
 function listed(account_id: string, member: string, order: number): Effect {
-  return { effect: 'enlist', account_id, list: DEVICE_SESSIONS, member, order };
+  return { effect: 'add_to_index', owner: account_id, index: DEVICE_SESSIONS, member, order };
 }
 
 function delisted(account_id: string, member: string): Effect {
-  return { effect: 'delist', account_id, list: DEVICE_SESSIONS, member };
+  return { effect: 'remove_from_index', owner: account_id, index: DEVICE_SESSIONS, member };
 }
 
-function tellSession(id: string, message: DeviceSessionMessage): Tell {
-  return { effect: 'tell', to: { kind: 'device_session', id }, message };
+function tellSession(id: string, message: DeviceSessionMessage): OutboxMessage {
+  return { effect: 'notify', to: { kind: 'device_session', id }, message };
 }

@@ -1,6 +1,6 @@
 import type { Entitlement } from '../src/domain/permissions.js';
 import type { Retention, Role } from '../src/domain/workspaces.js';
-import type { Effect, LifeName } from './actor.js';
+import type { Effect, EpochName } from './actor.js';
 import type { JoinedWorkspace } from './workspace.js';
 
 /** An account, the private workspace that comes with it, and what belongs to it in a bounded number. */
@@ -13,7 +13,7 @@ export type Account = {
   entitlements: Partial<Record<Entitlement, boolean>>;
   private_workspace: PrivateWorkspace;
   /** What credentials are born under; the same numbers guard every commit (effect `raise`). */
-  lives: Record<LifeName, number>;
+  lives: Record<EpochName, number>;
   devices: number;
   /** Personal access tokens, oldest first; one that has expired may still stand here. */
   tokens: LivingToken[];
@@ -80,7 +80,7 @@ export function eraseAtMs({ phase }: Account): number | null {
 
 export function updated(account_id: string, changed_fields: readonly string[]): Effect {
   return {
-    effect: 'event',
+    effect: 'append_event',
     account_id,
     type: 'account.updated',
     resource_id: account_id,
@@ -89,12 +89,12 @@ export function updated(account_id: string, changed_fields: readonly string[]): 
 }
 
 /** What was born under these lives is dead from here on, wherever it lies (design section 4). */
-export function raise<State extends Account>(
+export function bumpEpoch<State extends Account>(
   state: State,
-  names: readonly LifeName[],
+  names: readonly EpochName[],
 ): { state: State; effects: Effect[] } {
   const lives = { ...state.lives };
   for (const name of names) lives[name] += 1;
-  const effects = names.map((life): Effect => ({ effect: 'raise', account_id: state.id, life }));
+  const effects = names.map((life): Effect => ({ effect: 'bump_epoch', account_id: state.id, epoch: life }));
   return { state: { ...state, lives }, effects };
 }

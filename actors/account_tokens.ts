@@ -41,7 +41,7 @@ export function decideToken(state: Account, message: TokenMessage, now_ms: numbe
         next: { ...state, tokens: [...living, added] },
         effects: [
           event(state.id, added, 'personal_access_token.created', {}),
-          { effect: 'tell', to: { kind: 'personal_access_token', id: token_id }, message: open },
+          { effect: 'notify', to: { kind: 'personal_access_token', id: token_id }, message: open },
         ],
       };
     }
@@ -70,7 +70,7 @@ function endTokens(state: Account, tokens: LivingToken[], reason: RevokedBecause
   const end: PersonalAccessTokenMessage = { type: 'end' };
   return tokens.flatMap((token): Effect[] => [
     event(state.id, token, 'personal_access_token.revoked', { reason }),
-    { effect: 'tell', to: { kind: 'personal_access_token', id: token.id }, message: end },
+    { effect: 'notify', to: { kind: 'personal_access_token', id: token.id }, message: end },
   ]);
 }
 
@@ -81,5 +81,5 @@ function event(
   more: { reason?: RevokedBecause },
 ): Effect {
   const expires_at = expires_at_ms === null ? null : new Date(expires_at_ms).toISOString();
-  return { effect: 'event', account_id, type, resource_id: id, data: { last_four, expires_at, ...more } };
+  return { effect: 'append_event', account_id, type, resource_id: id, data: { last_four, expires_at, ...more } };
 }

@@ -5,23 +5,23 @@ import type { Refusal } from '../src/domain/refusals.js';
 export type Address = { kind: string; id: string };
 
 /** A record that a message needs before it can be decided: one by its id, or a run of an ordered collection. */
-export type FactRequest =
+export type RecordQuery =
   | { collection: string; id: string }
-  | { collection: string; range: RangeRequest }
+  | { collection: string; range: RangeQuery }
   /** Of an endpoint's inbox: what lies behind a number, the oldest first. */
   | { collection: 'inbox'; inbox: { after: number; limit: number } };
 
 /** A run of an ordered collection, by `order` and then by record id; `after` is exclusive. */
-export type RangeRequest = {
+export type RangeQuery = {
   after?: { order: number; id: string } | undefined;
   descending?: boolean;
   limit: number;
 };
 
-export type RecordRow = { id: string; order: number; value: unknown };
+export type ListedRecord = { id: string; order: number; value: unknown };
 
 /** What `decide` may look at beside its state: the records that `facts` asked for. */
-export interface Facts {
+export interface Records {
   /** The id of the entity that decides. */
   readonly self: string;
   /** What destroys something for good goes by this time: `now_ms`, or earlier while clocks disagree (src/clock.ts). */
@@ -31,20 +31,20 @@ export interface Facts {
   /** The run that was requested of this collection, in order. */
   range<T>(collection: string): { id: string; order: number; value: T }[];
   /** What was requested of the inbox. */
-  inbox(): Inbox;
+  deliveryQueue(): DeliveryQueue;
 }
 
 /** What an endpoint gets: events of these types, or of all when empty; `generation` tells its deliveries from earlier ones. */
 export type Subscription = { topics: readonly string[]; generation: number };
 
 /** A delivery as an event made it: under the event's number, with the event's place in the log and what it was born under. */
-export type InboxEntry = { sequence: number; log_id: string; life: number; generation: number; type: EventType };
+export type QueuedDelivery = { sequence: number; log_id: string; life: number; generation: number; type: EventType };
 
 /** Entries of an endpoint's inbox, and the number of the newest there is, 0 when it is empty. */
-export type Inbox = { entries: InboxEntry[]; last: number };
+export type DeliveryQueue = { entries: QueuedDelivery[]; last: number };
 
 /** Numbers that end many things at once when they are raised (design section 4). */
-export type LifeName = 'account' | 'app_sessions' | 'grants' | 'tokens';
+export type EpochName = 'account' | 'app_sessions' | 'grants' | 'tokens';
 
 /** What workers do on behalf of an entity of the same partition. */
 export type Job =
@@ -52,48 +52,48 @@ export type Job =
   /** Of a stream whose workspace is gone: its bytes, its signals, itself. */
   | { job: 'erase_stream'; stream_id: string; account_id: string };
 
-export type Tell = { effect: 'tell'; to: Address; message: unknown };
+export type OutboxMessage = { effect: 'notify'; to: Address; message: unknown };
 
 /** Everything that one decision does beside its next state. All of it is in the same commit. */
 export type Effect =
   /** Writes a record of this entity; `order` puts it into the collection's order, by which it can be listed. */
-  | { effect: 'put'; collection: string; id: string; value: unknown; order?: number }
-  | { effect: 'drop'; collection: string; id: string }
+  | { effect: 'put_record'; collection: string; id: string; value: unknown; order?: number }
+  | { effect: 'delete_record'; collection: string; id: string }
   /** Drops a whole collection. */
-  | { effect: 'drop_all'; collection: string }
+  | { effect: 'delete_collection'; collection: string }
   /** An account event. The account's home must be this entity's partition. Type's prefix names the resource. */
-  | { effect: 'event'; account_id: string; type: EventType; resource_id: string; data?: Record<string, unknown> }
+  | { effect: 'append_event'; account_id: string; type: EventType; resource_id: string; data?: Record<string, unknown> }
   /** A durable message to another entity, applied there exactly once (design section 6). */
-  | Tell
+  | OutboxMessage
   /** A durable message to this entity at a time; the same name again moves it. */
-  | { effect: 'remind'; name: string; at_ms: number; message: unknown }
-  | { effect: 'forget'; name: string }
+  | { effect: 'schedule_reminder'; name: string; at_ms: number; message: unknown }
+  | { effect: 'cancel_reminder'; name: string }
   /** Adds an entity to (or takes it from) a list of an account, by which it can be found in order. */
-  | { effect: 'enlist'; account_id: string; list: string; member: string; order: number }
-  | { effect: 'delist'; account_id: string; list: string; member: string }
+  | { effect: 'add_to_index'; owner: string; index: string; member: string; order: number }
+  | { effect: 'remove_from_index'; owner: string; index: string; member: string }
   /** Ends everything born under an account's present life of this name. */
-  | { effect: 'raise'; account_id: string; life: LifeName }
+  | { effect: 'bump_epoch'; account_id: string; epoch: EpochName }
   /** From here on nothing commits that was asked for on the word that this id is open. The id's home is this partition. */
-  | { effect: 'close'; id: string }
+  | { effect: 'close_fence'; id: string }
   /** Forgets that it was closed, when nobody can ask any more. */
-  | { effect: 'forget_closed'; id: string }
+  | { effect: 'delete_fence'; id: string }
   /** Drops an account's whole event log; events of the same commit that follow begin a new one. */
-  | { effect: 'drop_log'; account_id: string }
+  | { effect: 'delete_log'; account_id: string }
   /** From this commit on an endpoint gets the account's events; again, with another generation or topics. */
   | { effect: 'subscribe'; account_id: string; endpoint_id: string; subscription: Subscription }
   | { effect: 'unsubscribe'; account_id: string; endpoint_id: string }
   /** Closed, nobody gets anything, and who is subscribed stays known; gone, nobody is. */
-  | { effect: 'subscriptions'; account_id: string; become: 'closed' | 'open' | 'gone' }
+  | { effect: 'set_subscriptions'; account_id: string; become: 'closed' | 'open' | 'gone' }
   /** Of an endpoint: when it is looked at next, unless its inbox has grown beyond `seen` meanwhile. */
-  | { effect: 'wake'; at_ms: number | null; seen: number }
-  | { effect: 'trim_inbox'; before: number }
-  | { effect: 'drop_inbox' }
+  | { effect: 'schedule_endpoint'; at_ms: number | null; seen: number }
+  | { effect: 'trim_queue'; before: number }
+  | { effect: 'delete_queue' }
   /** For an entity that ends: not even its header is left before long. */
-  | { effect: 'vanish' }
+  | { effect: 'delete' }
   /** Work that outlasts a turn, done by a worker in as many steps as it takes; the same id again is the same work. */
-  | { effect: 'job'; job_id: string; job: Job }
+  | { effect: 'enqueue_job'; job_id: string; job: Job }
   /** A sealed mail, kept until it was sent or `give_up_at_ms` has passed. */
-  | { effect: 'mail'; mail_id: string; sealed: Uint8Array; give_up_at_ms: number };
+  | { effect: 'enqueue_mail'; mail_id: string; sealed: Uint8Array; give_up_at_ms: number };
 
 /**
  * The outcome of one message.
@@ -128,9 +128,9 @@ export interface ActorKind<State = unknown, Message = unknown, Reply = unknown> 
   /** Types of messages that as a rule change nothing: they are answered without a turn where that can be done. */
   reads?: readonly string[];
   /** What `decide` will look up. May depend on the state: it is asked again when an earlier message has changed it. */
-  facts?(message: Message, state: State | null): FactRequest[];
+  records?(message: Message, state: State | null): RecordQuery[];
   /** Pure, synchronous, total. `state` is null for an entity that does not exist. */
-  decide(state: State | null, message: Message, facts: Facts, now_ms: number): Decision<State, Reply>;
+  decide(state: State | null, message: Message, facts: Records, now_ms: number): Decision<State, Reply>;
   /** What must hold of every stored state; a text says what does not. */
   invariant?(state: State): string | null;
 }

@@ -2,7 +2,7 @@ import { LIMITS } from '../src/domain/limits.js';
 import { refuse, unreachable } from '../src/domain/refusals.js';
 import { actorKind, type Decision, type Effect } from './actor.js';
 import { type EraseMessage, erased } from './erase.js';
-import { FORGET_RUN_OUT, runOutAt } from './run_out.js';
+import { CANCEL_EXPIRY, scheduleExpiry } from './expiry.js';
 
 /**
  * A sign-in by emailed code through /auth. Tokens are derived from the server key, this session, a counter and `seed`
@@ -77,10 +77,16 @@ export const appSession = actorKind<AppSession, AppSessionMessage, AppSessionRep
       const opened_with = issue(session, now_ms);
       const { account_id, born } = session;
       const list = appSessionList(born.app_sessions);
-      const enlisted: Effect = { effect: 'enlist', account_id, list, member: facts.self, order: now_ms };
+      const enlisted: Effect = {
+        effect: 'add_to_index',
+        owner: account_id,
+        index: list,
+        member: facts.self,
+        order: now_ms,
+      };
       return { ...opened_with, effects: [...(opened_with.effects ?? []), enlisted] };
     }
-    if (message.type === 'erase') return erased(message, { member: facts.self, effects: [FORGET_RUN_OUT] });
+    if (message.type === 'erase') return erased(message, { member: facts.self, effects: [CANCEL_EXPIRY] });
     if (message.type === 'end' || message.type === 'run_out')
       return state === null ? { reply: DONE } : { ...ended(state), reply: DONE };
     if (state === null || now_ms >= state.turned_at_ms + LIMITS.app_refresh_life_ms) return { reply: ENDED };
@@ -130,7 +136,10 @@ export const appSession = actorKind<AppSession, AppSessionMessage, AppSessionRep
 
     function ended({ account_id, born }: AppSession): { next: null; effects: Effect[] } {
       const list = appSessionList(born.app_sessions);
-      return { next: null, effects: [{ effect: 'delist', account_id, list, member: facts.self }, FORGET_RUN_OUT] };
+      return {
+        next: null,
+        effects: [{ effect: 'remove_from_index', owner: account_id, index: list, member: facts.self }, CANCEL_EXPIRY],
+      };
     }
 
     function issue(session: AppSession, at_ms: number): Decision<AppSession, AppSessionReply> {
@@ -153,7 +162,7 @@ export const appSession = actorKind<AppSession, AppSessionMessage, AppSessionRep
       return {
         reply: { session: next, serial, expires_at_ms },
         next,
-        effects: [runOutAt(session.turned_at_ms + LIMITS.app_refresh_life_ms)],
+        effects: [scheduleExpiry(session.turned_at_ms + LIMITS.app_refresh_life_ms)],
       };
     }
   },

@@ -11,8 +11,8 @@ import {
   type TriedCode,
   wrongTry,
 } from './emailed_code.js';
+import { scheduleExpiry } from './expiry.js';
 import type { GrantMessage, NewGrant } from './grant.js';
-import { runOutAt } from './run_out.js';
 
 /** A native sign-in under way. Interface: "Native sign-in session". */
 export type AuthSession = NewAuthSession & {
@@ -68,7 +68,7 @@ export const authSession = actorKind<AuthSession, AuthSessionMessage, AuthSessio
       return {
         reply: next,
         next,
-        effects: [...codeMailed(code, now_ms), runOutAt(now_ms + LIMITS.auth_session_life_ms)],
+        effects: [...codeMailed(code, now_ms), scheduleExpiry(now_ms + LIMITS.auth_session_life_ms)],
       };
     }
     if (message.type === 'run_out') return { reply: DONE, next: null };
@@ -96,7 +96,7 @@ export const authSession = actorKind<AuthSession, AuthSessionMessage, AuthSessio
         if (step.status !== 'verified') return { reply: INVALID_SESSION };
         const grant: NewGrant = { ...state.request, ...message.owner, verified_at_ms: step.at_ms };
         const open: GrantMessage = { type: 'open', grant };
-        const opened: Effect = { effect: 'tell', to: { kind: 'grant', id: message.grant_id }, message: open };
+        const opened: Effect = { effect: 'notify', to: { kind: 'grant', id: message.grant_id }, message: open };
         const next: AuthSession = { ...state, step: { status: 'used' } };
         return { reply: next, next, effects: [opened] };
       }

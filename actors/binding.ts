@@ -1,5 +1,5 @@
 import { isRefusal, unreachable } from '../src/domain/refusals.js';
-import { actorKind, type Decision, type Effect, type FactRequest } from './actor.js';
+import { actorKind, type Decision, type Effect, type RecordQuery } from './actor.js';
 import { type EraseMessage, erased } from './erase.js';
 import { type StreamOfMessage, streamOf, streamRefFacts, UNBOUND } from './stream_refs.js';
 
@@ -37,14 +37,14 @@ export const binding = actorKind<Binding, BindingMessage, BindingReply>({
   schema: 1,
   reads: ['terms'],
 
-  facts(message): FactRequest[] {
+  records(message): RecordQuery[] {
     return message.type === 'stream_of' ? streamRefFacts(message) : [];
   },
 
   decide(state, message, facts, now_ms): Decision<Binding, BindingReply> {
     if (message.type === 'open') {
       const answered: Effect = {
-        effect: 'tell',
+        effect: 'notify',
         to: { kind: 'claim', id: message.claim_id },
         message: { type: 'answered', device_id: message.device_id, outcome: 'bound', binding_epoch: facts.self },
       };
@@ -57,11 +57,17 @@ export const binding = actorKind<Binding, BindingMessage, BindingReply>({
       const { type: _, ...opened } = message;
       const next: Binding = { status: 'active', kind: 'personal', ...opened, opened_at_ms: now_ms };
       const { account_id } = next;
-      const enlisted: Effect = { effect: 'enlist', account_id, list: BINDINGS, member: facts.self, order: now_ms };
+      const enlisted: Effect = {
+        effect: 'add_to_index',
+        owner: account_id,
+        index: BINDINGS,
+        member: facts.self,
+        order: now_ms,
+      };
       return { reply: next, next, effects: [answered, enlisted] };
     }
     if (message.type === 'erase') {
-      const effects: Effect[] = [{ effect: 'drop_all', collection: 'streams' }];
+      const effects: Effect[] = [{ effect: 'delete_collection', collection: 'streams' }];
       return erased(message, { member: facts.self, effects });
     }
     if (message.type === 'end') {

@@ -65,18 +65,18 @@ export const bleAddress = actorKind<BleAddress, AddressMessage, AddressReply>({
       return {
         reply: DONE,
         next: { holder: { session_id, device_id }, asking: [] },
-        effects: [{ effect: 'tell', to: { kind: 'account', id: account_id }, message: ready }, ...others.map(taken)],
+        effects: [{ effect: 'notify', to: { kind: 'account', id: account_id }, message: ready }, ...others.map(taken)],
       };
     }
 
     function ask(session_id: string): Effect {
       const question: HoldQuestion = { type: 'ask_hold', ble_address: facts.self };
-      return { effect: 'tell', to: { kind: 'device_session', id: session_id }, message: question };
+      return { effect: 'notify', to: { kind: 'device_session', id: session_id }, message: question };
     }
   },
 });
 
 function taken({ device_id, claim_id }: Asker): Effect {
   const message: DeviceMessage = { type: 'not_bound', claim_id, outcome: 'address_taken' };
-  return { effect: 'tell', to: { kind: 'device', id: device_id }, message };
+  return { effect: 'notify', to: { kind: 'device', id: device_id }, message };
 }

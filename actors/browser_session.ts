@@ -2,7 +2,7 @@ import { LIMITS } from '../src/domain/limits.js';
 import { refuse, unreachable } from '../src/domain/refusals.js';
 import { actorKind, type Decision, type Effect } from './actor.js';
 import { type EraseMessage, erased } from './erase.js';
-import { FORGET_RUN_OUT, runOutAt } from './run_out.js';
+import { CANCEL_EXPIRY, scheduleExpiry } from './expiry.js';
 
 /** A person signed in at our pages: other first-party browser apps need no new code. Interface: "OAuth rules". */
 export type BrowserSession = NewBrowserSession & { last_used_at_ms: number };
@@ -44,10 +44,10 @@ export const browserSession = actorKind<BrowserSession, BrowserSessionMessage, B
       case 'open': {
         if (state !== null) return { reply: state };
         const next = { ...message.session, last_used_at_ms: now_ms };
-        return { reply: next, next, effects: [enlisted(next), runOutAt(browserSessionEndMs(next))] };
+        return { reply: next, next, effects: [enlisted(next), scheduleExpiry(browserSessionEndMs(next))] };
       }
       case 'erase':
-        return erased(message, { member: facts.self, effects: [FORGET_RUN_OUT] });
+        return erased(message, { member: facts.self, effects: [CANCEL_EXPIRY] });
 
       case 'view':
         return { reply: state !== null && now_ms < browserSessionEndMs(state) ? state : ENDED };
@@ -56,13 +56,13 @@ export const browserSession = actorKind<BrowserSession, BrowserSessionMessage, B
         if (state === null || now_ms >= browserSessionEndMs(state)) return { reply: ENDED };
         if (now_ms < state.last_used_at_ms + LIMITS.touch_every_ms) return { reply: state };
         const next = { ...state, last_used_at_ms: now_ms };
-        return { reply: next, next, effects: [runOutAt(browserSessionEndMs(next))] };
+        return { reply: next, next, effects: [scheduleExpiry(browserSessionEndMs(next))] };
       }
       case 'end':
       case 'run_out':
         return state === null
           ? { reply: DONE }
-          : { reply: DONE, next: null, effects: [delisted(state), FORGET_RUN_OUT] };
+          : { reply: DONE, next: null, effects: [delisted(state), CANCEL_EXPIRY] };
 
       default:
         return unreachable(message);
@@ -70,11 +70,16 @@ export const browserSession = actorKind<BrowserSession, BrowserSessionMessage, B
 
     function enlisted({ account_id, born }: BrowserSession): Effect {
       const list = browserSessionList(born.grants);
-      return { effect: 'enlist', account_id, list, member: facts.self, order: now_ms };
+      return { effect: 'add_to_index', owner: account_id, index: list, member: facts.self, order: now_ms };
     }
 
     function delisted({ account_id, born }: BrowserSession): Effect {
-      return { effect: 'delist', account_id, list: browserSessionList(born.grants), member: facts.self };
+      return {
+        effect: 'remove_from_index',
+        owner: account_id,
+        index: browserSessionList(born.grants),
+        member: facts.self,
+      };
     }
   },
 });

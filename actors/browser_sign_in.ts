@@ -12,8 +12,8 @@ import {
   type TriedCode,
   wrongTry,
 } from './emailed_code.js';
+import { scheduleExpiry } from './expiry.js';
 import type { GrantMessage, NewGrant } from './grant.js';
-import { runOutAt } from './run_out.js';
 
 /**
  * One way through our pages, from /oauth/authorize to the redirect back, or from a page for account holders back to it.
@@ -141,7 +141,7 @@ export const browserSignIn = actorKind<BrowserSignIn, BrowserSignInMessage, Brow
       const { sign_in, signed_in } = message;
       const step: Step = signed_in === null ? { at: 'email' } : { at: 'accounts', ...signed_in };
       return to({ ...sign_in, created_at_ms: now_ms, wrong: 0, session: null, step }, step, [
-        runOutAt(now_ms + LIMITS.browser_sign_in_life_ms),
+        scheduleExpiry(now_ms + LIMITS.browser_sign_in_life_ms),
       ]);
     }
     if (message.type === 'run_out') return { reply: DONE, next: null };
@@ -188,7 +188,7 @@ export const browserSignIn = actorKind<BrowserSignIn, BrowserSignInMessage, Brow
         const { id, ...cookie } = message.session;
         const session: NewBrowserSession = { ...message.account, ...cookie, email, verified_at_ms };
         const open: BrowserSessionMessage = { type: 'open', session };
-        const opened: Effect = { effect: 'tell', to: { kind: 'browser_session', id }, message: open };
+        const opened: Effect = { effect: 'notify', to: { kind: 'browser_session', id }, message: open };
         const owner: SignedInAccount = { ...message.account, verified_at_ms };
         const entered: BrowserSignIn = { ...state, session: message.session };
         const { goal } = state;
@@ -243,7 +243,7 @@ function granted(
   const { grant_id, seed, key_id } = grant;
   const whose: GrantOwner & SignedInAccount = { ...owner, seed, key_id };
   const open: GrantMessage = { type: 'open', grant: { ...goal.request, ...whose } };
-  const opened: Effect = { effect: 'tell', to: { kind: 'grant', id: grant_id }, message: open };
+  const opened: Effect = { effect: 'notify', to: { kind: 'grant', id: grant_id }, message: open };
   return to(state, { at: 'done', answer: { granted: { grant_id, seed, key_id } }, at_ms: now_ms }, [
     ...effects,
     opened,

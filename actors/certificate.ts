@@ -50,7 +50,7 @@ export const certificate = actorKind<Certificate, CertificateMessage, Certificat
         if (state?.status === 'revoked') return stays;
         return become({ status: 'revoked', revoked_at_ms: now_ms }, message.not_after_ms);
       case 'forget':
-        return { reply: { status: 'issued' }, next: null, effects: [{ effect: 'vanish' }] };
+        return { reply: { status: 'issued' }, next: null, effects: [{ effect: 'delete' }] };
       default:
         return unreachable(message);
     }
@@ -60,5 +60,5 @@ export const certificate = actorKind<Certificate, CertificateMessage, Certificat
 /** By then its dates alone have it refused everywhere. */
 function forgetAfter(not_after_ms: number): Effect {
   const message: CertificateMessage = { type: 'forget' };
-  return { effect: 'remind', name: 'forget', at_ms: not_after_ms + LIMITS.certificate_kept_ms, message };
+  return { effect: 'schedule_reminder', name: 'forget', at_ms: not_after_ms + LIMITS.certificate_kept_ms, message };
 }

@@ -1,7 +1,7 @@
 import { LIMITS } from '../src/domain/limits.js';
 import { type Refusal, refuse, unreachable } from '../src/domain/refusals.js';
 import { actorKind, type Decision } from './actor.js';
-import { runOutAt } from './run_out.js';
+import { scheduleExpiry } from './expiry.js';
 
 /**
  * A claim that a personal device redeems to be bound to the account that made it, or a shared recorder to begin the
@@ -77,14 +77,14 @@ export const claim = actorKind<Claim, ClaimMessage, ClaimReply>({
         ...made,
         redemption: { status: 'open' },
       };
-      return { reply: next, next, effects: [runOutAt(next.expires_at_ms)] };
+      return { reply: next, next, effects: [scheduleExpiry(next.expires_at_ms)] };
     }
     if (message.type === 'run_out') {
       // A redeemed claim stays a while: the same device with the same claim gets the same answer.
       if (state === null || state.redemption.status === 'open') return { reply: DONE, next: null };
       if (now_ms >= state.expires_at_ms + LIMITS.claim_redeemed_keep_ms) return { reply: DONE, next: null };
       const at_ms = state.expires_at_ms + LIMITS.claim_redeemed_keep_ms;
-      return { reply: DONE, effects: [runOutAt(at_ms)] };
+      return { reply: DONE, effects: [scheduleExpiry(at_ms)] };
     }
     if (state === null) return { reply: UNKNOWN };
     const { redemption } = state;
@@ -108,7 +108,7 @@ export const claim = actorKind<Claim, ClaimMessage, ClaimReply>({
         return {
           reply: next,
           next,
-          effects: [{ effect: 'tell', to: { kind: 'device', id: device_id }, message: bind }],
+          effects: [{ effect: 'notify', to: { kind: 'device', id: device_id }, message: bind }],
         };
       }
 

@@ -34,7 +34,7 @@ export type ClientMessage =
 export type ClientView = { state: ClientState | null };
 
 /** Where staff find the clients that the file does not name: one list in each partition. */
-export const CLIENT_LIST = { account_id: 'staff', list: 'clients' } as const;
+export const CLIENT_INDEX = { owner: 'staff', index: 'clients' } as const;
 
 const UNKNOWN = refuse('NOT_FOUND', 'There is no such client.');
 const UNUSED = 'unused';
@@ -52,7 +52,7 @@ export const client = actorKind<ClientState, ClientMessage, ClientView>({
         const { origin, secret_hash } = message;
         const secrets = secret_hash === null ? [] : [{ hash: secret_hash, until_ms: null }];
         const next = { origin, secrets, registered_at_ms: now_ms, disabled_at_ms: null, last_used_at_ms: null };
-        const enlist: Effect = { effect: 'enlist', ...CLIENT_LIST, member: facts.self, order: now_ms };
+        const enlist: Effect = { effect: 'add_to_index', ...CLIENT_INDEX, member: facts.self, order: now_ms };
         return becomes(
           next,
           origin === 'registered' ? [enlist, remindUnused(now_ms + LIMITS.client_unused_life_ms)] : [enlist],
@@ -105,7 +105,7 @@ export const client = actorKind<ClientState, ClientMessage, ClientView>({
           const at_ms = now_ms < over_at_ms ? over_at_ms : now_ms + LIMITS.client_touch_every_ms;
           return { reply: { state }, effects: [remindUnused(at_ms)] };
         }
-        const delist: Effect = { effect: 'delist', ...CLIENT_LIST, member: facts.self };
+        const delist: Effect = { effect: 'remove_from_index', ...CLIENT_INDEX, member: facts.self };
         return { reply: { state: null }, next: null, effects: [delist] };
       }
 
@@ -136,5 +136,5 @@ function becomes(next: ClientState, effects?: Effect[]): Decision<ClientState, C
 
 function remindUnused(at_ms: number): Effect {
   const message: ClientMessage = { type: 'unused' };
-  return { effect: 'remind', name: UNUSED, at_ms, message };
+  return { effect: 'schedule_reminder', name: UNUSED, at_ms, message };
 }

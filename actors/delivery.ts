@@ -1,6 +1,6 @@
 import { LIMITS } from '../src/domain/limits.js';
 import type { Verdict } from '../src/domain/webhooks.js';
-import type { InboxEntry } from './actor.js';
+import type { QueuedDelivery } from './actor.js';
 
 /** One event on its way to one endpoint, and how it stands. Interface: "Delivery to endpoints"; choices: "Events and webhooks". */
 
@@ -26,7 +26,7 @@ export type AttemptResult = {
 };
 
 /** Handed out until the lease ends. */
-export type Claim = InboxEntry & {
+export type Claim = QueuedDelivery & {
   attempts: Attempt[];
   token: string;
   claimed_at_ms: number;
@@ -34,9 +34,9 @@ export type Claim = InboxEntry & {
 };
 
 /** Waits to be tried again. */
-export type WaitingDelivery = InboxEntry & { attempts: Attempt[]; due_at_ms: number };
+export type WaitingDelivery = QueuedDelivery & { attempts: Attempt[]; due_at_ms: number };
 
-export type EndedDelivery = InboxEntry & {
+export type EndedDelivery = QueuedDelivery & {
   attempts: Attempt[];
   outcome: Exclude<DeliveryStatus, 'pending' | 'leased'>;
   ended_at_ms: number;
@@ -46,14 +46,14 @@ export const DELIVERY_STATUSES = ['pending', 'leased', 'succeeded', 'failed', 'c
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
 /** When the event was made; the log's ids begin with it. */
-export function eventMs({ log_id }: InboxEntry): number {
+export function eventMs({ log_id }: QueuedDelivery): number {
   return Number.parseInt(log_id, 10);
 }
 
 /** From here on it is not tried any more. */
-export function deadlineMs(entry: InboxEntry): number {
+export function deadlineMs(entry: QueuedDelivery): number {
   return eventMs(entry) + LIMITS.delivery_life_ms;
 }
 
 /** A delivery and where it lies: neither ended nor waiting, it is claimed or in the inbox still. */
-export type FoundDelivery = { entry: InboxEntry; ended: EndedDelivery | null; waiting: WaitingDelivery | null };
+export type FoundDelivery = { entry: QueuedDelivery; ended: EndedDelivery | null; waiting: WaitingDelivery | null };

@@ -84,7 +84,7 @@ export const device = actorKind<Device, DeviceMessage, DeviceReply>({
     }
     const answer = (claim_id: string, outcome: 'bound' | RefusedOutcome): Effect => {
       const answered: ClaimMessage = { type: 'answered', device_id: facts.self, outcome };
-      return { effect: 'tell', to: { kind: 'claim', id: claim_id }, message: answered };
+      return { effect: 'notify', to: { kind: 'claim', id: claim_id }, message: answered };
     };
     if (state === null) return { reply: UNKNOWN };
     switch (message.type) {
@@ -119,7 +119,7 @@ export const device = actorKind<Device, DeviceMessage, DeviceReply>({
         return {
           reply: DONE,
           next: { ...state, binding, last_seen_at_ms: now_ms },
-          effects: [{ effect: 'tell', to: { kind: 'account', id: account_id }, message: told }],
+          effects: [{ effect: 'notify', to: { kind: 'account', id: account_id }, message: told }],
         };
       }
       case 'bind_session': {
@@ -139,7 +139,7 @@ export const device = actorKind<Device, DeviceMessage, DeviceReply>({
         return {
           reply: DONE,
           next: { ...state, redeeming: claim_id, last_seen_at_ms: now_ms },
-          effects: [{ effect: 'tell', to: { kind: 'ble_address', id: ble_address }, message: hold }],
+          effects: [{ effect: 'notify', to: { kind: 'ble_address', id: ble_address }, message: hold }],
         };
       }
       case 'bound': {

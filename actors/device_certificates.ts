@@ -145,5 +145,5 @@ function supersede(one: LiveCertificate): Effect {
 }
 
 function tell({ fingerprint }: LiveCertificate, message: CertificateMessage): Effect {
-  return { effect: 'tell', to: { kind: 'certificate', id: fingerprint }, message };
+  return { effect: 'notify', to: { kind: 'certificate', id: fingerprint }, message };
 }

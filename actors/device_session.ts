@@ -1,7 +1,7 @@
 import type { EventType } from '../src/domain/event_types.js';
 import { LIMITS } from '../src/domain/limits.js';
 import { isRefusal, refuse, unreachable } from '../src/domain/refusals.js';
-import { actorKind, type Decision, type Effect, type FactRequest } from './actor.js';
+import { actorKind, type Decision, type Effect, type RecordQuery } from './actor.js';
 import type { AddressMessage, HoldQuestion } from './ble_address.js';
 import type { ClaimMessage } from './claim.js';
 import type { DeviceMessage } from './device.js';
@@ -124,7 +124,7 @@ export const deviceSession = actorKind<DeviceSession, DeviceSessionMessage, Devi
   schema: 1,
   reads: ['view', 'terms', 'join_seed'],
 
-  facts(message): FactRequest[] {
+  records(message): RecordQuery[] {
     return message.type === 'stream_of' ? streamRefFacts(message) : [];
   },
 
@@ -178,8 +178,8 @@ export const deviceSession = actorKind<DeviceSession, DeviceSessionMessage, Devi
         reply: next,
         next,
         effects: [
-          { effect: 'tell', to: { kind: 'claim', id: claim_id }, message: claimed },
-          { effect: 'enlist', account_id, list: DEVICE_SESSIONS, member: id, order: now_ms },
+          { effect: 'notify', to: { kind: 'claim', id: claim_id }, message: claimed },
+          { effect: 'add_to_index', owner: account_id, index: DEVICE_SESSIONS, member: id, order: now_ms },
           tickAt(until_ms),
         ],
       };
@@ -356,7 +356,7 @@ export const deviceSession = actorKind<DeviceSession, DeviceSessionMessage, Devi
         return { reply: DONE, next: { ...state, participants }, effects: [...effects, tellGone(account_id)] };
       }
       const gone = (state?.participants ?? []).map((participant) => tellGone(participant.account_id));
-      const effects: Effect[] = [...gone, { effect: 'drop_all', collection: 'streams' }, NO_TICK];
+      const effects: Effect[] = [...gone, { effect: 'delete_collection', collection: 'streams' }, NO_TICK];
       return erased(message, { member: facts.self, effects });
     }
 
@@ -364,7 +364,7 @@ export const deviceSession = actorKind<DeviceSession, DeviceSessionMessage, Devi
     function news(session: DeviceSession, type: EventType, data: Record<string, unknown>): Effect[] {
       const told: SessionNews = { type: 'session_news', session_id: facts.self, event: type, data };
       return [
-        { effect: 'event', account_id: session.host_account_id, type, resource_id: facts.self, data },
+        { effect: 'append_event', account_id: session.host_account_id, type, resource_id: facts.self, data },
         ...session.participants.map(({ account_id }): Effect => tellAccount(account_id, told)),
       ];
     }
@@ -414,21 +414,21 @@ function isRecorders({ type }: DeviceSessionMessage): boolean {
   return type === 'terms' || type === 'stream_of' || type === 'end_by_recorder';
 }
 
-const NO_TICK: Effect = { effect: 'forget', name: 'tick' };
+const NO_TICK: Effect = { effect: 'cancel_reminder', name: 'tick' };
 
 function tickAt(at_ms: number): Effect {
   const message: DeviceSessionMessage = { type: 'tick' };
-  return { effect: 'remind', name: 'tick', at_ms, message };
+  return { effect: 'schedule_reminder', name: 'tick', at_ms, message };
 }
 
 function tellDevice(id: string, message: DeviceMessage): Effect {
-  return { effect: 'tell', to: { kind: 'device', id }, message };
+  return { effect: 'notify', to: { kind: 'device', id }, message };
 }
 
 function tellAddress(id: string, message: AddressMessage): Effect {
-  return { effect: 'tell', to: { kind: 'ble_address', id }, message };
+  return { effect: 'notify', to: { kind: 'ble_address', id }, message };
 }
 
 function tellAccount(id: string, message: SessionNews): Effect {
-  return { effect: 'tell', to: { kind: 'account', id }, message };
+  return { effect: 'notify', to: { kind: 'account', id }, message };
 }

@@ -1,6 +1,6 @@
 import { LIMITS } from '../src/domain/limits.js';
 import { refuse, unreachable } from '../src/domain/refusals.js';
-import { actorKind, type Decision, type Effect, type FactRequest, type RangeRequest } from './actor.js';
+import { actorKind, type Decision, type Effect, type RangeQuery, type RecordQuery } from './actor.js';
 
 /**
  * An email address (normalised; the id is the address itself): the codes sent to it, the account behind it, and the
@@ -55,7 +55,7 @@ export type EmailMessage =
   | { type: 'invited'; invitation_id: string; workspace_id: string }
   | { type: 'uninvited'; invitation_id: string }
   | { type: 'invitation'; invitation_id: string }
-  | { type: 'list_invitations'; range: RangeRequest }
+  | { type: 'list_invitations'; range: RangeQuery }
   /** The account behind the address is being erased: what is known of the person's whereabouts goes. */
   | { type: 'forget_person' };
 
@@ -91,7 +91,7 @@ export const email = actorKind<Email, EmailMessage, EmailReply>({
   },
   reads: ['may_try'],
 
-  facts(message): FactRequest[] {
+  records(message): RecordQuery[] {
     switch (message.type) {
       case 'invited':
       case 'uninvited':
@@ -144,7 +144,7 @@ export const email = actorKind<Email, EmailMessage, EmailReply>({
           },
           effects: [
             {
-              effect: 'mail',
+              effect: 'enqueue_mail',
               mail_id: message.mail_id,
               sealed: message.sealed,
               give_up_at_ms: now_ms + LIMITS.code_life_ms,
@@ -193,7 +193,7 @@ export const email = actorKind<Email, EmailMessage, EmailReply>({
         return {
           reply: { sent: true },
           next: { ...known, invitations: known.invitations + 1 },
-          effects: [{ effect: 'put', collection: 'invitations', id: invitation_id, value, order: now_ms }],
+          effects: [{ effect: 'put_record', collection: 'invitations', id: invitation_id, value, order: now_ms }],
         };
       }
       case 'uninvited': {
@@ -204,7 +204,7 @@ export const email = actorKind<Email, EmailMessage, EmailReply>({
           reply: { sent: false },
           next,
           effects: [
-            { effect: 'drop', collection: 'invitations', id: message.invitation_id },
+            { effect: 'delete_record', collection: 'invitations', id: message.invitation_id },
             ...(is_unused ? [forgetLater(now_ms)] : []),
           ],
         };
@@ -236,7 +236,7 @@ function enter(
 ): Decision<Email, EmailReply> {
   const account_id = known.account_id ?? account.account_id;
   const create: Effect = {
-    effect: 'tell',
+    effect: 'notify',
     to: { kind: 'account', id: account_id },
     message: { type: 'create', email: address },
   };
@@ -251,14 +251,14 @@ function enter(
   return {
     reply: { account_id, verified_at_ms: now_ms },
     next: { ...known, window, account_id, networks, day: { ...known.day, wrong: Object.fromEntries(wrong) } },
-    effects: known.account_id === null ? [create, { effect: 'forget', name: 'unused' }] : [],
+    effects: known.account_id === null ? [create, { effect: 'cancel_reminder', name: 'unused' }] : [],
   };
 }
 
 /** An address that nobody signs in with is not kept for ever. */
 function forgetLater(now_ms: number): Effect {
   const message: EmailMessage = { type: 'forget_unused' };
-  return { effect: 'remind', name: 'unused', at_ms: now_ms + LIMITS.email_unused_life_ms, message };
+  return { effect: 'schedule_reminder', name: 'unused', at_ms: now_ms + LIMITS.email_unused_life_ms, message };
 }
 
 function windowAt(state: Email | null, now_ms: number): Email['window'] {

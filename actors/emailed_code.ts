@@ -23,7 +23,7 @@ export function emailedCode(code: CodeToSend, now_ms: number): EmailedCode | nul
 export function codeMailed(code: CodeToSend, now_ms: number): Effect[] {
   if (code === null) return [];
   const { mail_id, sealed } = code;
-  return [{ effect: 'mail', mail_id, sealed, give_up_at_ms: now_ms + LIMITS.code_life_ms }];
+  return [{ effect: 'enqueue_mail', mail_id, sealed, give_up_at_ms: now_ms + LIMITS.code_life_ms }];
 }
 
 export function isRight(code: EmailedCode | null, tried: TriedCode, now_ms: number): boolean {
@@ -33,5 +33,5 @@ export function isRight(code: EmailedCode | null, tried: TriedCode, now_ms: numb
 
 /** Tells the address of a wrong try: what is guessed at many sign-ins counts together there. */
 export function wrongTry(email: string, { network }: TriedCode): Effect {
-  return { effect: 'tell', to: { kind: 'email', id: email }, message: { type: 'wrong_try', network } };
+  return { effect: 'notify', to: { kind: 'email', id: email }, message: { type: 'wrong_try', network } };
 }

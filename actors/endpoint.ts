@@ -1,7 +1,7 @@
 import { LIMITS } from '../src/domain/limits.js';
 import { refuse, unreachable } from '../src/domain/refusals.js';
 import type { EndpointStatus } from '../src/domain/webhooks.js';
-import { actorKind, type Decision, type Effect, type FactRequest, type Facts, type InboxEntry } from './actor.js';
+import { actorKind, type Decision, type Effect, type QueuedDelivery, type RecordQuery, type Records } from './actor.js';
 import { type EndedDelivery, eventMs, type FoundDelivery, type WaitingDelivery } from './delivery.js';
 import { batchOf, disabled, ENDED, ENDPOINTS, type Endpoint, leaseEndsAt, type NewEndpoint } from './endpoint_state.js';
 import { INBOX_LOOKED_AT_MAX, LOOKED_AT_MAX, Turn, type Work, type WorkMessage } from './endpoint_turn.js';
@@ -11,7 +11,7 @@ export type EndpointMessage =
   | { type: 'create'; endpoint: NewEndpoint; life: number }
   | { type: 'view' }
   /** How deliveries of the inbox stand. */
-  | { type: 'find'; entries: InboxEntry[] }
+  | { type: 'find'; entries: QueuedDelivery[] }
   | { type: 'set_status'; status: EndpointStatus }
   | { type: 'remove' }
   | WorkMessage
@@ -33,9 +33,9 @@ export const endpoint = actorKind<Endpoint, EndpointMessage, EndpointReply>({
   schema: 1,
   reads: ['view', 'find'],
 
-  facts(message, state): FactRequest[] {
+  records(message, state): RecordQuery[] {
     if (state === null) return [];
-    const inbox: FactRequest = { collection: 'inbox', inbox: { after: state.taken, limit: INBOX_LOOKED_AT_MAX } };
+    const inbox: RecordQuery = { collection: 'inbox', inbox: { after: state.taken, limit: INBOX_LOOKED_AT_MAX } };
     switch (message.type) {
       case 'work': {
         const batch = batchOf({ ...state, life: message.life });
@@ -75,7 +75,7 @@ export const endpoint = actorKind<Endpoint, EndpointMessage, EndpointReply>({
             // Set active after its account had let it go, it would be subscribed for ever.
             { effect: 'unsubscribe', account_id: state.account_id, endpoint_id: facts.self },
             ...removal(state),
-            { effect: 'delist', account_id: state.account_id, list: ENDPOINTS, member: facts.self },
+            { effect: 'remove_from_index', owner: state.account_id, index: ENDPOINTS, member: facts.self },
           ],
         };
     }
@@ -106,7 +106,7 @@ export const endpoint = actorKind<Endpoint, EndpointMessage, EndpointReply>({
   },
 });
 
-type At = { facts: Facts; now_ms: number };
+type At = { facts: Records; now_ms: number };
 
 function created(made: NewEndpoint, life: number, { facts, now_ms }: At): Decision<Endpoint, EndpointReply> {
   const next: Endpoint = {
@@ -129,9 +129,9 @@ function created(made: NewEndpoint, life: number, { facts, now_ms }: At): Decisi
     effects: [
       // That it gets events, the account has said already.
       {
-        effect: 'enlist',
-        account_id: made.account_id,
-        list: ENDPOINTS,
+        effect: 'add_to_index',
+        owner: made.account_id,
+        index: ENDPOINTS,
         member: facts.self,
         order: made.created_at_ms,
       },
@@ -143,11 +143,11 @@ function created(made: NewEndpoint, life: number, { facts, now_ms }: At): Decisi
 function removal(state: Endpoint): Effect[] {
   return [
     ...[ENDED, batchOf(state), ...state.cancelled.map(({ batch }) => batch)].map(
-      (collection): Effect => ({ effect: 'drop_all', collection }),
+      (collection): Effect => ({ effect: 'delete_collection', collection }),
     ),
-    { effect: 'drop_inbox' },
-    { effect: 'wake', at_ms: null, seen: Number.MAX_SAFE_INTEGER },
-    { effect: 'forget', name: 'sweep' },
+    { effect: 'delete_queue' },
+    { effect: 'schedule_endpoint', at_ms: null, seen: Number.MAX_SAFE_INTEGER },
+    { effect: 'cancel_reminder', name: 'sweep' },
   ];
 }
 
@@ -157,7 +157,7 @@ function setStatus(state: Endpoint, status: EndpointStatus, { facts, now_ms }: A
   const endpoint_id = facts.self;
   if (status === standing.status) return { reply: state };
   if (standing.status === 'disabled' && status === 'paused') return { reply: ENABLE_FIRST };
-  const { last } = facts.inbox();
+  const { last } = facts.deliveryQueue();
   switch (status) {
     case 'active': {
       const { topics, generation } = state;
@@ -173,7 +173,7 @@ function setStatus(state: Endpoint, status: EndpointStatus, { facts, now_ms }: A
         next,
         effects: [
           { effect: 'subscribe', account_id, endpoint_id, subscription: { topics, generation } },
-          { effect: 'wake', at_ms: now_ms, seen: last },
+          { effect: 'schedule_endpoint', at_ms: now_ms, seen: last },
         ],
       };
     }
@@ -189,23 +189,23 @@ function setStatus(state: Endpoint, status: EndpointStatus, { facts, now_ms }: A
   function silenced(next: Endpoint): Decision<Endpoint, EndpointReply> {
     const effects: Effect[] = [
       { effect: 'unsubscribe', account_id, endpoint_id },
-      { effect: 'wake', at_ms: leaseEndsAt(next), seen: last },
+      { effect: 'schedule_endpoint', at_ms: leaseEndsAt(next), seen: last },
     ];
     return { reply: next, next, effects };
   }
 }
 
 function remindToSweep(at_ms: number): Effect {
-  return { effect: 'remind', name: 'sweep', at_ms, message: { type: 'sweep' } satisfies EndpointMessage };
+  return { effect: 'schedule_reminder', name: 'sweep', at_ms, message: { type: 'sweep' } satisfies EndpointMessage };
 }
 
 /** Deliveries are kept as long as events are, what came of their attempts for longer. Interface: "Recording and retention". */
 function swept(state: Endpoint, { facts, now_ms }: At): Decision<Endpoint, EndpointReply> {
-  const { entries } = facts.inbox();
+  const { entries } = facts.deliveryQueue();
   const kept = entries.find((entry) => eventMs(entry) >= facts.certain_ms - LIMITS.event_kept_ms);
   const before = kept?.sequence ?? (entries.at(-1)?.sequence ?? 0) + 1;
   const oldest = entries[0];
-  const trim: Effect[] = oldest !== undefined && oldest.sequence < before ? [{ effect: 'trim_inbox', before }] : [];
+  const trim: Effect[] = oldest !== undefined && oldest.sequence < before ? [{ effect: 'trim_queue', before }] : [];
   const attempts_from_ms = facts.certain_ms - LIMITS.attempt_kept_ms;
   const over = facts.range<EndedDelivery>(ENDED).filter(({ order }) => order < attempts_from_ms);
   const batches = state.cancelled.filter(({ at_ms }) => at_ms < attempts_from_ms);
@@ -215,8 +215,8 @@ function swept(state: Endpoint, { facts, now_ms }: At): Decision<Endpoint, Endpo
     next: { ...state, cancelled: state.cancelled.filter((one) => !batches.includes(one)) },
     effects: [
       ...trim,
-      ...over.map(({ id }): Effect => ({ effect: 'drop', collection: ENDED, id })),
-      ...batches.map(({ batch }): Effect => ({ effect: 'drop_all', collection: batch })),
+      ...over.map(({ id }): Effect => ({ effect: 'delete_record', collection: ENDED, id })),
+      ...batches.map(({ batch }): Effect => ({ effect: 'delete_collection', collection: batch })),
       remindToSweep(now_ms + (more ? SWEEP_ON_MS : LIMITS.endpoint_sweep_every_ms)),
     ],
   };

@@ -61,7 +61,7 @@ export function batchOf({ generation, life }: { generation: number; life: number
 }
 
 /** Whether it is left alone but for one probe at a time. */
-export function isSpared({ passing_failures }: Endpoint): boolean {
+export function isCircuitOpen({ passing_failures }: Endpoint): boolean {
   return passing_failures >= LIMITS.endpoint_spared_after;
 }
 

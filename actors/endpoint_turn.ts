@@ -1,7 +1,7 @@
 import { LIMITS } from '../src/domain/limits.js';
 import { unreachable } from '../src/domain/refusals.js';
 import { backoffMs, probeMs } from '../src/domain/webhooks.js';
-import type { Decision, Effect, Facts, InboxEntry } from './actor.js';
+import type { Decision, Effect, QueuedDelivery, Records } from './actor.js';
 import {
   type Attempt,
   type AttemptResult,
@@ -16,7 +16,7 @@ import {
   disabled,
   ENDED,
   type Endpoint,
-  isSpared,
+  isCircuitOpen,
   leaseEndsAt,
   newBatch,
   TOO_MANY_FAILURES,
@@ -65,7 +65,7 @@ export class Turn {
   /** A copy of its own, since a turn changes it several times for each delivery. */
   #state: Endpoint;
   readonly #message: WorkMessage;
-  readonly #facts: Facts;
+  readonly #facts: Records;
   readonly #now_ms: number;
   /** By so much the clock may be ahead: no delivery is given up for that. */
   readonly #uncertain_ms: number;
@@ -80,14 +80,14 @@ export class Turn {
   #late = 0;
   #is_disabled_now = false;
 
-  constructor(state: Endpoint, message: WorkMessage, { facts, now_ms }: { facts: Facts; now_ms: number }) {
+  constructor(state: Endpoint, message: WorkMessage, { facts, now_ms }: { facts: Records; now_ms: number }) {
     this.#state =
       message.life === state.life ? { ...state } : newBatch(state, { ...state, life: message.life }, now_ms);
     this.#message = message;
     this.#facts = facts;
     this.#now_ms = now_ms;
     this.#uncertain_ms = now_ms - facts.certain_ms;
-    this.#last = facts.inbox().last;
+    this.#last = facts.deliveryQueue().last;
     this.#batch = batchOf(this.#state);
   }
 
@@ -102,7 +102,7 @@ export class Turn {
       if (mail === undefined) return { reply: { mail_needed: true, account_id, url } };
       this.#effects.push(
         { effect: 'unsubscribe', account_id, endpoint_id: this.#facts.self },
-        { effect: 'mail', ...mail, give_up_at_ms: this.#now_ms + LIMITS.mail_retried_ms },
+        { effect: 'enqueue_mail', ...mail, give_up_at_ms: this.#now_ms + LIMITS.mail_retried_ms },
       );
     }
     const next_at_ms = this.#nextAt();
@@ -115,7 +115,7 @@ export class Turn {
         ended: this.#ended,
       },
       next: this.#state,
-      effects: [...this.#effects, { effect: 'wake', at_ms: next_at_ms, seen: this.#last }],
+      effects: [...this.#effects, { effect: 'schedule_endpoint', at_ms: next_at_ms, seen: this.#last }],
     };
   }
 
@@ -156,7 +156,7 @@ export class Turn {
         const passing_failures = this.#state.passing_failures + 1;
         const { jitter } = this.#message;
         this.#set({ passing_failures });
-        if (isSpared(this.#state)) this.#set({ probe_at_ms: this.#now_ms + probeMs(passing_failures, jitter) });
+        if (isCircuitOpen(this.#state)) this.#set({ probe_at_ms: this.#now_ms + probeMs(passing_failures, jitter) });
         const delay_ms = Math.max(backoffMs(attempts.length, jitter), retry_after_ms ?? 0);
         this.#tryAgain(claim, attempts, this.#now_ms + delay_ms);
         return;
@@ -183,7 +183,7 @@ export class Turn {
     }
   }
 
-  #tryAgain(entry: InboxEntry, attempts: Attempt[], at_ms: number): void {
+  #tryAgain(entry: QueuedDelivery, attempts: Attempt[], at_ms: number): void {
     if (attempts.length >= LIMITS.delivery_attempts_max || at_ms - this.#uncertain_ms >= deadlineMs(entry)) {
       this.#end(entry, attempts, 'failed');
       this.#countFailure();
@@ -192,7 +192,7 @@ export class Turn {
     const { sequence, log_id, life, generation, type } = entry;
     const value: WaitingDelivery = { sequence, log_id, life, generation, type, attempts, due_at_ms: at_ms };
     this.#effects.push({
-      effect: 'put',
+      effect: 'put_record',
       collection: batchOf(entry),
       id: String(sequence),
       value,
@@ -205,7 +205,7 @@ export class Turn {
   /** Takes up what is due, whatever has waited longest first, until there are enough claims. */
   #claim(): void {
     const waiting = this.#facts.range<WaitingDelivery>(this.#batch);
-    const { entries } = this.#facts.inbox();
+    const { entries } = this.#facts.deliveryQueue();
     const tokens = [...this.#message.tokens];
     let [at_waiting, at_inbox] = [0, 0];
     while (this.#state.standing.status === 'active' && this.#room() > 0 && tokens.length > 0) {
@@ -215,7 +215,7 @@ export class Turn {
       const since_ms = entry === undefined ? Number.POSITIVE_INFINITY : eventMs(entry);
       if (row !== undefined && due_at_ms <= this.#now_ms && due_at_ms <= since_ms) {
         at_waiting += 1;
-        this.#effects.push({ effect: 'drop', collection: batchOf(row.value), id: row.id });
+        this.#effects.push({ effect: 'delete_record', collection: batchOf(row.value), id: row.id });
         this.#set({ waiting: this.#state.waiting - 1 });
         this.#claimOne(row.value, row.value.attempts, tokens);
       } else if (entry !== undefined) {
@@ -230,7 +230,7 @@ export class Turn {
     else if (at_waiting === LOOKED_AT_MAX) this.#due_at_ms = this.#now_ms;
   }
 
-  #claimOne(entry: InboxEntry, attempts: Attempt[], tokens: string[]): void {
+  #claimOne(entry: QueuedDelivery, attempts: Attempt[], tokens: string[]): void {
     if (this.#now_ms - this.#uncertain_ms >= deadlineMs(entry)) {
       // Its time ran out. That counts, unless it had before the endpoint was set active and the count began.
       this.#end(entry, attempts, 'failed');
@@ -257,11 +257,11 @@ export class Turn {
   /** How many more may be in flight. */
   #room(): number {
     const { claims, probe_at_ms } = this.#state;
-    if (!isSpared(this.#state)) return LIMITS.endpoint_in_flight_max - claims.length;
+    if (!isCircuitOpen(this.#state)) return LIMITS.endpoint_in_flight_max - claims.length;
     return claims.length === 0 && this.#now_ms >= probe_at_ms ? 1 : 0;
   }
 
-  #isPresent({ generation, life }: InboxEntry): boolean {
+  #isPresent({ generation, life }: QueuedDelivery): boolean {
     return generation === this.#state.generation && life === this.#state.life;
   }
 
@@ -269,11 +269,11 @@ export class Turn {
     this.#set({ claims: this.#state.claims.filter((one) => one !== claim) });
   }
 
-  #end(entry: InboxEntry, attempts: Attempt[], outcome: EndedDelivery['outcome']): void {
+  #end(entry: QueuedDelivery, attempts: Attempt[], outcome: EndedDelivery['outcome']): void {
     const { sequence, log_id, life, generation, type } = entry;
     const ended_at_ms = this.#now_ms;
     const value: EndedDelivery = { sequence, log_id, life, generation, type, attempts, outcome, ended_at_ms };
-    this.#effects.push({ effect: 'put', collection: ENDED, id: String(sequence), value, order: ended_at_ms });
+    this.#effects.push({ effect: 'put_record', collection: ENDED, id: String(sequence), value, order: ended_at_ms });
     this.#ended.push({ outcome, event_ms: eventMs(entry) });
   }
 
@@ -293,7 +293,7 @@ export class Turn {
   #dropOldBatches(): void {
     const { cancelled } = this.#state;
     const too_many = cancelled.slice(0, Math.max(0, cancelled.length - CANCELLED_BATCHES_MAX));
-    for (const { batch } of too_many) this.#effects.push({ effect: 'drop_all', collection: batch });
+    for (const { batch } of too_many) this.#effects.push({ effect: 'delete_collection', collection: batch });
     if (too_many.length > 0) this.#set({ cancelled: cancelled.slice(too_many.length) });
   }
 
@@ -304,9 +304,9 @@ export class Turn {
     let at_ms = Number.POSITIVE_INFINITY;
     if (standing.status === 'active') {
       at_ms = taken < this.#last ? this.#now_ms : Math.max(this.#due_at_ms, this.#now_ms);
-      const in_flight_max = isSpared(this.#state) ? 1 : LIMITS.endpoint_in_flight_max;
+      const in_flight_max = isCircuitOpen(this.#state) ? 1 : LIMITS.endpoint_in_flight_max;
       if (claims.length >= in_flight_max) at_ms = lease_ends_at;
-      else if (isSpared(this.#state)) at_ms = Math.max(at_ms, probe_at_ms);
+      else if (isCircuitOpen(this.#state)) at_ms = Math.max(at_ms, probe_at_ms);
       if (at_ms <= this.#now_ms && this.#claimed.length === this.#message.tokens.length) at_ms += NO_SLOTS_MS;
     }
     const next_at_ms = Math.min(at_ms, lease_ends_at);

@@ -13,6 +13,10 @@ export function erased(
   return {
     reply: { done: true },
     next: null,
-    effects: [...effects, { effect: 'delist', account_id, list, member }, { effect: 'vanish' }],
+    effects: [
+      ...effects,
+      { effect: 'remove_from_index', owner: account_id, index: list, member },
+      { effect: 'delete' },
+    ],
   };
 }

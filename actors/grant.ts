@@ -5,7 +5,7 @@ import { refuse, unreachable } from '../src/domain/refusals.js';
 import { areEqualScopes, isWithin } from '../src/domain/scopes.js';
 import { actorKind, type Decision, type Effect } from './actor.js';
 import { type EraseMessage, erased } from './erase.js';
-import { FORGET_RUN_OUT, runOutAt } from './run_out.js';
+import { CANCEL_EXPIRY, scheduleExpiry } from './expiry.js';
 
 /**
  * What an account has allowed one installation of a client: first an authorization code, then, once that was
@@ -96,13 +96,13 @@ export const grant = actorKind<Grant, GrantMessage, GrantReply>({
       case 'open': {
         if (state !== null) return { reply: state };
         const next: Grant = { ...message.grant, created_at_ms: now_ms, stage: { status: 'code' } };
-        return { reply: next, next, effects: [runOutAt(now_ms + LIMITS.oauth_code_life_ms)] };
+        return { reply: next, next, effects: [scheduleExpiry(now_ms + LIMITS.oauth_code_life_ms)] };
       }
       case 'bring_in': {
         if (state !== null) return { reply: state };
         const stage = firstLive({ exchanged_at_ms: null, now_ms });
         const next = { ...message.grant, created_at_ms: message.created_at_ms, stage };
-        return { reply: next, next, effects: [enlisted(next), runOutAt(now_ms + LIMITS.oauth_refresh_life_ms)] };
+        return { reply: next, next, effects: [enlisted(next), scheduleExpiry(now_ms + LIMITS.oauth_refresh_life_ms)] };
       }
       case 'run_out':
         return state === null ? { reply: { revoked: false } } : { ...end(state), reply: { revoked: true } };
@@ -112,7 +112,7 @@ export const grant = actorKind<Grant, GrantMessage, GrantReply>({
         return { ...end(state), reply: { revoked: true } };
       }
       case 'erase':
-        return erased(message, { member: facts.self, effects: [FORGET_RUN_OUT] });
+        return erased(message, { member: facts.self, effects: [CANCEL_EXPIRY] });
 
       case 'view':
         return { reply: state === null || hasRunOut(state, now_ms) ? ENDED : state };
@@ -140,7 +140,7 @@ export const grant = actorKind<Grant, GrantMessage, GrantReply>({
         const wider = widerThan(state, asked);
         if (wider !== null) return { reply: wider };
         const next = { ...state, stage: firstLive({ exchanged_at_ms: now_ms, now_ms }) };
-        const effects = [enlisted(next), runOutAt(now_ms + LIMITS.oauth_refresh_life_ms)];
+        const effects = [enlisted(next), scheduleExpiry(now_ms + LIMITS.oauth_refresh_life_ms)];
         return { reply: issued(next, asked), next, effects };
       }
 
@@ -163,21 +163,32 @@ export const grant = actorKind<Grant, GrantMessage, GrantReply>({
         if (wider !== null) return { reply: wider };
         const turned = { generation: generation + 1, turned_at_ms: now_ms, successor_used: false, asked };
         const next = { ...state, stage: { ...stage, ...turned } };
-        return { reply: issued(next, asked), next, effects: [runOutAt(now_ms + LIMITS.oauth_refresh_life_ms)] };
+        return { reply: issued(next, asked), next, effects: [scheduleExpiry(now_ms + LIMITS.oauth_refresh_life_ms)] };
       }
       default:
         return unreachable(message);
     }
 
     function enlisted({ account_id, born, created_at_ms }: Grant): Effect {
-      return { effect: 'enlist', account_id, list: grantList(born.grants), member: facts.self, order: created_at_ms };
+      return {
+        effect: 'add_to_index',
+        owner: account_id,
+        index: grantList(born.grants),
+        member: facts.self,
+        order: created_at_ms,
+      };
     }
 
     function end(ended: Grant): { next: null; effects: Effect[] } {
       const { account_id, born } = ended;
-      const delisted: Effect = { effect: 'delist', account_id, list: grantList(born.grants), member: facts.self };
+      const delisted: Effect = {
+        effect: 'remove_from_index',
+        owner: account_id,
+        index: grantList(born.grants),
+        member: facts.self,
+      };
       // Before its code is exchanged it is on no list.
-      return { next: null, effects: [...(isLive(ended) ? [delisted] : []), FORGET_RUN_OUT] };
+      return { next: null, effects: [...(isLive(ended) ? [delisted] : []), CANCEL_EXPIRY] };
     }
   },
 });

@@ -1,8 +1,8 @@
 import { LIMITS } from '../src/domain/limits.js';
 import { refuse, unreachable } from '../src/domain/refusals.js';
 import { actorKind, type Decision } from './actor.js';
+import { scheduleExpiry } from './expiry.js';
 import type { GrantMessage, NewGrant } from './grant.js';
-import { runOutAt } from './run_out.js';
 
 /**
  * A refresh token that an earlier system gave out; the id is its SHA-256 in hexadecimal digits. It leads to the grant
@@ -34,8 +34,8 @@ export const importedToken = actorKind<ImportedToken, ImportedTokenMessage, Impo
           reply: { grant_id, is_new: true },
           next: { grant_id },
           effects: [
-            { effect: 'tell', to: { kind: 'grant', id: grant_id }, message: bring_in },
-            runOutAt(now_ms + LIMITS.imported_token_life_ms),
+            { effect: 'notify', to: { kind: 'grant', id: grant_id }, message: bring_in },
+            scheduleExpiry(now_ms + LIMITS.imported_token_life_ms),
           ],
         };
       }

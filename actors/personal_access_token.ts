@@ -2,7 +2,7 @@ import { LIMITS } from '../src/domain/limits.js';
 import type { Permission } from '../src/domain/permissions.js';
 import { refuse, unreachable } from '../src/domain/refusals.js';
 import { actorKind, type Decision } from './actor.js';
-import { FORGET_RUN_OUT, runOutAt } from './run_out.js';
+import { CANCEL_EXPIRY, scheduleExpiry } from './expiry.js';
 
 /**
  * A token that a person made for a program of their own. Whether it still holds, its account says: here lies what it
@@ -48,7 +48,7 @@ export const personalAccessToken = actorKind<PersonalAccessToken, PersonalAccess
           if (state !== null) return { reply: DONE };
           const next = { ...message.token, last_used_at_ms: null };
           const { expires_at_ms } = next;
-          return { reply: DONE, next, effects: expires_at_ms === null ? [] : [runOutAt(expires_at_ms)] };
+          return { reply: DONE, next, effects: expires_at_ms === null ? [] : [scheduleExpiry(expires_at_ms)] };
         }
         case 'view':
           return { reply: state === null || hasExpired(state, now_ms) ? ENDED : state };
@@ -63,7 +63,7 @@ export const personalAccessToken = actorKind<PersonalAccessToken, PersonalAccess
         case 'end':
           return state === null
             ? { reply: DONE }
-            : { reply: DONE, next: null, effects: state.expires_at_ms === null ? [] : [FORGET_RUN_OUT] };
+            : { reply: DONE, next: null, effects: state.expires_at_ms === null ? [] : [CANCEL_EXPIRY] };
 
         case 'run_out':
           return { reply: DONE, next: null };

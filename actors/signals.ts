@@ -1,6 +1,6 @@
 import { LIMITS } from '../src/domain/limits.js';
 import { refuse, unreachable } from '../src/domain/refusals.js';
-import { actorKind, type Decision, type Effect, type FactRequest, type RangeRequest } from './actor.js';
+import { actorKind, type Decision, type Effect, type RangeQuery, type RecordQuery } from './actor.js';
 
 /**
  * The signals on a stream's timeline; its id is the stream's. An actor of their own, so that large batches do not hold
@@ -57,7 +57,7 @@ export type SignalsMessage =
   /** The request has failed. */
   | { type: 'unstage'; request: string }
   | { type: 'sweep_staged' }
-  | { type: 'list'; range: RangeRequest }
+  | { type: 'list'; range: RangeQuery }
   /** Where signals begin of which one could end at `from_ms` or after. */
   | { type: 'extent' }
   | { type: 'payloads'; keys: string[] }
@@ -97,7 +97,7 @@ export const signals = actorKind<Signals, SignalsMessage, SignalsReply>({
   // A turn that took several large requests would be one large commit.
   batch_max: 1,
 
-  facts(message): FactRequest[] {
+  records(message): RecordQuery[] {
     switch (message.type) {
       case 'compare':
       case 'post':
@@ -159,10 +159,10 @@ export const signals = actorKind<Signals, SignalsMessage, SignalsReply>({
               reply: DONE,
               next: null,
               effects: [
-                { effect: 'drop_all', collection: 'signals' },
-                { effect: 'drop_all', collection: 'payloads' },
-                { effect: 'forget', name: 'sweep_staged' },
-                { effect: 'vanish' },
+                { effect: 'delete_collection', collection: 'signals' },
+                { effect: 'delete_collection', collection: 'payloads' },
+                { effect: 'cancel_reminder', name: 'sweep_staged' },
+                { effect: 'delete' },
               ],
             };
 
@@ -192,9 +192,9 @@ export const signals = actorKind<Signals, SignalsMessage, SignalsReply>({
         const signal: Signal = { ...light, created_at_ms: now_ms, payload: { state: 'available', key, bytes } };
         fresh.set(id, signal);
         reply.push({ ...signal, id, order: signal.start_ms });
-        effects.push({ effect: 'put', collection: 'signals', id, value: signal, order: signal.start_ms });
+        effects.push({ effect: 'put_record', collection: 'signals', id, value: signal, order: signal.start_ms });
         if (is_written) used.add(part);
-        else if (key !== null) effects.push({ effect: 'put', collection: 'payloads', id: key, value: payload });
+        else if (key !== null) effects.push({ effect: 'put_record', collection: 'payloads', id: key, value: payload });
       }
       if (before.count + fresh.size > LIMITS.signals_per_stream_max) return { reply: TOO_MANY };
       // What was staged is counted already; of that, what somebody else has posted meanwhile goes again.
@@ -206,7 +206,7 @@ export const signals = actorKind<Signals, SignalsMessage, SignalsReply>({
       if (fresh.size === 0 && own === undefined) return { reply: { signals: reply } };
       effects.push(...idle.map((part) => dropPayload(request, part)));
       const left = before.staged.filter((other) => other !== own);
-      if (own !== undefined && left.length === 0) effects.push({ effect: 'forget', name: 'sweep_staged' });
+      if (own !== undefined && left.length === 0) effects.push({ effect: 'cancel_reminder', name: 'sweep_staged' });
       const lengths = [...fresh.values()].map(({ start_ms, end_ms }) => (end_ms ?? start_ms) - start_ms);
       const next: Signals = {
         count: before.count + fresh.size,
@@ -235,7 +235,7 @@ export const signals = actorKind<Signals, SignalsMessage, SignalsReply>({
         began_ms: own?.began_ms ?? now_ms,
       };
       const effects: Effect[] = fresh.map(({ part, text }) => ({
-        effect: 'put',
+        effect: 'put_record',
         collection: 'payloads',
         id: payloadKey(request, part),
         value: text,
@@ -258,7 +258,9 @@ export const signals = actorKind<Signals, SignalsMessage, SignalsReply>({
       const oldest_ms = Math.min(...left.map(({ began_ms }) => began_ms));
       const effects = gone.flatMap(({ request, parts }) => parts.map((part) => dropPayload(request, part)));
       effects.push(
-        left.length > 0 ? sweepAt(oldest_ms + LIMITS.signals_staged_ms) : { effect: 'forget', name: 'sweep_staged' },
+        left.length > 0
+          ? sweepAt(oldest_ms + LIMITS.signals_staged_ms)
+          : { effect: 'cancel_reminder', name: 'sweep_staged' },
       );
       const bytes = gone.reduce((sum, staged) => sum + staged.bytes, 0);
       return { next: { ...before, staged: left, payload_bytes: before.payload_bytes - bytes }, effects };
@@ -280,10 +282,10 @@ function bytesOf(payload: SignalPayload): number {
 }
 
 function dropPayload(request: string, part: number): Effect {
-  return { effect: 'drop', collection: 'payloads', id: payloadKey(request, part) };
+  return { effect: 'delete_record', collection: 'payloads', id: payloadKey(request, part) };
 }
 
 function sweepAt(at_ms: number): Effect {
   const message: SignalsMessage = { type: 'sweep_staged' };
-  return { effect: 'remind', name: 'sweep_staged', at_ms, message };
+  return { effect: 'schedule_reminder', name: 'sweep_staged', at_ms, message };
 }

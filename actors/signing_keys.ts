@@ -101,5 +101,5 @@ function dropLater(keys: readonly SigningKey[]): Effect[] {
   const at_ms = Math.min(...keys.map((_, index) => deadAtMs(keys, index)));
   if (at_ms === Number.POSITIVE_INFINITY) return [];
   const message: SigningKeysMessage = { type: 'drop_dead' };
-  return [{ effect: 'remind', name: 'drop_dead', at_ms, message }];
+  return [{ effect: 'schedule_reminder', name: 'drop_dead', at_ms, message }];
 }

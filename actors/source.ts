@@ -1,5 +1,5 @@
 import { type Refusal, refuse, unreachable } from '../src/domain/refusals.js';
-import { actorKind, type Decision, type Effect, type Tell } from './actor.js';
+import { actorKind, type Decision, type Effect, type OutboxMessage } from './actor.js';
 import { type EraseMessage, erased } from './erase.js';
 
 /** Where recordings of an account come from: one for each recorder that it used, and those that apps registered. */
@@ -22,7 +22,7 @@ export type SourceMessage =
    * `name` is absent when a recorder's source comes with its first binding; `goes_on` is told once the source is there, so
    * that nothing that names it is recorded before `source.created`.
    */
-  | { type: 'create'; account_id: string; device_id: string | null; name?: string | null; goes_on?: Tell }
+  | { type: 'create'; account_id: string; device_id: string | null; name?: string | null; goes_on?: OutboxMessage }
   | { type: 'view' }
   /** `account_id`: who asks; to anybody but the owner there is no such source. */
   | { type: 'rename'; account_id: string; name: string | null }
@@ -61,14 +61,14 @@ export const source = actorKind<Source, SourceMessage, SourceReply>({
           reply: next,
           next,
           effects: [
-            { effect: 'event', account_id, type: 'source.created', resource_id: id },
-            { effect: 'enlist', account_id, list: SOURCES, member: id, order: now_ms },
+            { effect: 'append_event', account_id, type: 'source.created', resource_id: id },
+            { effect: 'add_to_index', owner: account_id, index: SOURCES, member: id, order: now_ms },
             ...onward,
           ],
         };
       }
       case 'erase':
-        return erased(message, { member: id, effects: [{ effect: 'forget_closed', id }] });
+        return erased(message, { member: id, effects: [{ effect: 'delete_fence', id }] });
 
       case 'view':
         return { reply: state ?? NO_SOURCE };
@@ -90,21 +90,21 @@ export const source = actorKind<Source, SourceMessage, SourceReply>({
       return {
         reply: next,
         next,
-        effects: [{ effect: 'event', account_id, type: 'source.updated', resource_id: id, data }],
+        effects: [{ effect: 'append_event', account_id, type: 'source.updated', resource_id: id, data }],
       };
     }
 
     function remove({ account_id, device_id }: KeptSource): Decision<Source, SourceReply> {
       const effects: Effect[] = [
         // Whatever is under way for a stream of it and was to tell of that commits no more: this is the last word.
-        { effect: 'close', id },
-        { effect: 'event', account_id, type: 'source.deleted', resource_id: id },
-        { effect: 'delist', account_id, list: SOURCES, member: id },
-        { effect: 'enlist', account_id, list: DELETED_SOURCES, member: id, order: now_ms },
+        { effect: 'close_fence', id },
+        { effect: 'append_event', account_id, type: 'source.deleted', resource_id: id },
+        { effect: 'remove_from_index', owner: account_id, index: SOURCES, member: id },
+        { effect: 'add_to_index', owner: account_id, index: DELETED_SOURCES, member: id, order: now_ms },
       ];
       if (device_id !== null) {
         const forget: SourceNews = { type: 'source_deleted', source_id: id, device_id };
-        effects.push({ effect: 'tell', to: { kind: 'account', id: account_id }, message: forget });
+        effects.push({ effect: 'notify', to: { kind: 'account', id: account_id }, message: forget });
       }
       return { reply: DONE, next: { status: 'deleted', account_id }, effects };
     }

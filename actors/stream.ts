@@ -1,12 +1,12 @@
 import { chunkId, ownerOfPrivateWorkspace } from '../src/domain/ids.js';
 import { LIMITS } from '../src/domain/limits.js';
 import { refuse, unreachable } from '../src/domain/refusals.js';
-import { actorKind, type Decision, type Effect, type FactRequest, type RangeRequest } from './actor.js';
+import { actorKind, type Decision, type Effect, type RangeQuery, type RecordQuery } from './actor.js';
 import { type EraseMessage, erased } from './erase.js';
 import {
   decideProcessing,
   dueEffects,
-  PROCESSING,
+  PROCESSING_INDEX,
   type ProcessingMessage,
   type ProcessingReply,
   processingFacts,
@@ -42,7 +42,7 @@ export type StreamMessage =
   | { type: 'intend'; intent: ChunkIntent; content: string; content_before?: string }
   | { type: 'chunk'; number: number }
   | { type: 'chunks_of_refs'; refs: string[] }
-  | { type: 'list_chunks'; range: RangeRequest }
+  | { type: 'list_chunks'; range: RangeQuery }
   /** The bytes lie in the blob store, synced, of this size and hash. */
   | { type: 'stored'; number: number; upload_started_at_ms: number }
   | { type: 'expire_intents' }
@@ -90,7 +90,7 @@ export const stream = actorKind<Stream, StreamMessage, StreamReply>({
   },
   reads: ['view', 'chunk'],
 
-  facts(message, state): FactRequest[] {
+  records(message, state): RecordQuery[] {
     switch (message.type) {
       case 'intend':
         return [
@@ -144,7 +144,15 @@ export const stream = actorKind<Stream, StreamMessage, StreamReply>({
         next,
         effects: [
           ...news(next, 'stream.created', message),
-          ...lists.map((list): Effect => ({ effect: 'enlist', account_id, list, member: next.id, order: now_ms })),
+          ...lists.map(
+            (list): Effect => ({
+              effect: 'add_to_index',
+              owner: account_id,
+              index: list,
+              member: next.id,
+              order: now_ms,
+            }),
+          ),
           ...tellWorkspace(next, {
             type: 'stream_registered',
             ...{ stream_id: next.id, account_id, registered_at_ms: now_ms },
@@ -154,11 +162,11 @@ export const stream = actorKind<Stream, StreamMessage, StreamReply>({
     }
     if (message.type === 'erase') {
       const collections = ['chunks', 'refs', 'sequences', 'unprocessed'];
-      const effects: Effect[] = collections.map((collection) => ({ effect: 'drop_all', collection }));
+      const effects: Effect[] = collections.map((collection) => ({ effect: 'delete_collection', collection }));
       effects.push(
-        { effect: 'forget', name: 'expire_intents' },
-        { effect: 'forget_closed', id: facts.self },
-        { effect: 'delist', ...PROCESSING, member: facts.self },
+        { effect: 'cancel_reminder', name: 'expire_intents' },
+        { effect: 'delete_fence', id: facts.self },
+        { effect: 'remove_from_index', ...PROCESSING_INDEX, member: facts.self },
       );
       if (state !== null) effects.push(...leave(state));
       return erased(message, { member: facts.self, effects });
@@ -170,8 +178,12 @@ export const stream = actorKind<Stream, StreamMessage, StreamReply>({
         reply: DONE,
         next: { ...state, status: 'going' },
         effects: [
-          { effect: 'close', id: stream_id },
-          { effect: 'job', job_id: `erase_stream:${stream_id}`, job: { job: 'erase_stream', stream_id, account_id } },
+          { effect: 'close_fence', id: stream_id },
+          {
+            effect: 'enqueue_job',
+            job_id: `erase_stream:${stream_id}`,
+            job: { job: 'erase_stream', stream_id, account_id },
+          },
         ],
       };
     }
@@ -233,7 +245,13 @@ export const stream = actorKind<Stream, StreamMessage, StreamReply>({
           next,
           effects: [
             putChunk(number, stored),
-            { effect: 'put', collection: 'unprocessed', id: chunkKey(number), value: { tries: 0 }, order: now_ms },
+            {
+              effect: 'put_record',
+              collection: 'unprocessed',
+              id: chunkKey(number),
+              value: { tries: 0 },
+              order: now_ms,
+            },
             ...dueEffects(state, next, facts.self),
           ],
         };
@@ -310,10 +328,10 @@ export const stream = actorKind<Stream, StreamMessage, StreamReply>({
       };
       const effects: Effect[] = [
         putChunk(number, chunk),
-        { effect: 'put', collection: 'sequences', id: String(intent.sequence), value: pointer },
+        { effect: 'put_record', collection: 'sequences', id: String(intent.sequence), value: pointer },
       ];
       if (known === undefined)
-        effects.push({ effect: 'put', collection: 'refs', id: intent.source_chunk_ref, value: pointer });
+        effects.push({ effect: 'put_record', collection: 'refs', id: intent.source_chunk_ref, value: pointer });
       if (stream.open.length === 0) effects.push(expireLater(now_ms + LIMITS.intent_life_ms));
       return { reply: { chunk, stream: next }, next, effects };
     }
@@ -341,7 +359,7 @@ export const stream = actorKind<Stream, StreamMessage, StreamReply>({
         const chunk = facts.record<Chunk>('chunks', chunkKey(number));
         if (chunk === undefined) throw new Error(`open intent ${number} has no chunk`);
         effects.push(
-          { effect: 'drop', collection: 'sequences', id: String(chunk.sequence) },
+          { effect: 'delete_record', collection: 'sequences', id: String(chunk.sequence) },
           putChunk(number, { ...chunk, status: 'expired' }),
         );
       }
@@ -363,7 +381,7 @@ function isShared({ workspace_id }: Stream): boolean {
 }
 
 function tellWorkspace(stream: Stream, message: WorkspaceMessage): Effect[] {
-  return isShared(stream) ? [{ effect: 'tell', to: { kind: 'workspace', id: stream.workspace_id }, message }] : [];
+  return isShared(stream) ? [{ effect: 'notify', to: { kind: 'workspace', id: stream.workspace_id }, message }] : [];
 }
 
 /** Takes an erased stream from the lists that stand beside the account's list of all. */
@@ -371,7 +389,7 @@ function leave(stream: Stream): Effect[] {
   const { id, account_id, source_id, workspace_id } = stream;
   const lists = [streamListOf(source_id), ...(isShared(stream) ? [] : [streamListOf(workspace_id)])];
   return [
-    ...lists.map((list): Effect => ({ effect: 'delist', account_id, list, member: id })),
+    ...lists.map((list): Effect => ({ effect: 'remove_from_index', owner: account_id, index: list, member: id })),
     ...tellWorkspace(stream, { type: 'stream_erased', stream_id: id }),
   ];
 }
@@ -384,10 +402,10 @@ function news(
   changed_fields?: string[],
 ): Effect[] {
   const data = changed_fields === undefined ? { source_id } : { changed_fields, source_id };
-  return silent ? [] : [{ effect: 'event', account_id, type, resource_id: id, data }];
+  return silent ? [] : [{ effect: 'append_event', account_id, type, resource_id: id, data }];
 }
 
 function expireLater(at_ms: number): Effect {
   const message: StreamMessage = { type: 'expire_intents' };
-  return { effect: 'remind', name: 'expire_intents', at_ms, message };
+  return { effect: 'schedule_reminder', name: 'expire_intents', at_ms, message };
 }

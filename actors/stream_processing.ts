@@ -1,6 +1,6 @@
 import { LIMITS } from '../src/domain/limits.js';
 import { refuse, unreachable } from '../src/domain/refusals.js';
-import type { Decision, Effect, FactRequest, Facts } from './actor.js';
+import type { Decision, Effect, RecordQuery, Records } from './actor.js';
 import { type Chunk, type ChunkResult, chunkKey, putChunk, type Stream } from './stream_state.js';
 
 /**
@@ -33,9 +33,9 @@ const NOT_HELD = refuse('CONFLICT', 'The claim does not hold any more; the chunk
 const DUE_LIST = 'due';
 
 /** The list of a partition's streams that have something to process, each at the time when it has. */
-export const PROCESSING = { account_id: 'processing', list: DUE_LIST } as const;
+export const PROCESSING_INDEX = { owner: 'processing', index: DUE_LIST } as const;
 
-export function processingFacts(message: ProcessingMessage, state: Stream | null): FactRequest[] {
+export function processingFacts(message: ProcessingMessage, state: Stream | null): RecordQuery[] {
   switch (message.type) {
     case 'claim_chunks':
       return [{ collection: 'unprocessed', range: { limit: message.limit + (state?.claims.length ?? 0) } }];
@@ -51,7 +51,7 @@ export function processingFacts(message: ProcessingMessage, state: Stream | null
 export function decideProcessing(
   state: Stream,
   message: ProcessingMessage,
-  facts: Facts,
+  facts: Records,
   now_ms: number,
 ): Decision<Stream, ProcessingReply> {
   switch (message.type) {
@@ -72,7 +72,7 @@ export function decideProcessing(
       const next = { ...state, claims: [...held, ...claimed.map(({ number }) => ({ number, token, until_ms }))] };
       const counted = free.map(
         ({ id, order, value }): Effect => ({
-          ...{ effect: 'put', collection: 'unprocessed', id, order, value: { tries: value.tries + 1 } },
+          ...{ effect: 'put_record', collection: 'unprocessed', id, order, value: { tries: value.tries + 1 } },
         }),
       );
       return {
@@ -104,7 +104,7 @@ export function decideProcessing(
         claims = claims.filter((claim) => claim !== held);
         unprocessed -= 1;
         effects.push(putChunk(number, { ...chunk, result, processed_by: token }), {
-          ...{ effect: 'drop', collection: 'unprocessed', id: chunkKey(number) },
+          ...{ effect: 'delete_record', collection: 'unprocessed', id: chunkKey(number) },
         });
       }
       if (effects.length === 0) return { reply: { taken, left: unclaimed(state, now_ms) } };
@@ -125,8 +125,8 @@ export function dueEffects(was: Stream, is: Stream, member: string): Effect[] {
   const [before_ms, due_ms] = [dueAt(was), dueAt(is)];
   if (before_ms === due_ms) return [];
   return due_ms === null
-    ? [{ effect: 'delist', ...PROCESSING, member }]
-    : [{ effect: 'enlist', ...PROCESSING, member, order: due_ms }];
+    ? [{ effect: 'remove_from_index', ...PROCESSING_INDEX, member }]
+    : [{ effect: 'add_to_index', ...PROCESSING_INDEX, member, order: due_ms }];
 }
 
 /**

@@ -1,5 +1,5 @@
 import { type Refusal, refuse } from '../src/domain/refusals.js';
-import type { Effect, FactRequest, Facts } from './actor.js';
+import type { Effect, RecordQuery, Records } from './actor.js';
 
 /**
  * Which stream a recorder's own reference means, for whatever binds a recorder: collection `streams`, by
@@ -18,13 +18,13 @@ export const UNBOUND = refuse('DEVICE_UNBOUND', 'The device has no binding of th
 
 const NOT_REGISTERED = refuse('NOT_FOUND', 'No stream with this source_stream_ref is registered.');
 
-export function streamRefFacts({ source_stream_ref }: StreamOfMessage): FactRequest[] {
+export function streamRefFacts({ source_stream_ref }: StreamOfMessage): RecordQuery[] {
   return [{ collection: 'streams', id: source_stream_ref }];
 }
 
 /** The stream's id, and what must be written when it is a new one. */
 export function streamOf(
-  facts: Facts,
+  facts: Records,
   { source_stream_ref, new_stream_id }: StreamOfMessage,
 ): { stream_id: string; effects: Effect[] } | Refusal {
   const known = facts.record<{ stream_id: string }>('streams', source_stream_ref);
@@ -33,6 +33,6 @@ export function streamOf(
   const value = { stream_id: new_stream_id };
   return {
     stream_id: new_stream_id,
-    effects: [{ effect: 'put', collection: 'streams', id: source_stream_ref, value }],
+    effects: [{ effect: 'put_record', collection: 'streams', id: source_stream_ref, value }],
   };
 }

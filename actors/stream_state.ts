@@ -84,7 +84,13 @@ export function chunkKey(number: number): string {
 }
 
 export function putChunk(number: number, chunk: Chunk): Effect {
-  return { effect: 'put', collection: 'chunks', id: chunkKey(number), value: chunk, order: chunk.source_start_ms };
+  return {
+    effect: 'put_record',
+    collection: 'chunks',
+    id: chunkKey(number),
+    value: chunk,
+    order: chunk.source_start_ms,
+  };
 }
 
 /** How a chunk stands to whoever asks: what processing says goes before what storing says. */

@@ -11,7 +11,7 @@ import {
   type WorkspaceEnd,
   type WorkspaceSettings,
 } from '../src/domain/workspaces.js';
-import { actorKind, type Decision, type Effect, type FactRequest, type RangeRequest } from './actor.js';
+import { actorKind, type Decision, type Effect, type RangeQuery, type RecordQuery } from './actor.js';
 import type { EmailMessage } from './email.js';
 
 /**
@@ -50,7 +50,7 @@ export type ListedStream = SharedStream & { id: string; order: number };
 export type WorkspaceMessage =
   | { type: 'view'; by: string }
   | { type: 'view_invitations'; by: string }
-  | { type: 'list_streams'; by: string; range: RangeRequest }
+  | { type: 'list_streams'; by: string; range: RangeQuery }
   | { type: 'change'; by: string; change: SettingsChange }
   | { type: 'delete'; by: string }
   | { type: 'staff_delete' }
@@ -135,7 +135,7 @@ export const workspace = actorKind<Workspace, WorkspaceMessage, WorkspaceReply>(
   schema: 1,
   reads: ['view', 'view_invitations', 'invitation', 'stands'],
 
-  facts(message): FactRequest[] {
+  records(message): RecordQuery[] {
     switch (message.type) {
       case 'list_streams':
         return [{ collection: 'streams', range: message.range }];
@@ -233,18 +233,21 @@ export const workspace = actorKind<Workspace, WorkspaceMessage, WorkspaceReply>(
         const value: SharedStream = { account_id };
         return {
           reply: DONE,
-          effects: [{ effect: 'put', collection: 'streams', id: stream_id, value, order: registered_at_ms }],
+          effects: [{ effect: 'put_record', collection: 'streams', id: stream_id, value, order: registered_at_ms }],
         };
       }
       case 'stream_erased':
-        return { reply: DONE, effects: [{ effect: 'drop', collection: 'streams', id: message.stream_id }] };
+        return { reply: DONE, effects: [{ effect: 'delete_record', collection: 'streams', id: message.stream_id }] };
 
       case 'shed_streams': {
         if (state !== null) return { reply: DONE };
         const rows = facts.range<SharedStream>('streams');
-        const shed = rows.flatMap(({ id }): Effect[] => [{ effect: 'drop', collection: 'streams', id }, tellGone(id)]);
+        const shed = rows.flatMap(({ id }): Effect[] => [
+          { effect: 'delete_record', collection: 'streams', id },
+          tellGone(id),
+        ]);
         if (rows.length === LIMITS.streams_shed_max) shed.push(shedAt(now_ms, message));
-        return { reply: DONE, effects: message.erased ? [...shed, { effect: 'vanish' }] : shed };
+        return { reply: DONE, effects: message.erased ? [...shed, { effect: 'delete' }] : shed };
       }
       case 'invitation':
       case 'decline': {
@@ -338,8 +341,8 @@ export const workspace = actorKind<Workspace, WorkspaceMessage, WorkspaceReply>(
               sent: { ...sent, count: sent.count + 1 },
             },
             effects: [
-              { effect: 'tell', to: { kind: 'email', id: email }, message: invited },
-              { effect: 'mail', ...mail, give_up_at_ms: now_ms + LIMITS.mail_retried_ms },
+              { effect: 'notify', to: { kind: 'email', id: email }, message: invited },
+              { effect: 'enqueue_mail', ...mail, give_up_at_ms: now_ms + LIMITS.mail_retried_ms },
             ],
           };
         }
@@ -369,7 +372,7 @@ export const workspace = actorKind<Workspace, WorkspaceMessage, WorkspaceReply>(
 
     function uninvite({ id, email }: Invitation): Effect {
       const message: EmailMessage = { type: 'uninvited', invitation_id: id };
-      return { effect: 'tell', to: { kind: 'email', id: email }, message };
+      return { effect: 'notify', to: { kind: 'email', id: email }, message };
     }
 
     function end({ members, invitations }: Workspace, reason: WorkspaceEnd): Decision<Workspace, WorkspaceReply> {
@@ -385,10 +388,10 @@ export const workspace = actorKind<Workspace, WorkspaceMessage, WorkspaceReply>(
 
     function shedding({ erased }: { erased: boolean }): Effect[] {
       const effects: Effect[] = [
-        { effect: 'forget', name: 'ask_outcomes' },
+        { effect: 'cancel_reminder', name: 'ask_outcomes' },
         shedAt(now_ms, { type: 'shed_streams', erased }),
       ];
-      return erased ? [...effects, { effect: 'vanish' }] : effects;
+      return erased ? [...effects, { effect: 'delete' }] : effects;
     }
   },
 
@@ -449,19 +452,19 @@ function sentAt({ sent }: Workspace, now_ms: number): Workspace['sent'] {
 /** A hold ends with the account's outcome alone; one that lasts asks for it. */
 function askOutcomesAt(now_ms: number): Effect {
   const message: WorkspaceMessage = { type: 'ask_outcomes' };
-  return { effect: 'remind', name: 'ask_outcomes', at_ms: now_ms + LIMITS.hold_asks_after_ms, message };
+  return { effect: 'schedule_reminder', name: 'ask_outcomes', at_ms: now_ms + LIMITS.hold_asks_after_ms, message };
 }
 
 /** Its streams hear of the end one run after the other: however many they are, no turn is long. */
 function shedAt(at_ms: number, message: Extract<WorkspaceMessage, { type: 'shed_streams' }>): Effect {
-  return { effect: 'remind', name: 'shed_streams', at_ms, message };
+  return { effect: 'schedule_reminder', name: 'shed_streams', at_ms, message };
 }
 
 function tellGone(stream_id: string): Effect {
   const message: SharedStreamNews = { type: 'workspace_gone' };
-  return { effect: 'tell', to: { kind: 'stream', id: stream_id }, message };
+  return { effect: 'notify', to: { kind: 'stream', id: stream_id }, message };
 }
 
 function tellAccount(id: string, message: MembershipNews | HoldNews): Effect {
-  return { effect: 'tell', to: { kind: 'account', id }, message };
+  return { effect: 'notify', to: { kind: 'account', id }, message };
 }

@@ -4,7 +4,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Pool } from 'undici';
 import { makeDeviceKey, openAuthority } from '../dist/certs/authority.js';
-import { drawId } from '../dist/src/random.js';
+import { randomId } from '../dist/src/random.js';
 import { AppClient } from '../dist/src/tools/client/app_client.js';
 import { DeviceClient } from '../dist/src/tools/client/device_client.js';
 import { OperatorClient } from '../dist/src/tools/client/operator_client.js';
@@ -123,7 +123,7 @@ export async function peerTls(folder) {
   const authority = await openAuthority(join(folder, 'peer_certs'), now_ms);
   const own = await authority.issueListenerCertificate({ names: ['localhost', '127.0.0.1'], now_ms });
   const { private_key_pem, public_key } = makeDeviceKey();
-  const device_id = drawId({ partition: 0, now_ms });
+  const device_id = randomId({ partition: 0, now_ms });
   const issued = authority.issueDeviceCertificate({ device_id, now_ms, days: 30, public_key });
   return {
     server: { key: own.private_key_pem, cert: own.certificate_pem, ca: own.ca_pem },

@@ -1,4 +1,4 @@
-import { randomBytes, randomFillSync, randomInt } from 'node:crypto';
+import { randomFillSync, randomInt, randomBytes as systemRandomBytes } from 'node:crypto';
 import { makeId, PARTITIONS } from './domain/ids.js';
 
 /** Where randomness comes from; the simulation puts a seeded source in its place. */
@@ -10,7 +10,7 @@ const drawn = new Uint8Array(DRAWN_BYTES);
 let given_out = DRAWN_BYTES;
 
 function systemBytes(count: number): Uint8Array {
-  if (count > DRAWN_BYTES) return randomBytes(count);
+  if (count > DRAWN_BYTES) return systemRandomBytes(count);
   if (given_out + count > DRAWN_BYTES) {
     randomFillSync(drawn);
     given_out = 0;
@@ -30,25 +30,25 @@ export function useRandomSource(replacement: RandomSource = SYSTEM): void {
   source = replacement;
 }
 
-export function drawBytes(count: number): Uint8Array {
+export function randomBytes(count: number): Uint8Array {
   return source.bytes(count);
 }
 
 /** A new id whose home is the partition. */
-export function drawId(home: { partition: number; now_ms: number }): string {
+export function randomId(home: { partition: number; now_ms: number }): string {
   return makeId({ ...home, random: source.bytes(5) });
 }
 
-export function drawPartition(): number {
+export function randomPartition(): number {
   return source.below(PARTITIONS);
 }
 
 /** A number from 0 up to, not including, one. For jitter. */
-export function drawFraction(): number {
+export function randomFraction(): number {
   return source.below(2 ** 32) / 2 ** 32;
 }
 
 /** Six digits. */
-export function drawCode(): string {
+export function randomCode(): string {
   return String(source.below(1_000_000)).padStart(6, '0');
 }

@@ -1,5 +1,5 @@
 /** Random numbers that follow from a seed (xorshift over 128 bits, filled by splitmix32). */
-export class Seeded {
+export class SeededRandom {
   #a: number;
   #b: number;
   #c: number;

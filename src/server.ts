@@ -8,7 +8,7 @@ import type { Logger } from 'pino';
 import { ACTOR_KINDS } from '../actors/index.js';
 import { openAuthority } from '../certs/authority.js';
 import { ROUTES } from '../routes/index.js';
-import { AccountTurns } from './admission/account_concurrency.js';
+import { AccountConcurrencyLimiter } from './admission/account_concurrency.js';
 import { ConnectionLimiter } from './admission/connection_limiter.js';
 import { type DescriptorPlan, descriptorLimit, planDescriptors } from './admission/descriptors.js';
 import { DeviceBudgets } from './admission/device_budgets.js';
@@ -50,10 +50,10 @@ import { openServerKeys, type ServerKeys } from './secrets/server_keys.js';
 import { SigningKeys } from './secrets/signing_keys.js';
 import type { Services } from './services.js';
 import { publicAddresses, type Settings } from './settings.js';
-import { WrittenOnceRedis } from './store/immutable_records.js';
+import { ImmutableRecordsRedis } from './store/immutable_records.js';
 import { IssuedCertificates } from './store/issued_certificates.js';
 import { loadLibrary, nodesOf, openRedis } from './store/redis_connection.js';
-import { type RedisPlace, readRedisPlace } from './store/redis_location.js';
+import { type RedisLocation, readRedisLocation } from './store/redis_location.js';
 import { RedisStore } from './store/redis_store.js';
 import { StorageHealth } from './store/storage_health.js';
 import { storageTrouble } from './store/storage_trouble.js';
@@ -154,11 +154,11 @@ async function startParts(settings: Settings, log: Logger, stops: (() => unknown
   stops.push(() => runtime.shutdown(DRAIN_MAX_MS));
   redis.on('ready', () => {
     // Whatever happened meanwhile: memory is held against storage before it is believed again.
-    runtime.distrust();
+    runtime.invalidateCache();
     void loadLibrary(redis).catch((error: Error) => log.warn({ reason: error.message }, 'redis library'));
   });
 
-  const written_once = new WrittenOnceRedis(place, () => runtime.generation);
+  const written_once = new ImmutableRecordsRedis(place, () => runtime.cacheEpoch);
   await ofStorage(written_once.open());
   stops.push(() => written_once.close());
   const certificates = new IssuedCertificates(written_once);
@@ -287,7 +287,7 @@ async function startParts(settings: Settings, log: Logger, stops: (() => unknown
       },
       { on: settings.rate_limits },
     ),
-    account_turns: new AccountTurns(metrics),
+    account_concurrency: new AccountConcurrencyLimiter(metrics),
     authority,
     certificates,
     clients: new Clients({ first_party, registered, runtime, keys, clock }),
@@ -350,8 +350,8 @@ async function redisPlace(
   settings: Settings,
   log: Logger,
   stops: (() => unknown)[],
-): Promise<{ place: RedisPlace; child: Server['redis'] }> {
-  const place = settings.redis_url === null ? null : readRedisPlace(settings.redis_url);
+): Promise<{ place: RedisLocation; child: Server['redis'] }> {
+  const place = settings.redis_url === null ? null : readRedisLocation(settings.redis_url);
   if (place !== null) return { place, child: null };
   const held = await holdDataFolder(settings.data_dir);
   stops.push(() => held.release());
@@ -405,7 +405,7 @@ async function claimRedis(redis: Redis, keys: ServerKeys): Promise<void> {
 
 /** A connection that listens can do nothing else. What is said while it is away, nothing rests on. */
 async function hearOfOthers(
-  place: RedisPlace,
+  place: RedisLocation,
   { channels, log, stops }: { channels: Record<string, (text: string) => void>; log: Logger; stops: (() => unknown)[] },
 ): Promise<void> {
   const redis = openRedis(place);
@@ -524,7 +524,7 @@ async function listen(
     app.server.on('error', (error) => log.error({ reason: error.message }, 'a connection could not be accepted'));
     const connections = new OpenConnections(app.server, (count) => metrics.connections.set({ listener }, count));
     open_listeners.push(() => closeWithin(app, connections, DRAIN_MAX_MS));
-    // For the name Fastify would open a second server, on ::1, that nothing of ours guards.
+    // For the name Fastify would open a second server, on ::1, that nothing of ours fences.
     const at = host === 'localhost' ? '127.0.0.1' : host;
     await app.listen({ host: at, port, backlog: LISTEN_BACKLOG }).catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'EADDRINUSE')

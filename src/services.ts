@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Authority } from '../certs/authority.js';
-import type { AccountTurns } from './admission/account_concurrency.js';
+import type { AccountConcurrencyLimiter } from './admission/account_concurrency.js';
 import type { DeviceBudgets } from './admission/device_budgets.js';
 import type { Overload } from './admission/overload.js';
 import type { RateLimits } from './admission/rate_limits.js';
@@ -53,7 +53,7 @@ export type Services = {
   deliveries: DeliveryWorker;
   processing: ChunkProcessing;
   rates: RateLimits;
-  account_turns: AccountTurns;
+  account_concurrency: AccountConcurrencyLimiter;
   authority: Authority;
   certificates: IssuedCertificates;
   clients: Clients;

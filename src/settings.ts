@@ -1,8 +1,8 @@
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { readS3Place } from './blobs/s3_location.js';
-import { REDIS_URL_RULE, readRedisPlace } from './store/redis_location.js';
+import { readS3Location } from './blobs/s3_location.js';
+import { REDIS_URL_RULE, readRedisLocation } from './store/redis_location.js';
 
 /** How much of a wrong value an error message may show. */
 type Shown = 'value' | 'address' | 'nothing';
@@ -94,7 +94,7 @@ const origin = text('must be an http or https address without a path, such as ht
 const address = (rule: string, schemes: readonly string[]) => text(rule, (value) => hasScheme(value, schemes));
 
 const s3Place = z.string().transform((value, context) => {
-  const place = readS3Place(value);
+  const place = readS3Location(value);
   if (typeof place !== 'string') return place;
   context.addIssue({ code: 'custom', message: place });
   return z.NEVER;
@@ -183,7 +183,7 @@ const variables = {
     meaning: 'Redis files, blobs, certificates, outbox',
   }),
   KEYS_DIR: row(z.string().optional(), { default_text: 'DATA_DIR/keys', meaning: 'server keys, with ids, rotatable' }),
-  REDIS_URL: row(orNull(text(REDIS_URL_RULE, (value) => readRedisPlace(value) !== null)), {
+  REDIS_URL: row(orNull(text(REDIS_URL_RULE, (value) => readRedisLocation(value) !== null)), {
     default_text: 'own child process, files in DATA_DIR',
     meaning: 'any Redis from version 7.0 on; a cluster as redis-cluster://host:port,host:port',
     shown: 'address',

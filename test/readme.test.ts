@@ -27,7 +27,9 @@ const texts = [
   .map((path) => ({ path, text: read(path) }));
 
 t.test('docs/settings.md lists every setting as the server knows it, in its order', async (t) => {
-  const rows = [...read('docs/settings.md').matchAll(/^\| `([A-Z_]+)` .*$/gm)].map(([row]) => row.replaceAll(/ +/g, ' '));
+  const rows = [...read('docs/settings.md').matchAll(/^\| `([A-Z_]+)` .*$/gm)].map(([row]) =>
+    row.replaceAll(/ +/g, ' '),
+  );
   t.same(
     rows,
     describeSettings().map(({ name, default_text, meaning }) => `| \`${name}\` | ${default_text} | ${meaning} |`),

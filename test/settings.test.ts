@@ -1,6 +1,6 @@
 import t from 'tap';
 import { describeSettings, publicAddresses, readSettings, WrongSettings } from '../src/settings.js';
-import { readRedisPlace } from '../src/store/redis_location.js';
+import { readRedisLocation } from '../src/store/redis_location.js';
 
 const complaintsOf = (env: Record<string, string>): readonly string[] => {
   try {
@@ -199,7 +199,7 @@ t.test('all wrong ones are in one message', async (t) => {
 });
 
 t.test('a Redis is one server, or nodes of a cluster', (t) => {
-  const of = (REDIS_URL: string) => readRedisPlace(readSettings({ REDIS_URL }).redis_url ?? '');
+  const of = (REDIS_URL: string) => readRedisLocation(readSettings({ REDIS_URL }).redis_url ?? '');
   t.same(of('redis://a.example:1/2'), { url: 'redis://a.example:1/2' });
   t.same(of('redis-cluster://a.example:1,b.example'), {
     nodes: [

@@ -1,6 +1,6 @@
 /** The runtime on a Redis, and the same commits without the runtime. Askers live in this process. */
 import pino from 'pino';
-import { drawId } from '../../dist/src/random.js';
+import { randomId } from '../../dist/src/random.js';
 import { makeMetrics } from '../../dist/src/runtime/metrics.js';
 import { Runtime } from '../../dist/src/runtime/runtime.js';
 import { decodeStored, encodeStored } from '../../dist/src/store/codec.js';
@@ -25,7 +25,7 @@ const counter = {
   decide(state, message) {
     const next = { ...(state ?? fresh), count: (state?.count ?? 0) + message.add };
     const value = { at: next.count, note: 'z'.repeat(40) };
-    return { reply: next.count, next, effects: [{ effect: 'put', collection: 'notes', id: 'last', value }] };
+    return { reply: next.count, next, effects: [{ effect: 'put_record', collection: 'notes', id: 'last', value }] };
   },
 };
 const store = new RedisStore(redis, () => 'bench');
@@ -40,7 +40,7 @@ const runtime = new Runtime({
 });
 
 const idsOf = (count) =>
-  Array.from({ length: count }, (_, index) => drawId({ partition: index % 256, now_ms: Date.now() }));
+  Array.from({ length: count }, (_, index) => randomId({ partition: index % 256, now_ms: Date.now() }));
 const many = idsOf(10_000);
 const hot = idsOf(1);
 const bare = idsOf(10_000).map((id) => ({ id, version: 0, commit_id: '' }));
@@ -64,8 +64,8 @@ const commitBare = async (entity) => {
       mode: 'put',
       snapshot: encodeStored({ k: 1, s: state }),
       now_ms: Date.now(),
-      guards: [],
-      writes: [{ write: 'put_record', collection: 'notes', id: 'last', value }],
+      fences: [],
+      effects: [{ write: 'put_record', collection: 'notes', id: 'last', value }],
     },
     () => 'bench',
   );

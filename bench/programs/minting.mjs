@@ -1,22 +1,22 @@
 /** Authorization codes of Spool without pages and mails: the same message that a sign-in ends with. */
 import { createHash } from 'node:crypto';
 import { partitionOfId } from '../../dist/src/domain/ids.js';
-import { drawBytes, drawId } from '../../dist/src/random.js';
+import { randomBytes, randomId } from '../../dist/src/random.js';
 import { deriveToken } from '../../dist/src/secrets/tokens.js';
 
 export async function mintCodes({ runtime, keys, clock }, { account_ids, count, verifier, client_id, redirect_uri }) {
   const challenge = createHash('sha256').update(verifier).digest('base64url');
   const mint = async (number) => {
     const account_id = account_ids[number % account_ids.length];
-    const own = { seed: drawBytes(16), key_id: keys.currentKeyId() };
-    const id = drawId({ partition: partitionOfId(account_id), now_ms: clock.now() });
+    const own = { seed: randomBytes(16), key_id: keys.currentKeyId() };
+    const id = randomId({ partition: partitionOfId(account_id), now_ms: clock.now() });
     const grant = {
       ...{ ...own, account_id, client_id, name: 'Bench', scopes: ['account:manage', 'turns:read'], audience: 'api' },
       ...{ issuer: 'base', born: { account: 0, grants: 0 }, verified_at_ms: clock.now() },
       code: { challenge, redirect_uri },
     };
-    const guards = [{ guard: 'life', account_id, life: 'grants', value: 0 }];
-    const opened = await runtime.ask({ kind: 'grant', id }, { type: 'open', grant }, guards);
+    const fences = [{ fence: 'epoch', account_id, life: 'grants', value: 0 }];
+    const opened = await runtime.ask({ kind: 'grant', id }, { type: 'open', grant }, fences);
     if (opened.client_id === undefined) throw new Error(`a grant was not opened: ${JSON.stringify(opened)}`);
     return deriveToken(keys, 'authorization_code', { ...own, id, counter: 0 });
   };

@@ -2,7 +2,7 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import pino from 'pino';
-import { drawId, useRandomSource } from '../../dist/src/random.js';
+import { randomId, useRandomSource } from '../../dist/src/random.js';
 import { startServer } from '../../dist/src/server.js';
 import { readSettings } from '../../dist/src/settings.js';
 import { answer, settings } from './answering.mjs';
@@ -56,7 +56,7 @@ answer(
           sequences.map((sequence) => {
             const [start, end] = [sequence * 1000, sequence * 1000 + 1000];
             const intent = {
-              ...{ source_chunk_ref: drawId({ partition: 0, now_ms }), sequence, source_start_ms: start },
+              ...{ source_chunk_ref: randomId({ partition: 0, now_ms }), sequence, source_start_ms: start },
               ...{ publication_start_ms: start, source_end_ms: end, codec: 'opus', container: 'ogg' },
               ...{ size_bytes: 1, sha256: '0'.repeat(64) },
             };

@@ -14,7 +14,7 @@ import { count, id } from '../../src/http/response_schemas.js';
 import { accountRoute, openRoute, type Route } from '../../src/http/route.js';
 import { codeMail } from '../../src/mail/code_mail.js';
 import { sealMail } from '../../src/mail/sealed_mail.js';
-import { drawCode, drawId } from '../../src/random.js';
+import { randomCode, randomId } from '../../src/random.js';
 import { deriveToken, drawSeed, isGenuine, parseToken } from '../../src/secrets/tokens.js';
 import type { Services } from '../../src/services.js';
 import { partitionOfText } from '../../src/store/partitions.js';
@@ -64,7 +64,7 @@ export const AUTH_ROUTES: readonly Route[] = [
       if (captcha === 'away') return CAPTCHA_AWAY;
       if (captcha === 'failed') return CAPTCHA_FAILED;
       const { keys, runtime, clock } = services;
-      const code = drawCode();
+      const code = randomCode();
       const { key_id, mac } = keys.keyedHash('code', email, code);
       const message: EmailMessage = {
         type: 'send_code',
@@ -72,7 +72,7 @@ export const AUTH_ROUTES: readonly Route[] = [
         budgeted: services.settings.rate_limits,
         code_hash: Buffer.from(mac).toString('base64url'),
         key_id,
-        mail_id: drawId({ partition: 0, now_ms: clock.now() }),
+        mail_id: randomId({ partition: 0, now_ms: clock.now() }),
         sealed: sealMail(keys, codeMail({ to: email, code })),
       };
       const answer = await runtime.ask({ kind: 'email', id: email }, message);
@@ -116,7 +116,7 @@ export const AUTH_ROUTES: readonly Route[] = [
         account: drawAccount(services),
       };
       type Verified = { account_id: string; verified_at_ms: number };
-      const verified = await runtime.askSettled<Verified>({ kind: 'email', id: email }, message);
+      const verified = await runtime.askDownstream<Verified>({ kind: 'email', id: email }, message);
       if (isRefusal(verified)) return verified;
       return openSession(services, { email, ...verified });
     },
@@ -150,7 +150,7 @@ export const AUTH_ROUTES: readonly Route[] = [
       if (account.lives.app_sessions !== born.app_sessions) return SESSION_ENDED;
       const refresh: AppSessionMessage = { type: 'refresh', generation: parsed.counter };
       const issued = await runtime.ask<IssuedTokens>(address, refresh, [
-        { guard: 'life', account_id, life: 'app_sessions', value: born.app_sessions },
+        { fence: 'epoch', account_id, epoch: 'app_sessions', value: born.app_sessions },
       ]);
       return isRefusal(issued) ? issued : sessionView(services, parsed.id, issued);
     },
@@ -179,7 +179,7 @@ async function openSession(
   const { account_id, email, verified_at_ms } = verified;
   const account = await accountOf(services, account_id);
   if (isRefusal(account)) return account;
-  const session_id = drawId({ partition: partitionOfId(account_id), now_ms: clock.now() });
+  const session_id = randomId({ partition: partitionOfId(account_id), now_ms: clock.now() });
   const born = { account: account.lives.account, app_sessions: account.lives.app_sessions };
   const message: AppSessionMessage = {
     type: 'open',
@@ -190,7 +190,7 @@ async function openSession(
     verified_at_ms,
   };
   const issued = await runtime.ask<IssuedTokens>({ kind: 'app_session', id: session_id }, message, [
-    { guard: 'life', account_id, life: 'app_sessions', value: born.app_sessions },
+    { fence: 'epoch', account_id, epoch: 'app_sessions', value: born.app_sessions },
   ]);
   return isRefusal(issued) ? issued : sessionView(services, session_id, issued);
 }

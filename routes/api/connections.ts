@@ -57,7 +57,7 @@ export const CONNECTION_ROUTES: readonly Route[] = [
       const by = { account_id: who.account_id, grants_life: who.account.lives.grants };
       const message: GrantMessage = { type: 'revoke', by };
       const address = { kind: 'grant', id: params.id as string };
-      const answer = await services.runtime.ask<{ revoked: boolean }>(address, message, who.guards);
+      const answer = await services.runtime.ask<{ revoked: boolean }>(address, message, who.fences);
       return isRefusal(answer) ? answer : answer.revoked ? null : UNKNOWN;
     },
   }),
@@ -84,7 +84,7 @@ export const CONNECTION_ROUTES: readonly Route[] = [
       if (body?.everywhere !== true) return endCaller(services, who);
       if (!who.permissions.includes('account:manage')) return NOT_EVERYWHERE;
       const message: AccountMessage = { type: 'sign_out_everywhere', app_sessions: who.kind === 'app_session' };
-      return services.runtime.ask({ kind: 'account', id: who.account_id }, message, who.guards);
+      return services.runtime.ask({ kind: 'account', id: who.account_id }, message, who.fences);
     },
   }),
 ];
@@ -108,7 +108,7 @@ export async function listGrants(
   asked: { account_id: string; grants_life: number; limit: number; cursor: Position | undefined },
 ): Promise<{ rows: GrantRow[]; cursor: string | null } | Refusal> {
   const { account_id, grants_life, limit } = asked;
-  const place = { account_id, partition: partitionOfId(account_id) };
+  const place = { owner: account_id, partition: partitionOfId(account_id) };
   const view: GrantMessage = { type: 'view' };
   const rows: GrantRow[] = [];
   let after = asked.cursor;

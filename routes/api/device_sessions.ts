@@ -15,7 +15,7 @@ import type { Principal } from '../../src/http/principal.js';
 import { listLimit, timestamp, uuid } from '../../src/http/request_schemas.js';
 import { id, moment, pageShape, sessionEndReason } from '../../src/http/response_schemas.js';
 import { accountRoute, type Route } from '../../src/http/route.js';
-import { drawId } from '../../src/random.js';
+import { randomId } from '../../src/random.js';
 import { isJoinCode, joinCodeOf, normalJoinCode } from '../../src/secrets/join_codes.js';
 import { drawSeed, makeSecret, type Seed } from '../../src/secrets/tokens.js';
 import type { Services } from '../../src/services.js';
@@ -74,7 +74,7 @@ export const DEVICE_SESSION_ROUTES: readonly Route[] = [
       const expires_at_ms = scheduledEnd(body.expires_at, clock.now());
       if (isRefusal(expires_at_ms)) return expires_at_ms;
       const { account_id } = who;
-      const drawn = () => drawId({ partition: partitionOfId(account_id), now_ms: clock.now() });
+      const drawn = () => randomId({ partition: partitionOfId(account_id), now_ms: clock.now() });
       const [session_id, claim_id, source_id] = [drawn(), drawn(), drawn()];
       const { text: claim, secret_hash } = makeSecret(keys, 'claim', claim_id);
       const message: AccountMessage = {
@@ -85,7 +85,7 @@ export const DEVICE_SESSION_ROUTES: readonly Route[] = [
         join_seed: drawSeed(keys),
         claim: { claim_id, secret_hash, source_id },
       };
-      const hosted = await runtime.askSettled({ kind: 'account', id: account_id }, message, who.guards);
+      const hosted = await runtime.askDownstream({ kind: 'account', id: account_id }, message, who.fences);
       if (isRefusal(hosted)) return hosted;
       const session = await viewSession(services, who, session_id);
       return isRefusal(session) ? session : { session: sessionView(services, who, session), claim };
@@ -101,7 +101,7 @@ export const DEVICE_SESSION_ROUTES: readonly Route[] = [
     query: z.object({ limit: listLimit, cursor: listCursor }),
     answer: pageShape(sessionShape),
     async handler({ services, who, query: { limit, cursor } }) {
-      const place = { account_id: who.account_id, partition: partitionOfId(who.account_id) };
+      const place = { owner: who.account_id, partition: partitionOfId(who.account_id) };
       const range = { after: cursor, descending: true, limit: limit + 1 };
       const page = pageOf(await services.store.list(place, DEVICE_SESSIONS, range), limit);
       const found = await Promise.all(page.rows.map(({ member }) => viewSession(services, who, member)));
@@ -147,7 +147,7 @@ export const DEVICE_SESSION_ROUTES: readonly Route[] = [
       if (!isRefusal(before)) return sessionView(services, who, before);
       if (before.refused !== 'NOT_FOUND') return before;
       const account = { kind: 'account', id: who.account_id };
-      const tried = await runtime.ask(account, { type: 'try_join' } satisfies AccountMessage, who.guards);
+      const tried = await runtime.ask(account, { type: 'try_join' } satisfies AccountMessage, who.fences);
       if (isRefusal(tried)) return tried;
       const message: DeviceSessionMessage = { type: 'join_seed' };
       const found = await runtime.ask<{ join_seed: Seed }>({ kind: 'device_session', id }, message);
@@ -168,7 +168,7 @@ export const DEVICE_SESSION_ROUTES: readonly Route[] = [
     refusals: ['CONFLICT'],
     async handler({ services: { runtime }, who, params }) {
       const message: DeviceSessionMessage = { type: 'leave', by: who.account_id };
-      return runtime.askSettled({ kind: 'device_session', id: params.id as string }, message);
+      return runtime.askDownstream({ kind: 'device_session', id: params.id as string }, message);
     },
   }),
 
@@ -210,13 +210,13 @@ async function tell(
   { id, message }: { id: string; message: DeviceSessionMessage },
 ): Promise<unknown | Refusal> {
   const address = { kind: 'device_session', id };
-  const session = await services.runtime.askSettled<DeviceSession>(address, message, guardsAt(who, id));
+  const session = await services.runtime.askDownstream<DeviceSession>(address, message, guardsAt(who, id));
   return isRefusal(session) ? session : sessionView(services, who, session);
 }
 
 /** A commit can only hold to lives that lie in its own partition: the host's, not a participant's. */
-function guardsAt({ account_id, guards }: Principal, id: string): Principal['guards'] {
-  return partitionOfId(id) === partitionOfId(account_id) ? guards : [];
+function guardsAt({ account_id, fences }: Principal, id: string): Principal['fences'] {
+  return partitionOfId(id) === partitionOfId(account_id) ? fences : [];
 }
 
 function viewSession({ runtime }: Services, who: Principal, id: string): Promise<DeviceSession | Refusal> {

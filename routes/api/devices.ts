@@ -10,7 +10,7 @@ import { listCursor, pageOf } from '../../src/http/cursors.js';
 import { listLimit } from '../../src/http/request_schemas.js';
 import { deviceKind, id, moment, pageShape } from '../../src/http/response_schemas.js';
 import { accountRoute, type Route } from '../../src/http/route.js';
-import { drawId } from '../../src/random.js';
+import { randomId } from '../../src/random.js';
 import { makeSecret } from '../../src/secrets/tokens.js';
 
 const deviceShape = z
@@ -48,7 +48,7 @@ export const DEVICE_MANAGEMENT_ROUTES: readonly Route[] = [
         return refuse('CONFLICT', `An account holds at most ${LIMITS.devices_per_account_max} devices.`);
       }
       const { account_id } = who;
-      const drawn = () => drawId({ partition: partitionOfId(account_id), now_ms: clock.now() });
+      const drawn = () => randomId({ partition: partitionOfId(account_id), now_ms: clock.now() });
       const claim_id = drawn();
       const { text: claim, secret_hash } = makeSecret(keys, 'claim', claim_id);
       const message: ClaimMessage = {
@@ -58,7 +58,7 @@ export const DEVICE_MANAGEMENT_ROUTES: readonly Route[] = [
         binding_epoch: drawn(),
         source_id: drawn(),
       };
-      const made = await runtime.ask<Claim>({ kind: 'claim', id: claim_id }, message, who.guards);
+      const made = await runtime.ask<Claim>({ kind: 'claim', id: claim_id }, message, who.fences);
       return isRefusal(made)
         ? made
         : { claim, kind: made.kind, expires_at: new Date(made.expires_at_ms).toISOString() };
@@ -109,7 +109,7 @@ export const DEVICE_MANAGEMENT_ROUTES: readonly Route[] = [
     status: 204,
     async handler({ services: { runtime }, who, params }) {
       const message: AccountMessage = { type: 'remove_device', device_id: params.id as string };
-      return runtime.askSettled({ kind: 'account', id: who.account_id }, message, who.guards);
+      return runtime.askDownstream({ kind: 'account', id: who.account_id }, message, who.fences);
     },
   }),
 ];

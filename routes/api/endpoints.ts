@@ -10,7 +10,7 @@ import type { Principal } from '../../src/http/principal.js';
 import { listLimit, uuid } from '../../src/http/request_schemas.js';
 import { pageShape } from '../../src/http/response_schemas.js';
 import { accountRoute, type Route } from '../../src/http/route.js';
-import { drawId } from '../../src/random.js';
+import { randomId } from '../../src/random.js';
 import type { Services } from '../../src/services.js';
 import { destinationFault } from '../../src/webhooks/destination.js';
 import {
@@ -146,12 +146,12 @@ export async function createEndpoint(
   who: Principal,
   { url, topics }: { url: string; topics: EventType[] },
 ): Promise<z.infer<typeof createdEndpointShape> | Refusal> {
-  const endpoint_id = drawId({ partition: partitionOfId(who.account_id), now_ms: clock.now() });
+  const endpoint_id = randomId({ partition: partitionOfId(who.account_id), now_ms: clock.now() });
   const { text, sealed } = drawSigningSecret(keys);
   const endpoint = { url, topics, sealed_secret: sealed };
   const message: AccountMessage = { type: 'add_endpoint', endpoint_id, endpoint };
   const address = { kind: 'account', id: who.account_id };
-  const added = await runtime.askSettled<{ created_at_ms: number }>(address, message, who.guards);
+  const added = await runtime.askDownstream<{ created_at_ms: number }>(address, message, who.fences);
   if (isRefusal(added)) return added;
   const created_at = new Date(added.created_at_ms).toISOString();
   const view = { id: endpoint_id, status: 'active' as const, topics, url, failure_count: 0 };
@@ -187,7 +187,7 @@ export async function setEndpointStatus(
 ) {
   if (!who.account.endpoints.includes(id)) return NO_ENDPOINT;
   const message: EndpointMessage = { type: 'set_status', status };
-  const endpoint = await runtime.ask<Endpoint>({ kind: 'endpoint', id }, message, who.guards);
+  const endpoint = await runtime.ask<Endpoint>({ kind: 'endpoint', id }, message, who.fences);
   if (isRefusal(endpoint)) return endpoint;
   if (status === 'active') deliveries.wake([id]);
   return endpointView(id, endpoint);
@@ -195,7 +195,7 @@ export async function setEndpointStatus(
 
 export async function removeEndpoint({ runtime }: Services, who: Principal, id: string) {
   const message: AccountMessage = { type: 'remove_endpoint', endpoint_id: id };
-  return runtime.askSettled<{ done: true }>({ kind: 'account', id: who.account_id }, message, who.guards);
+  return runtime.askDownstream<{ done: true }>({ kind: 'account', id: who.account_id }, message, who.fences);
 }
 
 /** The newest first; the cursor is the id of the last delivery. */

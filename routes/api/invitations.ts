@@ -34,10 +34,10 @@ export const INVITATION_ROUTES: readonly Route[] = [
     status: 204,
     refusals: ['CONFLICT'],
     async handler({ services, who, params }) {
-      const { account_id, guards } = who;
+      const { account_id, fences } = who;
       const { email } = who.account;
       const found = await addressedTo(services, { email, invitation_id: params.id as string });
-      return isRefusal(found) ? found : acceptInvitation(services, { account_id, email, ...found }, guards);
+      return isRefusal(found) ? found : acceptInvitation(services, { account_id, email, ...found }, fences);
     },
   }),
 

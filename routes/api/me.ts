@@ -5,16 +5,16 @@ import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { ENTITLEMENT_DEFAULTS, permissionsOf } from '../../src/domain/permissions.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
-import { patiently } from '../../src/http/poll_until.js';
+import { pollUntil } from '../../src/http/poll_until.js';
 import type { Principal } from '../../src/http/principal.js';
 import { trimmedText } from '../../src/http/request_schemas.js';
 import { id, permission } from '../../src/http/response_schemas.js';
 import { accountRoute, type Route } from '../../src/http/route.js';
 import { deletionMail } from '../../src/mail/deletion_mail.js';
 import { sealMail } from '../../src/mail/sealed_mail.js';
-import { drawId } from '../../src/random.js';
+import { randomId } from '../../src/random.js';
 import type { Services } from '../../src/services.js';
-import type { Guard } from '../../src/store/store.js';
+import type { Fence } from '../../src/store/store.js';
 import { listedWorkspaceShape, workspacesOf } from '../../src/workspaces/workspace_views.js';
 
 const NOT_RECENT = refuse(
@@ -70,7 +70,7 @@ export const ME_ROUTES: readonly Route[] = [
     answer: accountShape,
     async handler({ services, who, body: { name } }) {
       const message: AccountMessage = { type: 'rename', name };
-      const account = await services.runtime.ask<Account>({ kind: 'account', id: who.account_id }, message, who.guards);
+      const account = await services.runtime.ask<Account>({ kind: 'account', id: who.account_id }, message, who.fences);
       return isRefusal(account) ? account : accountView(account, who);
     },
   }),
@@ -88,7 +88,7 @@ export const ME_ROUTES: readonly Route[] = [
     async handler({ services, who }) {
       const { verified_at_ms, account } = who;
       const is_recent = verified_at_ms !== null && services.clock.now() <= verified_at_ms + LIMITS.recent_sign_in_ms;
-      return is_recent ? deleteAccount(services, account, who.guards) : NOT_RECENT;
+      return is_recent ? deleteAccount(services, account, who.fences) : NOT_RECENT;
     },
   }),
 
@@ -104,25 +104,25 @@ export const ME_ROUTES: readonly Route[] = [
     refusals: ['ACCOUNT_DELETION_IN_PROGRESS'],
     async handler({ services: { runtime }, who }) {
       const message: AccountMessage = { type: 'restore' };
-      return runtime.askSettled({ kind: 'account', id: who.account_id }, message, who.guards);
+      return runtime.askDownstream({ kind: 'account', id: who.account_id }, message, who.fences);
     },
   }),
 ];
 
 /** Deletes the account when every shared workspace can do without it; answers what came of it. */
-async function deleteAccount(services: Services, account: Account, guards: Guard[]): Promise<unknown | Refusal> {
+async function deleteAccount(services: Services, account: Account, fences: Fence[]): Promise<unknown | Refusal> {
   const { clock, keys, mails, runtime } = services;
   const erase_at_ms = clock.now() + LIMITS.erase_after_ms;
   const { restore_url } = services.addresses();
   const mail = {
-    mail_id: drawId({ partition: 0, now_ms: clock.now() }),
+    mail_id: randomId({ partition: 0, now_ms: clock.now() }),
     sealed: sealMail(keys, deletionMail({ to: account.email, erase_at_ms, restore_url })),
   };
   const address = { kind: 'account', id: account.id };
-  const begun = await runtime.askSettled(address, { type: 'delete', mail } satisfies AccountMessage, guards);
+  const begun = await runtime.askDownstream(address, { type: 'delete', mail } satisfies AccountMessage, fences);
   if (isRefusal(begun)) return begun;
   const look: AccountMessage = { type: 'deletion_outcome' };
-  const answer = await patiently(async () => {
+  const answer = await pollUntil(async () => {
     const found = await runtime.ask<{ outcome: 'deleted' | 'leaving' }>(address, look);
     return !isRefusal(found) && found.outcome === 'leaving' ? null : found;
   }, STILL_LEAVING);

@@ -12,7 +12,7 @@ import type { Principal } from '../../src/http/principal.js';
 import { listLimit, timestamp, trimmedText } from '../../src/http/request_schemas.js';
 import { id, moment, pageShape, permission } from '../../src/http/response_schemas.js';
 import { accountRoute, type Route } from '../../src/http/route.js';
-import { drawId } from '../../src/random.js';
+import { randomId } from '../../src/random.js';
 import { makeSecret } from '../../src/secrets/tokens.js';
 import type { Services } from '../../src/services.js';
 
@@ -104,7 +104,7 @@ export const PERSONAL_ACCESS_TOKEN_ROUTES: readonly Route[] = [
       const is_own = who.client?.first_party && who.permissions.includes('account:manage');
       if (who.kind === 'oauth' && !is_own) return NOT_OURS;
       const message: AccountMessage = { type: 'revoke_token', token_id };
-      return services.runtime.askSettled({ kind: 'account', id: who.account_id }, message, who.guards);
+      return services.runtime.askDownstream({ kind: 'account', id: who.account_id }, message, who.fences);
     },
   }),
 ];
@@ -124,7 +124,7 @@ async function create(
   }
   const missing = asked.permissions.filter((permission) => !who.permissions.includes(permission));
   if (missing.length > 0) return refuse('FORBIDDEN', `You do not hold ${missing.join(', ')} yourself.`);
-  const token_id = drawId({ partition: partitionOfId(who.account_id), now_ms: clock.now() });
+  const token_id = randomId({ partition: partitionOfId(who.account_id), now_ms: clock.now() });
   const { text, secret_hash } = makeSecret(keys, 'personal_access_token', token_id);
   const address = { kind: 'account', id: who.account_id };
   const message = {
@@ -132,7 +132,7 @@ async function create(
     token_id,
     token: { name, permissions: asked.permissions, last_four: text.slice(-4), expires_at_ms, secret_hash },
   } satisfies AccountMessage;
-  const added = await runtime.askSettled<{ created_at_ms: number }>(address, message, who.guards);
+  const added = await runtime.askDownstream<{ created_at_ms: number }>(address, message, who.fences);
   if (isRefusal(added)) return added;
   return { token: tokenView(token_id, { ...message.token, ...added, last_used_at_ms: null }), value: text };
 }

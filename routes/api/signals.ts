@@ -8,9 +8,9 @@ import { listLimit } from '../../src/http/request_schemas.js';
 import { count, id, moment, no_cursor, pageShape } from '../../src/http/response_schemas.js';
 import { JsonBytes } from '../../src/http/responses.js';
 import { accountRoute, type Route } from '../../src/http/route.js';
-import { drawBytes } from '../../src/random.js';
+import { randomBytes } from '../../src/random.js';
 import type { Services } from '../../src/services.js';
-import type { Guard } from '../../src/store/store.js';
+import type { Fence } from '../../src/store/store.js';
 import { readSignals, signalsForm, signalType } from '../../src/streams/signal_batch.js';
 import { readableStream, WRITES_STREAMS, writableStream } from '../../src/streams/stream_access.js';
 
@@ -72,8 +72,8 @@ export const SIGNAL_ROUTES: readonly Route[] = [
       const stream = await writableStream(services, who, params.id as string);
       if (isRefusal(stream)) return stream;
       // Not after the stream has gone: who erases it has seen to its signals then.
-      const guards: Guard[] = [...who.guards, { guard: 'open', id: stream.id }];
-      const posted = await postSignals(services, { stream_id: stream.id, signals, guards });
+      const fences: Fence[] = [...who.fences, { fence: 'open', id: stream.id }];
+      const posted = await postSignals(services, { stream_id: stream.id, signals, fences });
       if (isRefusal(posted)) return posted;
       const items = await itemsOf(services, stream.id, posted);
       return isRefusal(items) ? items : new JsonBytes([ITEMS, ...items, ONE_PAGE]);
@@ -112,12 +112,12 @@ type Found = { signals: readonly ListedSignal[]; texts: Map<string, string> };
 /** Posts a batch with one commit, after payloads that would make it a large one were written ahead. */
 async function postSignals(
   services: Services,
-  { stream_id, signals, guards }: { stream_id: string; signals: PostedSignal[]; guards: Guard[] },
+  { stream_id, signals, fences }: { stream_id: string; signals: PostedSignal[]; fences: Fence[] },
 ): Promise<Found | Refusal> {
   const { runtime } = services;
   const address = { kind: 'signals', id: stream_id };
-  const ask = <Reply>(message: SignalsMessage) => runtime.ask<Reply>(address, message, guards);
-  const request = Buffer.from(drawBytes(REQUEST_BYTES)).toString('hex');
+  const ask = <Reply>(message: SignalsMessage) => runtime.ask<Reply>(address, message, fences);
+  const request = Buffer.from(randomBytes(REQUEST_BYTES)).toString('hex');
   const bytes = signals.reduce((sum, { payload_bytes }) => sum + payload_bytes, 0);
   const staged = bytes > LIMITS.signals_staged_bytes_max;
   // Their texts lie there already.

@@ -7,7 +7,7 @@ import { listCursor, pageOf } from '../../src/http/cursors.js';
 import { listLimit, trimmedText } from '../../src/http/request_schemas.js';
 import { id, moment, pageShape } from '../../src/http/response_schemas.js';
 import { accountRoute, type Route } from '../../src/http/route.js';
-import { drawId } from '../../src/random.js';
+import { randomId } from '../../src/random.js';
 import type { Services } from '../../src/services.js';
 import { READS_STREAMS, WRITES_STREAMS } from '../../src/streams/stream_access.js';
 
@@ -35,7 +35,7 @@ export const SOURCE_ROUTES: readonly Route[] = [
     query: z.object({ limit: listLimit, cursor: listCursor }),
     answer: pageShape(sourceShape),
     async handler({ services, who: { account_id }, query: { limit, cursor } }) {
-      const place = { account_id, partition: partitionOfId(account_id) };
+      const place = { owner: account_id, partition: partitionOfId(account_id) };
       const page = { after: cursor, descending: true, limit: limit + 1 };
       const { rows, cursor: next } = pageOf(await services.store.list(place, SOURCES, page), limit);
       const sources = await Promise.all(rows.map(({ member }) => ownSource(services, { account_id, id: member })));
@@ -59,14 +59,14 @@ export const SOURCE_ROUTES: readonly Route[] = [
     body: z.object({ name: name.default(null) }),
     answer: sourceShape,
     refusals: ['CONFLICT'],
-    async handler({ services, who: { account_id, guards }, body }) {
+    async handler({ services, who: { account_id, fences }, body }) {
       const partition = partitionOfId(account_id);
       const limit = LIMITS.sources_per_account_max;
-      const known = await services.store.list({ account_id, partition }, SOURCES, { descending: false, limit });
+      const known = await services.store.list({ owner: account_id, partition }, SOURCES, { descending: false, limit });
       if (known.length >= limit) return TOO_MANY;
-      const id = drawId({ partition, now_ms: services.clock.now() });
+      const id = randomId({ partition, now_ms: services.clock.now() });
       const message: SourceMessage = { type: 'create', account_id, device_id: null, name: body.name };
-      const made = await services.runtime.ask<KeptSource>({ kind: 'source', id }, message, guards);
+      const made = await services.runtime.ask<KeptSource>({ kind: 'source', id }, message, fences);
       return isRefusal(made) ? made : sourceView(id, made);
     },
   }),
@@ -93,10 +93,10 @@ export const SOURCE_ROUTES: readonly Route[] = [
     permission: WRITES_STREAMS,
     body: z.object({ name }),
     answer: sourceShape,
-    async handler({ services, who: { account_id, guards }, params, body }) {
+    async handler({ services, who: { account_id, fences }, params, body }) {
       const id = params.id as string;
       const message: SourceMessage = { type: 'rename', account_id, name: body.name };
-      const renamed = await services.runtime.ask<KeptSource>({ kind: 'source', id }, message, guards);
+      const renamed = await services.runtime.ask<KeptSource>({ kind: 'source', id }, message, fences);
       return isRefusal(renamed) ? renamed : sourceView(id, renamed);
     },
   }),
@@ -109,9 +109,9 @@ export const SOURCE_ROUTES: readonly Route[] = [
     credential: 'account',
     permission: WRITES_STREAMS,
     status: 204,
-    async handler({ services, who: { account_id, guards }, params }) {
+    async handler({ services, who: { account_id, fences }, params }) {
       const message: SourceMessage = { type: 'delete', account_id };
-      return services.runtime.askSettled({ kind: 'source', id: params.id as string }, message, guards);
+      return services.runtime.askDownstream({ kind: 'source', id: params.id as string }, message, fences);
     },
   }),
 ];

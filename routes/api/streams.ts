@@ -12,7 +12,7 @@ import type { Principal } from '../../src/http/principal.js';
 import { listLimit, timestamp, trimmedText, uuid, whole } from '../../src/http/request_schemas.js';
 import { count, id, moment, pageShape } from '../../src/http/response_schemas.js';
 import { accountRoute, type Route } from '../../src/http/route.js';
-import { drawId } from '../../src/random.js';
+import { randomId } from '../../src/random.js';
 import { CLOSED } from '../../src/runtime/activation.js';
 import type { Services } from '../../src/services.js';
 import {
@@ -178,7 +178,7 @@ export const STREAM_ROUTES: readonly Route[] = [
     async handler({ services, who, params, body: intent }) {
       const stream = await writableStream(services, who, params.id as string);
       if (isRefusal(stream)) return stream;
-      const registered = await intend(services, { stream_id: stream.id, intent, guards: who.guards });
+      const registered = await intend(services, { stream_id: stream.id, intent, fences: who.fences });
       if (isRefusal(registered)) return registered;
       return intentAnswer(registered.chunk, `/audio/chunks/${registered.chunk.chunk_id}/content`);
     },
@@ -273,18 +273,18 @@ export const STREAM_ROUTES: readonly Route[] = [
 /** The source must be there, and still be when the stream is. */
 async function registerStream(
   services: Services,
-  { account, account_id, guards }: Principal,
+  { account, account_id, fences }: Principal,
   { source_id, captured_at, title }: { source_id: string; captured_at: string; title: string | null },
 ) {
   const source = await ownSource(services, { account_id, id: source_id });
   if (isRefusal(source)) return source;
-  const id = drawId({ partition: partitionOfId(account_id), now_ms: services.clock.now() });
+  const id = randomId({ partition: partitionOfId(account_id), now_ms: services.clock.now() });
   const message: StreamMessage = {
     type: 'register',
     ...{ account_id, workspace_id: account.private_workspace.id, source_id, recorder: null },
     ...{ captured_at, title, end_ms: null, silent: false },
   };
-  const open = [...guards, { guard: 'open' as const, id: source_id }];
+  const open = [...fences, { fence: 'open' as const, id: source_id }];
   const stream = await services.runtime.ask<Stream>({ kind: 'stream', id }, message, open);
   if (stream === CLOSED) return ownSource(services, { account_id, id: source_id }); // which now says that it is gone
   return isRefusal(stream) ? stream : streamView(stream);
@@ -299,7 +299,7 @@ async function changeStream(
   const found = await writableStream(services, who, params.id as string);
   if (isRefusal(found)) return found;
   const { id: stream_id, source_id } = found;
-  const stream = await askTelling(services, { stream_id, source_id, guards: who.guards }, messageOf);
+  const stream = await askTelling(services, { stream_id, source_id, fences: who.fences }, messageOf);
   return isRefusal(stream) ? stream : streamView(stream);
 }
 
@@ -343,7 +343,7 @@ async function listedStreams(
   }
   const of = source_id ?? workspace_id;
   const list = of === undefined ? STREAMS : streamListOf(of);
-  return services.store.list({ account_id, partition: partitionOfId(account_id) }, list, { ...run, after });
+  return services.store.list({ owner: account_id, partition: partitionOfId(account_id) }, list, { ...run, after });
 }
 
 function streamView(stream: Stream): z.infer<typeof streamShape> {

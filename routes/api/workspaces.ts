@@ -13,7 +13,7 @@ import { pageShape } from '../../src/http/response_schemas.js';
 import { accountRoute, type Route } from '../../src/http/route.js';
 import { invitationMail } from '../../src/mail/invitation_mail.js';
 import { sealMail } from '../../src/mail/sealed_mail.js';
-import { drawId, drawPartition } from '../../src/random.js';
+import { randomId, randomPartition } from '../../src/random.js';
 import type { Services } from '../../src/services.js';
 import { askWorkspace, createWorkspace } from '../../src/workspaces/workspace_calls.js';
 import {
@@ -83,9 +83,9 @@ export const WORKSPACE_ROUTES: readonly Route[] = [
     answer: workspaceShape,
     refusals: ['CONFLICT'],
     async handler({ services, who, body }) {
-      const workspace_id = drawId({ partition: drawPartition(), now_ms: services.clock.now() });
-      const { account_id, guards } = who;
-      const made = await createWorkspace(services, { account_id, workspace_id, name: body.name }, guards);
+      const workspace_id = randomId({ partition: randomPartition(), now_ms: services.clock.now() });
+      const { account_id, fences } = who;
+      const made = await createWorkspace(services, { account_id, workspace_id, name: body.name }, fences);
       return made ?? viewShared(services, who, workspace_id);
     },
   }),
@@ -120,7 +120,7 @@ export const WORKSPACE_ROUTES: readonly Route[] = [
       if (isPrivate(who, id)) {
         const message: AccountMessage = { type: 'change_private_workspace', change };
         const address = { kind: 'account', id: who.account_id };
-        const account = await services.runtime.ask<Account>(address, message, who.guards);
+        const account = await services.runtime.ask<Account>(address, message, who.fences);
         return isRefusal(account) ? account : privateWorkspaceView(account);
       }
       const changed = await askWorkspace<Workspace>(services, id, { type: 'change', by: who.account_id, change });
@@ -311,7 +311,7 @@ async function invite(
   const found = await askWorkspace<Workspace>(services, id, { type: 'view_invitations', by });
   if (isRefusal(found)) return found;
   const { clock, keys, mails } = services;
-  const drawn = (partition: number) => drawId({ partition, now_ms: clock.now() });
+  const drawn = (partition: number) => randomId({ partition, now_ms: clock.now() });
   const invitations_url = invitationsUrl(services);
   const mail = invitationMail({
     to: email,

@@ -55,8 +55,8 @@ export const CHUNK_ROUTES: readonly Route[] = [
       const { source_stream_ref, binding_epoch: epoch, ...intent } = body;
       const found = await deviceStream(services, who, { epoch, source_stream_ref });
       if (isRefusal(found)) return found;
-      const { stream_id, guards } = found;
-      const registered = await intend(services, { stream_id, guards, intent });
+      const { stream_id, fences } = found;
+      const registered = await intend(services, { stream_id, fences, intent });
       if (isRefusal(registered)) return registered;
       const { chunk_id, status } = registered.chunk;
       if (status === 'awaiting_upload') services.device_activity.chunkAnnounced(who.device_id, chunk_id);
@@ -155,7 +155,7 @@ async function deviceChunk(
   const bound = await boundBy(services, who, recorder.binding_epoch);
   if (isRefusal(bound)) return bound;
   const gone = await goneWorkspace(services, bound.terms.workspace_id);
-  return gone ?? { guards: bound.guards, chunk: found.chunk, stream: found.stream, number };
+  return gone ?? { fences: bound.fences, chunk: found.chunk, stream: found.stream, number };
 }
 
 type Found = { chunk: Chunk; stream: Stream };

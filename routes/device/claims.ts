@@ -10,7 +10,7 @@ import {
 } from '../../src/devices/device_binding.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
-import { patiently } from '../../src/http/poll_until.js';
+import { pollUntil } from '../../src/http/poll_until.js';
 import { count, id, moment, serverNow } from '../../src/http/response_schemas.js';
 import { deviceRoute, type Route } from '../../src/http/route.js';
 import { isSecret, parseSecret } from '../../src/secrets/tokens.js';
@@ -82,7 +82,7 @@ export const CLAIM_ROUTES: readonly Route[] = [
         if (!ble_address.success) return WRONG_ADDRESS;
         message.ble_address = ble_address.data;
       }
-      const redeemed = await runtime.askSettled<Claim>(address, message);
+      const redeemed = await runtime.askDownstream<Claim>(address, message);
       if (isRefusal(redeemed)) return redeemed;
       const outcome = await outcomeOf(services, address, device_id);
       return isRefusal(outcome) ? outcome : bindingView(services, who, outcome.binding_epoch);
@@ -133,7 +133,7 @@ function outcomeOf(
   device_id: string,
 ): Promise<Claim | Refusal> {
   const look: ClaimMessage = { type: 'outcome', device_id };
-  return patiently(async () => {
+  return pollUntil(async () => {
     const outcome = await runtime.ask<Claim>(claim, look);
     return outcome === STILL_REDEEMED ? null : outcome;
   }, STILL_REDEEMED);

@@ -35,10 +35,10 @@ export const DEVICE_SESSION_END_ROUTES: readonly Route[] = [
       if (isRefusal(bound) && bound.refused !== 'DEVICE_UNBOUND') return bound;
       if (who.kind === 'personal') return refusedAs(services, who, NO_SESSION);
       const message: DeviceSessionMessage = { type: 'end_by_recorder', device_id: who.device_id };
-      const session = await services.runtime.askSettled<DeviceSession>(
+      const session = await services.runtime.askDownstream<DeviceSession>(
         { kind: 'device_session', id: epoch },
         message,
-        isRefusal(bound) ? [] : bound.guards,
+        isRefusal(bound) ? [] : bound.fences,
       );
       if (isRefusal(session)) return session.refused === 'DEVICE_UNBOUND' ? refusedAs(services, who, session) : session;
       const account = await openAccount(services, session.host_account_id);

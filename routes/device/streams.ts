@@ -10,7 +10,7 @@ import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
 import { bindingEpoch, sourceStreamRef, timestamp, uuid, whole } from '../../src/http/request_schemas.js';
 import { count, id, moment } from '../../src/http/response_schemas.js';
 import { deviceRoute, type Route } from '../../src/http/route.js';
-import { drawId } from '../../src/random.js';
+import { randomId } from '../../src/random.js';
 import type { Services } from '../../src/services.js';
 import { askTelling, goneWorkspace } from '../../src/streams/stream_access.js';
 
@@ -70,13 +70,13 @@ export const DEVICE_STREAM_ROUTES: readonly Route[] = [
       const gone = await goneWorkspace(services, bound.terms.workspace_id);
       if (gone !== null) return gone;
       // What was registered before its host left the workspace stays there, and is found again.
-      const new_stream_id = bound.belongs ? drawId({ partition: partitionOfId(epoch), now_ms: clock.now() }) : null;
+      const new_stream_id = bound.belongs ? randomId({ partition: partitionOfId(epoch), now_ms: clock.now() }) : null;
       const stream_id = await streamOf(services, bound, { epoch, source_stream_ref, new_stream_id });
       if (isRefusal(stream_id)) return stream_id.refused === 'NOT_FOUND' ? HOST_LEFT : stream_id;
       const { account_id, workspace_id, device_id, source_id } = bound.terms;
       const recorder = { device_id, binding_epoch: epoch, source_stream_ref, clock_uncertainty_ms };
       const registered = { account_id, workspace_id, source_id, recorder, captured_at, title: null, end_ms };
-      const stream = await askTelling(services, { stream_id, source_id, guards: bound.guards }, (told) => ({
+      const stream = await askTelling(services, { stream_id, source_id, fences: bound.fences }, (told) => ({
         type: 'register',
         ...registered,
         ...told,
@@ -105,9 +105,9 @@ export const DEVICE_STREAM_ROUTES: readonly Route[] = [
     async handler({ services, who, body: { source_stream_ref, end_ms, binding_epoch: epoch } }) {
       const found = await deviceStream(services, who, { epoch, source_stream_ref });
       if (isRefusal(found)) return found;
-      const { stream_id, guards } = found;
+      const { stream_id, fences } = found;
       const { source_id } = found.terms;
-      const stream = await askTelling(services, { stream_id, source_id, guards }, (told) => ({
+      const stream = await askTelling(services, { stream_id, source_id, fences }, (told) => ({
         type: 'end',
         end_ms,
         ...told,
@@ -154,15 +154,15 @@ const known_streams = new LRUCache<string, string>({ max: 100_000 });
 
 async function streamOf(
   { runtime }: Services,
-  { address, terms: { device_id }, guards }: Bound,
+  { address, terms: { device_id }, fences }: Bound,
   ref: { epoch: string; source_stream_ref: string; new_stream_id: string | null },
 ): Promise<string | Refusal> {
   const { epoch, source_stream_ref, new_stream_id } = ref;
-  const key = `${runtime.generation} ${epoch} ${source_stream_ref}`;
+  const key = `${runtime.cacheEpoch} ${epoch} ${source_stream_ref}`;
   const known = known_streams.get(key);
   if (known !== undefined) return known;
   const message: StreamOfMessage = { type: 'stream_of', device_id, source_stream_ref, new_stream_id };
-  const found = await runtime.ask<{ stream_id: string }>(address, message, guards);
+  const found = await runtime.ask<{ stream_id: string }>(address, message, fences);
   if (isRefusal(found)) return found;
   known_streams.set(key, found.stream_id);
   return found.stream_id;

@@ -14,7 +14,7 @@ import type { Client } from '../../src/oauth/clients/client.js';
 import { isRedirectOf } from '../../src/oauth/clients/clients.js';
 import { atBase, issuerOf, issuerUrl } from '../../src/oauth/issuer.js';
 import { leave, type ReturnAddress, sendBack } from '../../src/oauth/redirect.js';
-import { drawId } from '../../src/random.js';
+import { randomId } from '../../src/random.js';
 import { deriveToken, drawSeed } from '../../src/secrets/tokens.js';
 import type { Services } from '../../src/services.js';
 import { readQuery, repeatProblem } from '../../src/wire/form.js';
@@ -128,7 +128,7 @@ async function grantFromSession(
 ): Promise<Answer> {
   const { runtime, keys, clock } = services;
   const { challenge, ...request_of_grant } = asked;
-  const id = drawId({ partition: partitionOfId(account.id), now_ms: clock.now() });
+  const id = randomId({ partition: partitionOfId(account.id), now_ms: clock.now() });
   const own = drawSeed(keys);
   const born = { account: account.lives.account, grants: session.born.grants };
   const message: GrantMessage = {
@@ -145,7 +145,7 @@ async function grantFromSession(
     },
   };
   const opened = await runtime.ask({ kind: 'grant', id }, message, [
-    { guard: 'life', account_id: account.id, life: 'grants', value: born.grants },
+    { fence: 'epoch', account_id: account.id, epoch: 'grants', value: born.grants },
   ]);
   if (isRefusal(opened)) return opened;
   return sendBack(services, reply, back, { code: deriveToken(keys, 'authorization_code', { ...own, id, counter: 0 }) });

@@ -15,7 +15,7 @@ import { type Answer, type Call, openRoute, type Route } from '../../src/http/ro
 import { authorizationRequest } from '../../src/oauth/authorization_request.js';
 import { atBase, issuerOf, issuerUrl } from '../../src/oauth/issuer.js';
 import { accountBehind, newCode, triedCode } from '../../src/oauth/sign_in_code.js';
-import { drawId, drawPartition } from '../../src/random.js';
+import { randomId, randomPartition } from '../../src/random.js';
 import { deriveToken, drawSeed, isGenuine, parseToken } from '../../src/secrets/tokens.js';
 import type { Services } from '../../src/services.js';
 
@@ -99,7 +99,7 @@ async function begin({ services, request, body }: NativeCall): Promise<Answer> {
   if (captcha === 'away') return CAPTCHA_AWAY;
   if (captcha === 'failed') return CAPTCHA_FAILED;
 
-  const id = drawId({ partition: drawPartition(), now_ms: clock.now() });
+  const id = randomId({ partition: randomPartition(), now_ms: clock.now() });
   const code = await newCode(services, request, { sign_in_id: id, email: email.data });
   if (isRefusal(code)) return code;
   const { challenge, ...request_of_grant } = asked;
@@ -165,11 +165,11 @@ async function complete(
   const { runtime, keys, clock } = services;
   const account = await accountBehind(services, request, email);
   if (isRefusal(account)) return account;
-  const grant_id = drawId({ partition: partitionOfId(account.id), now_ms: clock.now() });
+  const grant_id = randomId({ partition: partitionOfId(account.id), now_ms: clock.now() });
   const own = drawSeed(keys);
   const born = { account: account.lives.account, grants: account.lives.grants };
   const message: AuthSessionMessage = { type: 'complete', grant_id, owner: { account_id: account.id, born, ...own } };
-  const completed = await runtime.askSettled<AuthSessionReply>({ kind: 'auth_session', id }, message);
+  const completed = await runtime.askDownstream<AuthSessionReply>({ kind: 'auth_session', id }, message);
   if (isRefusal(completed) || isOauthError(completed)) return completed;
   return { authorization_code: deriveToken(keys, 'authorization_code', { ...own, id: grant_id, counter: 0 }) };
 }

@@ -25,7 +25,7 @@ import { accountBehind, newCode, triedCode } from '../../src/oauth/sign_in_code.
 import { ACCOUNT_PAGES } from '../../src/pages/account_pages.js';
 import { captchaWidget } from '../../src/pages/captcha_widget.js';
 import { type Flow, type Page, sendPage } from '../../src/pages/page.js';
-import { drawId } from '../../src/random.js';
+import { randomId } from '../../src/random.js';
 import { deriveToken, drawSeed, isGenuine, parseToken } from '../../src/secrets/tokens.js';
 import type { Services } from '../../src/services.js';
 
@@ -215,7 +215,7 @@ async function enter(visit: Visit, email: string): Promise<Answer> {
     account: { account_id: account.id, born },
     session: {
       // With the account, whose erasure must find it.
-      id: drawId({ partition: partitionOfId(account.id), now_ms: services.clock.now() }),
+      id: randomId({ partition: partitionOfId(account.id), now_ms: services.clock.now() }),
       ...drawSeed(services.keys),
     },
     grant: drawGrant(services, account.id),
@@ -267,12 +267,12 @@ async function approve(visit: Visit): Promise<Answer> {
 }
 
 function drawGrant({ keys, clock }: Services, account_id: string): DrawnGrant {
-  const grant_id = drawId({ partition: partitionOfId(account_id), now_ms: clock.now() });
+  const grant_id = randomId({ partition: partitionOfId(account_id), now_ms: clock.now() });
   return { grant_id, ...drawSeed(keys) };
 }
 
 function ask({ services, id }: Visit, message: BrowserSignInMessage): Promise<BrowserSignIn | Refusal> {
-  return services.runtime.askSettled<BrowserSignIn>({ kind: 'browser_sign_in', id }, message);
+  return services.runtime.askDownstream<BrowserSignIn>({ kind: 'browser_sign_in', id }, message);
 }
 
 async function tell(visit: Visit, message: BrowserSignInMessage): Promise<Answer> {

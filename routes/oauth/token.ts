@@ -25,7 +25,7 @@ import type { Client } from '../../src/oauth/clients/client.js';
 import { issuerOf, issuerUrl } from '../../src/oauth/issuer.js';
 import { deriveToken, isGenuine, parseToken } from '../../src/secrets/tokens.js';
 import type { Services } from '../../src/services.js';
-import type { Guard } from '../../src/store/store.js';
+import type { Fence } from '../../src/store/store.js';
 
 /** Exchange, refresh and revocation at one address. Interface: "OAuth". */
 
@@ -126,7 +126,7 @@ async function exchange(call: TokenCall): Promise<Answer> {
     redirect_uri,
     asked,
   };
-  return issue(services, found, await services.runtime.ask<GrantReply>(found.address, message, found.guards));
+  return issue(services, found, await services.runtime.ask<GrantReply>(found.address, message, found.fences));
 }
 
 async function refresh(call: TokenCall): Promise<Answer> {
@@ -138,7 +138,7 @@ async function refresh(call: TokenCall): Promise<Answer> {
   const asked = narrowingOf(call, body);
   if (isOauthError(asked)) return asked;
   const message: GrantMessage = { type: 'refresh', client_id: client.client_id, generation: found.counter, asked };
-  return issue(services, found, await services.runtime.ask<GrantReply>(found.address, message, found.guards));
+  return issue(services, found, await services.runtime.ask<GrantReply>(found.address, message, found.fences));
 }
 
 /** RFC 7009: whatever the token is, it does not work for this client afterwards. An access token takes its grant along. */
@@ -155,7 +155,7 @@ async function revoke(call: TokenCall): Promise<Answer> {
   return isRefusal(revoked) ? revoked : {};
 }
 
-type FoundGrant = { address: { kind: 'grant'; id: string }; counter: number; grant: Grant; guards: Guard[] };
+type FoundGrant = { address: { kind: 'grant'; id: string }; counter: number; grant: Grant; fences: Fence[] };
 
 /** The living grant that a genuine code or refresh token leads to, at this issuer; null when there is none. */
 async function grantOf(
@@ -201,8 +201,8 @@ async function livingGrant(
   const account = await services.runtime.ask<Account>({ kind: 'account', id: account_id }, view);
   if (isRefusal(account)) return account.refused === 'UNAUTHORIZED' ? null : account;
   if (account.lives.grants !== born.grants) return null;
-  const guards: Guard[] = [{ guard: 'life', account_id, life: 'grants', value: born.grants }];
-  return { address: { kind: 'grant', id }, counter, grant, guards };
+  const fences: Fence[] = [{ fence: 'epoch', account_id, epoch: 'grants', value: born.grants }];
+  return { address: { kind: 'grant', id }, counter, grant, fences };
 }
 
 /** What is asked for of what was granted. */

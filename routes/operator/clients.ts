@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { CLIENT_LIST, type ClientState } from '../../actors/client.js';
+import { CLIENT_INDEX, type ClientState } from '../../actors/client.js';
 import { PARTITIONS } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
@@ -161,10 +161,10 @@ async function placesOf(
   { clients, store }: Services,
   { after, limit }: { after: Position | undefined; limit: number },
 ): Promise<Position[]> {
-  const { account_id, list } = CLIENT_LIST;
+  const { owner, index } = CLIENT_INDEX;
   const partitions = Array.from({ length: PARTITIONS }, (_, partition) => partition);
   const lists = await Promise.all(
-    partitions.map((partition) => store.list({ account_id, partition }, list, { after, descending: true, limit })),
+    partitions.map((partition) => store.list({ owner, partition }, index, { after, descending: true, limit })),
   );
   const own = clients
     .firstPartyIds()

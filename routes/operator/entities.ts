@@ -180,7 +180,7 @@ async function entityView(services: Services, { kind, id }: Address): Promise<un
   const memory = runtime.look(address);
   const stored = await storedView(services, address);
   if (memory === null && stored.is === 'absent') return refuse('NOT_FOUND', `There is no ${kind} of this id.`);
-  const { partition } = runtime.placeOf(address);
+  const { partition } = runtime.locate(address);
   const recent = memory?.recent ?? [];
   const now_ms = clock.unmoved();
   const at = (ago_ms: number) => new Date(now_ms - ago_ms).toISOString();

@@ -13,7 +13,7 @@ import { listCursor } from '../../src/http/cursors.js';
 import { emailAddress, listLimit, timestamp, trimmedText, uuid } from '../../src/http/request_schemas.js';
 import { id, moment, pageShape } from '../../src/http/response_schemas.js';
 import { operatorRoute, type Route } from '../../src/http/route.js';
-import { drawId } from '../../src/random.js';
+import { randomId } from '../../src/random.js';
 import { drawSeed } from '../../src/secrets/tokens.js';
 import type { Services } from '../../src/services.js';
 import { parseGiven } from '../../src/wire/schema_faults.js';
@@ -207,7 +207,7 @@ async function bringIn(services: Services, given: unknown, dry_run: boolean): Pr
   if (isRefusal(account)) return wrong(`account: ${account.message}`);
   const message: ImportedTokenMessage = {
     type: 'bring_in',
-    grant_id: drawId({ partition: partitionOfId(account.id), now_ms: clock.now() }),
+    grant_id: randomId({ partition: partitionOfId(account.id), now_ms: clock.now() }),
     created_at_ms: Date.parse(row.created_at),
     grant: {
       account_id: account.id,
@@ -223,7 +223,7 @@ async function bringIn(services: Services, given: unknown, dry_run: boolean): Pr
     },
   };
   const address = { kind: 'imported_token', id: row.refresh_token_sha256 };
-  const brought = await runtime.askSettled<{ grant_id: string; is_new: boolean }>(address, message);
+  const brought = await runtime.askDownstream<{ grant_id: string; is_new: boolean }>(address, message);
   if (isRefusal(brought)) return wrong(brought.message);
   return { outcome: brought.is_new ? 'imported' : 'known', grant_id: brought.grant_id };
 }
@@ -232,7 +232,7 @@ async function bringIn(services: Services, given: unknown, dry_run: boolean): Pr
 async function ownerOf(services: Services, { account }: ImportRow): Promise<Account | Refusal> {
   if (!isId(account)) {
     const enter: EmailMessage = { type: 'enter', network: null, email: account, account: drawAccount(services) };
-    const entered = await services.runtime.askSettled({ kind: 'email', id: account }, enter);
+    const entered = await services.runtime.askDownstream({ kind: 'email', id: account }, enter);
     if (isRefusal(entered)) return entered;
   }
   return accountNamed(services, account);

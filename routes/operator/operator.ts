@@ -20,7 +20,7 @@ import { outboxFolder } from '../../src/mail/outbox_folder.js';
 import { listOutbox } from '../../src/mail/outbox_mailer.js';
 import { activationShape, parkedReason } from '../../src/operator/activation_schema.js';
 import { shownName } from '../../src/operator/entity_fields.js';
-import { drawId, drawPartition } from '../../src/random.js';
+import { randomId, randomPartition } from '../../src/random.js';
 import type { Services } from '../../src/services.js';
 import { decodeStored } from '../../src/store/codec.js';
 import { VERSION } from '../../src/version.js';
@@ -226,7 +226,7 @@ export const OPERATOR_ROUTES: readonly Route[] = [
     }),
     refusals: ['NOT_FOUND'],
     async handler({ services: { runtime }, body }) {
-      return runtime.unpark(body) ? null : refuse('NOT_FOUND', 'No such entity is parked in this process.');
+      return runtime.releaseQuarantine(body) ? null : refuse('NOT_FOUND', 'No such entity is parked in this process.');
     },
   }),
 
@@ -410,7 +410,7 @@ async function provision(
 ): Promise<z.infer<typeof provisionedShape> | Refusal> {
   const { certificates, clock, metrics, runtime, settings } = services;
   const now_ms = clock.now();
-  const device_id = drawId({ partition: drawPartition(), now_ms });
+  const device_id = randomId({ partition: randomPartition(), now_ms });
   const made = issue(services, { subject: device_id, days: settings.device_cert_days, csr_pem });
   if (isRefusal(made)) return made;
   const { fingerprint, not_after_ms } = made.issued;
@@ -429,7 +429,7 @@ async function admitProxy(
 ): Promise<z.infer<typeof proxyShape> | Refusal> {
   const { certificates, clock, metrics } = services;
   const now_ms = clock.now();
-  const proxy_id = drawId({ partition: drawPartition(), now_ms });
+  const proxy_id = randomId({ partition: randomPartition(), now_ms });
   const made = issue(services, { subject: proxy_id, days: LIMITS.proxy_certificate_days, csr_pem });
   if (isRefusal(made)) return made;
   const { fingerprint, not_after_ms } = made.issued;
@@ -552,7 +552,7 @@ async function retrySetAside(
   const found = (await store.listSetAside(partition)).find((aside) => aside.name === name);
   if (found === undefined) return refuse('NOT_FOUND', 'Nothing of this name is set aside.');
   const { to, message } = decodeStored(found.content) as { to: Address; message: unknown };
-  const { outcome, reply } = await runtime.deliver(to, { message, source: { from: 'ask', guards: [] } });
+  const { outcome, reply } = await runtime.deliver(to, { message, source: { from: 'ask', fences: [] } });
   if (outcome !== 'decided') return isRefusal(reply) ? reply : refuse('CONFLICT', 'It was refused once more.');
   await store.removeSetAside(partition, name);
   return null;

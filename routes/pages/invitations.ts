@@ -102,14 +102,14 @@ async function rowsOf(services: Services, items: Listed): Promise<InvitationRow[
 }
 
 async function accept(visit: Visit, form: Form): Promise<Answer> {
-  const { services, reply, account, guards } = visit;
+  const { services, reply, account, fences } = visit;
   // The page says that the account is deleted, or that it can't share.
   if (!isOpen(account) || !isEnabled(account.entitlements, 'workspace.sharing')) return leave(reply, path);
   const found = await findInvitation(visit, form);
   if (isRefusal(found)) return found;
   if (found === null) return answered(visit, form, 'gone');
   const { id: account_id, email } = account;
-  const accepted = await acceptInvitation(services, { account_id, email, ...found }, guards);
+  const accepted = await acceptInvitation(services, { account_id, email, ...found }, fences);
   if (isRefusal(accepted) && accepted.refused === 'NOT_FOUND') return answered(visit, form, 'gone');
   return isRefusal(accepted) ? accepted : leave(reply, `${path}?joined=${found.workspace_id}`);
 }

@@ -55,10 +55,10 @@ const MEANT_FOR: Record<Done, readonly Account['phase']['status'][]> = {
   begun: ['erased', 'active'],
 };
 
-async function restore({ services, reply, account, guards }: Visit, done: Done): Promise<Answer> {
+async function restore({ services, reply, account, fences }: Visit, done: Done): Promise<Answer> {
   if (!MEANT_FOR[done].includes(account.phase.status)) return leave(reply, path);
   const message: AccountMessage = { type: 'restore' };
-  const answer = await services.runtime.askSettled({ kind: 'account', id: account.id }, message, guards);
+  const answer = await services.runtime.askDownstream({ kind: 'account', id: account.id }, message, fences);
   if (!isRefusal(answer)) return leave(reply, `${path}?done=${done}`);
   return answer.refused === 'ACCOUNT_DELETION_IN_PROGRESS' ? leave(reply, path) : answer;
 }

@@ -3,9 +3,9 @@ import type { Account } from '../../actors/account_state.js';
 import type { DrawnAccount, EmailMessage } from '../../actors/email.js';
 import { isId } from '../domain/ids.js';
 import { isRefusal, type Refusal, refuse } from '../domain/refusals.js';
-import { patiently } from '../http/poll_until.js';
+import { pollUntil } from '../http/poll_until.js';
 import { emailAddress } from '../http/request_schemas.js';
-import { drawId, drawPartition } from '../random.js';
+import { randomId, randomPartition } from '../random.js';
 import type { Services } from '../services.js';
 
 /** Accounts by the email that leads to them. */
@@ -15,7 +15,7 @@ const NO_ACCOUNT = refuse('NOT_FOUND', 'There is no such account.');
 
 /** The id of an account that may have to be made. */
 export function drawAccount({ clock }: Services): DrawnAccount {
-  return { account_id: drawId({ partition: drawPartition(), now_ms: clock.now() }) };
+  return { account_id: randomId({ partition: randomPartition(), now_ms: clock.now() }) };
 }
 
 /**
@@ -24,7 +24,7 @@ export function drawAccount({ clock }: Services): DrawnAccount {
  */
 export function accountOf({ runtime }: Services, account_id: string): Promise<Account | Refusal> {
   const view: AccountMessage = { type: 'view' };
-  return patiently(async () => {
+  return pollUntil(async () => {
     const account = await runtime.ask<Account>({ kind: 'account', id: account_id }, view);
     return isRefusal(account) && account.refused === 'UNAUTHORIZED' ? null : account;
   }, BEING_MADE);

@@ -2,7 +2,7 @@ import { LIMITS } from '../domain/limits.js';
 import type { Metrics } from '../runtime/metrics.js';
 
 /** A request's place in its account's line. */
-export type Entrance = 'at once' | 'full' | Promise<void>;
+export type Admission = 'at once' | 'full' | Promise<void>;
 
 type Line = { under_way: number; waiting: { begin: () => void; bytes: number }[]; waiting_bytes: number };
 type Lines = Map<string, Line>;
@@ -12,7 +12,7 @@ type Lines = Map<string, Line>;
  * process waits for itself and hardly makes others wait. Those with a large body have a line of their own, one at a time.
  * Kept by this process alone.
  */
-export class AccountTurns {
+export class AccountConcurrencyLimiter {
   readonly #small: Lines = new Map();
   readonly #large: Lines = new Map();
   readonly #metrics: Metrics;
@@ -22,7 +22,7 @@ export class AccountTurns {
   }
 
   /** `full` refuses; whoever else entered, or waited for its turn, must `leave` with the same `bytes`, those of its body. */
-  enter(account_id: string, bytes: number): Entrance {
+  enter(account_id: string, bytes: number): Admission {
     const [lines, at_once_max] = this.#linesFor(bytes);
     const line = lines.get(account_id);
     if (line === undefined) {

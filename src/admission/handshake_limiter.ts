@@ -4,7 +4,7 @@ import type { Metrics } from '../runtime/metrics.js';
 import { networkOf } from './rate_limits.js';
 
 /** How many connections may be open, in their handshake, and waiting for it: all together, and from one network. */
-export type DoorLimits = {
+export type HandshakeLimits = {
   connections_max: number;
   connections_per_network_max: number;
   handshakes_max: number;
@@ -14,7 +14,7 @@ export type DoorLimits = {
 };
 
 /** Why a connection is turned away. */
-export type DoorCause =
+export type HandshakeRefusalCause =
   | 'overload'
   | 'connections'
   | 'network_connections'
@@ -24,9 +24,9 @@ export type DoorCause =
   | 'stalled_handshake';
 
 type Count = { connections: number; handshakes: number; waiting: number };
-type Network = Count & { name: string; queue: Visitor[] };
+type Network = Count & { name: string; queue: PendingConnection[] };
 type Handshake = { socket: Socket; began_at_ms: number; finish: () => void };
-type Visitor = { socket: Socket; begin: () => void; came_at_ms: number };
+type PendingConnection = { socket: Socket; begin: () => void; came_at_ms: number };
 
 /** A handshake may take so long. */
 const HANDSHAKE_MAX_MS = 10_000;
@@ -42,11 +42,11 @@ const WAIT_MAX_MS = 20_000;
  * most of them given up by then. The others wait, by networks in turns, and no network may take all places, so that
  * handshakes that somebody stalls keep only that network waiting. Networks as `networkOf` has them.
  */
-export class DeviceDoor {
-  readonly #limits: DoorLimits;
+export class HandshakeLimiter {
+  readonly #limits: HandshakeLimits;
   readonly #is_overloaded: () => boolean;
   readonly #is_exempt: (address: string) => boolean;
-  readonly #refused: (cause: DoorCause) => void;
+  readonly #refused: (cause: HandshakeRefusalCause) => void;
   readonly #all: Count = { connections: 0, handshakes: 0, waiting: 0 };
   readonly #networks = new Map<string, Network>();
   /** Those with somebody waiting; the first has waited longest for its turn. */
@@ -56,11 +56,11 @@ export class DeviceDoor {
 
   /** `is_exempt`: addresses that the limits of one network do not hold for, such as proxies. */
   constructor(
-    limits: DoorLimits,
+    limits: HandshakeLimits,
     parts: {
       is_overloaded: () => boolean;
       is_exempt: (address: string) => boolean;
-      refused: (cause: DoorCause) => void;
+      refused: (cause: HandshakeRefusalCause) => void;
     },
   ) {
     this.#limits = limits;
@@ -151,7 +151,7 @@ export class DeviceDoor {
     }
   }
 
-  #begin({ socket, begin, came_at_ms }: Visitor, network: Network): void {
+  #begin({ socket, begin, came_at_ms }: PendingConnection, network: Network): void {
     if (socket.destroyed) return;
     if (performance.now() - came_at_ms > WAIT_MAX_MS) {
       this.#turnAway(socket, 'waited_too_long');
@@ -169,7 +169,7 @@ export class DeviceDoor {
     begin();
   }
 
-  #turnAway(socket: Socket, cause: DoorCause): void {
+  #turnAway(socket: Socket, cause: HandshakeRefusalCause): void {
     this.#refused(cause);
     socket.resetAndDestroy();
   }
@@ -179,7 +179,7 @@ export class DeviceDoor {
     network[what] += by;
   }
 
-  #causeAgainst(here: Count): DoorCause | null {
+  #causeAgainst(here: Count): HandshakeRefusalCause | null {
     const { connections_max, connections_per_network_max, waiting_max, waiting_per_network_max } = this.#limits;
     if (this.#is_overloaded()) return 'overload';
     if (this.#all.connections >= connections_max) return 'connections';

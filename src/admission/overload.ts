@@ -1,6 +1,6 @@
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import { getHeapStatistics } from 'node:v8';
-import { drawFraction } from '../random.js';
+import { randomFraction } from '../random.js';
 import type { Metrics } from '../runtime/metrics.js';
 
 const LOOK_EVERY_MS = 500;
@@ -36,7 +36,7 @@ export function sheddingFor(name: LoadName, load: number, until_now: Shedding): 
 
 /** Seconds until a caller should come again: around `base_s`, from half of it to half more, so that a fleet spreads out. */
 export function spreadRetryAfter(base_s: number = RETRY_AFTER_S): number {
-  return Math.max(1, Math.round(base_s * (0.5 + drawFraction())));
+  return Math.max(1, Math.round(base_s * (0.5 + randomFraction())));
 }
 
 export type OverloadSettings = {

@@ -33,7 +33,7 @@ import {
   resolveRange,
   SMALL_BLOB_BYTES_MAX,
 } from './blob_store.js';
-import type { S3Place } from './s3_location.js';
+import type { S3Location } from './s3_location.js';
 
 /** Tries of a request whose body is at hand; what passes through is tried once, and the device comes again. */
 const TRIES_MAX = 3;
@@ -60,7 +60,7 @@ type Options = {
 };
 
 /** Opens a bucket after trying it out; throws UnusableBucket. Keys come from the environment as for all S3 clients. */
-export async function openS3BlobStore(place: S3Place, { warn, batch_max = BATCH_MAX }: Options): Promise<BlobStore> {
+export async function openS3BlobStore(place: S3Location, { warn, batch_max = BATCH_MAX }: Options): Promise<BlobStore> {
   const { bucket: Bucket, prefix } = place;
   // Whoever runs this server can't change which versions of Node later versions of the client will want.
   process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';

@@ -1,5 +1,5 @@
 /** Where an S3-compatible store is, as BLOB_URL says: `s3://bucket[/prefix]?endpoint=…&region=…&path_style=0|1`. */
-export type S3Place = {
+export type S3Location = {
   bucket: string;
   /** Stands before all keys; ends in a slash, or is empty. */
   prefix: string;
@@ -17,7 +17,7 @@ const REGION = /^[a-z0-9-]{1,40}$/;
 const PARAMETERS = ['endpoint', 'region', 'path_style'];
 
 /** Reads a BLOB_URL; a text instead of a place says what it must be. */
-export function readS3Place(text: string): S3Place | string {
+export function readS3Location(text: string): S3Location | string {
   if (!URL.canParse(text)) return 'must be s3://bucket?endpoint=…';
   const url = new URL(text);
   if (url.protocol !== 's3:') return 'must be s3://bucket?endpoint=…';

@@ -27,7 +27,7 @@ const TRIES_MAX = 5;
 export const SEGMENT_SUFFIX = '.seg';
 
 /** Where a record begins. */
-export interface RecordPlace {
+export interface RecordLocation {
   /** The segment's file name without its suffix. */
   segment: string;
   offset: number;
@@ -36,7 +36,7 @@ export interface RecordPlace {
 interface Waiting {
   parts: Buffer[];
   bytes: number;
-  resolve(place: RecordPlace): void;
+  resolve(place: RecordLocation): void;
   reject(error: unknown): void;
 }
 
@@ -86,7 +86,7 @@ export class SegmentAppender {
   }
 
   /** Appends a record, header first; resolves when it and the name of its segment are on disk. */
-  append(directory: string, parts: Buffer[]): Promise<RecordPlace> {
+  append(directory: string, parts: Buffer[]): Promise<RecordLocation> {
     const stream = this.#streamOf(directory);
     const bytes = parts.reduce((total, part) => total + part.length, 0);
     return new Promise((resolve, reject) => {

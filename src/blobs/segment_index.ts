@@ -7,7 +7,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { LRUCache } from 'lru-cache';
 import { DISK, writeAll } from './disk.js';
-import { type RecordPlace, SEGMENT_SUFFIX } from './segment_appender.js';
+import { type RecordLocation, SEGMENT_SUFFIX } from './segment_appender.js';
 import { CONTENTS_SUFFIX, readContents, writeContents } from './segment_contents.js';
 import {
   decodeHeader,
@@ -131,7 +131,7 @@ export class SegmentIndex {
   }
 
   /** Notes what this process has just appended, where all else is known. */
-  note(directory: string, { segment: name, offset }: RecordPlace, header: RecordHeader): void {
+  note(directory: string, { segment: name, offset }: RecordLocation, header: RecordHeader): void {
     const index = this.#known.get(directory);
     if (index === undefined) return;
     let segment = index.segments.get(name);

@@ -8,7 +8,7 @@ import { UNBOUND } from '../../actors/stream_refs.js';
 import { isRefusal, type Refusal, refuse } from '../domain/refusals.js';
 import { accountDeleted } from '../http/principal.js';
 import type { Services } from '../services.js';
-import type { Guard } from '../store/store.js';
+import type { Fence } from '../store/store.js';
 import type { DeviceIdentity } from './device_identity.js';
 
 /** What every route is refused with that asks for a binding. */
@@ -25,7 +25,7 @@ export type Bound = {
   session: SessionTerms | null;
   /** Whether the account belongs to the workspace, which it may have left since its session began. */
   belongs: boolean;
-  guards: Guard[];
+  fences: Fence[];
 };
 
 /** Of a device's identity, what says whose epochs it may use. */
@@ -66,7 +66,7 @@ export async function boundBy(services: Services, who: Recording, epoch: string)
     belongs:
       account.private_workspace.id === workspace_id ||
       account.memberships.some((membership) => membership.workspace_id === workspace_id),
-    guards: [{ guard: 'life', account_id, life: 'account', value: account.lives.account }],
+    fences: [{ fence: 'epoch', account_id, epoch: 'account', value: account.lives.account }],
   };
 }
 

@@ -137,7 +137,7 @@ async function standing(services: Services, fingerprint: string): Promise<Issued
   if (certificate.status === 'superseded') return SUPERSEDED;
   if (issued.is_renewal === 0 || certificate.status === 'used') return issued;
   // Answered when the certificates before it have heard of their end.
-  const used = await runtime.askSettled<DeviceCertificatesReply>({ kind: 'device', id: issued.device_id }, {
+  const used = await runtime.askDownstream<DeviceCertificatesReply>({ kind: 'device', id: issued.device_id }, {
     type: 'use_certificate',
     fingerprint,
   } satisfies DeviceMessage);

@@ -1,6 +1,6 @@
 import type { Server as HttpsServer } from 'node:https';
 import fastify, { type FastifyHttpsOptions, type FastifyInstance } from 'fastify';
-import { DeviceDoor } from '../admission/handshake_limiter.js';
+import { HandshakeLimiter } from '../admission/handshake_limiter.js';
 import type { Services } from '../services.js';
 import { SessionTickets, TICKET_LIFE_S } from './session_tickets.js';
 
@@ -62,7 +62,7 @@ export async function openDeviceListener(
   const { device_connections_per_network, device_handshakes_max, rate_limits } = settings;
   const unlimited = Number.POSITIVE_INFINITY;
   const waiting_max = device_handshakes_max * WAITING_PER_HANDSHAKE;
-  const door = new DeviceDoor(
+  const door = new HandshakeLimiter(
     {
       connections_max,
       connections_per_network_max: rate_limits ? device_connections_per_network : unlimited,

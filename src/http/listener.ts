@@ -13,7 +13,7 @@ import { isEnabled } from '../domain/permissions.js';
 import { isRefusal, REFUSALS, type Refusal, type RefusalCode, refuse } from '../domain/refusals.js';
 import { resourceMetadataOf } from '../oauth/issuer.js';
 import { operatorRefusal } from '../operator/operator_session.js';
-import { LIFE_ENDED } from '../runtime/activation.js';
+import { EPOCH_ENDED } from '../runtime/activation.js';
 import { ScopedRuntime } from '../runtime/scoped_runtime.js';
 import type { Services } from '../services.js';
 import { StoreUnavailable } from '../store/store.js';
@@ -280,7 +280,7 @@ function mountRoute(
 ): void {
   const { dialect = 'rest' } = route;
   const as = answering[dialect];
-  const { account_turns, metrics } = services;
+  const { account_concurrency: account_turns, metrics } = services;
   // An upload is as slow as its network; its own actors bound it.
   const takes_turns = ['account', 'app', 'session'].includes(route.credential) && route.raw !== true;
   const ids = route.path.split('/').flatMap((part) => (/^:.*id$/.test(part) ? [part.slice(1)] : []));
@@ -353,7 +353,7 @@ function mountRoute(
     >;
     const answer = await route.handler(call);
     if (reply.sent) return reply;
-    if (answer === LIFE_ENDED) return refused(await endedMeanwhile(services, { kind, route, request }));
+    if (answer === EPOCH_ENDED) return refused(await endedMeanwhile(services, { kind, route, request }));
     if (isRefusal(answer)) return refused(answer);
     if (route.status !== undefined) reply.code(route.status);
     return sendAnswer(as, { request, reply }, answer);

@@ -5,7 +5,7 @@ const WAIT_MAX_MS = 2_000;
 const LOOK_EVERY_MS = 50;
 
 /** Looks again and again until there is an answer; after two seconds the answer is `late`. */
-export async function patiently<Answer>(look: () => Promise<Answer | null>, late: Refusal): Promise<Answer | Refusal> {
+export async function pollUntil<Answer>(look: () => Promise<Answer | null>, late: Refusal): Promise<Answer | Refusal> {
   for (const until_ms = performance.now() + WAIT_MAX_MS; ; ) {
     const answer = await look();
     if (answer !== null) return answer;

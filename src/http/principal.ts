@@ -15,7 +15,7 @@ import { issuerOf, issuerUrl } from '../oauth/issuer.js';
 import type { AccessClaims } from '../secrets/access_tokens.js';
 import { isGenuine, isSecret, PERSONAL_ACCESS_TOKEN_PREFIX, parseSecret, parseToken } from '../secrets/tokens.js';
 import type { Services } from '../services.js';
-import type { Guard } from '../store/store.js';
+import type { Fence } from '../store/store.js';
 
 /** Who calls an account route, as of this request. */
 export type Principal = {
@@ -30,7 +30,7 @@ export type Principal = {
   /** When the emailed code behind the credential was entered; null where none was. */
   verified_at_ms: number | null;
   /** Hold every commit made for this credential to the lives it was authorised under. */
-  guards: Guard[];
+  fences: Fence[];
 };
 
 const REMEMBERED_MAX = 50_000;
@@ -83,9 +83,9 @@ async function appSessionPrincipal({ keys, runtime }: Services, token: string): 
     account,
     permissions: permissionsOf(account.entitlements),
     verified_at_ms: session.verified_at_ms,
-    guards: [
-      { guard: 'life', account_id, life: 'account', value: account.lives.account },
-      { guard: 'life', account_id, life: 'app_sessions', value: session.born.app_sessions },
+    fences: [
+      { fence: 'epoch', account_id, epoch: 'account', value: account.lives.account },
+      { fence: 'epoch', account_id, epoch: 'app_sessions', value: session.born.app_sessions },
     ],
   };
 }
@@ -116,9 +116,9 @@ async function tokenPrincipal({ keys, runtime }: Services, text: string): Promis
     account,
     permissions: permissionsOf(account.entitlements).filter((name) => allowed.includes(name)),
     verified_at_ms: null,
-    guards: [
-      { guard: 'life', account_id, life: 'account', value: account.lives.account },
-      { guard: 'life', account_id, life: 'tokens', value: born.tokens },
+    fences: [
+      { fence: 'epoch', account_id, epoch: 'account', value: account.lives.account },
+      { fence: 'epoch', account_id, epoch: 'tokens', value: born.tokens },
     ],
   };
 }
@@ -153,9 +153,9 @@ async function oauthPrincipal(
     account,
     permissions,
     verified_at_ms: grant.verified_at_ms,
-    guards: [
-      { guard: 'life', account_id, life: 'account', value: account.lives.account },
-      { guard: 'life', account_id, life: 'grants', value: grant.born.grants },
+    fences: [
+      { fence: 'epoch', account_id, epoch: 'account', value: account.lives.account },
+      { fence: 'epoch', account_id, epoch: 'grants', value: grant.born.grants },
     ],
   };
 }

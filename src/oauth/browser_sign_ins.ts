@@ -4,7 +4,7 @@ import { isRefusal } from '../domain/refusals.js';
 import { overRate } from '../http/rates.js';
 import type { Answer } from '../http/route.js';
 import { ACCOUNT_PAGES } from '../pages/account_pages.js';
-import { drawId, drawPartition } from '../random.js';
+import { randomId, randomPartition } from '../random.js';
 import { drawSeed } from '../secrets/tokens.js';
 import type { Services } from '../services.js';
 import { tieToBrowser } from './cookies.js';
@@ -32,7 +32,7 @@ export async function beginSignIn(
   const limited = overRate(services, request, 'sign_ins_begun');
   if (limited !== null) return limited;
   const { runtime, keys, clock } = services;
-  const id = drawId({ partition: drawPartition(), now_ms: clock.now() });
+  const id = randomId({ partition: randomPartition(), now_ms: clock.now() });
   const browser = tieToBrowser(services, { request, reply }, id);
   const message: BrowserSignInMessage = { type: 'open', sign_in: { goal, browser, ...drawSeed(keys) }, signed_in };
   const opened = await runtime.ask<BrowserSignIn>({ kind: 'browser_sign_in', id }, message);

@@ -1,6 +1,6 @@
 import { parseCookie, stringifySetCookie } from 'cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { drawBytes } from '../random.js';
+import { randomBytes } from '../random.js';
 import { isKeptHash, keptHash } from '../secrets/kept_hash.js';
 import type { Services } from '../services.js';
 import { issuerUrl } from './issuer.js';
@@ -44,7 +44,7 @@ export function tieToBrowser(
 ): string {
   const known = read(services, request, 'browser');
   const is_known = known !== null && BROWSER_FORM.test(known);
-  const value = is_known ? known : Buffer.from(drawBytes(BROWSER_BYTES)).toString('base64url');
+  const value = is_known ? known : Buffer.from(randomBytes(BROWSER_BYTES)).toString('base64url');
   if (!is_known) write(services, reply, { name: 'browser', value });
   return keptHash(services.keys, BROWSER_PURPOSE, sign_in_id, value);
 }

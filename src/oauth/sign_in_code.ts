@@ -7,7 +7,7 @@ import { networkOf } from '../admission/rate_limits.js';
 import { isRefusal, type Refusal, refuse } from '../domain/refusals.js';
 import { codeMail } from '../mail/code_mail.js';
 import { sealMail } from '../mail/sealed_mail.js';
-import { drawCode, drawId } from '../random.js';
+import { randomCode, randomId } from '../random.js';
 import type { Services } from '../services.js';
 
 /** What native and browser sign-in share: a code that is mailed for one sign-in, and the account behind the email. */
@@ -27,12 +27,12 @@ export async function newCode(
   const taken = await runtime.ask<{ sent: boolean }>({ kind: 'email', id: email }, take);
   if (isRefusal(taken)) return taken;
   if (!taken.sent) return null;
-  const code = drawCode();
+  const code = randomCode();
   const { key_id, mac } = keys.keyedHash('sign-in code', sign_in_id, email, code);
   return {
     hash: Buffer.from(mac).toString('base64url'),
     key_id,
-    mail_id: drawId({ partition: 0, now_ms: clock.now() }),
+    mail_id: randomId({ partition: 0, now_ms: clock.now() }),
     sealed: sealMail(keys, codeMail({ to: email, code })),
   };
 }
@@ -68,7 +68,7 @@ export async function accountBehind(
     email,
     account: drawAccount(services),
   };
-  const entered = await runtime.askSettled<{ account_id: string }>({ kind: 'email', id: email }, message);
+  const entered = await runtime.askDownstream<{ account_id: string }>({ kind: 'email', id: email }, message);
   if (isRefusal(entered)) return entered;
   return accountOf(services, entered.account_id);
 }

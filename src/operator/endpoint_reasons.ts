@@ -1,5 +1,5 @@
 import type { Attempt, DeliveryStatus } from '../../actors/delivery.js';
-import { type Endpoint, isSpared } from '../../actors/endpoint_state.js';
+import { type Endpoint, isCircuitOpen } from '../../actors/endpoint_state.js';
 import type { EventType } from '../domain/event_types.js';
 import { LIMITS } from '../domain/limits.js';
 import { verdictOf } from '../domain/webhooks.js';
@@ -82,7 +82,7 @@ const ROWS: readonly Row[] = [
     blocks: true,
     text: (facts) => {
       const { endpoint, now_ms } = facts;
-      if (endpoint.standing.status !== 'active' || !isSpared(endpoint)) return null;
+      if (endpoint.standing.status !== 'active' || !isCircuitOpen(endpoint)) return null;
       const wait_ms = endpoint.probe_at_ms - now_ms;
       const next = wait_ms > 0 ? `the next in ${spanText(wait_ms)}` : 'the next is due';
       return `It failed ${endpoint.passing_failures} times in a row, so it is spared: one request at a time as a probe, ${next}.`;

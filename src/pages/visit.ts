@@ -10,7 +10,7 @@ import { atBase, issuerOf } from '../oauth/issuer.js';
 import { leave } from '../oauth/redirect.js';
 import { deriveToken, isGenuine, parseToken } from '../secrets/tokens.js';
 import type { Services } from '../services.js';
-import type { Guard } from '../store/store.js';
+import type { Fence } from '../store/store.js';
 import { ACCOUNT_PAGES } from './account_pages.js';
 import { type Holder, sendPage } from './page.js';
 
@@ -30,7 +30,7 @@ export type Visit = Ends &
   LiveBrowserSession & {
     holder: Holder;
     /** Hold every commit to the lives that were seen. */
-    guards: Guard[];
+    fences: Fence[];
   };
 
 /** Opens the page. Signing in changes nothing of the account by itself. */
@@ -85,9 +85,9 @@ function visitOf(ends: Ends, page: AccountPage, live: LiveBrowserSession): Visit
     ...ends,
     ...live,
     holder: { action: ACCOUNT_PAGES[page].path, form_token, email: account.email },
-    guards: [
-      { guard: 'life', account_id: account.id, life: 'account', value: account.lives.account },
-      { guard: 'life', account_id: account.id, life: 'grants', value: session.born.grants },
+    fences: [
+      { fence: 'epoch', account_id: account.id, epoch: 'account', value: account.lives.account },
+      { fence: 'epoch', account_id: account.id, epoch: 'grants', value: session.born.grants },
     ],
   };
 }

@@ -1,22 +1,22 @@
 import { type ActorSystemRef, dispatch, type Ref, spawn, stop } from 'nact';
-import type { ActorKind, FactRequest } from '../../actors/actor.js';
+import type { ActorKind, RecordQuery } from '../../actors/actor.js';
 import { isId } from '../domain/ids.js';
 import { isRefusal, type Refusal, refuse, UnknownVariant, unreachable } from '../domain/refusals.js';
-import { drawFraction } from '../random.js';
+import { randomFraction } from '../random.js';
 import { decodeStored, encodeStored } from '../store/codec.js';
 import {
   type Commit,
-  type FactRow,
+  type EntityLocation,
+  type EntityVersion,
   type Fence,
-  type Guard,
-  NO_FENCE,
-  type Place,
+  NO_VERSION,
+  type QueryResult,
+  type StoredEffect,
   StoreUnavailable,
   type Verdict,
-  type Write,
 } from '../store/store.js';
 import type { TurnNote } from '../tracing/turn_note.js';
-import { type Entity, eventIdIn, type Fold, fold, type Incoming, type Outcome } from './fold.js';
+import { type BatchDecision, decideBatch, type Entity, eventIdIn, type Incoming, type Outcome } from './batch.js';
 import type { RuntimeParts } from './parts.js';
 
 const BATCH_MAX = 64;
@@ -55,14 +55,14 @@ const NEWER_RETRY_MS = 1_000;
 const PARKED = refuse('INTERNAL', 'This entity is out of service.');
 const BUG = refuse('INTERNAL', 'Something went wrong on our side.');
 /** The commit came too late for the credential that it was made for. */
-export const LIFE_ENDED = refuse('UNAUTHORIZED', 'The credential has ended.');
+export const EPOCH_ENDED = refuse('UNAUTHORIZED', 'The credential has ended.');
 
 /** What was open when the asker looked is closed by now; looking again tells what that means. */
 export const CLOSED = refuse('UNAVAILABLE', 'Something changed in between; try again.', { retry_after_s: 1 });
 
 /** One entity in memory: a bounded mailbox, and turns that decide a batch and save it with one commit. */
 export class Activation {
-  readonly place: Place;
+  readonly place: EntityLocation;
   readonly kind: ActorKind;
   /** Tells it from others of this process, also from an earlier one of the same address. */
   readonly number: number;
@@ -71,7 +71,7 @@ export class Activation {
   #queue: Waiting[] = [];
   #busy = false;
   #entity: Entity | null = null;
-  #fence: Fence = NO_FENCE;
+  #fence: EntityVersion = NO_VERSION;
   /** The runtime's generation in which memory was last held against storage. */
   #seen_generation = -1;
   /** Records as of the present fence, by collection and id; null for one that was dropped. */
@@ -87,7 +87,7 @@ export class Activation {
   /** What the present turn has done so far, for whoever watches. */
   #done: Pick<TurnNote, 'commit_ms' | 'event_ids'> = NOTHING_DONE;
 
-  constructor(place: Place, kind: ActorKind, parts: RuntimeParts, system: ActorSystemRef, number: number) {
+  constructor(place: EntityLocation, kind: ActorKind, parts: RuntimeParts, system: ActorSystemRef, number: number) {
     this.place = place;
     this.kind = kind;
     this.number = number;
@@ -135,10 +135,10 @@ export class Activation {
     if (incoming.source.from !== 'ask' || !kind.reads?.includes((incoming.message as { type?: string }).type ?? ''))
       return null;
     try {
-      const rows = this.#keptRows(kind.facts?.(incoming.message, entity.state) ?? []);
+      const rows = this.#keptRows(kind.records?.(incoming.message, entity.state) ?? []);
       if (rows === null) return null;
       const times = { now_ms: this.#parts.now(), certain_ms: this.#parts.certain() };
-      const folded = fold({ kind, place, entity, batch: [incoming], rows, ...times, commit_id: '' });
+      const folded = decideBatch({ kind, place, entity, batch: [incoming], rows, ...times, commit_id: '' });
       const [outcome] = folded.outcomes;
       if (folded.changed || outcome?.outcome !== 'decided') return null;
       this.turns += 1;
@@ -154,7 +154,7 @@ export class Activation {
   }
 
   /** Forgets why it was parked, so that the next message tries again. */
-  unpark(): void {
+  releaseQuarantine(): void {
     if (this.parked === null) return;
     this.parked = null;
     this.#parts.metrics.parked.dec({ kind: this.kind.kind });
@@ -184,9 +184,9 @@ export class Activation {
     else this.#busy = false;
   }
 
-  #noteCommit(began: number, { writes }: Fold): void {
+  #noteCommit(began: number, { effects }: BatchDecision): void {
     const commit_ms = this.#done.commit_ms + performance.now() - began;
-    const events = writes.flatMap((write) => (write.write === 'event' ? [eventIdIn(write.body)] : []));
+    const events = effects.flatMap((one) => (one.effect === 'append_event' ? [eventIdIn(one.body)] : []));
     this.#done = { commit_ms, event_ids: [...this.#done.event_ids, ...events] };
   }
 
@@ -235,12 +235,12 @@ export class Activation {
       const entity = this.#entity as Entity;
       const requests = this.#factRequests(batch, entity.state);
       const kept = this.#keptRows(requests);
-      const rows = kept ?? (await this.#parts.store.facts(this.place, requests));
+      const rows = kept ?? (await this.#parts.store.query(this.place, requests));
       const commit_id = this.#parts.nextCommitId();
       const now_ms = this.#parts.now();
       const { kind, place } = this;
       const certain_ms = this.#parts.certain();
-      const folded = fold({ kind, place, entity, batch, rows, now_ms, certain_ms, commit_id });
+      const folded = decideBatch({ kind, place, entity, batch, rows, now_ms, certain_ms, commit_id });
       if (folded.outcomes.length < batch.length) {
         this.#queue.unshift(...batch.slice(folded.outcomes.length));
         batch = batch.slice(0, folded.outcomes.length);
@@ -265,16 +265,16 @@ export class Activation {
           if (this.#parts.onTurn !== null) this.#noteCommit(began, folded);
           this.#entity = { ...folded.entity, schema: writtenSchema(this.kind, folded.entity) };
           this.#fence = { version: verdict.version, commit_id };
-          this.#seen_generation = this.#parts.generation();
-          this.#keepRecords(folded.writes);
-          const settled = folded.tells.length > 0 ? this.#parts.settle(place.partition, folded.tells) : null;
+          this.#seen_generation = this.#parts.cacheEpoch();
+          this.#keepRecords(folded.effects);
+          const settled = folded.messages.length > 0 ? this.#parts.settle(place.partition, folded.messages) : null;
           return this.#answerOutcomes(batch, folded.outcomes, settled);
         }
         case 'guarded': {
-          const owner = folded.guards[verdict.index];
-          if (owner === undefined) throw new Error(`no guard ${verdict.index}`);
+          const owner = folded.fences[verdict.index];
+          if (owner === undefined) throw new Error(`no fence ${verdict.index}`);
           const stopped = batch[owner.index] as Waiting;
-          answer(stopped, GUARDED[owner.guard.guard]);
+          answer(stopped, FENCED[owner.fence.fence]);
           batch = batch.filter((waiting) => waiting !== stopped);
           break;
         }
@@ -284,18 +284,18 @@ export class Activation {
           this.#drop();
           conflicts += 1;
           if (conflicts >= CONFLICT_TRIES_MAX) return this.#answerAll(batch, CONTENDED);
-          if (conflicts > 1) await this.#parts.pause(CONFLICT_PAUSE_MS * conflicts * drawFraction());
+          if (conflicts > 1) await this.#parts.pause(CONFLICT_PAUSE_MS * conflicts * randomFraction());
           break;
       }
     }
   }
 
-  #factRequests(batch: Waiting[], state: unknown): FactRequest[] {
-    const wanted = new Map<string, FactRequest>();
+  #factRequests(batch: Waiting[], state: unknown): RecordQuery[] {
+    const wanted = new Map<string, RecordQuery>();
     for (const { message } of batch) {
-      let requests: FactRequest[];
+      let requests: RecordQuery[];
       try {
-        requests = this.kind.facts?.(message, state) ?? [];
+        requests = this.kind.records?.(message, state) ?? [];
       } catch {
         continue; // the fold meets the same throw and answers it
       }
@@ -308,7 +308,7 @@ export class Activation {
 
   /** Sends the commit until its outcome is known, a bounded number of times; the same commit applies once. */
   async #commit(
-    folded: Fold,
+    folded: BatchDecision,
     { commit_id, now_ms }: { commit_id: string; now_ms: number },
   ): Promise<Exclude<Verdict, { verdict: 'forgotten' }>> {
     const { metrics, store } = this.#parts;
@@ -318,11 +318,11 @@ export class Activation {
       place: this.place,
       commit_id,
       expected: this.#fence,
-      mode: state !== null ? 'put' : folded.vanishes ? 'vanish' : 'end',
+      mode: state !== null ? 'put' : folded.deletes ? 'delete' : 'end',
       snapshot: encodeStored(snapshot),
       now_ms,
-      guards: folded.guards.map(({ guard }) => guard),
-      writes: folded.writes,
+      fences: folded.fences.map(({ fence }) => fence),
+      effects: folded.effects,
     };
     let doubtful = false; // an earlier try was sent, and may have been applied
     for (let tries = 1; ; tries++) {
@@ -361,9 +361,9 @@ export class Activation {
     const { store, metrics, log } = this.#parts;
     if (this.parked !== null) {
       if (this.#parts.now() - this.parked.since_ms < PARKED_RETRY_MS) return PARKED;
-      this.unpark();
+      this.releaseQuarantine();
     }
-    const generation = this.#parts.generation();
+    const generation = this.#parts.cacheEpoch();
     if (this.#isReady()) return null;
     if (this.#entity !== null && (await this.#isCurrent())) {
       this.#seen_generation = generation;
@@ -376,7 +376,7 @@ export class Activation {
       const [stored] = await store.load([this.place]);
       metrics.load.observe({ kind: this.kind.kind }, (performance.now() - began) / 1000);
       this.#entity = stored ? readSnapshot(this.kind, stored.snapshot) : { state: null, marks: {} };
-      this.#fence = stored ? { version: stored.version, commit_id: stored.commit_id } : NO_FENCE;
+      this.#fence = stored ? { version: stored.version, commit_id: stored.commit_id } : NO_VERSION;
     } catch (error) {
       if (error instanceof StoreUnavailable) throw error;
       if (error instanceof NewerSchema) {
@@ -398,12 +398,12 @@ export class Activation {
 
   /** Memory is the truth: nobody else writes, and nothing has happened to storage since it was held against it. */
   #isTrusted(): boolean {
-    return this.#parts.trust_memory && this.#seen_generation === this.#parts.generation();
+    return this.#parts.trust_memory && this.#seen_generation === this.#parts.cacheEpoch();
   }
 
   /** The rows of these requests when all of them are kept; null when storage must be asked. */
-  #keptRows(requests: FactRequest[]): FactRow[] | null {
-    const rows: FactRow[] = [];
+  #keptRows(requests: RecordQuery[]): QueryResult[] | null {
+    const rows: QueryResult[] = [];
     for (const request of requests) {
       const value = 'id' in request ? this.#records.get(recordKey(request.collection, request.id)) : undefined;
       if (value === undefined) return null;
@@ -413,16 +413,16 @@ export class Activation {
   }
 
   /** Keeps what a commit has written: it is so as long as the fence is this commit's. */
-  #keepRecords(writes: Write[]): void {
-    for (const write of writes) {
-      if (write.write === 'drop_collection') {
+  #keepRecords(effects: StoredEffect[]): void {
+    for (const effect of effects) {
+      if (effect.effect === 'delete_collection') {
         this.#records.clear();
         return;
       }
-      if (write.write !== 'put_record' && write.write !== 'drop_record') continue;
-      const key = recordKey(write.collection, write.id);
+      if (effect.effect !== 'put_record' && effect.effect !== 'delete_record') continue;
+      const key = recordKey(effect.collection, effect.id);
       this.#records.delete(key);
-      this.#records.set(key, write.write === 'put_record' ? write.value : null);
+      this.#records.set(key, effect.effect === 'put_record' ? effect.value : null);
     }
     for (const key of this.#records.keys()) {
       if (this.#records.size <= RECORDS_KEPT_MAX) break;
@@ -437,7 +437,7 @@ export class Activation {
 
   /** Whether storage still holds what is in memory. */
   async #isCurrent(): Promise<boolean> {
-    const stored = (await this.#parts.store.probe(this.place)) ?? NO_FENCE;
+    const stored = (await this.#parts.store.probe(this.place)) ?? NO_VERSION;
     if (stored.version < this.#fence.version) this.#parts.onRegress(this.place, this.#fence.version, stored.version);
     return stored.version === this.#fence.version && stored.commit_id === this.#fence.commit_id;
   }
@@ -445,7 +445,7 @@ export class Activation {
   /** Forgets what is in memory; the next turn loads. */
   #drop(): void {
     this.#entity = null;
-    this.#fence = NO_FENCE;
+    this.#fence = NO_VERSION;
     this.#records.clear();
   }
 
@@ -530,9 +530,9 @@ function snapshotOf(kind: ActorKind, entity: Entity): Snapshot {
 }
 
 const ALREADY: Answer = { outcome: 'already', reply: null, settled: null };
-/** What an asker hears whose commit met a guard that no longer holds. */
-const GUARDED: Record<Guard['guard'], Answer> = {
-  life: refused(LIFE_ENDED),
+/** What an asker hears whose commit met a fence that no longer holds. */
+const FENCED: Record<Fence['fence'], Answer> = {
+  epoch: refused(EPOCH_ENDED),
   reminder: ALREADY,
   open: refused(CLOSED),
 };

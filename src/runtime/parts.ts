@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
-import type { Place, Store } from '../store/store.js';
+import type { EntityLocation, Store } from '../store/store.js';
 import type { TurnWatch } from '../tracing/turn_note.js';
-import type { Tell } from './fold.js';
+import type { StoredMessage } from './batch.js';
 import type { Metrics } from './metrics.js';
 import type { RecentMessages } from './recent_messages.js';
 
@@ -20,14 +20,14 @@ export type RuntimeParts = {
   /** True while nobody else writes: memory then needs no look at the store. */
   trust_memory: boolean;
   /** Counts the times that memory became doubtful, such as a new connection to Redis. */
-  generation(): number;
+  cacheEpoch(): number;
   nextCommitId(): string;
   /** Resolves when the tells, and what they cause, have been applied. */
-  settle(partition: number, tells: Tell[]): Promise<void>;
+  settle(partition: number, tells: StoredMessage[]): Promise<void>;
   /** Told of every turn; null while nobody watches. */
   onTurn: TurnWatch | null;
   /** A newer process wrote this entity, and it can't be read here. */
-  onNewer(place: Place, schema: number): void;
+  onNewer(place: EntityLocation, schema: number): void;
   /** Storage holds an older version than memory had seen. */
-  onRegress(place: Place, seen: number, stored: number): void;
+  onRegress(place: EntityLocation, seen: number, stored: number): void;
 };

@@ -1,14 +1,14 @@
 import { type ActorSystemRef, start, stop } from 'nact';
 import type { ActorKind, Address } from '../../actors/actor.js';
 import { isRefusal, type Refusal, refuse } from '../domain/refusals.js';
-import { drawBytes } from '../random.js';
+import { randomBytes } from '../random.js';
 import { partitionOf } from '../store/partitions.js';
-import type { Guard, Place } from '../store/store.js';
+import type { EntityLocation, Fence } from '../store/store.js';
 import type { RequestScope } from '../tracing/request_scope.js';
 import type { TurnWatch } from '../tracing/turn_note.js';
 import { Activation, type Answer, readSnapshot, refused, SHUT } from './activation.js';
 import { ActiveEntities } from './active_entities.js';
-import type { Incoming, Tell } from './fold.js';
+import type { Incoming, StoredMessage } from './batch.js';
 import type { RuntimeParts } from './parts.js';
 import { RecentMessages, type RecentTurns } from './recent_messages.js';
 
@@ -41,22 +41,22 @@ export type RuntimeOptions = Pick<RuntimeParts, 'store' | 'metrics' | 'log' | 'n
 };
 
 /** Wakes the relay of a partition and resolves when it has applied these tells. */
-export type Settler = (partition: number, tells: Tell[]) => Promise<void>;
+export type DownstreamWaiter = (partition: number, tells: StoredMessage[]) => Promise<void>;
 
 /** What the runtime is asked by those who do not run it. */
 export type Asks = Pick<
   Runtime,
   | 'ask'
-  | 'askSettled'
+  | 'askDownstream'
   | 'deliver'
-  | 'generation'
+  | 'cacheEpoch'
   | 'homeOf'
-  | 'placeOf'
+  | 'locate'
   | 'inspect'
   | 'look'
   | 'stored'
-  | 'unpark'
-  | 'distrust'
+  | 'releaseQuarantine'
+  | 'invalidateCache'
 >;
 
 /**
@@ -71,11 +71,11 @@ export class Runtime {
   readonly #system: ActorSystemRef;
   readonly #options: RuntimeOptions;
   readonly #rest_timer: NodeJS.Timeout;
-  readonly #writer = Buffer.from(drawBytes(6)).toString('hex');
-  #settler: Settler = () => Promise.resolve();
+  readonly #writer = Buffer.from(randomBytes(6)).toString('hex');
+  #settler: DownstreamWaiter = () => Promise.resolve();
   #commits = 0;
   #spawned = 0;
-  #generation = 0;
+  #cache_epoch = 0;
   #shut = false;
   #waiting = 0;
   readonly #newer_said_at = new Map<string, number>();
@@ -94,13 +94,13 @@ export class Runtime {
       pause: options.pause ?? ((ms) => new Promise((resolve) => setTimeout(resolve, ms))),
       trust_memory: options.trust_memory,
       onTurn: options.onTurn ?? null,
-      generation: () => this.#generation,
+      cacheEpoch: () => this.#cache_epoch,
       nextCommitId: () => this.#writer + (++this.#commits).toString(16).padStart(12, '0'),
       settle: (partition, tells) => this.#settler(partition, tells),
       onNewer: ({ address: { kind } }, schema) => this.#noteNewer(kind, schema),
       onRegress: (place, seen, stored) => {
         options.log.error({ kind: place.address.kind, seen, stored }, 'storage went back in time; memory is dropped');
-        this.distrust();
+        this.invalidateCache();
       },
     };
     this.#rest_timer = setInterval(() => {
@@ -111,7 +111,7 @@ export class Runtime {
   }
 
   /** Who applies tells; set once, when the relay exists. */
-  set settler(settler: Settler) {
+  set downstreamWaiter(settler: DownstreamWaiter) {
     this.#settler = settler;
   }
 
@@ -121,7 +121,7 @@ export class Runtime {
   }
 
   /** The place of an entity. */
-  placeOf(address: Address): Place {
+  locate(address: Address): EntityLocation {
     return { address, partition: partitionOf(address, this.#kind(address).home) };
   }
 
@@ -132,21 +132,21 @@ export class Runtime {
   async ask<Reply = unknown>(
     address: Address,
     message: unknown,
-    guards: Guard[] = [],
+    fences: Fence[] = [],
     scope?: RequestScope,
   ): Promise<Reply | Refusal> {
-    const sent = this.#send(address, { message, source: { from: 'ask', guards }, scope });
+    const sent = this.#send(address, { message, source: { from: 'ask', fences }, scope });
     return (sent instanceof Promise ? await sent : sent).reply as Reply | Refusal;
   }
 
   /** As `ask`, but answers when all that the message told others has been applied there, or after two seconds. */
-  async askSettled<Reply = unknown>(
+  async askDownstream<Reply = unknown>(
     address: Address,
     message: unknown,
-    guards: Guard[] = [],
+    fences: Fence[] = [],
     scope?: RequestScope,
   ): Promise<Reply | Refusal> {
-    const answer = await this.#send(address, { message, source: { from: 'ask', guards }, scope });
+    const answer = await this.#send(address, { message, source: { from: 'ask', fences }, scope });
     if (answer.settled !== null && !isRefusal(answer.reply)) await withinMs(answer.settled, SETTLE_MAX_MS);
     return answer.reply as Reply | Refusal;
   }
@@ -191,7 +191,7 @@ export class Runtime {
     let found = this.#active.get(address);
     if (found === undefined) {
       const kind = this.#kind(address);
-      found = new Activation(this.placeOf(address), kind, this.#parts, this.#system, ++this.#spawned);
+      found = new Activation(this.locate(address), kind, this.#parts, this.#system, ++this.#spawned);
       this.#options.metrics.activations.inc({ kind: kind.kind });
       this.#options.metrics.active.inc({ kind: kind.kind });
       this.#active.add(found);
@@ -239,13 +239,13 @@ export class Runtime {
   }
 
   /** Counts how often memory became doubtful. */
-  get generation(): number {
-    return this.#generation;
+  get cacheEpoch(): number {
+    return this.#cache_epoch;
   }
 
   /** From now on each entity is held against storage before memory is used again. */
-  distrust(): void {
-    this.#generation += 1;
+  invalidateCache(): void {
+    this.#cache_epoch += 1;
   }
 
   /** How much there is to do: a look at every entity in memory, for now and then. */
@@ -309,17 +309,17 @@ export class Runtime {
 
   /** What is stored of an entity, read past its mailbox. Null when nothing is; a state of null is one that has ended. */
   async stored(address: Address): Promise<{ version: number; bytes: number; state: unknown } | null> {
-    const [stored] = await this.#parts.store.load([this.placeOf(address)]);
+    const [stored] = await this.#parts.store.load([this.locate(address)]);
     if (stored === undefined || stored === null) return null;
     const { state } = readSnapshot(this.#kind(address), stored.snapshot);
     return { version: stored.version, bytes: stored.snapshot.length, state };
   }
 
   /** Lets a parked entity try again with its next message; false when none of that address is parked. */
-  unpark(address: Address): boolean {
+  releaseQuarantine(address: Address): boolean {
     const found = this.#active.get(address);
     if (found === undefined || found.parked === null) return false;
-    found.unpark();
+    found.releaseQuarantine();
     return true;
   }
 

@@ -1,9 +1,9 @@
 import type { Address } from '../../actors/actor.js';
 import type { Refusal } from '../domain/refusals.js';
-import type { Guard, Place } from '../store/store.js';
+import type { EntityLocation, Fence } from '../store/store.js';
 import type { RequestScope } from '../tracing/request_scope.js';
 import type { Answer } from './activation.js';
-import type { Incoming } from './fold.js';
+import type { Incoming } from './batch.js';
 import type { Asks, Runtime } from './runtime.js';
 
 /** The runtime as one request uses it: what it asks is known by that request, in logs and traces. */
@@ -16,15 +16,15 @@ export class ScopedRuntime implements Asks {
     this.#scope = scope;
   }
 
-  get generation(): number {
-    return this.#runtime.generation;
+  get cacheEpoch(): number {
+    return this.#runtime.cacheEpoch;
   }
 
-  ask<Reply = unknown>(address: Address, message: unknown, guards: Guard[] = []): Promise<Reply | Refusal> {
-    return this.#runtime.ask<Reply>(address, message, guards, this.#scope);
+  ask<Reply = unknown>(address: Address, message: unknown, fences: Fence[] = []): Promise<Reply | Refusal> {
+    return this.#runtime.ask<Reply>(address, message, fences, this.#scope);
   }
-  askSettled<Reply = unknown>(address: Address, message: unknown, guards: Guard[] = []): Promise<Reply | Refusal> {
-    return this.#runtime.askSettled<Reply>(address, message, guards, this.#scope);
+  askDownstream<Reply = unknown>(address: Address, message: unknown, fences: Fence[] = []): Promise<Reply | Refusal> {
+    return this.#runtime.askDownstream<Reply>(address, message, fences, this.#scope);
   }
   deliver(address: Address, incoming: Incoming): Promise<Answer> {
     return this.#runtime.deliver(address, { ...incoming, scope: this.#scope });
@@ -32,8 +32,8 @@ export class ScopedRuntime implements Asks {
   homeOf(kind: string): ReturnType<Runtime['homeOf']> {
     return this.#runtime.homeOf(kind);
   }
-  placeOf(address: Address): Place {
-    return this.#runtime.placeOf(address);
+  locate(address: Address): EntityLocation {
+    return this.#runtime.locate(address);
   }
   inspect(limit: number): ReturnType<Runtime['inspect']> {
     return this.#runtime.inspect(limit);
@@ -44,10 +44,10 @@ export class ScopedRuntime implements Asks {
   stored(address: Address): ReturnType<Runtime['stored']> {
     return this.#runtime.stored(address);
   }
-  unpark(address: Address): boolean {
-    return this.#runtime.unpark(address);
+  releaseQuarantine(address: Address): boolean {
+    return this.#runtime.releaseQuarantine(address);
   }
-  distrust(): void {
-    this.#runtime.distrust();
+  invalidateCache(): void {
+    this.#runtime.invalidateCache();
   }
 }

@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { type Audience, audienceUrl, type Issuer } from '../domain/audiences.js';
 import { isId } from '../domain/ids.js';
-import { drawBytes } from '../random.js';
+import { randomBytes } from '../random.js';
 import { SIGNING_ALGORITHM, type SigningKeys } from './signing_keys.js';
 
 /** What an OAuth access token says. Times are whole seconds once they were in a token, rounded down. */
@@ -77,7 +77,7 @@ export class AccessTokens {
       iat: secondsOf(claims.issued_at_ms),
       exp: secondsOf(claims.expires_at_ms),
       auth_time: secondsOf(claims.verified_at_ms),
-      jti: Buffer.from(drawBytes(JTI_BYTES)).toString('base64url'),
+      jti: Buffer.from(randomBytes(JTI_BYTES)).toString('base64url'),
       grant: claims.grant_id,
       generation: claims.generation,
     };

@@ -1,5 +1,5 @@
 import { isId } from '../domain/ids.js';
-import { drawBytes } from '../random.js';
+import { randomBytes } from '../random.js';
 import { isKeptHash, keptHash } from './kept_hash.js';
 import { equalBytes, type ServerKeys } from './server_keys.js';
 
@@ -38,7 +38,7 @@ export type Seed = { key_id: string; seed: Uint8Array };
 
 /** A new seed, under the present server key. */
 export function drawSeed(keys: ServerKeys): Seed {
-  return { seed: drawBytes(SEED_BYTES), key_id: keys.currentKeyId() };
+  return { seed: randomBytes(SEED_BYTES), key_id: keys.currentKeyId() };
 }
 
 /** The token of this kind, entity and counter. Throws when the key that the seed goes with is gone. */
@@ -83,7 +83,7 @@ function macOf(
 /** A new secret of this kind for an entity: the text that is shown once, and what is kept of it. */
 export function makeSecret(keys: ServerKeys, kind: KeptSecretKind, id: string): { text: string; secret_hash: string } {
   const { prefix, secret_bytes } = KEPT[kind];
-  const secret = drawBytes(secret_bytes);
+  const secret = randomBytes(secret_bytes);
   const body = Buffer.concat([Buffer.from(id.replaceAll('-', ''), 'hex'), secret]);
   return { text: prefix + body.toString('base64url'), secret_hash: keptHash(keys, kind, id, secret) };
 }

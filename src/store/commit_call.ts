@@ -1,16 +1,16 @@
 import { unreachable } from '../domain/refusals.js';
 import { keysOf } from './partitions.js';
-import type { Commit, Guard, Verdict, Write } from './store.js';
+import type { Commit, Fence, StoredEffect, Verdict } from './store.js';
 import { CLOSED_FIELD, ENDPOINT_FIELD, SUBSCRIPTIONS_VERSION, Subscribers } from './subscriptions.js';
 
 /** An ended entity's header outlives every resend; with marks it outlives a long stop of the relay as well. */
 const ENDED_HEADER_MS = 30 * 24 * 3_600_000;
 /** Longer than an entity that is not used stays in memory: none there may find its header gone. */
-const VANISHED_HEADER_MS = 20 * 60_000;
-/** Among the lives of an id that is no account's; it is raised once. */
-const CLOSED_LIFE = 'closed';
+const DELETED_HEADER_MS = 20 * 60_000;
+/** Of a fence that was closed. */
+const CLOSED = 'closed';
 /** Code, key, field and value. */
-const GUARD_ARGS = 4;
+const FENCE_ARGS = 4;
 
 /** The keys and arguments of one commit, as commit.lua reads them. @public for measuring it alone. */
 export function commitCall(
@@ -36,88 +36,88 @@ export function commitCall(
     commit.mode === 'put' ? 'put' : 'end',
     bufferOf(commit.snapshot),
     commit.now_ms,
-    commit.mode === 'vanish' ? VANISHED_HEADER_MS : ENDED_HEADER_MS,
-    commit.writes.some(({ write }) => write === 'event') ? draw_log_epoch() : '',
+    commit.mode === 'delete' ? DELETED_HEADER_MS : ENDED_HEADER_MS,
+    commit.effects.some(({ effect }) => effect === 'append_event') ? draw_log_epoch() : '',
   ];
-  const writes = commit.writes.flatMap((write) => writeArgs(write, commit, { names, key, subscribers }));
-  const guards = commit.guards.flatMap((guard) => guardArgs(guard, names, key));
+  const effects = commit.effects.flatMap((effect) => effectArgs(effect, commit, { names, key, subscribers }));
+  const fences = commit.fences.flatMap((fence) => fenceArgs(fence, names, key));
   for (const [account_id, version] of subscribers.relied_on)
-    guards.push('S', key(names.subscriptions(account_id)), SUBSCRIPTIONS_VERSION, version);
-  args.push(guards.length / GUARD_ARGS, ...guards, ...writes);
+    fences.push('S', key(names.subscriptions(account_id)), SUBSCRIPTIONS_VERSION, version);
+  args.push(fences.length / FENCE_ARGS, ...fences, ...effects);
   return { keys, args };
 }
 
-function guardArgs(guard: Guard, names: ReturnType<typeof keysOf>, key: (name: string) => number): (string | number)[] {
-  switch (guard.guard) {
-    case 'life':
-      return ['L', key(names.lives(guard.account_id)), guard.life, guard.value];
+function fenceArgs(fence: Fence, names: ReturnType<typeof keysOf>, key: (name: string) => number): (string | number)[] {
+  switch (fence.fence) {
+    case 'epoch':
+      return ['L', key(names.epochs(fence.account_id)), fence.epoch, fence.value];
     case 'reminder':
-      return ['R', key(names.reminders), guard.member, guard.at_ms];
+      return ['R', key(names.reminders), fence.member, fence.at_ms];
     case 'open':
-      return ['L', key(names.lives(guard.id)), CLOSED_LIFE, 0];
+      return ['L', key(names.fence(fence.id)), CLOSED, 0];
     default:
-      return unreachable(guard);
+      return unreachable(fence);
   }
 }
 
-function writeArgs(
-  write: Write,
+function effectArgs(
+  effect: StoredEffect,
   { place: { address }, commit_id }: Commit,
   call: { names: ReturnType<typeof keysOf>; key: (name: string) => number; subscribers: Subscribers },
 ): (string | number | Buffer)[] {
   const { names, key, subscribers } = call;
-  const inbox = () => key(names.inbox(address.id));
-  switch (write.write) {
+  const inbox = () => key(names.deliveryQueue(address.id));
+  switch (effect.effect) {
     case 'put_record': {
-      const put = ['H', key(names.records(address, write.collection)), write.id, bufferOf(write.value)];
-      return write.order === undefined
+      const put = ['H', key(names.records(address, effect.collection)), effect.id, bufferOf(effect.value)];
+      return effect.order === undefined
         ? put
-        : [...put, 'Z', key(names.order(address, write.collection)), write.order, write.id];
+        : [...put, 'Z', key(names.order(address, effect.collection)), effect.order, effect.id];
     }
-    case 'drop_record':
+    case 'delete_record':
       return [
-        ...['h', key(names.records(address, write.collection)), write.id],
-        ...['z', key(names.order(address, write.collection)), write.id],
+        ...['h', key(names.records(address, effect.collection)), effect.id],
+        ...['z', key(names.order(address, effect.collection)), effect.id],
       ];
-    case 'drop_collection':
-      return ['D', key(names.records(address, write.collection)), 'D', key(names.order(address, write.collection))];
-    case 'event': {
-      const { account_id, type, body, delivered } = write;
+    case 'delete_collection':
+      return ['D', key(names.records(address, effect.collection)), 'D', key(names.order(address, effect.collection))];
+    case 'append_event': {
+      const { account_id, type, body, delivered } = effect;
       const log = [key(names.log(account_id)), key(names.logHead(account_id)), key(names.oldestEvents)];
       const event = ['E', ...log, account_id, type, body];
       if (!delivered) return event;
       const deliveries = subscribers.of(account_id, type).flatMap(({ endpoint_id, generation }) => {
-        const places = [key(names.inbox(endpoint_id)), key(names.wake), key(names.lives(account_id))];
+        const places = [key(names.deliveryQueue(endpoint_id)), key(names.dueEndpoints), key(names.epochs(account_id))];
         return ['F', ...places, endpoint_id, generation, type];
       });
       return [...event, ...deliveries];
     }
-    case 'tell':
-      return ['O', key(names.outbox), key(names.outboxCount), bufferOf(write.body)];
-    case 'remind':
+    case 'notify':
+      return ['O', key(names.outbox), key(names.outboxCount), bufferOf(effect.body)];
+    case 'schedule_reminder':
       return [
-        ...['Z', key(names.reminders), write.at_ms, write.member],
-        ...['H', key(names.reminderMessages), write.member, bufferOf(write.body)],
+        ...['Z', key(names.reminders), effect.at_ms, effect.member],
+        ...['H', key(names.reminderMessages), effect.member, bufferOf(effect.body)],
       ];
-    case 'forget':
-      return ['z', key(names.reminders), write.member, 'h', key(names.reminderMessages), write.member];
-    case 'enlist':
-      return ['Z', key(names.list(write.account_id, write.list)), write.order, write.member];
-    case 'delist':
-      return ['z', key(names.list(write.account_id, write.list)), write.member];
-    case 'raise':
-      return ['N', key(names.lives(write.account_id)), write.life];
-    case 'close':
-      return ['N', key(names.lives(write.id)), CLOSED_LIFE];
-    case 'forget_closed':
-      return ['D', key(names.lives(write.id))];
-    case 'drop_log':
+    case 'cancel_reminder':
+      return ['z', key(names.reminders), effect.member, 'h', key(names.reminderMessages), effect.member];
+    case 'add_to_index':
+      return ['Z', key(names.index(effect.owner, effect.index)), effect.order, effect.member];
+    case 'remove_from_index':
+      return ['z', key(names.index(effect.owner, effect.index)), effect.member];
+    case 'bump_epoch':
+      return ['N', key(names.epochs(effect.account_id)), effect.epoch];
+    case 'close_fence':
+      return ['N', key(names.fence(effect.id)), CLOSED];
+    case 'delete_fence':
+      return ['D', key(names.fence(effect.id))];
+    case 'delete_log':
       return [
-        ...['D', key(names.log(write.account_id)), 'D', key(names.logHead(write.account_id))],
-        ...['z', key(names.oldestEvents), write.account_id],
+        ...['D', key(names.log(effect.account_id)), 'D', key(names.logHead(effect.account_id))],
+        ...['z', key(names.oldestEvents), effect.account_id],
       ];
     case 'subscribe': {
-      const { account_id, endpoint_id, subscription } = write;
+      const { account_id, endpoint_id, subscription } = effect;
       subscribers.change(account_id, commit_id, ({ endpoints }) => endpoints.set(endpoint_id, subscription));
       const subscriptions = key(names.subscriptions(account_id));
       return [
@@ -126,7 +126,7 @@ function writeArgs(
       ];
     }
     case 'unsubscribe': {
-      const { account_id, endpoint_id } = write;
+      const { account_id, endpoint_id } = effect;
       subscribers.change(account_id, commit_id, ({ endpoints }) => endpoints.delete(endpoint_id));
       const subscriptions = key(names.subscriptions(account_id));
       return [
@@ -134,8 +134,8 @@ function writeArgs(
         ...['h', subscriptions, ENDPOINT_FIELD + endpoint_id],
       ];
     }
-    case 'subscriptions': {
-      const { account_id, become } = write;
+    case 'set_subscriptions': {
+      const { account_id, become } = effect;
       subscribers.change(account_id, become === 'gone' ? '' : commit_id, (known) => {
         known.closed = become === 'closed';
         if (become === 'gone') known.endpoints.clear();
@@ -147,19 +147,21 @@ function writeArgs(
         ...(become === 'closed' ? ['H', subscriptions, CLOSED_FIELD, '1'] : ['h', subscriptions, CLOSED_FIELD]),
       ];
     }
-    case 'wake':
-      return ['W', key(names.wake), inbox(), address.id, write.at_ms ?? '', write.seen];
-    case 'trim_inbox':
-      return ['X', inbox(), write.before];
-    case 'drop_inbox':
+    case 'schedule_endpoint':
+      return ['W', key(names.dueEndpoints), inbox(), address.id, effect.at_ms ?? '', effect.seen];
+    case 'trim_queue':
+      return ['X', inbox(), effect.before];
+    case 'delete_queue':
       return ['D', inbox()];
-    case 'queue': {
-      const queue = names.queue(write.queue);
+    case 'enqueue': {
+      const queue = names.queue(effect.queue);
       return [
-        ...['Z', key(queue.due), write.due_ms, write.id],
-        ...['H', key(queue.contents), write.id, bufferOf(write.content)],
+        ...['Z', key(queue.due), effect.due_ms, effect.id],
+        ...['H', key(queue.contents), effect.id, bufferOf(effect.content)],
       ];
     }
+    default:
+      return unreachable(effect);
   }
 }
 

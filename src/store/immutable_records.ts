@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { createClient, createCluster } from 'redis';
 import { type Entity, type RedisConnection, Repository, Schema } from 'redis-om';
 import { partitionOfText, tagOf } from './partitions.js';
-import type { RedisPlace } from './redis_location.js';
+import type { RedisLocation } from './redis_location.js';
 import { StoreUnavailable } from './store.js';
 
 const DEADLINE_MS = 5_000;
@@ -12,15 +12,15 @@ const NODE_TRIES_MAX = 5;
 const RENEWED_EVERY_MS = 500;
 
 /** The connection that all records share which are written once; commits have their own. */
-export class WrittenOnceRedis {
-  readonly #place: RedisPlace;
+export class ImmutableRecordsRedis {
+  readonly #place: RedisLocation;
   /** How often memory became doubtful; what was remembered before counts no more. */
   readonly generation: () => number;
   #client: RedisConnection;
   #renewed_at_ms = 0;
   #closed = false;
 
-  constructor(place: RedisPlace, generation: () => number) {
+  constructor(place: RedisLocation, generation: () => number) {
     this.#place = place;
     this.generation = generation;
     this.#client = connectionTo(place);
@@ -59,7 +59,7 @@ export class WrittenOnceRedis {
   }
 }
 
-function connectionTo(place: RedisPlace): RedisConnection {
+function connectionTo(place: RedisLocation): RedisConnection {
   const reconnectStrategy = (tries: number) => Math.min(1_000, 25 * 2 ** Math.min(tries, 6));
   if ('nodes' in place) {
     const { nodes, tls, username, password } = place;
@@ -106,15 +106,15 @@ export type Form<T> = {
  * Records that never change once they are written, by id, so they may be remembered; until storage is in doubt, which may
  * have lost them. What changes is an actor's.
  */
-export class WrittenOnce<T extends object> {
-  readonly #redis: WrittenOnceRedis;
+export class ImmutableRecords<T extends object> {
+  readonly #redis: ImmutableRecordsRedis;
   readonly #form: Form<T>;
   /** By partition, and of one connection. */
   #repositories = new Map<number, Repository>();
   #client: RedisConnection | null = null;
   readonly #known = new LRUCache<string, T>({ max: REMEMBERED_MAX });
 
-  constructor(redis: WrittenOnceRedis, form: Form<T>) {
+  constructor(redis: ImmutableRecordsRedis, form: Form<T>) {
     this.#redis = redis;
     this.#form = form;
   }

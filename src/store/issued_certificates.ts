@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { LIMITS } from '../domain/limits.js';
-import { WrittenOnce, type WrittenOnceRedis } from './immutable_records.js';
+import { ImmutableRecords, type ImmutableRecordsRedis } from './immutable_records.js';
 
 const record = z.object({
   fingerprint: z.string(),
@@ -19,10 +19,10 @@ export type IssuedCertificate = z.infer<typeof record>;
 
 /** Records of issued certificates, by fingerprint (64 lower-case hex digits). */
 export class IssuedCertificates {
-  readonly #records: WrittenOnce<IssuedCertificate>;
+  readonly #records: ImmutableRecords<IssuedCertificate>;
 
-  constructor(redis: WrittenOnceRedis) {
-    this.#records = new WrittenOnce<IssuedCertificate>(redis, {
+  constructor(redis: ImmutableRecordsRedis) {
+    this.#records = new ImmutableRecords<IssuedCertificate>(redis, {
       name: 'certificate',
       fields: {
         fingerprint: 'string',

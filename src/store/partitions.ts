@@ -79,20 +79,28 @@ export class PartitionKeys {
     return `${this.#prefix}subs:${account_id}`;
   }
   /** Stream: an endpoint's deliveries as events made them, each under its event's number. */
-  inbox(endpoint_id: string): string {
+  deliveryQueue(endpoint_id: string): string {
     return `${this.#prefix}inbox:${endpoint_id}`;
   }
   /** Sorted set: when each endpoint is to be looked at next. */
-  get wake(): string {
+  get dueEndpoints(): string {
     return `${this.#prefix}wake`;
   }
-  /** Hash: the lives of an account; an absent one is 0. */
-  lives(account_id: string): string {
+  /** Leasing takes what is due together with its contents. Endpoints have none but their own state: this is never written. */
+  get noContents(): string {
+    return `${this.#prefix}wakec`;
+  }
+  /** Hash: the credential epochs of an account; an absent one is 0. */
+  epochs(account_id: string): string {
     return `${this.#prefix}life:${account_id}`;
   }
-  /** Sorted set: members of an account's list in their order. */
-  list(account_id: string, list: string): string {
-    return `${this.#prefix}l:${account_id}:${list}`;
+  /** Hash: what has fenced off an id that is no account's. Its key is made as those of epochs are, which it never meets. */
+  fence(id: string): string {
+    return `${this.#prefix}life:${id}`;
+  }
+  /** Sorted set: members of an index in their order. `owner`: an account's id, or the name of what the whole partition shares. */
+  index(owner: string, index: string): string {
+    return `${this.#prefix}l:${owner}:${index}`;
   }
   /** Sorted set of due times, and the messages, of the partition's reminders. */
   get reminders(): string {
@@ -122,7 +130,7 @@ export class PartitionKeys {
     return `${this.#prefix}audio_owner`;
   }
   /** Hash: tells and reminders that threw too often, until somebody retries them. */
-  get setAside(): string {
+  get deadLetters(): string {
     return `${this.#prefix}aside`;
   }
 }

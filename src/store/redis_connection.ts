@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Cluster, type Command, Redis } from 'ioredis';
-import type { ClusterPlace, RedisPlace } from './redis_location.js';
+import type { ClusterLocation, RedisLocation } from './redis_location.js';
 
 const COMMAND_DEADLINE_MS = 5_000;
 const RECONNECT_MAX_MS = 1_000;
@@ -24,7 +24,7 @@ const CONNECTION = {
  * To a cluster it has one connection for each node. Its client takes the same commands, each of which goes to the node
  * that has its key; what concerns nodes one by one goes through `mastersOf` and `nodesOf`.
  */
-export function openRedis(place: RedisPlace): Redis {
+export function openRedis(place: RedisLocation): Redis {
   if ('nodes' in place) return openCluster(place) as unknown as Redis;
   const options = {
     ...CONNECTION,
@@ -41,7 +41,7 @@ export function openRedis(place: RedisPlace): Redis {
  * whose connection broke is not: it may have had. Commands are not pipelined together, since of a pipeline only those
  * that all were refused alike would be sent on.
  */
-function openCluster({ nodes, tls, username, password }: ClusterPlace): Cluster {
+function openCluster({ nodes, tls, username, password }: ClusterLocation): Cluster {
   const user = { ...(username === undefined ? {} : { username }), ...(password === undefined ? {} : { password }) };
   return new PromptCluster(nodes, {
     lazyConnect: true,

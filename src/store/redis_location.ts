@@ -1,8 +1,8 @@
 /** Where Redis is: a Unix socket of our own child, the address of one server, or some nodes of a cluster. */
-export type RedisPlace = { socket_path: string } | { url: string } | ClusterPlace;
+export type RedisLocation = { socket_path: string } | { url: string } | ClusterLocation;
 
 /** Any of a cluster's nodes will do to find the others. */
-export type ClusterPlace = {
+export type ClusterLocation = {
   nodes: { host: string; port: number }[];
   tls: boolean;
   username?: string;
@@ -17,20 +17,20 @@ const CLUSTER = /^(rediss?)-cluster:\/\/(?:(.*)@)?([^@/?#]+)\/?$/i;
 const NODE = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::(\d{1,5}))?$/i;
 
 /** What a REDIS_URL names; null when it is none. */
-export function readRedisPlace(text: string): RedisPlace | null {
+export function readRedisLocation(text: string): RedisLocation | null {
   const cluster = CLUSTER.exec(text);
   if (cluster !== null) return clusterPlace(cluster);
   if (!URL.canParse(text) || !['redis:', 'rediss:'].includes(new URL(text).protocol)) return null;
   return { url: text };
 }
 
-function clusterPlace([, scheme = '', user, list = '']: RegExpExecArray): ClusterPlace | null {
+function clusterPlace([, scheme = '', user, list = '']: RegExpExecArray): ClusterLocation | null {
   const nodes = list.split(',').map((entry) => {
     const [, ipv6, name, port] = NODE.exec(entry.trim()) ?? [];
     return { host: ipv6 ?? name ?? '', port: port === undefined ? DEFAULT_PORT : Number(port) };
   });
   if (nodes.some(({ host, port }) => host === '' || port < 1 || port > 65_535)) return null;
-  const place: ClusterPlace = { nodes, tls: scheme.toLowerCase() === 'rediss' };
+  const place: ClusterLocation = { nodes, tls: scheme.toLowerCase() === 'rediss' };
   if (user === undefined) return place;
   const at = user.indexOf(':');
   const [username, password] = at < 0 ? [user, ''] : [user.slice(0, at), user.slice(at + 1)];

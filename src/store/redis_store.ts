@@ -1,20 +1,20 @@
 import type { Redis } from 'ioredis';
 import { LRUCache } from 'lru-cache';
-import type { FactRequest, InboxEntry, RangeRequest } from '../../actors/actor.js';
+import type { QueuedDelivery, RangeQuery, RecordQuery } from '../../actors/actor.js';
 import { commitCall, parseVerdict } from './commit_call.js';
 import { keysOf } from './partitions.js';
 import { loadLibrary } from './redis_connection.js';
 import {
   type Commit,
+  type DueEndpoints,
   type DueReminder,
-  type EndpointsDue,
-  type FactRow,
-  type Fence,
+  type EntityLocation,
+  type EntityVersion,
   type ListPage,
   type LoggedEvent,
   type LogHead,
-  type OutboxTell,
-  type Place,
+  type OutboxEntry,
+  type QueryResult,
   type Queued,
   type QueueName,
   type StepsOver,
@@ -57,25 +57,25 @@ export class RedisStore implements Store {
     this.#draw_log_epoch = draw_log_epoch;
   }
 
-  async load(places: Place[]): Promise<(StoredEntity | null)[]> {
+  async load(places: EntityLocation[]): Promise<(StoredEntity | null)[]> {
     const values = await guardIo(Promise.all(places.map((place) => this.#redis.getBuffer(entityKey(place)))));
     return values.map((value) => (value === null ? null : parseEntity(value)));
   }
 
-  async probe(place: Place): Promise<Fence | null> {
+  async probe(place: EntityLocation): Promise<EntityVersion | null> {
     const header = await guardIo(this.#redis.getrangeBuffer(entityKey(place), 0, ENTRY_BYTES));
     return header.length === 0 ? null : parseFence(header);
   }
 
-  async facts(place: Place, requests: FactRequest[]): Promise<FactRow[]> {
+  async query(place: EntityLocation, requests: RecordQuery[]): Promise<QueryResult[]> {
     return guardIo(Promise.all(requests.map((request) => this.#fact(place, request))));
   }
 
-  async #fact(place: Place, request: FactRequest): Promise<FactRow> {
+  async #fact(place: EntityLocation, request: RecordQuery): Promise<QueryResult> {
     const keys = keysOf(place.partition);
     const records = keys.records(place.address, request.collection);
     if ('inbox' in request) {
-      const inbox = keys.inbox(place.address.id);
+      const inbox = keys.deliveryQueue(place.address.id);
       const { after, limit } = request.inbox;
       const [entries, last] = await Promise.all([
         this.#redis.xrange(inbox, `(${after}-0`, '+', 'COUNT', limit),
@@ -99,7 +99,7 @@ export class RedisStore implements Store {
   }
 
   /** A run of a sorted set by score and then by member, beginning behind `after`. */
-  async #ordered(key: string, range: RangeRequest): Promise<{ member: string; order: number }[]> {
+  async #ordered(key: string, range: RangeQuery): Promise<{ member: string; order: number }[]> {
     const { after, descending = false, limit } = range;
     const found: { member: string; order: number }[] = [];
     for (let offset = 0; found.length < limit; ) {
@@ -161,18 +161,18 @@ export class RedisStore implements Store {
     }
   }
 
-  async lives({ account_id, partition }: AccountPlace): Promise<Record<string, number>> {
-    const found = await guardIo(this.#redis.hgetall(keysOf(partition).lives(account_id)));
+  async epochs({ account_id, partition }: AccountPlace): Promise<Record<string, number>> {
+    const found = await guardIo(this.#redis.hgetall(keysOf(partition).epochs(account_id)));
     return Object.fromEntries(Object.entries(found).map(([life, value]) => [life, Number(value)]));
   }
 
   async list(
-    { account_id, partition }: AccountPlace,
-    list: string,
+    { owner, partition }: { owner: string; partition: number },
+    index: string,
     page: ListPage,
   ): Promise<{ member: string; order: number }[]> {
     const after = page.after === undefined ? undefined : { order: page.after.order, id: page.after.member };
-    return guardIo(this.#ordered(keysOf(partition).list(account_id, list), { ...page, after }));
+    return guardIo(this.#ordered(keysOf(partition).index(owner, index), { ...page, after }));
   }
 
   async dueReminders(
@@ -212,14 +212,14 @@ export class RedisStore implements Store {
     );
   }
 
-  async tells(partition: number, after: number, limit: number): Promise<OutboxTell[]> {
+  async outbox(partition: number, after: number, limit: number): Promise<OutboxEntry[]> {
     const entries = (await guardIo(
       this.#redis.xrangeBuffer(keysOf(partition).outbox, `(${after}-0`, '+', 'COUNT', limit),
     )) as unknown as [Buffer, Buffer[]][];
     return entries.map(([id, fields]) => ({ number: Number.parseInt(id.toString(), 10), body: fields[1] as Buffer }));
   }
 
-  async removeTells(partition: number, numbers: number[]): Promise<void> {
+  async removeFromOutbox(partition: number, numbers: number[]): Promise<void> {
     await guardIo(this.#redis.xdel(keysOf(partition).outbox, ...numbers.map((number) => `${number}-0`)));
   }
 
@@ -257,44 +257,43 @@ export class RedisStore implements Store {
   }
 
   async setAside(partition: number, name: string, content: Uint8Array): Promise<void> {
-    await guardIo(this.#redis.hset(keysOf(partition).setAside, name, Buffer.from(content)));
+    await guardIo(this.#redis.hset(keysOf(partition).deadLetters, name, Buffer.from(content)));
   }
 
   async listSetAside(partition: number): Promise<{ name: string; content: Uint8Array }[]> {
-    const found = await guardIo(this.#redis.hgetallBuffer(keysOf(partition).setAside));
+    const found = await guardIo(this.#redis.hgetallBuffer(keysOf(partition).deadLetters));
     return Object.entries(found).map(([name, content]) => ({ name, content }));
   }
 
   async removeSetAside(partition: number, name: string): Promise<void> {
-    await guardIo(this.#redis.hdel(keysOf(partition).setAside, name));
+    await guardIo(this.#redis.hdel(keysOf(partition).deadLetters, name));
   }
 
   async inbox(
-    { address, partition }: Place,
+    { address, partition }: EntityLocation,
     { before, limit }: { before?: number | undefined; limit: number },
-  ): Promise<InboxEntry[]> {
+  ): Promise<QueuedDelivery[]> {
     const from = before === undefined ? '+' : `(${before}-0`;
     const entries = await guardIo(
-      this.#redis.xrevrange(keysOf(partition).inbox(address.id), from, '-', 'COUNT', limit),
+      this.#redis.xrevrange(keysOf(partition).deliveryQueue(address.id), from, '-', 'COUNT', limit),
     );
     return entries.map(parseInboxEntry);
   }
 
   async leaseEndpoints(partition: number, due: { now_ms: number; again_ms: number; limit: number }): Promise<string[]> {
-    const { wake } = keysOf(partition);
-    // The contents' key is one that is never there: an endpoint's own state says what is due.
+    const { dueEndpoints, noContents } = keysOf(partition);
     const leased = await this.#call(() =>
-      this.#redis.fcall('spool_lease_v2', 2, wake, `${wake}c`, due.now_ms, due.again_ms, due.limit),
+      this.#redis.fcall('spool_lease_v2', 2, dueEndpoints, noContents, due.now_ms, due.again_ms, due.limit),
     );
     return (leased as string[]).filter((_, index) => index % 2 === 0);
   }
 
-  async endpointsDue(partition: number, now_ms: number): Promise<EndpointsDue> {
-    const { wake } = keysOf(partition);
+  async endpointsDue(partition: number, now_ms: number): Promise<DueEndpoints> {
+    const { dueEndpoints } = keysOf(partition);
     const [count, oldest] = await guardIo(
       Promise.all([
-        this.#redis.zcount(wake, '-inf', now_ms),
-        this.#redis.zrangebyscore(wake, '-inf', now_ms, 'WITHSCORES', 'LIMIT', 0, 1),
+        this.#redis.zcount(dueEndpoints, '-inf', now_ms),
+        this.#redis.zrangebyscore(dueEndpoints, '-inf', now_ms, 'WITHSCORES', 'LIMIT', 0, 1),
       ]),
     );
     const [oldest_id = null, at_ms] = oldest;
@@ -365,11 +364,11 @@ function isMissingFunction(error: unknown): boolean {
   return isReplyError(error) && /function not found/i.test(error.message);
 }
 
-function entityKey({ address, partition }: Place): string {
+function entityKey({ address, partition }: EntityLocation): string {
   return keysOf(partition).entity(address);
 }
 
-function parseFence(header: Buffer): Fence {
+function parseFence(header: Buffer): EntityVersion {
   return {
     commit_id: header.toString('hex', 1, 1 + COMMIT_ID_BYTES),
     version: Number(header.readBigUInt64BE(1 + COMMIT_ID_BYTES)),
@@ -382,13 +381,13 @@ function parseEntity(value: Buffer): StoredEntity {
 }
 
 /** `<event's place in the log> <life> <generation> <type>` under the event's number, as commit.lua writes it. */
-function parseInboxEntry([id, fields]: [string, string[]]): InboxEntry {
+function parseInboxEntry([id, fields]: [string, string[]]): QueuedDelivery {
   const [log_id = '', life, generation, type] = (fields[1] ?? '').split(' ');
   return {
     sequence: Number.parseInt(id, 10),
     log_id,
     life: Number(life),
     generation: Number(generation),
-    type: type as InboxEntry['type'],
+    type: type as QueuedDelivery['type'],
   };
 }

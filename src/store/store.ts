@@ -1,62 +1,52 @@
-import type { Address, FactRequest, Inbox, InboxEntry, RecordRow, Subscription } from '../../actors/actor.js';
+import type { Address, DeliveryQueue, Effect, ListedRecord, QueuedDelivery, RecordQuery } from '../../actors/actor.js';
 
 /** What fences an entity: its version and the random id of the commit that made it (design section 4). */
-export type Fence = { version: number; commit_id: string };
+export type EntityVersion = { version: number; commit_id: string };
 
-export const NO_FENCE: Fence = { version: 0, commit_id: '' };
+export const NO_VERSION: EntityVersion = { version: 0, commit_id: '' };
 
 /** An entity as stored; an empty snapshot is one that ended. */
-export type StoredEntity = Fence & { snapshot: Uint8Array };
+export type StoredEntity = EntityVersion & { snapshot: Uint8Array };
 
 /** An entity's place: its address and its partition. */
-export type Place = { address: Address; partition: number };
+export type EntityLocation = { address: Address; partition: number };
 
 /** What must still hold when a commit arrives. */
-export type Guard =
-  | { guard: 'life'; account_id: string; life: string; value: number }
-  | { guard: 'reminder'; member: string; at_ms: number }
+export type Fence =
+  | { fence: 'epoch'; account_id: string; epoch: string; value: number }
+  | { fence: 'reminder'; member: string; at_ms: number }
   /** Of an id of the same partition: that nobody has closed it. */
-  | { guard: 'open'; id: string };
+  | { fence: 'open'; id: string };
 
-export type Write =
-  | { write: 'put_record'; collection: string; id: string; value: Uint8Array; order?: number }
-  | { write: 'drop_record'; collection: string; id: string }
-  | { write: 'drop_collection'; collection: string }
+/** What actors say as a value, as storage keeps it: values encoded, reminders and mails under their names. */
+type Encoded =
+  | { effect: 'put_record'; collection: string; id: string; value: Uint8Array; order?: number }
   /** `delivered`: to whoever is subscribed at that instant. */
-  | { write: 'event'; account_id: string; type: string; body: string; delivered: boolean }
-  | { write: 'tell'; body: Uint8Array }
-  | { write: 'remind'; member: string; at_ms: number; body: Uint8Array }
-  | { write: 'forget'; member: string }
-  | { write: 'enlist'; account_id: string; list: string; member: string; order: number }
-  | { write: 'delist'; account_id: string; list: string; member: string }
-  | { write: 'raise'; account_id: string; life: string }
-  | { write: 'close'; id: string }
-  | { write: 'forget_closed'; id: string }
-  | { write: 'drop_log'; account_id: string }
-  | { write: 'subscribe'; account_id: string; endpoint_id: string; subscription: Subscription }
-  | { write: 'unsubscribe'; account_id: string; endpoint_id: string }
-  | { write: 'subscriptions'; account_id: string; become: 'closed' | 'open' | 'gone' }
-  /** Of an endpoint: when it is looked at again; at once when its inbox has grown beyond `seen`. */
-  | { write: 'wake'; at_ms: number | null; seen: number }
-  /** Of an endpoint: forgets deliveries before this number. */
-  | { write: 'trim_inbox'; before: number }
-  | { write: 'drop_inbox' }
-  | { write: 'queue'; queue: QueueName; id: string; content: Uint8Array; due_ms: number };
+  | { effect: 'append_event'; account_id: string; type: string; body: string; delivered: boolean }
+  | { effect: 'notify'; body: Uint8Array }
+  | { effect: 'schedule_reminder'; member: string; at_ms: number; body: Uint8Array }
+  | { effect: 'cancel_reminder'; member: string }
+  | { effect: 'enqueue'; queue: QueueName; id: string; content: Uint8Array; due_ms: number };
+
+/** One effect of a commit; all that no value is in is as actors say it (actors/actor.ts). */
+export type StoredEffect =
+  | Encoded
+  | Exclude<Effect, { effect: Encoded['effect'] | 'enqueue_mail' | 'enqueue_job' | 'delete' }>;
 
 /** What workers take from a partition when it is due, and take away when it is done. */
 export type QueueName = 'mails' | 'jobs';
 
 /** One turn's whole effect. */
 export type Commit = {
-  place: Place;
+  place: EntityLocation;
   commit_id: string;
-  expected: Fence;
-  /** 'end' keeps the header (with the snapshot, which then holds only marks) for a while and nothing else; 'vanish' hardly. */
-  mode: 'put' | 'end' | 'vanish';
+  expected: EntityVersion;
+  /** 'end' keeps the header (with the snapshot, which then holds only marks) for a while and nothing else; 'delete' hardly. */
+  mode: 'put' | 'end' | 'delete';
   snapshot: Uint8Array;
   now_ms: number;
-  guards: Guard[];
-  writes: Write[];
+  fences: Fence[];
+  effects: StoredEffect[];
 };
 
 export type Verdict =
@@ -69,13 +59,13 @@ export type Verdict =
   /** The guard of this index no longer holds; nothing was written. */
   | { verdict: 'guarded'; index: number };
 
-export type FactRow = { request: FactRequest; value: Uint8Array | null; rows: StoredRow[]; inbox?: Inbox };
-export type StoredRow = Omit<RecordRow, 'value'> & { value: Uint8Array };
+export type QueryResult = { request: RecordQuery; value: Uint8Array | null; rows: StoredRow[]; inbox?: DeliveryQueue };
+export type StoredRow = Omit<ListedRecord, 'value'> & { value: Uint8Array };
 
 export type Queued = { id: string; content: Uint8Array };
 export type DueReminder = { member: string; at_ms: number; body: Uint8Array };
 export type StepsOver = (reminder: { member: string; at_ms: number }) => boolean;
-export type OutboxTell = { number: number; body: Uint8Array };
+export type OutboxEntry = { number: number; body: Uint8Array };
 
 /** An event as it lies in the log; `id` is the log's own, by which it is ordered. */
 export type LoggedEvent = { id: string; type: string; body: string };
@@ -97,24 +87,25 @@ export class StoreUnavailable extends Error {
  * commit may then be sent again, any number of times, and is applied once.
  */
 export interface Store {
-  load(places: Place[]): Promise<(StoredEntity | null)[]>;
+  load(places: EntityLocation[]): Promise<(StoredEntity | null)[]>;
   /** The fence only: one cheap round trip. */
-  probe(place: Place): Promise<Fence | null>;
-  facts(place: Place, requests: FactRequest[]): Promise<FactRow[]>;
+  probe(place: EntityLocation): Promise<EntityVersion | null>;
+  query(place: EntityLocation, requests: RecordQuery[]): Promise<QueryResult[]>;
   commit(commit: Commit): Promise<Verdict>;
 
-  lives(place: { account_id: string; partition: number }): Promise<Record<string, number>>;
+  epochs(place: { account_id: string; partition: number }): Promise<Record<string, number>>;
+  /** Members of an index, in its order. */
   list(
-    place: { account_id: string; partition: number },
-    list: string,
+    place: { owner: string; partition: number },
+    index: string,
     page: ListPage,
   ): Promise<{ member: string; order: number }[]>;
 
   /** The first that are due, less those that are stepped over. */
   dueReminders(partition: number, now_ms: number, limit: number, stepsOver?: StepsOver): Promise<DueReminder[]>;
   removeReminder(partition: number, reminder: { member: string; at_ms: number }): Promise<void>;
-  tells(partition: number, after: number, limit: number): Promise<OutboxTell[]>;
-  removeTells(partition: number, numbers: number[]): Promise<void>;
+  outbox(partition: number, after: number, limit: number): Promise<OutboxEntry[]>;
+  removeFromOutbox(partition: number, numbers: number[]): Promise<void>;
   /** Leases what is due in a queue; what is not removed comes back at `again_ms`. */
   lease(
     place: { partition: number; queue: QueueName },
@@ -130,11 +121,11 @@ export interface Store {
   removeSetAside(partition: number, name: string): Promise<void>;
 
   /** Deliveries of an endpoint, the newest first. */
-  inbox(endpoint: Place, page: { before?: number | undefined; limit: number }): Promise<InboxEntry[]>;
+  inbox(endpoint: EntityLocation, page: { before?: number | undefined; limit: number }): Promise<QueuedDelivery[]>;
   /** Leases endpoints that are to be looked at: they come back at `again_ms` unless their own commits say otherwise. */
   leaseEndpoints(partition: number, due: { now_ms: number; again_ms: number; limit: number }): Promise<string[]>;
   /** How many endpoints are due, and which of them waits longest, since when. */
-  endpointsDue(partition: number, now_ms: number): Promise<EndpointsDue>;
+  endpointsDue(partition: number, now_ms: number): Promise<DueEndpoints>;
   /** Accounts that have events older than this. */
   accountsWithEventsBefore(partition: number, before_ms: number, limit: number): Promise<string[]>;
   /** Takes an account's events away that are older than this. */
@@ -147,6 +138,6 @@ export interface Store {
   ): Promise<LoggedEvent[]>;
 }
 
-export type EndpointsDue = { count: number; oldest_ms: number | null; oldest_id: string | null };
+export type DueEndpoints = { count: number; oldest_ms: number | null; oldest_id: string | null };
 
 export type ListPage = { after?: { order: number; member: string } | undefined; descending: boolean; limit: number };

@@ -11,7 +11,7 @@ import { askForBody } from '../http/listener.js';
 import { mediaName, sha256, uuid, whole } from '../http/request_schemas.js';
 import { count, id } from '../http/response_schemas.js';
 import type { Services } from '../services.js';
-import type { Guard } from '../store/store.js';
+import type { Fence } from '../store/store.js';
 
 /** Announcing a chunk and uploading its bytes, which devices and apps do alike. Choices: "Devices". */
 
@@ -113,7 +113,7 @@ export function intentForm<Fields extends typeof INTENT_FIELDS>(fields: Fields) 
 /** Announces a chunk of a stream that the caller may write. The same again: the same chunk. */
 export function intend(
   { runtime }: Services,
-  { stream_id, intent, guards }: { stream_id: string; intent: ChunkIntent; guards: Guard[] },
+  { stream_id, intent, fences }: { stream_id: string; intent: ChunkIntent; fences: Fence[] },
 ): Promise<{ chunk: Chunk } | Refusal> {
   const { sample_rate_hz, channels, ...before } = intent;
   const digest = digestOf(before);
@@ -122,7 +122,7 @@ export function intend(
       ? { content: digest }
       : { content: digestOf(before, { sample_rate_hz, channels }), content_before: digest };
   const message: StreamMessage = { type: 'intend', intent, ...content };
-  return runtime.ask<{ chunk: Chunk }>({ kind: 'stream', id: stream_id }, message, guards);
+  return runtime.ask<{ chunk: Chunk }>({ kind: 'stream', id: stream_id }, message, fences);
 }
 
 /** Where the bytes go, and what an uploader should know before it lets go of its copy. */
@@ -143,7 +143,7 @@ export function intentView(chunk: Chunk): z.infer<typeof announcedShape> {
 }
 
 /** A chunk that the caller may upload, and what must still hold when it is stored. */
-export type Uploadable = { chunk: Chunk; stream: { id: string }; number: number; guards: Guard[] };
+export type Uploadable = { chunk: Chunk; stream: { id: string }; number: number; fences: Fence[] };
 
 /** Takes the bytes of a chunk, or says why not, before they are read where that can be said. */
 export async function uploadChunk(
@@ -161,7 +161,7 @@ export async function uploadChunk(
 
 async function upload(
   services: Services,
-  { chunk, stream, number, guards }: Uploadable,
+  { chunk, stream, number, fences }: Uploadable,
   { request, ask }: { request: FastifyRequest; ask: () => void },
 ) {
   if (chunk.status === 'expired') return refuse('UPLOAD_EXPIRED', 'The upload intent has expired; ask for it again.');
@@ -192,7 +192,7 @@ async function upload(
   services.metrics.uploads.inc();
   services.metrics.uploads_bytes.inc(chunk.size_bytes);
   const message: StreamMessage = { type: 'stored', number, upload_started_at_ms };
-  const stored = await services.runtime.ask<{ chunk: Chunk }>({ kind: 'stream', id: stream.id }, message, guards);
+  const stored = await services.runtime.ask<{ chunk: Chunk }>({ kind: 'stream', id: stream.id }, message, fences);
   if (!isRefusal(stored)) {
     services.processing.offer(stream.id);
     return uploadView(stored.chunk);

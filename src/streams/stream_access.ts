@@ -7,7 +7,7 @@ import { isRefusal, type Refusal, refuse } from '../domain/refusals.js';
 import type { Principal } from '../http/principal.js';
 import { CLOSED } from '../runtime/activation.js';
 import type { Services } from '../services.js';
-import type { Guard } from '../store/store.js';
+import type { Fence } from '../store/store.js';
 
 /**
  * Who may do what with a stream: those who belong to its workspace read it, and its owner, who alone writes it, as long
@@ -60,7 +60,7 @@ export async function readableChunk(
 export async function writableChunk(services: Services, who: Principal, chunk_id: string) {
   const found = await readableChunk(services, who, chunk_id);
   if (isRefusal(found)) return found;
-  return found.stream.account_id === who.account_id ? { ...found, guards: who.guards } : ONLY_OWNER;
+  return found.stream.account_id === who.account_id ? { ...found, fences: who.fences } : ONLY_OWNER;
 }
 
 async function hidden(services: Services, { account, account_id }: Principal, stream: Stream): Promise<Refusal | null> {
@@ -89,7 +89,7 @@ export async function goneWorkspace({ runtime }: Services, workspace_id: string)
  */
 export async function askTelling(
   { runtime }: Services,
-  { stream_id, source_id, guards }: { stream_id: string; source_id: string; guards: Guard[] },
+  { stream_id, source_id, fences }: { stream_id: string; source_id: string; fences: Fence[] },
   messageOf: (told: { silent: boolean }) => StreamMessage,
 ): Promise<Stream | Refusal> {
   const view: SourceMessage = { type: 'view' };
@@ -98,7 +98,7 @@ export async function askTelling(
     if (isRefusal(source) && source.refused !== 'NOT_FOUND') return source;
     // One that is not there yet is on its way: a recorder's source and its binding are made side by side.
     const silent = !isRefusal(source) && source.status === 'deleted';
-    const holds: Guard[] = silent ? guards : [...guards, { guard: 'open', id: source_id }];
+    const holds: Fence[] = silent ? fences : [...fences, { fence: 'open', id: source_id }];
     const answer = await runtime.ask<Stream>({ kind: 'stream', id: stream_id }, messageOf({ silent }), holds);
     if (answer !== CLOSED || looks >= LOOKS_MAX) return answer;
   }

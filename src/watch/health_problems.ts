@@ -22,7 +22,7 @@ export type Standing = {
 };
 
 /** Something that is wrong now, in words, and the page on which one sees why. */
-export type Trouble = { name: string; severity: 'grave' | 'mild'; text: string; link: string };
+export type HealthProblem = { name: string; severity: 'grave' | 'mild'; text: string; link: string };
 
 /** Endpoints are looked at every second; so late, somebody does not come round to it. */
 const DELIVERIES_LATE_MS = 30_000;
@@ -33,8 +33,8 @@ const MESSAGE_AGE_MS_MAX = 2_000;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
-type Row = Omit<Trouble, 'severity' | 'text'> & {
-  severity: (standing: Standing) => Trouble['severity'] | null;
+type Row = Omit<HealthProblem, 'severity' | 'text'> & {
+  severity: (standing: Standing) => HealthProblem['severity'] | null;
   text: (standing: Standing, now_ms: number) => string;
 };
 
@@ -153,8 +153,8 @@ const ROWS: readonly Row[] = [
 ];
 
 /** What is wrong at the moment, the worst first. */
-export function troublesOf(standing: Standing, now_ms: number): Trouble[] {
-  const found = ROWS.flatMap(({ name, link, severity, text }): Trouble[] => {
+export function healthProblemsOf(standing: Standing, now_ms: number): HealthProblem[] {
+  const found = ROWS.flatMap(({ name, link, severity, text }): HealthProblem[] => {
     const is = severity(standing);
     return is === null ? [] : [{ name, link, severity: is, text: text(standing, now_ms) }];
   });

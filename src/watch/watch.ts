@@ -13,7 +13,7 @@ import { mastersOf } from '../store/redis_connection.js';
 import type { StorageHealth } from '../store/storage_health.js';
 import type { Store } from '../store/store.js';
 import type { DeliveryWorker } from '../workers/deliveries.js';
-import { type Standing, type Trouble, troublesOf } from './health_problems.js';
+import { type HealthProblem, healthProblemsOf, type Standing } from './health_problems.js';
 import { type Gauges, History, type HistoryView, SAMPLE_EVERY_MS, type Sample } from './history.js';
 import { grown, quantile, readTotals } from './totals.js';
 
@@ -133,8 +133,8 @@ export class Watch {
   }
 
   /** What is wrong now, in words. */
-  troubles(): Trouble[] {
-    return troublesOf(this.standing(), this.#parts.clock.unmoved());
+  troubles(): HealthProblem[] {
+    return healthProblemsOf(this.standing(), this.#parts.clock.unmoved());
   }
 
   async #take(): Promise<void> {

@@ -1,10 +1,10 @@
 import { LIMITS } from '../domain/limits.js';
 
 /** What requests in flight are counted by, beside all of them together. */
-export type SlotGroups = { account_id: string; origin: string };
+export type ConcurrencyGroups = { account_id: string; origin: string };
 
 /** How many requests of this process are in flight, in all, for each account and to each origin. */
-export class Slots {
+export class ConcurrencyLimit {
   #all = 0;
   readonly #accounts = new Map<string, number>();
   readonly #origins = new Map<string, number>();
@@ -17,7 +17,7 @@ export class Slots {
    * How many more an endpoint may have that has so many in flight. Of its account's slots it gets its nth while n are
    * free: those that hang can't take the last, and one that has none yet finds one.
    */
-  free({ account_id, origin }: SlotGroups, in_flight: number): number {
+  free({ account_id, origin }: ConcurrencyGroups, in_flight: number): number {
     const of_account = LIMITS.account_in_flight_max - (this.#accounts.get(account_id) ?? 0);
     return Math.min(
       LIMITS.deliveries_in_flight_max - this.#all,
@@ -26,13 +26,13 @@ export class Slots {
     );
   }
 
-  take({ account_id, origin }: SlotGroups, count: number): void {
+  take({ account_id, origin }: ConcurrencyGroups, count: number): void {
     this.#all += count;
     add(this.#accounts, account_id, count);
     add(this.#origins, origin, count);
   }
 
-  giveBack(groups: SlotGroups, count: number): void {
+  giveBack(groups: ConcurrencyGroups, count: number): void {
     this.take(groups, -count);
   }
 }

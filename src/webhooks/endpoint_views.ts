@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { InboxEntry } from '../../actors/actor.js';
+import type { QueuedDelivery } from '../../actors/actor.js';
 import { type Attempt, DELIVERY_STATUSES, eventMs, type FoundDelivery } from '../../actors/delivery.js';
 import type { EndpointMessage, Found } from '../../actors/endpoint.js';
 import { type Endpoint, standingOf } from '../../actors/endpoint_state.js';
@@ -106,9 +106,9 @@ export async function readDelivery(reader: Reader, sequence: number) {
   return one === undefined || entry === null ? null : deliveryOf(reader, answer.endpoint, { ...one, entry });
 }
 
-const NOT_LISTED: Omit<InboxEntry, 'sequence'> = { log_id: '0-0', life: 0, generation: 0, type: 'account.updated' };
+const NOT_LISTED: Omit<QueuedDelivery, 'sequence'> = { log_id: '0-0', life: 0, generation: 0, type: 'account.updated' };
 
-function find({ services: { runtime }, endpoint_id }: Reader, entries: InboxEntry[]): Promise<Found | Refusal> {
+function find({ services: { runtime }, endpoint_id }: Reader, entries: QueuedDelivery[]): Promise<Found | Refusal> {
   const message: EndpointMessage = { type: 'find', entries };
   return runtime.ask<Found>({ kind: 'endpoint', id: endpoint_id }, message);
 }
@@ -135,7 +135,7 @@ async function deliveryOf(
 }
 
 /** The event as it was, or would be, sent; null once it is no longer kept. */
-async function eventOf({ services, account_id }: Reader, { log_id }: InboxEntry): Promise<EventView | null> {
+async function eventOf({ services, account_id }: Reader, { log_id }: QueuedDelivery): Promise<EventView | null> {
   const place = { account_id, partition: partitionOfId(account_id) };
   const [event] = await services.store.events(place, { from: log_id, to: log_id, descending: false, limit: 1 });
   return event === undefined ? null : eventView(event);

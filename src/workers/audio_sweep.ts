@@ -6,12 +6,12 @@ import type { BlobStore } from '../blobs/blob_store.js';
 import { chunkId, isId, PARTITIONS, streamOfChunk } from '../domain/ids.js';
 import { LIMITS } from '../domain/limits.js';
 import { isRefusal, type Refusal } from '../domain/refusals.js';
-import { drawBytes } from '../random.js';
+import { randomBytes } from '../random.js';
 import type { Metrics } from '../runtime/metrics.js';
 import type { Runtime } from '../runtime/runtime.js';
 import { StoreUnavailable } from '../store/store.js';
 import type { SweepTurns } from '../store/sweep_turns.js';
-import { Looks } from './periodic_task.js';
+import { PeriodicTask } from './periodic_task.js';
 
 const LOOK_EVERY_MS = 60_000;
 /** Partitions taken at a time. */
@@ -59,7 +59,7 @@ class UnusableStream extends Error {
  */
 export class AudioSweep {
   readonly #parts: Parts;
-  readonly #looks = new Looks(() => this.#look(), LOOK_EVERY_MS);
+  readonly #looks = new PeriodicTask(() => this.#look(), LOOK_EVERY_MS);
   #stopped = false;
 
   constructor(parts: Parts) {
@@ -77,7 +77,7 @@ export class AudioSweep {
 
   /** Sweeps what is due. Never rejects. */
   look(): Promise<void> {
-    return this.#looks.look();
+    return this.#looks.runOnce();
   }
 
   async #look(): Promise<void> {
@@ -127,7 +127,7 @@ export class AudioSweep {
    */
   async #isOurs(): Promise<boolean> {
     const { turns, blobs, log } = this.#parts;
-    const name = await turns.owner(Buffer.from(drawBytes(12)).toString('base64url'));
+    const name = await turns.owner(Buffer.from(randomBytes(12)).toString('base64url'));
     if ((await blobs.claim(name)) === name) return true;
     log.error(
       'audio is not swept: the blob store belongs to another Redis, or this one lost its data; see .owner there',

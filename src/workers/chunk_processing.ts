@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { StreamMessage } from '../../actors/stream.js';
 import type { ClaimedChunk } from '../../actors/stream_processing.js';
-import { PROCESSING } from '../../actors/stream_processing.js';
+import { PROCESSING_INDEX } from '../../actors/stream_processing.js';
 import type { Chunk, ChunkResult, Stream } from '../../actors/stream_state.js';
 import { checkAudio } from '../audio/check.js';
 import { blobKey } from '../blobs/blob_keys.js';
@@ -9,12 +9,12 @@ import type { BlobStore } from '../blobs/blob_store.js';
 import { PARTITIONS, partitionOfId } from '../domain/ids.js';
 import { LIMITS } from '../domain/limits.js';
 import { isRefusal, type Refusal } from '../domain/refusals.js';
-import { drawBytes } from '../random.js';
+import { randomBytes } from '../random.js';
 import type { Metrics } from '../runtime/metrics.js';
 import type { Runtime } from '../runtime/runtime.js';
 import { type Store, StoreUnavailable } from '../store/store.js';
 import { Backoff } from './backoff.js';
-import { Looks } from './periodic_task.js';
+import { PeriodicTask } from './periodic_task.js';
 
 /** So long chunks gather before the built-in worker takes those of a stream together: it makes two commits of them all. */
 const GATHER_MS = 500;
@@ -52,7 +52,7 @@ export class ChunkProcessing {
   readonly #parts: Parts;
   /** Partitions that may have something due. */
   readonly #hot = new Set<number>();
-  readonly #looks = new Looks(() => this.#look(), SWEEP_EVERY_MS);
+  readonly #looks = new PeriodicTask(() => this.#look(), SWEEP_EVERY_MS);
   readonly #unusable = new Backoff(RETRY);
   #swept_ms = Number.NEGATIVE_INFINITY;
   #gathering: NodeJS.Timeout | null = null;
@@ -85,7 +85,7 @@ export class ChunkProcessing {
 
   /** Processes all that is due here; for the test clock. Never rejects. */
   look(): Promise<void> {
-    return this.#parts.is_worker ? this.#looks.look() : Promise.resolve();
+    return this.#parts.is_worker ? this.#looks.runOnce() : Promise.resolve();
   }
 
   /** Up to so many chunks for a worker, the oldest of some streams, none of which anybody else gets for that time. */
@@ -123,11 +123,11 @@ export class ChunkProcessing {
   async #due(partition: number): Promise<string[]> {
     const { store, now } = this.#parts;
     this.#hot.delete(partition);
-    const place = { account_id: PROCESSING.account_id, partition };
+    const place = { owner: PROCESSING_INDEX.owner, partition };
     const now_ms = now();
     let after: { order: number; member: string } | undefined;
     for (let steps = 0; steps < STEPS_MAX; steps++) {
-      const rows = await store.list(place, PROCESSING.list, { after, descending: false, limit: STREAMS_READ });
+      const rows = await store.list(place, PROCESSING_INDEX.index, { after, descending: false, limit: STREAMS_READ });
       const due = rows.filter(({ order }) => order <= now_ms);
       const usable = due.map(({ member }) => member).filter((id) => !this.#unusable.isWaiting(id, now_ms));
       if (usable.length > 0) {
@@ -196,7 +196,7 @@ export class ChunkProcessing {
   ): Promise<{ work: Work[]; taken: number }> {
     const { runtime } = this.#parts;
     const address = { kind: 'stream', id: stream_id };
-    const token = Buffer.from(drawBytes(12)).toString('base64url');
+    const token = Buffer.from(randomBytes(12)).toString('base64url');
     const message: StreamMessage = { type: 'claim_chunks', token, limit, lease_ms };
     const answer = await runtime.ask<{ claimed: ClaimedChunk[] }>(address, message);
     if (isRefusal(answer)) {

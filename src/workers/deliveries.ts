@@ -11,18 +11,18 @@ import { retryAfterMs, verdictOf } from '../domain/webhooks.js';
 import { eventView } from '../events.js';
 import { endpointDisabledMail } from '../mail/endpoint_mail.js';
 import { sealMail } from '../mail/sealed_mail.js';
-import { drawBytes, drawFraction, drawId } from '../random.js';
+import { randomBytes, randomFraction, randomId } from '../random.js';
 import type { Metrics } from '../runtime/metrics.js';
 import type { Runtime } from '../runtime/runtime.js';
 import type { ServerKeys } from '../secrets/server_keys.js';
 import { type Store, StoreUnavailable } from '../store/store.js';
 import type { Tracing } from '../tracing/tracing.js';
-import { type SlotGroups, Slots } from '../webhooks/concurrency_limit.js';
+import { type ConcurrencyGroups, ConcurrencyLimit } from '../webhooks/concurrency_limit.js';
 import { deliveryHeaders } from '../webhooks/delivery_headers.js';
 import type { Poster } from '../webhooks/poster.js';
 import { openSigningSecret } from '../webhooks/signing_secret.js';
 import { EndpointActivity } from './endpoint_activity.js';
-import { Looks } from './periodic_task.js';
+import { PeriodicTask } from './periodic_task.js';
 
 const LOOK_EVERY_MS = 1_000;
 /** An endpoint that was found due is looked at by others again after this, unless its own commits say otherwise. */
@@ -57,12 +57,12 @@ type Parts = {
 type Posted = { result: AttemptResult; event_id: string | null };
 
 /** What never changes of an endpoint, and the account's life as last seen. */
-type Known = SlotGroups & { url: URL; key: Uint8Array | null; life: number };
+type Known = ConcurrencyGroups & { url: URL; key: Uint8Array | null; life: number };
 
 export type DueEndpoint = { endpoint_id: string; since_ms: number };
 
 /** One endpoint that has something under way here. */
-type Courier = {
+type EndpointDispatcher = {
   endpoint_id: string;
   known: Known | null;
   results: AttemptResult[];
@@ -85,14 +85,14 @@ type Courier = {
 export class DeliveryWorker {
   readonly #parts: Parts;
   readonly #known = new LRUCache<string, Known>({ max: KNOWN_MAX });
-  readonly #couriers = new Map<string, Courier>();
-  readonly #slots = new Slots();
+  readonly #couriers = new Map<string, EndpointDispatcher>();
+  readonly #slots = new ConcurrencyLimit();
   /** What came of the last requests to each endpoint. */
   readonly activity = new EndpointActivity();
   #due: DueEndpoint[] = [];
   /** Those that want a slot, each once, in turn. */
-  readonly #line: Courier[] = [];
-  readonly #looks = new Looks(() => this.#look(), LOOK_EVERY_MS);
+  readonly #line: EndpointDispatcher[] = [];
+  readonly #looks = new PeriodicTask(() => this.#look(), LOOK_EVERY_MS);
   #handing_out: NodeJS.Timeout | null = null;
   #is_stopped = false;
   #posted = 0;
@@ -130,7 +130,7 @@ export class DeliveryWorker {
   /** Posts all that is due now, and gives how many requests that took. */
   async handleDue(): Promise<number> {
     const before = this.#posted;
-    await this.#looks.look();
+    await this.#looks.runOnce();
     await this.#idle();
     return this.#posted - before;
   }
@@ -154,7 +154,7 @@ export class DeliveryWorker {
     while (this.#couriers.size > 0 && performance.now() < until) await new Promise((resolve) => setTimeout(resolve, 5));
   }
 
-  #courier(endpoint_id: string): Courier {
+  #courier(endpoint_id: string): EndpointDispatcher {
     let courier = this.#couriers.get(endpoint_id);
     if (courier === undefined) {
       const known = this.#known.get(endpoint_id) ?? null;
@@ -168,7 +168,7 @@ export class DeliveryWorker {
   }
 
   /** Does what can be done for an endpoint now; forgets it when there is nothing. */
-  #step(courier: Courier): void {
+  #step(courier: EndpointDispatcher): void {
     const { is_asking, is_in_line, retry, results, in_flight } = courier;
     if (is_asking || is_in_line || retry !== null) return;
     if (courier.is_due && !this.#is_stopped && in_flight < LIMITS.endpoint_in_flight_max) {
@@ -184,7 +184,7 @@ export class DeliveryWorker {
   }
 
   /** As `#step`, but not before all is back that is under way, or a little time has passed. */
-  #stepGathered(courier: Courier): void {
+  #stepGathered(courier: EndpointDispatcher): void {
     if (courier.in_flight === 0) this.#step(courier);
     else
       courier.gathering ??= setTimeout(() => {
@@ -193,7 +193,7 @@ export class DeliveryWorker {
       }, GATHER_MS);
   }
 
-  #gathered(courier: Courier): void {
+  #gathered(courier: EndpointDispatcher): void {
     if (courier.gathering !== null) clearTimeout(courier.gathering);
     courier.gathering = null;
   }
@@ -209,7 +209,7 @@ export class DeliveryWorker {
   /** Gives free slots to those in line, each as many as it may have; who gets none keeps its place. */
   #serveLine(): void {
     for (let left = this.#line.length; left > 0; left--) {
-      const courier = this.#line.shift() as Courier;
+      const courier = this.#line.shift() as EndpointDispatcher;
       const { known, in_flight } = courier;
       // Of one that is not known yet nobody can say what it may have.
       const free = known === null ? LIMITS.endpoint_in_flight_max : this.#slots.free(known, in_flight);
@@ -223,7 +223,7 @@ export class DeliveryWorker {
   }
 
   /** Hands over what came back and takes up to `want` deliveries. Never rejects. */
-  async #turn(courier: Courier, want: number): Promise<void> {
+  async #turn(courier: EndpointDispatcher, want: number): Promise<void> {
     courier.is_asking = true;
     courier.is_due = false;
     this.#gathered(courier);
@@ -267,7 +267,7 @@ export class DeliveryWorker {
   }
 
   /** Storage is away, or too much waits: what came back is kept as long as it counts. */
-  #tryAgain(courier: Courier, results: AttemptResult[], error: unknown): void {
+  #tryAgain(courier: EndpointDispatcher, results: AttemptResult[], error: unknown): void {
     const { log, now } = this.#parts;
     if (!(error instanceof StoreUnavailable))
       log.error({ err: error }, 'deliveries of an endpoint could not be dealt with');
@@ -278,7 +278,7 @@ export class DeliveryWorker {
       return;
     }
     courier.failures += 1;
-    const pause_ms = Math.min(TRY_AGAIN_MS_MAX, TRY_AGAIN_MS * 2 ** courier.failures) * (0.5 + drawFraction() / 2);
+    const pause_ms = Math.min(TRY_AGAIN_MS_MAX, TRY_AGAIN_MS * 2 ** courier.failures) * (0.5 + randomFraction() / 2);
     courier.retry = setTimeout(() => {
       courier.retry = null;
       this.#step(courier);
@@ -286,7 +286,7 @@ export class DeliveryWorker {
   }
 
   /** There is no such endpoint any more. */
-  #forget(courier: Courier): void {
+  #forget(courier: EndpointDispatcher): void {
     this.#known.delete(courier.endpoint_id);
     courier.known = null;
     courier.results = [];
@@ -310,7 +310,7 @@ export class DeliveryWorker {
   }
 
   async #life(account_id: string): Promise<number> {
-    const { account = 0 } = await this.#parts.store.lives({ account_id, partition: partitionOfId(account_id) });
+    const { account = 0 } = await this.#parts.store.epochs({ account_id, partition: partitionOfId(account_id) });
     return account;
   }
 
@@ -324,17 +324,17 @@ export class DeliveryWorker {
     let mail: WorkMessage['mail'];
     for (let tries = 0; tries < ASK_TRIES_MAX; tries++) {
       const { account_id, life } = known;
-      const tokens = Array.from({ length: granted }, () => Buffer.from(drawBytes(TOKEN_BYTES)).toString('base64url'));
+      const tokens = Array.from({ length: granted }, () => Buffer.from(randomBytes(TOKEN_BYTES)).toString('base64url'));
       const message: WorkMessage = {
         type: 'work',
         life,
         results,
         tokens,
-        jitter: drawFraction(),
+        jitter: randomFraction(),
         ...(mail && { mail }),
       };
-      const guards = [{ guard: 'life' as const, account_id, life: 'account', value: life }];
-      const work = await runtime.ask<Work>({ kind: 'endpoint', id: endpoint_id }, message, guards);
+      const fences = [{ fence: 'epoch' as const, account_id, epoch: 'account', value: life }];
+      const work = await runtime.ask<Work>({ kind: 'endpoint', id: endpoint_id }, message, fences);
       if (isRefusal(work)) {
         if (work.refused === 'NOT_FOUND') return null;
         // The account was deleted or restored meanwhile: what came back is counted under its present life.
@@ -355,13 +355,13 @@ export class DeliveryWorker {
     const { host } = new URL(url);
     const failures = LIMITS.endpoint_failures_max;
     return {
-      mail_id: drawId({ partition: 0, now_ms: now() }),
+      mail_id: randomId({ partition: 0, now_ms: now() }),
       sealed: sealMail(keys, endpointDisabledMail({ to: account.email, host, endpoint_id, failures })),
     };
   }
 
   /** Posts one delivery and brings its result. Never rejects. */
-  async #deliver(courier: Courier, known: Known, claim: Claim): Promise<void> {
+  async #deliver(courier: EndpointDispatcher, known: Known, claim: Claim): Promise<void> {
     const { metrics, log } = this.#parts;
     try {
       const { result, event_id } = await this.#post(courier.endpoint_id, known, claim);

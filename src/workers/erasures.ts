@@ -19,7 +19,7 @@ import type { Metrics } from '../runtime/metrics.js';
 import type { Runtime } from '../runtime/runtime.js';
 import { decodeStored } from '../store/codec.js';
 import { type Queued, type Store, StoreUnavailable } from '../store/store.js';
-import { Looks } from './periodic_task.js';
+import { PeriodicTask } from './periodic_task.js';
 
 const LOOK_EVERY_MS = 15_000;
 /** Another process takes the work over after this; both at once would do no harm. */
@@ -54,7 +54,7 @@ export type ErasureView = { account_id: string; began_at: string; removed: Recor
 export class ErasureWorker {
   readonly #parts: Parts;
   readonly #in_hand = new Set<string>();
-  readonly #looks = new Looks(() => this.#look(), LOOK_EVERY_MS);
+  readonly #looks = new PeriodicTask(() => this.#look(), LOOK_EVERY_MS);
   #stopped = false;
 
   constructor(parts: Parts) {
@@ -72,7 +72,7 @@ export class ErasureWorker {
 
   /** Erases what is due, to the end. Never rejects. */
   look(): Promise<void> {
-    return this.#looks.look();
+    return this.#looks.runOnce();
   }
 
   /** All erasures under way, here or elsewhere. */
@@ -172,7 +172,7 @@ export class ErasureWorker {
   /** Ends all that is on a list; each leaves the list as it ends, so the list's head is always what is left. */
   async #eraseList(account_id: string, { list, kind }: { list: string; kind: string }): Promise<void> {
     const { store } = this.#parts;
-    const place = { account_id, partition: partitionOfId(account_id) };
+    const place = { owner: account_id, partition: partitionOfId(account_id) };
     while (!this.#stopped) {
       const members = await store.list(place, list, { descending: false, limit: STEP_MAX });
       if (members.length === 0) return;
@@ -213,7 +213,7 @@ export class ErasureWorker {
   }
 
   async #ask<Reply>(account_id: string, message: AccountMessage): Promise<Reply> {
-    const answer = await this.#parts.runtime.askSettled<Reply>({ kind: 'account', id: account_id }, message);
+    const answer = await this.#parts.runtime.askDownstream<Reply>({ kind: 'account', id: account_id }, message);
     if (isRefusal(answer)) throw refusedBy('account', answer);
     return answer;
   }

@@ -3,7 +3,7 @@ import { PARTITIONS } from '../domain/ids.js';
 import { LIMITS } from '../domain/limits.js';
 import type { Metrics } from '../runtime/metrics.js';
 import { type Store, StoreUnavailable } from '../store/store.js';
-import { Looks } from './periodic_task.js';
+import { PeriodicTask } from './periodic_task.js';
 
 const LOOK_EVERY_MS = 10 * 60_000;
 const PER_PARTITION_MAX = 100;
@@ -20,7 +20,7 @@ type Parts = {
 export class EventRetention {
   readonly #parts: Parts;
   #is_stopped = false;
-  readonly #looks = new Looks(() => this.#look(), LOOK_EVERY_MS);
+  readonly #looks = new PeriodicTask(() => this.#look(), LOOK_EVERY_MS);
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -37,7 +37,7 @@ export class EventRetention {
 
   /** Sweeps every log that has something over its time. Never rejects. */
   look(): Promise<void> {
-    return this.#looks.look();
+    return this.#looks.runOnce();
   }
 
   async #look(): Promise<void> {

@@ -5,7 +5,7 @@ import type { Metrics } from '../runtime/metrics.js';
 import type { ServerKeys } from '../secrets/server_keys.js';
 import { decodeStored } from '../store/codec.js';
 import type { Queued, Store } from '../store/store.js';
-import { Looks } from './periodic_task.js';
+import { PeriodicTask } from './periodic_task.js';
 
 const LOOK_EVERY_MS = 1_000;
 /** A leased mail that nobody took away comes back after this: longer than the sender's deadline. */
@@ -17,7 +17,7 @@ type Parts = { store: Store; mail: MailSender; keys: ServerKeys; metrics: Metric
 /** Sends the mails that commits left in the partitions; a lease keeps two processes from sending one at the same time. */
 export class MailWorker {
   readonly #parts: Parts;
-  readonly #looks = new Looks(async () => {
+  readonly #looks = new PeriodicTask(async () => {
     await Promise.all(Array.from({ length: PARTITIONS }, (_, partition) => this.sendDue(partition)));
   }, LOOK_EVERY_MS);
 
@@ -35,7 +35,7 @@ export class MailWorker {
 
   /** Sends what is due in all partitions. Never rejects. */
   look(): Promise<void> {
-    return this.#looks.look();
+    return this.#looks.runOnce();
   }
 
   /** Sends what is due in one partition, right after a commit has put something there. Never rejects. */

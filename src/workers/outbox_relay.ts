@@ -1,10 +1,10 @@
 import type { Logger } from 'pino';
 import { PARTITIONS } from '../domain/ids.js';
-import type { Tell } from '../runtime/fold.js';
+import type { StoredMessage } from '../runtime/batch.js';
 import type { Metrics } from '../runtime/metrics.js';
 import type { Runtime } from '../runtime/runtime.js';
 import { decodeStored, encodeStored } from '../store/codec.js';
-import { type OutboxTell, type Store, StoreUnavailable } from '../store/store.js';
+import { type OutboxEntry, type Store, StoreUnavailable } from '../store/store.js';
 
 const READ_MAX = 200;
 /** Tells of one partition that may be in hand and move; further ones wait in the outbox. */
@@ -46,7 +46,7 @@ type Box = {
   again: boolean;
 };
 
-type InHand = { number: number; tell: Tell; began: number };
+type InHand = { number: number; tell: StoredMessage; began: number };
 
 type Receiver = {
   /** Its tells in hand; the first is being delivered. */
@@ -82,7 +82,7 @@ export class OutboxRelay {
 
   constructor(parts: Parts) {
     this.#parts = parts;
-    parts.runtime.settler = (partition, tells) => this.#settle(partition, tells);
+    parts.runtime.downstreamWaiter = (partition, tells) => this.#settle(partition, tells);
   }
 
   /** Tells whose senders wait for them to be applied. */
@@ -120,7 +120,7 @@ export class OutboxRelay {
     }
   }
 
-  #settle(partition: number, tells: Tell[]): Promise<void> {
+  #settle(partition: number, tells: StoredMessage[]): Promise<void> {
     if (this.#stopped) return Promise.resolve();
     const { waiters } = this.#boxes[partition] as Box;
     const all = tells.map(({ id }) => new Promise<void>((resolve) => waiters.set(id, resolve)));
@@ -148,8 +148,8 @@ export class OutboxRelay {
     try {
       for (;;) {
         box.again = false;
-        if (box.generation !== this.#parts.runtime.generation) {
-          box.generation = this.#parts.runtime.generation;
+        if (box.generation !== this.#parts.runtime.cacheEpoch) {
+          box.generation = this.#parts.runtime.cacheEpoch;
           box.read_up_to = 0;
         }
         if (box.recovered.size > 0) {
@@ -160,7 +160,7 @@ export class OutboxRelay {
         box.full = this.#isFull(box);
         if (box.full) return;
         const waited_for = [...box.waiters.keys()];
-        const tells = await this.#parts.store.tells(partition, box.read_up_to, READ_MAX);
+        const tells = await this.#parts.store.outbox(partition, box.read_up_to, READ_MAX);
         for (const tell of tells) {
           box.read_up_to = tell.number;
           this.#take(partition, box, tell);
@@ -200,8 +200,8 @@ export class OutboxRelay {
     this.#parts.metrics.tells_waiting.dec();
   }
 
-  #take(partition: number, box: Box, { number, body }: OutboxTell): void {
-    const tell = decodeStored(body) as Tell;
+  #take(partition: number, box: Box, { number, body }: OutboxEntry): void {
+    const tell = decodeStored(body) as StoredMessage;
     const name = `${tell.to.kind}:${tell.to.id}`;
     if (box.in_hand.has(tell.id) || box.behind.has(name)) return;
     box.in_hand.add(tell.id);
@@ -242,7 +242,7 @@ export class OutboxRelay {
   async #deliver(delivery: {
     partition: number;
     number: number;
-    tell: Tell;
+    tell: StoredMessage;
     receiver: Receiver;
   }): Promise<{ settled: Promise<void> | null }> {
     const { partition, number, tell, receiver } = delivery;
@@ -260,7 +260,7 @@ export class OutboxRelay {
           log.error({ kind: tell.to.kind, partition, number }, 'a tell threw too often and was set aside');
         }
         if (answer.outcome === 'decided' || answer.outcome === 'already' || throws >= THROWS_MAX) {
-          await store.removeTells(partition, [number]);
+          await store.removeFromOutbox(partition, [number]);
           receiver.refusals = 0;
           return { settled: answer.settled };
         }

@@ -3,7 +3,7 @@
  * Whoever asks while one is under way gets the next, which all of them share: the present one may have passed what fell
  * due since it began.
  */
-export class Looks<Found> {
+export class PeriodicTask<Found> {
   readonly #begin: () => Promise<Found>;
   readonly #every_ms: number;
   #timer: NodeJS.Timeout | null = null;
@@ -30,7 +30,7 @@ export class Looks<Found> {
   }
 
   /** Finds all that is due at the time of the call. */
-  look(): Promise<Found> {
+  runOnce(): Promise<Found> {
     if (this.#present === null) return this.#beginOne();
     const start = () => {
       this.#next = null;

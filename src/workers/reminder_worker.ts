@@ -6,7 +6,7 @@ import type { Runtime } from '../runtime/runtime.js';
 import { decodeStored, encodeStored } from '../store/codec.js';
 import type { DueReminder, StepsOver, Store } from '../store/store.js';
 import { Backoff } from './backoff.js';
-import { Looks } from './periodic_task.js';
+import { PeriodicTask } from './periodic_task.js';
 
 const LOOK_EVERY_MS = 1_000;
 const PER_PARTITION_MAX = 100;
@@ -29,7 +29,7 @@ export class ReminderWorker {
   readonly #parts: Parts;
   readonly #throws = new Map<string, number>();
   readonly #undeliverable = new Backoff(RETRY);
-  readonly #looks = new Looks(() => this.#look(), LOOK_EVERY_MS);
+  readonly #looks = new PeriodicTask(() => this.#look(), LOOK_EVERY_MS);
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -45,7 +45,7 @@ export class ReminderWorker {
 
   /** Fires what is due now; gives how many fired. */
   look(): Promise<number> {
-    return this.#looks.look();
+    return this.#looks.runOnce();
   }
 
   async #look(): Promise<number> {

@@ -2,9 +2,9 @@ import type { AccountMessage } from '../../actors/account.js';
 import type { Joining } from '../../actors/account_state.js';
 import { HELD, type WorkspaceMessage } from '../../actors/workspace.js';
 import { isRefusal, type Refusal, refuse } from '../domain/refusals.js';
-import { patiently } from '../http/poll_until.js';
+import { pollUntil } from '../http/poll_until.js';
 import type { Services } from '../services.js';
-import type { Guard } from '../store/store.js';
+import type { Fence } from '../store/store.js';
 
 /** How routes ask shared workspaces, and how an account comes into one. */
 
@@ -19,8 +19,8 @@ export function askWorkspace<Reply>(
   id: string,
   message: WorkspaceMessage,
 ): Promise<Reply | Refusal> {
-  return patiently(async () => {
-    const answer = await runtime.askSettled<Reply>({ kind: 'workspace', id }, message);
+  return pollUntil(async () => {
+    const answer = await runtime.askDownstream<Reply>({ kind: 'workspace', id }, message);
     return isRefusal(answer) && answer === HELD ? null : answer;
   }, HELD);
 }
@@ -29,23 +29,23 @@ export function askWorkspace<Reply>(
 export function createWorkspace(
   services: Services,
   { account_id, workspace_id, name }: { account_id: string; workspace_id: string; name: string },
-  guards: Guard[],
+  fences: Fence[],
 ): Promise<null | Refusal> {
   const create: AccountMessage = { type: 'create_workspace', workspace_id, name };
-  return join(services, { account_id, workspace_id, invitation_id: workspace_id }, create, guards);
+  return join(services, { account_id, workspace_id, invitation_id: workspace_id }, create, fences);
 }
 
 /** Takes up an invitation: resolves when the account belongs to the workspace. */
 export async function acceptInvitation(
   services: Services,
   { account_id, email, ...invitation }: { account_id: string; email: string } & Joining,
-  guards: Guard[],
+  fences: Fence[],
 ): Promise<null | Refusal> {
   const { workspace_id, invitation_id } = invitation;
   const accept: AccountMessage = { type: 'accept_invitation', ...invitation };
   const look: WorkspaceMessage = { type: 'invitation', invitation_id, email };
-  return patiently(async () => {
-    const joined = await join(services, { account_id, ...invitation }, accept, guards);
+  return pollUntil(async () => {
+    const joined = await join(services, { account_id, ...invitation }, accept, fences);
     if (joined !== NOT_JOINED) return joined === null ? { joined: true } : joined;
     // It is gone; or it stands and the workspace holds still for somebody's deletion.
     const left = await services.runtime.ask({ kind: 'workspace', id: workspace_id }, look);
@@ -58,10 +58,10 @@ async function join(
   services: Services,
   { account_id, ...joining }: { account_id: string } & Joining,
   ask: AccountMessage,
-  guards: Guard[],
+  fences: Fence[],
 ): Promise<null | Refusal> {
   const address = { kind: 'account', id: account_id };
-  const asked = await services.runtime.askSettled(address, ask, guards);
+  const asked = await services.runtime.askDownstream(address, ask, fences);
   if (isRefusal(asked)) return asked;
   const joined = await hasJoined(services, { account_id, ...joining });
   if (isRefusal(joined)) return joined;
@@ -74,7 +74,7 @@ export async function hasJoined(
   { account_id, ...joining }: { account_id: string } & Joining,
 ): Promise<boolean | Refusal> {
   const look: AccountMessage = { type: 'join_outcome', ...joining };
-  const answer = await patiently(async () => {
+  const answer = await pollUntil(async () => {
     const found = await runtime.ask<{ outcome: 'joined' | 'asked' | 'not_joined' }>(
       { kind: 'account', id: account_id },
       look,

@@ -3,7 +3,7 @@ import t from 'tap';
 import { type AccountMessage, account } from '../../actors/account.js';
 import type { BoundDevice, ListedDevice } from '../../actors/account_devices.js';
 import type { Account } from '../../actors/account_state.js';
-import type { Effect, LifeName, Tell } from '../../actors/actor.js';
+import type { Effect, EpochName, OutboxMessage } from '../../actors/actor.js';
 import { ENTITLEMENTS, type Entitlement, PERMISSIONS, permissionsOf } from '../../src/domain/permissions.js';
 import { ANN, updatedIn } from '../fixtures/account_state.js';
 import { anyPlay, checkPlays, decideRows, Played, START_MS } from '../fixtures/deciding.js';
@@ -22,7 +22,7 @@ t.test('A-014 A-015 an account is created once', async (t) => {
       message: create,
       reply: DONE,
       next: ANN,
-      effects: [{ effect: 'event', account_id: 'a', type: 'account.created', resource_id: 'a' }],
+      effects: [{ effect: 'append_event', account_id: 'a', type: 'account.created', resource_id: 'a' }],
     },
     { says: 'again', state: ANN, now_ms: START_MS + 1, message: create, reply: DONE },
     ...[
@@ -119,7 +119,7 @@ t.test('D-053 D-054 D-055 D-056 D-059 what staff switch', async (t) => {
   }
 });
 
-const raise = (life: LifeName): Effect => ({ effect: 'raise', account_id: 'a', life });
+const raise = (epoch: EpochName): Effect => ({ effect: 'bump_epoch', account_id: 'a', epoch });
 
 t.test('signing out everywhere raises the lives of what it ends, and no others', async (t) => {
   const before: Account = { ...ANN, lives: { account: 1, app_sessions: 2, grants: 3, tokens: 4 } };
@@ -169,10 +169,10 @@ t.test('in any play the lives of an account are as often raised as its commits w
       if ('pass' in step) played.pass(step.pass);
       else played.send(step.send);
       const lives = { account: 0, app_sessions: 0, grants: 0, tokens: 0 };
-      for (const effect of played.effects) if (effect.effect === 'raise') lives[effect.life] += 1;
+      for (const effect of played.effects) if (effect.effect === 'bump_epoch') lives[effect.epoch] += 1;
       // Credentials are born under what the account says; commits are guarded by what was raised.
       for (const [name, value] of Object.entries(played.state?.lives ?? lives)) {
-        if (value !== lives[name as LifeName]) throw new Error(`the life of ${name} is ${value}`);
+        if (value !== lives[name as EpochName]) throw new Error(`the life of ${name} is ${value}`);
       }
     }
   });
@@ -192,9 +192,15 @@ const bound = (binding_epoch: string, source_id: string): BoundDevice => ({
   binding_epoch,
   source_id,
 });
-const put = (value: BoundDevice): Effect => ({ effect: 'put', collection: 'devices', id: 'd', value, order: START_MS });
+const put = (value: BoundDevice): Effect => ({
+  effect: 'put_record',
+  collection: 'devices',
+  id: 'd',
+  value,
+  order: START_MS,
+});
 const opens = (epoch: string, source_id: string): Effect => ({
-  effect: 'tell',
+  effect: 'notify',
   to: { kind: 'binding', id: epoch },
   message: {
     type: 'open',
@@ -206,7 +212,7 @@ const opens = (epoch: string, source_id: string): Effect => ({
   },
 });
 const ends = (epoch: string): Effect => ({
-  effect: 'tell',
+  effect: 'notify',
   to: { kind: 'binding', id: epoch },
   message: { type: 'end' },
 });
@@ -223,9 +229,9 @@ t.test('H-028 a device that is bound gets a binding, and a source once', async (
       next: one,
       effects: [
         put(bound('e1', 's1')),
-        { effect: 'put', collection: 'device_sources', id: 'd', value: { source_id: 's1' } },
+        { effect: 'put_record', collection: 'device_sources', id: 'd', value: { source_id: 's1' } },
         {
-          effect: 'tell',
+          effect: 'notify',
           to: { kind: 'source', id: 's1' },
           message: { type: 'create', account_id: 'a', device_id: 'd', goes_on: opens('e1', 's1') },
         },
@@ -268,9 +274,9 @@ t.test('H-028 a device that is bound gets a binding, and a source once', async (
       next: one,
       effects: [
         put(bound('e1', 's2')),
-        { effect: 'put', collection: 'device_sources', id: 'd', value: { source_id: 's2' } },
+        { effect: 'put_record', collection: 'device_sources', id: 'd', value: { source_id: 's2' } },
         {
-          effect: 'tell',
+          effect: 'notify',
           to: { kind: 'source', id: 's2' },
           message: { type: 'create', account_id: 'a', device_id: 'd', goes_on: opens('e1', 's2') },
         },
@@ -283,9 +289,9 @@ t.test('H-028 a device that is bound gets a binding, and a source once', async (
       message: deviceBound('e1', 's2', { again: true }),
       reply: DONE,
       effects: [
-        { effect: 'tell', to: { kind: 'device', id: 'd' }, message: { type: 'unbind', binding_epoch: 'e1' } },
+        { effect: 'notify', to: { kind: 'device', id: 'd' }, message: { type: 'unbind', binding_epoch: 'e1' } },
         {
-          effect: 'tell',
+          effect: 'notify',
           to: { kind: 'claim', id: 'claim of e1' },
           message: { type: 'answered', device_id: 'd', outcome: 'removed' },
         },
@@ -308,9 +314,9 @@ t.test('H-028 a device that is bound gets a binding, and a source once', async (
       reply: DONE,
       next: ANN,
       effects: [
-        { effect: 'drop', collection: 'devices', id: 'd' },
+        { effect: 'delete_record', collection: 'devices', id: 'd' },
         ends('e1'),
-        { effect: 'tell', to: { kind: 'device', id: 'd' }, message: { type: 'unbind', binding_epoch: 'e1' } },
+        { effect: 'notify', to: { kind: 'device', id: 'd' }, message: { type: 'unbind', binding_epoch: 'e1' } },
       ],
     },
     {
@@ -346,7 +352,7 @@ t.test('K-002 a recorder whose source is deleted has none until it is bound agai
       records: sources('s1'),
       message: deleted,
       reply: DONE,
-      effects: [{ effect: 'drop', collection: 'device_sources', id: 'd' }],
+      effects: [{ effect: 'delete_record', collection: 'device_sources', id: 'd' }],
     },
     { says: 'another source is its own', state: ANN, records: sources('s2'), message: deleted, reply: DONE },
     { says: 'none is known', state: ANN, message: deleted, reply: DONE },
@@ -383,8 +389,8 @@ t.test('H-028 in any play an account counts its devices, and one binding of each
       const open = new Set<string>();
       // A new source tells the binding in its turn.
       const told = played.effects.flatMap((effect) => {
-        if (effect.effect !== 'tell') return [];
-        return [(effect.message as { goes_on?: Tell }).goes_on ?? effect];
+        if (effect.effect !== 'notify') return [];
+        return [(effect.message as { goes_on?: OutboxMessage }).goes_on ?? effect];
       });
       for (const effect of told) {
         if (effect.to.kind !== 'binding') continue;

@@ -47,26 +47,26 @@ const erasingPhase: Phase = { status: 'erasing', began_at_ms: ERASE_AT_MS, remov
 const toWorkspace = (id: string, type: string): Effect => told('workspace', id, { type, account_id: 'a' });
 const hold = (id: string): Effect => told('workspace', id, { type: 'hold', account_id: 'a', attempt: 4 });
 const late: Effect = {
-  effect: 'remind',
+  effect: 'schedule_reminder',
   name: 'leaving_late',
   at_ms: NOW_MS + LIMITS.leaving_max_ms,
   message: { type: 'leaving_late', attempt: 4 },
 };
-const FORGET_LATE: Effect = { effect: 'forget', name: 'leaving_late' };
+const FORGET_LATE: Effect = { effect: 'cancel_reminder', name: 'leaving_late' };
 const subscriptions = (become: 'closed' | 'open' | 'gone'): Effect => ({
-  effect: 'subscriptions',
+  effect: 'set_subscriptions',
   account_id: 'a',
   become,
 });
 const event = (type: 'account.deleted' | 'account.restored'): Effect => ({
-  effect: 'event',
+  effect: 'append_event',
   account_id: 'a',
   type,
   resource_id: 'a',
 });
 const revoked: Effect[] = [
   {
-    effect: 'event',
+    effect: 'append_event',
     account_id: 'a',
     type: 'personal_access_token.revoked',
     resource_id: 'p',
@@ -106,8 +106,8 @@ const deletes = (state: Account, alone: string[]) => ({
     ...revoked,
     ...state.memberships.map(({ workspace_id }) => toWorkspace(workspace_id, 'departed')),
     FORGET_LATE,
-    { effect: 'remind', name: 'erase_due', at_ms: ERASE_AT_MS, message: { type: 'erase_due' } } as const,
-    { effect: 'mail', ...mail, give_up_at_ms: NOW_MS + LIMITS.mail_retried_ms } as const,
+    { effect: 'schedule_reminder', name: 'erase_due', at_ms: ERASE_AT_MS, message: { type: 'erase_due' } } as const,
+    { effect: 'enqueue_mail', ...mail, give_up_at_ms: NOW_MS + LIMITS.mail_retried_ms } as const,
   ],
 });
 
@@ -207,7 +207,7 @@ t.test('D-029 D-031 D-032 D-033 D-034 restoring', async (t) => {
     effects: [
       subscriptions('open'),
       event('account.restored'),
-      { effect: 'forget', name: 'erase_due' } as const,
+      { effect: 'cancel_reminder', name: 'erase_due' } as const,
       toWorkspace('w2', 'returned'),
     ],
   };
@@ -236,7 +236,7 @@ t.test(
   async (t) => {
     const before: Account = { ...gone, name: 'Ann', lives: { account: 1, app_sessions: 2, grants: 3, tokens: 4 } };
     const workspaceDeleted = (id: string): Effect => ({
-      effect: 'event',
+      effect: 'append_event',
       account_id: 'a',
       type: 'workspace.deleted',
       resource_id: id,
@@ -263,14 +263,14 @@ t.test(
           next,
           effects: [
             ...(['account', 'grants', 'tokens'] as const).map(raised),
-            { effect: 'drop_log', account_id: 'a' },
+            { effect: 'delete_log', account_id: 'a' },
             subscriptions('gone'),
             workspaceDeleted('a00000001'),
             workspaceDeleted('w2'),
             toWorkspace('w2', 'erase'),
             told('email', 'ann@x.test', { type: 'forget_person' }),
-            { effect: 'forget', name: 'erase_due' },
-            { effect: 'job', job_id: 'erase:a', job: { job: 'erase_account', account_id: 'a' } },
+            { effect: 'cancel_reminder', name: 'erase_due' },
+            { effect: 'enqueue_job', job_id: 'erase:a', job: { job: 'erase_account', account_id: 'a' } },
           ],
         },
       ),
@@ -308,10 +308,10 @@ t.test('D-033 an erasure goes on in steps, and ends once', async (t) => {
       records: { devices: { d: { binding_epoch: 'e' } } },
       next: { ...some({ devices: 101 }), devices: 0 },
       effects: [
-        { effect: 'drop', collection: 'devices', id: 'd' },
+        { effect: 'delete_record', collection: 'devices', id: 'd' },
         told('device', 'd', { type: 'unbind', binding_epoch: 'e' }),
         told('binding', 'e', { type: 'end' }),
-        { effect: 'drop_all', collection: 'device_sources' },
+        { effect: 'delete_collection', collection: 'device_sources' },
       ],
     },
   ]);
@@ -387,7 +387,7 @@ t.test(
             answered.set(attempt, (answered.get(attempt) ?? new Set()).add(by));
         }
         const done = played.effects.slice(effects_before);
-        const events = done.flatMap((effect) => (effect.effect === 'event' ? effect.type : []));
+        const events = done.flatMap((effect) => (effect.effect === 'append_event' ? effect.type : []));
         const deletions = events.filter((type) => type === 'account.deleted').length;
         const is_deletion = before.phase.status !== 'deleted' && events.includes('account.deleted');
         if (deletions > (is_deletion ? 1 : 0)) throw new Error('deleted twice');
@@ -395,14 +395,14 @@ t.test(
           const all = answered.get(state.deletion_attempts) ?? new Set();
           if (before.memberships.some((kept) => !all.has(kept.workspace_id))) throw new Error('deleted unasked');
           for (const { workspace_id: id } of before.memberships)
-            if (!done.some((effect) => effect.effect === 'tell' && effect.to.id === id)) throw new Error('not told');
+            if (!done.some((effect) => effect.effect === 'notify' && effect.to.id === id)) throw new Error('not told');
         }
         if (state.phase.status === 'leaving' && !played.reminders.has('leaving_late'))
           throw new Error('leaving for ever');
         if (state.phase.status === 'deleted' && !played.reminders.has('erase_due')) throw new Error('never erased');
         if (state.phase.status === 'active' && played.reminders.has('erase_due')) throw new Error('to be erased');
         if (state.phase.status !== 'leaving' && played.reminders.has('leaving_late')) throw new Error('asks on');
-        const raises = played.effects.filter(({ effect }) => effect === 'raise').length;
+        const raises = played.effects.filter(({ effect }) => effect === 'bump_epoch').length;
         const { lives } = state;
         if (lives.account + lives.grants + lives.tokens + lives.app_sessions !== raises) throw new Error('miscounted');
       }

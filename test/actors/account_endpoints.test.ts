@@ -95,11 +95,12 @@ t.test('F-018 F-032 F-034 F-037 F-040 in any play those are subscribed that the 
       for (const effect of played.effects.slice(done)) {
         if (effect.effect === 'subscribe') subscribed.add(effect.endpoint_id);
         if (effect.effect === 'unsubscribe') subscribed.delete(effect.endpoint_id);
-        if (effect.effect === 'subscriptions') open = effect.become !== 'closed';
-        if (effect.effect === 'subscriptions' && effect.become === 'gone') subscribed = new Set();
-        if (effect.effect === 'event' && effect.type === 'account.restored' && !open)
+        if (effect.effect === 'set_subscriptions') open = effect.become !== 'closed';
+        if (effect.effect === 'set_subscriptions' && effect.become === 'gone') subscribed = new Set();
+        if (effect.effect === 'append_event' && effect.type === 'account.restored' && !open)
           throw new Error('nobody hears of it');
-        if (effect.effect === 'event' && effect.type === 'account.deleted' && open) throw new Error('it is delivered');
+        if (effect.effect === 'append_event' && effect.type === 'account.deleted' && open)
+          throw new Error('it is delivered');
       }
       done = played.effects.length;
       const { endpoints, phase } = played.state;

@@ -12,7 +12,7 @@ const bound = (n: number) => ({
   ...{ binding_epoch: `e${n}`, source_id: `s${n}` },
 });
 const told = (effects: readonly Effect[], kind: string) =>
-  effects.flatMap((effect) => (effect.effect === 'tell' && effect.to.kind === kind ? [effect.message] : []));
+  effects.flatMap((effect) => (effect.effect === 'notify' && effect.to.kind === kind ? [effect.message] : []));
 
 function erasing(devices: number) {
   const play = new Played(account, ID);
@@ -36,7 +36,7 @@ t.test('D-033 devices are unbound in steps of which none is too large', async (t
       unbound += told(effects, 'device').length;
       t.equal(told(effects, 'binding').length, told(effects, 'device').length);
       t.equal(
-        effects.some(({ effect }) => effect === 'drop_all'),
+        effects.some(({ effect }) => effect === 'delete_collection'),
         !left,
         'what is known of their sources goes last',
       );
@@ -56,7 +56,7 @@ t.test('D-033 a device that is told of when the account is erased is not bound',
     t.equal(next, undefined);
     t.same(
       effects.map(({ effect }) => effect),
-      ['tell', 'tell'],
+      ['notify', 'notify'],
     );
     t.same(told(effects, 'device'), [{ type: 'unbind', binding_epoch: 'e1' }]);
     t.match(told(effects, 'claim'), [{ type: 'answered', outcome: 'bound_elsewhere' }]);

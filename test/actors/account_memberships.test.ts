@@ -20,7 +20,7 @@ const accept: AccountMessage = { type: 'accept_invitation', ...waits };
 const mail = { mail_id: 'm', sealed: new Uint8Array() };
 const left = { status: 'deleted' as const, deleted_at_ms: START_MS, erase_at_ms: START_MS + 1 };
 const workspaceEvent = (type: 'workspace.updated' | 'workspace.deleted', data: Record<string, unknown>): Effect => ({
-  effect: 'event',
+  effect: 'append_event',
   account_id: 'a',
   type,
   resource_id: 'w',
@@ -165,7 +165,7 @@ t.test('I-016 I-017 E-031 the private workspace is changed without sharing, and 
     change: of,
   });
   const event = (changed_fields: string[]): Effect => ({
-    effect: 'event',
+    effect: 'append_event',
     account_id: 'a',
     type: 'workspace.updated',
     resource_id: private_workspace.id,

@@ -28,7 +28,7 @@ const add = (id: string, expires_at_ms: number | null = null) => ({
   },
 });
 const event = (id: string, type: 'created' | 'revoked', data: Record<string, unknown>): Effect => ({
-  effect: 'event',
+  effect: 'append_event',
   account_id: 'a',
   type: `personal_access_token.${type}`,
   resource_id: id,
@@ -148,8 +148,8 @@ t.test('B-018 B-019 in any play every token that was opened is listed or was end
       const counts = new Map<string, number>();
       const count = (of: string) => counts.set(of, (counts.get(of) ?? 0) + 1);
       for (const effect of played.effects) {
-        if (effect.effect === 'tell') count(`${(effect.message as { type: string }).type} ${effect.to.id}`);
-        if (effect.effect === 'event') count(`${effect.type} ${effect.resource_id}`);
+        if (effect.effect === 'notify') count(`${(effect.message as { type: string }).type} ${effect.to.id}`);
+        if (effect.effect === 'append_event') count(`${effect.type} ${effect.resource_id}`);
       }
       for (const of of ['p', 'q', 'r', 's', 't']) {
         const [opens, ends] = [counts.get(`open ${of}`) ?? 0, counts.get(`end ${of}`) ?? 0];

@@ -46,15 +46,15 @@ const second_used: AppSession = { ...second, successor_used: true };
 const third: AppSession = { ...second, generation: 3 };
 
 const runOut = (turned_at_ms: number): Effect => ({
-  effect: 'remind',
+  effect: 'schedule_reminder',
   name: 'run_out',
   at_ms: turned_at_ms + LIFE_MS,
   message: { type: 'run_out' },
 });
-const FORGET: Effect = { effect: 'forget', name: 'run_out' };
-const LISTED = { account_id: 'a', list: 'app_sessions:2', member: 'session' };
-const ENLISTED: Effect = { effect: 'enlist', ...LISTED, order: START_MS };
-const DELISTED: Effect = { effect: 'delist', ...LISTED };
+const FORGET: Effect = { effect: 'cancel_reminder', name: 'run_out' };
+const LISTED = { owner: 'a', index: 'app_sessions:2', member: 'session' };
+const ENLISTED: Effect = { effect: 'add_to_index', ...LISTED, order: START_MS };
+const DELISTED: Effect = { effect: 'remove_from_index', ...LISTED };
 const ENDS: Effect[] = [DELISTED, FORGET];
 const erase: AppSessionMessage = { type: 'erase', account_id: 'a', list: 'app_sessions:2' };
 const issues = (
@@ -117,7 +117,7 @@ t.test('A-026 A-028 a session opens once, and ends', async (t) => {
       message: erase,
       reply: { done: true } as const,
       next: null,
-      effects: [FORGET, DELISTED, { effect: 'vanish' } as const],
+      effects: [FORGET, DELISTED, { effect: 'delete' } as const],
     })),
     { says: 'its seed', state: first, message: { type: 'secret' }, reply: first },
     ...[{ type: 'secret' } as const, use(1), refresh(1)].flatMap((message) => [

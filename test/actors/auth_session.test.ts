@@ -65,17 +65,17 @@ const right = tryCode(tried('right'));
 const wrong = tryCode(tried('wrong'));
 const complete: AuthSessionMessage = { type: 'complete', grant_id: 'g', owner };
 const told: Effect = {
-  effect: 'tell',
+  effect: 'notify',
   to: { kind: 'email', id: ADDRESS },
   message: { type: 'wrong_try', network: 'n' },
 };
 const opens: Effect = {
-  effect: 'tell',
+  effect: 'notify',
   to: { kind: 'grant', id: 'g' },
   message: { type: 'open', grant: { ...asked_for.request, ...owner, verified_at_ms: START_MS } },
 };
 const runOut: Effect = {
-  effect: 'remind',
+  effect: 'schedule_reminder',
   name: 'run_out',
   at_ms: START_MS + LIFE_MS,
   message: { type: 'run_out' },
@@ -87,7 +87,7 @@ const late = { now_ms: START_MS + LIFE_MS };
 
 t.test('a native sign-in begins with a mail, unless the address has had its share', async (t) => {
   const mail: Effect = {
-    effect: 'mail',
+    effect: 'enqueue_mail',
     mail_id: 'm',
     sealed: new Uint8Array([1, 2]),
     give_up_at_ms: START_MS + LIMITS.code_life_ms,
@@ -232,7 +232,7 @@ t.test('in any play five wrong codes end a native sign-in, and it opens one gran
     let verified_at_ms: number | null = null;
     let grants = 0;
     const tells = (to: string) =>
-      played.effects.flatMap((effect) => (effect.effect === 'tell' && effect.to.kind === to ? [effect] : []));
+      played.effects.flatMap((effect) => (effect.effect === 'notify' && effect.to.kind === to ? [effect] : []));
     const is_open = () => played.now_ms < START_MS + LIFE_MS && judged_wrong < TRIES && grants === 0;
     const finish = (grant_id: string) => {
       const opened = is_open() && verified_at_ms !== null;
@@ -262,7 +262,7 @@ t.test('in any play five wrong codes end a native sign-in, and it opens one gran
       if (judged_wrong > TRIES) throw new Error('judged too often');
       if (tells('email').length !== judged_wrong) throw new Error('the address counts otherwise');
       if (tells('grant').length !== grants || grants > 1) throw new Error('another number of grants');
-      if (played.effects.filter(({ effect }) => effect === 'mail').length !== (is_sent ? 1 : 0))
+      if (played.effects.filter(({ effect }) => effect === 'enqueue_mail').length !== (is_sent ? 1 : 0))
         throw new Error('another number of mails');
       const is_kept = played.now_ms < START_MS + LIFE_MS;
       if ((played.state !== null) !== is_kept || played.reminders.has('run_out') !== is_kept)

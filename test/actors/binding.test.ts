@@ -10,12 +10,12 @@ const open: BindingMessage = { type: 'open', ...bound_to };
 const active: Binding = { status: 'active', kind: 'personal', ...bound_to, opened_at_ms: START_MS };
 const ended: Binding = { ...active, status: 'ended' };
 const answered: Effect = {
-  effect: 'tell',
+  effect: 'notify',
   to: { kind: 'claim', id: 'c' },
   message: { type: 'answered', device_id: 'd', outcome: 'bound', binding_epoch: 'e' },
 };
-const listed = { account_id: 'a', list: 'bindings', member: 'e' };
-const enlisted: Effect = { effect: 'enlist', ...listed, order: START_MS };
+const listed = { owner: 'a', index: 'bindings', member: 'e' };
+const enlisted: Effect = { effect: 'add_to_index', ...listed, order: START_MS };
 const streamOf = (new_stream_id: string | null, device_id = 'd'): BindingMessage => ({
   type: 'stream_of',
   device_id,
@@ -59,9 +59,9 @@ t.test('an epoch is judged by its own state', async (t) => {
       reply: { done: true } as const,
       next: null,
       effects: [
-        { effect: 'drop_all', collection: 'streams' } as const,
-        { effect: 'delist', ...listed } as const,
-        { effect: 'vanish' } as const,
+        { effect: 'delete_collection', collection: 'streams' } as const,
+        { effect: 'remove_from_index', ...listed } as const,
+        { effect: 'delete' } as const,
       ],
     })),
   ]);
@@ -77,7 +77,7 @@ t.test("H-010 a device's reference leads to one stream", async (t) => {
       message: streamOf('n'),
       reply: { stream_id: 'n' },
       next: active,
-      effects: [{ effect: 'put', collection: 'streams', id: 'r', value: { stream_id: 'n' } }],
+      effects: [{ effect: 'put_record', collection: 'streams', id: 'r', value: { stream_id: 'n' } }],
     },
     {
       says: 'a second',

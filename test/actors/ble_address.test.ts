@@ -108,7 +108,7 @@ t.test('H-030 in any play each asker hears once, and only one holds', async (t) 
       played.send(step.send);
       if (step.send.type === 'hold') holds += 1;
       const heard = played.effects.filter(
-        ({ effect, ...of }) => effect === 'tell' && 'to' in of && of.to.kind !== 'device_session',
+        ({ effect, ...of }) => effect === 'notify' && 'to' in of && of.to.kind !== 'device_session',
       );
       const waiting = played.state?.asking.length ?? 0;
       if (heard.length + waiting !== holds) throw new Error(`${holds} asked, ${heard.length} heard, ${waiting} wait`);

@@ -34,11 +34,16 @@ const open: BrowserSessionMessage = { type: 'open', session: signed_in };
 const view: BrowserSessionMessage = { type: 'view' };
 const use: BrowserSessionMessage = { type: 'use' };
 const end: BrowserSessionMessage = { type: 'end' };
-const runOut = (at_ms: number): Effect => ({ effect: 'remind', name: 'run_out', at_ms, message: { type: 'run_out' } });
-const listed = { account_id: 'a', list: 'browser_sessions:1', member: 'b' };
-const enlisted = (order: number): Effect => ({ effect: 'enlist', ...listed, order });
-const delisted: Effect = { effect: 'delist', ...listed };
-const FORGET: Effect = { effect: 'forget', name: 'run_out' };
+const runOut = (at_ms: number): Effect => ({
+  effect: 'schedule_reminder',
+  name: 'run_out',
+  at_ms,
+  message: { type: 'run_out' },
+});
+const listed = { owner: 'a', index: 'browser_sessions:1', member: 'b' };
+const enlisted = (order: number): Effect => ({ effect: 'add_to_index', ...listed, order });
+const delisted: Effect = { effect: 'remove_from_index', ...listed };
+const FORGET: Effect = { effect: 'cancel_reminder', name: 'run_out' };
 const at = (ms: number) => ({ now_ms: START_MS + ms });
 const ENDED = { refused: 'UNAUTHORIZED' } as const;
 const DONE = { done: true } as const;
@@ -117,7 +122,7 @@ t.test('a browser session lasts 30 days from its last use, 90 from its code', as
       message: { type: 'erase', account_id: 'a', list: 'browser_sessions:1' },
       reply: DONE,
       next: null,
-      effects: [FORGET, delisted, { effect: 'vanish' }],
+      effects: [FORGET, delisted, { effect: 'delete' }],
     },
     {
       says: 'erased again: it leaves the list all the same',
@@ -125,7 +130,7 @@ t.test('a browser session lasts 30 days from its last use, 90 from its code', as
       message: { type: 'erase', account_id: 'a', list: 'browser_sessions:1' },
       reply: DONE,
       next: null,
-      effects: [FORGET, delisted, { effect: 'vanish' }],
+      effects: [FORGET, delisted, { effect: 'delete' }],
     },
   ]);
   t.equal(browserSessionEndMs(fresh), START_MS + IDLE_MS);

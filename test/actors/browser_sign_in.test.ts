@@ -50,7 +50,7 @@ const first_party: NewBrowserSignIn = {
 const third_party: NewBrowserSignIn = { ...first_party, ...asking };
 const code = (hash: string): CodeToSend => ({ hash, key_id: 'k', mail_id: `m ${hash}`, sealed: new Uint8Array([7]) });
 const mail = (hash: string, at_ms = START_MS): Effect => ({
-  effect: 'mail',
+  effect: 'enqueue_mail',
   mail_id: `m ${hash}`,
   sealed: new Uint8Array([7]),
   give_up_at_ms: at_ms + CODE_MS,
@@ -101,9 +101,9 @@ const other_email: BrowserSignInMessage = { type: 'other_email' };
 const no_account: BrowserSignInMessage = { type: 'no_account', email: ANN };
 const view: BrowserSignInMessage = { type: 'view' };
 
-const told: Effect = { effect: 'tell', to: { kind: 'email', id: ANN }, message: { type: 'wrong_try', network: 'n' } };
+const told: Effect = { effect: 'notify', to: { kind: 'email', id: ANN }, message: { type: 'wrong_try', network: 'n' } };
 const opensSession: Effect = {
-  effect: 'tell',
+  effect: 'notify',
   to: { kind: 'browser_session', id: 'b' },
   message: {
     type: 'open',
@@ -111,7 +111,7 @@ const opensSession: Effect = {
   },
 };
 const opensGrant: Effect = {
-  effect: 'tell',
+  effect: 'notify',
   to: { kind: 'grant', id: 'g' },
   message: { type: 'open', grant: { ...client.request, ...owner, seed: drawn.seed, key_id: 'k3' } },
 };
@@ -128,7 +128,7 @@ const stays = (state: BrowserSignIn): Pick<SignInRow, 'state' | 'reply'> => ({ s
 
 t.test('a browser sign-in begins, is seen for an hour, and is forgotten', async (t) => {
   const runOut: Effect = {
-    effect: 'remind',
+    effect: 'schedule_reminder',
     name: 'run_out',
     at_ms: START_MS + LIFE_MS,
     message: { type: 'run_out' },
@@ -409,7 +409,7 @@ t.test(
       const grants_due: SignedInAccount[] = [];
       const tells = (to: string) =>
         played.effects.flatMap((effect) =>
-          effect.effect === 'tell' && effect.to.kind === to ? [{ id: effect.to.id, message: effect.message }] : [],
+          effect.effect === 'notify' && effect.to.kind === to ? [{ id: effect.to.id, message: effect.message }] : [],
         );
       const is_gone = () => played.now_ms >= START_MS + LIFE_MS;
       const is_open = () => !is_gone() && !is_answered && judged_wrong < TRIES;
@@ -496,7 +496,7 @@ t.test(
 
         if (judged_wrong > TRIES) throw new Error('judged too often');
         if (tells('email').length !== judged_wrong) throw new Error('the address counts otherwise');
-        if (played.effects.filter(({ effect }) => effect === 'mail').length !== mails)
+        if (played.effects.filter(({ effect }) => effect === 'enqueue_mail').length !== mails)
           throw new Error('another number of mails');
         const opened = tells('grant').map(({ message }) => (message as { grant: NewGrant }).grant);
         if (opened.length > 1 || opened.length !== grants_due.length) throw new Error('another number of grants');

@@ -11,7 +11,7 @@ const superseded = { status: 'superseded', superseded_at_ms: START_MS } as const
 const revoked = { status: 'revoked', revoked_at_ms: START_MS } as const;
 const of = (type: 'first_use' | 'supersede' | 'revoke'): CertificateMessage => ({ type, not_after_ms: NOT_AFTER_MS });
 const forgotten: Effect = {
-  effect: 'remind',
+  effect: 'schedule_reminder',
   name: 'forget',
   at_ms: NOT_AFTER_MS + LIMITS.certificate_kept_ms,
   message: { type: 'forget' },
@@ -66,7 +66,7 @@ t.test('H-001 a certificate is used, superseded, revoked; and never the other wa
       message: { type: 'forget' },
       reply: { status: 'issued' },
       next: null,
-      effects: [{ effect: 'vanish' }],
+      effects: [{ effect: 'delete' }],
     },
   ]);
 });

@@ -24,11 +24,16 @@ const wrong_kind: Claim = {
 const DONE = { done: true } as const;
 
 const bind = (device_id: string): Effect => ({
-  effect: 'tell',
+  effect: 'notify',
   to: { kind: 'device', id: device_id },
   message: { type: 'bind', claim_id: 'c', account_id: 'a', binding_epoch: 'e', source_id: 's' },
 });
-const runOut = (at_ms: number): Effect => ({ effect: 'remind', name: 'run_out', at_ms, message: { type: 'run_out' } });
+const runOut = (at_ms: number): Effect => ({
+  effect: 'schedule_reminder',
+  name: 'run_out',
+  at_ms,
+  message: { type: 'run_out' },
+});
 const redeem = (device_id: string): ClaimMessage => ({ type: 'redeem', device_id });
 const kind = { kind: claim, self: 'c' };
 
@@ -189,7 +194,7 @@ t.test('H-031 in any play a claim binds at most one device, and asks one at a ti
         const told = played.effects.length;
         const { reply } = played.send(step.send);
         for (const effect of played.effects.slice(told)) {
-          if (effect.effect !== 'tell') continue;
+          if (effect.effect !== 'notify') continue;
           if (asked_device !== null || bound_device !== null) throw new Error('a second device was asked');
           asked_device = effect.to.id;
         }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import type { Effect } from '../../actors/actor.js';
-import { CLIENT_LIST, type ClientMessage, type ClientState, client } from '../../actors/client.js';
+import { CLIENT_INDEX, type ClientMessage, type ClientState, client } from '../../actors/client.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { anyPlay, checkPlays, decideRows, Played, START_MS } from '../fixtures/deciding.js';
 
@@ -23,9 +23,14 @@ const of_file: ClientState = { ...made, origin: 'file', secrets: [] };
 const disabled: ClientState = { ...made, disabled_at_ms: START_MS - 1 };
 
 const becomes = (next: ClientState) => ({ reply: { state: next }, next });
-const ENLIST: Effect = { effect: 'enlist', ...CLIENT_LIST, member: 'a-client', order: START_MS };
-const DELIST: Effect = { effect: 'delist', ...CLIENT_LIST, member: 'a-client' };
-const unusedAt = (at_ms: number): Effect => ({ effect: 'remind', name: 'unused', at_ms, message: { type: 'unused' } });
+const ENLIST: Effect = { effect: 'add_to_index', ...CLIENT_INDEX, member: 'a-client', order: START_MS };
+const DELIST: Effect = { effect: 'remove_from_index', ...CLIENT_INDEX, member: 'a-client' };
+const unusedAt = (at_ms: number): Effect => ({
+  effect: 'schedule_reminder',
+  name: 'unused',
+  at_ms,
+  message: { type: 'unused' },
+});
 const rotate = (more: Partial<Extract<ClientMessage, { type: 'rotate_secret' }>> = {}): ClientMessage => ({
   type: 'rotate_secret',
   hash: 'next',

@@ -28,12 +28,12 @@ const bound: Device = { ...fresh, last_seen_at_ms: START_MS, binding: { epoch: '
 const DONE = { done: true } as const;
 
 const answer = (outcome: 'bound_elsewhere' | 'wrong_kind'): Effect => ({
-  effect: 'tell',
+  effect: 'notify',
   to: { kind: 'claim', id: 'c' },
   message: { type: 'answered', device_id: 'd', outcome },
 });
 const told = (binding_epoch: string, source_id: string, claim_id: string, again: { again?: true } = {}): Effect => ({
-  effect: 'tell',
+  effect: 'notify',
   to: { kind: 'account', id: 'a' },
   message: { type: 'device_bound', device_id: 'd', source_id, claim_id, binding_epoch, ...again },
 });

@@ -41,7 +41,7 @@ const renew = (fingerprint: string, made: string, key = 'k'): DeviceMessage => (
 });
 const use = (fingerprint: string): DeviceMessage => ({ type: 'use_certificate', fingerprint });
 const told = (fingerprint: string, type: 'first_use' | 'supersede' | 'revoke'): Effect => ({
-  effect: 'tell',
+  effect: 'notify',
   to: { kind: 'certificate', id: fingerprint },
   message: { type, not_after_ms: END_MS },
 });

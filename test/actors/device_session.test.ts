@@ -44,10 +44,15 @@ const draining = (end_reason: EndReason): DeviceSession => ({
 });
 const withBob: DeviceSession = { ...open, participants: [{ account_id: 'b', joined_at_ms: START_MS }] };
 
-const tick = (at_ms: number): Effect => ({ effect: 'remind', name: 'tick', at_ms, message: { type: 'tick' } });
-const no_tick: Effect = { effect: 'forget', name: 'tick' };
+const tick = (at_ms: number): Effect => ({
+  effect: 'schedule_reminder',
+  name: 'tick',
+  at_ms,
+  message: { type: 'tick' },
+});
+const no_tick: Effect = { effect: 'cancel_reminder', name: 'tick' };
 const event = (type: string, data: Record<string, unknown> = {}): Effect =>
-  ({ effect: 'event', account_id: 'a', type: `device_session.${type}`, resource_id: 's', data }) as Effect;
+  ({ effect: 'append_event', account_id: 'a', type: `device_session.${type}`, resource_id: 's', data }) as Effect;
 const end_events = [event('updated', { changed_fields: ['end_reason', 'expires_at'] }), event('ended')];
 const released = told('ble_address', 'B', { type: 'release', session_id: 's' });
 const unbound = told('device', 'd', { type: 'unbind', binding_epoch: 's' });
@@ -76,7 +81,7 @@ t.test('H-029 H-034 how a session begins', async (t) => {
       next: waiting,
       effects: [
         told('claim', 'c', claimed),
-        { effect: 'enlist', account_id: 'a', list: 'device_sessions', member: 's', order: START_MS },
+        { effect: 'add_to_index', owner: 'a', index: 'device_sessions', member: 's', order: START_MS },
         tick(START_MS + LIMITS.session_wait_ms),
       ],
     },
@@ -232,7 +237,7 @@ t.test('H-036 who takes part hears of everything, and leaves alone', async (t) =
     ...open,
     participants: Array.from({ length: 100 }, (_, index) => ({ account_id: `p${index}`, joined_at_ms: 0 })),
   };
-  const list = { account_id: 'a', list: 'device_sessions' };
+  const list = { owner: 'a', index: 'device_sessions' };
   decideRows(t, kind, [
     {
       says: 'joined',
@@ -268,15 +273,15 @@ t.test('H-036 who takes part hears of everything, and leaves alone', async (t) =
     {
       says: 'its host is erased',
       state: withBob,
-      message: { type: 'erase', ...list },
+      message: { type: 'erase', account_id: list.owner, list: list.index },
       reply: DONE,
       next: null,
       effects: [
         told('account', 'b', { type: 'session_gone', session_id: 's' }),
-        { effect: 'drop_all', collection: 'streams' },
+        { effect: 'delete_collection', collection: 'streams' },
         no_tick,
-        { effect: 'delist', ...list, member: 's' },
-        { effect: 'vanish' },
+        { effect: 'remove_from_index', ...list, member: 's' },
+        { effect: 'delete' },
       ],
     },
   ]);
@@ -313,7 +318,7 @@ t.test(
             throw new Error('something was taken after the drain');
         }
         const count = (type: string) =>
-          played.effects.filter((one) => one.effect === 'event' && one.type === type).length;
+          played.effects.filter((one) => one.effect === 'append_event' && one.type === type).length;
         if (count('device_session.started') > 1) throw new Error('it started twice');
         const ends = count('device_session.ended');
         if (ends !== (played.state !== null && endOf(played.state) !== null ? 1 : 0))

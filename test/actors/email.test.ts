@@ -34,23 +34,23 @@ const tryCode = (code: string, network: string = NETWORKS[0]): EmailMessage => (
   account: drawn,
 });
 const mail = (code: string, sent_at_ms: number): Effect => ({
-  effect: 'mail',
+  effect: 'enqueue_mail',
   mail_id: `mail ${code}`,
   sealed,
   give_up_at_ms: sent_at_ms + LIFE_MS,
 });
 const forgetLater = (sent_at_ms: number): Effect => ({
-  effect: 'remind',
+  effect: 'schedule_reminder',
   name: 'unused',
   at_ms: sent_at_ms + LIMITS.email_unused_life_ms,
   message: { type: 'forget_unused' },
 });
 const create: Effect = {
-  effect: 'tell',
+  effect: 'notify',
   to: { kind: 'account', id: 'a' },
   message: { type: 'create', email: ADDRESS },
 };
-const FORGET: Effect = { effect: 'forget', name: 'unused' };
+const FORGET: Effect = { effect: 'cancel_reminder', name: 'unused' };
 /** As the first of the networks is kept. */
 const HERE = `network ${NETWORKS[0]}`;
 const WRONG = { refused: 'UNAUTHORIZED' } as const;
@@ -485,13 +485,13 @@ t.test('I-009 I-010 D-036 an address keeps the invitations to it, whoever signs 
   const invited: EmailMessage = { type: 'invited', invitation_id: 'i', workspace_id: 'w' };
   const uninvited: EmailMessage = { type: 'uninvited', invitation_id: 'i' };
   const put: Effect = {
-    effect: 'put',
+    effect: 'put_record',
     collection: 'invitations',
     id: 'i',
     value: { workspace_id: 'w' },
     order: START_MS,
   };
-  const drop: Effect = { effect: 'drop', collection: 'invitations', id: 'i' };
+  const drop: Effect = { effect: 'delete_record', collection: 'invitations', id: 'i' };
   const records = { invitations: { i: { workspace_id: 'w' } } };
   const known = after(enter('home'));
   const one = { ...known, invitations: 1 };
@@ -613,7 +613,7 @@ t.test(
       const tried = { hashes: { k: hash }, allowed, network };
       const decision = sign_in.send({ type: 'try_code', tried, client_id: null } as never);
       for (const effect of decision.effects ?? []) {
-        if (effect.effect === 'tell' && effect.to.kind === 'email') address.send(effect.message as EmailMessage);
+        if (effect.effect === 'notify' && effect.to.kind === 'email') address.send(effect.message as EmailMessage);
       }
       return 'step' in (decision.reply as object);
     };
@@ -800,7 +800,7 @@ t.test(
         if (counts.length > 1 + LIMITS.known_networks_max) throw new Error('too many counts');
         const is_unused = played.state !== null && played.state.account_id === null;
         if (played.reminders.has('unused') !== is_unused) throw new Error('it is planned to be forgotten, or not');
-        const accounts = played.effects.filter(({ effect }) => effect === 'tell').length;
+        const accounts = played.effects.filter(({ effect }) => effect === 'notify').length;
         if (accounts > 1) throw new Error('a second account');
         if (encodeStored(played.state).length > 8_000)
           throw new Error(`a state of ${encodeStored(played.state).length} bytes`);

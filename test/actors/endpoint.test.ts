@@ -36,10 +36,15 @@ const subscribe = (generation: number): Effect => ({
   subscription: { topics: ['account.updated'], generation },
 });
 const UNSUBSCRIBE: Effect = { effect: 'unsubscribe', account_id: 'a', endpoint_id: 'e' };
-const wake = (at_ms: number | null, seen: number): Effect => ({ effect: 'wake', at_ms, seen });
-const dropAll = (collection: string): Effect => ({ effect: 'drop_all', collection });
-const sweepAt = (at_ms: number): Effect => ({ effect: 'remind', name: 'sweep', at_ms, message: { type: 'sweep' } });
-const FORGET_SWEEP: Effect = { effect: 'forget', name: 'sweep' };
+const wake = (at_ms: number | null, seen: number): Effect => ({ effect: 'schedule_endpoint', at_ms, seen });
+const dropAll = (collection: string): Effect => ({ effect: 'delete_collection', collection });
+const sweepAt = (at_ms: number): Effect => ({
+  effect: 'schedule_reminder',
+  name: 'sweep',
+  at_ms,
+  message: { type: 'sweep' },
+});
+const FORGET_SWEEP: Effect = { effect: 'cancel_reminder', name: 'sweep' };
 
 type R = Row<Endpoint, EndpointMessage, EndpointReply>;
 const rows = (t: Parameters<typeof decideRows>[0], list: R[]) =>
@@ -59,7 +64,7 @@ t.test('F-002 an endpoint begins active, with nothing behind it, and once', asyn
       reply: DONE,
       next: { ...FRESH, life: 3 },
       effects: [
-        { effect: 'enlist', account_id: 'a', list: ENDPOINTS, member: 'e', order: START_MS },
+        { effect: 'add_to_index', owner: 'a', index: ENDPOINTS, member: 'e', order: START_MS },
         sweepAt(NOW_MS + LIMITS.endpoint_sweep_every_ms),
       ],
     },
@@ -171,10 +176,10 @@ t.test('F-018 F-040 removed or erased, nothing of it is left, and nobody gets it
     cancelled: [{ batch: 'waiting:2.2', at_ms: NOW_MS }],
   };
   const erase: EndpointMessage = { type: 'erase', account_id: 'a', list: ENDPOINTS };
-  const delist: Effect = { effect: 'delist', account_id: 'a', list: ENDPOINTS, member: 'e' };
+  const delist: Effect = { effect: 'remove_from_index', owner: 'a', index: ENDPOINTS, member: 'e' };
   const drops: Effect[] = [
     ...[ENDED, 'waiting:3.2', 'waiting:2.2'].map(dropAll),
-    { effect: 'drop_inbox' },
+    { effect: 'delete_queue' },
     wake(null, Number.MAX_SAFE_INTEGER),
     FORGET_SWEEP,
   ];
@@ -194,7 +199,7 @@ t.test('F-018 F-040 removed or erased, nothing of it is left, and nobody gets it
       message: erase,
       reply: DONE,
       next: null,
-      effects: [...drops, delist, { effect: 'vanish' }],
+      effects: [...drops, delist, { effect: 'delete' }],
     },
     {
       says: 'erased again',
@@ -202,7 +207,7 @@ t.test('F-018 F-040 removed or erased, nothing of it is left, and nobody gets it
       message: erase,
       reply: DONE,
       next: null,
-      effects: [delist, { effect: 'vanish' }],
+      effects: [delist, { effect: 'delete' }],
     },
   ]);
 });
@@ -231,7 +236,7 @@ t.test('F-018 deliveries are kept for 30 days, what came of them for 90', async 
       state: paused,
       inbox: [old, young],
       next: paused,
-      effects: [{ effect: 'trim_inbox', before: 6 }, day],
+      effects: [{ effect: 'trim_queue', before: 6 }, day],
     },
     {
       ...sweep,
@@ -239,7 +244,7 @@ t.test('F-018 deliveries are kept for 30 days, what came of them for 90', async 
       state: paused,
       inbox: [old],
       next: paused,
-      effects: [{ effect: 'trim_inbox', before: 5 }, day],
+      effects: [{ effect: 'trim_queue', before: 5 }, day],
     },
     {
       ...sweep,
@@ -247,7 +252,7 @@ t.test('F-018 deliveries are kept for 30 days, what came of them for 90', async 
       state: paused,
       inbox: Array.from({ length: 501 }, (_, index) => entry(index + 1, { at_ms: kept_from_ms - 1 })),
       next: paused,
-      effects: [{ effect: 'trim_inbox', before: 501 }, sweepAt(now_ms + 1_000)],
+      effects: [{ effect: 'trim_queue', before: 501 }, sweepAt(now_ms + 1_000)],
     },
     {
       ...sweep,
@@ -257,7 +262,7 @@ t.test('F-018 deliveries are kept for 30 days, what came of them for 90', async 
         entry(index + 1, { at_ms: kept_from_ms - (index < 499 ? 1 : 0) }),
       ),
       next: paused,
-      effects: [{ effect: 'trim_inbox', before: 500 }, day],
+      effects: [{ effect: 'trim_queue', before: 500 }, day],
     },
     {
       ...sweep,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import type { InboxEntry } from '../../actors/actor.js';
+import type { QueuedDelivery } from '../../actors/actor.js';
 import {
   type AttemptResult,
   type Claim,
@@ -33,7 +33,7 @@ type Message =
   | { does: 'sweep' };
 
 /** A delivery as the reference sees it; `over` says why nobody will see it again. */
-type Known = InboxEntry & { attempts: number; over: null | 'ended' | 'cancelled' | 'expired' };
+type Known = QueuedDelivery & { attempts: number; over: null | 'ended' | 'cancelled' | 'expired' };
 
 class Reference {
   readonly played = new PlayedEndpoint();
@@ -229,9 +229,9 @@ class Reference {
   #takeWake(from: number): void {
     const last = this.played.inbox.at(-1)?.sequence ?? 0;
     for (const effect of this.played.effects.slice(from)) {
-      if (effect.effect === 'wake')
+      if (effect.effect === 'schedule_endpoint')
         this.wake_ms = last > effect.seen ? Math.min(effect.at_ms ?? this.#now_ms, this.#now_ms) : effect.at_ms;
-      if (effect.effect === 'mail') this.mails -= 1;
+      if (effect.effect === 'enqueue_mail') this.mails -= 1;
     }
   }
 
@@ -380,7 +380,7 @@ t.test(
         else if (send.does === 'life') reference.life();
         else reference.sweep();
       }
-      seen.disabled += reference.played.effects.filter(({ effect }) => effect === 'mail').length;
+      seen.disabled += reference.played.effects.filter(({ effect }) => effect === 'enqueue_mail').length;
       seen.succeeded += reference.succeeded;
       reference.finish();
       seen.ended += reference.played.records(ENDED).size;

@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { Effect, InboxEntry } from '../../actors/actor.js';
+import type { Effect, QueuedDelivery } from '../../actors/actor.js';
 import {
   type AttemptResult,
   type Claim,
@@ -30,7 +30,7 @@ const NOW_MS = START_MS + 60_000;
 const PAUSED: Endpoint['standing'] = { status: 'paused' };
 const DISABLED: Endpoint['standing'] = { status: 'disabled', reason: null };
 
-const entries = (count: number, of: Parameters<typeof entry>[1] = {}): InboxEntry[] =>
+const entries = (count: number, of: Parameters<typeof entry>[1] = {}): QueuedDelivery[] =>
   Array.from({ length: count }, (_, index) => entry(index + 1, of));
 const numbers = (claims: { sequence: number }[]): number[] => claims.map(({ sequence }) => sequence);
 
@@ -214,7 +214,7 @@ t.test('F-016 F-017 the count is exact, however the results come together', asyn
     t.equal(work.disabled, disables, `${says}: disables`);
     t.equal(played.endpoint.standing.status, disables ? 'disabled' : 'active');
     t.equal(played.endpoint.generation, disables ? 2 : 1, 'once');
-    t.equal(played.effects.filter(({ effect }) => effect === 'mail').length, disables ? 1 : 0, 'one mail');
+    t.equal(played.effects.filter(({ effect }) => effect === 'enqueue_mail').length, disables ? 1 : 0, 'one mail');
   }
   const paused = flying(3, { failure_count: 9, standing: PAUSED });
   paused.work({ results: all(paused, 'refused') });
@@ -248,8 +248,8 @@ t.test('F-016 the tenth disables: all that is outstanding is cancelled, and its 
   });
   t.strictSame(work.effects?.slice(1), [
     { effect: 'unsubscribe', account_id: 'a', endpoint_id: 'e' },
-    { effect: 'mail', ...MAIL, give_up_at_ms: NOW_MS + LIMITS.mail_retried_ms },
-    { effect: 'wake', at_ms: NOW_MS + LIMITS.delivery_lease_ms, seen: 21 },
+    { effect: 'enqueue_mail', ...MAIL, give_up_at_ms: NOW_MS + LIMITS.mail_retried_ms },
+    { effect: 'schedule_endpoint', at_ms: NOW_MS + LIMITS.delivery_lease_ms, seen: 21 },
   ]);
   t.strictSame(played.work({ results: all(played, 'accepted') }).claims, [], 'two were in flight');
   t.strictSame(ended(played), { 1: 'failed', 2: 'cancelled', 3: 'cancelled' });
@@ -261,7 +261,7 @@ t.test('F-016 the tenth disables: all that is outstanding is cancelled, and its 
   const spared = flying(1, { failure_count: 5 });
   const not_needed = spared.send({ ...asked, results: all(spared, 'refused'), mail: MAIL });
   t.notOk(
-    not_needed.effects?.some(({ effect }) => effect === 'mail'),
+    not_needed.effects?.some(({ effect }) => effect === 'enqueue_mail'),
     'a mail that is not needed is not sent',
   );
 });
@@ -313,7 +313,7 @@ t.test('F-029 24 hours after its event a delivery has failed; it counts where th
   paused.wait([waitingOf(entry(2))]);
   t.match(seen(paused.work()), { claims: 0, next_at_ms: null });
   t.match(paused.endpoint, { failure_count: 0, taken: 0, waiting: 1 }, 'of a paused one nothing is looked at');
-  t.match(lastOf(paused, 'wake'), { at_ms: null });
+  t.match(lastOf(paused, 'schedule_endpoint'), { at_ms: null });
 });
 
 t.test('F-027 F-029 no try before Retry-After, nor 24 hours after the event', async (t) => {
@@ -422,7 +422,7 @@ t.test('F-029 at most eight in flight, and no more than were asked for', async (
     played.inbox = entries(4);
     played.wait([waitingOf(entry(9))]);
     t.match(seen(played.work()), { claims: 0, next_at_ms: null }, `none of a ${standing.status} one`);
-    t.match(lastOf(played, 'wake'), { at_ms: null, seen: 4 });
+    t.match(lastOf(played, 'schedule_endpoint'), { at_ms: null, seen: 4 });
   }
 });
 
@@ -496,7 +496,11 @@ t.test('F-026 F-030 F-041 when an endpoint is looked at again', async (t) => {
     played.wait(rows);
     played.inbox = entries(inbox, { at_ms: NOW_MS });
     t.equal(played.work({ tokens }).next_at_ms, next, says);
-    t.strictSame(lastOf(played, 'wake'), { effect: 'wake', at_ms: next, seen: inbox }, `${says}: wake`);
+    t.strictSame(
+      lastOf(played, 'schedule_endpoint'),
+      { effect: 'schedule_endpoint', at_ms: next, seen: inbox },
+      `${says}: wake`,
+    );
   }
 });
 

@@ -83,14 +83,14 @@ const refresh = (generation: number, asked = ALL, client_id = 'app'): GrantMessa
 const use = (generation: number): GrantMessage => ({ type: 'use', generation });
 
 const runOutAt = (at_ms: number): Effect => ({
-  effect: 'remind',
+  effect: 'schedule_reminder',
   name: 'run_out',
   at_ms,
   message: { type: 'run_out' },
 });
-const FORGET: Effect = { effect: 'forget', name: 'run_out' };
-const DELIST: Effect = { effect: 'delist', account_id: 'a', list: 'grants:3', member: 'g' };
-const enlist = (order: number): Effect => ({ ...DELIST, effect: 'enlist', order });
+const FORGET: Effect = { effect: 'cancel_reminder', name: 'run_out' };
+const DELIST: Effect = { effect: 'remove_from_index', owner: 'a', index: 'grants:3', member: 'g' };
+const enlist = (order: number): Effect => ({ ...DELIST, effect: 'add_to_index', order });
 const NO = { error: 'invalid_grant' } as const;
 const GONE = { refused: 'UNAUTHORIZED' } as const;
 
@@ -550,7 +550,7 @@ t.test(
         const planned_ms = played.reminders.get('run_out')?.at_ms;
         if (planned_ms !== (is_over ? undefined : end_ms())) throw new Error('its end is planned otherwise');
         const listed = played.effects.reduce(
-          (count, { effect }) => count + (effect === 'enlist' ? 1 : effect === 'delist' ? -1 : 0),
+          (count, { effect }) => count + (effect === 'add_to_index' ? 1 : effect === 'remove_from_index' ? -1 : 0),
           0,
         );
         if (listed !== (generation > 0 && !is_over ? 1 : 0)) throw new Error(`listed ${listed} times`);
@@ -562,9 +562,9 @@ t.test(
 t.test('an erased grant leaves the list that names it, whether it was there or not', async (t) => {
   const message: GrantMessage = { type: 'erase', account_id: 'a', list: 'grants:1' };
   const effects: Effect[] = [
-    { effect: 'forget', name: 'run_out' },
-    { effect: 'delist', account_id: 'a', list: 'grants:1', member: 'g' },
-    { effect: 'vanish' },
+    { effect: 'cancel_reminder', name: 'run_out' },
+    { effect: 'remove_from_index', owner: 'a', index: 'grants:1', member: 'g' },
+    { effect: 'delete' },
   ];
   decideRows(
     t,

@@ -39,11 +39,11 @@ t.test('a token of an earlier system brings its grant in once', async (t) => {
       next: kept,
       effects: [
         {
-          effect: 'tell',
+          effect: 'notify',
           to: { kind: 'grant', id: 'g' },
           message: { type: 'bring_in', grant, created_at_ms: START_MS - 9 },
         },
-        { effect: 'remind', name: 'run_out', at_ms: START_MS + LIFE_MS, message: { type: 'run_out' } },
+        { effect: 'schedule_reminder', name: 'run_out', at_ms: START_MS + LIFE_MS, message: { type: 'run_out' } },
       ],
     },
     {
@@ -68,13 +68,13 @@ t.test('in any play a token leads to one grant for 90 days', async (t) => {
         played.pass(step.pass);
         if (brought !== null && played.now_ms >= brought.at_ms + LIFE_MS) brought = null;
       } else {
-        const tells = played.effects.filter(({ effect }) => effect === 'tell').length;
+        const tells = played.effects.filter(({ effect }) => effect === 'notify').length;
         const { reply } = played.send(step.send);
         const is_new: boolean = step.send.type === 'bring_in' && brought === null;
         if (step.send.type === 'bring_in') brought ??= { grant_id: step.send.grant_id, at_ms: played.now_ms };
         const leads_to = isRefusal(reply) || !('grant_id' in reply) ? undefined : reply.grant_id;
         if (leads_to !== brought?.grant_id) throw new Error('it leads elsewhere');
-        if (played.effects.filter(({ effect }) => effect === 'tell').length !== tells + (is_new ? 1 : 0))
+        if (played.effects.filter(({ effect }) => effect === 'notify').length !== tells + (is_new ? 1 : 0))
           throw new Error('a grant too many, or none');
       }
       if (played.reminders.has('run_out') !== (played.state !== null)) throw new Error('its end is not planned');

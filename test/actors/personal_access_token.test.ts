@@ -35,7 +35,7 @@ const [view, use, end, runOut]: PersonalAccessTokenMessage[] = [
   { type: 'end' },
   { type: 'run_out' },
 ];
-const FORGET: Effect = { effect: 'forget', name: 'run_out' };
+const FORGET: Effect = { effect: 'cancel_reminder', name: 'run_out' };
 
 t.test('B-021 B-023 a token opens once, lives to its end, and is gone when it was revoked', async (t) => {
   if (view === undefined || use === undefined || end === undefined || runOut === undefined) return;
@@ -46,7 +46,7 @@ t.test('B-021 B-023 a token opens once, lives to its end, and is gone when it wa
       message: open,
       reply: DONE,
       next: fresh,
-      effects: [{ effect: 'remind', name: 'run_out', at_ms: END_MS, message: runOut }],
+      effects: [{ effect: 'schedule_reminder', name: 'run_out', at_ms: END_MS, message: runOut }],
     },
     {
       says: 'opened for ever',

@@ -9,12 +9,12 @@ import { anyPlay, checkPlays, decideRows, Played, START_MS } from '../fixtures/d
 const kind = { kind: signals, self: 's' };
 const DONE = { done: true } as const;
 const SWEEP: Effect = {
-  effect: 'remind',
+  effect: 'schedule_reminder',
   name: 'sweep_staged',
   at_ms: START_MS + LIMITS.signals_staged_ms,
   message: { type: 'sweep_staged' },
 };
-const NO_SWEEP: Effect = { effect: 'forget', name: 'sweep_staged' };
+const NO_SWEEP: Effect = { effect: 'cancel_reminder', name: 'sweep_staged' };
 
 const posted = (id: string, more: Partial<PostedSignal> = {}): PostedSignal => ({
   ...{ id, ref: `ref ${id}`, type: 'a.b', start_ms: 10, end_ms: 15, content: `content ${id}` },
@@ -31,15 +31,15 @@ const kept = ({ payload, payload_bytes: bytes, id: _, ...light }: PostedSignal, 
 });
 const listed = (signal: PostedSignal, key: string) => ({ ...kept(signal, key), id: signal.id, order: signal.start_ms });
 const putSignal = (signal: PostedSignal, key: string): Effect => ({
-  ...{ effect: 'put', collection: 'signals', id: signal.id, value: kept(signal, key), order: signal.start_ms },
+  ...{ effect: 'put_record', collection: 'signals', id: signal.id, value: kept(signal, key), order: signal.start_ms },
 });
 const putPayload = (key: string, value = '{"a":1}'): Effect => ({
-  effect: 'put',
+  effect: 'put_record',
   collection: 'payloads',
   id: key,
   value,
 });
-const dropPayload = (key: string): Effect => ({ effect: 'drop', collection: 'payloads', id: key });
+const dropPayload = (key: string): Effect => ({ effect: 'delete_record', collection: 'payloads', id: key });
 const none: Signals = { count: 0, payload_bytes: 0, longest_ms: 0, staged: [] };
 const [one, two] = [posted('1'), posted('2', { start_ms: 3, end_ms: null, payload: null, payload_bytes: 0 })];
 const of_one = { signals: { 1: kept(one, 'q.0') } };
@@ -238,10 +238,10 @@ t.test('signals are read, and go with their stream', async (t) => {
       reply: DONE,
       next: null,
       effects: [
-        { effect: 'drop_all', collection: 'signals' },
-        { effect: 'drop_all', collection: 'payloads' },
+        { effect: 'delete_collection', collection: 'signals' },
+        { effect: 'delete_collection', collection: 'payloads' },
         NO_SWEEP,
-        { effect: 'vanish' },
+        { effect: 'delete' },
       ],
     },
   ]);

@@ -34,7 +34,7 @@ const add = (
   signs_from: 'now' | 'later' = 'now',
 ): SigningKeysMessage => ({ type: 'add', key: made(kid), signs_from, expected_newest_kid });
 const dropAt = (at_ms: number): Effect => ({
-  effect: 'remind',
+  effect: 'schedule_reminder',
   name: 'drop_dead',
   at_ms,
   message: { type: 'drop_dead' },

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import type { Effect, Tell } from '../../actors/actor.js';
+import type { Effect, OutboxMessage } from '../../actors/actor.js';
 import { type KeptSource, type Source, type SourceMessage, source } from '../../actors/source.js';
 import { isRefusal } from '../../src/domain/refusals.js';
 import { anyPlay, checkPlays, decideRows, Played, START_MS } from '../fixtures/deciding.js';
@@ -10,11 +10,11 @@ const made: KeptSource = { status: 'kept', account_id: 'a', device_id: 'd', name
 const gone: Source = { status: 'deleted', account_id: 'a' };
 const DONE = { done: true } as const;
 const told = (type: 'source.updated' | 'source.deleted', data?: Record<string, unknown>): Effect => ({
-  ...{ effect: 'event', account_id: 'a', type, resource_id: 's' },
+  ...{ effect: 'append_event', account_id: 'a', type, resource_id: 's' },
   ...(data === undefined ? {} : { data }),
 });
 
-const goes_on: Tell = { effect: 'tell', to: { kind: 'binding', id: 'e' }, message: { type: 'end' } };
+const goes_on: OutboxMessage = { effect: 'notify', to: { kind: 'binding', id: 'e' }, message: { type: 'end' } };
 
 t.test('a source is created once, with one event, and is listed', async (t) => {
   decideRows(t, { kind: source, self: 's' }, [
@@ -26,8 +26,8 @@ t.test('a source is created once, with one event, and is listed', async (t) => {
       reply: made,
       next: made,
       effects: [
-        { effect: 'event', account_id: 'a', type: 'source.created', resource_id: 's' },
-        { effect: 'enlist', account_id: 'a', list: 'sources', member: 's', order: START_MS },
+        { effect: 'append_event', account_id: 'a', type: 'source.created', resource_id: 's' },
+        { effect: 'add_to_index', owner: 'a', index: 'sources', member: 's', order: START_MS },
       ],
     },
     {
@@ -37,8 +37,8 @@ t.test('a source is created once, with one event, and is listed', async (t) => {
       reply: made,
       next: made,
       effects: [
-        { effect: 'event', account_id: 'a', type: 'source.created', resource_id: 's' },
-        { effect: 'enlist', account_id: 'a', list: 'sources', member: 's', order: START_MS },
+        { effect: 'append_event', account_id: 'a', type: 'source.created', resource_id: 's' },
+        { effect: 'add_to_index', owner: 'a', index: 'sources', member: 's', order: START_MS },
         goes_on,
       ],
     },
@@ -58,9 +58,9 @@ t.test('a source is created once, with one event, and is listed', async (t) => {
       reply: { done: true } as const,
       next: null,
       effects: [
-        { effect: 'forget_closed', id: 's' } as const,
-        { effect: 'delist', account_id: 'a', list: 'sources', member: 's' } as const,
-        { effect: 'vanish' } as const,
+        { effect: 'delete_fence', id: 's' } as const,
+        { effect: 'remove_from_index', owner: 'a', index: 'sources', member: 's' } as const,
+        { effect: 'delete' } as const,
       ],
     })),
   ]);
@@ -80,10 +80,10 @@ t.test('K-001 K-002 a source is renamed, and deleted with a last word', async (t
   const remove: SourceMessage = { type: 'delete', account_id: 'a' };
   const of_app: KeptSource = { ...made, device_id: null, name: 'Desk' };
   const last: Effect[] = [
-    { effect: 'close', id: 's' },
+    { effect: 'close_fence', id: 's' },
     told('source.deleted'),
-    { effect: 'delist', account_id: 'a', list: 'sources', member: 's' },
-    { effect: 'enlist', account_id: 'a', list: 'deleted_sources', member: 's', order: START_MS },
+    { effect: 'remove_from_index', owner: 'a', index: 'sources', member: 's' },
+    { effect: 'add_to_index', owner: 'a', index: 'deleted_sources', member: 's', order: START_MS },
   ];
   const forget = { type: 'source_deleted', source_id: 's', device_id: 'd' };
   decideRows(t, { kind: source, self: 's' }, [
@@ -111,7 +111,7 @@ t.test('K-001 K-002 a source is renamed, and deleted with a last word', async (t
       message: remove,
       reply: DONE,
       next: gone,
-      effects: [...last, { effect: 'tell', to: { kind: 'account', id: 'a' }, message: forget }],
+      effects: [...last, { effect: 'notify', to: { kind: 'account', id: 'a' }, message: forget }],
     },
     { says: 'deleted again', state: gone, message: remove, reply: { refused: 'NOT_FOUND' } },
     { says: 'renamed after it', state: gone, message: rename('Desk'), reply: { refused: 'NOT_FOUND' } },

@@ -69,14 +69,14 @@ const chunkOf = (number: number, more: Partial<Chunk> = {}): Chunk => ({
   ...more,
 });
 const putChunk = (number: number, value: Chunk): Effect => ({
-  effect: 'put',
+  effect: 'put_record',
   collection: 'chunks',
   id: chunkKey(number),
   value,
   order: value.source_start_ms,
 });
 const expireAt = (at_ms: number): Effect => ({
-  effect: 'remind',
+  effect: 'schedule_reminder',
   name: 'expire_intents',
   at_ms,
   message: { type: 'expire_intents' },
@@ -88,12 +88,16 @@ const SHARED = makeId({ partition: 9, now_ms: START_MS, random: new Uint8Array(5
 /** In a shared workspace. */
 const shared: Stream = { ...fresh, workspace_id: SHARED };
 const going: Stream = { ...shared, status: 'going' };
-const toWorkspace = (message: unknown): Effect => ({ effect: 'tell', to: { kind: 'workspace', id: SHARED }, message });
-const on = (effect: 'enlist' | 'delist', ...lists: string[]): Effect[] =>
+const toWorkspace = (message: unknown): Effect => ({
+  effect: 'notify',
+  to: { kind: 'workspace', id: SHARED },
+  message,
+});
+const on = (effect: 'add_to_index' | 'remove_from_index', ...lists: string[]): Effect[] =>
   lists.map((list) =>
-    effect === 'enlist'
-      ? { effect, account_id: 'a', list, member: ID, order: START_MS }
-      : { effect, account_id: 'a', list, member: ID },
+    effect === 'add_to_index'
+      ? { effect, owner: 'a', index: list, member: ID, order: START_MS }
+      : { effect, owner: 'a', index: list, member: ID },
   );
 
 /** A stream as one chunk's intent leaves it, and its records. */
@@ -104,17 +108,19 @@ const one_stored: Stream = {
   ...{ ...one_open, stored_chunks: 1, stored_bytes: 100, stored_until_ms: 1_000, open: [] },
   unprocessed: 1,
 };
-const due = { account_id: 'processing', list: 'due', member: ID };
+const due = { owner: 'processing', index: 'due', member: ID };
 /** What is stored waits for a worker, and the stream is where workers look. */
 const offered = (number: number): Effect[] => [
-  { effect: 'put', collection: 'unprocessed', id: chunkKey(number), value: { tries: 0 }, order: START_MS },
-  { effect: 'enlist', ...due, order: 0 },
+  { effect: 'put_record', collection: 'unprocessed', id: chunkKey(number), value: { tries: 0 }, order: START_MS },
+  { effect: 'add_to_index', ...due, order: 0 },
 ];
 const ERASED: Effect[] = [
-  ...['chunks', 'refs', 'sequences', 'unprocessed'].map((collection): Effect => ({ effect: 'drop_all', collection })),
-  { effect: 'forget', name: 'expire_intents' },
-  { effect: 'forget_closed', id: ID },
-  { effect: 'delist', ...due },
+  ...['chunks', 'refs', 'sequences', 'unprocessed'].map(
+    (collection): Effect => ({ effect: 'delete_collection', collection }),
+  ),
+  { effect: 'cancel_reminder', name: 'expire_intents' },
+  { effect: 'delete_fence', id: ID },
+  { effect: 'remove_from_index', ...due },
 ];
 const stored_chunk = chunkOf(1, { status: 'stored', upload_started_at_ms: START_MS - 9, stored_at_ms: START_MS });
 const of_stored = { ...of_one, chunks: { [chunkKey(1)]: stored_chunk } };
@@ -130,8 +136,8 @@ t.test('H-009 H-010 H-014 a stream is registered once', async (t) => {
       reply: fresh,
       next: fresh,
       effects: [
-        { effect: 'event', account_id: 'a', type: 'stream.created', resource_id: ID, data: { source_id: 's' } },
-        ...on('enlist', 'streams', 'streams:s', 'streams:w'),
+        { effect: 'append_event', account_id: 'a', type: 'stream.created', resource_id: ID, data: { source_id: 's' } },
+        ...on('add_to_index', 'streams', 'streams:s', 'streams:w'),
       ],
     },
     {
@@ -140,7 +146,7 @@ t.test('H-009 H-010 H-014 a stream is registered once', async (t) => {
       message: register(null, true),
       reply: fresh,
       next: fresh,
-      effects: on('enlist', 'streams', 'streams:s', 'streams:w'),
+      effects: on('add_to_index', 'streams', 'streams:s', 'streams:w'),
     },
     {
       says: 'registered in a shared workspace, which hears of it',
@@ -149,7 +155,7 @@ t.test('H-009 H-010 H-014 a stream is registered once', async (t) => {
       reply: shared,
       next: shared,
       effects: [
-        ...on('enlist', 'streams', 'streams:s'),
+        ...on('add_to_index', 'streams', 'streams:s'),
         toWorkspace({ type: 'stream_registered', stream_id: ID, account_id: 'a', registered_at_ms: START_MS }),
       ],
     },
@@ -180,7 +186,7 @@ t.test('H-037 K-003 a title is told when it changes, and nothing of a deleted so
   const retitle = (title: string | null, silent = false): StreamMessage => ({ type: 'retitle', title, silent });
   const titled: Stream = { ...fresh, title: 'One' };
   const updated: Effect = {
-    effect: 'event',
+    effect: 'append_event',
     account_id: 'a',
     type: 'stream.updated',
     resource_id: ID,
@@ -207,9 +213,9 @@ t.test('a stream goes with its workspace: from then on it is not there', async (
       reply: DONE,
       next: going,
       effects: [
-        { effect: 'close', id: ID },
+        { effect: 'close_fence', id: ID },
         {
-          effect: 'job',
+          effect: 'enqueue_job',
           job_id: `erase_stream:${ID}`,
           job: { job: 'erase_stream', stream_id: ID, account_id: 'a' },
         },
@@ -230,10 +236,10 @@ t.test('a stream goes with its workspace: from then on it is not there', async (
       next: null,
       effects: [
         ...ERASED,
-        ...on('delist', 'streams:s'),
+        ...on('remove_from_index', 'streams:s'),
         toWorkspace({ type: 'stream_erased', stream_id: ID }),
-        ...on('delist', 'streams'),
-        { effect: 'vanish' },
+        ...on('remove_from_index', 'streams'),
+        { effect: 'delete' },
       ],
     },
   ]);
@@ -247,7 +253,7 @@ t.test('a stream that was stored before there were streams of apps', async (t) =
 
 t.test('H-021 the end of a stream is set once, and not before a chunk', async (t) => {
   const updated: Effect = {
-    effect: 'event',
+    effect: 'append_event',
     account_id: 'a',
     type: 'stream.updated',
     resource_id: ID,
@@ -367,8 +373,8 @@ t.test('H-015 H-019 H-020 what a device hears that announces a chunk, in order',
       next: accepted,
       effects: [
         putChunk(LIMITS.chunks_per_stream_max, the_last),
-        { effect: 'put', collection: 'sequences', id: '1', value: last_pointer },
-        { effect: 'put', collection: 'refs', id: 'c1', value: last_pointer },
+        { effect: 'put_record', collection: 'sequences', id: '1', value: last_pointer },
+        { effect: 'put_record', collection: 'refs', id: 'c1', value: last_pointer },
       ],
     },
     {
@@ -379,8 +385,8 @@ t.test('H-015 H-019 H-020 what a device hears that announces a chunk, in order',
       next: one_open,
       effects: [
         putChunk(1, chunkOf(1)),
-        { effect: 'put', collection: 'sequences', id: '1', value: pointer },
-        { effect: 'put', collection: 'refs', id: 'c1', value: pointer },
+        { effect: 'put_record', collection: 'sequences', id: '1', value: pointer },
+        { effect: 'put_record', collection: 'refs', id: 'c1', value: pointer },
         expireAt(START_MS + LIFE_MS),
       ],
     },
@@ -494,7 +500,7 @@ t.test('H-019 an intent again, in every state of its chunk', async (t) => {
       next: again,
       effects: [
         putChunk(1, chunk_again),
-        { effect: 'put', collection: 'sequences', id: '1', value: pointer },
+        { effect: 'put_record', collection: 'sequences', id: '1', value: pointer },
         expireAt(START_MS + 5 + LIFE_MS),
       ],
     },
@@ -602,7 +608,7 @@ t.test('H-024 an intent expires a day after its last repeat', async (t) => {
   const second = chunkOf(2, { sequence: 2, source_chunk_ref: 'c2' });
   const records = { ...of_one, chunks: { ...of_one.chunks, [chunkKey(2)]: second } };
   const expired = (number: number, chunk: Chunk): Effect[] => [
-    { effect: 'drop', collection: 'sequences', id: String(chunk.sequence) },
+    { effect: 'delete_record', collection: 'sequences', id: String(chunk.sequence) },
     putChunk(number, { ...chunk, status: 'expired' }),
   ];
   decideRows(t, kind, [
@@ -769,7 +775,10 @@ function checkStream(
     if (!holds) throw new Error(what);
   };
   must(state.end_ms === end_ms, 'another end');
-  must(played.effects.filter((effect) => effect.effect === 'event').length === (end_ms === null ? 1 : 2), 'events');
+  must(
+    played.effects.filter((effect) => effect.effect === 'append_event').length === (end_ms === null ? 1 : 2),
+    'events',
+  );
   must(state.chunks === known.size && chunks.size === known.size, 'chunks are counted wrongly');
   must(state.open.length <= LIMITS.open_intents_max, 'too many are open');
   const sequences = new Set<number>();
@@ -867,7 +876,11 @@ t.test('a stream answers every message in every state, and lists all chunks in t
 
 t.test('an erased stream leaves no records, no reminder and no place on the list', async (t) => {
   const message: StreamMessage = { type: 'erase', account_id: 'a', list: 'streams' };
-  const effects = (lists: string[]): Effect[] => [...ERASED, ...on('delist', ...lists), { effect: 'vanish' }];
+  const effects = (lists: string[]): Effect[] => [
+    ...ERASED,
+    ...on('remove_from_index', ...lists),
+    { effect: 'delete' },
+  ];
   decideRows(
     t,
     kind,

@@ -41,10 +41,10 @@ const results = (token = 'T', result = done): ProcessingMessage => ({
   results: [{ number: 1, result }],
 });
 const counted = (id: string, tries: number): Effect => ({
-  ...{ effect: 'put', collection: 'unprocessed', id, order: 0, value: { tries } },
+  ...{ effect: 'put_record', collection: 'unprocessed', id, order: 0, value: { tries } },
 });
-const list = { account_id: 'processing', list: 'due', member: ID };
-const due = (order: number): Effect => ({ effect: 'enlist', ...list, order });
+const list = { owner: 'processing', index: 'due', member: ID };
+const due = (order: number): Effect => ({ effect: 'add_to_index', ...list, order });
 
 /** As many chunks in hands as may be. */
 const all_held = Array.from({ length: LIMITS.claims_per_stream_max }, (_, index) => ({ ...held, number: 1 + index }));
@@ -139,8 +139,8 @@ t.test('a claim is prolonged by whoever holds it', async (t) => {
 t.test('a result counts once, and only from whoever had the chunk last', async (t) => {
   const judged = { ...chunk, result: done, processed_by: 'T' };
   const took: Effect[] = [
-    { effect: 'put', collection: 'chunks', id: '00000001', value: judged, order: 0 },
-    { effect: 'drop', collection: 'unprocessed', id: '00000001' },
+    { effect: 'put_record', collection: 'chunks', id: '00000001', value: judged, order: 0 },
+    { effect: 'delete_record', collection: 'unprocessed', id: '00000001' },
   ];
   const chunks = { '00000001': chunk };
   const nothing = { taken: [], left: 0 };
@@ -152,7 +152,7 @@ t.test('a result counts once, and only from whoever had the chunk last', async (
       message: results(),
       reply: { taken: [1], left: 0 },
       next: { ...one, unprocessed: 0, claims: [] },
-      effects: [...took, { effect: 'delist', ...list }],
+      effects: [...took, { effect: 'remove_from_index', ...list }],
     },
     {
       says: 'run out, and taken by nobody else',

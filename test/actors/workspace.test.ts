@@ -22,7 +22,7 @@ const facts = {
   certain_ms: 0,
   record: () => undefined,
   range: () => [],
-  inbox: () => ({ entries: [], last: 0 }),
+  deliveryQueue: () => ({ entries: [], last: 0 }),
 };
 const mail = { mail_id: 'm', sealed: new Uint8Array([1]) };
 
@@ -55,13 +55,13 @@ const invited: Workspace = { ...base, invitations: [invitation], sent: { began_m
 const held: Workspace = { ...invited, holds: ['cy'] };
 const dormant: Workspace = { ...alone, dormant: true };
 
-const tell = (to: string, message: unknown): Effect => ({ effect: 'tell', to: { kind: 'account', id: to }, message });
-const tellEmail = (id: string, message: unknown): Effect => ({ effect: 'tell', to: { kind: 'email', id }, message });
+const tell = (to: string, message: unknown): Effect => ({ effect: 'notify', to: { kind: 'account', id: to }, message });
+const tellEmail = (id: string, message: unknown): Effect => ({ effect: 'notify', to: { kind: 'email', id }, message });
 const changed = (to: string, role: Member['role'], changed_fields: string[] = [], name = 'Team'): Effect =>
   tell(to, { type: 'workspace_changed', workspace_id: 'w', name, role, changed_fields });
 const left = (to: string): Effect => tell(to, { type: 'left', workspace_id: 'w' });
 const shedding = (erased: boolean): Effect => ({
-  effect: 'remind',
+  effect: 'schedule_reminder',
   name: 'shed_streams',
   at_ms: START_MS,
   message: { type: 'shed_streams', erased },
@@ -76,7 +76,7 @@ const joined = (to: string, role: Member['role'], invitation_id: string): Effect
   });
 const notJoined = tell('dee', { type: 'not_joined', workspace_id: 'w', invitation_id: 'i' });
 const askLater = (now_ms = START_MS): Effect => ({
-  effect: 'remind',
+  effect: 'schedule_reminder',
   name: 'ask_outcomes',
   at_ms: now_ms + LIMITS.hold_asks_after_ms,
   message: { type: 'ask_outcomes' },
@@ -91,7 +91,7 @@ const invite = (by: string, email: string, invitation_id = 'j'): WorkspaceMessag
   mail,
 });
 const sendMail = (now_ms: number): Effect => ({
-  effect: 'mail',
+  effect: 'enqueue_mail',
   ...mail,
   give_up_at_ms: now_ms + LIMITS.mail_retried_ms,
 });
@@ -198,7 +198,7 @@ t.test('E-029 I-015 the end of a workspace is told to every member and to whoeve
     effects: [
       ...['ann', 'bob', 'cy'].map((id) => tell(id, { type: 'workspace_deleted', workspace_id: 'w', reason })),
       uninvited,
-      { effect: 'forget', name: 'ask_outcomes' } as const,
+      { effect: 'cancel_reminder', name: 'ask_outcomes' } as const,
       shedding(false),
     ],
   });
@@ -215,7 +215,7 @@ t.test('E-029 I-015 the end of a workspace is told to every member and to whoeve
         ...ends('staff_deleted'),
         effects: [
           tell('ann', { type: 'workspace_deleted', workspace_id: 'w', reason: 'staff_deleted' }),
-          { effect: 'forget', name: 'ask_outcomes' },
+          { effect: 'cancel_reminder', name: 'ask_outcomes' },
           shedding(false),
         ],
       },
@@ -232,7 +232,7 @@ t.test('G-019 I-015 streams: members list them, and each hears when there is no 
     registered_at_ms: 5,
   };
   const goes = (id: string): Effect => ({
-    effect: 'tell',
+    effect: 'notify',
     to: { kind: 'stream', id },
     message: { type: 'workspace_gone' },
   });
@@ -244,7 +244,7 @@ t.test('G-019 I-015 streams: members list them, and each hears when there is no 
       state: base,
       message: registered,
       reply: DONE,
-      effects: [{ effect: 'put', collection: 'streams', id: 's', value: { account_id: 'cy' }, order: 5 }],
+      effects: [{ effect: 'put_record', collection: 'streams', id: 's', value: { account_id: 'cy' }, order: 5 }],
     },
     { says: 'registered too late', state: null, message: registered, reply: DONE, effects: [goes('s')] },
     {
@@ -252,7 +252,7 @@ t.test('G-019 I-015 streams: members list them, and each hears when there is no 
       state: base,
       message: { type: 'stream_erased', stream_id: 's' },
       reply: DONE,
-      effects: [{ effect: 'drop', collection: 'streams', id: 's' }],
+      effects: [{ effect: 'delete_record', collection: 'streams', id: 's' }],
     },
     ...['ann', 'cy'].map((by) => ({
       says: `listed by ${by}`,
@@ -277,14 +277,14 @@ t.test('G-019 I-015 streams: members list them, and each hears when there is no 
       ...of_one,
       message: { type: 'shed_streams', erased: false },
       reply: DONE,
-      effects: [{ effect: 'drop', collection: 'streams', id: 's' }, goes('s')],
+      effects: [{ effect: 'delete_record', collection: 'streams', id: 's' }, goes('s')],
     },
     {
       says: 'sheds the last, and leaves nothing',
       state: null,
       message: { type: 'shed_streams', erased: true },
       reply: DONE,
-      effects: [{ effect: 'vanish' }],
+      effects: [{ effect: 'delete' }],
     },
   ]);
   const played = new Played(workspace, 'w');
@@ -293,8 +293,8 @@ t.test('G-019 I-015 streams: members list them, and each hears when there is no 
   played.send({ type: 'shed_streams', erased: false });
   played.pass(0);
   t.equal(played.records('streams').size, 0, 'one run after the other');
-  t.equal(played.effects.filter(({ effect }) => effect === 'tell').length, count);
-  t.ok(played.effects.filter(({ effect }) => effect === 'remind').length === 2);
+  t.equal(played.effects.filter(({ effect }) => effect === 'notify').length, count);
+  t.ok(played.effects.filter(({ effect }) => effect === 'schedule_reminder').length === 2);
 });
 
 t.test('I-004 I-005 E-027 members go', async (t) => {
@@ -515,9 +515,9 @@ t.test('D-037 a workspace that waits for its only member goes with it, and leave
   played.state = dormant;
   const { effects = [] } = played.send({ type: 'erase', account_id: 'ann' });
   t.equal(played.state, null);
-  t.same(effects.at(-1), { effect: 'vanish' });
+  t.same(effects.at(-1), { effect: 'delete' });
   t.notOk(
-    effects.some(({ effect }) => effect === 'tell' || effect === 'event'),
+    effects.some(({ effect }) => effect === 'notify' || effect === 'append_event'),
     'its member has recorded the end already',
   );
 });
@@ -596,7 +596,7 @@ t.test(
 function toldMembers(effects: Effect[]): Map<string, string> {
   const known = new Map<string, string>();
   for (const effect of effects) {
-    if (effect.effect !== 'tell' || effect.to.kind !== 'account') continue;
+    if (effect.effect !== 'notify' || effect.to.kind !== 'account') continue;
     const news = effect.message as { type: string; role: string; name: string; workspace: { name: string } };
     if (news.type === 'joined') known.set(effect.to.id, `${news.role} ${news.workspace.name}`);
     if (news.type === 'workspace_changed') known.set(effect.to.id, `${news.role} ${news.name}`);
@@ -608,7 +608,7 @@ function toldMembers(effects: Effect[]): Map<string, string> {
 function toldInvitations(effects: Effect[]): Set<string> {
   const known = new Set<string>();
   for (const effect of effects) {
-    if (effect.effect !== 'tell' || effect.to.kind !== 'email') continue;
+    if (effect.effect !== 'notify' || effect.to.kind !== 'email') continue;
     const { type, invitation_id } = effect.message as { type: string; invitation_id: string };
     if (type === 'invited') known.add(`${effect.to.id} ${invitation_id}`);
     else known.delete(`${effect.to.id} ${invitation_id}`);

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { AccountTurns, type Entrance } from '../../src/admission/account_concurrency.js';
+import { AccountConcurrencyLimiter, type Admission } from '../../src/admission/account_concurrency.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { makeMetrics } from '../../src/runtime/metrics.js';
 
@@ -7,7 +7,7 @@ const AT_ONCE = LIMITS.account_requests_at_once_max;
 const WAITING = LIMITS.account_requests_waiting_max;
 
 /** Those that began so far, by number. */
-function began(entrances: readonly Entrance[]): number[] {
+function began(entrances: readonly Admission[]): number[] {
   const begun: number[] = [];
   for (const [number, entrance] of entrances.entries())
     if (typeof entrance !== 'string') void entrance.then(() => begun.push(number));
@@ -17,7 +17,7 @@ function began(entrances: readonly Entrance[]): number[] {
 const nextRound = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 
 t.test('requests of an account begin a few at a time, in order; others do not wait for them', async (t) => {
-  const turns = new AccountTurns(makeMetrics());
+  const turns = new AccountConcurrencyLimiter(makeMetrics());
   for (let n = 0; n < AT_ONCE; n++) t.equal(turns.enter('a', 0), 'at once');
   const waiting = Array.from({ length: 5 }, () => turns.enter('a', 0));
   const begun = began(waiting);
@@ -36,7 +36,7 @@ t.test('requests of an account begin a few at a time, in order; others do not wa
 });
 
 t.test('so many may wait, and hold so much memory', async (t) => {
-  const turns = new AccountTurns(makeMetrics());
+  const turns = new AccountConcurrencyLimiter(makeMetrics());
   for (let n = 0; n < AT_ONCE; n++) void turns.enter('a', 0);
   for (let n = 0; n < WAITING; n++) t.not(turns.enter('a', 0), 'full');
   t.equal(turns.enter('a', 0), 'full');
@@ -54,7 +54,7 @@ t.test('so many may wait, and hold so much memory', async (t) => {
 });
 
 t.test('large bodies have a line of their own, one at a time', async (t) => {
-  const turns = new AccountTurns(makeMetrics());
+  const turns = new AccountConcurrencyLimiter(makeMetrics());
   const large = LIMITS.json_body_bytes_max + 1;
   t.equal(turns.enter('a', large), 'at once');
   const waiting = [turns.enter('a', large), turns.enter('a', large)];

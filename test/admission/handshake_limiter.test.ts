@@ -1,7 +1,11 @@
 import { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 import t from 'tap';
-import { DeviceDoor, type DoorCause, type DoorLimits } from '../../src/admission/handshake_limiter.js';
+import {
+  HandshakeLimiter,
+  type HandshakeLimits,
+  type HandshakeRefusalCause,
+} from '../../src/admission/handshake_limiter.js';
 
 /** As much of a socket as the door looks at. */
 class Visitor extends EventEmitter {
@@ -23,7 +27,7 @@ class Visitor extends EventEmitter {
 }
 
 const NONE = { connections: 0, handshakes: 0, waiting: 0, networks: 0 };
-const LIMITS: DoorLimits = {
+const LIMITS: HandshakeLimits = {
   connections_max: 100,
   connections_per_network_max: 50,
   handshakes_max: 3,
@@ -32,12 +36,12 @@ const LIMITS: DoorLimits = {
   waiting_per_network_max: 5,
 };
 
-function house(limits: Partial<DoorLimits> = {}) {
-  const refused: DoorCause[] = [];
+function house(limits: Partial<HandshakeLimits> = {}) {
+  const refused: HandshakeRefusalCause[] = [];
   const begun: string[] = [];
   const visitors: Visitor[] = [];
   const state = { overloaded: false };
-  const door = new DeviceDoor(
+  const door = new HandshakeLimiter(
     { ...LIMITS, ...limits },
     {
       is_overloaded: () => state.overloaded,
@@ -77,7 +81,7 @@ t.test('H-001 so many handshakes at once, the rest in turns by network', async (
 });
 
 t.test('H-001 what is over a limit is turned away, and why', async (t) => {
-  const cases: [limits: Partial<DoorLimits>, addresses: string[], cause: DoorCause | null][] = [
+  const cases: [limits: Partial<HandshakeLimits>, addresses: string[], cause: HandshakeRefusalCause | null][] = [
     [{ connections_max: 2 }, ['1.1.1.1', '2.2.2.2', '3.3.3.3'], 'connections'],
     [{ connections_per_network_max: 2 }, ['1.1.1.1', '1.1.1.1', '::ffff:1.1.1.1'], 'network_connections'],
     [{ connections_per_network_max: 1 }, ['2001:db8::1', '2001:db8::2'], 'network_connections'],

@@ -7,7 +7,7 @@ import { ListObjectsV2Command } from '@aws-sdk/client-s3';
 import t, { type Test } from 'tap';
 import { isKey } from '../../src/blobs/blob_store.js';
 import { openS3BlobStore } from '../../src/blobs/s3_blob_store.js';
-import type { S3Place } from '../../src/blobs/s3_location.js';
+import type { S3Location } from '../../src/blobs/s3_location.js';
 import { type S3Server, startS3Server } from '../fixtures/s3_server.js';
 import { until } from '../fixtures/until.js';
 import { blobStoreContract, expectationOf, streamOf } from './blob_store_contract.js';
@@ -55,7 +55,7 @@ async function runWith({ endpoint, bucket, client }: S3Server): Promise<void> {
   });
 
   t.test('a bucket that is not there, or whose keys are wrong, stops the start with what to do', async (t) => {
-    const open = (other: Partial<S3Place>) => openS3BlobStore({ ...place, prefix: '', ...other }, { warn });
+    const open = (other: Partial<S3Location>) => openS3BlobStore({ ...place, prefix: '', ...other }, { warn });
     await t.rejects(open({ bucket: 'no-such-bucket' }), {
       name: 'UnusableBucket',
       message: /bucket no-such-bucket .* NoSuchBucket, status 404\. Make the bucket/,

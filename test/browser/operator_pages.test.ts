@@ -185,16 +185,16 @@ t.test('the operators’ pages as a browser shows them', async (t) => {
   await walk('a parked entity, found from the band, retried by keyboard', async (t, visitor) => {
     const { page } = visitor;
     const bob = await TestAccount.open(spool, 'bob@x.test');
-    const place = runtime.placeOf({ kind: 'account', id: bob.id });
+    const place = runtime.locate({ kind: 'account', id: bob.id });
     const [good] = await store.load([place]);
     if (good === undefined || good === null) throw new Error('nothing is stored');
     const write = async (snapshot: Uint8Array, commit_id: string) => {
       const [now] = await store.load([place]);
       const commit = { place, commit_id, expected: now ?? good, mode: 'put' as const, snapshot };
-      await store.commit({ ...commit, now_ms: Date.now(), guards: [], writes: [] });
+      await store.commit({ ...commit, now_ms: Date.now(), fences: [], effects: [] });
     };
     await write(Buffer.from('ff00ff', 'hex'), 'ab'.repeat(12));
-    runtime.distrust();
+    runtime.invalidateCache();
     t.equal((await bob.app.send('GET', '/me')).status, 500);
     await enter(visitor, '/actors');
     await shows('the band says so', page, () => band(page, 'parked').isVisible());

@@ -1,12 +1,12 @@
 import t from 'tap';
-import { Seeded } from '../../src/seeded_random.js';
+import { SeededRandom } from '../../src/seeded_random.js';
 import { diskFull } from './disk_faults.js';
 import { Trial } from './trial.js';
 import { canBoundFiles, uploadsWithoutRoom } from './upload_faults.js';
 
 /** Fault 4 in its smallest form. More: `npm run faults -- disk`. */
 
-const trialOf = () => new Trial(new Seeded(4), { seconds: 0, away_ms: 0 });
+const trialOf = () => new Trial(new SeededRandom(4), { seconds: 0, away_ms: 0 });
 
 t.test(
   'J-017 the disk of Redis is full: 503, nothing acknowledged is lost, and it serves again by itself',

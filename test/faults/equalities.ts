@@ -55,7 +55,7 @@ async function leftOver(redis: Redis): Promise<string[]> {
       redis.xlen(keys.outbox),
       redis.zcard(keys.queue('mails').due),
       redis.zcard(keys.queue('jobs').due),
-      redis.hlen(keys.setAside),
+      redis.hlen(keys.deadLetters),
     ]);
     for (const [what, count] of Object.entries({ tells, mails, jobs, aside }))
       if (count > 0) found.push(`partition ${partition}: ${count} ${what} are left`);

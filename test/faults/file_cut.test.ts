@@ -1,5 +1,5 @@
 import t from 'tap';
-import { Seeded } from '../../src/seeded_random.js';
+import { SeededRandom } from '../../src/seeded_random.js';
 import { filesCut } from './disk_faults.js';
 import { Trial } from './trial.js';
 
@@ -9,7 +9,7 @@ const SECONDS = 1.5;
 t.test('J-017 the append-only file is cut at any byte: what is left is a prefix of whole commits', async (t) => {
   const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
   t.comment(`seed ${seed}`);
-  const trial = new Trial(new Seeded(seed), { seconds: SECONDS, away_ms: 0 });
+  const trial = new Trial(new SeededRandom(seed), { seconds: SECONDS, away_ms: 0 });
   await filesCut(trial);
   t.same(trial.problems, []);
   t.ok(trial.tries >= 12, `${trial.tries} cuts`);

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { Seeded } from '../../src/seeded_random.js';
+import { SeededRandom } from '../../src/seeded_random.js';
 import { type Answer, type Call, RunTime } from './history.js';
 import { judge, type Model } from './linearizability.js';
 import { counter, endpointStatus, member, register, setOnce } from './models.js';
@@ -177,7 +177,7 @@ t.test('the checker of histories', async (t) => {
     'accepts long histories of an object that is right, and rejects them with one answer changed',
     async (t) => {
       for (let seed = 1; seed <= 6; seed++) {
-        const calls = drawn(new Seeded(seed));
+        const calls = drawn(new SeededRandom(seed));
         t.same(judge(calls, register('0')), { holds: 'yes' }, `seed ${seed}`);
         const last = calls.findLast(({ what, answer }) => what.op === 'read' && answer !== null);
         if (last?.answer) last.answer = saw('a value that nobody wrote');
@@ -198,7 +198,7 @@ t.test('the checker of histories', async (t) => {
 type Drawn = { op: 'write'; value: string } | { op: 'read' };
 
 /** Calls of six callers at a register, as it would answer; a tenth of the answers get lost. */
-function drawn(random: Seeded): Call<Drawn>[] {
+function drawn(random: SeededRandom): Call<Drawn>[] {
   const time = new RunTime();
   const calls: Call<Drawn>[] = [];
   let value = '0';

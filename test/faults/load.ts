@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Seeded } from '../../src/seeded_random.js';
+import type { SeededRandom } from '../../src/seeded_random.js';
 import type { AppClient } from '../../src/tools/client/app_client.js';
 import type { DeviceClient } from '../../src/tools/client/device_client.js';
 import { TestEndpoint } from '../fixtures/endpoints.js';
@@ -67,7 +67,7 @@ export class Load {
   readonly problems: string[] = [];
   readonly witnesses: Witness[] = [];
   readonly #rig: FaultRig;
-  readonly #random: Seeded;
+  readonly #random: SeededRandom;
   readonly #time = new RunTime();
   readonly #live = new Map<EntityKind, Promise<Entity>>();
   readonly #all: Entity[] = [];
@@ -82,7 +82,7 @@ export class Load {
 
   private constructor(
     rig: FaultRig,
-    random: Seeded,
+    random: SeededRandom,
     people: {
       owner: AppClient[];
       colleague: AppClient[];
@@ -103,7 +103,7 @@ export class Load {
   }
 
   /** Everybody who takes part, made while nothing goes wrong yet. */
-  static async open(rig: FaultRig, random: Seeded): Promise<Load> {
+  static async open(rig: FaultRig, random: SeededRandom): Promise<Load> {
     const [owner, colleague] = [await rig.signIn('owner@x.test'), await rig.signIn('colleague@x.test')];
     for (const email of ['owner@x.test', 'colleague@x.test']) await rig.entitle(email);
     const apps = rig.clients(owner.token);

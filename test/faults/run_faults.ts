@@ -1,4 +1,4 @@
-import { Seeded } from '../../src/seeded_random.js';
+import { SeededRandom } from '../../src/seeded_random.js';
 import { FAULTS, type Fault } from './table.js';
 import { runTestFile } from './test_files.js';
 import { type Size, Trial } from './trial.js';
@@ -26,7 +26,7 @@ export async function runFaults(names: readonly string[], options: Options): Pro
   let failed = 0;
   for (const fault of FAULTS.filter(isWanted)) {
     const started = performance.now();
-    const trial = new Trial(new Seeded(seed + (fault.number ?? 0)), size);
+    const trial = new Trial(new SeededRandom(seed + (fault.number ?? 0)), size);
     try {
       await fault.run?.(trial);
       if (!options['no-tests']) for (const name of fault.tests) await runTestFile(trial, name);

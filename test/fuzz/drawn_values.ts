@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Seeded } from '../../src/seeded_random.js';
+import type { SeededRandom } from '../../src/seeded_random.js';
 
 /** Values as a schema wants them, and values as nobody wants them. */
 
@@ -34,11 +34,11 @@ function schemaOf(type: z.ZodType): JsonSchema {
 export type Known = (name: string) => readonly unknown[];
 
 /** A value that a schema would likely take: known ones where the field's name is known. */
-export function drawValid(random: Seeded, type: z.ZodType, known: Known): unknown {
+export function drawValid(random: SeededRandom, type: z.ZodType, known: Known): unknown {
   return draw(random, schemaOf(type), { name: '', known, depth: 0 });
 }
 
-function draw(random: Seeded, schema: JsonSchema, at: { name: string; known: Known; depth: number }): unknown {
+function draw(random: SeededRandom, schema: JsonSchema, at: { name: string; known: Known; depth: number }): unknown {
   const { name, known, depth } = at;
   const ready = known(name);
   if (ready.length > 0 && random.chance(0.9)) return random.pick(ready);
@@ -113,7 +113,7 @@ export const ODD_VALUES: readonly unknown[] = [
 ];
 
 /** A value in which one place is not as it should be. */
-export function spoil(random: Seeded, value: unknown): unknown {
+export function spoil(random: SeededRandom, value: unknown): unknown {
   if (random.chance(0.1)) return random.pick(ODD_VALUES);
   if (Array.isArray(value) && value.length > 0) {
     const copy = [...value];
@@ -143,7 +143,7 @@ export function spoil(random: Seeded, value: unknown): unknown {
   return random.pick(ODD_VALUES);
 }
 
-function nested(random: Seeded, value: unknown): unknown {
+function nested(random: SeededRandom, value: unknown): unknown {
   let made = value;
   for (let depth = random.pick([3, 15, 17, 200, 1_500]); depth > 0; depth--)
     made = random.chance(0.5) ? [made] : { a: made };
@@ -151,7 +151,7 @@ function nested(random: Seeded, value: unknown): unknown {
 }
 
 /** Bytes that are hurt: cut short, flipped, doubled, followed by more. */
-export function hurt(random: Seeded, bytes: Buffer): Buffer {
+export function hurt(random: SeededRandom, bytes: Buffer): Buffer {
   const copy = Buffer.from(bytes);
   switch (random.below(6)) {
     case 0:
@@ -172,7 +172,7 @@ export function hurt(random: Seeded, bytes: Buffer): Buffer {
 }
 
 /** JSON in which a key comes twice, a number is no number of JSON, or brackets never close. */
-export function oddJson(random: Seeded, text: string): string {
+export function oddJson(random: SeededRandom, text: string): string {
   switch (random.below(6)) {
     case 0:
       return text.replace(/^\{("[^"]*":)/, '{$1null,$1');

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { SEGMENT_SUFFIX } from '../../src/blobs/segment_appender.js';
-import { Seeded } from '../../src/seeded_random.js';
+import { SeededRandom } from '../../src/seeded_random.js';
 import { SpoolProcess } from '../fixtures/spool_process.js';
 import { until } from '../fixtures/until.js';
 import { drawRequest, type FuzzRequest } from './requests.js';
@@ -66,7 +66,7 @@ async function run(
   report: FuzzReport,
   { requests, seed, tell }: { requests: number; seed: number; tell: (line: string) => void },
 ): Promise<void> {
-  const random = new Seeded(seed);
+  const random = new SeededRandom(seed);
   let exit: number | null | undefined;
   void server.exited.then((code) => {
     exit = code;

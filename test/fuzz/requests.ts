@@ -1,6 +1,6 @@
 import { ROUTES } from '../../routes/index.js';
 import type { Route } from '../../src/http/route.js';
-import type { Seeded } from '../../src/seeded_random.js';
+import type { SeededRandom } from '../../src/seeded_random.js';
 import { encodeCbor } from '../../src/wire/cbor.js';
 import { drawValid, hurt, ODD_VALUES, oddJson, spoil } from './drawn_values.js';
 import type { World } from './world.js';
@@ -91,7 +91,7 @@ const ODD_HEADERS: [name: string, values: string[]][] = [
   ['X', ['y'.repeat(20_000)]],
 ];
 
-export function drawRequest(random: Seeded, world: World): FuzzRequest {
+export function drawRequest(random: SeededRandom, world: World): FuzzRequest {
   let row = random.pick(ROWS);
   while (RARELY.has(nameOf(row)) && !random.chance(RARE)) row = random.pick(ROWS);
   const { listener, route } = row;
@@ -125,7 +125,7 @@ function nameOf({ route }: Row): string {
   return `${route.method} ${route.path}`;
 }
 
-function credentials(random: Seeded, route: Route, { bearers, ops_token }: World): [string, string][] {
+function credentials(random: SeededRandom, route: Route, { bearers, ops_token }: World): [string, string][] {
   const bearer = (value: string): [string, string][] => [['Authorization', `Bearer ${value}`]];
   if (random.chance(0.06))
     return random.pick<[string, string][]>([
@@ -140,7 +140,7 @@ function credentials(random: Seeded, route: Route, { bearers, ops_token }: World
   return bearer(random.chance(0.8) ? (bearers[0] as string) : random.pick(bearers));
 }
 
-function pathOf(random: Seeded, { path, query }: Route, world: World): string {
+function pathOf(random: SeededRandom, { path, query }: Route, world: World): string {
   const known = (name: string) => world.known[name] ?? (name.endsWith('id') ? (world.known.id ?? []) : []);
   let made = path.replace(/:([a-z_]+)/g, (_, name: string) => {
     if (random.chance(0.12)) return random.pick(ODD_SEGMENTS);
@@ -167,7 +167,11 @@ function textOf(value: unknown): string {
   return text.toWellFormed();
 }
 
-function bodyOf(random: Seeded, { listener, route }: Row, world: World): { bytes: Buffer; type: string | null } | null {
+function bodyOf(
+  random: SeededRandom,
+  { listener, route }: Row,
+  world: World,
+): { bytes: Buffer; type: string | null } | null {
   if (route.method === 'GET' && !random.chance(0.03)) return null;
   const known = (name: string) => world.known[name] ?? [];
   if (route.raw === true) {
@@ -208,7 +212,7 @@ function cborOf(value: unknown): Buffer {
 }
 
 /** Where no schema says what a body is: signals, or a message of MCP. */
-function signalsOrMessage(random: Seeded, route: Route): unknown {
+function signalsOrMessage(random: SeededRandom, route: Route): unknown {
   if (route.takes === 'json_pieces') {
     const count = random.pick([1, 3, 60]);
     const signal = (n: number) => ({

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { chromium, type Page } from 'playwright-core';
-import { Seeded } from '../../src/seeded_random.js';
+import { SeededRandom } from '../../src/seeded_random.js';
 import { TestAccount } from '../fixtures/account.js';
 import { findChromium, NO_CHROMIUM } from '../fixtures/chromium_program.js';
 import { TestEndpoint } from '../fixtures/endpoints.js';
@@ -20,7 +20,7 @@ const DEVICES = 6;
 
 const executablePath = findChromium();
 if (executablePath === null) throw new Error(NO_CHROMIUM);
-const random = new Seeded(1);
+const random = new SeededRandom(1);
 const receiver = await Receiver.start();
 const spool = await TestSpool.start({ RATE_LIMITS: 'off', TEST_CLOCK: '0', ...receiver.env });
 const url = `http://127.0.0.1:${spool.server.ports.operator}`;

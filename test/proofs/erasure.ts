@@ -7,7 +7,7 @@ import type { ChunkIntent, Stream } from '../../actors/stream_state.js';
 import { streamFolder } from '../../src/blobs/blob_keys.js';
 import { partitionOfId, privateWorkspaceId } from '../../src/domain/ids.js';
 import { isRefusal } from '../../src/domain/refusals.js';
-import { drawId } from '../../src/random.js';
+import { randomId } from '../../src/random.js';
 import type { AppClient } from '../../src/tools/client/app_client.js';
 import { TestSpool } from '../fixtures/spool.js';
 import { SpoolProcess } from '../fixtures/spool_process.js';
@@ -105,7 +105,7 @@ try {
 async function fill(account_id: string): Promise<void> {
   const { runtime, settings } = spool.server.services;
   const partition = partitionOfId(account_id);
-  const drawn = () => drawId({ partition, now_ms: Date.now() });
+  const drawn = () => randomId({ partition, now_ms: Date.now() });
   const ask = async (id: string, message: StreamMessage) => {
     const answer = await runtime.ask({ kind: 'stream', id }, message);
     if (isRefusal(answer)) throw new Error(`${message.type}: ${answer.message}`);

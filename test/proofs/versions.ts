@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { Seeded } from '../../src/seeded_random.js';
+import { SeededRandom } from '../../src/seeded_random.js';
 import { Trial } from '../faults/trial.js';
 import { OtherBuild, PREVIOUS_REVISION, versionsSideBySide } from '../faults/versions.js';
 
@@ -29,7 +29,7 @@ const rows: [string, (string | null)[]][] = [
 console.log(`${'started'.padEnd(28)}    ok  refused  unknown  checked  holds      s`);
 for (const [name, mains] of rows) {
   const began = performance.now();
-  const trial = new Trial(new Seeded(seed), { seconds: Number(values.seconds), away_ms: 0 });
+  const trial = new Trial(new SeededRandom(seed), { seconds: Number(values.seconds), away_ms: 0 });
   try {
     await versionsSideBySide(trial, mains);
   } catch (error) {

@@ -3,7 +3,7 @@ import net from 'node:net';
 import { text } from 'node:stream/consumers';
 import t from 'tap';
 import { LIMITS } from '../../src/domain/limits.js';
-import { drawId } from '../../src/random.js';
+import { randomId } from '../../src/random.js';
 import { type CallAnswer, call } from '../../src/tools/client/http_call.js';
 import { CaptchaProvider } from '../fixtures/captcha_provider.js';
 import { Browser, basic, codeOf, jsonOf, OauthApp, pkce, type Shown, type Tokens } from '../fixtures/oauth.js';
@@ -435,7 +435,7 @@ t.test('what an attacker tries at the OAuth routes', async (t) => {
       ['no authorize', send('GET', '/oauth/authorize')],
       ['sent back', send('GET', web.authorizePath({ ...right(), prompt: 'none' }))],
       ['end-session', send('GET', '/oauth/end-session')],
-      ['a page', send('GET', `/oauth/sign-in/${drawId({ partition: 0, now_ms: Date.now() })}`)],
+      ['a page', send('GET', `/oauth/sign-in/${randomId({ partition: 0, now_ms: Date.now() })}`)],
     ] as const) {
       const { headers } = await sent;
       t.equal(headers['cache-control'], 'no-store', says);

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { encodeStored } from '../../src/store/codec.js';
-import { NO_FENCE } from '../../src/store/store.js';
+import { NO_VERSION } from '../../src/store/store.js';
 import { OperatorClient } from '../../src/tools/client/operator_client.js';
 import { TestSpool } from '../fixtures/spool.js';
 
@@ -106,21 +106,21 @@ t.test('the operator port', async (t) => {
     const { app, session } = await spool.signIn('parked@x.test');
     const { store, runtime } = spool.server.services;
     const address = { kind: 'account', id: session.user.id };
-    const place = runtime.placeOf(address);
+    const place = runtime.locate(address);
     const [stored] = await store.load([place]);
-    const spoil = { place, commit_id: 'ab'.repeat(12), expected: stored ?? NO_FENCE, mode: 'put' as const };
-    await store.commit({ ...spoil, snapshot: Buffer.from('spoilt'), now_ms: Date.now(), guards: [], writes: [] });
-    runtime.distrust();
+    const spoil = { place, commit_id: 'ab'.repeat(12), expected: stored ?? NO_VERSION, mode: 'put' as const };
+    await store.commit({ ...spoil, snapshot: Buffer.from('spoilt'), now_ms: Date.now(), fences: [], effects: [] });
+    runtime.invalidateCache();
     t.equal((await app.send('GET', '/me')).status, 500);
     t.match(await spool.operator.ask('GET', '/ops/actors'), { parked: [{ kind: 'account', id: session.user.id }] });
     const [now] = await store.load([place]);
-    const repair = { place, commit_id: 'cd'.repeat(12), expected: now ?? NO_FENCE, mode: 'put' as const };
+    const repair = { place, commit_id: 'cd'.repeat(12), expected: now ?? NO_VERSION, mode: 'put' as const };
     await store.commit({
       ...repair,
       snapshot: stored?.snapshot ?? Buffer.alloc(0),
       now_ms: Date.now(),
-      guards: [],
-      writes: [],
+      fences: [],
+      effects: [],
     });
     t.equal((await spool.operator.send('POST', '/ops/parked/retry', { kind: 'account', id: 'nobody' })).status, 404);
     t.equal((await spool.operator.send('POST', '/ops/parked/retry', address)).status, 204);

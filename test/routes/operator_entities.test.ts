@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import { ACTOR_KINDS } from '../../actors/index.js';
 import { encodeStored } from '../../src/store/codec.js';
-import { NO_FENCE } from '../../src/store/store.js';
+import { NO_VERSION } from '../../src/store/store.js';
 import { TestAccount } from '../fixtures/account.js';
 import { invite } from '../fixtures/account_pages.js';
 import { TestEndpoint } from '../fixtures/endpoints.js';
@@ -182,12 +182,12 @@ t.test('what operators see of entities', async (t) => {
   await t.test('a parked entity shows its reason and no state', async (t) => {
     const carl = await TestAccount.open(spool, 'carl@x.test');
     const { store, runtime } = spool.server.services;
-    const place = runtime.placeOf({ kind: 'account', id: carl.id });
+    const place = runtime.locate({ kind: 'account', id: carl.id });
     const [stored] = await store.load([place]);
-    const spoil = { place, commit_id: 'ab'.repeat(12), expected: stored ?? NO_FENCE, mode: 'put' as const };
+    const spoil = { place, commit_id: 'ab'.repeat(12), expected: stored ?? NO_VERSION, mode: 'put' as const };
     const snapshot = encodeStored({ k: 0, s: { email: 'carl@x.test' } });
-    await store.commit({ ...spoil, snapshot, now_ms: Date.now(), guards: [], writes: [] });
-    runtime.distrust();
+    await store.commit({ ...spoil, snapshot, now_ms: Date.now(), fences: [], effects: [] });
+    runtime.invalidateCache();
     t.equal((await carl.app.send('GET', '/me')).status, 500);
     t.match(await view('account', carl.id), {
       stored: { is: 'unusable', reason: /schema 0/ },

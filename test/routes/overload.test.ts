@@ -82,7 +82,7 @@ t.test('more than a process can do', async (t) => {
   });
 
   await t.test('requests of one account wait for each other; past the bound they are refused', async (t) => {
-    const { account_turns } = spool.server.services;
+    const { account_concurrency: account_turns } = spool.server.services;
     const { app: flooder, session } = await spool.signIn('flood@x.test');
     const { id } = session.user;
     const { account_requests_at_once_max: at_once, account_requests_waiting_max: waiting_max } = LIMITS;

@@ -476,10 +476,10 @@ t.test('personal access tokens', async (t) => {
     t.equal((await tell(bearer(spool, gone.value), 'GET', '/events')).status, 401);
     t.same(await bearer(spool, session.access_token).ask('GET', '/me/tokens'), listed);
     const { runtime } = spool.server.services;
-    const { askSettled } = runtime;
-    runtime.askSettled = () => Promise.reject(new Error('broken on purpose'));
+    const { askDownstream: askSettled } = runtime;
+    runtime.askDownstream = () => Promise.reject(new Error('broken on purpose'));
     t.equal((await tell(bearer(spool, kept.value), 'DELETE', `/me/tokens/${kept.token.id}`)).status, 500);
-    runtime.askSettled = askSettled;
+    runtime.askDownstream = askSettled;
     const log = logged.join('');
     t.match(log, 'broken on purpose');
     for (const secret of ['svc_pat_', kept.value.slice(8), kept.value.slice(-30), 'kept-name-77'])

@@ -7,7 +7,7 @@ import { pcm16Format, writeWav } from '../../src/audio/wav.js';
 import { streamFolder } from '../../src/blobs/blob_keys.js';
 import { partitionOfId, privateWorkspaceId } from '../../src/domain/ids.js';
 import { isRefusal } from '../../src/domain/refusals.js';
-import { drawId } from '../../src/random.js';
+import { randomId } from '../../src/random.js';
 import { sha256Of } from '../../src/tools/client/device_client.js';
 import { TestAccount } from '../fixtures/account.js';
 import { record } from '../fixtures/recording.js';
@@ -31,18 +31,18 @@ t.test('streams in shared workspaces', async (t) => {
 
   /** Registered as a recorder session does it: the session says which workspace. */
   const register = async (workspace_id: string, title: string | null = null) => {
-    const id = drawId({ partition: partitionOfId(bob.id), now_ms: spool.server.services.clock.now() });
+    const id = randomId({ partition: partitionOfId(bob.id), now_ms: spool.server.services.clock.now() });
     const message: StreamMessage = {
       ...{ type: 'register', account_id: bob.id, workspace_id, source_id: source.id, recorder: null },
       ...{ captured_at, title, end_ms: null, silent: false },
     };
-    const stream = await spool.server.services.runtime.askSettled<Stream>({ kind: 'stream', id }, message);
+    const stream = await spool.server.services.runtime.askDownstream<Stream>({ kind: 'stream', id }, message);
     if (isRefusal(stream)) throw new Error(stream.message);
     return id;
   };
   const recorded = async (id: string) => {
     const { chunk_id, upload_path } = await bob.ask<Intent>('POST', `/audio/streams/${id}/chunks/intents`, {
-      ...{ source_chunk_ref: drawId({ partition: 0, now_ms: 0 }), sequence: 0, codec: 'x', container: 'wav' },
+      ...{ source_chunk_ref: randomId({ partition: 0, now_ms: 0 }), sequence: 0, codec: 'x', container: 'wav' },
       ...{
         source_start_ms: 0,
         publication_start_ms: 0,
@@ -159,7 +159,7 @@ t.test('streams in shared workspaces', async (t) => {
     t.equal(await status(bob, `/audio/streams/${id}`), 404);
     const { store } = spool.server.services;
     await workDone('it is gone', async () => {
-      const place = { account_id: bob.id, partition: partitionOfId(bob.id) };
+      const place = { owner: bob.id, partition: partitionOfId(bob.id) };
       const left = await store.list(place, 'streams', { descending: false, limit: 500 });
       return !left.some(({ member }) => member === id);
     });
@@ -186,7 +186,7 @@ t.test('streams in shared workspaces', async (t) => {
       await spool.close();
       await spool.open();
       const { store, runtime } = spool.server.services;
-      const place = { account_id: bob.id, partition: partitionOfId(bob.id) };
+      const place = { owner: bob.id, partition: partitionOfId(bob.id) };
       const listed = async (list: string) =>
         (await store.list(place, list, { descending: false, limit: 500 })).map(({ member }) => member);
       await workDone('its streams are gone', async () => {
@@ -200,11 +200,11 @@ t.test('streams in shared workspaces', async (t) => {
         const [stored] = await store.load([{ address, partition: place.partition }]);
         t.ok(stored === null || stored === undefined || stored.snapshot.length < 20, `nothing of its ${kind}`);
       }
-      const [payloads] = await store.facts({ address: { kind: 'signals', id }, partition: place.partition }, [
+      const [payloads] = await store.query({ address: { kind: 'signals', id }, partition: place.partition }, [
         { collection: 'signals', range: { limit: 9 } },
       ]);
       t.same(payloads?.rows, []);
-      const rest = await store.facts(runtime.placeOf({ kind: 'workspace', id: team.id }), [
+      const rest = await store.query(runtime.locate({ kind: 'workspace', id: team.id }), [
         { collection: 'streams', range: { limit: 9 } },
       ]);
       t.same(rest[0]?.rows, [], 'the workspace knows of none');

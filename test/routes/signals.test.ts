@@ -280,17 +280,17 @@ t.test('signals on the timeline of a stream', async (t) => {
     }
     await post(path, signal('rare', { type: 'rare', start_ms: count - 1 }));
     const { store } = spool.server.services;
-    const { facts } = store;
+    const { query: facts } = store;
     let payloads = 0;
     let rows = 0;
-    store.facts = async (place, requests) => {
+    store.query = async (place, requests) => {
       payloads += requests.filter(({ collection }) => collection === 'payloads').length;
       const found = await facts.call(store, place, requests);
       rows += found.reduce((sum, row) => sum + row.rows.length, 0);
       return found;
     };
     t.teardown(() => {
-      store.facts = facts;
+      store.query = facts;
     });
     const first = await ann.ask<Page>('GET', `${path}?type=rare`);
     t.same(first.items, [], 'a short page and its cursor');

@@ -18,7 +18,7 @@ t.test('a workspace that holds still for a deletion', { timeout: 30_000 }, async
   const hold = (account_id: string) => {
     // As from an account whose outcome never comes.
     const message: WorkspaceMessage = { type: 'hold', account_id, attempt: 99 };
-    return spool.server.services.runtime.askSettled({ kind: 'workspace', id }, message);
+    return spool.server.services.runtime.askDownstream({ kind: 'workspace', id }, message);
   };
 
   await t.test('I-003 I-011 nobody joins and nobody becomes owner: two seconds, then 503', async (t) => {

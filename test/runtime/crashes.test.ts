@@ -38,7 +38,7 @@ t.test('crashes', async (t) => {
           'event',
         );
         t.equal((await store.dueReminders(partition, AT_MS, 9)).length, applied, 'reminder');
-        t.equal((await store.tells(partition, 0, 9)).length, applied, 'tell');
+        t.equal((await store.outbox(partition, 0, 9)).length, applied, 'tell');
         t.equal(await after.ask(address, { type: 'add', by: 1 }), applied + 1, 'and it works on');
       },
     );
@@ -52,7 +52,7 @@ t.test('crashes', async (t) => {
     t.equal((await after.view(to)).n, 0);
     after.relay.start();
     await until('the tell is applied', async () => (await after.view(to)).n === 1);
-    await until('the outbox is empty', async () => (await after.store.tells(30, 0, 9)).length === 0);
+    await until('the outbox is empty', async () => (await after.store.outbox(30, 0, 9)).length === 0);
     t.equal((await after.view(to)).n, 1);
   });
 
@@ -65,9 +65,9 @@ t.test('crashes', async (t) => {
     await crash({ socket_path, point: 'before_tell_is_removed', relay: true, asks: tells });
     const after = await ServerProcess.open(t, { socket_path });
     t.equal((await after.view(to)).trail[0], 'a', 'it was applied');
-    t.ok((await after.store.tells(40, 0, 9)).length > 0, 'and not removed');
+    t.ok((await after.store.outbox(40, 0, 9)).length > 0, 'and not removed');
     after.relay.start();
-    await until('the outbox is empty', async () => (await after.store.tells(40, 0, 9)).length === 0);
+    await until('the outbox is empty', async () => (await after.store.outbox(40, 0, 9)).length === 0);
     const { trail } = await after.view(to);
     t.same(trail, trail.length === 3 ? ['a', 'b', 'c'] : trail.slice().sort(), 'in order');
     t.equal(new Set(trail).size, trail.length, 'none twice');

@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { Guard } from '../../src/store/store.js';
+import type { Fence } from '../../src/store/store.js';
 import { ledgerOf } from '../fixtures/ledger.js';
 import { TestRedis } from '../fixtures/redis.js';
 import { ServerProcess } from '../fixtures/server_process.js';
@@ -8,14 +8,14 @@ t.test('what was authorised under a life that ended', async (t) => {
   const server = await new TestRedis().start();
   t.teardown(() => server.stop());
   const process = await ServerProcess.open(t, { socket_path: server.socket_path });
-  const lifeOf = (account_id: string, value: number): Guard => ({ guard: 'life', account_id, life: 'tokens', value });
+  const lifeOf = (account_id: string, value: number): Fence => ({ fence: 'epoch', account_id, epoch: 'tokens', value });
   const refused = { refused: 'UNAUTHORIZED' };
 
   await t.test('is refused, and the rest of its batch goes through in order', async (t) => {
     const account = ledgerOf(1);
     const address = ledgerOf(1);
     await process.ask(account, { type: 'raise', account_id: account.id, life: 'tokens' });
-    t.same(await process.store.lives({ account_id: account.id, partition: 1 }), { tokens: 1 });
+    t.same(await process.store.epochs({ account_id: account.id, partition: 1 }), { tokens: 1 });
     const turns = process.turnsOf(address);
     const replies = await Promise.all([
       process.ask(address, { type: 'add', by: 1 }, [lifeOf(account.id, 1)]),

@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { Guard } from '../../src/store/store.js';
+import type { Fence } from '../../src/store/store.js';
 import { ledgerOf } from '../fixtures/ledger.js';
 import { commitId, commitOf, drawWriter } from '../fixtures/raw_commit.js';
 import { TestRedis } from '../fixtures/redis.js';
@@ -35,7 +35,7 @@ t.test('lost replies', async (t) => {
       t.same(replies, [6, 'done', 16]);
       t.equal((await direct.view(address)).n, 16);
       t.equal(
-        (await direct.store.tells(1, 0, 99)).filter(({ body }) => Buffer.from(body).includes(to.id)).length,
+        (await direct.store.outbox(1, 0, 99)).filter(({ body }) => Buffer.from(body).includes(to.id)).length,
         1,
         'told once',
       );
@@ -62,7 +62,7 @@ t.test('lost replies', async (t) => {
     watched.before.set('commit', async () => {
       if (++sent !== 2) return;
       for (let i = 0; i < 8; i++) {
-        const place = direct.runtime.placeOf(address);
+        const place = direct.runtime.locate(address);
         const expected = await direct.store.probe(place);
         if (expected === null) throw new Error('nothing is stored');
         await direct.store.commit(commitOf(address, 100 + i, { commit_id: commitId(drawWriter(), 1), expected }));
@@ -74,15 +74,15 @@ t.test('lost replies', async (t) => {
     t.equal(await behind.ask(address, { type: 'add', by: 1 }), 108);
   });
 
-  await t.test('a resolved commit passes its guards although what they name has moved since', async (t) => {
+  await t.test('a resolved commit passes its fences although what they name has moved since', async (t) => {
     const address = ledgerOf(5);
     const account_id = address.id;
-    const guard: Guard = { guard: 'life', account_id, life: 'tokens', value: 0 };
+    const fence: Fence = { fence: 'epoch', account_id, epoch: 'tokens', value: 0 };
     proxy.swallowReplyTo('spool_commit_v2');
-    const reply = behind.ask(address, { type: 'add', by: 1 }, [guard]);
+    const reply = behind.ask(address, { type: 'add', by: 1 }, [fence]);
     await until('the commit is applied', async () => (await direct.view(address)).n === 1);
     await direct.ask(ledgerOf(5), { type: 'raise', account_id, life: 'tokens' });
     t.equal(await reply, 1);
-    t.match(await behind.ask(address, { type: 'add', by: 1 }, [guard]), { refused: 'UNAUTHORIZED' });
+    t.match(await behind.ask(address, { type: 'add', by: 1 }, [fence]), { refused: 'UNAUTHORIZED' });
   });
 });

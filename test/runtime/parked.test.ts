@@ -65,8 +65,8 @@ t.test('stored states', async (t) => {
       await redis.del(key);
       await redis.set(key, good);
       t.match(await process.ask(address, { type: 'view' }), OUT_OF_SERVICE, 'until it is unparked');
-      t.equal(process.runtime.unpark(address), true);
-      t.equal(process.runtime.unpark(address), false);
+      t.equal(process.runtime.releaseQuarantine(address), true);
+      t.equal(process.runtime.releaseQuarantine(address), false);
       t.equal(await process.ask(address, { type: 'add', by: 1 }), 8);
       t.same(process.runtime.inspect(9).parked, []);
     });
@@ -118,7 +118,7 @@ t.test('stored states', async (t) => {
         ...ledger,
         schema: 2,
         upcast: { 1: (state: Ledger) => state },
-        facts: (message, state) => (message.type === 'newest' ? [] : (ledger.facts?.(message, state) ?? [])),
+        records: (message, state) => (message.type === 'newest' ? [] : (ledger.records?.(message, state) ?? [])),
         decide: (state, message, facts, at_ms) =>
           message.type === 'newest'
             ? { reply: 'done', next: { n: 0, trail: ['newest'] } }

@@ -101,7 +101,7 @@ t.test('reminders', async (t) => {
   for (const type of ['throw', 'overdraw', 'misorder'] as const) {
     await t.test(`one that throws five times is set aside, others fire (${type})`, async (t) => {
       const [address, other] = [ledgerOf(6), ledgerOf(6)];
-      await one.redis.del(keysOf(6).setAside);
+      await one.redis.del(keysOf(6).deadLetters);
       await one.ask(address, { type: 'remind', name: 'x', at_ms: now_ms, message: { type } });
       await one.ask(other, { type: 'remind', name: 'x', at_ms: now_ms, message: note('fired') });
       for (let looks = 1; looks <= 4; looks++) await one.reminders.look();

@@ -52,7 +52,7 @@ t.test('storage that went back in time', async (t) => {
     const tell = () => process.ask(from, { type: 'tell', to: [to], message: { type: 'add', by: 1 } });
     for (let i = 0; i < 3; i++) await tell();
     await until('they are applied', async () => (await process.view(to)).n === 3);
-    await until('they are removed', async () => (await process.store.tells(5, 0, 9)).length === 0);
+    await until('they are removed', async () => (await process.store.outbox(5, 0, 9)).length === 0);
     await redis.flushall();
     await redis.call('FUNCTION', 'FLUSH');
     await tell();

@@ -2,7 +2,7 @@ import t from 'tap';
 import { stream } from '../../actors/stream.js';
 import type { ChunkIntent } from '../../actors/stream_state.js';
 import { isRefusal } from '../../src/domain/refusals.js';
-import { drawId } from '../../src/random.js';
+import { randomId } from '../../src/random.js';
 import { TestRedis } from '../fixtures/redis.js';
 import { ServerProcess } from '../fixtures/server_process.js';
 
@@ -23,11 +23,11 @@ t.test('many intents in one turn', async (t) => {
   t.teardown(() => server.stop());
   const process = await ServerProcess.open(t, { socket_path: server.socket_path, kinds: [stream] });
   const register = async () => {
-    const address = { kind: 'stream', id: drawId({ partition: 1, now_ms: Date.now() }) };
+    const address = { kind: 'stream', id: randomId({ partition: 1, now_ms: Date.now() }) };
     await process.runtime.ask(address, {
       ...{
         type: 'register',
-        account_id: drawId({ partition: 1, now_ms: Date.now() }),
+        account_id: randomId({ partition: 1, now_ms: Date.now() }),
         workspace_id: 'w',
         source_id: 's',
       },

@@ -7,7 +7,7 @@ import { ServerProcess } from '../fixtures/server_process.js';
 import { until } from '../fixtures/until.js';
 import { WatchedStore } from '../fixtures/watched_store.js';
 
-t.test('tells', async (t) => {
+t.test('outbox', async (t) => {
   const server = await new TestRedis().start();
   t.teardown(() => server.stop());
   const { socket_path } = server;
@@ -49,10 +49,10 @@ t.test('tells', async (t) => {
     const again = await open(t);
     const watched = new WatchedStore();
     const [process, stuck] = [await open(t, watched), await open(t, watched)]; // whoever is first
-    watched.before.set('removeTells', () => Promise.reject(new Error('not now')));
+    watched.before.set('removeFromOutbox', () => Promise.reject(new Error('not now')));
     await tell(process, from, [to], { type: 'add', by: 1 });
     stuck.relay.start();
-    await until('it was applied and not removed', () => watched.count('removeTells') > 0);
+    await until('it was applied and not removed', () => watched.count('removeFromOutbox') > 0);
     t.equal((await process.view(to)).n, 1);
     again.relay.start();
     await until('it is removed', async () => (await redis.xlen(keysOf(4).outbox)) === 0);
@@ -101,7 +101,7 @@ t.test('tells', async (t) => {
     t.equal(await redis.xlen(keysOf(10).outbox), names.length, 'its own wait');
     await process.relay.drain();
     await redis.del(keysOf(11).entity(broken));
-    process.runtime.unpark(broken);
+    process.runtime.releaseQuarantine(broken);
     await until('its own are applied', async () => (await process.view(broken)).trail.length === names.length);
     t.same((await process.view(broken)).trail, names);
     await until('the outbox is empty', async () => (await redis.xlen(keysOf(10).outbox)) === 0);
@@ -121,7 +121,7 @@ t.test('tells', async (t) => {
     await until('the other one has its own', async () => (await process.view(well)).trail.length === 1);
     for (const one of [broken, also_broken]) {
       await redis.del(keysOf(15).entity(one));
-      process.runtime.unpark(one);
+      process.runtime.releaseQuarantine(one);
       await until('its own are applied', async () => (await process.view(one)).trail.length === numbers.length);
       t.same((await process.view(one)).trail, numbers, 'each once, in order');
     }
@@ -132,7 +132,7 @@ t.test('tells', async (t) => {
     await t.test(`one that throws five times is set aside, and the next one follows (${type})`, async (t) => {
       const process = await open(t);
       const [from, to] = [ledgerOf(12), ledgerOf(13)];
-      await redis.del(keysOf(12).setAside);
+      await redis.del(keysOf(12).deadLetters);
       await process.ask(from, { type: 'tell', to: [to], message: { type } });
       await tell(process, from, [to], note('next'));
       process.relay.start();
@@ -154,7 +154,10 @@ t.test('tells', async (t) => {
     const onward: LedgerMessage = { type: 'tell', to: [c], message: { type: 'add', by: 1 } };
     for (let n = 1; n <= 20; n++) {
       const began = performance.now();
-      t.equal(await process.counted(process.runtime.askSettled(a, { type: 'tell', to: [b], message: onward })), 'done');
+      t.equal(
+        await process.counted(process.runtime.askDownstream(a, { type: 'tell', to: [b], message: onward })),
+        'done',
+      );
       // After two seconds the asker is answered all the same: a machine that is that slow proves nothing.
       const in_time = performance.now() - began < 2_000;
       await until('it is applied', async () => (await process.view(c)).n >= (in_time ? 0 : n));
@@ -167,12 +170,12 @@ t.test('tells', async (t) => {
     const asker = await open(t, watched);
     const other = await open(t);
     const [a, b] = [ledgerOf(23), ledgerOf(24)];
-    watched.before.set('tells', () =>
+    watched.before.set('outbox', () =>
       until('the other one relayed it', async () => (await redis.xlen(keysOf(23).outbox)) === 0),
     );
     other.relay.start();
     const began = performance.now();
-    t.equal(await asker.runtime.askSettled(a, { type: 'tell', to: [b], message: { type: 'add', by: 1 } }), 'done');
+    t.equal(await asker.runtime.askDownstream(a, { type: 'tell', to: [b], message: { type: 'add', by: 1 } }), 'done');
     t.ok(performance.now() - began < 1_900, `before the time is up (${Math.round(performance.now() - began)} ms)`);
     t.equal((await asker.view(b)).n, 1);
     watched.before.clear();
@@ -185,7 +188,7 @@ t.test('tells', async (t) => {
     const back: LedgerMessage = { type: 'tell', to: [b], message: note('back') };
     const message: LedgerMessage = { type: 'tell', to: [c], message: back };
     const began = performance.now();
-    t.equal(await process.counted(process.runtime.askSettled(a, { type: 'tell', to: [b], message })), 'done');
+    t.equal(await process.counted(process.runtime.askDownstream(a, { type: 'tell', to: [b], message })), 'done');
     t.ok(performance.now() - began < 1_900, 'answered before the time is up');
     t.same((await process.view(b)).trail, ['back']);
   });

@@ -7,7 +7,7 @@ import t from 'tap';
 import { blobKey, streamFolder } from '../../src/blobs/blob_keys.js';
 import { openFolderBlobStore } from '../../src/blobs/folder_blob_store.js';
 import { chunkId, streamOfChunk } from '../../src/domain/ids.js';
-import { drawId } from '../../src/random.js';
+import { randomId } from '../../src/random.js';
 import { type IntentView, sha256Of } from '../../src/tools/client/device_client.js';
 import { expectationOf, streamOf } from '../blobs/blob_store_contract.js';
 import { ageRecords, segmentsIn } from '../blobs/segments.js';
@@ -77,7 +77,7 @@ t.test('H-023 bytes that no chunk claims go, all others stay', async (t) => {
     });
   };
   const expires = await intend(1);
-  const stranger = drawId({ partition: 7, now_ms: Date.now() });
+  const stranger = randomId({ partition: 7, now_ms: Date.now() });
   const left = join(blobs, streamFolder(stream_id), '.left.tmp');
   writeFileSync(left, 'half');
   utimesSync(left, new Date(Date.now() - AGE_MS), new Date(Date.now() - AGE_MS));
@@ -161,7 +161,7 @@ t.test('stored chunks without bytes are reported, one by one or a whole stream o
 });
 
 t.test('beside a Redis that does not know these bytes nothing is removed', async (t) => {
-  const stranger = drawId({ partition: 9, now_ms: Date.now() });
+  const stranger = randomId({ partition: 9, now_ms: Date.now() });
   const key = age(await lay(blobKey(stranger, chunkId(stranger, 1))));
   const owner = readFileSync(join(blobs, '.owner'), 'utf8');
   writeFileSync(join(blobs, '.owner'), 'another\n');

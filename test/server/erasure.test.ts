@@ -212,8 +212,8 @@ t.test('D-033 D-037 what is left of an erased account, key by key', async (t) =>
     of({
       [at.entity({ kind: 'account', id: account_id })]: `${account_id} ${email}`,
       ...Object.fromEntries(sessions),
-      [at.list(account_id, 'app_sessions:0')]: account_id,
-      [at.lives(account_id)]: account_id,
+      [at.index(account_id, 'app_sessions:0')]: account_id,
+      [at.epochs(account_id)]: account_id,
       [at.log(account_id)]: account_id,
       [at.logHead(account_id)]: account_id,
       [at.oldestEvents]: account_id,
@@ -314,7 +314,7 @@ t.test('D-032 D-033 J-017 an erasure that a crash cuts off goes on after the res
 
   const redis = await ownRedisOf(folder);
   t.teardown(() => redis.disconnect());
-  const list = keysOf(partitionOfId(account_id)).list(account_id, 'streams');
+  const list = keysOf(partitionOfId(account_id)).index(account_id, 'streams');
   const moved = operator.advanceClock(7 * DAY_MS + MINUTE_MS).catch(() => 'cut off');
   await until('it has begun', async () => (await redis.zcard(list)) < 60);
   await server.kill();

@@ -4,7 +4,7 @@ import https from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Test } from 'tap';
-import { Seeded } from '../../src/seeded_random.js';
+import { SeededRandom } from '../../src/seeded_random.js';
 import type { Chunk, Event, Signal as StoredSignal } from '../../src/tools/client/api.js';
 import {
   type BindingView,
@@ -50,7 +50,7 @@ type Recorder = {
 export async function streamRaces(t: Test, { devices, operations, at_once }: Options): Promise<void> {
   const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
   t.comment(`seed ${seed}`);
-  const random = new Seeded(seed);
+  const random = new SeededRandom(seed);
   const redis = await new TestRedis().start({ port: true });
   const folder = mkdtempSync(join(tmpdir(), 'spool-streams-two-'));
   const env = { REDIS_URL: redis.url, BASE_URL: 'http://localhost:8000' };

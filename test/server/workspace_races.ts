@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Test } from 'tap';
-import { Seeded } from '../../src/seeded_random.js';
+import { SeededRandom } from '../../src/seeded_random.js';
 import type { Account } from '../../src/tools/client/api.js';
 import type { AppClient } from '../../src/tools/client/app_client.js';
 import { allOf, type Colleague, colleagueFaults, membershipEvents, payload } from '../fixtures/colleagues.js';
@@ -24,7 +24,7 @@ export async function workspaceRaces(
 ): Promise<void> {
   const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
   t.comment(`seed ${seed}`);
-  const random = new Seeded(seed);
+  const random = new SeededRandom(seed);
   const redis = await new TestRedis().start({ port: true });
   const folder = mkdtempSync(join(tmpdir(), 'spool-workspaces-two-'));
   const env = { REDIS_URL: redis.url, BASE_URL: 'http://localhost:8000' };

@@ -1,15 +1,15 @@
 import type { Address } from '../../actors/actor.js';
 import type { Refusal } from '../../src/domain/refusals.js';
-import type { Seeded } from '../../src/seeded_random.js';
-import type { Guard } from '../../src/store/store.js';
+import type { SeededRandom } from '../../src/seeded_random.js';
+import type { Fence } from '../../src/store/store.js';
 import type { Ledger } from './ledger.js';
 
 /** How often to ask while the outcome stays unknown, and what to hold the commit to. */
-export type Ask = { settled?: boolean; guards?: Guard[]; tries_max?: number; onTry?: () => void };
+export type Ask = { settled?: boolean; fences?: Fence[]; tries_max?: number; onTry?: () => void };
 
 /** How clients of one kind ask some process. */
 export type Asker = {
-  random: Seeded;
+  random: SeededRandom;
   now: () => number;
   ledger: Ledger;
   ask<Reply>(address: Address, message: unknown, how?: Ask): Promise<Reply | Refusal>;

@@ -7,13 +7,13 @@ import type { Binding } from '../../actors/binding.js';
 import type { Claim } from '../../actors/claim.js';
 import type { Email } from '../../actors/email.js';
 import { type Grant, grantList, isLive } from '../../actors/grant.js';
-import { PROCESSING } from '../../actors/stream_processing.js';
+import { PROCESSING_INDEX } from '../../actors/stream_processing.js';
 import { type Chunk, chunkKey, type Stream } from '../../actors/stream_state.js';
 import { chunkId, PARTITIONS, partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { ENTITLEMENT_DEFAULTS, type Entitlement } from '../../src/domain/permissions.js';
 import { decodeStored } from '../../src/store/codec.js';
-import type { Place } from '../../src/store/store.js';
+import type { EntityLocation } from '../../src/store/store.js';
 import { checkReminders, type Kind, type States } from './implied_reminders.js';
 import type { Ledger } from './ledger.js';
 import type { Applied, ModelStore } from './model_store.js';
@@ -105,7 +105,7 @@ export class Checker {
   readonly #model: ModelStore;
   readonly #ledger: Ledger;
   readonly #states = new Map<string, Map<string, unknown>>();
-  readonly #places = new Map<string, Place>();
+  readonly #places = new Map<string, EntityLocation>();
   readonly #events = new Map<string, Event[]>();
   undecided = 0;
 
@@ -179,7 +179,7 @@ export class Checker {
     const { grants_ended } = this.#ledger;
     for (const [account_id, { lives }] of this.#all('account')) {
       for (let life = 0; life <= lives.grants; life++) {
-        const place = { account_id, partition: partitionOfId(account_id) };
+        const place = { owner: account_id, partition: partitionOfId(account_id) };
         const listed = await this.#model.list(place, grantList(life), { descending: false, limit: 1_000 });
         const living = [...this.#all('grant')].filter(
           ([, grant]) => isLive(grant) && grant.account_id === account_id && grant.born.grants === life,
@@ -437,8 +437,8 @@ export class Checker {
   /** A stream is on its partition's list while it has something to process, at a time at which that is due. */
   async #checkProcessing(): Promise<void> {
     for (let partition = 0; partition < PARTITIONS; partition++) {
-      const place = { account_id: PROCESSING.account_id, partition };
-      const listed = await this.#model.list(place, PROCESSING.list, { descending: false, limit: 1_000 });
+      const place = { owner: PROCESSING_INDEX.owner, partition };
+      const listed = await this.#model.list(place, PROCESSING_INDEX.index, { descending: false, limit: 1_000 });
       const waiting = [...this.#all('stream')].filter(
         ([id, { unprocessed }]) => unprocessed > 0 && partitionOfId(id) === partition,
       );
@@ -480,7 +480,7 @@ export class Checker {
   async #checkQueues(): Promise<void> {
     const mails = new Set<string>();
     for (let partition = 0; partition < PARTITIONS; partition++) {
-      const tells = await this.#model.tells(partition, 0, 10);
+      const tells = await this.#model.outbox(partition, 0, 10);
       this.#must(tells.length === 0, `tells are left in the outbox of partition ${partition}`);
       const aside = await this.#model.listSetAside(partition);
       this.#must(aside.length === 0, `set aside: ${aside.map(({ name }) => name)}`);

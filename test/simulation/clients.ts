@@ -11,9 +11,9 @@ import type { Chunk, ChunkIntent, Stream } from '../../actors/stream_state.js';
 import { partitionOfId, streamOfChunk } from '../../src/domain/ids.js';
 import type { Entitlement } from '../../src/domain/permissions.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
-import { drawCode, drawId, drawPartition } from '../../src/random.js';
-import type { Seeded } from '../../src/seeded_random.js';
-import type { Guard } from '../../src/store/store.js';
+import { randomCode, randomId, randomPartition } from '../../src/random.js';
+import type { SeededRandom } from '../../src/seeded_random.js';
+import type { Fence } from '../../src/store/store.js';
 import type { Ask, Asker } from './asker.js';
 import type { Ledger } from './ledger.js';
 import { Members } from './members.js';
@@ -37,7 +37,7 @@ const OWNERS_SHARE = 0.9;
 const SWITCHED: readonly Entitlement[] = ['developer.tools', 'audio.access', 'workspace.sharing', 'agent.experimental'];
 
 type Parts = {
-  random: Seeded;
+  random: SeededRandom;
   time: VirtualTime;
   now: () => number;
   ledger: Ledger;
@@ -78,7 +78,7 @@ export class Clients {
     this.#emails = Array.from({ length: 2 + random.below(3) }, (_, index) => `user${index}@example.test`);
     const asker: Parts & Asker = { ...parts, ask: (address, message, how) => this.#ask(address, message, how) };
     this.#apps = new OauthApps(asker);
-    this.#tallies = Array.from({ length: 4 }, () => this.#id(drawPartition()));
+    this.#tallies = Array.from({ length: 4 }, () => this.#id(randomPartition()));
     this.#members = parts.about === 'workspaces' ? new Members(asker) : null;
     this.#owners = parts.about === 'endpoints' ? new WebhookOwners(asker) : null;
     this.#hosts = parts.about === 'sessions' ? new SessionHosts(asker) : null;
@@ -87,7 +87,7 @@ export class Clients {
   /** Devices leave the factory. */
   async provision(): Promise<void> {
     for (let count = 2 + this.#parts.random.below(3); count > 0; count--) {
-      const id = this.#id(drawPartition());
+      const id = this.#id(randomPartition());
       const certificate = { fingerprint: `f${count}`, not_after_ms: Number.MAX_SAFE_INTEGER };
       const message: DeviceMessage = { type: 'provision', kind: 'personal', ...certificate };
       if (!isRefusal(await this.#ask({ kind: 'device', id }, message, { tries_max: 100 }))) this.#devices.push(id);
@@ -128,7 +128,7 @@ export class Clients {
   async #ask<Reply>(
     address: Address,
     message: unknown,
-    { settled = false, guards = [], tries_max = TRIES_MAX, onTry }: Ask = {},
+    { settled = false, fences = [], tries_max = TRIES_MAX, onTry }: Ask = {},
   ): Promise<Reply | Refusal> {
     const { random, time, processes, record } = this.#parts;
     const number = ++this.#drawn;
@@ -142,8 +142,8 @@ export class Clients {
         onTry?.();
         const { runtime } = process;
         const asked = settled
-          ? runtime.askSettled<Reply>(address, message, guards)
-          : runtime.ask<Reply>(address, message, guards);
+          ? runtime.askDownstream<Reply>(address, message, fences)
+          : runtime.ask<Reply>(address, message, fences);
         reply = await Promise.race([asked, process.crashed.then(() => LOST)]);
         if (random.chance(ANSWER_LOST)) reply = LOST;
       }
@@ -158,7 +158,7 @@ export class Clients {
     const email = random.pick(this.#emails);
     const address = { kind: 'email', id: email };
     const network = `n${random.below(3)}`;
-    const code = drawCode();
+    const code = randomCode();
     const mail_id = this.#id(0);
     const send: EmailMessage = {
       type: 'send_code',
@@ -199,9 +199,9 @@ export class Clients {
       born: { account: life, app_sessions },
       verified_at_ms: now(),
     };
-    const guard: Guard = { guard: 'life', account_id, life: 'app_sessions', value: app_sessions };
+    const fence: Fence = { fence: 'epoch', account_id, epoch: 'app_sessions', value: app_sessions };
     const issued = await this.#ask<IssuedTokens>({ kind: 'app_session', id: session_id }, open, {
-      guards: [guard],
+      fences: [fence],
       tries_max: 1,
     });
     if (isRefusal(issued)) return;
@@ -210,7 +210,7 @@ export class Clients {
   }
 
   #verify(address: Address, { network, code, tries_max }: { network: string; code: string; tries_max: number }) {
-    const partition = drawPartition();
+    const partition = randomPartition();
     const message: EmailMessage = {
       type: 'verify_code',
       network,
@@ -258,7 +258,7 @@ export class Clients {
       });
       const onTry = () => ledger.attempt(`${account_id} name`);
       const view = await this.#ask<Account>({ kind: 'account', id: account_id }, message, {
-        guards: this.#guards(account_id),
+        fences: this.#fences(account_id),
         tries_max: 1,
         onTry,
       });
@@ -305,7 +305,7 @@ export class Clients {
       binding_epoch: this.#id(partition),
       source_id: this.#id(partition),
     };
-    const made = await this.#ask<Claim>({ kind: 'claim', id: claim_id }, message, { guards: this.#guards(account_id) });
+    const made = await this.#ask<Claim>({ kind: 'claim', id: claim_id }, message, { fences: this.#fences(account_id) });
     if (isRefusal(made)) return;
     ledger.acknowledge('claim');
     this.#claims.push({ claim_id, account_id });
@@ -346,8 +346,8 @@ export class Clients {
     const { random, ledger } = this.#parts;
     const { account_id, device_id } = random.pick(this.#bindings);
     const message: AccountMessage = { type: 'remove_device', device_id };
-    const guards = this.#guards(account_id);
-    const removed = await this.#ask({ kind: 'account', id: account_id }, message, { settled: true, guards });
+    const fences = this.#fences(account_id);
+    const removed = await this.#ask({ kind: 'account', id: account_id }, message, { settled: true, fences });
     if (!isRefusal(removed)) ledger.acknowledge('remove_device');
   }
 
@@ -355,14 +355,14 @@ export class Clients {
     const { random, ledger, now } = this.#parts;
     const { device_id, epoch, account_id, binding } = random.pick(this.#bindings);
     const ref = `ref ${random.below(3)}`;
-    const guards = this.#guards(account_id);
+    const fences = this.#fences(account_id);
     const stream_of: BindingMessage = {
       type: 'stream_of',
       device_id,
       source_stream_ref: ref,
       new_stream_id: this.#id(partitionOfId(epoch)),
     };
-    const found = await this.#ask<{ stream_id: string }>({ kind: 'binding', id: epoch }, stream_of, { guards });
+    const found = await this.#ask<{ stream_id: string }>({ kind: 'binding', id: epoch }, stream_of, { fences });
     if (isRefusal(found)) return;
     const { stream_id } = found;
     const message: StreamMessage = {
@@ -376,7 +376,7 @@ export class Clients {
       silent: false,
       end_ms: random.chance(0.1) ? CHUNK_MS * random.below(9) : null,
     };
-    const stream = await this.#ask<Stream>({ kind: 'stream', id: stream_id }, message, { guards });
+    const stream = await this.#ask<Stream>({ kind: 'stream', id: stream_id }, message, { fences });
     if (isRefusal(stream)) return;
     ledger.acknowledge('register');
     ledger.registered.push({ epoch, ref, stream_id });
@@ -518,12 +518,12 @@ export class Clients {
     if (!isRefusal(listed)) this.#parts.ledger.acknowledge('list_devices');
   }
 
-  #guards(account_id: string): Guard[] {
-    return [{ guard: 'life', account_id, life: 'account', value: 0 }];
+  #fences(account_id: string): Fence[] {
+    return [{ fence: 'epoch', account_id, epoch: 'account', value: 0 }];
   }
 
   #id(partition: number): string {
-    return drawId({ partition, now_ms: this.#parts.now() });
+    return randomId({ partition, now_ms: this.#parts.now() });
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Seeded } from '../../src/seeded_random.js';
+import type { SeededRandom } from '../../src/seeded_random.js';
 import { type Store, StoreUnavailable } from '../../src/store/store.js';
 import type { ModelStore, QueuePlace } from './model_store.js';
 import type { VirtualTime } from './virtual_time.js';
@@ -27,7 +27,7 @@ const LATE_MAX_MS = 3_000;
 type Parts = {
   model: ModelStore;
   time: VirtualTime;
-  random: Seeded;
+  random: SeededRandom;
   weather: () => Weather;
   record: (line: string) => void;
   name: string;
@@ -36,11 +36,11 @@ type Parts = {
 const READS = [
   'load',
   'probe',
-  'facts',
-  'lives',
+  'query',
+  'epochs',
   'list',
   'dueReminders',
-  'tells',
+  'outbox',
   'listSetAside',
   'listQueued',
   'logHead',
@@ -52,7 +52,7 @@ const READS = [
 const WRITES = [
   'commit',
   'removeReminder',
-  'removeTells',
+  'removeFromOutbox',
   'lease',
   'removeQueued',
   'setAside',
@@ -91,7 +91,7 @@ export class Connection {
     const { model, time, random, weather } = this.#parts;
     if (this.#cut) return new Promise(() => {});
     // Nearly all of these look at a partition where nothing is; they would only make runs long.
-    if (!this.away && name === 'tells' && !model.hasTells(args[0] as number)) return Promise.resolve([]);
+    if (!this.away && name === 'outbox' && !model.hasTells(args[0] as number)) return Promise.resolve([]);
     if (!this.away && name === 'dueReminders' && !model.hasReminders(args[0] as number)) return Promise.resolve([]);
     return new Promise((resolve, reject) => {
       if (this.away || random.chance(weather().read_lost)) return this.#refuse(name, reject);

@@ -1,18 +1,18 @@
 import type { Account } from '../../actors/account_state.js';
-import type { InboxEntry } from '../../actors/actor.js';
+import type { QueuedDelivery } from '../../actors/actor.js';
 import { type Claim, deadlineMs, type EndedDelivery, type WaitingDelivery } from '../../actors/delivery.js';
 import { batchOf, ENDED, type Endpoint } from '../../actors/endpoint_state.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { decodeStored } from '../../src/store/codec.js';
-import type { Commit, Place, Write } from '../../src/store/store.js';
+import type { Commit, EntityLocation, StoredEffect } from '../../src/store/store.js';
 import type { Ledger } from './ledger.js';
 import type { Applied, ModelStore } from './model_store.js';
 
 type Event = { id: string; type: string; data: { reason?: string } };
 type Told = { to: { kind: string; id: string }; message: { type: string; endpoint?: { topics: string[] } } };
 /** A delivery from its making on. `cancelled`: its endpoint was disabled or removed, or its account deleted. */
-type Followed = InboxEntry & {
+type Followed = QueuedDelivery & {
   endpoint_id: string;
   /** Null where it is not told from others of its commit. */
   event_id: string | null;
@@ -59,7 +59,7 @@ export class DeliveryHistory {
     if (kind === 'endpoint') this.#seeEndpoint(id, applied);
     // What others write into an account's log.
     if (kind !== 'account') {
-      const of = applied.commit.writes.flatMap((write) => (write.write === 'event' ? write.account_id : []));
+      const of = applied.commit.effects.flatMap((one) => (one.effect === 'append_event' ? one.account_id : []));
       for (const account_id of new Set(of)) {
         const account = this.#accounts.get(account_id) ?? null;
         if (account !== null) this.#seeEvents(account, account, applied);
@@ -106,11 +106,11 @@ export class DeliveryHistory {
     let life = was?.lives.account ?? 0;
     let is_open = was !== null && (was.phase.status === 'active' || was.phase.status === 'leaving');
     const expected = new Map<string, { type: string; event_id: string; life: number; generation: number }[]>();
-    for (const write of commit.writes) {
-      if (write.write === 'raise' && write.life === 'account' && write.account_id === is.id) life += 1;
-      if (write.write === 'tell') this.#hear(decodeStored(write.body) as Told, present);
-      if (write.write !== 'event' || write.account_id !== is.id) continue;
-      const { id: event_id, type, data } = JSON.parse(write.body) as Event;
+    for (const effect of commit.effects) {
+      if (effect.effect === 'bump_epoch' && effect.epoch === 'account' && effect.account_id === is.id) life += 1;
+      if (effect.effect === 'notify') this.#hear(decodeStored(effect.body) as Told, present);
+      if (effect.effect !== 'append_event' || effect.account_id !== is.id) continue;
+      const { id: event_id, type, data } = JSON.parse(effect.body) as Event;
       if (type === 'account.deleted') is_open = false;
       if (type === 'account.restored') is_open = true;
       if (was === null || ['erased', 'erasing'].includes(was.phase.status)) is_open = is.phase.status === 'active';
@@ -150,14 +150,14 @@ export class DeliveryHistory {
     this.#topics.set(to.id, message.endpoint?.topics ?? []);
   }
 
-  #takeNew(endpoint_id: string, partition: number): InboxEntry[] {
+  #takeNew(endpoint_id: string, partition: number): QueuedDelivery[] {
     const entries = this.#model.deliveriesOf(placeOf(endpoint_id, partition));
     const newest = this.#newest.get(endpoint_id) ?? 0;
     this.#newest.set(endpoint_id, Math.max(newest, entries.at(-1)?.sequence ?? 0));
     return entries.filter(({ sequence }) => sequence > newest);
   }
 
-  #follow(endpoint_id: string, entry: InboxEntry, event_id: string | null): void {
+  #follow(endpoint_id: string, entry: QueuedDelivery, event_id: string | null): void {
     const own = this.#followed.get(endpoint_id) ?? new Map<number, Followed>();
     this.#followed.set(endpoint_id, own);
     const none = { claims: 0, posts: 0, answered: [], is_cancelled: false, ended: null, is_over: false };
@@ -171,7 +171,7 @@ export class DeliveryHistory {
     if (is === null) {
       // A turn of work that came right before the removal, in one commit with it, may have claimed any.
       for (const one of this.#of(id)) {
-        if (isFolded(commit.writes) && !one.is_cancelled) one.claims += 1;
+        if (isFolded(commit.effects) && !one.is_cancelled) one.claims += 1;
         one.is_cancelled = true;
       }
       return;
@@ -182,8 +182,8 @@ export class DeliveryHistory {
     for (const one of this.#of(id)) if (one.generation !== is.generation) one.is_cancelled = true;
   }
 
-  #seeClaims(id: string, { was, is }: { was: Endpoint; is: Endpoint }, { writes, now_ms }: Commit): void {
-    const is_active = activeIn({ was, is }, writes);
+  #seeClaims(id: string, { was, is }: { was: Endpoint; is: Endpoint }, { effects, now_ms }: Commit): void {
+    const is_active = activeIn({ was, is }, effects);
     this.#must(is.claims.length <= LIMITS.endpoint_in_flight_max, `${id} has ${is.claims.length} in flight`);
     for (const claim of is.claims) {
       if (was.claims.some(({ token }) => token === claim.token)) continue;
@@ -206,18 +206,18 @@ export class DeliveryHistory {
   }
 
   /** What ends and what is set active, in the order of the commit, gives the count. */
-  #seeCount(id: string, { was, is }: { was: Endpoint; is: Endpoint }, { writes, now_ms }: Commit): void {
+  #seeCount(id: string, { was, is }: { was: Endpoint; is: Endpoint }, { effects, now_ms }: Commit): void {
     let count = was.failure_count;
     let activations = 0;
     let passed = 0;
     const began_ms = was.standing.status === 'active' ? was.standing.since_ms : Number.POSITIVE_INFINITY;
-    for (const write of writes) {
-      if (write.write === 'subscribe') {
+    for (const effect of effects) {
+      if (effect.effect === 'subscribe') {
         count = 0;
         activations += 1;
       }
-      if (write.write !== 'put_record' || write.collection !== ENDED) continue;
-      const ended = decodeStored(write.value) as EndedDelivery;
+      if (effect.effect !== 'put_record' || effect.collection !== ENDED) continue;
+      const ended = decodeStored(effect.value) as EndedDelivery;
       const one = this.#followed.get(id)?.get(ended.sequence);
       if (one === undefined) {
         this.#must(false, `${id} ended ${ended.sequence}, which was never made`);
@@ -248,10 +248,10 @@ export class DeliveryHistory {
     }
     const is_new = was.generation !== is.generation;
     const stays_disabled = is_new && is.standing.status === 'disabled' && is.standing.reason !== null;
-    const is_mailed = writes.some((write) => write.write === 'queue' && write.queue === 'mails');
+    const is_mailed = effects.some((one) => one.effect === 'enqueue' && one.queue === 'mails');
     const says = is_mailed ? 'a mail' : 'no mail';
     this.#must(
-      stays_disabled ? is_mailed : !is_mailed || isFolded(writes),
+      stays_disabled ? is_mailed : !is_mailed || isFolded(effects),
       `${id} is ${is.standing.status}, with ${says}`,
     );
     if (is_mailed) {
@@ -261,7 +261,7 @@ export class DeliveryHistory {
     if (activations > 0 && count + passed > 0) return; // which of them came first only the endpoint knows
     // Who disables it passes over its inbox, without a look at what ran out of time there.
     const unseen = is_new && !stays_disabled ? passed : 0;
-    const most = isFolded(writes) || unseen === 0 ? count + passed : count;
+    const most = isFolded(effects) || unseen === 0 ? count + passed : count;
     const holds = stays_disabled
       ? is.failure_count === LIMITS.endpoint_failures_max && most >= is.failure_count
       : is.failure_count >= count + passed - unseen && is.failure_count <= most;
@@ -331,17 +331,19 @@ export class DeliveryHistory {
 }
 
 /** Several turns in one commit, of which the state shows the last. Every turn that changes an endpoint says when to wake it. */
-function isFolded(writes: Write[]): boolean {
-  return writes.filter(({ write }) => write === 'wake').length > 1;
+function isFolded(effects: StoredEffect[]): boolean {
+  return effects.filter(({ effect }) => effect === 'schedule_endpoint').length > 1;
 }
 
 /** Whether a turn of this commit may have found it active. */
-function activeIn({ was, is }: { was: Endpoint; is: Endpoint }, writes: Write[]): boolean {
+function activeIn({ was, is }: { was: Endpoint; is: Endpoint }, effects: StoredEffect[]): boolean {
   if (is.standing.status === 'active') return true;
-  return isFolded(writes) && (was.standing.status === 'active' || writes.some(({ write }) => write === 'subscribe'));
+  return (
+    isFolded(effects) && (was.standing.status === 'active' || effects.some(({ effect }) => effect === 'subscribe'))
+  );
 }
 
-function placeOf(endpoint_id: string, partition: number): Place {
+function placeOf(endpoint_id: string, partition: number): EntityLocation {
   return { address: { kind: 'endpoint', id: endpoint_id }, partition };
 }
 

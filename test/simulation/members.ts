@@ -6,8 +6,8 @@ import type { Invitation, Member, Workspace, WorkspaceMessage } from '../../acto
 import { partitionOfId } from '../../src/domain/ids.js';
 import { isRefusal, type Refusal } from '../../src/domain/refusals.js';
 import type { Role } from '../../src/domain/workspaces.js';
-import { drawId, drawPartition } from '../../src/random.js';
-import type { Guard } from '../../src/store/store.js';
+import { randomId, randomPartition } from '../../src/random.js';
+import type { Fence } from '../../src/store/store.js';
 import type { Ask, Asker } from './asker.js';
 import type { VirtualTime } from './virtual_time.js';
 
@@ -89,7 +89,7 @@ export class Members {
     const waiting = this.#emails.filter((email) => !this.#accounts.has(email));
     if (waiting.length === 0) return;
     const email = random.pick(waiting);
-    const account = { account_id: this.#id(drawPartition()) };
+    const account = { account_id: this.#id(randomPartition()) };
     const enter: EmailMessage = { type: 'enter', network: null, email, account };
     const entered = await this.#ask<{ account_id: string }>({ kind: 'email', id: email }, enter, { settled: true });
     if (isRefusal(entered)) return;
@@ -102,14 +102,14 @@ export class Members {
   }
 
   async create(account_id: string): Promise<void> {
-    const guards = await this.#guards(account_id);
-    if (guards === null) return;
-    const workspace_id = this.#id(drawPartition());
+    const fences = await this.#fences(account_id);
+    if (fences === null) return;
+    const workspace_id = this.#id(randomPartition());
     this.#workspaces.push(workspace_id);
     const message: AccountMessage = { type: 'create_workspace', workspace_id, name: `team ${++this.#drawn}` };
     const joining = { workspace_id, invitation_id: workspace_id };
     // Once it has ended the same again would make it anew: a client that got no answer begins with another id.
-    const how = { guards, tries_max: 1 };
+    const how = { fences, tries_max: 1 };
     if ((await this.#join(account_id, joining, message, how)) === 'joined') this.#acknowledge('create_workspace');
   }
 
@@ -146,12 +146,12 @@ export class Members {
       if (!isRefusal(declined)) this.#acknowledge('decline');
       return;
     }
-    const guards = await this.#guards(account_id);
-    if (guards === null) return;
+    const fences = await this.#fences(account_id);
+    if (fences === null) return;
     const accept: AccountMessage = { type: 'accept_invitation', workspace_id, invitation_id };
     const look: WorkspaceMessage = { type: 'invitation', invitation_id, email };
     for (let tries = 0; tries < LOOKS_MAX; tries++) {
-      const came = await this.#join(account_id, { workspace_id, invitation_id }, accept, { guards });
+      const came = await this.#join(account_id, { workspace_id, invitation_id }, accept, { fences });
       if (came === 'joined') this.#acknowledge('accept');
       if (came !== 'not_joined' || isRefusal(await this.#askWorkspace(workspace_id, look))) return;
       await time.pause(LOOK_EVERY_MS);
@@ -212,13 +212,13 @@ export class Members {
   async deleteAccount(account_id: string): Promise<void> {
     const { random, ledger } = this.#parts;
     for (let tries = random.chance(0.4) ? 3 : 1; tries > 0; tries--) {
-      const guards = await this.#guards(account_id);
-      if (guards === null) return;
+      const fences = await this.#fences(account_id);
+      if (fences === null) return;
       const mail = { mail_id: this.#id(0), sealed: random.bytes(4) };
       ledger.attempt('mail');
       const hasty = random.chance(0.4);
       if (hasty) this.#parts.slowDown();
-      const begun = await this.#askAccount(account_id, { type: 'delete', mail }, { guards, settled: !hasty });
+      const begun = await this.#askAccount(account_id, { type: 'delete', mail }, { fences, settled: !hasty });
       if (isRefusal(begun)) return;
       if (hasty) {
         this.#parts.expireDeletions();
@@ -249,8 +249,8 @@ export class Members {
 
   async addToken(account_id: string): Promise<void> {
     const { random, now } = this.#parts;
-    const guards = await this.#guards(account_id);
-    if (guards === null) return;
+    const fences = await this.#fences(account_id);
+    if (fences === null) return;
     const message: AccountMessage = {
       type: 'add_token',
       token_id: this.#id(partitionOfId(account_id)),
@@ -262,7 +262,7 @@ export class Members {
         secret_hash: 'hash',
       },
     };
-    const how = { guards, settled: true, tries_max: 1 };
+    const how = { fences, settled: true, tries_max: 1 };
     if (!isRefusal(await this.#askAccount(account_id, message, how))) this.#acknowledge('add_token');
   }
 
@@ -275,10 +275,10 @@ export class Members {
   }
 
   async signOutEverywhere(account_id: string): Promise<void> {
-    const guards = await this.#guards(account_id);
-    if (guards === null) return;
+    const fences = await this.#fences(account_id);
+    if (fences === null) return;
     const message: AccountMessage = { type: 'sign_out_everywhere', app_sessions: true };
-    if (!isRefusal(await this.#askAccount(account_id, message, { guards }))) this.#acknowledge('sign_out_everywhere');
+    if (!isRefusal(await this.#askAccount(account_id, message, { fences }))) this.#acknowledge('sign_out_everywhere');
   }
 
   /** Something that is done to one of the members, by one of them, or by somebody whom it is no business of. */
@@ -331,12 +331,12 @@ export class Members {
   }
 
   /** What a credential's commits are held to; null for an account that none is good for now. */
-  async #guards(account_id: string): Promise<Guard[] | null> {
+  async #fences(account_id: string): Promise<Fence[] | null> {
     const account = await this.#askAccount<Account>(account_id, { type: 'view' });
     if (isRefusal(account)) return null;
     const { phase, lives } = account;
     if (phase.status !== 'active' && phase.status !== 'leaving') return null;
-    return [{ guard: 'life', account_id, life: 'account', value: lives.account }];
+    return [{ fence: 'epoch', account_id, epoch: 'account', value: lives.account }];
   }
 
   #acknowledge(what: string): void {
@@ -356,6 +356,6 @@ export class Members {
   }
 
   #id(partition: number): string {
-    return drawId({ partition, now_ms: this.#parts.now() });
+    return randomId({ partition, now_ms: this.#parts.now() });
   }
 }

@@ -32,9 +32,9 @@ export class MembershipHistory {
     // Of one commit that renames it and then erases the account, the name is that of the one before.
     const accounts = kind === 'account' ? [before, commit.snapshot].map((one) => one && (stateOf(one) as Account)) : [];
     const own = new Set(accounts.map((account) => account?.private_workspace.id));
-    for (const write of commit.writes) {
-      if (write.write !== 'event') continue;
-      const { account_id, type, resource, data } = JSON.parse(write.body) as Event;
+    for (const effect of commit.effects) {
+      if (effect.effect !== 'append_event') continue;
+      const { account_id, type, resource, data } = JSON.parse(effect.body) as Event;
       if (own.has(resource.id) && data.changed_fields?.includes('name')) count(this.private_renames, account_id);
       count(this.events, `${account_id} ${type}`);
       count(this.events, `${account_id} ${type} ${resource.id}`);
@@ -48,9 +48,9 @@ export class MembershipHistory {
     const is = stateOf(commit.snapshot) as Workspace | null;
     const asked = new Set(was?.dormant ? was.members.map(({ account_id }) => account_id) : was?.holds);
     const seen = new Map((was?.members ?? []).map(({ account_id, role }) => [account_id, `${role} ${was?.name}`]));
-    for (const write of commit.writes) {
-      if (write.write !== 'tell') continue;
-      const { to, message } = decodeStored(write.body) as { to: { kind: string; id: string }; message: Told };
+    for (const effect of commit.effects) {
+      if (effect.effect !== 'notify') continue;
+      const { to, message } = decodeStored(effect.body) as { to: { kind: string; id: string }; message: Told };
       // Who is to be deleted and has its answer may be gone before it hears anything more.
       if (message.type === 'held') asked.add(to.id);
       else if (to.kind === 'account') this.#hear(to.id, message, { seen, is_held: asked.has(to.id) });

@@ -1,16 +1,16 @@
 import t from 'tap';
-import type { FactRequest } from '../../actors/actor.js';
+import type { RecordQuery } from '../../actors/actor.js';
 import { makeId } from '../../src/domain/ids.js';
-import { Seeded } from '../../src/seeded_random.js';
+import { SeededRandom } from '../../src/seeded_random.js';
 import { RedisStore } from '../../src/store/redis_store.js';
 import {
   type Commit,
+  type EntityLocation,
+  type EntityVersion,
   type Fence,
-  type Guard,
-  NO_FENCE,
-  type Place,
+  NO_VERSION,
   type Store,
-  type Write,
+  type StoredEffect,
 } from '../../src/store/store.js';
 import { TestRedis } from '../fixtures/redis.js';
 import { ModelStore } from './model_store.js';
@@ -36,18 +36,18 @@ type Account = { account_id: string; partition: number; endpoints: string[] };
 
 /** One sequence's commands: drawn as it goes, since a commit that is to succeed must name the present fence. */
 class Script {
-  readonly #random: Seeded;
+  readonly #random: SeededRandom;
   readonly #salt: string;
   readonly accounts: Account[];
-  readonly places: Place[];
+  readonly places: EntityLocation[];
   readonly #about_events: boolean;
-  readonly #fences = new Map<Place, Fence>();
+  readonly #fences = new Map<EntityLocation, EntityVersion>();
   readonly #sent: Commit[] = [];
   #commits = 0;
   #now_ms = 1_000;
 
   constructor(seed: number) {
-    this.#random = new Seeded(seed);
+    this.#random = new SeededRandom(seed);
     this.#salt = seed.toString(36);
     this.#about_events = seed % ABOUT_EVENTS === 0;
     this.accounts = PARTITIONS.map((partition) => {
@@ -103,7 +103,7 @@ class Script {
       }
       case 3: {
         const numbers = [1 + random.below(30), 1 + random.below(30)];
-        return { name: `removeTells ${numbers}`, run: (store) => store.removeTells(partition, numbers) };
+        return { name: `removeTells ${numbers}`, run: (store) => store.removeFromOutbox(partition, numbers) };
       }
       case 4: {
         const name = this.#salted(random.pick(MEMBERS));
@@ -123,8 +123,8 @@ class Script {
   }
 
   /** Learns what the store answered, so that later commits can follow on it. */
-  note(place: Place, fence: Fence | null): void {
-    this.#fences.set(place, fence ?? NO_FENCE);
+  note(place: EntityLocation, fence: EntityVersion | null): void {
+    this.#fences.set(place, fence ?? NO_VERSION);
   }
 
   #commit(): Commit {
@@ -132,8 +132,8 @@ class Script {
     const earlier = this.#sent.length > 0 && random.chance(0.15) ? random.pick(this.#sent.slice(-12)) : null;
     if (earlier !== null) return earlier;
     const place = random.pick(this.places);
-    const fence = this.#fences.get(place) ?? NO_FENCE;
-    const stale: Fence = random.chance(0.5)
+    const fence = this.#fences.get(place) ?? NO_VERSION;
+    const stale: EntityVersion = random.chance(0.5)
       ? { ...fence, version: fence.version + 1 }
       : { ...fence, commit_id: 'ff'.repeat(12) };
     const commit: Commit = {
@@ -143,27 +143,27 @@ class Script {
       mode: random.chance(0.15) ? 'end' : 'put',
       snapshot: random.bytes(random.below(6)),
       now_ms: this.#now_ms,
-      guards: Array.from({ length: random.chance(0.2) ? 1 + random.below(2) : 0 }, () => this.#guard(place)),
-      writes: Array.from({ length: random.below(6) }, () => this.#write(place)),
+      fences: Array.from({ length: random.chance(0.2) ? 1 + random.below(2) : 0 }, () => this.#guard(place)),
+      effects: Array.from({ length: random.below(6) }, () => this.#write(place)),
     };
     this.#sent.push(commit);
     return commit;
   }
 
-  #guard(place: Place): Guard {
+  #guard(place: EntityLocation): Fence {
     const random = this.#random;
     const { account_id } = this.#accountOf(place);
-    if (random.chance(0.25)) return { guard: 'open', id: this.#salted('thing') };
+    if (random.chance(0.25)) return { fence: 'open', id: this.#salted('thing') };
     return random.chance(0.5)
-      ? { guard: 'life', account_id, life: random.pick(LIFE_NAMES), value: random.below(2) }
-      : { guard: 'reminder', member: this.#salted(random.pick(MEMBERS)), at_ms: this.#now_ms + random.below(4) };
+      ? { fence: 'epoch', account_id, epoch: random.pick(LIFE_NAMES), value: random.below(2) }
+      : { fence: 'reminder', member: this.#salted(random.pick(MEMBERS)), at_ms: this.#now_ms + random.below(4) };
   }
 
-  #accountOf({ partition }: Place): Account {
+  #accountOf({ partition }: EntityLocation): Account {
     return this.accounts.find((account) => account.partition === partition) as Account;
   }
 
-  #eventWrite(place: Place): Write {
+  #eventWrite(place: EntityLocation): StoredEffect {
     const random = this.#random;
     const { account_id, endpoints } = this.#accountOf(place);
     const endpoint_id = random.pick(endpoints);
@@ -173,29 +173,29 @@ class Script {
       case 2: {
         const topics = random.pick([[], [TYPES[0]], [TYPES[1]], TYPES]) as string[];
         const subscription = { topics, generation: random.below(3) };
-        return { write: 'subscribe', account_id, endpoint_id, subscription };
+        return { effect: 'subscribe', account_id, endpoint_id, subscription };
       }
       case 3:
-        return { write: 'unsubscribe', account_id, endpoint_id };
+        return { effect: 'unsubscribe', account_id, endpoint_id };
       case 4:
-        return { write: 'subscriptions', account_id, become: random.pick(['closed', 'open', 'open', 'gone']) };
+        return { effect: 'set_subscriptions', account_id, become: random.pick(['closed', 'open', 'open', 'gone']) };
       case 5:
       case 6: {
         const at_ms = random.chance(0.3) ? null : this.#now_ms + random.below(9) - 2;
-        return { write: 'wake', at_ms, seen: random.below(14) };
+        return { effect: 'schedule_endpoint', at_ms, seen: random.below(14) };
       }
       case 7:
         return random.chance(0.7)
-          ? { write: 'trim_inbox', before: random.below(20) }
-          : random.pick([{ write: 'drop_inbox' }, { write: 'drop_log', account_id }]);
+          ? { effect: 'trim_queue', before: random.below(20) }
+          : random.pick([{ effect: 'delete_queue' }, { effect: 'delete_log', account_id }]);
       default: {
         const body = `{"n":${random.below(9)}}`;
-        return { write: 'event', account_id, type: random.pick(TYPES), body, delivered: random.chance(0.85) };
+        return { effect: 'append_event', account_id, type: random.pick(TYPES), body, delivered: random.chance(0.85) };
       }
     }
   }
 
-  #write(place: Place): Write {
+  #write(place: EntityLocation): StoredEffect {
     const random = this.#random;
     if (random.chance(this.#about_events ? 0.9 : 0.3)) return this.#eventWrite(place);
     const { account_id } = this.#accountOf(place);
@@ -206,43 +206,43 @@ class Script {
     const member = this.#salted(id);
     switch (random.below(15)) {
       case 12:
-        return { write: 'close', id: this.#salted('thing') };
+        return { effect: 'close_fence', id: this.#salted('thing') };
       case 13:
-        return { write: 'forget_closed', id: this.#salted('thing') };
+        return { effect: 'delete_fence', id: this.#salted('thing') };
       case 0:
-        return { write: 'put_record', collection, id, value };
+        return { effect: 'put_record', collection, id, value };
       case 1:
       case 2:
-        return { write: 'put_record', collection, id, value, order };
+        return { effect: 'put_record', collection, id, value, order };
       case 3:
-        return { write: 'drop_record', collection, id };
+        return { effect: 'delete_record', collection, id };
       case 4:
         return random.chance(0.3)
-          ? { write: 'drop_collection', collection }
-          : { write: 'delist', account_id, list: 'l', member };
+          ? { effect: 'delete_collection', collection }
+          : { effect: 'remove_from_index', owner: account_id, index: 'l', member };
       case 5:
         return {
-          write: 'event',
+          effect: 'append_event',
           account_id,
           type: random.pick(TYPES),
           body: `{"n":${random.below(9)}}`,
           delivered: true,
         };
       case 6:
-        return { write: 'tell', body: value };
+        return { effect: 'notify', body: value };
       case 7:
-        return { write: 'remind', member, at_ms: this.#now_ms + random.below(4), body: value };
+        return { effect: 'schedule_reminder', member, at_ms: this.#now_ms + random.below(4), body: value };
       case 8:
-        return { write: 'forget', member };
+        return { effect: 'cancel_reminder', member };
       case 9:
-        return { write: 'enlist', account_id, list: 'l', member, order };
+        return { effect: 'add_to_index', owner: account_id, index: 'l', member, order };
       case 11:
-        return { write: 'drop_log', account_id };
+        return { effect: 'delete_log', account_id };
       case 10:
-        return { write: 'raise', account_id, life: random.pick(LIFE_NAMES) };
+        return { effect: 'bump_epoch', account_id, epoch: random.pick(LIFE_NAMES) };
       default:
         return {
-          write: 'queue',
+          effect: 'enqueue',
           queue: random.pick(QUEUES),
           id: member,
           content: value,
@@ -265,7 +265,7 @@ class Script {
     read('load', (store) => store.load(this.places));
     for (const place of this.places) {
       read('probe', (store) => store.probe(place));
-      const requests: FactRequest[] = ['x', 'y'].flatMap((collection) => [
+      const requests: RecordQuery[] = ['x', 'y'].flatMap((collection) => [
         ...MEMBERS.map((id) => ({ collection, id })),
         ...[false, true].map((descending) => ({
           collection,
@@ -278,11 +278,11 @@ class Script {
       const page = { before: random.chance(0.5) ? undefined : 1 + random.below(20), limit: 1 + random.below(5) };
       read(`inbox ${JSON.stringify(page)}`, (store) => store.inbox(place, page));
       read('inbox', (store) => store.inbox(place, { limit: 1_000 }));
-      read(`facts ${JSON.stringify(requests)}`, (store) => store.facts(place, requests));
+      read(`facts ${JSON.stringify(requests)}`, (store) => store.query(place, requests));
     }
     for (const account of this.accounts) {
       const { partition } = account;
-      read('lives', (store) => store.lives(account));
+      read('lives', (store) => store.epochs(account));
       for (const descending of [false, true]) {
         const from_id = after();
         const page = {
@@ -290,7 +290,9 @@ class Script {
           descending,
           limit: 1 + random.below(6),
         };
-        read(`list ${JSON.stringify(page)}`, (store) => store.list(account, 'l', page));
+        read(`list ${JSON.stringify(page)}`, (store) =>
+          store.list({ owner: account.account_id, partition: account.partition }, 'l', page),
+        );
         const bounds = ['-', '+', `${this.#now_ms - 20}`, `(${this.#now_ms - 20}-3`, `${this.#now_ms}`];
         const range = { from: random.pick(bounds), to: random.pick(bounds), descending, limit: 1 + random.below(50) };
         read(`events ${JSON.stringify(range)}`, (store) => store.events(account, range));
@@ -307,9 +309,9 @@ class Script {
       read('endpointsDue', (store) => store.endpointsDue(partition, Number.MAX_SAFE_INTEGER));
       const limit = 1 + random.below(3);
       read(`accountsWithEventsBefore ${now_ms}`, (store) => store.accountsWithEventsBefore(partition, now_ms, limit));
-      read('tells', (store) => store.tells(partition, 0, 10_000));
+      read('tells', (store) => store.outbox(partition, 0, 10_000));
       const number = random.below(20);
-      read(`tells ${number}`, (store) => store.tells(partition, number, 3));
+      read(`tells ${number}`, (store) => store.outbox(partition, number, 3));
       read('listSetAside', async (store) =>
         (await store.listSetAside(partition)).sort((a, b) => (a.name < b.name ? -1 : 1)),
       );

@@ -1,32 +1,32 @@
 import { Buffer } from 'node:buffer';
-import type { Address, FactRequest, InboxEntry, RangeRequest, Subscription } from '../../actors/actor.js';
+import type { Address, QueuedDelivery, RangeQuery, RecordQuery, Subscription } from '../../actors/actor.js';
 import { unreachable } from '../../src/domain/refusals.js';
 import { keysOf } from '../../src/store/partitions.js';
 import type {
   Commit,
+  DueEndpoints,
   DueReminder,
-  EndpointsDue,
-  FactRow,
+  EntityLocation,
+  EntityVersion,
   Fence,
-  Guard,
   ListPage,
   LoggedEvent,
   LogHead,
-  OutboxTell,
-  Place,
+  OutboxEntry,
+  QueryResult,
   Queued,
   QueueName,
   StepsOver,
   Store,
+  StoredEffect,
   StoredEntity,
   StoredRow,
   Verdict,
-  Write,
 } from '../../src/store/store.js';
 
 const WRITERS_MAX = 8;
 const WRITER_DIGITS = 12;
-const HEADER_MS = { end: 30 * 24 * 3_600_000, vanish: 20 * 60_000 };
+const HEADER_MS = { end: 30 * 24 * 3_600_000, delete: 20 * 60_000 };
 
 type AccountPlace = { account_id: string; partition: number };
 export type QueuePlace = { partition: number; queue: QueueName };
@@ -34,7 +34,7 @@ export type QueuePlace = { partition: number; queue: QueueName };
 type Entity = {
   address: Address;
   partition: number;
-  writers: Fence[];
+  writers: EntityVersion[];
   snapshot: Uint8Array;
   /** When the header of an ended one goes. */
   expires_at_ms: number | null;
@@ -49,7 +49,7 @@ type EventLog = {
 type Outbox = { count: number; tells: Map<number, Uint8Array> };
 
 /** What a commit did, for whoever watches the store. */
-export type Applied = { place: Place; version: number; before: Uint8Array | null; commit: Commit };
+export type Applied = { place: EntityLocation; version: number; before: Uint8Array | null; commit: Commit };
 
 /**
  * The store of commit.lua and redis_store.ts, in memory and without any I/O: what the simulation runs on. Held
@@ -70,7 +70,7 @@ export class ModelStore implements Store {
   /** Who gets an account's events, by account. */
   readonly #subscriptions = new Map<string, { closed: boolean; endpoints: Map<string, Subscription> }>();
   /** Deliveries as events made them, by endpoint. */
-  readonly #inboxes = new Map<string, InboxEntry[]>();
+  readonly #inboxes = new Map<string, QueuedDelivery[]>();
   /** The greatest number that an inbox ever had: trimmed empty, it still counts on. */
   readonly #inbox_counts = new Map<string, number>();
   readonly #outboxes = new Map<number, Outbox>();
@@ -84,24 +84,24 @@ export class ModelStore implements Store {
     this.#redis_now = redis_now;
   }
 
-  async load(places: Place[]): Promise<(StoredEntity | null)[]> {
+  async load(places: EntityLocation[]): Promise<(StoredEntity | null)[]> {
     return places.map((place) => {
       const found = this.#entity(place);
       return found === undefined ? null : { ...fenceOf(found), snapshot: found.snapshot };
     });
   }
 
-  async probe(place: Place): Promise<Fence | null> {
+  async probe(place: EntityLocation): Promise<EntityVersion | null> {
     const found = this.#entity(place);
     return found === undefined ? null : fenceOf(found);
   }
 
-  async facts({ address, partition }: Place, requests: FactRequest[]): Promise<FactRow[]> {
+  async query({ address, partition }: EntityLocation, requests: RecordQuery[]): Promise<QueryResult[]> {
     const keys = keysOf(partition);
     return requests.map((request) => {
       if ('inbox' in request) {
         const { after, limit } = request.inbox;
-        const entries = this.#inboxes.get(keys.inbox(address.id)) ?? [];
+        const entries = this.#inboxes.get(keys.deliveryQueue(address.id)) ?? [];
         const behind = entries.filter(({ sequence }) => sequence > after).slice(0, limit);
         return { request, value: null, rows: [], inbox: { entries: behind, last: entries.at(-1)?.sequence ?? 0 } };
       }
@@ -118,7 +118,7 @@ export class ModelStore implements Store {
 
   async commit(commit: Commit): Promise<Verdict> {
     const { place, expected } = commit;
-    const log_epoch = commit.writes.some(({ write }) => write === 'event') ? this.#draw_log_epoch() : '';
+    const log_epoch = commit.effects.some(({ effect }) => effect === 'append_event') ? this.#draw_log_epoch() : '';
     const found = this.#entity(place);
     const repeated = found?.writers.find(({ commit_id }) => commit_id === commit.commit_id);
     if (repeated !== undefined) return { verdict: 'repeated', version: repeated.version };
@@ -128,7 +128,7 @@ export class ModelStore implements Store {
       const forgotten = oldest !== undefined && oldest.version > expected.version + 1;
       return { verdict: forgotten ? 'forgotten' : 'conflict', version: present.version };
     }
-    const index = commit.guards.findIndex((guard) => !this.#holds(place.partition, guard));
+    const index = commit.fences.findIndex((fence) => !this.#holds(place.partition, fence));
     if (index >= 0) return { verdict: 'guarded', index };
     // From here on nothing can fail.
     const version = present.version + 1;
@@ -141,13 +141,13 @@ export class ModelStore implements Store {
       expires_at_ms: commit.mode === 'put' ? null : this.#redis_now() + HEADER_MS[commit.mode],
     });
     const delivered_to = new Set<string>();
-    for (const write of commit.writes) this.#write(place, write, { now_ms: commit.now_ms, log_epoch, delivered_to });
+    for (const effect of commit.effects) this.#apply(place, effect, { now_ms: commit.now_ms, log_epoch, delivered_to });
     if (delivered_to.size > 0) this.onDeliveries(delivered_to);
     this.onApplied({ place, version, before: found?.snapshot ?? null, commit });
     return { verdict: 'applied', version };
   }
 
-  #entity(place: Place): Entity | undefined {
+  #entity(place: EntityLocation): Entity | undefined {
     const key = keysOf(place.partition).entity(place.address);
     const found = this.#entities.get(key);
     if (found === undefined || found.expires_at_ms === null) return found;
@@ -156,116 +156,116 @@ export class ModelStore implements Store {
     return undefined;
   }
 
-  #holds(partition: number, guard: Guard): boolean {
+  #holds(partition: number, fence: Fence): boolean {
     const keys = keysOf(partition);
-    if (guard.guard === 'life')
-      return (this.#lives.get(keys.lives(guard.account_id))?.get(guard.life) ?? 0) === guard.value;
-    if (guard.guard === 'open') return !this.#lives.get(keys.lives(guard.id))?.has('closed');
-    return this.#sorted.get(keys.reminders)?.get(guard.member) === guard.at_ms;
+    if (fence.fence === 'epoch')
+      return (this.#lives.get(keys.epochs(fence.account_id))?.get(fence.epoch) ?? 0) === fence.value;
+    if (fence.fence === 'open') return !this.#lives.get(keys.fence(fence.id))?.has('closed');
+    return this.#sorted.get(keys.reminders)?.get(fence.member) === fence.at_ms;
   }
 
-  #write(
-    { address, partition }: Place,
-    write: Write,
+  #apply(
+    { address, partition }: EntityLocation,
+    effect: StoredEffect,
     turn: { now_ms: number; log_epoch: string; delivered_to: Set<string> },
   ): void {
     const keys = keysOf(partition);
-    switch (write.write) {
+    switch (effect.effect) {
       case 'put_record':
-        under(this.#records, keys.records(address, write.collection)).set(write.id, Uint8Array.from(write.value));
-        if (write.order !== undefined)
-          under(this.#sorted, keys.order(address, write.collection)).set(write.id, write.order);
+        under(this.#records, keys.records(address, effect.collection)).set(effect.id, Uint8Array.from(effect.value));
+        if (effect.order !== undefined)
+          under(this.#sorted, keys.order(address, effect.collection)).set(effect.id, effect.order);
         return;
-      case 'drop_record':
-        this.#records.get(keys.records(address, write.collection))?.delete(write.id);
-        this.#sorted.get(keys.order(address, write.collection))?.delete(write.id);
+      case 'delete_record':
+        this.#records.get(keys.records(address, effect.collection))?.delete(effect.id);
+        this.#sorted.get(keys.order(address, effect.collection))?.delete(effect.id);
         return;
-      case 'drop_collection':
-        this.#records.delete(keys.records(address, write.collection));
-        this.#sorted.delete(keys.order(address, write.collection));
+      case 'delete_collection':
+        this.#records.delete(keys.records(address, effect.collection));
+        this.#sorted.delete(keys.order(address, effect.collection));
         return;
-      case 'event':
-        this.#append(partition, write, turn);
+      case 'append_event':
+        this.#append(partition, effect, turn);
         return;
       case 'subscribe':
-        this.#subscriptionsOf(write.account_id).endpoints.set(write.endpoint_id, write.subscription);
+        this.#subscriptionsOf(effect.account_id).endpoints.set(effect.endpoint_id, effect.subscription);
         return;
       case 'unsubscribe':
-        this.#subscriptionsOf(write.account_id).endpoints.delete(write.endpoint_id);
+        this.#subscriptionsOf(effect.account_id).endpoints.delete(effect.endpoint_id);
         return;
-      case 'subscriptions':
-        if (write.become === 'gone') this.#subscriptions.delete(write.account_id);
-        else this.#subscriptionsOf(write.account_id).closed = write.become === 'closed';
+      case 'set_subscriptions':
+        if (effect.become === 'gone') this.#subscriptions.delete(effect.account_id);
+        else this.#subscriptionsOf(effect.account_id).closed = effect.become === 'closed';
         return;
-      case 'wake': {
-        const wake = under(this.#sorted, keys.wake);
-        const last = this.#inboxes.get(keys.inbox(address.id))?.at(-1)?.sequence ?? 0;
-        const at_ms = last > write.seen ? Math.min(write.at_ms ?? turn.now_ms, turn.now_ms) : write.at_ms;
+      case 'schedule_endpoint': {
+        const wake = under(this.#sorted, keys.dueEndpoints);
+        const last = this.#inboxes.get(keys.deliveryQueue(address.id))?.at(-1)?.sequence ?? 0;
+        const at_ms = last > effect.seen ? Math.min(effect.at_ms ?? turn.now_ms, turn.now_ms) : effect.at_ms;
         if (at_ms === null) wake.delete(address.id);
         else wake.set(address.id, at_ms);
         return;
       }
-      case 'trim_inbox': {
-        const entries = this.#inboxes.get(keys.inbox(address.id)) ?? [];
+      case 'trim_queue': {
+        const entries = this.#inboxes.get(keys.deliveryQueue(address.id)) ?? [];
         this.#inboxes.set(
-          keys.inbox(address.id),
-          entries.filter(({ sequence }) => sequence >= write.before),
+          keys.deliveryQueue(address.id),
+          entries.filter(({ sequence }) => sequence >= effect.before),
         );
         return;
       }
-      case 'drop_inbox':
-        this.#inboxes.delete(keys.inbox(address.id));
-        this.#inbox_counts.delete(keys.inbox(address.id));
+      case 'delete_queue':
+        this.#inboxes.delete(keys.deliveryQueue(address.id));
+        this.#inbox_counts.delete(keys.deliveryQueue(address.id));
         return;
-      case 'tell': {
+      case 'notify': {
         const outbox = this.#outbox(partition);
         outbox.count += 1;
-        outbox.tells.set(outbox.count, Uint8Array.from(write.body));
+        outbox.tells.set(outbox.count, Uint8Array.from(effect.body));
         return;
       }
-      case 'remind':
-        under(this.#sorted, keys.reminders).set(write.member, write.at_ms);
-        under(this.#contents, keys.reminderMessages).set(write.member, Uint8Array.from(write.body));
+      case 'schedule_reminder':
+        under(this.#sorted, keys.reminders).set(effect.member, effect.at_ms);
+        under(this.#contents, keys.reminderMessages).set(effect.member, Uint8Array.from(effect.body));
         return;
-      case 'forget':
-        this.#sorted.get(keys.reminders)?.delete(write.member);
-        this.#contents.get(keys.reminderMessages)?.delete(write.member);
+      case 'cancel_reminder':
+        this.#sorted.get(keys.reminders)?.delete(effect.member);
+        this.#contents.get(keys.reminderMessages)?.delete(effect.member);
         return;
-      case 'enlist':
-        under(this.#sorted, keys.list(write.account_id, write.list)).set(write.member, write.order);
+      case 'add_to_index':
+        under(this.#sorted, keys.index(effect.owner, effect.index)).set(effect.member, effect.order);
         return;
-      case 'delist':
-        this.#sorted.get(keys.list(write.account_id, write.list))?.delete(write.member);
+      case 'remove_from_index':
+        this.#sorted.get(keys.index(effect.owner, effect.index))?.delete(effect.member);
         return;
-      case 'raise': {
-        const lives = under(this.#lives, keys.lives(write.account_id));
-        lives.set(write.life, (lives.get(write.life) ?? 0) + 1);
+      case 'bump_epoch': {
+        const lives = under(this.#lives, keys.epochs(effect.account_id));
+        lives.set(effect.epoch, (lives.get(effect.epoch) ?? 0) + 1);
         return;
       }
-      case 'close':
-        under(this.#lives, keys.lives(write.id)).set('closed', 1); // however often
+      case 'close_fence':
+        under(this.#lives, keys.fence(effect.id)).set('closed', 1); // however often
         return;
-      case 'forget_closed':
-        this.#lives.delete(keys.lives(write.id));
+      case 'delete_fence':
+        this.#lives.delete(keys.fence(effect.id));
         return;
-      case 'drop_log':
-        this.#logs.delete(keys.log(write.account_id));
-        this.#sorted.get(keys.oldestEvents)?.delete(write.account_id);
+      case 'delete_log':
+        this.#logs.delete(keys.log(effect.account_id));
+        this.#sorted.get(keys.oldestEvents)?.delete(effect.account_id);
         return;
-      case 'queue': {
-        const queue = keys.queue(write.queue);
-        under(this.#sorted, queue.due).set(write.id, write.due_ms);
-        under(this.#contents, queue.contents).set(write.id, Uint8Array.from(write.content));
+      case 'enqueue': {
+        const queue = keys.queue(effect.queue);
+        under(this.#sorted, queue.due).set(effect.id, effect.due_ms);
+        under(this.#contents, queue.contents).set(effect.id, Uint8Array.from(effect.content));
         return;
       }
       default:
-        unreachable(write);
+        unreachable(effect);
     }
   }
 
   #append(
     partition: number,
-    { account_id, type, body, delivered }: Extract<Write, { write: 'event' }>,
+    { account_id, type, body, delivered }: Extract<StoredEffect, { effect: 'append_event' }>,
     { now_ms, log_epoch, delivered_to }: { now_ms: number; log_epoch: string; delivered_to: Set<string> },
   ): void {
     const keys = keysOf(partition);
@@ -286,15 +286,15 @@ export class ModelStore implements Store {
     if (!delivered || closed) return;
     for (const [endpoint_id, { topics, generation }] of endpoints) {
       if (topics.length > 0 && !topics.includes(type)) continue;
-      const life = this.#lives.get(keys.lives(account_id))?.get('account') ?? 0;
-      const inbox = this.#inboxes.get(keys.inbox(endpoint_id)) ?? [];
-      const entry = { log_id: id, life, generation, type: type as InboxEntry['type'] };
-      const newest = this.#inbox_counts.get(keys.inbox(endpoint_id)) ?? 0;
+      const life = this.#lives.get(keys.epochs(account_id))?.get('account') ?? 0;
+      const inbox = this.#inboxes.get(keys.deliveryQueue(endpoint_id)) ?? [];
+      const entry = { log_id: id, life, generation, type: type as QueuedDelivery['type'] };
+      const newest = this.#inbox_counts.get(keys.deliveryQueue(endpoint_id)) ?? 0;
       const sequence = Math.max(log.sequence, newest + 1);
       inbox.push({ sequence, ...entry });
-      this.#inbox_counts.set(keys.inbox(endpoint_id), sequence);
-      this.#inboxes.set(keys.inbox(endpoint_id), inbox);
-      const wake = under(this.#sorted, keys.wake);
+      this.#inbox_counts.set(keys.deliveryQueue(endpoint_id), sequence);
+      this.#inboxes.set(keys.deliveryQueue(endpoint_id), inbox);
+      const wake = under(this.#sorted, keys.dueEndpoints);
       wake.set(endpoint_id, Math.min(wake.get(endpoint_id) ?? now_ms, now_ms));
       delivered_to.add(endpoint_id);
     }
@@ -319,7 +319,7 @@ export class ModelStore implements Store {
   }
 
   /** A run of a sorted set by score and then by member, beginning behind `after`. */
-  #run(key: string, { after, descending = false, limit }: RangeRequest): { member: string; order: number }[] {
+  #run(key: string, { after, descending = false, limit }: RangeQuery): { member: string; order: number }[] {
     const sign = descending ? -1 : 1;
     return this.#inOrder(key, sign)
       .filter((entry) => after === undefined || compare(entry, { member: after.id, order: after.order }) * sign > 0)
@@ -331,17 +331,17 @@ export class ModelStore implements Store {
     return entries.sort((a, b) => compare(a, b) * sign);
   }
 
-  async lives({ account_id, partition }: AccountPlace): Promise<Record<string, number>> {
-    return Object.fromEntries(this.#lives.get(keysOf(partition).lives(account_id)) ?? []);
+  async epochs({ account_id, partition }: AccountPlace): Promise<Record<string, number>> {
+    return Object.fromEntries(this.#lives.get(keysOf(partition).epochs(account_id)) ?? []);
   }
 
   async list(
-    { account_id, partition }: AccountPlace,
-    list: string,
+    { owner, partition }: { owner: string; partition: number },
+    index: string,
     page: ListPage,
   ): Promise<{ member: string; order: number }[]> {
     const after = page.after === undefined ? undefined : { order: page.after.order, id: page.after.member };
-    return this.#run(keysOf(partition).list(account_id, list), { ...page, after });
+    return this.#run(keysOf(partition).index(owner, index), { ...page, after });
   }
 
   async dueReminders(
@@ -368,13 +368,13 @@ export class ModelStore implements Store {
     this.#contents.get(keys.reminderMessages)?.delete(member);
   }
 
-  async tells(partition: number, after: number, limit: number): Promise<OutboxTell[]> {
+  async outbox(partition: number, after: number, limit: number): Promise<OutboxEntry[]> {
     const tells = this.#outboxes.get(partition)?.tells ?? new Map<number, Uint8Array>();
     const behind = [...tells].filter(([number]) => number > after);
     return behind.slice(0, limit).map(([number, body]) => ({ number, body }));
   }
 
-  async removeTells(partition: number, numbers: number[]): Promise<void> {
+  async removeFromOutbox(partition: number, numbers: number[]): Promise<void> {
     for (const number of numbers) this.#outboxes.get(partition)?.tells.delete(number);
   }
 
@@ -414,10 +414,10 @@ export class ModelStore implements Store {
   }
 
   async inbox(
-    { address, partition }: Place,
+    { address, partition }: EntityLocation,
     { before = Number.POSITIVE_INFINITY, limit }: { before?: number | undefined; limit: number },
-  ): Promise<InboxEntry[]> {
-    const entries = this.#inboxes.get(keysOf(partition).inbox(address.id)) ?? [];
+  ): Promise<QueuedDelivery[]> {
+    const entries = this.#inboxes.get(keysOf(partition).deliveryQueue(address.id)) ?? [];
     return entries
       .filter(({ sequence }) => sequence < before)
       .reverse()
@@ -428,7 +428,7 @@ export class ModelStore implements Store {
     partition: number,
     { now_ms, again_ms, limit }: { now_ms: number; again_ms: number; limit: number },
   ): Promise<string[]> {
-    const { wake } = keysOf(partition);
+    const { dueEndpoints: wake } = keysOf(partition);
     const due = this.#inOrder(wake).filter(({ order }) => order <= now_ms);
     return due.slice(0, limit).map(({ member }) => {
       this.#sorted.get(wake)?.set(member, again_ms);
@@ -436,8 +436,8 @@ export class ModelStore implements Store {
     });
   }
 
-  async endpointsDue(partition: number, now_ms: number): Promise<EndpointsDue> {
-    const due = this.#inOrder(keysOf(partition).wake).filter(({ order }) => order <= now_ms);
+  async endpointsDue(partition: number, now_ms: number): Promise<DueEndpoints> {
+    const due = this.#inOrder(keysOf(partition).dueEndpoints).filter(({ order }) => order <= now_ms);
     return { count: due.length, oldest_ms: due[0]?.order ?? null, oldest_id: due[0]?.member ?? null };
   }
 
@@ -475,15 +475,15 @@ export class ModelStore implements Store {
   // What only a checker asks.
 
   /** Every entity, ended ones included. */
-  *entities(): Generator<StoredEntity & Place> {
+  *entities(): Generator<StoredEntity & EntityLocation> {
     for (const { address, partition, writers, snapshot } of this.#entities.values()) {
-      yield { address, partition, snapshot, ...(writers[0] as Fence) };
+      yield { address, partition, snapshot, ...(writers[0] as EntityVersion) };
     }
   }
 
   /** A whole collection of an entity. */
   *collection(
-    { address, partition }: Place,
+    { address, partition }: EntityLocation,
     collection: string,
   ): Generator<{ id: string; order: number | null; value: Uint8Array }> {
     const keys = keysOf(partition);
@@ -502,16 +502,16 @@ export class ModelStore implements Store {
   }
 
   hasWakes(partition: number): boolean {
-    return (this.#sorted.get(keysOf(partition).wake)?.size ?? 0) > 0;
+    return (this.#sorted.get(keysOf(partition).dueEndpoints)?.size ?? 0) > 0;
   }
 
   /** When an endpoint is looked at next; null when it is not. */
-  wakeOf({ address, partition }: Place): number | null {
-    return this.#sorted.get(keysOf(partition).wake)?.get(address.id) ?? null;
+  wakeOf({ address, partition }: EntityLocation): number | null {
+    return this.#sorted.get(keysOf(partition).dueEndpoints)?.get(address.id) ?? null;
   }
 
-  deliveriesOf({ address, partition }: Place): readonly InboxEntry[] {
-    return this.#inboxes.get(keysOf(partition).inbox(address.id)) ?? [];
+  deliveriesOf({ address, partition }: EntityLocation): readonly QueuedDelivery[] {
+    return this.#inboxes.get(keysOf(partition).deliveryQueue(address.id)) ?? [];
   }
 
   hasQueued({ partition, queue }: QueuePlace): boolean {
@@ -523,8 +523,8 @@ export class ModelStore implements Store {
   }
 }
 
-function fenceOf({ writers }: Entity): Fence {
-  const [{ version, commit_id }] = writers as [Fence];
+function fenceOf({ writers }: Entity): EntityVersion {
+  const [{ version, commit_id }] = writers as [EntityVersion];
   return { version, commit_id };
 }
 
@@ -541,7 +541,7 @@ function compare(a: { member: string; order: number }, b: { member: string; orde
   return a.order - b.order || Buffer.compare(Buffer.from(a.member), Buffer.from(b.member));
 }
 
-/** Bounds as Redis writes them: an id, `(` before one that is excluded, `-` and `+`; an id may lack its sequence. */
+/** Bounds as Redis effects them: an id, `(` before one that is excluded, `-` and `+`; an id may lack its sequence. */
 function isFrom(id: string, bound: string): boolean {
   if (bound === '-' || bound === '+') return bound === '-';
   return bound.startsWith('(') ? compareIds(id, bound.slice(1), 0) > 0 : compareIds(id, bound, 0) >= 0;

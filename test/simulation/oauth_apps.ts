@@ -7,8 +7,8 @@ import type { Grant, GrantMessage, IssuedGrant } from '../../actors/grant.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { isOauthError, type OauthError } from '../../src/domain/oauth_errors.js';
 import { isRefusal, type Refusal } from '../../src/domain/refusals.js';
-import { drawId, drawPartition } from '../../src/random.js';
-import type { Guard } from '../../src/store/store.js';
+import { randomId, randomPartition } from '../../src/random.js';
+import type { Fence } from '../../src/store/store.js';
 import type { Asker } from './asker.js';
 
 const CLIENT = 'app';
@@ -43,7 +43,7 @@ export class OauthApps {
     const take: EmailMessage = { type: 'take_send', network, budgeted: true };
     const taken = await ask<{ sent: boolean }>(address, take);
     if (isRefusal(taken) || !taken.sent) return;
-    const session = { kind: 'auth_session', id: this.#id(drawPartition()) };
+    const session = { kind: 'auth_session', id: this.#id(randomPartition()) };
     const open: AuthSessionMessage = {
       type: 'open',
       session: {
@@ -70,7 +70,7 @@ export class OauthApps {
     }
     const judged = await this.#tryCode(session, { network, hash: 'right' });
     if (isRefusal(judged) || isOauthError(judged)) return;
-    const partition = drawPartition();
+    const partition = randomPartition();
     const account = { account_id: this.#id(partition) };
     const enter: EmailMessage = { type: 'enter', network, email, account };
     const entered = await ask<{ account_id: string }>(address, enter, { settled: true });
@@ -123,7 +123,7 @@ export class OauthApps {
     };
     const exchanges = Array.from({ length: random.chance(0.4) ? 4 : 1 }, () =>
       ask<IssuedGrant | OauthError | Grant>({ kind: 'grant', id: grant.grant_id }, message, {
-        guards: guardsOf(grant),
+        fences: fencesOf(grant),
       }),
     );
     const won = (await Promise.all(exchanges)).filter((reply) => isIssued(reply));
@@ -145,7 +145,7 @@ export class OauthApps {
     const message: GrantMessage = { type: 'refresh', client_id: CLIENT, generation, asked: ANY };
     const replies = await Promise.all(
       Array.from({ length: random.chance(0.3) ? 4 : 1 }, () =>
-        ask<IssuedGrant | OauthError>({ kind: 'grant', id: grant.grant_id }, message, { guards: guardsOf(grant) }),
+        ask<IssuedGrant | OauthError>({ kind: 'grant', id: grant.grant_id }, message, { fences: fencesOf(grant) }),
       ),
     );
     for (const reply of replies) {
@@ -182,13 +182,13 @@ export class OauthApps {
   }
 
   #id(partition: number): string {
-    return drawId({ partition, now_ms: this.#asker.now() });
+    return randomId({ partition, now_ms: this.#asker.now() });
   }
 }
 
 /** What every commit for a grant is held to: signing out everywhere has not come in between. */
-function guardsOf({ account_id, grants_life }: KnownGrant): Guard[] {
-  return [{ guard: 'life', account_id, life: 'grants', value: grants_life }];
+function fencesOf({ account_id, grants_life }: KnownGrant): Fence[] {
+  return [{ fence: 'epoch', account_id, epoch: 'grants', value: grants_life }];
 }
 
 function isIssued(reply: IssuedGrant | OauthError | Grant | Refusal): reply is IssuedGrant {

@@ -1,5 +1,5 @@
 import { endpointOfDelivery } from '../../src/domain/ids.js';
-import type { Seeded } from '../../src/seeded_random.js';
+import type { SeededRandom } from '../../src/seeded_random.js';
 import type { Posted, Poster } from '../../src/webhooks/poster.js';
 import type { Connection } from './connection.js';
 import type { DeliveryHistory } from './delivery_history.js';
@@ -26,14 +26,14 @@ const MOOD_CHANGES = 0.03;
 
 /** What stands behind the urls of endpoints: receivers whose mood changes with time. */
 export class Receivers {
-  readonly #random: Seeded;
+  readonly #random: SeededRandom;
   readonly #time: VirtualTime;
   readonly #history: DeliveryHistory;
   readonly #moods = new Map<string, Mood>();
   /** From here on they all accept. */
   are_well = false;
 
-  constructor({ random, time, history }: { random: Seeded; time: VirtualTime; history: DeliveryHistory }) {
+  constructor({ random, time, history }: { random: SeededRandom; time: VirtualTime; history: DeliveryHistory }) {
     this.#random = random;
     this.#time = time;
     this.#history = history;

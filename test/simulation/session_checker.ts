@@ -24,8 +24,8 @@ export class SessionHistory {
   }
 
   see({ place, commit }: Applied): void {
-    for (const write of commit.writes) {
-      if (write.write !== 'event') continue;
+    for (const write of commit.effects) {
+      if (write.effect !== 'append_event') continue;
       const { account_id, type, resource, data } = JSON.parse(write.body) as Event;
       if (!type.startsWith('device_session.')) continue;
       const what = `${account_id} ${type} ${resource.id}${data.participant_id ?? ''}`;

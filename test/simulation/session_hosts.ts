@@ -7,8 +7,8 @@ import type { EmailMessage } from '../../actors/email.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal } from '../../src/domain/refusals.js';
-import { drawId, drawPartition } from '../../src/random.js';
-import type { Guard } from '../../src/store/store.js';
+import { randomId, randomPartition } from '../../src/random.js';
+import type { Fence } from '../../src/store/store.js';
 import type { Ask, Asker } from './asker.js';
 
 const ADDRESSES = ['AAAAAAAAAAAA', 'BBBBBBBBBBBB'];
@@ -66,7 +66,7 @@ export class SessionHosts {
   }
 
   async #provision(): Promise<void> {
-    const id = this.#id(drawPartition());
+    const id = this.#id(randomPartition());
     const message: DeviceMessage = {
       type: 'provision',
       kind: 'shared',
@@ -78,7 +78,7 @@ export class SessionHosts {
 
   async #arrive(): Promise<void> {
     const email = `host${this.#accounts.length}@example.test`;
-    const account = { account_id: this.#id(drawPartition()) };
+    const account = { account_id: this.#id(randomPartition()) };
     const enter: EmailMessage = { type: 'enter', network: null, email, account };
     const entered = await this.#parts.ask<{ account_id: string }>({ kind: 'email', id: email }, enter, {
       settled: true,
@@ -102,7 +102,7 @@ export class SessionHosts {
       join_seed: { key_id: 'k', seed: new Uint8Array(1) },
       claim: { claim_id, secret_hash: 'h', source_id },
     };
-    const how = { guards: guardsOf(account), settled: true, tries_max: 1 };
+    const how = { fences: fencesOf(account), settled: true, tries_max: 1 };
     if (isRefusal(await this.#parts.ask({ kind: 'account', id: account_id }, message, how))) return;
     this.#parts.ledger.acknowledge('host_session');
     this.#claims.push({ claim_id, session_id });
@@ -202,7 +202,7 @@ export class SessionHosts {
     const account = await this.#view(session.host_account_id);
     if (account === null) return;
     const message: AccountMessage = { type: 'remove_device', device_id: recorder.device_id };
-    const how = { guards: guardsOf(account), settled: true, tries_max: 1 };
+    const how = { fences: fencesOf(account), settled: true, tries_max: 1 };
     if (!isRefusal(await this.#parts.ask({ kind: 'account', id: account.id }, message, how)))
       this.#parts.ledger.acknowledge('remove recorder');
   }
@@ -214,7 +214,7 @@ export class SessionHosts {
     ledger.attempt('mail');
     const mail = { mail_id: this.#id(0), sealed: random.bytes(4) };
     const message: AccountMessage = { type: 'delete', mail };
-    const how = { guards: guardsOf(account), settled: true };
+    const how = { fences: fencesOf(account), settled: true };
     if (!isRefusal(await this.#parts.ask({ kind: 'account', id: account_id }, message, how)))
       ledger.acknowledge('delete account');
   }
@@ -248,13 +248,13 @@ export class SessionHosts {
   }
 
   #id(partition: number): string {
-    return drawId({ partition, now_ms: this.#parts.now() });
+    return randomId({ partition, now_ms: this.#parts.now() });
   }
 }
 
 /** Times that a run about sessions lets pass now and then: waits, ends and drains fall due in between. */
 export const SESSION_PASSES_MS = [MINUTE_MS, 5 * MINUTE_MS, LIMITS.session_wait_ms, LIMITS.session_drain_ms];
 
-function guardsOf({ id, lives }: Account): Guard[] {
-  return [{ guard: 'life', account_id: id, life: 'account', value: lives.account }];
+function fencesOf({ id, lives }: Account): Fence[] {
+  return [{ fence: 'epoch', account_id: id, epoch: 'account', value: lives.account }];
 }

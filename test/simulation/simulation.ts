@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { PARTITIONS } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import { drawBytes, useRandomSource } from '../../src/random.js';
-import { Seeded } from '../../src/seeded_random.js';
+import { randomBytes, useRandomSource } from '../../src/random.js';
+import { SeededRandom } from '../../src/seeded_random.js';
 import { Checker, checkStep } from './checker.js';
 import { type About, Clients, isUnknown } from './clients.js';
 import { Connection, FAIR, type Weather } from './connection.js';
@@ -69,7 +69,7 @@ export async function simulate(
   seed: number,
   { operations = 150, about = 'devices' }: { operations?: number; about?: About } = {},
 ): Promise<Outcome> {
-  const random = new Seeded(seed);
+  const random = new SeededRandom(seed);
   const time = new VirtualTime(random);
   useRandomSource({
     bytes: (count) => random.bytes(count),
@@ -86,7 +86,7 @@ export async function simulate(
 
 class Simulation {
   readonly #seed: number;
-  readonly #random: Seeded;
+  readonly #random: SeededRandom;
   readonly #time: VirtualTime;
   readonly #operations: number;
   readonly #about: About;
@@ -114,7 +114,7 @@ class Simulation {
     time,
     operations,
     about,
-  }: { seed: number; random: Seeded; time: VirtualTime; operations: number; about: About }) {
+  }: { seed: number; random: SeededRandom; time: VirtualTime; operations: number; about: About }) {
     this.#seed = seed;
     this.#random = random;
     this.#time = time;
@@ -124,7 +124,7 @@ class Simulation {
     this.#trust_memory = slots === 1 && random.chance(0.5);
     this.#usual = drawWeather(random);
     this.#model = new ModelStore(
-      () => Buffer.from(drawBytes(4)).toString('hex'),
+      () => Buffer.from(randomBytes(4)).toString('hex'),
       () => time.elapsed_ms,
     );
     this.#model.onApplied = (applied) => {
@@ -411,7 +411,7 @@ class Simulation {
   }
 }
 
-function drawWeather(random: Seeded): Weather {
+function drawWeather(random: SeededRandom): Weather {
   const bad = random.pick([0, 0.3, 1, 2]);
   return {
     read_lost: 0.02 * bad * random.fraction(),

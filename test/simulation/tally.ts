@@ -35,7 +35,7 @@ export const tally = actorKind<Tally, TallyMessage, Tally>({
         const added = message.to.map((to, index) => ({ to, number: known.sent.length + index }));
         const next = { ...known, sent: [...known.sent, ...added] };
         const effects = added.map(({ to, number }) => ({
-          effect: 'tell' as const,
+          effect: 'notify' as const,
           to: { kind: 'tally', id: to },
           message: { type: 'take', from: facts.self, number },
         }));
@@ -51,7 +51,11 @@ export const tally = actorKind<Tally, TallyMessage, Tally>({
         const next = { ...known, planned: number + 1 };
         const at_ms = now_ms + message.delay_ms;
         const due: TallyMessage = { type: 'due', number };
-        return { reply: next, next, effects: [{ effect: 'remind', name: `n${number}`, at_ms, message: due }] };
+        return {
+          reply: next,
+          next,
+          effects: [{ effect: 'schedule_reminder', name: `n${number}`, at_ms, message: due }],
+        };
       }
       case 'due': {
         const next = { ...known, fired: [...known.fired, message.number] };

@@ -1,4 +1,4 @@
-import type { Seeded } from '../../src/seeded_random.js';
+import type { SeededRandom } from '../../src/seeded_random.js';
 
 type Due = { at_ms: number; order: number; run: () => void; dropped: boolean };
 
@@ -25,7 +25,7 @@ class VirtualTimer {
  * from the seed. Nothing else in a run waits for anything real, which makes the run a function of its seed.
  */
 export class VirtualTime {
-  readonly #random: Seeded;
+  readonly #random: SeededRandom;
   readonly #heap: Due[] = [];
   readonly #real = new Map<string, unknown>();
   #scheduled = 0;
@@ -35,7 +35,7 @@ export class VirtualTime {
   /** Intervals that begin while this is set end together, as a process' do when it crashes. */
   owned: VirtualTimer[] | null = null;
 
-  constructor(random: Seeded) {
+  constructor(random: SeededRandom) {
     this.#random = random;
   }
 

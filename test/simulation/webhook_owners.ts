@@ -6,8 +6,8 @@ import type { Endpoint } from '../../actors/endpoint_state.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { isRefusal } from '../../src/domain/refusals.js';
 import { ENDPOINT_STATUSES } from '../../src/domain/webhooks.js';
-import { drawId, drawPartition } from '../../src/random.js';
-import type { Guard } from '../../src/store/store.js';
+import { randomId, randomPartition } from '../../src/random.js';
+import type { Fence } from '../../src/store/store.js';
 import type { Asker } from './asker.js';
 
 const TOPICS = [[], [], ['account.updated'], ['workspace.updated'], ['account.restored', 'account.updated']] as const;
@@ -64,7 +64,7 @@ export class WebhookOwners {
       type: 'enter',
       network: null,
       email,
-      account: { account_id: this.#id(drawPartition()) },
+      account: { account_id: this.#id(randomPartition()) },
     };
     const address = { kind: 'email', id: email };
     const entered = await this.#parts.ask<{ account_id: string }>(address, enter, { settled: true });
@@ -86,7 +86,7 @@ export class WebhookOwners {
       sealed_secret: random.bytes(4),
     };
     const message: AccountMessage = { type: 'add_endpoint', endpoint_id, endpoint };
-    const how = { guards: guardsOf(account), settled: random.chance(0.7), tries_max: 1 };
+    const how = { fences: fencesOf(account), settled: random.chance(0.7), tries_max: 1 };
     if (!isRefusal(await this.#parts.ask({ kind: 'account', id: account_id }, message, how)))
       ledger.acknowledge('add_endpoint');
   }
@@ -106,7 +106,7 @@ export class WebhookOwners {
       ? { name: `private ${++this.#drawn}` }
       : { retention: { audio: { days: 1 + (++this.#drawn % 1_000) } } };
     const message: AccountMessage = { type: 'change_private_workspace', change };
-    const how = { guards: guardsOf(account) };
+    const how = { fences: fencesOf(account) };
     if (!isRefusal(await this.#parts.ask({ kind: 'account', id: account_id }, message, how)))
       ledger.acknowledge('event');
   }
@@ -131,7 +131,7 @@ export class WebhookOwners {
     const account = await this.#view(account_id);
     if (account === null || !isOpen(account) || account.endpoints.length === 0) return;
     const id = this.#parts.random.pick(account.endpoints);
-    await this.#ask(id, { type: 'set_status', status: 'paused' }, guardsOf(account));
+    await this.#ask(id, { type: 'set_status', status: 'paused' }, fencesOf(account));
     await Promise.all([this.#removeOne(account, id), this.#activate(account, id), this.#activate(account, id)]);
   }
 
@@ -142,7 +142,7 @@ export class WebhookOwners {
     const mail = { mail_id: this.#id(0), sealed: random.bytes(4) };
     ledger.attempt('mail');
     const message: AccountMessage = { type: 'delete', mail };
-    const how = { guards: guardsOf(account), settled: true };
+    const how = { fences: fencesOf(account), settled: true };
     if (!isRefusal(await this.#parts.ask({ kind: 'account', id: account_id }, message, how)))
       ledger.acknowledge('delete account');
   }
@@ -156,23 +156,23 @@ export class WebhookOwners {
   async #setOne(account: Account, id: string): Promise<void> {
     const { random, ledger } = this.#parts;
     const status = random.chance(0.5) ? 'active' : random.pick(ENDPOINT_STATUSES);
-    const set = await this.#ask(id, { type: 'set_status', status }, guardsOf(account));
+    const set = await this.#ask(id, { type: 'set_status', status }, fencesOf(account));
     if (!isRefusal(set)) ledger.acknowledge(status);
   }
 
   async #activate(account: Account, id: string): Promise<void> {
-    await this.#ask(id, { type: 'set_status', status: 'active' }, guardsOf(account));
+    await this.#ask(id, { type: 'set_status', status: 'active' }, fencesOf(account));
   }
 
   async #removeOne(account: Account, endpoint_id: string): Promise<void> {
     const message: AccountMessage = { type: 'remove_endpoint', endpoint_id };
-    const how = { guards: guardsOf(account), settled: true };
+    const how = { fences: fencesOf(account), settled: true };
     if (!isRefusal(await this.#parts.ask({ kind: 'account', id: account.id }, message, how)))
       this.#parts.ledger.acknowledge('remove_endpoint');
   }
 
-  #ask(id: string, message: EndpointMessage, guards: Guard[]) {
-    return this.#parts.ask<Endpoint>({ kind: 'endpoint', id }, message, { guards });
+  #ask(id: string, message: EndpointMessage, fences: Fence[]) {
+    return this.#parts.ask<Endpoint>({ kind: 'endpoint', id }, message, { fences });
   }
 
   async #view(account_id: string): Promise<Account | null> {
@@ -182,11 +182,11 @@ export class WebhookOwners {
   }
 
   #id(partition: number): string {
-    return drawId({ partition, now_ms: this.#parts.now() });
+    return randomId({ partition, now_ms: this.#parts.now() });
   }
 }
 
 /** What a credential's commits are held to. */
-function guardsOf({ id, lives }: Account): Guard[] {
-  return [{ guard: 'life', account_id: id, life: 'account', value: lives.account }];
+function fencesOf({ id, lives }: Account): Fence[] {
+  return [{ fence: 'epoch', account_id: id, epoch: 'account', value: lives.account }];
 }

@@ -1,6 +1,6 @@
 import calculateSlot from 'cluster-key-slot';
 import t from 'tap';
-import { drawId } from '../../src/random.js';
+import { randomId } from '../../src/random.js';
 import { keysOf, tagOf } from '../../src/store/partitions.js';
 import { mastersOf } from '../../src/store/redis_connection.js';
 import { SweepTurns } from '../../src/store/sweep_turns.js';
@@ -78,7 +78,7 @@ t.test('on a cluster of three', async (t) => {
   });
 
   await t.test('streams of all masters are swept', async (t) => {
-    const ids = [1, 100, 200].map((partition) => drawId({ partition, now_ms: Date.now() }));
+    const ids = [1, 100, 200].map((partition) => randomId({ partition, now_ms: Date.now() }));
     for (const [index, id] of ids.entries())
       await redis.set(keysOf([1, 100, 200][index] as number).entity({ kind: 'stream', id }), 'x');
     const found = new Set<string>();

@@ -15,7 +15,7 @@ t.test('partition i sits in slot 64·i, and its keys with it', (t) => {
       keys.entity(address),
       keys.records(address, 'c'),
       keys.log('a'),
-      keys.lives('a'),
+      keys.epochs('a'),
       keys.outbox,
       keys.reminders,
     ]) {

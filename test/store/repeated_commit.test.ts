@@ -1,11 +1,11 @@
 import t from 'tap';
 import { RedisStore } from '../../src/store/redis_store.js';
-import type { Fence, Write } from '../../src/store/store.js';
+import type { EntityVersion, StoredEffect } from '../../src/store/store.js';
 import { ledgerOf } from '../fixtures/ledger.js';
 import { commitId, commitOf, drawWriter } from '../fixtures/raw_commit.js';
 import { TestRedis } from '../fixtures/redis.js';
 
-const TELL: Write = { write: 'tell', body: Buffer.from('body') };
+const TELL: StoredEffect = { effect: 'notify', body: Buffer.from('body') };
 
 t.test('repeated commits', async (t) => {
   const server = await new TestRedis().start();
@@ -13,7 +13,7 @@ t.test('repeated commits', async (t) => {
   const store = new RedisStore(await server.connect(), () => 'epoch');
 
   /** Lets so many other writers commit on top of a fence. */
-  const others = async (address: ReturnType<typeof ledgerOf>, from: Fence, writers: number) => {
+  const others = async (address: ReturnType<typeof ledgerOf>, from: EntityVersion, writers: number) => {
     let fence = from;
     for (let i = 0; i < writers; i++) {
       const commit_id = commitId(drawWriter(), 1);
@@ -26,32 +26,32 @@ t.test('repeated commits', async (t) => {
 
   await t.test('the same commit sent twice is applied once', async (t) => {
     const address = ledgerOf(1);
-    const commit = commitOf(address, 1, { commit_id: commitId(drawWriter(), 1), writes: [TELL] });
+    const commit = commitOf(address, 1, { commit_id: commitId(drawWriter(), 1), effects: [TELL] });
     const both = await Promise.all([store.commit(commit), store.commit(commit)]);
     t.same(both, [
       { verdict: 'applied', version: 1 },
       { verdict: 'repeated', version: 1 },
     ]);
-    t.equal((await store.tells(1, 0, 10)).length, 1);
+    t.equal((await store.outbox(1, 0, 10)).length, 1);
   });
 
   await t.test('a commit is known again after seven other writers', async (t) => {
     const address = ledgerOf(2);
-    const commit = commitOf(address, 1, { commit_id: commitId(drawWriter(), 1), writes: [TELL] });
+    const commit = commitOf(address, 1, { commit_id: commitId(drawWriter(), 1), effects: [TELL] });
     t.same(await store.commit(commit), { verdict: 'applied', version: 1 });
     const fence = await others(address, { version: 1, commit_id: commit.commit_id }, 7);
     t.same(await store.commit(commit), { verdict: 'repeated', version: 1 }, 'with the version that it made');
     t.same(await store.probe(commit.place), fence, 'the others are as they were');
-    t.equal((await store.tells(2, 0, 10)).length, 1);
+    t.equal((await store.outbox(2, 0, 10)).length, 1);
   });
 
   await t.test('a commit that the ring may have forgotten is never applied, and never said to be new', async (t) => {
     const address = ledgerOf(3);
-    const commit = commitOf(address, 1, { commit_id: commitId(drawWriter(), 1), writes: [TELL] });
+    const commit = commitOf(address, 1, { commit_id: commitId(drawWriter(), 1), effects: [TELL] });
     await store.commit(commit);
     await others(address, { version: 1, commit_id: commit.commit_id }, 8);
     t.same(await store.commit(commit), { verdict: 'forgotten', version: 9 });
-    t.equal((await store.tells(3, 0, 10)).length, 1);
+    t.equal((await store.outbox(3, 0, 10)).length, 1);
   });
 
   await t.test('a commit that came too late is a conflict while the ring can tell', async (t) => {

@@ -1,8 +1,8 @@
 import t from 'tap';
 import { makeId } from '../../src/domain/ids.js';
-import { Seeded } from '../../src/seeded_random.js';
+import { SeededRandom } from '../../src/seeded_random.js';
 import { RedisStore } from '../../src/store/redis_store.js';
-import { type Commit, NO_FENCE, type Store, type Write } from '../../src/store/store.js';
+import { type Commit, NO_VERSION, type Store, type StoredEffect } from '../../src/store/store.js';
 import { TestRedis } from '../fixtures/redis.js';
 
 /** Two processes on one Redis, of which each knows what it saw last: who gets an event is decided when it is committed. */
@@ -13,7 +13,7 @@ const RANDOM_COMMITS = 400;
 const AT_ONCE = 6;
 
 let drawn = 0;
-const random = new Seeded(Number(process.env.SEED ?? 1));
+const random = new SeededRandom(Number(process.env.SEED ?? 1));
 const drawId = () => makeId({ partition: PARTITION, now_ms: ++drawn, random: random.bytes(5) });
 
 /** An account with endpoints, and two stores with connections of their own. */
@@ -35,33 +35,33 @@ class Scene {
     return new Scene(connections.map((connection) => new RedisStore(connection, () => 'epoch')));
   }
 
-  async commit(by: number, ...writes: Write[]): Promise<Commit> {
+  async commit(by: number, ...effects: StoredEffect[]): Promise<Commit> {
     const commit: Commit = {
       place: { address: { kind: 'k', id: drawId() }, partition: PARTITION },
       commit_id: (++drawn).toString(16).padStart(24, '0'),
-      expected: NO_FENCE,
+      expected: NO_VERSION,
       mode: 'put',
       snapshot: new Uint8Array([1]),
       now_ms: 1_000,
-      guards: [],
-      writes,
+      fences: [],
+      effects,
     };
     const { verdict } = await (this.stores[by] as Store).commit(commit);
     if (verdict !== 'applied') throw new Error(`a commit was ${verdict}`);
     return commit;
   }
 
-  subscribe(name: string, { generation = 1, topics = [] as string[] } = {}): Write {
-    return { write: 'subscribe', ...this.#of(name), subscription: { topics, generation } };
+  subscribe(name: string, { generation = 1, topics = [] as string[] } = {}): StoredEffect {
+    return { effect: 'subscribe', ...this.#of(name), subscription: { topics, generation } };
   }
-  unsubscribe(name: string): Write {
-    return { write: 'unsubscribe', ...this.#of(name) };
+  unsubscribe(name: string): StoredEffect {
+    return { effect: 'unsubscribe', ...this.#of(name) };
   }
-  become(become: 'closed' | 'open' | 'gone'): Write {
-    return { write: 'subscriptions', account_id: this.account_id, become };
+  become(become: 'closed' | 'open' | 'gone'): StoredEffect {
+    return { effect: 'set_subscriptions', account_id: this.account_id, become };
   }
-  event(body = '{}', { type = 'account.updated', delivered = true } = {}): Write {
-    return { write: 'event', account_id: this.account_id, type, body, delivered };
+  event(body = '{}', { type = 'account.updated', delivered = true } = {}): StoredEffect {
+    return { effect: 'append_event', account_id: this.account_id, type, body, delivered };
   }
 
   /** Deliveries as `<number of the event>.<generation>`, by endpoint. */
@@ -146,7 +146,7 @@ t.test('F-034 F-037 F-040 closed nobody gets anything, open those that were ther
 
 t.test('F-032 a life is the one at the very place in the commit', async (t) => {
   const scene = await Scene.open(redis);
-  const raise: Write = { write: 'raise', account_id: scene.account_id, life: 'account' };
+  const raise: StoredEffect = { effect: 'bump_epoch', account_id: scene.account_id, epoch: 'account' };
   await scene.commit(0, scene.subscribe('a'), scene.event(), raise, scene.event());
   const place = { address: { kind: 'endpoint', id: scene.endpoints.get('a') as string }, partition: PARTITION };
   const entries = await (scene.stores[0] as Store).inbox(place, { limit: 10 });
@@ -165,13 +165,13 @@ t.test(
     t.comment(`seed ${process.env.SEED ?? 1}`);
     const scene = await Scene.open(redis);
     const TOPICS = ['account.updated', 'contact.created'];
-    const draw = (): Write[] => {
+    const draw = (): StoredEffect[] => {
       const name = random.pick(ENDPOINTS);
       const events = Array.from({ length: 1 + random.below(2) }, () =>
         scene.event('{}', { type: random.pick(TOPICS) }),
       );
       const subscription = { generation: 1 + random.below(9), topics: random.pick([[], ['account.updated'], TOPICS]) };
-      const note = (write: Write): Write[] => [
+      const note = (write: StoredEffect): StoredEffect[] => [
         write,
         scene.event(JSON.stringify(write), { type: 'note', delivered: false }),
       ];
@@ -198,10 +198,10 @@ t.test(
     let made = 0;
     for (const { id, type, body } of log) {
       if (type === 'note') {
-        const write = JSON.parse(body) as Write;
-        if (write.write === 'subscribe') present.set(write.endpoint_id, write.subscription);
-        if (write.write === 'unsubscribe') present.delete(write.endpoint_id);
-        if (write.write !== 'subscriptions') continue;
+        const write = JSON.parse(body) as StoredEffect;
+        if (write.effect === 'subscribe') present.set(write.endpoint_id, write.subscription);
+        if (write.effect === 'unsubscribe') present.delete(write.endpoint_id);
+        if (write.effect !== 'set_subscriptions') continue;
         closed = write.become === 'closed';
         if (write.become === 'gone') present.clear();
       } else if (!closed) {

@@ -2,7 +2,7 @@ import t from 'tap';
 import { keysOf } from '../../src/store/partitions.js';
 import { mastersOf } from '../../src/store/redis_connection.js';
 import { RedisStore } from '../../src/store/redis_store.js';
-import type { Write } from '../../src/store/store.js';
+import type { StoredEffect } from '../../src/store/store.js';
 import { ledgerOf } from '../fixtures/ledger.js';
 import { commitId, commitOf, drawWriter } from '../fixtures/raw_commit.js';
 import { TestRedis } from '../fixtures/redis.js';
@@ -19,46 +19,49 @@ t.test('a commit is refused as a whole', async (t) => {
   const flush = () => Promise.all(mastersOf(redis).map((master) => master.flushdb()));
   const names = async () => (await Promise.all(mastersOf(redis).map((master) => master.keys('*')))).flat().sort();
 
-  const faults: { title: string; spoil?: () => Promise<unknown>; write: Write }[] = [
+  const faults: { title: string; spoil?: () => Promise<unknown>; write: StoredEffect }[] = [
     {
       title: 'an order that is no number',
-      write: { write: 'put_record', collection: 'c', id: 'r', value: VALUE, order: Number.NaN },
+      write: { effect: 'put_record', collection: 'c', id: 'r', value: VALUE, order: Number.NaN },
     },
-    { title: 'a time that is no number', write: { write: 'remind', member: 'm', at_ms: Number.NaN, body: VALUE } },
+    {
+      title: 'a time that is no number',
+      write: { effect: 'schedule_reminder', member: 'm', at_ms: Number.NaN, body: VALUE },
+    },
     {
       title: 'a log of another type',
       spoil: () => redis.set(keys.log(account_id), 'x'),
-      write: { write: 'event', account_id, type: 'account.updated', body: '{}', delivered: true },
+      write: { effect: 'append_event', account_id, type: 'account.updated', body: '{}', delivered: true },
     },
     {
       title: 'a head of a log of another type',
       spoil: () => redis.set(keys.logHead(account_id), 'x'),
-      write: { write: 'event', account_id, type: 'account.updated', body: '{}', delivered: true },
+      write: { effect: 'append_event', account_id, type: 'account.updated', body: '{}', delivered: true },
     },
     {
       title: 'a head of a log that has no number',
       spoil: () => redis.hset(keys.logHead(account_id), 'sequence', 'x'),
-      write: { write: 'event', account_id, type: 'account.updated', body: '{}', delivered: true },
+      write: { effect: 'append_event', account_id, type: 'account.updated', body: '{}', delivered: true },
     },
     {
       title: 'a count of the outbox with a fraction',
       spoil: () => redis.set(keys.outboxCount, '1.5'),
-      write: { write: 'tell', body: VALUE },
+      write: { effect: 'notify', body: VALUE },
     },
     {
       title: 'a life that is no whole number',
-      spoil: () => redis.hset(keys.lives(account_id), 'account', '1.5'),
-      write: { write: 'raise', account_id, life: 'account' },
+      spoil: () => redis.hset(keys.epochs(account_id), 'account', '1.5'),
+      write: { effect: 'bump_epoch', account_id, epoch: 'account' },
     },
     {
       title: 'a closing that is no whole number',
-      spoil: () => redis.hset(keys.lives(account_id), 'closed', 'x'),
-      write: { write: 'close', id: account_id },
+      spoil: () => redis.hset(keys.epochs(account_id), 'closed', 'x'),
+      write: { effect: 'close_fence', id: account_id },
     },
     {
       title: 'reminders of another type',
       spoil: () => redis.set(keys.reminders, 'x'),
-      write: { write: 'remind', member: 'm', at_ms: 1, body: VALUE },
+      write: { effect: 'schedule_reminder', member: 'm', at_ms: 1, body: VALUE },
     },
   ];
   for (const { title, spoil, write } of faults) {
@@ -67,8 +70,8 @@ t.test('a commit is refused as a whole', async (t) => {
       await spoil?.();
       const before = await names();
       const address = ledgerOf(1);
-      const first: Write = { write: 'put_record', collection: 'before', id: 'r', value: VALUE, order: 1 };
-      const commit = commitOf(address, 1, { commit_id: commitId(drawWriter(), 1), writes: [first, write] });
+      const first: StoredEffect = { effect: 'put_record', collection: 'before', id: 'r', value: VALUE, order: 1 };
+      const commit = commitOf(address, 1, { commit_id: commitId(drawWriter(), 1), effects: [first, write] });
       await t.rejects(store.commit(commit));
       t.same(await names(), before, 'nothing was written');
     });
@@ -78,12 +81,12 @@ t.test('a commit is refused as a whole', async (t) => {
     await flush();
     await redis.xadd(keys.log(account_id), '99999999999999-7', 't', 'x', 'b', 'x');
     await redis.xadd(keys.outbox, '99-0', 'b', 'x');
-    const writes: Write[] = [
-      { write: 'event', account_id, type: 'account.updated', body: '{}', delivered: true },
-      { write: 'tell', body: VALUE },
+    const effects: StoredEffect[] = [
+      { effect: 'append_event', account_id, type: 'account.updated', body: '{}', delivered: true },
+      { effect: 'notify', body: VALUE },
     ];
     for (const version of [1, 2]) {
-      const commit = commitOf(ledgerOf(1), 1, { commit_id: commitId(drawWriter(), version), writes });
+      const commit = commitOf(ledgerOf(1), 1, { commit_id: commitId(drawWriter(), version), effects });
       t.same(await store.commit(commit), { verdict: 'applied', version: 1 });
     }
     const head = await store.logHead({ account_id, partition: 1 }, null);
@@ -93,7 +96,7 @@ t.test('a commit is refused as a whole', async (t) => {
       '99999999999999-9',
     ]);
     t.same(
-      (await store.tells(1, 0, 9)).map(({ number }) => number),
+      (await store.outbox(1, 0, 9)).map(({ number }) => number),
       [99, 100, 101],
     );
   });

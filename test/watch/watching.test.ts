@@ -3,7 +3,7 @@ import t from 'tap';
 import { DeviceActivity } from '../../src/devices/activity.js';
 import { makeMetrics } from '../../src/runtime/metrics.js';
 import { RecentMessages } from '../../src/runtime/recent_messages.js';
-import { type Standing, troublesOf } from '../../src/watch/health_problems.js';
+import { healthProblemsOf, type Standing } from '../../src/watch/health_problems.js';
 import { type Gauges, History, type Sample } from '../../src/watch/history.js';
 import { grown, quantile, readTotals } from '../../src/watch/totals.js';
 import { EndpointActivity } from '../../src/workers/endpoint_activity.js';
@@ -73,8 +73,8 @@ t.test('what is wrong is said in words, the worst first, and nothing when nothin
     ...{ disk: { free_bytes: 50, size_bytes: 100 }, clock_ahead_ms: 20, clocks_apart_ms: 0, mail_healthy: true },
     ...{ oldest_message_ms: 5, silent_devices: 0 },
   };
-  t.same(troublesOf(fine, 0), []);
-  t.same(troublesOf({ ...fine, set_aside: null, disk: null }, 0), [], 'what is not known is not wrong');
+  t.same(healthProblemsOf(fine, 0), []);
+  t.same(healthProblemsOf({ ...fine, set_aside: null, disk: null }, 0), [], 'what is not known is not wrong');
   const rows: [Partial<Standing>, string, RegExp, string][] = [
     [{ storage: { ...fine.storage, status: 'away', since_ms: 1_000 } }, 'storage_away', /for 4 s.*503/, 'grave'],
     [{ storage: { ...fine.storage, status: 'slow' } }, 'storage_slow', /half a second/, 'mild'],
@@ -102,11 +102,11 @@ t.test('what is wrong is said in words, the worst first, and nothing when nothin
     [{ silent_devices: 1 }, 'devices_silent', /^1 device has/, 'mild'],
   ];
   for (const [change, name, text, severity] of rows) {
-    const found = troublesOf({ ...fine, ...change }, 5_000);
+    const found = healthProblemsOf({ ...fine, ...change }, 5_000);
     t.match(found, [{ name, text, severity, link: /^\// }], name);
     t.equal(found.length, 1, name);
   }
-  const both = troublesOf({ ...fine, silent_devices: 1, parked: 1 }, 0);
+  const both = healthProblemsOf({ ...fine, silent_devices: 1, parked: 1 }, 0);
   t.same(
     both.map(({ name }) => name),
     ['parked', 'devices_silent'],

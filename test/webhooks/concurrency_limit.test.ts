@@ -1,11 +1,11 @@
 import t from 'tap';
 import { LIMITS } from '../../src/domain/limits.js';
-import { Slots } from '../../src/webhooks/concurrency_limit.js';
+import { ConcurrencyLimit } from '../../src/webhooks/concurrency_limit.js';
 
 const groups = (account_id: string, origin = `https://${account_id}.test`) => ({ account_id, origin });
 
 /** What an endpoint gets that takes all it can. */
-function takeAll(slots: Slots, of: { account_id: string; origin: string }): number {
+function takeAll(slots: ConcurrencyLimit, of: { account_id: string; origin: string }): number {
   let taken = 0;
   for (;;) {
     const free = Math.min(slots.free(of, taken), LIMITS.endpoint_in_flight_max - taken);
@@ -16,7 +16,7 @@ function takeAll(slots: Slots, of: { account_id: string; origin: string }): numb
 }
 
 t.test('an account has 32 slots, and endpoints that take all they can leave some to the next', async (t) => {
-  const slots = new Slots();
+  const slots = new ConcurrencyLimit();
   const each = Array.from({ length: 7 }, () => takeAll(slots, groups('a')));
   t.strictSame(each, [8, 8, 8, 4, 2, 1, 1]);
   t.equal(slots.taken, LIMITS.account_in_flight_max);
@@ -27,7 +27,7 @@ t.test('an account has 32 slots, and endpoints that take all they can leave some
 });
 
 t.test('bounds of all and of an origin', async (t) => {
-  const slots = new Slots();
+  const slots = new ConcurrencyLimit();
   let of_origin = 0;
   for (let n = 0; n < 40; n++) of_origin += takeAll(slots, groups(`a${n}`, 'https://one.test'));
   t.equal(of_origin, LIMITS.origin_in_flight_max);

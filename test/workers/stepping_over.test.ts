@@ -3,7 +3,7 @@ import { blobKey, partitionFolder } from '../../src/blobs/blob_keys.js';
 import type { BlobStore } from '../../src/blobs/blob_store.js';
 import { chunkId } from '../../src/domain/ids.js';
 import { refuse } from '../../src/domain/refusals.js';
-import { drawId } from '../../src/random.js';
+import { randomId } from '../../src/random.js';
 import { makeMetrics } from '../../src/runtime/metrics.js';
 import type { Runtime } from '../../src/runtime/runtime.js';
 import type { ListPage, Store } from '../../src/store/store.js';
@@ -15,7 +15,7 @@ import { ChunkProcessing } from '../../src/workers/chunk_processing.js';
 const PARTITION = 3;
 const PARKED = refuse('INTERNAL', 'This entity is out of service.');
 const metrics = makeMetrics();
-const streamId = () => drawId({ partition: PARTITION, now_ms: Date.now() });
+const streamId = () => randomId({ partition: PARTITION, now_ms: Date.now() });
 
 t.test('what fails is tried again ever later, up to a bound, and what was forgotten at once', async (t) => {
   const backoff = new Backoff({ first_ms: 10, max_ms: 40, kept_max: 2 });
@@ -74,7 +74,7 @@ t.test('streams that are parked keep no chunk of others from being processed', a
 });
 
 t.test('a stream that is parked keeps neither others nor other partitions from being swept', async (t) => {
-  const [parked, gone, other] = [streamId(), streamId(), drawId({ partition: 4, now_ms: Date.now() })].sort();
+  const [parked, gone, other] = [streamId(), streamId(), randomId({ partition: 4, now_ms: Date.now() })].sort();
   const keys = [parked, gone, other].map((id) => blobKey(id as string, chunkId(id as string, 1)));
   const removed: string[] = [];
   const blobs = {

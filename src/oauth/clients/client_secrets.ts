@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { drawBytes } from '../../random.js';
+import { randomBytes } from '../../random.js';
 import { equalBytes, type ServerKeys } from '../../secrets/server_keys.js';
 
 /**
@@ -13,7 +13,7 @@ const PLAIN = /^sha256:([0-9a-f]{64})$/;
 
 /** A new secret, 43 characters. */
 export function drawClientSecret(): string {
-  return Buffer.from(drawBytes(SECRET_BYTES)).toString('base64url');
+  return Buffer.from(randomBytes(SECRET_BYTES)).toString('base64url');
 }
 
 /** What is kept of a client's secret. */

@@ -8,7 +8,7 @@ import {
 import type { Clock } from '../../clock.js';
 import { isId } from '../../domain/ids.js';
 import { isRefusal, type Refusal, refuse } from '../../domain/refusals.js';
-import { drawId, drawPartition } from '../../random.js';
+import { randomId, randomPartition } from '../../random.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import type { ServerKeys } from '../../secrets/server_keys.js';
 import { StoreUnavailable } from '../../store/store.js';
@@ -94,7 +94,7 @@ export class Clients {
 
   /** Makes a third-party client. Throws StoreUnavailable. */
   async make(made: NewClient, origin: 'staff' | 'registered'): Promise<MadeClient> {
-    const client_id = drawId({ partition: drawPartition(), now_ms: this.#clock.now() });
+    const client_id = randomId({ partition: randomPartition(), now_ms: this.#clock.now() });
     const client_secret = made.token_endpoint_auth_method === 'none' ? null : drawClientSecret();
     const secret_hash =
       client_secret === null ? null : clientSecretHash(this.#keys, { client_id, secret: client_secret });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { LIMITS } from '../../domain/limits.js';
-import { WrittenOnce, type WrittenOnceRedis } from '../../store/immutable_records.js';
+import { ImmutableRecords, type ImmutableRecordsRedis } from '../../store/immutable_records.js';
 import { AUTH_METHODS } from './client.js';
 
 /** A list as one JSON text. */
@@ -27,10 +27,10 @@ const RECORD_LIFE_MS = LIMITS.client_unused_life_ms + 30 * 24 * 60 * 60_000;
 
 /** Registrations of third-party clients. */
 export class RegisteredClients {
-  readonly #records: WrittenOnce<RegisteredClient>;
+  readonly #records: ImmutableRecords<RegisteredClient>;
 
-  constructor(redis: WrittenOnceRedis) {
-    this.#records = new WrittenOnce<RegisteredClient>(redis, {
+  constructor(redis: ImmutableRecordsRedis) {
+    this.#records = new ImmutableRecords<RegisteredClient>(redis, {
       name: 'client',
       fields: {
         client_id: 'string',

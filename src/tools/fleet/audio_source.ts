@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { writeWav } from '../../audio/wav.js';
-import type { Seeded } from '../../seeded_random.js';
+import type { SeededRandom } from '../../seeded_random.js';
 
 /** What recorders record: WAV files of 8 bit samples, whose rate follows from the size that a chunk shall have. */
 
@@ -25,7 +25,7 @@ export class AudioSource {
   readonly #samples: number;
   readonly chunk_ms: number;
 
-  constructor(random: Seeded, { chunk_ms, chunk_bytes }: { chunk_ms: number; chunk_bytes: number }) {
+  constructor(random: SeededRandom, { chunk_ms, chunk_bytes }: { chunk_ms: number; chunk_bytes: number }) {
     this.chunk_ms = chunk_ms;
     this.#pool = Buffer.from(random.bytes(POOL_BYTES));
     const frames_per_second = Math.max(1, Math.round(((chunk_bytes - HEADER_BYTES) * 1_000) / chunk_ms));
@@ -39,7 +39,10 @@ export class AudioSource {
     this.#fmt.writeUInt16LE(8, 14); // bits a sample
   }
 
-  chunk(random: Seeded, { sequence, source_chunk_ref }: { sequence: number; source_chunk_ref: string }): RecordedChunk {
+  chunk(
+    random: SeededRandom,
+    { sequence, source_chunk_ref }: { sequence: number; source_chunk_ref: string },
+  ): RecordedChunk {
     const offset = random.below(POOL_BYTES - this.#samples);
     const start_ms = sequence * this.chunk_ms;
     const bytes = () => {

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Seeded } from '../../seeded_random.js';
+import type { SeededRandom } from '../../seeded_random.js';
 import { DeviceClient, type DeviceCredentials } from '../client/device_client.js';
 import { CallRefused } from '../client/http_call.js';
 import type { CallName, RetryReason, Stats } from './stats.js';
@@ -26,7 +26,7 @@ export class FlakyConnection {
   readonly #parts: {
     url: string;
     credentials: DeviceCredentials;
-    random: Seeded;
+    random: SeededRandom;
     stats: Stats;
     faults: ConnectionFaults;
   };
@@ -37,7 +37,7 @@ export class FlakyConnection {
   constructor(parts: {
     url: string;
     credentials: DeviceCredentials;
-    random: Seeded;
+    random: SeededRandom;
     stats: Stats;
     faults: ConnectionFaults;
   }) {

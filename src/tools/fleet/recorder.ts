@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Seeded } from '../../seeded_random.js';
+import type { SeededRandom } from '../../seeded_random.js';
 import type { DeviceClient } from '../client/device_client.js';
 import { CallRefused } from '../client/http_call.js';
 import type { AudioSource, RecordedChunk } from './audio_source.js';
@@ -24,7 +24,7 @@ export type RecorderPlan = {
 export type RecorderParts = {
   name: string;
   kind: 'personal' | 'shared';
-  random: Seeded;
+  random: SeededRandom;
   connection: FlakyConnection;
   audio: AudioSource;
   stats: Stats;
@@ -295,16 +295,16 @@ function intentOf(stream: SentStream, chunk: RecordedChunk) {
   };
 }
 
-function wholeBetween(random: Seeded, [least, most]: [number, number]): number {
+function wholeBetween(random: SeededRandom, [least, most]: [number, number]): number {
   return least + random.below(most - least + 1);
 }
 
 /** The time to the next of something that comes at random, so often on the mean. */
-function expected(random: Seeded, every_ms: number): number {
+function expected(random: SeededRandom, every_ms: number): number {
   return every_ms === Number.POSITIVE_INFINITY ? every_ms : -Math.log(1 - random.fraction()) * every_ms;
 }
 
-function uuid(random: Seeded): string {
+function uuid(random: SeededRandom): string {
   const hex = Buffer.from(random.bytes(16)).toString('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20)}`;
 }

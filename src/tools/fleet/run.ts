@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pMap from 'p-map';
-import { Seeded } from '../../seeded_random.js';
+import { SeededRandom } from '../../seeded_random.js';
 import { AppClient } from '../client/app_client.js';
 import { OperatorClient } from '../client/operator_client.js';
 import { Patience } from '../demo/patience.js';
@@ -50,7 +50,7 @@ type Household = { app: AppClient; ledger: Ledger };
 
 export async function runFleet(server: ChosenServer, options: FleetOptions, out: Out): Promise<FleetOutcome> {
   const { devices, minutes, seed } = options;
-  const random = new Seeded(seed);
+  const random = new SeededRandom(seed);
   const stats = new Stats();
   const patience = new Patience();
   const operator = new OperatorClient(server.operator_url, server.ops_token);
@@ -89,7 +89,7 @@ export async function runFleet(server: ChosenServer, options: FleetOptions, out:
       async (index) => {
         const kind = index < shared ? 'shared' : 'personal';
         const credentials = await patience.ask(() => operator.provision(kind));
-        const own = new Seeded(seed * 1_000_003 + index);
+        const own = new SeededRandom(seed * 1_000_003 + index);
         // Spread over the accounts, so that each has some of both kinds.
         const { app, ledger } = households[index % count] as Household;
         const faults = options.faults ? { answer_lost: 0.01, sent_twice: 0.01 } : { answer_lost: 0, sent_twice: 0 };

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import pMap from 'p-map';
-import type { Seeded } from '../../seeded_random.js';
+import type { SeededRandom } from '../../seeded_random.js';
 import type { Stream } from '../client/api.js';
 import type { AppClient } from '../client/app_client.js';
 import type { Patience } from '../demo/patience.js';
@@ -24,7 +24,7 @@ export type Verified = {
 export async function verifyAccount(
   app: AppClient,
   ledger: Ledger,
-  options: { patience: Patience; random: Seeded; read_share: number; onChunk(): void },
+  options: { patience: Patience; random: SeededRandom; read_share: number; onChunk(): void },
 ): Promise<Verified> {
   const { patience } = options;
   const found: Verified = { streams: 0, chunks: 0, bytes_read: 0, events: 0, faults: [], faults_count: 0 };
@@ -80,7 +80,7 @@ async function verifyChunks(
     random,
     read_share,
     onChunk,
-  }: { patience: Patience; random: Seeded; read_share: number; onChunk(): void },
+  }: { patience: Patience; random: SeededRandom; read_share: number; onChunk(): void },
 ): Promise<void> {
   const seen = new Set<number>();
   const path = { id: view.id };

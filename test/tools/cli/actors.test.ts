@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import t from 'tap';
 import { encodeStored } from '../../../src/store/codec.js';
-import { NO_FENCE } from '../../../src/store/store.js';
+import { NO_VERSION } from '../../../src/store/store.js';
 import { runCli } from '../../fixtures/cli.js';
 import { TestSpool } from '../../fixtures/spool.js';
 
@@ -18,13 +18,13 @@ t.test('spool actors', async (t) => {
   t.match(await cli('actors', 'quarantined'), { code: 0, out: 'None.\n' });
 
   const { store, runtime } = spool.server.services;
-  const place = runtime.placeOf({ kind: 'account', id });
+  const place = runtime.locate({ kind: 'account', id });
   const [stored] = await store.load([place]);
   const spoilt = Buffer.from('spoilt');
-  const commit = { place, commit_id: 'ab'.repeat(12), expected: stored ?? NO_FENCE, mode: 'put' as const };
-  await store.commit({ ...commit, snapshot: spoilt, now_ms: Date.now(), guards: [], writes: [] });
+  const commit = { place, commit_id: 'ab'.repeat(12), expected: stored ?? NO_VERSION, mode: 'put' as const };
+  await store.commit({ ...commit, snapshot: spoilt, now_ms: Date.now(), fences: [], effects: [] });
   await store.setAside(7, 'tell:1', encodeStored({ to: { kind: 'account', id }, message: { type: 'nothing' } }));
-  runtime.distrust();
+  runtime.invalidateCache();
   t.equal((await app.send('GET', '/me')).status, 500);
   const found = await cli('actors', 'quarantined');
   t.equal(found.code, 1, 'a script sees it by the exit code');

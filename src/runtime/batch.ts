@@ -1,9 +1,9 @@
-import type { ActorKind, Address, Effect, FactRequest, Facts, Inbox } from '../../actors/actor.js';
+import type { ActorKind, Address, DeliveryQueue, Effect, RecordQuery, Records } from '../../actors/actor.js';
 import { EVENT_SCHEMA_VERSION, isDelivered } from '../domain/event_types.js';
 import { unreachable } from '../domain/refusals.js';
-import { drawId } from '../random.js';
+import { randomId } from '../random.js';
 import { decodeStored, encodeStored } from '../store/codec.js';
-import type { FactRow, Guard, Place, Write } from '../store/store.js';
+import type { EntityLocation, Fence, QueryResult, StoredEffect } from '../store/store.js';
 import type { RequestScope } from '../tracing/request_scope.js';
 
 /**
@@ -14,7 +14,7 @@ export type Entity = { state: unknown; marks: Record<string, number>; schema?: n
 
 /** Where a message came from decides what its commit must hold and record. */
 export type Source =
-  | { from: 'ask'; guards: Guard[] }
+  | { from: 'ask'; fences: Fence[] }
   | { from: 'tell'; partition: number; number: number }
   | { from: 'reminder'; member: string; at_ms: number };
 
@@ -27,26 +27,26 @@ export type Outcome =
   | { outcome: 'threw'; error: unknown };
 
 /** A tell on its way, as it lies in the outbox. */
-export type Tell = { id: string; to: Address; message: unknown };
+export type StoredMessage = { id: string; to: Address; message: unknown };
 
-export type Fold = {
+export type BatchDecision = {
   entity: Entity;
   outcomes: Outcome[];
-  guards: { guard: Guard; index: number }[];
-  writes: Write[];
-  tells: Tell[];
+  fences: { fence: Fence; index: number }[];
+  effects: StoredEffect[];
+  messages: StoredMessage[];
   /** False when nothing is to be saved. */
   changed: boolean;
   /** Nothing of the entity is to be left. */
-  vanishes: boolean;
+  deletes: boolean;
 };
 
-export type FoldInput = {
+export type BatchInput = {
   kind: ActorKind;
-  place: Place;
+  place: EntityLocation;
   entity: Entity;
   batch: Incoming[];
-  rows: FactRow[];
+  rows: QueryResult[];
   now_ms: number;
   /** For what can't be undone; absent where it is the same. */
   certain_ms?: number;
@@ -56,35 +56,35 @@ export type FoldInput = {
 /**
  * Decides a batch of messages one after the other, each seeing state and records as the ones before it leave them,
  * and gathers what one commit must write. Stops short of a message whose facts the messages before it have changed
- * beyond what was loaded, or whose guards they have moved: `outcomes` then has fewer entries than the batch, and the
+ * beyond what was loaded, or whose fences they have moved: `outcomes` then has fewer entries than the batch, and the
  * rest is for the next turn.
  */
-export function fold(input: FoldInput): Fold {
+export function decideBatch(input: BatchInput): BatchDecision {
   const { kind, batch, now_ms } = input;
   const { address, partition } = input.place;
-  const facts = new BatchFacts({ self: address.id, certain_ms: input.certain_ms ?? now_ms }, input.rows);
-  const result: Fold = {
+  const facts = new BatchRecords({ self: address.id, certain_ms: input.certain_ms ?? now_ms }, input.rows);
+  const result: BatchDecision = {
     entity: input.entity,
     outcomes: [],
-    guards: [],
-    writes: [],
-    tells: [],
+    fences: [],
+    effects: [],
+    messages: [],
     changed: false,
-    vanishes: false,
+    deletes: false,
   };
-  let moved: Set<string> | null = null; // lives, reminders and closings that this batch moves: guards look at them as they were before
+  let moved: Set<string> | null = null; // lives, reminders and closings that this batch moves: fences look at them as they were before
   for (const [index, incoming] of batch.entries()) {
     const { message, source } = incoming;
-    if (moved !== null && someMoved(guardsOf(source), moved)) return result;
+    if (moved !== null && someMoved(fencesOf(source), moved)) return result;
     if (source.from === 'tell' && (result.entity.marks[source.partition] ?? 0) >= source.number) {
       result.outcomes.push({ outcome: 'already' });
       continue;
     }
     let decision: ReturnType<ActorKind['decide']>;
-    const writes: Write[] = [];
-    const tells: Tell[] = [];
+    const stored: StoredEffect[] = [];
+    const messages: StoredMessage[] = [];
     try {
-      const requests = kind.facts?.(message, result.entity.state) ?? [];
+      const requests = kind.records?.(message, result.entity.state) ?? [];
       if (requests.some((request) => !facts.has(request))) return result;
       facts.allow(requests);
       decision = kind.decide(result.entity.state, message, facts, now_ms);
@@ -95,10 +95,13 @@ export function fold(input: FoldInput): Fold {
         commit_id: input.commit_id,
         now_ms,
         partition,
-        tells_before: result.tells.length,
-        tells,
+        messages_before: result.messages.length,
+        messages,
       };
-      for (const effect of decision.effects ?? []) writes.push(...writesOf(effect, context));
+      for (const effect of decision.effects ?? []) {
+        const encoded = encodeEffect(effect, context);
+        if (encoded !== null) stored.push(encoded);
+      }
     } catch (error) {
       result.outcomes.push({ outcome: 'threw', error });
       continue;
@@ -110,32 +113,32 @@ export function fold(input: FoldInput): Fold {
     if (source.from === 'ask' && !moves && effects.length === 0) continue;
     if (source.from === 'tell' && !exists && effects.length === 0) continue;
     result.changed = true;
-    if (effects.some(({ effect }) => effect === 'vanish')) result.vanishes = true;
+    if (effects.some(({ effect }) => effect === 'delete')) result.deletes = true;
     if (decision.next !== undefined) result.entity = { ...result.entity, state: decision.next };
     if (source.from === 'tell') {
       result.entity = { ...result.entity, marks: { ...result.entity.marks, [source.partition]: source.number } };
     }
-    for (const guard of guardsOf(source)) result.guards.push({ guard, index });
-    if (source.from === 'reminder') writes.unshift({ write: 'forget', member: source.member });
+    for (const fence of fencesOf(source)) result.fences.push({ fence, index });
+    if (source.from === 'reminder') stored.unshift({ effect: 'cancel_reminder', member: source.member });
     for (const effect of effects) facts.apply(effect);
-    for (const write of writes) {
-      const name = movedBy(write);
+    for (const effect of stored) {
+      const name = movedBy(effect);
       if (name === null) continue;
       moved ??= new Set();
       moved.add(name);
     }
-    result.writes.push(...writes);
-    result.tells.push(...tells);
+    result.effects.push(...stored);
+    result.messages.push(...messages);
   }
   return result;
 }
 
-function guardsOf(source: Source): Guard[] {
+function fencesOf(source: Source): Fence[] {
   switch (source.from) {
     case 'ask':
-      return source.guards;
+      return source.fences;
     case 'reminder':
-      return [{ guard: 'reminder', member: source.member, at_ms: source.at_ms }];
+      return [{ fence: 'reminder', member: source.member, at_ms: source.at_ms }];
     case 'tell':
       return [];
     default:
@@ -143,137 +146,88 @@ function guardsOf(source: Source): Guard[] {
   }
 }
 
-function someMoved(guards: Guard[], moved: Set<string>): boolean {
-  return guards.some((guard) => moved.has(guardedBy(guard)));
+function someMoved(fences: Fence[], moved: Set<string>): boolean {
+  return fences.some((fence) => moved.has(fencedBy(fence)));
 }
 
-function movedBy(write: Write): string | null {
-  switch (write.write) {
-    case 'raise':
-      return `life ${write.account_id} ${write.life}`;
-    case 'close':
-      return `open ${write.id}`;
-    case 'remind':
-    case 'forget':
-      return `reminder ${write.member}`;
+function movedBy(effect: StoredEffect): string | null {
+  switch (effect.effect) {
+    case 'bump_epoch':
+      return `epoch ${effect.account_id} ${effect.epoch}`;
+    case 'close_fence':
+      return `open ${effect.id}`;
+    case 'schedule_reminder':
+    case 'cancel_reminder':
+      return `reminder ${effect.member}`;
     default:
       return null;
   }
 }
 
-function guardedBy(guard: Guard): string {
-  switch (guard.guard) {
-    case 'life':
-      return `life ${guard.account_id} ${guard.life}`;
+function fencedBy(fence: Fence): string {
+  switch (fence.fence) {
+    case 'epoch':
+      return `epoch ${fence.account_id} ${fence.epoch}`;
     case 'reminder':
-      return `reminder ${guard.member}`;
+      return `reminder ${fence.member}`;
     case 'open':
-      return `open ${guard.id}`;
+      return `open ${fence.id}`;
     default:
-      return unreachable(guard);
+      return unreachable(fence);
   }
 }
 
-/** `tells` takes those of the decision at hand; `tells_before` counts those of the batch before it. */
-type WriteContext = {
+/** `messages` takes those of the decision at hand; `messages_before` counts those of the batch before it. */
+type EncodingContext = {
   address: Address;
   commit_id: string;
   now_ms: number;
   partition: number;
-  tells_before: number;
-  tells: Tell[];
+  messages_before: number;
+  messages: StoredMessage[];
 };
 
-function writesOf(effect: Effect, context: WriteContext): Write[] {
-  return effect.effect === 'vanish' ? [] : [writeOf(effect, context)];
-}
-
-function writeOf(effect: Exclude<Effect, { effect: 'vanish' }>, context: WriteContext): Write {
+/** An effect as storage keeps it: the only place that encodes. Null for the end of the entity, which the commit's mode says. */
+function encodeEffect(effect: Effect, context: EncodingContext): StoredEffect | null {
   switch (effect.effect) {
-    case 'put': {
-      const { collection, id, order } = effect;
-      const value = encodeStored(effect.value);
-      const write = 'put_record';
-      return order === undefined ? { write, collection, id, value } : { write, collection, id, value, order };
+    case 'put_record':
+      return { ...effect, value: encodeStored(effect.value) };
+    case 'append_event': {
+      const { account_id, type, data = {} } = effect;
+      const body = eventBody(effect, context);
+      return { effect: 'append_event', account_id, type, body, delivered: isDelivered(type, data) };
     }
-    case 'drop':
-      return { write: 'drop_record', collection: effect.collection, id: effect.id };
-    case 'drop_all':
-      return { write: 'drop_collection', collection: effect.collection };
-    case 'event':
-      return {
-        write: 'event',
-        account_id: effect.account_id,
-        type: effect.type,
-        body: eventBody(effect, context),
-        delivered: isDelivered(effect.type, effect.data ?? {}),
-      };
-    case 'tell': {
-      const tell: Tell = {
-        id: `${context.commit_id}:${context.tells_before + context.tells.length}`,
-        to: effect.to,
-        message: effect.message,
-      };
-      context.tells.push(tell);
-      return { write: 'tell', body: encodeStored(tell) };
+    case 'notify': {
+      const { commit_id, messages, messages_before } = context;
+      const { to, message } = effect;
+      const stored = { id: `${commit_id}:${messages_before + messages.length}`, to, message };
+      messages.push(stored);
+      return { effect: 'notify', body: encodeStored(stored) };
     }
-    case 'remind': {
-      const member = reminderMember(context.address, effect.name);
+    case 'schedule_reminder': {
+      const body = encodeStored({ to: context.address, message: effect.message });
       return {
-        write: 'remind',
-        member,
+        effect: 'schedule_reminder',
+        member: reminderMember(context.address, effect.name),
         at_ms: effect.at_ms,
-        body: encodeStored({ to: context.address, message: effect.message }),
+        body,
       };
     }
-    case 'forget':
-      return { write: 'forget', member: reminderMember(context.address, effect.name) };
-    case 'enlist':
-      return {
-        write: 'enlist',
-        account_id: effect.account_id,
-        list: effect.list,
-        member: effect.member,
-        order: effect.order,
-      };
-    case 'delist':
-      return { write: 'delist', account_id: effect.account_id, list: effect.list, member: effect.member };
-    case 'raise':
-      return { write: 'raise', account_id: effect.account_id, life: effect.life };
-    case 'close':
-      return { write: 'close', id: effect.id };
-    case 'forget_closed':
-      return { write: 'forget_closed', id: effect.id };
-    case 'drop_log':
-      return { write: 'drop_log', account_id: effect.account_id };
-    case 'subscribe':
-      return {
-        write: 'subscribe',
-        account_id: effect.account_id,
-        endpoint_id: effect.endpoint_id,
-        subscription: effect.subscription,
-      };
-    case 'unsubscribe':
-      return { write: 'unsubscribe', account_id: effect.account_id, endpoint_id: effect.endpoint_id };
-    case 'subscriptions':
-      return { write: 'subscriptions', account_id: effect.account_id, become: effect.become };
-    case 'wake':
-      return { write: 'wake', at_ms: effect.at_ms, seen: effect.seen };
-    case 'trim_inbox':
-      return { write: 'trim_inbox', before: effect.before };
-    case 'drop_inbox':
-      return { write: 'drop_inbox' };
-    case 'job': {
+    case 'cancel_reminder':
+      return { effect: 'cancel_reminder', member: reminderMember(context.address, effect.name) };
+    case 'enqueue_job': {
       const { job_id, job } = effect;
-      return { write: 'queue', queue: 'jobs', id: job_id, content: encodeStored(job), due_ms: context.now_ms };
+      return { effect: 'enqueue', queue: 'jobs', id: job_id, content: encodeStored(job), due_ms: context.now_ms };
     }
-    case 'mail': {
+    case 'enqueue_mail': {
       const { mail_id, sealed, give_up_at_ms } = effect;
       const content = encodeStored({ sealed, give_up_at_ms });
-      return { write: 'queue', queue: 'mails', id: mail_id, content, due_ms: context.now_ms };
+      return { effect: 'enqueue', queue: 'mails', id: mail_id, content, due_ms: context.now_ms };
     }
+    case 'delete':
+      return null;
     default:
-      return unreachable(effect);
+      return effect;
   }
 }
 
@@ -284,9 +238,12 @@ function reminderMember(address: Address, name: string): string {
 const ID_BEFORE = '{"id":"';
 
 /** The event as JSON, but for its sequence, which only the log can know. */
-function eventBody(effect: Extract<Effect, { effect: 'event' }>, { now_ms, partition }: WriteContext): string {
+function eventBody(
+  effect: Extract<Effect, { effect: 'append_event' }>,
+  { now_ms, partition }: EncodingContext,
+): string {
   return JSON.stringify({
-    id: drawId({ partition, now_ms }),
+    id: randomId({ partition, now_ms }),
     schema_version: EVENT_SCHEMA_VERSION,
     occurred_at: new Date(now_ms).toISOString(),
     account_id: effect.account_id,
@@ -307,17 +264,17 @@ type RangeRow = { id: string; order: number; value: unknown };
  * The records that a batch asked for, kept as the decisions before the present one leave them. Most batches are one
  * read that asks for none, so nothing is made before it is needed.
  */
-class BatchFacts implements Facts {
+class BatchRecords implements Records {
   #records: Map<string, Map<string, unknown>> | null = null;
   #ranges: Map<string, RangeRow[]> | null = null;
   #changed: Set<string> | null = null;
-  readonly #requests: FactRow[];
-  #inbox: Inbox | null = null;
+  readonly #requests: QueryResult[];
+  #inbox: DeliveryQueue | null = null;
 
   readonly self: string;
   readonly certain_ms: number;
 
-  constructor({ self, certain_ms }: { self: string; certain_ms: number }, rows: FactRow[]) {
+  constructor({ self, certain_ms }: { self: string; certain_ms: number }, rows: QueryResult[]) {
     this.self = self;
     this.certain_ms = certain_ms;
     this.#requests = rows;
@@ -338,14 +295,14 @@ class BatchFacts implements Facts {
   }
 
   /** False for what was not loaded, and for a range over a collection that a decision of this batch has changed. */
-  has(request: FactRequest): boolean {
+  has(request: RecordQuery): boolean {
     if ('inbox' in request) return this.#requests.some((row) => sameInbox(row.request, request));
     if ('id' in request) return this.#collection(request.collection).has(request.id);
     return !this.#changed?.has(request.collection) && this.#requests.some((row) => sameRange(row.request, request));
   }
 
   /** Makes the ranges of the message at hand readable. */
-  allow(requests: FactRequest[]): void {
+  allow(requests: RecordQuery[]): void {
     this.#ranges = null;
     this.#inbox = null;
     for (const wanted of requests) {
@@ -360,10 +317,11 @@ class BatchFacts implements Facts {
   }
 
   apply(effect: Effect): void {
-    if (effect.effect !== 'put' && effect.effect !== 'drop' && effect.effect !== 'drop_all') return;
+    if (effect.effect !== 'put_record' && effect.effect !== 'delete_record' && effect.effect !== 'delete_collection')
+      return;
     const records = this.#collection(effect.collection);
-    if (effect.effect === 'put') records.set(effect.id, effect.value);
-    else if (effect.effect === 'drop') records.set(effect.id, undefined);
+    if (effect.effect === 'put_record') records.set(effect.id, effect.value);
+    else if (effect.effect === 'delete_record') records.set(effect.id, undefined);
     else for (const id of records.keys()) records.set(id, undefined);
     this.#changed ??= new Set();
     this.#changed.add(effect.collection);
@@ -381,17 +339,17 @@ class BatchFacts implements Facts {
     return found as { id: string; order: number; value: T }[];
   }
 
-  inbox(): Inbox {
+  deliveryQueue(): DeliveryQueue {
     if (this.#inbox === null) throw new Error('the inbox was not asked for');
     return this.#inbox;
   }
 }
 
-function sameInbox(a: FactRequest, b: FactRequest): boolean {
+function sameInbox(a: RecordQuery, b: RecordQuery): boolean {
   return 'inbox' in a && 'inbox' in b && a.inbox.after === b.inbox.after && a.inbox.limit === b.inbox.limit;
 }
 
-function sameRange(a: FactRequest, b: FactRequest): boolean {
+function sameRange(a: RecordQuery, b: RecordQuery): boolean {
   if (!('range' in a) || !('range' in b) || a.collection !== b.collection) return false;
   return (
     a.range.limit === b.range.limit &&

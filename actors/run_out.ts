@@ -1,9 +1,0 @@
-import type { Effect } from './actor.js';
-
-/** An entity that ends by itself when its time is over reminds itself with this message; the same again moves it. */
-export function runOutAt(at_ms: number): Effect {
-  return { effect: 'remind', name: 'run_out', at_ms, message: { type: 'run_out' } };
-}
-
-/** For one that ended before its time. */
-export const FORGET_RUN_OUT: Effect = { effect: 'forget', name: 'run_out' };
