@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { cpSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
+import { tempFolder } from '../../fixtures/temp_folder.js';
 
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
 const { version, scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
@@ -12,8 +13,12 @@ const { version, scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'),
 const COLUMNS = 80;
 
 function run(program: string, ...args: string[]) {
+  return runIn(ROOT, program, ...args);
+}
+
+function runIn(folder: string, program: string, ...args: string[]) {
   return new Promise<{ code: number | string | null; out: string; errors: string }>((resolve) => {
-    const child = execFile(process.execPath, [join(ROOT, program), ...args], (_, out, errors) =>
+    const child = execFile(process.execPath, [join(folder, program), ...args], (_, out, errors) =>
       resolve({ code: child.exitCode, out, errors }),
     );
   });
@@ -54,4 +59,16 @@ t.test('a value that can not be is named with its rule', async (t) => {
   for (const [program, args, words] of rows) {
     t.match(await run(program, ...args), { code: 2, errors: words }, `${program} ${args.join(' ')}`);
   }
+});
+
+t.test('neither packages nor a build are needed to say so', async (t) => {
+  const folder = tempFolder(t);
+  for (const path of ['bin', 'bench/rows', 'test/proofs', 'package.json']) {
+    cpSync(join(ROOT, path), join(folder, path), { recursive: true });
+  }
+  /** Read their options with a package. */
+  const TOOLS = ['demo', 'fleet', 'listen', 'spool'].map((name) => `bin/${name}.mjs`);
+  const runs = programs.map((program) => [program, TOOLS.includes(program) ? '--version' : '--help'] as const);
+  const answers = await Promise.all(runs.map(([program, option]) => runIn(folder, program, option)));
+  for (const [index, answer] of answers.entries()) t.match(answer, { code: 0, errors: '' }, runs[index]?.join(' '));
 });
