@@ -70,5 +70,5 @@ t.test('neither packages nor a build are needed to say so', async (t) => {
   const TOOLS = ['demo', 'fleet', 'listen', 'spool'].map((name) => `bin/${name}.mjs`);
   const runs = programs.map((program) => [program, TOOLS.includes(program) ? '--version' : '--help'] as const);
   const answers = await Promise.all(runs.map(([program, option]) => runIn(folder, program, option)));
-  for (const [index, answer] of answers.entries()) t.match(answer, { code: 0, errors: '' }, runs[index]?.join(' '));
+  for (const [index, answer] of answers.entries()) t.match(answer, { code: 0, errors: '' }, runs[index]?.join(' ') ?? '');
 });
