@@ -1,18 +1,21 @@
-FROM node:20-slim AS build
+# A release of Node that is supported for years (LTS). Packages say that 20.18.1 and later will do.
+FROM node:24-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci --include=dev --no-audit --no-fund
 COPY . .
-RUN node bin/setup.mjs && npm prune --omit=dev --no-audit --no-fund
+RUN npm run build && chmod +x dist/src/tools/cli/main.js && npm prune --omit=dev --no-audit --no-fund
 
-FROM node:20-slim
+FROM node:24-slim
 ENV NODE_ENV=production DATA_DIR=/data HOST=0.0.0.0
 WORKDIR /app
 # Redis is not in the image: it comes from compose.yaml, or from wherever REDIS_URL points.
 COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
-RUN rm -rf dist/test && mkdir /data && chown node:node /data
+# `docker compose exec server spool server check` asks this server by its own operator port.
+RUN rm -rf dist/test && ln -s /app/dist/src/tools/cli/main.js /usr/local/bin/spool && \
+  mkdir /data && chown node:node /data
 USER node
 VOLUME /data
 EXPOSE 8080 8443 9090

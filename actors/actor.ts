@@ -160,7 +160,7 @@ export interface ActorKind<State = unknown, Message = unknown, Reply = unknown> 
   upcast?: Record<number, (old: never) => unknown>;
   /**
    * The version that is written, where it is still the one before `schema`: so it is in the first release that can read
-   * the new one (docs/operators.md, "Rolling a release"). What is stored in a newer one stays in that. `downcast` leads
+   * the new one (docs/upgrading.md). What is stored in a newer one stays in that. `downcast` leads
    * back from `schema`, under the version it comes from.
    */
   writes?: number;

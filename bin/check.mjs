@@ -2,11 +2,15 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { ensurePackages, root } from './setup.mjs';
+import { ensurePackages, readCommandLine, root } from './setup.mjs';
 
 /** Registries that do not audit let one wait. */
 const AUDIT_MAX_MS = 20_000;
 
+readCommandLine({
+  form: 'npm run check',
+  says: 'Checks everything that can be told without running the code: types, lint, format, import directions, unused code, packages with known weaknesses. Exit code 1 when one of them fails.',
+});
 ensurePackages();
 
 const folders = ['src', 'actors', 'routes', 'certs', 'test', 'bench'].filter((folder) =>
@@ -14,7 +18,7 @@ const folders = ['src', 'actors', 'routes', 'certs', 'test', 'bench'].filter((fo
 );
 
 const checks = [
-  { title: 'types', program: 'tsc', args: ['-p', '.', '--noEmit', '--incremental', 'false'] },
+  { title: 'types', program: 'tsc', args: ['-p', '.'] },
   { title: 'types of scripts in pages', program: 'tsc', args: ['-p', 'tsconfig.pages.json'] },
   { title: 'lint and format', program: 'biome', args: ['check', '--error-on-warnings', '.'] },
   { title: 'import directions', program: 'depcruise', args: ['--config', '.dependency-cruiser.cjs', ...folders] },

@@ -1,6 +1,7 @@
-/* `npm run demo -- [FILE] [options]`: makes a checkout ready, then records into a server and listens back. */
-import { ensureBuilt, ensurePackages } from './setup.mjs';
+/* `npm run demo`: records into a server and listens back. */
+import { answerVersion } from './setup/command_line.mjs';
+import { makeReady } from './setup.mjs';
 
-ensurePackages();
-ensureBuilt();
+answerVersion();
+makeReady();
 await import('../dist/src/tools/demo/main.js');

@@ -1,6 +1,17 @@
-/* `npm run faults [-- NAME or NUMBER …] [--seed S] [--seconds N] [--minutes M]`: faults at real servers on a real Redis. */
-import { ensureBuilt, ensurePackages } from './setup.mjs';
+/* `npm run faults`: faults at real servers on a real Redis. */
+import { makeReady, readCommandLine } from './setup.mjs';
 
-ensurePackages();
-ensureBuilt();
-await import('../dist/test/faults/run_faults.js');
+const { values, positionals } = readCommandLine({
+  form: 'npm run faults -- [NAME or NUMBER ...] [options]',
+  says: 'Tries faults at real servers on a real Redis; all of them when none is named. docs/faults.md lists them. Exit code 1 when one was not survived.',
+  options: {
+    seed: { value: 'S', whole: true, says: 'the seed of the load and of the faults; drawn when not given' },
+    seconds: { value: 'N', default: '6', number: true, says: 'the load of each fault' },
+    minutes: { value: 'M', default: '0.33', number: true, says: 'how long Redis stays away' },
+    'no-tests': { says: 'leave out the test files that belong to a fault' },
+  },
+  words_max: Number.POSITIVE_INFINITY,
+});
+makeReady();
+const { runFaults } = await import('../dist/test/faults/run_faults.js');
+await runFaults(positionals, values);

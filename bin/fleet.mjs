@@ -1,6 +1,7 @@
-/* `npm run fleet -- [options]`: makes a checkout ready, then lets a simulated fleet of recorders work a server. */
-import { ensureBuilt, ensurePackages } from './setup.mjs';
+/* `npm run fleet`: many recorders at once. */
+import { answerVersion } from './setup/command_line.mjs';
+import { makeReady } from './setup.mjs';
 
-ensurePackages();
-ensureBuilt();
+answerVersion();
+makeReady();
 await import('../dist/src/tools/fleet/main.js');

@@ -1,6 +1,9 @@
-/* `npm run screenshots`: takes the pictures in docs/screenshots/ anew, of a server under a little load. Some three minutes. */
-import { ensureBuilt, ensurePackages } from './setup.mjs';
+/* `npm run screenshots`: takes the pictures in docs/screenshots/ anew, of a server under a little load. */
+import { makeReady, readCommandLine } from './setup.mjs';
 
-ensurePackages();
-ensureBuilt();
+readCommandLine({
+  form: 'npm run screenshots',
+  says: 'Takes the pictures in docs/screenshots/ anew, of a server under a little load. It needs a Chromium, and three minutes.',
+});
+makeReady();
 await import('../dist/test/programs/operator_screenshots.js');

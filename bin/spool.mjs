@@ -1,7 +1,8 @@
 #!/usr/bin/env node
-/* `spool GROUP COMMAND …`: makes a checkout ready, then is the command line of staff. */
-import { ensureBuilt, ensurePackages } from './setup.mjs';
+/* `spool GROUP COMMAND`: the command line of staff. */
+import { answerVersion } from './setup/command_line.mjs';
+import { makeReady } from './setup.mjs';
 
-ensurePackages();
-ensureBuilt();
+answerVersion();
+makeReady();
 await import('../dist/src/tools/cli/main.js');

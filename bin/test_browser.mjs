@@ -1,13 +1,17 @@
 /*
- * `npm run test:browser [part of a file name …]`: the tests in a real browser. Finds a Chromium (CHROMIUM_PATH, or one
- * that is installed), or installs Debian's where it may.
+ * `npm run test:browser`: the tests in a real browser. Finds a Chromium (CHROMIUM_PATH, or one that is installed), or
+ * installs Debian's where it may.
  */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { ensureBuilt, ensurePackages, root } from './setup.mjs';
+import { makeReady, readCommandLine, root } from './setup.mjs';
 
-ensurePackages();
-ensureBuilt();
+const { positionals } = readCommandLine({
+  form: 'npm run test:browser -- [PART OF A FILE NAME ...]',
+  says: 'Runs the tests in test/browser/, with the Chromium at CHROMIUM_PATH or one that is installed. Without one it installs the package chromium where apt-get may run as root.',
+  words_max: Number.POSITIVE_INFINITY,
+});
+makeReady();
 
 const { findChromium, installChromium, NO_CHROMIUM } = await import('../dist/test/fixtures/chromium_program.js');
 // One that was named and is not there is for whoever named it to put right.
@@ -16,8 +20,7 @@ if (program === null) {
   console.error(NO_CHROMIUM);
   process.exit(1);
 }
-const parts = process.argv.slice(2);
-const wanted = parts.length === 0 ? ['test/browser/'] : parts.map((part) => `test/browser/${part}`);
+const wanted = positionals.length === 0 ? ['test/browser/'] : positionals.map((part) => `test/browser/${part}`);
 const { status } = spawnSync(process.execPath, [join(root, 'bin', 'test.mjs'), ...wanted], {
   cwd: root,
   stdio: 'inherit',

@@ -111,7 +111,7 @@ const row = <Schema extends z.ZodType>(
 
 const orNull = <Schema extends z.ZodType>(schema: Schema) => schema.optional().transform((value) => value ?? null);
 
-/** Every variable the server reads, in the order the README prints them. */
+/** Every variable the server reads, in the order in which docs/settings.md prints them. */
 const variables = {
   PORT: row(port(8080), { default_text: '8080', meaning: 'REST, OAuth, web pages and /mcp; 0 takes a free port' }),
   HOST: row(host.default('127.0.0.1'), { default_text: '127.0.0.1', meaning: 'address PORT listens on' }),

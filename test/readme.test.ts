@@ -18,6 +18,7 @@ const read = (path: string) => readFileSync(join(root, path), 'utf8');
 const guide = read('docs/webhooks.md');
 const texts = [
   'README.md',
+  'CHANGELOG.md',
   'SECURITY.md',
   'BENCHMARKS.md',
   ...readdirSync(join(root, 'docs')).map((file) => `docs/${file}`),
@@ -25,8 +26,10 @@ const texts = [
   .filter((path) => path.endsWith('.md'))
   .map((path) => ({ path, text: read(path) }));
 
-t.test('the README lists every setting as the server knows it, in its order', async (t) => {
-  const rows = [...read('README.md').matchAll(/^\| `([A-Z_]+)` .*$/gm)].map(([row]) => row.replaceAll(/ +/g, ' '));
+t.test('docs/settings.md lists every setting as the server knows it, in its order', async (t) => {
+  const rows = [...read('docs/settings.md').matchAll(/^\| `([A-Z_]+)` .*$/gm)].map(([row]) =>
+    row.replaceAll(/ +/g, ' '),
+  );
   t.same(
     rows,
     describeSettings().map(({ name, default_text, meaning }) => `| \`${name}\` | ${default_text} | ${meaning} |`),

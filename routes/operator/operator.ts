@@ -23,6 +23,7 @@ import { shownName } from '../../src/operator/entity_fields.js';
 import { randomId, randomPartition } from '../../src/random.js';
 import type { Services } from '../../src/services.js';
 import { decodeStored } from '../../src/store/codec.js';
+import { VERSION } from '../../src/version.js';
 import { askWorkspace } from '../../src/workspaces/workspace_calls.js';
 
 /** The operator port. docs/operators.md, "Routes". Answers are plain JSON; refusals keep the envelope. */
@@ -151,10 +152,13 @@ export const OPERATOR_ROUTES: readonly Route[] = [
   openRoute({
     method: 'GET',
     path: '/healthz',
-    summary: 'Whether the process runs.',
+    summary: 'Whether the process runs, and which version of Spool it is.',
     credential: 'none',
-    answer: z.strictObject({ alive: z.literal(true).describe('It answers, so it is.') }),
-    handler: async () => ({ alive: true }),
+    answer: z.strictObject({
+      alive: z.literal(true).describe('It answers, so it is.'),
+      version: z.string().describe('The version of Spool.'),
+    }),
+    handler: async () => ({ alive: true, version: VERSION }),
   }),
 
   openRoute({

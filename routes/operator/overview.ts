@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { count, serverNow } from '../../src/http/response_schemas.js';
 import { operatorRoute, type Route } from '../../src/http/route.js';
+import { VERSION } from '../../src/version.js';
 
 const size = z.number().min(0);
 
@@ -15,6 +16,7 @@ const overviewShape = z.strictObject({
   process: z
     .strictObject({
       pid: count.describe('Its number on its machine.'),
+      version: z.string().describe('The version of Spool.'),
       node: z.string().describe('The version of Node.'),
       up_s: count.describe('For how many seconds it has run.'),
       shedding: z.enum(['nothing', 'first', 'all']).describe('What is refused for load.'),
@@ -80,7 +82,10 @@ export const OVERVIEW_ROUTES: readonly Route[] = [
       return {
         now: new Date(clock.now()).toISOString(),
         clock: { ahead_ms: Math.round(clock_ahead_ms), movable: settings.test_clock },
-        process: { pid: process.pid, node: process.version, up_s: Math.round(process.uptime()), shedding },
+        process: {
+          ...{ pid: process.pid, version: VERSION, node: process.version },
+          ...{ up_s: Math.round(process.uptime()), shedding },
+        },
         storage: {
           ...{ status: storage.status, since_ms: storage.since_ms, round_trip_ms: storage_ms },
           ...{ memory_bytes: storage_bytes, log_healthy: storage.log_healthy, set_aside },

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import pMap from 'p-map';
 import type { BlobStore, ByteRange } from '../blobs/blob_store.js';
 import { LIMITS } from '../domain/limits.js';
 import { type AnnouncedAudio, audioKindOf } from './kinds.js';
@@ -188,16 +189,13 @@ async function eachChunk(
   chunks: readonly StoredChunk[],
   look: (chunk: StoredChunk, index: number) => Promise<string | null>,
 ): Promise<NotJoined | null> {
-  let next = 0;
   let failed: { index: number; why: string } | null = null;
-  const lookOn = async () => {
-    while (next < chunks.length && failed === null) {
-      const index = next++;
-      const why = await look(chunks[index] as StoredChunk, index);
-      if (why !== null) failed = { index, why };
-    }
+  const lookOn = async (chunk: StoredChunk, index: number) => {
+    if (failed !== null) return;
+    const why = await look(chunk, index);
+    if (why !== null) failed = { index, why };
   };
-  await Promise.all(Array.from({ length: Math.min(AT_ONCE, chunks.length) }, lookOn));
+  await pMap(chunks, lookOn, { concurrency: AT_ONCE });
   const found = failed as { index: number; why: string } | null;
   return found === null ? null : { why: `${nameOf(chunks[found.index])} ${found.why}` };
 }

@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { VERSION } from '../version.js';
 
 const SECONDS_BUCKETS = [0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 /** Up to the 24 hours that a delivery may take. */
@@ -19,6 +20,7 @@ export function makeMetrics() {
     new Histogram({ name: `spool_${name}_seconds`, help, labelNames, buckets: SECONDS_BUCKETS, registers });
   const latency = (name: string, help: string) =>
     new Histogram({ name: `spool_${name}_seconds`, help, buckets: LATENCY_BUCKETS, registers });
+  gauge('build_info', 'Always 1; the label says which version runs', 'version').set({ version: VERSION }, 1);
   return {
     registry,
     mailbox_depth: new Histogram({

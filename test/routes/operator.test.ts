@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { generateKeyPairSync, X509Certificate } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { encodeStored } from '../../src/store/codec.js';
@@ -44,10 +44,14 @@ t.test('the operator port', async (t) => {
   const url = `http://127.0.0.1:${spool.server.ports.operator}`;
   const get = (path: string) => fetch(url + path);
 
+  const package_json = readFileSync(new URL('../../../package.json', import.meta.url), 'utf8');
+  const { version } = JSON.parse(package_json) as { version: string };
   await t.test('health, readiness and metrics need no token, everything else does', async (t) => {
-    t.same(await (await get('/healthz')).json(), { alive: true });
+    t.same(await (await get('/healthz')).json(), { alive: true, version });
     t.same(await (await get('/readyz')).json(), { ready: true, storage: 'ok' });
-    t.equal((await get('/metrics')).status, 200);
+    t.match(await (await get('/metrics')).text(), `spool_build_info{version="${version}"} 1`);
+    const { process } = await spool.operator.ask<{ process: { version: string } }>('GET', '/ops/overview');
+    t.equal(process.version, version);
     const stranger = new OperatorClient(url, 'wrong');
     t.teardown(() => stranger.close());
     for (const [method, path] of [

@@ -1,4 +1,3 @@
-import { parseArgs } from 'node:util';
 import { ABOUTS } from './clients.js';
 import { MEMBER_OPERATIONS } from './members.js';
 import { SESSION_OPERATIONS } from './session_hosts.js';
@@ -8,69 +7,57 @@ import { WEBHOOK_OPERATIONS } from './webhook_owners.js';
 /** Of every kind of operation on workspaces and endpoints at least one must be acknowledged in so many seeds. */
 const SEEDS_PER_ACKNOWLEDGED = 5;
 
-const { values } = parseArgs({
-  options: {
-    seeds: { type: 'string', default: '100' },
-    seed: { type: 'string', default: '1' },
-    operations: { type: 'string', default: '150' },
-    about: { type: 'string' },
-  },
-});
-const [seeds, first_seed, operations] = [Number(values.seeds), Number(values.seed), Number(values.operations)];
-if (![seeds, first_seed, operations].every((number) => Number.isSafeInteger(number) && number > 0)) {
-  console.error(
-    'usage: npm run simulate -- --seeds N [--seed S] [--operations K] [--about devices|workspaces|endpoints|sessions]',
+export type Wanted = { seeds: number; seed: number; operations: number; about?: (typeof ABOUTS)[number] | undefined };
+
+/** Simulates with so many seeds and prints what came of it, as `npm run simulate` does. */
+export async function runSeeds({ seeds, seed: first_seed, operations, about: wanted }: Wanted): Promise<void> {
+  const acknowledged: Record<string, number> = {};
+  const failed: Outcome[] = [];
+  let crashes = 0;
+  let undecided = 0;
+  const began = performance.now();
+  const abouts = ABOUTS.filter((about) => about === (wanted ?? about));
+  for (let seed = first_seed; seed < first_seed + seeds; seed++) {
+    for (const about of abouts) await run(seed, about);
+    if (process.stderr.isTTY)
+      process.stderr.write(`\r${seed - first_seed + 1} of ${seeds} seeds, ${failed.length} failed `);
+  }
+  const minutes = (performance.now() - began) / 60_000;
+  if (process.stderr.isTTY) process.stderr.write('\r');
+  console.log(
+    `seeds ${first_seed} to ${first_seed + seeds - 1}, ${abouts.join(' and ')}: ${seeds * abouts.length - failed.length} passed, ${failed.length} failed, ${Math.round(seeds / minutes)} a minute`,
   );
-  process.exit(2);
-}
+  console.log(
+    `${crashes} crashes, ${undecided} histories of names undecided; acknowledged: ${JSON.stringify(acknowledged)}`,
+  );
+  if (failed.length > 0) console.log(`failed seeds: ${failed.map(({ seed }) => seed).join(' ')}`);
+  const expected = [
+    ...(abouts.includes('workspaces') ? MEMBER_OPERATIONS : []),
+    ...(abouts.includes('endpoints') ? WEBHOOK_OPERATIONS : []),
+    ...(abouts.includes('sessions') ? SESSION_OPERATIONS : []),
+  ];
+  const rare = expected.filter((what) => (acknowledged[what] ?? 0) < Math.floor(seeds / SEEDS_PER_ACKNOWLEDGED));
+  if (rare.length > 0) console.log(`hardly ever acknowledged: ${rare.join(', ')}`);
+  process.exitCode = rare.length > 0 || failed.length > 0 ? 1 : 0;
+  async function run(seed: number, about: (typeof ABOUTS)[number]): Promise<void> {
+    const outcome = await simulate(seed, { operations, about });
+    for (const [what, count] of Object.entries(outcome.acknowledged))
+      acknowledged[what] = (acknowledged[what] ?? 0) + count;
+    crashes += outcome.crashes;
+    undecided += outcome.undecided;
+    if (outcome.violations.length === 0) return;
+    failed.push(outcome);
+    tell(outcome, about);
+  }
 
-const acknowledged: Record<string, number> = {};
-const failed: Outcome[] = [];
-let crashes = 0;
-let undecided = 0;
-const began = performance.now();
-const abouts = ABOUTS.filter((about) => about === (values.about ?? about));
-for (let seed = first_seed; seed < first_seed + seeds; seed++) {
-  for (const about of abouts) await run(seed, about);
-  if (process.stderr.isTTY)
-    process.stderr.write(`\r${seed - first_seed + 1} of ${seeds} seeds, ${failed.length} failed `);
-}
-const minutes = (performance.now() - began) / 60_000;
-if (process.stderr.isTTY) process.stderr.write('\r');
-console.log(
-  `seeds ${first_seed} to ${first_seed + seeds - 1}, ${abouts.join(' and ')}: ${seeds * abouts.length - failed.length} passed, ${failed.length} failed, ${Math.round(seeds / minutes)} a minute`,
-);
-console.log(
-  `${crashes} crashes, ${undecided} histories of names undecided; acknowledged: ${JSON.stringify(acknowledged)}`,
-);
-if (failed.length > 0) console.log(`failed seeds: ${failed.map(({ seed }) => seed).join(' ')}`);
-const expected = [
-  ...(abouts.includes('workspaces') ? MEMBER_OPERATIONS : []),
-  ...(abouts.includes('endpoints') ? WEBHOOK_OPERATIONS : []),
-  ...(abouts.includes('sessions') ? SESSION_OPERATIONS : []),
-];
-const rare = expected.filter((what) => (acknowledged[what] ?? 0) < Math.floor(seeds / SEEDS_PER_ACKNOWLEDGED));
-if (rare.length > 0) console.log(`hardly ever acknowledged: ${rare.join(', ')}`);
-process.exitCode = rare.length > 0 || failed.length > 0 ? 1 : 0;
-
-async function run(seed: number, about: (typeof ABOUTS)[number]): Promise<void> {
-  const outcome = await simulate(seed, { operations, about });
-  for (const [what, count] of Object.entries(outcome.acknowledged))
-    acknowledged[what] = (acknowledged[what] ?? 0) + count;
-  crashes += outcome.crashes;
-  undecided += outcome.undecided;
-  if (outcome.violations.length === 0) return;
-  failed.push(outcome);
-  tell(outcome, about);
-}
-
-function tell({ seed, violations, last_lines }: Outcome, about: string): void {
-  console.log(`\nseed ${seed} about ${about} failed:`);
-  for (const text of violations.slice(0, 10)) console.log(`  ${text.slice(0, 1_500)}`);
-  if (failed.length === 1) {
-    console.log(
-      `the last of its history (all of it: SIMULATION_HISTORY=1 npm run simulate -- --seeds 1 --seed ${seed} --about ${about}):`,
-    );
-    for (const line of last_lines.slice(-60)) console.log(`    ${line}`);
+  function tell({ seed, violations, last_lines }: Outcome, about: string): void {
+    console.log(`\nseed ${seed} about ${about} failed:`);
+    for (const text of violations.slice(0, 10)) console.log(`  ${text.slice(0, 1_500)}`);
+    if (failed.length === 1) {
+      console.log(
+        `the last of its history (all of it: SIMULATION_HISTORY=1 npm run simulate -- --seeds 1 --seed ${seed} --about ${about}):`,
+      );
+      for (const line of last_lines.slice(-60)) console.log(`    ${line}`);
+    }
   }
 }

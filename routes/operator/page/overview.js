@@ -188,6 +188,7 @@ function clear() {
 /** @param {any} overview */
 function showFacts({ now, process, storage, disk }) {
   const rows = [
+    ['Version', process.version],
     ['Up for', span(process.up_s)],
     [
       'Redis',

@@ -1,8 +1,9 @@
 import { ENTITLEMENTS } from '../../domain/permissions.js';
-import { type Command, type CommandGroup, WrongUsage } from './command.js';
+import { UserError, WRONG_USAGE } from '../user_error.js';
+import type { CommandGroup, CommandRow } from './command.js';
 import { table } from './table.js';
 
-const show: Command = {
+const show: CommandRow = {
   name: 'show',
   parameters: ['ACCOUNT'],
   options: {},
@@ -26,7 +27,7 @@ const show: Command = {
 const enable = switching({ name: 'enable', enabled: true, says: 'Switches an entitlement of an account on' });
 const disable = switching({ name: 'disable', enabled: false, says: 'Switches an entitlement of an account off' });
 
-const erasures: Command = {
+const erasures: CommandRow = {
   name: 'erasures',
   parameters: [],
   options: {},
@@ -48,7 +49,7 @@ export const ACCOUNT_COMMANDS: CommandGroup = {
   commands: [show, enable, disable, erasures],
 };
 
-function switching({ name, enabled, says }: { name: string; enabled: boolean; says: string }): Command {
+function switching({ name, enabled, says }: { name: string; enabled: boolean; says: string }): CommandRow {
   return {
     name,
     parameters: ['ACCOUNT', 'ENTITLEMENT'],
@@ -56,7 +57,8 @@ function switching({ name, enabled, says }: { name: string; enabled: boolean; sa
     says: `${says}: ${ENTITLEMENTS.join(', ')}`,
     async run({ operator, parameters }) {
       const entitlement = ENTITLEMENTS.find((known) => known === parameters.ENTITLEMENT);
-      if (entitlement === undefined) throw new WrongUsage(`ENTITLEMENT must be one of ${ENTITLEMENTS.join(', ')}.`);
+      if (entitlement === undefined)
+        throw new UserError(`ENTITLEMENT must be one of ${ENTITLEMENTS.join(', ')}.`, WRONG_USAGE);
       const path = { ...accountIn(parameters), name: entitlement };
       const switched = await operator.call('PUT /ops/accounts/{account}/entitlements/{name}', {
         path,

@@ -1,9 +1,9 @@
 import { LIMITS } from '../../domain/limits.js';
-import type { Command, CommandGroup } from './command.js';
+import type { CommandGroup, CommandRow } from './command.js';
 import { limitQuery } from './paging.js';
 import { table } from './table.js';
 
-const list: Command = {
+const list: CommandRow = {
   name: 'list',
   parameters: [],
   options: { limit: { value: 'N', says: 'how many entities, 1 to 100; 25 when not given' } },
@@ -18,7 +18,7 @@ const list: Command = {
       turn_ms_mean.toFixed(1),
     ]);
     const lines = [
-      ...table([['KIND', 'IN MEMORY', 'WAITING', 'PARKED'], ...kinds]),
+      ...table([['KIND', 'IN MEMORY', 'WAITING', 'QUARANTINED'], ...kinds]),
       '',
       ...table([['ENTITY', 'ID', 'WAITING', 'TURNS', 'MS A TURN'], ...busiest]),
     ];
@@ -26,20 +26,20 @@ const list: Command = {
   },
 };
 
-const parked: Command = {
-  name: 'parked',
+const quarantined: CommandRow = {
+  name: 'quarantined',
   parameters: [],
   options: {},
-  says: 'Entities out of service, and messages that were set aside; exit code 1 when there are any',
+  says: 'Lists quarantined entities and dead letters; exit code 1 when there are any',
   async run({ operator }) {
     const found = await operator.call('GET /ops/actors', { query: { limit: LIMITS.list_limit_max } });
     const json = { parked: found.parked, set_aside: found.set_aside };
     if (found.parked.length + found.set_aside.length === 0) return { json, lines: ['None.'] };
     const lines = [
-      ...table(found.parked.map(({ kind, id, parked }) => ['parked', kind, id, parked?.reason ?? ''])),
+      ...table(found.parked.map(({ kind, id, parked }) => ['quarantined', kind, id, parked?.reason ?? ''])),
       ...table(
         found.set_aside.map(({ partition, name, to, type }) => [
-          ...['set aside', String(partition), name, `${type ?? 'a message'} to ${to.kind} ${to.name}`],
+          ...['dead letter', String(partition), name, `${type ?? 'a message'} to ${to.kind} ${to.name}`],
         ]),
       ),
     ];
@@ -47,32 +47,32 @@ const parked: Command = {
   },
 };
 
-const retry: Command = {
+const retry: CommandRow = {
   name: 'retry',
   parameters: ['KIND', 'ID'],
   options: {},
-  says: 'Lets a parked entity try again, with its next message',
+  says: 'Lets a quarantined entity try again, with its next message',
   async run({ operator, parameters }) {
     const body = { kind: parameters.KIND as string, id: parameters.ID as string };
     await operator.call('POST /ops/parked/retry', { body });
-    return { json: { retried: body }, lines: ['It tries again with its next message.'] };
+    return { json: { retried: body }, lines: ['The entity tries again with its next message.'] };
   },
 };
 
-const retrySetAside: Command = {
-  name: 'retry-set-aside',
+const retryDeadLetter: CommandRow = {
+  name: 'retry-dead-letter',
   parameters: ['PARTITION', 'NAME'],
   options: {},
-  says: 'Sends a message that was set aside once more',
+  says: 'Delivers a dead letter once more',
   async run({ operator, parameters }) {
     const body = { partition: Number(parameters.PARTITION), name: parameters.NAME as string };
     await operator.call('POST /ops/set-aside/retry', { body });
-    return { json: { retried: body }, lines: ['It was taken.'] };
+    return { json: { retried: body }, lines: ['The entity took the message.'] };
   },
 };
 
 export const ACTOR_COMMANDS: CommandGroup = {
   name: 'actors',
-  says: 'Entities in memory, and those out of service',
-  commands: [list, parked, retry, retrySetAside],
+  says: 'Entities in memory, quarantined entities and dead letters',
+  commands: [list, quarantined, retry, retryDeadLetter],
 };

@@ -1,5 +1,5 @@
 import type { OauthClient } from '../client/api.js';
-import type { Command, CommandGroup, Told } from './command.js';
+import type { CommandGroup, CommandRow, Told } from './command.js';
 import { moreOf, PAGE_OPTIONS, pageQuery } from './paging.js';
 import { table } from './table.js';
 
@@ -7,7 +7,7 @@ const SHOWN_ONCE = 'The secret is shown this once. Keep it now; the server knows
 const OF_A_CLIENT = ['CLIENT_ID'];
 const NO_OPTIONS = {};
 
-const list: Command = {
+const list: CommandRow = {
   name: 'list',
   parameters: [],
   options: PAGE_OPTIONS,
@@ -27,7 +27,7 @@ const list: Command = {
   },
 };
 
-const show: Command = {
+const show: CommandRow = {
   name: 'show',
   parameters: OF_A_CLIENT,
   options: NO_OPTIONS,
@@ -37,7 +37,7 @@ const show: Command = {
   },
 };
 
-const create: Command = {
+const create: CommandRow = {
   name: 'create',
   parameters: [],
   options: {
@@ -64,7 +64,7 @@ const create: Command = {
   },
 };
 
-const rotateSecret: Command = {
+const rotateSecret: CommandRow = {
   name: 'rotate-secret',
   parameters: OF_A_CLIENT,
   options: { 'at-once': { says: 'the secrets it has end now; without this they work for another day' } },
@@ -76,7 +76,7 @@ const rotateSecret: Command = {
   },
 };
 
-function turning(name: 'disable' | 'enable', says: string): Command {
+function turning(name: 'disable' | 'enable', says: string): CommandRow {
   return {
     name,
     parameters: OF_A_CLIENT,

@@ -1,12 +1,7 @@
 import type { OperatorClient } from '../client/operator_client.js';
 
-/** What the person at the terminal typed can't be run; the message says why, in words. */
-export class WrongUsage extends Error {
-  override readonly name = 'WrongUsage';
-}
-
 /** An option of a command, as `--name VALUE`, or as `--name` when it has no `value`. */
-export type Option = {
+export type OptionRow = {
   /** How help calls its value. */
   value?: string;
   required?: true;
@@ -33,15 +28,15 @@ export type CommandCall = {
 };
 
 /** One command, as a row. `spool <group> <name> <parameters> <options>`. */
-export type Command = {
+export type CommandRow = {
   name: string;
   parameters: readonly string[];
-  options: Record<string, Option>;
+  options: Record<string, OptionRow>;
   says: string;
   run: (call: CommandCall) => Promise<Told>;
 };
 
-export type CommandGroup = { name: string; says: string; commands: readonly Command[] };
+export type CommandGroup = { name: string; says: string; commands: readonly CommandRow[] };
 
 /** The options that were typed, each asked for by what it is. */
 export class GivenOptions {

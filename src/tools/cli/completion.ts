@@ -1,5 +1,7 @@
-import type { Command, CommandGroup } from './command.js';
-import { COMMON_OPTIONS } from './common_options.js';
+import type { CommandGroup, CommandRow, OptionRow } from './command.js';
+import { COMMON_OPTIONS } from './program.js';
+
+const ALL_COMMANDS: Record<string, OptionRow> = { ...COMMON_OPTIONS, help: { says: 'print the usage' } };
 
 type Script = (groups: readonly CommandGroup[]) => string[];
 
@@ -33,7 +35,7 @@ const fish: Script = (groups) => [
   ...groups.flatMap(({ name, commands }) =>
     commands.flatMap((command) => {
       const chosen = `__fish_seen_subcommand_from ${name}; and __fish_seen_subcommand_from ${command.name}`;
-      return Object.entries({ ...command.options, ...COMMON_OPTIONS }).map(
+      return Object.entries({ ...command.options, ...ALL_COMMANDS }).map(
         ([option, { value, says }]) =>
           `complete -c spool -n ${quoted(chosen)} -l ${option}${value === undefined ? '' : ' -r'} -d ${quoted(says)}`,
       );
@@ -65,8 +67,8 @@ export function completionCommands(groups: readonly CommandGroup[]): CommandGrou
   };
 }
 
-function optionsOf({ options }: Command): string[] {
-  return Object.keys({ ...options, ...COMMON_OPTIONS }).map((name) => `--${name}`);
+function optionsOf({ options }: CommandRow): string[] {
+  return Object.keys({ ...options, ...ALL_COMMANDS }).map((name) => `--${name}`);
 }
 
 function quoted(text: string): string {

@@ -2,9 +2,10 @@ import { backUp, type DataPlaces } from '../../backup/back_up.js';
 import type { Manifest } from '../../backup/manifest.js';
 import { restore, verifyBackup } from '../../backup/restore.js';
 import { readSettings, type Settings } from '../../settings.js';
-import { type Command, type CommandGroup, WrongUsage } from './command.js';
+import { UserError, WRONG_USAGE } from '../user_error.js';
+import type { CommandGroup, CommandRow } from './command.js';
 
-const backup: Command = {
+const backup: CommandRow = {
   name: 'backup',
   parameters: ['FOLDER'],
   options: {},
@@ -20,7 +21,7 @@ const backup: Command = {
   },
 };
 
-const verify: Command = {
+const verify: CommandRow = {
   name: 'verify',
   parameters: ['FOLDER'],
   options: {},
@@ -34,7 +35,7 @@ const verify: Command = {
   },
 };
 
-const restoreCommand: Command = {
+const restoreCommand: CommandRow = {
   name: 'restore',
   parameters: ['FOLDER'],
   options: {},
@@ -60,8 +61,9 @@ export const DATA_COMMANDS: CommandGroup = {
 function ownData(): Settings {
   const settings = readSettings(process.env);
   if (settings.redis_url !== null) {
-    throw new WrongUsage(
+    throw new UserError(
       'With REDIS_URL the data is in that Redis; back it up by its own means, and KEYS_DIR beside it.',
+      WRONG_USAGE,
     );
   }
   return settings;

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import type { OperatorApi } from '../client/api.js';
-import { type Command, type CommandGroup, type GivenOptions, type Option, type Told, WrongUsage } from './command.js';
+import { UserError, WRONG_USAGE } from '../user_error.js';
+import type { CommandGroup, CommandRow, GivenOptions, OptionRow, Told } from './command.js';
 import { limitQuery } from './paging.js';
 import { table } from './table.js';
 
@@ -10,12 +11,12 @@ type Provisioned = Pick<
   'certificate_pem' | 'private_key_pem' | 'ca_pem' | 'not_after'
 >;
 
-const CERTIFICATE_OPTIONS: Record<string, Option> = {
+const CERTIFICATE_OPTIONS: Record<string, OptionRow> = {
   csr: { value: 'FILE', says: 'a certificate request (PEM), whose key then never leaves where it was made' },
   out: { value: 'NAME', required: true, says: 'writes NAME.cert.pem with its chain, NAME.ca.pem, and NAME.key.pem' },
 };
 
-const seen: Command = {
+const seen: CommandRow = {
   name: 'seen',
   parameters: [],
   options: {
@@ -43,7 +44,7 @@ const seen: Command = {
   },
 };
 
-const add: Command = {
+const add: CommandRow = {
   name: 'add',
   parameters: [],
   options: {
@@ -59,7 +60,7 @@ const add: Command = {
   },
 };
 
-const revoke: Command = {
+const revoke: CommandRow = {
   name: 'revoke',
   parameters: ['DEVICE_ID'],
   options: {},
@@ -71,7 +72,7 @@ const revoke: Command = {
   },
 };
 
-const proxyCertificate: Command = {
+const proxyCertificate: CommandRow = {
   name: 'proxy-certificate',
   parameters: [],
   options: CERTIFICATE_OPTIONS,
@@ -83,7 +84,7 @@ const proxyCertificate: Command = {
   },
 };
 
-const proxyRevoke: Command = {
+const proxyRevoke: CommandRow = {
   name: 'proxy-revoke',
   parameters: ['FINGERPRINT'],
   options: {},
@@ -104,13 +105,13 @@ export const DEVICE_COMMANDS: CommandGroup = {
 /** Also looks whether what will be made can be written, before anything is made. */
 function requestOf(options: GivenOptions): { csr_pem?: string } {
   const [taken] = Object.values(filesOf(options)).filter((path) => existsSync(path));
-  if (taken !== undefined) throw new WrongUsage(`--out: ${taken} is there already.`);
+  if (taken !== undefined) throw new UserError(`--out: ${taken} is there already.`, WRONG_USAGE);
   const file = options.text('csr');
   if (file === undefined) return {};
   try {
     return { csr_pem: readFileSync(file, 'utf8') };
   } catch (error) {
-    throw new WrongUsage(`--csr: ${(error as Error).message}`);
+    throw new UserError(`--csr: ${(error as Error).message}`, WRONG_USAGE);
   }
 }
 

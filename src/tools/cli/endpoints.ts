@@ -1,9 +1,9 @@
 import type { SeenEndpoint } from '../client/api.js';
-import type { Command, CommandGroup } from './command.js';
+import type { CommandGroup, CommandRow } from './command.js';
 import { limitQuery } from './paging.js';
 import { table } from './table.js';
 
-const list: Command = {
+const list: CommandRow = {
   name: 'list',
   parameters: ['ACCOUNT'],
   options: {},
@@ -17,7 +17,7 @@ const list: Command = {
   },
 };
 
-const show: Command = {
+const show: CommandRow = {
   name: 'show',
   parameters: ['ENDPOINT_ID'],
   options: {},
@@ -45,7 +45,7 @@ const show: Command = {
   },
 };
 
-const failing: Command = {
+const failing: CommandRow = {
   name: 'failing',
   parameters: [],
   options: { limit: { value: 'N', says: 'how many of each, 1 to 100; 25 when not given' } },

@@ -3,7 +3,8 @@ import { access } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { LIMITS } from '../../domain/limits.js';
 import type { OperatorApi } from '../client/api.js';
-import { type Command, type CommandGroup, type Told, WrongUsage } from './command.js';
+import { UserError, WRONG_USAGE } from '../user_error.js';
+import type { CommandGroup, CommandRow, Told } from './command.js';
 import { moreOf, PAGE_OPTIONS, pageQuery } from './paging.js';
 import { table } from './table.js';
 
@@ -13,7 +14,7 @@ type Outcome = Import['answer']['results'][number];
 const OF_AN_ACCOUNT = ['ACCOUNT'];
 const PROBLEMS_SHOWN_MAX = 100;
 
-const list: Command = {
+const list: CommandRow = {
   name: 'list',
   parameters: OF_AN_ACCOUNT,
   options: PAGE_OPTIONS,
@@ -37,7 +38,7 @@ const list: Command = {
   },
 };
 
-const revoke: Command = {
+const revoke: CommandRow = {
   name: 'revoke',
   parameters: OF_AN_ACCOUNT,
   options: {
@@ -47,7 +48,8 @@ const revoke: Command = {
   says: "Ends an account's grants: their tokens stop working at once",
   async run({ operator, parameters, options }) {
     const grant = options.text('grant');
-    if ((grant === undefined) === !options.flag('all')) throw new WrongUsage('Say either --grant GRANT_ID or --all.');
+    if ((grant === undefined) === !options.flag('all'))
+      throw new UserError('Say either --grant GRANT_ID or --all.', WRONG_USAGE);
     const path = accountIn(parameters);
     if (grant === undefined) await operator.call('DELETE /ops/accounts/{account}/grants', { path });
     else await operator.call('DELETE /ops/accounts/{account}/grants/{id}', { path: { ...path, id: grant } });
@@ -55,7 +57,7 @@ const revoke: Command = {
   },
 };
 
-const bringIn: Command = {
+const bringIn: CommandRow = {
   name: 'import',
   parameters: ['FILE'],
   options: { 'dry-run': { says: 'say what is wrong, and change nothing' } },
@@ -63,7 +65,7 @@ const bringIn: Command = {
   async run({ operator, parameters, options }) {
     const file = parameters.FILE as string;
     await access(file).catch((error: NodeJS.ErrnoException) => {
-      throw new WrongUsage(`FILE can't be read: ${error.message}`);
+      throw new UserError(`FILE can't be read: ${error.message}`, WRONG_USAGE);
     });
     const count: Record<Outcome['outcome'], number> = { imported: 0, known: 0, right: 0, wrong: 0 };
     const problems: { line: number; problem: string }[] = [];

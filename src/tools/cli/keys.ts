@@ -1,6 +1,6 @@
-import type { Command, CommandGroup } from './command.js';
+import type { CommandGroup, CommandRow } from './command.js';
 
-const rotate: Command = {
+const rotate: CommandRow = {
   name: 'rotate',
   parameters: [],
   options: {

@@ -2,12 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readSettings } from '../../settings.js';
 import { OperatorClient } from '../client/operator_client.js';
-import { WrongUsage } from './command.js';
-
-/** There is no way to the operator port; the message says what to set. */
-export class NoOperatorAccess extends Error {
-  override readonly name = 'NoOperatorAccess';
-}
+import { UserError, WRONG_USAGE } from '../user_error.js';
 
 /** A client of the operator port that the environment names: OPS_URL or OPS_PORT, OPS_TOKEN or DATA_DIR. */
 export function operatorAccess(env: Readonly<Record<string, string | undefined>>): OperatorClient {
@@ -15,7 +10,7 @@ export function operatorAccess(env: Readonly<Record<string, string | undefined>>
   const url = env.OPS_URL?.trim() || `http://127.0.0.1:${ops_port}`;
   // The port speaks HTTP, on loopback as a rule; from elsewhere it is reached through a tunnel.
   if (!URL.canParse(url) || new URL(url).protocol !== 'http:' || new URL(url).pathname !== '/') {
-    throw new WrongUsage('OPS_URL must be an http address without a path, such as http://127.0.0.1:9090.');
+    throw new UserError('OPS_URL must be an http address without a path, such as http://127.0.0.1:9090.', WRONG_USAGE);
   }
   return new OperatorClient(url, ops_token ?? readToken(data_dir));
 }
@@ -25,7 +20,7 @@ function readToken(data_dir: string): string {
   try {
     return readFileSync(file, 'utf8').trim();
   } catch {
-    throw new NoOperatorAccess(
+    throw new UserError(
       `The operator token is not in ${file}. Set DATA_DIR to the server's folder, or OPS_TOKEN to its token.`,
     );
   }

@@ -1,9 +1,9 @@
-import type { GivenOptions, Option } from './command.js';
+import type { GivenOptions, OptionRow } from './command.js';
 
 /** Options of commands that list page by page. */
-export const PAGE_OPTIONS: Record<string, Option> = {
+export const PAGE_OPTIONS: Record<string, OptionRow> = {
   limit: { value: 'N', says: 'how many, 1 to 100; 25 when not given' },
-  cursor: { value: 'CURSOR', says: 'go on after an earlier page' },
+  cursor: { value: 'CURSOR', says: 'continue after an earlier page' },
 };
 
 /** The query that asks for that page. */

@@ -1,13 +1,13 @@
-import type { Command, CommandGroup } from './command.js';
+import type { CommandGroup, CommandRow } from './command.js';
 import { table } from './table.js';
 
 const STORAGE_TEXTS: Record<string, string | undefined> = { away: 'does not answer', refusing: 'takes no writes' };
 
-const check: Command = {
+const check: CommandRow = {
   name: 'check',
   parameters: [],
   options: {},
-  says: 'Says how the server is and what is wrong with it now; exit code 1 when anything is',
+  says: 'Shows the state of the server and its health problems; exit code 1 when there are any',
   async run({ operator }) {
     const { now, clock, process, storage, disk, troubles } = await operator.call('GET /ops/overview', {
       query: { after_ms: Date.now() },
@@ -20,19 +20,19 @@ const check: Command = {
       ['disk free', disk === null ? 'unknown' : `${megabytes(disk.free_bytes)} of ${megabytes(disk.size_bytes)}`],
       ['clock', clock.movable ? `${now}, can be moved` : now],
     ];
-    const wrong = troubles.map(({ severity, text }) => [severity, text]);
-    const lines = [...table(rows), '', ...(wrong.length === 0 ? ['Nothing is wrong.'] : table(wrong))];
+    const problems = troubles.map(({ severity, text }) => [severity, text]);
+    const lines = [...table(rows), '', ...(problems.length === 0 ? ['No health problems.'] : table(problems))];
     return {
       json: { now, clock, process, storage, disk, troubles },
       lines,
-      ...(wrong.length > 0 ? { failed: true } : {}),
+      ...(problems.length > 0 ? { failed: true } : {}),
     };
   },
 };
 
 export const SERVER_COMMANDS: CommandGroup = {
   name: 'server',
-  says: 'How the server is',
+  says: 'The state of the server',
   commands: [check],
 };
 

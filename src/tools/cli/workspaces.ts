@@ -1,6 +1,6 @@
-import type { Command, CommandGroup } from './command.js';
+import type { CommandGroup, CommandRow } from './command.js';
 
-const remove: Command = {
+const remove: CommandRow = {
   name: 'delete',
   parameters: ['WORKSPACE_ID'],
   options: {},

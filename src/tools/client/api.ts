@@ -1644,11 +1644,13 @@ export type DeviceApi = {
 };
 
 export type OperatorApi = {
-  /** Whether the process runs. */
+  /** Whether the process runs, and which version of Spool it is. */
   'GET /healthz': {
     answer: {
       /** It answers, so it is. */
       alive: true;
+      /** The version of Spool. */
+      version: string;
     };
   };
   /** Whether it can serve requests: all, or those that the part of a Redis Cluster answers that is there. */
@@ -2273,6 +2275,8 @@ export type OperatorApi = {
       process: {
         /** Its number on its machine. */
         pid: number;
+        /** The version of Spool. */
+        version: string;
         /** The version of Node. */
         node: string;
         /** For how many seconds it has run. */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describeSettings } from '../../settings.js';
-import { DemoStop } from './demo_stop.js';
+import { UserError } from '../user_error.js';
 
 const START_MAX_MS = 60_000;
 const STOP_MAX_MS = 20_000;
@@ -106,7 +106,7 @@ function untilReady(child: ChildProcess): Promise<string> {
     let out = '';
     let complaints = '';
     const late = setTimeout(
-      () => reject(new DemoStop(`No server of its own after ${START_MAX_MS / 1000} s.\n${complaints}`)),
+      () => reject(new UserError(`No server of its own after ${START_MAX_MS / 1000} s.\n${complaints}`)),
       START_MAX_MS,
     );
     child.stdout?.on('data', (text: Buffer) => {
@@ -121,7 +121,7 @@ function untilReady(child: ChildProcess): Promise<string> {
     child.once('error', reject);
     child.once('exit', () => {
       clearTimeout(late);
-      reject(new DemoStop(`Its own server could not start.\n${complaints.trim()}`));
+      reject(new UserError(`Its own server could not start.\n${complaints.trim()}`));
     });
   });
 }

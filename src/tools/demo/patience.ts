@@ -22,13 +22,13 @@ export class Patience {
     return this.#run(call, () => false);
   }
 
-  async #run<T>(call: () => Promise<T>, isPassing: (error: unknown) => boolean): Promise<T> {
+  async #run<T>(call: () => Promise<T>, willRetry: (error: unknown) => boolean): Promise<T> {
     for (let tries = 1; ; tries++) {
       try {
         return await call();
       } catch (error) {
         const busy = error instanceof CallRefused && (error.status === 429 || error.status === 503);
-        if (tries >= TRIES_MAX || !(busy || isPassing(error))) throw error;
+        if (tries >= TRIES_MAX || !(busy || willRetry(error))) throw error;
         this.retries += 1;
         const asked_s = error instanceof CallRefused ? (error.retry_after_s ?? 0) : 0;
         const backoff_ms = Math.min(PAUSE_MAX_MS, PAUSE_MS * 2 ** (tries - 1));

@@ -2,7 +2,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { type ByteSource, cutWav, readPiece, readWav, type Wav, wavBytes } from '../../audio/wav.js';
 import { LIMITS } from '../../domain/limits.js';
-import { DemoStop } from './demo_stop.js';
+import { UserError } from '../user_error.js';
 import { makeTone } from './tone.js';
 
 /** What a device uploads as one chunk. */
@@ -39,14 +39,14 @@ export async function openRecording(options: {
     const cut = read.ok ? wavRecording(source, read.wav, chunk_seconds) : null;
     if (cut === null && duration_seconds === undefined) {
       const why = read.ok ? '' : read.why;
-      throw new DemoStop(
+      throw new UserError(
         `${title} ${why}. Only WAV files of plain samples tell how long they are; give --duration SECONDS to send its bytes as they are.`,
       );
     }
     const recording = cut ?? bytesRecording(source, { chunk_seconds, duration_seconds: duration_seconds as number });
     const largest = recording.pieces.reduce((most, { size_bytes }) => Math.max(most, size_bytes), 0);
     if (largest > LIMITS.chunk_bytes_max) {
-      throw new DemoStop(
+      throw new UserError(
         `A chunk would have ${largest} bytes and may have ${LIMITS.chunk_bytes_max}; give a shorter --chunk-seconds than ${chunk_seconds}.`,
       );
     }
@@ -106,7 +106,7 @@ function bytesRecording(source: ByteSource, options: { chunk_seconds: number; du
 }
 
 function boundedPieces<T>(count: number, cut: () => T[]): T[] {
-  if (count > PIECES_MAX) throw new DemoStop(`That would be ${count} chunks; give a longer --chunk-seconds.`);
+  if (count > PIECES_MAX) throw new UserError(`That would be ${count} chunks; give a longer --chunk-seconds.`);
   return cut();
 }
 
@@ -115,9 +115,9 @@ async function openFile(path: string): Promise<{ title: string; source: ByteSour
   try {
     handle = await open(path, 'r');
     const stats = await handle.stat();
-    if (stats.isDirectory()) throw new DemoStop(`${path} is a folder; name a file in it.`);
-    if (!stats.isFile()) throw new DemoStop(`${path} is not a regular file.`);
-    if (stats.size === 0) throw new DemoStop(`${path} is empty.`);
+    if (stats.isDirectory()) throw new UserError(`${path} is a folder; name a file in it.`);
+    if (!stats.isFile()) throw new UserError(`${path} is not a regular file.`);
+    if (stats.size === 0) throw new UserError(`${path} is empty.`);
     const file = handle;
     const source = {
       size_bytes: stats.size,
@@ -127,8 +127,8 @@ async function openFile(path: string): Promise<{ title: string; source: ByteSour
   } catch (error) {
     await handle?.close();
     const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ENOTDIR') throw new DemoStop(`There is no file ${path}.`);
-    if (code === 'EACCES' || code === 'EPERM') throw new DemoStop(`${path} may not be read.`);
+    if (code === 'ENOENT' || code === 'ENOTDIR') throw new UserError(`There is no file ${path}.`);
+    if (code === 'EACCES' || code === 'EPERM') throw new UserError(`${path} may not be read.`);
     throw error;
   }
 }

@@ -1,12 +1,12 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
+import pMap from 'p-map';
 import { AppClient } from '../client/app_client.js';
 import { DeviceClient, sha256Of } from '../client/device_client.js';
 import { type CallAnswer, payloadOf } from '../client/http_call.js';
 import { OperatorClient } from '../client/operator_client.js';
-import { DemoStop } from './demo_stop.js';
-import { inFlight } from './in_flight.js';
+import { UserError } from '../user_error.js';
 import { Patience } from './patience.js';
 import { type Lane, Progress } from './progress.js';
 import type { Piece, Recording } from './recording.js';
@@ -44,9 +44,13 @@ export async function runDemo(
     out.write(`signed in as ${email}\n`);
 
     const recorders: Recorder[] = [];
-    await inFlight(numbers(devices), DEVICES_MADE_AT_ONCE, async () => {
-      recorders.push(await makeRecorder({ server, operator, app, patience, keep }));
-    });
+    await pMap(
+      numbers(devices),
+      async () => {
+        recorders.push(await makeRecorder({ server, operator, app, patience, keep }));
+      },
+      { concurrency: DEVICES_MADE_AT_ONCE },
+    );
     out.write(`${devices === 1 ? 'one device' : `${devices} devices`} provisioned and claimed\n`);
 
     const { cursor } = await patience.repeat(() => app.call('GET /events', { query: { after: 'latest' } }));
@@ -69,10 +73,14 @@ export async function runDemo(
     const back = recorders.map((_, index) => laneOf(`device ${index + 1}`, recording));
     let differing = 0;
     await shown(out, 'listening', back, async () => {
-      await inFlight(numbers(devices), DOWNLOADS_AT_ONCE, async (index) => {
-        const { stream_id } = recorders[index] as Recorder;
-        differing += await listen(app, { stream_id, recording, patience, hashes, lane: back[index] as Lane });
-      });
+      await pMap(
+        numbers(devices),
+        async (index) => {
+          const { stream_id } = recorders[index] as Recorder;
+          differing += await listen(app, { stream_id, recording, patience, hashes, lane: back[index] as Lane });
+        },
+        { concurrency: DOWNLOADS_AT_ONCE },
+      );
     });
     return {
       server: server.description,
@@ -128,24 +136,28 @@ type Recordings = {
 async function record({ device, epoch, source_stream_ref }: Recorder, run: Recordings): Promise<void> {
   const { recording, patience, hashes, chunk_ms, lane } = run;
   const { codec, container } = recording;
-  await inFlight(recording.pieces, UPLOADS_IN_FLIGHT, async (piece: Piece) => {
-    const { sequence, start_ms, end_ms, size_bytes } = piece;
-    const bytes = await piece.read();
-    const sha256 = hashes.get(sequence) ?? sha256Of(bytes);
-    hashes.set(sequence, sha256);
-    const intent = {
-      ...{ source_chunk_ref: randomUUID(), source_stream_ref, sequence, binding_epoch: epoch },
-      ...{ source_start_ms: start_ms, publication_start_ms: start_ms, source_end_ms: end_ms },
-      ...{ codec, container, size_bytes, sha256 },
-    };
-    const began = performance.now();
-    const { upload_path } = await patience.repeat(() => device.call('POST /device/chunks/intents', { body: intent }));
-    const stored = await patience.repeat(() => device.upload(upload_path, bytes));
-    if (stored.status !== 'stored') throw new DemoStop(`Chunk ${sequence} is ${stored.status} after its upload.`);
-    chunk_ms.push(performance.now() - began);
-    lane.chunks += 1;
-    lane.bytes += size_bytes;
-  });
+  await pMap(
+    recording.pieces,
+    async (piece: Piece) => {
+      const { sequence, start_ms, end_ms, size_bytes } = piece;
+      const bytes = await piece.read();
+      const sha256 = hashes.get(sequence) ?? sha256Of(bytes);
+      hashes.set(sequence, sha256);
+      const intent = {
+        ...{ source_chunk_ref: randomUUID(), source_stream_ref, sequence, binding_epoch: epoch },
+        ...{ source_start_ms: start_ms, publication_start_ms: start_ms, source_end_ms: end_ms },
+        ...{ codec, container, size_bytes, sha256 },
+      };
+      const began = performance.now();
+      const { upload_path } = await patience.repeat(() => device.call('POST /device/chunks/intents', { body: intent }));
+      const stored = await patience.repeat(() => device.upload(upload_path, bytes));
+      if (stored.status !== 'stored') throw new UserError(`Chunk ${sequence} is ${stored.status} after its upload.`);
+      chunk_ms.push(performance.now() - began);
+      lane.chunks += 1;
+      lane.bytes += size_bytes;
+    },
+    { concurrency: UPLOADS_IN_FLIGHT },
+  );
   const end = { source_stream_ref, end_ms: recording.duration_ms, binding_epoch: epoch };
   await patience.repeat(() => device.call('POST /device/streams/end', { body: end }));
 }

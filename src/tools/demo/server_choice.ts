@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Settings } from '../../settings.js';
 import { call } from '../client/http_call.js';
-import { DemoStop } from './demo_stop.js';
+import { UserError } from '../user_error.js';
 import { OwnServer, type ServerAddresses } from './own_server.js';
 
 /** The server that a command with simulated devices works with. */
@@ -61,7 +61,7 @@ function readToken(data_dir: string): string {
   try {
     return readFileSync(file, 'utf8').trim();
   } catch {
-    throw new DemoStop(
+    throw new UserError(
       `A server is running, but its operator token is not in ${file}. Set DATA_DIR to its folder, or OPS_TOKEN to its token.`,
     );
   }

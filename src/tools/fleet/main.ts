@@ -1,96 +1,88 @@
-import { parseArgs } from 'node:util';
+import { InvalidArgumentError, Option } from 'commander';
 import { LIMITS } from '../../domain/limits.js';
 import { readSettings } from '../../settings.js';
-import { DemoStop } from '../demo/demo_stop.js';
+import { newProgram, numberOption, runProgram } from '../command_line.js';
 import { chooseServer } from '../demo/server_choice.js';
-import { numberIn, wordsFor } from '../demo/terminal_words.js';
+import { UserError } from '../user_error.js';
 import { type FleetOptions, runFleet } from './run.js';
 
-const USAGE = `npm run fleet -- [--devices N] [--minutes M] [options]
-
-Simulates recorders with certificates of their own: they record and upload, lose their link and answers, reboot, catch
-up, change sessions, and have clocks that are wrong. In the end it holds what the server has against what was sent.
-Uses the server that runs on the configured ports, or one of its own.
-  --devices N          how many recorders; 100 when not given
-  --minutes M          how long they record; 1 when not given
-  --seed N             the same seed draws the same recordings and faults; the time when not given
-  --shared PERCENT     how many of them are shared recorders in sessions; 25 when not given
-  --chunk-seconds S    length of a chunk; 5 when not given
-  --chunk-bytes N      its size; 16384 when not given
-  --faults on|off      whether links break, answers get lost and recorders reboot; on when not given
-  --kill WHAT          server, redis, or both as server,redis: killed (SIGKILL) meanwhile, if the server is its own
-  --read-back PERCENT  how many of the chunks are downloaded and compared at the end; 10 when not given`;
-
 const DEVICES_MAX = 20_000;
+const SEED_MAX = 2 ** 31;
 
-function readArguments(): FleetOptions | null {
-  try {
-    const text = { type: 'string' } as const;
-    const { values } = parseArgs({
-      options: {
-        devices: { ...text, default: '100' },
-        minutes: { ...text, default: '1' },
-        seed: text,
-        shared: { ...text, default: '25' },
-        'chunk-seconds': { ...text, default: '5' },
-        'chunk-bytes': { ...text, default: '16384' },
-        faults: { ...text, default: 'on' },
-        kill: { ...text, default: '' },
-        'read-back': { ...text, default: '10' },
-        help: { type: 'boolean', default: false },
-      },
-    });
-    if (values.help) return null;
-    const number = (
-      name: 'devices' | 'minutes' | 'shared' | 'chunk-seconds' | 'chunk-bytes' | 'read-back',
-      min: number,
-      max: number,
-    ) => numberIn(values[name], { name: `--${name}`, min, max });
-    const kills = values.kill === '' ? [] : values.kill.split(',');
-    const wrong = kills.find((what) => what !== 'server' && what !== 'redis');
-    if (wrong !== undefined) throw new DemoStop(`--kill takes server, redis, or both; not ${wrong}.`);
-    if (values.faults !== 'on' && values.faults !== 'off') throw new DemoStop('--faults must be on or off.');
-    return {
-      devices: Math.round(number('devices', 1, DEVICES_MAX)),
-      minutes: number('minutes', 0.05, 24 * 60),
-      seed:
-        values.seed === undefined
-          ? Date.now() % 1_000_000
-          : numberIn(values.seed, { name: '--seed', min: 0, max: 2 ** 31 }),
-      shared_percent: number('shared', 0, 100),
-      chunk_ms: Math.round(number('chunk-seconds', 0.05, 3_600) * 1_000),
-      chunk_bytes: Math.round(number('chunk-bytes', 128, LIMITS.chunk_bytes_max)),
-      faults: values.faults === 'on',
-      kills: kills as FleetOptions['kills'],
-      read_percent: number('read-back', 0, 100),
-    };
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code?.startsWith('ERR_PARSE_ARGS') !== true) throw error;
-    throw new DemoStop(`${(error as Error).message}\n\n${USAGE}`);
-  }
+type Options = {
+  devices: number;
+  minutes: number;
+  seed?: number;
+  shared: number;
+  chunkSeconds: number;
+  chunkBytes: number;
+  faults: 'on' | 'off';
+  kill: FleetOptions['kills'];
+  readBack: number;
+};
+
+const percent = (flags: string, says: string, otherwise: number) =>
+  numberOption(flags, says, { min: 0, max: 100, otherwise });
+
+const program = newProgram(
+  'npm run fleet --',
+  'Simulates recorders with certificates of their own: they record and upload, lose their connection and answers, reboot, catch up, change sessions, and have clocks that are wrong. At the end it compares what the server has with what was sent. It uses the server on the configured ports, or starts one of its own.',
+)
+  .addOption(
+    numberOption('--devices <N>', 'how many recorders', { min: 1, max: DEVICES_MAX, is_whole: true, otherwise: 100 }),
+  )
+  .addOption(numberOption('--minutes <M>', 'how long they record', { min: 0.05, max: 24 * 60, otherwise: 1 }))
+  .addOption(
+    numberOption('--seed <N>', 'draws the recordings and faults; from the time when not given', {
+      ...{ min: 0, max: SEED_MAX, is_whole: true },
+    }),
+  )
+  .addOption(percent('--shared <PERCENT>', 'how many of them are shared recorders in sessions', 25))
+  .addOption(numberOption('--chunk-seconds <S>', 'length of a chunk', { min: 0.05, max: 3_600, otherwise: 5 }))
+  .addOption(
+    numberOption('--chunk-bytes <N>', 'size of a chunk', {
+      ...{ min: 128, max: LIMITS.chunk_bytes_max, is_whole: true, otherwise: 16_384 },
+    }),
+  )
+  .addOption(
+    new Option('--faults <on|off>', 'whether connections break, answers get lost and recorders reboot')
+      .choices(['on', 'off'])
+      .default('on'),
+  )
+  .addOption(
+    new Option('--kill <WHAT>', 'server, redis or server,redis: killed (SIGKILL) meanwhile, if the server is its own')
+      .argParser(readKills)
+      .default([], 'none'),
+  )
+  .addOption(percent('--read-back <PERCENT>', 'how many of the chunks are downloaded and compared at the end', 10))
+  .action(async (options: Options) => {
+    const server = await chooseServer(readSettings(process.env));
+    try {
+      if (options.kill.length > 0 && server.own === null) {
+        throw new UserError('--kill needs a server of its own; another one is running on the configured ports.');
+      }
+      const { lines, good } = await runFleet(server, fleetOptions(options), process.stdout);
+      console.log(`\n${lines.join('\n')}`);
+      if (!good) process.exitCode = 1;
+    } finally {
+      await server.end();
+    }
+  });
+
+await runProgram(program);
+
+function readKills(text: string): FleetOptions['kills'] {
+  return text.split(',').map((what) => {
+    if (what === 'server' || what === 'redis') return what;
+    throw new InvalidArgumentError('It must be server, redis, or both as server,redis.');
+  });
 }
 
-async function main(): Promise<boolean> {
-  const options = readArguments();
-  if (options === null) {
-    console.log(USAGE);
-    return true;
-  }
-  const server = await chooseServer(readSettings(process.env));
-  try {
-    if (options.kills.length > 0 && server.own === null)
-      throw new DemoStop('--kill needs a server of its own; another one is running on the configured ports.');
-    const { lines, good } = await runFleet(server, options, process.stdout);
-    console.log(`\n${lines.join('\n')}`);
-    return good;
-  } finally {
-    await server.end();
-  }
-}
-
-try {
-  if (!(await main())) process.exitCode = 1;
-} catch (error) {
-  console.error(wordsFor(error));
-  process.exitCode = 1;
+function fleetOptions(options: Options): FleetOptions {
+  const { devices, minutes, seed = Date.now() % 1_000_000, shared, chunkSeconds, chunkBytes, faults } = options;
+  return {
+    ...{ devices, minutes, seed, shared_percent: shared, read_percent: options.readBack },
+    ...{ chunk_ms: Math.round(chunkSeconds * 1_000), chunk_bytes: chunkBytes },
+    ...{ faults: faults === 'on', kills: options.kill },
+  };
 }

@@ -2,12 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { SeededRandom } from '../../seeded_random.js';
 import type { DeviceClient } from '../client/device_client.js';
 import { CallRefused } from '../client/http_call.js';
+import type { AudioSource, RecordedChunk } from './audio_source.js';
+import type { FlakyConnection } from './flaky_connection.js';
 import type { Ledger, SentStream } from './ledger.js';
-import type { Link } from './link.js';
-import type { Tally } from './tally.js';
-import type { Tape, TapedChunk } from './tape.js';
+import type { Stats } from './stats.js';
 
-/** One simulated recorder: it records whether or not it has a link, and sends what it has, in its own time. */
+/** One simulated recorder: it records whether or not it has a connection, and sends what it has, in its own time. */
 
 export type RecorderPlan = {
   /** Chunks of one stream, at least and at most. */
@@ -15,8 +15,8 @@ export type RecorderPlan = {
   /** Streams of one session of a shared recorder. */
   session_streams: [number, number];
   /** On the mean, between two of each; infinite for none. */
-  link_lost_every_ms: number;
-  link_lost_ms: [number, number];
+  connection_lost_every_ms: number;
+  connection_lost_ms: [number, number];
   reboot_every_ms: number;
   out_of_order: number;
 };
@@ -25,9 +25,9 @@ export type RecorderParts = {
   name: string;
   kind: 'personal' | 'shared';
   random: SeededRandom;
-  link: Link;
-  tape: Tape;
-  tally: Tally;
+  connection: FlakyConnection;
+  audio: AudioSource;
+  stats: Stats;
   ledger: Ledger;
   plan: RecorderPlan;
   /** A claim of its account: an owner's for a personal one, one of a new session for a shared one. */
@@ -38,7 +38,7 @@ export type RecorderParts = {
 
 type Step =
   | { step: 'register'; stream: SentStream }
-  | { step: 'chunk'; stream: SentStream; chunk: TapedChunk }
+  | { step: 'chunk'; stream: SentStream; chunk: RecordedChunk }
   | { step: 'end'; stream: SentStream; end_ms: number }
   | { step: 'finish'; epoch: string };
 
@@ -69,27 +69,27 @@ export class Recorder {
 
   /** Records until `until_ms` (monotonic), then sends what is left, however long that takes. */
   async run(until_ms: number): Promise<void> {
-    const { tally, name, link } = this.#parts;
+    const { stats, name, connection } = this.#parts;
     try {
       await this.#begin();
-      tally.recording += 1;
+      stats.recording += 1;
       const recorded = this.#record(until_ms).finally(() => {
-        tally.recording -= 1;
+        stats.recording -= 1;
         this.#stop();
       });
       await Promise.all([
         recorded,
         this.#send(),
         this.#beat(until_ms),
-        this.#loseLinks(until_ms),
+        this.#loseConnections(until_ms),
         this.#reboot(until_ms),
       ]);
     } catch (error) {
-      tally.complain(`${name}: ${error instanceof Error ? error.message : String(error)}`);
+      stats.addWrong(`${name}: ${error instanceof Error ? error.message : String(error)}`);
     } finally {
       this.#stop();
-      if (this.#session_id !== null) tally.sessions -= 1;
-      link.close();
+      if (this.#session_id !== null) stats.sessions -= 1;
+      connection.close();
     }
   }
 
@@ -100,20 +100,20 @@ export class Recorder {
 
   /** Binds itself to its account: for good, or for a session. */
   async #begin(): Promise<void> {
-    const { link, kind, ledger, tally } = this.#parts;
+    const { connection, kind, ledger, stats } = this.#parts;
     const { claim, session_id } = await this.#parts.newClaim();
     const body = { claim, ...(kind === 'shared' ? { ble_address: this.#ble_address } : {}) };
-    const bound = await link.ask('redeem', (device) => device.call('POST /device/claims/redeem', { body }));
+    const bound = await connection.ask('redeem', (device) => device.call('POST /device/claims/redeem', { body }));
     this.#epoch = bound.binding_epoch;
     this.#session_id = session_id;
     if (session_id !== null) {
-      tally.sessions += 1;
+      stats.sessions += 1;
       ledger.sessions.add(session_id);
     }
   }
 
   async #record(until_ms: number): Promise<void> {
-    const { random, tape, plan, kind } = this.#parts;
+    const { random, audio, plan, kind } = this.#parts;
     let streams_left = wholeBetween(random, plan.session_streams);
     while (!this.#is_over(until_ms)) {
       const stream = this.#newStream();
@@ -121,12 +121,12 @@ export class Recorder {
       const chunks = wholeBetween(random, plan.stream_chunks);
       let sequence = 0;
       for (; sequence < chunks && !this.#is_over(until_ms); sequence++) {
-        await delay(Math.min(tape.chunk_ms, Math.max(0, until_ms - performance.now())));
-        const chunk = tape.chunk(random, { sequence, source_chunk_ref: uuid(random) });
+        await delay(Math.min(audio.chunk_ms, Math.max(0, until_ms - performance.now())));
+        const chunk = audio.chunk(random, { sequence, source_chunk_ref: uuid(random) });
         stream.chunks.set(sequence, { sha256: chunk.sha256, end_ms: chunk.end_ms, start_ms: chunk.start_ms });
         this.#queue({ step: 'chunk', stream, chunk });
       }
-      stream.end_ms = sequence * tape.chunk_ms;
+      stream.end_ms = sequence * audio.chunk_ms;
       this.#queue({ step: 'end', stream, end_ms: stream.end_ms });
       streams_left -= 1;
       if (kind === 'shared' && streams_left === 0 && !this.#is_over(until_ms)) {
@@ -139,7 +139,7 @@ export class Recorder {
 
   /** One session ends, by the recorder when all is sent, or by its host while there may be a backlog; the next begins. */
   async #changeSession(): Promise<void> {
-    const { random, tally } = this.#parts;
+    const { random, stats } = this.#parts;
     const session_id = this.#session_id as string;
     if (random.chance(0.3)) await this.#parts.endByHost(session_id);
     // From here on until the next has begun nothing of this one may be sent again.
@@ -147,7 +147,7 @@ export class Recorder {
     this.#epoch = '';
     this.#queue({ step: 'finish', epoch });
     while (this.#backlog.length > 0 && !this.#stopped.signal.aborted) await delay(IDLE_LOOK_MS);
-    tally.sessions -= 1;
+    stats.sessions -= 1;
     this.#session_id = null;
     await this.#begin();
   }
@@ -167,13 +167,13 @@ export class Recorder {
 
   #queue(step: Step): void {
     this.#backlog.push(step);
-    this.#parts.tally.backlog += 1;
+    this.#parts.stats.backlog += 1;
     this.#wake();
   }
 
   /** Sends the backlog in its order, but for chunks of one stream, which may overtake each other. */
   async #send(): Promise<void> {
-    const { random, tally, plan } = this.#parts;
+    const { random, stats, plan } = this.#parts;
     for (;;) {
       if (this.#backlog.length === 0) {
         if (this.#stopped.signal.aborted) return;
@@ -189,24 +189,24 @@ export class Recorder {
         const other = alike.findLastIndex(
           (step) => step.step === 'chunk' && first.step === 'chunk' && step.stream === first.stream,
         );
-        if (other > 0) tally.faults['out of order'] += 1;
+        if (other > 0) stats.faults['out of order'] += 1;
         index = Math.max(0, other);
       }
       const step = this.#backlog[index] as Step;
       await this.#do(step);
       this.#backlog.splice(this.#backlog.indexOf(step), 1);
-      tally.backlog -= 1;
+      stats.backlog -= 1;
       this.#last = [...this.#last, step].slice(-3);
     }
   }
 
   async #do(step: Step): Promise<void> {
-    const { link, random, tally } = this.#parts;
+    const { connection, random, stats } = this.#parts;
     switch (step.step) {
       case 'register': {
         const { source_stream_ref, captured_at, epoch: binding_epoch } = step.stream;
         const body = { source_stream_ref, captured_at, clock_uncertainty_ms: DRIFT_MS_MAX, binding_epoch };
-        const { id } = await link.ask('register', (device) => device.call('POST /device/streams', { body }));
+        const { id } = await connection.ask('register', (device) => device.call('POST /device/streams', { body }));
         if (step.stream.id !== null && step.stream.id !== id) throw new Error('one reference became two streams');
         step.stream.id = id;
         return;
@@ -215,41 +215,41 @@ export class Recorder {
         const { stream, chunk } = step;
         const bytes = chunk.bytes();
         const intent = intentOf(stream, chunk);
-        const { upload_path, chunk_id } = await link.ask('intent', (device) =>
+        const { upload_path, chunk_id } = await connection.ask('intent', (device) =>
           device.call('POST /device/chunks/intents', { body: intent }),
         );
-        const stored = await link.ask('upload', (device) => device.upload(upload_path, bytes));
+        const stored = await connection.ask('upload', (device) => device.upload(upload_path, bytes));
         if (stored.sha256 !== chunk.sha256) throw new Error('a chunk was stored with another hash');
-        tally.bytes += bytes.length;
+        stats.bytes += bytes.length;
         if (random.chance(STATUS_SHARE)) await this.#checkStatus(chunk_id);
         return;
       }
       case 'end': {
         const { source_stream_ref, epoch: binding_epoch } = step.stream;
         const body = { source_stream_ref, end_ms: step.end_ms, binding_epoch };
-        await link.ask('end', (device) => device.call('POST /device/streams/end', { body }));
+        await connection.ask('end', (device) => device.call('POST /device/streams/end', { body }));
         return;
       }
       case 'finish': {
         const body = { binding_epoch: step.epoch };
-        await link.ask('finish', (device) => device.call('POST /device/session/end', { body }));
+        await connection.ask('finish', (device) => device.call('POST /device/session/end', { body }));
       }
     }
   }
 
   async #checkStatus(chunk_id: string): Promise<void> {
-    const { link } = this.#parts;
+    const { connection } = this.#parts;
     const ask = (device: DeviceClient) => device.call('GET /device/chunks/{chunk_id}', { path: { chunk_id } });
-    const { status } = await link.ask('status', ask);
+    const { status } = await connection.ask('status', ask);
     if (!['stored', 'processing', 'processed'].includes(status)) throw new Error(`a stored chunk is ${status}`);
   }
 
   async #beat(until_ms: number): Promise<void> {
-    const { link, random } = this.#parts;
+    const { connection, random } = this.#parts;
     await this.#wait(random.between(0, BEAT_EVERY_MS), until_ms);
     while (!this.#stopped.signal.aborted && performance.now() < until_ms) {
       const beat = (device: DeviceClient) => device.call('POST /device/heartbeat');
-      await link.ask('beat', beat, until_ms).catch((error: unknown) => {
+      await connection.ask('beat', beat, until_ms).catch((error: unknown) => {
         // Between two sessions it is bound to nobody.
         if (!(error instanceof CallRefused && error.code === 'DEVICE_UNBOUND') && performance.now() < until_ms)
           throw error;
@@ -258,22 +258,22 @@ export class Recorder {
     }
   }
 
-  async #loseLinks(until_ms: number): Promise<void> {
-    const { random, plan, link } = this.#parts;
-    while (await this.#wait(expected(random, plan.link_lost_every_ms), until_ms)) {
-      link.lose(random.between(...plan.link_lost_ms));
+  async #loseConnections(until_ms: number): Promise<void> {
+    const { random, plan, connection } = this.#parts;
+    while (await this.#wait(expected(random, plan.connection_lost_every_ms), until_ms)) {
+      connection.lose(random.between(...plan.connection_lost_ms));
     }
   }
 
   /** What it has recorded survives, what it knows of answers does not. */
   async #reboot(until_ms: number): Promise<void> {
-    const { random, plan, link, tally } = this.#parts;
+    const { random, plan, connection, stats } = this.#parts;
     while (await this.#wait(expected(random, plan.reboot_every_ms), until_ms)) {
-      tally.faults.reboots += 1;
-      link.reset();
+      stats.faults.reboots += 1;
+      connection.reset();
       const again = this.#last.filter((step) => step.step !== 'finish' && step.stream.epoch === this.#epoch);
       this.#backlog.splice(1, 0, ...again);
-      tally.backlog += again.length;
+      stats.backlog += again.length;
       this.#wake();
     }
   }
@@ -286,7 +286,7 @@ export class Recorder {
   }
 }
 
-function intentOf(stream: SentStream, chunk: TapedChunk) {
+function intentOf(stream: SentStream, chunk: RecordedChunk) {
   const { source_chunk_ref, sequence, start_ms, end_ms, size_bytes, sha256 } = chunk;
   return {
     ...{ source_chunk_ref, source_stream_ref: stream.source_stream_ref, sequence, binding_epoch: stream.epoch },

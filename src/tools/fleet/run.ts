@@ -1,17 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import pMap from 'p-map';
 import { SeededRandom } from '../../seeded_random.js';
 import { AppClient } from '../client/app_client.js';
 import { OperatorClient } from '../client/operator_client.js';
-import { inFlight } from '../demo/in_flight.js';
 import { Patience } from '../demo/patience.js';
 import type { ChosenServer } from '../demo/server_choice.js';
-import { Board, megabytes, type Out } from './board.js';
+import { AudioSource } from './audio_source.js';
+import { Dashboard, megabytes, type Out } from './dashboard.js';
+import { FlakyConnection } from './flaky_connection.js';
 import { Ledger } from './ledger.js';
-import { Link } from './link.js';
 import { Recorder, type RecorderPlan } from './recorder.js';
 import { ServerWatch } from './server_watch.js';
-import { Tally } from './tally.js';
-import { Tape } from './tape.js';
+import { Stats } from './stats.js';
 import { type Verified, verifyAccount } from './verify.js';
 
 export type FleetOptions = {
@@ -32,7 +32,7 @@ export type FleetOptions = {
 export type FleetOutcome = {
   lines: string[];
   good: boolean;
-  tally: Tally;
+  stats: Stats;
   verified: Verified;
   /** Mean memory of the server in the second quarter of the time and in the last. */
   memory: { before_bytes: number; after_bytes: number };
@@ -51,7 +51,7 @@ type Household = { app: AppClient; ledger: Ledger };
 export async function runFleet(server: ChosenServer, options: FleetOptions, out: Out): Promise<FleetOutcome> {
   const { devices, minutes, seed } = options;
   const random = new SeededRandom(seed);
-  const tally = new Tally();
+  const stats = new Stats();
   const patience = new Patience();
   const operator = new OperatorClient(server.operator_url, server.ops_token);
   const watch = new ServerWatch(server.operator_url);
@@ -59,43 +59,51 @@ export async function runFleet(server: ChosenServer, options: FleetOptions, out:
   const count = Math.ceil(devices / DEVICES_PER_ACCOUNT);
   const shared = Math.round((devices * options.shared_percent) / 100);
   const phase = { says: 'signing in' };
-  const board = new Board(out, {
+  const dashboard = new Dashboard(out, {
     title: `${devices} recorders, ${shared} of them shared; accounts: ${count}; seed ${seed}; server: ${server.description}`,
-    tally,
+    stats,
     watch,
     devices,
     progress: () => phase,
   });
   watch.start();
-  board.start();
+  dashboard.start();
   try {
     const run_id = Date.now().toString(36);
-    await inFlight(numbers(count), PROVISIONED_AT_ONCE, async (index) => {
-      const app = new AppClient(server.base_url);
-      await signIn(app, operator, { email: `fleet-${run_id}-${index}@fleet.example`, patience });
-      households[index] = { app, ledger: new Ledger() };
-      phase.says = `signing in: ${households.length} of ${count}`;
-    });
+    await pMap(
+      numbers(count),
+      async (index) => {
+        const app = new AppClient(server.base_url);
+        await signIn(app, operator, { email: `fleet-${run_id}-${index}@fleet.example`, patience });
+        households[index] = { app, ledger: new Ledger() };
+        phase.says = `signing in: ${households.length} of ${count}`;
+      },
+      { concurrency: PROVISIONED_AT_ONCE },
+    );
 
-    const tape = new Tape(random, options);
+    const audio = new AudioSource(random, options);
     const plan = planOf(options);
     const recorders: Recorder[] = [];
-    await inFlight(numbers(devices), PROVISIONED_AT_ONCE, async (index) => {
-      const kind = index < shared ? 'shared' : 'personal';
-      const credentials = await patience.ask(() => operator.provision(kind));
-      const own = new SeededRandom(seed * 1_000_003 + index);
-      // Spread over the accounts, so that each has some of both kinds.
-      const { app, ledger } = households[index % count] as Household;
-      const faults = options.faults ? { answer_lost: 0.01, sent_twice: 0.01 } : { answer_lost: 0, sent_twice: 0 };
-      const link = new Link({ url: server.device_url, credentials, random: own, tally, faults });
-      recorders[index] = new Recorder({
-        ...{ name: `recorder ${index + 1}`, kind, random: own, link, tape, tally, ledger, plan },
-        newClaim: () => newClaim(app, kind, patience),
-        endByHost: async (id) =>
-          void (await patience.repeat(() => app.call('POST /device-sessions/{id}/end', { path: { id } }))),
-      });
-      phase.says = `provisioning: ${recorders.length} of ${devices}`;
-    });
+    await pMap(
+      numbers(devices),
+      async (index) => {
+        const kind = index < shared ? 'shared' : 'personal';
+        const credentials = await patience.ask(() => operator.provision(kind));
+        const own = new SeededRandom(seed * 1_000_003 + index);
+        // Spread over the accounts, so that each has some of both kinds.
+        const { app, ledger } = households[index % count] as Household;
+        const faults = options.faults ? { answer_lost: 0.01, sent_twice: 0.01 } : { answer_lost: 0, sent_twice: 0 };
+        const connection = new FlakyConnection({ url: server.device_url, credentials, random: own, stats, faults });
+        recorders[index] = new Recorder({
+          ...{ name: `recorder ${index + 1}`, kind, random: own, connection, audio, stats, ledger, plan },
+          newClaim: () => newClaim(app, kind, patience),
+          endByHost: async (id) =>
+            void (await patience.repeat(() => app.call('POST /device-sessions/{id}/end', { path: { id } }))),
+        });
+        phase.says = `provisioning: ${recorders.length} of ${devices}`;
+      },
+      { concurrency: PROVISIONED_AT_ONCE },
+    );
 
     const began = performance.now();
     const ramp_ms = (devices / 1_000) * RAMP_MS_PER_THOUSAND;
@@ -104,11 +112,11 @@ export async function runFleet(server: ChosenServer, options: FleetOptions, out:
       const left_s = Math.max(0, (until_ms - performance.now()) / 1_000);
       phase.says = left_s > 0 ? `recording, ${left_s.toFixed(0)} s left` : 'sending what is left';
     }, 500);
-    const killing = kill(server, options.kills, { from_ms: began + ramp_ms, until_ms, board });
+    const killing = kill(server, options.kills, { from_ms: began + ramp_ms, until_ms, dashboard });
     // All of them end in one moment, which no fleet does: what that costs is told apart.
     let while_recording = '';
     const ended = delay(until_ms - began).then(() => {
-      while_recording = quantiles(tally);
+      while_recording = quantiles(stats);
     });
     await Promise.all(
       recorders.map(async (recorder, index) => {
@@ -127,32 +135,36 @@ export async function runFleet(server: ChosenServer, options: FleetOptions, out:
       checked += 1;
       phase.says = `checking: ${checked} of ${chunks_total} chunks`;
     };
-    await inFlight(households, VERIFIED_AT_ONCE, async ({ app, ledger }) => {
-      const read_share = options.read_percent / 100;
-      const found = await verifyAccount(app, ledger, { patience, random, read_share, onChunk });
-      verified.streams += found.streams;
-      verified.chunks += found.chunks;
-      verified.bytes_read += found.bytes_read;
-      verified.events += found.events;
-      verified.faults_count += found.faults_count;
-      verified.faults.push(...found.faults);
-    });
+    await pMap(
+      households,
+      async ({ app, ledger }) => {
+        const read_share = options.read_percent / 100;
+        const found = await verifyAccount(app, ledger, { patience, random, read_share, onChunk });
+        verified.streams += found.streams;
+        verified.chunks += found.chunks;
+        verified.bytes_read += found.bytes_read;
+        verified.events += found.events;
+        verified.faults_count += found.faults_count;
+        verified.faults.push(...found.faults);
+      },
+      { concurrency: VERIFIED_AT_ONCE },
+    );
     phase.says = 'done';
     const quarter = (until_ms - began - ramp_ms) / 4;
     const memory = {
       before_bytes: watch.memoryBetween(until_ms - 3 * quarter, until_ms - 2 * quarter),
       after_bytes: watch.memoryBetween(until_ms - quarter, until_ms),
     };
-    const outcome = { tally, verified, memory };
+    const outcome = { stats, verified, memory };
     const good =
-      verified.faults_count === 0 && tally.wrong_count === 0 && verified.chunks === chunks_total && chunks_total > 0;
+      verified.faults_count === 0 && stats.wrong_count === 0 && verified.chunks === chunks_total && chunks_total > 0;
     return {
       ...outcome,
       good,
       lines: summary(outcome, { good, recorded_s: (sent_ms - began) / 1_000, while_recording }),
     };
   } finally {
-    board.end();
+    dashboard.end();
     watch.stop();
     operator.close();
     for (const { app } of households) app.close();
@@ -163,8 +175,8 @@ function planOf({ faults, chunk_ms }: FleetOptions): RecorderPlan {
   return {
     stream_chunks: [2, 8],
     session_streams: [1, 3],
-    link_lost_every_ms: faults ? 90_000 : Number.POSITIVE_INFINITY,
-    link_lost_ms: [500, Math.max(5_000, chunk_ms)],
+    connection_lost_every_ms: faults ? 90_000 : Number.POSITIVE_INFINITY,
+    connection_lost_ms: [500, Math.max(5_000, chunk_ms)],
     reboot_every_ms: faults ? 240_000 : Number.POSITIVE_INFINITY,
     out_of_order: faults ? 0.3 : 0,
   };
@@ -196,7 +208,7 @@ async function newClaim(
 async function kill(
   { own }: ChosenServer,
   kills: FleetOptions['kills'],
-  { from_ms, until_ms, board }: { from_ms: number; until_ms: number; board: Board },
+  { from_ms, until_ms, dashboard }: { from_ms: number; until_ms: number; dashboard: Dashboard },
 ): Promise<void> {
   if (own === null) return;
   for (const [index, what] of kills.entries()) {
@@ -205,38 +217,38 @@ async function kill(
     const began = performance.now();
     if (what === 'redis') {
       process.kill(own.redis_pid, 'SIGKILL');
-      board.note('its Redis was killed; the server starts it again');
+      dashboard.note('its Redis was killed; the server starts it again');
     } else {
       await own.kill();
-      board.note('the server was killed');
+      dashboard.note('the server was killed');
       await own.restart();
-      board.note(`it was started again and is ready, ${((performance.now() - began) / 1_000).toFixed(1)} s after`);
+      dashboard.note(`it was started again and is ready, ${((performance.now() - began) / 1_000).toFixed(1)} s after`);
     }
   }
 }
 
 function summary(
-  { tally, verified, memory }: Pick<FleetOutcome, 'tally' | 'verified' | 'memory'>,
+  { stats, verified, memory }: Pick<FleetOutcome, 'stats' | 'verified' | 'memory'>,
   { good, recorded_s, while_recording }: { good: boolean; recorded_s: number; while_recording: string },
 ): string[] {
-  const { upload } = tally.calls;
-  const made = Object.entries(tally.faults).map(([name, count]) => `${count} ${name}`);
-  const troubles = [...tally.troubles].map(([name, count]) => `${count} ${name}`);
+  const { upload } = stats.calls;
+  const made = Object.entries(stats.faults).map(([name, count]) => `${count} ${name}`);
+  const retries = [...stats.retries].map(([name, count]) => `${count} ${name}`);
   return [
-    `recorded:  ${upload.count} uploads, ${megabytes(tally.bytes)}, in ${recorded_s.toFixed(0)} s`,
+    `recorded:  ${upload.count} uploads, ${megabytes(stats.bytes)}, in ${recorded_s.toFixed(0)} s`,
     `answers:   ${while_recording}, while they recorded`,
-    `           ${quantiles(tally)}, with the end of all of them in one moment`,
+    `           ${quantiles(stats)}, with the end of all of them in one moment`,
     `faults:    ${made.join(', ')}`,
-    `repeated:  ${troubles.length === 0 ? 'nothing' : troubles.join(', ')}`,
+    `repeated:  ${retries.length === 0 ? 'nothing' : retries.join(', ')}`,
     `memory:    ${megabytes(memory.before_bytes)} in the second quarter, ${megabytes(memory.after_bytes)} in the last`,
     `held:      ${verified.streams} streams, ${verified.chunks} chunks, ${verified.events} events; ${megabytes(verified.bytes_read)} read back`,
-    ...tally.wrong.map((text) => `wrong:     ${text}`),
+    ...stats.wrong.map((text) => `wrong:     ${text}`),
     ...verified.faults.map((text) => `differs:   ${text}`),
     good ? 'What the server holds is exactly what was sent.' : 'What the server holds is NOT what was sent.',
   ];
 }
 
-function quantiles({ calls }: Tally): string {
+function quantiles({ calls }: Stats): string {
   const of = (name: 'intent' | 'upload') => {
     const { count, max_ms } = calls[name];
     const [p50, p99] = [calls[name].quantile(0.5), calls[name].quantile(0.99)];

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
+import pMap from 'p-map';
 import type { SeededRandom } from '../../seeded_random.js';
 import type { Stream } from '../client/api.js';
 import type { AppClient } from '../client/app_client.js';
-import { inFlight } from '../demo/in_flight.js';
 import type { Patience } from '../demo/patience.js';
 import type { Ledger, SentStream } from './ledger.js';
 
@@ -46,19 +46,26 @@ export async function verifyAccount(
   for await (const view of streams) listed.push(view);
   must(new Set(listed.map(({ id }) => id)).size === listed.length, 'a stream is listed twice');
   must(listed.length === expected.size, `${listed.length} streams are listed, ${expected.size} were recorded`);
-  await inFlight(listed, AT_ONCE, async (view) => {
-    const sent = expected.get(view.id);
-    if (sent === undefined) return must(false, `stream ${view.id} was never recorded`);
-    found.streams += 1;
-    must(view.end_ms === (sent.end_ms ?? undefined), `stream ${view.id} ends at ${view.end_ms}, not at ${sent.end_ms}`);
-    must(view.captured_at === sent.captured_at, `stream ${view.id} has another captured_at`);
-    must(view.chunks === sent.chunks.size, `stream ${view.id} counts ${view.chunks} chunks, not ${sent.chunks.size}`);
-    must(
-      view.stored_chunks === sent.chunks.size,
-      `stream ${view.id} has stored ${view.stored_chunks} of ${sent.chunks.size}`,
-    );
-    await verifyChunks(app, { view, sent, must, found }, options);
-  });
+  await pMap(
+    listed,
+    async (view) => {
+      const sent = expected.get(view.id);
+      if (sent === undefined) return must(false, `stream ${view.id} was never recorded`);
+      found.streams += 1;
+      must(
+        view.end_ms === (sent.end_ms ?? undefined),
+        `stream ${view.id} ends at ${view.end_ms}, not at ${sent.end_ms}`,
+      );
+      must(view.captured_at === sent.captured_at, `stream ${view.id} has another captured_at`);
+      must(view.chunks === sent.chunks.size, `stream ${view.id} counts ${view.chunks} chunks, not ${sent.chunks.size}`);
+      must(
+        view.stored_chunks === sent.chunks.size,
+        `stream ${view.id} has stored ${view.stored_chunks} of ${sent.chunks.size}`,
+      );
+      await verifyChunks(app, { view, sent, must, found }, options);
+    },
+    { concurrency: AT_ONCE },
+  );
   await verifyEvents(app, { ledger, expected, must, found }, patience);
   return found;
 }

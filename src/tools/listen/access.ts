@@ -1,7 +1,7 @@
 import type { PublicApi } from '../client/api.js';
 import { AppClient, type SignedIn } from '../client/app_client.js';
 import { CallRefused } from '../client/http_call.js';
-import { ListenStop } from './listen_stop.js';
+import { UserError } from '../user_error.js';
 
 const CALL_MAX_MS = 15_000;
 const LEAVE_MAX_MS = 2_000;
@@ -36,7 +36,7 @@ export class Access {
     this.#renew_at = performance.now() + expires_in * 1000 - RENEW_AHEAD_MS;
   }
 
-  /** A page of events; throws CallRefused otherwise, and ListenStop when the credential has ended. */
+  /** A page of events; throws CallRefused otherwise, and UserError when the credential has ended. */
   async events(query: EventsQuery): Promise<EventsPage> {
     if (performance.now() > this.#renew_at) await this.#renew();
     try {
@@ -55,7 +55,7 @@ export class Access {
   async #renew(): Promise<void> {
     const refresh_token = this.#refresh_token;
     if (refresh_token === null)
-      throw new ListenStop(
+      throw new UserError(
         'The server does not accept the token in SPOOL_TOKEN: it is unknown, revoked or has expired.',
       );
     try {
@@ -74,7 +74,7 @@ export class Access {
   }
 }
 
-const SESSION_ENDED = () => new ListenStop('The session has ended on the server. Start again to sign in anew.');
+const SESSION_ENDED = () => new UserError('The session has ended on the server. Start again to sign in anew.');
 
 function isUnauthorized(error: unknown): boolean {
   return error instanceof CallRefused && error.status === 401;

@@ -11,7 +11,7 @@ export type Row = {
   outcome: { ok: boolean; says: string; duration_ms: number } | null;
 };
 
-export type Status = { forwarded: number; failed: number; position: string; trouble: string | null };
+export type Status = { forwarded: number; failed: number; position: string; problem: string | null };
 
 /** Shows what happens to the person at the terminal. */
 export type Display = {

@@ -19,7 +19,7 @@ export type Listener = {
   present(): void;
   /** It does not; it is tried again by itself. */
   away(why: string, again_ms: number): void;
-  /** The server does not know the position, and the feed went on from its present end. */
+  /** The server does not know the position, and the feed continues from its present end. */
   lost(): void;
 };
 
@@ -60,7 +60,7 @@ export async function follow(access: Access, { type, signal, listener, pause = d
         after = 'latest';
         wait_ms = 0;
         is_lost = true;
-      } else if (began && isPassing(error)) {
+      } else if (began && willRetry(error)) {
         wait_ms = Math.max(retryAfterMs(error), Math.min(AWAY_MS_MAX, AWAY_MS_MIN * 2 ** failures));
         failures += 1;
         listener.away(wordsFor(error), wait_ms);
@@ -80,7 +80,7 @@ function isUnknownPosition(error: unknown): boolean {
 }
 
 /** Refusals that say "not now", and whatever breaks on the way. */
-function isPassing(error: unknown): boolean {
+function willRetry(error: unknown): boolean {
   return error instanceof CallRefused ? error.status === 429 || error.status >= 500 : isOfTheWay(error);
 }
 

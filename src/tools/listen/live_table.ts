@@ -139,13 +139,13 @@ export class LiveTable implements Display {
   }
 }
 
-function statusCells({ forwarded, failed, position, trouble }: Status): Cell[] {
+function statusCells({ forwarded, failed, position, problem }: Status): Cell[] {
   return [
     { text: `${forwarded} forwarded`, colour: 'bold' },
     { text: ', ' },
     { text: `${failed} failed`, ...(failed > 0 && { colour: 'red' }) },
     { text: ` · ${position}` },
-    { text: trouble === null ? '' : ` · ${trouble}`, colour: 'yellow' },
+    { text: problem === null ? '' : ` · ${problem}`, colour: 'yellow' },
     { text: ' · r again, q quit', colour: 'dim' },
   ];
 }

@@ -3,7 +3,7 @@ import type { Access } from './access.js';
 import type { Display, Row } from './display.js';
 import { follow, type ListenedEvent, type Listener } from './feed.js';
 import { Forwarder, type Forwarding } from './forwarder.js';
-import type { Wishes } from './wishes.js';
+import type { Options } from './options.js';
 
 /** So long an event that is under way may keep a person who wants to quit. */
 const QUIT_MAX_MS = 1_000;
@@ -13,7 +13,7 @@ export type Summary = { forwarded: number; failed: number; seconds: number };
 /** One run: the feed on one side, the local program on the other, and the keys. */
 export class Run implements Listener {
   readonly #display: Display;
-  readonly #wishes: Wishes;
+  readonly #options: Options;
   readonly #forwarder: Forwarder;
   readonly #ending = new AbortController();
   readonly #began = performance.now();
@@ -23,17 +23,17 @@ export class Run implements Listener {
   #forwarded = 0;
   #failed = 0;
   #position = 'from now on';
-  #trouble: string | null = null;
+  #problem: string | null = null;
 
-  constructor(wishes: Wishes, display: Display) {
-    this.#wishes = wishes;
+  constructor(options: Options, display: Display) {
+    this.#options = options;
     this.#display = display;
-    this.#forwarder = new Forwarder(wishes.forward, wishes.secret.key);
+    this.#forwarder = new Forwarder(options.forward, options.secret.key);
   }
 
   /** Listens until `quit`; throws when it can't begin or go on. */
   async listen(access: Access): Promise<Summary> {
-    const { type } = this.#wishes;
+    const { type } = this.#options;
     const { signal } = this.#ending;
     const quitting = new Promise<void>((resolve) => {
       signal.addEventListener('abort', () => setTimeout(resolve, QUIT_MAX_MS).unref());
@@ -66,20 +66,20 @@ export class Run implements Listener {
 
   present(): void {
     if (!this.#is_away) {
-      const { type, forward } = this.#wishes;
+      const { type, forward } = this.#options;
       const what = type === null ? 'all events' : `events of type ${type}`;
       this.#display.say(`forwarding ${what} to ${forward.href}\n`);
       if (type !== null && !EVENT_TYPES.some((known) => known === type))
         this.#display.note(`no event type ${type} is known here; maybe the server knows it`);
     } else this.#display.note('the server is back');
     this.#is_away = false;
-    this.#trouble = null;
+    this.#problem = null;
     this.#showStatus();
   }
 
   async event(event: ListenedEvent): Promise<void> {
     this.#last = this.#forwarder.prepare(event);
-    if (this.#wishes.print_json) this.#display.body(this.#last.body);
+    if (this.#options.print_json) this.#display.body(this.#last.body);
     await this.#forward(this.#last, { is_again: false });
     this.#position = `at event ${event.sequence}`;
     this.#showStatus();
@@ -89,14 +89,14 @@ export class Run implements Listener {
     // Said once; how it goes on, the line below the table says.
     if (!this.#is_away) this.#display.note(`${why}; trying again`);
     this.#is_away = true;
-    this.#trouble = `next try in ${Math.ceil(again_ms / 1000)} s`;
+    this.#problem = `next try in ${Math.ceil(again_ms / 1000)} s`;
     this.#showStatus();
   }
 
   lost(): void {
     this.#position = 'from now on';
     this.#display.note(
-      'the server does not know the position any more (was its database restored?); going on with what happens from now on',
+      'the server does not know the position any more (was its database restored?); continuing with what happens from now on',
     );
   }
 
@@ -122,7 +122,7 @@ export class Run implements Listener {
       forwarded: this.#forwarded,
       failed: this.#failed,
       position: this.#position,
-      trouble: this.#trouble,
+      problem: this.#problem,
     });
   }
 }

@@ -1,22 +1,22 @@
-import { WrongUsage } from '../cli/command.js';
 import { operatorAccess } from '../cli/operator_access.js';
 import { CallRefused } from '../client/http_call.js';
+import { UserError, WRONG_USAGE } from '../user_error.js';
 import type { Access } from './access.js';
-import { ListenStop } from './listen_stop.js';
+import type { Options } from './options.js';
 import { askOnTerminal, hasTerminal } from './terminal.js';
-import type { Wishes } from './wishes.js';
 
 const TRIES_MAX = 3;
 
-/** Gets the credential that is wished for; gives whose it is, in words. Throws WrongUsage, ListenStop or CallRefused. */
-export async function signIn(access: Access, who: Wishes['who']): Promise<string> {
+/** Gets the credential that was chosen; gives whose it is, in words. Throws UserError or CallRefused. */
+export async function signIn(access: Access, who: Options['who']): Promise<string> {
   if (who.by === 'token') {
     access.useToken(who.token);
     return 'with the token in SPOOL_TOKEN';
   }
   if (!hasTerminal() && (who.email === null || !who.from_inbox))
-    throw new WrongUsage(
+    throw new UserError(
       'There is no terminal to ask on: set SPOOL_TOKEN, or give --email and, in development, --code-from-inbox.',
+      WRONG_USAGE,
     );
   const email = who.email ?? (await askOnTerminal('email: '));
   const { app } = access;
@@ -41,7 +41,7 @@ export async function signIn(access: Access, who: Wishes['who']): Promise<string
       return `as ${email}`;
     } catch (error) {
       if (!(error instanceof CallRefused) || (error.status !== 400 && error.status !== 401)) throw error;
-      if (tries >= TRIES_MAX) throw new ListenStop('That code is not right either. Start again for another one.');
+      if (tries >= TRIES_MAX) throw new UserError('That code is not right either. Start again for another one.');
       console.log('That code is not right. Try again:');
     }
   }

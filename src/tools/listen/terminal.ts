@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline/promises';
 import type { ReadStream } from 'node:tty';
-import { ListenStop } from './listen_stop.js';
+import { UserError } from '../user_error.js';
 
 /** Whether somebody sits there who can be asked. */
 export function hasTerminal(): boolean {
@@ -11,7 +11,7 @@ export function hasTerminal(): boolean {
 export async function askOnTerminal(question: string): Promise<string> {
   const lines = createInterface({ input: process.stdin, output: process.stdout });
   const given_up = new Promise<never>((_, reject) => {
-    lines.once('close', () => reject(new ListenStop('Nothing was typed.')));
+    lines.once('close', () => reject(new UserError('Nothing was typed.')));
   });
   try {
     return (await Promise.race([lines.question(question), given_up])).trim();

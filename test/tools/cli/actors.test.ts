@@ -15,7 +15,7 @@ t.test('spool actors', async (t) => {
 
   t.match(await cli('actors', 'list', '--limit', '5'), { code: 0, out: /^account +1 +0 +0$/m });
   t.match(await cli('actors', 'list', '--limit', 'many'), { code: 1, errors: /limit/ });
-  t.match(await cli('actors', 'parked'), { code: 0, out: 'None.\n' });
+  t.match(await cli('actors', 'quarantined'), { code: 0, out: 'None.\n' });
 
   const { store, runtime } = spool.server.services;
   const place = runtime.locate({ kind: 'account', id });
@@ -26,14 +26,14 @@ t.test('spool actors', async (t) => {
   await store.setAside(7, 'tell:1', encodeStored({ to: { kind: 'account', id }, message: { type: 'nothing' } }));
   runtime.invalidateCache();
   t.equal((await app.send('GET', '/me')).status, 500);
-  const found = await cli('actors', 'parked');
+  const found = await cli('actors', 'quarantined');
   t.equal(found.code, 1, 'a script sees it by the exit code');
-  t.match(found.out, new RegExp(`^parked +account +${id} +\\S`, 'm'));
-  t.match(found.out, /^set aside +7 +tell:1 +nothing to account [0-9a-f-]{36}$/m);
+  t.match(found.out, new RegExp(`^quarantined +account +${id} +\\S`, 'm'));
+  t.match(found.out, /^dead letter +7 +tell:1 +nothing to account [0-9a-f-]{36}$/m);
   t.match(await cli('actors', 'retry', 'account', id), { code: 0 });
   t.match(await cli('actors', 'retry', 'account', id), { code: 1, errors: /NOT_FOUND/ });
-  t.match(await cli('actors', 'retry-set-aside', '7', 'tell:2'), { code: 1, errors: /NOT_FOUND/ });
-  t.match(await cli('actors', 'retry-set-aside', 'seven', 'tell:1'), { code: 1, errors: /partition/ });
+  t.match(await cli('actors', 'retry-dead-letter', '7', 'tell:2'), { code: 1, errors: /NOT_FOUND/ });
+  t.match(await cli('actors', 'retry-dead-letter', 'seven', 'tell:1'), { code: 1, errors: /partition/ });
 });
 
 t.test('a shell completes the words of spool', async (t) => {

@@ -48,7 +48,7 @@ t.test('spool endpoints, spool devices seen, spool server', async (t) => {
   await t.test('what is wrong now', async (t) => {
     const well = await cli('server', 'check');
     t.match(well, { code: 0, out: /^storage +answers in [\d.]+ ms$/m }, well.out);
-    t.match(well.out, /Nothing is wrong\.\n$/);
+    t.match(well.out, /No health problems\.\n$/);
     await spool.server.services.store.setAside(7, 'tell:1', Buffer.from([0xf6]));
     await until(
       'it is seen',

@@ -82,16 +82,16 @@ t.test('what a person got wrong is said in words', async (t) => {
   writeFileSync(empty, '');
   const text = join(folder, 'text.txt');
   writeFileSync(text, 'not a sound');
-  const rows: [string[], RegExp][] = [
+  const rows: [string[], RegExp, number?][] = [
     [[join(folder, 'absent.wav')], /There is no file/],
     [[folder], /is a folder/],
     [[empty], /is empty/],
     [[text], /give --duration/],
-    [['--devices', '0'], /--devices must be/],
-    [['--devices', '1.5'], /whole number/],
-    [['--chunk-seconds', 'x'], /--chunk-seconds must be/],
-    [['--loud'], /--loud/],
-    [[text, text], /One FILE/],
+    [['--devices', '0'], /--devices <N>' argument '0' is invalid. It must be a whole number from 1/, 2],
+    [['--devices', '1.5'], /whole number/, 2],
+    [['--chunk-seconds', 'x'], /--chunk-seconds <S>' argument 'x' is invalid/, 2],
+    [['--loud'], /--loud/, 2],
+    [[text, text], /too many arguments/, 2],
   ];
   if (process.getuid?.() !== 0) {
     const hidden = join(folder, 'hidden.wav');
@@ -99,9 +99,9 @@ t.test('what a person got wrong is said in words', async (t) => {
     chmodSync(hidden, 0);
     rows.push([[hidden], /may not be read/]);
   }
-  for (const [args, words] of rows) {
+  for (const [args, words, wanted = 1] of rows) {
     const { code, complaints } = await demo(args);
-    t.equal(code, 1, args.join(' '));
+    t.equal(code, wanted, args.join(' '));
     t.match(complaints, words);
     t.notMatch(complaints, / at .*\.js:/, 'no stack');
   }

@@ -20,11 +20,11 @@ t.test('a fleet is held to what it sent, over kills of the server and of Redis',
       done();
     },
   });
-  const { good, lines, tally, verified } = await runFleet(server, OPTIONS, out);
+  const { good, lines, stats, verified } = await runFleet(server, OPTIONS, out);
   t.ok(good, lines.join('\n'));
   t.ok(verified.chunks > 50 && verified.bytes_read > 0, `${verified.chunks} chunks were held against what was sent`);
   t.ok(verified.streams > 8);
-  t.ok(tally.calls.finish.count >= 4, 'shared recorders end their sessions');
-  t.ok([...tally.troubles.values()].reduce((sum, count) => sum + count, 0) > 0, 'calls had to be repeated');
+  t.ok(stats.calls.finish.count >= 4, 'shared recorders end their sessions');
+  t.ok([...stats.retries.values()].reduce((sum, count) => sum + count, 0) > 0, 'calls had to be repeated');
   t.match(said, /the server was killed[\s\S]*is ready[\s\S]*Redis was killed/);
 });

@@ -7,7 +7,7 @@ import type { SeededRandom } from '../../seeded_random.js';
 const POOL_BYTES = 1 << 20;
 const HEADER_BYTES = 44;
 
-export type TapedChunk = {
+export type RecordedChunk = {
   source_chunk_ref: string;
   sequence: number;
   start_ms: number;
@@ -19,7 +19,7 @@ export type TapedChunk = {
 };
 
 /** Noise from which all chunks are cut; each begins with its own reference, so that no two are alike. */
-export class Tape {
+export class AudioSource {
   readonly #pool: Buffer;
   readonly #fmt: Buffer;
   readonly #samples: number;
@@ -42,7 +42,7 @@ export class Tape {
   chunk(
     random: SeededRandom,
     { sequence, source_chunk_ref }: { sequence: number; source_chunk_ref: string },
-  ): TapedChunk {
+  ): RecordedChunk {
     const offset = random.below(POOL_BYTES - this.#samples);
     const start_ms = sequence * this.chunk_ms;
     const bytes = () => {

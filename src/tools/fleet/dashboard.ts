@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
 import type { ServerWatch } from './server_watch.js';
-import { CALLS, type Tally } from './tally.js';
+import { CALLS, type Stats } from './stats.js';
 
 const REDRAW_MS = 500;
 const PLAIN_EVERY_MS = 10_000;
@@ -10,9 +10,9 @@ const NUMBER_CELLS = 10;
 
 export type Out = Pick<Writable, 'write'> & { isTTY?: boolean; columns?: number };
 
-export type BoardOptions = {
+export type DashboardOptions = {
   title: string;
-  tally: Tally;
+  stats: Stats;
   watch: ServerWatch;
   devices: number;
   /** What is under way. */
@@ -20,16 +20,16 @@ export type BoardOptions = {
 };
 
 /** How a fleet is doing: a table that moves in a terminal, a line now and then elsewhere. */
-export class Board {
+export class Dashboard {
   readonly #out: Out;
-  readonly #options: BoardOptions;
+  readonly #options: DashboardOptions;
   readonly #colours: boolean;
   readonly #notes: string[] = [];
   #timer: NodeJS.Timeout | undefined;
   #drawn_lines = 0;
   #sent = { at_ms: performance.now(), chunks: 0 };
 
-  constructor(out: Out, options: BoardOptions) {
+  constructor(out: Out, options: DashboardOptions) {
     this.#out = out;
     this.#options = options;
     this.#colours = out.isTTY === true && process.env.NO_COLOR === undefined;
@@ -60,38 +60,38 @@ export class Board {
   }
 
   #plain(): void {
-    const { tally, progress } = this.#options;
-    const { upload } = tally.calls;
+    const { stats, progress } = this.#options;
+    const { upload } = stats.calls;
     this.#out.write(
-      `${progress().says} · ${tally.linked} linked, ${tally.backlog} steps behind · ${upload.count} chunks stored (${this.#rate()}) · upload p50 ${ms(upload.quantile(0.5))} p99 ${ms(upload.quantile(0.99))} · ${this.#server()}\n`,
+      `${progress().says} · ${stats.connected} connected, ${stats.backlog} steps behind · ${upload.count} chunks stored (${this.#rate()}) · upload p50 ${ms(upload.quantile(0.5))} p99 ${ms(upload.quantile(0.99))} · ${this.#server()}\n`,
     );
   }
 
   #draw(): void {
-    const { tally, title, devices, progress } = this.#options;
+    const { stats, title, devices, progress } = this.#options;
     const columns = this.#out.columns ?? 80;
     const number = (text: string) => text.padStart(NUMBER_CELLS);
-    const calls = CALLS.filter((name) => tally.calls[name].count > 0).map((name) => {
-      const of = tally.calls[name];
+    const calls = CALLS.filter((name) => stats.calls[name].count > 0).map((name) => {
+      const of = stats.calls[name];
       const cells = [String(of.count), ms(of.quantile(0.5)), ms(of.quantile(0.99)), ms(of.max_ms)];
       return `  ${name.padEnd(NAME_CELLS)}${cells.map(number).join('')}`;
     });
-    const troubles = [...tally.troubles].map(([name, count]) => `${count} ${name}`);
-    const faults = Object.entries(tally.faults).flatMap(([name, count]) => (count > 0 ? [`${count} ${name}`] : []));
+    const retries = [...stats.retries].map(([name, count]) => `${count} ${name}`);
+    const faults = Object.entries(stats.faults).flatMap(([name, count]) => (count > 0 ? [`${count} ${name}`] : []));
     const lines = [
       this.#bold(`${title}`),
       progress().says,
       '',
-      `  ${tally.recording} of ${devices} record, ${tally.linked} with a link, ${tally.sessions} in a session; ${tally.backlog} steps behind`,
-      `  ${megabytes(tally.bytes)} stored, ${this.#rate()}`,
+      `  ${stats.recording} of ${devices} record, ${stats.connected} connected, ${stats.sessions} in a session; ${stats.backlog} steps behind`,
+      `  ${megabytes(stats.bytes)} stored, ${this.#rate()}`,
       `  server: ${this.#server()}`,
       '',
       this.#dim(`  ${'CALL'.padEnd(NAME_CELLS)}${['COUNT', 'P50', 'P99', 'MAX'].map(number).join('')}`),
       ...calls,
       '',
       ...(faults.length > 0 ? [`  made:     ${faults.join(', ')}`] : []),
-      ...(troubles.length > 0 ? [`  repeated: ${troubles.join(', ')}`] : []),
-      ...(tally.wrong_count > 0 ? [this.#red(`  WRONG:    ${tally.wrong_count}, the first: ${tally.wrong[0]}`)] : []),
+      ...(retries.length > 0 ? [`  repeated: ${retries.join(', ')}`] : []),
+      ...(stats.wrong_count > 0 ? [this.#red(`  WRONG:    ${stats.wrong_count}, the first: ${stats.wrong[0]}`)] : []),
       ...this.#notes.map((note) => this.#dim(`  ${note}`)),
     ];
     const erase = this.#drawn_lines === 0 ? '' : `\x1b[${this.#drawn_lines}A\r\x1b[J`;
@@ -100,9 +100,9 @@ export class Board {
   }
 
   #rate(): string {
-    const { tally } = this.#options;
+    const { stats } = this.#options;
     const now_ms = performance.now();
-    const chunks = tally.calls.upload.count;
+    const chunks = stats.calls.upload.count;
     const seconds = Math.max(0.001, (now_ms - this.#sent.at_ms) / 1_000);
     const says = `${((chunks - this.#sent.chunks) / seconds).toFixed(0)} chunks/s`;
     if (seconds > 2) this.#sent = { at_ms: now_ms, chunks };

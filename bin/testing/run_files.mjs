@@ -1,5 +1,5 @@
 /*
- * Runs the test files that bin/test.mjs names, one after the other, in one process: what they import is read and
+ * Runs the test files that file_process.mjs names, one after the other, in one process: what they import is read and
  * compiled once, which costs more than most of them. A line after the results of a file says that it has ended.
  */
 import async_hooks from 'node:async_hooks';
@@ -28,8 +28,8 @@ const file_ms = Number(process.env.TAP_TIMEOUT) * 1000;
 /** Tap lets go of the channel, which would hold the process otherwise. */
 const hold = setInterval(() => {}, 60_000);
 
-/** Shortly before bin/test.mjs ends a process that something holds, it says what. */
-const SAY_WHAT_HOLDS_MS = 10_000;
+/** Shortly before file_process.mjs ends a process that something holds, it says what. */
+const SAY_WHAT_HOLDS_MS = (Number(process.env.SPOOL_END_MAX_MS) * 2) / 3;
 const sayWhatHolds = () => console.error(`held by ${process.getActiveResourcesInfo().join(', ')}`);
 
 const end = () => {
@@ -45,7 +45,7 @@ const runFile = async (path) => {
   } catch (error) {
     t.fail(`${path} could not be imported`, { stack: error.stack });
   }
-  await t.test(`end of ${path}`, async () => {
+  await t.test(`end of file ${path}`, async () => {
     for (const end of ends.splice(0)) await end();
   });
 };

@@ -2,9 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { SeededRandom } from '../../seeded_random.js';
 import { DeviceClient, type DeviceCredentials } from '../client/device_client.js';
 import { CallRefused } from '../client/http_call.js';
-import type { CallName, Tally, Trouble } from './tally.js';
+import type { CallName, RetryReason, Stats } from './stats.js';
 
-/** A recorder's way to the server: it breaks, loses answers, and comes back; what is asked over it is asked until it is answered. */
+/** A recorder's connection to the server: it breaks, loses answers, and comes back. A call is repeated until it is answered. */
 
 const PAUSE_MS = 200;
 const PAUSE_MAX_MS = 10_000;
@@ -13,22 +13,22 @@ const CONNECTIONS_MAX = 2;
 /** Of a call whose answer is lost: so long after it began the connection is cut. */
 const CUT_AFTER_MAX_MS = 60;
 
-const BROKEN: Record<string, Trouble> = {
+const BROKEN: Record<string, RetryReason> = {
   ECONNRESET: 'broken',
   EPIPE: 'broken',
   ECONNREFUSED: 'refused connection',
   ETIMEDOUT: 'timeout',
 };
 
-export type LinkFaults = { answer_lost: number; sent_twice: number };
+export type ConnectionFaults = { answer_lost: number; sent_twice: number };
 
-export class Link {
+export class FlakyConnection {
   readonly #parts: {
     url: string;
     credentials: DeviceCredentials;
     random: SeededRandom;
-    tally: Tally;
-    faults: LinkFaults;
+    stats: Stats;
+    faults: ConnectionFaults;
   };
   #client: DeviceClient;
   #restored: Promise<void> = Promise.resolve();
@@ -38,12 +38,12 @@ export class Link {
     url: string;
     credentials: DeviceCredentials;
     random: SeededRandom;
-    tally: Tally;
-    faults: LinkFaults;
+    stats: Stats;
+    faults: ConnectionFaults;
   }) {
     this.#parts = parts;
     this.#client = this.#connect();
-    parts.tally.linked += 1;
+    parts.stats.connected += 1;
   }
 
   #connect(): DeviceClient {
@@ -55,12 +55,12 @@ export class Link {
   lose(ms: number): void {
     if (!this.#is_up) return;
     this.#is_up = false;
-    this.#parts.tally.linked -= 1;
-    this.#parts.tally.faults['links lost'] += 1;
+    this.#parts.stats.connected -= 1;
+    this.#parts.stats.faults['connections lost'] += 1;
     this.#client.close();
     this.#restored = delay(ms).then(() => {
       this.#is_up = true;
-      this.#parts.tally.linked += 1;
+      this.#parts.stats.connected += 1;
     });
   }
 
@@ -83,7 +83,7 @@ export class Link {
     call: (client: DeviceClient) => Promise<T>,
     until_ms = Number.POSITIVE_INFINITY,
   ): Promise<T> {
-    const { random, tally, faults } = this.#parts;
+    const { random, stats, faults } = this.#parts;
     for (let tries = 1; ; tries++) {
       await this.#restored;
       const began = performance.now();
@@ -91,16 +91,16 @@ export class Link {
         if (random.chance(faults.answer_lost)) this.#loseAnswer();
         const first = call(this.#client);
         if (random.chance(faults.sent_twice)) {
-          tally.faults['sent twice'] += 1;
+          stats.faults['sent twice'] += 1;
           await Promise.allSettled([first, call(this.#client)]);
         }
         const answer = await first;
-        tally.calls[name].add(performance.now() - began);
+        stats.calls[name].add(performance.now() - began);
         return answer;
       } catch (error) {
-        const trouble = troubleOf(error, this.#is_up);
-        if (trouble === null || performance.now() > until_ms) throw error;
-        tally.meet(trouble);
+        const reason = retryReasonOf(error, this.#is_up);
+        if (reason === null || performance.now() > until_ms) throw error;
+        stats.countRetry(reason);
         const asked_ms = error instanceof CallRefused ? (error.retry_after_s ?? 0) * 1_000 : 0;
         const backoff_ms = Math.min(PAUSE_MAX_MS, PAUSE_MS * 2 ** Math.min(tries - 1, 10));
         await delay(Math.max(asked_ms, backoff_ms) * random.between(1, 1.5));
@@ -109,14 +109,14 @@ export class Link {
   }
 
   #loseAnswer(): void {
-    this.#parts.tally.faults['answers lost'] += 1;
+    this.#parts.stats.faults['answers lost'] += 1;
     const client = this.#client;
     setTimeout(() => client.close(), this.#parts.random.between(0, CUT_AFTER_MAX_MS));
   }
 }
 
-/** Null for what is no trouble of the way but the server's word, or our own bug. */
-function troubleOf(error: unknown, is_up: boolean): Trouble | null {
+/** Null for a refusal that no retry changes, and for a bug of ours. */
+function retryReasonOf(error: unknown, is_up: boolean): RetryReason | null {
   if (error instanceof CallRefused) {
     if (error.status === 429) return 'busy (429)';
     return error.status === 503 ? 'away (503)' : null;
@@ -124,5 +124,5 @@ function troubleOf(error: unknown, is_up: boolean): Trouble | null {
   const { code = '', message = '' } = error as NodeJS.ErrnoException;
   const broken = BROKEN[code] ?? (message.includes('socket') || message.includes('aborted') ? 'broken' : undefined);
   if (broken === undefined) return null;
-  return is_up ? broken : 'no link';
+  return is_up ? broken : 'no connection';
 }

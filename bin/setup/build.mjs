@@ -1,0 +1,168 @@
+/*
+ * Transpiles the sources to dist/, file by file, without a look at types: `npm run check` has that look. Only what
+ * changed since the last build is made anew. No output is ever half there: each is written aside, then renamed.
+ */
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const root = fileURLToPath(new URL('../..', import.meta.url));
+
+const SOURCE_FOLDERS = ['src', 'actors', 'routes', 'certs', 'docs', 'test'];
+/** All outputs follow from these, too. */
+const SETTINGS = ['bin/setup/build.mjs', 'tsconfig.json', 'package-lock.json'];
+const DIST = join(root, 'dist');
+/** A line for each file that the outputs were made of; absent while a build runs, and after one that broke off. */
+const STAMP = join(DIST, '.built_from');
+const LOCK = join(DIST, '.building');
+const LOCK_POLL_MS = 50;
+/** A build takes seconds: a lock of this age was left behind, whoever has the process id in it by now. */
+const LOCK_AGE_MAX_MS = 120_000;
+
+/** Makes dist/ what the sources say. Ends this process when a source can't be read as TypeScript. */
+export const ensureBuilt = () => {
+  if (isUpToDate(scan())) return;
+  mkdirSync(DIST, { recursive: true });
+  takeLock();
+  let faults;
+  try {
+    // Another process may have built meanwhile.
+    const sources = scan();
+    faults = isUpToDate(sources) ? [] : build(sources);
+  } finally {
+    rmSync(LOCK, { force: true });
+  }
+  if (faults.length === 0) return;
+  console.error(faults.join('\n'));
+  process.exit(1);
+};
+
+/** What the outputs are made of, each with the words by which a change is seen. */
+const scan = () => {
+  const sources = SOURCE_FOLDERS.flatMap((folder) => filesIn(join(root, folder)));
+  return new Map(
+    [...SETTINGS, ...sources.sort()].map((path) => {
+      const { mtimeMs, size } = statSync(join(root, path));
+      return [path, `${mtimeMs} ${size}`];
+    }),
+  );
+};
+
+const filesIn = (folder) => {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile() && !entry.name.startsWith('.'))
+    .map((entry) => relative(root, join(entry.parentPath ?? entry.path, entry.name)));
+};
+
+const stampOf = (sources) => [...sources].map(([path, words]) => `${path} ${words}\n`).join('');
+
+const readStamp = () => (existsSync(STAMP) ? readFileSync(STAMP, 'utf8') : '');
+
+const isUpToDate = (sources) => readStamp() === stampOf(sources) && [...sources.keys()].every(hasOutput);
+
+const hasOutput = (path) => !isEmitted(path) || existsSync(outputOf(path));
+
+const isEmitted = (path) => !SETTINGS.includes(path) && !path.endsWith('.d.ts');
+
+const outputOf = (path) => join(DIST, path.replace(/\.ts$/, '.js'));
+
+/** Gives what esbuild finds wrong, in words. */
+const build = (sources) => {
+  const began_ms = performance.now();
+  // On stderr, as what a command prints on stdout may be for a program.
+  process.stderr.write('building');
+  const known = new Set(readStamp().split('\n'));
+  rmSync(STAMP, { force: true });
+  const isKnown = (path) => known.has(`${path} ${sources.get(path)}`);
+  const is_whole = !SETTINGS.every(isKnown);
+  const emitted = [...sources.keys()].filter(isEmitted);
+  const changed = emitted.filter((path) => is_whole || !isKnown(path) || !hasOutput(path));
+  const faults = transpile(changed.filter((path) => path.endsWith('.ts')));
+  if (faults.length === 0) {
+    for (const path of changed)
+      if (!path.endsWith('.ts')) put(outputOf(path), (at) => copyFileSync(join(root, path), at));
+    removeOrphans(new Set(emitted.map(outputOf)));
+    put(STAMP, (at) => writeFileSync(at, stampOf(sources)));
+  }
+  process.stderr.write(` (${((performance.now() - began_ms) / 1000).toFixed(1)} s)\n`);
+  return faults;
+};
+
+const transpile = (paths) => {
+  if (paths.length === 0) return [];
+  // Here, as the package may have been installed only a moment ago.
+  const require = createRequire(import.meta.url);
+  const { buildSync, formatMessagesSync } = require('esbuild');
+  try {
+    const { outputFiles } = buildSync({
+      absWorkingDir: root,
+      entryPoints: paths,
+      outbase: root,
+      outdir: DIST,
+      format: 'esm',
+      target: 'es2023',
+      sourcemap: true,
+      sourcesContent: false,
+      write: false,
+      logLevel: 'silent',
+    });
+    for (const { path, contents } of outputFiles) put(path, (at) => writeFileSync(at, contents));
+    return [];
+  } catch (error) {
+    if (error.errors === undefined) throw error;
+    return formatMessagesSync(error.errors, { kind: 'error', color: process.stderr.isTTY === true });
+  }
+};
+
+/** Whoever reads `path` meanwhile gets all of the old file or all of the new one. */
+const put = (path, write) => {
+  mkdirSync(dirname(path), { recursive: true });
+  const aside = `${path}.${process.pid}.tmp`;
+  write(aside);
+  renameSync(aside, path);
+};
+
+/** What was made of a source that is gone would still be run as a test, or imported. */
+const removeOrphans = (outputs) => {
+  for (const path of SOURCE_FOLDERS.flatMap((folder) => filesIn(join(DIST, folder)))) {
+    const file = join(root, path);
+    if (!outputs.has(file.replace(/\.js\.map$/, '.js'))) rmSync(file);
+  }
+};
+
+/** Waits while another process builds. */
+const takeLock = () => {
+  for (;;) {
+    try {
+      writeFileSync(LOCK, String(process.pid), { flag: 'wx' });
+      return;
+    } catch (error) {
+      if (error.code !== 'EEXIST') throw error;
+    }
+    if (isAbandoned()) rmSync(LOCK, { force: true });
+    else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOCK_POLL_MS);
+  }
+};
+
+const isAbandoned = () => {
+  try {
+    const pid = Number(readFileSync(LOCK, 'utf8'));
+    if (Date.now() - statSync(LOCK).mtimeMs > LOCK_AGE_MAX_MS) return true;
+    if (pid > 0) process.kill(pid, 0);
+    return false;
+  } catch (error) {
+    return error.code === 'ESRCH';
+  }
+};

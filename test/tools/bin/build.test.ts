@@ -1,0 +1,97 @@
+import { execFile } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import t from 'tap';
+import { tempFolder } from '../../fixtures/temp_folder.js';
+
+const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
+const run = promisify(execFile);
+
+/** A small checkout with our build program. */
+function checkout(t: Parameters<typeof tempFolder>[0]) {
+  const folder = tempFolder(t);
+  const at = (path: string) => join(folder, path);
+  const write = (path: string, text: string) => {
+    mkdirSync(join(at(path), '..'), { recursive: true });
+    writeFileSync(at(path), text);
+  };
+  cpSync(join(ROOT, 'bin', 'setup'), at('bin/setup'), { recursive: true });
+  symlinkSync(join(ROOT, 'node_modules'), at('node_modules'));
+  write('package.json', '{"type":"module"}');
+  write('package-lock.json', '{}');
+  write('tsconfig.json', '{"compilerOptions":{"verbatimModuleSyntax":true}}');
+  write('src/number.ts', 'export const number: number = 1;\n');
+  write('src/main.ts', "import { number } from './number.js';\nconsole.log(number);\n");
+  write('src/words.d.ts', 'declare module "words";\n');
+  write('src/pages/page.eta', 'page one');
+  const program = "import('./bin/setup/build.mjs').then(({ ensureBuilt }) => ensureBuilt())";
+  const build = () => run(process.execPath, ['-e', program], { cwd: folder });
+  const main = async () => (await run(process.execPath, [at('dist/src/main.js')])).stdout.trim();
+  const outputs = () =>
+    readdirSync(at('dist/src'), { recursive: true, encoding: 'utf8' })
+      .filter((path) => path.includes('.'))
+      .toSorted();
+  return { at, write, build, main, outputs };
+}
+
+t.test('a build makes what changed anew, and takes away what has no source', async (t) => {
+  const { at, write, build, main, outputs } = checkout(t);
+  t.match((await build()).stderr, /^building \(\d+\.\d s\)\n$/);
+  t.equal(await main(), '1');
+  t.same(outputs(), ['main.js', 'main.js.map', 'number.js', 'number.js.map', 'pages/page.eta']);
+  t.match(JSON.parse(readFileSync(at('dist/src/main.js.map'), 'utf8')), { sources: ['../../src/main.ts'] });
+  t.equal((await build()).stderr, '', 'nothing changed');
+
+  writeFileSync(at('dist/src/main.js'), 'console.log("kept");');
+  write('src/number.ts', 'export const number: number = 22;\n');
+  write('src/pages/page.eta', 'page two');
+  await build();
+  t.equal(await main(), 'kept', 'what did not change is left alone');
+  t.match(readFileSync(at('dist/src/number.js'), 'utf8'), /22/);
+  t.equal(readFileSync(at('dist/src/pages/page.eta'), 'utf8'), 'page two');
+
+  rmSync(at('src/pages'), { recursive: true });
+  rmSync(at('dist/src/main.js'));
+  writeFileSync(at('dist/src/number.js.4711.tmp'), 'of a build that was killed');
+  await build();
+  t.same(outputs(), ['main.js', 'main.js.map', 'number.js', 'number.js.map']);
+  t.equal(await main(), '22', 'an output that was lost is made again');
+
+  write('tsconfig.json', '{"compilerOptions":{"verbatimModuleSyntax":true,"target":"es2023"}}');
+  writeFileSync(at('dist/src/main.js'), 'console.log("old");');
+  await build();
+  t.equal(await main(), '22', 'other settings make everything anew');
+});
+
+t.test('a build that broke off or failed is not trusted', async (t) => {
+  const { at, write, build, main } = checkout(t);
+  await build();
+  // As a build leaves it that is killed in the middle: no stamp, a lock of a process that is gone.
+  rmSync(at('dist/.built_from'));
+  writeFileSync(at('dist/src/main.js'), 'console.log(');
+  const { pid } = await new Promise<{ pid: number | undefined }>((resolve) => {
+    const child = execFile(process.execPath, ['-e', ''], () => resolve({ pid: child.pid }));
+  });
+  writeFileSync(at('dist/.building'), String(pid));
+  await build();
+  t.equal(await main(), '1');
+  t.notOk(existsSync(at('dist/.building')));
+
+  write('src/number.ts', 'export const number: = 3;\n');
+  await t.rejects(build(), { code: 1, stderr: /src\/number\.ts:1:/ }, 'it names the file and the line');
+  await t.rejects(build(), { code: 1 }, 'also the second time');
+  write('src/number.ts', 'export const number = 3;\n');
+  await build();
+  t.equal(await main(), '3');
+});
+
+t.test('builds at once give one whole result', async (t) => {
+  const { at, write, build, main } = checkout(t);
+  for (let number = 0; number < 50; number++) write(`src/many/file_${number}.ts`, `export const n = ${number};\n`);
+  const said = await Promise.all(Array.from({ length: 4 }, build));
+  t.equal(said.filter(({ stderr }) => stderr !== '').length, 1, 'one builds, the others wait for it');
+  t.equal(await main(), '1');
+  t.equal(readdirSync(at('dist/src/many')).length, 100);
+});
