@@ -70,7 +70,7 @@ export class HandshakeLimiter {
   }
 
   /** Puts itself before what a TLS server does with new connections. */
-  guard(server: TlsServer, metrics: Metrics): void {
+  install(server: TlsServer, metrics: Metrics): void {
     const accept = server.listeners('connection') as ((socket: Socket) => void)[];
     server.removeAllListeners('connection');
     server.on('connection', (socket: Socket) =>
