@@ -17,7 +17,7 @@ import {
   endpointReasons,
 } from '../../src/operator/endpoint_reasons.js';
 import type { Services } from '../../src/services.js';
-import type { SeenEndpoint } from '../../src/workers/endpoint_activity.js';
+import type { SeenEndpoint } from '../../src/webhooks/endpoint_activity.js';
 
 const DELIVERIES_SHOWN = 10;
 

@@ -59,7 +59,8 @@ t.test('more than a process can do', async (t) => {
       '/device/streams/end',
     ]);
     overload.take({ delay: 1, memory: 0 });
-    for (const route of ROUTES.device) t.equal((await status(route)) === 503, route.priority !== 'critical', route.path);
+    for (const route of ROUTES.device)
+      t.equal((await status(route)) === 503, route.priority !== 'critical', route.path);
     const refused = await send(device, { method: 'POST', path: '/device/streams' });
     const { error } = JSON.parse(refused.body.toString());
     t.equal(error.code, 'UNAVAILABLE');
