@@ -168,8 +168,8 @@ export async function listEndpoints({ runtime }: Services, who: Principal, { lim
   const left = after === undefined ? ids : ids.filter((id) => id < after);
   const page = left.slice(0, limit);
   const found = await Promise.all(page.map((id) => view(runtime, id)));
-  const trouble = found.find((one) => isRefusal(one) && one.refused !== 'NOT_FOUND');
-  if (trouble !== undefined) return trouble as Refusal;
+  const failed = found.find((one) => isRefusal(one) && one.refused !== 'NOT_FOUND');
+  if (failed !== undefined) return failed as Refusal;
   const items = found.flatMap((one, index) => (isRefusal(one) ? [] : [endpointView(page[index] as string, one)]));
   return { items, cursor: left.length > limit ? (page.at(-1) ?? null) : null };
 }

@@ -81,8 +81,8 @@ export const PERSONAL_ACCESS_TOKEN_ROUTES: readonly Route[] = [
       const found = await Promise.all(
         page.rows.map(({ id }) => runtime.ask<PersonalAccessToken>({ kind: 'personal_access_token', id }, view)),
       );
-      const trouble = found.find((token) => isRefusal(token) && token.refused !== 'UNAUTHORIZED');
-      if (trouble !== undefined) return trouble;
+      const failed = found.find((token) => isRefusal(token) && token.refused !== 'UNAUTHORIZED');
+      if (failed !== undefined) return failed;
       const items = found.flatMap((token, index) =>
         isRefusal(token) ? [] : [tokenView(page.rows[index]?.id ?? '', token)],
       );

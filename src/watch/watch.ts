@@ -133,7 +133,7 @@ export class Watch {
   }
 
   /** What is wrong now, in words. */
-  troubles(): HealthProblem[] {
+  healthProblems(): HealthProblem[] {
     return healthProblemsOf(this.standing(), this.#parts.clock.unmoved());
   }
 
