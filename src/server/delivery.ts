@@ -2,10 +2,10 @@ import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { Redis } from 'ioredis';
 import type { BlobStore } from '../blobs/blob_store.js';
-import { createMailSender, type MailSender } from '../mail/mail_sender.js';
+import { MailSender } from '../mail/mail_sender.js';
 import { outboxFolder } from '../mail/outbox_folder.js';
-import { createOutboxMailer } from '../mail/outbox_mailer.js';
-import { createSmtpMailer } from '../mail/smtp_mailer.js';
+import { OutboxMailer } from '../mail/outbox_mailer.js';
+import { SmtpMailer } from '../mail/smtp_mailer.js';
 import { rewriteAppendOnlyFile } from '../process/redis_rewrite.js';
 import type { Metrics } from '../runtime/metrics.js';
 import { nodesOf } from '../store/redis_connection.js';
@@ -80,11 +80,11 @@ export async function startDelivery(start: Start, parts: Parts): Promise<Deliver
 
 function openMail({ settings, shutdown }: Start, now: () => number): MailSender {
   const { mail_from, smtp_url } = settings;
-  const mail = createMailSender({
+  const mail = new MailSender({
     mailer:
       smtp_url === null
-        ? createOutboxMailer({ dir: outboxFolder(settings), mail_from, nowMs: now })
-        : createSmtpMailer({ smtp_url, mail_from }),
+        ? new OutboxMailer({ dir: outboxFolder(settings), mail_from, nowMs: now })
+        : new SmtpMailer({ smtp_url, mail_from }),
   });
   shutdown.add(() => mail.close());
   return mail;
