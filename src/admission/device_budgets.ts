@@ -7,7 +7,6 @@ import { spreadRetryAfter } from './overload.js';
 const MINUTE_MS = 60_000;
 /** Those that asked last; one that is forgotten begins with a full bucket. */
 const BUCKETS_MAX = 100_000;
-
 /** A second is worth many requests; the bucket fills within it. */
 const BUSY_RETRY_AFTER_S = 2;
 

@@ -1,8 +1,7 @@
 import { type Refusal, refuse } from '../domain/refusals.js';
 import type { Metrics } from '../runtime/metrics.js';
 import type { AccountConcurrencyLimiter } from './account_concurrency.js';
-import type { DeviceBudgets } from './device_budgets.js';
-import { overBudget } from './device_budgets.js';
+import { type DeviceBudgets, overBudget } from './device_budgets.js';
 import { type Overload, type Priority, spreadRetryAfter } from './overload.js';
 import type { RateLimits, RateName } from './rate_limits.js';
 
