@@ -38,6 +38,13 @@ module.exports = {
       to: { path: '^routes/' },
     },
     {
+      name: 'http-is-an-edge',
+      comment: 'What decides, stores and works on its own knows nothing of requests and answers.',
+      severity: 'error',
+      from: { path: '^(actors|src/(domain|store|runtime|workers))/' },
+      to: { path: '^src/http/' },
+    },
+    {
       name: 'tools-run-beside-a-server',
       comment: 'Programs that talk to a server are never part of one.',
       severity: 'error',

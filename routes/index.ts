@@ -26,16 +26,23 @@ import { METADATA_ROUTES } from './oauth/metadata.js';
 import { REGISTRATION_ROUTES } from './oauth/register.js';
 import { SIGN_IN_ROUTES } from './oauth/sign_in.js';
 import { TOKEN_ROUTES } from './oauth/token.js';
+import { STAFF_ACCOUNT_ROUTES } from './operator/accounts.js';
+import { ACTOR_ROUTES } from './operator/actors.js';
+import { STAFF_CERTIFICATE_ROUTES } from './operator/certificates.js';
 import { STAFF_CHUNK_ROUTES } from './operator/chunks.js';
 import { STAFF_CLIENT_ROUTES } from './operator/clients.js';
 import { SEEN_DEVICE_ROUTES } from './operator/devices.js';
 import { SEEN_ENDPOINT_ROUTES } from './operator/endpoints.js';
 import { ENTITY_ROUTES } from './operator/entities.js';
 import { STAFF_GRANT_ROUTES } from './operator/grants.js';
-import { OPERATOR_ROUTES } from './operator/operator.js';
+import { HEALTH_ROUTES } from './operator/health.js';
+import { KEY_ROUTES } from './operator/keys.js';
+import { MAIL_ROUTES } from './operator/mails.js';
 import { OVERVIEW_ROUTES } from './operator/overview.js';
 import { OPERATOR_ASSET_ROUTES } from './operator/page_assets.js';
 import { OPERATOR_PAGE_ROUTES } from './operator/pages.js';
+import { REMOVAL_ROUTES } from './operator/removals.js';
+import { TEST_CLOCK_ROUTES } from './operator/test_clock.js';
 import { ASSET_ROUTES } from './pages/assets.js';
 import { INVITATIONS_PAGE_ROUTES } from './pages/invitations.js';
 import { withReference } from './pages/reference.js';
@@ -78,7 +85,14 @@ export const ROUTES: Record<'public' | 'device' | 'operator', readonly Route[]> 
     ...CHUNK_ROUTES,
   ],
   operator: [
-    ...OPERATOR_ROUTES,
+    ...HEALTH_ROUTES,
+    ...ACTOR_ROUTES,
+    ...STAFF_ACCOUNT_ROUTES,
+    ...STAFF_CERTIFICATE_ROUTES,
+    ...KEY_ROUTES,
+    ...REMOVAL_ROUTES,
+    ...TEST_CLOCK_ROUTES,
+    ...MAIL_ROUTES,
     ...STAFF_CHUNK_ROUTES,
     ...STAFF_CLIENT_ROUTES,
     ...STAFF_GRANT_ROUTES,

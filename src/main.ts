@@ -2,7 +2,8 @@ import { join } from 'node:path';
 import pino from 'pino';
 import { DataFolderHeld } from './process/data_folder.js';
 import { NoRedisProgram } from './process/redis_program.js';
-import { CannotStart, startServer } from './server.js';
+import { CannotStart } from './server/start.js';
+import { startServer } from './server.js';
 import { readSettings, WrongSettings } from './settings.js';
 
 /** Starts the server from the environment and stops it at Ctrl-C or SIGTERM. */

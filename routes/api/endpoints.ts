@@ -164,8 +164,8 @@ export async function listEndpoints({ actors }: Services, who: Principal, { limi
   const left = after === undefined ? ids : ids.filter((id) => id < after);
   const page = left.slice(0, limit);
   const found = await Promise.all(page.map((id) => view(actors, id)));
-  const trouble = found.find((one) => isRefusal(one) && one.refused !== 'NOT_FOUND');
-  if (trouble !== undefined) return trouble as Refusal;
+  const failed = found.find((one) => isRefusal(one) && one.refused !== 'NOT_FOUND');
+  if (failed !== undefined) return failed as Refusal;
   const items = found.flatMap((one, index) => (isRefusal(one) ? [] : [endpointView(page[index] as string, one)]));
   return { items, cursor: left.length > limit ? (page.at(-1) ?? null) : null };
 }

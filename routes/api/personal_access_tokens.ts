@@ -78,8 +78,8 @@ export const PERSONAL_ACCESS_TOKEN_ROUTES: readonly Route[] = [
       const living = who.account.tokens.filter((token) => isLiving(token, clock.now())).toReversed();
       const page = pageOfAll(living, { ...query, idOf: ({ id }) => id });
       const found = await Promise.all(page.rows.map(({ id }) => actors.personalAccessToken(id).view()));
-      const trouble = found.find((token) => isRefusal(token) && token.refused !== 'UNAUTHORIZED');
-      if (trouble !== undefined) return trouble;
+      const failed = found.find((token) => isRefusal(token) && token.refused !== 'UNAUTHORIZED');
+      if (failed !== undefined) return failed;
       const items = found.flatMap((token, index) =>
         isRefusal(token) ? [] : [tokenView(page.rows[index]?.id ?? '', token)],
       );

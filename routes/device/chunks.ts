@@ -86,7 +86,7 @@ export const CHUNK_ROUTES: readonly Route[] = [
     path: '/device/chunks/:chunk_id',
     summary: 'How a chunk stands.',
     credential: 'device',
-    shed: 'last',
+    priority: 'critical',
     answer: chunkStatusShape,
     refusals: BOUND_REFUSALS,
     async handler({ services, who, params }) {
@@ -101,7 +101,7 @@ export const CHUNK_ROUTES: readonly Route[] = [
     summary: 'How chunks of a stream stand, by their own references.',
     notes: 'A reference that nobody has announced has no item.',
     credential: 'device',
-    shed: 'last',
+    priority: 'critical',
     body: z.object({
       binding_epoch: bindingEpoch,
       source_stream_ref: sourceStreamRef,

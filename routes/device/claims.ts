@@ -90,7 +90,7 @@ export const CLAIM_ROUTES: readonly Route[] = [
     path: '/device/binding',
     summary: 'What the device is bound by.',
     credential: 'device',
-    shed: 'last',
+    priority: 'critical',
     answer: bindingShape,
     refusals: BOUND_REFUSALS,
     async handler({ services, who }) {
@@ -104,7 +104,7 @@ export const CLAIM_ROUTES: readonly Route[] = [
     path: '/device/heartbeat',
     summary: 'Says that the device is there.',
     credential: 'device',
-    shed: 'last',
+    priority: 'critical',
     answer: z.strictObject({ server_time: serverNow }),
     refusals: BOUND_REFUSALS,
     async handler({ services, who }) {

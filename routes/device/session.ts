@@ -27,7 +27,7 @@ export const DEVICE_SESSION_END_ROUTES: readonly Route[] = [
     summary: "Ends the recorder's own session.",
     notes: 'Whoever repeats it gets the same answer. A personal device has no session.',
     credential: 'device',
-    shed: 'last',
+    priority: 'critical',
     body: z.object({ binding_epoch: bindingEpoch }),
     answer: sessionEndShape,
     refusals: ['ACCOUNT_DELETED', 'DEVICE_UNBOUND', 'CONFLICT'],

@@ -90,7 +90,7 @@ export const DEVICE_STREAM_ROUTES: readonly Route[] = [
     summary: 'Says where a stream ends.',
     notes: 'It is set once: the same end again is fine, another one is refused.',
     credential: 'device',
-    shed: 'last',
+    priority: 'critical',
     body: z.object({
       source_stream_ref: sourceStreamRef,
       end_ms: whole({ min: 0 }).describe('Where its timeline ends, in ms from its beginning.'),

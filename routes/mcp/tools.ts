@@ -1,13 +1,12 @@
 import { z } from 'zod';
 import { LIMITS } from '../../src/domain/limits.js';
 import { PERMISSIONS, type Permission } from '../../src/domain/permissions.js';
-import { isRefusal, type Refusal } from '../../src/domain/refusals.js';
+import { isRefusal } from '../../src/domain/refusals.js';
 import { eventShape } from '../../src/events.js';
 import { listCursor } from '../../src/http/cursors.js';
-import type { Principal } from '../../src/http/principal.js';
 import { uuid, whole } from '../../src/http/request_schemas.js';
 import { id, pageShape, permission } from '../../src/http/response_schemas.js';
-import type { Services } from '../../src/services.js';
+import { ENDS, SENDS_OUT, type Tool, tool } from '../../src/mcp/tool.js';
 import { READS_STREAMS } from '../../src/streams/stream_access.js';
 import { attemptedDeliveryShape, deliveryShape, endpointShape } from '../../src/webhooks/endpoint_views.js';
 import {
@@ -25,38 +24,6 @@ import {
 } from '../api/endpoints.js';
 import { eventType, listEvents } from '../api/events.js';
 import { listStreams, streamPageShape } from '../api/streams.js';
-
-/** Who calls a tool. */
-export type Caller = { services: Services; who: Principal; request_id: string };
-
-type ToolHints = { readOnlyHint: boolean; destructiveHint?: boolean; idempotentHint?: boolean; openWorldHint: boolean };
-
-/** At what is ours. */
-export const LOOKS: ToolHints = { readOnlyHint: true, openWorldHint: false };
-/** From then on data goes out to where the caller says. */
-const SENDS_OUT: ToolHints = {
-  readOnlyHint: false,
-  destructiveHint: false,
-  idempotentHint: false,
-  openWorldHint: true,
-};
-/** Something ends that does not come back. */
-const ENDS: ToolHints = { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false };
-
-/** One tool, as a row. What it gives goes to the client as it is, and as text. */
-export type Tool = {
-  name: string;
-  title: string;
-  description: string;
-  /** The caller must hold one of these; nobody in particular when empty. Others are not told of the tool. */
-  permissions: readonly Permission[];
-  input: z.ZodType;
-  /** What it gives when nothing is refused. */
-  output: z.ZodType;
-  /** What clients are told of its effects; absent, it looks and no more. */
-  does?: ToolHints;
-  handler: (caller: Caller, input: never) => Promise<Record<string, unknown> | Refusal>;
-};
 
 const list_limit = whole({ min: 1, max: LIMITS.list_limit_max })
   .default(LIMITS.list_limit_default)
@@ -195,18 +162,3 @@ export const TOOLS: readonly Tool[] = [
 export const MCP_SCOPES: readonly Permission[] = PERMISSIONS.filter((permission) =>
   TOOLS.some(({ permissions }) => permissions.includes(permission)),
 );
-
-/** Whether the caller may use a tool. */
-export function isAllowed({ permissions }: Tool, who: Pick<Principal, 'permissions'>): boolean {
-  return permissions.length === 0 || permissions.some((wanted) => who.permissions.includes(wanted));
-}
-
-/** Keeps the input's own type for its handler. */
-function tool<Input extends z.ZodType>(
-  row: Omit<Tool, 'input' | 'handler'> & {
-    input: Input;
-    handler: (caller: Caller, input: z.output<Input>) => ReturnType<Tool['handler']>;
-  },
-): Tool {
-  return row;
-}

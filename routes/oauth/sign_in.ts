@@ -8,7 +8,6 @@ import { LIMITS } from '../../src/domain/limits.js';
 import { oauthError } from '../../src/domain/oauth_errors.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
 import { CAPTCHA_AWAY, checkCaptcha } from '../../src/http/captcha.js';
-import { overRate } from '../../src/http/rates.js';
 import { emailAddress } from '../../src/http/request_schemas.js';
 import { type Answer, openRoute, type Route } from '../../src/http/route.js';
 import {
@@ -130,7 +129,7 @@ async function sendCode(visit: Visit, body: Form): Promise<Answer> {
   const email = emailAddress.safeParse(body.email ?? '');
   if (!email.success) return emailProblem(visit, body, 'Enter an email address, such as name@example.com.');
   // Before the CAPTCHA's provider is asked: what fails there counts, too.
-  const limited = overRate(services, request, 'codes_sent');
+  const limited = services.rates.refusalOf('codes_sent', request.ip);
   if (limited !== null) return limited;
   const token =
     body.captcha_token ?? body['cf-turnstile-response'] ?? body['h-captcha-response'] ?? body['g-recaptcha-response'];
@@ -144,7 +143,7 @@ async function resendCode(visit: Visit): Promise<Answer> {
   const { services, request, sign_in } = visit;
   const { step } = sign_in;
   if (step.at !== 'code') return goOn(visit);
-  const limited = overRate(services, request, 'codes_sent');
+  const limited = services.rates.refusalOf('codes_sent', request.ip);
   return limited ?? mailCode(visit, step.email);
 }
 
@@ -170,7 +169,7 @@ async function tryCode(visit: Visit, body: Form): Promise<Answer> {
   if (step.at !== 'code' && step.at !== 'verified') return goOnSignedIn(visit);
   const code = (body.code ?? '').replace(/\s/g, '');
   if (!/^\d{6}$/.test(code)) return leave(visit.reply, codeProblemPath(visit, 'digits'));
-  const limited = overRate(services, request, 'codes_checked');
+  const limited = services.rates.refusalOf('codes_checked', request.ip);
   if (limited !== null) return limited;
   const tried = await triedCode(services, request, { sign_in_id: id, email: step.email, code });
   if (isRefusal(tried)) return tried;

@@ -7,11 +7,11 @@ import { emailAddress } from '../../src/http/request_schemas.js';
 import { count, moment, no_cursor, serverNow } from '../../src/http/response_schemas.js';
 import { operatorRoute, type Route } from '../../src/http/route.js';
 import { activationShape, parkedReason } from '../../src/operator/activation_schema.js';
+import { endpointForStaff, endpointForStaffShape } from '../../src/operator/endpoint_for_staff.js';
 import { shownName, shownState } from '../../src/operator/entity_fields.js';
+import { seenDeviceShape, seenDeviceView } from '../../src/operator/seen_device.js';
 import type { Services } from '../../src/services.js';
 import { StoreUnavailable } from '../../src/store/store.js';
-import { seenDeviceShape, seenDeviceView } from './devices.js';
-import { endpointForStaff, endpointForStaffShape } from './endpoints.js';
 
 /** One entity: what is stored of it, what of that may be seen, and what it did last. */
 

@@ -91,7 +91,7 @@ export const OVERVIEW_ROUTES: readonly Route[] = [
           ...{ memory_bytes: storage_bytes, log_healthy: storage.log_healthy, set_aside },
         },
         disk,
-        troubles: watch.troubles(),
+        troubles: watch.healthProblems(),
         history: watch.history(after_ms),
       };
     },

@@ -4,9 +4,9 @@ import { z } from 'zod';
 import { type ApiDocuments, documentsOf } from '../../src/http/openapi/documents.js';
 import type { Listener } from '../../src/http/openapi/refusals.js';
 import { openRoute, type Route } from '../../src/http/route.js';
+import { guidePage } from '../../src/pages/guides.js';
+import { referencePage } from '../../src/pages/reference_page.js';
 import { SCOPE_WORDS } from '../../src/pages/scope_words.js';
-import { guidePage } from './guides.js';
-import { referencePage } from './reference_page.js';
 
 /** The reference, as documents for programs and as pages for people. Made of the tables of routes, when first asked for. */
 

@@ -34,7 +34,7 @@ export class ConnectionLimiter {
   }
 
   /** Puts itself before what the server does with new connections. */
-  guard(server: Server): void {
+  install(server: Server): void {
     const accept = server.listeners('connection') as ((socket: Socket) => void)[];
     server.removeAllListeners('connection');
     server.on('connection', (socket: Socket) => {

@@ -1,9 +1,14 @@
 import { LRUCache } from 'lru-cache';
 import { LIMITS } from '../domain/limits.js';
+import { type Refusal, refuse } from '../domain/refusals.js';
+import type { Metrics } from '../runtime/metrics.js';
+import { spreadRetryAfter } from './overload.js';
 
 const MINUTE_MS = 60_000;
 /** Those that asked last; one that is forgotten begins with a full bucket. */
 const BUCKETS_MAX = 100_000;
+/** A second is worth many requests; the bucket fills within it. */
+const BUSY_RETRY_AFTER_S = 2;
 
 type Bucket = { tokens: number; at_ms: number };
 
@@ -52,4 +57,18 @@ export class DeviceBudgets {
       else this.#uploads.set(device_id, left);
     };
   }
+}
+
+/** The refusal of a device that does too much; counted. */
+export function overBudget(
+  metrics: Pick<Metrics, 'overload_refusals'>,
+  cause: 'device_requests' | 'device_uploads',
+): Refusal {
+  metrics.overload_refusals.inc({ listener: 'device', cause });
+  const what = cause === 'device_requests' ? 'requests' : 'uploads at once';
+  const retry_after_s = spreadRetryAfter(BUSY_RETRY_AFTER_S);
+  return refuse('TOO_MANY_REQUESTS', `Too many ${what} from this device; wait ${retry_after_s} seconds.`, {
+    retry_after_s,
+    extra: { reason: cause },
+  });
 }

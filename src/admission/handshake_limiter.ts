@@ -70,7 +70,7 @@ export class HandshakeLimiter {
   }
 
   /** Puts itself before what a TLS server does with new connections. */
-  guard(server: TlsServer, metrics: Metrics): void {
+  install(server: TlsServer, metrics: Metrics): void {
     const accept = server.listeners('connection') as ((socket: Socket) => void)[];
     server.removeAllListeners('connection');
     server.on('connection', (socket: Socket) =>
@@ -100,7 +100,7 @@ export class HandshakeLimiter {
     const began_before_ms = performance.now() - (is_pressed ? HANDSHAKE_PRESSED_MAX_MS : HANDSHAKE_MAX_MS);
     for (const { socket, began_at_ms } of [...this.#under_way.values()]) {
       if (began_at_ms > began_before_ms) break;
-      this.#turnAway(socket, 'stalled_handshake');
+      this.#refuse(socket, 'stalled_handshake');
     }
   }
 
@@ -113,7 +113,7 @@ export class HandshakeLimiter {
     const here = this.#networks.get(name) ?? { name, queue: [], connections: 0, handshakes: 0, waiting: 0 };
     const cause = this.#causeAgainst(here);
     if (cause !== null) {
-      this.#turnAway(socket, cause);
+      this.#refuse(socket, cause);
       return;
     }
     this.#networks.set(name, here);
@@ -154,7 +154,7 @@ export class HandshakeLimiter {
   #begin({ socket, begin, came_at_ms }: PendingConnection, network: Network): void {
     if (socket.destroyed) return;
     if (performance.now() - came_at_ms > WAIT_MAX_MS) {
-      this.#turnAway(socket, 'waited_too_long');
+      this.#refuse(socket, 'waited_too_long');
       return;
     }
     const end = endOf(socket);
@@ -169,7 +169,7 @@ export class HandshakeLimiter {
     begin();
   }
 
-  #turnAway(socket: Socket, cause: HandshakeRefusalCause): void {
+  #refuse(socket: Socket, cause: HandshakeRefusalCause): void {
     this.#refused(cause);
     socket.resetAndDestroy();
   }

@@ -14,6 +14,9 @@ const RETRY_AFTER_S = 10;
 /** What is refused at the moment: nothing, what may wait, or all but health and operators. */
 export type Shedding = 'nothing' | 'first' | 'all';
 
+/** What a request is to the service: `critical` ones are refused only at `all`. */
+export type Priority = 'normal' | 'critical';
+
 /** Each as a multiple of what is set for it: 1 is where refusing begins. */
 export type Load = { delay: number; memory: number };
 export type LoadName = keyof Load;
@@ -84,8 +87,8 @@ export class Overload {
   }
 
   /** Why a request is refused, or null when it goes on. */
-  causeAgainst(shed: 'first' | 'last'): LoadName | null {
-    if (this.shedding === 'nothing' || (this.shedding === 'first' && shed === 'last')) return null;
+  causeAgainst(priority: Priority): LoadName | null {
+    if (this.shedding === 'nothing' || (this.shedding === 'first' && priority === 'critical')) return null;
     return this.#cause;
   }
 

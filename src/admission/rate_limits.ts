@@ -1,5 +1,6 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import { LRUCache } from 'lru-cache';
+import { type Refusal, refuse } from '../domain/refusals.js';
 
 const WINDOW_MS = 60_000;
 const NETWORKS_MAX = 100_000;
@@ -47,6 +48,15 @@ export class RateLimits<Name extends string = RateName> {
     const left_ms = window === undefined ? 0 : window.began_ms + WINDOW_MS - this.#monotonic_ms();
     if (!this.#on || window === undefined || left_ms <= 0 || window.count < this.#limits[name]) return null;
     return Math.ceil(left_ms / 1000);
+  }
+
+  /** Counts a request for the network of its address; the refusal when it is one too many for this minute. */
+  refusalOf(name: Name, address: string): Refusal | null {
+    const wait_s = this.take(name, networkOf(address));
+    if (wait_s === null) return null;
+    return refuse('TOO_MANY_REQUESTS', `Too many requests from this network; wait ${wait_s} seconds.`, {
+      retry_after_s: wait_s,
+    });
   }
 
   /** Counts one; gives the seconds to wait when that is one too many, otherwise null. */

@@ -51,7 +51,7 @@ export class Stalls {
   }
 
   /** Stands before everything that a server does with connections and requests. To be called before it listens. */
-  guard(server: Server, listener: 'public' | 'device' | 'operator'): void {
+  install(server: Server, listener: 'public' | 'device' | 'operator'): void {
     for (const event of ['connection', 'request']) {
       const goOn = server.listeners(event) as ((...args: unknown[]) => void)[];
       server.removeAllListeners(event);

@@ -1,5 +1,5 @@
 /** Where audio bytes lie. What a store must do is tested by `test/blobs/blob_store_contract.ts`, for each store alike. */
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 
 /** Announced by the uploader; both must hold before anything is kept. */
 export interface BlobExpectation {
@@ -108,4 +108,10 @@ export function resolveRange(
     throw new RangeError('not a range of bytes');
   const last = Math.min(end, size_bytes - 1);
   return start > last ? null : { start, end: last };
+}
+
+/** Iterates what arrives without destroying the stream when left early: it may be a request to answer. */
+export function partsOf(stream: Readable | AsyncIterable<Buffer>): AsyncIterator<Buffer> {
+  if (stream instanceof Readable) return stream.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer>;
+  return stream[Symbol.asyncIterator]();
 }

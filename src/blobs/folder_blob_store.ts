@@ -11,20 +11,25 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
-import { partsOf } from './arriving_parts.js';
 import {
   type BlobExpectation,
   type BlobStore,
+  type ByteRange,
   checkExpectation,
   checkKey,
   checkPrefix,
   isPart,
+  type OpenBlob,
   OWNER_NAME,
+  type PutResult,
+  partsOf,
   resolveRange,
   SMALL_BLOB_BYTES_MAX,
 } from './blob_store.js';
 import { DirectorySync } from './directory_sync.js';
 import { DISK, type Disk, writeAll } from './disk.js';
+import { codeOf, isAbsence, nullIfAbsent, unlessThere } from './file_errors.js';
+import { filesBelow, streamFolders } from './folder_walks.js';
 import { SegmentAppender } from './segment_appender.js';
 import { SegmentIndex, type Warn } from './segment_index.js';
 import { encodeHeader, RECORD_BLOB_BYTES_MAX, type RecordHeader } from './segment_record.js';
@@ -55,104 +60,265 @@ export interface FolderBlobStoreOptions {
   open_files_max?: number;
 }
 
-interface TemporaryFile {
-  path: string;
-  fd: number;
-  written_bytes: number;
-}
-
 /** A store in `folder`, which is made when it isn't there. Processes may share a folder. */
 export async function openFolderBlobStore(folder: string, options: FolderBlobStoreOptions = {}): Promise<BlobStore> {
-  const machineMs = options.machineMs ?? Date.now;
-  const root = path.resolve(folder);
-  const directory_sync = new DirectorySync();
-  const disk = { ...DISK, ...options.disk };
+  const store = new FolderBlobStore(path.resolve(folder), options);
+  await store.begin();
+  return store;
+}
+
+class FolderBlobStore implements BlobStore {
+  readonly #root: string;
+  readonly #machineMs: () => number;
+  readonly #disk: Disk;
+  readonly #directory_sync = new DirectorySync();
   /** Directories whose own name is durable, in the order they came to be known, and whether blobs may lie there as files. */
-  const known_directories = new Map<string, { has_files: boolean }>();
-  const index = new SegmentIndex(options.warn ?? (() => {}));
-  const appender = new SegmentAppender({
-    disk,
-    directory_sync,
-    openNew,
-    segment_bytes_max: options.segment_bytes_max,
-    open_files_max: options.open_files_max,
-  });
+  readonly #known = new Map<string, { has_files: boolean }>();
+  readonly #index: SegmentIndex;
+  readonly #appender: SegmentAppender;
 
-  await fs.promises.mkdir(root, { recursive: true, mode: 0o700 });
-  await directory_sync.sync(path.dirname(root));
+  constructor(root: string, options: FolderBlobStoreOptions) {
+    this.#root = root;
+    this.#machineMs = options.machineMs ?? Date.now;
+    this.#disk = { ...DISK, ...options.disk };
+    this.#index = new SegmentIndex(options.warn ?? (() => {}));
+    this.#appender = new SegmentAppender({
+      disk: this.#disk,
+      directory_sync: this.#directory_sync,
+      openNew: (directory, name) => this.#openNew(directory, name),
+      segment_bytes_max: options.segment_bytes_max,
+      open_files_max: options.open_files_max,
+    });
+  }
 
-  async function makeDirectory(directory: string): Promise<void> {
-    if (directory === root || known_directories.has(directory)) return;
+  async begin(): Promise<void> {
+    await fs.promises.mkdir(this.#root, { recursive: true, mode: 0o700 });
+    await this.#directory_sync.sync(path.dirname(this.#root));
+  }
+
+  async put(key: string, stream: Readable | AsyncIterable<Buffer>, expected: BlobExpectation): Promise<PutResult> {
+    checkKey(key);
+    checkExpectation(expected);
+    const name = path.join(this.#root, key);
+    const directory = path.dirname(name);
+    const body = new ArrivingBody(this.#disk, () => this.#openNew(directory, `.${randomUUID()}.tmp`));
+    try {
+      const reason = await body.take(partsOf(stream), expected);
+      if (reason !== null) return { ok: false, reason };
+      if (expected.size_bytes <= RECORD_BLOB_BYTES_MAX) await this.#append(name, body.piece, expected);
+      else {
+        const fd = await body.moveTo(name);
+        const known = this.#known.get(directory);
+        if (known !== undefined) known.has_files = true;
+        await Promise.all([closeFile(fd), this.#directory_sync.sync(directory)]);
+      }
+      return { ok: true };
+    } finally {
+      await body.discard();
+    }
+  }
+
+  async open(key: string, range: ByteRange = {}): Promise<OpenBlob | null> {
+    checkKey(key);
+    const name = path.join(this.#root, key);
+    const handle = await fs.promises.open(name, 'r').catch(nullIfAbsent);
+    if (handle === null) {
+      const found = await this.#index.read(path.dirname(name), path.basename(name), (size) =>
+        resolveRange(size, range),
+      );
+      if (found === null) return null;
+      const parts = found.bytes.length === 0 ? [] : [found.bytes];
+      return { size_bytes: found.size_bytes, stream: Readable.from(parts, { objectMode: false }) };
+    }
+    try {
+      const { size: size_bytes } = await handle.stat();
+      const bytes = resolveRange(size_bytes, range);
+      if (bytes !== null) return { size_bytes, stream: handle.createReadStream(bytes) };
+      await handle.close();
+      return { size_bytes, stream: Readable.from([]) };
+    } catch (error) {
+      await handle.close();
+      throw error;
+    }
+  }
+
+  async has(key: string): Promise<boolean> {
+    checkKey(key);
+    const name = path.join(this.#root, key);
+    const stats = await fs.promises.stat(name).catch(nullIfAbsent);
+    return stats?.isFile() || this.#index.has(path.dirname(name), path.basename(name));
+  }
+
+  // Removals of files are not synced: one that a power cut undoes is found again by the sweep of orphans.
+  async remove(key: string): Promise<boolean> {
+    checkKey(key);
+    const name = path.join(this.#root, key);
+    let is_removed = (await unlinkFile(name).catch(nullIfAbsent)) !== null;
+    for (const record of await this.#index.all(path.dirname(name), path.basename(name))) {
+      if (await this.#index.erase(path.dirname(name), record)) is_removed = true;
+    }
+    return is_removed;
+  }
+
+  async partitions(): Promise<string[]> {
+    const entries = await fs.promises.readdir(this.#root, { withFileTypes: true });
+    return entries.flatMap((entry) => (entry.isDirectory() && isPart(entry.name) ? [entry.name] : []));
+  }
+
+  async claim(name: string): Promise<string> {
+    const file = path.join(this.#root, OWNER_NAME);
+    const draft = path.join(this.#root, `.${randomUUID()}.tmp`);
+    const read = () => fs.promises.readFile(file, 'utf8').catch(nullIfAbsent);
+    const owner = await read();
+    if (owner !== null) return owner.trim();
+    await fs.promises.writeFile(draft, `${name}\n`, { mode: 0o600, flush: true });
+    await fs.promises.link(draft, file).catch(unlessThere);
+    await unlinkFile(draft);
+    await this.#directory_sync.sync(this.#root);
+    return ((await read()) ?? name).trim();
+  }
+
+  async removeOlder(key: string, age_ms: number): Promise<'removed' | 'young' | 'absent'> {
+    checkKey(key);
+    const name = path.join(this.#root, key);
+    const directory = path.dirname(name);
+    const records = await this.#index.all(directory, path.basename(name));
+    const newest = records.at(-1);
+    if (newest !== undefined && this.#machineMs() - newest.at_ms < age_ms) return 'young';
+    const file = await this.#removeOlderFile(name, age_ms);
+    if (file === 'young') return 'young';
+    // What is put meanwhile lies elsewhere.
+    let is_removed = file === 'removed';
+    for (const record of records) if (await this.#index.erase(directory, record)) is_removed = true;
+    if (!is_removed) return 'absent';
+    // The folder of a stream that is gone goes with the last of its bytes; any other has more in it.
+    await fs.promises.rmdir(directory).then(
+      () => this.#forgetFolder(directory),
+      () => {},
+    );
+    return 'removed';
+  }
+
+  async removeFolder(prefix: string): Promise<void> {
+    checkPrefix(prefix);
+    const directory = path.join(this.#root, prefix);
+    this.#forgetFolder(directory);
+    await fs.promises.rm(directory, { recursive: true, force: true, maxRetries: 3 });
+    // Again: what was put meanwhile may be gone as well.
+    this.#forgetFolder(directory);
+  }
+
+  async *list(prefix?: string): AsyncGenerator<string> {
+    if (prefix !== undefined) checkPrefix(prefix);
+    for await (const directory of streamFolders(this.#root, prefix)) {
+      const folder = path.relative(this.#root, directory).split(path.sep).join('/');
+      const listed = new Set<string>();
+      for await (const names of this.#blobNames(directory)) {
+        for (const name of names) {
+          if (listed.has(name)) continue;
+          listed.add(name);
+          yield `${folder}/${name}`;
+        }
+      }
+    }
+  }
+
+  async sweepTemporary(older_than_ms: number, prefix?: string): Promise<number> {
+    if (prefix !== undefined) checkPrefix(prefix);
+    const before_ms = this.#machineMs() - older_than_ms;
+    let removed = 0;
+    for await (const file of filesBelow(prefix === undefined ? this.#root : path.join(this.#root, prefix))) {
+      if (!TEMPORARY_NAME.test(path.basename(file))) continue;
+      try {
+        if ((await fs.promises.stat(file)).mtimeMs > before_ms) continue;
+        await unlinkFile(file);
+        removed += 1;
+      } catch (error) {
+        if (!isAbsence(error)) throw error; // Its put has ended meanwhile.
+      }
+    }
+    for await (const directory of streamFolders(this.#root, prefix))
+      removed += await this.#index.sweep(directory, before_ms);
+    return removed;
+  }
+
+  async close(): Promise<void> {
+    await this.#appender.close();
+  }
+
+  async #makeDirectory(directory: string): Promise<void> {
+    if (directory === this.#root || this.#known.has(directory)) return;
     const parent = path.dirname(directory);
-    await makeDirectory(parent);
+    await this.#makeDirectory(parent);
     let has_files = false;
     try {
       await fs.promises.mkdir(directory, { mode: 0o700 });
-      if (parent !== root) index.begin(directory);
+      if (parent !== this.#root) this.#index.begin(directory);
     } catch (error) {
       if (codeOf(error) !== 'EEXIST') throw error;
-      if (parent !== root) has_files = (await fs.promises.readdir(directory)).some(isPart);
+      if (parent !== this.#root) has_files = (await fs.promises.readdir(directory)).some(isPart);
     }
     // Also when it was there: whoever made it may not have synced it yet.
-    await directory_sync.sync(parent);
-    if (known_directories.size >= KNOWN_DIRECTORIES_MAX) {
-      for (const oldest of known_directories.keys()) {
-        known_directories.delete(oldest);
+    await this.#directory_sync.sync(parent);
+    if (this.#known.size >= KNOWN_DIRECTORIES_MAX) {
+      for (const oldest of this.#known.keys()) {
+        this.#known.delete(oldest);
         break;
       }
     }
-    known_directories.set(directory, { has_files });
+    this.#known.set(directory, { has_files });
   }
 
-  function forgetDirectory(directory: string): void {
-    for (const known of known_directories.keys()) {
-      if (known === directory || known.startsWith(`${directory}${path.sep}`)) known_directories.delete(known);
+  #forgetDirectory(directory: string): void {
+    for (const known of this.#known.keys()) {
+      if (known === directory || known.startsWith(`${directory}${path.sep}`)) this.#known.delete(known);
     }
   }
 
-  async function openNew(directory: string, name: string): Promise<{ path: string; fd: number }> {
+  async #openNew(directory: string, name: string): Promise<{ path: string; fd: number }> {
     for (let tries = 1; ; tries++) {
       try {
-        await makeDirectory(directory);
+        await this.#makeDirectory(directory);
         const file = path.join(directory, name);
         return { path: file, fd: await openFile(file, 'wx', 0o600) };
       } catch (error) {
         if (codeOf(error) !== 'ENOENT' || tries >= DIRECTORY_TRIES_MAX) throw error;
         // A removal of the whole partition may have taken the parent as well.
-        forgetDirectory(path.dirname(directory));
+        this.#forgetDirectory(path.dirname(directory));
       }
     }
   }
 
   /** What a directory, of a stream or a partition, was known to hold is gone, or is going. */
-  function forgetFolder(directory: string): void {
-    forgetDirectory(directory);
-    for (const part of [appender, index]) {
-      if (path.dirname(directory) === root) part.forgetBelow(directory);
+  #forgetFolder(directory: string): void {
+    this.#forgetDirectory(directory);
+    for (const part of [this.#appender, this.#index]) {
+      if (path.dirname(directory) === this.#root) part.forgetBelow(directory);
       else part.forget(directory);
     }
   }
 
   /** Puts a small blob whose bytes are all there. */
-  async function append(name: string, parts: Buffer[], { size_bytes, sha256_hex }: BlobExpectation): Promise<void> {
+  async #append(name: string, parts: Buffer[], { size_bytes, sha256_hex }: BlobExpectation): Promise<void> {
     const directory = path.dirname(name);
-    const at_ms = machineMs();
+    const at_ms = this.#machineMs();
     const header: RecordHeader = { name: path.basename(name), at_ms, size_bytes, sha256_hex, state: 'live' };
     // Not known any more, or another process puts files there: then it is tried.
-    const hasFiles = () => known_directories.get(directory)?.has_files ?? true;
-    if (!hasFiles() && (await index.isDurable(directory, { header, parts, since_ms: at_ms - SAME_PUT_MS }))) return;
-    const place = await appender.append(directory, [encodeHeader(header), ...parts]);
-    index.note(directory, place, header);
+    const hasFiles = () => this.#known.get(directory)?.has_files ?? true;
+    if (!hasFiles() && (await this.#index.isDurable(directory, { header, parts, since_ms: at_ms - SAME_PUT_MS })))
+      return;
+    const place = await this.#appender.append(directory, [encodeHeader(header), ...parts]);
+    this.#index.note(directory, place, header);
     if (hasFiles()) await unlinkFile(name).catch(nullIfAbsent);
   }
 
   // Taken aside before it is looked at: a put may replace it at any moment, and what that one put must not be removed.
-  async function removeOlderFile(name: string, age_ms: number): Promise<'removed' | 'young' | 'absent'> {
+  async #removeOlderFile(name: string, age_ms: number): Promise<'removed' | 'young' | 'absent'> {
     try {
-      if (machineMs() - (await fs.promises.stat(name)).mtimeMs < age_ms) return 'young';
+      if (this.#machineMs() - (await fs.promises.stat(name)).mtimeMs < age_ms) return 'young';
       const aside = path.join(path.dirname(name), `.${randomUUID()}.tmp`);
       await renameFile(name, aside);
-      const is_young = machineMs() - (await fs.promises.stat(aside)).mtimeMs < age_ms;
+      const is_young = this.#machineMs() - (await fs.promises.stat(aside)).mtimeMs < age_ms;
       if (is_young) await fs.promises.link(aside, name).catch(unlessThere);
       await unlinkFile(aside);
       return is_young ? 'young' : 'removed';
@@ -162,249 +328,85 @@ export async function openFolderBlobStore(folder: string, options: FolderBlobSto
     }
   }
 
-  return {
-    async put(key, stream, expected) {
-      checkKey(key);
-      checkExpectation(expected);
-      const { size_bytes } = expected;
-      const name = path.join(root, key);
-      const directory = path.dirname(name);
-      const hash = createHash('sha256');
-      const parts = partsOf(stream);
-      let is_at_end = false;
-      let seen_bytes = 0;
-      let piece: Buffer[] = [];
-      let piece_bytes = 0;
-      let file: TemporaryFile | null = null;
-
-      const writePiece = async () => {
-        file ??= { ...(await openNew(directory, `.${randomUUID()}.tmp`)), written_bytes: 0 };
-        if (piece_bytes > 0)
-          await writeAll(disk, file.fd, { parts: piece, bytes: piece_bytes, at: file.written_bytes });
-        file.written_bytes += piece_bytes;
-        piece = [];
-        piece_bytes = 0;
-        return file;
-      };
-
-      try {
-        for (;;) {
-          let part: IteratorResult<Buffer>;
-          try {
-            part = await parts.next();
-          } catch {
-            is_at_end = true;
-            return { ok: false, reason: 'aborted' };
-          }
-          if (part.done === true) break;
-          seen_bytes += part.value.length;
-          if (seen_bytes > size_bytes) return { ok: false, reason: 'size' };
-          hash.update(part.value);
-          piece.push(part.value);
-          piece_bytes += part.value.length;
-          if (size_bytes > SMALL_BLOB_BYTES_MAX && piece_bytes >= PIECE_BYTES) await writePiece();
-        }
-        is_at_end = true;
-        if (seen_bytes !== size_bytes) return { ok: false, reason: 'size' };
-        if (hash.digest('hex') !== expected.sha256_hex.toLowerCase()) return { ok: false, reason: 'checksum' };
-
-        if (size_bytes <= RECORD_BLOB_BYTES_MAX) {
-          await append(name, piece, expected);
-          return { ok: true };
-        }
-        const written: TemporaryFile = await writePiece();
-        await disk.sync(written.fd);
-        await renameFile(written.path, name);
-        file = null;
-        const known = known_directories.get(directory);
-        if (known !== undefined) known.has_files = true;
-        await Promise.all([closeFile(written.fd), directory_sync.sync(directory)]);
-        return { ok: true };
-      } finally {
-        if (!is_at_end) await parts.return?.();
-        if (file !== null) await discard(file);
-      }
-    },
-
-    async open(key, range = {}) {
-      checkKey(key);
-      const name = path.join(root, key);
-      const handle = await fs.promises.open(name, 'r').catch(nullIfAbsent);
-      if (handle === null) {
-        const found = await index.read(path.dirname(name), path.basename(name), (size) => resolveRange(size, range));
-        if (found === null) return null;
-        const parts = found.bytes.length === 0 ? [] : [found.bytes];
-        return { size_bytes: found.size_bytes, stream: Readable.from(parts, { objectMode: false }) };
-      }
-      try {
-        const { size: size_bytes } = await handle.stat();
-        const bytes = resolveRange(size_bytes, range);
-        if (bytes !== null) return { size_bytes, stream: handle.createReadStream(bytes) };
-        await handle.close();
-        return { size_bytes, stream: Readable.from([]) };
-      } catch (error) {
-        await handle.close();
-        throw error;
-      }
-    },
-
-    async has(key) {
-      checkKey(key);
-      const name = path.join(root, key);
-      const stats = await fs.promises.stat(name).catch(nullIfAbsent);
-      return stats?.isFile() || index.has(path.dirname(name), path.basename(name));
-    },
-
-    // Removals of files are not synced: one that a power cut undoes is found again by the sweep of orphans.
-    async remove(key) {
-      checkKey(key);
-      const name = path.join(root, key);
-      let is_removed = (await unlinkFile(name).catch(nullIfAbsent)) !== null;
-      for (const record of await index.all(path.dirname(name), path.basename(name))) {
-        if (await index.erase(path.dirname(name), record)) is_removed = true;
-      }
-      return is_removed;
-    },
-
-    async partitions() {
-      const entries = await fs.promises.readdir(root, { withFileTypes: true });
-      return entries.flatMap((entry) => (entry.isDirectory() && isPart(entry.name) ? [entry.name] : []));
-    },
-
-    async claim(name) {
-      const file = path.join(root, OWNER_NAME);
-      const draft = path.join(root, `.${randomUUID()}.tmp`);
-      const read = () => fs.promises.readFile(file, 'utf8').catch(nullIfAbsent);
-      const owner = await read();
-      if (owner !== null) return owner.trim();
-      await fs.promises.writeFile(draft, `${name}\n`, { mode: 0o600, flush: true });
-      await fs.promises.link(draft, file).catch(unlessThere);
-      await unlinkFile(draft);
-      await directory_sync.sync(root);
-      return ((await read()) ?? name).trim();
-    },
-
-    async removeOlder(key, age_ms) {
-      checkKey(key);
-      const name = path.join(root, key);
-      const directory = path.dirname(name);
-      const records = await index.all(directory, path.basename(name));
-      const newest = records.at(-1);
-      if (newest !== undefined && machineMs() - newest.at_ms < age_ms) return 'young';
-      const file = await removeOlderFile(name, age_ms);
-      if (file === 'young') return 'young';
-      // What is put meanwhile lies elsewhere.
-      let is_removed = file === 'removed';
-      for (const record of records) if (await index.erase(directory, record)) is_removed = true;
-      if (!is_removed) return 'absent';
-      // The folder of a stream that is gone goes with the last of its bytes; any other has more in it.
-      await fs.promises.rmdir(directory).then(
-        () => forgetFolder(directory),
-        () => {},
-      );
-      return 'removed';
-    },
-
-    async removeFolder(prefix) {
-      checkPrefix(prefix);
-      const directory = path.join(root, prefix);
-      forgetFolder(directory);
-      await fs.promises.rm(directory, { recursive: true, force: true, maxRetries: 3 });
-      // Again: what was put meanwhile may be gone as well.
-      forgetFolder(directory);
-    },
-
-    async *list(prefix) {
-      if (prefix !== undefined) checkPrefix(prefix);
-      for await (const directory of streamFolders(root, prefix)) {
-        const folder = path.relative(root, directory).split(path.sep).join('/');
-        const listed = new Set<string>();
-        for await (const names of blobNames(directory)) {
-          for (const name of names) {
-            if (listed.has(name)) continue;
-            listed.add(name);
-            yield `${folder}/${name}`;
-          }
-        }
-      }
-    },
-
-    async sweepTemporary(older_than_ms, prefix) {
-      if (prefix !== undefined) checkPrefix(prefix);
-      const before_ms = machineMs() - older_than_ms;
-      let removed = 0;
-      for await (const file of filesBelow(prefix === undefined ? root : path.join(root, prefix))) {
-        if (!TEMPORARY_NAME.test(path.basename(file))) continue;
-        try {
-          if ((await fs.promises.stat(file)).mtimeMs > before_ms) continue;
-          await unlinkFile(file);
-          removed += 1;
-        } catch (error) {
-          if (!isAbsence(error)) throw error; // Its put has ended meanwhile.
-        }
-      }
-      for await (const directory of streamFolders(root, prefix)) removed += await index.sweep(directory, before_ms);
-      return removed;
-    },
-
-    async close() {
-      await appender.close();
-    },
-  };
-
-  async function* blobNames(directory: string): AsyncGenerator<string[]> {
+  async *#blobNames(directory: string): AsyncGenerator<string[]> {
     const entries = await fs.promises.opendir(directory).catch(nullIfAbsent);
     if (entries === null) return;
     for await (const entry of entries) if (entry.isFile() && isPart(entry.name)) yield [entry.name];
-    yield* index.names(directory);
+    yield* this.#index.names(directory);
   }
 }
 
-async function discard(file: TemporaryFile): Promise<void> {
-  await closeFile(file.fd);
-  await unlinkFile(file.path).catch((error) => {
-    if (!isAbsence(error)) throw error;
-  });
-}
+/** A body as it comes: a piece in memory, and what went before it in a file that has no lasting name yet. */
+class ArrivingBody {
+  readonly #disk: Disk;
+  readonly #openFile: () => Promise<{ path: string; fd: number }>;
+  /** What is in memory. */
+  piece: Buffer[] = [];
+  #piece_bytes = 0;
+  #file: { path: string; fd: number; written_bytes: number } | null = null;
 
-/** Folders of streams below a prefix of keys, or all. */
-async function* streamFolders(root: string, prefix: string | undefined): AsyncGenerator<string> {
-  if (prefix?.includes('/')) return yield path.join(root, prefix);
-  const partitions = prefix === undefined ? foldersIn(root) : [path.join(root, prefix)];
-  for await (const partition of partitions) yield* foldersIn(partition);
-}
-
-async function* foldersIn(directory: string): AsyncGenerator<string> {
-  const entries = await fs.promises.opendir(directory).catch(nullIfAbsent);
-  if (entries === null) return;
-  for await (const entry of entries)
-    if (entry.isDirectory() && isPart(entry.name)) yield path.join(directory, entry.name);
-}
-
-/** All files. Directories that go meanwhile are passed over. */
-async function* filesBelow(directory: string): AsyncGenerator<string> {
-  const entries = await fs.promises.opendir(directory).catch(nullIfAbsent);
-  if (entries === null) return;
-  for await (const entry of entries) {
-    const found = path.join(directory, entry.name);
-    if (entry.isDirectory()) yield* filesBelow(found);
-    else if (entry.isFile()) yield found;
+  constructor(disk: Disk, open: () => Promise<{ path: string; fd: number }>) {
+    this.#disk = disk;
+    this.#openFile = open;
   }
-}
 
-function nullIfAbsent(error: unknown): null {
-  if (!isAbsence(error)) throw error;
-  return null;
-}
+  /** Takes all of it; null when it is as announced. */
+  async take(
+    parts: AsyncIterator<Buffer>,
+    { size_bytes, sha256_hex }: BlobExpectation,
+  ): Promise<'size' | 'checksum' | 'aborted' | null> {
+    const hash = createHash('sha256');
+    let is_at_end = false;
+    let seen_bytes = 0;
+    try {
+      for (;;) {
+        let part: IteratorResult<Buffer>;
+        try {
+          part = await parts.next();
+        } catch {
+          is_at_end = true;
+          return 'aborted';
+        }
+        if (part.done === true) break;
+        seen_bytes += part.value.length;
+        if (seen_bytes > size_bytes) return 'size';
+        hash.update(part.value);
+        this.piece.push(part.value);
+        this.#piece_bytes += part.value.length;
+        if (size_bytes > SMALL_BLOB_BYTES_MAX && this.#piece_bytes >= PIECE_BYTES) await this.#write();
+      }
+      is_at_end = true;
+      if (seen_bytes !== size_bytes) return 'size';
+      return hash.digest('hex') === sha256_hex.toLowerCase() ? null : 'checksum';
+    } finally {
+      if (!is_at_end) await parts.return?.();
+    }
+  }
 
-function unlessThere(error: unknown): void {
-  if (codeOf(error) !== 'EEXIST') throw error;
-}
+  /** Makes the whole of it durable under its name; gives the file, which is the caller's to close. */
+  async moveTo(name: string): Promise<number> {
+    const { path: temporary, fd } = await this.#write();
+    await this.#disk.sync(fd);
+    await renameFile(temporary, name);
+    this.#file = null;
+    return fd;
+  }
 
-function codeOf(error: unknown): string | undefined {
-  return (error as NodeJS.ErrnoException).code;
-}
+  /** Lets go of a file that got no name. */
+  async discard(): Promise<void> {
+    if (this.#file === null) return;
+    await closeFile(this.#file.fd);
+    await unlinkFile(this.#file.path).catch(nullIfAbsent);
+  }
 
-function isAbsence(error: unknown): boolean {
-  return codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR';
+  async #write(): Promise<{ path: string; fd: number }> {
+    this.#file ??= { ...(await this.#openFile()), written_bytes: 0 };
+    const { fd, written_bytes: at } = this.#file;
+    const bytes = this.#piece_bytes;
+    if (bytes > 0) await writeAll(this.#disk, fd, { parts: this.piece, bytes, at });
+    this.#file.written_bytes += bytes;
+    this.piece = [];
+    this.#piece_bytes = 0;
+    return this.#file;
+  }
 }

@@ -7,6 +7,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { LRUCache } from 'lru-cache';
 import { DISK, writeAll } from './disk.js';
+import { nullIfAbsent } from './file_errors.js';
 import { type RecordLocation, SEGMENT_SUFFIX } from './segment_appender.js';
 import { CONTENTS_SUFFIX, readContents, writeContents } from './segment_contents.js';
 import {
@@ -225,7 +226,7 @@ export class SegmentIndex {
       if (stats !== null && stats.mtimeMs <= before_ms) await this.#removeIfEmpty(directory, segment);
     }
     for (const file of await contentsFiles(directory)) {
-      if (!index.segments.has(nameOf(file))) await unlinkFile(path.join(directory, file)).catch(unlessAbsent);
+      if (!index.segments.has(nameOf(file))) await unlinkFile(path.join(directory, file)).catch(nullIfAbsent);
     }
     return erased;
   }
@@ -294,7 +295,8 @@ export class SegmentIndex {
       try {
         await renameFile(segment.path, closed);
       } catch (error) {
-        return unlessAbsent(error);
+        nullIfAbsent(error);
+        return;
       }
       segment.path = closed;
     }
@@ -309,8 +311,8 @@ export class SegmentIndex {
     } finally {
       await closeFile(fd);
     }
-    await unlinkFile(contentsOf(closed)).catch(unlessAbsent);
-    await unlinkFile(closed).catch(unlessAbsent);
+    await unlinkFile(contentsOf(closed)).catch(nullIfAbsent);
+    await unlinkFile(closed).catch(nullIfAbsent);
     const index = this.#known.get(directory);
     if (index?.segments.get(segment.name) === segment) dropSegment(index, segment);
   }
@@ -517,7 +519,7 @@ async function openSegment(file: string, flags: 'r' | 'r+' = 'r'): Promise<numbe
     try {
       return await openFile(name, flags);
     } catch (error) {
-      unlessAbsent(error);
+      nullIfAbsent(error);
     }
   }
   return null;
@@ -532,14 +534,4 @@ async function readAt(fd: number, bytes: Buffer, at: number): Promise<number> {
     read += bytesRead;
   }
   return read;
-}
-
-function nullIfAbsent(error: unknown): null {
-  unlessAbsent(error);
-  return null;
-}
-
-function unlessAbsent(error: unknown): void {
-  const { code } = error as NodeJS.ErrnoException;
-  if (code !== 'ENOENT' && code !== 'ENOTDIR') throw error;
 }

@@ -2,7 +2,7 @@ import type { TLSSocket } from 'node:tls';
 import type { FastifyRequest } from 'fastify';
 import { REVOKED, SUPERSEDED } from '../../actors/device_certificates.js';
 import { type CertificateInspection, judgeCertificate, readPeerCertificate } from '../../certs/inspection.js';
-import { spreadRetryAfter } from '../admission/overload.js';
+import { overBudget } from '../admission/device_budgets.js';
 import { LIMITS } from '../domain/limits.js';
 import { isRefusal, type Refusal, refuse } from '../domain/refusals.js';
 import type { Services } from '../services.js';
@@ -18,8 +18,6 @@ const UNKNOWN = refuse('FORBIDDEN', 'This certificate was not issued to a device
 const NO_DEVICE = refuse('FORBIDDEN', "This certificate is a proxy's, not a device's.", { extra: { reason: 'proxy' } });
 /** What is said of a certificate, with a reason; the rest is about load and storage. */
 const REFUSED: ReadonlySet<string> = new Set(['UNAUTHORIZED', 'FORBIDDEN', 'BAD_REQUEST']);
-/** A second is worth many requests; the bucket fills within it. */
-const BUSY_RETRY_AFTER_S = 2;
 
 /** Requests that a proxy passed on: its connection serves others as well. */
 const passed_on = new WeakSet<FastifyRequest>();
@@ -83,7 +81,7 @@ async function decide(
     return fingerprint;
   }
   // Before anything is looked up: that is what a device that asks too often would cost.
-  if (!device_budgets.takeRequest(fingerprint)) return overBudget(services, 'device_requests');
+  if (!device_budgets.takeRequest(fingerprint)) return overBudget(services.metrics, 'device_requests');
   if (passed === null) connections.note(fingerprint, socket);
   const issued = await standing(services, fingerprint);
   if (isRefusal(issued)) {
@@ -92,17 +90,6 @@ async function decide(
   }
   const { device_id, kind } = issued;
   return kind === 'proxy' ? NO_DEVICE : { device_id, kind, fingerprint };
-}
-
-/** The refusal of a device that does too much; counted. */
-export function overBudget({ metrics }: Services, cause: 'device_requests' | 'device_uploads'): Refusal {
-  metrics.overload_refusals.inc({ listener: 'device', cause });
-  const what = cause === 'device_requests' ? 'requests' : 'uploads at once';
-  const retry_after_s = spreadRetryAfter(BUSY_RETRY_AFTER_S);
-  return refuse('TOO_MANY_REQUESTS', `Too many ${what} from this device; wait ${retry_after_s} seconds.`, {
-    retry_after_s,
-    extra: { reason: cause },
-  });
 }
 
 /** Who may be looked up: by a certificate that is good, or was and may still be renewed. */

@@ -1,7 +1,9 @@
 import type { Server as HttpsServer } from 'node:https';
 import fastify, { type FastifyHttpsOptions, type FastifyInstance } from 'fastify';
-import { HandshakeLimiter } from '../admission/handshake_limiter.js';
+import { HandshakeLimiter, type HandshakeLimits } from '../admission/handshake_limiter.js';
+import type { Shutdown } from '../server/shutdown.js';
 import type { Services } from '../services.js';
+import type { Settings } from '../settings.js';
 import { SessionTickets, TICKET_LIFE_S } from './session_tickets.js';
 
 const LOOK_EVERY_MS = 1_000;
@@ -20,64 +22,84 @@ const WAITING_SHARE = 1 / 2;
 export async function openDeviceListener(
   services: Services,
   options: FastifyHttpsOptions<HttpsServer>,
-  { connections_max, stops }: { connections_max: number; stops: (() => unknown)[] },
+  { connections_max, shutdown }: { connections_max: number; shutdown: Shutdown },
 ): Promise<FastifyInstance> {
-  const { authority, clock, connections, device_proxies, keys, log, metrics, overload, settings } = services;
-  let renew_at_ms = 0;
-  const identity = async () => {
+  const { connections, device_proxies, metrics, overload, settings } = services;
+  const certificate = new ListenerCertificate(services);
+  const app = fastify({
+    ...options,
+    https: { ...options.https, ...(await certificate.issue()), requestCert: true, rejectUnauthorized: false },
+  });
+  certificate.keepIn(app.server);
+  shutdown.add(() => certificate.stop());
+  const handshakes = new HandshakeLimiter(limitsOf(settings, connections_max), {
+    is_overloaded: () => overload.shedding === 'all',
+    is_exempt: (address) => device_proxies.has(address),
+    refused: (cause) => metrics.overload_refusals.inc({ listener: 'device', cause }),
+  });
+  handshakes.install(app.server, metrics);
+  app.server.prependListener('request', (_request, answer) => connections.answering(answer));
+  return app as unknown as FastifyInstance;
+}
+
+/** The listener's own certificate, renewed when two thirds of its time are over. */
+class ListenerCertificate {
+  readonly #services: Services;
+  readonly #tickets: SessionTickets;
+  #renew_at_ms = 0;
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(services: Services) {
+    this.#services = services;
+    // By the clock that no test moves: other processes, and the devices themselves, go by it.
+    this.#tickets = new SessionTickets(services.keys, services.clock.unmoved);
+  }
+
+  async issue() {
+    const { authority, clock, settings } = this.#services;
     const own = await authority.issueListenerCertificate({ names: settings.device_names, now_ms: clock.unmoved() });
-    renew_at_ms = own.not_after_ms - (own.not_after_ms - own.not_before_ms) / 3;
+    this.#renew_at_ms = own.not_after_ms - (own.not_after_ms - own.not_before_ms) / 3;
     const { private_key_pem: key, certificate_pem: cert, ca_pem: ca } = own;
     const resuming = { sessionIdContext: 'spool-devices', sessionTimeout: TICKET_LIFE_S };
     return { key, cert, ca, minVersion: 'TLSv1.2' as const, ...resuming };
-  };
-  const app = fastify({
-    ...options,
-    https: {
-      ...options.https,
-      ...(await identity()),
-      requestCert: true,
-      rejectUnauthorized: false,
-    },
-  });
-  const server = app.server;
-  // By the clock that no test moves: other processes, and the devices themselves, go by it.
-  const tickets = new SessionTickets(keys, clock.unmoved);
-  tickets.install(server);
-  const renewal = setInterval(() => {
-    if (clock.unmoved() < renew_at_ms) return;
-    renew_at_ms = Number.POSITIVE_INFINITY; // until the look under way says otherwise
-    identity()
-      .then((renewed) => {
-        server.setSecureContext(renewed);
-        tickets.install(server);
-      })
-      .catch((error: Error) => {
-        renew_at_ms = clock.unmoved() + RETRY_MS;
-        log.error({ reason: error.message }, "the device listener's certificate could not be renewed");
-      });
-  }, LOOK_EVERY_MS);
-  stops.push(() => clearInterval(renewal));
+  }
 
-  const { device_connections_per_network, device_handshakes_max, rate_limits } = settings;
+  /** From now on the server has tickets, and a new certificate when that is due. */
+  keepIn(server: HttpsServer): void {
+    this.#tickets.install(server);
+    this.#timer = setInterval(() => void this.#renew(server), LOOK_EVERY_MS);
+  }
+
+  stop(): void {
+    if (this.#timer !== null) clearInterval(this.#timer);
+  }
+
+  async #renew(server: HttpsServer): Promise<void> {
+    const { clock, log } = this.#services;
+    if (clock.unmoved() < this.#renew_at_ms) return;
+    this.#renew_at_ms = Number.POSITIVE_INFINITY; // until the look under way says otherwise
+    try {
+      server.setSecureContext(await this.issue());
+      this.#tickets.install(server);
+    } catch (error) {
+      this.#renew_at_ms = clock.unmoved() + RETRY_MS;
+      log.error({ reason: (error as Error).message }, "the device listener's certificate could not be renewed");
+    }
+  }
+}
+
+function limitsOf(
+  { device_connections_per_network, device_handshakes_max, rate_limits }: Settings,
+  connections_max: number,
+): HandshakeLimits {
   const unlimited = Number.POSITIVE_INFINITY;
   const waiting_max = device_handshakes_max * WAITING_PER_HANDSHAKE;
-  const door = new HandshakeLimiter(
-    {
-      connections_max,
-      connections_per_network_max: rate_limits ? device_connections_per_network : unlimited,
-      handshakes_max: device_handshakes_max,
-      handshakes_per_network_max: rate_limits ? Math.ceil(device_handshakes_max * HANDSHAKES_SHARE) : unlimited,
-      waiting_max,
-      waiting_per_network_max: rate_limits ? waiting_max * WAITING_SHARE : unlimited,
-    },
-    {
-      is_overloaded: () => overload.shedding === 'all',
-      is_exempt: (address) => device_proxies.has(address),
-      refused: (cause) => metrics.overload_refusals.inc({ listener: 'device', cause }),
-    },
-  );
-  door.guard(server, metrics);
-  server.prependListener('request', (_request, answer) => connections.answering(answer));
-  return app as unknown as FastifyInstance;
+  return {
+    connections_max,
+    connections_per_network_max: rate_limits ? device_connections_per_network : unlimited,
+    handshakes_max: device_handshakes_max,
+    handshakes_per_network_max: rate_limits ? Math.ceil(device_handshakes_max * HANDSHAKES_SHARE) : unlimited,
+    waiting_max,
+    waiting_per_network_max: rate_limits ? waiting_max * WAITING_SHARE : unlimited,
+  };
 }

@@ -9,11 +9,11 @@ export type EndpointStatus = (typeof ENDPOINT_STATUSES)[number];
 /** What an attempt says about its delivery: done, to be tried again, ended, or nothing that the receiver is to blame for. */
 export type Verdict = 'accepted' | 'passing' | 'refused' | 'void';
 
-const PASSING_STATUSES: readonly number[] = [408, 429];
+const RETRYABLE_STATUSES: readonly number[] = [408, 429];
 
 export function verdictOf(status_code: number): Verdict {
   if (status_code >= 200 && status_code <= 299) return 'accepted';
-  if (status_code >= 500 || PASSING_STATUSES.includes(status_code)) return 'passing';
+  if (status_code >= 500 || RETRYABLE_STATUSES.includes(status_code)) return 'passing';
   return 'refused';
 }
 

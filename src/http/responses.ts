@@ -3,10 +3,13 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { spreadRetryAfter } from '../admission/overload.js';
 import { isOauthError, OAUTH_ERRORS, type OauthError, oauthErrorOf } from '../domain/oauth_errors.js';
 import { isRefusal, REFUSALS, type Refusal } from '../domain/refusals.js';
+import { resourceMetadataOf } from '../oauth/issuer.js';
 import { accountPageAt } from '../pages/account_pages.js';
 import { sendPage } from '../pages/page.js';
+import type { Services } from '../services.js';
 import { encodeCbor } from '../wire/cbor.js';
 import { chooseAnswerFormat } from '../wire/media_types.js';
+import type { ListenerKind } from './request_state.js';
 import type { Dialect } from './route.js';
 
 /** How an answer reaches its caller: in the envelope, in OAuth's plain JSON, or as a page. */
@@ -29,6 +32,23 @@ const [DATA_BEGINS, DATA_ENDS] = [Buffer.from('{"success":true,"data":'), Buffer
 /** An answer's payload that is JSON already, in UTF-8: what it holds is to reach the caller as it was written. */
 export class JsonBytes {
   constructor(readonly pieces: readonly Uint8Array[]) {}
+}
+
+/** How a listener answers, in each dialect. */
+export function answeringOf(services: Services, { listener, cbor }: ListenerKind): Record<Dialect, Answering> {
+  const resource_metadata = (request: FastifyRequest) => resourceMetadataOf(services, request);
+  const as = (dialect: Dialect): Answering => ({ dialect, listener, cbor, resource_metadata });
+  return { rest: as('rest'), oauth: as('oauth'), page: as('page'), mcp: as('mcp') };
+}
+
+/** What every answer carries, whatever it comes to. */
+export function setHeaders({ dialect, listener, cbor }: Answering, { request, reply }: Ends): void {
+  reply.header('X-Request-ID', request.id);
+  // Whatever may be kept says so itself: nobody has to think of it where a secret is given.
+  reply.header('Cache-Control', 'no-store');
+  if (listener !== 'operator' && dialect === 'rest') reply.header('X-API-Version', '1');
+  if (cbor) reply.header('Vary', 'Accept');
+  if (dialect === 'oauth') reply.header('Pragma', 'no-cache');
 }
 
 /** Sends what a handler or a check came to. */

@@ -1,6 +1,7 @@
 import type { FastifyCorsOptions } from '@fastify/cors';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
+import type { Priority } from '../admission/overload.js';
 import type { RateName } from '../admission/rate_limits.js';
 import type { DeviceIdentity } from '../devices/device_identity.js';
 import type { OauthErrorCode } from '../domain/oauth_errors.js';
@@ -59,8 +60,8 @@ export type Route = {
   deleted_too?: true;
   /** Serves devices whose certificate has expired, for as long as they may renew it. */
   expired_too?: true;
-  /** Refused only when refusing the others does not help; all others go first. docs/architecture.md, "Admission". */
-  shed?: 'last';
+  /** `critical`: refused only when refusing the others does not help. `normal` when absent. Choices: "Overload". */
+  priority?: Priority;
   /** Only for accounts with the entitlement workspace.sharing. */
   sharing?: true;
   rate?: RateName;

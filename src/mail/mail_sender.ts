@@ -28,16 +28,6 @@ export type MailOutcome =
 
 export type MailSenderEvent = ({ event: 'outcome' } & MailOutcome) | { event: 'health'; healthy: boolean };
 
-export interface MailSender {
-  /** Never rejects, and resolves within the deadline. */
-  send(mail: Mail): Promise<MailOutcome>;
-  healthy(): boolean;
-  /** Mails that wait or are being sent. */
-  pending(): number;
-  /** Takes no more mails, resolves when those taken have ended (at most a deadline), closes the mailer. */
-  close(): Promise<void>;
-}
-
 const DEADLINE_MS = 10_000;
 const CONCURRENCY_MAX = 8;
 const QUEUE_MAX = 1_000;
@@ -50,77 +40,103 @@ interface Job {
   end(outcome: MailOutcome): void;
 }
 
+/** Timers of the machine, which keep no process alive. */
+const MACHINE_TIMER: MailTimer = {
+  after(delay_ms, run) {
+    const timeout = setTimeout(run, delay_ms).unref();
+    return () => clearTimeout(timeout);
+  },
+};
+
 /** A sender that owns its mailer. Starts no timer while it is healthy and has nothing to send. */
-export function createMailSender(options: MailSenderOptions): MailSender {
-  const { mailer } = options;
-  const timer = options.timer ?? machine_timer;
-  const deadline_ms = options.deadline_ms ?? DEADLINE_MS;
-  const concurrency_max = options.concurrency_max ?? CONCURRENCY_MAX;
-  const queue_max = options.queue_max ?? QUEUE_MAX;
-  const failures_max = options.failures_max ?? FAILURES_MAX;
-  const probe_every_ms = options.probe_every_ms ?? PROBE_EVERY_MS;
-  const observe = options.observe ?? (() => {});
-
+export class MailSender {
+  readonly #mailer: Mailer;
+  readonly #timer: MailTimer;
+  readonly #deadline_ms: number;
+  readonly #concurrency_max: number;
+  readonly #queue_max: number;
+  readonly #failures_max: number;
+  readonly #probe_every_ms: number;
+  readonly #observe: (event: MailSenderEvent) => void;
   /** A Set, since a mail leaves from the middle when its deadline comes. Oldest first. */
-  const queue = new Set<Job>();
-  const sending = new Set<Job>();
-  let failures = 0;
-  let is_healthy = true;
-  let is_closed = false;
-  let stopProbing = () => {};
-  let onEmpty = () => {};
+  readonly #queue = new Set<Job>();
+  readonly #sending = new Set<Job>();
+  #failures = 0;
+  #is_healthy = true;
+  #is_closed = false;
+  #stopProbing = () => {};
+  #onEmpty = () => {};
 
-  function succeeded(): void {
-    failures = 0;
-    if (is_healthy) return;
-    is_healthy = true;
-    stopProbing();
-    observe({ event: 'health', healthy: true });
+  constructor(options: MailSenderOptions) {
+    this.#mailer = options.mailer;
+    this.#timer = options.timer ?? MACHINE_TIMER;
+    this.#deadline_ms = options.deadline_ms ?? DEADLINE_MS;
+    this.#concurrency_max = options.concurrency_max ?? CONCURRENCY_MAX;
+    this.#queue_max = options.queue_max ?? QUEUE_MAX;
+    this.#failures_max = options.failures_max ?? FAILURES_MAX;
+    this.#probe_every_ms = options.probe_every_ms ?? PROBE_EVERY_MS;
+    this.#observe = options.observe ?? (() => {});
   }
 
-  function failed(): void {
-    failures += 1;
-    if (!is_healthy || failures < failures_max) return;
-    is_healthy = false;
-    observe({ event: 'health', healthy: false });
-    probeLater();
-  }
-
-  function probeLater(): void {
-    if (is_closed || is_healthy) return;
-    stopProbing = timer.after(probe_every_ms, () => {
+  /** Never rejects, and resolves within the deadline. */
+  send(mail: Mail): Promise<MailOutcome> {
+    if (this.#is_closed) return Promise.resolve(this.#refuse('closed'));
+    if (this.#queue.size >= this.#queue_max) return Promise.resolve(this.#refuse('queue_full'));
+    return new Promise((resolve) => {
+      const abort = new AbortController();
       let is_over = false;
-      const over = (works: boolean) => {
-        if (is_over) return;
-        is_over = true;
-        stopDeadline();
-        if (works) succeeded();
-        else probeLater();
+      const job: Job = {
+        mail,
+        abort,
+        end: (outcome) => {
+          if (is_over) return;
+          is_over = true;
+          stopDeadline();
+          this.#queue.delete(job);
+          this.#sending.delete(job);
+          this.#count(outcome);
+          resolve(outcome);
+          this.#fill();
+          if (this.pending() === 0) this.#onEmpty();
+        },
       };
-      // A probe that hangs counts as failed, and the next one starts beside it.
-      const stopDeadline = timer.after(deadline_ms, () => over(false));
-      stopProbing = stopDeadline;
-      mailer.verify().then(
-        () => over(true),
-        () => over(false),
-      );
+      const stopDeadline = this.#timer.after(this.#deadline_ms, () => {
+        job.end({ sent: false, failure: 'deadline', reason: `no answer in ${this.#deadline_ms} ms` });
+        abort.abort();
+      });
+      this.#queue.add(job);
+      this.#fill();
     });
   }
 
-  function count(outcome: MailOutcome): void {
-    observe({ event: 'outcome', ...outcome });
-    if (outcome.sent) succeeded();
-    // A refused recipient and a mail that can't be sent say nothing about the service: else three made-up addresses
-    // would end sign-in for everybody.
-    else if (outcome.failure !== 'recipient' && outcome.failure !== 'mail' && outcome.failure !== 'closed') failed();
+  healthy(): boolean {
+    return this.#is_healthy;
   }
 
-  function fill(): void {
-    for (const job of queue) {
-      if (sending.size >= concurrency_max) return;
-      queue.delete(job);
-      sending.add(job);
-      mailer.send(job.mail, job.abort.signal).then(
+  /** Mails that wait or are being sent. */
+  pending(): number {
+    return this.#queue.size + this.#sending.size;
+  }
+
+  /** Takes no more mails, resolves when those taken have ended (at most a deadline), closes the mailer. */
+  async close(): Promise<void> {
+    if (this.#is_closed) return;
+    this.#is_closed = true;
+    this.#stopProbing();
+    if (this.pending() > 0) {
+      await new Promise<void>((resolve) => {
+        this.#onEmpty = resolve;
+      });
+    }
+    this.#mailer.close();
+  }
+
+  #fill(): void {
+    for (const job of this.#queue) {
+      if (this.#sending.size >= this.#concurrency_max) return;
+      this.#queue.delete(job);
+      this.#sending.add(job);
+      this.#mailer.send(job.mail, job.abort.signal).then(
         () => job.end({ sent: true }),
         (error: unknown) =>
           error instanceof MailFailed
@@ -130,64 +146,55 @@ export function createMailSender(options: MailSenderOptions): MailSender {
     }
   }
 
-  return {
-    send(mail) {
-      if (is_closed) return Promise.resolve(refuse('closed'));
-      if (queue.size >= queue_max) return Promise.resolve(refuse('queue_full'));
-      return new Promise((resolve) => {
-        const abort = new AbortController();
-        let is_over = false;
-        const job: Job = {
-          mail,
-          abort,
-          end(outcome) {
-            if (is_over) return;
-            is_over = true;
-            stopDeadline();
-            queue.delete(job);
-            sending.delete(job);
-            count(outcome);
-            resolve(outcome);
-            fill();
-            if (queue.size + sending.size === 0) onEmpty();
-          },
-        };
-        const stopDeadline = timer.after(deadline_ms, () => {
-          job.end({ sent: false, failure: 'deadline', reason: `no answer in ${deadline_ms} ms` });
-          abort.abort();
-        });
-        queue.add(job);
-        fill();
-      });
-    },
-
-    healthy: () => is_healthy,
-    pending: () => queue.size + sending.size,
-
-    async close() {
-      if (is_closed) return;
-      is_closed = true;
-      stopProbing();
-      if (queue.size + sending.size > 0) {
-        await new Promise<void>((resolve) => {
-          onEmpty = resolve;
-        });
-      }
-      mailer.close();
-    },
-  };
-
-  function refuse(failure: 'closed' | 'queue_full'): MailOutcome {
+  #refuse(failure: 'closed' | 'queue_full'): MailOutcome {
     const outcome: MailOutcome = { sent: false, failure, reason: failure };
-    count(outcome);
+    this.#count(outcome);
     return outcome;
   }
-}
 
-/** Timers of the machine, which keep no process alive. */
-const machine_timer: MailTimer = {
-  after(delay_ms, run) {
-    const timeout = setTimeout(run, delay_ms).unref();
-    return () => clearTimeout(timeout);
-  },
-};
+  #count(outcome: MailOutcome): void {
+    this.#observe({ event: 'outcome', ...outcome });
+    if (outcome.sent) this.#succeeded();
+    // A refused recipient and a mail that can't be sent say nothing about the service: else three made-up addresses
+    // would end sign-in for everybody.
+    else if (outcome.failure !== 'recipient' && outcome.failure !== 'mail' && outcome.failure !== 'closed')
+      this.#failed();
+  }
+
+  #succeeded(): void {
+    this.#failures = 0;
+    if (this.#is_healthy) return;
+    this.#is_healthy = true;
+    this.#stopProbing();
+    this.#observe({ event: 'health', healthy: true });
+  }
+
+  #failed(): void {
+    this.#failures += 1;
+    if (!this.#is_healthy || this.#failures < this.#failures_max) return;
+    this.#is_healthy = false;
+    this.#observe({ event: 'health', healthy: false });
+    this.#probeLater();
+  }
+
+  #probeLater(): void {
+    if (this.#is_closed || this.#is_healthy) return;
+    this.#stopProbing = this.#timer.after(this.#probe_every_ms, () => {
+      let is_over = false;
+      const over = (works: boolean) => {
+        if (is_over) return;
+        is_over = true;
+        stopDeadline();
+        if (works) this.#succeeded();
+        else this.#probeLater();
+      };
+      // A probe that hangs counts as failed, and the next one starts beside it.
+      const stopDeadline = this.#timer.after(this.#deadline_ms, () => over(false));
+      this.#stopProbing = stopDeadline;
+      this.#mailer.verify().then(
+        () => over(true),
+        () => over(false),
+      );
+    });
+  }
+}

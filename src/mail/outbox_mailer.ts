@@ -4,7 +4,7 @@ import { constants } from 'node:fs';
 import { access, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import MailComposer from 'nodemailer/lib/mail-composer';
-import { checkMail, type Mailer, MailFailed } from './mailer.js';
+import { checkMail, type Mail, type Mailer, MailFailed } from './mailer.js';
 import { messageOf } from './message.js';
 
 export interface OutboxMailerOptions {
@@ -30,65 +30,70 @@ const FILE_BYTES_MAX = 1_048_576;
 const FILE_NAME = /^\d{8}T\d{9}Z-\d{6}-[0-9a-f]{8}\.eml$/;
 
 /** A mailer that writes into `dir` (made 0700: codes lie there in the clear) and keeps the newest 10,000 files. */
-export function createOutboxMailer(options: OutboxMailerOptions): Mailer {
-  const files_max = options.files_max ?? FILES_MAX;
-  let names: Promise<string[]> | null = null;
-  let last_ms = 0;
-  let count = 0;
+export class OutboxMailer implements Mailer {
+  readonly #options: OutboxMailerOptions;
+  #names: Promise<string[]> | null = null;
+  #last_ms = 0;
+  #count = 0;
+
+  constructor(options: OutboxMailerOptions) {
+    this.#options = options;
+  }
+
+  async send(mail: Mail, signal: AbortSignal): Promise<void> {
+    const { dir, mail_from, files_max = FILES_MAX } = this.#options;
+    checkMail(mail);
+    try {
+      const files = await this.#known();
+      const { name, date } = this.#nextName();
+      const message = await compose({ ...messageOf(mail, mail_from), date });
+      signal.throwIfAborted();
+      const temporary = path.join(dir, `.${name}.tmp`);
+      try {
+        await writeFile(temporary, message, { flag: 'wx', mode: 0o600, signal });
+        await rename(temporary, path.join(dir, name));
+      } catch (error) {
+        await rm(temporary, { force: true });
+        throw error;
+      }
+      files.push(name);
+      const surplus = files.splice(0, Math.max(0, files.length - files_max));
+      for (const file of surplus) await rm(path.join(dir, file), { force: true });
+    } catch (error) {
+      throw signal.aborted ? new MailFailed('service', 'aborted') : failureOf(error);
+    }
+  }
+
+  async verify(): Promise<void> {
+    const { dir } = this.#options;
+    try {
+      await mkdir(dir, { recursive: true, mode: 0o700 });
+      await access(dir, constants.W_OK);
+    } catch (error) {
+      throw failureOf(error);
+    }
+  }
+
+  close(): void {}
 
   /** All files, oldest first. Read once: other processes' files are theirs to bound. */
-  function known(): Promise<string[]> {
-    names ??= mkdir(options.dir, { recursive: true, mode: 0o700 }).then(() => fileNames(options.dir));
-    names.catch(() => {
-      names = null;
+  #known(): Promise<string[]> {
+    const { dir } = this.#options;
+    this.#names ??= mkdir(dir, { recursive: true, mode: 0o700 }).then(() => fileNames(dir));
+    this.#names.catch(() => {
+      this.#names = null;
     });
-    return names;
+    return this.#names;
   }
 
-  function nextName(): { name: string; date: Date } {
+  #nextName(): { name: string; date: Date } {
     // A clock that is set back must not sort a new mail before an old one.
-    last_ms = Math.max(last_ms, options.nowMs());
-    count = (count + 1) % 1_000_000;
-    const date = new Date(last_ms);
+    this.#last_ms = Math.max(this.#last_ms, this.#options.nowMs());
+    this.#count = (this.#count + 1) % 1_000_000;
+    const date = new Date(this.#last_ms);
     const time = date.toISOString().replace(/[-:.]/g, '');
-    return { name: `${time}-${String(count).padStart(6, '0')}-${randomBytes(4).toString('hex')}.eml`, date };
+    return { name: `${time}-${String(this.#count).padStart(6, '0')}-${randomBytes(4).toString('hex')}.eml`, date };
   }
-
-  return {
-    async send(mail, signal) {
-      checkMail(mail);
-      try {
-        const files = await known();
-        const { name, date } = nextName();
-        const message = await compose({ ...messageOf(mail, options.mail_from), date });
-        signal.throwIfAborted();
-        const temporary = path.join(options.dir, `.${name}.tmp`);
-        try {
-          await writeFile(temporary, message, { flag: 'wx', mode: 0o600, signal });
-          await rename(temporary, path.join(options.dir, name));
-        } catch (error) {
-          await rm(temporary, { force: true });
-          throw error;
-        }
-        files.push(name);
-        const surplus = files.splice(0, Math.max(0, files.length - files_max));
-        for (const file of surplus) await rm(path.join(options.dir, file), { force: true });
-      } catch (error) {
-        throw signal.aborted ? new MailFailed('service', 'aborted') : failureOf(error);
-      }
-    },
-
-    async verify() {
-      try {
-        await mkdir(options.dir, { recursive: true, mode: 0o700 });
-        await access(options.dir, constants.W_OK);
-      } catch (error) {
-        throw failureOf(error);
-      }
-    },
-
-    close() {},
-  };
 }
 
 /** The newest mails first, at most `limit`; empty when the folder is not there. Passes over what is no mail of ours. */

@@ -1,5 +1,5 @@
 import { createTransport } from 'nodemailer';
-import { checkMail, type Mailer, MailFailed } from './mailer.js';
+import { checkMail, type Mail, type Mailer, MailFailed } from './mailer.js';
 import { messageOf } from './message.js';
 
 export interface SmtpMailerOptions {
@@ -16,10 +16,43 @@ const TIMEOUT_MS = 10_000;
 const CONNECTIONS_MAX = 8;
 
 /** A mailer over SMTP that keeps its connections for the next mail. Throws when `smtp_url` is not an SMTP address. */
-export function createSmtpMailer(options: SmtpMailerOptions): Mailer {
-  checkUrl(options.smtp_url);
+export class SmtpMailer implements Mailer {
+  readonly #mail_from: string;
+  readonly #transport: ReturnType<typeof transportOf>;
+
+  constructor(options: SmtpMailerOptions) {
+    checkUrl(options.smtp_url);
+    this.#mail_from = options.mail_from;
+    this.#transport = transportOf(options);
+    // Of idle connections; what a mail meets reaches its sender.
+    this.#transport.on('error', () => {});
+  }
+
+  async send(mail: Mail, signal: AbortSignal): Promise<void> {
+    checkMail(mail);
+    try {
+      await this.#transport.sendMail({ ...messageOf(mail, this.#mail_from), signal });
+    } catch (error) {
+      throw signal.aborted ? new MailFailed('service', 'aborted') : failureOf(error);
+    }
+  }
+
+  async verify(): Promise<void> {
+    try {
+      await this.#transport.verify();
+    } catch (error) {
+      throw failureOf(error);
+    }
+  }
+
+  close(): void {
+    this.#transport.close();
+  }
+}
+
+function transportOf(options: SmtpMailerOptions) {
   const timeout_ms = options.timeout_ms ?? TIMEOUT_MS;
-  const transport = createTransport({
+  return createTransport({
     url: options.smtp_url,
     pool: true,
     maxConnections: options.connections_max ?? CONNECTIONS_MAX,
@@ -33,29 +66,6 @@ export function createSmtpMailer(options: SmtpMailerOptions): Mailer {
     disableFileAccess: true,
     disableUrlAccess: true,
   });
-  // Of idle connections; what a mail meets reaches its sender.
-  transport.on('error', () => {});
-
-  return {
-    async send(mail, signal) {
-      checkMail(mail);
-      try {
-        await transport.sendMail({ ...messageOf(mail, options.mail_from), signal });
-      } catch (error) {
-        throw signal.aborted ? new MailFailed('service', 'aborted') : failureOf(error);
-      }
-    },
-
-    async verify() {
-      try {
-        await transport.verify();
-      } catch (error) {
-        throw failureOf(error);
-      }
-    },
-
-    close: () => transport.close(),
-  };
 }
 
 function checkUrl(smtp_url: string): void {

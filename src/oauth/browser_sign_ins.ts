@@ -1,7 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AccountPage, Goal } from '../../actors/browser_sign_in.js';
 import { isRefusal } from '../domain/refusals.js';
-import { overRate } from '../http/rates.js';
 import type { Answer } from '../http/route.js';
 import { ACCOUNT_PAGES } from '../pages/account_pages.js';
 import { randomId, randomPartition } from '../random.js';
@@ -29,7 +28,7 @@ export async function beginSignIn(
   signed_in: { session_id: string; email: string } | null,
 ): Promise<Answer> {
   // Each is kept for an hour, whoever asks for it.
-  const limited = overRate(services, request, 'sign_ins_begun');
+  const limited = services.rates.refusalOf('sign_ins_begun', request.ip);
   if (limited !== null) return limited;
   const { actors, keys, clock } = services;
   const id = randomId({ partition: randomPartition(), now_ms: clock.now() });

@@ -24,7 +24,7 @@ export function atBase(services: Services, request: FastifyRequest): string {
 }
 
 /** The address itself, without a slash at its end: the `iss` of all that is said there. */
-export function issuerUrl({ addresses }: Services, issuer: Issuer): string {
+export function issuerUrl({ addresses }: Pick<Services, 'addresses'>, issuer: Issuer): string {
   const { base_url, legacy_base_url } = addresses();
   return issuer === 'legacy' && legacy_base_url !== null ? legacy_base_url : base_url;
 }

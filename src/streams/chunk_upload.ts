@@ -6,7 +6,7 @@ import { audioKindOf } from '../audio/kinds.js';
 import { blobKey } from '../blobs/blob_keys.js';
 import { LIMITS } from '../domain/limits.js';
 import { isRefusal, type Refusal, refuse } from '../domain/refusals.js';
-import { askForBody } from '../http/listener.js';
+import { askForBody } from '../http/body_arrival.js';
 import { mediaName, sha256, uuid, whole } from '../http/request_schemas.js';
 import { count, id } from '../http/response_schemas.js';
 import type { Services } from '../services.js';

@@ -12,7 +12,7 @@ import type { Runtime } from '../runtime/runtime.js';
 import { mastersOf } from '../store/redis_connection.js';
 import type { StorageHealth } from '../store/storage_health.js';
 import type { Store } from '../store/store.js';
-import type { DeliveryWorker } from '../workers/deliveries.js';
+import type { DeliveryWorker } from '../webhooks/delivery_worker.js';
 import { type HealthProblem, healthProblemsOf, type Standing } from './health_problems.js';
 import { type Gauges, History, type HistoryView, SAMPLE_EVERY_MS, type Sample } from './history.js';
 import { grown, quantile, readTotals } from './totals.js';
@@ -133,7 +133,7 @@ export class Watch {
   }
 
   /** What is wrong now, in words. */
-  troubles(): HealthProblem[] {
+  healthProblems(): HealthProblem[] {
     return healthProblemsOf(this.standing(), this.#parts.clock.unmoved());
   }
 

@@ -14,7 +14,7 @@ export class ConcurrencyLimit {
   }
 
   /**
-   * How many more an endpoint may have that has so many in flight. Of its account's slots it gets its nth while n are
+   * How many more an endpoint may have that has so many in flight. Of its account's places it gets its nth while n are
    * free: those that hang can't take the last, and one that has none yet finds one.
    */
   free({ account_id, origin }: ConcurrencyGroups, in_flight: number): number {

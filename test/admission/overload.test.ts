@@ -29,7 +29,7 @@ t.test('what is refused under a load, after what was refused before', async (t) 
 
 t.test('the worse of the two loads decides, and says what it was', async (t) => {
   const overload = new Overload({ delay_ms: 500, memory_mb: null }, makeMetrics());
-  const causes = () => [overload.causeAgainst('first'), overload.causeAgainst('last')];
+  const causes = () => [overload.causeAgainst('normal'), overload.causeAgainst('critical')];
   t.same(causes(), [null, null]);
   overload.take({ delay: 1, memory: 0 });
   t.same(causes(), ['delay', null]);
@@ -51,7 +51,7 @@ t.test('a loop that is kept busy is noticed, and so is its rest; memory too', as
     for (const end = performance.now() + 150; performance.now() < end; );
     return overload.shedding === 'all';
   });
-  t.equal(overload.causeAgainst('last'), 'delay');
+  t.equal(overload.causeAgainst('critical'), 'delay');
   await until('it is over', () => overload.shedding === 'nothing');
   for (const end = performance.now() + 700; performance.now() < end; );
   let looked_at = 0;
@@ -66,7 +66,7 @@ t.test('a loop that is kept busy is noticed, and so is its rest; memory too', as
   const small = new Overload({ delay_ms: 0, memory_mb: 8 }, makeMetrics());
   small.start();
   t.teardown(() => small.stop());
-  await until('it is noticed', () => small.causeAgainst('last') === 'memory');
+  await until('it is noticed', () => small.causeAgainst('critical') === 'memory');
 });
 
 t.test('a fleet that is told to come again comes spread out', async (t) => {

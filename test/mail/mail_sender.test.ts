@@ -1,5 +1,5 @@
 import t from 'tap';
-import { createMailSender, type MailSenderEvent, type MailSenderOptions } from '../../src/mail/mail_sender.js';
+import { MailSender, type MailSenderEvent, type MailSenderOptions } from '../../src/mail/mail_sender.js';
 import { type Mail, type Mailer, MailFailed } from '../../src/mail/mailer.js';
 import { createManualTimer, until } from './manual_timer.js';
 
@@ -21,7 +21,7 @@ function setUp(options: Partial<MailSenderOptions> = {}) {
   };
   const time = createManualTimer();
   const events: MailSenderEvent[] = [];
-  const sender = createMailSender({ mailer, timer: time.timer, observe: (event) => events.push(event), ...options });
+  const sender = new MailSender({ mailer, timer: time.timer, observe: (event) => events.push(event), ...options });
   const fail = async (error: Error) => {
     const sent = sender.send(mail);
     calls.at(-1)?.reject(error);

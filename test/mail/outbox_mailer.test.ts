@@ -3,14 +3,14 @@ import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
 import { codeMail } from '../../src/mail/code_mail.js';
-import { createOutboxMailer, listOutbox } from '../../src/mail/outbox_mailer.js';
+import { listOutbox, OutboxMailer } from '../../src/mail/outbox_mailer.js';
 import { tempFolder } from '../fixtures/temp_folder.js';
 
 const never = new AbortController().signal;
 const start_ms = Date.UTC(2026, 0, 2, 3, 4, 5, 678);
 
 function open(dir: string, options: { files_max?: number; nowMs?: () => number } = {}) {
-  return createOutboxMailer({ dir, mail_from: 'Spool <no-reply@spool.test>', nowMs: () => start_ms, ...options });
+  return new OutboxMailer({ dir, mail_from: 'Spool <no-reply@spool.test>', nowMs: () => start_ms, ...options });
 }
 
 t.test('A-001 a mail with a six-digit code lies in the outbox, the code alone on a line', async (t) => {

@@ -27,7 +27,7 @@ t.test('a download that its client does not read is given up, and its file close
   });
   await device.upload(upload_path, bytes);
   const { blobs } = spool.server.services;
-  const { open } = blobs;
+  const open = blobs.open.bind(blobs);
   const opened = new Promise<Readable>((resolve) => {
     blobs.open = async (...wanted) => {
       const blob = await open(...wanted);

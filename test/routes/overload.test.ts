@@ -49,8 +49,8 @@ t.test('more than a process can do', async (t) => {
   await t.test('what may wait is refused first, health and operators never', async (t) => {
     overload.stop(); // from here on it goes by what the test says
     const status = async (route: Route) => (await send(device, route)).status;
-    const last = ROUTES.device.filter(({ shed }) => shed === 'last').map(({ path }) => path);
-    t.same(last.sort(), [
+    const critical = ROUTES.device.filter(({ priority }) => priority === 'critical').map(({ path }) => path);
+    t.same(critical.sort(), [
       '/device/binding',
       '/device/chunks/:chunk_id',
       '/device/chunks/status',
@@ -59,7 +59,8 @@ t.test('more than a process can do', async (t) => {
       '/device/streams/end',
     ]);
     overload.take({ delay: 1, memory: 0 });
-    for (const route of ROUTES.device) t.equal((await status(route)) === 503, route.shed !== 'last', route.path);
+    for (const route of ROUTES.device)
+      t.equal((await status(route)) === 503, route.priority !== 'critical', route.path);
     const refused = await send(device, { method: 'POST', path: '/device/streams' });
     const { error } = JSON.parse(refused.body.toString());
     t.equal(error.code, 'UNAVAILABLE');

@@ -20,8 +20,8 @@ import { actorsOf } from '../../src/runtime/actors.js';
 import { makeMetrics } from '../../src/runtime/metrics.js';
 import { Runtime } from '../../src/runtime/runtime.js';
 import type { ServerKeys } from '../../src/secrets/server_keys.js';
+import { DeliveryWorker } from '../../src/webhooks/delivery_worker.js';
 import type { Poster } from '../../src/webhooks/poster.js';
-import { DeliveryWorker } from '../../src/workers/deliveries.js';
 import { ErasureWorker } from '../../src/workers/erasures.js';
 import { OutboxRelay } from '../../src/workers/outbox_relay.js';
 import { ReminderWorker } from '../../src/workers/reminder_worker.js';
@@ -107,7 +107,7 @@ export class SimulatedProcess {
     this.erasures.start();
     this.#relay.start();
     this.reminders.start();
-    const parts = { store, runtime: this.runtime, keys: NO_KEYS, metrics, log, now, tracing: null };
+    const parts = { store, actors: actorsOf(this.runtime), keys: NO_KEYS, metrics, log, now, tracing: null };
     this.deliveries = poster === null ? null : new DeliveryWorker({ ...parts, poster });
     connection.onDeliveries = (endpoint_ids) => this.deliveries?.wake(endpoint_ids);
     this.deliveries?.start();

@@ -113,7 +113,7 @@ t.test('on a cluster of three', async (t) => {
     const readiness = async () => (await operator.send('GET', '/readyz')).status;
     const troubles = async () => {
       await server.services.watch.sample();
-      return server.services.watch.troubles().map(({ name }) => name);
+      return server.services.watch.healthProblems().map(({ name }) => name);
     };
     t.equal(await readiness(), 200);
     t.same(await troubles(), []);

@@ -6,7 +6,7 @@ import { RecentMessages } from '../../src/runtime/recent_messages.js';
 import { healthProblemsOf, type Standing } from '../../src/watch/health_problems.js';
 import { type Gauges, History, type Sample } from '../../src/watch/history.js';
 import { grown, quantile, readTotals } from '../../src/watch/totals.js';
-import { EndpointActivity } from '../../src/workers/endpoint_activity.js';
+import { EndpointActivity } from '../../src/webhooks/endpoint_activity.js';
 
 const GAUGES: Gauges = {
   ...{ waiting: 0, oldest_ms: 0, loop_delay_ms: 0, rss_bytes: 1, heap_bytes: 1 },

@@ -1,16 +1,8 @@
-import { type Caller, curlOf } from '../../src/http/openapi/curl.js';
-import { type Field, fieldsOf, typeOf } from '../../src/http/openapi/fields.js';
-import type {
-  ApiDocument,
-  Content,
-  Method,
-  Operation,
-  Parameter,
-  Response,
-  Schema,
-} from '../../src/http/openapi/openapi.js';
-import { renderTemplate } from '../../src/pages/page.js';
-import { pageParts } from '../../src/pages/page_parts.js';
+import { type Caller, curlOf } from '../http/openapi/curl.js';
+import { type Field, fieldsOf, typeOf } from '../http/openapi/fields.js';
+import type { ApiDocument, Content, Method, Operation, Parameter, Response, Schema } from '../http/openapi/openapi.js';
+import { renderTemplate } from './page.js';
+import { pageParts } from './page_parts.js';
 
 /** The reference for people: what the document says, and nothing else, as one page. */
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Marked } from 'marked';
-import { renderTemplate } from '../../src/pages/page.js';
-import { pageParts } from '../../src/pages/page_parts.js';
+import { renderTemplate } from './page.js';
+import { pageParts } from './page_parts.js';
 
 /** Guides, written in Markdown in docs/. They are ours alone, so what they hold is trusted. */
 const GUIDES = { devices: 'Device guide', webhooks: 'Webhook guide' } as const;

@@ -1,0 +1,45 @@
+import { z } from 'zod';
+import { refuse } from '../../src/domain/refusals.js';
+import { openRoute, type Route } from '../../src/http/route.js';
+
+/** What programs ask that watch this one. Choices: "Operator port". */
+export const HEALTH_ROUTES: readonly Route[] = [
+  openRoute({
+    method: 'GET',
+    path: '/healthz',
+    summary: 'Whether the process runs.',
+    credential: 'none',
+    answer: z.strictObject({ alive: z.literal(true).describe('It answers, so it is.') }),
+    handler: async () => ({ alive: true }),
+  }),
+
+  openRoute({
+    method: 'GET',
+    path: '/readyz',
+    summary: 'Whether it can serve requests: all, or those that the part of a Redis Cluster answers that is there.',
+    notes: 'It writes something, as requests do, and waits two seconds at most; what was found counts for a second.',
+    credential: 'none',
+    answer: z.strictObject({
+      ready: z.literal(true).describe('Storage takes writes.'),
+      storage: z.enum(['ok', 'slow']).describe('slow: a write takes over half a second.'),
+    }),
+    async handler({ services: { storage_health } }) {
+      const { status } = await storage_health.current();
+      if (status === 'ok' || status === 'slow') return { ready: true, storage: status };
+      const text = status === 'away' ? 'Storage does not answer.' : 'Storage takes no writes.';
+      return refuse('UNAVAILABLE', text, { retry_after_s: 2 });
+    },
+  }),
+
+  openRoute({
+    method: 'GET',
+    path: '/metrics',
+    summary: 'Metrics for Prometheus.',
+    credential: 'none',
+    answer: 'text',
+    async handler({ services: { deliveries, metrics }, reply }) {
+      await deliveries.measure().catch(() => {}); // storage is away: the rest is worth having all the same
+      return reply.type(metrics.registry.contentType).send(await metrics.registry.metrics());
+    },
+  }),
+];

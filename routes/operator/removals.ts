@@ -1,0 +1,47 @@
+import { z } from 'zod';
+import { accountNamed } from '../../src/accounts/account_of_email.js';
+import { ownerOfPrivateWorkspace } from '../../src/domain/ids.js';
+import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
+import { count, id, moment, no_cursor } from '../../src/http/response_schemas.js';
+import { operatorRoute, type Route } from '../../src/http/route.js';
+import type { Services } from '../../src/services.js';
+import { askWorkspace } from '../../src/workspaces/workspace_calls.js';
+
+const erasureShape = z.strictObject({
+  account_id: id.describe('Whose data goes.'),
+  began_at: moment.describe('When it was begun.'),
+  removed: z.record(z.string(), count).describe('How much of what is gone.'),
+  in_hand: z.boolean().describe('Whether this process is at it.'),
+});
+
+/** What goes for good: erasures under way, and shared workspaces. */
+export const REMOVAL_ROUTES: readonly Route[] = [
+  operatorRoute({
+    method: 'GET',
+    path: '/ops/erasures',
+    summary: 'Erasures of accounts that are under way.',
+    credential: 'operator',
+    answer: z.strictObject({ items: z.array(erasureShape), cursor: no_cursor }),
+    handler: async ({ services: { erasures } }) => ({ items: await erasures.list(), cursor: null }),
+  }),
+
+  operatorRoute({
+    method: 'DELETE',
+    path: '/ops/workspaces/:id',
+    summary: 'Deletes a shared workspace.',
+    credential: 'operator',
+    status: 204,
+    refusals: ['CONFLICT'],
+    handler: async ({ services, params }) => deleteWorkspace(services, params.id as string),
+  }),
+];
+
+async function deleteWorkspace(services: Services, id: string): Promise<unknown | Refusal> {
+  const owner = ownerOfPrivateWorkspace(id);
+  if (owner !== null) {
+    const account = await accountNamed(services, owner.account_id);
+    const is_private = !isRefusal(account) && account.private_workspace.id === id;
+    if (is_private) return refuse('CONFLICT', 'A private workspace goes with its account alone.');
+  }
+  return askWorkspace(services, id, (workspace) => workspace.staff_delete());
+}

@@ -1,0 +1,18 @@
+/** What file systems say of names that are not there, or are there already. */
+
+export function codeOf(error: unknown): string | undefined {
+  return (error as NodeJS.ErrnoException).code;
+}
+
+export function isAbsence(error: unknown): boolean {
+  return codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR';
+}
+
+export function nullIfAbsent(error: unknown): null {
+  if (!isAbsence(error)) throw error;
+  return null;
+}
+
+export function unlessThere(error: unknown): void {
+  if (codeOf(error) !== 'EEXIST') throw error;
+}

@@ -1,0 +1,76 @@
+import type { FastifyRequest } from 'fastify';
+import { deviceIdentityOf } from '../devices/device_identity.js';
+import { isEnabled } from '../domain/permissions.js';
+import { isRefusal, type Refusal, refuse } from '../domain/refusals.js';
+import { operatorRefusal } from '../operator/operator_session.js';
+import type { Services } from '../services.js';
+import { chooseAnswerFormat } from '../wire/media_types.js';
+import { isWelcomeOrigin } from './cors.js';
+import { accountDeleted, type Principal, principalOf } from './principal.js';
+import type { ListenerKind } from './request_state.js';
+import type { Route } from './route.js';
+
+const ONLY_APPS = refuse('FORBIDDEN', 'A personal access token can not do this; sign in with an app.');
+const ONLY_OWN_APPS = refuse('FORBIDDEN', 'Only our own apps may do this.');
+const NOT_FOR_MCP = refuse('FORBIDDEN', 'MCP takes OAuth access tokens and personal access tokens, not app sessions.');
+const SHARING_OFF = refuse('WORKSPACE_SHARING_REQUIRED', 'Workspace sharing is not available to this account.');
+const ONLY_SESSIONS = refuse('FORBIDDEN', 'This is for app sessions; apps of OAuth sign out or revoke their grant.');
+const FOREIGN_PAGE = refuse('FORBIDDEN', 'Web pages of this origin may not call.');
+const NO_SUCH_VERSION = refuse('BAD_REQUEST', 'X-API-Version must be 1.', {
+  details: [{ path: 'X-API-Version', message: 'must be 1' }],
+});
+const NO_SUCH_FORMAT = refuse('NOT_ACCEPTABLE', 'Answers come as application/json or application/cbor.');
+
+/** Who may go on; `who` is null where nobody had to say. */
+export type Authorized = { who: unknown };
+
+/** Whether the head of a request lets it through, in the order of the interface: version, credential, permission. */
+export async function authorize(
+  services: Services,
+  { kind, route, request }: { kind: ListenerKind; route: Route; request: FastifyRequest },
+): Promise<Authorized | Refusal> {
+  const version = request.headers['x-api-version'];
+  const { dialect = 'rest' } = route;
+  if (version !== undefined && version !== '1' && kind.listener !== 'operator' && dialect === 'rest')
+    return NO_SUCH_VERSION;
+  if (dialect === 'mcp' && !isWelcomeOrigin(services, request)) return FOREIGN_PAGE;
+  const who = await callerOf(services, route, request);
+  if (isRefusal(who)) return who;
+  if (kind.cbor && chooseAnswerFormat(request.headers.accept) === 'none') return NO_SUCH_FORMAT;
+  return { who };
+}
+
+async function callerOf(services: Services, route: Route, request: FastifyRequest): Promise<unknown | Refusal> {
+  switch (route.credential) {
+    case 'none':
+      return null;
+    case 'operator':
+      return operatorRefusal(services, request);
+    case 'account':
+    case 'app':
+    case 'session': {
+      const principal = await principalOf(services, request, route.dialect === 'mcp' ? 'mcp' : 'rest');
+      return isRefusal(principal) ? principal : (principalRefusal(principal, route) ?? principal);
+    }
+    case 'device':
+      return deviceIdentityOf(services, { request, expired_too: route.expired_too === true });
+  }
+}
+
+/** Why somebody who is known may not do this. */
+function principalRefusal(principal: Principal, route: Route): Refusal | null {
+  const { account, client, kind, permissions } = principal;
+  const deleted = route.deleted_too ? null : accountDeleted(account);
+  if (deleted !== null) return deleted;
+  if (route.credential === 'session' && kind !== 'app_session') return ONLY_SESSIONS;
+  if (route.credential === 'app' && kind === 'personal_access_token') return ONLY_APPS;
+  if (route.dialect === 'mcp' && kind === 'app_session') return NOT_FOR_MCP;
+  if (route.permission !== undefined && !route.permission.some((wanted) => permissions.includes(wanted))) {
+    return refuse('FORBIDDEN', `This needs the permission ${route.permission.join(' or ')}.`, {
+      ...(kind === 'oauth' ? { scope: route.permission } : {}),
+    });
+  }
+  if (route.own_apps && client?.first_party === false) return ONLY_OWN_APPS;
+  if (route.sharing && !isEnabled(account.entitlements, 'workspace.sharing')) return SHARING_OFF;
+  return null;
+}

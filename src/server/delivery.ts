@@ -1,0 +1,126 @@
+import { X509Certificate } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import type { Redis } from 'ioredis';
+import type { BlobStore } from '../blobs/blob_store.js';
+import { MailSender } from '../mail/mail_sender.js';
+import { outboxFolder } from '../mail/outbox_folder.js';
+import { OutboxMailer } from '../mail/outbox_mailer.js';
+import { SmtpMailer } from '../mail/smtp_mailer.js';
+import { rewriteAppendOnlyFile } from '../process/redis_rewrite.js';
+import type { Metrics } from '../runtime/metrics.js';
+import { nodesOf } from '../store/redis_connection.js';
+import { SweepTurns } from '../store/sweep_turns.js';
+import type { Tracing } from '../tracing/tracing.js';
+import { DeliveryWorker } from '../webhooks/delivery_worker.js';
+import { Poster } from '../webhooks/poster.js';
+import { AudioSweep } from '../workers/audio_sweep.js';
+import { ChunkProcessing } from '../workers/chunk_processing.js';
+import { ErasureWorker } from '../workers/erasures.js';
+import { EventRetention } from '../workers/event_retention.js';
+import { MailWorker } from '../workers/mail_worker.js';
+import { OutboxRelay } from '../workers/outbox_relay.js';
+import { ReminderWorker } from '../workers/reminder_worker.js';
+import { CannotStart, type Start } from './start.js';
+import type { Entities, Foundation } from './storage.js';
+
+const DUE_ROUNDS_MAX = 1_000;
+
+/** What goes on without anybody asking: mails, webhooks, reminders, sweeps. */
+export type DeliveryServices = {
+  mail: MailSender;
+  mails: MailWorker;
+  erasures: ErasureWorker;
+  deliveries: DeliveryWorker;
+  processing: ChunkProcessing;
+};
+
+/** `handleWork` does all that is due by now. */
+export type Delivery = DeliveryServices & { handleWork(): Promise<void> };
+
+type Parts = Entities & Foundation & { blobs: BlobStore; metrics: Metrics; tracing: Tracing | null };
+
+/** Opens the ways out and starts the workers. */
+export async function startDelivery(start: Start, parts: Parts): Promise<Delivery> {
+  const { settings, log, shutdown } = start;
+  const { actors, blobs, clock, keys, metrics, redis, runtime, store, tracing } = parts;
+  const { now } = clock;
+  const mail = openMail(start, now);
+  const relay = new OutboxRelay({ store, runtime, metrics, log });
+  const reminders = new ReminderWorker({ store, runtime, metrics, log, now });
+  const mails = new MailWorker({ store, mail, keys, metrics, now });
+  const rewriteDisk = (stopped: () => boolean) => rewriteAll(redis, { log, stopped });
+  const erasures = new ErasureWorker({ store, actors, blobs, metrics, log, now, rewriteDisk });
+  const poster = await openPoster(start);
+  const deliveries = new DeliveryWorker({ store, actors, poster, keys, metrics, log, tracing, now });
+  store.onDeliveries = (endpoint_ids) => deliveries.wake(endpoint_ids);
+  const event_retention = new EventRetention({ store, metrics, log, certain: clock.certain });
+  const turns = new SweepTurns(redis);
+  const audio_sweep = new AudioSweep({ turns, actors, blobs, metrics, log, now });
+  const is_worker = settings.chunk_worker;
+  const processing = new ChunkProcessing({ store, actors, blobs, metrics, log, now, is_worker });
+  for (const worker of [mails, reminders, relay, erasures, event_retention, audio_sweep, processing, deliveries]) {
+    worker.start();
+    shutdown.add(() => worker.stop());
+  }
+  const handleWork = async () => {
+    for (let round = 0; round < DUE_ROUNDS_MAX; round++) {
+      const fired = await reminders.look();
+      await relay.drain();
+      await mails.look();
+      const posted = await deliveries.handleDue();
+      await erasures.look();
+      await event_retention.look();
+      if (fired === 0 && posted === 0) break;
+    }
+    await audio_sweep.look();
+    await processing.look();
+  };
+  return { mail, mails, erasures, deliveries, processing, handleWork };
+}
+
+function openMail({ settings, shutdown }: Start, now: () => number): MailSender {
+  const { mail_from, smtp_url } = settings;
+  const mail = new MailSender({
+    mailer:
+      smtp_url === null
+        ? new OutboxMailer({ dir: outboxFolder(settings), mail_from, nowMs: now })
+        : new SmtpMailer({ smtp_url, mail_from }),
+  });
+  shutdown.add(() => mail.close());
+  return mail;
+}
+
+async function openPoster({ settings, log, shutdown }: Start): Promise<Poster> {
+  const { webhook_block_private: block_private, webhook_ca_file, webhook_proxy: proxy } = settings;
+  const extra_ca = webhook_ca_file === null ? null : await trustedCertificates(webhook_ca_file);
+  const poster = new Poster({ block_private, extra_ca, proxy });
+  shutdown.add(() => poster.close());
+  if (proxy !== null && block_private)
+    log.warn('webhooks go through a proxy: private addresses are for the proxy to refuse');
+  return poster;
+}
+
+/** Whether the files of all nodes were written anew: what was erased is in none of them then. */
+async function rewriteAll(redis: Redis, options: { log: Start['log']; stopped: () => boolean }): Promise<boolean> {
+  for (const node of nodesOf(redis)) if (!(await rewriteAppendOnlyFile(node, options))) return false;
+  return true;
+}
+
+/** PEM of certificates that webhooks trust beside the usual ones; a file that has none stops the start. */
+async function trustedCertificates(file: string): Promise<string> {
+  const text = await readFile(file, 'utf8').catch((error: Error) => {
+    throw new CannotStart(`WEBHOOK_CA_FILE can't be read: ${error.message}`);
+  });
+  const begun = text.match(/-----BEGIN CERTIFICATE-----/g)?.length ?? 0;
+  const whole = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
+  if (begun === 0 || whole.length < begun) throw new CannotStart('WEBHOOK_CA_FILE must hold certificates as PEM.');
+  for (const [index, pem] of whole.entries()) {
+    try {
+      new X509Certificate(pem);
+    } catch {
+      // What reads the file later would leave it out, and all that follow it.
+      throw new CannotStart(`WEBHOOK_CA_FILE must hold certificates as PEM; number ${index + 1} is none.`);
+    }
+  }
+  return text;
+}

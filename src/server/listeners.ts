@@ -1,0 +1,143 @@
+import type { AddressInfo } from 'node:net';
+import fastify, { type FastifyInstance } from 'fastify';
+import { ConnectionLimiter } from '../admission/connection_limiter.js';
+import type { DescriptorPlan } from '../admission/descriptors.js';
+import { NetworkList } from '../admission/network_list.js';
+import { OpenConnections } from '../admission/open_connections.js';
+import { Stalls } from '../admission/stalls.js';
+import { openDeviceListener } from '../devices/listener.js';
+import { LIMITS } from '../domain/limits.js';
+import { mount } from '../http/listener.js';
+import type { ListenerKind } from '../http/request_state.js';
+import type { Route } from '../http/route.js';
+import { LISTENER_OPTIONS, SERVER_OPTIONS } from '../http/server_options.js';
+import type { Services } from '../services.js';
+import type { Shutdown } from './shutdown.js';
+import { CannotStart, DRAIN_MAX_MS } from './start.js';
+
+type Name = ListenerKind['listener'];
+
+/** A fleet that comes back at once waits in the kernel while the thread is busy; node's 511 would lose some of it. */
+const LISTEN_BACKLOG = 4_096;
+const IDLE_LOOKS_EVERY_MS = 20;
+const COMMON = { ...LISTENER_OPTIONS, return503OnClosing: false };
+
+const LISTENERS: Record<Name, ListenerKind> = {
+  public: { listener: 'public', cbor: false, body_bytes_max: LIMITS.json_body_bytes_max },
+  device: { listener: 'device', cbor: true, body_bytes_max: LIMITS.device_body_bytes_max },
+  operator: { listener: 'operator', cbor: false, body_bytes_max: LIMITS.json_body_bytes_max },
+};
+
+/** The listeners of a server: opened together, drained together. */
+export class Listeners {
+  readonly #services: Services;
+  readonly #shutdown: Shutdown;
+  readonly #stalls: Stalls;
+  readonly #open: (() => Promise<void>)[] = [];
+
+  constructor(services: Services, shutdown: Shutdown) {
+    this.#services = services;
+    this.#shutdown = shutdown;
+    this.#stalls = new Stalls(services);
+  }
+
+  /** Gives the ports that it ended up with. `onPublicPort` hears of that of apps before any request is read. */
+  async start(
+    routes: Record<Name, readonly Route[]>,
+    descriptors: DescriptorPlan,
+    onPublicPort: (port: number) => void,
+  ): Promise<Record<Name, number>> {
+    const apps = await this.#make(descriptors);
+    for (const name of ['public', 'device', 'operator'] as const)
+      mount(apps[name], this.#services, LISTENERS[name], routes[name]);
+    apps.public.server.once('listening', () => onPublicPort(portOf(apps.public)));
+    this.#stalls.start();
+    this.#shutdown.add(() => this.#stalls.stop());
+    // Side by side: what stands still on each takes no longer than on one.
+    this.#shutdown.add(() => Promise.all(this.#open.map((close) => close())));
+    const { host, port, device_host, device_port, ops_host, ops_port } = this.#services.settings;
+    return {
+      operator: await this.#listen(apps, 'operator', { host: ops_host, port: ops_port, setting: 'OPS_PORT' }),
+      device: await this.#listen(apps, 'device', { host: device_host, port: device_port, setting: 'DEVICE_PORT' }),
+      public: await this.#listen(apps, 'public', { host, port, setting: 'PORT' }),
+    };
+  }
+
+  async #make(descriptors: DescriptorPlan): Promise<Record<Name, FastifyInstance>> {
+    const { settings } = this.#services;
+    const { trusted_proxies, rate_limits, connections_per_network } = settings;
+    const open = fastify({
+      ...COMMON,
+      trustProxy: trusted_proxies.length > 0 ? [...trusted_proxies] : false,
+      http: SERVER_OPTIONS,
+    });
+    // An operator's command may take longer than anything a client is answered.
+    const operator = fastify({ ...COMMON, connectionTimeout: 0, http: SERVER_OPTIONS });
+    const device = await openDeviceListener(
+      this.#services,
+      { ...COMMON, https: SERVER_OPTIONS },
+      { connections_max: descriptors.device_connections, shutdown: this.#shutdown },
+    );
+    const unlimited = Number.POSITIVE_INFINITY;
+    this.#limitConnections(open, 'public', {
+      connections_max: descriptors.public_connections,
+      connections_per_network_max: rate_limits ? connections_per_network : unlimited,
+    });
+    this.#limitConnections(operator, 'operator', {
+      connections_max: descriptors.operator_connections,
+      connections_per_network_max: unlimited,
+    });
+    return { public: open, device, operator };
+  }
+
+  #limitConnections(
+    app: FastifyInstance,
+    listener: 'public' | 'operator',
+    limits: { connections_max: number; connections_per_network_max: number },
+  ): void {
+    const { metrics, settings } = this.#services;
+    const proxies = new NetworkList(settings.trusted_proxies);
+    new ConnectionLimiter(limits, {
+      is_exempt: (address) => listener === 'public' && proxies.has(address),
+      refused: (cause) => metrics.overload_refusals.inc({ listener, cause }),
+    }).install(app.server);
+  }
+
+  async #listen(
+    apps: Record<Name, FastifyInstance>,
+    listener: Name,
+    { host, port, setting }: { host: string; port: number; setting: string },
+  ): Promise<number> {
+    const { log, metrics } = this.#services;
+    const app = apps[listener];
+    this.#stalls.install(app.server, listener);
+    app.server.on('checkContinue', (request, response) => app.server.emit('request', request, response));
+    // Such as no descriptor being left for a connection: the next one may have one.
+    app.server.on('error', (error) => log.error({ reason: error.message }, 'a connection could not be accepted'));
+    const connections = new OpenConnections(app.server, (count) => metrics.connections.set({ listener }, count));
+    this.#open.push(() => closeWithin(app, connections, DRAIN_MAX_MS));
+    // For the name Fastify would open a second server, on ::1, that nothing of ours limits.
+    const at = host === 'localhost' ? '127.0.0.1' : host;
+    await app.listen({ host: at, port, backlog: LISTEN_BACKLOG }).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'EADDRINUSE')
+        throw new CannotStart(`Port ${port} is in use. Set ${setting} to another, or to 0 for any free one.`);
+      throw error;
+    });
+    return portOf(app);
+  }
+}
+
+function portOf({ server }: FastifyInstance): number {
+  return (server.address() as AddressInfo).port;
+}
+
+/** Answers what is under way, then closes what is left when the time is up. */
+async function closeWithin(app: FastifyInstance, connections: OpenConnections, ms: number): Promise<void> {
+  const late = setTimeout(() => connections.closeAll(), ms);
+  // A connection that is kept falls idle with its last answer, after the listener has closed.
+  const sweep = setInterval(() => app.server.closeIdleConnections(), IDLE_LOOKS_EVERY_MS);
+  connections.closeSilent();
+  await app.close();
+  clearTimeout(late);
+  clearInterval(sweep);
+}

@@ -1,0 +1,154 @@
+import type { Logger } from 'pino';
+import { PARTITIONS } from '../domain/ids.js';
+import { LIMITS } from '../domain/limits.js';
+import type { Actors } from '../runtime/actors.js';
+import type { Metrics } from '../runtime/metrics.js';
+import type { ServerKeys } from '../secrets/server_keys.js';
+import { type Store, StoreUnavailable } from '../store/store.js';
+import type { Tracing } from '../tracing/tracing.js';
+import { PeriodicTask } from '../workers/periodic_task.js';
+import { ConcurrencyLimit } from './concurrency_limit.js';
+import { DeliveryClient } from './delivery_client.js';
+import { EndpointActivity } from './endpoint_activity.js';
+import { type DispatcherParts, EndpointDispatcher } from './endpoint_dispatcher.js';
+import { EndpointWork } from './endpoint_work.js';
+import type { Poster } from './poster.js';
+import { ReadyQueue } from './ready_queue.js';
+
+const LOOK_EVERY_MS = 1_000;
+/** An endpoint that was found due is looked at by others again after this, unless its own commits say otherwise. */
+const FOUND_MS = 5_000;
+const PER_PARTITION_MAX = 64;
+/** Longer than any request lasts. */
+const IDLE_MAX_MS = LIMITS.delivery_timeout_ms + 5_000;
+const IDLE_LOOKS_EVERY_MS = 5;
+
+type Parts = {
+  store: Store;
+  actors: Actors;
+  poster: Poster;
+  keys: ServerKeys;
+  metrics: Metrics;
+  log: Pick<Logger, 'error' | 'info' | 'isLevelEnabled'>;
+  /** Null where traces go nowhere. */
+  tracing: Tracing | null;
+  now: () => number;
+};
+
+export type DueEndpoint = { endpoint_id: string; since_ms: number };
+
+/**
+ * Posts what is due. An endpoint's actor hands out deliveries and takes what came of them, both in one message, so
+ * that a busy endpoint costs a commit for several deliveries. Endpoints queue for places under the limit of requests in
+ * flight: one that is slow holds its own few, and the others go on.
+ */
+export class DeliveryWorker {
+  readonly #parts: Parts;
+  readonly #limit = new ConcurrencyLimit();
+  readonly #dispatchers = new Map<string, EndpointDispatcher>();
+  readonly #shared: DispatcherParts;
+  readonly #looks = new PeriodicTask(() => this.#look(), LOOK_EVERY_MS);
+  /** What came of the last requests to each endpoint. */
+  readonly activity = new EndpointActivity();
+  #due: DueEndpoint[] = [];
+  #is_stopped = false;
+  #posted = 0;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    const { activity } = this;
+    this.#shared = {
+      work: new EndpointWork({ ...parts, activity }),
+      client: new DeliveryClient({ ...parts, activity }),
+      limit: this.#limit,
+      queue: new ReadyQueue(),
+      log: parts.log,
+      now: parts.now,
+      isStopped: () => this.#is_stopped,
+      onPosted: () => {
+        this.#posted += 1;
+      },
+      onIdle: (endpoint_id) => this.#dispatchers.delete(endpoint_id),
+    };
+  }
+
+  start(): void {
+    this.#looks.start();
+  }
+
+  /** Claims nothing more, and waits for what is in flight and for what came of it. */
+  async stop(): Promise<void> {
+    this.#is_stopped = true;
+    await this.#looks.stop();
+    await this.#idle();
+    for (const dispatcher of this.#dispatchers.values()) dispatcher.stop();
+  }
+
+  get in_flight(): number {
+    return this.#limit.taken;
+  }
+
+  /** These have something due, as far as the caller knows. */
+  wake(endpoint_ids: Iterable<string>): void {
+    if (this.#is_stopped) return;
+    for (const endpoint_id of endpoint_ids) {
+      let dispatcher = this.#dispatchers.get(endpoint_id);
+      if (dispatcher === undefined) {
+        dispatcher = new EndpointDispatcher(endpoint_id, this.#shared);
+        this.#dispatchers.set(endpoint_id, dispatcher);
+      }
+      dispatcher.wake();
+    }
+  }
+
+  /** Posts all that is due now, and gives how many requests that took. */
+  async handleDue(): Promise<number> {
+    const before = this.#posted;
+    await this.#looks.runOnce();
+    await this.#idle();
+    return this.#posted - before;
+  }
+
+  async #look(): Promise<void> {
+    const { store, now, log } = this.#parts;
+    try {
+      const now_ms = now();
+      const due = { now_ms, again_ms: now_ms + FOUND_MS, limit: PER_PARTITION_MAX };
+      const found = await Promise.all(
+        Array.from({ length: PARTITIONS }, (_, partition) => store.leaseEndpoints(partition, due)),
+      );
+      this.wake(found.flat());
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) log.error({ err: error }, 'due endpoints could not be looked for');
+    }
+  }
+
+  async #idle(): Promise<void> {
+    const until = performance.now() + IDLE_MAX_MS;
+    while (this.#dispatchers.size > 0 && performance.now() < until)
+      await new Promise((resolve) => setTimeout(resolve, IDLE_LOOKS_EVERY_MS));
+  }
+
+  /** Sets the gauges: how many endpoints are due, since when the longest waits, what is in flight here. */
+  async measure(): Promise<void> {
+    const { store, metrics, now } = this.#parts;
+    const now_ms = now();
+    const due = await Promise.all(
+      Array.from({ length: PARTITIONS }, (_, partition) => store.endpointsDue(partition, now_ms)),
+    );
+    const oldest_ms = Math.min(now_ms, ...due.map(({ oldest_ms: at_ms }) => at_ms ?? now_ms));
+    metrics.endpoints_due.set(due.reduce((sum, { count }) => sum + count, 0));
+    metrics.endpoints_due_age.set((now_ms - oldest_ms) / 1000);
+    metrics.deliveries_in_flight.set(this.in_flight);
+    this.#due = due
+      .flatMap(({ oldest_id, oldest_ms }) =>
+        oldest_id === null || oldest_ms === null ? [] : [{ endpoint_id: oldest_id, since_ms: oldest_ms }],
+      )
+      .sort((a, b) => a.since_ms - b.since_ms);
+  }
+
+  /** As last measured, of each partition the endpoint that has been due for longest; the longest first. */
+  get due(): readonly DueEndpoint[] {
+    return this.#due;
+  }
+}

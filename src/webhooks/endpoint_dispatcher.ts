@@ -1,0 +1,189 @@
+import type { Logger } from 'pino';
+import type { AttemptResult, Claim } from '../../actors/delivery.js';
+import { LIMITS } from '../domain/limits.js';
+import { randomFraction } from '../random.js';
+import { StoreUnavailable } from '../store/store.js';
+import type { ConcurrencyLimit } from './concurrency_limit.js';
+import type { DeliveryClient } from './delivery_client.js';
+import type { EndpointWork, Target } from './endpoint_work.js';
+import type { Queued, ReadyQueue } from './ready_queue.js';
+
+/** What came back for an endpoint waits so long for what is still under way, so that one commit takes all of it. */
+const GATHER_MS = 25;
+const TRY_AGAIN_MS = 100;
+const TRY_AGAIN_MS_MAX = 2_000;
+
+/** What all dispatchers of a process share. */
+export type DispatcherParts = {
+  work: EndpointWork;
+  client: DeliveryClient;
+  limit: ConcurrencyLimit;
+  queue: ReadyQueue;
+  log: Pick<Logger, 'error'>;
+  now: () => number;
+  isStopped: () => boolean;
+  /** A request has come to its end. */
+  onPosted: () => void;
+  /** Nothing is left to do for the endpoint. */
+  onIdle: (endpoint_id: string) => void;
+};
+
+/** One endpoint that has something under way here: hands its results over, takes deliveries and sends them. */
+export class EndpointDispatcher implements Queued {
+  readonly #endpoint_id: string;
+  readonly #parts: DispatcherParts;
+  #target: Target | null;
+  #results: AttemptResult[] = [];
+  #in_flight = 0;
+  /** There may be something due. */
+  #is_due = false;
+  #is_asking = false;
+  #is_queued = false;
+  #failures = 0;
+  #retry: NodeJS.Timeout | null = null;
+  /** Running while more may come back. */
+  #gathering: NodeJS.Timeout | null = null;
+
+  constructor(endpoint_id: string, parts: DispatcherParts) {
+    this.#endpoint_id = endpoint_id;
+    this.#parts = parts;
+    this.#target = parts.work.knownTarget(endpoint_id);
+  }
+
+  /** It has something due, as far as the caller knows. */
+  wake(): void {
+    this.#is_due = true;
+    this.#step();
+  }
+
+  /** Tries nothing again; what is under way goes on. */
+  stop(): void {
+    if (this.#retry !== null) clearTimeout(this.#retry);
+  }
+
+  /** Without a place it starts only to hand over what came back. */
+  tryStart(): boolean {
+    // Of one that is not known yet nobody can say what it may have.
+    const free =
+      this.#target === null ? LIMITS.endpoint_in_flight_max : this.#parts.limit.free(this.#target, this.#in_flight);
+    if (free <= 0 && this.#results.length === 0) return false;
+    this.#is_queued = false;
+    void this.#turn(Math.max(0, Math.min(free, LIMITS.endpoint_in_flight_max - this.#in_flight)));
+    return true;
+  }
+
+  /** Does what can be done now, or says that there is nothing. */
+  #step(): void {
+    if (this.#is_asking || this.#is_queued || this.#retry !== null) return;
+    if (this.#is_due && !this.#parts.isStopped() && this.#in_flight < LIMITS.endpoint_in_flight_max) {
+      this.#is_queued = true;
+      this.#parts.queue.add(this);
+    } else if (this.#results.length > 0) void this.#turn(0);
+    else if (this.#in_flight === 0) {
+      this.#stopGathering();
+      this.#parts.onIdle(this.#endpoint_id);
+    }
+  }
+
+  /** As `#step`, but not before all is back that is under way, or a little time has passed. */
+  #stepGathered(): void {
+    if (this.#in_flight === 0) this.#step();
+    else
+      this.#gathering ??= setTimeout(() => {
+        this.#stopGathering();
+        this.#step();
+      }, GATHER_MS);
+  }
+
+  #stopGathering(): void {
+    if (this.#gathering !== null) clearTimeout(this.#gathering);
+    this.#gathering = null;
+  }
+
+  /** Hands over what came back and takes up to `want` deliveries. Never rejects. */
+  async #turn(want: number): Promise<void> {
+    this.#is_asking = true;
+    this.#is_due = false;
+    this.#stopGathering();
+    const results = this.#results.splice(0);
+    try {
+      this.#target ??= await this.#parts.work.targetOf(this.#endpoint_id);
+      if (this.#target === null) this.#forget();
+      else await this.#exchange(this.#target, { want, results });
+    } catch (error) {
+      this.#is_due = true;
+      this.#tryAgain(results, error);
+    } finally {
+      this.#is_asking = false;
+      this.#stepGathered();
+      this.#parts.queue.serveSoon();
+    }
+  }
+
+  async #exchange(target: Target, { want, results }: { want: number; results: AttemptResult[] }): Promise<void> {
+    const { isStopped, limit, now, work } = this.#parts;
+    const granted = isStopped() ? 0 : Math.max(0, Math.min(want, limit.free(target, this.#in_flight)));
+    limit.take(target, granted);
+    let claims: Claim[] = [];
+    try {
+      const done = await work.exchange(target, { results, granted });
+      if (done === null) {
+        this.#forget();
+        return;
+      }
+      claims = done.claims;
+      const has_more = done.next_at_ms !== null && done.next_at_ms <= now();
+      const was_short = claims.length === granted && this.#in_flight + granted < LIMITS.endpoint_in_flight_max;
+      if (has_more || was_short) this.#is_due = true;
+    } finally {
+      limit.giveBack(target, granted - claims.length);
+    }
+    this.#failures = 0;
+    this.#in_flight += claims.length;
+    for (const claim of claims) void this.#deliver(target, claim);
+  }
+
+  /** Sends one delivery and keeps its result. Never rejects. */
+  async #deliver(target: Target, claim: Claim): Promise<void> {
+    const { client, limit, log, onPosted, queue } = this.#parts;
+    try {
+      this.#results.push(await client.send(target, claim));
+    } catch (error) {
+      // Its lease runs out, and it comes again.
+      if (!(error instanceof StoreUnavailable)) log.error({ err: error }, 'a delivery could not be posted');
+    }
+    onPosted();
+    this.#in_flight -= 1;
+    this.#is_due = true;
+    limit.giveBack(target, 1);
+    this.#stepGathered();
+    queue.serveSoon();
+  }
+
+  /** Storage is away, or too much waits: what came back is kept as long as it counts. */
+  #tryAgain(results: AttemptResult[], error: unknown): void {
+    const { isStopped, log, now } = this.#parts;
+    if (!(error instanceof StoreUnavailable))
+      log.error({ err: error }, 'deliveries of an endpoint could not be dealt with');
+    const counts_from_ms = now() - LIMITS.delivery_lease_ms;
+    this.#results.unshift(...results.filter(({ attempt }) => attempt.attempted_at_ms > counts_from_ms));
+    if (isStopped() && this.#results.length === 0) {
+      this.#is_due = false;
+      return;
+    }
+    this.#failures += 1;
+    const pause_ms = Math.min(TRY_AGAIN_MS_MAX, TRY_AGAIN_MS * 2 ** this.#failures) * (0.5 + randomFraction() / 2);
+    this.#retry = setTimeout(() => {
+      this.#retry = null;
+      this.#step();
+    }, pause_ms);
+  }
+
+  /** There is no such endpoint any more. */
+  #forget(): void {
+    this.#parts.work.forget(this.#endpoint_id);
+    this.#target = null;
+    this.#results = [];
+    this.#is_due = false;
+  }
+}

@@ -1,0 +1,129 @@
+import { LRUCache } from 'lru-cache';
+import type { AttemptResult } from '../../actors/delivery.js';
+import type { MailNeeded, WorkDone, WorkInput } from '../../actors/endpoint_turn.js';
+import { partitionOfId } from '../domain/ids.js';
+import { LIMITS } from '../domain/limits.js';
+import { isRefusal } from '../domain/refusals.js';
+import { endpointDisabledMail } from '../mail/endpoint_mail.js';
+import { sealMail } from '../mail/sealed_mail.js';
+import { randomBytes, randomFraction, randomId } from '../random.js';
+import type { Actors } from '../runtime/actors.js';
+import type { Metrics } from '../runtime/metrics.js';
+import type { ServerKeys } from '../secrets/server_keys.js';
+import { type Store, StoreUnavailable } from '../store/store.js';
+import type { ConcurrencyGroups } from './concurrency_limit.js';
+import type { EndpointActivity } from './endpoint_activity.js';
+import { openSigningSecret } from './signing_secret.js';
+
+const TARGETS_MAX = 20_000;
+/** Each but the last met a life that had moved, or lacked the mail. */
+const TRIES_MAX = 4;
+const TOKEN_BYTES = 9;
+
+/** What never changes of an endpoint, and the account's life as last seen. */
+export type Target = ConcurrencyGroups & { endpoint_id: string; url: URL; key: Uint8Array | null; life: number };
+
+type Parts = {
+  store: Store;
+  actors: Actors;
+  keys: ServerKeys;
+  metrics: Metrics;
+  activity: EndpointActivity;
+  now: () => number;
+};
+
+/** What endpoints' actors hand out and take back. */
+export class EndpointWork {
+  readonly #parts: Parts;
+  readonly #targets = new LRUCache<string, Target>({ max: TARGETS_MAX });
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /** Null where it is not known at present. */
+  knownTarget(endpoint_id: string): Target | null {
+    return this.#targets.get(endpoint_id) ?? null;
+  }
+
+  /** What it takes to deliver to an endpoint; null when there is none. */
+  async targetOf(endpoint_id: string): Promise<Target | null> {
+    const { actors, keys } = this.#parts;
+    const endpoint = await actors.endpoint(endpoint_id).view();
+    if (isRefusal(endpoint)) {
+      if (endpoint.refused === 'NOT_FOUND') return null;
+      throw new StoreUnavailable(`endpoint: ${endpoint.message}`);
+    }
+    const { account_id, sealed_secret } = endpoint;
+    const url = new URL(endpoint.url);
+    const key = openSigningSecret(keys, sealed_secret);
+    const target = { endpoint_id, account_id, origin: url.origin, url, key, life: await this.#life(account_id) };
+    this.#targets.set(endpoint_id, target);
+    return target;
+  }
+
+  forget(endpoint_id: string): void {
+    this.#targets.delete(endpoint_id);
+  }
+
+  /** Hands over results and takes up to so many deliveries: one turn of the endpoint's actor; null when there is none. */
+  async exchange(
+    target: Target,
+    { results, granted }: { results: AttemptResult[]; granted: number },
+  ): Promise<WorkDone | null> {
+    const { actors } = this.#parts;
+    const { account_id, endpoint_id } = target;
+    let mail: WorkInput['mail'];
+    for (let tries = 0; tries < TRIES_MAX; tries++) {
+      const { life } = target;
+      const tokens = Array.from({ length: granted }, () => Buffer.from(randomBytes(TOKEN_BYTES)).toString('base64url'));
+      const fences = [{ fence: 'epoch' as const, account_id, epoch: 'account', value: life }];
+      const work = await actors
+        .endpoint(endpoint_id)
+        .work({ life, results, tokens, jitter: randomFraction(), ...(mail && { mail }) }, fences);
+      if (isRefusal(work)) {
+        if (work.refused === 'NOT_FOUND') return null;
+        // The account was deleted or restored meanwhile: what came back is counted under its present life.
+        if (work.refused === 'UNAUTHORIZED') target.life = await this.#life(account_id);
+        else if (work.refused === 'UNAVAILABLE') throw new StoreUnavailable(`endpoint: ${work.message}`);
+        else throw new Error(`endpoint: ${work.message}`);
+      } else if ('mail_needed' in work) {
+        mail = await this.#disabledMail(endpoint_id, work);
+      } else {
+        this.#observe(endpoint_id, work);
+        return work;
+      }
+    }
+    throw new StoreUnavailable('endpoint: it changes all the time');
+  }
+
+  async #life(account_id: string): Promise<number> {
+    const { account = 0 } = await this.#parts.store.epochs({ account_id, partition: partitionOfId(account_id) });
+    return account;
+  }
+
+  async #disabledMail(endpoint_id: string, { account_id, url }: MailNeeded) {
+    const { actors, keys, now } = this.#parts;
+    const account = await actors.account(account_id).view();
+    if (isRefusal(account)) throw new StoreUnavailable(`account: ${account.message}`);
+    const { host } = new URL(url);
+    const failures = LIMITS.endpoint_failures_max;
+    return {
+      mail_id: randomId({ partition: 0, now_ms: now() }),
+      sealed: sealMail(keys, endpointDisabledMail({ to: account.email, host, endpoint_id, failures })),
+    };
+  }
+
+  #observe(endpoint_id: string, { late, disabled, ended }: WorkDone): void {
+    const { activity, metrics, now } = this.#parts;
+    if (late > 0) metrics.delivery_late_results.inc(late);
+    if (disabled) {
+      metrics.endpoints_disabled.inc();
+      activity.disabled(endpoint_id, now());
+    }
+    for (const { outcome, event_ms } of ended) {
+      metrics.deliveries.inc({ outcome });
+      if (outcome === 'succeeded') metrics.delivery_success.observe(Math.max(0, now() - event_ms) / 1000);
+    }
+  }
+}
