@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { refuse } from '../../src/domain/refusals.js';
 import { openRoute, type Route } from '../../src/http/route.js';
 
-/** What programs ask that watch this one. Choices: "Operator port". */
+/** What programs ask that watch this one. docs/operators.md, "Routes". */
 export const HEALTH_ROUTES: readonly Route[] = [
   openRoute({
     method: 'GET',

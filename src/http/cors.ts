@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Services } from '../services.js';
 import type { Route } from './route.js';
 
-/** Which pages may read answers. Interface: "Browser integrations". */
+/** Which pages may read answers. Rules J-007 to J-009. */
 export function corsOf({ settings: { cors_origins } }: Services) {
   return {
     origin: cors_origins.includes('*') ? '*' : [...cors_origins],

@@ -60,7 +60,10 @@ export type Route = {
   deleted_too?: true;
   /** Serves devices whose certificate has expired, for as long as they may renew it. */
   expired_too?: true;
-  /** `critical`: refused only when refusing the others does not help. `normal` when absent. Choices: "Overload". */
+  /**
+   * `critical`: refused only when refusing the others does not help. `normal` when absent. docs/architecture.md,
+   * "Admission".
+   */
   priority?: Priority;
   /** Only for accounts with the entitlement workspace.sharing. */
   sharing?: true;

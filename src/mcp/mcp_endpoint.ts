@@ -14,7 +14,7 @@ import { ToolServers } from './tool_server.js';
 
 /**
  * The MCP server, over streamable HTTP without sessions: each POST is answered by itself, with JSON. Nothing is ever
- * sent unasked, so there is no stream to GET and no session to DELETE. Interface: "OAuth rules", "Scopes".
+ * sent unasked, so there is no stream to GET and no session to DELETE. Rules C-047, C-048 and C-118.
  */
 
 const {
