@@ -1,16 +1,20 @@
 import { z } from 'zod';
 import { refuse } from '../../src/domain/refusals.js';
 import { openRoute, type Route } from '../../src/http/route.js';
+import { VERSION } from '../../src/version.js';
 
 /** What programs ask that watch this one. docs/operators.md, "Routes". */
 export const HEALTH_ROUTES: readonly Route[] = [
   openRoute({
     method: 'GET',
     path: '/healthz',
-    summary: 'Whether the process runs.',
+    summary: 'Whether the process runs, and which version of Spool it is.',
     credential: 'none',
-    answer: z.strictObject({ alive: z.literal(true).describe('It answers, so it is.') }),
-    handler: async () => ({ alive: true }),
+    answer: z.strictObject({
+      alive: z.literal(true).describe('It answers, so it is.'),
+      version: z.string().describe('The version of Spool.'),
+    }),
+    handler: async () => ({ alive: true, version: VERSION }),
   }),
 
   openRoute({
