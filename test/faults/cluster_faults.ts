@@ -19,8 +19,8 @@ const CONTRACT = [
   ...['store/whole_commit', 'store/repeated_commit', 'store/subscriptions'],
   ...['runtime/crashes', 'runtime/ended_lives', 'runtime/mailbox', 'runtime/parked', 'runtime/passivation'],
   ...['runtime/reminders', 'runtime/stream_intents', 'runtime/tells', 'runtime/two_processes'],
-  ...['server/two_processes', 'server/workspaces_two_processes', 'server/streams_two_processes'],
-  'server/oauth_two_processes',
+  ...['server/two_processes', 'scenarios/workspace_races', 'scenarios/stream_races'],
+  'scenarios/oauth_races',
 ];
 const SLOTS_PER_PARTITION = 64;
 const FAILED_OVER_MAX_MS = 20_000;

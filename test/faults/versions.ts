@@ -12,7 +12,7 @@ import {
   type IntentView,
   sha256Of,
 } from '../../src/tools/client/device_client.js';
-import { ARRIVED } from '../server/audio_crashes.js';
+import { ARRIVED } from '../fixtures/stored_audio.js';
 import { type Answer, answerOf } from './history.js';
 import { ENTITY_KINDS, Load } from './load.js';
 import { FaultRig } from './rig.js';
