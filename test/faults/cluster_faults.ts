@@ -18,7 +18,7 @@ import type { Trial } from './trial.js';
 const CONTRACT = [
   ...['store/whole_commit', 'store/repeated_commit', 'store/subscriptions'],
   ...['runtime/crashes', 'runtime/bumped_epochs', 'runtime/mailbox', 'runtime/quarantined', 'runtime/passivation'],
-  ...['runtime/reminders', 'runtime/stream_intents', 'runtime/tells', 'runtime/two_processes'],
+  ...['runtime/reminders', 'runtime/stream_intents', 'runtime/outbox', 'runtime/two_processes'],
   ...['server/two_processes', 'scenarios/workspace_races', 'scenarios/stream_races'],
   'scenarios/oauth_races',
 ];

@@ -78,8 +78,8 @@ export const FAULTS: readonly Fault[] = [
     run: snapshotsSpoilt,
   },
   {
-    ...{ number: 12, name: 'tells', what: 'sender or receiver of a tell killed' },
-    tests: ['scenarios/workspace_kills', 'scenarios/webhook_kills', 'runtime/tells'],
+    ...{ number: 12, name: 'outbox', what: 'sender or receiver of an outbox message killed' },
+    tests: ['scenarios/workspace_kills', 'scenarios/webhook_kills', 'runtime/outbox'],
     run: killedAmongTells,
   },
   {
