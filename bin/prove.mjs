@@ -1,4 +1,7 @@
-/* `npm run prove`: a proof in its full size; `npm test` holds it in its smallest. */
+/*
+ * `npm run prove -- NAME [--option value …]`: a scenario in its full size; `npm test` runs it in its smoke size.
+ * Without a name it lists them.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { problemOf, refuse, tableText, versionText } from './setup/command_line.mjs';
@@ -9,32 +12,34 @@ const COMMON_ROWS = [
   ['--help', 'print this text, or what it says of NAME'],
   ['--version', 'print the version of Spool'],
 ];
-const SOURCES = join(root, 'test', 'proofs');
+const SOURCES = join(root, 'test', 'scenarios');
 
-/** What a proof says of itself: its first comment. */
+/** Files by the names of their scenarios. */
+const files = new Map(readdirSync(SOURCES).map((file) => [file.replace(/(\.test)?\.ts$/, ''), file]));
+
+/** What a scenario says of itself: its title. */
 const describe = (name) => {
-  const [, text = ''] = /\/\*\*?([\s\S]*?)\*\//.exec(readFileSync(join(SOURCES, `${name}.ts`), 'utf8')) ?? [];
-  const lines = text.split('\n').map((line) => line.replace(/^ *\*? ?/, '').trimEnd());
-  return lines.join(' ').trim();
+  const source = readFileSync(join(SOURCES, files.get(name)), 'utf8');
+  return /\btitle:\s*(['"`])(.*?)\1,\n/s.exec(source)?.[2] ?? '';
 };
 
 const helpText = (names) => {
   const rows = names.map((name) => [name, describe(name)]);
-  return `usage: ${FORM}\n\nHolds a proof in its full size.\n\n${tableText(rows)}\n\n${tableText(COMMON_ROWS)}`;
+  return `usage: ${FORM}\n\nRuns a scenario in its full size.\n\n${tableText(rows)}\n\n${tableText(COMMON_ROWS)}`;
 };
 
-const names = readdirSync(SOURCES).flatMap((file) => (file.endsWith('.ts') ? [file.slice(0, -3)] : []));
 const words = process.argv.slice(2);
 const [name] = words;
 if (name === undefined || words.includes('--help')) {
-  console.log(helpText(names.includes(name) ? [name] : names));
+  console.log(helpText(files.has(name) ? [name] : [...files.keys()]));
 } else if (words.includes('--version')) {
   console.log(versionText());
-} else if (!names.includes(name)) {
-  refuse(`there is no proof ${JSON.stringify(name)}`, FORM);
+} else if (!files.has(name)) {
+  refuse(`there is no scenario ${JSON.stringify(name)}`, FORM);
 } else {
   makeReady();
-  await import(`../dist/test/proofs/${name}.js`).catch((error) => {
+  process.env.SPOOL_PROVE = name;
+  await import(`../dist/test/scenarios/${files.get(name).replace(/\.ts$/, '.js')}`).catch((error) => {
     if (!error.code?.startsWith('ERR_PARSE_ARGS')) throw error;
     refuse(problemOf(error), FORM);
   });

@@ -49,7 +49,7 @@ t.test('fault 9: a clock of Redis that jumps by an hour is believed when it stay
   for (const jump_ms of [HOUR_MS, -HOUR_MS]) {
     ahead_ms = jump_ms;
     await syncs(3);
-    t.ok(off_ms() < 1_000, `not after three looks at ${jump_ms} ms`);
+    t.ok(off_ms() < 1_000, `not after three readings at ${jump_ms} ms`);
     ahead_ms = 0;
     await syncs(2);
   }

@@ -8,7 +8,7 @@ const covered = new Set<string>();
 for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
   if (!file.endsWith('.test.js') && !file.endsWith('_contract.js')) continue;
   for (const [, ids = ''] of readFileSync(join(folder, file), 'utf8').matchAll(
-    /test\(\s*[`'"]((?:[A-K]-\d{3}[ ,]+)+)/g,
+    /(?:test\(|\btitle:)\s*[`'"]((?:[A-K]-\d{3}[ ,]+)+)/g,
   )) {
     for (const [id] of ids.matchAll(/[A-K]-\d{3}/g)) covered.add(id);
   }

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { Cluster, type Command, Redis } from 'ioredis';
+import { type Callback, Cluster, type Command, Redis } from 'ioredis';
 import type { ClusterLocation, RedisLocation } from './redis_location.js';
 
 const COMMAND_DEADLINE_MS = 5_000;
@@ -59,11 +59,28 @@ function openCluster({ nodes, tls, username, password }: ClusterLocation): Clust
  * the first to need, at most for its deadline: ioredis has one switch for both.
  */
 class PromptCluster extends Cluster {
+  #is_closed = false;
+
   override sendCommand(command: Command, stream?: never, node?: unknown): unknown {
     const is_there = this.status === 'ready' && this.nodes('master').length > 0;
     if (is_there || command.name === 'cluster') return super.sendCommand(command, stream, node);
     command.reject(new Error('the cluster is not there'));
     return command.promise;
+  }
+
+  override disconnect(reconnect = false): void {
+    this.#is_closed ||= !reconnect;
+    super.disconnect(reconnect);
+  }
+
+  /**
+   * After each answer ioredis sets its timer for the next time, also when the client was closed while it asked: that
+   * timer would hold the process for good.
+   */
+  override refreshSlotsCache(answered?: Callback<void>): void {
+    super.refreshSlotsCache((error) => {
+      if (!this.#is_closed) answered?.(error);
+    });
   }
 }
 

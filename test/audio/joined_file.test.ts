@@ -8,6 +8,7 @@ import { pcm16Format, readWav, writeWav } from '../../src/audio/wav.js';
 import type { BlobStore } from '../../src/blobs/blob_store.js';
 import { openFolderBlobStore } from '../../src/blobs/folder_blob_store.js';
 import { type OpusShape, opusFile } from '../fixtures/opus_file.js';
+import { drawSeed } from '../fixtures/seed.js';
 import { tempFolder } from '../fixtures/temp_folder.js';
 
 const RUNS = 60;
@@ -53,8 +54,7 @@ async function checkRanges(file: JoinedFile, whole: Buffer, cuts: [number, numbe
 }
 
 async function property<T>(t: Test, drawn: fc.Arbitrary<T>, holds: (drawn: T) => Promise<void>): Promise<void> {
-  const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
-  t.comment(`seed ${seed}`);
+  const seed = drawSeed(t);
   await fc.assert(fc.asyncProperty(drawn, holds), { seed, numRuns: RUNS });
   t.pass(`${RUNS} runs`);
 }

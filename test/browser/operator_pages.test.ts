@@ -182,7 +182,7 @@ t.test('the operators’ pages as a browser shows them', async (t) => {
     await page.getByText('No device is silent like that.').waitFor();
   });
 
-  await walk('a parked entity, found from the band, retried by keyboard', async (t, visitor) => {
+  await walk('a quarantined entity, found from the band, retried by keyboard', async (t, visitor) => {
     const { page } = visitor;
     const bob = await TestAccount.open(spool, 'bob@x.test');
     const place = runtime.locate({ kind: 'account', id: bob.id });

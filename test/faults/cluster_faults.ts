@@ -17,10 +17,10 @@ import type { Trial } from './trial.js';
 /** Tests of what must hold on any storage; those that stand between one server and its process are not among them. */
 const CONTRACT = [
   ...['store/whole_commit', 'store/repeated_commit', 'store/subscriptions'],
-  ...['runtime/crashes', 'runtime/ended_lives', 'runtime/mailbox', 'runtime/parked', 'runtime/passivation'],
-  ...['runtime/reminders', 'runtime/stream_intents', 'runtime/tells', 'runtime/two_processes'],
-  ...['server/two_processes', 'server/workspaces_two_processes', 'server/streams_two_processes'],
-  'server/oauth_two_processes',
+  ...['runtime/crashes', 'runtime/bumped_epochs', 'runtime/mailbox', 'runtime/quarantined', 'runtime/passivation'],
+  ...['runtime/reminders', 'runtime/stream_intents', 'runtime/outbox', 'runtime/two_processes'],
+  ...['server/two_processes', 'scenarios/workspace_races', 'scenarios/stream_races'],
+  'scenarios/oauth_races',
 ];
 const SLOTS_PER_PARTITION = 64;
 const FAILED_OVER_MAX_MS = 20_000;

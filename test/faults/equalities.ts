@@ -46,18 +46,18 @@ export async function storedFaults(redis: Redis): Promise<string[]> {
   return faults;
 }
 
-/** Tells, mails, jobs and what was set aside. */
+/** Outbox messages, mails, jobs and dead letters. */
 async function leftOver(redis: Redis): Promise<string[]> {
   const found: string[] = [];
   for (let partition = 0; partition < PARTITIONS; partition++) {
     const keys = keysOf(partition);
-    const [tells, mails, jobs, aside] = await Promise.all([
+    const [messages, mails, jobs, dead_letters] = await Promise.all([
       redis.xlen(keys.outbox),
       redis.zcard(keys.queue('mails').due),
       redis.zcard(keys.queue('jobs').due),
       redis.hlen(keys.deadLetters),
     ]);
-    for (const [what, count] of Object.entries({ tells, mails, jobs, aside }))
+    for (const [what, count] of Object.entries({ messages, mails, jobs, dead_letters }))
       if (count > 0) found.push(`partition ${partition}: ${count} ${what} are left`);
   }
   return found;

@@ -1,5 +1,6 @@
 import t from 'tap';
 import { SeededRandom } from '../../src/seeded_random.js';
+import { drawSeed } from '../fixtures/seed.js';
 import { filesCut } from './disk_faults.js';
 import { Trial } from './trial.js';
 
@@ -7,8 +8,7 @@ import { Trial } from './trial.js';
 const SECONDS = 1.5;
 
 t.test('J-017 the append-only file is cut at any byte: what is left is a prefix of whole commits', async (t) => {
-  const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
-  t.comment(`seed ${seed}`);
+  const seed = drawSeed(t);
   const trial = new Trial(new SeededRandom(seed), { seconds: SECONDS, away_ms: 0 });
   await filesCut(trial);
   t.same(trial.problems, []);

@@ -18,7 +18,7 @@ const FROZEN_MS = 2_500;
 /** Conflicts of a commit that is decided again are bounded by the runtime; so many on the average are a storm. */
 const CONFLICTS_PER_CALL_MAX = 12;
 
-/** Kinds whose calls tell other entities something. */
+/** Kinds whose calls send other entities outbox messages. */
 const TELLING: readonly EntityKind[] = ['member', 'claim', 'account'];
 
 /**
@@ -85,7 +85,7 @@ async function killed(trial: Trial, kinds: readonly EntityKind[]): Promise<void>
 /** Fault 1. */
 export const killedAtCommits = (trial: Trial) => killed(trial, ENTITY_KINDS);
 
-/** Fault 12: the tells of what was under way are applied once, as the equalities and the members of workspaces tell. */
+/** Fault 12: the outbox messages of what was under way are applied once, as the equalities and the members of workspaces tell. */
 export const killedAmongTells = (trial: Trial) => killed(trial, TELLING);
 
 /** Fault 5: two processes and many callers at few objects. */

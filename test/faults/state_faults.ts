@@ -60,7 +60,7 @@ export async function snapshotsSpoilt(trial: Trial): Promise<void> {
           .map(({ id }) => id)
           .toSorted()
           .join(),
-      `parked: ${parked.map(({ kind, id }) => `${kind} ${id}`).join()}`,
+      `quarantined: ${parked.map(({ kind, id }) => `${kind} ${id}`).join()}`,
     );
     for (const { id, key, good, app, title } of victims) {
       await redis.set(key, good);

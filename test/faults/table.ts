@@ -32,7 +32,7 @@ export type Fault = {
 export const FAULTS: readonly Fault[] = [
   {
     ...{ number: 1, name: 'killed', what: 'server killed between commit and answer; answer swallowed' },
-    tests: ['server/oauth_kills', 'server/session_kills', 'runtime/lost_replies', 'runtime/crashes'],
+    tests: ['scenarios/oauth_kills', 'scenarios/session_kills', 'runtime/lost_replies', 'runtime/crashes'],
     run: killedAtCommits,
   },
   {
@@ -48,12 +48,12 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     ...{ number: 5, name: 'writers', what: 'many writers on one entity, two processes' },
-    tests: ['server/streams_two_processes', 'runtime/two_processes'],
+    tests: ['scenarios/stream_races', 'runtime/two_processes'],
     run: manyWriters,
   },
   {
     ...{ number: 6, name: 'frozen', what: 'process frozen beyond its leases' },
-    tests: ['server/webhook_two_processes', 'server/oauth_two_processes'],
+    tests: ['server/webhook_two_processes', 'scenarios/oauth_races'],
     run: frozen,
   },
   {
@@ -74,12 +74,12 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     ...{ number: 11, name: 'snapshots', what: 'decide throws; snapshot unreadable or newer' },
-    tests: ['runtime/poison', 'runtime/parked'],
+    tests: ['runtime/poison', 'runtime/quarantined'],
     run: snapshotsSpoilt,
   },
   {
-    ...{ number: 12, name: 'tells', what: 'sender or receiver of a tell killed' },
-    tests: ['server/workspaces_kills', 'server/account_deletion_kills', 'server/webhook_kills', 'runtime/tells'],
+    ...{ number: 12, name: 'outbox', what: 'sender or receiver of an outbox message killed' },
+    tests: ['scenarios/workspace_kills', 'scenarios/webhook_kills', 'runtime/outbox'],
     run: killedAmongTells,
   },
   {
@@ -92,7 +92,7 @@ export const FAULTS: readonly Fault[] = [
     tests: ['routes/devices'],
     run: uploadsSpoilt,
   },
-  { ...{ number: 16, name: 'blobs', what: 'killed between rename and commit' }, tests: ['server/audio_kills'] },
+  { ...{ number: 16, name: 'blobs', what: 'killed between rename and commit' }, tests: ['scenarios/audio_kills'] },
   {
     ...{ number: 17, name: 'functions', what: 'function library lost' },
     tests: ['store/function_library'],
@@ -100,7 +100,7 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     ...{ number: 18, name: 'stalls', what: 'connections that stand still in every state, on every port' },
-    tests: ['server/stalled_connections', 'devices/door'],
+    tests: ['server/stalled_connections', 'admission/handshake_limiter'],
     run: connectionsStall,
   },
   {
@@ -115,7 +115,7 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     ...{ number: 21, name: 'versions', what: 'this and the previous revision side by side' },
-    tests: ['runtime/parked'],
+    tests: ['runtime/quarantined'],
     run: previousBeside,
   },
   {

@@ -10,8 +10,8 @@ import {
   type IntentView,
   sha256Of,
 } from '../../src/tools/client/device_client.js';
+import { ARRIVED, audioOf, differences } from '../fixtures/stored_audio.js';
 import { until } from '../fixtures/until.js';
-import { ARRIVED, audioOf, differences } from '../server/audio_crashes.js';
 import { answerOf } from './history.js';
 import { FaultRig } from './rig.js';
 import type { Trial } from './trial.js';

@@ -86,7 +86,7 @@ t.test('the operator port', async (t) => {
     t.same(view.parked, []);
   });
 
-  await t.test('what was set aside is listed and can be handed over again', async (t) => {
+  await t.test('a dead letter is listed and can be handed over again', async (t) => {
     const { app, session } = await spool.signIn('aside@x.test');
     const { store } = spool.server.services;
     const content = encodeStored({
@@ -102,7 +102,7 @@ t.test('the operator port', async (t) => {
     t.match(await app.ask('GET', '/me'), { name: 'Retried' });
   });
 
-  await t.test('a parked entity tries again when it is told to', async (t) => {
+  await t.test('a quarantined entity tries again when it is told to', async (t) => {
     const { app, session } = await spool.signIn('parked@x.test');
     const { store, runtime } = spool.server.services;
     const address = { kind: 'account', id: session.user.id };

@@ -179,7 +179,7 @@ t.test('what operators see of entities', async (t) => {
     }
   });
 
-  await t.test('a parked entity shows its reason and no state', async (t) => {
+  await t.test('a quarantined entity shows its reason and no state', async (t) => {
     const carl = await TestAccount.open(spool, 'carl@x.test');
     const { store, runtime } = spool.server.services;
     const place = runtime.locate({ kind: 'account', id: carl.id });

@@ -38,38 +38,41 @@ t.test('crashes', async (t) => {
           'event',
         );
         t.equal((await store.dueReminders(partition, AT_MS, 9)).length, applied, 'reminder');
-        t.equal((await store.outbox(partition, 0, 9)).length, applied, 'tell');
+        t.equal((await store.outbox(partition, 0, 9)).length, applied, 'outbox');
         t.equal(await after.ask(address, { type: 'add', by: 1 }), applied + 1, 'and it works on');
       },
     );
   }
 
-  await t.test('a tell whose sender was killed before it could relay it is applied once', async (t) => {
+  await t.test('an outbox message whose sender was killed before it could relay it is applied once', async (t) => {
     const [from, to] = [ledgerOf(30), ledgerOf(31)];
     const message = { type: 'tell' as const, to: [to], message: { type: 'add' as const, by: 1 } };
     await crash({ socket_path, point: 'after_commit', relay: true, asks: [{ to: from, message }] });
     const after = await ServerProcess.open(t, { socket_path });
     t.equal((await after.view(to)).n, 0);
     after.relay.start();
-    await until('the tell is applied', async () => (await after.view(to)).n === 1);
+    await until('the message is applied', async () => (await after.view(to)).n === 1);
     await until('the outbox is empty', async () => (await after.store.outbox(30, 0, 9)).length === 0);
     t.equal((await after.view(to)).n, 1);
   });
 
-  await t.test('tells whose receiver was killed before they left the outbox are applied once, in order', async (t) => {
-    const [from, to] = [ledgerOf(40), ledgerOf(41)];
-    const tells = ['a', 'b', 'c'].map((text) => ({
-      to: from,
-      message: { type: 'tell' as const, to: [to], message: { type: 'note' as const, text } },
-    }));
-    await crash({ socket_path, point: 'before_tell_is_removed', relay: true, asks: tells });
-    const after = await ServerProcess.open(t, { socket_path });
-    t.equal((await after.view(to)).trail[0], 'a', 'it was applied');
-    t.ok((await after.store.outbox(40, 0, 9)).length > 0, 'and not removed');
-    after.relay.start();
-    await until('the outbox is empty', async () => (await after.store.outbox(40, 0, 9)).length === 0);
-    const { trail } = await after.view(to);
-    t.same(trail, trail.length === 3 ? ['a', 'b', 'c'] : trail.slice().sort(), 'in order');
-    t.equal(new Set(trail).size, trail.length, 'none twice');
-  });
+  await t.test(
+    'outbox messages whose receiver was killed before they were removed are applied once, in order',
+    async (t) => {
+      const [from, to] = [ledgerOf(40), ledgerOf(41)];
+      const messages = ['a', 'b', 'c'].map((text) => ({
+        to: from,
+        message: { type: 'tell' as const, to: [to], message: { type: 'note' as const, text } },
+      }));
+      await crash({ socket_path, point: 'before_tell_is_removed', relay: true, asks: messages });
+      const after = await ServerProcess.open(t, { socket_path });
+      t.equal((await after.view(to)).trail[0], 'a', 'it was applied');
+      t.ok((await after.store.outbox(40, 0, 9)).length > 0, 'and not removed');
+      after.relay.start();
+      await until('the outbox is empty', async () => (await after.store.outbox(40, 0, 9)).length === 0);
+      const { trail } = await after.view(to);
+      t.same(trail, trail.length === 3 ? ['a', 'b', 'c'] : trail.slice().sort(), 'in order');
+      t.equal(new Set(trail).size, trail.length, 'none twice');
+    },
+  );
 });

@@ -45,7 +45,7 @@ t.test('storage that went back in time', async (t) => {
     }
   }
 
-  await t.test('tells that are numbered anew are applied', async (t) => {
+  await t.test('outbox messages that are numbered anew are applied', async (t) => {
     const process = await ServerProcess.open(t, { socket_path: server.socket_path });
     const [from, to] = [ledgerOf(5), ledgerOf(6)];
     process.relay.start();

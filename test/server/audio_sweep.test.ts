@@ -13,7 +13,7 @@ import { expectationOf, streamOf } from '../blobs/blob_store_contract.js';
 import { ageRecords, segmentsIn } from '../blobs/segments.js';
 import { record } from '../fixtures/recording.js';
 import { TestSpool } from '../fixtures/spool.js';
-import { audioOf, differences, unclaimed } from './audio_crashes.js';
+import { audioOf, differences, unclaimed } from '../fixtures/stored_audio.js';
 
 const DAY_MS = 86_400_000;
 const lines: Record<string, unknown>[] = [];

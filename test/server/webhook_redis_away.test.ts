@@ -5,7 +5,7 @@ import t from 'tap';
 import { TestEndpoint } from '../fixtures/endpoints.js';
 import type { SpoolProcess } from '../fixtures/spool_process.js';
 import { until } from '../fixtures/until.js';
-import { WebhookServers } from './webhook_crashes.js';
+import { WebhookServers } from '../fixtures/webhook_servers.js';
 
 const AWAY_MS = 3_000;
 const QUIET_MS = 2_000;

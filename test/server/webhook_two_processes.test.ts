@@ -4,7 +4,7 @@ import { LIMITS } from '../../src/domain/limits.js';
 import { TestEndpoint } from '../fixtures/endpoints.js';
 import type { SpoolProcess } from '../fixtures/spool_process.js';
 import { until } from '../fixtures/until.js';
-import { WebhookServers } from './webhook_crashes.js';
+import { WebhookServers } from '../fixtures/webhook_servers.js';
 
 const EVENTS = 60;
 const ANSWERED_AFTER_MS = 100;

@@ -480,10 +480,10 @@ export class Checker {
   async #checkQueues(): Promise<void> {
     const mails = new Set<string>();
     for (let partition = 0; partition < PARTITIONS; partition++) {
-      const tells = await this.#model.outbox(partition, 0, 10);
-      this.#must(tells.length === 0, `tells are left in the outbox of partition ${partition}`);
+      const messages = await this.#model.outbox(partition, 0, 10);
+      this.#must(messages.length === 0, `messages are left in the outbox of partition ${partition}`);
       const aside = await this.#model.listSetAside(partition);
-      this.#must(aside.length === 0, `set aside: ${aside.map(({ name }) => name)}`);
+      this.#must(aside.length === 0, `dead letters: ${aside.map(({ name }) => name)}`);
       const due = { now_ms: Number.MAX_SAFE_INTEGER, again_ms: 0, limit: 1_000_000 };
       for (const { id } of await this.#model.lease({ partition, queue: 'mails' }, due)) mails.add(id);
     }

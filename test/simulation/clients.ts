@@ -483,7 +483,7 @@ export class Clients {
     );
   }
 
-  /** Bursts of tells to a few receivers, and reminders that are due at once or after a while. */
+  /** Bursts of outbox messages to a few receivers, and reminders that are due at once or after a while. */
   async #tally(): Promise<void> {
     const { random, ledger } = this.#parts;
     const id = random.pick(this.#tallies);

@@ -11,7 +11,7 @@ import type { Fence } from '../../src/store/store.js';
 import type { Ask, Asker } from './asker.js';
 import type { VirtualTime } from './virtual_time.js';
 
-const LOOKS_MAX = 8;
+const TRIES_MAX = 8;
 const LOOK_EVERY_MS = 50;
 const TOKEN_LIFE_MS = 3_600_000;
 const HASTE_MAX_MS = 300;
@@ -150,7 +150,7 @@ export class Members {
     if (fences === null) return;
     const accept: AccountMessage = { type: 'accept_invitation', workspace_id, invitation_id };
     const look: WorkspaceMessage = { type: 'invitation', invitation_id, email };
-    for (let tries = 0; tries < LOOKS_MAX; tries++) {
+    for (let tries = 0; tries < TRIES_MAX; tries++) {
       const came = await this.#join(account_id, { workspace_id, invitation_id }, accept, { fences });
       if (came === 'joined') this.#acknowledge('accept');
       if (came !== 'not_joined' || isRefusal(await this.#askWorkspace(workspace_id, look))) return;
@@ -320,7 +320,7 @@ export class Members {
     how: Ask,
   ): Promise<'joined' | 'not_joined' | null> {
     if (isRefusal(await this.#askAccount(account_id, message, { ...how, settled: true }))) return null;
-    for (let looks = 0; looks < LOOKS_MAX; looks++) {
+    for (let tries = 0; tries < TRIES_MAX; tries++) {
       const look: AccountMessage = { type: 'join_outcome', ...joining };
       const found = await this.#askAccount<{ outcome: 'joined' | 'asked' | 'not_joined' }>(account_id, look);
       if (isRefusal(found)) return null;

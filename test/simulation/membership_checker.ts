@@ -78,7 +78,7 @@ export class MembershipHistory {
     }
   }
 
-  /** Each tell changes what its account knows; one whose account is to be deleted may find nothing to change any more. */
+  /** Each outbox message changes what its account knows; one whose account is to be deleted may find nothing to change any more. */
   #hear(account_id: string, told: Told, { seen, is_held }: { seen: Map<string, string>; is_held: boolean }): void {
     const before = seen.get(account_id);
     if (told.type === 'joined') seen.set(account_id, `${told.role} ${told.workspace?.name}`);

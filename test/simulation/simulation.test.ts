@@ -99,7 +99,7 @@ t.test(
 /** Seeds that once failed, with what it was. A change of the workload gives a seed another history. */
 const ONCE_FAILED: readonly [seed: number, why: string][] = [
   [42, 'a repeated intent was called stored, from an old state and newer facts'],
-  [13, 'senders of tells that another process had applied waited for ever'],
+  [13, 'senders of outbox messages that another process had applied waited for ever'],
   [1, 'an entity was put to rest between being found and getting its message'],
   [3, 'a claim redeemed twice listed a device again that had been removed meanwhile'],
   [38, 'a late bind of an earlier claim took the place of a later one'],

@@ -378,11 +378,14 @@ class Simulation {
     for (const { connection } of this.#processes) connection.away = false;
     await this.#time.runUntil(() => false, quiet_ms);
     const idle = () => this.#processes.every(({ alive, waiting }) => alive && waiting === 0) && !this.#isAnythingDue();
-    this.#must(await this.#time.runUntil(idle, DRAIN_MAX_MS), 'tells, reminders or messages were left waiting');
+    this.#must(
+      await this.#time.runUntil(idle, DRAIN_MAX_MS),
+      'outbox messages, reminders or messages were left waiting',
+    );
     // The last answer of storage may be on its way to them.
     await this.#time.runUntil(() => this.#processes.every(({ unsettled }) => unsettled === 0), SETTLED_MAX_MS);
     for (const { unsettled } of this.#processes)
-      this.#must(unsettled === 0, `${unsettled} tells were applied and their senders wait`);
+      this.#must(unsettled === 0, `${unsettled} outbox messages were applied and their senders wait`);
   }
 
   /** Every process serves every entity again, all at once and without anybody's help. */

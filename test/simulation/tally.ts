@@ -2,7 +2,7 @@ import { defineActor, type Effect, type MessageOf } from '../../actors/actor.js'
 
 /**
  * An actor of the simulation alone, for which nothing is the same when it happens twice or in another order: it writes
- * down which tells it sent, which it got, which reminders it set and which fired.
+ * down which outbox messages it sent, which it got, which reminders it set and which fired.
  */
 export type Tally = {
   sent: { to: string; number: number }[];

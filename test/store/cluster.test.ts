@@ -1,4 +1,5 @@
 import calculateSlot from 'cluster-key-slot';
+import type { Cluster } from 'ioredis';
 import t from 'tap';
 import { randomId } from '../../src/random.js';
 import { keysOf, tagOf } from '../../src/store/partitions.js';
@@ -86,6 +87,25 @@ t.test('on a cluster of three', async (t) => {
     t.same([...found].toSorted(), ids.toSorted());
     for (const [index, id] of ids.entries())
       await redis.del(keysOf([1, 100, 200][index] as number).entity({ kind: 'stream', id }));
+  });
+
+  await t.test('a connection that is closed while it asks who has which slot asks no more', async (t) => {
+    type Asking = { getInfoFromNode(node: unknown, answered: (...answer: unknown[]) => void): void };
+    const closing = (await cluster.connect()) as unknown as Omit<Cluster, keyof Asking> & Asking;
+    const ask = closing.getInfoFromNode.bind(closing);
+    let answers = 0;
+    closing.getInfoFromNode = (node, answered) =>
+      ask(node, (...answer) => {
+        answered(...answer);
+        answers += 1;
+      });
+    let goes_on = false;
+    closing.refreshSlotsCache(() => {
+      goes_on = true; // here the client sets its timer for the next time, which would hold the process
+    });
+    closing.disconnect();
+    await until('it was answered', () => answers > 0);
+    t.notOk(goes_on);
   });
 
   const spool = await TestSpool.start({ RATE_LIMITS: 'off', REDIS_URL: cluster.url });

@@ -118,7 +118,7 @@ t.test('the function library', async (t) => {
       t.equal((await store.events(account_of(partition), range)).length, applied, 'events');
       t.equal((await store.dueReminders(partition, AT_MS, 9)).length, Math.min(1, applied), 'reminder');
     }
-    await until('each tell is applied', async () => (await process.view(sum)).n >= done.length);
+    await until('each outbox message is applied', async () => (await process.view(sum)).n >= done.length);
     t.equal((await process.view(sum)).n, done.length, 'once');
   });
 

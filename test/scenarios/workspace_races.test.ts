@@ -7,6 +7,8 @@ import type { Account } from '../../src/tools/client/api.js';
 import type { AppClient } from '../../src/tools/client/app_client.js';
 import { allOf, type Colleague, colleagueFaults, membershipEvents, payload } from '../fixtures/colleagues.js';
 import { TestRedis } from '../fixtures/redis.js';
+import { scenario } from '../fixtures/scenario.js';
+import { drawSeed } from '../fixtures/seed.js';
 import { SpoolProcess } from '../fixtures/spool_process.js';
 import { until } from '../fixtures/until.js';
 
@@ -14,17 +16,21 @@ import { until } from '../fixtures/until.js';
 const DONE_LEAST = 0.15;
 const SETTLED_MAX_MS = 45_000;
 
+type Size = { accounts: number; operations: number; at_once: number };
+
+scenario<Size>({
+  title: 'I-003 I-011 D-025 D-031 whichever of two processes is asked, people and workspaces agree',
+  smoke: { accounts: 5, operations: 250, at_once: 6 },
+  full: { accounts: 12, operations: 10_000, at_once: 24 },
+  run: workspaceRaces,
+});
+
 /**
  * Several people work on the same workspaces, delete and restore their accounts, at two processes on one Redis, many at
  * a time; then all that they see must agree.
  */
-export async function workspaceRaces(
-  t: Test,
-  { accounts, operations, at_once }: { accounts: number; operations: number; at_once: number },
-): Promise<void> {
-  const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
-  t.comment(`seed ${seed}`);
-  const random = new SeededRandom(seed);
+async function workspaceRaces(t: Test, { accounts, operations, at_once }: Size): Promise<void> {
+  const random = new SeededRandom(drawSeed(t));
   const redis = await new TestRedis().start({ port: true });
   const folder = mkdtempSync(join(tmpdir(), 'spool-workspaces-two-'));
   const env = { REDIS_URL: redis.url, BASE_URL: 'http://localhost:8000' };

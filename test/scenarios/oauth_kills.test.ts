@@ -1,7 +1,8 @@
 import type { Test } from 'tap';
 import type { CallAnswer } from '../../src/tools/client/http_call.js';
-import { KilledServer, type Kills } from '../fixtures/kills.js';
+import { ALL_KILLS, KilledServer, type Kills, SOME_KILLS } from '../fixtures/kills.js';
 import { Browser, codeOf, jsonOf, OauthApp, pkce, type Shown, type Tokens } from '../fixtures/oauth.js';
+import { scenario } from '../fixtures/scenario.js';
 
 /** One step of a sign-in, ready to be asked for as often as need be. */
 type Step = {
@@ -12,8 +13,21 @@ type Step = {
   check: (answer: CallAnswer) => Promise<void>;
 };
 
-/** Kills the server after commits of each step of signing in: whoever asks again goes on, and nothing is half done. */
-export async function oauthKills(t: Test, kills: Kills): Promise<void> {
+/** Steps by their kind. */
+const KINDS = [
+  ['native sign-in, begun', 'native sign-in, code'],
+  ['exchange', 'refresh', 'revocation'],
+  ['browser sign-in, email', 'browser sign-in, code', 'consent'],
+];
+
+scenario({
+  title: 'killed at any commit of any step of a sign-in: nothing is half done, and whoever asks again goes on',
+  smoke: SOME_KILLS,
+  full: ALL_KILLS,
+  run: oauthKills,
+});
+
+async function oauthKills(t: Test, kills: Kills): Promise<void> {
   const server = await KilledServer.open(t);
   const ios = () => OauthApp.first(server, 'svc-ios');
   let people = 0;
@@ -165,7 +179,7 @@ export async function oauthKills(t: Test, kills: Kills): Promise<void> {
     },
   };
 
-  await server.killWithin(t, { steps: STEPS, names: Object.keys(STEPS), kills }, async ({ nth, step, answer }, t) => {
+  await server.killWithin(t, { steps: STEPS, kinds: KINDS, kills }, async ({ nth, step, answer }, t) => {
     const settled = answer ?? (await step.ask());
     const is_json = String(settled.headers['content-type']).startsWith('application/json');
     const error = is_json ? (jsonOf<{ error?: string }>(settled).error ?? 'none') : 'none';

@@ -11,6 +11,7 @@ import { TestAccount } from '../fixtures/account.js';
 import { type DeliveryView, type PageOf, TestEndpoint } from '../fixtures/endpoints.js';
 import { Receiver } from '../fixtures/receiver.js';
 import { ownRedisOf } from '../fixtures/redis_content.js';
+import { scenario } from '../fixtures/scenario.js';
 import { TestSpool } from '../fixtures/spool.js';
 import { until } from '../fixtures/until.js';
 import type { ReceiverCounts } from '../programs/counting_receiver.js';
@@ -27,11 +28,18 @@ type Size = {
 
 const EVENTS_AT_ONCE = 512;
 
+scenario<Size>({
+  title: 'F-013 F-041 a backlog drains in bounded memory, and is cancelled in one commit',
+  smoke: { endpoints: 8, deliveries: 2_000, disabled: 1_000, rss_growth_mb_max: 150, seconds_max: 60 },
+  full: { endpoints: 200, deliveries: 100_000, disabled: 100_000, rss_growth_mb_max: 200, seconds_max: 600 },
+  run: webhookBacklog,
+});
+
 /**
  * While their receiver is down deliveries pile up; then it is back, and all are due at once: every one arrives, in
  * bounded memory. And an endpoint with as many is disabled by one small commit.
  */
-export async function webhookBacklog(t: Test, size: Size): Promise<void> {
+async function webhookBacklog(t: Test, size: Size): Promise<void> {
   const ca = await Receiver.start(); // for its certificate authority alone
   const receiver = await startReceiver(ca.folder);
   const spool = await TestSpool.start({ ...ca.env, RATE_LIMITS: 'off' });

@@ -4,14 +4,24 @@ import { join } from 'node:path';
 import type { Test } from 'tap';
 import { Browser, codeOf, jsonOf, OauthApp, type SpoolPlace, type Tokens } from '../fixtures/oauth.js';
 import { TestRedis } from '../fixtures/redis.js';
+import { scenario } from '../fixtures/scenario.js';
 import { SpoolProcess } from '../fixtures/spool_process.js';
 
 const FREEZES = 12;
 /** From one round to the next a process freezes a millisecond later, up to this. */
 const FREEZE_AFTER_MS = 4;
 
-/** What may happen once happens once, whichever of two processes on one Redis is asked, by many at once. */
-export async function oauthRaces(t: Test, { rounds, callers }: { rounds: number; callers: number }): Promise<void> {
+type Size = { rounds: number; callers: number };
+
+scenario<Size>({
+  title: 'what may happen once happens once, whichever of two processes is asked',
+  smoke: { rounds: 8, callers: 10 },
+  full: { rounds: 100, callers: 64 },
+  run: oauthRaces,
+});
+
+/** By many callers at once, over two server processes on one Redis. */
+async function oauthRaces(t: Test, { rounds, callers }: Size): Promise<void> {
   const redis = await new TestRedis().start({ port: true });
   const folder = mkdtempSync(join(tmpdir(), 'spool-oauth-two-'));
   // One issuer, as behind a load balancer; each is asked at a port of its own.

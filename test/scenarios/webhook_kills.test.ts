@@ -1,81 +1,15 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Test } from 'tap';
 import { LIMITS } from '../../src/domain/limits.js';
-import type { AppClient } from '../../src/tools/client/app_client.js';
-import type { OperatorClient } from '../../src/tools/client/operator_client.js';
+import { SeededRandom } from '../../src/seeded_random.js';
 import { TestEndpoint } from '../fixtures/endpoints.js';
-import { type Behaviour, Receiver } from '../fixtures/receiver.js';
-import { TestRedis } from '../fixtures/redis.js';
-import { RedisProxy } from '../fixtures/redis_proxy.js';
-import { SpoolProcess } from '../fixtures/spool_process.js';
+import type { Behaviour } from '../fixtures/receiver.js';
+import { scenario } from '../fixtures/scenario.js';
+import { drawSeed, drawSome } from '../fixtures/seed.js';
 import { until } from '../fixtures/until.js';
+import { WebhookServers } from '../fixtures/webhook_servers.js';
 
 const COMMIT = 'spool_commit';
 const KILLED_MAX_MS = 5_000;
-
-/** Servers on one Redis, a receiver that they trust, and an account with a session that holds at all of them. */
-export class WebhookServers {
-  readonly redis = new TestRedis();
-  readonly folder = mkdtempSync(join(tmpdir(), 'spool-webhooks-'));
-  receiver!: Receiver;
-  proxy!: RedisProxy;
-  readonly running = new Set<SpoolProcess>();
-  readonly #operators = new Map<SpoolProcess, OperatorClient>();
-  token = '';
-
-  static async open(t: Test): Promise<WebhookServers> {
-    const servers = new WebhookServers();
-    servers.receiver = await Receiver.start();
-    await servers.redis.start({ port: true });
-    servers.proxy = await RedisProxy.open(t, servers.redis.socket_path, { port: true });
-    t.teardown(() => servers.#end());
-    return servers;
-  }
-
-  /** One more; through the proxy, or beside it. */
-  async start({ direct = false } = {}): Promise<SpoolProcess> {
-    const REDIS_URL = direct ? this.redis.url : this.proxy.url;
-    const env = { REDIS_URL, BASE_URL: 'http://localhost:8000', ...this.receiver.env };
-    const server = new SpoolProcess(this.folder, env);
-    this.running.add(server);
-    return server.ready();
-  }
-
-  operator(server: SpoolProcess): OperatorClient {
-    const operator = this.#operators.get(server) ?? server.operator();
-    this.#operators.set(server, operator);
-    return operator;
-  }
-
-  async signIn(server: SpoolProcess, email: string): Promise<AppClient> {
-    const session = await server.client().signIn(email, () => this.operator(server).readCode(email));
-    this.token = session.access_token;
-    return this.app(server);
-  }
-
-  app(server: SpoolProcess): AppClient {
-    return server.client(this.token);
-  }
-
-  async kill(server: SpoolProcess): Promise<void> {
-    this.proxy.loseNothing();
-    this.proxy.onLost = () => {};
-    await server.kill();
-    this.running.delete(server);
-    this.proxy.restore();
-  }
-
-  async #end(): Promise<void> {
-    for (const operator of this.#operators.values()) operator.close();
-    for (const server of this.running) server.signal('SIGCONT');
-    await Promise.all([...this.running].map((server) => server.stop()));
-    await this.receiver.end();
-    await this.redis.stop();
-    rmSync(this.folder, { recursive: true, force: true });
-  }
-}
 
 /** Where a server is killed: as a commit is under way, before it takes effect or after; or while a request is. */
 export type KillPoint =
@@ -83,19 +17,29 @@ export type KillPoint =
   | { name: string; at: 'commit'; nth: number; what: 'request' | 'reply' };
 
 /** From the rename on: it, then a claim and a result for each endpoint. */
-export const KILL_POINTS: KillPoint[] = [
-  ...Array.from({ length: 5 }, (_, index): KillPoint[] => [
-    { name: `before commit ${index + 1}`, at: 'commit', nth: index + 1, what: 'request' },
-    { name: `after commit ${index + 1}`, at: 'commit', nth: index + 1, what: 'reply' },
-  ]).flat(),
-  { name: 'while requests hang', at: 'request' },
+const COMMITS = [1, 2, 3, 4, 5];
+/** Where a server is killed, by their kind. */
+const KINDS: KillPoint[][] = [
+  COMMITS.map((nth) => ({ name: `before commit ${nth}`, at: 'commit', nth, what: 'request' })),
+  COMMITS.map((nth) => ({ name: `after commit ${nth}`, at: 'commit', nth, what: 'reply' })),
+  [{ name: 'while requests hang', at: 'request' }],
 ];
+
+scenario({
+  title:
+    'F-041 faults 1 and 12: killed around a claim, its request and its result: each event arrives, and counts once',
+  smoke: { points: 1 },
+  full: { points: Infinity },
+  run: webhookKills,
+});
 
 /**
  * Kills the server at each point of a rename with two endpoints, one that accepts and one that refuses: afterwards each
  * has got the event at least once as one delivery, no attempt is missing, and a failure counts once.
  */
-export async function webhookKills(t: Test, points: readonly KillPoint[]): Promise<void> {
+async function webhookKills(t: Test, { points: of_each_kind }: { points: number }): Promise<void> {
+  const random = new SeededRandom(drawSeed(t));
+  const points = KINDS.flatMap((kind) => drawSome(random, kind, of_each_kind));
   const servers = await WebhookServers.open(t);
   const { receiver, proxy } = servers;
   let server = await servers.start();

@@ -2,63 +2,18 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { readdirSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Test } from 'tap';
-import { blobKey } from '../../src/blobs/blob_keys.js';
-import { openFolderBlobStore } from '../../src/blobs/folder_blob_store.js';
-import { streamOfChunk } from '../../src/domain/ids.js';
-import type { AppClient } from '../../src/tools/client/app_client.js';
+import { SeededRandom } from '../../src/seeded_random.js';
 import { type BindingView, DeviceClient, type IntentView, sha256Of } from '../../src/tools/client/device_client.js';
-import { ageRecords, hashesOf, isSegment } from '../blobs/segments.js';
+import { ageRecords, isSegment } from '../blobs/segments.js';
 import { KilledServer } from '../fixtures/kills.js';
+import { scenario } from '../fixtures/scenario.js';
+import { drawSeed } from '../fixtures/seed.js';
+import { audioOf, differences, unclaimed } from '../fixtures/stored_audio.js';
 
 const HOUR_MS = 3_600_000;
 const EMAIL = 'audio@x.test';
 /** A chunk's status in CBOR, the length before the text. */
 const STORED = '\x66stored';
-
-/** Of an account: what its chunks say, and what lies in the folder of all audio. */
-export type Audio = { stored: Map<string, string>; lying: Map<string, string> };
-
-type Page<Item> = { items: Item[]; cursor: string | null };
-
-/** A chunk's bytes are there from `stored` on; that they are no audio is found out by whoever checks them. */
-export const ARRIVED: ReadonlySet<string> = new Set(['stored', 'processing', 'processed', 'failed']);
-
-/** Keys with SHA-256, of chunks marked stored and of blobs. */
-export async function audioOf(app: AppClient, blobs: string): Promise<Audio> {
-  const stored = new Map<string, string>();
-  for (const { id } of await allOf<{ id: string }>(app, '/audio/streams')) {
-    const chunks = await allOf<{ id: string; status: string; sha256: string }>(app, `/audio/streams/${id}/chunks`);
-    for (const { id: chunk_id, status, sha256 } of chunks) {
-      if (ARRIVED.has(status)) stored.set(blobKey(streamOfChunk(chunk_id)?.stream_id as string, chunk_id), sha256);
-    }
-  }
-  const store = await openFolderBlobStore(blobs);
-  const lying = await hashesOf(store);
-  await store.close();
-  return { stored, lying };
-}
-
-/** Blobs = chunks marked stored, and each is of its hash: all of these are empty. */
-export function differences(audio: Audio): { unclaimed: string[]; missing: string[]; wrong: string[] } {
-  const { stored, lying } = audio;
-  const missing = [...stored.keys()].filter((key) => !lying.has(key));
-  const wrong = [...stored].flatMap(([key, sha256]) => (lying.has(key) && lying.get(key) !== sha256 ? [key] : []));
-  return { unclaimed: unclaimed(audio), missing, wrong };
-}
-
-export function unclaimed({ stored, lying }: Audio): string[] {
-  return [...lying.keys()].filter((key) => !stored.has(key));
-}
-
-async function allOf<Item>(app: AppClient, path: string): Promise<Item[]> {
-  const items: Item[] = [];
-  for (let cursor: string | null = ''; cursor !== null; ) {
-    const page: Page<Item> = await app.ask('GET', `${path}?limit=100${cursor === '' ? '' : `&cursor=${cursor}`}`);
-    items.push(...page.items);
-    cursor = page.cursor;
-  }
-  return items;
-}
 
 function filesBelow(folder: string): string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -68,14 +23,21 @@ function filesBelow(folder: string): string[] {
 
 type Planned = { bytes: Buffer; sequence: number; source_chunk_ref: string };
 
+type Size = { rounds: number; at_once: number; bytes: number };
+
+scenario<Size>({
+  title: 'H-023 a server killed between storing bytes and saying so leaves none that nobody claims',
+  smoke: { rounds: 2, at_once: 12, bytes: 100_000 },
+  full: { rounds: 40, at_once: 48, bytes: 2_000_000 },
+  run: audioKills,
+});
+
 /**
  * Uploads chunks to a server that is killed in each round: now as the commit after a rename is under way, now at any
  * moment among many uploads. Some chunks are tried again, some never; after the sweep the equality must hold.
  */
-export async function audioCrashes(
-  t: Test,
-  { rounds, at_once, chunk_bytes_max }: { rounds: number; at_once: number; chunk_bytes_max: number },
-): Promise<void> {
+async function audioKills(t: Test, { rounds, at_once, bytes }: Size): Promise<void> {
+  const random = new SeededRandom(drawSeed(t));
   const server = await KilledServer.open(t);
   const blobs = join(server.folder, 'blobs');
   const session = await server.signIn(EMAIL);
@@ -106,7 +68,7 @@ export async function audioCrashes(
   let sequence = 0;
   for (let round = 0; round < rounds; round++) {
     const planned = Array.from({ length: at_once }, () => ({
-      ...{ bytes: randomBytes(1 + Math.floor(Math.random() * chunk_bytes_max)), sequence: sequence++ },
+      ...{ bytes: randomBytes(1 + random.below(bytes)), sequence: sequence++ },
       source_chunk_ref: randomUUID(),
     }));
     const kill = () => server.kill();
@@ -116,7 +78,7 @@ export async function audioCrashes(
       // The commit that says so is lost with its server: the bytes lie there, and nobody knows.
       proxy.dropRequest(STORED);
     }
-    const timer = is_at_commit ? undefined : setTimeout(kill, 20 + Math.random() * 200);
+    const timer = is_at_commit ? undefined : setTimeout(kill, random.between(20, 220));
     const results = await Promise.allSettled(planned.map(upload));
     clearTimeout(timer);
     proxy.loseNothing();

@@ -90,7 +90,7 @@ t.test('outbox', async (t) => {
     t.same(await other.view(to), { n: 0, trail: [] });
   });
 
-  await t.test('a parked receiver holds up nobody else, and gets its own when it is repaired', async (t) => {
+  await t.test('a quarantined receiver holds up nobody else, and gets its own when it is repaired', async (t) => {
     const process = await open(t);
     const [from, broken, well] = [ledgerOf(10), ledgerOf(11), ledgerOf(11)];
     await redis.set(keysOf(11).entity(broken), 'garbage');
@@ -107,29 +107,32 @@ t.test('outbox', async (t) => {
     await until('the outbox is empty', async () => (await redis.xlen(keysOf(10).outbox)) === 0);
   });
 
-  await t.test('thousands for parked receivers hold up nobody else, and come in order when they can', async (t) => {
-    const process = await open(t);
-    const [from, broken, also_broken, well] = [ledgerOf(14), ledgerOf(15), ledgerOf(15), ledgerOf(15)];
-    for (const one of [broken, also_broken]) await redis.set(keysOf(15).entity(one), 'garbage');
-    const numbers = Array.from({ length: 1_200 }, (_, n) => `${n}`);
-    process.relay.start();
-    for (let at = 0; at < numbers.length; at += 600) {
-      const some = numbers.slice(at, at + 600);
-      await Promise.all(some.map((n) => tell(process, from, [broken, also_broken], note(n))));
-    }
-    await tell(process, from, [well], note('well'));
-    await until('the other one has its own', async () => (await process.view(well)).trail.length === 1);
-    for (const one of [broken, also_broken]) {
-      await redis.del(keysOf(15).entity(one));
-      process.runtime.releaseQuarantine(one);
-      await until('its own are applied', async () => (await process.view(one)).trail.length === numbers.length);
-      t.same((await process.view(one)).trail, numbers, 'each once, in order');
-    }
-    await until('the outbox is empty', async () => (await redis.xlen(keysOf(14).outbox)) === 0);
-  });
+  await t.test(
+    'thousands for quarantined receivers hold up nobody else, and come in order when they can',
+    async (t) => {
+      const process = await open(t);
+      const [from, broken, also_broken, well] = [ledgerOf(14), ledgerOf(15), ledgerOf(15), ledgerOf(15)];
+      for (const one of [broken, also_broken]) await redis.set(keysOf(15).entity(one), 'garbage');
+      const numbers = Array.from({ length: 1_200 }, (_, n) => `${n}`);
+      process.relay.start();
+      for (let at = 0; at < numbers.length; at += 600) {
+        const some = numbers.slice(at, at + 600);
+        await Promise.all(some.map((n) => tell(process, from, [broken, also_broken], note(n))));
+      }
+      await tell(process, from, [well], note('well'));
+      await until('the other one has its own', async () => (await process.view(well)).trail.length === 1);
+      for (const one of [broken, also_broken]) {
+        await redis.del(keysOf(15).entity(one));
+        process.runtime.releaseQuarantine(one);
+        await until('its own are applied', async () => (await process.view(one)).trail.length === numbers.length);
+        t.same((await process.view(one)).trail, numbers, 'each once, in order');
+      }
+      await until('the outbox is empty', async () => (await redis.xlen(keysOf(14).outbox)) === 0);
+    },
+  );
 
   for (const type of ['throw', 'overdraw', 'misorder'] as const) {
-    await t.test(`one that throws five times is set aside, and the next one follows (${type})`, async (t) => {
+    await t.test(`one that throws five times becomes a dead letter, and the next one follows (${type})`, async (t) => {
       const process = await open(t);
       const [from, to] = [ledgerOf(12), ledgerOf(13)];
       await redis.del(keysOf(12).deadLetters);
@@ -165,7 +168,7 @@ t.test('outbox', async (t) => {
     }
   });
 
-  await t.test('who waits for a tell that another process applied is answered, too', async (t) => {
+  await t.test('who waits for an outbox message that another process applied is answered, too', async (t) => {
     const watched = new WatchedStore();
     const asker = await open(t, watched);
     const other = await open(t);
@@ -193,13 +196,13 @@ t.test('outbox', async (t) => {
     t.same((await process.view(b)).trail, ['back']);
   });
 
-  await t.test('draining waits for what tells set off in turn', async (t) => {
+  await t.test('draining waits for what outbox messages set off in turn', async (t) => {
     const process = await open(t);
     const chain = Array.from({ length: 6 }, (_, i) => ledgerOf(30 + i));
     const message = chain
       .slice(1)
       .reduceRight<LedgerMessage>((message, to) => ({ type: 'tell', to: [to], message }), note('end'));
-    // The last of the chain tells nobody: its message is the note.
+    // The last of the chain sends nothing on: its message is the note.
     await process.ask(chain[0] as Address, message);
     await process.relay.drain();
     t.same((await process.view(chain[chain.length - 1] as Address)).trail, ['end']);

@@ -4,7 +4,8 @@ import type { BindingView, DeviceCredentials } from '../../src/tools/client/devi
 import { DeviceClient } from '../../src/tools/client/device_client.js';
 import { CallRefused } from '../../src/tools/client/http_call.js';
 import { allOf } from '../fixtures/colleagues.js';
-import { KilledServer, type Kills } from '../fixtures/kills.js';
+import { ALL_KILLS, KilledServer, type Kills, SOME_KILLS } from '../fixtures/kills.js';
+import { scenario } from '../fixtures/scenario.js';
 import type { SessionView } from '../fixtures/spool.js';
 import { until } from '../fixtures/until.js';
 
@@ -27,15 +28,24 @@ type Step = {
   check: () => Promise<void>;
 };
 
-export const REDEMPTION_STEPS = [
-  ...['redeem a session claim', 'redeem at an address that is taken', 'redeem while the session before drains'],
-  ...['redeem an owner claim', 'host a session'],
+/** Steps by their kind. */
+const KINDS = [
+  [
+    ...['redeem a session claim', 'redeem at an address that is taken', 'redeem while the session before drains'],
+    ...['redeem an owner claim', 'host a session'],
+  ],
+  ['end by recorder', 'end by host', 'end while it drains', 'end by the clock', 'removal'],
+  ['deletion of the host'],
 ];
-export const END_STEPS = ['end by recorder', 'end by host', 'end while it drains', 'end by the clock', 'removal'];
-export const HOST_STEPS = ['deletion of the host'];
 
-/** Kills the server after commits of each of these steps: whoever asks again goes on, and everything comes to agree. */
-export async function sessionKills(t: Test, names: string[], kills: Kills): Promise<void> {
+scenario({
+  title: 'H-026 H-027 H-030 killed at any commit of how a session begins and ends: nothing is half done',
+  smoke: SOME_KILLS,
+  full: ALL_KILLS,
+  run: sessionKills,
+});
+
+async function sessionKills(t: Test, kills: Kills): Promise<void> {
   const server = await KilledServer.open(t, { CHUNK_WORKER: '0' });
   const clients = new Map<string, DeviceClient>();
   server.onEnded = () => {
@@ -279,7 +289,7 @@ export async function sessionKills(t: Test, names: string[], kills: Kills): Prom
     };
   }
 
-  await server.killWithin(t, { steps: STEPS, names, kills }, async ({ nth, step, answer }, t) => {
+  await server.killWithin(t, { steps: STEPS, kinds: KINDS, kills }, async ({ nth, step, answer }, t) => {
     const settled = answer ?? (await patient(step.ask));
     const expected = answer === null ? [step.said, step.in_effect] : [step.said];
     t.ok(expected.includes(settled), `commit ${nth}: ${settled}`);

@@ -3,7 +3,8 @@ import { LIMITS } from '../../src/domain/limits.js';
 import type { AppClient } from '../../src/tools/client/app_client.js';
 import type { CallAnswer } from '../../src/tools/client/http_call.js';
 import { allOf, type Colleague, colleagueFaults } from '../fixtures/colleagues.js';
-import { KilledServer, type Kills } from '../fixtures/kills.js';
+import { ALL_KILLS, KilledServer, type Kills, SOME_KILLS } from '../fixtures/kills.js';
+import { scenario } from '../fixtures/scenario.js';
 import { until } from '../fixtures/until.js';
 
 const SETTLED_MAX_MS = 5_000;
@@ -21,13 +22,24 @@ type Step = {
 type Listed = { id: string; private: boolean; role: string };
 type Named = 'ann' | 'bob' | 'cy';
 
-export const MEMBERSHIP_STEPS = ['create a workspace', 'invite', 'accept', 'transfer', 'remove', 'delete by staff'];
-export const DELETION_STEPS = [
-  ...['delete an account that owes an owner', 'delete an account that is free to go', 'restore', 'erasure'],
+/** Steps by their kind. */
+const KINDS = [
+  ['create a workspace', 'invite', 'accept'],
+  ['transfer', 'remove', 'delete by staff'],
+  ['delete an account that owes an owner', 'delete an account that is free to go'],
+  ['restore'],
+  ['erasure'],
 ];
 
-/** Kills the server after commits of each of these steps: whoever asks again goes on, and nothing is half done. */
-export async function workspaceKills(t: Test, names: string[], kills: Kills): Promise<void> {
+scenario({
+  title:
+    'D-014 D-016 D-025 D-026 D-029 D-031 D-033 I-002 I-003 I-005 I-009 I-011 killed at any commit of what is done with a workspace or an account: nothing is half done',
+  smoke: SOME_KILLS,
+  full: ALL_KILLS,
+  run: workspaceKills,
+});
+
+async function workspaceKills(t: Test, kills: Kills): Promise<void> {
   const server = await KilledServer.open(t);
   const tokens = new Map<string, string>();
   /** Each in turn at the server as it is now: every server has a port of its own. */
@@ -203,7 +215,7 @@ export async function workspaceKills(t: Test, names: string[], kills: Kills): Pr
     },
   };
 
-  await server.killWithin(t, { steps: STEPS, names, kills }, async ({ nth, step, answer }, t) => {
+  await server.killWithin(t, { steps: STEPS, kinds: KINDS, kills }, async ({ nth, step, answer }, t) => {
     const settled = answer ?? (await step.ask());
     const expected = answer === null ? [step.status, step.in_effect] : [step.status];
     t.ok(expected.includes(settled.status), `commit ${nth}: ${settled.status} ${settled.body}`);

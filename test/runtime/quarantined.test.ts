@@ -38,38 +38,41 @@ t.test('stored states', async (t) => {
     ['a key of another type', () => null, /WRONGTYPE/],
   ];
   for (const [title, spoil, reason] of faults) {
-    await t.test(`${title} parks the entity, visibly, and only it; repaired and unparked it works again`, async (t) => {
-      const address = ledgerOf(1);
-      const other = ledgerOf(1);
-      const before = await ServerProcess.open(t, { socket_path });
-      await before.ask(address, { type: 'add', by: 7 });
-      const key = keysOf(1).entity(address);
-      const good = await redis.getBuffer(key);
-      if (good === null) throw new Error('nothing is stored');
-      const bad = spoil(good);
-      if (bad === null) {
+    await t.test(
+      `${title} quarantines the entity, visibly, and only it; repaired and released it works again`,
+      async (t) => {
+        const address = ledgerOf(1);
+        const other = ledgerOf(1);
+        const before = await ServerProcess.open(t, { socket_path });
+        await before.ask(address, { type: 'add', by: 7 });
+        const key = keysOf(1).entity(address);
+        const good = await redis.getBuffer(key);
+        if (good === null) throw new Error('nothing is stored');
+        const bad = spoil(good);
+        if (bad === null) {
+          await redis.del(key);
+          await redis.hset(key, 'field', 'value');
+        } else await redis.set(key, bad);
+
+        const process = await ServerProcess.open(t, { socket_path });
+        const replies = await Promise.all([process.ask(address, { type: 'add', by: 1 }), process.view(address)]);
+        t.match(replies, [OUT_OF_SERVICE, OUT_OF_SERVICE]);
+        const { parked, kinds } = process.runtime.inspect(9);
+        t.match(parked, [{ kind: 'ledger', id: address.id, partition: 1, parked: { reason } }]);
+        t.equal(kinds.ledger?.parked, 1);
+        t.equal(process.logged.filter(({ text }) => text === 'entity parked').length, 1, 'said once');
+        t.equal(await process.ask(other, { type: 'add', by: 1 }), 1, 'another one works');
+        if (bad !== null) t.same(await redis.getBuffer(key), bad, 'nothing was written over it');
+
         await redis.del(key);
-        await redis.hset(key, 'field', 'value');
-      } else await redis.set(key, bad);
-
-      const process = await ServerProcess.open(t, { socket_path });
-      const replies = await Promise.all([process.ask(address, { type: 'add', by: 1 }), process.view(address)]);
-      t.match(replies, [OUT_OF_SERVICE, OUT_OF_SERVICE]);
-      const { parked, kinds } = process.runtime.inspect(9);
-      t.match(parked, [{ kind: 'ledger', id: address.id, partition: 1, parked: { reason } }]);
-      t.equal(kinds.ledger?.parked, 1);
-      t.equal(process.logged.filter(({ text }) => text === 'entity parked').length, 1, 'said once');
-      t.equal(await process.ask(other, { type: 'add', by: 1 }), 1, 'another one works');
-      if (bad !== null) t.same(await redis.getBuffer(key), bad, 'nothing was written over it');
-
-      await redis.del(key);
-      await redis.set(key, good);
-      t.match(await process.ask(address, { type: 'view' }), OUT_OF_SERVICE, 'until it is unparked');
-      t.equal(process.runtime.releaseQuarantine(address), true);
-      t.equal(process.runtime.releaseQuarantine(address), false);
-      t.equal(await process.ask(address, { type: 'add', by: 1 }), 8);
-      t.same(process.runtime.inspect(9).parked, []);
-    });
+        await redis.set(key, good);
+        t.match(await process.ask(address, { type: 'view' }), OUT_OF_SERVICE, 'until it is unparked');
+        t.equal(process.runtime.releaseQuarantine(address), true);
+        t.equal(process.runtime.releaseQuarantine(address), false);
+        t.equal(await process.ask(address, { type: 'add', by: 1 }), 8);
+        t.same(process.runtime.inspect(9).parked, []);
+      },
+    );
   }
 
   await t.test('a snapshot of an older schema goes through every upcast, and is saved as the newest', async (t) => {
@@ -99,7 +102,7 @@ t.test('stored states', async (t) => {
     t.match(await late.ask(address, { type: 'view' }), NEWER, 'the older server leaves it to the newer one');
   });
 
-  await t.test('a schema without a way up parks', async (t) => {
+  await t.test('a schema without a way up is quarantined', async (t) => {
     const address = ledgerOf(3);
     const first = await ServerProcess.open(t, { socket_path });
     await first.ask(address, { type: 'add', by: 1 });
@@ -109,7 +112,7 @@ t.test('stored states', async (t) => {
   });
 
   await t.test(
-    'fault 21: what a newer server wrote is 503 and not parked, and its messages wait for that one',
+    'fault 21: what a newer server wrote is 503 and not quarantined, and its messages wait for that one',
     async (t) => {
       const [address, told] = [ledgerOf(4), ledgerOf(4)];
       let now_ms = Date.now();
@@ -133,11 +136,11 @@ t.test('stored states', async (t) => {
       await newer.ask(ledgerOf(4), { type: 'tell', to: [told], message });
       await newer.ask(told, { type: 'remind', name: 'x', at_ms: now_ms, message });
       await redis.del(keysOf(4).entity(told)); // as if only its messages were new
-      for (let looks = 0; looks < 7; looks++) {
+      for (let runs = 0; runs < 7; runs++) {
         now_ms += 60_000;
         t.equal(await older.reminders.look(), 0);
       }
-      t.same(await older.store.listSetAside(4), [], 'no message is set aside');
+      t.same(await older.store.listSetAside(4), [], 'no message is a dead letter');
       newer.relay.start();
       await until('it is told', async () => (await newer.view(told)).trail.length === 1);
       t.equal(await newer.reminders.look(), 1);

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
+import { rmSync } from 'node:fs';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import type { Test } from 'tap';
 import type { StreamMessage } from '../../actors/stream.js';
 import type { ChunkIntent, Stream } from '../../actors/stream_state.js';
 import { streamFolder } from '../../src/blobs/blob_keys.js';
@@ -9,51 +10,48 @@ import { partitionOfId, privateWorkspaceId } from '../../src/domain/ids.js';
 import { isRefusal } from '../../src/domain/refusals.js';
 import { randomId } from '../../src/random.js';
 import type { AppClient } from '../../src/tools/client/app_client.js';
+import { scenario } from '../fixtures/scenario.js';
 import { TestSpool } from '../fixtures/spool.js';
 import { SpoolProcess } from '../fixtures/spool_process.js';
 
-/**
- * An account with many streams and chunk records is erased while others go on: what their requests take without it and
- * meanwhile. `npm run prove -- erasure [--streams 10000] [--chunks 100] [--blobs 10] [--seconds 30]`
- * (chunks and blobs are per stream).
- */
-const { values } = parseArgs({
-  args: process.argv.slice(3),
-  options: {
-    streams: { type: 'string', default: '10000' },
-    chunks: { type: 'string', default: '100' },
-    blobs: { type: 'string', default: '10' },
-    seconds: { type: 'string', default: '30' },
-  },
+type Size = { streams: number; chunks: number; blobs: number; seconds: number; p99_factor_max: number };
+
+scenario<Size>({
+  title: 'D-037 an account with many streams is erased while others go on',
+  smoke: { streams: 40, chunks: 4, blobs: 2, seconds: 1, p99_factor_max: Infinity },
+  full: { streams: 10_000, chunks: 100, blobs: 10, seconds: 30, p99_factor_max: 2 },
+  run: erasure,
 });
-const [streams, chunks, blobs, seconds] = [values.streams, values.chunks, values.blobs, values.seconds].map(Number) as [
-  number,
-  number,
-  number,
-  number,
-];
+
 const OWNER = 'big@x.test';
 const OTHERS = 8;
 const AT_ONCE = 32;
 const OPEN_MAX = 50;
 /** Requests of the others, a second. */
 const RATE = 100;
-const P99_FACTOR_MAX = 2;
 const DAY_MS = 24 * 3_600_000;
 const HASH = createHash('sha256').update('').digest('hex');
 
-const spool = await TestSpool.start({ RATE_LIMITS: 'off' });
-const folder = spool.folder;
-let server: SpoolProcess | null = null;
-try {
+/** What the requests of others take without it and meanwhile; `chunks` and `blobs` are per stream. */
+async function erasure(t: Test, size: Size): Promise<void> {
+  const { seconds } = size;
+  const spool = await TestSpool.start({ RATE_LIMITS: 'off' });
+  const { folder } = spool;
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
   const owner = await spool.signIn(OWNER);
   const began = performance.now();
-  await fill(owner.session.user.id);
-  console.log(`${streams} streams with ${streams * chunks} chunk records made in ${secondsSince(began)} s`);
-  await spool.close();
+  await fill(spool, owner.session.user.id, size).finally(() => spool.close());
+  t.comment(
+    `${size.streams} streams with ${size.streams * size.chunks} chunk records made in ${secondsSince(began)} s`,
+  );
 
-  server = await new SpoolProcess(folder).ready();
+  const server = await new SpoolProcess(folder).ready();
   const operator = server.operator();
+  const clients: AppClient[] = [];
+  t.teardown(async () => {
+    for (const client of [operator, ...clients]) client.close();
+    await server.stop();
+  });
   const seen = new Set<string>();
   const signIn = (app: AppClient, email: string) =>
     app.signIn(email, async () => {
@@ -61,20 +59,25 @@ try {
       seen.add(code);
       return code;
     });
+  const client = () => {
+    const app = server.client();
+    clients.push(app);
+    return app;
+  };
   const signInOwner = async () => {
-    const app = (server as SpoolProcess).client();
+    const app = client();
     await signIn(app, OWNER);
     return app;
   };
-  const others = Array.from({ length: OTHERS }, () => (server as SpoolProcess).client());
+  const others = Array.from({ length: OTHERS }, client);
   const signInOthers = async () => {
     for (const [n, app] of others.entries()) await signIn(app, `other${n}@x.test`);
   };
   seen.add(await operator.readCode(OWNER)); // of the sign-in above
   await signInOthers();
-  await load(others, () => false, 5); // warm
+  await load(others, () => false, seconds / 6); // warm
   const alone = await load(others, () => false, seconds);
-  show('without', alone);
+  t.comment(`without: ${says(alone)}`);
   await (await signInOwner()).ask('DELETE', '/me');
   const due = performance.now();
   let erased = false;
@@ -86,23 +89,21 @@ try {
   await signInOthers();
   const beside = await load(others, () => erased, 600);
   await clock;
-  show(`beside it (${secondsSince(due)} s)`, beside);
-  const left = await readdir(join(folder, 'blobs'), { recursive: true }).catch(() => []);
-  const files = left.filter((name) => name.split('/').length === 3);
-  const factor = beside.p99_ms / alone.p99_ms;
-  console.log(`p99 ${factor.toFixed(2)}x; audio files left: ${files.length}`);
-  const restored = await (await signInOwner()).ask('POST', '/me/restore').then(
-    () => true,
-    () => false,
+  t.comment(`beside it (${secondsSince(due)} s): ${says(beside)}`);
+  const left = await readdir(join(folder, 'blobs'), { recursive: true });
+  t.same(
+    left.filter((name) => name.split('/').length === 3),
+    [],
+    'no audio is left',
   );
-  if (factor > P99_FACTOR_MAX || files.length > 0 || !restored || beside.failed > 0) process.exitCode = 1;
-} finally {
-  await server?.stop();
-  await spool.end().catch(() => {});
+  const factor = beside.p99_ms / alone.p99_ms;
+  t.ok(beside.count === 0 || factor <= size.p99_factor_max, `p99 ${factor.toFixed(2)}x`);
+  t.equal(beside.failed, 0, 'no request of others failed');
+  t.equal((await (await signInOwner()).send('POST', '/me/restore')).status, 204, 'its owner begins anew');
 }
 
 /** Streams with chunks, half of them stored, by the messages that device routes send. */
-async function fill(account_id: string): Promise<void> {
+async function fill(spool: TestSpool, account_id: string, { streams, chunks, blobs }: Size): Promise<void> {
   const { runtime, settings } = spool.server.services;
   const partition = partitionOfId(account_id);
   const drawn = () => randomId({ partition, now_ms: Date.now() });
@@ -187,11 +188,9 @@ async function load(apps: AppClient[], isOver: () => boolean, for_s: number): Pr
   return { count: took.length, failed, p50_ms: at(0.5), p99_ms: at(0.99), max_ms: at(1) };
 }
 
-function show(what: string, { count, failed, p50_ms, p99_ms, max_ms }: Load): void {
+function says({ count, failed, p50_ms, p99_ms, max_ms }: Load): string {
   const figures = [p50_ms, p99_ms, max_ms].map((ms) => ms.toFixed(2));
-  console.log(
-    `${what}: ${count} requests, ${failed} failed, p50 ${figures[0]}, p99 ${figures[1]}, max ${figures[2]} ms`,
-  );
+  return `${count} requests, ${failed} failed, p50 ${figures[0]}, p99 ${figures[1]}, max ${figures[2]} ms`;
 }
 
 function secondsSince(began: number): string {
