@@ -26,9 +26,11 @@ scenario<Size>({
         const server = await chooseServer(readSettings({ ...process.env, PORT: '1', DEVICE_PORT: '1', OPS_PORT: '1' }));
         t.teardown(() => server.end());
         const { lines, good, memory } = await runFleet(server, options, process.stderr);
-        t.ok(good, lines.join('\n'));
-        const growth = memory.after_bytes / memory.before_bytes;
-        t.ok(kills.length > 0 || growth <= growth_max, `memory grew ${growth.toFixed(2)} times`);
+        t.ok(good, 'the server holds what was sent');
+        if (kills.length === 0) {
+          const growth = memory.after_bytes / memory.before_bytes;
+          t.ok(growth <= growth_max, `memory grew ${growth.toFixed(2)} times`);
+        }
         t.comment(lines.join('\n'));
       });
     }
