@@ -1,5 +1,6 @@
 /** The runtime on a Redis, and the same commits without the runtime. Askers live in this process. */
 import pino from 'pino';
+import { defineActor } from '../../dist/actors/actor.js';
 import { randomId } from '../../dist/src/random.js';
 import { makeMetrics } from '../../dist/src/runtime/metrics.js';
 import { Runtime } from '../../dist/src/runtime/runtime.js';
@@ -18,16 +19,18 @@ await loadLibrary(redis);
 
 /** As large as an account's state, and one record a turn, as many actors write. */
 const fresh = { count: 0, name: 'x'.repeat(120), when: Date.now(), numbers: [1, 2, 3, 4], text: 'y'.repeat(60) };
-const counter = {
+const counter = defineActor()({
   kind: 'bench_counter',
   home: 'id',
   schema: 1,
-  decide(state, message) {
-    const next = { ...(state ?? fresh), count: (state?.count ?? 0) + message.add };
-    const value = { at: next.count, note: 'z'.repeat(40) };
-    return { reply: next.count, next, effects: [{ effect: 'put_record', collection: 'notes', id: 'last', value }] };
+  messages: {
+    add(state, { add }) {
+      const next = { ...(state ?? fresh), count: (state?.count ?? 0) + add };
+      const value = { at: next.count, note: 'z'.repeat(40) };
+      return { reply: next.count, next, effects: [{ effect: 'put_record', collection: 'notes', id: 'last', value }] };
+    },
   },
-};
+});
 const store = new RedisStore(redis, () => 'bench');
 const log = pino({ level: 'warn' }, pino.destination(2));
 const runtime = new Runtime({
@@ -65,7 +68,7 @@ const commitBare = async (entity) => {
       snapshot: encodeStored({ k: 1, s: state }),
       now_ms: Date.now(),
       fences: [],
-      effects: [{ write: 'put_record', collection: 'notes', id: 'last', value }],
+      effects: [{ effect: 'put_record', collection: 'notes', id: 'last', value }],
     },
     () => 'bench',
   );

@@ -15,7 +15,7 @@ export async function mintCodes({ runtime, keys, clock }, { account_ids, count, 
       ...{ issuer: 'base', born: { account: 0, grants: 0 }, verified_at_ms: clock.now() },
       code: { challenge, redirect_uri },
     };
-    const fences = [{ fence: 'epoch', account_id, life: 'grants', value: 0 }];
+    const fences = [{ fence: 'epoch', account_id, epoch: 'grants', value: 0 }];
     const opened = await runtime.ask({ kind: 'grant', id }, { type: 'open', grant }, fences);
     if (opened.client_id === undefined) throw new Error(`a grant was not opened: ${JSON.stringify(opened)}`);
     return deriveToken(keys, 'authorization_code', { ...own, id, counter: 0 });
