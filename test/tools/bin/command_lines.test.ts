@@ -52,8 +52,8 @@ t.test('a value that can not be is named with its rule', async (t) => {
     ['bin/fuzz.mjs', ['--requests', 'many'], /^--requests must be a whole number/],
     ['bin/faults.mjs', ['--seconds', '-1'], /^option '--seconds' argument is ambiguous/],
     ['bin/start.mjs', ['now'], /^unexpected argument "now"/],
-    ['bin/prove.mjs', ['nothing'], /^there is no proof "nothing"/],
-    ['bin/prove.mjs', ['blobs', '--no-such'], /^unknown option '--no-such'/],
+    ['bin/prove.mjs', ['nothing'], /^there is no scenario "nothing"/],
+    ['bin/prove.mjs', ['oauth_races', '--no-such'], /^unknown option '--no-such'/],
     ['bin/bench.mjs', ['nothing'], /^there is no row "nothing"/],
   ];
   for (const [program, args, words] of rows) {
@@ -63,7 +63,7 @@ t.test('a value that can not be is named with its rule', async (t) => {
 
 t.test('neither packages nor a build are needed to say so', async (t) => {
   const folder = tempFolder(t);
-  for (const path of ['bin', 'bench/rows', 'test/proofs', 'package.json']) {
+  for (const path of ['bin', 'bench/rows', 'test/scenarios', 'package.json']) {
     cpSync(join(ROOT, path), join(folder, path), { recursive: true });
   }
   /** Read their options with a package. */
