@@ -103,6 +103,6 @@ export function bumpEpoch<State extends Account>(
 ): { state: State; effects: Effect[] } {
   const lives = { ...state.lives };
   for (const name of names) lives[name] += 1;
-  const effects = names.map((life): Effect => ({ effect: 'bump_epoch', account_id: state.id, epoch: life }));
+  const effects = names.map((epoch): Effect => ({ effect: 'bump_epoch', account_id: state.id, epoch: epoch }));
   return { state: { ...state, lives }, effects };
 }

@@ -62,7 +62,7 @@ export function batchOf({ generation, life }: { generation: number; life: number
 
 /** Whether it is left alone but for one probe at a time. */
 export function isCircuitOpen({ passing_failures }: Endpoint): boolean {
-  return passing_failures >= LIMITS.endpoint_spared_after;
+  return passing_failures >= LIMITS.circuit_opens_after;
 }
 
 /** Whatever has not ended is cancelled by it, however much that is. */

@@ -49,9 +49,9 @@ export type MailNeeded = { mail_needed: true; account_id: string; url: string };
 export type Work = WorkDone | MailNeeded;
 
 /** Looked at in one turn, of those that wait to be tried again. */
-export const LOOKED_AT_MAX = 64;
+export const WAITING_READ_MAX = 64;
 /** Of the inbox: as many as may be claimed, and some that were cancelled. */
-export const INBOX_LOOKED_AT_MAX = 2 * LIMITS.endpoint_in_flight_max;
+export const QUEUE_READ_MAX = 2 * LIMITS.endpoint_in_flight_max;
 /** A worker without free slots is not the only one: others may look after so long. */
 const NO_SLOTS_MS = 5_000;
 const CANCELLED_BATCHES_MAX = 32;
@@ -226,7 +226,7 @@ export class EndpointWork {
     // What is left of those that were looked at; one put back in this turn is counted where it was put.
     const next = waiting[at_waiting];
     if (next !== undefined) this.#due_at_ms = Math.min(this.#due_at_ms, next.order);
-    else if (at_waiting === LOOKED_AT_MAX) this.#due_at_ms = this.#now_ms;
+    else if (at_waiting === WAITING_READ_MAX) this.#due_at_ms = this.#now_ms;
   }
 
   #claimOne(entry: QueuedDelivery, attempts: Attempt[], tokens: string[]): void {

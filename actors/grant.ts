@@ -168,14 +168,14 @@ type Refresh = { client_id: string; generation: number; asked: Narrowing };
 type Revoker = { client_id: string } | { account_id: string; grants_life: number };
 
 function listed({ account_id, born, created_at_ms }: Grant, { self }: Turn): Effect {
-  const index = grantList(born.grants);
+  const index = grantIndex(born.grants);
   return { effect: 'add_to_index', owner: account_id, index, member: self, order: created_at_ms };
 }
 
 /** Before its code is exchanged it is on no index. */
 function ended(state: Grant, { self }: Turn): { next: null; effects: Effect[] } {
   const { account_id, born } = state;
-  const index = grantList(born.grants);
+  const index = grantIndex(born.grants);
   const unlisted: Effect = { effect: 'remove_from_index', owner: account_id, index, member: self };
   return { next: null, effects: [...(isLive(state) ? [unlisted] : []), CANCEL_EXPIRY] };
 }
@@ -188,7 +188,7 @@ function isRetry({ generation: present, turned_at_ms, successor_used }: LiveStag
 }
 
 /** The index of an account's grants under a credential epoch: what ends all grants leaves an empty index behind. */
-export function grantList(grants_life: number): string {
+export function grantIndex(grants_life: number): string {
   return `grants:${grants_life}`;
 }
 

@@ -11,7 +11,7 @@ import { accountRoute, type Route } from '../../src/http/route.js';
 import { randomId } from '../../src/random.js';
 import type { EntityOf } from '../../src/runtime/actors.js';
 import { isJoinCode, joinCodeOf, normalJoinCode } from '../../src/secrets/join_codes.js';
-import { drawSeed, makeSecret } from '../../src/secrets/tokens.js';
+import { makeSecret, randomSeed } from '../../src/secrets/tokens.js';
 import type { Services } from '../../src/services.js';
 import type { Fence } from '../../src/store/store.js';
 
@@ -77,7 +77,7 @@ export const DEVICE_SESSION_ROUTES: readonly Route[] = [
           session_id,
           workspace_id: body.workspace_id ?? null,
           expires_at_ms,
-          join_seed: drawSeed(keys),
+          join_seed: randomSeed(keys),
           claim: { claim_id, secret_hash, source_id },
         },
         who.fences,

@@ -19,7 +19,7 @@ import {
   listDeliveries,
   readDelivery,
 } from '../../src/webhooks/endpoint_views.js';
-import { drawSigningSecret } from '../../src/webhooks/signing_secret.js';
+import { randomSigningSecret } from '../../src/webhooks/signing_secret.js';
 
 /** Webhook endpoints and what was delivered to them. docs/rules.md, "Webhook endpoints and deliveries". */
 
@@ -145,7 +145,7 @@ export async function createEndpoint(
   { url, topics }: { url: string; topics: EventType[] },
 ): Promise<z.infer<typeof createdEndpointShape> | Refusal> {
   const endpoint_id = randomId({ partition: partitionOfId(who.account_id), now_ms: clock.now() });
-  const { text, sealed } = drawSigningSecret(keys);
+  const { text, sealed } = randomSigningSecret(keys);
   const endpoint = { url, topics, sealed_secret: sealed };
   const added = await actors.downstream.account(who.account_id).add_endpoint({ endpoint_id, endpoint }, who.fences);
   if (isRefusal(added)) return added;

@@ -14,7 +14,7 @@ import { isRedirectOf } from '../../src/oauth/clients/clients.js';
 import { atBase, issuerOf, issuerUrl } from '../../src/oauth/issuer.js';
 import { leave, type ReturnAddress, sendBack } from '../../src/oauth/redirect.js';
 import { randomId } from '../../src/random.js';
-import { deriveToken, drawSeed } from '../../src/secrets/tokens.js';
+import { deriveToken, randomSeed } from '../../src/secrets/tokens.js';
 import type { Services } from '../../src/services.js';
 import { readQuery, repeatProblem } from '../../src/wire/form.js';
 
@@ -128,7 +128,7 @@ async function grantFromSession(
   const { actors, keys, clock } = services;
   const { challenge, ...request_of_grant } = asked;
   const id = randomId({ partition: partitionOfId(account.id), now_ms: clock.now() });
-  const own = drawSeed(keys);
+  const own = randomSeed(keys);
   const born = { account: account.lives.account, grants: session.born.grants };
   const opened = await actors.grant(id).open(
     {

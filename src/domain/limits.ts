@@ -92,7 +92,7 @@ export const LIMITS = {
   account_in_flight_max: 32, // docs/choices.md, "Webhooks"
   deliveries_in_flight_max: 512, // ours: of one process
   origin_in_flight_max: 128, // ours: of one process, to one scheme, host and port
-  endpoint_spared_after: 5, // docs/choices.md, "Webhooks": attempts in a row that failed in a way that passes
+  circuit_opens_after: 5, // docs/choices.md, "Webhooks": attempts in a row that failed in a way that passes
   probe_ms_min: 30 * SECOND_MS, // docs/choices.md, "Webhooks"
   probe_ms_max: 10 * MINUTE_MS, // docs/choices.md, "Webhooks"
   delivery_response_bytes_max: 16 * 1024, // ours: read for the connection's sake, and dropped

@@ -24,7 +24,7 @@ const CONFLICT_TRIES_MAX = 12;
 const CONFLICT_PAUSE_MS = 4;
 const RESOLVE_TRIES_MAX = 4;
 const RESOLVE_PAUSE_MS = 50;
-const PARKED_RETRY_MS = 30_000;
+const QUARANTINE_RETRY_MS = 30_000;
 /** Turn that this entity wrote last, kept so that what follows on them need not read them again. */
 const RECORDS_KEPT_MAX = 64;
 const NOTHING_DONE = { commit_ms: 0, event_ids: [] };
@@ -37,7 +37,7 @@ export const MAILBOX_MAX = 1_000;
 export type Answer = {
   outcome: 'decided' | 'already' | 'threw' | 'refused';
   reply: unknown;
-  settled: Promise<void> | null;
+  downstream: Promise<void> | null;
 };
 
 type Waiting = Incoming & { resolve: (answer: Answer) => void; enqueued_at: number; answer: Answer | null };
@@ -52,7 +52,7 @@ const CONTENDED = refuse('UNAVAILABLE', 'This entity is being changed from too m
 const NEWER = refuse('UNAVAILABLE', 'A newer server has to answer this; try again.', { retry_after_s: 2 });
 /** What a newer process wrote is not asked for again before this. */
 const NEWER_RETRY_MS = 1_000;
-const PARKED = refuse('INTERNAL', 'This entity is out of service.');
+const QUARANTINED = refuse('INTERNAL', 'This entity is out of service.');
 const BUG = refuse('INTERNAL', 'Something went wrong on our side.');
 /** The commit came too late for the credential that it was made for. */
 export const EPOCH_ENDED = refuse('UNAUTHORIZED', 'The credential has ended.');
@@ -76,7 +76,7 @@ export class Activation {
   #seen_generation = -1;
   /** Turn as of the present fence, by collection and id; null for one that was dropped. */
   readonly #records = new Map<string, Uint8Array | null>();
-  parked: { reason: string; since_ms: number } | null = null;
+  quarantined: { reason: string; since_ms: number } | null = null;
   #newer_until = 0;
   last_used = 0;
   /** Its neighbours in the order of use; ActiveEntities sets them. */
@@ -142,7 +142,7 @@ export class Activation {
       const [outcome] = folded.outcomes;
       if (folded.changed || outcome?.outcome !== 'decided') return null;
       this.turns += 1;
-      return { outcome: 'decided', reply: outcome.reply, settled: null };
+      return { outcome: 'decided', reply: outcome.reply, downstream: null };
     } catch {
       return null; // a turn meets the same fault and deals with it
     }
@@ -153,11 +153,11 @@ export class Activation {
     stop(this.#ref);
   }
 
-  /** Forgets why it was parked, so that the next message tries again. */
+  /** Forgets why it was quarantined, so that the next message tries again. */
   releaseQuarantine(): void {
-    if (this.parked === null) return;
-    this.parked = null;
-    this.#parts.metrics.parked.dec({ kind: this.kind.kind });
+    if (this.quarantined === null) return;
+    this.quarantined = null;
+    this.#parts.metrics.quarantined.dec({ kind: this.kind.kind });
   }
 
   async #turn(): Promise<void> {
@@ -230,8 +230,8 @@ export class Activation {
   async #decide(all: Waiting[]): Promise<void> {
     let batch = all;
     for (let conflicts = 0; batch.length > 0; ) {
-      const parked = this.#isReady() ? null : await this.#load();
-      if (parked !== null) return this.#answerAll(batch, parked);
+      const quarantined = this.#isReady() ? null : await this.#load();
+      if (quarantined !== null) return this.#answerAll(batch, quarantined);
       const entity = this.#entity as Entity;
       const requests = this.#factRequests(batch, entity.state);
       const kept = this.#keptRows(requests);
@@ -267,7 +267,8 @@ export class Activation {
           this.#fence = { version: verdict.version, commit_id };
           this.#seen_generation = this.#parts.cacheEpoch();
           this.#keepRecords(folded.effects);
-          const settled = folded.messages.length > 0 ? this.#parts.settle(place.partition, folded.messages) : null;
+          const settled =
+            folded.messages.length > 0 ? this.#parts.awaitDownstream(place.partition, folded.messages) : null;
           return this.#answerOutcomes(batch, folded.outcomes, settled);
         }
         case 'guarded': {
@@ -353,14 +354,14 @@ export class Activation {
 
   /** Memory holds the entity as it is stored. */
   #isReady(): boolean {
-    return this.#entity !== null && this.parked === null && this.#isTrusted();
+    return this.#entity !== null && this.quarantined === null && this.#isTrusted();
   }
 
   /** Brings memory up to storage where it must be; a refusal says why the entity can't be used. */
   async #load(): Promise<Refusal | null> {
     const { store, metrics, log } = this.#parts;
-    if (this.parked !== null) {
-      if (this.#parts.now() - this.parked.since_ms < PARKED_RETRY_MS) return PARKED;
+    if (this.quarantined !== null) {
+      if (this.#parts.now() - this.quarantined.since_ms < QUARANTINE_RETRY_MS) return QUARANTINED;
       this.releaseQuarantine();
     }
     const generation = this.#parts.cacheEpoch();
@@ -386,11 +387,11 @@ export class Activation {
         return NEWER;
       }
       const reason = error instanceof Error ? error.message : String(error);
-      this.parked = { reason, since_ms: this.#parts.now() };
-      metrics.parked.inc({ kind: this.kind.kind });
-      log.error({ kind: this.kind.kind, id: this.place.address.id, reason }, 'entity parked');
+      this.quarantined = { reason, since_ms: this.#parts.now() };
+      metrics.quarantined.inc({ kind: this.kind.kind });
+      log.error({ kind: this.kind.kind, id: this.place.address.id, reason }, 'entity quarantined');
       this.#drop();
-      return PARKED;
+      return QUARANTINED;
     }
     this.#seen_generation = generation;
     return null;
@@ -458,7 +459,7 @@ export class Activation {
       const outcome = outcomes[index] as Outcome;
       switch (outcome.outcome) {
         case 'decided':
-          answer(waiting, { outcome: 'decided', reply: outcome.reply, settled });
+          answer(waiting, { outcome: 'decided', reply: outcome.reply, downstream: settled });
           break;
         case 'already':
           answer(waiting, ALREADY);
@@ -478,7 +479,7 @@ export class Activation {
     this.#parts.metrics.thrown.inc({ kind: this.kind.kind });
     const request_id = waiting.scope?.request_id;
     this.#parts.log.error({ err: error, kind: this.kind.kind, request_id }, 'a decision threw');
-    answer(waiting, { outcome: 'threw', reply: BUG, settled: null });
+    answer(waiting, { outcome: 'threw', reply: BUG, downstream: null });
   }
 }
 
@@ -529,7 +530,7 @@ function snapshotOf(kind: ActorKind, entity: Entity): Snapshot {
   return { k: written, s: state, ...marked };
 }
 
-const ALREADY: Answer = { outcome: 'already', reply: null, settled: null };
+const ALREADY: Answer = { outcome: 'already', reply: null, downstream: null };
 /** What an asker hears whose commit met a fence that no longer holds. */
 const FENCED: Record<Fence['fence'], Answer> = {
   epoch: refused(EPOCH_ENDED),
@@ -538,7 +539,7 @@ const FENCED: Record<Fence['fence'], Answer> = {
 };
 
 export function refused(refusal: Refusal): Answer {
-  return { outcome: 'refused', reply: refusal, settled: null };
+  return { outcome: 'refused', reply: refusal, downstream: null };
 }
 
 function answer(waiting: Waiting, value: Answer): void {

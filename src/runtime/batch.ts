@@ -15,7 +15,7 @@ export type Entity = { state: unknown; marks: Record<string, number>; schema?: n
 /** Where a message came from decides what its commit must hold and record. */
 export type Source =
   | { from: 'ask'; fences: Fence[] }
-  | { from: 'tell'; partition: number; number: number }
+  | { from: 'outbox'; partition: number; number: number }
   | { from: 'reminder'; member: string; at_ms: number };
 
 export type Incoming = { message: unknown; source: Source; scope?: RequestScope | undefined };
@@ -76,7 +76,7 @@ export function decideBatch(input: BatchInput): BatchDecision {
   for (const [index, incoming] of batch.entries()) {
     const { message, source } = incoming;
     if (moved !== null && someMoved(fencesOf(source), moved)) return result;
-    if (source.from === 'tell' && (result.entity.marks[source.partition] ?? 0) >= source.number) {
+    if (source.from === 'outbox' && (result.entity.marks[source.partition] ?? 0) >= source.number) {
       result.outcomes.push({ outcome: 'already' });
       continue;
     }
@@ -111,11 +111,11 @@ export function decideBatch(input: BatchInput): BatchDecision {
     const moves = decision.next !== undefined && decision.next !== result.entity.state;
     const exists = result.entity.state !== null || moves;
     if (source.from === 'ask' && !moves && effects.length === 0) continue;
-    if (source.from === 'tell' && !exists && effects.length === 0) continue;
+    if (source.from === 'outbox' && !exists && effects.length === 0) continue;
     result.changed = true;
     if (effects.some(({ effect }) => effect === 'delete')) result.deletes = true;
     if (decision.next !== undefined) result.entity = { ...result.entity, state: decision.next };
-    if (source.from === 'tell') {
+    if (source.from === 'outbox') {
       result.entity = { ...result.entity, marks: { ...result.entity.marks, [source.partition]: source.number } };
     }
     for (const fence of fencesOf(source)) result.fences.push({ fence, index });
@@ -139,7 +139,7 @@ function fencesOf(source: Source): Fence[] {
       return source.fences;
     case 'reminder':
       return [{ fence: 'reminder', member: source.member, at_ms: source.at_ms }];
-    case 'tell':
+    case 'outbox':
       return [];
     default:
       return unreachable(source);

@@ -23,7 +23,7 @@ export type RuntimeParts = {
   cacheEpoch(): number;
   nextCommitId(): string;
   /** Resolves when the tells, and what they cause, have been applied. */
-  settle(partition: number, tells: StoredMessage[]): Promise<void>;
+  awaitDownstream(partition: number, tells: StoredMessage[]): Promise<void>;
   /** Told of every turn; null while nobody watches. */
   onTurn: TurnWatch | null;
   /** A newer process wrote this entity, and it can't be read here. */

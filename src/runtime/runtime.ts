@@ -20,7 +20,7 @@ const IDLE_MAX_MS = 2 * 60_000;
 /** Turn beside a state are kept for the next message of a burst; of thousands of quiet entities they would fill memory. */
 const RECORDS_IDLE_MS = 5_000;
 const REST_EVERY_MS = 1_000;
-const REST_LOOKS_MAX = 2_000;
+const REST_TRIES_MAX = 2_000;
 /** What operators see as done just now. */
 const LATELY_MS = 60_000;
 const RECENT_SHOWN_MAX = 200;
@@ -72,7 +72,7 @@ export class Runtime {
   readonly #options: RuntimeOptions;
   readonly #rest_timer: NodeJS.Timeout;
   readonly #writer = Buffer.from(randomBytes(6)).toString('hex');
-  #settler: DownstreamWaiter = () => Promise.resolve();
+  #awaitDownstream: DownstreamWaiter = () => Promise.resolve();
   #commits = 0;
   #spawned = 0;
   #cache_epoch = 0;
@@ -96,7 +96,7 @@ export class Runtime {
       onTurn: options.onTurn ?? null,
       cacheEpoch: () => this.#cache_epoch,
       nextCommitId: () => this.#writer + (++this.#commits).toString(16).padStart(12, '0'),
-      settle: (partition, tells) => this.#settler(partition, tells),
+      awaitDownstream: (partition, tells) => this.#awaitDownstream(partition, tells),
       onNewer: ({ address: { kind } }, schema) => this.#noteNewer(kind, schema),
       onRegress: (place, seen, stored) => {
         options.log.error({ kind: place.address.kind, seen, stored }, 'storage went back in time; memory is dropped');
@@ -112,7 +112,7 @@ export class Runtime {
 
   /** Who applies tells; set once, when the relay exists. */
   set downstreamWaiter(settler: DownstreamWaiter) {
-    this.#settler = settler;
+    this.#awaitDownstream = settler;
   }
 
   /** How entities of a kind are kept; null for a kind that there is not. */
@@ -147,7 +147,7 @@ export class Runtime {
     scope?: RequestScope,
   ): Promise<Reply | Refusal> {
     const answer = await this.#send(address, { message, source: { from: 'ask', fences }, scope });
-    if (answer.settled !== null && !isRefusal(answer.reply)) await withinMs(answer.settled, SETTLE_MAX_MS);
+    if (answer.downstream !== null && !isRefusal(answer.reply)) await withinMs(answer.downstream, SETTLE_MAX_MS);
     return answer.reply as Reply | Refusal;
   }
 
@@ -219,11 +219,11 @@ export class Runtime {
   /** Puts to rest what was not used for long, and the least recently used of what is too many. */
   #restIdle(spared: Activation | null = null): void {
     const old = performance.now() - IDLE_MAX_MS;
-    let looks = 0;
+    let tries = 0;
     for (const activation of this.#active) {
-      if (looks++ >= REST_LOOKS_MAX) break;
+      if (tries++ >= REST_TRIES_MAX) break;
       if (this.#active.size <= this.#bound && activation.last_used > old) break;
-      if (activation.parked !== null) {
+      if (activation.quarantined !== null) {
         // It stays for operators to see, and must not stand in the way of those behind it.
         this.#active.use(activation);
         activation.last_used = performance.now();
@@ -249,13 +249,13 @@ export class Runtime {
   }
 
   /** How much there is to do: a look at every entity in memory, for now and then. */
-  pressure(): { active: number; waiting: number; oldest_ms: number; parked: number } {
+  pressure(): { active: number; waiting: number; oldest_ms: number; quarantined: number } {
     const now = performance.now();
-    const seen = { active: this.#active.size, waiting: 0, oldest_ms: 0, parked: 0 };
-    for (const { waiting, oldest_at, parked } of this.#active) {
+    const seen = { active: this.#active.size, waiting: 0, oldest_ms: 0, quarantined: 0 };
+    for (const { waiting, oldest_at, quarantined } of this.#active) {
       seen.waiting += waiting;
       if (oldest_at !== null) seen.oldest_ms = Math.max(seen.oldest_ms, now - oldest_at);
-      if (parked !== null) seen.parked += 1;
+      if (quarantined !== null) seen.quarantined += 1;
     }
     return seen;
   }
@@ -264,20 +264,20 @@ export class Runtime {
   inspect(limit: number) {
     const now = performance.now();
     const lately = this.#recent.since(now - LATELY_MS);
-    const kinds: Record<string, { active: number; waiting: number; oldest_ms: number; parked: number }> = {};
+    const kinds: Record<string, { active: number; waiting: number; oldest_ms: number; quarantined: number }> = {};
     const busiest = new Foremost<Activation>(limit, (a, b) => b.waiting - a.waiting || b.turns - a.turns);
-    const parked: Activation[] = [];
+    const quarantined: Activation[] = [];
     const most = new Foremost<Lately>(limit, (a, b) => b.messages - a.messages);
     const slowest = new Foremost<Lately>(limit, (a, b) => b.turn_ms_max - a.turn_ms_max);
     for (const activation of this.#active) {
-      const row = kinds[activation.kind.kind] ?? { active: 0, waiting: 0, oldest_ms: 0, parked: 0 };
+      const row = kinds[activation.kind.kind] ?? { active: 0, waiting: 0, oldest_ms: 0, quarantined: 0 };
       kinds[activation.kind.kind] = row;
       row.active += 1;
       row.waiting += activation.waiting;
       if (activation.oldest_at !== null) row.oldest_ms = Math.max(row.oldest_ms, now - activation.oldest_at);
-      if (activation.parked !== null) {
-        row.parked += 1;
-        if (parked.length < limit) parked.push(activation);
+      if (activation.quarantined !== null) {
+        row.quarantined += 1;
+        if (quarantined.length < limit) quarantined.push(activation);
       }
       busiest.offer(activation);
       const done = lately.entities.get(activation.number);
@@ -289,7 +289,7 @@ export class Runtime {
     return {
       kinds,
       busiest: busiest.found.map(view),
-      parked: parked.map(view),
+      quarantined: quarantined.map(view),
       lately: {
         within_ms: Math.round(now - lately.from),
         busiest: most.found.map(did),
@@ -315,10 +315,10 @@ export class Runtime {
     return { version: stored.version, bytes: stored.snapshot.length, state };
   }
 
-  /** Lets a parked entity try again with its next message; false when none of that address is parked. */
+  /** Lets a quarantined entity try again with its next message; false when none of that address is quarantined. */
   releaseQuarantine(address: Address): boolean {
     const found = this.#active.get(address);
-    if (found === undefined || found.parked === null) return false;
+    if (found === undefined || found.quarantined === null) return false;
     found.releaseQuarantine();
     return true;
   }
@@ -349,7 +349,7 @@ export class Runtime {
 type Lately = RecentTurns & { activation: Activation };
 
 function view(activation: Activation) {
-  const { kind, place, version, waiting, turns, turn_ms_total, parked } = activation;
+  const { kind, place, version, waiting, turns, turn_ms_total, quarantined } = activation;
   return {
     kind: kind.kind,
     id: place.address.id,
@@ -358,7 +358,7 @@ function view(activation: Activation) {
     waiting,
     turns,
     turn_ms_mean: turns === 0 ? 0 : turn_ms_total / turns,
-    parked,
+    quarantined,
   };
 }
 

@@ -17,7 +17,7 @@ import {
   type QueryResult,
   type Queued,
   type QueueName,
-  type StepsOver,
+  type SkipsReminder,
   type Store,
   type StoredEntity,
   type StoredRow,
@@ -81,8 +81,8 @@ export class RedisStore implements Store {
         this.#redis.xrange(inbox, `(${after}-0`, '+', 'COUNT', limit),
         this.#redis.xrevrange(inbox, '+', '-', 'COUNT', 1),
       ]);
-      const newest = last[0] === undefined ? 0 : parseInboxEntry(last[0]).sequence;
-      return { request, value: null, rows: [], inbox: { entries: entries.map(parseInboxEntry), last: newest } };
+      const newest = last[0] === undefined ? 0 : parseQueueEntry(last[0]).sequence;
+      return { request, value: null, rows: [], inbox: { entries: entries.map(parseQueueEntry), last: newest } };
     }
     if ('id' in request) {
       return { request, value: await this.#redis.hgetBuffer(records, request.id), rows: [] };
@@ -163,7 +163,7 @@ export class RedisStore implements Store {
 
   async epochs({ account_id, partition }: AccountPlace): Promise<Record<string, number>> {
     const found = await guardIo(this.#redis.hgetall(keysOf(partition).epochs(account_id)));
-    return Object.fromEntries(Object.entries(found).map(([life, value]) => [life, Number(value)]));
+    return Object.fromEntries(Object.entries(found).map(([name, value]) => [name, Number(value)]));
   }
 
   async list(
@@ -179,7 +179,7 @@ export class RedisStore implements Store {
     partition: number,
     now_ms: number,
     limit: number,
-    stepsOver: StepsOver = () => false,
+    stepsOver: SkipsReminder = () => false,
   ): Promise<DueReminder[]> {
     const keys = keysOf(partition);
     const found: DueReminder[] = [];
@@ -256,20 +256,20 @@ export class RedisStore implements Store {
     return Object.entries(found).map(([id, content]) => ({ id, content }));
   }
 
-  async setAside(partition: number, name: string, content: Uint8Array): Promise<void> {
+  async addDeadLetter(partition: number, name: string, content: Uint8Array): Promise<void> {
     await guardIo(this.#redis.hset(keysOf(partition).deadLetters, name, Buffer.from(content)));
   }
 
-  async listSetAside(partition: number): Promise<{ name: string; content: Uint8Array }[]> {
+  async listDeadLetters(partition: number): Promise<{ name: string; content: Uint8Array }[]> {
     const found = await guardIo(this.#redis.hgetallBuffer(keysOf(partition).deadLetters));
     return Object.entries(found).map(([name, content]) => ({ name, content }));
   }
 
-  async removeSetAside(partition: number, name: string): Promise<void> {
+  async removeDeadLetter(partition: number, name: string): Promise<void> {
     await guardIo(this.#redis.hdel(keysOf(partition).deadLetters, name));
   }
 
-  async inbox(
+  async listDeliveryQueue(
     { address, partition }: EntityLocation,
     { before, limit }: { before?: number | undefined; limit: number },
   ): Promise<QueuedDelivery[]> {
@@ -277,7 +277,7 @@ export class RedisStore implements Store {
     const entries = await guardIo(
       this.#redis.xrevrange(keysOf(partition).deliveryQueue(address.id), from, '-', 'COUNT', limit),
     );
-    return entries.map(parseInboxEntry);
+    return entries.map(parseQueueEntry);
   }
 
   async leaseEndpoints(partition: number, due: { now_ms: number; again_ms: number; limit: number }): Promise<string[]> {
@@ -381,7 +381,7 @@ function parseEntity(value: Buffer): StoredEntity {
 }
 
 /** `<event's place in the log> <life> <generation> <type>` under the event's number, as commit.lua writes it. */
-function parseInboxEntry([id, fields]: [string, string[]]): QueuedDelivery {
+function parseQueueEntry([id, fields]: [string, string[]]): QueuedDelivery {
   const [log_id = '', life, generation, type] = (fields[1] ?? '').split(' ');
   return {
     sequence: Number.parseInt(id, 10),

@@ -67,7 +67,7 @@ export type StoredRow = Omit<ListedRecord, 'value'> & { value: Uint8Array };
 
 export type Queued = { id: string; content: Uint8Array };
 export type DueReminder = { member: string; at_ms: number; body: Uint8Array };
-export type StepsOver = (reminder: { member: string; at_ms: number }) => boolean;
+export type SkipsReminder = (reminder: { member: string; at_ms: number }) => boolean;
 export type OutboxEntry = { number: number; body: Uint8Array };
 
 /** An event as it lies in the log; `id` is the log's own, by which it is ordered. */
@@ -105,7 +105,7 @@ export interface Store {
   ): Promise<{ member: string; order: number }[]>;
 
   /** The first that are due, less those that are stepped over. */
-  dueReminders(partition: number, now_ms: number, limit: number, stepsOver?: StepsOver): Promise<DueReminder[]>;
+  dueReminders(partition: number, now_ms: number, limit: number, skips?: SkipsReminder): Promise<DueReminder[]>;
   removeReminder(partition: number, reminder: { member: string; at_ms: number }): Promise<void>;
   outbox(partition: number, after: number, limit: number): Promise<OutboxEntry[]>;
   removeFromOutbox(partition: number, numbers: number[]): Promise<void>;
@@ -119,12 +119,15 @@ export interface Store {
   listQueued(place: { partition: number; queue: QueueName }): Promise<Queued[]>;
 
   /** Puts a tell or reminder that threw too often where an operator sees it. */
-  setAside(partition: number, name: string, content: Uint8Array): Promise<void>;
-  listSetAside(partition: number): Promise<{ name: string; content: Uint8Array }[]>;
-  removeSetAside(partition: number, name: string): Promise<void>;
+  addDeadLetter(partition: number, name: string, content: Uint8Array): Promise<void>;
+  listDeadLetters(partition: number): Promise<{ name: string; content: Uint8Array }[]>;
+  removeDeadLetter(partition: number, name: string): Promise<void>;
 
   /** Deliveries of an endpoint, the newest first. */
-  inbox(endpoint: EntityLocation, page: { before?: number | undefined; limit: number }): Promise<QueuedDelivery[]>;
+  listDeliveryQueue(
+    endpoint: EntityLocation,
+    page: { before?: number | undefined; limit: number },
+  ): Promise<QueuedDelivery[]>;
   /** Leases endpoints that are to be looked at: they come back at `again_ms` unless their own commits say otherwise. */
   leaseEndpoints(partition: number, due: { now_ms: number; again_ms: number; limit: number }): Promise<string[]>;
   /** How many endpoints are due, and which of them waits longest, since when. */

@@ -83,7 +83,7 @@ export async function listDeliveries(
   reader: Reader,
   { before, limit }: { before: number | undefined; limit: number },
 ): Promise<(DeliveryView & { sequence: number })[] | Refusal> {
-  const entries = await reader.services.store.inbox(placeOf(reader), { before, limit });
+  const entries = await reader.services.store.listDeliveryQueue(placeOf(reader), { before, limit });
   const answer = await find(reader, entries);
   if (isRefusal(answer)) return answer;
   return Promise.all(
@@ -96,7 +96,7 @@ export async function listDeliveries(
 
 /** One delivery with the event sent and every attempt; null when there is none of that number. */
 export async function readDelivery(reader: Reader, sequence: number) {
-  const [newest] = await reader.services.store.inbox(placeOf(reader), { before: sequence + 1, limit: 1 });
+  const [newest] = await reader.services.store.listDeliveryQueue(placeOf(reader), { before: sequence + 1, limit: 1 });
   // What came of attempts is kept for longer than the deliveries are listed.
   const listed = newest?.sequence === sequence ? newest : null;
   const answer = await find(reader, [listed ?? { ...NOT_LISTED, sequence }]);

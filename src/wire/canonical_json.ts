@@ -55,7 +55,7 @@ export class JsonReader {
   }
 
   /** Forgets what was read, and goes on with more text behind what was not. */
-  goOn(more: string): void {
+  append(more: string): void {
     this.#text = this.#text.slice(this.at) + more;
     this.at = 0;
     this.#copied_to = 0;

@@ -26,7 +26,7 @@ const STREAMS_AT_ONCE = 4;
 const STREAMS_READ = 50;
 /** So many times that is read of one partition, while all of it is stepped over. */
 const STEPS_MAX = 200;
-/** A stream that nothing could be had of, since it is parked, say, is stepped over for so long. */
+/** A stream that nothing could be had of, since it is quarantined, say, is stepped over for so long. */
 const RETRY = { first_ms: 5_000, max_ms: 5 * 60_000, kept_max: 10_000 };
 
 type Parts = {
@@ -51,7 +51,7 @@ export class ChunkProcessing {
   readonly #parts: Parts;
   /** Partitions that may have something due. */
   readonly #hot = new Set<number>();
-  readonly #looks = new PeriodicTask(() => this.#look(), SWEEP_EVERY_MS);
+  readonly #task = new PeriodicTask(() => this.#look(), SWEEP_EVERY_MS);
   readonly #unusable = new Backoff(RETRY);
   #swept_ms = Number.NEGATIVE_INFINITY;
   #gathering: NodeJS.Timeout | null = null;
@@ -62,13 +62,13 @@ export class ChunkProcessing {
   }
 
   start(): void {
-    if (this.#parts.is_worker) this.#looks.start();
+    if (this.#parts.is_worker) this.#task.start();
   }
 
   async stop(): Promise<void> {
     this.#is_stopped = true;
     if (this.#gathering !== null) clearTimeout(this.#gathering);
-    await this.#looks.stop();
+    await this.#task.stop();
   }
 
   /** A chunk of the stream was stored. */
@@ -84,7 +84,7 @@ export class ChunkProcessing {
 
   /** Processes all that is due here; for the test clock. Never rejects. */
   look(): Promise<void> {
-    return this.#parts.is_worker ? this.#looks.runOnce() : Promise.resolve();
+    return this.#parts.is_worker ? this.#task.runOnce() : Promise.resolve();
   }
 
   /** Up to so many chunks for a worker, the oldest of some streams, none of which anybody else gets for that time. */

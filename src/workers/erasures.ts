@@ -1,12 +1,12 @@
 import type { Logger } from 'pino';
 import type { Account } from '../../actors/account_state.js';
 import type { Job } from '../../actors/actor.js';
-import { appSessionList } from '../../actors/app_session.js';
+import { appSessionIndex } from '../../actors/app_session.js';
 import { BINDINGS } from '../../actors/binding.js';
-import { browserSessionList } from '../../actors/browser_session.js';
+import { browserSessionIndex } from '../../actors/browser_session.js';
 import { ENDPOINTS } from '../../actors/endpoint_state.js';
 import type { Erase } from '../../actors/erase.js';
-import { grantList } from '../../actors/grant.js';
+import { grantIndex } from '../../actors/grant.js';
 import { DELETED_SOURCES, SOURCES } from '../../actors/source.js';
 import { STREAMS } from '../../actors/stream.js';
 import { streamFolder } from '../blobs/blob_keys.js';
@@ -52,7 +52,7 @@ export type ErasureView = { account_id: string; began_at: string; removed: Recor
 export class ErasureWorker {
   readonly #parts: Parts;
   readonly #in_hand = new Set<string>();
-  readonly #looks = new PeriodicTask(() => this.#look(), LOOK_EVERY_MS);
+  readonly #task = new PeriodicTask(() => this.#look(), LOOK_EVERY_MS);
   #stopped = false;
 
   constructor(parts: Parts) {
@@ -60,17 +60,17 @@ export class ErasureWorker {
   }
 
   start(): void {
-    this.#looks.start();
+    this.#task.start();
   }
 
   async stop(): Promise<void> {
     this.#stopped = true;
-    await this.#looks.stop();
+    await this.#task.stop();
   }
 
   /** Erases what is due, to the end. Never rejects. */
   look(): Promise<void> {
-    return this.#looks.runOnce();
+    return this.#task.runOnce();
   }
 
   /** All erasures under way, here or elsewhere. */
@@ -157,11 +157,11 @@ export class ErasureWorker {
     await this.#eraseList(account_id, { list: SOURCES, kind: 'source' });
     await this.#eraseList(account_id, { list: DELETED_SOURCES, kind: 'source' });
     await this.#eraseList(account_id, { list: BINDINGS, kind: 'binding' });
-    for (let life = 0; life < lives.app_sessions; life++)
-      await this.#eraseList(account_id, { list: appSessionList(life), kind: 'appSession' });
+    for (let epoch = 0; epoch < lives.app_sessions; epoch++)
+      await this.#eraseList(account_id, { list: appSessionIndex(epoch), kind: 'appSession' });
     for (let life = 0; life < lives.grants; life++) {
-      await this.#eraseList(account_id, { list: grantList(life), kind: 'grant' });
-      await this.#eraseList(account_id, { list: browserSessionList(life), kind: 'browserSession' });
+      await this.#eraseList(account_id, { list: grantIndex(life), kind: 'grant' });
+      await this.#eraseList(account_id, { list: browserSessionIndex(life), kind: 'browserSession' });
     }
     if (this.#stopped) return false;
     done(await account.erased());

@@ -82,11 +82,11 @@ export class OutboxRelay {
 
   constructor(parts: Parts) {
     this.#parts = parts;
-    parts.runtime.downstreamWaiter = (partition, tells) => this.#settle(partition, tells);
+    parts.runtime.downstreamWaiter = (partition, tells) => this.#awaitDownstream(partition, tells);
   }
 
   /** Tells whose senders wait for them to be applied. */
-  get unsettled(): number {
+  get waiters(): number {
     return this.#boxes.reduce((sum, { waiters }) => sum + waiters.size, 0);
   }
 
@@ -120,7 +120,7 @@ export class OutboxRelay {
     }
   }
 
-  #settle(partition: number, tells: StoredMessage[]): Promise<void> {
+  #awaitDownstream(partition: number, tells: StoredMessage[]): Promise<void> {
     if (this.#stopped) return Promise.resolve();
     const { waiters } = this.#boxes[partition] as Box;
     const all = tells.map(({ id }) => new Promise<void>((resolve) => waiters.set(id, resolve)));
@@ -190,14 +190,14 @@ export class OutboxRelay {
       if (receiver.refusals < REFUSALS_STUCK) continue;
       stuck += 1;
       if (receiver.queue.length > 1) box.behind.add(name);
-      for (const left of receiver.queue.splice(1)) this.#letGo(box, left);
+      for (const left of receiver.queue.splice(1)) this.#release(box, left);
     }
     return box.in_hand.size - stuck >= IN_HAND_MAX || box.in_hand.size >= IN_HAND_STUCK_MAX;
   }
 
-  #letGo(box: Box, { tell }: InHand): void {
+  #release(box: Box, { tell }: InHand): void {
     box.in_hand.delete(tell.id);
-    this.#parts.metrics.tells_waiting.dec();
+    this.#parts.metrics.outbox_waiting.dec();
   }
 
   #take(partition: number, box: Box, { number, body }: OutboxEntry): void {
@@ -205,7 +205,7 @@ export class OutboxRelay {
     const name = `${tell.to.kind}:${tell.to.id}`;
     if (box.in_hand.has(tell.id) || box.behind.has(name)) return;
     box.in_hand.add(tell.id);
-    this.#parts.metrics.tells_waiting.inc();
+    this.#parts.metrics.outbox_waiting.inc();
     const one = { number, tell, began: performance.now() };
     const known = box.receivers.get(name);
     if (known !== undefined) {
@@ -224,8 +224,8 @@ export class OutboxRelay {
       const { number, tell, began } = next;
       const { settled } = await this.#deliver({ partition, number, tell, receiver });
       receiver.queue.shift();
-      this.#letGo(box, next);
-      this.#parts.metrics.tell_lag.observe((performance.now() - began) / 1000);
+      this.#release(box, next);
+      this.#parts.metrics.outbox_lag.observe((performance.now() - began) / 1000);
       const waiter = box.waiters.get(tell.id);
       box.waiters.delete(tell.id);
       if (settled === null) waiter?.();
@@ -251,23 +251,26 @@ export class OutboxRelay {
     let throws = 0;
     for (let wait_ms = RETRY_FIRST_MS; !this.#stopped; wait_ms = Math.min(wait_ms * 2, RETRY_MAX_MS)) {
       try {
-        const source = { from: 'tell' as const, partition, number };
+        const source = { from: 'outbox' as const, partition, number };
         const answer = await runtime.deliver(tell.to, { message: tell.message, source });
         if (answer.outcome === 'threw') throws += 1;
         if (throws >= THROWS_MAX) {
-          await store.setAside(partition, `tell:${number}`, encodeStored(tell));
-          metrics.set_aside.inc({ what: 'tell' });
-          log.error({ kind: tell.to.kind, partition, number }, 'a tell threw too often and was set aside');
+          await store.addDeadLetter(partition, `tell:${number}`, encodeStored(tell));
+          metrics.dead_letters.inc({ what: 'outbox' });
+          log.error(
+            { kind: tell.to.kind, partition, number },
+            'an outbox message threw too often and is a dead letter now',
+          );
         }
         if (answer.outcome === 'decided' || answer.outcome === 'already' || throws >= THROWS_MAX) {
           await store.removeFromOutbox(partition, [number]);
           receiver.refusals = 0;
-          return { settled: answer.settled };
+          return { settled: answer.downstream };
         }
         if (answer.outcome === 'refused') receiver.refusals += 1;
       } catch (error) {
         receiver.refusals += 1;
-        log.warn({ err: error }, 'a tell could not be delivered yet');
+        log.warn({ err: error }, 'an outbox message could not be delivered yet');
       }
       await pause(wait_ms);
     }

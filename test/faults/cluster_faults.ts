@@ -17,7 +17,7 @@ import type { Trial } from './trial.js';
 /** Tests of what must hold on any storage; those that stand between one server and its process are not among them. */
 const CONTRACT = [
   ...['store/whole_commit', 'store/repeated_commit', 'store/subscriptions'],
-  ...['runtime/crashes', 'runtime/ended_lives', 'runtime/mailbox', 'runtime/parked', 'runtime/passivation'],
+  ...['runtime/crashes', 'runtime/ended_lives', 'runtime/mailbox', 'runtime/quarantine', 'runtime/passivation'],
   ...['runtime/reminders', 'runtime/stream_intents', 'runtime/tells', 'runtime/two_processes'],
   ...['server/two_processes', 'server/workspaces_two_processes', 'server/streams_two_processes'],
   'server/oauth_two_processes',

@@ -46,7 +46,7 @@ export async function storedFaults(redis: Redis): Promise<string[]> {
   return faults;
 }
 
-/** Tells, mails, jobs and what was set aside. */
+/** Tells, mails, jobs and dead letters. */
 async function leftOver(redis: Redis): Promise<string[]> {
   const found: string[] = [];
   for (let partition = 0; partition < PARTITIONS; partition++) {

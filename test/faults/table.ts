@@ -74,7 +74,7 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     ...{ number: 11, name: 'snapshots', what: 'decide throws; snapshot unreadable or newer' },
-    tests: ['runtime/poison', 'runtime/parked'],
+    tests: ['runtime/poison', 'runtime/quarantine'],
     run: snapshotsSpoilt,
   },
   {
@@ -115,7 +115,7 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     ...{ number: 21, name: 'versions', what: 'this and the previous revision side by side' },
-    tests: ['runtime/parked'],
+    tests: ['runtime/quarantine'],
     run: previousBeside,
   },
   {

@@ -27,7 +27,7 @@ const TRIES_MAX = 40;
 const AGAIN_MS = 250;
 const PAUSE_MS = 20;
 const CHUNK_MS = 5_000;
-const PARKED = /"msg":"(entity parked|a decision threw|request failed)[^\n]*/g;
+const QUARANTINED = /"msg":"(entity parked|entity quarantined|a decision threw|request failed)[^\n]*/g;
 
 /** Another revision, built in a folder of its own; packages are this checkout's. */
 export class OtherBuild {
@@ -86,7 +86,7 @@ export async function versionsSideBySide(trial: Trial, mains: readonly (string |
     for (const one of [early, late]) await one.check();
     await trial.settle(rig, load, { kinds: ENTITY_KINDS });
     for (const [n, { process }] of rig.servers.entries())
-      trial.none(`log of server ${n + 1}`, [...(process.output.match(PARKED) ?? [])].slice(0, 3));
+      trial.none(`log of server ${n + 1}`, [...(process.output.match(QUARANTINED) ?? [])].slice(0, 3));
   } finally {
     await rig.end();
   }

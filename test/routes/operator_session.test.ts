@@ -65,7 +65,7 @@ t.test('the operators’ sign-in', async (t) => {
     t.equal((await get('/inbox', { Cookie: cookie })).status, 200);
     const retry = (headers: Record<string, string>) =>
       post(
-        '/ops/parked/retry',
+        '/ops/quarantined/retry',
         { Cookie: cookie, 'Content-Type': 'application/json', ...headers },
         JSON.stringify({ kind: 'account', id: 'nobody' }),
       );
@@ -81,7 +81,7 @@ t.test('the operators’ sign-in', async (t) => {
       t.equal((await retry(headers as Record<string, string>)).status, 403, JSON.stringify(headers));
     }
     for (const headers of [own, { 'Sec-Fetch-Site': 'same-origin' }, { ...own, 'Sec-Fetch-Site': 'same-origin' }])
-      t.equal((await retry(headers as Record<string, string>)).status, 404, 'nobody of this id is parked');
+      t.equal((await retry(headers as Record<string, string>)).status, 404, 'nobody of this id is quarantined');
     t.equal((await post('/sign-out', { Cookie: cookie, Origin: 'https://evil.example' }, '')).status, 403);
     t.equal((await signIn({ token: ops_token }, { Origin: 'https://evil.example' })).status, 403);
     t.equal(

@@ -99,17 +99,17 @@ t.test('reminders', async (t) => {
   });
 
   for (const type of ['throw', 'overdraw', 'misorder'] as const) {
-    await t.test(`one that throws five times is set aside, others fire (${type})`, async (t) => {
+    await t.test(`one that throws five times becomes a dead letter, others fire (${type})`, async (t) => {
       const [address, other] = [ledgerOf(6), ledgerOf(6)];
       await one.redis.del(keysOf(6).deadLetters);
       await one.ask(address, { type: 'remind', name: 'x', at_ms: now_ms, message: { type } });
       await one.ask(other, { type: 'remind', name: 'x', at_ms: now_ms, message: note('fired') });
       for (let looks = 1; looks <= 4; looks++) await one.reminders.look();
       t.same(await trail(other), ['fired']);
-      t.same(await one.store.listSetAside(6), [], 'not yet');
+      t.same(await one.store.listDeadLetters(6), [], 'not yet');
       await one.reminders.look();
       t.same(
-        (await one.store.listSetAside(6)).map(({ name }) => name),
+        (await one.store.listDeadLetters(6)).map(({ name }) => name),
         [`reminder:ledger:${address.id}:x`],
       );
       t.equal(await one.reminders.look(), 0);
@@ -118,33 +118,36 @@ t.test('reminders', async (t) => {
     });
   }
 
-  await t.test('those of parked entities keep no other from firing, and fire when these can be read', async (t) => {
-    const parked = Array.from({ length: 150 }, () => ledgerOf(8));
-    const [stored, well] = [keysOf(8), ledgerOf(8)];
-    const remind = (address: typeof well) =>
-      one.ask(address, { type: 'remind', name: 'x', at_ms: now_ms, message: note('fired') });
-    await Promise.all(parked.map(remind));
-    const other = await open();
-    const good = new Map<string, Buffer>();
-    for (const address of parked) {
-      good.set(address.id, (await one.redis.getBuffer(stored.entity(address))) as Buffer);
-      await one.redis.set(stored.entity(address), 'garbage');
-    }
-    now_ms += 1;
-    await remind(well);
-    t.equal(await other.reminders.look(), 1);
-    t.same(await trail(well), ['fired']);
-    const tried = () => other.turnsOf(parked[0] as typeof well);
-    const turns = tried();
-    now_ms += 1_000;
-    await remind(well);
-    t.equal(await other.reminders.look(), 1);
-    t.equal(tried(), turns, 'they are left alone for a while');
-    for (const address of parked) await one.redis.set(stored.entity(address), good.get(address.id) as Buffer);
-    now_ms += 60_000;
-    t.equal((await other.reminders.look()) + (await other.reminders.look()), parked.length);
-    for (const address of parked) t.same((await other.view(address)).trail, ['fired']);
-  });
+  await t.test(
+    'those of quarantined entities keep no other from firing, and fire when these can be read',
+    async (t) => {
+      const quarantined = Array.from({ length: 150 }, () => ledgerOf(8));
+      const [stored, well] = [keysOf(8), ledgerOf(8)];
+      const remind = (address: typeof well) =>
+        one.ask(address, { type: 'remind', name: 'x', at_ms: now_ms, message: note('fired') });
+      await Promise.all(quarantined.map(remind));
+      const other = await open();
+      const good = new Map<string, Buffer>();
+      for (const address of quarantined) {
+        good.set(address.id, (await one.redis.getBuffer(stored.entity(address))) as Buffer);
+        await one.redis.set(stored.entity(address), 'garbage');
+      }
+      now_ms += 1;
+      await remind(well);
+      t.equal(await other.reminders.look(), 1);
+      t.same(await trail(well), ['fired']);
+      const tried = () => other.turnsOf(quarantined[0] as typeof well);
+      const turns = tried();
+      now_ms += 1_000;
+      await remind(well);
+      t.equal(await other.reminders.look(), 1);
+      t.equal(tried(), turns, 'they are left alone for a while');
+      for (const address of quarantined) await one.redis.set(stored.entity(address), good.get(address.id) as Buffer);
+      now_ms += 60_000;
+      t.equal((await other.reminders.look()) + (await other.reminders.look()), quarantined.length);
+      for (const address of quarantined) t.same((await other.view(address)).trail, ['fired']);
+    },
+  );
 
   await t.test('one that can not be read or has no receiver keeps no other from firing', async (t) => {
     const address = ledgerOf(7);

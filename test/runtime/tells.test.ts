@@ -64,7 +64,7 @@ t.test('outbox', async (t) => {
     const process = await open(t);
     const to = ledgerOf(6);
     const deliver = (number: number) =>
-      process.runtime.deliver(to, { message: note(`${number}`), source: { from: 'tell', partition: 9, number } });
+      process.runtime.deliver(to, { message: note(`${number}`), source: { from: 'outbox', partition: 9, number } });
     const outcomes = await Promise.all([1, 2, 2, 1, 3].map(deliver));
     t.same(
       outcomes.map(({ outcome }) => outcome),
@@ -78,19 +78,19 @@ t.test('outbox', async (t) => {
     const process = await open(t);
     const to = ledgerOf(7);
     const deliver = (number: number, message: LedgerMessage) =>
-      process.runtime.deliver(to, { message, source: { from: 'tell', partition: 9, number } });
+      process.runtime.deliver(to, { message, source: { from: 'outbox', partition: 9, number } });
     await deliver(1, { type: 'add', by: 1 });
     await deliver(2, { type: 'end' });
     const other = await open(t);
     t.equal(
-      (await other.runtime.deliver(to, { message: note('1'), source: { from: 'tell', partition: 9, number: 1 } }))
+      (await other.runtime.deliver(to, { message: note('1'), source: { from: 'outbox', partition: 9, number: 1 } }))
         .outcome,
       'already',
     );
     t.same(await other.view(to), { n: 0, trail: [] });
   });
 
-  await t.test('a parked receiver holds up nobody else, and gets its own when it is repaired', async (t) => {
+  await t.test('a quarantined receiver holds up nobody else, and gets its own when it is repaired', async (t) => {
     const process = await open(t);
     const [from, broken, well] = [ledgerOf(10), ledgerOf(11), ledgerOf(11)];
     await redis.set(keysOf(11).entity(broken), 'garbage');
@@ -107,29 +107,32 @@ t.test('outbox', async (t) => {
     await until('the outbox is empty', async () => (await redis.xlen(keysOf(10).outbox)) === 0);
   });
 
-  await t.test('thousands for parked receivers hold up nobody else, and come in order when they can', async (t) => {
-    const process = await open(t);
-    const [from, broken, also_broken, well] = [ledgerOf(14), ledgerOf(15), ledgerOf(15), ledgerOf(15)];
-    for (const one of [broken, also_broken]) await redis.set(keysOf(15).entity(one), 'garbage');
-    const numbers = Array.from({ length: 1_200 }, (_, n) => `${n}`);
-    process.relay.start();
-    for (let at = 0; at < numbers.length; at += 600) {
-      const some = numbers.slice(at, at + 600);
-      await Promise.all(some.map((n) => tell(process, from, [broken, also_broken], note(n))));
-    }
-    await tell(process, from, [well], note('well'));
-    await until('the other one has its own', async () => (await process.view(well)).trail.length === 1);
-    for (const one of [broken, also_broken]) {
-      await redis.del(keysOf(15).entity(one));
-      process.runtime.releaseQuarantine(one);
-      await until('its own are applied', async () => (await process.view(one)).trail.length === numbers.length);
-      t.same((await process.view(one)).trail, numbers, 'each once, in order');
-    }
-    await until('the outbox is empty', async () => (await redis.xlen(keysOf(14).outbox)) === 0);
-  });
+  await t.test(
+    'thousands for quarantined receivers hold up nobody else, and come in order when they can',
+    async (t) => {
+      const process = await open(t);
+      const [from, broken, also_broken, well] = [ledgerOf(14), ledgerOf(15), ledgerOf(15), ledgerOf(15)];
+      for (const one of [broken, also_broken]) await redis.set(keysOf(15).entity(one), 'garbage');
+      const numbers = Array.from({ length: 1_200 }, (_, n) => `${n}`);
+      process.relay.start();
+      for (let at = 0; at < numbers.length; at += 600) {
+        const some = numbers.slice(at, at + 600);
+        await Promise.all(some.map((n) => tell(process, from, [broken, also_broken], note(n))));
+      }
+      await tell(process, from, [well], note('well'));
+      await until('the other one has its own', async () => (await process.view(well)).trail.length === 1);
+      for (const one of [broken, also_broken]) {
+        await redis.del(keysOf(15).entity(one));
+        process.runtime.releaseQuarantine(one);
+        await until('its own are applied', async () => (await process.view(one)).trail.length === numbers.length);
+        t.same((await process.view(one)).trail, numbers, 'each once, in order');
+      }
+      await until('the outbox is empty', async () => (await redis.xlen(keysOf(14).outbox)) === 0);
+    },
+  );
 
   for (const type of ['throw', 'overdraw', 'misorder'] as const) {
-    await t.test(`one that throws five times is set aside, and the next one follows (${type})`, async (t) => {
+    await t.test(`one that throws five times becomes a dead letter, and the next one follows (${type})`, async (t) => {
       const process = await open(t);
       const [from, to] = [ledgerOf(12), ledgerOf(13)];
       await redis.del(keysOf(12).deadLetters);
@@ -138,7 +141,7 @@ t.test('outbox', async (t) => {
       process.relay.start();
       await until('the next one is applied', async () => (await process.view(to)).trail.length === 1);
       t.match(
-        (await process.store.listSetAside(12)).map(({ name }) => name),
+        (await process.store.listDeadLetters(12)).map(({ name }) => name),
         [/^tell:\d+$/],
       );
       await until('the outbox is empty', async () => (await redis.xlen(keysOf(12).outbox)) === 0);

@@ -14,7 +14,7 @@ import { Backoff } from '../../src/workers/backoff.js';
 import { ChunkProcessing } from '../../src/workers/chunk_processing.js';
 
 const PARTITION = 3;
-const PARKED = refuse('INTERNAL', 'This entity is out of service.');
+const QUARANTINED = refuse('INTERNAL', 'This entity is out of service.');
 const metrics = makeMetrics();
 const streamId = () => randomId({ partition: PARTITION, now_ms: Date.now() });
 
@@ -39,7 +39,7 @@ t.test('what fails is tried again ever later, up to a bound, and what was forgot
   t.ok(backoff.isWaiting('c', 71));
 });
 
-t.test('streams that are parked keep no chunk of others from being processed', async (t) => {
+t.test('streams that are quarantined keep no chunk of others from being processed', async (t) => {
   const streams = Array.from({ length: 120 }, streamId);
   const good = streams.at(-1);
   const asked: string[] = [];
@@ -53,7 +53,7 @@ t.test('streams that are parked keep no chunk of others from being processed', a
   const runtime = {
     async ask({ id }: { id: string }, { type }: { type: string }) {
       asked.push(id);
-      if (id !== good) return PARKED;
+      if (id !== good) return QUARANTINED;
       return type === 'claim_chunks' ? { claimed: [{ number: 1, tries: 1 }] } : { chunk: {}, stream: {} };
     },
   } as unknown as Runtime;
@@ -81,9 +81,9 @@ t.test('streams that are parked keep no chunk of others from being processed', a
   t.ok(asked.includes(streams[0] as string), 'for a while');
 });
 
-t.test('a stream that is parked keeps neither others nor other partitions from being swept', async (t) => {
-  const [parked, gone, other] = [streamId(), streamId(), randomId({ partition: 4, now_ms: Date.now() })].sort();
-  const keys = [parked, gone, other].map((id) => blobKey(id as string, chunkId(id as string, 1)));
+t.test('a stream that is quarantined keeps neither others nor other partitions from being swept', async (t) => {
+  const [quarantined, gone, other] = [streamId(), streamId(), randomId({ partition: 4, now_ms: Date.now() })].sort();
+  const keys = [quarantined, gone, other].map((id) => blobKey(id as string, chunkId(id as string, 1)));
   const removed: string[] = [];
   const blobs = {
     partitions: async () => [partitionFolder(PARTITION), partitionFolder(4)],
@@ -106,7 +106,7 @@ t.test('a stream that is parked keeps neither others nor other partitions from b
     take: async () => due.splice(0),
     owner: async (draft: string) => draft,
   } as unknown as SweepTurns;
-  const ask = async ({ id }: { id: string }) => (id === parked ? PARKED : refuse('NOT_FOUND', 'no stream'));
+  const ask = async ({ id }: { id: string }) => (id === quarantined ? QUARANTINED : refuse('NOT_FOUND', 'no stream'));
   const said: string[] = [];
   const log = { info() {}, error: (_: unknown, text: string) => said.push(text) };
   const runtime = { ask } as unknown as Runtime;
@@ -116,7 +116,7 @@ t.test('a stream that is parked keeps neither others nor other partitions from b
     removed.sort(),
     keys
       .slice()
-      .filter((key) => !key.includes(parked as string))
+      .filter((key) => !key.includes(quarantined as string))
       .sort(),
   );
   t.ok((scheduled.get('4') ?? 0) > 12 * 3_600_000, 'done for today');

@@ -12,7 +12,7 @@ const KEYED = /^keyed:([0-9a-f]{8}):([A-Za-z0-9_-]{43})$/;
 const PLAIN = /^sha256:([0-9a-f]{64})$/;
 
 /** A new secret, 43 characters. */
-export function drawClientSecret(): string {
+export function randomClientSecret(): string {
   return Buffer.from(randomBytes(SECRET_BYTES)).toString('base64url');
 }
 

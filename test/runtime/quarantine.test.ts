@@ -38,38 +38,41 @@ t.test('stored states', async (t) => {
     ['a key of another type', () => null, /WRONGTYPE/],
   ];
   for (const [title, spoil, reason] of faults) {
-    await t.test(`${title} parks the entity, visibly, and only it; repaired and unparked it works again`, async (t) => {
-      const address = ledgerOf(1);
-      const other = ledgerOf(1);
-      const before = await ServerProcess.open(t, { socket_path });
-      await before.ask(address, { type: 'add', by: 7 });
-      const key = keysOf(1).entity(address);
-      const good = await redis.getBuffer(key);
-      if (good === null) throw new Error('nothing is stored');
-      const bad = spoil(good);
-      if (bad === null) {
+    await t.test(
+      `${title} quarantines the entity, visibly, and only it; repaired and released it works again`,
+      async (t) => {
+        const address = ledgerOf(1);
+        const other = ledgerOf(1);
+        const before = await ServerProcess.open(t, { socket_path });
+        await before.ask(address, { type: 'add', by: 7 });
+        const key = keysOf(1).entity(address);
+        const good = await redis.getBuffer(key);
+        if (good === null) throw new Error('nothing is stored');
+        const bad = spoil(good);
+        if (bad === null) {
+          await redis.del(key);
+          await redis.hset(key, 'field', 'value');
+        } else await redis.set(key, bad);
+
+        const process = await ServerProcess.open(t, { socket_path });
+        const replies = await Promise.all([process.ask(address, { type: 'add', by: 1 }), process.view(address)]);
+        t.match(replies, [OUT_OF_SERVICE, OUT_OF_SERVICE]);
+        const { quarantined, kinds } = process.runtime.inspect(9);
+        t.match(quarantined, [{ kind: 'ledger', id: address.id, partition: 1, quarantined: { reason } }]);
+        t.equal(kinds.ledger?.quarantined, 1);
+        t.equal(process.logged.filter(({ text }) => text === 'entity quarantined').length, 1, 'said once');
+        t.equal(await process.ask(other, { type: 'add', by: 1 }), 1, 'another one works');
+        if (bad !== null) t.same(await redis.getBuffer(key), bad, 'nothing was written over it');
+
         await redis.del(key);
-        await redis.hset(key, 'field', 'value');
-      } else await redis.set(key, bad);
-
-      const process = await ServerProcess.open(t, { socket_path });
-      const replies = await Promise.all([process.ask(address, { type: 'add', by: 1 }), process.view(address)]);
-      t.match(replies, [OUT_OF_SERVICE, OUT_OF_SERVICE]);
-      const { parked, kinds } = process.runtime.inspect(9);
-      t.match(parked, [{ kind: 'ledger', id: address.id, partition: 1, parked: { reason } }]);
-      t.equal(kinds.ledger?.parked, 1);
-      t.equal(process.logged.filter(({ text }) => text === 'entity parked').length, 1, 'said once');
-      t.equal(await process.ask(other, { type: 'add', by: 1 }), 1, 'another one works');
-      if (bad !== null) t.same(await redis.getBuffer(key), bad, 'nothing was written over it');
-
-      await redis.del(key);
-      await redis.set(key, good);
-      t.match(await process.ask(address, { type: 'view' }), OUT_OF_SERVICE, 'until it is unparked');
-      t.equal(process.runtime.releaseQuarantine(address), true);
-      t.equal(process.runtime.releaseQuarantine(address), false);
-      t.equal(await process.ask(address, { type: 'add', by: 1 }), 8);
-      t.same(process.runtime.inspect(9).parked, []);
-    });
+        await redis.set(key, good);
+        t.match(await process.ask(address, { type: 'view' }), OUT_OF_SERVICE, 'until it is released');
+        t.equal(process.runtime.releaseQuarantine(address), true);
+        t.equal(process.runtime.releaseQuarantine(address), false);
+        t.equal(await process.ask(address, { type: 'add', by: 1 }), 8);
+        t.same(process.runtime.inspect(9).quarantined, []);
+      },
+    );
   }
 
   await t.test('a snapshot of an older schema goes through every upcast, and is saved as the newest', async (t) => {
@@ -99,17 +102,17 @@ t.test('stored states', async (t) => {
     t.match(await late.ask(address, { type: 'view' }), NEWER, 'the older server leaves it to the newer one');
   });
 
-  await t.test('a schema without a way up parks', async (t) => {
+  await t.test('a schema without a way up quarantines', async (t) => {
     const address = ledgerOf(3);
     const first = await ServerProcess.open(t, { socket_path });
     await first.ask(address, { type: 'add', by: 1 });
     const gap = await ServerProcess.open(t, { socket_path, kinds: [{ ...ledger, schema: 2 }] });
     t.match(await gap.ask(address, { type: 'view' }), OUT_OF_SERVICE);
-    t.match(gap.runtime.inspect(1).parked, [{ parked: { reason: /no way from schema 1 to 2/ } }]);
+    t.match(gap.runtime.inspect(1).quarantined, [{ quarantined: { reason: /no way from schema 1 to 2/ } }]);
   });
 
   await t.test(
-    'fault 21: what a newer server wrote is 503 and not parked, and its messages wait for that one',
+    'fault 21: what a newer server wrote is 503 and not quarantined, and its messages wait for that one',
     async (t) => {
       const [address, told] = [ledgerOf(4), ledgerOf(4)];
       let now_ms = Date.now();
@@ -124,7 +127,7 @@ t.test('stored states', async (t) => {
       await older.ask(address, { type: 'add', by: 1 });
       t.equal(await newer.ask(address, { type: 'add', by: 1 }), 2);
       for (let asks = 0; asks < 3; asks++) t.match(await older.ask(address, { type: 'add', by: 1 }), NEWER);
-      t.same(older.runtime.inspect(9).parked, []);
+      t.same(older.runtime.inspect(9).quarantined, []);
       t.equal(older.logged.length, 1, 'said once');
       t.equal(await newer.ask(address, { type: 'add', by: 1 }), 3);
 
@@ -137,7 +140,7 @@ t.test('stored states', async (t) => {
         now_ms += 60_000;
         t.equal(await older.reminders.look(), 0);
       }
-      t.same(await older.store.listSetAside(4), [], 'no message is set aside');
+      t.same(await older.store.listDeadLetters(4), [], 'there is no dead letter');
       newer.relay.start();
       await until('it is told', async () => (await newer.view(told)).trail.length === 1);
       t.equal(await newer.reminders.look(), 1);
