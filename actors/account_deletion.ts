@@ -39,7 +39,7 @@ export const ERASED_DEVICES_MAX = 100;
 export const deletionMessages = messagesOf<Account>()({
   delete: ofAccount((state, { mail }: { mail: DeletionMail }, { now_ms }): Done => {
     if (state.phase.status !== 'active') return { reply: DONE };
-    // An invitation that is being accepted counts: what comes of it, its workspace tells before it answers this.
+    // An invitation that is being accepted counts: its workspace reports the outcome before it answers this.
     const asked = [...state.memberships, ...state.joining].map(({ workspace_id }) => workspace_id);
     const unanswered = [...new Set(asked)];
     const attempt = state.deletion_attempts + 1;

@@ -95,7 +95,7 @@ export const deviceMessages = messagesOf<Account>()({
 type Done = Decision<Account, typeof DONE>;
 type Bound = Omit<BoundNews, 'type'>;
 
-/** What `enter` looks up. */
+/** Records that `enter` needs. */
 export function recorderRecords(device_id: string): RecordQuery[] {
   return [
     { collection: 'devices', id: device_id },
@@ -122,7 +122,7 @@ export function enter(
   const effects: Effect[] = [
     { effect: 'put_record', collection: 'devices', id: device_id, value: bound, order: bound_at_ms },
   ];
-  // A session that still drains goes on beside the next one.
+  // A draining session continues beside the next one.
   if (before?.kind === 'personal' && before.binding_epoch !== binding_epoch) effects.push(endBinding(before));
   const goes_on = next(source_id);
   if (known_source === undefined) {

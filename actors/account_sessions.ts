@@ -49,7 +49,7 @@ export const sessionMessages = messagesOf<Account>()({
       const { session_id, claim_id, device_id, ble_address } = ready;
       const startWith = (source_id: string): OutboxMessage =>
         notifySession(session_id, { type: 'start', account_id: state.id, claim_id, device_id, source_id, ble_address });
-      // Of a deleted account's sessions none waits any more: this one will say no, and everybody hears of it.
+      // Of a deleted account's sessions none waits any more: this one will refuse, and every participant is notified.
       if (!state.sessions.includes(session_id)) return { reply: DONE, effects: [startWith(ready.source_id)] };
       const device = { ...ready, kind: 'shared' as const, binding_epoch: session_id };
       return { reply: DONE, ...enter(state, device, turn, startWith) };

@@ -98,7 +98,7 @@ export const appSession = defineActor<AppSession>()({
         (!session.successor_used && since_turn_ms < LIMITS.refresh_retry_unused_ms);
       // A lost answer must not sign a phone out: the same successor again, with a fresh access token.
       if (generation === session.generation - 1 && in_time) return issue(session, now_ms);
-      // An old refresh token in two hands: nobody can tell which is the thief's, so the session ends.
+      // An old refresh token in two hands: nobody knows which is the thief's, so the session ends.
       return { reply: ENDED, ...ended(session, turn) };
     }),
 

@@ -56,7 +56,7 @@ export type AccountPage = 'restore' | 'invitations';
 
 type Step =
   | { at: 'email' }
-  /** Signed in already: go on as this account or with another email. */
+  /** Signed in already: continue as this account or with another email. */
   | { at: 'accounts'; email: string; session_id: string }
   /** The latest codes count, the newest first: mails may come late, or twice. */
   | { at: 'code'; email: string; codes: EmailedCode[]; last_send: LastSend }
@@ -73,7 +73,7 @@ type LastSend = 'first' | 'again' | 'none';
 
 export type SignedInAccount = Pick<NewGrant, 'account_id' | 'born' | 'verified_at_ms'>;
 
-/** What the client is told; a grant's code is derived from its id, seed and key. A page has only to be gone to. */
+/** What the client gets; a grant's code is derived from its id, seed and key. A page has only to be gone to. */
 export type SignInAnswer =
   | { granted: Pick<NewGrant, 'seed' | 'key_id'> & { grant_id: string } }
   | { denied: true }

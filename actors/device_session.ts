@@ -282,8 +282,8 @@ function end(session: DeviceSession, end_reason: EndReason, { now_ms }: Turn): C
   const drain_until_ms = ended_at_ms + LIMITS.session_drain_ms;
   const draining = { status: 'draining' as const, recorder, ended_at_ms, end_reason, drain_until_ms };
   const next: DeviceSession = { ...over, phase: draining };
-  const told = notifyDevice(recorder.device_id, { type: 'draining', binding_epoch: id });
-  return { reply: next, next, effects: [...effects, told, tickAt(drain_until_ms)] };
+  const notice = notifyDevice(recorder.device_id, { type: 'draining', binding_epoch: id });
+  return { reply: next, next, effects: [...effects, notice, tickAt(drain_until_ms)] };
 }
 
 /** One that drains already keeps its reason. */
@@ -309,10 +309,10 @@ function endNews(session: DeviceSession): Effect[] {
 /** An event to the host and to every participant. */
 function news(session: DeviceSession, type: EventType, data: Record<string, unknown>): Effect[] {
   const { id, host_account_id, participants } = session;
-  const told: SessionNews = { type: 'session_news', session_id: id, event: type, data };
+  const notice: SessionNews = { type: 'session_news', session_id: id, event: type, data };
   return [
     { effect: 'append_event', account_id: host_account_id, type, resource_id: id, data },
-    ...participants.map(({ account_id }): Effect => notifyAccount(account_id, told)),
+    ...participants.map(({ account_id }): Effect => notifyAccount(account_id, notice)),
   ];
 }
 

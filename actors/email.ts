@@ -88,7 +88,7 @@ export const email = defineActor<Email>()({
       return { reply: { sent: true }, next: { ...known, window }, effects: forgottenLater(known, now_ms) };
     },
 
-    /** Such a sign-in asks before it judges a code, and tells of a wrong one. */
+    /** Such a sign-in asks before it judges a code, and reports a wrong one. */
     may_try: {
       reads: true,
       decide: (state, { network }: { network: string }, { now_ms }) => ({

@@ -111,7 +111,7 @@ export const endpoint = defineActor<Endpoint>()({
         state === null
           ? []
           : [
-              { collection: 'inbox', inbox: { after: 0, limit: SWEPT_MAX } },
+              { collection: 'queue', queue: { after: 0, limit: SWEPT_MAX } },
               { collection: ENDED, range: { limit: SWEPT_MAX } },
             ],
       decide: known((state, _: unknown, turn) => swept(state, turn)),
@@ -134,7 +134,7 @@ const FRESH = {
 };
 
 function queueOf({ taken }: Endpoint): RecordQuery {
-  return { collection: 'inbox', inbox: { after: taken, limit: QUEUE_READ_MAX } };
+  return { collection: 'queue', queue: { after: taken, limit: QUEUE_READ_MAX } };
 }
 
 function removal(state: Endpoint): Effect[] {

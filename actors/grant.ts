@@ -118,7 +118,7 @@ export const grant = defineActor<Grant>()({
         const { exchanged_at_ms } = state.stage;
         if (exchanged_at_ms === null || !matches) return { reply: NO_CODE };
         const harmless = now_ms < exchanged_at_ms + LIMITS.oauth_code_replay_harmless_ms;
-        // Two hold the code and the verifier: nobody can tell which is the thief, so the grant ends.
+        // Two hold the code and the verifier: nobody knows which is the thief, so the grant ends.
         return harmless ? { reply: NO_CODE } : { reply: NO_CODE, ...ended(state, turn) };
       }
       if (hasRunOut(state, now_ms) || !matches) return { reply: NO_CODE };
@@ -136,7 +136,7 @@ export const grant = defineActor<Grant>()({
       const { stage } = state;
       if (hasRunOut(state, now_ms) || generation < 1 || generation > stage.generation) return { reply: NO_TOKEN };
       if (generation < stage.generation) {
-        // An old refresh token in two hands: nobody can tell which is the thief's, so the grant ends.
+        // An old refresh token in two hands: nobody knows which is the thief's, so the grant ends.
         if (!isRetry(stage, generation, now_ms)) return { reply: NO_TOKEN, ...ended(state, turn) };
         // A lost answer, or a client that refreshes in parallel, must not sign anybody out: the same successor again.
         return { reply: sameNarrowing(asked, stage.asked) ? issued(state, asked) : NO_TOKEN };

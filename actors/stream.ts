@@ -31,7 +31,7 @@ type ChunkPointer = { number: number; content: string };
 
 export type StreamMessage = MessageOf<typeof stream>;
 
-/** `silent`: its source is deleted, so that nobody is told. Who says that it isn't commits under its id being open. */
+/** `silent`: its source is deleted, so that no event is recorded. Otherwise the commit is fenced by the source's open id. */
 type Told = { silent: boolean };
 
 type StreamBefore2 = Omit<Stream, 'status' | 'recorder' | 'unprocessed' | 'claims'> & StreamRecorder;
@@ -69,14 +69,14 @@ export const stream = defineActor<Stream>()({
       const next: Stream = { status: 'kept', ...registered, id, ...EMPTY, created_at_ms: now_ms };
       const { account_id: owner, source_id, workspace_id } = next;
       const indexes = [STREAMS, streamIndexOf(source_id), ...(isShared(next) ? [] : [streamIndexOf(workspace_id)])];
-      const told = { stream_id: id, account_id: owner, registered_at_ms: now_ms };
+      const listed = { stream_id: id, account_id: owner, registered_at_ms: now_ms };
       return {
         reply: next,
         next,
         effects: [
           ...news(next, 'stream.created', { silent }),
           ...indexes.map((index): Effect => ({ effect: 'add_to_index', owner, index, member: id, order: now_ms })),
-          ...notifyWorkspace(next, { type: 'stream_registered', ...told }),
+          ...notifyWorkspace(next, { type: 'stream_registered', ...listed }),
         ],
       };
     },

@@ -16,7 +16,7 @@ import type { EmailMessage } from './email.js';
 
 /**
  * A shared workspace: who belongs to it and who is invited. It alone decides both; accounts and emails keep what it
- * tells them. Exactly one member is its owner. (An account keeps its private workspace itself.)
+ * notifies them. Exactly one member is its owner. (An account keeps its private workspace itself.)
  */
 export type Workspace = WorkspaceSettings & {
   created_at_ms: number;
@@ -314,7 +314,7 @@ export const workspace = defineActor<Workspace>()({
       effects: [{ effect: 'delete_record', collection: 'streams', id: stream_id }],
     }),
 
-    /** After its end: tells a run of its streams, and itself again while there are more. `erased`: nothing is to be left. */
+    /** After its end: notifies some of its streams, and itself again while there are more. `erased`: nothing is to be left. */
     shed_streams: {
       records: () => [{ collection: 'streams', range: { limit: LIMITS.streams_shed_max } }],
       decide(state, { erased }: { erased: boolean }, turn): Done {
@@ -358,10 +358,10 @@ function mayInvite(state: Workspace, email: string, now_ms: number): Refusal | n
 }
 
 function end({ members, invitations }: Workspace, reason: WorkspaceEnd, { self, now_ms }: Turn): Done {
-  const told = members.map(({ account_id }) =>
+  const notices = members.map(({ account_id }) =>
     notifyAccount(account_id, { type: 'workspace_deleted', workspace_id: self, reason }),
   );
-  const effects = [...told, ...invitations.map(uninvite), ...shedding({ erased: false, now_ms })];
+  const effects = [...notices, ...invitations.map(uninvite), ...shedding({ erased: false, now_ms })];
   return { reply: DONE, next: null, effects };
 }
 
@@ -441,7 +441,7 @@ function askOutcomesAt(now_ms: number): Effect {
   };
 }
 
-/** Its streams hear of the end one run after the other: however many they are, no turn is long. */
+/** Its streams are notified of the end some at a time: however many they are, no turn is long. */
 function shedAt(at_ms: number, { erased }: { erased: boolean }): Effect {
   return { effect: 'schedule_reminder', name: 'shed_streams', at_ms, message: { type: 'shed_streams', erased } };
 }

@@ -18,7 +18,7 @@ import type { Fence } from '../../src/store/store.js';
 /** Recorder sessions as accounts see them: one hosts, others take part. Rules H-033 to H-036. */
 
 const PERMISSION = ['devices:manage'] as const;
-/** The same for an unknown session and a wrong code: neither tells that the other is right. */
+/** The same for an unknown session and a wrong code: neither reveals that the other is right. */
 const NO_SESSION = refuse('NOT_FOUND', 'There is no such recorder session, or its join code is another one.');
 
 const sessionShape = z
@@ -199,7 +199,7 @@ export const DEVICE_SESSION_ROUTES: readonly Route[] = [
   }),
 ];
 
-/** Asks a session to change; the answer comes when everybody who takes part has heard. */
+/** Asks a session to change; the answer comes when all participants have been notified. */
 async function change(
   services: Services,
   who: Principal,

@@ -46,7 +46,7 @@ export const endpointStatus = z
   .enum(ENDPOINT_STATUSES, 'must be active, paused or disabled')
   .describe('paused: what is outstanding waits. disabled: it is cancelled.');
 
-const cursor = uuid.optional().describe('Where to go on: the cursor of the page before. Absent for the first page.');
+const cursor = uuid.optional().describe('Where to continue: the cursor of the page before. Absent for the first page.');
 
 export const createdEndpointShape = z.strictObject({
   endpoint: endpointShape,
@@ -223,7 +223,7 @@ export async function oneDelivery(
 }
 
 function readerOf(services: Services, { account_id, account }: Principal, endpoint_id: string) {
-  return { services, endpoint_id, account_id, life: account.lives.account };
+  return { services, endpoint_id, account_id, account_epoch: account.lives.account };
 }
 
 function view(actors: Services['actors'], id: string): Promise<Endpoint | Refusal> {

@@ -54,7 +54,7 @@ export const AUTHORIZE_ROUTES: readonly Route[] = [
   }),
 ];
 
-/** A request whose client and return address are known to be right: from here on, errors are told to the client. */
+/** A request whose client and return address are known to be right: from here on, errors go to the client. */
 type Request = { client: Client; asked: AuthorizationRequest; back: ReturnAddress };
 
 async function authorize({ services, request, reply }: Call<null, undefined, undefined>): Promise<Answer> {

@@ -20,7 +20,7 @@ export function signInPath(goal: Goal, id: string): string {
   return `${SIGN_IN_PATHS[goal.to === 'client' ? 'client' : goal.page]}/${id}`;
 }
 
-/** Begins a sign-in in this browser and leads to its first page. `signed_in`: a session that it may go on with. */
+/** Begins a sign-in in this browser and leads to its first page. `signed_in`: a session that it may continue with. */
 export async function beginSignIn(
   services: Services,
   { request, reply }: { request: FastifyRequest; reply: FastifyReply },

@@ -94,8 +94,8 @@ export async function endpointForStaff(services: Services, endpoint_id: string) 
   if (isRefusal(account) && account.refused !== 'UNAUTHORIZED') return account;
   const now_ms = clock.now();
   const seen = deliveries.activity.find(endpoint_id);
-  const life = isRefusal(account) ? -1 : account.lives.account;
-  const stand = found.map((one) => ({ ...one.entry, ...standingOf(endpoint, one, { life, now_ms }) }));
+  const epoch = isRefusal(account) ? -1 : account.lives.account;
+  const stand = found.map((one) => ({ ...one.entry, ...standingOf(endpoint, one, { epoch, now_ms }) }));
   const facts: EndpointFacts = {
     endpoint,
     account: standingOfAccount(account),

@@ -25,13 +25,13 @@ const CONFLICT_PAUSE_MS = 4;
 const RESOLVE_TRIES_MAX = 4;
 const RESOLVE_PAUSE_MS = 50;
 const QUARANTINE_RETRY_MS = 30_000;
-/** Turn that this entity wrote last, kept so that what follows on them need not read them again. */
+/** Records that this entity wrote last, kept so that the next message need not read them again. */
 const RECORDS_KEPT_MAX = 64;
 const NOTHING_DONE = { commit_ms: 0, event_ids: [] };
 export const MAILBOX_MAX = 1_000;
 
 /**
- * What an asker hears. `settled` resolves when every tell of the message's decision, and what those told in turn,
+ * What the sender gets. `downstream` resolves when every outbox message of the decision, and those that they caused,
  * has been applied.
  */
 export type Answer = {
@@ -57,14 +57,14 @@ const BUG = refuse('INTERNAL', 'Something went wrong on our side.');
 /** The commit came too late for the credential that it was made for. */
 export const EPOCH_ENDED = refuse('UNAUTHORIZED', 'The credential has ended.');
 
-/** What was open when the asker looked is closed by now; looking again tells what that means. */
+/** What was open when the sender read it is closed by now; another read says what that means. */
 export const CLOSED = refuse('UNAVAILABLE', 'Something changed in between; try again.', { retry_after_s: 1 });
 
 /** One entity in memory: a bounded mailbox, and turns that decide a batch and save it with one commit. */
 export class Activation {
   readonly place: EntityLocation;
   readonly kind: ActorKind;
-  /** Tells it from others of this process, also from an earlier one of the same address. */
+  /** Distinguishes it from others of this process, also from an earlier one of the same address. */
   readonly number: number;
   readonly #parts: RuntimeParts;
   readonly #ref: Ref<unknown>;
@@ -72,9 +72,9 @@ export class Activation {
   #busy = false;
   #entity: Entity | null = null;
   #fence: EntityVersion = NO_VERSION;
-  /** The runtime's generation in which memory was last held against storage. */
-  #seen_generation = -1;
-  /** Turn as of the present fence, by collection and id; null for one that was dropped. */
+  /** The cache epoch in which memory was last held against storage. */
+  #seen_epoch = -1;
+  /** Records as of the present fence, by collection and id; null for one that was dropped. */
   readonly #records = new Map<string, Uint8Array | null>();
   quarantined: { reason: string; since_ms: number } | null = null;
   #newer_until = 0;
@@ -175,10 +175,10 @@ export class Activation {
     this.turn_ms_total += took_ms;
     metrics.turn.observe(labels, took_ms / 1000);
     this.#parts.onTurn?.(this.#noteOf(batch, { waited_ms, took_ms }));
-    for (const { message, answer: told } of batch) {
-      if (told === null) continue; // it goes with the next turn
+    for (const { message, answer } of batch) {
+      if (answer === null) continue; // it goes with the next turn
       const { number: entity, version } = this;
-      this.#parts.recent.note({ entity, message, outcome: outcomeOf(told), at: began, took_ms, version });
+      this.#parts.recent.note({ entity, message, outcome: outcomeOf(answer), at: began, took_ms, version });
     }
     if (this.#queue.length > 0) dispatch(this.#ref, null);
     else this.#busy = false;
@@ -248,7 +248,7 @@ export class Activation {
       }
       if (!folded.changed) {
         // No commit fences what is said here. Facts are read after the state: another process may have moved on in
-        // between, and both together would then tell what never was (an intent not in `open` looks stored). A server
+        // between, and both together would then describe what never was (an intent not in `open` looks stored). A server
         // that is alone has that to fear from the one before it, whose last commit may come when it is dead already.
         if (rows.length === 0 || (kept !== null && this.#isTrusted()) || (await this.#isCurrent()))
           return this.#answerOutcomes(batch, folded.outcomes, null);
@@ -265,7 +265,7 @@ export class Activation {
           if (this.#parts.onTurn !== null) this.#noteCommit(began, folded);
           this.#entity = { ...folded.entity, schema: writtenSchema(this.kind, folded.entity) };
           this.#fence = { version: verdict.version, commit_id };
-          this.#seen_generation = this.#parts.cacheEpoch();
+          this.#seen_epoch = this.#parts.cacheEpoch();
           this.#keepRecords(folded.effects);
           const settled =
             folded.messages.length > 0 ? this.#parts.awaitDownstream(place.partition, folded.messages) : null;
@@ -367,7 +367,7 @@ export class Activation {
     const generation = this.#parts.cacheEpoch();
     if (this.#isReady()) return null;
     if (this.#entity !== null && (await this.#isCurrent())) {
-      this.#seen_generation = generation;
+      this.#seen_epoch = generation;
       return null;
     }
     const began = performance.now();
@@ -393,13 +393,13 @@ export class Activation {
       this.#drop();
       return QUARANTINED;
     }
-    this.#seen_generation = generation;
+    this.#seen_epoch = generation;
     return null;
   }
 
   /** Memory is the truth: nobody else writes, and nothing has happened to storage since it was held against it. */
   #isTrusted(): boolean {
-    return this.#parts.trust_memory && this.#seen_generation === this.#parts.cacheEpoch();
+    return this.#parts.trust_memory && this.#seen_epoch === this.#parts.cacheEpoch();
   }
 
   /** The rows of these requests when all of them are kept; null when storage must be asked. */
@@ -531,7 +531,7 @@ function snapshotOf(kind: ActorKind, entity: Entity): Snapshot {
 }
 
 const ALREADY: Answer = { outcome: 'already', reply: null, downstream: null };
-/** What an asker hears whose commit met a fence that no longer holds. */
+/** The answer when the commit met a fence that no longer holds. */
 const FENCED: Record<Fence['fence'], Answer> = {
   epoch: refused(EPOCH_ENDED),
   reminder: ALREADY,

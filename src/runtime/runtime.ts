@@ -13,11 +13,11 @@ import type { RuntimeParts } from './parts.js';
 import { RecentMessages, type RecentTurns } from './recent_messages.js';
 
 const ASK_DEADLINE_MS = 8_000;
-const SETTLE_MAX_MS = 2_000;
+const DOWNSTREAM_MAX_MS = 2_000;
 const ACTIVE_MAX = 50_000;
 /** What a fleet uses every minute stays; streams that have ended, a dozen for each recorder and hour, do not pile up. */
 const IDLE_MAX_MS = 2 * 60_000;
-/** Turn beside a state are kept for the next message of a burst; of thousands of quiet entities they would fill memory. */
+/** Records beside a state are kept for the next message of a burst; of thousands of quiet entities they would fill memory. */
 const RECORDS_IDLE_MS = 5_000;
 const REST_EVERY_MS = 1_000;
 const REST_TRIES_MAX = 2_000;
@@ -40,8 +40,8 @@ export type RuntimeOptions = Pick<RuntimeParts, 'store' | 'metrics' | 'log' | 'n
   ask_deadline_ms?: number;
 };
 
-/** Wakes the relay of a partition and resolves when it has applied these tells. */
-export type DownstreamWaiter = (partition: number, tells: StoredMessage[]) => Promise<void>;
+/** Wakes the relay of a partition and resolves when it has applied these messages. */
+export type DownstreamWaiter = (partition: number, messages: StoredMessage[]) => Promise<void>;
 
 /** What the runtime is asked by those who do not run it. */
 export type Asks = Pick<
@@ -96,7 +96,7 @@ export class Runtime {
       onTurn: options.onTurn ?? null,
       cacheEpoch: () => this.#cache_epoch,
       nextCommitId: () => this.#writer + (++this.#commits).toString(16).padStart(12, '0'),
-      awaitDownstream: (partition, tells) => this.#awaitDownstream(partition, tells),
+      awaitDownstream: (partition, messages) => this.#awaitDownstream(partition, messages),
       onNewer: ({ address: { kind } }, schema) => this.#noteNewer(kind, schema),
       onRegress: (place, seen, stored) => {
         options.log.error({ kind: place.address.kind, seen, stored }, 'storage went back in time; memory is dropped');
@@ -110,9 +110,9 @@ export class Runtime {
     this.#rest_timer.unref();
   }
 
-  /** Who applies tells; set once, when the relay exists. */
-  set downstreamWaiter(settler: DownstreamWaiter) {
-    this.#awaitDownstream = settler;
+  /** Waits for outbox messages; set once, when the relay exists. */
+  set downstreamWaiter(waiter: DownstreamWaiter) {
+    this.#awaitDownstream = waiter;
   }
 
   /** How entities of a kind are kept; null for a kind that there is not. */
@@ -139,7 +139,7 @@ export class Runtime {
     return (sent instanceof Promise ? await sent : sent).reply as Reply | Refusal;
   }
 
-  /** As `ask`, but answers when all that the message told others has been applied there, or after two seconds. */
+  /** As `ask`, but answers when all outbox messages that it caused have been applied, or after two seconds. */
   async askDownstream<Reply = unknown>(
     address: Address,
     message: unknown,
@@ -147,11 +147,11 @@ export class Runtime {
     scope?: RequestScope,
   ): Promise<Reply | Refusal> {
     const answer = await this.#send(address, { message, source: { from: 'ask', fences }, scope });
-    if (answer.downstream !== null && !isRefusal(answer.reply)) await withinMs(answer.downstream, SETTLE_MAX_MS);
+    if (answer.downstream !== null && !isRefusal(answer.reply)) await withinMs(answer.downstream, DOWNSTREAM_MAX_MS);
     return answer.reply as Reply | Refusal;
   }
 
-  /** Hands over a tell or a reminder; the answer says whether it may be taken off its list. */
+  /** Delivers an outbox message or a reminder; the answer says whether it may be removed. */
   async deliver(address: Address, incoming: Incoming): Promise<Answer> {
     return this.#send(address, incoming);
   }
@@ -217,7 +217,7 @@ export class Runtime {
   }
 
   /** Puts to rest what was not used for long, and the least recently used of what is too many. */
-  #restIdle(spared: Activation | null = null): void {
+  #restIdle(kept: Activation | null = null): void {
     const old = performance.now() - IDLE_MAX_MS;
     let tries = 0;
     for (const activation of this.#active) {
@@ -229,8 +229,8 @@ export class Runtime {
         activation.last_used = performance.now();
         continue;
       }
-      // Until its message is in, the one that is spared looks idle itself.
-      if (activation === spared || !activation.idle) continue;
+      // Until its message is in, the one that is kept looks idle itself.
+      if (activation === kept || !activation.idle) continue;
       this.#active.delete(activation);
       activation.rest();
       this.#options.metrics.passivations.inc({ kind: activation.kind.kind });

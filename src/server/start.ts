@@ -9,7 +9,7 @@ export type Start = { settings: Settings; log: Logger; shutdown: Shutdown };
 /** Work under way gets so long to end. */
 export const DRAIN_MAX_MS = 10_000;
 
-/** The start can't go on as configured; the message says what to do. */
+/** The start fails as configured; the message says what to do. */
 export class CannotStart extends Error {
   override name = 'CannotStart';
 }

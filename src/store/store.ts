@@ -59,10 +59,10 @@ export type Verdict =
   | { verdict: 'conflict'; version: number }
   /** A conflict too; but so many writers came since that this very commit may have been applied before them. */
   | { verdict: 'forgotten'; version: number }
-  /** The guard of this index no longer holds; nothing was written. */
+  /** The fence of this index no longer holds; nothing was written. */
   | { verdict: 'guarded'; index: number };
 
-export type QueryResult = { request: RecordQuery; value: Uint8Array | null; rows: StoredRow[]; inbox?: DeliveryQueue };
+export type QueryResult = { request: RecordQuery; value: Uint8Array | null; rows: StoredRow[]; queue?: DeliveryQueue };
 export type StoredRow = Omit<ListedRecord, 'value'> & { value: Uint8Array };
 
 export type Queued = { id: string; content: Uint8Array };
@@ -104,7 +104,7 @@ export interface Store {
     page: ListPage,
   ): Promise<{ member: string; order: number }[]>;
 
-  /** The first that are due, less those that are stepped over. */
+  /** The first that are due, except skipped ones. */
   dueReminders(partition: number, now_ms: number, limit: number, skips?: SkipsReminder): Promise<DueReminder[]>;
   removeReminder(partition: number, reminder: { member: string; at_ms: number }): Promise<void>;
   outbox(partition: number, after: number, limit: number): Promise<OutboxEntry[]>;
@@ -118,7 +118,7 @@ export interface Store {
   /** All of a queue, leased or not. */
   listQueued(place: { partition: number; queue: QueueName }): Promise<Queued[]>;
 
-  /** Puts a tell or reminder that threw too often where an operator sees it. */
+  /** Keeps an outbox message or reminder that threw too often, for operators. */
   addDeadLetter(partition: number, name: string, content: Uint8Array): Promise<void>;
   listDeadLetters(partition: number): Promise<{ name: string; content: Uint8Array }[]>;
   removeDeadLetter(partition: number, name: string): Promise<void>;

@@ -75,7 +75,7 @@ export async function goneWorkspace({ actors }: Services, workspace_id: string):
   return answer.refused === 'NOT_FOUND' ? NO_WORKSPACE : answer;
 }
 
-/** What is asked of a stream that account events tell of; `silent`: its source is deleted, and nobody is told. */
+/** What is asked of a stream that account events report; `silent`: its source is deleted, and no event is recorded. */
 export type StreamChange = (
   stream: EntityOf<'stream'>,
   told: { silent: boolean },
@@ -83,7 +83,7 @@ export type StreamChange = (
 ) => Promise<Stream | Refusal>;
 
 /**
- * Asks a stream for what account events tell of, unless its source is deleted. That it is not must still hold when the
+ * Asks a stream for what account events report, unless its source is deleted. That it is not must still hold when the
  * stream commits: no event comes after `source.deleted`.
  */
 export async function askTelling(

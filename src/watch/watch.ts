@@ -19,7 +19,7 @@ import { grown, quantile, readTotals } from './totals.js';
 
 /** Looks that ask storage something of every partition, or the disk: every so many samples. */
 const SLOW_EVERY = 2;
-/** Turns are told over the last minute. */
+/** Turns are counted over the last minute. */
 const TURNS_WITHIN_SAMPLES = 12;
 const LOOP_RESOLUTION_MS = 20;
 const SILENT_MS = 10 * 60_000;

@@ -40,7 +40,7 @@ export type DueEndpoint = { endpoint_id: string; since_ms: number };
 /**
  * Posts what is due. An endpoint's actor hands out deliveries and takes what came of them, both in one message, so
  * that a busy endpoint costs a commit for several deliveries. Endpoints queue for places under the limit of requests in
- * flight: one that is slow holds its own few, and the others go on.
+ * flight: a slow one holds only its own slots.
  */
 export class DeliveryWorker {
   readonly #parts: Parts;

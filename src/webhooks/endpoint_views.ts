@@ -74,8 +74,8 @@ type Reader = {
   services: Pick<Services, 'store' | 'clock' | 'actors'>;
   endpoint_id: string;
   account_id: string;
-  /** The account's present life. */
-  life: number;
+  /** The present credential epoch of the account. */
+  account_epoch: number;
 };
 
 /** Deliveries of an endpoint before a number, the newest first. */
@@ -118,8 +118,11 @@ async function deliveryOf(
   found: FoundDelivery,
 ): Promise<z.infer<typeof attemptedDeliveryShape>> {
   const { entry } = found;
-  const { endpoint_id, life, services } = reader;
-  const { status, attempts, next_attempt_at_ms } = standingOf(endpoint, found, { life, now_ms: services.clock.now() });
+  const { endpoint_id, account_epoch, services } = reader;
+  const { status, attempts, next_attempt_at_ms } = standingOf(endpoint, found, {
+    epoch: account_epoch,
+    now_ms: services.clock.now(),
+  });
   const event = await eventOf(reader, entry);
   const summary: DeliveryView = {
     id: deliveryId(endpoint_id, entry.sequence),

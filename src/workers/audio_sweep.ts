@@ -46,7 +46,7 @@ const BYTES: Record<ChunkStatus, 'there' | 'awaited' | 'unclaimed'> = {
 /** A stream whose bytes are being looked at: which of its numbers have some, and of how many we know. */
 type Found = { stream_id: string; chunks: number; present: Uint8Array; is_usable: boolean };
 
-/** A stream of which nothing can be said, as one that is quarantined: nothing of it is touched. */
+/** A stream that gives no answer, such as a quarantined one: its files are left alone. */
 class UnusableStream extends Error {
   override name = 'UnusableStream';
 }

@@ -47,7 +47,7 @@ export type ErasureView = { account_id: string; began_at: string; removed: Recor
 
 /**
  * Removes what lies with erased accounts, and the streams of deleted workspaces, in small steps that may be repeated:
- * whatever was cut off goes on where the lists say. Nothing of it is on a person's path, so it takes its time.
+ * an interrupted erasure continues where the lists say. No request waits for it, so it is slow.
  */
 export class ErasureWorker {
   readonly #parts: Parts;
@@ -133,7 +133,8 @@ export class ErasureWorker {
           return unreachable(job);
       }
     } catch (error) {
-      if (!(error instanceof StoreUnavailable)) log.error({ err: error }, 'an erasure was cut off; it goes on later');
+      if (!(error instanceof StoreUnavailable))
+        log.error({ err: error }, 'an erasure was interrupted; it continues later');
       return false;
     } finally {
       this.#in_hand.delete(id);
@@ -159,9 +160,9 @@ export class ErasureWorker {
     await this.#eraseList(account_id, { list: BINDINGS, kind: 'binding' });
     for (let epoch = 0; epoch < lives.app_sessions; epoch++)
       await this.#eraseList(account_id, { list: appSessionIndex(epoch), kind: 'appSession' });
-    for (let life = 0; life < lives.grants; life++) {
-      await this.#eraseList(account_id, { list: grantIndex(life), kind: 'grant' });
-      await this.#eraseList(account_id, { list: browserSessionIndex(life), kind: 'browserSession' });
+    for (let epoch = 0; epoch < lives.grants; epoch++) {
+      await this.#eraseList(account_id, { list: grantIndex(epoch), kind: 'grant' });
+      await this.#eraseList(account_id, { list: browserSessionIndex(epoch), kind: 'browserSession' });
     }
     if (this.#stopped) return false;
     done(await account.erased());
@@ -221,7 +222,7 @@ function rest(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** Trouble that passes is waited for without a word; whatever else refuses would keep an erasure from its end for ever. */
+/** A problem that passes is waited for, and not logged; whatever else refuses would keep an erasure from its end for ever. */
 function refusedBy({ refused, message }: Refusal): Error {
   return refused === 'UNAVAILABLE' ? new StoreUnavailable(message) : new Error(message);
 }

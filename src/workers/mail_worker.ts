@@ -49,7 +49,7 @@ export class MailWorker {
       );
       await Promise.all(leased.map((mail) => this.#send(partition, mail)));
     } catch {
-      // storage is away: the next look sends
+      // storage is away: the next run sends
     }
   }
 

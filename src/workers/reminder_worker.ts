@@ -10,11 +10,11 @@ import { PeriodicTask } from './periodic_task.js';
 
 const LOOK_EVERY_MS = 1_000;
 const PER_PARTITION_MAX = 100;
-/** Fired in one look; after a long stop the rest follows with the next looks instead of all at once. */
+/** Fired in one run; after a long stop the rest follows in the next runs. */
 const PER_RUN_MAX = 2_000;
 const AT_ONCE_MAX = 256;
 const THROWS_MAX = 5;
-/** One that could not be handed over, since its entity is quarantined, say, is stepped over for so long. */
+/** One that could not be delivered, for example to a quarantined entity, is skipped for this long. */
 const RETRY = { first_ms: 2_000, max_ms: 60_000, kept_max: 100_000 };
 
 type Parts = { store: Store; runtime: Runtime; metrics: Metrics; log: Pick<Logger, 'error'>; now: () => number };
@@ -23,7 +23,7 @@ type Tried = 'fired' | 'threw' | 'undeliverable';
 
 /**
  * Fires reminders that are due. The entity's commit takes the reminder away together with its effect, so it fires
- * once in effect however many processes look.
+ * once in effect however many processes run this.
  */
 export class ReminderWorker {
   readonly #parts: Parts;
@@ -52,7 +52,7 @@ export class ReminderWorker {
     const now_ms = this.#parts.now();
     const tried = new Set<string>();
     let fired = 0;
-    // What could not be handed over took the place of others: they get it now.
+    // Undeliverable reminders took places of the limit, so others are read now.
     for (let has_undeliverable = true; has_undeliverable && tried.size < PER_RUN_MAX; ) {
       has_undeliverable = false;
       const due = (await this.#due(now_ms, tried)).slice(0, PER_RUN_MAX - tried.size);
@@ -105,10 +105,10 @@ export class ReminderWorker {
       this.#throws.delete(member);
       return 'fired';
     }
-    if (answer.outcome !== 'threw') return 'undeliverable'; // quarantined or away
+    if (answer.outcome !== 'threw') return 'undeliverable'; // quarantined, or storage is away
     const throws = (this.#throws.get(member) ?? 0) + 1;
     this.#throws.set(member, throws);
-    if (throws < THROWS_MAX) return 'threw'; // due again with the next look
+    if (throws < THROWS_MAX) return 'threw'; // due again in the next run
     this.#throws.delete(member);
     await store.addDeadLetter(partition, `reminder:${member}`, encodeStored({ to, message, at_ms }));
     await store.removeReminder(partition, { member, at_ms });

@@ -273,8 +273,8 @@ class Script {
         })),
         { collection, range: { limit: 100 } },
       ]);
-      const inbox = { after: random.below(12), limit: 1 + random.below(6) };
-      requests.push({ collection: 'inbox', inbox }, { collection: 'inbox', inbox: { after: 0, limit: 1_000 } });
+      const queue = { after: random.below(12), limit: 1 + random.below(6) };
+      requests.push({ collection: 'queue', queue }, { collection: 'queue', queue: { after: 0, limit: 1_000 } });
       const page = { before: random.chance(0.5) ? undefined : 1 + random.below(20), limit: 1 + random.below(5) };
       read(`inbox ${JSON.stringify(page)}`, (store) => store.listDeliveryQueue(place, page));
       read('inbox', (store) => store.listDeliveryQueue(place, { limit: 1_000 }));

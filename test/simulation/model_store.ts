@@ -99,11 +99,11 @@ export class ModelStore implements Store {
   async query({ address, partition }: EntityLocation, requests: RecordQuery[]): Promise<QueryResult[]> {
     const keys = keysOf(partition);
     return requests.map((request) => {
-      if ('inbox' in request) {
-        const { after, limit } = request.inbox;
+      if ('queue' in request) {
+        const { after, limit } = request.queue;
         const entries = this.#inboxes.get(keys.deliveryQueue(address.id)) ?? [];
         const behind = entries.filter(({ sequence }) => sequence > after).slice(0, limit);
-        return { request, value: null, rows: [], inbox: { entries: behind, last: entries.at(-1)?.sequence ?? 0 } };
+        return { request, value: null, rows: [], queue: { entries: behind, last: entries.at(-1)?.sequence ?? 0 } };
       }
       const records = this.#records.get(keys.records(address, request.collection));
       if ('id' in request) return { request, value: records?.get(request.id) ?? null, rows: [] };

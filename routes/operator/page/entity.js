@@ -153,7 +153,7 @@ function devicePart({ seen, watched_since }, stored) {
       state.binding === null || state.binding === undefined
         ? 'bound to nobody'
         : state.binding.draining
-          ? 'its session is over, uploads go on'
+          ? 'its session is over, uploads continue'
           : 'bound',
     ],
     [

@@ -3,7 +3,7 @@ import { randomBytes } from '../../random.js';
 import { equalBytes, type ServerKeys } from '../../secrets/server_keys.js';
 
 /**
- * Secrets of confidential clients. They are drawn here, from 256 bits and of an alphabet that form encoding leaves as it
+ * Secrets of confidential clients. They are random, from 256 bits and of an alphabet that form encoding leaves as it
  * is, so that clients which encode them for HTTP Basic and clients which do not send the same. What is kept is
  * `keyed:<key id>:<HMAC in base64url>`; whoever writes the first-party file by hand may put `sha256:<hex digits>`.
  */

@@ -12,7 +12,7 @@ import type { FirstPartyClient } from './first_party_clients.js';
 import { matchesRegistered } from './redirect_uris.js';
 import type { RegisteredClient, RegisteredClients } from './registered_clients.js';
 
-/** What a client is made of; its id and its secret are drawn here. */
+/** What a client is made of; its id and its secret are made here. */
 export type NewClient = Omit<RegisteredClient, 'client_id'>;
 
 /** A client with all that staff see of it. `state` is null for one of the file of which nothing was changed. */
@@ -157,7 +157,7 @@ export class Clients {
   }
 }
 
-/** Trouble with storage is no property of a client. */
+/** A storage problem says nothing about a client. */
 function unless<Reply>(answer: Reply | Refusal): Reply {
   if (isRefusal(answer)) throw new StoreUnavailable(`client: ${answer.message}`);
   return answer;
