@@ -39,7 +39,7 @@ export const ERASED_DEVICES_MAX = 100;
 export const deletionMessages = messagesOf<Account>()({
   delete: ofAccount((state, { mail }: { mail: DeletionMail }, { now_ms }): Done => {
     if (state.phase.status !== 'active') return { reply: DONE };
-    // An invitation that is being accepted counts: what comes of it, its workspace tells before it answers this.
+    // An invitation that is being accepted counts: its workspace reports the outcome before it answers this.
     const asked = [...state.memberships, ...state.joining].map(({ workspace_id }) => workspace_id);
     const unanswered = [...new Set(asked)];
     const attempt = state.deletion_attempts + 1;
@@ -52,7 +52,7 @@ export const deletionMessages = messagesOf<Account>()({
       reply: DONE,
       next,
       effects: [
-        ...unanswered.map((id) => tellWorkspace(id, { type: 'hold', account_id: state.id, attempt })),
+        ...unanswered.map((id) => notifyWorkspace(id, { type: 'hold', account_id: state.id, attempt })),
         { effect: 'schedule_reminder', name: 'leaving_late', at_ms, message },
       ],
     };
@@ -81,7 +81,7 @@ export const deletionMessages = messagesOf<Account>()({
   hold_open: ofAccount(({ id, phase }, { workspace_id }: News<'hold_open'>): Done => {
     if (phase.status === 'leaving') return { reply: DONE }; // it will hear
     const type = phase.status === 'active' ? 'release' : 'departed';
-    return { reply: DONE, effects: [tellWorkspace(workspace_id, { type, account_id: id })] };
+    return { reply: DONE, effects: [notifyWorkspace(workspace_id, { type, account_id: id })] };
   }),
 
   leaving_late: ofAccount(
@@ -97,7 +97,7 @@ export const deletionMessages = messagesOf<Account>()({
       return { reply: DONE, next: { ...state, created_at_ms: now_ms, phase: { status: 'active' } } };
     if (certain_ms >= phase.erase_at_ms) return { ...erasing(state, now_ms), reply: IN_PROGRESS };
     const back = state.memberships.map(({ workspace_id }) =>
-      tellWorkspace(workspace_id, { type: 'returned', account_id: id }),
+      notifyWorkspace(workspace_id, { type: 'returned', account_id: id }),
     );
     return {
       reply: DONE,
@@ -130,8 +130,8 @@ export const deletionMessages = messagesOf<Account>()({
       const devices = turn.range<ErasedDevice>('devices');
       const unbound = devices.flatMap(({ id, value: { binding_epoch } }): Effect[] => [
         { effect: 'delete_record', collection: 'devices', id },
-        tellDevice(id, { type: 'unbind', binding_epoch }),
-        tellBinding(binding_epoch, { type: 'end' }),
+        notifyDevice(id, { type: 'unbind', binding_epoch }),
+        notifyBinding(binding_epoch, { type: 'end' }),
       ]);
       const left = devices.length === ERASED_DEVICES_MAX;
       const rest: Effect[] = left ? [] : [{ effect: 'delete_collection', collection: 'device_sources' }];
@@ -182,7 +182,7 @@ function deleted(leaving: Account, { alone, mail }: Leaving, now_ms: number): Do
       ...revokeAllTokens(leaving, 'account_deleted', now_ms),
       ...endSessions(leaving),
       ...leaving.memberships.map(({ workspace_id }) =>
-        tellWorkspace(workspace_id, { type: 'departed', account_id: leaving.id }),
+        notifyWorkspace(workspace_id, { type: 'departed', account_id: leaving.id }),
       ),
       { effect: 'cancel_reminder', name: 'leaving_late' },
       eraseAt(erase_at_ms),
@@ -198,7 +198,7 @@ function kept(leaving: Account, why: 'owner' | 'late'): Done {
     reply: DONE,
     next: { ...leaving, phase: { status: 'active', kept: why } },
     effects: [
-      ...[...asked].map((id) => tellWorkspace(id, { type: 'release', account_id: leaving.id })),
+      ...[...asked].map((id) => notifyWorkspace(id, { type: 'release', account_id: leaving.id })),
       { effect: 'cancel_reminder', name: 'leaving_late' },
     ],
   };
@@ -231,7 +231,7 @@ function erasing(state: Account, now_ms: number): Done {
       workspaceDeleted(id, private_workspace.id, 'account_deleted'),
       ...memberships.flatMap(({ workspace_id }): Effect[] => [
         workspaceDeleted(id, workspace_id, 'account_deleted'),
-        tellWorkspace(workspace_id, { type: 'erase', account_id: id }),
+        notifyWorkspace(workspace_id, { type: 'erase', account_id: id }),
       ]),
       { effect: 'notify', to: { kind: 'email', id: email }, message: forget_person },
       { effect: 'cancel_reminder', name: 'erase_due' },
@@ -244,7 +244,7 @@ export function freshPrivateWorkspace(account_id: string, number: number): Accou
   return { id: privateWorkspaceId(account_id, number), number, name: 'Private', retention: KEEP_FOR_EVER };
 }
 
-function tellWorkspace(id: string, message: WorkspaceMessage): Effect {
+function notifyWorkspace(id: string, message: WorkspaceMessage): Effect {
   return { effect: 'notify', to: { kind: 'workspace', id }, message };
 }
 
@@ -253,11 +253,11 @@ function added(before: Removed, more: Removed): Removed {
   return { ...before, ...Object.fromEntries(sums) };
 }
 
-function tellDevice(id: string, message: DeviceMessage): Effect {
+function notifyDevice(id: string, message: DeviceMessage): Effect {
   return { effect: 'notify', to: { kind: 'device', id }, message };
 }
 
-function tellBinding(id: string, message: BindingMessage): Effect {
+function notifyBinding(id: string, message: BindingMessage): Effect {
   return { effect: 'notify', to: { kind: 'binding', id }, message };
 }
 

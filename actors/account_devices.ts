@@ -45,12 +45,12 @@ export const deviceMessages = messagesOf<Account>()({
         const outcome = was_removed ? 'removed' : 'bound_elsewhere';
         const message: ClaimMessage = { type: 'answered', device_id, outcome };
         const answered: Effect = { effect: 'notify', to: { kind: 'claim', id: claim_id }, message };
-        return { reply: DONE, effects: [tellDevice(device_id, { type: 'unbind', binding_epoch }), answered] };
+        return { reply: DONE, effects: [notifyDevice(device_id, { type: 'unbind', binding_epoch }), answered] };
       }
       const entered = enter(state, { ...news, kind: 'personal' }, turn, (source_id) => {
         const { id: account_id, private_workspace } = state;
         const workspace_id = private_workspace.id;
-        return tellBinding(binding_epoch, { type: 'open', account_id, workspace_id, device_id, source_id, claim_id });
+        return notifyBinding(binding_epoch, { type: 'open', account_id, workspace_id, device_id, source_id, claim_id });
       });
       return { reply: DONE, ...entered };
     }),
@@ -85,7 +85,7 @@ export const deviceMessages = messagesOf<Account>()({
         effects: [
           { effect: 'delete_record', collection: 'devices', id: device_id },
           ...(bound.kind === 'personal' ? [endBinding(bound)] : endSessions(state, device_id)),
-          tellDevice(device_id, { type: 'unbind', binding_epoch: bound.binding_epoch }),
+          notifyDevice(device_id, { type: 'unbind', binding_epoch: bound.binding_epoch }),
         ],
       };
     }),
@@ -95,7 +95,7 @@ export const deviceMessages = messagesOf<Account>()({
 type Done = Decision<Account, typeof DONE>;
 type Bound = Omit<BoundNews, 'type'>;
 
-/** What `enter` looks up. */
+/** Records that `enter` needs. */
 export function recorderRecords(device_id: string): RecordQuery[] {
   return [
     { collection: 'devices', id: device_id },
@@ -122,7 +122,7 @@ export function enter(
   const effects: Effect[] = [
     { effect: 'put_record', collection: 'devices', id: device_id, value: bound, order: bound_at_ms },
   ];
-  // A session that still drains goes on beside the next one.
+  // A draining session continues beside the next one.
   if (before?.kind === 'personal' && before.binding_epoch !== binding_epoch) effects.push(endBinding(before));
   const goes_on = next(source_id);
   if (known_source === undefined) {
@@ -136,10 +136,10 @@ export function enter(
 }
 
 function endBinding({ binding_epoch: id }: BoundDevice): Effect {
-  return tellBinding(id, { type: 'end' });
+  return notifyBinding(id, { type: 'end' });
 }
 
-function tellBinding(id: string, message: BindingMessage): OutboxMessage {
+function notifyBinding(id: string, message: BindingMessage): OutboxMessage {
   return { effect: 'notify', to: { kind: 'binding', id }, message };
 }
 
@@ -149,6 +149,6 @@ function endSessions({ sessions }: Account, device_id: string): Effect[] {
   return sessions.map((id) => ({ effect: 'notify', to: { kind: 'device_session', id }, message: removed }));
 }
 
-function tellDevice(id: string, message: DeviceMessage): Effect {
+function notifyDevice(id: string, message: DeviceMessage): Effect {
   return { effect: 'notify', to: { kind: 'device', id }, message };
 }

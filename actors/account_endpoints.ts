@@ -30,7 +30,7 @@ export const endpointMessages = messagesOf<Account>()({
         effects: [
           // With this commit, so that the very next event is delivered.
           { effect: 'subscribe', account_id, endpoint_id, subscription },
-          tellEndpoint(endpoint_id, { type: 'create', endpoint, life: state.lives.account }),
+          notifyEndpoint(endpoint_id, { type: 'create', endpoint, life: state.lives.account }),
         ],
       };
     },
@@ -42,13 +42,13 @@ export const endpointMessages = messagesOf<Account>()({
     return {
       reply: DONE,
       next: { ...state, endpoints: endpoints.filter((id) => id !== endpoint_id) },
-      effects: [{ effect: 'unsubscribe', account_id, endpoint_id }, tellEndpoint(endpoint_id, { type: 'remove' })],
+      effects: [{ effect: 'unsubscribe', account_id, endpoint_id }, notifyEndpoint(endpoint_id, { type: 'remove' })],
     };
   }),
 });
 
 type AddedEndpoint = { endpoint_id: string; endpoint: Omit<NewEndpoint, 'account_id' | 'created_at_ms'> };
 
-function tellEndpoint(id: string, message: EndpointMessage): Effect {
+function notifyEndpoint(id: string, message: EndpointMessage): Effect {
   return { effect: 'notify', to: { kind: 'endpoint', id }, message };
 }

@@ -12,7 +12,7 @@ const LEAVING = refuse('UNAVAILABLE', 'The account is being deleted; try again i
 const FULL = refuse('CONFLICT', `An account belongs to at most ${LIMITS.workspaces_per_account_max} workspaces.`);
 
 /**
- * An account's part in shared workspaces. It asks to join and keeps what workspaces have told it; who belongs to a
+ * An account's part in shared workspaces. It asks to join and keeps what workspaces have reported to it; who belongs to a
  * workspace, the workspace alone decides. Messages between the two come in their order.
  */
 export const membershipMessages = messagesOf<Account>()({

@@ -25,7 +25,7 @@ export const sessionMessages = messagesOf<Account>()({
     return {
       reply: DONE,
       next: { ...state, sessions: [...state.sessions, session_id] },
-      effects: [tellSession(session_id, { type: 'create', host_account_id: state.id, ...made, workspace_id })],
+      effects: [notifySession(session_id, { type: 'create', host_account_id: state.id, ...made, workspace_id })],
     };
   }),
 
@@ -48,8 +48,8 @@ export const sessionMessages = messagesOf<Account>()({
     decide: ofAccount((state, ready: Ready, turn): Done => {
       const { session_id, claim_id, device_id, ble_address } = ready;
       const startWith = (source_id: string): OutboxMessage =>
-        tellSession(session_id, { type: 'start', account_id: state.id, claim_id, device_id, source_id, ble_address });
-      // Of a deleted account's sessions none waits any more: this one will say no, and everybody hears of it.
+        notifySession(session_id, { type: 'start', account_id: state.id, claim_id, device_id, source_id, ble_address });
+      // Of a deleted account's sessions none waits any more: this one will refuse, and every participant is notified.
       if (!state.sessions.includes(session_id)) return { reply: DONE, effects: [startWith(ready.source_id)] };
       const device = { ...ready, kind: 'shared' as const, binding_epoch: session_id };
       return { reply: DONE, ...enter(state, device, turn, startWith) };
@@ -78,7 +78,7 @@ export const sessionMessages = messagesOf<Account>()({
     const has_joined = about_me && type === 'device_session.joined';
     // It joined in the moment in which its account went.
     if (isGone(state))
-      return { reply: DONE, effects: has_joined ? [tellSession(session_id, { type: 'leave', by: state.id })] : [] };
+      return { reply: DONE, effects: has_joined ? [notifySession(session_id, { type: 'leave', by: state.id })] : [] };
     const effects: Effect[] = [{ effect: 'append_event', account_id: state.id, type, resource_id: session_id, data }];
     if (has_joined) effects.push(listed(state.id, session_id, now_ms));
     if (about_me && type === 'device_session.left') effects.push(unlisted(state.id, session_id));
@@ -108,7 +108,7 @@ type HostedSession = {
 
 /** Every session that the account hosts is over with it. */
 export function endSessions({ sessions }: Account): Effect[] {
-  return sessions.map((id) => tellSession(id, { type: 'account_deleted' }));
+  return sessions.map((id) => notifySession(id, { type: 'account_deleted' }));
 }
 
 function belongsTo({ memberships }: Account, workspace_id: string): boolean {
@@ -123,6 +123,6 @@ function unlisted(account_id: string, member: string): Effect {
   return { effect: 'remove_from_index', owner: account_id, index: DEVICE_SESSIONS, member };
 }
 
-function tellSession(id: string, message: DeviceSessionMessage): OutboxMessage {
+function notifySession(id: string, message: DeviceSessionMessage): OutboxMessage {
   return { effect: 'notify', to: { kind: 'device_session', id }, message };
 }

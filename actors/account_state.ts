@@ -24,7 +24,7 @@ export type Account = {
   sessions: string[];
   /** Tries at join codes in the present window. */
   join_tries: { began_ms: number; count: number } | null;
-  /** Shared workspaces that it belongs to, as they have told. */
+  /** Shared workspaces that it belongs to, as they have reported. */
   memberships: Membership[];
   /** Invitations that it has accepted and the workspace has not answered yet. */
   joining: Joining[];
@@ -33,7 +33,7 @@ export type Account = {
   phase: Phase;
 };
 
-/** `number` tells it from the private workspaces that the account had before it was erased. */
+/** `number` distinguishes it from the private workspaces that the account had before it was erased. */
 export type PrivateWorkspace = { id: string; number: number; name: string; retention: Retention };
 
 export type LivingToken = { id: string; last_four: string; created_at_ms: number; expires_at_ms: number | null };
@@ -103,6 +103,6 @@ export function bumpEpoch<State extends Account>(
 ): { state: State; effects: Effect[] } {
   const lives = { ...state.lives };
   for (const name of names) lives[name] += 1;
-  const effects = names.map((life): Effect => ({ effect: 'bump_epoch', account_id: state.id, epoch: life }));
+  const effects = names.map((epoch): Effect => ({ effect: 'bump_epoch', account_id: state.id, epoch: epoch }));
   return { state: { ...state, lives }, effects };
 }

@@ -32,7 +32,7 @@ export const tokenMessages = messagesOf<Account>()({
       next: { ...state, tokens: [...living, added] },
       effects: [
         event(state.id, added, 'personal_access_token.created', {}),
-        tellToken(token_id, { type: 'open', token: made }),
+        notifyToken(token_id, { type: 'open', token: made }),
       ],
     };
   }),
@@ -68,7 +68,7 @@ export function isLiving({ expires_at_ms }: LivingToken, now_ms: number): boolea
 function endTokens(state: Account, tokens: LivingToken[], reason: RevokedBecause): Effect[] {
   return tokens.flatMap((token): Effect[] => [
     event(state.id, token, 'personal_access_token.revoked', { reason }),
-    tellToken(token.id, { type: 'end' }),
+    notifyToken(token.id, { type: 'end' }),
   ]);
 }
 
@@ -82,6 +82,6 @@ function event(
   return { effect: 'append_event', account_id, type, resource_id: id, data: { last_four, expires_at, ...more } };
 }
 
-function tellToken(id: string, message: PersonalAccessTokenMessage): Effect {
+function notifyToken(id: string, message: PersonalAccessTokenMessage): Effect {
   return { effect: 'notify', to: { kind: 'personal_access_token', id }, message };
 }

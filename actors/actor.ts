@@ -9,8 +9,8 @@ export type Address = { kind: string; id: string };
 export type RecordQuery =
   | { collection: string; id: string }
   | { collection: string; range: RangeQuery }
-  /** Of an endpoint's inbox: what lies behind a number, the oldest first. */
-  | { collection: 'inbox'; inbox: { after: number; limit: number } };
+  /** Of an endpoint's delivery queue: entries after a number, the oldest first. */
+  | { collection: 'queue'; queue: { after: number; limit: number } };
 
 /** A run of an ordered collection, by `order` and then by record id; `after` is exclusive. */
 export type RangeQuery = {
@@ -21,7 +21,7 @@ export type RangeQuery = {
 
 export type ListedRecord = { id: string; order: number; value: unknown };
 
-/** What a decision may look at beside its state and what was said to it. */
+/** What a decision may read beside its state and its message. */
 export interface Turn {
   /** The id of the entity that decides. */
   readonly self: string;
@@ -33,17 +33,17 @@ export interface Turn {
   record<T>(collection: string, id: string): T | undefined;
   /** The run that was requested of this collection, in order. */
   range<T>(collection: string): { id: string; order: number; value: T }[];
-  /** What was requested of the inbox. */
+  /** What was requested of the delivery queue. */
   deliveryQueue(): DeliveryQueue;
 }
 
-/** What an endpoint gets: events of these types, or of all when empty; `generation` tells its deliveries from earlier ones. */
+/** What an endpoint gets: events of these types, or of all when empty; `generation` distinguishes its deliveries from earlier ones. */
 export type Subscription = { topics: readonly string[]; generation: number };
 
-/** A delivery as an event made it: under the event's number, with the event's place in the log and what it was born under. */
+/** A delivery as an event made it: under the event's number, with the event's place in the log and the epoch and generation it was made under. */
 export type QueuedDelivery = { sequence: number; log_id: string; life: number; generation: number; type: EventType };
 
-/** Entries of an endpoint's inbox, and the number of the newest there is, 0 when it is empty. */
+/** Entries of an endpoint's delivery queue, and the number of its newest, 0 when it is empty. */
 export type DeliveryQueue = { entries: QueuedDelivery[]; last: number };
 
 /** Numbers that end many things at once when they are raised (docs/architecture.md, "Credential epochs"). */
@@ -74,7 +74,7 @@ export type Effect =
   /** Adds an entity to (or takes it from) a list of an account, by which it can be found in order. */
   | { effect: 'add_to_index'; owner: string; index: string; member: string; order: number }
   | { effect: 'remove_from_index'; owner: string; index: string; member: string }
-  /** Ends everything born under an account's present life of this name. */
+  /** Ends everything issued under the present value of this credential epoch. */
   | { effect: 'bump_epoch'; account_id: string; epoch: EpochName }
   /** From here on nothing commits that was asked for on the word that this id is open. The id's home is this partition. */
   | { effect: 'close_fence'; id: string }
@@ -87,7 +87,7 @@ export type Effect =
   | { effect: 'unsubscribe'; account_id: string; endpoint_id: string }
   /** Closed, nobody gets anything, and who is subscribed stays known; gone, nobody is. */
   | { effect: 'set_subscriptions'; account_id: string; become: 'closed' | 'open' | 'gone' }
-  /** Of an endpoint: when it is looked at next, unless its inbox has grown beyond `seen` meanwhile. */
+  /** Of an endpoint: when it is looked at next, unless its queue has grown beyond `seen` meanwhile. */
   | { effect: 'schedule_endpoint'; at_ms: number | null; seen: number }
   | { effect: 'trim_queue'; before: number }
   | { effect: 'delete_queue' }
@@ -171,7 +171,7 @@ export interface ActorKind<State = unknown, Message = unknown, Reply = unknown> 
   invariant?(state: State): string | null;
   /** Names of messages that as a rule change nothing. */
   reads: ReadonlySet<string>;
-  /** What the decision about this message will look up. */
+  /** Records that the decision about this message needs. */
   records(message: Message, state: State | null): RecordQuery[];
   decide(state: State | null, message: Message, turn: Turn): Decision<State, Reply>;
 }

@@ -61,7 +61,7 @@ export const appSession = defineActor<AppSession>()({
         next_serial: 1,
       };
       const { account_id, born } = session;
-      const index = appSessionList(born.app_sessions);
+      const index = appSessionIndex(born.app_sessions);
       return issue(session, now_ms, [
         { effect: 'add_to_index', owner: account_id, index, member: self, order: now_ms },
       ]);
@@ -98,7 +98,7 @@ export const appSession = defineActor<AppSession>()({
         (!session.successor_used && since_turn_ms < LIMITS.refresh_retry_unused_ms);
       // A lost answer must not sign a phone out: the same successor again, with a fresh access token.
       if (generation === session.generation - 1 && in_time) return issue(session, now_ms);
-      // An old refresh token in two hands: nobody can tell which is the thief's, so the session ends.
+      // An old refresh token in two hands: nobody knows which is the thief's, so the session ends.
       return { reply: ENDED, ...ended(session, turn) };
     }),
 
@@ -113,7 +113,7 @@ function finish(state: AppSession | null, _: unknown, turn: Turn): Decision<AppS
 }
 
 function ended({ account_id, born }: AppSession, { self }: Turn): { next: null; effects: Effect[] } {
-  const index = appSessionList(born.app_sessions);
+  const index = appSessionIndex(born.app_sessions);
   return {
     next: null,
     effects: [{ effect: 'remove_from_index', owner: account_id, index, member: self }, CANCEL_EXPIRY],
@@ -146,6 +146,6 @@ function issue(session: AppSession, now_ms: number, effects: Effect[] = []): Dec
 }
 
 /** The index of an account's app sessions under a credential epoch. */
-export function appSessionList(app_sessions_life: number): string {
+export function appSessionIndex(app_sessions_life: number): string {
   return `app_sessions:${app_sessions_life}`;
 }

@@ -35,7 +35,7 @@ export const browserSession = defineActor<BrowserSession>()({
     open(state, { session }: { session: NewBrowserSession }, { self, now_ms }) {
       if (state !== null) return { reply: state };
       const next = { ...session, last_used_at_ms: now_ms };
-      const index = browserSessionList(session.born.grants);
+      const index = browserSessionIndex(session.born.grants);
       return {
         reply: next,
         next,
@@ -67,7 +67,7 @@ export const browserSession = defineActor<BrowserSession>()({
 
 function finish(state: BrowserSession | null, _: unknown, { self }: Turn): Decision<BrowserSession, typeof DONE> {
   if (state === null) return { reply: DONE };
-  const index = browserSessionList(state.born.grants);
+  const index = browserSessionIndex(state.born.grants);
   const unlisted: Effect = { effect: 'remove_from_index', owner: state.account_id, index, member: self };
   return { reply: DONE, next: null, effects: [unlisted, CANCEL_EXPIRY] };
 }
@@ -78,6 +78,6 @@ export function browserSessionEndMs({ last_used_at_ms, verified_at_ms }: Browser
 }
 
 /** The index of an account's browser sessions under a credential epoch of its grants. */
-export function browserSessionList(grants_life: number): string {
+export function browserSessionIndex(grants_life: number): string {
   return `browser_sessions:${grants_life}`;
 }

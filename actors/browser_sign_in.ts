@@ -23,7 +23,7 @@ export type BrowserSignIn = NewBrowserSignIn & {
   created_at_ms: number;
   wrong: number;
   /** The browser session that the last right code began. */
-  session: DrawnSession | null;
+  session: NewSessionSeed | null;
   step: Step;
 };
 
@@ -56,7 +56,7 @@ export type AccountPage = 'restore' | 'invitations';
 
 type Step =
   | { at: 'email' }
-  /** Signed in already: go on as this account or with another email. */
+  /** Signed in already: continue as this account or with another email. */
   | { at: 'accounts'; email: string; session_id: string }
   /** The latest codes count, the newest first: mails may come late, or twice. */
   | { at: 'code'; email: string; codes: EmailedCode[]; last_send: LastSend }
@@ -73,17 +73,17 @@ type LastSend = 'first' | 'again' | 'none';
 
 export type SignedInAccount = Pick<NewGrant, 'account_id' | 'born' | 'verified_at_ms'>;
 
-/** What the client is told; a grant's code is derived from its id, seed and key. A page has only to be gone to. */
+/** What the client gets; a grant's code is derived from its id, seed and key. A page has only to be gone to. */
 export type SignInAnswer =
   | { granted: Pick<NewGrant, 'seed' | 'key_id'> & { grant_id: string } }
   | { denied: true }
   | { entered: true };
 
 /** A browser session that may begin in this turn. */
-export type DrawnSession = { id: string; seed: Uint8Array; key_id: string };
+export type NewSessionSeed = { id: string; seed: Uint8Array; key_id: string };
 
 /** A grant that may be opened in this turn. */
-export type DrawnGrant = { grant_id: string; seed: Uint8Array; key_id: string };
+export type NewGrantSeed = { grant_id: string; seed: Uint8Array; key_id: string };
 
 export type BrowserSignInMessage = MessageOf<typeof browserSignIn>;
 
@@ -183,7 +183,7 @@ export const browserSignIn = defineActor<BrowserSignIn>()({
 
     /** As the account of the live session that was offered; the caller has looked it up. */
     continue: present(
-      (state, { owner, grant }: { owner: SignedInAccount; grant: DrawnGrant }, { now_ms }): SignInDecision => {
+      (state, { owner, grant }: { owner: SignedInAccount; grant: NewGrantSeed }, { now_ms }): SignInDecision => {
         const { goal, step } = state;
         if (step.at !== 'accounts' || goal.to !== 'client') return { reply: state };
         // Whoever must be asked is asked, however they signed in.
@@ -192,7 +192,7 @@ export const browserSignIn = defineActor<BrowserSignIn>()({
       },
     ),
 
-    approve: present((state, { grant }: { grant: DrawnGrant }, { now_ms }): SignInDecision => {
+    approve: present((state, { grant }: { grant: NewGrantSeed }, { now_ms }): SignInDecision => {
       const { goal, step } = state;
       if (step.at !== 'consent' || goal.to !== 'client') return { reply: state };
       return granted(state, { goal, owner: step.owner, grant }, now_ms);
@@ -214,8 +214,8 @@ type OpenedSignIn = { sign_in: NewBrowserSignIn; signed_in: { session_id: string
 type Entered = {
   email: string;
   account: Pick<NewBrowserSession, 'account_id' | 'born'>;
-  session: DrawnSession;
-  grant: DrawnGrant;
+  session: NewSessionSeed;
+  grant: NewGrantSeed;
 };
 
 function to(state: BrowserSignIn, step: Step, effects: Effect[] = []): SignInDecision {
@@ -226,7 +226,7 @@ function to(state: BrowserSignIn, step: Step, effects: Effect[] = []): SignInDec
 /** Opens the grant and finishes; the same form sent twice then finds the same answer. */
 function granted(
   state: BrowserSignIn,
-  { goal, owner, grant }: { goal: ClientGoal; owner: SignedInAccount; grant: DrawnGrant },
+  { goal, owner, grant }: { goal: ClientGoal; owner: SignedInAccount; grant: NewGrantSeed },
   now_ms: number,
   effects: Effect[] = [],
 ): SignInDecision {

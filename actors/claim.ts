@@ -73,7 +73,7 @@ export const claim = defineActor<Claim>()({
       const { redemption } = state;
       if (redemption.status !== 'open' && redemption.device_id !== device_id) return { reply: USED };
       if (redemption.status === 'bound') return { reply: state };
-      // Asked already: the device is told once, so that a late repeat can't bind what was unbound meanwhile.
+      // Asked already: the device gets the answer once, so that a late repeat can't bind what was unbound meanwhile.
       if (redemption.status === 'asked') return { reply: state };
       if (now_ms >= state.expires_at_ms) return { reply: UNKNOWN };
       const { kind, account_id, binding_epoch, source_id } = state;

@@ -106,7 +106,7 @@ export function isTouchDue(last_used_at_ms: number | null, now_ms: number): bool
   return last_used_at_ms === null || now_ms >= last_used_at_ms + LIMITS.client_touch_every_ms;
 }
 
-/** A client of the file begins its life here with the first thing that changes of it. */
+/** A client of the file gets an entity with the first thing that changes of it. */
 function presentOf(state: ClientState | null, in_file: boolean, now_ms: number): ClientState | Refusal {
   if (state !== null || !in_file) return state ?? UNKNOWN;
   return { origin: 'file', secrets: [], registered_at_ms: now_ms, disabled_at_ms: null, last_used_at_ms: null };

@@ -12,7 +12,7 @@ export type Attempt = {
   reason: string | null;
   /** A class of what went wrong; null for an answer of 2xx. */
   error: string | null;
-  /** Until the status line, or until it was given up; null when nobody came back to tell. */
+  /** Until the status line, or until it was given up; null when no result was reported. */
   duration_ms: number | null;
 };
 
@@ -55,5 +55,5 @@ export function deadlineMs(entry: QueuedDelivery): number {
   return eventMs(entry) + LIMITS.delivery_life_ms;
 }
 
-/** A delivery and where it lies: neither ended nor waiting, it is claimed or in the inbox still. */
+/** A delivery and where it lies: neither ended nor waiting, it is claimed or still in the queue. */
 export type FoundDelivery = { entry: QueuedDelivery; ended: EndedDelivery | null; waiting: WaitingDelivery | null };

@@ -19,7 +19,7 @@ export type Device = {
   certificates: DeviceCertificates;
   provisioned_at_ms: number;
   last_seen_at_ms: number | null;
-  /** A shared one's epoch is its session; `draining` when that is over and only uploads go on. */
+  /** A shared one's epoch is its session; `draining` when that is over and only uploads continue. */
   binding: { epoch: string; account_id: string; claim_id: string; draining?: true } | null;
   /** The claim of a session that it is on its way into. */
   redeeming?: string | undefined;
@@ -59,7 +59,7 @@ export const device = defineActor<Device>()({
   },
   messages: {
     provision(state, { kind, fingerprint, not_after_ms }: Provisioned, { now_ms }) {
-      // Its id was drawn for this message: a device that is there heard it before.
+      // Its id is random and made for this message: a device that exists has had it before.
       if (state !== null) return { reply: state };
       const next: Device = {
         kind,
@@ -93,7 +93,7 @@ export const device = defineActor<Device>()({
       if (state.kind !== 'personal') return { reply: DONE, effects: [answer(turn, claim_id, 'wrong_kind')] };
       if (state.binding !== null && state.binding.account_id !== account_id)
         return { reply: DONE, effects: [answer(turn, claim_id, 'bound_elsewhere')] };
-      // The account hears of it, opens the binding, and that tells the claim: who waits for the claim finds all of it.
+      // The account is notified and opens the binding, which notifies the claim: whoever waits for the claim finds all of it.
       const news = { type: 'device_bound' as const, device_id: self, source_id, claim_id };
       // What was recorded under a binding that stands is still to come under it.
       const message: BoundNews =
@@ -114,7 +114,7 @@ export const device = defineActor<Device>()({
       if (state.kind !== 'shared') return { reply: DONE, effects: [answer(turn, claim_id, 'wrong_kind')] };
       const is_busy = state.redeeming !== undefined || (state.binding !== null && !state.binding.draining);
       if (is_busy) return { reply: DONE, effects: [answer(turn, claim_id, 'in_session')] };
-      // The address is asked first, then the host's account, then the session, and the claim is told last.
+      // The address is asked first, then the host's account, then the session, and the claim is notified last.
       const message: HoldRequest = { type: 'hold', session_id, account_id, device_id: self, claim_id, source_id };
       return {
         reply: DONE,

@@ -9,8 +9,8 @@ import type { CertificateMessage } from './certificate.js';
  *
  * A renewal is: device (the new one waits, with its text) → record of the new one → answer. Cut off before the first
  * step, nothing was done; after it, the device asks again with the same key and gets the same text, and the record is
- * written then. A first use is: device (the new one is in use) → tells to all certificates. Cut off before the first
- * step, the old one goes on working and the next request of the new one begins again; after it the tells are durable.
+ * written then. A first use is: device (the new one is in use) → outbox messages to all certificates. Cut off before the first
+ * step, the old one keeps working and the next request of the new one begins again; after it the messages are durable.
  */
 export type DeviceCertificates = {
   /** Oldest first. All of them are revoked when the device is. */
@@ -66,7 +66,7 @@ export function firstCertificate(fingerprint: string, not_after_ms: number | nul
 /** Told again each time: whoever asks again may have been cut off. */
 export function revoke(state: DeviceCertificates, now_ms: number): CertificatesDecision {
   const { live } = state;
-  const effects = live.map((one) => tell(one, { type: 'revoke', not_after_ms: one.not_after_ms }));
+  const effects = live.map((one) => notify(one, { type: 'revoke', not_after_ms: one.not_after_ms }));
   return { reply: { named: live }, next: { ...state, revoked_at_ms: state.revoked_at_ms ?? now_ms }, effects };
 }
 
@@ -113,21 +113,21 @@ export function use(state: DeviceCertificates, fingerprint: string): Certificate
   if (state.revoked_at_ms !== null) return { reply: REVOKED };
   const used = state.live.find((one) => one.fingerprint === fingerprint);
   if (used === undefined) return { reply: SUPERSEDED };
-  // Two requests at once: the first has told already.
+  // Two requests at once: the first has sent the messages.
   if (used.status === 'in_use') return { reply: { named: [] } };
   const { not_after_ms } = used;
   const others = state.live.filter((one) => one !== used);
   return {
     reply: { named: others },
     next: { ...state, live: [{ status: 'in_use', fingerprint, not_after_ms }] },
-    effects: [tell(used, { type: 'first_use', not_after_ms }), ...others.map(supersede)],
+    effects: [notify(used, { type: 'first_use', not_after_ms }), ...others.map(supersede)],
   };
 }
 
 function supersede(one: LiveCertificate): Effect {
-  return tell(one, { type: 'supersede', not_after_ms: one.not_after_ms });
+  return notify(one, { type: 'supersede', not_after_ms: one.not_after_ms });
 }
 
-function tell({ fingerprint }: LiveCertificate, message: CertificateMessage): Effect {
+function notify({ fingerprint }: LiveCertificate, message: CertificateMessage): Effect {
   return { effect: 'notify', to: { kind: 'certificate', id: fingerprint }, message };
 }

@@ -125,9 +125,9 @@ export const deviceSession = defineActor<DeviceSession>()({
         return {
           reply: DONE,
           effects: [
-            tellDevice(device_id, { type: 'not_bound', claim_id, outcome: 'gone' }),
-            tellAddress(ble_address, { type: 'release', session_id: self }),
-            tellAccount(account_id, over),
+            notifyDevice(device_id, { type: 'not_bound', claim_id, outcome: 'gone' }),
+            notifyAddress(ble_address, { type: 'release', session_id: self }),
+            notifyAccount(account_id, over),
           ],
         };
       }
@@ -138,7 +138,7 @@ export const deviceSession = defineActor<DeviceSession>()({
         next,
         effects: [
           ...news(next, 'device_session.started', { source_id }),
-          tellDevice(device_id, { type: 'bound', claim_id, account_id, binding_epoch: self }),
+          notifyDevice(device_id, { type: 'bound', claim_id, account_id, binding_epoch: self }),
           tickAt(next.expires_at_ms),
         ],
       };
@@ -219,7 +219,7 @@ export const deviceSession = defineActor<DeviceSession>()({
       // Of a waiting one the recorder may be on its way here, with the address in its hands.
       const holds =
         phase?.status === 'waiting' || (phase?.status === 'open' && phase.recorder.ble_address === ble_address);
-      return { reply: DONE, effects: [tellAddress(ble_address, { type: 'hold_answered', session_id: self, holds })] };
+      return { reply: DONE, effects: [notifyAddress(ble_address, { type: 'hold_answered', session_id: self, holds })] };
     },
 
     tick: known((session, _: unknown, turn): Changed | Done => {
@@ -235,13 +235,13 @@ export const deviceSession = defineActor<DeviceSession>()({
       const { account_id } = input;
       if (state !== null && state.host_account_id !== account_id) {
         // Somebody who took part: they leave, and the list on which they have it is their account's to change.
-        if (!belongs(state, account_id)) return { reply: DONE, effects: [tellGone(self, account_id)] };
+        if (!belongs(state, account_id)) return { reply: DONE, effects: [notifyGone(self, account_id)] };
         const participants = state.participants.filter((other) => other.account_id !== account_id);
         const next = { ...state, participants };
         const effects = news(next, 'device_session.left', { participant_id: account_id });
-        return { reply: DONE, next, effects: [...effects, tellGone(self, account_id)] };
+        return { reply: DONE, next, effects: [...effects, notifyGone(self, account_id)] };
       }
-      const gone = (state?.participants ?? []).map((participant) => tellGone(self, participant.account_id));
+      const gone = (state?.participants ?? []).map((participant) => notifyGone(self, participant.account_id));
       const effects: Effect[] = [...gone, { effect: 'delete_collection', collection: 'streams' }, NO_TICK];
       return erased(input, { member: self, effects });
     },
@@ -270,10 +270,10 @@ function end(session: DeviceSession, end_reason: EndReason, { now_ms }: Turn): C
   const over = { ...session, expires_at_ms: ended_at_ms };
   if (phase.status === 'waiting') {
     const next: DeviceSession = { ...over, phase: { status: 'ended', recorder: null, ended_at_ms, end_reason } };
-    return { reply: next, next, effects: [...endNews(next), tellOver(next), NO_TICK] };
+    return { reply: next, next, effects: [...endNews(next), notifyOver(next), NO_TICK] };
   }
   const { recorder } = phase;
-  const released = tellAddress(recorder.ble_address, { type: 'release', session_id: id });
+  const released = notifyAddress(recorder.ble_address, { type: 'release', session_id: id });
   const effects = [...endNews(over), released];
   if (end_reason === 'recorder' || end_reason === 'device_removed') {
     const closed = close(over, { recorder, ended_at_ms, end_reason });
@@ -282,8 +282,8 @@ function end(session: DeviceSession, end_reason: EndReason, { now_ms }: Turn): C
   const drain_until_ms = ended_at_ms + LIMITS.session_drain_ms;
   const draining = { status: 'draining' as const, recorder, ended_at_ms, end_reason, drain_until_ms };
   const next: DeviceSession = { ...over, phase: draining };
-  const told = tellDevice(recorder.device_id, { type: 'draining', binding_epoch: id });
-  return { reply: next, next, effects: [...effects, told, tickAt(drain_until_ms)] };
+  const notice = notifyDevice(recorder.device_id, { type: 'draining', binding_epoch: id });
+  return { reply: next, next, effects: [...effects, notice, tickAt(drain_until_ms)] };
 }
 
 /** One that drains already keeps its reason. */
@@ -294,8 +294,8 @@ function endForRecorder(session: DeviceSession, end_reason: EndReason, turn: Tur
 /** Nothing more comes from the recorder. */
 function close(session: DeviceSession, { recorder, ended_at_ms, end_reason }: Ended & { recorder: Recorder }): Changed {
   const next: DeviceSession = { ...session, phase: { status: 'ended', recorder, ended_at_ms, end_reason } };
-  const unbound = tellDevice(recorder.device_id, { type: 'unbind', binding_epoch: session.id });
-  return { reply: next, next, effects: [unbound, tellOver(next), NO_TICK] };
+  const unbound = notifyDevice(recorder.device_id, { type: 'unbind', binding_epoch: session.id });
+  return { reply: next, next, effects: [unbound, notifyOver(next), NO_TICK] };
 }
 
 /** Two events in this order, whoever ended it. Rule H-035. */
@@ -309,20 +309,20 @@ function endNews(session: DeviceSession): Effect[] {
 /** An event to the host and to every participant. */
 function news(session: DeviceSession, type: EventType, data: Record<string, unknown>): Effect[] {
   const { id, host_account_id, participants } = session;
-  const told: SessionNews = { type: 'session_news', session_id: id, event: type, data };
+  const notice: SessionNews = { type: 'session_news', session_id: id, event: type, data };
   return [
     { effect: 'append_event', account_id: host_account_id, type, resource_id: id, data },
-    ...participants.map(({ account_id }): Effect => tellAccount(account_id, told)),
+    ...participants.map(({ account_id }): Effect => notifyAccount(account_id, notice)),
   ];
 }
 
-function tellGone(session_id: string, account_id: string): Effect {
-  return tellAccount(account_id, { type: 'session_gone', session_id });
+function notifyGone(session_id: string, account_id: string): Effect {
+  return notifyAccount(account_id, { type: 'session_gone', session_id });
 }
 
-function tellOver({ id, host_account_id, phase }: DeviceSession): Effect {
+function notifyOver({ id, host_account_id, phase }: DeviceSession): Effect {
   const device_id = phase.status === 'ended' ? (phase.recorder?.device_id ?? null) : null;
-  return tellAccount(host_account_id, { type: 'session_over', session_id: id, device_id });
+  return notifyAccount(host_account_id, { type: 'session_over', session_id: id, device_id });
 }
 
 /** The recorder of a session that has begun. */
@@ -357,14 +357,14 @@ function tickAt(at_ms: number): Effect {
   return { effect: 'schedule_reminder', name: 'tick', at_ms, message: { type: 'tick' } };
 }
 
-function tellDevice(id: string, message: DeviceMessage): Effect {
+function notifyDevice(id: string, message: DeviceMessage): Effect {
   return { effect: 'notify', to: { kind: 'device', id }, message };
 }
 
-function tellAddress(id: string, message: AddressMessage): Effect {
+function notifyAddress(id: string, message: AddressMessage): Effect {
   return { effect: 'notify', to: { kind: 'ble_address', id }, message };
 }
 
-function tellAccount(id: string, message: SessionNews): Effect {
+function notifyAccount(id: string, message: SessionNews): Effect {
   return { effect: 'notify', to: { kind: 'account', id }, message };
 }

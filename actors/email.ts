@@ -31,7 +31,7 @@ type Code = { hash: string; key_id: string; sent_at_ms: number; wrong: Record<st
 export type EmailMessage = MessageOf<typeof email>;
 
 /** The id of an account that may have to be made. */
-export type DrawnAccount = { account_id: string };
+export type NewAccountId = { account_id: string };
 
 export type ListedInvitation = AddressedInvitation & { id: string; order: number };
 
@@ -88,7 +88,7 @@ export const email = defineActor<Email>()({
       return { reply: { sent: true }, next: { ...known, window }, effects: forgottenLater(known, now_ms) };
     },
 
-    /** Such a sign-in asks before it judges a code, and tells of a wrong one. */
+    /** Such a sign-in asks before it judges a code, and reports a wrong one. */
     may_try: {
       reads: true,
       decide: (state, { network }: { network: string }, { now_ms }) => ({
@@ -187,7 +187,7 @@ export const email = defineActor<Email>()({
 /** Where it is not budgeted, nothing is counted either. */
 type Send = { network: string; budgeted: boolean };
 type MailedCode = { code_hash: string; key_id: string; mail_id: string; sealed: Uint8Array };
-type ShownCode = { network: string; email: string; account: DrawnAccount };
+type ShownCode = { network: string; email: string; account: NewAccountId };
 type Invited = { invitation_id: string };
 
 function invitationRecord({ invitation_id }: Invited): RecordQuery[] {
@@ -213,7 +213,7 @@ function isUnused({ account_id, invitations }: Email): boolean {
 /** Somebody has shown a code: the account behind the address, and the network is a known one from now on. */
 function enter(
   known: Email,
-  { network, email: address, account }: { network: string | null; email: string; account: DrawnAccount },
+  { network, email: address, account }: { network: string | null; email: string; account: NewAccountId },
   now_ms: number,
 ): Decision<Email, { account_id: string; verified_at_ms: number }> {
   const account_id = known.account_id ?? account.account_id;

@@ -13,7 +13,7 @@ import {
 } from './actor.js';
 import { type EndedDelivery, eventMs, type FoundDelivery, type WaitingDelivery } from './delivery.js';
 import { batchOf, disabled, ENDED, ENDPOINTS, type Endpoint, leaseEndsAt, type NewEndpoint } from './endpoint_state.js';
-import { EndpointWork, INBOX_LOOKED_AT_MAX, LOOKED_AT_MAX, type WorkInput } from './endpoint_turn.js';
+import { EndpointWork, QUEUE_READ_MAX, WAITING_READ_MAX, type WorkInput } from './endpoint_turn.js';
 import { type Erase, erased } from './erase.js';
 
 export type EndpointMessage = MessageOf<typeof endpoint>;
@@ -102,7 +102,7 @@ export const endpoint = defineActor<Endpoint>()({
       records: ({ life }: WorkInput, state) =>
         state === null
           ? []
-          : [queueOf(state), { collection: batchOf({ ...state, life }), range: { limit: LOOKED_AT_MAX } }],
+          : [queueOf(state), { collection: batchOf({ ...state, life }), range: { limit: WAITING_READ_MAX } }],
       decide: known((state, asked: WorkInput, turn) => new EndpointWork(state, asked, turn).decide()),
     },
 
@@ -111,7 +111,7 @@ export const endpoint = defineActor<Endpoint>()({
         state === null
           ? []
           : [
-              { collection: 'inbox', inbox: { after: 0, limit: SWEPT_MAX } },
+              { collection: 'queue', queue: { after: 0, limit: SWEPT_MAX } },
               { collection: ENDED, range: { limit: SWEPT_MAX } },
             ],
       decide: known((state, _: unknown, turn) => swept(state, turn)),
@@ -134,7 +134,7 @@ const FRESH = {
 };
 
 function queueOf({ taken }: Endpoint): RecordQuery {
-  return { collection: 'inbox', inbox: { after: taken, limit: INBOX_LOOKED_AT_MAX } };
+  return { collection: 'queue', queue: { after: taken, limit: QUEUE_READ_MAX } };
 }
 
 function removal(state: Endpoint): Effect[] {

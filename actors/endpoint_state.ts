@@ -3,12 +3,12 @@ import { LIMITS } from '../src/domain/limits.js';
 import { type Attempt, type Claim, type DeliveryStatus, deadlineMs, eventMs, type FoundDelivery } from './delivery.js';
 
 /**
- * A destination of an account's events. Deliveries come into its inbox with the events themselves; from there it hands
+ * A destination of an account's events. Deliveries come into its queue with the events themselves; from there it hands
  * them out, a few at a time, and takes what came of them: all that is counted is counted here, one turn after the other.
  *
- * A delivery lies in one of four places: still in the inbox behind `taken`; among `claims`, while somebody posts it; in
- * the collection of its batch, while it waits to be tried again; in `ended`. A batch is what was born under one
- * generation of the endpoint and one life of the account: when either moves on, whatever has not ended is cancelled
+ * A delivery lies in one of four places: still in the queue behind `taken`; among `claims`, while somebody posts it; in
+ * the collection of its batch, while it waits to be tried again; in `ended`. A batch holds the deliveries made under one
+ * generation of the endpoint and one epoch of the account: when either is raised, whatever has not ended is cancelled
  * where it lies. docs/rules.md, "Webhook endpoints and deliveries"; docs/architecture.md, "Webhook delivery".
  */
 export type Endpoint = NewEndpoint & {
@@ -18,18 +18,18 @@ export type Endpoint = NewEndpoint & {
   last_success_at_ms: number | null;
   /** Raised by disabling: deliveries of an earlier one are cancelled. */
   generation: number;
-  /** The account's life that deliveries are born under, as last seen. */
+  /** The account's credential epoch under which deliveries are made, as last seen. */
   life: number;
-  /** The inbox up to this number has been taken up. */
+  /** The queue up to this number has been read. */
   taken: number;
   claims: Claim[];
   /** Deliveries in the collection of the present batch. */
   waiting: number;
   /** Collections of batches that were cancelled with something in them. */
   cancelled: { batch: string; at_ms: number }[];
-  /** Attempts in a row that failed in a way that passes; from a certain number on the endpoint is spared. */
+  /** Retryable failures of attempts in a row; from `circuit_opens_after` on the circuit is open. */
   passing_failures: number;
-  /** While it is spared: not before this. */
+  /** While the circuit is open: no attempt before this. */
   probe_at_ms: number;
 };
 
@@ -60,9 +60,9 @@ export function batchOf({ generation, life }: { generation: number; life: number
   return `waiting:${generation}.${life}`;
 }
 
-/** Whether it is left alone but for one probe at a time. */
+/** Whether only one probe at a time is sent. */
 export function isCircuitOpen({ passing_failures }: Endpoint): boolean {
-  return passing_failures >= LIMITS.endpoint_spared_after;
+  return passing_failures >= LIMITS.circuit_opens_after;
 }
 
 /** Whatever has not ended is cancelled by it, however much that is. */
@@ -74,25 +74,25 @@ export function disabled(
   return { ...next, standing: { status: 'disabled', reason, since_ms: now_ms }, taken: Math.max(last, state.taken) };
 }
 
-export function newBatch(state: Endpoint, born: { generation: number; life: number }, now_ms: number): Endpoint {
+export function newBatch(state: Endpoint, made_under: { generation: number; life: number }, now_ms: number): Endpoint {
   const left = state.waiting > 0 ? [{ batch: batchOf(state), at_ms: now_ms }] : [];
-  return { ...state, ...born, waiting: 0, cancelled: [...state.cancelled, ...left] };
+  return { ...state, ...made_under, waiting: 0, cancelled: [...state.cancelled, ...left] };
 }
 
 export function leaseEndsAt({ claims }: Endpoint): number | null {
   return claims.length === 0 ? null : Math.min(...claims.map(({ lease_until_ms }) => lease_until_ms));
 }
 
-/** How a delivery stands that lies there, for an account of this life. */
+/** The status of a delivery, given the present credential epoch of its account. */
 export function standingOf(
   endpoint: Endpoint,
   { entry, ended, waiting }: FoundDelivery,
-  { life, now_ms }: { life: number; now_ms: number },
+  { epoch, now_ms }: { epoch: number; now_ms: number },
 ): { status: DeliveryStatus; attempts: Attempt[]; next_attempt_at_ms: number | null } {
   if (ended !== null) return { status: ended.outcome, attempts: ended.attempts, next_attempt_at_ms: null };
   const claim = endpoint.claims.find(({ sequence }) => sequence === entry.sequence);
   const attempts = claim?.attempts ?? waiting?.attempts ?? [];
-  if (entry.generation !== endpoint.generation || entry.life !== life)
+  if (entry.generation !== endpoint.generation || entry.life !== epoch)
     return { status: 'cancelled', attempts, next_attempt_at_ms: null };
   if (claim !== undefined && now_ms < claim.lease_until_ms)
     return { status: 'leased', attempts, next_attempt_at_ms: null };

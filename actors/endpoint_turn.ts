@@ -27,9 +27,9 @@ export type WorkInput = {
   /** The account's present credential epoch, which fences the commit. */
   life: number;
   results: AttemptResult[];
-  /** As many tokens as claims are wanted, each drawn at random. */
+  /** As many tokens as claims are wanted, each random. */
   tokens: string[];
-  /** From 0 to 1, drawn at random. */
+  /** A random number from 0 to 1. */
   jitter: number;
   /** To the owner, should this disable the endpoint; it is asked for when it is needed. */
   mail?: { mail_id: string; sealed: Uint8Array };
@@ -49,10 +49,10 @@ export type MailNeeded = { mail_needed: true; account_id: string; url: string };
 export type Work = WorkDone | MailNeeded;
 
 /** Looked at in one turn, of those that wait to be tried again. */
-export const LOOKED_AT_MAX = 64;
-/** Of the inbox: as many as may be claimed, and some that were cancelled. */
-export const INBOX_LOOKED_AT_MAX = 2 * LIMITS.endpoint_in_flight_max;
-/** A worker without free slots is not the only one: others may look after so long. */
+export const WAITING_READ_MAX = 64;
+/** Of the delivery queue: as many as may be claimed, and some that were cancelled. */
+export const QUEUE_READ_MAX = 2 * LIMITS.endpoint_in_flight_max;
+/** Without free slots here, another worker may take over after this time. */
 const NO_SLOTS_MS = 5_000;
 const CANCELLED_BATCHES_MAX = 32;
 
@@ -206,10 +206,10 @@ export class EndpointWork {
     const waiting = this.#turn.range<WaitingDelivery>(this.#batch);
     const { entries } = this.#turn.deliveryQueue();
     const tokens = [...this.#asked.tokens];
-    let [at_waiting, at_inbox] = [0, 0];
+    let [at_waiting, at_queue] = [0, 0];
     while (this.#state.standing.status === 'active' && this.#room() > 0 && tokens.length > 0) {
       const row = waiting[at_waiting];
-      const entry = entries[at_inbox];
+      const entry = entries[at_queue];
       const due_at_ms = row?.order ?? Number.POSITIVE_INFINITY;
       const since_ms = entry === undefined ? Number.POSITIVE_INFINITY : eventMs(entry);
       if (row !== undefined && due_at_ms <= this.#now_ms && due_at_ms <= since_ms) {
@@ -218,7 +218,7 @@ export class EndpointWork {
         this.#set({ waiting: this.#state.waiting - 1 });
         this.#claimOne(row.value, row.value.attempts, tokens);
       } else if (entry !== undefined) {
-        at_inbox += 1;
+        at_queue += 1;
         this.#set({ taken: entry.sequence });
         if (this.#isPresent(entry)) this.#claimOne(entry, [], tokens);
       } else break;
@@ -226,7 +226,7 @@ export class EndpointWork {
     // What is left of those that were looked at; one put back in this turn is counted where it was put.
     const next = waiting[at_waiting];
     if (next !== undefined) this.#due_at_ms = Math.min(this.#due_at_ms, next.order);
-    else if (at_waiting === LOOKED_AT_MAX) this.#due_at_ms = this.#now_ms;
+    else if (at_waiting === WAITING_READ_MAX) this.#due_at_ms = this.#now_ms;
   }
 
   #claimOne(entry: QueuedDelivery, attempts: Attempt[], tokens: string[]): void {

@@ -118,7 +118,7 @@ export const grant = defineActor<Grant>()({
         const { exchanged_at_ms } = state.stage;
         if (exchanged_at_ms === null || !matches) return { reply: NO_CODE };
         const harmless = now_ms < exchanged_at_ms + LIMITS.oauth_code_replay_harmless_ms;
-        // Two hold the code and the verifier: nobody can tell which is the thief, so the grant ends.
+        // Two hold the code and the verifier: nobody knows which is the thief, so the grant ends.
         return harmless ? { reply: NO_CODE } : { reply: NO_CODE, ...ended(state, turn) };
       }
       if (hasRunOut(state, now_ms) || !matches) return { reply: NO_CODE };
@@ -136,7 +136,7 @@ export const grant = defineActor<Grant>()({
       const { stage } = state;
       if (hasRunOut(state, now_ms) || generation < 1 || generation > stage.generation) return { reply: NO_TOKEN };
       if (generation < stage.generation) {
-        // An old refresh token in two hands: nobody can tell which is the thief's, so the grant ends.
+        // An old refresh token in two hands: nobody knows which is the thief's, so the grant ends.
         if (!isRetry(stage, generation, now_ms)) return { reply: NO_TOKEN, ...ended(state, turn) };
         // A lost answer, or a client that refreshes in parallel, must not sign anybody out: the same successor again.
         return { reply: sameNarrowing(asked, stage.asked) ? issued(state, asked) : NO_TOKEN };
@@ -168,14 +168,14 @@ type Refresh = { client_id: string; generation: number; asked: Narrowing };
 type Revoker = { client_id: string } | { account_id: string; grants_life: number };
 
 function listed({ account_id, born, created_at_ms }: Grant, { self }: Turn): Effect {
-  const index = grantList(born.grants);
+  const index = grantIndex(born.grants);
   return { effect: 'add_to_index', owner: account_id, index, member: self, order: created_at_ms };
 }
 
 /** Before its code is exchanged it is on no index. */
 function ended(state: Grant, { self }: Turn): { next: null; effects: Effect[] } {
   const { account_id, born } = state;
-  const index = grantList(born.grants);
+  const index = grantIndex(born.grants);
   const unlisted: Effect = { effect: 'remove_from_index', owner: account_id, index, member: self };
   return { next: null, effects: [...(isLive(state) ? [unlisted] : []), CANCEL_EXPIRY] };
 }
@@ -188,7 +188,7 @@ function isRetry({ generation: present, turned_at_ms, successor_used }: LiveStag
 }
 
 /** The index of an account's grants under a credential epoch: what ends all grants leaves an empty index behind. */
-export function grantList(grants_life: number): string {
+export function grantIndex(grants_life: number): string {
   return `grants:${grants_life}`;
 }
 

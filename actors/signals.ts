@@ -23,7 +23,7 @@ export type Signals = {
   count: number;
   /** Of payloads, staged ones too. */
   payload_bytes: number;
-  /** The longest signal there ever was: where a look at what ends after a time must begin. */
+  /** The longest signal there ever was: where a search for what ends after a time must begin. */
   longest_ms: number;
   staged: Staged[];
 };
@@ -128,7 +128,7 @@ export const signals = defineActor<Signals>()({
       },
     },
 
-    /** How long signals are at most: where a look at what ends after a time must begin. */
+    /** How long signals are at most: where a search for what ends after a time must begin. */
     extent: (state) => ({ reply: { longest_ms: state?.longest_ms ?? 0 } }),
 
     payloads: {

@@ -35,7 +35,7 @@ type AddedKey = {
 /** The id of the one that there is. */
 export const SIGNING_KEYS_ID = 'oauth';
 
-/** Beyond a token's life, for clocks and for processes that have not yet heard of the successor. */
+/** Beyond a token's life, for clocks and for processes that have not read the successor yet. */
 const SLACK_MS = 5 * 60_000;
 /** The successor has signed for so long: no token of the key before it is alive. */
 const KEPT_MS = LIMITS.oauth_access_life_ms + SLACK_MS;
@@ -54,7 +54,7 @@ export const signingKeys = defineActor<SigningKeysState>()({
       // Another process was first: what it added is as good, and the asker continues with that.
       if ((keys.at(-1)?.kid ?? null) !== expected_newest_kid) return { reply: { keys } };
       if (keys.length >= KEYS_MAX)
-        return { reply: refuse('CONFLICT', `${KEYS_MAX} signing keys are alive; wait until tokens have run out.`) };
+        return { reply: refuse('CONFLICT', `${KEYS_MAX} signing keys are alive; wait until tokens have expired.`) };
       const is_later = signs_from === 'later' && keys.length > 0;
       const signs_from_ms = is_later ? now_ms + LIMITS.signing_key_published_ahead_ms : now_ms;
       const next = { keys: [...keys, { ...key, made_at_ms: now_ms, signs_from_ms }] };

@@ -31,7 +31,7 @@ type ChunkPointer = { number: number; content: string };
 
 export type StreamMessage = MessageOf<typeof stream>;
 
-/** `silent`: its source is deleted, so that nobody is told. Who says that it isn't commits under its id being open. */
+/** `silent`: its source is deleted, so that no event is recorded. Otherwise the commit is fenced by the source's open id. */
 type Told = { silent: boolean };
 
 type StreamBefore2 = Omit<Stream, 'status' | 'recorder' | 'unprocessed' | 'claims'> & StreamRecorder;
@@ -41,7 +41,7 @@ const DONE = { done: true } as const;
 const NO_CHUNK = refuse('NOT_FOUND', 'There is no such chunk.');
 /** The list of all streams of an account; those of one source or private workspace are on a list of their own too. */
 export const STREAMS = 'streams';
-export function streamListOf(source_or_workspace_id: string): string {
+export function streamIndexOf(source_or_workspace_id: string): string {
   return `${STREAMS}:${source_or_workspace_id}`;
 }
 
@@ -68,15 +68,15 @@ export const stream = defineActor<Stream>()({
       }
       const next: Stream = { status: 'kept', ...registered, id, ...EMPTY, created_at_ms: now_ms };
       const { account_id: owner, source_id, workspace_id } = next;
-      const indexes = [STREAMS, streamListOf(source_id), ...(isShared(next) ? [] : [streamListOf(workspace_id)])];
-      const told = { stream_id: id, account_id: owner, registered_at_ms: now_ms };
+      const indexes = [STREAMS, streamIndexOf(source_id), ...(isShared(next) ? [] : [streamIndexOf(workspace_id)])];
+      const listed = { stream_id: id, account_id: owner, registered_at_ms: now_ms };
       return {
         reply: next,
         next,
         effects: [
           ...news(next, 'stream.created', { silent }),
           ...indexes.map((index): Effect => ({ effect: 'add_to_index', owner, index, member: id, order: now_ms })),
-          ...tellWorkspace(next, { type: 'stream_registered', ...told }),
+          ...notifyWorkspace(next, { type: 'stream_registered', ...listed }),
         ],
       };
     },
@@ -341,17 +341,17 @@ function isShared({ workspace_id }: Stream): boolean {
   return ownerOfPrivateWorkspace(workspace_id) === null;
 }
 
-function tellWorkspace(stream: Stream, message: WorkspaceMessage): Effect[] {
+function notifyWorkspace(stream: Stream, message: WorkspaceMessage): Effect[] {
   return isShared(stream) ? [{ effect: 'notify', to: { kind: 'workspace', id: stream.workspace_id }, message }] : [];
 }
 
 /** Takes an erased stream from the lists that stand beside the account's list of all. */
 function leave(stream: Stream): Effect[] {
   const { id, account_id, source_id, workspace_id } = stream;
-  const lists = [streamListOf(source_id), ...(isShared(stream) ? [] : [streamListOf(workspace_id)])];
+  const lists = [streamIndexOf(source_id), ...(isShared(stream) ? [] : [streamIndexOf(workspace_id)])];
   return [
     ...lists.map((list): Effect => ({ effect: 'remove_from_index', owner: account_id, index: list, member: id })),
-    ...tellWorkspace(stream, { type: 'stream_erased', stream_id: id }),
+    ...notifyWorkspace(stream, { type: 'stream_erased', stream_id: id }),
   ];
 }
 

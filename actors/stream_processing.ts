@@ -21,7 +21,7 @@ export const PROCESSING_INDEX = { owner: 'processing', index: DUE_LIST } as cons
  * that no chunk is in two hands at once and none is forgotten. `left`: how many more could be claimed.
  */
 export const processingMessages = messagesOf<Stream>()({
-  /** The oldest that nobody has claimed; `token` is drawn for this message. */
+  /** The oldest that nobody has claimed; `token` is random and made for this message. */
   claim_chunks: {
     records: ({ limit }: ClaimInput, state) => [
       { collection: 'unprocessed', range: { limit: limit + (state?.claims.length ?? 0) } },
@@ -118,7 +118,7 @@ export function dueEffects(was: Stream, is: Stream, member: string): Effect[] {
 
 /**
  * Null while nothing waits; 0 for what nobody has in hand, so that one more of it changes nothing. Where as many are in
- * hands as may be, the rest waits for the first of these: until then nobody looks in vain.
+ * hands as may be, the rest waits for the first of these: until then nobody queries in vain.
  */
 function dueAt({ unprocessed, claims }: Stream): number | null {
   if (unprocessed === 0) return null;

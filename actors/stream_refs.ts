@@ -12,7 +12,7 @@ export type StreamOf = {
   new_stream_id: string | null;
 };
 
-/** The same words for an unknown, an ended and another device's epoch: they tell nothing apart. */
+/** The same words for an unknown, an ended and another device's epoch: the caller can not distinguish them. */
 export const UNBOUND = refuse('DEVICE_UNBOUND', 'The device has no binding of this epoch.');
 
 const NOT_REGISTERED = refuse('NOT_FOUND', 'No stream with this source_stream_ref is registered.');

@@ -16,7 +16,7 @@ import type { EmailMessage } from './email.js';
 
 /**
  * A shared workspace: who belongs to it and who is invited. It alone decides both; accounts and emails keep what it
- * tells them. Exactly one member is its owner. (An account keeps its private workspace itself.)
+ * notifies them. Exactly one member is its owner. (An account keeps its private workspace itself.)
  */
 export type Workspace = WorkspaceSettings & {
   created_at_ms: number;
@@ -250,7 +250,7 @@ export const workspace = defineActor<Workspace>()({
       const invitation = addressed(state, asked);
       // While an account is to be deleted it still stands, and may be asked for again.
       if (state === null || invitation === undefined || state.holds.length > 0) {
-        const no = tellAccount(account_id, { type: 'not_joined', workspace_id: self, invitation_id });
+        const no = notifyAccount(account_id, { type: 'not_joined', workspace_id: self, invitation_id });
         return { reply: DONE, effects: [no] };
       }
       const member: Member = { account_id, email, role: invitation.role, joined_at_ms: now_ms };
@@ -263,7 +263,7 @@ export const workspace = defineActor<Workspace>()({
       const member = state === null ? undefined : memberOf(state, account_id);
       const alone = member !== undefined && state?.members.length === 1;
       const owes = member?.role === 'owner' && !alone;
-      const answer = tellAccount(account_id, { type: 'held', workspace_id: self, attempt, owes, alone });
+      const answer = notifyAccount(account_id, { type: 'held', workspace_id: self, attempt, owes, alone });
       if (state === null || member === undefined) return { reply: DONE, effects: [answer] };
       const holds = [...state.holds.filter((other) => other !== account_id), account_id];
       return { reply: DONE, next: { ...state, holds }, effects: [answer, askOutcomesAt(now_ms)] };
@@ -292,7 +292,7 @@ export const workspace = defineActor<Workspace>()({
 
     ask_outcomes(state, _: unknown, { self, now_ms }): Done {
       if (state === null || state.holds.length === 0) return { reply: DONE };
-      const asked = state.holds.map((id) => tellAccount(id, { type: 'hold_open', workspace_id: self }));
+      const asked = state.holds.map((id) => notifyAccount(id, { type: 'hold_open', workspace_id: self }));
       return { reply: DONE, effects: [...asked, askOutcomesAt(now_ms)] };
     },
 
@@ -301,7 +301,7 @@ export const workspace = defineActor<Workspace>()({
 
     // From streams.
     stream_registered(state, { stream_id, account_id, registered_at_ms }: RegisteredStream): Done {
-      if (state === null) return { reply: DONE, effects: [tellGone(stream_id)] };
+      if (state === null) return { reply: DONE, effects: [notifyGone(stream_id)] };
       const value: SharedStream = { account_id };
       return {
         reply: DONE,
@@ -314,7 +314,7 @@ export const workspace = defineActor<Workspace>()({
       effects: [{ effect: 'delete_record', collection: 'streams', id: stream_id }],
     }),
 
-    /** After its end: tells a run of its streams, and itself again while there are more. `erased`: nothing is to be left. */
+    /** After its end: notifies some of its streams, and itself again while there are more. `erased`: nothing is to be left. */
     shed_streams: {
       records: () => [{ collection: 'streams', range: { limit: LIMITS.streams_shed_max } }],
       decide(state, { erased }: { erased: boolean }, turn): Done {
@@ -322,7 +322,7 @@ export const workspace = defineActor<Workspace>()({
         const rows = turn.range<SharedStream>('streams');
         const shed = rows.flatMap(({ id }): Effect[] => [
           { effect: 'delete_record', collection: 'streams', id },
-          tellGone(id),
+          notifyGone(id),
         ]);
         if (rows.length === LIMITS.streams_shed_max) shed.push(shedAt(turn.now_ms, { erased }));
         return { reply: DONE, effects: erased ? [...shed, { effect: 'delete' }] : shed };
@@ -358,10 +358,10 @@ function mayInvite(state: Workspace, email: string, now_ms: number): Refusal | n
 }
 
 function end({ members, invitations }: Workspace, reason: WorkspaceEnd, { self, now_ms }: Turn): Done {
-  const told = members.map(({ account_id }) =>
-    tellAccount(account_id, { type: 'workspace_deleted', workspace_id: self, reason }),
+  const notices = members.map(({ account_id }) =>
+    notifyAccount(account_id, { type: 'workspace_deleted', workspace_id: self, reason }),
   );
-  const effects = [...told, ...invitations.map(uninvite), ...shedding({ erased: false, now_ms })];
+  const effects = [...notices, ...invitations.map(uninvite), ...shedding({ erased: false, now_ms })];
   return { reply: DONE, next: null, effects };
 }
 
@@ -378,7 +378,7 @@ function joined(
   invitation_id: string,
 ): Effect {
   const workspace = { workspace_id: self, name, created_at_ms };
-  return tellAccount(account_id, { type: 'joined', workspace, role, invitation_id });
+  return notifyAccount(account_id, { type: 'joined', workspace, role, invitation_id });
 }
 
 function changed(
@@ -387,11 +387,11 @@ function changed(
   { account_id, role }: Member,
   changed_fields: string[] = [],
 ): Effect {
-  return tellAccount(account_id, { type: 'workspace_changed', workspace_id: self, name, role, changed_fields });
+  return notifyAccount(account_id, { type: 'workspace_changed', workspace_id: self, name, role, changed_fields });
 }
 
 function left(self: string, { account_id }: Member): Effect {
-  return tellAccount(account_id, { type: 'left', workspace_id: self });
+  return notifyAccount(account_id, { type: 'left', workspace_id: self });
 }
 
 function uninvite({ id, email }: Invitation): Effect {
@@ -441,16 +441,16 @@ function askOutcomesAt(now_ms: number): Effect {
   };
 }
 
-/** Its streams hear of the end one run after the other: however many they are, no turn is long. */
+/** Its streams are notified of the end some at a time: however many they are, no turn is long. */
 function shedAt(at_ms: number, { erased }: { erased: boolean }): Effect {
   return { effect: 'schedule_reminder', name: 'shed_streams', at_ms, message: { type: 'shed_streams', erased } };
 }
 
-function tellGone(stream_id: string): Effect {
+function notifyGone(stream_id: string): Effect {
   const message: SharedStreamNews = { type: 'workspace_gone' };
   return { effect: 'notify', to: { kind: 'stream', id: stream_id }, message };
 }
 
-function tellAccount(id: string, message: MembershipNews | HoldNews): Effect {
+function notifyAccount(id: string, message: MembershipNews | HoldNews): Effect {
   return { effect: 'notify', to: { kind: 'account', id }, message };
 }

@@ -11,7 +11,7 @@ const JUMP_MS = 5_000;
 const JUMP_SYNCS = 6;
 /** Clocks of two machines that are kept are never this far apart. */
 const APART_MS = 5 * 60_000;
-/** The certain time as some process last saw it: while clocks disagree, time goes on from there. */
+/** The certain time as some process last saw it: while clocks disagree, time continues from there. */
 const CERTAIN_KEY = 'spool:certain_ms';
 const NOTE_EVERY_MS = 60_000;
 

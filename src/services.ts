@@ -24,6 +24,6 @@ export type Services = StorageServices &
     tracing: Tracing | null;
     /** What operators see of how this process is doing. */
     watch: Watch;
-    /** Handles all that is due by now: reminders, tells, mails, deliveries, old events. For the test clock. */
+    /** Handles all that is due by now: reminders, outbox messages, mails, deliveries, old events. For the test clock. */
     handleDue(): Promise<void>;
   };

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { IssuedTokens } from '../../actors/app_session.js';
-import { accountOf, drawAccount } from '../../src/accounts/account_of_email.js';
+import { accountOf, newAccountId } from '../../src/accounts/account_of_email.js';
 import { networkOf } from '../../src/admission/rate_limits.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
@@ -12,7 +12,7 @@ import { accountRoute, openRoute, type Route } from '../../src/http/route.js';
 import { codeMail } from '../../src/mail/code_mail.js';
 import { sealMail } from '../../src/mail/sealed_mail.js';
 import { randomCode, randomId } from '../../src/random.js';
-import { deriveToken, drawSeed, isGenuine, parseToken } from '../../src/secrets/tokens.js';
+import { deriveToken, isGenuine, parseToken, randomSeed } from '../../src/secrets/tokens.js';
 import type { Services } from '../../src/services.js';
 import { partitionOfText } from '../../src/store/partitions.js';
 
@@ -105,7 +105,7 @@ export const AUTH_ROUTES: readonly Route[] = [
       );
       const verified = await actors.downstream
         .email(email)
-        .verify_code({ network: networkOf(request.ip), hashes, email, account: drawAccount(services) });
+        .verify_code({ network: networkOf(request.ip), hashes, email, account: newAccountId(services) });
       if (isRefusal(verified)) return verified;
       return openSession(services, { email, ...verified });
     },
@@ -168,7 +168,7 @@ async function openSession(
   const born = { account: account.lives.account, app_sessions: account.lives.app_sessions };
   const issued = await actors
     .appSession(session_id)
-    .open({ account_id, email, ...drawSeed(keys), born, verified_at_ms }, [
+    .open({ account_id, email, ...randomSeed(keys), born, verified_at_ms }, [
       { fence: 'epoch', account_id, epoch: 'app_sessions', value: born.app_sessions },
     ]);
   return isRefusal(issued) ? issued : sessionView(services, session_id, issued);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Grant, grantList, isLive } from '../../actors/grant.js';
+import { type Grant, grantIndex, isLive } from '../../actors/grant.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
 import { listCursor, type Position, pageOf } from '../../src/http/cursors.js';
@@ -109,7 +109,7 @@ export async function listGrants(
   // One that ended between the list and the look at it leaves a gap, which the next of the list fills.
   while (rows.length <= limit) {
     const wanted = limit + 1 - rows.length;
-    const listed = await store.list(place, grantList(grants_life), { after, descending: true, limit: wanted });
+    const listed = await store.list(place, grantIndex(grants_life), { after, descending: true, limit: wanted });
     const grants = await Promise.all(listed.map(({ member }) => actors.grant(member).view()));
     for (const [index, grant] of grants.entries()) {
       const position = listed[index] as Position;

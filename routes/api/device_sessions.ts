@@ -11,14 +11,14 @@ import { accountRoute, type Route } from '../../src/http/route.js';
 import { randomId } from '../../src/random.js';
 import type { EntityOf } from '../../src/runtime/actors.js';
 import { isJoinCode, joinCodeOf, normalJoinCode } from '../../src/secrets/join_codes.js';
-import { drawSeed, makeSecret } from '../../src/secrets/tokens.js';
+import { makeSecret, randomSeed } from '../../src/secrets/tokens.js';
 import type { Services } from '../../src/services.js';
 import type { Fence } from '../../src/store/store.js';
 
 /** Recorder sessions as accounts see them: one hosts, others take part. Rules H-033 to H-036. */
 
 const PERMISSION = ['devices:manage'] as const;
-/** The same for an unknown session and a wrong code: neither tells that the other is right. */
+/** The same for an unknown session and a wrong code: neither reveals that the other is right. */
 const NO_SESSION = refuse('NOT_FOUND', 'There is no such recorder session, or its join code is another one.');
 
 const sessionShape = z
@@ -77,7 +77,7 @@ export const DEVICE_SESSION_ROUTES: readonly Route[] = [
           session_id,
           workspace_id: body.workspace_id ?? null,
           expires_at_ms,
-          join_seed: drawSeed(keys),
+          join_seed: randomSeed(keys),
           claim: { claim_id, secret_hash, source_id },
         },
         who.fences,
@@ -199,7 +199,7 @@ export const DEVICE_SESSION_ROUTES: readonly Route[] = [
   }),
 ];
 
-/** Asks a session to change; the answer comes when everybody who takes part has heard. */
+/** Asks a session to change; the answer comes when all participants have been notified. */
 async function change(
   services: Services,
   who: Principal,

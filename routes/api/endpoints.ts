@@ -19,7 +19,7 @@ import {
   listDeliveries,
   readDelivery,
 } from '../../src/webhooks/endpoint_views.js';
-import { drawSigningSecret } from '../../src/webhooks/signing_secret.js';
+import { randomSigningSecret } from '../../src/webhooks/signing_secret.js';
 
 /** Webhook endpoints and what was delivered to them. docs/rules.md, "Webhook endpoints and deliveries". */
 
@@ -46,7 +46,7 @@ export const endpointStatus = z
   .enum(ENDPOINT_STATUSES, 'must be active, paused or disabled')
   .describe('paused: what is outstanding waits. disabled: it is cancelled.');
 
-const cursor = uuid.optional().describe('Where to go on: the cursor of the page before. Absent for the first page.');
+const cursor = uuid.optional().describe('Where to continue: the cursor of the page before. Absent for the first page.');
 
 export const createdEndpointShape = z.strictObject({
   endpoint: endpointShape,
@@ -145,7 +145,7 @@ export async function createEndpoint(
   { url, topics }: { url: string; topics: EventType[] },
 ): Promise<z.infer<typeof createdEndpointShape> | Refusal> {
   const endpoint_id = randomId({ partition: partitionOfId(who.account_id), now_ms: clock.now() });
-  const { text, sealed } = drawSigningSecret(keys);
+  const { text, sealed } = randomSigningSecret(keys);
   const endpoint = { url, topics, sealed_secret: sealed };
   const added = await actors.downstream.account(who.account_id).add_endpoint({ endpoint_id, endpoint }, who.fences);
   if (isRefusal(added)) return added;
@@ -223,7 +223,7 @@ export async function oneDelivery(
 }
 
 function readerOf(services: Services, { account_id, account }: Principal, endpoint_id: string) {
-  return { services, endpoint_id, account_id, life: account.lives.account };
+  return { services, endpoint_id, account_id, account_epoch: account.lives.account };
 }
 
 function view(actors: Services['actors'], id: string): Promise<Endpoint | Refusal> {

@@ -93,7 +93,7 @@ async function history(reader: Reader, cursor: string | undefined) {
   return { items: page.map(eventView), cursor: next };
 }
 
-/** Oldest first from a cursor on; there is always a cursor to go on with, and an empty page keeps the position. */
+/** Oldest first from a cursor on; there is always a cursor to continue with, and an empty page keeps the position. */
 async function polling(reader: Reader, after: string) {
   const { store, place, head, type, limit } = reader;
   const at = (id: string | null | undefined, epoch: string) =>
@@ -121,7 +121,7 @@ async function polling(reader: Reader, after: string) {
 
 /**
  * Reads on until `want` events of the type are found, the log ends, or enough was looked at; then `stopped_at` says
- * behind which event to go on.
+ * after which event to continue.
  */
 async function scan(
   { store, place, type }: Reader,

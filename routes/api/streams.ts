@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { STREAMS, streamListOf } from '../../actors/stream.js';
+import { STREAMS, streamIndexOf } from '../../actors/stream.js';
 import { type Chunk, failureOf, type Stream, statusOf } from '../../actors/stream_state.js';
 import { blobKey } from '../../src/blobs/blob_keys.js';
 import { partitionOfId } from '../../src/domain/ids.js';
@@ -340,7 +340,7 @@ async function listedStreams(
     return isRefusal(listed) ? listed : listed.streams.map(({ id, order }) => ({ member: id, order }));
   }
   const of = source_id ?? workspace_id;
-  const list = of === undefined ? STREAMS : streamListOf(of);
+  const list = of === undefined ? STREAMS : streamIndexOf(of);
   return services.store.list({ owner: account_id, partition: partitionOfId(account_id) }, list, { ...run, after });
 }
 

@@ -38,7 +38,7 @@ export const CERTIFICATE_ROUTES: readonly Route[] = [
   }),
 ];
 
-/** What was cut off goes on when the device asks again with the same key: see actors/device_certificates.ts. */
+/** An interrupted request continues when the device asks again with the same key: see actors/device_certificates.ts. */
 async function renew(
   services: Services,
   who: DeviceIdentity,

@@ -120,7 +120,7 @@ export const CLAIM_ROUTES: readonly Route[] = [
 ];
 
 /**
- * How the redemption ended. Whoever began it has heard that all is applied; one who asked again meanwhile, or whose
+ * How the redemption ended. Whoever began it waited until all was applied; one who asked again meanwhile, or whose
  * redemption another process drives, looks a few times.
  */
 function outcomeOf({ actors }: Services, claim_id: string, device_id: string): Promise<Claim | Refusal> {

@@ -28,7 +28,7 @@ import { listStreams, streamPageShape } from '../api/streams.js';
 const list_limit = whole({ min: 1, max: LIMITS.list_limit_max })
   .default(LIMITS.list_limit_default)
   .meta({ type: 'integer', minimum: 1, maximum: LIMITS.list_limit_max, description: 'How many to give at most.' });
-const list_cursor = listCursor.describe('Where to go on: the cursor of the page before.');
+const list_cursor = listCursor.describe('Where to continue: the cursor of the page before.');
 
 const whoShape = z.strictObject({
   account_id: id.describe('The account that it acts for.'),

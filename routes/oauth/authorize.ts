@@ -14,7 +14,7 @@ import { isRedirectOf } from '../../src/oauth/clients/clients.js';
 import { atBase, issuerOf, issuerUrl } from '../../src/oauth/issuer.js';
 import { leave, type ReturnAddress, sendBack } from '../../src/oauth/redirect.js';
 import { randomId } from '../../src/random.js';
-import { deriveToken, drawSeed } from '../../src/secrets/tokens.js';
+import { deriveToken, randomSeed } from '../../src/secrets/tokens.js';
 import type { Services } from '../../src/services.js';
 import { readQuery, repeatProblem } from '../../src/wire/form.js';
 
@@ -54,7 +54,7 @@ export const AUTHORIZE_ROUTES: readonly Route[] = [
   }),
 ];
 
-/** A request whose client and return address are known to be right: from here on, errors are told to the client. */
+/** A request whose client and return address are known to be right: from here on, errors go to the client. */
 type Request = { client: Client; asked: AuthorizationRequest; back: ReturnAddress };
 
 async function authorize({ services, request, reply }: Call<null, undefined, undefined>): Promise<Answer> {
@@ -128,7 +128,7 @@ async function grantFromSession(
   const { actors, keys, clock } = services;
   const { challenge, ...request_of_grant } = asked;
   const id = randomId({ partition: partitionOfId(account.id), now_ms: clock.now() });
-  const own = drawSeed(keys);
+  const own = randomSeed(keys);
   const born = { account: account.lives.account, grants: session.born.grants };
   const opened = await actors.grant(id).open(
     {

@@ -11,7 +11,7 @@ import { authorizationRequest } from '../../src/oauth/authorization_request.js';
 import { atBase, issuerOf, issuerUrl } from '../../src/oauth/issuer.js';
 import { accountBehind, newCode, triedCode } from '../../src/oauth/sign_in_code.js';
 import { randomId, randomPartition } from '../../src/random.js';
-import { deriveToken, drawSeed, isGenuine, parseToken } from '../../src/secrets/tokens.js';
+import { deriveToken, isGenuine, parseToken, randomSeed } from '../../src/secrets/tokens.js';
 import type { Services } from '../../src/services.js';
 
 /** Native sign-in of first-party apps. Rules C-081 to C-098. */
@@ -107,7 +107,7 @@ async function begin({ services, request, body }: NativeCall): Promise<Answer> {
         issuer: 'base',
         code: { challenge, redirect_uri: null },
       },
-      ...drawSeed(keys),
+      ...randomSeed(keys),
     },
     code,
   });
@@ -156,7 +156,7 @@ async function complete(
   const account = await accountBehind(services, request, email);
   if (isRefusal(account)) return account;
   const grant_id = randomId({ partition: partitionOfId(account.id), now_ms: clock.now() });
-  const own = drawSeed(keys);
+  const own = randomSeed(keys);
   const born = { account: account.lives.account, grants: account.lives.grants };
   const completed = await actors.downstream
     .authSession(id)

@@ -57,7 +57,7 @@ export const INTROSPECT_ROUTES: readonly Route[] = [
       if (isOauthError(caller)) return caller;
       if (body.token === undefined) return oauthError('invalid_request', 'token is missing.');
       const holder = await holderAtAny(services, body.token);
-      // Only what is known to be over is inactive: trouble of ours says nothing about a token.
+      // Only what is known to be over is inactive: a problem on our side says nothing about a token.
       if (isRefusal(holder)) return holder.refused === 'UNAUTHORIZED' ? { active: false } : holder;
       const { account, claims, permissions } = holder;
       // Nobody may act for it but to sign out and to restore it, and that is asked for here.

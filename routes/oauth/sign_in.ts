@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { browserSessionEndMs } from '../../actors/browser_session.js';
-import type { BrowserSignIn, DrawnGrant } from '../../actors/browser_sign_in.js';
+import type { BrowserSignIn, NewGrantSeed } from '../../actors/browser_sign_in.js';
 import { accountIdOf } from '../../src/accounts/account_of_email.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
@@ -26,7 +26,7 @@ import { captchaWidget } from '../../src/pages/captcha_widget.js';
 import { type Flow, type Page, sendPage } from '../../src/pages/page.js';
 import { randomId } from '../../src/random.js';
 import type { EntityOf } from '../../src/runtime/actors.js';
-import { deriveToken, drawSeed, isGenuine, parseToken } from '../../src/secrets/tokens.js';
+import { deriveToken, isGenuine, parseToken, randomSeed } from '../../src/secrets/tokens.js';
 import type { Services } from '../../src/services.js';
 
 /**
@@ -70,7 +70,7 @@ export const SIGN_IN_ROUTES: readonly Route[] = Object.values(SIGN_IN_PATHS).fla
       const visit = await visitOf(services, { request, reply }, params.id as string);
       if (isRefusal(visit)) return visit;
       const { goal, step } = visit.sign_in;
-      if (goal.to === 'page' && step.at === 'done') return goOn(visit);
+      if (goal.to === 'page' && step.at === 'done') return nextPage(visit);
       return sendPage(reply, pageOf(visit, codeProblem(visit.sign_in, query.problem)));
     },
   }),
@@ -142,7 +142,7 @@ async function sendCode(visit: Visit, body: Form): Promise<Answer> {
 async function resendCode(visit: Visit): Promise<Answer> {
   const { services, request, sign_in } = visit;
   const { step } = sign_in;
-  if (step.at !== 'code') return goOn(visit);
+  if (step.at !== 'code') return nextPage(visit);
   const limited = services.rates.refusalOf('codes_sent', request.ip);
   return limited ?? mailCode(visit, step.email);
 }
@@ -166,7 +166,7 @@ async function mailCode(visit: Visit, email: string): Promise<Answer> {
 async function tryCode(visit: Visit, body: Form): Promise<Answer> {
   const { services, request, id, sign_in } = visit;
   const { step } = sign_in;
-  if (step.at !== 'code' && step.at !== 'verified') return goOnSignedIn(visit);
+  if (step.at !== 'code' && step.at !== 'verified') return nextPageSignedIn(visit);
   const code = (body.code ?? '').replace(/\s/g, '');
   if (!/^\d{6}$/.test(code)) return leave(visit.reply, codeProblemPath(visit, 'digits'));
   const limited = services.rates.refusalOf('codes_checked', request.ip);
@@ -177,7 +177,7 @@ async function tryCode(visit: Visit, body: Form): Promise<Answer> {
   if (isRefusal(judged)) return judged;
   const now = { ...visit, sign_in: judged };
   if (judged.step.at === 'verified') return enter(now, judged.step.email);
-  return judged.step.at === 'code' ? leave(visit.reply, codeProblemPath(visit, 'wrong')) : goOnSignedIn(now);
+  return judged.step.at === 'code' ? leave(visit.reply, codeProblemPath(visit, 'wrong')) : nextPageSignedIn(now);
 }
 
 /**
@@ -214,21 +214,21 @@ async function enter(visit: Visit, email: string): Promise<Answer> {
     session: {
       // With the account, whose erasure must find it.
       id: randomId({ partition: partitionOfId(account.id), now_ms: services.clock.now() }),
-      ...drawSeed(services.keys),
+      ...randomSeed(services.keys),
     },
-    grant: drawGrant(services, account.id),
+    grant: newGrantSeed(services, account.id),
   });
   if (isRefusal(entered)) return entered;
   const before =
     entered.session === null ? null : await endBrowserSession(services, request, { but: entered.session.id });
-  return isRefusal(before) ? before : goOnSignedIn({ ...visit, sign_in: entered });
+  return isRefusal(before) ? before : nextPageSignedIn({ ...visit, sign_in: entered });
 }
 
 /**
  * After a code was entered: whichever of several presses is answered last, the browser has the session's cookie. A form
  * that is sent again does not bring back a session that has ended, nor one before the browser's present one.
  */
-async function goOnSignedIn(visit: Visit): Promise<Answer> {
+async function nextPageSignedIn(visit: Visit): Promise<Answer> {
   const { services, request, reply, sign_in } = visit;
   const { step, session } = sign_in;
   if (session !== null && (step.at === 'consent' || isFresh(visit))) {
@@ -241,32 +241,32 @@ async function goOnSignedIn(visit: Visit): Promise<Answer> {
       showBrowserSession(services, reply, { ...session, lasts_ms });
     }
   }
-  return goOn(visit);
+  return nextPage(visit);
 }
 
 /** Continuing counts from the session's own code. */
 async function continueAs(visit: Visit): Promise<Answer> {
   const { services, request, sign_in } = visit;
   const { step } = sign_in;
-  if (step.at !== 'accounts') return goOn(visit);
+  if (step.at !== 'accounts') return nextPage(visit);
   const live = await browserSessionOf(services, request);
   if (isRefusal(live)) return live;
   if (live === null || live.id !== step.session_id) return follow(visit, signIn(visit).other_email()); // it has ended meanwhile
   const { session, account } = live;
   const born = { account: account.lives.account, grants: session.born.grants };
   const owner = { account_id: account.id, born, verified_at_ms: session.verified_at_ms };
-  return follow(visit, signIn(visit).continue({ owner, grant: drawGrant(services, account.id) }));
+  return follow(visit, signIn(visit).continue({ owner, grant: newGrantSeed(services, account.id) }));
 }
 
 async function approve(visit: Visit): Promise<Answer> {
   const { step } = visit.sign_in;
-  if (step.at !== 'consent') return goOn(visit);
-  return follow(visit, signIn(visit).approve({ grant: drawGrant(visit.services, step.owner.account_id) }));
+  if (step.at !== 'consent') return nextPage(visit);
+  return follow(visit, signIn(visit).approve({ grant: newGrantSeed(visit.services, step.owner.account_id) }));
 }
 
-function drawGrant({ keys, clock }: Services, account_id: string): DrawnGrant {
+function newGrantSeed({ keys, clock }: Services, account_id: string): NewGrantSeed {
   const grant_id = randomId({ partition: partitionOfId(account_id), now_ms: clock.now() });
-  return { grant_id, ...drawSeed(keys) };
+  return { grant_id, ...randomSeed(keys) };
 }
 
 function signIn({ services, id }: Visit): EntityOf<'browserSignIn'> {
@@ -275,11 +275,11 @@ function signIn({ services, id }: Visit): EntityOf<'browserSignIn'> {
 
 async function follow(visit: Visit, asked: Promise<BrowserSignIn | Refusal>): Promise<Answer> {
   const sign_in = await asked;
-  return isRefusal(sign_in) ? sign_in : goOn({ ...visit, sign_in });
+  return isRefusal(sign_in) ? sign_in : nextPage({ ...visit, sign_in });
 }
 
 /** After a form: back to the client, or on to the page, where all is said, else to the page of the present step. */
-function goOn(visit: Visit): Answer {
+function nextPage(visit: Visit): Answer {
   const { services, reply, id, sign_in } = visit;
   const { step, goal } = sign_in;
   if (step.at !== 'done') return leave(reply, signInPath(goal, id));

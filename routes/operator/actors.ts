@@ -5,7 +5,7 @@ import { refuse } from '../../src/domain/refusals.js';
 import { listLimit, whole } from '../../src/http/request_schemas.js';
 import { count, serverNow } from '../../src/http/response_schemas.js';
 import { operatorRoute, type Route } from '../../src/http/route.js';
-import { activationShape, parkedReason } from '../../src/operator/activation_schema.js';
+import { activationShape, quarantineReason } from '../../src/operator/activation_schema.js';
 import { listDeadLetters, retryDeadLetter } from '../../src/operator/dead_letters.js';
 import { shownName } from '../../src/operator/entity_fields.js';
 
@@ -14,9 +14,9 @@ const activeShape = activationShape.extend({
   id: z.string().nullable().describe('Null where it is an email, an address or a fingerprint.'),
   name: z.string().describe('The id, or as much of it as may be shown.'),
   partition: count.describe('Of the 256, where its state lies.'),
-  parked: z
+  quarantined: z
     .strictObject({
-      reason: parkedReason,
+      reason: quarantineReason,
       since_ms: count.describe('Since when, in ms since 1970.'),
     })
     .nullable()
@@ -35,16 +35,16 @@ const actorsShape = z.strictObject({
       z.strictObject({
         active: count.describe('Entities in memory.'),
         waiting: count.describe('Messages that wait for their turn.'),
-        parked: count.describe('Entities out of service.'),
+        quarantined: count.describe('Entities out of service.'),
         oldest_ms: z.number().describe('How long the oldest message has waited, in ms.'),
         turns: count.optional().describe('Of the last minute; absent where there were none.'),
         turn_ms_mean: z.number().nullable().optional().describe('How long these took on average, in ms.'),
-        turn_ms_p99: z.number().nullable().optional().describe('What 99 of 100 stayed within, in ms.'),
+        turn_ms_p99: z.number().nullable().optional().describe('The 99th percentile, in ms.'),
       }),
     )
     .describe('By kind of actor.'),
   busiest: z.array(activeShape).describe('Entities with the most messages waiting, then the most turns.'),
-  parked: z.array(activeShape.extend({ id: z.string() })).describe('Entities out of service.'),
+  quarantined: z.array(activeShape.extend({ id: z.string() })).describe('Entities out of service.'),
   lately: z
     .strictObject({
       within_ms: count.describe('How far back that looks.'),
@@ -52,7 +52,7 @@ const actorsShape = z.strictObject({
       slowest: z.array(latelyShape).describe('Those with the slowest turns.'),
     })
     .describe('Entities by what they did last.'),
-  set_aside: z
+  dead_letters: z
     .array(
       z.strictObject({
         partition: count.describe('Of the 256, where it lies.'),
@@ -63,7 +63,7 @@ const actorsShape = z.strictObject({
         type: z.string().nullable().describe('What sort of message it is; null where that can not be told.'),
       }),
     )
-    .describe('Messages whose decision threw too often.'),
+    .describe('Dead letters: messages whose decision threw five times.'),
 });
 
 /** Entities in the memory of this process, those out of service, and dead letters. */
@@ -71,51 +71,53 @@ export const ACTOR_ROUTES: readonly Route[] = [
   operatorRoute({
     method: 'GET',
     path: '/ops/actors',
-    summary: 'What is active in this process, and what is parked or set aside.',
+    summary: 'What is active in this process, and what is quarantined, and dead letters.',
     credential: 'operator',
     query: z.object({ limit: listLimit }),
     answer: actorsShape,
     async handler({ services: { clock, runtime, store, watch }, query: { limit } }) {
-      const aside = await listDeadLetters(store, limit);
-      const { kinds, busiest, parked, lately } = runtime.inspect(limit);
+      const dead_letters = await listDeadLetters(store, limit);
+      const { kinds, busiest, quarantined, lately } = runtime.inspect(limit);
       const times = watch.turnTimes(Object.keys(kinds));
       return {
         now: new Date(clock.now()).toISOString(),
         kinds: Object.fromEntries(Object.entries(kinds).map(([kind, row]) => [kind, { ...row, ...times.get(kind) }])),
         busiest: busiest.map(named),
         // With its id, whatever that is: without it nobody could have it try again.
-        parked: parked.map((one) => ({ ...one, name: shownName(one) })),
+        quarantined: quarantined.map((one) => ({ ...one, name: shownName(one) })),
         lately: { ...lately, busiest: lately.busiest.map(named), slowest: lately.slowest.map(named) },
-        set_aside: aside,
+        dead_letters,
       };
     },
   }),
 
   operatorRoute({
     method: 'POST',
-    path: '/ops/parked/retry',
-    summary: 'Lets a parked entity try again.',
+    path: '/ops/quarantined/retry',
+    summary: 'Releases a quarantined entity: its next message loads it again.',
     credential: 'operator',
     status: 204,
     body: z.object({
       kind: z.string('must be a kind of actor').max(100).describe('The kind of actor, such as account.'),
-      id: z.string('must be the id of a parked entity').max(300),
+      id: z.string('must be the id of a quarantined entity').max(300),
     }),
     refusals: ['NOT_FOUND'],
     async handler({ services: { runtime }, body }) {
-      return runtime.releaseQuarantine(body) ? null : refuse('NOT_FOUND', 'No such entity is parked in this process.');
+      return runtime.releaseQuarantine(body)
+        ? null
+        : refuse('NOT_FOUND', 'No such entity is quarantined in this process.');
     },
   }),
 
   operatorRoute({
     method: 'POST',
-    path: '/ops/set-aside/retry',
-    summary: 'Hands what was set aside to its entity once more.',
+    path: '/ops/dead-letters/retry',
+    summary: 'Delivers a dead letter once more.',
     credential: 'operator',
     status: 204,
     body: z.object({
       partition: whole({ min: 0, max: PARTITIONS - 1 }).describe('As the list says it.'),
-      name: z.string('must be the name of what was set aside').max(500).describe('As the list says it.'),
+      name: z.string('must be the name of a dead letter').max(500).describe('As the list says it.'),
     }),
     refusals: ['NOT_FOUND', 'CONFLICT'],
     handler: async ({ services, body }) => retryDeadLetter(services, body),

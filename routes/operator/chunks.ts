@@ -45,7 +45,7 @@ const workShape = z
   })
   .meta({ id: 'Work' });
 
-const settledShape = z.strictObject({
+const finishedShape = z.strictObject({
   chunk_id: id.describe('The chunk.'),
   status: z.enum(['processed', 'failed']).describe('How it stands from now on.'),
 });
@@ -118,10 +118,10 @@ export const STAFF_CHUNK_ROUTES: readonly Route[] = [
         .default(false)
         .describe('Whether the audio was held against its announcement.'),
     }),
-    answer: settledShape,
+    answer: finishedShape,
     refusals: ['CONFLICT'],
     async handler({ services, params, body: { claim: token, checked } }) {
-      return settle(services, { chunk_id: params.chunk_id as string, token, result: { status: 'processed', checked } });
+      return finish(services, { chunk_id: params.chunk_id as string, token, result: { status: 'processed', checked } });
     },
   }),
 
@@ -135,15 +135,15 @@ export const STAFF_CHUNK_ROUTES: readonly Route[] = [
       code: failureCode,
       message: trimmedText(LIMITS.failure_message_chars_max).describe('The same for people.'),
     }),
-    answer: settledShape,
+    answer: finishedShape,
     refusals: ['CONFLICT'],
     async handler({ services, params, body: { claim: token, ...failure } }) {
-      return settle(services, { chunk_id: params.chunk_id as string, token, result: { status: 'failed', failure } });
+      return finish(services, { chunk_id: params.chunk_id as string, token, result: { status: 'failed', failure } });
     },
   }),
 ];
 
-async function settle(
+async function finish(
   services: Services,
   { chunk_id, token, result }: { chunk_id: string; token: string; result: ChunkResult },
 ): Promise<unknown | Refusal> {

@@ -6,7 +6,7 @@ import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
 import { emailAddress } from '../../src/http/request_schemas.js';
 import { count, moment, no_cursor, serverNow } from '../../src/http/response_schemas.js';
 import { operatorRoute, type Route } from '../../src/http/route.js';
-import { activationShape, parkedReason } from '../../src/operator/activation_schema.js';
+import { activationShape, quarantineReason } from '../../src/operator/activation_schema.js';
 import { endpointForStaff, endpointForStaffShape } from '../../src/operator/endpoint_for_staff.js';
 import { shownName, shownState } from '../../src/operator/entity_fields.js';
 import { seenDeviceShape, seenDeviceView } from '../../src/operator/seen_device.js';
@@ -53,9 +53,9 @@ const entityShape = z.strictObject({
   stored: storedShape.describe('Of the state, what is not meant to be shown is named by its type and size.'),
   memory: activationShape
     .extend({
-      parked: z
+      quarantined: z
         .strictObject({
-          reason: parkedReason,
+          reason: quarantineReason,
           since: moment.describe('Since when.'),
         })
         .nullable()
@@ -161,7 +161,7 @@ function candidatesOfId(id: string): Address[] {
   return [...KINDS.map((kind) => ({ kind, id })), ...owners.filter((owner) => owner.id !== '')];
 }
 
-/** One that is parked is there, whatever is wrong with it. */
+/** One that is quarantined is there, whatever is wrong with it. */
 async function isThere({ runtime }: Services, address: Address): Promise<boolean> {
   try {
     return (await runtime.stored(address)) !== null;
@@ -226,11 +226,12 @@ function inMemory({
   waiting,
   turns,
   turn_ms_mean,
-  parked,
+  quarantined,
 }: NonNullable<ReturnType<Services['runtime']['look']>>) {
   return {
     ...{ version, waiting, turns, turn_ms_mean },
-    parked: parked === null ? null : { reason: parked.reason, since: new Date(parked.since_ms).toISOString() },
+    quarantined:
+      quarantined === null ? null : { reason: quarantined.reason, since: new Date(quarantined.since_ms).toISOString() },
   };
 }
 

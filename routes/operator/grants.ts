@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Account } from '../../actors/account_state.js';
-import { accountNamed, drawAccount } from '../../src/accounts/account_of_email.js';
+import { accountNamed, newAccountId } from '../../src/accounts/account_of_email.js';
 import { isId, partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
@@ -10,7 +10,7 @@ import { emailAddress, listLimit, timestamp, trimmedText, uuid } from '../../src
 import { id, moment, pageShape } from '../../src/http/response_schemas.js';
 import { operatorRoute, type Route } from '../../src/http/route.js';
 import { randomId } from '../../src/random.js';
-import { drawSeed } from '../../src/secrets/tokens.js';
+import { randomSeed } from '../../src/secrets/tokens.js';
 import type { Services } from '../../src/services.js';
 import { parseGiven } from '../../src/wire/schema_faults.js';
 import { listGrants } from '../api/connections.js';
@@ -206,7 +206,7 @@ async function bringIn(services: Services, given: unknown, dry_run: boolean): Pr
       scopes: row.scope,
       audience: row.audience,
       issuer: row.issuer,
-      ...drawSeed(keys),
+      ...randomSeed(keys),
       born: { account: account.lives.account, grants: account.lives.grants },
       verified_at_ms: Date.parse(row.created_at),
       code: { challenge: '', redirect_uri: null },
@@ -221,7 +221,7 @@ async function ownerOf(services: Services, { account }: ImportRow): Promise<Acco
   if (!isId(account)) {
     const entered = await services.actors.downstream
       .email(account)
-      .enter({ network: null, email: account, account: drawAccount(services) });
+      .enter({ network: null, email: account, account: newAccountId(services) });
     if (isRefusal(entered)) return entered;
   }
   return accountNamed(services, account);

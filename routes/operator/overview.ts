@@ -31,17 +31,17 @@ const overviewShape = z.strictObject({
       round_trip_ms: z.number().nullable().describe('How long its last answer took, in ms; null while it is away.'),
       memory_bytes: size.nullable().describe('What Redis uses; null while it is away.'),
       log_healthy: z.boolean().nullable().describe('Whether Redis could write its append-only file.'),
-      set_aside: count.nullable().describe('Messages whose decision threw too often; null while Redis is away.'),
+      dead_letters: count.nullable().describe('Dead letters; null while Redis is away.'),
     })
     .describe('Redis.'),
   disk: z
     .strictObject({ free_bytes: size.describe('What is left.'), size_bytes: size.describe('All of it.') })
     .nullable()
     .describe('The disk under DATA_DIR; null where it can not be asked.'),
-  troubles: z
+  health_problems: z
     .array(
       z.strictObject({
-        name: z.string().describe('What sort of trouble it is.'),
+        name: z.string().describe('The kind of problem.'),
         severity: z.enum(['grave', 'mild']).describe('grave: people notice.'),
         text: z.string().describe('The same in words.'),
         link: z.string().describe('The page on which one sees why.'),
@@ -78,7 +78,7 @@ export const OVERVIEW_ROUTES: readonly Route[] = [
         }),
     }),
     async handler({ services: { clock, settings, watch }, query: { after_ms } }) {
-      const { storage, storage_ms, storage_bytes, disk, shedding, set_aside, clock_ahead_ms } = watch.standing();
+      const { storage, storage_ms, storage_bytes, disk, shedding, dead_letters, clock_ahead_ms } = watch.standing();
       return {
         now: new Date(clock.now()).toISOString(),
         clock: { ahead_ms: Math.round(clock_ahead_ms), movable: settings.test_clock },
@@ -88,10 +88,10 @@ export const OVERVIEW_ROUTES: readonly Route[] = [
         },
         storage: {
           ...{ status: storage.status, since_ms: storage.since_ms, round_trip_ms: storage_ms },
-          ...{ memory_bytes: storage_bytes, log_healthy: storage.log_healthy, set_aside },
+          ...{ memory_bytes: storage_bytes, log_healthy: storage.log_healthy, dead_letters },
         },
         disk,
-        troubles: watch.healthProblems(),
+        health_problems: watch.healthProblems(),
         history: watch.history(after_ms),
       };
     },

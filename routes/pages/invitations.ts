@@ -80,7 +80,7 @@ function outcomeOf(
 
 type Listed = Exclude<Awaited<ReturnType<typeof listInvitations>>, Refusal>['items'];
 
-/** With who invited, as their accounts are named now; an account that is deleted tells no name. */
+/** With who invited, as their accounts are named now; a deleted account has no name. */
 async function rowsOf(services: Services, items: Listed): Promise<InvitationRow[] | Refusal> {
   const ids = [...new Set(items.map(({ invited_by }) => invited_by))];
   const accounts = await Promise.all(ids.map((id) => services.actors.account(id).view()));

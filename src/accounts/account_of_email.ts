@@ -1,5 +1,5 @@
 import type { Account } from '../../actors/account_state.js';
-import type { DrawnAccount } from '../../actors/email.js';
+import type { NewAccountId } from '../../actors/email.js';
 import { isId } from '../domain/ids.js';
 import { isRefusal, type Refusal, refuse } from '../domain/refusals.js';
 import { pollUntil } from '../http/poll_until.js';
@@ -13,7 +13,7 @@ const BEING_MADE = refuse('UNAVAILABLE', 'The account is being made; try again i
 const NO_ACCOUNT = refuse('NOT_FOUND', 'There is no such account.');
 
 /** The id of an account that may have to be made. */
-export function drawAccount({ clock }: Services): DrawnAccount {
+export function newAccountId({ clock }: Services): NewAccountId {
   return { account_id: randomId({ partition: randomPartition(), now_ms: clock.now() }) };
 }
 

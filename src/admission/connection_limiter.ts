@@ -15,7 +15,7 @@ const HEAD = ['HTTP/1.1 503 Service Unavailable', 'X-API-Version: 1', 'Content-T
 const REFUSAL = [...HEAD, `Content-Length: ${Buffer.byteLength(BODY)}`, 'Retry-After: 10', 'Connection: close'];
 const ANSWER = `${REFUSAL.join('\r\n')}\r\n\r\n${BODY}`;
 
-/** Bounds the connections of a listener without TLS. One too many is told so, and closed before it sent anything. */
+/** Bounds the connections of a listener without TLS. One too many gets an answer and is closed before it sent anything. */
 export class ConnectionLimiter {
   readonly #limits: ConnectionLimits;
   readonly #is_exempt: (address: string) => boolean;

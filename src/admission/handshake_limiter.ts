@@ -84,7 +84,7 @@ export class HandshakeLimiter {
       metrics.device_connections.inc();
       socket.once('close', () => metrics.device_connections.dec());
     });
-    // Before HTTP hears of it, which would say what went wrong: in a handshake that waits for ever to be sent.
+    // Before the HTTP server sees it, which would say what went wrong: in a handshake that waits for ever to be sent.
     server.prependListener('tlsClientError', (_error: Error, socket: TLSSocket) => {
       metrics.device_handshakes.inc({ resumed: 'no', outcome: 'failed' });
       socket.destroy();

@@ -1,14 +1,14 @@
 import type { Server, Socket } from 'node:net';
 
 /**
- * All connections of a listener, whatever they have come to: also those that HTTP never heard of, such as one in its TLS
+ * All connections of a listener, whatever they have come to: also those that HTTP never saw, such as one in its TLS
  * handshake, which `closeAllConnections` of an HTTP server passes over. A listener closes only when all of them have.
  */
 export class OpenConnections {
   /** As they were accepted; of a TLS connection, what lies below it. */
   readonly #sockets = new Set<Socket>();
 
-  /** `counted` hears of each change by how many there are. */
+  /** `counted` is called with the count at each change. */
   constructor(server: Server, counted: (open: number) => void) {
     server.on('connection', (socket: Socket) => {
       counted(this.#sockets.add(socket).size);

@@ -4,7 +4,7 @@ import { randomFraction } from '../random.js';
 import type { Metrics } from '../runtime/metrics.js';
 
 const LOOK_EVERY_MS = 500;
-/** How exactly the delay is told; so long node's own timer takes where nothing delays it. */
+/** Resolution of the delay: how long the timer of node itself takes when nothing delays it. */
 const RESOLUTION_MS = 50;
 const BYTES_PER_MB = 1024 * 1024;
 /** Of the heap or the container that a process may have. */
@@ -86,7 +86,7 @@ export class Overload {
     this.#histogram.disable();
   }
 
-  /** Why a request is refused, or null when it goes on. */
+  /** Why a request is refused, or null when it is accepted. */
   causeAgainst(priority: Priority): LoadName | null {
     if (this.shedding === 'nothing' || (this.shedding === 'first' && priority === 'critical')) return null;
     return this.#cause;

@@ -53,11 +53,11 @@ export class Stalls {
   /** Stands before everything that a server does with connections and requests. To be called before it listens. */
   install(server: Server, listener: 'public' | 'device' | 'operator'): void {
     for (const event of ['connection', 'request']) {
-      const goOn = server.listeners(event) as ((...args: unknown[]) => void)[];
+      const listeners = server.listeners(event) as ((...args: unknown[]) => void)[];
       server.removeAllListeners(event);
       server.on(event, (...args: unknown[]) => {
         if (!this.isDropping) {
-          for (const go of goOn) go.apply(server, args);
+          for (const go of listeners) go.apply(server, args);
           return;
         }
         const [came] = args as [Socket | IncomingMessage];

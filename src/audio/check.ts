@@ -18,7 +18,7 @@ export type CheckedChunk = AnnouncedAudio & {
 const DURATION_TOLERANCE = 0.01;
 const OPUS_SAMPLES_PER_MS = 48;
 
-/** What a chunk must be: a device that sends pieces of one file hears why they are none by themselves. */
+/** What a chunk must be: a device that sends pieces of one file learns why they are none by themselves. */
 const WHOLE_WAV = 'A chunk in WAV must be a whole WAV file, with a header of its own.';
 const WHOLE_OGG = 'A chunk in Ogg must be a whole Ogg file, with the headers of its codec.';
 

@@ -38,7 +38,7 @@ export class OggPage {
     this.bytes.writeUInt32LE(sequence >>> 0, AT.sequence);
   }
 
-  /** How long its parts of packets are; one of 255 goes on in the next part. */
+  /** How long its parts of packets are; one of 255 continues in the next part. */
   get lacing(): Buffer {
     return this.bytes.subarray(HEAD_BYTES, HEAD_BYTES + (this.bytes[AT.segments] as number));
   }

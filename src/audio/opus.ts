@@ -82,7 +82,7 @@ function formatOf(head: Buffer): string {
 export class PacketClock {
   /** Of all packets that have ended. */
   samples = 0;
-  /** Of the packet that goes on, on the next page. */
+  /** Of the packet that continues on the next page. */
   #open: number | null = null;
 
   /** Whether a packet ends on the page. */

@@ -47,7 +47,7 @@ export class DirectorySync {
 }
 
 async function syncDirectory(directory: string): Promise<void> {
-  // Opened anew each time: an open handle would go on syncing a directory that was removed and made again.
+  // Opened anew each time: an open handle would keep syncing a directory that was removed and made again.
   const fd = await openFile(directory, 'r');
   try {
     await syncFile(fd);

@@ -96,7 +96,7 @@ class S3BlobStore implements BlobStore {
         `The bucket ${this.#bucket} of BLOB_URL can't be used: ${reasonOf(error)}. ${adviceOn(error)}`.trimEnd(),
       );
     }
-    // A store that can't tell keeps no versions, or doesn't let us ask.
+    // A store that does not say keeps no versions, or doesn't let us ask.
     const versioning = await this.#client
       .send(new GetBucketVersioningCommand({ Bucket: this.#bucket }), AT_HAND)
       .catch(() => null);

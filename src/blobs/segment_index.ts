@@ -372,7 +372,7 @@ function dropSegment(index: Index, segment: KnownSegment): void {
   index.segments.delete(segment.name);
 }
 
-/** Whether nothing that is known of a segment still lives: others may have erased it. */
+/** Whether nothing that is known of a segment is still in use: others may have erased it. */
 async function isEmpty(index: Index, segment: KnownSegment): Promise<boolean> {
   for (const record of segment.live) {
     if ((await readRecord(record, null)) !== null) return false;

@@ -70,7 +70,7 @@ export class DeviceConnections {
   }
 
   /**
-   * After the answers that are under way: the message may come while a request is told of the very revocation. A request
+   * After the answers that are under way: the message may come while a request is being answered with that very revocation. A request
    * whose body has not come to its end is cut off, as are answers that take too long.
    */
   #end(socket: TLSSocket): void {

@@ -14,7 +14,7 @@ export const BOUND_REFUSALS = ['DEVICE_UNBOUND', 'ACCOUNT_DELETED'] as const;
 
 /**
  * What lets a device do what it asks: a personal one's binding, a shared one's recorder session, as it stands; and the
- * life of the account that commits for it must hold. `session` is null for a personal device.
+ * credential epoch of the account that commits for it must hold. `session` is null for a personal device.
  */
 export type Bound = {
   /** Who lies behind the epoch. */

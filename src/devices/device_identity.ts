@@ -120,7 +120,7 @@ async function standing(services: Services, fingerprint: string): Promise<Issued
   if (certificate.status === 'revoked') return REVOKED;
   if (certificate.status === 'superseded') return SUPERSEDED;
   if (issued.is_renewal === 0 || certificate.status === 'used') return issued;
-  // Answered when the certificates before it have heard of their end.
+  // Answered when the certificates before it have been notified of their end.
   const used = await actors.downstream.device(issued.device_id).use_certificate({ fingerprint });
   if (isRefusal(used)) return used;
   if (used.named.length > 0) metrics.device_certificates.inc({ what: 'first_used' });

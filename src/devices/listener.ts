@@ -15,7 +15,7 @@ const HANDSHAKES_SHARE = 1 / 4;
 const WAITING_SHARE = 1 / 2;
 
 /**
- * The listener of devices: TLS that asks for a certificate and refuses none, since a refused handshake tells a device
+ * The listener of devices: TLS that asks for a certificate and refuses none, since a refused handshake gives a device
  * nothing; each request says why instead. Its own certificate is renewed while it runs, and connections that are open
  * stay. `options.https` holds what all listeners share.
  */

@@ -1,4 +1,4 @@
-/** Which of our two addresses a grant was made at, and lives at. */
+/** Which of our two addresses a grant was made at, and is valid at. */
 export type Issuer = 'base' | 'legacy';
 
 /** What a token may be used at: the whole API (REST and MCP), or the MCP server alone. Rules C-045 to C-048. */

@@ -53,7 +53,7 @@ export const LIMITS = {
   workspace_members_max: 200, // ours: members and invitations of one workspace together
   invitations_per_day_max: 200, // ours: of one workspace, so that nobody mails the world by inviting and withdrawing
   invitations_window_ms: DAY_MS,
-  streams_shed_max: 100, // ours: streams that a deleted workspace tells of its end in one turn
+  streams_shed_max: 100, // ours: streams that a deleted workspace notifies of its end in one turn
   retention_days_max: 36_500, // ours
 
   installation_label_chars_max: 80, // rule C-026
@@ -92,7 +92,7 @@ export const LIMITS = {
   account_in_flight_max: 32, // docs/choices.md, "Webhooks"
   deliveries_in_flight_max: 512, // ours: of one process
   origin_in_flight_max: 128, // ours: of one process, to one scheme, host and port
-  endpoint_spared_after: 5, // docs/choices.md, "Webhooks": attempts in a row that failed in a way that passes
+  circuit_opens_after: 5, // docs/choices.md, "Webhooks": attempts in a row that failed in a way that passes
   probe_ms_min: 30 * SECOND_MS, // docs/choices.md, "Webhooks"
   probe_ms_max: 10 * MINUTE_MS, // docs/choices.md, "Webhooks"
   delivery_response_bytes_max: 16 * 1024, // ours: read for the connection's sake, and dropped
@@ -119,8 +119,8 @@ export const LIMITS = {
   account_bytes_waiting_max: 32 * 1024 * 1024, // ours: bodies of requests that wait
   devices_per_account_max: 1_000, // ours
   certificate_renewable_ms: 365 * DAY_MS, // docs/choices.md, "Devices": so long after its end it may still renew
-  certificate_renew_at: 2 / 3, // docs/choices.md, "Devices": of its life
-  certificate_renew_jitter: 1 / 20, // ours: of its life, earlier or later, so that a batch does not come at once
+  certificate_renew_at: 2 / 3, // docs/choices.md, "Devices": of its validity
+  certificate_renew_jitter: 1 / 20, // ours: of its validity, earlier or later, so that a batch does not come at once
   certificate_kept_ms: 366 * DAY_MS, // ours: after its end; a day longer than anything asks for it
   device_certificates_max: 4, // ours: the one in use, and three renewals whose answers were lost
   device_renewals_max: 10, // ours: certificates made for one device in the window below
@@ -128,8 +128,8 @@ export const LIMITS = {
   device_uploads_in_flight_max: 4, // docs/choices.md, "Devices": of one device, in one process
   proxy_certificate_days: 365, // ours: of a proxy that passes certificates on
 
-  chunk_bytes_max: 64 * 1024 * 1024, // docs/choices.md, "Recordings"; told to the device on redemption
-  open_intents_max: 64, // ours, told to the device on redemption
+  chunk_bytes_max: 64 * 1024 * 1024, // docs/choices.md, "Recordings"; sent to the device on redemption
+  open_intents_max: 64, // ours, sent to the device on redemption
   intent_life_ms: DAY_MS, // rule H-024: a day after its last repeat
   chunks_per_stream_max: 0xffff_ffff, // the chunk's number has 32 bits of its id
   gaps_listed_max: 1_000, // docs/choices.md, "Recordings"

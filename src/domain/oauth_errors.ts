@@ -1,7 +1,7 @@
 import type { Refusal, RefusalCode } from './refusals.js';
 
 /**
- * Every error an OAuth route can give, with its status where it is not told by a redirect. docs/rules.md, "OAuth:
+ * Every error an OAuth route can give, with its status where it is not sent by a redirect. docs/rules.md, "OAuth:
  * tokens and native sign-in".
  */
 export const OAUTH_ERRORS = {

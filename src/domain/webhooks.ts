@@ -26,8 +26,8 @@ export function backoffMs(attempt: number, jitter: number): number {
 
 /** How long a failing endpoint is left alone after so many failures in a row. */
 export function probeMs(failures: number, jitter: number): number {
-  const { probe_ms_min, probe_ms_max, endpoint_spared_after } = LIMITS;
-  const doubled = probe_ms_min * 2 ** Math.min(failures - endpoint_spared_after, 10);
+  const { probe_ms_min, probe_ms_max, circuit_opens_after } = LIMITS;
+  const doubled = probe_ms_min * 2 ** Math.min(failures - circuit_opens_after, 10);
   return Math.round(Math.min(probe_ms_max, Math.max(probe_ms_min, doubled * (0.75 + jitter / 2))));
 }
 

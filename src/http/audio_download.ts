@@ -25,7 +25,7 @@ export async function sendAudio(
 ): Promise<FastifyReply | Refusal> {
   const tag = `"${etag}"`;
   const condition = request.headers['if-range'];
-  // Whoever goes on with a file that has changed since gets the whole of it.
+  // Whoever continues a file that has changed since gets the whole of it.
   const is_same = condition === undefined || condition === tag;
   const range = readRange(is_same ? request.headers.range : undefined, size_bytes);
   if (range === 'unsatisfiable') {

@@ -21,7 +21,7 @@ const NO_SUCH_VERSION = refuse('BAD_REQUEST', 'X-API-Version must be 1.', {
 });
 const NO_SUCH_FORMAT = refuse('NOT_ACCEPTABLE', 'Answers come as application/json or application/cbor.');
 
-/** Who may go on; `who` is null where nobody had to say. */
+/** Who is allowed; `who` is null where no credential is needed. */
 export type Authorized = { who: unknown };
 
 /** Whether the head of a request lets it through, in the order of the interface: version, credential, permission. */

@@ -5,7 +5,7 @@ const position = z.tuple([z.number(), z.string().max(100)]);
 
 export type Position = { order: number; member: string };
 
-/** Of a position that a list goes on behind. */
+/** Of a position after which a list continues. */
 export function writeCursor({ order, member }: Position): string {
   return Buffer.from(JSON.stringify([order, member])).toString('base64url');
 }
@@ -31,7 +31,7 @@ export const listCursor = z
     if (found === null) context.addIssue({ code: 'custom', message: 'must be a cursor that this list returned' });
     return found ?? undefined;
   })
-  .describe('Where to go on: the cursor of the page before. Absent for the first page.');
+  .describe('Where to continue: the cursor of the page before. Absent for the first page.');
 
 /** A page of a list whose rows were asked for with one more than `limit`. */
 export function pageOf<Row extends Position>(rows: Row[], limit: number): { rows: Row[]; cursor: string | null } {
@@ -40,7 +40,7 @@ export function pageOf<Row extends Position>(rows: Row[], limit: number): { rows
   return { rows: page, cursor: rows.length > limit && last !== undefined ? writeCursor(last) : null };
 }
 
-/** A page of rows that are all at hand, in their order; it goes on behind the cursor's row, or where that had stood. */
+/** A page of rows that are all at hand, in their order; it continues after the cursor's row, or after that row's former place. */
 export function pageOfAll<Row>(
   rows: readonly Row[],
   { idOf, limit, cursor }: { idOf: (row: Row) => string; limit: number; cursor: Position | undefined },

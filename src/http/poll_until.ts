@@ -1,6 +1,6 @@
 import type { Refusal } from '../domain/refusals.js';
 
-/** As long as a route waits for what it has told others (docs/architecture.md, "Outbox messages"). */
+/** As long as a route waits for outbox messages to be applied (docs/architecture.md, "Outbox messages"). */
 const WAIT_MAX_MS = 2_000;
 const LOOK_EVERY_MS = 50;
 

@@ -26,7 +26,7 @@ export type Principal = {
   permissions: readonly Permission[];
   /** When the emailed code behind the credential was entered; null where none was. */
   verified_at_ms: number | null;
-  /** Hold every commit made for this credential to the lives it was authorised under. */
+  /** Fences every commit made for this credential by the epochs it was authorised under. */
   fences: Fence[];
 };
 
@@ -119,7 +119,7 @@ function accountNow(actors: Services['actors'], account_id: string): Promise<Acc
   return actors.account(account_id).view();
 }
 
-/** What every request but those of signing out and coming back is told of an account that is deleted. */
+/** The answer for a deleted account to every request except signing out and restoring. */
 export function accountDeleted(account: Account): Refusal | null {
   if (isOpen(account)) return null;
   const at_ms = eraseAtMs(account);
@@ -151,7 +151,7 @@ async function oauthPrincipal(
   };
 }
 
-/** Clients that do not name a resource get tokens for /mcp, and are told how to ask for others. */
+/** Clients that do not name a resource get tokens for /mcp, and a hint how to request others. */
 function otherAudience(services: Services): Refusal {
   // Authorizations are made at the present address alone.
   const resource = audienceUrl(issuerUrl(services, 'base'), 'api');

@@ -16,7 +16,7 @@ export const moment = z
   .refine((text) => !Number.isNaN(Date.parse(text)) && new Date(text).toISOString() === text)
   .meta({ format: 'date-time' });
 
-/** With what the moment is that an answer tells of. */
+/** With what the moment in an answer means. */
 export const serverNow = moment.describe('What time it is here.');
 
 /** That form of a time in ms; null stays null. */
@@ -26,7 +26,7 @@ export function momentOrNull(ms: number | null): string | null {
 
 export const count = z.int().min(0);
 
-/** Devices are one or the other for all their life. */
+/** Devices are one or the other for ever. */
 export const deviceKind = z
   .enum(['personal', 'shared'])
   .describe('personal: bound to one account; shared: records for whoever hosts a session on it.');
@@ -45,7 +45,7 @@ export const eventType = z.enum(EVENT_TYPES).meta({ id: 'EventType' });
 /** Stands where a list is one page, whatever is on it. */
 export const no_cursor = z.null().describe('Null: there is no other page.');
 
-/** A page of a list. `cursor` goes on behind it. */
+/** A page of a list. `cursor` continues after it. */
 export function pageShape<Item extends z.ZodType>(item: Item) {
   return z.strictObject({
     items: z.array(item),

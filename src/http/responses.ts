@@ -84,7 +84,7 @@ export function sendRefusal(as: Answering, ends: Ends, refusal: Refusal): Fastif
   return sendData(as, ends, { success: false, error });
 }
 
-/** RFC 6749, 5.2, for whatever has no redirect URI to tell it to. */
+/** RFC 6749, 5.2, for whatever has no redirect URI. */
 function sendOauthError(as: Answering, ends: Ends, { error, error_description, ...more }: OauthError): FastifyReply {
   const { request, reply } = ends;
   reply.code(more.status ?? OAUTH_ERRORS[error]);

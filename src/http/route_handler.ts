@@ -123,12 +123,12 @@ export class RouteHandler {
     return sendRefusal(this.#as, ends, refusal);
   }
 
-  /** What a caller is told whose credential, or whose device's account, ended while the request was under way. */
+  /** The answer when the credential, or the device's account, ended during the request. */
   async #endedMeanwhile(request: FastifyRequest): Promise<Refusal> {
     const { kind, services } = this.#parts;
     const route = this.#route;
-    if (route.credential === 'device') return AWAY; // the device comes again, and hears it then
+    if (route.credential === 'device') return AWAY; // the device comes again, and gets the reason then
     const again = await authorize(services, { kind, route, request });
-    return isRefusal(again) ? again : AWAY; // it holds still, under another life: once more, then
+    return isRefusal(again) ? again : AWAY; // still valid, under another epoch: the caller tries again
   }
 }

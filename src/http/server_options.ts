@@ -50,7 +50,7 @@ function refuseAddress(_error: FastifyError, request: FastifyRequest, reply: Fas
     .send(JSON.stringify({ success: false, error }));
 }
 
-/** What is no HTTP, or stands still for too long, is told so before the connection closes. */
+/** What is no HTTP, or stalls for too long, gets an answer before the connection closes. */
 function refuseConnection(error: NodeJS.ErrnoException, socket: Socket): void {
   if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
   const code = CLIENT_ERRORS[error.code ?? ''] ?? 'BAD_REQUEST';

@@ -31,12 +31,12 @@ export type Tool = {
   name: string;
   title: string;
   description: string;
-  /** The caller must hold one of these; nobody in particular when empty. Others are not told of the tool. */
+  /** The caller must hold one of these; nobody in particular when empty. Others do not see the tool. */
   permissions: readonly Permission[];
   input: z.ZodType;
   /** What it gives when nothing is refused. */
   output: z.ZodType;
-  /** What clients are told of its effects; absent, it looks and no more. */
+  /** What clients learn of its effects; absent, it only reads. */
   does?: ToolHints;
   handler: (caller: Caller, input: never) => Promise<Record<string, unknown> | Refusal>;
 };

@@ -10,7 +10,7 @@ import { sessionCookie, setSessionCookie } from './cookies.js';
 const OPENS_MAX_MS = 2_000;
 const OPENS_LOOK_MS = 20;
 
-/** A browser session that lives, as its cookie says. */
+/** A live browser session, by its cookie. */
 export type LiveBrowserSession = { id: string; session: BrowserSession; account: Account };
 
 /** The session of this browser; null when there is none, or it has ended. */

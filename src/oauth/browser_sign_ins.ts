@@ -4,7 +4,7 @@ import { isRefusal } from '../domain/refusals.js';
 import type { Answer } from '../http/route.js';
 import { ACCOUNT_PAGES } from '../pages/account_pages.js';
 import { randomId, randomPartition } from '../random.js';
-import { drawSeed } from '../secrets/tokens.js';
+import { randomSeed } from '../secrets/tokens.js';
 import type { Services } from '../services.js';
 import { tieToBrowser } from './cookies.js';
 import { leave } from './redirect.js';
@@ -20,7 +20,7 @@ export function signInPath(goal: Goal, id: string): string {
   return `${SIGN_IN_PATHS[goal.to === 'client' ? 'client' : goal.page]}/${id}`;
 }
 
-/** Begins a sign-in in this browser and leads to its first page. `signed_in`: a session that it may go on with. */
+/** Begins a sign-in in this browser and leads to its first page. `signed_in`: a session that it may continue with. */
 export async function beginSignIn(
   services: Services,
   { request, reply }: { request: FastifyRequest; reply: FastifyReply },
@@ -33,6 +33,6 @@ export async function beginSignIn(
   const { actors, keys, clock } = services;
   const id = randomId({ partition: randomPartition(), now_ms: clock.now() });
   const browser = tieToBrowser(services, { request, reply }, id);
-  const opened = await actors.browserSignIn(id).open({ sign_in: { goal, browser, ...drawSeed(keys) }, signed_in });
+  const opened = await actors.browserSignIn(id).open({ sign_in: { goal, browser, ...randomSeed(keys) }, signed_in });
   return isRefusal(opened) ? opened : leave(reply, signInPath(goal, id));
 }

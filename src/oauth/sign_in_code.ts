@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { Account } from '../../actors/account_state.js';
 import type { CodeToSend, TriedCode } from '../../actors/emailed_code.js';
-import { accountOf, drawAccount } from '../accounts/account_of_email.js';
+import { accountOf, newAccountId } from '../accounts/account_of_email.js';
 import { networkOf } from '../admission/rate_limits.js';
 import { isRefusal, type Refusal, refuse } from '../domain/refusals.js';
 import { codeMail } from '../mail/code_mail.js';
@@ -61,7 +61,7 @@ export async function accountBehind(
   const { actors } = services;
   const entered = await actors.downstream
     .email(email)
-    .enter({ network: networkOf(request.ip), email, account: drawAccount(services) });
+    .enter({ network: networkOf(request.ip), email, account: newAccountId(services) });
   if (isRefusal(entered)) return entered;
   return accountOf(services, entered.account_id);
 }

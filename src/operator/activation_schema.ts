@@ -10,4 +10,4 @@ export const activationShape = z.strictObject({
 });
 
 /** Why nothing is done with an entity. */
-export const parkedReason = z.string().describe('What is wrong with what is stored of it.');
+export const quarantineReason = z.string().describe('What is wrong with what is stored of it.');

@@ -7,7 +7,7 @@ import { isRefusal, type Refusal } from '../domain/refusals.js';
 import { count, id, moment, momentOrNull } from '../http/response_schemas.js';
 import type { Services } from '../services.js';
 import type { SeenEndpoint } from '../webhooks/endpoint_activity.js';
-import { type EndpointFacts, EVENTS_LOOKED_AT, endpointHeadline, endpointReasons } from './endpoint_reasons.js';
+import { type EndpointFacts, EVENTS_READ_MAX, endpointHeadline, endpointReasons } from './endpoint_reasons.js';
 
 const DELIVERIES_SHOWN = 10;
 
@@ -85,7 +85,7 @@ export async function endpointForStaff(services: Services, endpoint_id: string) 
   const { clock, deliveries, actors, store } = services;
   const partition = partitionOfId(endpoint_id);
   const address = { kind: 'endpoint', id: endpoint_id };
-  const entries = await store.inbox({ address, partition }, { limit: DELIVERIES_SHOWN });
+  const entries = await store.listDeliveryQueue({ address, partition }, { limit: DELIVERIES_SHOWN });
   const answer = await actors.endpoint(endpoint_id).find({ entries });
   if (isRefusal(answer)) return answer;
   const { endpoint, found } = answer;
@@ -94,8 +94,8 @@ export async function endpointForStaff(services: Services, endpoint_id: string) 
   if (isRefusal(account) && account.refused !== 'UNAUTHORIZED') return account;
   const now_ms = clock.now();
   const seen = deliveries.activity.find(endpoint_id);
-  const life = isRefusal(account) ? -1 : account.lives.account;
-  const stand = found.map((one) => ({ ...one.entry, ...standingOf(endpoint, one, { life, now_ms }) }));
+  const epoch = isRefusal(account) ? -1 : account.lives.account;
+  const stand = found.map((one) => ({ ...one.entry, ...standingOf(endpoint, one, { epoch, now_ms }) }));
   const facts: EndpointFacts = {
     endpoint,
     account: standingOfAccount(account),
@@ -128,7 +128,7 @@ function standingOfAccount(account: Account | Refusal): EndpointFacts['account']
 
 async function recentTypes({ store }: Services, { account_id, created_at_ms }: Endpoint): Promise<EventType[]> {
   const place = { account_id, partition: partitionOfId(account_id) };
-  const range = { from: '+', to: String(created_at_ms), descending: true, limit: EVENTS_LOOKED_AT };
+  const range = { from: '+', to: String(created_at_ms), descending: true, limit: EVENTS_READ_MAX };
   return (await store.events(place, range)).map(({ type }) => type as EventType);
 }
 

@@ -20,7 +20,7 @@ export type EndpointFacts = {
   now_ms: number;
 };
 
-export const EVENTS_LOOKED_AT = 200;
+export const EVENTS_READ_MAX = 200;
 
 /** `blocks`: because of it nothing arrives. */
 export type EndpointReason = { name: string; blocks: boolean; text: string };
@@ -78,14 +78,14 @@ const ROWS: readonly Row[] = [
     },
   },
   {
-    name: 'spared',
+    name: 'circuit_open',
     blocks: true,
     text: (facts) => {
       const { endpoint, now_ms } = facts;
       if (endpoint.standing.status !== 'active' || !isCircuitOpen(endpoint)) return null;
       const wait_ms = endpoint.probe_at_ms - now_ms;
       const next = wait_ms > 0 ? `the next in ${spanText(wait_ms)}` : 'the next is due';
-      return `It failed ${endpoint.passing_failures} times in a row, so it is spared: one request at a time as a probe, ${next}.`;
+      return `It failed ${endpoint.passing_failures} times in a row, so its circuit is open: one request at a time as a probe, ${next}.`;
     },
   },
   {

@@ -27,7 +27,7 @@ const GUESSED = new LRUCache<string, true>({ max: 1_000 });
 const NO_TOKEN = refuse('UNAUTHORIZED', 'This needs the operator token as a bearer token.');
 const FOREIGN = refuse('FORBIDDEN', 'Only a page of this operator port may do this with its cookie.');
 
-/** Null when the caller may go on. */
+/** Null when the caller is allowed. */
 export function operatorRefusal(services: Services, request: FastifyRequest): Refusal | null {
   const { authorization } = request.headers;
   if (authorization !== undefined) return bearerRefusal(services, authorization, networkOf(request.ip));
@@ -36,7 +36,7 @@ export function operatorRefusal(services: Services, request: FastifyRequest): Re
 }
 
 /**
- * Wrong tokens are counted, and once they are too many the right one waits as well: else guessing would go on. The same
+ * Wrong tokens are counted, and once they are too many the right one waits as well: else guessing would continue. The same
  * wrong token again is no other guess, so that a program with an old token shuts nobody out.
  */
 function bearerRefusal({ operator_tries, ops_token }: Services, given: string, network: string): Refusal | null {

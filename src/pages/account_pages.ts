@@ -5,7 +5,7 @@ export const ACCOUNT_PAGES: Record<
   AccountPage,
   {
     path: string;
-    /** What a sign-in there goes on to, in words that stand behind "to go on to" and "back to". */
+    /** What a sign-in there continues to, in words that stand behind "to continue to" and "back to". */
     leads_to: string;
     /** Whether an address that no account is behind gets one by signing in here. */
     makes_accounts: boolean;

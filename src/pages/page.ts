@@ -69,7 +69,7 @@ export type Page =
       /** Whether the whole API or the MCP server alone may be used. */
       audience: 'api' | 'mcp';
     }
-  /** `leave`: back to the app, which is told that nobody signed in. Without a flow nothing can lead back. */
+  /** `leave`: back to the app, which learns that nobody signed in. Without a flow nothing can lead back. */
   | { page: 'ended'; flow: Flow | null; heading: string; text: string }
   /** `other_email`. */
   | { page: 'no_account'; flow: Flow; email: string }
@@ -124,17 +124,17 @@ const LATER = 'Try again in a moment.';
 const BY_THE_APP = 'Only those who make the app can put this right.';
 const IF_NOT = 'If that doesn’t help, only those who make the app can put it right.';
 
-/** What a person is told of an error beside its own text; the codes are those of REST and of OAuth. */
+/** What a person reads about an error beside its own text; the codes are those of REST and of OAuth. */
 const ERROR_WORDS: Record<string, ErrorWords> = {
-  BAD_REQUEST: { heading: 'This sign-in can’t go on', advice: AGAIN },
-  FORBIDDEN: { heading: 'This sign-in can’t go on', advice: AGAIN },
-  CONFLICT: { heading: 'This sign-in can’t go on', advice: AGAIN },
+  BAD_REQUEST: { heading: 'This sign-in can’t continue', advice: AGAIN },
+  FORBIDDEN: { heading: 'This sign-in can’t continue', advice: AGAIN },
+  CONFLICT: { heading: 'This sign-in can’t continue', advice: AGAIN },
   NOT_FOUND: { heading: 'There is nothing here', advice: AGAIN },
   METHOD_NOT_ALLOWED: { heading: 'This page can’t be opened by its address', advice: AGAIN },
   INTERNAL: { heading: 'Something went wrong', advice: LATER },
   UNAVAILABLE: { heading: 'Spool is away for a moment', advice: LATER },
   REQUEST_TIMEOUT: { heading: 'That took too long', advice: LATER },
-  invalid_request: { heading: 'This sign-in can’t go on', advice: `${AGAIN} ${IF_NOT}` },
+  invalid_request: { heading: 'This sign-in can’t continue', advice: `${AGAIN} ${IF_NOT}` },
   invalid_client: { heading: 'This app is not known here', advice: BY_THE_APP },
   unauthorized_client: { heading: 'This app can’t sign in here', advice: BY_THE_APP },
   invalid_redirect_uri: { heading: 'There is no safe way back to this app', advice: BY_THE_APP },
@@ -142,7 +142,7 @@ const ERROR_WORDS: Record<string, ErrorWords> = {
   server_error: { heading: 'Something went wrong', advice: LATER },
   temporarily_unavailable: { heading: 'Spool is away for a moment', advice: LATER },
 };
-const OTHER_ERROR: ErrorWords = { heading: 'This can’t go on', advice: AGAIN };
+const OTHER_ERROR: ErrorWords = { heading: 'This can’t continue', advice: AGAIN };
 
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 

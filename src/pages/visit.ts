@@ -29,7 +29,7 @@ type Ends = { services: Services; request: FastifyRequest; reply: FastifyReply }
 export type Visit = Ends &
   LiveBrowserSession & {
     holder: Holder;
-    /** Hold every commit to the lives that were seen. */
+    /** Fences every commit by the credential epochs that were seen. */
     fences: Fence[];
   };
 
@@ -70,7 +70,7 @@ export async function press<Form extends HolderForm>(
   const act = Object.hasOwn(actions, action) ? actions[action] : undefined;
   if (act === undefined) return NO_ACTION;
   const answer = await act(visitOf(ends, page, live), form);
-  // The session or the account's life ended under our hands: the page says how things stand.
+  // The session ended, or the account's epoch was raised, during the request: the page says how things stand.
   return isRefusal(answer) && answer.refused === 'UNAUTHORIZED' ? leave(reply, path) : answer;
 }
 

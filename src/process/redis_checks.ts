@@ -26,7 +26,7 @@ export const askRedis = async (client: AsksRedis): Promise<RedisReplies> => {
 };
 
 interface Check {
-  /** Null if it can't be told. */
+  /** Null if it is not known. */
   readonly found: (replies: RedisReplies) => string | null;
   readonly holds: (found: string) => boolean;
   readonly says: (found: string) => string;

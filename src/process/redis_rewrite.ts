@@ -13,7 +13,7 @@ type Rewriting = {
 /**
  * Has Redis write its append-only file anew, so that nothing deleted is left in it, and waits until it has. False when
  * that was given up; throws when it failed or took too long. A Redis that doesn't let us is the matter of whoever runs
- * it: that is said, and we go on.
+ * it: that is logged, and the start continues.
  */
 export async function rewriteAppendOnlyFile(
   redis: Pick<Redis, 'bgrewriteaof' | 'info'>,

@@ -24,20 +24,20 @@ const CONFLICT_TRIES_MAX = 12;
 const CONFLICT_PAUSE_MS = 4;
 const RESOLVE_TRIES_MAX = 4;
 const RESOLVE_PAUSE_MS = 50;
-const PARKED_RETRY_MS = 30_000;
-/** Turn that this entity wrote last, kept so that what follows on them need not read them again. */
+const QUARANTINE_RETRY_MS = 30_000;
+/** Records that this entity wrote last, kept so that the next message need not read them again. */
 const RECORDS_KEPT_MAX = 64;
 const NOTHING_DONE = { commit_ms: 0, event_ids: [] };
 export const MAILBOX_MAX = 1_000;
 
 /**
- * What an asker hears. `settled` resolves when every tell of the message's decision, and what those told in turn,
+ * What the sender gets. `downstream` resolves when every outbox message of the decision, and those that they caused,
  * has been applied.
  */
 export type Answer = {
   outcome: 'decided' | 'already' | 'threw' | 'refused';
   reply: unknown;
-  settled: Promise<void> | null;
+  downstream: Promise<void> | null;
 };
 
 type Waiting = Incoming & { resolve: (answer: Answer) => void; enqueued_at: number; answer: Answer | null };
@@ -52,19 +52,19 @@ const CONTENDED = refuse('UNAVAILABLE', 'This entity is being changed from too m
 const NEWER = refuse('UNAVAILABLE', 'A newer server has to answer this; try again.', { retry_after_s: 2 });
 /** What a newer process wrote is not asked for again before this. */
 const NEWER_RETRY_MS = 1_000;
-const PARKED = refuse('INTERNAL', 'This entity is out of service.');
+const QUARANTINED = refuse('INTERNAL', 'This entity is out of service.');
 const BUG = refuse('INTERNAL', 'Something went wrong on our side.');
 /** The commit came too late for the credential that it was made for. */
 export const EPOCH_ENDED = refuse('UNAUTHORIZED', 'The credential has ended.');
 
-/** What was open when the asker looked is closed by now; looking again tells what that means. */
+/** What was open when the sender read it is closed by now; another read says what that means. */
 export const CLOSED = refuse('UNAVAILABLE', 'Something changed in between; try again.', { retry_after_s: 1 });
 
 /** One entity in memory: a bounded mailbox, and turns that decide a batch and save it with one commit. */
 export class Activation {
   readonly place: EntityLocation;
   readonly kind: ActorKind;
-  /** Tells it from others of this process, also from an earlier one of the same address. */
+  /** Distinguishes it from others of this process, also from an earlier one of the same address. */
   readonly number: number;
   readonly #parts: RuntimeParts;
   readonly #ref: Ref<unknown>;
@@ -72,11 +72,11 @@ export class Activation {
   #busy = false;
   #entity: Entity | null = null;
   #fence: EntityVersion = NO_VERSION;
-  /** The runtime's generation in which memory was last held against storage. */
-  #seen_generation = -1;
-  /** Turn as of the present fence, by collection and id; null for one that was dropped. */
+  /** The cache epoch in which memory was last held against storage. */
+  #seen_epoch = -1;
+  /** Records as of the present fence, by collection and id; null for one that was dropped. */
   readonly #records = new Map<string, Uint8Array | null>();
-  parked: { reason: string; since_ms: number } | null = null;
+  quarantined: { reason: string; since_ms: number } | null = null;
   #newer_until = 0;
   last_used = 0;
   /** Its neighbours in the order of use; ActiveEntities sets them. */
@@ -142,7 +142,7 @@ export class Activation {
       const [outcome] = folded.outcomes;
       if (folded.changed || outcome?.outcome !== 'decided') return null;
       this.turns += 1;
-      return { outcome: 'decided', reply: outcome.reply, settled: null };
+      return { outcome: 'decided', reply: outcome.reply, downstream: null };
     } catch {
       return null; // a turn meets the same fault and deals with it
     }
@@ -153,11 +153,11 @@ export class Activation {
     stop(this.#ref);
   }
 
-  /** Forgets why it was parked, so that the next message tries again. */
+  /** Forgets why it was quarantined, so that the next message tries again. */
   releaseQuarantine(): void {
-    if (this.parked === null) return;
-    this.parked = null;
-    this.#parts.metrics.parked.dec({ kind: this.kind.kind });
+    if (this.quarantined === null) return;
+    this.quarantined = null;
+    this.#parts.metrics.quarantined.dec({ kind: this.kind.kind });
   }
 
   async #turn(): Promise<void> {
@@ -175,10 +175,10 @@ export class Activation {
     this.turn_ms_total += took_ms;
     metrics.turn.observe(labels, took_ms / 1000);
     this.#parts.onTurn?.(this.#noteOf(batch, { waited_ms, took_ms }));
-    for (const { message, answer: told } of batch) {
-      if (told === null) continue; // it goes with the next turn
+    for (const { message, answer } of batch) {
+      if (answer === null) continue; // it goes with the next turn
       const { number: entity, version } = this;
-      this.#parts.recent.note({ entity, message, outcome: outcomeOf(told), at: began, took_ms, version });
+      this.#parts.recent.note({ entity, message, outcome: outcomeOf(answer), at: began, took_ms, version });
     }
     if (this.#queue.length > 0) dispatch(this.#ref, null);
     else this.#busy = false;
@@ -230,8 +230,8 @@ export class Activation {
   async #decide(all: Waiting[]): Promise<void> {
     let batch = all;
     for (let conflicts = 0; batch.length > 0; ) {
-      const parked = this.#isReady() ? null : await this.#load();
-      if (parked !== null) return this.#answerAll(batch, parked);
+      const quarantined = this.#isReady() ? null : await this.#load();
+      if (quarantined !== null) return this.#answerAll(batch, quarantined);
       const entity = this.#entity as Entity;
       const requests = this.#factRequests(batch, entity.state);
       const kept = this.#keptRows(requests);
@@ -248,7 +248,7 @@ export class Activation {
       }
       if (!folded.changed) {
         // No commit fences what is said here. Facts are read after the state: another process may have moved on in
-        // between, and both together would then tell what never was (an intent not in `open` looks stored). A server
+        // between, and both together would then describe what never was (an intent not in `open` looks stored). A server
         // that is alone has that to fear from the one before it, whose last commit may come when it is dead already.
         if (rows.length === 0 || (kept !== null && this.#isTrusted()) || (await this.#isCurrent()))
           return this.#answerOutcomes(batch, folded.outcomes, null);
@@ -265,9 +265,10 @@ export class Activation {
           if (this.#parts.onTurn !== null) this.#noteCommit(began, folded);
           this.#entity = { ...folded.entity, schema: writtenSchema(this.kind, folded.entity) };
           this.#fence = { version: verdict.version, commit_id };
-          this.#seen_generation = this.#parts.cacheEpoch();
+          this.#seen_epoch = this.#parts.cacheEpoch();
           this.#keepRecords(folded.effects);
-          const settled = folded.messages.length > 0 ? this.#parts.settle(place.partition, folded.messages) : null;
+          const settled =
+            folded.messages.length > 0 ? this.#parts.awaitDownstream(place.partition, folded.messages) : null;
           return this.#answerOutcomes(batch, folded.outcomes, settled);
         }
         case 'guarded': {
@@ -353,20 +354,20 @@ export class Activation {
 
   /** Memory holds the entity as it is stored. */
   #isReady(): boolean {
-    return this.#entity !== null && this.parked === null && this.#isTrusted();
+    return this.#entity !== null && this.quarantined === null && this.#isTrusted();
   }
 
   /** Brings memory up to storage where it must be; a refusal says why the entity can't be used. */
   async #load(): Promise<Refusal | null> {
     const { store, metrics, log } = this.#parts;
-    if (this.parked !== null) {
-      if (this.#parts.now() - this.parked.since_ms < PARKED_RETRY_MS) return PARKED;
+    if (this.quarantined !== null) {
+      if (this.#parts.now() - this.quarantined.since_ms < QUARANTINE_RETRY_MS) return QUARANTINED;
       this.releaseQuarantine();
     }
     const generation = this.#parts.cacheEpoch();
     if (this.#isReady()) return null;
     if (this.#entity !== null && (await this.#isCurrent())) {
-      this.#seen_generation = generation;
+      this.#seen_epoch = generation;
       return null;
     }
     const began = performance.now();
@@ -386,19 +387,19 @@ export class Activation {
         return NEWER;
       }
       const reason = error instanceof Error ? error.message : String(error);
-      this.parked = { reason, since_ms: this.#parts.now() };
-      metrics.parked.inc({ kind: this.kind.kind });
-      log.error({ kind: this.kind.kind, id: this.place.address.id, reason }, 'entity parked');
+      this.quarantined = { reason, since_ms: this.#parts.now() };
+      metrics.quarantined.inc({ kind: this.kind.kind });
+      log.error({ kind: this.kind.kind, id: this.place.address.id, reason }, 'entity quarantined');
       this.#drop();
-      return PARKED;
+      return QUARANTINED;
     }
-    this.#seen_generation = generation;
+    this.#seen_epoch = generation;
     return null;
   }
 
   /** Memory is the truth: nobody else writes, and nothing has happened to storage since it was held against it. */
   #isTrusted(): boolean {
-    return this.#parts.trust_memory && this.#seen_generation === this.#parts.cacheEpoch();
+    return this.#parts.trust_memory && this.#seen_epoch === this.#parts.cacheEpoch();
   }
 
   /** The rows of these requests when all of them are kept; null when storage must be asked. */
@@ -458,7 +459,7 @@ export class Activation {
       const outcome = outcomes[index] as Outcome;
       switch (outcome.outcome) {
         case 'decided':
-          answer(waiting, { outcome: 'decided', reply: outcome.reply, settled });
+          answer(waiting, { outcome: 'decided', reply: outcome.reply, downstream: settled });
           break;
         case 'already':
           answer(waiting, ALREADY);
@@ -478,7 +479,7 @@ export class Activation {
     this.#parts.metrics.thrown.inc({ kind: this.kind.kind });
     const request_id = waiting.scope?.request_id;
     this.#parts.log.error({ err: error, kind: this.kind.kind, request_id }, 'a decision threw');
-    answer(waiting, { outcome: 'threw', reply: BUG, settled: null });
+    answer(waiting, { outcome: 'threw', reply: BUG, downstream: null });
   }
 }
 
@@ -529,8 +530,8 @@ function snapshotOf(kind: ActorKind, entity: Entity): Snapshot {
   return { k: written, s: state, ...marked };
 }
 
-const ALREADY: Answer = { outcome: 'already', reply: null, settled: null };
-/** What an asker hears whose commit met a fence that no longer holds. */
+const ALREADY: Answer = { outcome: 'already', reply: null, downstream: null };
+/** The answer when the commit met a fence that no longer holds. */
 const FENCED: Record<Fence['fence'], Answer> = {
   epoch: refused(EPOCH_ENDED),
   reminder: ALREADY,
@@ -538,7 +539,7 @@ const FENCED: Record<Fence['fence'], Answer> = {
 };
 
 export function refused(refusal: Refusal): Answer {
-  return { outcome: 'refused', reply: refusal, settled: null };
+  return { outcome: 'refused', reply: refusal, downstream: null };
 }
 
 function answer(waiting: Waiting, value: Answer): void {

@@ -28,7 +28,7 @@ type EntitiesByKind = { readonly [Name in keyof Kinds]: (id: string) => Entity<K
 
 /** All entities there are, by kind and id: `actors.stream(id).intend(input, fences)`. */
 export type Actors = EntitiesByKind & {
-  /** Answers come once all that a turn told others has been applied there as well, or after two seconds. */
+  /** Answers come once all outbox messages of a turn have been applied, or after two seconds. */
   readonly downstream: EntitiesByKind;
   /** The same on behalf of a request, for logs and traces. */
   inScope(scope: RequestScope): Actors;

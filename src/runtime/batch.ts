@@ -7,7 +7,7 @@ import type { EntityLocation, Fence, QueryResult, StoredEffect } from '../store/
 import type { RequestScope } from '../tracing/request_scope.js';
 
 /**
- * An entity in memory: its state, how far it has taken the tells of each sending partition, and the schema it is stored
+ * An entity in memory: its state, the last outbox message applied of each sending partition, and the schema it is stored
  * in, absent where nothing is.
  */
 export type Entity = { state: unknown; marks: Record<string, number>; schema?: number };
@@ -15,18 +15,18 @@ export type Entity = { state: unknown; marks: Record<string, number>; schema?: n
 /** Where a message came from decides what its commit must hold and record. */
 export type Source =
   | { from: 'ask'; fences: Fence[] }
-  | { from: 'tell'; partition: number; number: number }
+  | { from: 'outbox'; partition: number; number: number }
   | { from: 'reminder'; member: string; at_ms: number };
 
 export type Incoming = { message: unknown; source: Source; scope?: RequestScope | undefined };
 
 export type Outcome =
   | { outcome: 'decided'; reply: unknown }
-  /** A tell that this entity had taken before. */
+  /** An outbox message that this entity had applied before. */
   | { outcome: 'already' }
   | { outcome: 'threw'; error: unknown };
 
-/** A tell on its way, as it lies in the outbox. */
+/** A message on its way, as stored in the outbox. */
 export type StoredMessage = { id: string; to: Address; message: unknown };
 
 export type BatchDecision = {
@@ -72,11 +72,11 @@ export function decideBatch(input: BatchInput): BatchDecision {
     changed: false,
     deletes: false,
   };
-  let moved: Set<string> | null = null; // lives, reminders and closings that this batch moves: fences look at them as they were before
+  let moved: Set<string> | null = null; // epochs, reminders and fences that this batch changes: later messages must not rely on their old values
   for (const [index, incoming] of batch.entries()) {
     const { message, source } = incoming;
     if (moved !== null && someMoved(fencesOf(source), moved)) return result;
-    if (source.from === 'tell' && (result.entity.marks[source.partition] ?? 0) >= source.number) {
+    if (source.from === 'outbox' && (result.entity.marks[source.partition] ?? 0) >= source.number) {
       result.outcomes.push({ outcome: 'already' });
       continue;
     }
@@ -111,11 +111,11 @@ export function decideBatch(input: BatchInput): BatchDecision {
     const moves = decision.next !== undefined && decision.next !== result.entity.state;
     const exists = result.entity.state !== null || moves;
     if (source.from === 'ask' && !moves && effects.length === 0) continue;
-    if (source.from === 'tell' && !exists && effects.length === 0) continue;
+    if (source.from === 'outbox' && !exists && effects.length === 0) continue;
     result.changed = true;
     if (effects.some(({ effect }) => effect === 'delete')) result.deletes = true;
     if (decision.next !== undefined) result.entity = { ...result.entity, state: decision.next };
-    if (source.from === 'tell') {
+    if (source.from === 'outbox') {
       result.entity = { ...result.entity, marks: { ...result.entity.marks, [source.partition]: source.number } };
     }
     for (const fence of fencesOf(source)) result.fences.push({ fence, index });
@@ -139,7 +139,7 @@ function fencesOf(source: Source): Fence[] {
       return source.fences;
     case 'reminder':
       return [{ fence: 'reminder', member: source.member, at_ms: source.at_ms }];
-    case 'tell':
+    case 'outbox':
       return [];
     default:
       return unreachable(source);
@@ -269,7 +269,7 @@ class BatchTurn implements Turn {
   #ranges: Map<string, RangeRow[]> | null = null;
   #changed: Set<string> | null = null;
   readonly #requests: QueryResult[];
-  #inbox: DeliveryQueue | null = null;
+  #queue: DeliveryQueue | null = null;
 
   readonly self: string;
   readonly now_ms: number;
@@ -298,7 +298,7 @@ class BatchTurn implements Turn {
 
   /** False for what was not loaded, and for a range over a collection that a decision of this batch has changed. */
   has(request: RecordQuery): boolean {
-    if ('inbox' in request) return this.#requests.some((row) => sameInbox(row.request, request));
+    if ('queue' in request) return this.#requests.some((row) => sameQueue(row.request, request));
     if ('id' in request) return this.#collection(request.collection).has(request.id);
     return !this.#changed?.has(request.collection) && this.#requests.some((row) => sameRange(row.request, request));
   }
@@ -306,9 +306,9 @@ class BatchTurn implements Turn {
   /** Makes the ranges of the message at hand readable. */
   allow(requests: RecordQuery[]): void {
     this.#ranges = null;
-    this.#inbox = null;
+    this.#queue = null;
     for (const wanted of requests) {
-      if ('inbox' in wanted) this.#inbox = this.#requests.find((row) => sameInbox(row.request, wanted))?.inbox ?? null;
+      if ('queue' in wanted) this.#queue = this.#requests.find((row) => sameQueue(row.request, wanted))?.queue ?? null;
       if (!('range' in wanted)) continue;
       const row = this.#requests.find(({ request }) => sameRange(request, wanted));
       if (row === undefined) throw new Error(`range of ${wanted.collection} was not loaded`);
@@ -342,13 +342,13 @@ class BatchTurn implements Turn {
   }
 
   deliveryQueue(): DeliveryQueue {
-    if (this.#inbox === null) throw new Error('the inbox was not asked for');
-    return this.#inbox;
+    if (this.#queue === null) throw new Error('the delivery queue was not requested');
+    return this.#queue;
   }
 }
 
-function sameInbox(a: RecordQuery, b: RecordQuery): boolean {
-  return 'inbox' in a && 'inbox' in b && a.inbox.after === b.inbox.after && a.inbox.limit === b.inbox.limit;
+function sameQueue(a: RecordQuery, b: RecordQuery): boolean {
+  return 'queue' in a && 'queue' in b && a.queue.after === b.queue.after && a.queue.limit === b.queue.limit;
 }
 
 function sameRange(a: RecordQuery, b: RecordQuery): boolean {

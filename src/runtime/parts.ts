@@ -22,8 +22,8 @@ export type RuntimeParts = {
   /** Counts the times that memory became doubtful, such as a new connection to Redis. */
   cacheEpoch(): number;
   nextCommitId(): string;
-  /** Resolves when the tells, and what they cause, have been applied. */
-  settle(partition: number, tells: StoredMessage[]): Promise<void>;
+  /** Resolves when the messages, and those that they cause, have been applied. */
+  awaitDownstream(partition: number, messages: StoredMessage[]): Promise<void>;
   /** Told of every turn; null while nobody watches. */
   onTurn: TurnWatch | null;
   /** A newer process wrote this entity, and it can't be read here. */

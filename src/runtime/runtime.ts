@@ -13,14 +13,14 @@ import type { RuntimeParts } from './parts.js';
 import { RecentMessages, type RecentTurns } from './recent_messages.js';
 
 const ASK_DEADLINE_MS = 8_000;
-const SETTLE_MAX_MS = 2_000;
+const DOWNSTREAM_MAX_MS = 2_000;
 const ACTIVE_MAX = 50_000;
 /** What a fleet uses every minute stays; streams that have ended, a dozen for each recorder and hour, do not pile up. */
 const IDLE_MAX_MS = 2 * 60_000;
-/** Turn beside a state are kept for the next message of a burst; of thousands of quiet entities they would fill memory. */
+/** Records beside a state are kept for the next message of a burst; of thousands of quiet entities they would fill memory. */
 const RECORDS_IDLE_MS = 5_000;
 const REST_EVERY_MS = 1_000;
-const REST_LOOKS_MAX = 2_000;
+const REST_TRIES_MAX = 2_000;
 /** What operators see as done just now. */
 const LATELY_MS = 60_000;
 const RECENT_SHOWN_MAX = 200;
@@ -40,8 +40,8 @@ export type RuntimeOptions = Pick<RuntimeParts, 'store' | 'metrics' | 'log' | 'n
   ask_deadline_ms?: number;
 };
 
-/** Wakes the relay of a partition and resolves when it has applied these tells. */
-export type DownstreamWaiter = (partition: number, tells: StoredMessage[]) => Promise<void>;
+/** Wakes the relay of a partition and resolves when it has applied these messages. */
+export type DownstreamWaiter = (partition: number, messages: StoredMessage[]) => Promise<void>;
 
 /** What the runtime is asked by those who do not run it. */
 export type Asks = Pick<
@@ -72,7 +72,7 @@ export class Runtime {
   readonly #options: RuntimeOptions;
   readonly #rest_timer: NodeJS.Timeout;
   readonly #writer = Buffer.from(randomBytes(6)).toString('hex');
-  #settler: DownstreamWaiter = () => Promise.resolve();
+  #awaitDownstream: DownstreamWaiter = () => Promise.resolve();
   #commits = 0;
   #spawned = 0;
   #cache_epoch = 0;
@@ -96,7 +96,7 @@ export class Runtime {
       onTurn: options.onTurn ?? null,
       cacheEpoch: () => this.#cache_epoch,
       nextCommitId: () => this.#writer + (++this.#commits).toString(16).padStart(12, '0'),
-      settle: (partition, tells) => this.#settler(partition, tells),
+      awaitDownstream: (partition, messages) => this.#awaitDownstream(partition, messages),
       onNewer: ({ address: { kind } }, schema) => this.#noteNewer(kind, schema),
       onRegress: (place, seen, stored) => {
         options.log.error({ kind: place.address.kind, seen, stored }, 'storage went back in time; memory is dropped');
@@ -110,9 +110,9 @@ export class Runtime {
     this.#rest_timer.unref();
   }
 
-  /** Who applies tells; set once, when the relay exists. */
-  set downstreamWaiter(settler: DownstreamWaiter) {
-    this.#settler = settler;
+  /** Waits for outbox messages; set once, when the relay exists. */
+  set downstreamWaiter(waiter: DownstreamWaiter) {
+    this.#awaitDownstream = waiter;
   }
 
   /** How entities of a kind are kept; null for a kind that there is not. */
@@ -139,7 +139,7 @@ export class Runtime {
     return (sent instanceof Promise ? await sent : sent).reply as Reply | Refusal;
   }
 
-  /** As `ask`, but answers when all that the message told others has been applied there, or after two seconds. */
+  /** As `ask`, but answers when all outbox messages that it caused have been applied, or after two seconds. */
   async askDownstream<Reply = unknown>(
     address: Address,
     message: unknown,
@@ -147,11 +147,11 @@ export class Runtime {
     scope?: RequestScope,
   ): Promise<Reply | Refusal> {
     const answer = await this.#send(address, { message, source: { from: 'ask', fences }, scope });
-    if (answer.settled !== null && !isRefusal(answer.reply)) await withinMs(answer.settled, SETTLE_MAX_MS);
+    if (answer.downstream !== null && !isRefusal(answer.reply)) await withinMs(answer.downstream, DOWNSTREAM_MAX_MS);
     return answer.reply as Reply | Refusal;
   }
 
-  /** Hands over a tell or a reminder; the answer says whether it may be taken off its list. */
+  /** Delivers an outbox message or a reminder; the answer says whether it may be removed. */
   async deliver(address: Address, incoming: Incoming): Promise<Answer> {
     return this.#send(address, incoming);
   }
@@ -217,20 +217,20 @@ export class Runtime {
   }
 
   /** Puts to rest what was not used for long, and the least recently used of what is too many. */
-  #restIdle(spared: Activation | null = null): void {
+  #restIdle(kept: Activation | null = null): void {
     const old = performance.now() - IDLE_MAX_MS;
-    let looks = 0;
+    let tries = 0;
     for (const activation of this.#active) {
-      if (looks++ >= REST_LOOKS_MAX) break;
+      if (tries++ >= REST_TRIES_MAX) break;
       if (this.#active.size <= this.#bound && activation.last_used > old) break;
-      if (activation.parked !== null) {
+      if (activation.quarantined !== null) {
         // It stays for operators to see, and must not stand in the way of those behind it.
         this.#active.use(activation);
         activation.last_used = performance.now();
         continue;
       }
-      // Until its message is in, the one that is spared looks idle itself.
-      if (activation === spared || !activation.idle) continue;
+      // Until its message is in, the one that is kept looks idle itself.
+      if (activation === kept || !activation.idle) continue;
       this.#active.delete(activation);
       activation.rest();
       this.#options.metrics.passivations.inc({ kind: activation.kind.kind });
@@ -249,13 +249,13 @@ export class Runtime {
   }
 
   /** How much there is to do: a look at every entity in memory, for now and then. */
-  pressure(): { active: number; waiting: number; oldest_ms: number; parked: number } {
+  pressure(): { active: number; waiting: number; oldest_ms: number; quarantined: number } {
     const now = performance.now();
-    const seen = { active: this.#active.size, waiting: 0, oldest_ms: 0, parked: 0 };
-    for (const { waiting, oldest_at, parked } of this.#active) {
+    const seen = { active: this.#active.size, waiting: 0, oldest_ms: 0, quarantined: 0 };
+    for (const { waiting, oldest_at, quarantined } of this.#active) {
       seen.waiting += waiting;
       if (oldest_at !== null) seen.oldest_ms = Math.max(seen.oldest_ms, now - oldest_at);
-      if (parked !== null) seen.parked += 1;
+      if (quarantined !== null) seen.quarantined += 1;
     }
     return seen;
   }
@@ -264,20 +264,20 @@ export class Runtime {
   inspect(limit: number) {
     const now = performance.now();
     const lately = this.#recent.since(now - LATELY_MS);
-    const kinds: Record<string, { active: number; waiting: number; oldest_ms: number; parked: number }> = {};
+    const kinds: Record<string, { active: number; waiting: number; oldest_ms: number; quarantined: number }> = {};
     const busiest = new Foremost<Activation>(limit, (a, b) => b.waiting - a.waiting || b.turns - a.turns);
-    const parked: Activation[] = [];
+    const quarantined: Activation[] = [];
     const most = new Foremost<Lately>(limit, (a, b) => b.messages - a.messages);
     const slowest = new Foremost<Lately>(limit, (a, b) => b.turn_ms_max - a.turn_ms_max);
     for (const activation of this.#active) {
-      const row = kinds[activation.kind.kind] ?? { active: 0, waiting: 0, oldest_ms: 0, parked: 0 };
+      const row = kinds[activation.kind.kind] ?? { active: 0, waiting: 0, oldest_ms: 0, quarantined: 0 };
       kinds[activation.kind.kind] = row;
       row.active += 1;
       row.waiting += activation.waiting;
       if (activation.oldest_at !== null) row.oldest_ms = Math.max(row.oldest_ms, now - activation.oldest_at);
-      if (activation.parked !== null) {
-        row.parked += 1;
-        if (parked.length < limit) parked.push(activation);
+      if (activation.quarantined !== null) {
+        row.quarantined += 1;
+        if (quarantined.length < limit) quarantined.push(activation);
       }
       busiest.offer(activation);
       const done = lately.entities.get(activation.number);
@@ -289,7 +289,7 @@ export class Runtime {
     return {
       kinds,
       busiest: busiest.found.map(view),
-      parked: parked.map(view),
+      quarantined: quarantined.map(view),
       lately: {
         within_ms: Math.round(now - lately.from),
         busiest: most.found.map(did),
@@ -315,10 +315,10 @@ export class Runtime {
     return { version: stored.version, bytes: stored.snapshot.length, state };
   }
 
-  /** Lets a parked entity try again with its next message; false when none of that address is parked. */
+  /** Lets a quarantined entity try again with its next message; false when none of that address is quarantined. */
   releaseQuarantine(address: Address): boolean {
     const found = this.#active.get(address);
-    if (found === undefined || found.parked === null) return false;
+    if (found === undefined || found.quarantined === null) return false;
     found.releaseQuarantine();
     return true;
   }
@@ -349,7 +349,7 @@ export class Runtime {
 type Lately = RecentTurns & { activation: Activation };
 
 function view(activation: Activation) {
-  const { kind, place, version, waiting, turns, turn_ms_total, parked } = activation;
+  const { kind, place, version, waiting, turns, turn_ms_total, quarantined } = activation;
   return {
     kind: kind.kind,
     id: place.address.id,
@@ -358,7 +358,7 @@ function view(activation: Activation) {
     waiting,
     turns,
     turn_ms_mean: turns === 0 ? 0 : turn_ms_total / turns,
-    parked,
+    quarantined,
   };
 }
 

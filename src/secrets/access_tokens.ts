@@ -87,7 +87,7 @@ export class AccessTokens {
     return `${signed}.${signature.toString('base64url')}`;
   }
 
-  /** What a token of this issuer says, or null when it is not genuine or has run out. */
+  /** What a token of this issuer says, or null when it is not genuine or has expired. */
   async verify(token: string, issuer: Issuer): Promise<AccessClaims | null> {
     if (token.length > TOKEN_CHARS_MAX) return null;
     const name = hash('sha256', token, 'base64');

@@ -9,7 +9,7 @@ import {
 
 /** Tells the processes on one Redis that there is another key; what it says may get lost. */
 export const SERVER_KEYS_CHANNEL = 'spool:server_keys';
-/** So often every process looks at the folder, told or not. */
+/** Every process reads the folder this often, notified or not. */
 const LOOK_EVERY_MS = 10_000;
 /** From introducing a key until it is written with: several looks of every process. */
 const INTRODUCED_MS = 60_000;

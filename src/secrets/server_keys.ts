@@ -61,7 +61,7 @@ export interface ServerKeys {
   seal(purpose: string, plaintext: Uint8Array): Uint8Array;
   /** The plaintext; null when the bytes were changed, are of another purpose, or their key is unknown. */
   unseal(purpose: string, sealed: Uint8Array): Uint8Array | null;
-  /** 32 hex digits that name the oldest key and tell nothing about it: equal in processes that share keys. */
+  /** 32 hex digits that name the oldest key and reveal nothing about it: equal in processes that share keys. */
   fingerprint(): string;
 }
 

@@ -72,7 +72,7 @@ export class SigningKeys {
     return keys.map(({ kid, public_jwk }) => ({ ...public_jwk, kid, use: 'sig', alg: SIGNING_ALGORITHM }));
   }
 
-  /** A new key that signs at once. Tokens of those before it stay good until they run out. */
+  /** A new key that signs at once. Tokens of those before it stay valid until they expire. */
   async rotate(): Promise<{ kid: string } | Refusal> {
     for (let tries = 0; tries < ROTATE_TRIES; tries++) {
       const { keys } = await this.#lookNow();

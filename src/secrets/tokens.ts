@@ -38,7 +38,7 @@ export type DerivedToken = { id: string; counter: number; mac: Uint8Array };
 export type Seed = { key_id: string; seed: Uint8Array };
 
 /** A new seed, under the present server key. */
-export function drawSeed(keys: ServerKeys): Seed {
+export function randomSeed(keys: ServerKeys): Seed {
   return { seed: randomBytes(SEED_BYTES), key_id: keys.currentKeyId() };
 }
 

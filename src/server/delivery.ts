@@ -25,7 +25,7 @@ import type { Entities, Foundation } from './storage.js';
 
 const DUE_ROUNDS_MAX = 1_000;
 
-/** What goes on without anybody asking: mails, webhooks, reminders, sweeps. */
+/** What runs without a request: mails, webhooks, reminders, sweeps. */
 export type DeliveryServices = {
   mail: MailSender;
   mails: MailWorker;

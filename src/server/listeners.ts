@@ -41,7 +41,7 @@ export class Listeners {
     this.#stalls = new Stalls(services);
   }
 
-  /** Gives the ports that it ended up with. `onPublicPort` hears of that of apps before any request is read. */
+  /** Gives the ports that it ended up with. `onPublicPort` gets that of apps before any request is read. */
   async start(
     routes: Record<Name, readonly Route[]>,
     descriptors: DescriptorPlan,

@@ -60,7 +60,7 @@ async function checkForeignRedis(redis: Redis, settings: Settings, log: Logger):
   if (short.length === 0) return;
   const text = `The Redis at REDIS_URL falls short:\n${short.map((line) => `  ${line}`).join('\n')}`;
   if (!settings.redis_accept_weaker)
-    throw new CannotStart(`${text}\nChange it, or set REDIS_ACCEPT_WEAKER=1 to go on all the same.`);
+    throw new CannotStart(`${text}\nChange it, or set REDIS_ACCEPT_WEAKER=1 to start anyway.`);
   log.warn({ short }, 'this Redis is weaker than it should be');
 }
 

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Settings } from '../settings.js';
-import { storageTrouble } from '../store/storage_trouble.js';
+import { storageProblem } from '../store/storage_problem.js';
 import type { Shutdown } from './shutdown.js';
 
 /** What every part of a server is started with. */
@@ -9,7 +9,7 @@ export type Start = { settings: Settings; log: Logger; shutdown: Shutdown };
 /** Work under way gets so long to end. */
 export const DRAIN_MAX_MS = 10_000;
 
-/** The start can't go on as configured; the message says what to do. */
+/** The start fails as configured; the message says what to do. */
 export class CannotStart extends Error {
   override name = 'CannotStart';
 }
@@ -19,7 +19,7 @@ export async function ofStorage<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
-    const trouble = storageTrouble(error);
-    throw trouble === null ? error : new CannotStart(`The server can't start: ${trouble}`);
+    const problem = storageProblem(error);
+    throw problem === null ? error : new CannotStart(`The server can't start: ${problem}`);
   }
 }

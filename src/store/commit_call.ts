@@ -66,7 +66,7 @@ function effectArgs(
   call: { names: ReturnType<typeof keysOf>; key: (name: string) => number; subscribers: Subscribers },
 ): (string | number | Buffer)[] {
   const { names, key, subscribers } = call;
-  const inbox = () => key(names.deliveryQueue(address.id));
+  const queue = () => key(names.deliveryQueue(address.id));
   switch (effect.effect) {
     case 'put_record': {
       const put = ['H', key(names.records(address, effect.collection)), effect.id, bufferOf(effect.value)];
@@ -148,11 +148,11 @@ function effectArgs(
       ];
     }
     case 'schedule_endpoint':
-      return ['W', key(names.dueEndpoints), inbox(), address.id, effect.at_ms ?? '', effect.seen];
+      return ['W', key(names.dueEndpoints), queue(), address.id, effect.at_ms ?? '', effect.seen];
     case 'trim_queue':
-      return ['X', inbox(), effect.before];
+      return ['X', queue(), effect.before];
     case 'delete_queue':
-      return ['D', inbox()];
+      return ['D', queue()];
     case 'enqueue': {
       const queue = names.queue(effect.queue);
       return [

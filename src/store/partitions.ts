@@ -95,7 +95,7 @@ export class PartitionKeys {
   epochs(account_id: string): string {
     return `${this.#prefix}life:${account_id}`;
   }
-  /** Hash: what has fenced off an id that is no account's. Its key is made as those of epochs are, which it never meets. */
+  /** Hash: the closed fences of an id that is no account's. Its key is made as those of epochs are, which it never meets. */
   fence(id: string): string {
     return `${this.#prefix}life:${id}`;
   }
@@ -110,7 +110,7 @@ export class PartitionKeys {
   get reminderMessages(): string {
     return `${this.#prefix}remm`;
   }
-  /** Stream: tells that are not applied yet; their ids count up without a gap. */
+  /** Stream: outbox messages that are not applied yet; their ids count up without a gap. */
   get outbox(): string {
     return `${this.#prefix}out`;
   }
@@ -130,7 +130,7 @@ export class PartitionKeys {
   get audioOwner(): string {
     return `${this.#prefix}audio_owner`;
   }
-  /** Hash: tells and reminders that threw too often, until somebody retries them. */
+  /** Hash: dead letters, until somebody retries them. */
   get deadLetters(): string {
     return `${this.#prefix}aside`;
   }

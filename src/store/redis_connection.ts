@@ -4,12 +4,12 @@ import type { ClusterLocation, RedisLocation } from './redis_location.js';
 
 const COMMAND_DEADLINE_MS = 5_000;
 const RECONNECT_MAX_MS = 1_000;
-/** How soon a cluster whose masters changed is known anew, when no command was told so before. */
+/** How soon a cluster whose masters changed is known anew, when no command met a redirection before. */
 const SLOTS_EVERY_MS = 2_000;
 const LIBRARY = readFileSync(new URL('./commit.lua', import.meta.url), 'utf8');
 
 const CONNECTION = {
-  autoResubscribe: false, // it would be nobody's to hear that this failed, which ends the process
+  autoResubscribe: false, // nobody would handle its failure, which would end the process
   autoResendUnfulfilledCommands: false,
   maxRetriesPerRequest: 0,
   commandTimeout: COMMAND_DEADLINE_MS,

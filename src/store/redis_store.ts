@@ -17,7 +17,7 @@ import {
   type QueryResult,
   type Queued,
   type QueueName,
-  type StepsOver,
+  type SkipsReminder,
   type Store,
   type StoredEntity,
   type StoredRow,
@@ -45,7 +45,7 @@ type QueuePlace = { partition: number; queue: QueueName };
 /** The store on Redis 7 or later, through one function for all writes of actors. */
 export class RedisStore implements Store {
   readonly #redis: Redis;
-  /** Names the logs that begin through this process; a log keeps its name for life. */
+  /** Names the logs that begin through this process; a log never changes its name. */
   readonly #draw_log_epoch: () => string;
   /** Who gets the events of an account, as last seen; a commit that relies on it says of which version it is. */
   readonly #subscriptions = new LRUCache<string, Subscriptions>({ max: SUBSCRIPTIONS_KEPT_MAX });
@@ -58,31 +58,31 @@ export class RedisStore implements Store {
   }
 
   async load(places: EntityLocation[]): Promise<(StoredEntity | null)[]> {
-    const values = await guardIo(Promise.all(places.map((place) => this.#redis.getBuffer(entityKey(place)))));
+    const values = await storeCall(Promise.all(places.map((place) => this.#redis.getBuffer(entityKey(place)))));
     return values.map((value) => (value === null ? null : parseEntity(value)));
   }
 
   async probe(place: EntityLocation): Promise<EntityVersion | null> {
-    const header = await guardIo(this.#redis.getrangeBuffer(entityKey(place), 0, ENTRY_BYTES));
+    const header = await storeCall(this.#redis.getrangeBuffer(entityKey(place), 0, ENTRY_BYTES));
     return header.length === 0 ? null : parseFence(header);
   }
 
   async query(place: EntityLocation, requests: RecordQuery[]): Promise<QueryResult[]> {
-    return guardIo(Promise.all(requests.map((request) => this.#fact(place, request))));
+    return storeCall(Promise.all(requests.map((request) => this.#fact(place, request))));
   }
 
   async #fact(place: EntityLocation, request: RecordQuery): Promise<QueryResult> {
     const keys = keysOf(place.partition);
     const records = keys.records(place.address, request.collection);
-    if ('inbox' in request) {
-      const inbox = keys.deliveryQueue(place.address.id);
-      const { after, limit } = request.inbox;
+    if ('queue' in request) {
+      const queue = keys.deliveryQueue(place.address.id);
+      const { after, limit } = request.queue;
       const [entries, last] = await Promise.all([
-        this.#redis.xrange(inbox, `(${after}-0`, '+', 'COUNT', limit),
-        this.#redis.xrevrange(inbox, '+', '-', 'COUNT', 1),
+        this.#redis.xrange(queue, `(${after}-0`, '+', 'COUNT', limit),
+        this.#redis.xrevrange(queue, '+', '-', 'COUNT', 1),
       ]);
-      const newest = last[0] === undefined ? 0 : parseInboxEntry(last[0]).sequence;
-      return { request, value: null, rows: [], inbox: { entries: entries.map(parseInboxEntry), last: newest } };
+      const newest = last[0] === undefined ? 0 : parseQueueEntry(last[0]).sequence;
+      return { request, value: null, rows: [], queue: { entries: entries.map(parseQueueEntry), last: newest } };
     }
     if ('id' in request) {
       return { request, value: await this.#redis.hgetBuffer(records, request.id), rows: [] };
@@ -138,7 +138,7 @@ export class RedisStore implements Store {
       // Nothing was written: somebody subscribed, or no longer does, since this was last read.
       await Promise.all(
         [...subscribers.relied_on.keys()].map(async (account_id) => {
-          const stored = await guardIo(this.#redis.hgetall(keysOf(commit.place.partition).subscriptions(account_id)));
+          const stored = await storeCall(this.#redis.hgetall(keysOf(commit.place.partition).subscriptions(account_id)));
           this.#subscriptions.set(account_id, parseSubscriptions(stored));
         }),
       );
@@ -156,14 +156,14 @@ export class RedisStore implements Store {
         if (loads === LIBRARY_LOADS_MAX) {
           throw new StoreUnavailable('storage: its functions get lost', { sent: false });
         }
-        await guardIo(loadLibrary(this.#redis));
+        await storeCall(loadLibrary(this.#redis));
       }
     }
   }
 
   async epochs({ account_id, partition }: AccountPlace): Promise<Record<string, number>> {
-    const found = await guardIo(this.#redis.hgetall(keysOf(partition).epochs(account_id)));
-    return Object.fromEntries(Object.entries(found).map(([life, value]) => [life, Number(value)]));
+    const found = await storeCall(this.#redis.hgetall(keysOf(partition).epochs(account_id)));
+    return Object.fromEntries(Object.entries(found).map(([name, value]) => [name, Number(value)]));
   }
 
   async list(
@@ -172,19 +172,19 @@ export class RedisStore implements Store {
     page: ListPage,
   ): Promise<{ member: string; order: number }[]> {
     const after = page.after === undefined ? undefined : { order: page.after.order, id: page.after.member };
-    return guardIo(this.#ordered(keysOf(partition).index(owner, index), { ...page, after }));
+    return storeCall(this.#ordered(keysOf(partition).index(owner, index), { ...page, after }));
   }
 
   async dueReminders(
     partition: number,
     now_ms: number,
     limit: number,
-    stepsOver: StepsOver = () => false,
+    stepsOver: SkipsReminder = () => false,
   ): Promise<DueReminder[]> {
     const keys = keysOf(partition);
     const found: DueReminder[] = [];
     for (let offset = 0, step = limit; found.length < limit; offset += step, step = REMINDERS_STEP) {
-      const flat = await guardIo(
+      const flat = await storeCall(
         this.#redis.zrangebyscore(keys.reminders, '-inf', now_ms, 'WITHSCORES', 'LIMIT', offset, step),
       );
       const due = flat
@@ -192,7 +192,7 @@ export class RedisStore implements Store {
         .filter((reminder) => !stepsOver(reminder))
         .slice(0, limit - found.length);
       if (due.length > 0) {
-        const bodies = await guardIo(
+        const bodies = await storeCall(
           this.#redis.hmgetBuffer(keys.reminderMessages, ...due.map(({ member }) => member)),
         );
         for (const [index, reminder] of due.entries()) {
@@ -213,14 +213,14 @@ export class RedisStore implements Store {
   }
 
   async outbox(partition: number, after: number, limit: number): Promise<OutboxEntry[]> {
-    const entries = (await guardIo(
+    const entries = (await storeCall(
       this.#redis.xrangeBuffer(keysOf(partition).outbox, `(${after}-0`, '+', 'COUNT', limit),
     )) as unknown as [Buffer, Buffer[]][];
     return entries.map(([id, fields]) => ({ number: Number.parseInt(id.toString(), 10), body: fields[1] as Buffer }));
   }
 
   async removeFromOutbox(partition: number, numbers: number[]): Promise<void> {
-    await guardIo(this.#redis.xdel(keysOf(partition).outbox, ...numbers.map((number) => `${number}-0`)));
+    await storeCall(this.#redis.xdel(keysOf(partition).outbox, ...numbers.map((number) => `${number}-0`)));
   }
 
   async lease(
@@ -248,36 +248,36 @@ export class RedisStore implements Store {
 
   async removeQueued({ partition, queue }: QueuePlace, id: string): Promise<void> {
     const { due, contents } = keysOf(partition).queue(queue);
-    await guardIo(Promise.all([this.#redis.zrem(due, id), this.#redis.hdel(contents, id)]));
+    await storeCall(Promise.all([this.#redis.zrem(due, id), this.#redis.hdel(contents, id)]));
   }
 
   async listQueued({ partition, queue }: QueuePlace): Promise<Queued[]> {
-    const found = await guardIo(this.#redis.hgetallBuffer(keysOf(partition).queue(queue).contents));
+    const found = await storeCall(this.#redis.hgetallBuffer(keysOf(partition).queue(queue).contents));
     return Object.entries(found).map(([id, content]) => ({ id, content }));
   }
 
-  async setAside(partition: number, name: string, content: Uint8Array): Promise<void> {
-    await guardIo(this.#redis.hset(keysOf(partition).deadLetters, name, Buffer.from(content)));
+  async addDeadLetter(partition: number, name: string, content: Uint8Array): Promise<void> {
+    await storeCall(this.#redis.hset(keysOf(partition).deadLetters, name, Buffer.from(content)));
   }
 
-  async listSetAside(partition: number): Promise<{ name: string; content: Uint8Array }[]> {
-    const found = await guardIo(this.#redis.hgetallBuffer(keysOf(partition).deadLetters));
+  async listDeadLetters(partition: number): Promise<{ name: string; content: Uint8Array }[]> {
+    const found = await storeCall(this.#redis.hgetallBuffer(keysOf(partition).deadLetters));
     return Object.entries(found).map(([name, content]) => ({ name, content }));
   }
 
-  async removeSetAside(partition: number, name: string): Promise<void> {
-    await guardIo(this.#redis.hdel(keysOf(partition).deadLetters, name));
+  async removeDeadLetter(partition: number, name: string): Promise<void> {
+    await storeCall(this.#redis.hdel(keysOf(partition).deadLetters, name));
   }
 
-  async inbox(
+  async listDeliveryQueue(
     { address, partition }: EntityLocation,
     { before, limit }: { before?: number | undefined; limit: number },
   ): Promise<QueuedDelivery[]> {
     const from = before === undefined ? '+' : `(${before}-0`;
-    const entries = await guardIo(
+    const entries = await storeCall(
       this.#redis.xrevrange(keysOf(partition).deliveryQueue(address.id), from, '-', 'COUNT', limit),
     );
-    return entries.map(parseInboxEntry);
+    return entries.map(parseQueueEntry);
   }
 
   async leaseEndpoints(partition: number, due: { now_ms: number; again_ms: number; limit: number }): Promise<string[]> {
@@ -290,7 +290,7 @@ export class RedisStore implements Store {
 
   async endpointsDue(partition: number, now_ms: number): Promise<DueEndpoints> {
     const { dueEndpoints } = keysOf(partition);
-    const [count, oldest] = await guardIo(
+    const [count, oldest] = await storeCall(
       Promise.all([
         this.#redis.zcount(dueEndpoints, '-inf', now_ms),
         this.#redis.zrangebyscore(dueEndpoints, '-inf', now_ms, 'WITHSCORES', 'LIMIT', 0, 1),
@@ -302,7 +302,7 @@ export class RedisStore implements Store {
 
   async accountsWithEventsBefore(partition: number, before_ms: number, limit: number): Promise<string[]> {
     const { oldestEvents } = keysOf(partition);
-    return guardIo(this.#redis.zrangebyscore(oldestEvents, '-inf', `(${before_ms}`, 'LIMIT', 0, limit));
+    return storeCall(this.#redis.zrangebyscore(oldestEvents, '-inf', `(${before_ms}`, 'LIMIT', 0, limit));
   }
 
   async trimEvents({ account_id, partition }: AccountPlace, before_ms: number): Promise<void> {
@@ -313,7 +313,7 @@ export class RedisStore implements Store {
   }
 
   async logHead({ account_id, partition }: AccountPlace, type: string | null): Promise<LogHead | null> {
-    const [epoch, sequence, last_ms, of_type] = await guardIo(
+    const [epoch, sequence, last_ms, of_type] = await storeCall(
       this.#redis.hmget(keysOf(partition).logHead(account_id), 'epoch', 'sequence', 'last_ms', `t:${type ?? ''}`),
     );
     if (!epoch) return null;
@@ -326,7 +326,7 @@ export class RedisStore implements Store {
     range: { from: string; to: string; descending: boolean; limit: number },
   ): Promise<LoggedEvent[]> {
     const log = keysOf(partition).log(account_id);
-    const entries = await guardIo(
+    const entries = await storeCall(
       range.descending
         ? this.#redis.xrevrange(log, range.from, range.to, 'COUNT', range.limit)
         : this.#redis.xrange(log, range.from, range.to, 'COUNT', range.limit),
@@ -335,7 +335,7 @@ export class RedisStore implements Store {
   }
 }
 
-export async function guardIo<T>(work: Promise<T>): Promise<T> {
+export async function storeCall<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
@@ -345,7 +345,7 @@ export async function guardIo<T>(work: Promise<T>): Promise<T> {
 
 /** Redis' own refusals are bugs and pass as they are; everything else means that the outcome is unknown. */
 function ioErrorOf(error: unknown): unknown {
-  if (error instanceof StoreUnavailable || (isReplyError(error) && !isPassing(error))) return error;
+  if (error instanceof StoreUnavailable || (isReplyError(error) && !isTransient(error))) return error;
   return new StoreUnavailable(`storage: ${error instanceof Error ? error.message : String(error)}`);
 }
 
@@ -354,7 +354,7 @@ function isReplyError(error: unknown): error is Error {
 }
 
 /** Refusals that say "not now": loading, busy, read-only replica, out of memory, disk errors, slot moves. */
-function isPassing(error: Error): boolean {
+function isTransient(error: Error): boolean {
   return /^(LOADING|BUSY|READONLY|OOM|MISCONF|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|NOREPLICAS|UNKILLABLE)/.test(
     error.message,
   );
@@ -380,8 +380,8 @@ function parseEntity(value: Buffer): StoredEntity {
   return { ...parseFence(value), snapshot: value.subarray(1 + writers * ENTRY_BYTES) };
 }
 
-/** `<event's place in the log> <life> <generation> <type>` under the event's number, as commit.lua writes it. */
-function parseInboxEntry([id, fields]: [string, string[]]): QueuedDelivery {
+/** `<event's place in the log> <epoch> <generation> <type>` under the event's number, as commit.lua writes it. */
+function parseQueueEntry([id, fields]: [string, string[]]): QueuedDelivery {
   const [log_id = '', life, generation, type] = (fields[1] ?? '').split(' ');
   return {
     sequence: Number.parseInt(id, 10),

@@ -3,7 +3,7 @@ import { Cluster, type Redis } from 'ioredis';
 import { PARTITIONS } from '../domain/ids.js';
 import type { Metrics } from '../runtime/metrics.js';
 import { tagOf } from './partitions.js';
-import { takesNoWrites } from './storage_trouble.js';
+import { takesNoWrites } from './storage_problem.js';
 
 const LOOK_EVERY_MS = 2_000;
 /** What answers later is as good as away: whoever asks for health has given up by then, or will soon. */

@@ -59,15 +59,15 @@ export type Verdict =
   | { verdict: 'conflict'; version: number }
   /** A conflict too; but so many writers came since that this very commit may have been applied before them. */
   | { verdict: 'forgotten'; version: number }
-  /** The guard of this index no longer holds; nothing was written. */
+  /** The fence of this index no longer holds; nothing was written. */
   | { verdict: 'guarded'; index: number };
 
-export type QueryResult = { request: RecordQuery; value: Uint8Array | null; rows: StoredRow[]; inbox?: DeliveryQueue };
+export type QueryResult = { request: RecordQuery; value: Uint8Array | null; rows: StoredRow[]; queue?: DeliveryQueue };
 export type StoredRow = Omit<ListedRecord, 'value'> & { value: Uint8Array };
 
 export type Queued = { id: string; content: Uint8Array };
 export type DueReminder = { member: string; at_ms: number; body: Uint8Array };
-export type StepsOver = (reminder: { member: string; at_ms: number }) => boolean;
+export type SkipsReminder = (reminder: { member: string; at_ms: number }) => boolean;
 export type OutboxEntry = { number: number; body: Uint8Array };
 
 /** An event as it lies in the log; `id` is the log's own, by which it is ordered. */
@@ -104,8 +104,8 @@ export interface Store {
     page: ListPage,
   ): Promise<{ member: string; order: number }[]>;
 
-  /** The first that are due, less those that are stepped over. */
-  dueReminders(partition: number, now_ms: number, limit: number, stepsOver?: StepsOver): Promise<DueReminder[]>;
+  /** The first that are due, except skipped ones. */
+  dueReminders(partition: number, now_ms: number, limit: number, skips?: SkipsReminder): Promise<DueReminder[]>;
   removeReminder(partition: number, reminder: { member: string; at_ms: number }): Promise<void>;
   outbox(partition: number, after: number, limit: number): Promise<OutboxEntry[]>;
   removeFromOutbox(partition: number, numbers: number[]): Promise<void>;
@@ -118,13 +118,16 @@ export interface Store {
   /** All of a queue, leased or not. */
   listQueued(place: { partition: number; queue: QueueName }): Promise<Queued[]>;
 
-  /** Puts a tell or reminder that threw too often where an operator sees it. */
-  setAside(partition: number, name: string, content: Uint8Array): Promise<void>;
-  listSetAside(partition: number): Promise<{ name: string; content: Uint8Array }[]>;
-  removeSetAside(partition: number, name: string): Promise<void>;
+  /** Keeps an outbox message or reminder that threw too often, for operators. */
+  addDeadLetter(partition: number, name: string, content: Uint8Array): Promise<void>;
+  listDeadLetters(partition: number): Promise<{ name: string; content: Uint8Array }[]>;
+  removeDeadLetter(partition: number, name: string): Promise<void>;
 
   /** Deliveries of an endpoint, the newest first. */
-  inbox(endpoint: EntityLocation, page: { before?: number | undefined; limit: number }): Promise<QueuedDelivery[]>;
+  listDeliveryQueue(
+    endpoint: EntityLocation,
+    page: { before?: number | undefined; limit: number },
+  ): Promise<QueuedDelivery[]>;
   /** Leases endpoints that are to be looked at: they come back at `again_ms` unless their own commits say otherwise. */
   leaseEndpoints(partition: number, due: { now_ms: number; again_ms: number; limit: number }): Promise<string[]>;
   /** How many endpoints are due, and which of them waits longest, since when. */

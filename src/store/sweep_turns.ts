@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import { keysOf } from './partitions.js';
 import { mastersOf } from './redis_connection.js';
-import { guardIo } from './redis_store.js';
+import { storeCall } from './redis_store.js';
 
 const SCAN_COUNT = 1_000;
 /** Sweeps belong to no partition; their keys lie in the first. */
@@ -18,20 +18,20 @@ export class SweepTurns {
 
   /** Sees to it that each of these is due some day; those that wait already keep their time. */
   async schedule(sweeps: { name: string; at_ms: number }[]): Promise<void> {
-    await guardIo(this.#redis.zadd(KEYS.sweeps, 'NX', ...sweeps.flatMap(({ name, at_ms }) => [at_ms, name])));
+    await storeCall(this.#redis.zadd(KEYS.sweeps, 'NX', ...sweeps.flatMap(({ name, at_ms }) => [at_ms, name])));
   }
 
   /** Takes some that are due: nobody else has them until they are scheduled again. */
   async take({ now_ms, limit }: { now_ms: number; limit: number }): Promise<string[]> {
-    const due = await guardIo(this.#redis.zrangebyscore(KEYS.sweeps, '-inf', now_ms, 'LIMIT', 0, limit));
-    const taken = await guardIo(Promise.all(due.map((name) => this.#redis.zrem(KEYS.sweeps, name))));
+    const due = await storeCall(this.#redis.zrangebyscore(KEYS.sweeps, '-inf', now_ms, 'LIMIT', 0, limit));
+    const taken = await storeCall(Promise.all(due.map((name) => this.#redis.zrem(KEYS.sweeps, name))));
     return due.filter((_, index) => taken[index] === 1);
   }
 
   /** The name under which this storage owns its audio; `draft` if it had none yet. */
   async owner(draft: string): Promise<string> {
-    await guardIo(this.#redis.setnx(KEYS.audioOwner, draft));
-    return (await guardIo(this.#redis.get(KEYS.audioOwner))) ?? draft;
+    await storeCall(this.#redis.setnx(KEYS.audioOwner, draft));
+    return (await storeCall(this.#redis.get(KEYS.audioOwner))) ?? draft;
   }
 
   /** Ids of all streams, in no order, some perhaps twice. Goes through all keys, a few at a time. */
@@ -39,7 +39,7 @@ export class SweepTurns {
     for (const master of mastersOf(this.#redis)) {
       let cursor = '0';
       do {
-        const [next, names] = await guardIo(master.scan(cursor, 'MATCH', '*:e:stream:*', 'COUNT', SCAN_COUNT));
+        const [next, names] = await storeCall(master.scan(cursor, 'MATCH', '*:e:stream:*', 'COUNT', SCAN_COUNT));
         for (const name of names) {
           const id = STREAM_KEY.exec(name)?.[1];
           if (id !== undefined) yield id;

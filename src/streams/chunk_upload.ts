@@ -243,7 +243,7 @@ function uploadView({
   return { chunk_id, source_chunk_ref, status, size_bytes, sha256: hash };
 }
 
-/** What makes two intents the same: all that the uploader says of the chunk. Letter case tells no codecs apart. */
+/** What makes two intents the same: all that the uploader says of the chunk. Letter case does not distinguish codecs. */
 function digestOf(intent: ChunkIntent, samples?: Pick<ChunkIntent, 'sample_rate_hz' | 'channels'>): string {
   const { source_chunk_ref, sequence, source_start_ms, publication_start_ms, source_end_ms } = intent;
   const { codec, container, size_bytes, sha256: hash } = intent;

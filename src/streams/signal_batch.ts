@@ -125,7 +125,7 @@ function* itemsOf(json: JsonInPieces): Generator<Item> {
   if (json.peek() !== '') throw new NotReadable('text follows the end of the body');
 }
 
-/** Stands behind each key of an object in turn; whoever is told of it reads its value. */
+/** Stands behind each key of an object in turn; whoever is notified of it reads its value. */
 function* keysOf(reader: Pick<JsonReader, 'take' | 'expect' | 'key'>): Generator<string> {
   const seen = new Set<string>();
   reader.expect('{');

@@ -20,7 +20,7 @@ export const NO_CHUNK = refuse('NOT_FOUND', 'There is no such chunk.');
 const ONLY_OWNER = refuse('FORBIDDEN', 'Only the owner of a stream may write it.');
 const NO_WORKSPACE = refuse('NOT_FOUND', 'The workspace of this recording is deleted.');
 /** A source is deleted once: whoever saw it before looks a second time. */
-const LOOKS_MAX = 2;
+const TRIES_MAX = 2;
 
 /** The stream if the caller may read it; to anybody else it does not exist. */
 export async function readableStream(services: Services, who: Principal, id: string): Promise<Stream | Refusal> {
@@ -75,7 +75,7 @@ export async function goneWorkspace({ actors }: Services, workspace_id: string):
   return answer.refused === 'NOT_FOUND' ? NO_WORKSPACE : answer;
 }
 
-/** What is asked of a stream that account events tell of; `silent`: its source is deleted, and nobody is told. */
+/** What is asked of a stream that account events report; `silent`: its source is deleted, and no event is recorded. */
 export type StreamChange = (
   stream: EntityOf<'stream'>,
   told: { silent: boolean },
@@ -83,7 +83,7 @@ export type StreamChange = (
 ) => Promise<Stream | Refusal>;
 
 /**
- * Asks a stream for what account events tell of, unless its source is deleted. That it is not must still hold when the
+ * Asks a stream for what account events report, unless its source is deleted. That it is not must still hold when the
  * stream commits: no event comes after `source.deleted`.
  */
 export async function askTelling(
@@ -91,13 +91,13 @@ export async function askTelling(
   { stream_id, source_id, fences }: { stream_id: string; source_id: string; fences: Fence[] },
   change: StreamChange,
 ): Promise<Stream | Refusal> {
-  for (let looks = 1; ; looks++) {
+  for (let tries = 1; ; tries++) {
     const source = await actors.source(source_id).view();
     if (isRefusal(source) && source.refused !== 'NOT_FOUND') return source;
     // One that is not there yet is on its way: a recorder's source and its binding are made side by side.
     const silent = !isRefusal(source) && source.status === 'deleted';
     const holds: Fence[] = silent ? fences : [...fences, { fence: 'open', id: source_id }];
     const answer = await change(actors.stream(stream_id), { silent }, holds);
-    if (answer !== CLOSED || looks >= LOOKS_MAX) return answer;
+    if (answer !== CLOSED || tries >= TRIES_MAX) return answer;
   }
 }

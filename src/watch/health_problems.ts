@@ -7,9 +7,9 @@ export type Standing = {
   /** `partitions_away`: those that do not answer although others do, as when a part of a Redis Cluster is away. */
   storage: StorageState & { log_healthy: boolean | null; partitions_away: number };
   shedding: Shedding;
-  parked: number;
+  quarantined: number;
   /** Null while storage is away. */
-  set_aside: number | null;
+  dead_letters: number | null;
   endpoints: { due: number; due_ms: number };
   disk: { free_bytes: number; size_bytes: number } | null;
   /** How far our clock is ahead of this machine's. */
@@ -97,18 +97,18 @@ const ROWS: readonly Row[] = [
       `The disk of DATA_DIR is nearly full: ${Math.round((disk?.free_bytes ?? 0) / 1024 / 1024)} MB are free. When it is full, uploads and commits fail.`,
   },
   {
-    name: 'parked',
-    link: '/actors#parked',
-    severity: ({ parked }) => (parked > 0 ? 'grave' : null),
-    text: ({ parked }) =>
-      `${counted(parked, 'entity is', 'entities are')} parked: what is stored of ${parked === 1 ? 'it' : 'them'} can't be used, so each message to ${parked === 1 ? 'it' : 'them'} is answered with 500.`,
+    name: 'quarantined',
+    link: '/actors#quarantined',
+    severity: ({ quarantined }) => (quarantined > 0 ? 'grave' : null),
+    text: ({ quarantined }) =>
+      `${counted(quarantined, 'entity is', 'entities are')} quarantined: what is stored of ${quarantined === 1 ? 'it' : 'them'} can't be used, so each message to ${quarantined === 1 ? 'it' : 'them'} is answered with 500.`,
   },
   {
-    name: 'set_aside',
-    link: '/actors#set-aside',
-    severity: ({ set_aside }) => ((set_aside ?? 0) > 0 ? 'grave' : null),
-    text: ({ set_aside }) =>
-      `${counted(set_aside ?? 0, 'message is', 'messages are')} set aside: deciding threw five times, and nothing more is done until somebody retries.`,
+    name: 'dead_letters',
+    link: '/actors#dead-letters',
+    severity: ({ dead_letters }) => ((dead_letters ?? 0) > 0 ? 'grave' : null),
+    text: ({ dead_letters }) =>
+      `${counted(dead_letters ?? 0, 'dead letter', 'dead letters')} wait: the decision threw five times, and nothing more is done until somebody retries.`,
   },
   {
     name: 'deliveries_late',

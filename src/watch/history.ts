@@ -34,7 +34,7 @@ const rate =
       return total === null || seconds <= 0 ? sum : sum + total.count / seconds;
     }, 0);
 
-/** Milliseconds that 99 of 100 stayed within. */
+/** Milliseconds that p99 stayed within. */
 const p99 =
   (name: string): Series =>
   (step) => {
@@ -81,8 +81,8 @@ const SERIES = {
   upload_bytes: rate('upload_bytes'),
   uploads: rate('uploads'),
   reminder_lateness_p99_ms: p99('reminder_lateness'),
-  tell_lag_p99_ms: p99('tell_lag'),
-  tells_waiting: present('tells_waiting'),
+  outbox_lag_p99_ms: p99('outbox_lag'),
+  outbox_waiting: present('outbox_waiting'),
   storage_ms: gauge('storage_ms'),
   storage_bytes: gauge('storage_bytes'),
   disk_free_bytes: gauge('disk_free_bytes'),

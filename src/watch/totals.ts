@@ -30,8 +30,8 @@ const SOURCES: readonly Source[] = [
   { metric: 'uploads', towards: () => ['uploads'] },
   { metric: 'uploads_bytes', towards: () => ['upload_bytes'] },
   { metric: 'reminder_lateness', towards: () => ['reminder_lateness'] },
-  { metric: 'tell_lag', towards: () => ['tell_lag'] },
-  { metric: 'tells_waiting', towards: () => ['tells_waiting'] },
+  { metric: 'outbox_lag', towards: () => ['outbox_lag'] },
+  { metric: 'outbox_waiting', towards: () => ['outbox_waiting'] },
 ];
 
 /** All totals at this moment, by name. */

@@ -19,7 +19,7 @@ import { grown, quantile, readTotals } from './totals.js';
 
 /** Looks that ask storage something of every partition, or the disk: every so many samples. */
 const SLOW_EVERY = 2;
-/** Turns are told over the last minute. */
+/** Turns are counted over the last minute. */
 const TURNS_WITHIN_SAMPLES = 12;
 const LOOP_RESOLUTION_MS = 20;
 const SILENT_MS = 10 * 60_000;
@@ -55,7 +55,7 @@ export class Watch {
   #partitions_away = 0;
   #storage_bytes: number | null = null;
   #disk: Standing['disk'] = null;
-  #set_aside: number | null = null;
+  #dead_letters: number | null = null;
   #timer: NodeJS.Timeout | null = null;
   #taking: Promise<void> | null = null;
   #taken = 0;
@@ -107,7 +107,7 @@ export class Watch {
 
   standing(): Standing & { storage_bytes: number | null; storage_ms: number | null } {
     const { clock, device_activity, mail, overload, runtime } = this.#parts;
-    const { parked, oldest_ms } = runtime.pressure();
+    const { quarantined, oldest_ms } = runtime.pressure();
     const now = this.#samples.at(-1);
     const due = now?.totals.get('endpoints_due')?.count ?? 0;
     const due_s = now?.totals.get('endpoints_due_age')?.count ?? 0;
@@ -120,8 +120,8 @@ export class Watch {
       storage_bytes: this.#storage_bytes,
       storage_ms: now?.gauges.storage_ms ?? null,
       shedding: overload.shedding,
-      parked,
-      set_aside: this.#set_aside,
+      quarantined,
+      dead_letters: this.#dead_letters,
       endpoints: { due, due_ms: due_s * 1000 },
       disk: this.#disk,
       clock_ahead_ms: clock.now() - Date.now(),
@@ -190,9 +190,9 @@ export class Watch {
   async #askStorageMore(): Promise<void> {
     const { deliveries, metrics, redis, store } = this.#parts;
     const partitions = Array.from({ length: PARTITIONS }, (_, partition) => partition);
-    const [infos, asides] = await Promise.all([
+    const [infos, dead_letters] = await Promise.all([
       answered(mastersOf(redis).map((master) => master.info())),
-      answered(partitions.map((partition) => store.listSetAside(partition))),
+      answered(partitions.map((partition) => store.listDeadLetters(partition))),
       deliveries.measure().catch(() => {}), // it asks all partitions
     ]);
     const fields = (name: string) =>
@@ -202,11 +202,11 @@ export class Watch {
     const log_healthy = statuses.length === 0 ? null : statuses.every((status) => status === 'ok');
     this.#storage_bytes = storage_bytes;
     this.#log_healthy = log_healthy;
-    this.#partitions_away = PARTITIONS - asides.length;
-    this.#set_aside = asides.reduce((sum, { length }) => sum + length, 0);
+    this.#partitions_away = PARTITIONS - dead_letters.length;
+    this.#dead_letters = dead_letters.reduce((sum, { length }) => sum + length, 0);
     metrics.storage_memory.set(storage_bytes);
     metrics.storage_log_healthy.set(log_healthy === false ? 0 : 1);
-    metrics.set_aside_waiting.set(this.#set_aside);
+    metrics.dead_letters_waiting.set(this.#dead_letters);
   }
 
   async #askDisk(): Promise<void> {

@@ -45,7 +45,7 @@ export function checkLiteral(host: string): void {
 }
 
 /**
- * A lookup for connections that remembers for half a minute and, unless it is told not to, gives public addresses only.
+ * A lookup for connections that remembers for half a minute and, unless configured otherwise, gives public addresses only.
  * The system's own lookup holds a thread until the last of its servers has been given up, and of threads there are four,
  * for files too. So it is asked for names alone that this machine knows by itself; all others go to the DNS without
  * threads, many at once: somebody's server of names that never answers keeps nobody else waiting.

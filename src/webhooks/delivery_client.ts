@@ -93,9 +93,9 @@ export class DeliveryClient {
     const { verdict, attempt } = result;
     const { status_code, error, duration_ms } = attempt;
     const webhook_id = deliveryId(endpoint_id, sequence);
-    const told = { endpoint_id, webhook_id, event_id, attempt: attempts.length + 1, verdict, status_code, error };
-    log.info({ ...told, ms: duration_ms }, 'delivery');
-    const attributes = Object.entries(told).flatMap(([name, value]) =>
+    const logged = { endpoint_id, webhook_id, event_id, attempt: attempts.length + 1, verdict, status_code, error };
+    log.info({ ...logged, ms: duration_ms }, 'delivery');
+    const attributes = Object.entries(logged).flatMap(([name, value]) =>
       value === null ? [] : [[`spool.delivery.${name}`, value]],
     );
     tracing?.noteDelivery(Object.fromEntries(attributes), { took_ms: duration_ms ?? 0, error });

@@ -40,14 +40,14 @@ export type DueEndpoint = { endpoint_id: string; since_ms: number };
 /**
  * Posts what is due. An endpoint's actor hands out deliveries and takes what came of them, both in one message, so
  * that a busy endpoint costs a commit for several deliveries. Endpoints queue for places under the limit of requests in
- * flight: one that is slow holds its own few, and the others go on.
+ * flight: a slow one holds only its own slots.
  */
 export class DeliveryWorker {
   readonly #parts: Parts;
   readonly #limit = new ConcurrencyLimit();
   readonly #dispatchers = new Map<string, EndpointDispatcher>();
   readonly #shared: DispatcherParts;
-  readonly #looks = new PeriodicTask(() => this.#look(), LOOK_EVERY_MS);
+  readonly #task = new PeriodicTask(() => this.#look(), LOOK_EVERY_MS);
   /** What came of the last requests to each endpoint. */
   readonly activity = new EndpointActivity();
   #due: DueEndpoint[] = [];
@@ -73,13 +73,13 @@ export class DeliveryWorker {
   }
 
   start(): void {
-    this.#looks.start();
+    this.#task.start();
   }
 
   /** Claims nothing more, and waits for what is in flight and for what came of it. */
   async stop(): Promise<void> {
     this.#is_stopped = true;
-    await this.#looks.stop();
+    await this.#task.stop();
     await this.#idle();
     for (const dispatcher of this.#dispatchers.values()) dispatcher.stop();
   }
@@ -104,7 +104,7 @@ export class DeliveryWorker {
   /** Posts all that is due now, and gives how many requests that took. */
   async handleDue(): Promise<number> {
     const before = this.#posted;
-    await this.#looks.runOnce();
+    await this.#task.runOnce();
     await this.#idle();
     return this.#posted - before;
   }

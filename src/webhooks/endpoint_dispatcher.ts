@@ -56,7 +56,7 @@ export class EndpointDispatcher implements Queued {
     this.#step();
   }
 
-  /** Tries nothing again; what is under way goes on. */
+  /** Retries nothing; attempts in progress finish. */
   stop(): void {
     if (this.#retry !== null) clearTimeout(this.#retry);
   }
@@ -149,7 +149,7 @@ export class EndpointDispatcher implements Queued {
     try {
       this.#results.push(await client.send(target, claim));
     } catch (error) {
-      // Its lease runs out, and it comes again.
+      // Its lease expires, and it is claimed again.
       if (!(error instanceof StoreUnavailable)) log.error({ err: error }, 'a delivery could not be posted');
     }
     onPosted();

@@ -74,8 +74,8 @@ type Reader = {
   services: Pick<Services, 'store' | 'clock' | 'actors'>;
   endpoint_id: string;
   account_id: string;
-  /** The account's present life. */
-  life: number;
+  /** The present credential epoch of the account. */
+  account_epoch: number;
 };
 
 /** Deliveries of an endpoint before a number, the newest first. */
@@ -83,7 +83,7 @@ export async function listDeliveries(
   reader: Reader,
   { before, limit }: { before: number | undefined; limit: number },
 ): Promise<(DeliveryView & { sequence: number })[] | Refusal> {
-  const entries = await reader.services.store.inbox(placeOf(reader), { before, limit });
+  const entries = await reader.services.store.listDeliveryQueue(placeOf(reader), { before, limit });
   const answer = await find(reader, entries);
   if (isRefusal(answer)) return answer;
   return Promise.all(
@@ -96,7 +96,7 @@ export async function listDeliveries(
 
 /** One delivery with the event sent and every attempt; null when there is none of that number. */
 export async function readDelivery(reader: Reader, sequence: number) {
-  const [newest] = await reader.services.store.inbox(placeOf(reader), { before: sequence + 1, limit: 1 });
+  const [newest] = await reader.services.store.listDeliveryQueue(placeOf(reader), { before: sequence + 1, limit: 1 });
   // What came of attempts is kept for longer than the deliveries are listed.
   const listed = newest?.sequence === sequence ? newest : null;
   const answer = await find(reader, [listed ?? { ...NOT_LISTED, sequence }]);
@@ -118,8 +118,11 @@ async function deliveryOf(
   found: FoundDelivery,
 ): Promise<z.infer<typeof attemptedDeliveryShape>> {
   const { entry } = found;
-  const { endpoint_id, life, services } = reader;
-  const { status, attempts, next_attempt_at_ms } = standingOf(endpoint, found, { life, now_ms: services.clock.now() });
+  const { endpoint_id, account_epoch, services } = reader;
+  const { status, attempts, next_attempt_at_ms } = standingOf(endpoint, found, {
+    epoch: account_epoch,
+    now_ms: services.clock.now(),
+  });
   const event = await eventOf(reader, entry);
   const summary: DeliveryView = {
     id: deliveryId(endpoint_id, entry.sequence),

@@ -16,12 +16,17 @@ import type { EndpointActivity } from './endpoint_activity.js';
 import { openSigningSecret } from './signing_secret.js';
 
 const TARGETS_MAX = 20_000;
-/** Each but the last met a life that had moved, or lacked the mail. */
+/** All but the last met a credential epoch that had been raised, or lacked the mail. */
 const TRIES_MAX = 4;
 const TOKEN_BYTES = 9;
 
-/** What never changes of an endpoint, and the account's life as last seen. */
-export type Target = ConcurrencyGroups & { endpoint_id: string; url: URL; key: Uint8Array | null; life: number };
+/** What never changes of an endpoint, and the account's credential epoch as last seen. */
+export type Target = ConcurrencyGroups & {
+  endpoint_id: string;
+  url: URL;
+  key: Uint8Array | null;
+  account_epoch: number;
+};
 
 type Parts = {
   store: Store;
@@ -57,7 +62,14 @@ export class EndpointWork {
     const { account_id, sealed_secret } = endpoint;
     const url = new URL(endpoint.url);
     const key = openSigningSecret(keys, sealed_secret);
-    const target = { endpoint_id, account_id, origin: url.origin, url, key, life: await this.#life(account_id) };
+    const target = {
+      endpoint_id,
+      account_id,
+      origin: url.origin,
+      url,
+      key,
+      account_epoch: await this.#accountEpoch(account_id),
+    };
     this.#targets.set(endpoint_id, target);
     return target;
   }
@@ -75,16 +87,16 @@ export class EndpointWork {
     const { account_id, endpoint_id } = target;
     let mail: WorkInput['mail'];
     for (let tries = 0; tries < TRIES_MAX; tries++) {
-      const { life } = target;
+      const { account_epoch } = target;
       const tokens = Array.from({ length: granted }, () => Buffer.from(randomBytes(TOKEN_BYTES)).toString('base64url'));
-      const fences = [{ fence: 'epoch' as const, account_id, epoch: 'account', value: life }];
+      const fences = [{ fence: 'epoch' as const, account_id, epoch: 'account', value: account_epoch }];
       const work = await actors
         .endpoint(endpoint_id)
-        .work({ life, results, tokens, jitter: randomFraction(), ...(mail && { mail }) }, fences);
+        .work({ life: account_epoch, results, tokens, jitter: randomFraction(), ...(mail && { mail }) }, fences);
       if (isRefusal(work)) {
         if (work.refused === 'NOT_FOUND') return null;
-        // The account was deleted or restored meanwhile: what came back is counted under its present life.
-        if (work.refused === 'UNAUTHORIZED') target.life = await this.#life(account_id);
+        // The account was deleted or restored meanwhile: results are counted under its present epoch.
+        if (work.refused === 'UNAUTHORIZED') target.account_epoch = await this.#accountEpoch(account_id);
         else if (work.refused === 'UNAVAILABLE') throw new StoreUnavailable(`endpoint: ${work.message}`);
         else throw new Error(`endpoint: ${work.message}`);
       } else if ('mail_needed' in work) {
@@ -97,7 +109,7 @@ export class EndpointWork {
     throw new StoreUnavailable('endpoint: it changes all the time');
   }
 
-  async #life(account_id: string): Promise<number> {
+  async #accountEpoch(account_id: string): Promise<number> {
     const { account = 0 } = await this.#parts.store.epochs({ account_id, partition: partitionOfId(account_id) });
     return account;
   }

@@ -206,7 +206,7 @@ function errorClass(error: unknown): PostError {
     const code = String((at as NodeJS.ErrnoException).code ?? '');
     const found = ERRORS.find(([form]) => form.test(code));
     if (found !== undefined) return found[1];
-    // Several addresses were tried: the last tells as much as any.
+    // Several addresses were tried: the last is as good as any.
     if (at instanceof AggregateError && at.errors.length > 0) return errorClass(at.errors.at(-1));
   }
   return 'network';

@@ -6,7 +6,7 @@ const PURPOSE = 'signing secret';
 const PREFIX = 'whsec_';
 
 /** A new key for an endpoint: as its owner gets it, once, and as it rests with the endpoint. */
-export function drawSigningSecret(keys: ServerKeys): { text: string; sealed: Uint8Array } {
+export function randomSigningSecret(keys: ServerKeys): { text: string; sealed: Uint8Array } {
   const key = randomBytes(LIMITS.endpoint_secret_bytes);
   return { text: signingSecretText(key), sealed: keys.seal(PURPOSE, key) };
 }

@@ -54,8 +54,8 @@ export class JsonReader {
     this.#text = text;
   }
 
-  /** Forgets what was read, and goes on with more text behind what was not. */
-  goOn(more: string): void {
+  /** Forgets what was read, and adds more text after what was not. */
+  append(more: string): void {
     this.#text = this.#text.slice(this.at) + more;
     this.at = 0;
     this.#copied_to = 0;

@@ -51,7 +51,7 @@ const EPOCH_SECONDS = { min: -62_167_219_200, max: 253_402_300_799 };
  * Checks that `bytes` are one CBOR item that JSON could have said as well, within `DOCUMENT_LIMITS`: lengths inside the
  * buffer, text keys, no key twice, no tags but of timestamps and UUIDs, integers up to 2^53-1, finite numbers, valid UTF-8.
  * The whole may carry the tag of self-described CBOR.
- * Neither recurses nor allocates by a length it was told, and never throws: what it passes is safe for cbor-x.
+ * Neither recurses nor allocates by a length that the input states, and never throws: what it passes is safe for cbor-x.
  */
 export function scanCbor(bytes: Uint8Array): CborScan {
   return new CborScanner(bytes).scan();

@@ -68,7 +68,7 @@ export class JsonInPieces {
       }
       reader.at = begin;
       this.#forgotten_chars += begin;
-      reader.goOn(this.#nextText(pieces));
+      reader.append(this.#nextText(pieces));
     }
   }
 

@@ -19,7 +19,7 @@ const NAME_FORM = /^[\w.-]{1,40}$/;
 
 /**
  * As `schema.safeParse`, for what somebody sent: an optional member that is null counts as absent, and rules whose words
- * the schema leaves to the library are told in ours.
+ * the schema leaves to the library are worded here.
  */
 export function parseGiven<Schema extends z.ZodType>(
   schema: Schema,

@@ -46,7 +46,7 @@ const BYTES: Record<ChunkStatus, 'there' | 'awaited' | 'unclaimed'> = {
 /** A stream whose bytes are being looked at: which of its numbers have some, and of how many we know. */
 type Found = { stream_id: string; chunks: number; present: Uint8Array; is_usable: boolean };
 
-/** A stream of which nothing can be said, as one that is parked: nothing of it is touched. */
+/** A stream that gives no answer, such as a quarantined one: its files are left alone. */
 class UnusableStream extends Error {
   override name = 'UnusableStream';
 }
@@ -58,7 +58,7 @@ class UnusableStream extends Error {
  */
 export class AudioSweep {
   readonly #parts: Parts;
-  readonly #looks = new PeriodicTask(() => this.#look(), LOOK_EVERY_MS);
+  readonly #task = new PeriodicTask(() => this.#look(), LOOK_EVERY_MS);
   #stopped = false;
 
   constructor(parts: Parts) {
@@ -66,17 +66,17 @@ export class AudioSweep {
   }
 
   start(): void {
-    this.#looks.start();
+    this.#task.start();
   }
 
   async stop(): Promise<void> {
     this.#stopped = true;
-    await this.#looks.stop();
+    await this.#task.stop();
   }
 
   /** Sweeps what is due. Never rejects. */
   look(): Promise<void> {
-    return this.#looks.runOnce();
+    return this.#task.runOnce();
   }
 
   async #look(): Promise<void> {

@@ -24,9 +24,9 @@ const SWEPT_FRESH_MS = 1_000;
 const BATCH = 32;
 const STREAMS_AT_ONCE = 4;
 const STREAMS_READ = 50;
-/** So many times that is read of one partition, while all of it is stepped over. */
+/** Reads of one partition while all of it is skipped. */
 const STEPS_MAX = 200;
-/** A stream that nothing could be had of, since it is parked, say, is stepped over for so long. */
+/** A stream that gives no chunk, for example a quarantined one, is skipped for this long. */
 const RETRY = { first_ms: 5_000, max_ms: 5 * 60_000, kept_max: 10_000 };
 
 type Parts = {
@@ -51,7 +51,7 @@ export class ChunkProcessing {
   readonly #parts: Parts;
   /** Partitions that may have something due. */
   readonly #hot = new Set<number>();
-  readonly #looks = new PeriodicTask(() => this.#look(), SWEEP_EVERY_MS);
+  readonly #task = new PeriodicTask(() => this.#look(), SWEEP_EVERY_MS);
   readonly #unusable = new Backoff(RETRY);
   #swept_ms = Number.NEGATIVE_INFINITY;
   #gathering: NodeJS.Timeout | null = null;
@@ -62,13 +62,13 @@ export class ChunkProcessing {
   }
 
   start(): void {
-    if (this.#parts.is_worker) this.#looks.start();
+    if (this.#parts.is_worker) this.#task.start();
   }
 
   async stop(): Promise<void> {
     this.#is_stopped = true;
     if (this.#gathering !== null) clearTimeout(this.#gathering);
-    await this.#looks.stop();
+    await this.#task.stop();
   }
 
   /** A chunk of the stream was stored. */
@@ -84,7 +84,7 @@ export class ChunkProcessing {
 
   /** Processes all that is due here; for the test clock. Never rejects. */
   look(): Promise<void> {
-    return this.#parts.is_worker ? this.#looks.runOnce() : Promise.resolve();
+    return this.#parts.is_worker ? this.#task.runOnce() : Promise.resolve();
   }
 
   /** Up to so many chunks for a worker, the oldest of some streams, none of which anybody else gets for that time. */
@@ -153,7 +153,7 @@ export class ChunkProcessing {
   }
 
   /**
-   * The built-in worker: goes on until nothing is due, or nothing of it can be had. Of a stream that is being removed
+   * The built-in worker: runs until nothing is due, or nothing that is due can be claimed. Of a stream that is being removed
    * nothing can, and it is due until it is gone.
    */
   async #work(): Promise<void> {
@@ -214,7 +214,7 @@ export class ChunkProcessing {
     return { work, taken: answer.claimed.length };
   }
 
-  /** Every worker that took these was never heard of again. */
+  /** No worker that claimed these came back. */
   async #giveUp(stream_id: string, token: string, numbers: number[]): Promise<void> {
     const { actors, metrics } = this.#parts;
     const message = `${LIMITS.chunk_tries_max} workers took the chunk and gave no result.`;
@@ -229,7 +229,7 @@ export class ChunkProcessing {
   }
 }
 
-/** Trouble that passes is waited for without a word. */
+/** A problem that passes is waited for, and not logged. */
 function refusedWork({ refused, message }: Refusal): Error {
   return refused === 'UNAVAILABLE' ? new StoreUnavailable(message) : new Error(message);
 }

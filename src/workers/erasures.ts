@@ -1,12 +1,12 @@
 import type { Logger } from 'pino';
 import type { Account } from '../../actors/account_state.js';
 import type { Job } from '../../actors/actor.js';
-import { appSessionList } from '../../actors/app_session.js';
+import { appSessionIndex } from '../../actors/app_session.js';
 import { BINDINGS } from '../../actors/binding.js';
-import { browserSessionList } from '../../actors/browser_session.js';
+import { browserSessionIndex } from '../../actors/browser_session.js';
 import { ENDPOINTS } from '../../actors/endpoint_state.js';
 import type { Erase } from '../../actors/erase.js';
-import { grantList } from '../../actors/grant.js';
+import { grantIndex } from '../../actors/grant.js';
 import { DELETED_SOURCES, SOURCES } from '../../actors/source.js';
 import { STREAMS } from '../../actors/stream.js';
 import { streamFolder } from '../blobs/blob_keys.js';
@@ -47,12 +47,12 @@ export type ErasureView = { account_id: string; began_at: string; removed: Recor
 
 /**
  * Removes what lies with erased accounts, and the streams of deleted workspaces, in small steps that may be repeated:
- * whatever was cut off goes on where the lists say. Nothing of it is on a person's path, so it takes its time.
+ * an interrupted erasure continues where the lists say. No request waits for it, so it is slow.
  */
 export class ErasureWorker {
   readonly #parts: Parts;
   readonly #in_hand = new Set<string>();
-  readonly #looks = new PeriodicTask(() => this.#look(), LOOK_EVERY_MS);
+  readonly #task = new PeriodicTask(() => this.#look(), LOOK_EVERY_MS);
   #stopped = false;
 
   constructor(parts: Parts) {
@@ -60,17 +60,17 @@ export class ErasureWorker {
   }
 
   start(): void {
-    this.#looks.start();
+    this.#task.start();
   }
 
   async stop(): Promise<void> {
     this.#stopped = true;
-    await this.#looks.stop();
+    await this.#task.stop();
   }
 
   /** Erases what is due, to the end. Never rejects. */
   look(): Promise<void> {
-    return this.#looks.runOnce();
+    return this.#task.runOnce();
   }
 
   /** All erasures under way, here or elsewhere. */
@@ -133,7 +133,8 @@ export class ErasureWorker {
           return unreachable(job);
       }
     } catch (error) {
-      if (!(error instanceof StoreUnavailable)) log.error({ err: error }, 'an erasure was cut off; it goes on later');
+      if (!(error instanceof StoreUnavailable))
+        log.error({ err: error }, 'an erasure was interrupted; it continues later');
       return false;
     } finally {
       this.#in_hand.delete(id);
@@ -157,11 +158,11 @@ export class ErasureWorker {
     await this.#eraseList(account_id, { list: SOURCES, kind: 'source' });
     await this.#eraseList(account_id, { list: DELETED_SOURCES, kind: 'source' });
     await this.#eraseList(account_id, { list: BINDINGS, kind: 'binding' });
-    for (let life = 0; life < lives.app_sessions; life++)
-      await this.#eraseList(account_id, { list: appSessionList(life), kind: 'appSession' });
-    for (let life = 0; life < lives.grants; life++) {
-      await this.#eraseList(account_id, { list: grantList(life), kind: 'grant' });
-      await this.#eraseList(account_id, { list: browserSessionList(life), kind: 'browserSession' });
+    for (let epoch = 0; epoch < lives.app_sessions; epoch++)
+      await this.#eraseList(account_id, { list: appSessionIndex(epoch), kind: 'appSession' });
+    for (let epoch = 0; epoch < lives.grants; epoch++) {
+      await this.#eraseList(account_id, { list: grantIndex(epoch), kind: 'grant' });
+      await this.#eraseList(account_id, { list: browserSessionIndex(epoch), kind: 'browserSession' });
     }
     if (this.#stopped) return false;
     done(await account.erased());
@@ -221,7 +222,7 @@ function rest(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** Trouble that passes is waited for without a word; whatever else refuses would keep an erasure from its end for ever. */
+/** A problem that passes is waited for, and not logged; whatever else refuses would keep an erasure from its end for ever. */
 function refusedBy({ refused, message }: Refusal): Error {
   return refused === 'UNAVAILABLE' ? new StoreUnavailable(message) : new Error(message);
 }

@@ -20,24 +20,24 @@ type Parts = {
 export class EventRetention {
   readonly #parts: Parts;
   #is_stopped = false;
-  readonly #looks = new PeriodicTask(() => this.#look(), LOOK_EVERY_MS);
+  readonly #task = new PeriodicTask(() => this.#look(), LOOK_EVERY_MS);
 
   constructor(parts: Parts) {
     this.#parts = parts;
   }
 
   start(): void {
-    this.#looks.start();
+    this.#task.start();
   }
 
   async stop(): Promise<void> {
     this.#is_stopped = true;
-    await this.#looks.stop();
+    await this.#task.stop();
   }
 
   /** Sweeps every log that has something over its time. Never rejects. */
   look(): Promise<void> {
-    return this.#looks.runOnce();
+    return this.#task.runOnce();
   }
 
   async #look(): Promise<void> {

@@ -17,7 +17,7 @@ type Parts = { store: Store; mail: MailSender; keys: ServerKeys; metrics: Metric
 /** Sends the mails that commits left in the partitions; a lease keeps two processes from sending one at the same time. */
 export class MailWorker {
   readonly #parts: Parts;
-  readonly #looks = new PeriodicTask(async () => {
+  readonly #task = new PeriodicTask(async () => {
     await Promise.all(Array.from({ length: PARTITIONS }, (_, partition) => this.sendDue(partition)));
   }, LOOK_EVERY_MS);
 
@@ -26,16 +26,16 @@ export class MailWorker {
   }
 
   start(): void {
-    this.#looks.start();
+    this.#task.start();
   }
 
   async stop(): Promise<void> {
-    await this.#looks.stop();
+    await this.#task.stop();
   }
 
   /** Sends what is due in all partitions. Never rejects. */
   look(): Promise<void> {
-    return this.#looks.runOnce();
+    return this.#task.runOnce();
   }
 
   /** Sends what is due in one partition, right after a commit has put something there. Never rejects. */
@@ -49,7 +49,7 @@ export class MailWorker {
       );
       await Promise.all(leased.map((mail) => this.#send(partition, mail)));
     } catch {
-      // storage is away: the next look sends
+      // storage is away: the next run sends
     }
   }
 

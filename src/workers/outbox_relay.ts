@@ -7,15 +7,15 @@ import { decodeStored, encodeStored } from '../store/codec.js';
 import { type OutboxEntry, type Store, StoreUnavailable } from '../store/store.js';
 
 const READ_MAX = 200;
-/** Tells of one partition that may be in hand and move; further ones wait in the outbox. */
+/** Messages of one partition in memory at most while they move; others wait in the outbox. */
 const IN_HAND_MAX = 2_000;
-/** With those whose receivers can't take them at present, of which then only the first tell is in hand. */
+/** The same with messages of stuck receivers, of which then only the first stays in memory. */
 const IN_HAND_STUCK_MAX = 20_000;
 const POLL_EVERY_MS = 1_000;
 const RETRY_FIRST_MS = 50;
 const RETRY_MAX_MS = 5_000;
 const THROWS_MAX = 5;
-/** A receiver that could not take its tell so often is not waited for. */
+/** A receiver that refused its first message this often is stuck, and nobody waits for it. */
 const REFUSALS_STUCK = 3;
 const DRAIN_LOOKS_EVERY_MS = 10;
 
@@ -29,38 +29,38 @@ type Parts = {
 
 type Box = {
   read_up_to: number;
-  /** The runtime's generation in which `read_up_to` was reached: doubtful storage is read from the beginning. */
+  /** The cache epoch in which `read_up_to` was reached: doubtful storage is read from the beginning. */
   generation: number;
-  /** Ids of the tells in hand. */
+  /** Ids of the messages in memory. */
   in_hand: Set<string>;
-  /** Too much was in hand to read on. */
+  /** Too many messages are in memory to read more. */
   full: boolean;
   receivers: Map<string, Receiver>;
-  /** Receivers of which tells were left in the outbox: none behind those is taken either, since order counts. */
+  /** Receivers with messages left in the outbox. Later messages to them stay there too, to keep the order. */
   behind: Set<string>;
-  /** Those of them that can take tells again: the outbox is read from the beginning for them. */
+  /** Those of them that accept messages again: the outbox is read from its beginning for them. */
   recovered: Set<string>;
-  /** Who waits for a tell, by its id. */
+  /** Who waits for a message, by the message's id. */
   waiters: Map<string, () => void>;
   reading: Promise<void> | null;
   again: boolean;
 };
 
-type InHand = { number: number; tell: StoredMessage; began: number };
+type InHand = { number: number; stored: StoredMessage; began: number };
 
 type Receiver = {
-  /** Its tells in hand; the first is being delivered. */
+  /** Its messages in memory; the first is being delivered. */
   queue: InHand[];
   /** Until all of them are delivered. */
   serving: Promise<void>;
-  /** How often it could not take the first of its tells. */
+  /** How often it refused the first of its messages. */
   refusals: number;
 };
 
 /**
- * Applies tells: reads each partition's outbox in order, hands a receiver one tell at a time, and takes from the
- * outbox what was applied (docs/architecture.md, "Outbox messages"). A receiver that can't take its tell holds up
- * nobody else's: when much is in hand, all but its first tell go back to the outbox. Several processes may relay one
+ * Delivers outbox messages: reads each partition's outbox in order, gives a receiver one message at a time, and removes
+ * what was applied (docs/architecture.md, "Outbox messages"). A receiver that refuses its message
+ * delays no other: when many are in memory, all but its first message go back to the outbox. Several processes may relay one
  * partition; receivers drop what they have taken before.
  */
 export class OutboxRelay {
@@ -82,15 +82,15 @@ export class OutboxRelay {
 
   constructor(parts: Parts) {
     this.#parts = parts;
-    parts.runtime.downstreamWaiter = (partition, tells) => this.#settle(partition, tells);
+    parts.runtime.downstreamWaiter = (partition, messages) => this.#awaitDownstream(partition, messages);
   }
 
-  /** Tells whose senders wait for them to be applied. */
-  get unsettled(): number {
+  /** Messages whose senders wait for them to be applied. */
+  get waiters(): number {
     return this.#boxes.reduce((sum, { waiters }) => sum + waiters.size, 0);
   }
 
-  /** Begins to look at all partitions at intervals, for what another process left behind. */
+  /** Starts reading all partitions at intervals, for what another process left behind. */
   start(): void {
     this.#timer = setInterval(() => this.#wakeAll(), POLL_EVERY_MS);
     this.#timer.unref();
@@ -107,7 +107,7 @@ export class OutboxRelay {
     }
   }
 
-  /** Resolves when no tell is left that could be applied: for the test clock and for shutting down. */
+  /** Resolves when no message is left that could be applied: for the test clock and for shutdown. */
   async drain(): Promise<void> {
     while (!this.#stopped) {
       await Promise.all(this.#boxes.map((_, partition) => this.#read(partition)));
@@ -120,10 +120,10 @@ export class OutboxRelay {
     }
   }
 
-  #settle(partition: number, tells: StoredMessage[]): Promise<void> {
+  #awaitDownstream(partition: number, messages: StoredMessage[]): Promise<void> {
     if (this.#stopped) return Promise.resolve();
     const { waiters } = this.#boxes[partition] as Box;
-    const all = tells.map(({ id }) => new Promise<void>((resolve) => waiters.set(id, resolve)));
+    const all = messages.map(({ id }) => new Promise<void>((resolve) => waiters.set(id, resolve)));
     void this.#read(partition);
     return Promise.all(all).then(() => {});
   }
@@ -160,12 +160,12 @@ export class OutboxRelay {
         box.full = this.#isFull(box);
         if (box.full) return;
         const waited_for = [...box.waiters.keys()];
-        const tells = await this.#parts.store.outbox(partition, box.read_up_to, READ_MAX);
-        for (const tell of tells) {
-          box.read_up_to = tell.number;
-          this.#take(partition, box, tell);
+        const entries = await this.#parts.store.outbox(partition, box.read_up_to, READ_MAX);
+        for (const entry of entries) {
+          box.read_up_to = entry.number;
+          this.#take(partition, box, entry);
         }
-        if (tells.length === READ_MAX) continue;
+        if (entries.length === READ_MAX) continue;
         // What was committed before this read and is not in hand, another process has applied and taken away.
         for (const id of waited_for) {
           if (box.in_hand.has(id)) continue;
@@ -182,7 +182,7 @@ export class OutboxRelay {
     }
   }
 
-  /** Whether too much is in hand to read on, when all that need not be in hand has been let go of. */
+  /** Releases what need not stay in memory; true when too much remains to read more. */
   #isFull(box: Box): boolean {
     if (box.in_hand.size < IN_HAND_MAX) return false;
     let stuck = 0;
@@ -190,23 +190,23 @@ export class OutboxRelay {
       if (receiver.refusals < REFUSALS_STUCK) continue;
       stuck += 1;
       if (receiver.queue.length > 1) box.behind.add(name);
-      for (const left of receiver.queue.splice(1)) this.#letGo(box, left);
+      for (const left of receiver.queue.splice(1)) this.#release(box, left);
     }
     return box.in_hand.size - stuck >= IN_HAND_MAX || box.in_hand.size >= IN_HAND_STUCK_MAX;
   }
 
-  #letGo(box: Box, { tell }: InHand): void {
-    box.in_hand.delete(tell.id);
-    this.#parts.metrics.tells_waiting.dec();
+  #release(box: Box, { stored }: InHand): void {
+    box.in_hand.delete(stored.id);
+    this.#parts.metrics.outbox_waiting.dec();
   }
 
   #take(partition: number, box: Box, { number, body }: OutboxEntry): void {
-    const tell = decodeStored(body) as StoredMessage;
-    const name = `${tell.to.kind}:${tell.to.id}`;
-    if (box.in_hand.has(tell.id) || box.behind.has(name)) return;
-    box.in_hand.add(tell.id);
-    this.#parts.metrics.tells_waiting.inc();
-    const one = { number, tell, began: performance.now() };
+    const stored = decodeStored(body) as StoredMessage;
+    const name = `${stored.to.kind}:${stored.to.id}`;
+    if (box.in_hand.has(stored.id) || box.behind.has(name)) return;
+    box.in_hand.add(stored.id);
+    this.#parts.metrics.outbox_waiting.inc();
+    const one = { number, stored, began: performance.now() };
     const known = box.receivers.get(name);
     if (known !== undefined) {
       known.queue.push(one);
@@ -217,19 +217,19 @@ export class OutboxRelay {
     receiver.serving = this.#serve({ partition, box, name, receiver });
   }
 
-  /** Delivers the tells of a receiver that are in hand, one after the other. */
+  /** Delivers the messages of a receiver that are in memory, one after the other. */
   async #serve(serving: { partition: number; box: Box; name: string; receiver: Receiver }): Promise<void> {
     const { partition, box, name, receiver } = serving;
     for (let next = receiver.queue[0]; next !== undefined; next = receiver.queue[0]) {
-      const { number, tell, began } = next;
-      const { settled } = await this.#deliver({ partition, number, tell, receiver });
+      const { number, stored, began } = next;
+      const { downstream } = await this.#deliver({ partition, number, stored, receiver });
       receiver.queue.shift();
-      this.#letGo(box, next);
-      this.#parts.metrics.tell_lag.observe((performance.now() - began) / 1000);
-      const waiter = box.waiters.get(tell.id);
-      box.waiters.delete(tell.id);
-      if (settled === null) waiter?.();
-      else if (waiter !== undefined) void settled.then(waiter); // what it told others counts as well
+      this.#release(box, next);
+      this.#parts.metrics.outbox_lag.observe((performance.now() - began) / 1000);
+      const waiter = box.waiters.get(stored.id);
+      box.waiters.delete(stored.id);
+      if (downstream === null) waiter?.();
+      else if (waiter !== undefined) void downstream.then(waiter); // with the messages that this one caused
       if (box.behind.has(name)) {
         box.recovered.add(name);
         void this.#read(partition);
@@ -238,39 +238,42 @@ export class OutboxRelay {
     box.receivers.delete(name);
   }
 
-  /** Tries until the receiver has taken the tell, or set it aside; resolves with what that in turn set off. */
+  /** Retries until the receiver took the message or it is a dead letter. Resolves with what waits for the messages it caused. */
   async #deliver(delivery: {
     partition: number;
     number: number;
-    tell: StoredMessage;
+    stored: StoredMessage;
     receiver: Receiver;
-  }): Promise<{ settled: Promise<void> | null }> {
-    const { partition, number, tell, receiver } = delivery;
+  }): Promise<{ downstream: Promise<void> | null }> {
+    const { partition, number, stored, receiver } = delivery;
     const { runtime, store, log, metrics } = this.#parts;
     const pause = this.#parts.pause ?? ((ms) => new Promise<void>((resolve) => setTimeout(resolve, ms)));
     let throws = 0;
     for (let wait_ms = RETRY_FIRST_MS; !this.#stopped; wait_ms = Math.min(wait_ms * 2, RETRY_MAX_MS)) {
       try {
-        const source = { from: 'tell' as const, partition, number };
-        const answer = await runtime.deliver(tell.to, { message: tell.message, source });
+        const source = { from: 'outbox' as const, partition, number };
+        const answer = await runtime.deliver(stored.to, { message: stored.message, source });
         if (answer.outcome === 'threw') throws += 1;
         if (throws >= THROWS_MAX) {
-          await store.setAside(partition, `tell:${number}`, encodeStored(tell));
-          metrics.set_aside.inc({ what: 'tell' });
-          log.error({ kind: tell.to.kind, partition, number }, 'a tell threw too often and was set aside');
+          await store.addDeadLetter(partition, `tell:${number}`, encodeStored(stored));
+          metrics.dead_letters.inc({ what: 'outbox' });
+          log.error(
+            { kind: stored.to.kind, partition, number },
+            'an outbox message threw too often and is a dead letter now',
+          );
         }
         if (answer.outcome === 'decided' || answer.outcome === 'already' || throws >= THROWS_MAX) {
           await store.removeFromOutbox(partition, [number]);
           receiver.refusals = 0;
-          return { settled: answer.settled };
+          return { downstream: answer.downstream };
         }
         if (answer.outcome === 'refused') receiver.refusals += 1;
       } catch (error) {
         receiver.refusals += 1;
-        log.warn({ err: error }, 'a tell could not be delivered yet');
+        log.warn({ err: error }, 'an outbox message could not be delivered yet');
       }
       await pause(wait_ms);
     }
-    return { settled: null };
+    return { downstream: null };
   }
 }

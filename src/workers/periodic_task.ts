@@ -15,7 +15,7 @@ export class PeriodicTask<Found> {
     this.#every_ms = every_ms;
   }
 
-  /** From now on looks by itself; a look that fails is tried again with the next. */
+  /** From now on runs at intervals; a failed run is repeated by the next. */
   start(): void {
     this.#timer = setInterval(() => {
       if (this.#present === null) this.#beginOne().catch(() => {});
@@ -23,7 +23,7 @@ export class PeriodicTask<Found> {
     this.#timer.unref();
   }
 
-  /** No longer looks by itself; resolves when none is under way and none is to follow. Never rejects. */
+  /** No longer runs at intervals; resolves when no run is in progress and none follows. Never rejects. */
   async stop(): Promise<void> {
     if (this.#timer !== null) clearInterval(this.#timer);
     while (this.#present !== null) await (this.#next ?? this.#present).catch(() => {});

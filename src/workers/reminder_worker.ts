@@ -4,17 +4,17 @@ import { PARTITIONS } from '../domain/ids.js';
 import type { Metrics } from '../runtime/metrics.js';
 import type { Runtime } from '../runtime/runtime.js';
 import { decodeStored, encodeStored } from '../store/codec.js';
-import type { DueReminder, StepsOver, Store } from '../store/store.js';
+import type { DueReminder, SkipsReminder, Store } from '../store/store.js';
 import { Backoff } from './backoff.js';
 import { PeriodicTask } from './periodic_task.js';
 
 const LOOK_EVERY_MS = 1_000;
 const PER_PARTITION_MAX = 100;
-/** Fired in one look; after a long stop the rest follows with the next looks instead of all at once. */
-const PER_LOOK_MAX = 2_000;
+/** Fired in one run; after a long stop the rest follows in the next runs. */
+const PER_RUN_MAX = 2_000;
 const AT_ONCE_MAX = 256;
 const THROWS_MAX = 5;
-/** One that could not be handed over, since its entity is parked, say, is stepped over for so long. */
+/** One that could not be delivered, for example to a quarantined entity, is skipped for this long. */
 const RETRY = { first_ms: 2_000, max_ms: 60_000, kept_max: 100_000 };
 
 type Parts = { store: Store; runtime: Runtime; metrics: Metrics; log: Pick<Logger, 'error'>; now: () => number };
@@ -23,39 +23,39 @@ type Tried = 'fired' | 'threw' | 'undeliverable';
 
 /**
  * Fires reminders that are due. The entity's commit takes the reminder away together with its effect, so it fires
- * once in effect however many processes look.
+ * once in effect however many processes run this.
  */
 export class ReminderWorker {
   readonly #parts: Parts;
   readonly #throws = new Map<string, number>();
   readonly #undeliverable = new Backoff(RETRY);
-  readonly #looks = new PeriodicTask(() => this.#look(), LOOK_EVERY_MS);
+  readonly #task = new PeriodicTask(() => this.#look(), LOOK_EVERY_MS);
 
   constructor(parts: Parts) {
     this.#parts = parts;
   }
 
   start(): void {
-    this.#looks.start();
+    this.#task.start();
   }
 
   async stop(): Promise<void> {
-    await this.#looks.stop();
+    await this.#task.stop();
   }
 
   /** Fires what is due now; gives how many fired. */
   look(): Promise<number> {
-    return this.#looks.runOnce();
+    return this.#task.runOnce();
   }
 
   async #look(): Promise<number> {
     const now_ms = this.#parts.now();
     const tried = new Set<string>();
     let fired = 0;
-    // What could not be handed over took the place of others: they get it now.
-    for (let has_undeliverable = true; has_undeliverable && tried.size < PER_LOOK_MAX; ) {
+    // Undeliverable reminders took places of the limit, so others are read now.
+    for (let has_undeliverable = true; has_undeliverable && tried.size < PER_RUN_MAX; ) {
       has_undeliverable = false;
-      const due = (await this.#due(now_ms, tried)).slice(0, PER_LOOK_MAX - tried.size);
+      const due = (await this.#due(now_ms, tried)).slice(0, PER_RUN_MAX - tried.size);
       for (let at = 0; at < due.length; at += AT_ONCE_MAX) {
         const some = due.slice(at, at + AT_ONCE_MAX);
         for (const { reminder } of some) tried.add(nameOf(reminder));
@@ -68,7 +68,7 @@ export class ReminderWorker {
   }
 
   async #due(now_ms: number, tried: ReadonlySet<string>): Promise<{ partition: number; reminder: DueReminder }[]> {
-    const stepsOver: StepsOver = (reminder) => {
+    const stepsOver: SkipsReminder = (reminder) => {
       const name = nameOf(reminder);
       return tried.has(name) || this.#undeliverable.isWaiting(name, now_ms);
     };
@@ -105,15 +105,15 @@ export class ReminderWorker {
       this.#throws.delete(member);
       return 'fired';
     }
-    if (answer.outcome !== 'threw') return 'undeliverable'; // parked or away
+    if (answer.outcome !== 'threw') return 'undeliverable'; // quarantined, or storage is away
     const throws = (this.#throws.get(member) ?? 0) + 1;
     this.#throws.set(member, throws);
-    if (throws < THROWS_MAX) return 'threw'; // due again with the next look
+    if (throws < THROWS_MAX) return 'threw'; // due again in the next run
     this.#throws.delete(member);
-    await store.setAside(partition, `reminder:${member}`, encodeStored({ to, message, at_ms }));
+    await store.addDeadLetter(partition, `reminder:${member}`, encodeStored({ to, message, at_ms }));
     await store.removeReminder(partition, { member, at_ms });
-    metrics.set_aside.inc({ what: 'reminder' });
-    log.error({ kind: to.kind, partition }, 'a reminder threw too often and was set aside');
+    metrics.dead_letters.inc({ what: 'reminder' });
+    log.error({ kind: to.kind, partition }, 'a reminder threw too often and is a dead letter now');
     return 'fired';
   }
 }

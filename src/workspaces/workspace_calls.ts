@@ -13,7 +13,7 @@ const NOT_DECIDED = refuse('UNAVAILABLE', 'The workspace does not answer; look a
 });
 const NOT_JOINED = refuse('NOT_FOUND', 'There is no such invitation.');
 
-/** Asks a workspace; the answer comes when everybody whom it concerns has heard. */
+/** Asks a workspace; the answer comes when everybody concerned has been notified. */
 export function askWorkspace<Reply>(
   { actors }: Services,
   id: string,

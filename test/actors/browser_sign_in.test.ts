@@ -7,9 +7,9 @@ import {
   type BrowserSignInMessage,
   browserSignIn,
   type ClientGoal,
-  type DrawnGrant,
-  type DrawnSession,
   type NewBrowserSignIn,
+  type NewGrantSeed,
+  type NewSessionSeed,
   type SignedInAccount,
 } from '../../actors/browser_sign_in.js';
 import type { CodeToSend, TriedCode } from '../../actors/emailed_code.js';
@@ -56,8 +56,8 @@ const mail = (hash: string, at_ms = START_MS): Effect => ({
 });
 const account = { account_id: 'a', born: { account: 0, grants: 1 } };
 const owner: SignedInAccount = { ...account, verified_at_ms: START_MS };
-const session: DrawnSession = { id: 'b', seed: Buffer.from('seed of the session'), key_id: 'k2' };
-const drawn: DrawnGrant = { grant_id: 'g', seed: Buffer.from('seed of the grant'), key_id: 'k3' };
+const session: NewSessionSeed = { id: 'b', seed: Buffer.from('seed of the session'), key_id: 'k2' };
+const drawn: NewGrantSeed = { grant_id: 'g', seed: Buffer.from('seed of the grant'), key_id: 'k3' };
 
 const begun: BrowserSignIn = {
   ...first_party,
@@ -416,7 +416,7 @@ t.test(
       const is_gone = () => played.now_ms >= START_MS + LIFE_MS;
       const is_open = () => !is_gone() && !is_answered && judged_wrong < TRIES;
       const accountOf = (email: string) => ({ ...account, account_id: `account of ${email}` });
-      const drawGrant = (): DrawnGrant => ({ ...drawn, grant_id: `g${++drawn_ids}` });
+      const drawGrant = (): NewGrantSeed => ({ ...drawn, grant_id: `g${++drawn_ids}` });
       const leave = () => {
         present = shown = approvable = null;
         may_continue = false;

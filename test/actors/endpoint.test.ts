@@ -306,7 +306,7 @@ t.test('F-013 F-020 F-037 how a delivery stands', async (t) => {
   const nothing = { entry: one, ended: null, waiting: null };
   const waiting = { ...nothing, waiting: row };
   const ended: EndedDelivery = { ...one, attempts: [ATTEMPT], outcome: 'succeeded', ended_at_ms: NOW_MS };
-  const at = { life: 0, now_ms: NOW_MS };
+  const at = { epoch: 0, now_ms: NOW_MS };
   const table: [says: string, Parameters<typeof standingOf>, status: string, attempts: number, next: number | null][] =
     [
       ['in the inbox', [active, nothing, at], 'pending', 0, START_MS],
@@ -319,13 +319,13 @@ t.test('F-013 F-020 F-037 how a delivery stands', async (t) => {
       ['a millisecond before', [active, waiting, { ...at, now_ms: deadlineMs(one) - 1 }], 'pending', 2, NOW_MS + 7_000],
       ['of an earlier generation', [{ ...active, generation: 2 }, waiting, at], 'cancelled', 2, null],
       ['claimed, of an earlier generation', [{ ...claimed, generation: 2 }, nothing, at], 'cancelled', 1, null],
-      ['of an earlier life of the account', [active, nothing, { ...at, life: 1 }], 'cancelled', 0, null],
+      ['of an earlier epoch of the account', [active, nothing, { ...at, epoch: 1 }], 'cancelled', 0, null],
       [
         'ended',
         [
           { ...active, generation: 2 },
           { ...nothing, ended },
-          { ...at, life: 1 },
+          { ...at, epoch: 1 },
         ],
         'succeeded',
         1,

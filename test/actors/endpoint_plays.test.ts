@@ -272,7 +272,7 @@ class Reference {
       ...this.played.inbox.filter(({ sequence }) => sequence > taken).map(eventMs),
     );
     if (due_ms === Number.POSITIVE_INFINITY) return;
-    const is_spared = passing_failures >= LIMITS.endpoint_spared_after;
+    const is_spared = passing_failures >= LIMITS.circuit_opens_after;
     const is_full = claims.length >= (is_spared ? 1 : LIMITS.endpoint_in_flight_max);
     const by_ms = Math.max(due_ms, this.#now_ms + NO_SLOTS_MS, is_spared ? probe_at_ms : 0, is_full ? lease_ms : 0);
     must(wake_ms <= by_ms, `something is due at ${due_ms}, and nobody looks before ${wake_ms}`);

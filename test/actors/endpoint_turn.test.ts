@@ -8,7 +8,7 @@ import {
   type WaitingDelivery,
 } from '../../actors/delivery.js';
 import { ENDED, type Endpoint } from '../../actors/endpoint_state.js';
-import { INBOX_LOOKED_AT_MAX, LOOKED_AT_MAX } from '../../actors/endpoint_turn.js';
+import { QUEUE_READ_MAX, WAITING_READ_MAX } from '../../actors/endpoint_turn.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { backoffMs, probeMs, type Verdict } from '../../src/domain/webhooks.js';
 import { START_MS } from '../fixtures/deciding.js';
@@ -347,19 +347,19 @@ t.test('F-027 F-029 no try before Retry-After, nor 24 hours after the event', as
 });
 
 t.test('F-026 after five failures that pass there is one probe at a time, until one succeeds', async (t) => {
-  const { endpoint_spared_after, endpoint_in_flight_max } = LIMITS;
+  const { circuit_opens_after, endpoint_in_flight_max } = LIMITS;
   const four = flying(4);
   four.inbox = entries(20).slice(4);
   t.equal(four.work({ results: all(four, 'passing') }).claims.length, 8, 'four in a row change nothing');
 
-  const played = flying(endpoint_spared_after);
-  played.inbox = entries(20).slice(endpoint_spared_after);
+  const played = flying(circuit_opens_after);
+  played.inbox = entries(20).slice(circuit_opens_after);
   let work = played.work({ results: all(played, 'passing'), jitter: 0 });
   t.match(seen(work), { claims: 0, next_at_ms: NOW_MS + LIMITS.probe_ms_min }, 'five do: nothing for 30 s');
   played.now_ms += LIMITS.probe_ms_min - 1;
   t.strictSame(played.work().claims, []);
   played.now_ms += 1;
-  for (let failures = endpoint_spared_after + 1; failures < 14; failures++) {
+  for (let failures = circuit_opens_after + 1; failures < 14; failures++) {
     work = played.work();
     t.equal(work.claims.length, 1, `one probe after ${failures - 1} failures`);
     t.equal(work.next_at_ms, played.now_ms + LIMITS.delivery_lease_ms);
@@ -478,17 +478,31 @@ t.test('F-026 F-030 F-041 when an endpoint is looked at again', async (t) => {
     ['more than are claimed: nobody has slots', at(NOW_MS), [], 3, 2, NOW_MS + NO_SLOTS_MS],
     ['one is due and nobody has slots', at(NOW_MS), [due(-1)], 0, 0, NOW_MS + NO_SLOTS_MS],
     ['one waits and nobody has slots', at(NOW_MS), [due(7)], 0, 0, NOW_MS + 7],
-    ['spared, more in the inbox', at(NOW_MS, { passing_failures: 5, probe_at_ms: NOW_MS + 33 }), [], 3, 8, NOW_MS + 33],
     [
-      'spared, one waits for longer',
+      'circuit open, more in the inbox',
+      at(NOW_MS, { passing_failures: 5, probe_at_ms: NOW_MS + 33 }),
+      [],
+      3,
+      8,
+      NOW_MS + 33,
+    ],
+    [
+      'circuit open, one waits for longer',
       at(NOW_MS, { passing_failures: 5, probe_at_ms: NOW_MS + 33 }),
       [due(99)],
       0,
       8,
       NOW_MS + 99,
     ],
-    ['spared, nothing there', at(NOW_MS, { passing_failures: 5, probe_at_ms: NOW_MS + 33 }), [], 0, 8, null],
-    ['spared, a probe in flight', at(NOW_MS, { passing_failures: 5, probe_at_ms: NOW_MS }), [due(9)], 1, 8, lease_ms],
+    ['circuit open, nothing there', at(NOW_MS, { passing_failures: 5, probe_at_ms: NOW_MS + 33 }), [], 0, 8, null],
+    [
+      'circuit open, a probe in flight',
+      at(NOW_MS, { passing_failures: 5, probe_at_ms: NOW_MS }),
+      [due(9)],
+      1,
+      8,
+      lease_ms,
+    ],
     ['paused, some in flight', flying(2, { standing: PAUSED }), [due(-1)], 3, 8, lease_ms],
     ['disabled, some in flight', flying(2, { standing: DISABLED, generation: 2 }), [], 3, 8, lease_ms],
   ];
@@ -506,17 +520,17 @@ t.test('F-026 F-030 F-041 when an endpoint is looked at again', async (t) => {
 
 t.test('F-041 however much lies before it that is over, what is present is found', async (t) => {
   for (const [says, stale, life] of [
-    ['of an earlier generation', entries(INBOX_LOOKED_AT_MAX, { generation: 0 }), 0],
-    ['of an earlier life', entries(INBOX_LOOKED_AT_MAX), 1],
+    ['of an earlier generation', entries(QUEUE_READ_MAX, { generation: 0 }), 0],
+    ['of an earlier life', entries(QUEUE_READ_MAX), 1],
   ] as const) {
     const played = at(NOW_MS, { life });
-    const fresh = entry(INBOX_LOOKED_AT_MAX + 1, { life });
+    const fresh = entry(QUEUE_READ_MAX + 1, { life });
     played.inbox = [...stale.slice(1), fresh];
     t.strictSame(numbers(played.work().claims), [fresh.sequence], `${says}: within one look`);
     const full = at(NOW_MS, { life });
     full.inbox = [...stale, fresh];
     t.match(seen(full.work()), { claims: 0, next_at_ms: NOW_MS }, `${says}: in the next, at once`);
-    t.equal(full.endpoint.taken, INBOX_LOOKED_AT_MAX);
+    t.equal(full.endpoint.taken, QUEUE_READ_MAX);
     t.strictSame(numbers(full.work().claims), [fresh.sequence]);
     t.equal(full.endpoint.failure_count, 0);
   }
@@ -524,9 +538,9 @@ t.test('F-041 however much lies before it that is over, what is present is found
   // Of an endpoint that was paused for long.
   const late_ms = START_MS + LIMITS.delivery_life_ms;
   for (const [over, looks] of [
-    [LOOKED_AT_MAX - 1, 1],
-    [LOOKED_AT_MAX, 2],
-    [LOOKED_AT_MAX * 2, 3],
+    [WAITING_READ_MAX - 1, 1],
+    [WAITING_READ_MAX, 2],
+    [WAITING_READ_MAX * 2, 3],
   ] as const) {
     const played = at(late_ms, { standing: { status: 'active', since_ms: late_ms } });
     played.wait(entries(over).map((one) => waitingOf(one, { due_at_ms: START_MS + one.sequence })));

@@ -197,13 +197,13 @@ t.test('the operators’ pages as a browser shows them', async (t) => {
     runtime.invalidateCache();
     t.equal((await bob.app.send('GET', '/me')).status, 500);
     await enter(visitor, '/actors');
-    await shows('the band says so', page, () => band(page, 'parked').isVisible());
+    await shows('the band says so', page, () => band(page, 'quarantined').isVisible());
     const retry = page.getByRole('button', { name: `Retry account ${bob.id}` });
-    t.match(await page.locator('#parked').textContent(), /Data read, but end of buffer not reached/);
+    t.match(await page.locator('#quarantined').textContent(), /Data read, but end of buffer not reached/);
     await write(good.snapshot, 'cd'.repeat(12));
     await retry.focus();
     await page.keyboard.press('Enter');
-    await page.getByText('None is parked.').waitFor();
+    await page.getByText('None is quarantined.').waitFor();
     t.equal((await bob.app.send('GET', '/me')).status, 200);
   });
 

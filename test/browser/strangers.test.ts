@@ -111,7 +111,7 @@ t.test('strangers and our pages in a browser', async (t) => {
       const answer = other.waitForResponse((response) => response.request().method() === 'POST');
       await visitor.press('Win', other);
       t.equal((await answer).status(), 403);
-      t.equal(await headingOf(other), 'This sign-in can’t go on');
+      t.equal(await headingOf(other), 'This sign-in can’t continue');
     }
     // The right token would not do either without the cookie, which Lax keeps back from another site's form.
     const own = (await page.locator('[name=form_token]').first().getAttribute('value')) ?? '';

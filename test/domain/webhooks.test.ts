@@ -118,7 +118,7 @@ t.test('F-026 a failing endpoint is probed 30 seconds to 10 minutes apart', asyn
       `after ${failures} failures`,
     );
   const plays = fc.record({
-    failures: fc.integer({ min: LIMITS.endpoint_spared_after, max: 10_000 }),
+    failures: fc.integer({ min: LIMITS.circuit_opens_after, max: 10_000 }),
     jitter: JITTERS,
   });
   checkPlays(t, { plays, runs: 500 }, ({ failures, jitter }) => {

@@ -136,7 +136,10 @@ async function stateAfter(
     const range = { from: '-', to: '+', descending: false, limit: 10_000 };
     const events = await store.events({ account_id, partition }, range);
     const renames = events.filter(({ type }) => type === 'account.updated').length;
-    const inbox = await store.inbox({ address: { kind: 'endpoint', id: endpoint_id }, partition }, { limit: 10_000 });
+    const inbox = await store.listDeliveryQueue(
+      { address: { kind: 'endpoint', id: endpoint_id }, partition },
+      { limit: 10_000 },
+    );
     const numbers = events.map(({ id }) => Number(id.split('-')[1]));
     return {
       name: state?.name ?? null,

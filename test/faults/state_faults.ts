@@ -46,12 +46,12 @@ export async function snapshotsSpoilt(trial: Trial): Promise<void> {
         await trial.between(20, 100);
       }),
     );
-    const { parked } = await rig.operator.ask<{ parked: { kind: string; id: string }[] }>(
+    const { quarantined } = await rig.operator.ask<{ quarantined: { kind: string; id: string }[] }>(
       'GET',
       '/ops/actors?limit=100',
     );
     trial.must(
-      parked
+      quarantined
         .map(({ id }) => id)
         .toSorted()
         .join() ===
@@ -60,12 +60,12 @@ export async function snapshotsSpoilt(trial: Trial): Promise<void> {
           .map(({ id }) => id)
           .toSorted()
           .join(),
-      `quarantined: ${parked.map(({ kind, id }) => `${kind} ${id}`).join()}`,
+      `quarantined: ${quarantined.map(({ kind, id }) => `${kind} ${id}`).join()}`,
     );
     for (const { id, key, good, app, title } of victims) {
       await redis.set(key, good);
       if (title === NEWER) await pause(NEWER_RETRY_MS);
-      else await rig.operator.ask('POST', '/ops/parked/retry', { kind: 'account', id });
+      else await rig.operator.ask('POST', '/ops/quarantined/retry', { kind: 'account', id });
       const { status } = await answerOf(app.ask('GET', '/me'));
       trial.must(status === 200, `mended and tried again, one that was ${title}: ${status}`);
     }

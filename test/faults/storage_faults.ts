@@ -112,16 +112,16 @@ export async function redisHangs(trial: Trial): Promise<void> {
     const load = await Load.open(rig, trial.random);
     const redis = await rig.redis.connect();
     const { operator } = rig;
-    type Overview = { troubles: { name: string }[] };
+    type Overview = { health_problems: { name: string }[] };
     const told = async () => ({
       readiness: (await operator.send('GET', '/readyz')).status,
-      troubles: (await operator.ask<Overview>('GET', '/ops/overview?after_ms=100000000000000')).troubles,
+      health_problems: (await operator.ask<Overview>('GET', '/ops/overview?after_ms=100000000000000')).health_problems,
     });
     const isTold = async (name: string, status: number) => {
       const began = performance.now();
       const is_told = async () => {
-        const { readiness, troubles } = await told();
-        return readiness === status && troubles.some((trouble) => trouble.name === name);
+        const { readiness, health_problems } = await told();
+        return readiness === status && health_problems.some((trouble) => trouble.name === name);
       };
       await until(name, is_told, TOLD_MAX_MS * 2).catch(() => {});
       const took_ms = Math.round(performance.now() - began);
@@ -152,10 +152,10 @@ export async function redisHangs(trial: Trial): Promise<void> {
         await pause(hold_ms);
       })(),
     );
-    await until('nothing is wrong', async () => (await told()).troubles.length === 0).catch(() => {});
+    await until('nothing is wrong', async () => (await told()).health_problems.length === 0).catch(() => {});
     trial.none(
       'still told',
-      (await told()).troubles.map(({ name }) => name),
+      (await told()).health_problems.map(({ name }) => name),
     );
     await trial.settle(rig, load, { ...KINDS, least: LEAST_WHILE_HANGING });
   } finally {

@@ -27,7 +27,7 @@ const TRIES_MAX = 40;
 const AGAIN_MS = 250;
 const PAUSE_MS = 20;
 const CHUNK_MS = 5_000;
-const QUARANTINED = /"msg":"(entity parked|a decision threw|request failed)[^\n]*/g;
+const QUARANTINED = /"msg":"(entity parked|entity quarantined|a decision threw|request failed)[^\n]*/g;
 
 /** Another revision, built in a folder of its own; packages are this checkout's. */
 export class OtherBuild {

@@ -326,5 +326,5 @@ t.test('an error is headed by what it is, and names the request', async (t) => {
   t.notMatch(await htmlOf(own), 'the app', 'no app sent anybody there');
   t.match(await htmlOf({ ...own, code: 'UNAVAILABLE' }), 'Try again in a moment.');
   const unknown = await htmlOf({ page: 'error', code: 'constructor', text: 'x', request_id: 'r-2', at: null });
-  t.match(unknown, '<h1>This can’t go on</h1>');
+  t.match(unknown, '<h1>This can’t continue</h1>');
 });

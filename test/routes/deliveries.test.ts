@@ -327,9 +327,11 @@ t.test('deliveries', async (t) => {
     const ann = await account();
     const one = await TestEndpoint.open(ann, receiver.on('/down', 503));
     await happen(ann, 12);
-    await eventually('it is spared', async () => (await one.deliveries()).every(({ status }) => status === 'pending'));
+    await eventually('its circuit is open', async () =>
+      (await one.deliveries()).every(({ status }) => status === 'pending'),
+    );
     const tried = receiver.at('/down').length;
-    t.ok(tried >= LIMITS.endpoint_spared_after && tried <= LIMITS.endpoint_in_flight_max, String(tried));
+    t.ok(tried >= LIMITS.circuit_opens_after && tried <= LIMITS.endpoint_in_flight_max, String(tried));
     await pass(ann, LIMITS.probe_ms_min - 1_000);
     t.equal(receiver.at('/down').length, tried, 'no request before the probe');
     await pass(ann, LIMITS.probe_ms_max);

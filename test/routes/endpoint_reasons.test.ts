@@ -43,10 +43,10 @@ t.test('each reason is given where it holds, and none where nothing speaks again
     [{ endpoint: { ...FRESH, topics: ['stream.created'] } }, ['topics'], /it wants stream\.created/],
     [
       {
-        endpoint: { ...FRESH, passing_failures: LIMITS.endpoint_spared_after, probe_at_ms: NOW_MS + 90_000 },
+        endpoint: { ...FRESH, passing_failures: LIMITS.circuit_opens_after, probe_at_ms: NOW_MS + 90_000 },
         last_seen: timeout,
       },
-      ['spared', 'failing'],
+      ['circuit_open', 'failing'],
       /the next in 2 min.*no answer came \(timeout\), 1 min ago/,
     ],
     [{ last_seen: { ...timeout, status_code: 410, error: null } }, ['failing'], /answered with 410/],

@@ -99,7 +99,7 @@ t.test('the invitations page', async (t) => {
     await invite(host, email, { name: 'Newcomers' });
     const browser = new Browser(base_url);
     const asked = await browser.press(await browser.open('/invitations'), 'email', { email });
-    t.match(textOf(asked), 'to go on to your invitations');
+    t.match(textOf(asked), 'to continue to your invitations');
     const view: EmailMessage = { type: 'view' };
     const accountAt = async () => {
       const found = await services.runtime.ask<{ account_id: string | null }>({ kind: 'email', id: email }, view);

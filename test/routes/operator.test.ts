@@ -25,10 +25,10 @@ const METRICS = [
   ],
   ...[
     'spool_active_entities',
-    'spool_parked_entities',
+    'spool_quarantined_entities',
     'spool_reminder_lateness_seconds',
-    'spool_tell_lag_seconds',
-    'spool_tells_waiting',
+    'spool_outbox_lag_seconds',
+    'spool_outbox_waiting',
   ],
   ...[
     'spool_nodejs_eventloop_lag_p99_seconds',
@@ -79,11 +79,11 @@ t.test('the operator port', async (t) => {
     const view = await spool.operator.ask<{
       kinds: Record<string, { active: number }>;
       busiest: { kind: string }[];
-      parked: unknown[];
+      quarantined: unknown[];
     }>('GET', '/ops/actors?limit=5');
     t.ok((view.kinds.account?.active ?? 0) > 0);
     t.equal(view.busiest.length, 5);
-    t.same(view.parked, []);
+    t.same(view.quarantined, []);
   });
 
   await t.test('a dead letter is listed and can be handed over again', async (t) => {
@@ -93,9 +93,9 @@ t.test('the operator port', async (t) => {
       to: { kind: 'account', id: session.user.id },
       message: { type: 'rename', name: 'Retried' },
     });
-    await store.setAside(7, 'tell:1', content);
-    t.match(await spool.operator.ask('GET', '/ops/actors'), { set_aside: [{ partition: 7, name: 'tell:1' }] });
-    const retry = (name: string) => spool.operator.send('POST', '/ops/set-aside/retry', { partition: 7, name });
+    await store.addDeadLetter(7, 'tell:1', content);
+    t.match(await spool.operator.ask('GET', '/ops/actors'), { dead_letters: [{ partition: 7, name: 'tell:1' }] });
+    const retry = (name: string) => spool.operator.send('POST', '/ops/dead-letters/retry', { partition: 7, name });
     t.equal((await retry('tell:2')).status, 404);
     t.equal((await retry('tell:1')).status, 204);
     t.equal((await retry('tell:1')).status, 404);
@@ -112,7 +112,9 @@ t.test('the operator port', async (t) => {
     await store.commit({ ...spoil, snapshot: Buffer.from('spoilt'), now_ms: Date.now(), fences: [], effects: [] });
     runtime.invalidateCache();
     t.equal((await app.send('GET', '/me')).status, 500);
-    t.match(await spool.operator.ask('GET', '/ops/actors'), { parked: [{ kind: 'account', id: session.user.id }] });
+    t.match(await spool.operator.ask('GET', '/ops/actors'), {
+      quarantined: [{ kind: 'account', id: session.user.id }],
+    });
     const [now] = await store.load([place]);
     const repair = { place, commit_id: 'cd'.repeat(12), expected: now ?? NO_VERSION, mode: 'put' as const };
     await store.commit({
@@ -122,8 +124,11 @@ t.test('the operator port', async (t) => {
       fences: [],
       effects: [],
     });
-    t.equal((await spool.operator.send('POST', '/ops/parked/retry', { kind: 'account', id: 'nobody' })).status, 404);
-    t.equal((await spool.operator.send('POST', '/ops/parked/retry', address)).status, 204);
+    t.equal(
+      (await spool.operator.send('POST', '/ops/quarantined/retry', { kind: 'account', id: 'nobody' })).status,
+      404,
+    );
+    t.equal((await spool.operator.send('POST', '/ops/quarantined/retry', address)).status, 204);
     t.equal((await app.send('GET', '/me')).status, 200);
   });
 

@@ -15,7 +15,7 @@ import { until } from '../fixtures/until.js';
 
 type EntityView = {
   stored: { is: string; state?: Record<string, unknown> };
-  memory: { parked: { reason: string } | null } | null;
+  memory: { quarantined: { reason: string } | null } | null;
   recent: { type: string; outcome: string }[];
   versions: { version: number; type: string }[];
   endpoint: { headline: string; reasons: { name: string; text: string; blocks: boolean }[] } | null;
@@ -191,11 +191,11 @@ t.test('what operators see of entities', async (t) => {
     t.equal((await carl.app.send('GET', '/me')).status, 500);
     t.match(await view('account', carl.id), {
       stored: { is: 'unusable', reason: /schema 0/ },
-      memory: { parked: { reason: /schema 0/ } },
+      memory: { quarantined: { reason: /schema 0/ } },
     });
     t.match(await find(carl.id), [{ kind: 'account', id: carl.id }], 'it is found all the same');
-    const { troubles } = await operator.ask<{ troubles: { name: string }[] }>('GET', '/ops/overview');
-    t.match(troubles, [{ name: 'parked', link: '/actors#parked' }]);
+    const { health_problems } = await operator.ask<{ health_problems: { name: string }[] }>('GET', '/ops/overview');
+    t.match(health_problems, [{ name: 'quarantined', link: '/actors#quarantined' }]);
   });
 
   await t.test('why an endpoint gets nothing', async (t) => {
@@ -273,9 +273,9 @@ t.test('what operators see of entities', async (t) => {
       device: { seen: { uploads: 1, open_streams: [/./] } },
       stored: { state: { kind: 'personal', binding: { account_id: erik.id } } },
     });
-    const { troubles } = await operator.ask<{ troubles: { name: string }[] }>('GET', '/ops/overview');
-    t.ok(troubles.some(({ name }) => name === 'devices_silent'));
-    t.ok(troubles.some(({ name }) => name === 'clock_moved'));
+    const { health_problems } = await operator.ask<{ health_problems: { name: string }[] }>('GET', '/ops/overview');
+    t.ok(health_problems.some(({ name }) => name === 'devices_silent'));
+    t.ok(health_problems.some(({ name }) => name === 'clock_moved'));
   });
 });
 

@@ -65,7 +65,7 @@ t.test('the operators’ sign-in', async (t) => {
     t.equal((await get('/inbox', { Cookie: cookie })).status, 200);
     const retry = (headers: Record<string, string>) =>
       post(
-        '/ops/parked/retry',
+        '/ops/quarantined/retry',
         { Cookie: cookie, 'Content-Type': 'application/json', ...headers },
         JSON.stringify({ kind: 'account', id: 'nobody' }),
       );

@@ -242,7 +242,7 @@ t.test('the restore page', async (t) => {
     const browser = new Browser(base_url);
     const begun = await browser.open('/restore');
     t.match(begun.url, /\/restore\/sign-in\/[0-9a-f-]{36}$/);
-    t.match(textOf(begun), 'to go on to restoring your account');
+    t.match(textOf(begun), 'to continue to restoring your account');
     const other = await new Browser(base_url).open(begun.url);
     t.equal(other.status, 403);
     t.match(textOf(other), 'begun in another browser, or cookies are switched off');

@@ -64,7 +64,7 @@ t.test('outbox', async (t) => {
     const process = await open(t);
     const to = ledgerOf(6);
     const deliver = (number: number) =>
-      process.runtime.deliver(to, { message: note(`${number}`), source: { from: 'tell', partition: 9, number } });
+      process.runtime.deliver(to, { message: note(`${number}`), source: { from: 'outbox', partition: 9, number } });
     const outcomes = await Promise.all([1, 2, 2, 1, 3].map(deliver));
     t.same(
       outcomes.map(({ outcome }) => outcome),
@@ -78,12 +78,12 @@ t.test('outbox', async (t) => {
     const process = await open(t);
     const to = ledgerOf(7);
     const deliver = (number: number, message: LedgerMessage) =>
-      process.runtime.deliver(to, { message, source: { from: 'tell', partition: 9, number } });
+      process.runtime.deliver(to, { message, source: { from: 'outbox', partition: 9, number } });
     await deliver(1, { type: 'add', by: 1 });
     await deliver(2, { type: 'end' });
     const other = await open(t);
     t.equal(
-      (await other.runtime.deliver(to, { message: note('1'), source: { from: 'tell', partition: 9, number: 1 } }))
+      (await other.runtime.deliver(to, { message: note('1'), source: { from: 'outbox', partition: 9, number: 1 } }))
         .outcome,
       'already',
     );
@@ -141,7 +141,7 @@ t.test('outbox', async (t) => {
       process.relay.start();
       await until('the next one is applied', async () => (await process.view(to)).trail.length === 1);
       t.match(
-        (await process.store.listSetAside(12)).map(({ name }) => name),
+        (await process.store.listDeadLetters(12)).map(({ name }) => name),
         [/^tell:\d+$/],
       );
       await until('the outbox is empty', async () => (await redis.xlen(keysOf(12).outbox)) === 0);

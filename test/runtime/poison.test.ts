@@ -32,7 +32,7 @@ t.test('poisonous messages', async (t) => {
       t.match(replies, [11, { refused: 'INTERNAL' }, 111, { refused: 'INTERNAL' }, 'done']);
       t.notMatch(JSON.stringify(replies), /4711|invariant|malformed|score|Error|\bat /);
       t.same(await process.view(address), { n: 111, trail: ['noted'] }, 'it left no trace');
-      t.same(await process.runtime.inspect(9).parked, [], 'nothing is quarantined');
+      t.same(await process.runtime.inspect(9).quarantined, [], 'nothing is quarantined');
     });
   }
 

@@ -57,20 +57,20 @@ t.test('stored states', async (t) => {
         const process = await ServerProcess.open(t, { socket_path });
         const replies = await Promise.all([process.ask(address, { type: 'add', by: 1 }), process.view(address)]);
         t.match(replies, [OUT_OF_SERVICE, OUT_OF_SERVICE]);
-        const { parked, kinds } = process.runtime.inspect(9);
-        t.match(parked, [{ kind: 'ledger', id: address.id, partition: 1, parked: { reason } }]);
-        t.equal(kinds.ledger?.parked, 1);
-        t.equal(process.logged.filter(({ text }) => text === 'entity parked').length, 1, 'said once');
+        const { quarantined, kinds } = process.runtime.inspect(9);
+        t.match(quarantined, [{ kind: 'ledger', id: address.id, partition: 1, quarantined: { reason } }]);
+        t.equal(kinds.ledger?.quarantined, 1);
+        t.equal(process.logged.filter(({ text }) => text === 'entity quarantined').length, 1, 'said once');
         t.equal(await process.ask(other, { type: 'add', by: 1 }), 1, 'another one works');
         if (bad !== null) t.same(await redis.getBuffer(key), bad, 'nothing was written over it');
 
         await redis.del(key);
         await redis.set(key, good);
-        t.match(await process.ask(address, { type: 'view' }), OUT_OF_SERVICE, 'until it is unparked');
+        t.match(await process.ask(address, { type: 'view' }), OUT_OF_SERVICE, 'until it is released');
         t.equal(process.runtime.releaseQuarantine(address), true);
         t.equal(process.runtime.releaseQuarantine(address), false);
         t.equal(await process.ask(address, { type: 'add', by: 1 }), 8);
-        t.same(process.runtime.inspect(9).parked, []);
+        t.same(process.runtime.inspect(9).quarantined, []);
       },
     );
   }
@@ -102,13 +102,13 @@ t.test('stored states', async (t) => {
     t.match(await late.ask(address, { type: 'view' }), NEWER, 'the older server leaves it to the newer one');
   });
 
-  await t.test('a schema without a way up is quarantined', async (t) => {
+  await t.test('a schema without a way up quarantines', async (t) => {
     const address = ledgerOf(3);
     const first = await ServerProcess.open(t, { socket_path });
     await first.ask(address, { type: 'add', by: 1 });
     const gap = await ServerProcess.open(t, { socket_path, kinds: [{ ...ledger, schema: 2 }] });
     t.match(await gap.ask(address, { type: 'view' }), OUT_OF_SERVICE);
-    t.match(gap.runtime.inspect(1).parked, [{ parked: { reason: /no way from schema 1 to 2/ } }]);
+    t.match(gap.runtime.inspect(1).quarantined, [{ quarantined: { reason: /no way from schema 1 to 2/ } }]);
   });
 
   await t.test(
@@ -127,7 +127,7 @@ t.test('stored states', async (t) => {
       await older.ask(address, { type: 'add', by: 1 });
       t.equal(await newer.ask(address, { type: 'add', by: 1 }), 2);
       for (let asks = 0; asks < 3; asks++) t.match(await older.ask(address, { type: 'add', by: 1 }), NEWER);
-      t.same(older.runtime.inspect(9).parked, []);
+      t.same(older.runtime.inspect(9).quarantined, []);
       t.equal(older.logged.length, 1, 'said once');
       t.equal(await newer.ask(address, { type: 'add', by: 1 }), 3);
 
@@ -140,7 +140,7 @@ t.test('stored states', async (t) => {
         now_ms += 60_000;
         t.equal(await older.reminders.look(), 0);
       }
-      t.same(await older.store.listSetAside(4), [], 'no message is a dead letter');
+      t.same(await older.store.listDeadLetters(4), [], 'there is no dead letter');
       newer.relay.start();
       await until('it is told', async () => (await newer.view(told)).trail.length === 1);
       t.equal(await newer.reminders.look(), 1);

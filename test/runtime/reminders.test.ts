@@ -106,10 +106,10 @@ t.test('reminders', async (t) => {
       await one.ask(other, { type: 'remind', name: 'x', at_ms: now_ms, message: note('fired') });
       for (let runs = 1; runs <= 4; runs++) await one.reminders.look();
       t.same(await trail(other), ['fired']);
-      t.same(await one.store.listSetAside(6), [], 'not yet');
+      t.same(await one.store.listDeadLetters(6), [], 'not yet');
       await one.reminders.look();
       t.same(
-        (await one.store.listSetAside(6)).map(({ name }) => name),
+        (await one.store.listDeadLetters(6)).map(({ name }) => name),
         [`reminder:ledger:${address.id}:x`],
       );
       t.equal(await one.reminders.look(), 0);

@@ -74,9 +74,9 @@ async function webhookBacklog(t: Test, size: Size): Promise<void> {
   const used_before = await usedBytes(redis);
   for (let n = 0; n < people.length; n += 8)
     await Promise.all(people.slice(n, n + 8).map(({ account }) => happen(account, each, 'backlog')));
-  await until('every endpoint is spared', async () => {
+  await until('the circuit of every endpoint is open', async () => {
     const states = await Promise.all(people.map(({ endpoint }) => stateOf(endpoint)));
-    return states.every(({ passing_failures }) => passing_failures >= LIMITS.endpoint_spared_after);
+    return states.every(({ passing_failures }) => passing_failures >= LIMITS.circuit_opens_after);
   });
   const outstanding = each * people.length;
   const bytes_each = ((await usedBytes(redis)) - used_before) / outstanding;
@@ -117,8 +117,8 @@ async function webhookBacklog(t: Test, size: Size): Promise<void> {
   receiver.answer(503);
   await happen(first.account, size.disabled, 'to be disabled');
   await until(
-    'it is spared',
-    async () => (await stateOf(first.endpoint)).passing_failures >= LIMITS.endpoint_spared_after,
+    'its circuit is open',
+    async () => (await stateOf(first.endpoint)).passing_failures >= LIMITS.circuit_opens_after,
   );
   await until('nothing is in flight', async () => (await stateOf(first.endpoint)).claims.length === 0);
   const writes_before = await appended(redis);

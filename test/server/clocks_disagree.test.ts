@@ -13,8 +13,8 @@ t.test('fault 22: D-032 H-022 a start beside a Redis whose clock is days ahead e
   t.teardown(() => spool.end());
   const email = 'clock@x.test';
   const standing = () => spool.operator.ask<{ status: string }>('GET', `/ops/accounts/${email}`);
-  const troubles = async () =>
-    (await spool.operator.ask<{ troubles: { name: string }[] }>('GET', '/ops/overview')).troubles;
+  const healthProblems = async () =>
+    (await spool.operator.ask<{ health_problems: { name: string }[] }>('GET', '/ops/overview')).health_problems;
   await (await spool.signIn(email)).app.ask('DELETE', '/me');
 
   await spool.server.close();
@@ -22,7 +22,7 @@ t.test('fault 22: D-032 H-022 a start beside a Redis whose clock is days ahead e
   await spool.open();
   await spool.operator.advanceClock(0);
   t.match(await standing(), { status: 'deleted' });
-  t.ok((await troubles()).some(({ name }) => name === 'clocks_apart'));
+  t.ok((await healthProblems()).some(({ name }) => name === 'clocks_apart'));
   await spool.operator.advanceClock(2 * 60_000);
   t.match(await standing(), { status: 'deleted' }, 'nor when it is looked at again');
   const { app } = await spool.signIn(email);
@@ -34,7 +34,7 @@ t.test('fault 22: D-032 H-022 a start beside a Redis whose clock is days ahead e
   await spool.server.close();
   proxy.moveClock(0);
   await spool.open();
-  t.notOk((await troubles()).some(({ name }) => name === 'clocks_apart'));
+  t.notOk((await healthProblems()).some(({ name }) => name === 'clocks_apart'));
   await spool.operator.advanceClock(50 * DAY_S * 1_000);
   t.match(await standing(), { status: 'erased' }, 'a clock that was moved on purpose counts');
 });

@@ -12,7 +12,7 @@ import { until } from '../fixtures/until.js';
 const TOLD_MAX_MS = 5_000;
 
 t.test(
-  'J-017 a Redis that is there and does not do: readiness and troubles say so, and a start says why',
+  'J-017 a Redis that is there and does not do: readiness and health_problems say so, and a start says why',
   async (t) => {
     const folder = mkdtempSync(join(tmpdir(), 'spool-health-'));
     const redis = await new TestRedis().start();
@@ -31,16 +31,20 @@ t.test(
     const app: AppClient = server.client();
     await app.signIn('health@x.test', () => operator.readCode('health@x.test'));
     const readiness = async () => (await operator.send('GET', '/readyz')).status;
-    const troubles = async () =>
-      (await operator.call('GET /ops/overview', { query: { after_ms: 1e14 } })).troubles.map(({ name }) => name);
+    const healthProblems = async () =>
+      (await operator.call('GET /ops/overview', { query: { after_ms: 1e14 } })).health_problems.map(({ name }) => name);
     const isTold = (trouble: string, status: number) =>
       until(
         `${trouble} is told`,
-        async () => (await readiness()) === status && (await troubles()).includes(trouble),
+        async () => (await readiness()) === status && (await healthProblems()).includes(trouble),
         TOLD_MAX_MS,
       );
     const isBack = () =>
-      until('all is well again', async () => (await readiness()) === 200 && (await troubles()).length === 0, 15_000);
+      until(
+        'all is well again',
+        async () => (await readiness()) === 200 && (await healthProblems()).length === 0,
+        15_000,
+      );
     const rename = async (name: string) => (await app.send('PATCH', '/me', { body: { name } })).status;
     /** Another process, which can't start now. */
     const start = async (says: RegExp) => {

@@ -6,7 +6,7 @@ import type { AuthSession } from '../../actors/auth_session.js';
 import type { Binding } from '../../actors/binding.js';
 import type { Claim } from '../../actors/claim.js';
 import type { Email } from '../../actors/email.js';
-import { type Grant, grantList, isLive } from '../../actors/grant.js';
+import { type Grant, grantIndex, isLive } from '../../actors/grant.js';
 import { PROCESSING_INDEX } from '../../actors/stream_processing.js';
 import { type Chunk, chunkKey, type Stream } from '../../actors/stream_state.js';
 import { chunkId, PARTITIONS, partitionOfId } from '../../src/domain/ids.js';
@@ -180,7 +180,7 @@ export class Checker {
     for (const [account_id, { lives }] of this.#all('account')) {
       for (let life = 0; life <= lives.grants; life++) {
         const place = { owner: account_id, partition: partitionOfId(account_id) };
-        const listed = await this.#model.list(place, grantList(life), { descending: false, limit: 1_000 });
+        const listed = await this.#model.list(place, grantIndex(life), { descending: false, limit: 1_000 });
         const living = [...this.#all('grant')].filter(
           ([, grant]) => isLive(grant) && grant.account_id === account_id && grant.born.grants === life,
         );
@@ -482,7 +482,7 @@ export class Checker {
     for (let partition = 0; partition < PARTITIONS; partition++) {
       const messages = await this.#model.outbox(partition, 0, 10);
       this.#must(messages.length === 0, `messages are left in the outbox of partition ${partition}`);
-      const aside = await this.#model.listSetAside(partition);
+      const aside = await this.#model.listDeadLetters(partition);
       this.#must(aside.length === 0, `dead letters: ${aside.map(({ name }) => name)}`);
       const due = { now_ms: Number.MAX_SAFE_INTEGER, again_ms: 0, limit: 1_000_000 };
       for (const { id } of await this.#model.lease({ partition, queue: 'mails' }, due)) mails.add(id);

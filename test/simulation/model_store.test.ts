@@ -109,8 +109,8 @@ class Script {
         const name = this.#salted(random.pick(MEMBERS));
         const content = random.bytes(3);
         if (random.chance(0.4))
-          return { name: `removeSetAside ${name}`, run: (store) => store.removeSetAside(partition, name) };
-        return { name: `setAside ${name}`, run: (store) => store.setAside(partition, name, content) };
+          return { name: `removeDeadLetter ${name}`, run: (store) => store.removeDeadLetter(partition, name) };
+        return { name: `addDeadLetter ${name}`, run: (store) => store.addDeadLetter(partition, name, content) };
       }
       default:
         return this.#commitNext();
@@ -273,11 +273,11 @@ class Script {
         })),
         { collection, range: { limit: 100 } },
       ]);
-      const inbox = { after: random.below(12), limit: 1 + random.below(6) };
-      requests.push({ collection: 'inbox', inbox }, { collection: 'inbox', inbox: { after: 0, limit: 1_000 } });
+      const queue = { after: random.below(12), limit: 1 + random.below(6) };
+      requests.push({ collection: 'queue', queue }, { collection: 'queue', queue: { after: 0, limit: 1_000 } });
       const page = { before: random.chance(0.5) ? undefined : 1 + random.below(20), limit: 1 + random.below(5) };
-      read(`inbox ${JSON.stringify(page)}`, (store) => store.inbox(place, page));
-      read('inbox', (store) => store.inbox(place, { limit: 1_000 }));
+      read(`inbox ${JSON.stringify(page)}`, (store) => store.listDeliveryQueue(place, page));
+      read('inbox', (store) => store.listDeliveryQueue(place, { limit: 1_000 }));
       read(`facts ${JSON.stringify(requests)}`, (store) => store.query(place, requests));
     }
     for (const account of this.accounts) {
@@ -312,8 +312,8 @@ class Script {
       read('tells', (store) => store.outbox(partition, 0, 10_000));
       const number = random.below(20);
       read(`tells ${number}`, (store) => store.outbox(partition, number, 3));
-      read('listSetAside', async (store) =>
-        (await store.listSetAside(partition)).sort((a, b) => (a.name < b.name ? -1 : 1)),
+      read('listDeadLetters', async (store) =>
+        (await store.listDeadLetters(partition)).sort((a, b) => (a.name < b.name ? -1 : 1)),
       );
     }
     return reads;

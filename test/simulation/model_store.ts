@@ -16,7 +16,7 @@ import type {
   QueryResult,
   Queued,
   QueueName,
-  StepsOver,
+  SkipsReminder,
   Store,
   StoredEffect,
   StoredEntity,
@@ -99,11 +99,11 @@ export class ModelStore implements Store {
   async query({ address, partition }: EntityLocation, requests: RecordQuery[]): Promise<QueryResult[]> {
     const keys = keysOf(partition);
     return requests.map((request) => {
-      if ('inbox' in request) {
-        const { after, limit } = request.inbox;
+      if ('queue' in request) {
+        const { after, limit } = request.queue;
         const entries = this.#inboxes.get(keys.deliveryQueue(address.id)) ?? [];
         const behind = entries.filter(({ sequence }) => sequence > after).slice(0, limit);
-        return { request, value: null, rows: [], inbox: { entries: behind, last: entries.at(-1)?.sequence ?? 0 } };
+        return { request, value: null, rows: [], queue: { entries: behind, last: entries.at(-1)?.sequence ?? 0 } };
       }
       const records = this.#records.get(keys.records(address, request.collection));
       if ('id' in request) return { request, value: records?.get(request.id) ?? null, rows: [] };
@@ -348,7 +348,7 @@ export class ModelStore implements Store {
     partition: number,
     now_ms: number,
     limit: number,
-    stepsOver: StepsOver = () => false,
+    stepsOver: SkipsReminder = () => false,
   ): Promise<DueReminder[]> {
     const keys = keysOf(partition);
     const bodies = this.#contents.get(keys.reminderMessages);
@@ -401,19 +401,19 @@ export class ModelStore implements Store {
     return [...contents].map(([id, content]) => ({ id, content }));
   }
 
-  async setAside(partition: number, name: string, content: Uint8Array): Promise<void> {
+  async addDeadLetter(partition: number, name: string, content: Uint8Array): Promise<void> {
     under(this.#aside, partition).set(name, Uint8Array.from(content));
   }
 
-  async listSetAside(partition: number): Promise<{ name: string; content: Uint8Array }[]> {
+  async listDeadLetters(partition: number): Promise<{ name: string; content: Uint8Array }[]> {
     return [...(this.#aside.get(partition) ?? [])].map(([name, content]) => ({ name, content }));
   }
 
-  async removeSetAside(partition: number, name: string): Promise<void> {
+  async removeDeadLetter(partition: number, name: string): Promise<void> {
     this.#aside.get(partition)?.delete(name);
   }
 
-  async inbox(
+  async listDeliveryQueue(
     { address, partition }: EntityLocation,
     { before = Number.POSITIVE_INFINITY, limit }: { before?: number | undefined; limit: number },
   ): Promise<QueuedDelivery[]> {

@@ -130,7 +130,7 @@ export class SimulatedProcess {
 
   /** Tells whose senders wait for them. */
   get unsettled(): number {
-    return this.#relay.unsettled;
+    return this.#relay.waiters;
   }
 
   /** Messages that wait for their turn. */

@@ -131,21 +131,21 @@ t.test('on a cluster of three', async (t) => {
   await t.test('a master that is away: ready as long as others serve, and it is told what is away', async (t) => {
     const { operator, server } = spool;
     const readiness = async () => (await operator.send('GET', '/readyz')).status;
-    const troubles = async () => {
+    const healthProblems = async () => {
       await server.services.watch.sample();
       return server.services.watch.healthProblems().map(({ name }) => name);
     };
     t.equal(await readiness(), 200);
-    t.same(await troubles(), []);
+    t.same(await healthProblems(), []);
     const [first, second, third] = cluster.masters as [ClusterNode, ClusterNode, ClusterNode];
     for (const { redis } of cluster.masters) await redis.config('SET', 'cluster-require-full-coverage', 'no');
     await cluster.kill(first);
-    await until('a part is away', async () => (await troubles()).includes('storage_part_away'));
+    await until('a part is away', async () => (await healthProblems()).includes('storage_part_away'));
     const { partitions_away } = server.services.watch.standing().storage;
     t.ok(partitions_away >= 85 && partitions_away <= 86, `${partitions_away} partitions are away`);
     t.equal(await readiness(), 200, 'the others are served');
     for (const { redis } of [second, third]) await redis.config('SET', 'cluster-require-full-coverage', 'yes');
     await until('nothing is served', async () => (await readiness()) === 503);
-    await until('that is told as well', async () => (await troubles()).includes('storage_away'));
+    await until('that is told as well', async () => (await healthProblems()).includes('storage_away'));
   });
 });

@@ -67,7 +67,7 @@ class Scene {
   /** Deliveries as `<number of the event>.<generation>`, by endpoint. */
   async deliveries(name: string): Promise<string[]> {
     const place = { address: { kind: 'endpoint', id: this.endpoints.get(name) as string }, partition: PARTITION };
-    const entries = await (this.stores[0] as Store).inbox(place, { limit: 10_000 });
+    const entries = await (this.stores[0] as Store).listDeliveryQueue(place, { limit: 10_000 });
     return entries.reverse().map(({ sequence, generation }) => `${sequence}.${generation}`);
   }
 
@@ -149,7 +149,7 @@ t.test('F-032 a life is the one at the very place in the commit', async (t) => {
   const raise: StoredEffect = { effect: 'bump_epoch', account_id: scene.account_id, epoch: 'account' };
   await scene.commit(0, scene.subscribe('a'), scene.event(), raise, scene.event());
   const place = { address: { kind: 'endpoint', id: scene.endpoints.get('a') as string }, partition: PARTITION };
-  const entries = await (scene.stores[0] as Store).inbox(place, { limit: 10 });
+  const entries = await (scene.stores[0] as Store).listDeliveryQueue(place, { limit: 10 });
   t.strictSame(
     entries.map(({ sequence, life }) => [sequence, life]),
     [

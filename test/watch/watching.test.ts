@@ -69,12 +69,12 @@ t.test('the history keeps a quarter of an hour, with gaps where nothing could be
 t.test('what is wrong is said in words, the worst first, and nothing when nothing is', async (t) => {
   const fine: Standing = {
     storage: { status: 'ok', since_ms: 0, reason: null, log_healthy: true, partitions_away: 0 },
-    ...{ shedding: 'nothing', parked: 0, set_aside: 0, endpoints: { due: 3, due_ms: 900 } },
+    ...{ shedding: 'nothing', quarantined: 0, dead_letters: 0, endpoints: { due: 3, due_ms: 900 } },
     ...{ disk: { free_bytes: 50, size_bytes: 100 }, clock_ahead_ms: 20, clocks_apart_ms: 0, mail_healthy: true },
     ...{ oldest_message_ms: 5, silent_devices: 0 },
   };
   t.same(healthProblemsOf(fine, 0), []);
-  t.same(healthProblemsOf({ ...fine, set_aside: null, disk: null }, 0), [], 'what is not known is not wrong');
+  t.same(healthProblemsOf({ ...fine, dead_letters: null, disk: null }, 0), [], 'what is not known is not wrong');
   const rows: [Partial<Standing>, string, RegExp, string][] = [
     [{ storage: { ...fine.storage, status: 'away', since_ms: 1_000 } }, 'storage_away', /for 4 s.*503/, 'grave'],
     [{ storage: { ...fine.storage, status: 'slow' } }, 'storage_slow', /half a second/, 'mild'],
@@ -90,9 +90,9 @@ t.test('what is wrong is said in words, the worst first, and nothing when nothin
     [{ shedding: 'all' }, 'shedding_all', /all requests/, 'grave'],
     [{ disk: { free_bytes: 4, size_bytes: 100 } }, 'disk_full', /nearly full/, 'mild'],
     [{ disk: { free_bytes: 0, size_bytes: 100 } }, 'disk_full', /0 MB/, 'grave'],
-    [{ parked: 1 }, 'parked', /^1 entity is parked/, 'grave'],
-    [{ parked: 2 }, 'parked', /^2 entities are parked/, 'grave'],
-    [{ set_aside: 3 }, 'set_aside', /^3 messages are set aside/, 'grave'],
+    [{ quarantined: 1 }, 'quarantined', /^1 entity is quarantined/, 'grave'],
+    [{ quarantined: 2 }, 'quarantined', /^2 entities are quarantined/, 'grave'],
+    [{ dead_letters: 3 }, 'dead_letters', /^3 dead letters wait/, 'grave'],
     [{ endpoints: { due: 2, due_ms: 90_000 } }, 'deliveries_late', /2 endpoints are due.* 2 min/, 'mild'],
     [{ oldest_message_ms: 3_000 }, 'messages_old', /3 s/, 'mild'],
     [{ mail_healthy: false }, 'mail_failing', /SMTP_URL/, 'grave'],
@@ -106,10 +106,10 @@ t.test('what is wrong is said in words, the worst first, and nothing when nothin
     t.match(found, [{ name, text, severity, link: /^\// }], name);
     t.equal(found.length, 1, name);
   }
-  const both = healthProblemsOf({ ...fine, silent_devices: 1, parked: 1 }, 0);
+  const both = healthProblemsOf({ ...fine, silent_devices: 1, quarantined: 1 }, 0);
   t.same(
     both.map(({ name }) => name),
-    ['parked', 'devices_silent'],
+    ['quarantined', 'devices_silent'],
   );
 });
 

@@ -12,12 +12,12 @@ const time = (ms) => (ms === null ? '–' : duration(ms));
 
 const look = live({
   load: () => ask(`/ops/actors?limit=${LIMIT}`),
-  show({ kinds, parked, lately, set_aside }) {
+  show({ kinds, quarantined, lately, dead_letters }) {
     const within = span(lately.within_ms / 1000);
     fill(
       byId('view'),
-      parkedPart(parked),
-      asidePart(set_aside),
+      quarantinedPart(quarantined),
+      deadLettersPart(dead_letters),
       kindsPart(kinds),
       latelyPart('slow', lately.slowest, within),
       latelyPart('busy', lately.busiest, within),
@@ -27,25 +27,25 @@ const look = live({
 watchBand();
 
 /** @param {any[]} rows */
-function parkedPart(rows) {
+function quarantinedPart(rows) {
   return section(
     {
-      id: 'parked',
-      title: 'Parked',
+      id: 'quarantined',
+      title: 'Quarantined',
       hint: 'What is stored of them can’t be used. Repair it, then retry; without that they are tried again every 30 seconds.',
     },
     table({
-      caption: 'Parked entities',
+      caption: 'Quarantined entities',
       columns: ['Entity', 'Reason', 'For', ''],
       rows,
-      empty: 'None is parked.',
-      cells: ({ kind, id, name, parked }) => [
+      empty: 'None is quarantined.',
+      cells: ({ kind, id, name, quarantined }) => [
         entity({ kind, id: name === id ? id : null, name }),
-        parked.reason,
-        span((serverNow() - parked.since_ms) / 1000),
+        quarantined.reason,
+        span((serverNow() - quarantined.since_ms) / 1000),
         actionButton({
           ...{ text: 'Retry', id: `retry-${kind}-${name}`, label: `Retry ${kind} ${name}` },
-          run: () => ask('/ops/parked/retry', { method: 'POST', body: { kind, id } }),
+          run: () => ask('/ops/quarantined/retry', { method: 'POST', body: { kind, id } }),
           after: look,
         }),
       ],
@@ -54,28 +54,28 @@ function parkedPart(rows) {
 }
 
 /** @param {any[]} rows */
-function asidePart(rows) {
+function deadLettersPart(rows) {
   return section(
     {
-      id: 'set-aside',
-      title: 'Set aside',
-      hint: 'Tells and reminders whose decision threw five times. A retry hands one over again.',
+      id: 'dead-letters',
+      title: 'Dead letters',
+      hint: 'Outbox messages and reminders whose decision threw five times. A retry delivers one again.',
     },
     table({
-      caption: 'Messages that were set aside',
+      caption: 'Dead letters',
       columns: ['Message', 'For', ''],
       rows,
-      empty: 'Nothing is set aside.',
+      empty: 'There is no dead letter.',
       cells: ({ partition, name, to, type }) => [
-        `${name.startsWith('reminder') ? 'reminder' : 'tell'} ${type ?? ''}`,
+        `${name.startsWith('reminder') ? 'reminder' : 'outbox message'} ${type ?? ''}`,
         `${to.kind} ${to.name}`,
         actionButton({
           ...{
             text: 'Retry',
-            id: `aside-${partition}-${name}`,
+            id: `dead-letter-${partition}-${name}`,
             label: `Retry ${type ?? 'message'} for ${to.kind} ${to.name}`,
           },
-          run: () => ask('/ops/set-aside/retry', { method: 'POST', body: { partition, name } }),
+          run: () => ask('/ops/dead-letters/retry', { method: 'POST', body: { partition, name } }),
           after: look,
         }),
       ],
@@ -95,7 +95,7 @@ function kindsPart(kinds) {
     },
     table({
       caption: 'Kinds of actors',
-      columns: ['Kind', 'In memory', 'Waiting', 'Oldest', 'Turns', 'Mean', '99 of 100', 'Parked'],
+      columns: ['Kind', 'In memory', 'Waiting', 'Oldest', 'Turns', 'Mean', 'p99', 'Quarantined'],
       rows,
       empty: 'No entity is in memory.',
       cells: (row) => [
@@ -106,7 +106,7 @@ function kindsPart(kinds) {
         digits(row.turns),
         time(row.turn_ms_mean),
         time(row.turn_ms_p99),
-        digits(row.parked),
+        digits(row.quarantined),
       ],
     }),
   );

@@ -61,7 +61,7 @@ function words(name) {
 
 /** @param {any} view */
 function factsOf({ kind: of, id: its, name, partition, stored, memory }) {
-  const parked = memory?.parked ?? null;
+  const quarantined = memory?.quarantined ?? null;
   const rows = [
     [
       'Stored',
@@ -83,14 +83,14 @@ function factsOf({ kind: of, id: its, name, partition, stored, memory }) {
     { class: 'facts' },
     ...rows.map(([term, value]) => h('div', {}, h('dt', {}, term ?? ''), h('dd', {}, value ?? ''))),
   );
-  if (parked === null) return facts;
+  if (quarantined === null) return facts;
   return h(
     'div',
     {},
-    h('p', { class: 'notice grave' }, `Parked ${ago(parked.since)}: ${parked.reason} `),
+    h('p', { class: 'notice grave' }, `Quarantined ${ago(quarantined.since)}: ${quarantined.reason} `),
     actionButton({
       ...{ text: 'Retry', id: 'retry', label: `Retry ${of} ${name}` },
-      run: () => ask('/ops/parked/retry', { method: 'POST', body: { kind: of, id: its } }),
+      run: () => ask('/ops/quarantined/retry', { method: 'POST', body: { kind: of, id: its } }),
       after: () => look(),
     }),
     facts,
@@ -153,7 +153,7 @@ function devicePart({ seen, watched_since }, stored) {
       state.binding === null || state.binding === undefined
         ? 'bound to nobody'
         : state.binding.draining
-          ? 'its session is over, uploads go on'
+          ? 'its session is over, uploads continue'
           : 'bound',
     ],
     [

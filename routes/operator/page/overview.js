@@ -25,7 +25,7 @@ const GROUPS = [
       },
       {
         id: 'p99',
-        title: 'Time, 99 of 100',
+        title: 'Time, p99',
         unit: 'ms',
         lines: [
           ['requests_public_p99_ms', 'public'],
@@ -79,24 +79,24 @@ const GROUPS = [
           ['conflicts', 'conflicts'],
         ],
       },
-      { id: 'commit-time', title: 'Commit, 99 of 100', unit: 'ms', lines: [['commit_p99_ms', 'time']] },
+      { id: 'commit-time', title: 'Commit, p99', unit: 'ms', lines: [['commit_p99_ms', 'time']] },
       {
         id: 'waiting',
         title: 'Messages waiting',
         unit: 'count',
         lines: [
           ['waiting', 'messages'],
-          ['tells_waiting', 'tells'],
+          ['outbox_waiting', 'outbox'],
         ],
       },
       { id: 'oldest', title: 'Oldest message', unit: 'ms', lines: [['oldest_ms', 'age']] },
       {
         id: 'late',
-        title: 'Reminders and tells, 99 of 100',
+        title: 'Reminders and outbox, p99',
         unit: 'ms',
         lines: [
           ['reminder_lateness_p99_ms', 'reminders late by'],
-          ['tell_lag_p99_ms', 'tells after'],
+          ['outbox_lag_p99_ms', 'outbox after'],
         ],
       },
     ],
@@ -104,7 +104,7 @@ const GROUPS = [
   {
     id: 'deliveries',
     title: 'Webhook deliveries',
-    hint: 'Passing failures are tried again, refused ones are not.',
+    hint: 'Failures that may pass will be retried, refusals will not.',
     charts: [
       {
         id: 'attempts',
@@ -112,7 +112,7 @@ const GROUPS = [
         unit: 'per_s',
         lines: [
           ['deliveries_accepted', 'accepted'],
-          ['deliveries_passing', 'passing'],
+          ['deliveries_passing', 'will retry'],
           ['deliveries_refused', 'refused'],
         ],
       },
@@ -135,7 +135,7 @@ const GROUPS = [
     title: 'Process',
     hint: 'The event loop serves everybody: what delays it delays all.',
     charts: [
-      { id: 'loop', title: 'Event loop delay, 99 of 100', unit: 'ms', lines: [['loop_delay_ms', 'delay']] },
+      { id: 'loop', title: 'Event loop delay, p99', unit: 'ms', lines: [['loop_delay_ms', 'delay']] },
       {
         id: 'memory',
         title: 'Memory',
@@ -212,7 +212,7 @@ function showFacts({ now, process, storage, disk }) {
 live({
   load: () => ask(`/ops/overview?after_ms=${history.at_ms.at(-1) ?? 0}`),
   show(overview) {
-    showBand(overview.troubles);
+    showBand(overview.health_problems);
     showFacts(overview);
     append(overview.history);
     for (const chart of charts) chart.show(history);

@@ -28,8 +28,8 @@ export const KINDS = {
 
 /** @type {Record<string, string>} */
 const WORDS = {
-  born: 'The lives that it was made under; it is void once one of them has moved.',
-  lives: 'Raising one ends all credentials of its sort that were made before.',
+  born: 'The credential epochs under which it was issued; it is void once one of them was raised.',
+  lives: 'Credential epochs: raising one ends all credentials of its kind that were issued before.',
   generation: 'Counts refresh tokens.',
   turned_at_ms: 'When the present refresh token was given.',
   successor_used: 'Whether a token that came with it was used.',
@@ -58,12 +58,12 @@ const WORDS_OF = {
   },
   endpoint: {
     generation: 'Raised by disabling: older deliveries are cancelled.',
-    life: 'The account’s life that deliveries are made under.',
+    life: 'The credential epoch of the account under which deliveries are made.',
     taken: 'Events up to this number have become deliveries.',
     claims: 'Deliveries that are under way.',
     waiting: 'Deliveries that wait to be tried again.',
-    passing_failures: 'Attempts in a row that failed in a way that may pass; from five on it is spared.',
-    probe_at_ms: 'While it is spared: no request before this.',
+    passing_failures: 'Attempts in a row that failed in a way that may pass; from five on its circuit is open.',
+    probe_at_ms: 'While its circuit is open: no request before this.',
   },
   grant: { stage: 'code: it waits for the exchange; live: tokens are out.' },
   signals: {

@@ -184,7 +184,7 @@ function audio(): Record<string, Response> {
 }
 
 function address() {
-  return { description: 'Where to go on.', schema: { type: 'string', format: 'uri' } };
+  return { description: 'Where to continue.', schema: { type: 'string', format: 'uri' } };
 }
 
 /** By status, with the codes that this operation can give. */

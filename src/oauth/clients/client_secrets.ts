@@ -3,7 +3,7 @@ import { randomBytes } from '../../random.js';
 import { equalBytes, type ServerKeys } from '../../secrets/server_keys.js';
 
 /**
- * Secrets of confidential clients. They are drawn here, from 256 bits and of an alphabet that form encoding leaves as it
+ * Secrets of confidential clients. They are random, from 256 bits and of an alphabet that form encoding leaves as it
  * is, so that clients which encode them for HTTP Basic and clients which do not send the same. What is kept is
  * `keyed:<key id>:<HMAC in base64url>`; whoever writes the first-party file by hand may put `sha256:<hex digits>`.
  */
@@ -12,7 +12,7 @@ const KEYED = /^keyed:([0-9a-f]{8}):([A-Za-z0-9_-]{43})$/;
 const PLAIN = /^sha256:([0-9a-f]{64})$/;
 
 /** A new secret, 43 characters. */
-export function drawClientSecret(): string {
+export function randomClientSecret(): string {
   return Buffer.from(randomBytes(SECRET_BYTES)).toString('base64url');
 }
 

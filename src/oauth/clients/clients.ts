@@ -7,12 +7,12 @@ import type { Actors, EntityOf } from '../../runtime/actors.js';
 import type { ServerKeys } from '../../secrets/server_keys.js';
 import { StoreUnavailable } from '../../store/store.js';
 import type { Client } from './client.js';
-import { clientSecretHash, drawClientSecret, isClientSecret } from './client_secrets.js';
+import { clientSecretHash, isClientSecret, randomClientSecret } from './client_secrets.js';
 import type { FirstPartyClient } from './first_party_clients.js';
 import { matchesRegistered } from './redirect_uris.js';
 import type { RegisteredClient, RegisteredClients } from './registered_clients.js';
 
-/** What a client is made of; its id and its secret are drawn here. */
+/** What a client is made of; its id and its secret are made here. */
 export type NewClient = Omit<RegisteredClient, 'client_id'>;
 
 /** A client with all that staff see of it. `state` is null for one of the file of which nothing was changed. */
@@ -89,7 +89,7 @@ export class Clients {
   /** Makes a third-party client. Throws StoreUnavailable. */
   async make(made: NewClient, origin: 'staff' | 'registered'): Promise<MadeClient> {
     const client_id = randomId({ partition: randomPartition(), now_ms: this.#clock.now() });
-    const client_secret = made.token_endpoint_auth_method === 'none' ? null : drawClientSecret();
+    const client_secret = made.token_endpoint_auth_method === 'none' ? null : randomClientSecret();
     const secret_hash =
       client_secret === null ? null : clientSecretHash(this.#keys, { client_id, secret: client_secret });
     // First what it is: without its state nobody can find it, and a record that stays behind drops by itself.
@@ -107,7 +107,7 @@ export class Clients {
     const client = await this.registration(client_id);
     if (client === null) return UNKNOWN;
     if (client.token_endpoint_auth_method === 'none') return NO_SECRET;
-    const client_secret = drawClientSecret();
+    const client_secret = randomClientSecret();
     const file_hashes = this.#first_party.get(client_id)?.secret_hashes;
     const turned = await this.#actor(client_id).rotate_secret({
       hash: clientSecretHash(this.#keys, { client_id, secret: client_secret }),
@@ -146,7 +146,7 @@ export class Clients {
   #noteUse({ client: { client_id, party }, state }: ClientRecord): void {
     if (!isTouchDue(state?.last_used_at_ms ?? null, this.#clock.now())) return;
     const note = async () => {
-      if (state?.origin === 'registered') await this.#registered.keepOn(client_id);
+      if (state?.origin === 'registered') await this.#registered.renew(client_id);
       await this.#actor(client_id).used({ in_file: party === 'first' });
     };
     note().catch(() => {});
@@ -157,7 +157,7 @@ export class Clients {
   }
 }
 
-/** Trouble with storage is no property of a client. */
+/** A storage problem says nothing about a client. */
 function unless<Reply>(answer: Reply | Refusal): Reply {
   if (isRefusal(answer)) throw new StoreUnavailable(`client: ${answer.message}`);
   return answer;

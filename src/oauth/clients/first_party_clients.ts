@@ -9,7 +9,7 @@ import type { Settings } from '../../settings.js';
 import { parseGiven } from '../../wire/schema_faults.js';
 import type { Client } from './client.js';
 import { clientName } from './client_names.js';
-import { clientSecretHash, drawClientSecret, secretHashProblem } from './client_secrets.js';
+import { clientSecretHash, randomClientSecret, secretHashProblem } from './client_secrets.js';
 import { redirectUri } from './redirect_uris.js';
 
 /**
@@ -195,7 +195,7 @@ async function writeFirst(file: string, keys: ServerKeys, { development }: { dev
   let secrets: Record<string, string> = {};
   if (development) {
     const secrets_file = join(dirname(file), 'first_party_secrets.json');
-    const drawn = Object.fromEntries(CONFIDENTIAL_IDS.map((client_id) => [client_id, drawClientSecret()]));
+    const drawn = Object.fromEntries(CONFIDENTIAL_IDS.map((client_id) => [client_id, randomClientSecret()]));
     secrets = parseFile(secrets_file, await writeUnlessThere(secrets_file, drawn), secretsForm);
   }
   const entries = FIRST_PARTY_IDS.map((client_id): [string, Entry] => {

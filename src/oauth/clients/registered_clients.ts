@@ -53,7 +53,7 @@ export class RegisteredClients {
   /** `kept`: staff made it and only staff end it; otherwise storage may drop it when it was not used for long. */
   async save(client: RegisteredClient, { kept }: { kept: boolean }): Promise<void> {
     await this.#records.save(client.client_id, client);
-    if (!kept) await this.keepOn(client.client_id);
+    if (!kept) await this.renew(client.client_id);
   }
 
   find(client_id: string): Promise<RegisteredClient | null> {
@@ -61,7 +61,7 @@ export class RegisteredClients {
   }
 
   /** Before its use is noted, so that the record lasts for longer than the client. */
-  async keepOn(client_id: string): Promise<void> {
+  async renew(client_id: string): Promise<void> {
     await this.#records.dropAfter(client_id, RECORD_LIFE_MS);
   }
 }

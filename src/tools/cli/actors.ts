@@ -12,7 +12,7 @@ const list: CommandRow = {
     const found = await operator.call('GET /ops/actors', { query: limitQuery(options) });
     const kinds = Object.entries(found.kinds)
       .toSorted(([, a], [, b]) => b.active - a.active)
-      .map(([kind, { active, waiting, parked }]) => [kind, ...[active, waiting, parked].map(String)]);
+      .map(([kind, { active, waiting, quarantined }]) => [kind, ...[active, waiting, quarantined].map(String)]);
     const busiest = found.busiest.map(({ kind, name, waiting, turns, turn_ms_mean }) => [
       ...[kind, name, String(waiting), String(turns)],
       turn_ms_mean.toFixed(1),
@@ -33,12 +33,14 @@ const quarantined: CommandRow = {
   says: 'Lists quarantined entities and dead letters; exit code 1 when there are any',
   async run({ operator }) {
     const found = await operator.call('GET /ops/actors', { query: { limit: LIMITS.list_limit_max } });
-    const json = { parked: found.parked, set_aside: found.set_aside };
-    if (found.parked.length + found.set_aside.length === 0) return { json, lines: ['None.'] };
+    const json = { quarantined: found.quarantined, dead_letters: found.dead_letters };
+    if (found.quarantined.length + found.dead_letters.length === 0) return { json, lines: ['None.'] };
     const lines = [
-      ...table(found.parked.map(({ kind, id, parked }) => ['quarantined', kind, id, parked?.reason ?? ''])),
       ...table(
-        found.set_aside.map(({ partition, name, to, type }) => [
+        found.quarantined.map(({ kind, id, quarantined }) => ['quarantined', kind, id, quarantined?.reason ?? '']),
+      ),
+      ...table(
+        found.dead_letters.map(({ partition, name, to, type }) => [
           ...['dead letter', String(partition), name, `${type ?? 'a message'} to ${to.kind} ${to.name}`],
         ]),
       ),
@@ -54,7 +56,7 @@ const retry: CommandRow = {
   says: 'Lets a quarantined entity try again, with its next message',
   async run({ operator, parameters }) {
     const body = { kind: parameters.KIND as string, id: parameters.ID as string };
-    await operator.call('POST /ops/parked/retry', { body });
+    await operator.call('POST /ops/quarantined/retry', { body });
     return { json: { retried: body }, lines: ['The entity tries again with its next message.'] };
   },
 };
@@ -66,7 +68,7 @@ const retryDeadLetter: CommandRow = {
   says: 'Delivers a dead letter once more',
   async run({ operator, parameters }) {
     const body = { partition: Number(parameters.PARTITION), name: parameters.NAME as string };
-    await operator.call('POST /ops/set-aside/retry', { body });
+    await operator.call('POST /ops/dead-letters/retry', { body });
     return { json: { retried: body }, lines: ['The entity took the message.'] };
   },
 };

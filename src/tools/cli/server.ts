@@ -9,7 +9,7 @@ const check: CommandRow = {
   options: {},
   says: 'Shows the state of the server and its health problems; exit code 1 when there are any',
   async run({ operator }) {
-    const { now, clock, process, storage, disk, troubles } = await operator.call('GET /ops/overview', {
+    const { now, clock, process, storage, disk, health_problems } = await operator.call('GET /ops/overview', {
       query: { after_ms: Date.now() },
     });
     const rows = [
@@ -20,10 +20,10 @@ const check: CommandRow = {
       ['disk free', disk === null ? 'unknown' : `${megabytes(disk.free_bytes)} of ${megabytes(disk.size_bytes)}`],
       ['clock', clock.movable ? `${now}, can be moved` : now],
     ];
-    const problems = troubles.map(({ severity, text }) => [severity, text]);
+    const problems = health_problems.map(({ severity, text }) => [severity, text]);
     const lines = [...table(rows), '', ...(problems.length === 0 ? ['No health problems.'] : table(problems))];
     return {
-      json: { now, clock, process, storage, disk, troubles },
+      json: { now, clock, process, storage, disk, health_problems },
       lines,
       ...(problems.length > 0 ? { failed: true } : {}),
     };

@@ -1644,13 +1644,11 @@ export type DeviceApi = {
 };
 
 export type OperatorApi = {
-  /** Whether the process runs, and which version of Spool it is. */
+  /** Whether the process runs. */
   'GET /healthz': {
     answer: {
       /** It answers, so it is. */
       alive: true;
-      /** The version of Spool. */
-      version: string;
     };
   };
   /** Whether it can serve requests: all, or those that the part of a Redis Cluster answers that is there. */
@@ -1662,7 +1660,7 @@ export type OperatorApi = {
       storage: 'ok' | 'slow';
     };
   };
-  /** What is active in this process, and what is parked or set aside. */
+  /** What is active in this process, and what is quarantined, and dead letters. */
   'GET /ops/actors': {
     query?: { limit?: number | undefined };
     answer: {
@@ -1675,14 +1673,14 @@ export type OperatorApi = {
         /** Messages that wait for their turn. */
         waiting: number;
         /** Entities out of service. */
-        parked: number;
+        quarantined: number;
         /** How long the oldest message has waited, in ms. */
         oldest_ms: number;
         /** Of the last minute; absent where there were none. */
         turns?: number;
         /** How long these took on average, in ms. */
         turn_ms_mean?: number | null;
-        /** What 99 of 100 stayed within, in ms. */
+        /** The 99th percentile, in ms. */
         turn_ms_p99?: number | null;
       }>;
       /** Entities with the most messages waiting, then the most turns. */
@@ -1704,7 +1702,7 @@ export type OperatorApi = {
         /** Of the 256, where its state lies. */
         partition: number;
         /** Null unless it is out of service. */
-        parked: {
+        quarantined: {
           /** What is wrong with what is stored of it. */
           reason: string;
           /** Since when, in ms since 1970. */
@@ -1712,7 +1710,7 @@ export type OperatorApi = {
         } | null;
       }[];
       /** Entities out of service. */
-      parked: {
+      quarantined: {
         /** Of its state: how often that was saved. */
         version: number;
         /** Messages that wait for their turn. */
@@ -1729,7 +1727,7 @@ export type OperatorApi = {
         /** Of the 256, where its state lies. */
         partition: number;
         /** Null unless it is out of service. */
-        parked: {
+        quarantined: {
           /** What is wrong with what is stored of it. */
           reason: string;
           /** Since when, in ms since 1970. */
@@ -1759,7 +1757,7 @@ export type OperatorApi = {
           /** Of the 256, where its state lies. */
           partition: number;
           /** Null unless it is out of service. */
-          parked: {
+          quarantined: {
             /** What is wrong with what is stored of it. */
             reason: string;
             /** Since when, in ms since 1970. */
@@ -1789,7 +1787,7 @@ export type OperatorApi = {
           /** Of the 256, where its state lies. */
           partition: number;
           /** Null unless it is out of service. */
-          parked: {
+          quarantined: {
             /** What is wrong with what is stored of it. */
             reason: string;
             /** Since when, in ms since 1970. */
@@ -1801,8 +1799,8 @@ export type OperatorApi = {
           turn_ms_max: number;
         }[];
       };
-      /** Messages whose decision threw too often. */
-      set_aside: {
+      /** Dead letters: messages whose decision threw five times. */
+      dead_letters: {
         /** Of the 256, where it lies. */
         partition: number;
         /** What a retry calls it. */
@@ -1818,8 +1816,8 @@ export type OperatorApi = {
       }[];
     };
   };
-  /** Lets a parked entity try again. */
-  'POST /ops/parked/retry': {
+  /** Releases a quarantined entity: its next message loads it again. */
+  'POST /ops/quarantined/retry': {
     body: {
       /** The kind of actor, such as account. */
       kind: string;
@@ -1827,8 +1825,8 @@ export type OperatorApi = {
     };
     answer: undefined;
   };
-  /** Hands what was set aside to its entity once more. */
-  'POST /ops/set-aside/retry': {
+  /** Delivers a dead letter once more. */
+  'POST /ops/dead-letters/retry': {
     body: {
       /** As the list says it. */
       partition: number;
@@ -2296,8 +2294,8 @@ export type OperatorApi = {
         memory_bytes: number | null;
         /** Whether Redis could write its append-only file. */
         log_healthy: boolean | null;
-        /** Messages whose decision threw too often; null while Redis is away. */
-        set_aside: number | null;
+        /** Dead letters; null while Redis is away. */
+        dead_letters: number | null;
       };
       /** The disk under DATA_DIR; null where it can not be asked. */
       disk: {
@@ -2307,8 +2305,8 @@ export type OperatorApi = {
         size_bytes: number;
       } | null;
       /** What is wrong now, in words. */
-      troubles: {
-        /** What sort of trouble it is. */
+      health_problems: {
+        /** The kind of problem. */
         name: string;
         /** grave: people notice. */
         severity: 'grave' | 'mild';
@@ -2371,7 +2369,7 @@ export type OperatorApi = {
         /** How long these took on average, in ms. */
         turn_ms_mean: number;
         /** Null unless it is out of service. */
-        parked: {
+        quarantined: {
           /** What is wrong with what is stored of it. */
           reason: string;
           /** Since when. */

@@ -23,7 +23,7 @@ t.test('spool actors', async (t) => {
   const spoilt = Buffer.from('spoilt');
   const commit = { place, commit_id: 'ab'.repeat(12), expected: stored ?? NO_VERSION, mode: 'put' as const };
   await store.commit({ ...commit, snapshot: spoilt, now_ms: Date.now(), fences: [], effects: [] });
-  await store.setAside(7, 'tell:1', encodeStored({ to: { kind: 'account', id }, message: { type: 'nothing' } }));
+  await store.addDeadLetter(7, 'tell:1', encodeStored({ to: { kind: 'account', id }, message: { type: 'nothing' } }));
   runtime.invalidateCache();
   t.equal((await app.send('GET', '/me')).status, 500);
   const found = await cli('actors', 'quarantined');

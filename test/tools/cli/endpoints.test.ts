@@ -49,18 +49,20 @@ t.test('spool endpoints, spool devices seen, spool server', async (t) => {
     const well = await cli('server', 'check');
     t.match(well, { code: 0, out: /^storage +answers in [\d.]+ ms$/m }, well.out);
     t.match(well.out, /No health problems\.\n$/);
-    await spool.server.services.store.setAside(7, 'tell:1', Buffer.from([0xf6]));
+    await spool.server.services.store.addDeadLetter(7, 'tell:1', Buffer.from([0xf6]));
     await until(
       'it is seen',
       async () => {
         const path = `/ops/overview?after_ms=${Date.now()}`;
-        const { troubles } = await spool.operator.ask<{ troubles: unknown[] }>('GET', path);
-        return troubles.length > 0;
+        const { health_problems } = await spool.operator.ask<{ health_problems: unknown[] }>('GET', path);
+        return health_problems.length > 0;
       },
       30_000,
     );
     t.equal((await cli('server', 'check')).code, 1);
-    const { troubles } = JSON.parse((await cli('server', 'check', '--json')).out) as { troubles: { name: string }[] };
-    t.match(troubles, [{ name: 'set_aside' }]);
+    const { health_problems } = JSON.parse((await cli('server', 'check', '--json')).out) as {
+      health_problems: { name: string }[];
+    };
+    t.match(health_problems, [{ name: 'dead_letters' }]);
   });
 });

@@ -12,7 +12,7 @@ export function takesNoWrites(error: Error): boolean {
 }
 
 /** What is wrong with storage, in words; null for an error that storage has nothing to do with. */
-export function storageTrouble(error: unknown): string | null {
+export function storageProblem(error: unknown): string | null {
   if (!(error instanceof Error)) return null;
   const { message, name } = error;
   const is_reply = ['ReplyError', 'ErrorReply', 'SimpleError'].includes(name);
