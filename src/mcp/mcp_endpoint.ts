@@ -118,7 +118,7 @@ function formFaultOf(message: unknown): Fault | null {
 }
 
 /**
- * A message without what it cancels: each request stands for itself, so there is nothing under way but its own batch,
+ * A message without what it cancels: each request stands for itself, so there is nothing in progress but its own batch,
  * whose answer the SDK would then wait for without end. Undefined when nothing is left.
  */
 function withoutCancellations(message: unknown): unknown {

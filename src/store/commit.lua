@@ -3,12 +3,12 @@
   One turn's whole effect, all or nothing (docs/architecture.md, "The commit"). Lua does not roll back, so everything is
   read and checked first; after the mark below no command can fail.
 
-  KEYS   1 the entity; the others are named by their number in guards and writes
+  KEYS   1 the entity; the others are named by their number in fences and writes
   ARGV   1 this commit's id (6 bytes writer, 6 bytes count)   2, 3 expected version and commit id ('0', '' = new)
          4 'put', or 'end' for an entity that ends            5 snapshot
          6 now, ms   7 how long an ended entity's header stays, ms   8 name for a log that begins here
-         9 number of guards, then per guard:
-           L key field value          a life still has this value
+         9 number of fences, then per fence:
+           L key field value          a credential epoch still has this value
            R key member score         a reminder is still due at this time
            S key field value          an account's subscriptions are still those of this version
          then writes until the end:
@@ -16,17 +16,17 @@
            Z key score member         ZADD          z key member     ZREM
            D key                      UNLINK        N key field      raise by one
            E log head oldest account type body   account event
-           F inbox wake lives endpoint generation type   delivery of the event before it
-           W wake inbox endpoint time seen       when an endpoint is looked at again ('' is never), unless its inbox
+           F queue wake epochs endpoint generation type   delivery of the event before it
+           W wake queue endpoint time seen       when an endpoint is due again ('' is never), unless its queue
                                       has grown beyond what it had seen: then at once
-           X inbox before             forgets what lies in an inbox before this number
-           O outbox count body        tell
+           X queue before             forgets what lies in a queue before this number
+           O outbox count body        outbox message
 
   The entity's value: count n, n times (commit id, version) of the last commit of each of the last writers with the
   newest first, snapshot. A writer has one commit of an entity under way at a time, so its last one is all that can
   arrive twice.
 
-  Result {'applied' | 'repeated', version}, {'conflict', version}, {'guarded', number of the guard},
+  Result {'applied' | 'repeated', version}, {'conflict', version}, {'guarded', number of the fence},
          {'stale', 0}: somebody else subscribes by now,
          {'forgotten', version}: a conflict, but so many writers came since that this commit may have been applied,
          {'malformed', why}
@@ -116,17 +116,17 @@ local function append_event(log, head, now_ms, log_name, event_type, body)
   return last_ms, sequence
 end
 
--- A delivery is known by its event's number; `event` is the one appended last. The life is the account's at this moment.
-local function append_delivery(inbox, wake, life, endpoint, generation, event_type, event, now_ms)
-  local body = string.format('%s %s %s %s', event.id, life, generation, event_type)
-  if redis.pcall('XADD', inbox, string.format('%.0f-0', event.number), 'b', body).err then
-    redis.call('XADD', inbox, string.format('%.0f-0', last_id_of(inbox) + 1), 'b', body)
+-- A delivery is known by its event's number; `event` is the one appended last. The epoch is the account's at this moment.
+local function append_delivery(queue, wake, epoch, endpoint, generation, event_type, event, now_ms)
+  local body = string.format('%s %s %s %s', event.id, epoch, generation, event_type)
+  if redis.pcall('XADD', queue, string.format('%.0f-0', event.number), 'b', body).err then
+    redis.call('XADD', queue, string.format('%.0f-0', last_id_of(queue) + 1), 'b', body)
   end
   redis.call('ZADD', wake, 'LT', string.format('%.0f', now_ms), endpoint)
 end
 
-local function set_wake(wake, inbox, endpoint, time, seen, now_ms)
-  local newest = redis.call('XREVRANGE', inbox, '+', '-', 'COUNT', 1)[1]
+local function set_wake(wake, queue, endpoint, time, seen, now_ms)
+  local newest = redis.call('XREVRANGE', queue, '+', '-', 'COUNT', 1)[1]
   if newest and tonumber(string.match(newest[1], '^(%d+)')) > tonumber(seen) then
     time = math.min(tonumber(time) or now_ms, now_ms)
   end
@@ -251,8 +251,8 @@ local function commit(keys, args)
       event = { id = string.format('%.0f-%.0f', ms, number), number = number }
       redis.call('ZADD', keys[tonumber(args[at + 3])], 'NX', string.format('%.0f', ms), args[at + 4])
     elseif code == 'F' then
-      local life = redis.call('HGET', keys[tonumber(args[at + 3])], 'account') or '0'
-      append_delivery(key, keys[tonumber(args[at + 2])], life, args[at + 4], args[at + 5], args[at + 6], event, now_ms)
+      local epoch = redis.call('HGET', keys[tonumber(args[at + 3])], 'account') or '0'
+      append_delivery(key, keys[tonumber(args[at + 2])], epoch, args[at + 4], args[at + 5], args[at + 6], event, now_ms)
     elseif code == 'W' then
       set_wake(key, keys[tonumber(args[at + 2])], args[at + 3], args[at + 4], args[at + 5], now_ms)
     elseif code == 'X' then

@@ -33,7 +33,7 @@ const STALE_TRIES_MAX = 12;
 const LIBRARY_LOADS_MAX = 4;
 /** Ties in an ordered collection are read over in steps of this. */
 const TIES_STEP = 64;
-/** Due reminders that are stepped over are read over in steps of this. */
+/** Skipped reminders are read in steps of this. */
 const REMINDERS_STEP = 1_000;
 
 /** ioredis has it, its types don't. (`callBuffer` is no way: with auto-pipelining the command's name gets lost.) */

@@ -24,7 +24,7 @@ export type Standing = {
 /** Something that is wrong now, in words, and the page on which one sees why. */
 export type HealthProblem = { name: string; severity: 'grave' | 'mild'; text: string; link: string };
 
-/** Endpoints are looked at every second; so late, somebody does not come round to it. */
+/** Endpoints are read every second; this late, no process gets to it. */
 const DELIVERIES_LATE_MS = 30_000;
 const DISK_FREE_SHARE_MIN = 0.05;
 const DISK_FREE_SHARE_GRAVE = 0.01;

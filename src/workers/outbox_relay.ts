@@ -17,7 +17,7 @@ const RETRY_MAX_MS = 5_000;
 const THROWS_MAX = 5;
 /** A receiver that refused its first message this often is stuck, and nobody waits for it. */
 const REFUSALS_STUCK = 3;
-const DRAIN_LOOKS_EVERY_MS = 10;
+const DRAIN_POLL_MS = 10;
 
 type Parts = {
   store: Store;
@@ -115,8 +115,8 @@ export class OutboxRelay {
         .flatMap(({ receivers }) => [...receivers.values()])
         .filter(({ refusals }) => refusals < REFUSALS_STUCK);
       if (busy.length === 0) return;
-      const looked = new Promise((resolve) => setTimeout(resolve, DRAIN_LOOKS_EVERY_MS));
-      await Promise.race([Promise.all(busy.map(({ serving }) => serving)), looked]);
+      const polled = new Promise((resolve) => setTimeout(resolve, DRAIN_POLL_MS));
+      await Promise.race([Promise.all(busy.map(({ serving }) => serving)), polled]);
     }
   }
 
