@@ -116,17 +116,17 @@ local function append_event(log, head, now_ms, log_name, event_type, body)
   return last_ms, sequence
 end
 
--- A delivery is known by its event's number; `event` is the one appended last. The epoch is the account's at this moment.
-local function append_delivery(queue, wake, epoch, endpoint, generation, event_type, event, now_ms)
-  local body = string.format('%s %s %s %s', event.id, epoch, generation, event_type)
-  if redis.pcall('XADD', queue, string.format('%.0f-0', event.number), 'b', body).err then
-    redis.call('XADD', queue, string.format('%.0f-0', last_id_of(queue) + 1), 'b', body)
+-- A delivery is known by its event's number; `event` is the one appended last. `life` is the account's credential epoch.
+local function append_delivery(inbox, wake, life, endpoint, generation, event_type, event, now_ms)
+  local body = string.format('%s %s %s %s', event.id, life, generation, event_type)
+  if redis.pcall('XADD', inbox, string.format('%.0f-0', event.number), 'b', body).err then
+    redis.call('XADD', inbox, string.format('%.0f-0', last_id_of(inbox) + 1), 'b', body)
   end
   redis.call('ZADD', wake, 'LT', string.format('%.0f', now_ms), endpoint)
 end
 
-local function set_wake(wake, queue, endpoint, time, seen, now_ms)
-  local newest = redis.call('XREVRANGE', queue, '+', '-', 'COUNT', 1)[1]
+local function set_wake(wake, inbox, endpoint, time, seen, now_ms)
+  local newest = redis.call('XREVRANGE', inbox, '+', '-', 'COUNT', 1)[1]
   if newest and tonumber(string.match(newest[1], '^(%d+)')) > tonumber(seen) then
     time = math.min(tonumber(time) or now_ms, now_ms)
   end
@@ -251,8 +251,8 @@ local function commit(keys, args)
       event = { id = string.format('%.0f-%.0f', ms, number), number = number }
       redis.call('ZADD', keys[tonumber(args[at + 3])], 'NX', string.format('%.0f', ms), args[at + 4])
     elseif code == 'F' then
-      local epoch = redis.call('HGET', keys[tonumber(args[at + 3])], 'account') or '0'
-      append_delivery(key, keys[tonumber(args[at + 2])], epoch, args[at + 4], args[at + 5], args[at + 6], event, now_ms)
+      local life = redis.call('HGET', keys[tonumber(args[at + 3])], 'account') or '0'
+      append_delivery(key, keys[tonumber(args[at + 2])], life, args[at + 4], args[at + 5], args[at + 6], event, now_ms)
     elseif code == 'W' then
       set_wake(key, keys[tonumber(args[at + 2])], args[at + 3], args[at + 4], args[at + 5], now_ms)
     elseif code == 'X' then

@@ -179,7 +179,7 @@ export class RedisStore implements Store {
     partition: number,
     now_ms: number,
     limit: number,
-    stepsOver: SkipsReminder = () => false,
+    skips: SkipsReminder = () => false,
   ): Promise<DueReminder[]> {
     const keys = keysOf(partition);
     const found: DueReminder[] = [];
@@ -189,7 +189,7 @@ export class RedisStore implements Store {
       );
       const due = flat
         .flatMap((member, index) => (index % 2 === 0 ? [{ member, at_ms: Number(flat[index + 1]) }] : []))
-        .filter((reminder) => !stepsOver(reminder))
+        .filter((reminder) => !skips(reminder))
         .slice(0, limit - found.length);
       if (due.length > 0) {
         const bodies = await storeCall(

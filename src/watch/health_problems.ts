@@ -108,7 +108,7 @@ const ROWS: readonly Row[] = [
     link: '/actors#dead-letters',
     severity: ({ dead_letters }) => ((dead_letters ?? 0) > 0 ? 'grave' : null),
     text: ({ dead_letters }) =>
-      `${counted(dead_letters ?? 0, 'dead letter', 'dead letters')} wait: the decision threw five times, and nothing more is done until somebody retries.`,
+      `${counted(dead_letters ?? 0, 'dead letter waits', 'dead letters wait')}: the decision threw five times, and nothing more is done until somebody retries.`,
   },
   {
     name: 'deliveries_late',

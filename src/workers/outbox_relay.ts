@@ -58,9 +58,9 @@ type Receiver = {
 };
 
 /**
- * Delivers outbox messages: reads each partition's outbox in order, gives a receiver one message at a time, and removes
- * what was applied (docs/architecture.md, "Outbox messages"). A receiver that refuses its message
- * delays no other: when many are in memory, all but its first message go back to the outbox. Several processes may relay one
+ * Delivers outbox messages: reads each partition's outbox in order, gives a receiver one message at a time, and
+ * removes what was applied (docs/architecture.md, "Outbox messages"). A receiver that refuses its message delays no
+ * other: when many are in memory, all but its first message go back to the outbox. Several processes may relay one
  * partition; receivers drop what they have taken before.
  */
 export class OutboxRelay {

@@ -68,14 +68,14 @@ export class ReminderWorker {
   }
 
   async #due(now_ms: number, tried: ReadonlySet<string>): Promise<{ partition: number; reminder: DueReminder }[]> {
-    const stepsOver: SkipsReminder = (reminder) => {
+    const skips: SkipsReminder = (reminder) => {
       const name = nameOf(reminder);
       return tried.has(name) || this.#undeliverable.isWaiting(name, now_ms);
     };
     const partitions = Array.from({ length: PARTITIONS }, (_, partition) => partition);
     const found = await Promise.all(
       partitions.map(async (partition) => {
-        const due = await this.#parts.store.dueReminders(partition, now_ms, PER_PARTITION_MAX, stepsOver);
+        const due = await this.#parts.store.dueReminders(partition, now_ms, PER_PARTITION_MAX, skips);
         return due.map((reminder) => ({ partition, reminder }));
       }),
     );
