@@ -79,7 +79,7 @@ export const deletionMessages = messagesOf<Account>()({
   }),
 
   hold_open: ofAccount(({ id, phase }, { workspace_id }: News<'hold_open'>): Done => {
-    if (phase.status === 'leaving') return { reply: DONE }; // it will hear
+    if (phase.status === 'leaving') return { reply: DONE }; // it will be notified
     const type = phase.status === 'active' ? 'release' : 'departed';
     return { reply: DONE, effects: [notifyWorkspace(workspace_id, { type, account_id: id })] };
   }),

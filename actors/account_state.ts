@@ -64,7 +64,7 @@ export type DeletionMail = { mail_id: string; sealed: Uint8Array };
 /** What an erasure has removed so far, by kind of entity. */
 export type Removed = Record<string, number>;
 
-/** While neither deleted nor being deleted for good, whatever is under way. */
+/** While neither deleted nor being deleted for good, whatever is in progress. */
 export function isOpen({ phase }: Account): boolean {
   return phase.status === 'active' || phase.status === 'leaving';
 }

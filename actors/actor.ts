@@ -87,7 +87,7 @@ export type Effect =
   | { effect: 'unsubscribe'; account_id: string; endpoint_id: string }
   /** Closed, nobody gets anything, and who is subscribed stays known; gone, nobody is. */
   | { effect: 'set_subscriptions'; account_id: string; become: 'closed' | 'open' | 'gone' }
-  /** Of an endpoint: when it is looked at next, unless its queue has grown beyond `seen` meanwhile. */
+  /** Of an endpoint: when it is due next, unless its queue has grown beyond `seen` meanwhile. */
   | { effect: 'schedule_endpoint'; at_ms: number | null; seen: number }
   | { effect: 'trim_queue'; before: number }
   | { effect: 'delete_queue' }

@@ -14,7 +14,7 @@ import {
 import { scheduleExpiry } from './expiry.js';
 import type { GrantMessage, NewGrant } from './grant.js';
 
-/** A native sign-in under way. Rules C-088 to C-096. */
+/** A native sign-in in progress. Rules C-088 to C-096. */
 export type AuthSession = NewAuthSession & {
   created_at_ms: number;
   wrong: number;

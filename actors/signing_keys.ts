@@ -35,7 +35,7 @@ type AddedKey = {
 /** The id of the one that there is. */
 export const SIGNING_KEYS_ID = 'oauth';
 
-/** Beyond a token's life, for clocks and for processes that have not read the successor yet. */
+/** Beyond a token's validity, for clocks and for processes that have not read the successor yet. */
 const SLACK_MS = 5 * 60_000;
 /** The successor has signed for so long: no token of the key before it is alive. */
 const KEPT_MS = LIMITS.oauth_access_life_ms + SLACK_MS;

@@ -74,7 +74,7 @@ export const source = defineActor<Source>()({
 
     delete: own(({ account_id, device_id }, _: Owned, { self: id, now_ms }): Decision<Source, typeof DONE> => {
       const effects: Effect[] = [
-        // Whatever is under way for a stream of it and was to record an event can no longer commit: this is the last event.
+        // Whatever is in progress for a stream of it and was to record an event can no longer commit: this is the last event.
         { effect: 'close_fence', id },
         { effect: 'append_event', account_id, type: 'source.deleted', resource_id: id },
         { effect: 'remove_from_index', owner: account_id, index: SOURCES, member: id },

@@ -249,7 +249,7 @@ function intend(stream: Stream, intended: Intended, turn: Turn): Decision<Stream
   return { reply: { chunk, stream: next }, next, effects };
 }
 
-/** The same intent again: an open one lives longer. */
+/** The same intent again: an open one gets a new deadline. */
 function intendAgain(
   stream: Stream,
   { number, open, intent }: { number: number; open: OpenIntent | undefined; intent: ChunkIntent },

@@ -17,7 +17,7 @@ async function main(): Promise<void> {
     asked += 1;
     if (asked > 1) process.exit(130);
     console.log(`\n${signal}: answering what is under way, then stopping. Once more stops at once.`);
-    // A start that is under way is finished first: cut off, it would leave its Redis running. One that fails says so below.
+    // A start that is in progress is finished first: cut off, it would leave its Redis running. One that fails says so below.
     void starting
       .then(({ close }) => close())
       .then(

@@ -5,7 +5,7 @@ import { makeId, PARTITIONS } from './domain/ids.js';
 export type RandomSource = { bytes(count: number): Uint8Array; below(limit: number): number };
 
 const DRAWN_BYTES = 4_096;
-/** Asking for a few bytes costs as much as for some thousand, so that many are drawn at once. */
+/** Asking for a few bytes costs as much as for some thousand, so many are generated at once. */
 const drawn = new Uint8Array(DRAWN_BYTES);
 let given_out = DRAWN_BYTES;
 

@@ -24,7 +24,7 @@ export type Server = {
   base_url: string;
   ports: { public: number; device: number; operator: number };
   redis: OpenRedis['child'];
-  /** Takes no more requests, answers those under way, and stops everything; Redis last. May be called twice. */
+  /** Takes no more requests, answers those in progress, and stops everything; Redis last. May be called twice. */
   close(): Promise<void>;
 };
 

@@ -27,7 +27,7 @@ const CAPTCHA_TOKEN = 'Where a CAPTCHA is configured: the token that its widget 
 const SESSION_ENDED = refuse('UNAUTHORIZED', 'The refresh token is unknown, used or has ended.');
 
 const codeSentShape = z.strictObject({
-  sent: z.literal(true).describe('Always true: what became of the mail is not told.'),
+  sent: z.literal(true).describe('Always true: what became of the mail is not reported.'),
   expires_in: count.describe('Seconds for which the code counts.'),
 });
 

@@ -104,7 +104,7 @@ export const SOURCE_ROUTES: readonly Route[] = [
     method: 'DELETE',
     path: '/sources/:id',
     summary: 'Deletes a source.',
-    notes: 'Its streams stay, and no event tells of them any more.',
+    notes: 'Its streams stay, and no event reports them any more.',
     credential: 'account',
     permission: WRITES_STREAMS,
     status: 204,

@@ -30,7 +30,7 @@ import {
 } from '../../src/streams/chunk_upload.js';
 import { joinedAudio } from '../../src/streams/joined_audio.js';
 import {
-  askTelling,
+  askRecordingEvents,
   NO_CHUNK,
   READS_STREAMS,
   readableChunk,
@@ -148,8 +148,8 @@ export const STREAM_ROUTES: readonly Route[] = [
     body: z.object({ title }),
     answer: streamShape,
     handler: ({ services, who, params, body }) =>
-      changeStream(services, who, params, (stream, told, fences) =>
-        stream.retitle({ title: body.title, ...told }, fences),
+      changeStream(services, who, params, (stream, silence, fences) =>
+        stream.retitle({ title: body.title, ...silence }, fences),
       ),
   }),
 
@@ -164,8 +164,8 @@ export const STREAM_ROUTES: readonly Route[] = [
     answer: streamShape,
     refusals: ['CONFLICT'],
     handler: ({ services, who, params, body }) =>
-      changeStream(services, who, params, (stream, told, fences) =>
-        stream.end({ end_ms: body.end_ms, ...told }, fences),
+      changeStream(services, who, params, (stream, silence, fences) =>
+        stream.end({ end_ms: body.end_ms, ...silence }, fences),
       ),
   }),
 
@@ -295,7 +295,7 @@ async function changeStream(services: Services, who: Principal, params: Record<s
   const found = await writableStream(services, who, params.id as string);
   if (isRefusal(found)) return found;
   const { id: stream_id, source_id } = found;
-  const stream = await askTelling(services, { stream_id, source_id, fences: who.fences }, change);
+  const stream = await askRecordingEvents(services, { stream_id, source_id, fences: who.fences }, change);
   return isRefusal(stream) ? stream : streamView(stream);
 }
 

@@ -10,7 +10,7 @@ import { count, id, moment } from '../../src/http/response_schemas.js';
 import { deviceRoute, type Route } from '../../src/http/route.js';
 import { randomId } from '../../src/random.js';
 import type { Services } from '../../src/services.js';
-import { askTelling, goneWorkspace } from '../../src/streams/stream_access.js';
+import { askRecordingEvents, goneWorkspace } from '../../src/streams/stream_access.js';
 
 /** Streams as their device sees them. References stand in bodies: an offline device queues calls before any answer. */
 
@@ -74,8 +74,10 @@ export const DEVICE_STREAM_ROUTES: readonly Route[] = [
       const { account_id, workspace_id, device_id, source_id } = bound.terms;
       const recorder = { device_id, binding_epoch: epoch, source_stream_ref, clock_uncertainty_ms };
       const registered = { account_id, workspace_id, source_id, recorder, captured_at, title: null, end_ms };
-      const stream = await askTelling(services, { stream_id, source_id, fences: bound.fences }, (stream, told, holds) =>
-        stream.register({ ...registered, ...told }, holds),
+      const stream = await askRecordingEvents(
+        services,
+        { stream_id, source_id, fences: bound.fences },
+        (stream, silence, holds) => stream.register({ ...registered, ...silence }, holds),
       );
       if (isRefusal(stream)) return stream;
       if (stream.end_ms === null) services.device_activity.streamBegan(device_id, stream_id);
@@ -103,8 +105,8 @@ export const DEVICE_STREAM_ROUTES: readonly Route[] = [
       if (isRefusal(found)) return found;
       const { stream_id, fences } = found;
       const { source_id } = found.terms;
-      const stream = await askTelling(services, { stream_id, source_id, fences }, (stream, told, holds) =>
-        stream.end({ end_ms, ...told }, holds),
+      const stream = await askRecordingEvents(services, { stream_id, source_id, fences }, (stream, silence, holds) =>
+        stream.end({ end_ms, ...silence }, holds),
       );
       if (isRefusal(stream)) return stream;
       services.device_activity.streamEnded(who.device_id, stream_id);

@@ -22,7 +22,7 @@ const introspectionShape = z.union([
       agent_enabled: z.boolean().optional().describe("For tokens of the agent's client alone."),
     })
     .meta({ id: 'ActiveToken' }),
-  z.strictObject({ active: z.literal(false).describe('It is worth nothing; why, is not told.') }),
+  z.strictObject({ active: z.literal(false).describe('It is worth nothing; the reason is not given.') }),
 ]);
 
 /** Our own servers ask at one address about tokens of both. */

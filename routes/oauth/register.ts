@@ -42,7 +42,7 @@ const words = (needed: string) =>
   );
 
 const metadata = z.object({
-  client_name: optional(clientName).describe('What people are told; the redirect host when absent.'),
+  client_name: optional(clientName).describe('What people see; the redirect host when absent.'),
   scope: optional(z.string('must be scope names with spaces between').max(SCOPE_CHARS_MAX, 'is too long')).describe(
     'What it may ask for, with spaces between; all that a third party can have when absent.',
   ),
@@ -79,7 +79,7 @@ const registrationShape = z
     client_id_issued_at: count.describe('When that was, in Unix seconds.'),
     client_secret: z.string().optional().describe('Of a confidential client; shown this once.'),
     client_secret_expires_at: z.literal(0).optional().describe('0: it does not expire.'),
-    client_name: z.string().describe('What people are told.'),
+    client_name: z.string().describe('What people see.'),
     redirect_uris: z.array(z.string()).describe('Where people may be sent back to.'),
     grant_types: z.array(z.string()).describe('What it may get tokens with.'),
     response_types: z.array(z.string()).describe('What it may ask an authorization for.'),

@@ -60,7 +60,7 @@ const actorsShape = z.strictObject({
         to: z
           .strictObject({ kind: z.string().describe('The kind of actor.'), name: z.string() })
           .describe('Whom it is for.'),
-        type: z.string().nullable().describe('What sort of message it is; null where that can not be told.'),
+        type: z.string().nullable().describe('The type of the message; null where it is not known.'),
       }),
     )
     .describe('Dead letters: messages whose decision threw five times.'),

@@ -18,7 +18,7 @@ export function newAccountId({ clock }: Services): NewAccountId {
 }
 
 /**
- * The account as it is now. One whose making is still under way, since somebody else's sign-in has begun it, is waited
+ * The account as it is now. One whose making is still in progress, since somebody else's sign-in has begun it, is waited
  * for; it will be finished.
  */
 export function accountOf({ actors }: Services, account_id: string): Promise<Account | Refusal> {

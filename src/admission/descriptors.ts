@@ -5,7 +5,7 @@
 
 /** Ours, each for a process: the program, Redis, logs and what libraries keep. */
 const OWN = 64;
-/** Of the rest. What is left over is for uploads, downloads and deliveries under way. */
+/** Of the rest. What is left over is for uploads, downloads and deliveries in progress. */
 const CONNECTIONS_SHARE = 3 / 4;
 const SEGMENTS_SHARE = 1 / 16;
 const OPERATOR_SHARE = 1 / 16;

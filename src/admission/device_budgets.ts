@@ -43,7 +43,7 @@ export class DeviceBudgets {
     return true;
   }
 
-  /** Begins an upload and gives what ends it; null when too many are under way. */
+  /** Begins an upload and gives what ends it; null when too many are in progress. */
   beginUpload(device_id: string): (() => void) | null {
     const under_way = this.#uploads.get(device_id) ?? 0;
     if (this.#on && under_way >= LIMITS.device_uploads_in_flight_max) return null;

@@ -51,7 +51,7 @@ export class HandshakeLimiter {
   readonly #networks = new Map<string, Network>();
   /** Those with somebody waiting; the first has waited longest for its turn. */
   readonly #turns = new Set<Network>();
-  /** Handshakes under way by the other end's address and port, the oldest first. */
+  /** Handshakes in progress by the other end's address and port, the oldest first. */
   readonly #under_way = new Map<string, Handshake>();
 
   /** `is_exempt`: addresses that the limits of one network do not hold for, such as proxies. */

@@ -6,7 +6,7 @@ import { NotOgg } from './ogg.js';
 import { NotOpus, readOpus } from './opus.js';
 import { readWav, type WavFormat } from './wav.js';
 
-/** What the built-in worker looks at: whether a chunk is what its container says, and as long as its intent said. */
+/** What the built-in worker checks: whether a chunk is what its container says, and as long as its intent said. */
 export type CheckedChunk = AnnouncedAudio & {
   key: string;
   size_bytes: number;

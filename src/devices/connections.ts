@@ -6,7 +6,7 @@ export type Announcer = { publish(channel: string, text: string): Promise<unknow
 
 export const REVOKED_CHANNEL = 'spool:certificate_revoked';
 const FINGERPRINT = /^[0-9a-f]{64}$/;
-/** An answer that is under way when its connection is to close. */
+/** An answer that is in progress when its connection is to close. */
 const LAST_ANSWER_MAX_MS = 2_000; // ours: longer than an answer takes that comes at all
 
 /**
@@ -70,7 +70,7 @@ export class DeviceConnections {
   }
 
   /**
-   * After the answers that are under way: the message may come while a request is being answered with that very revocation. A request
+   * After the answers that are in progress: the message may come while a request is being answered with that very revocation. A request
    * whose body has not come to its end is cut off, as are answers that take too long.
    */
   #end(socket: TLSSocket): void {

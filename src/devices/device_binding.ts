@@ -41,7 +41,7 @@ export async function presentEpoch(
   return device.binding?.epoch ?? BOUND_TO_NOBODY;
 }
 
-/** A refusal, unless the device is bound to nobody: then that is what it has to hear. */
+/** A refusal, unless the device is bound to nobody: then that is its answer. */
 export async function refusedAs(services: Services, who: Recording, refusal: Refusal): Promise<Refusal> {
   const epoch = await presentEpoch(services, who);
   return isRefusal(epoch) ? epoch : refusal;

@@ -77,7 +77,7 @@ class ListenerCertificate {
   async #renew(server: HttpsServer): Promise<void> {
     const { clock, log } = this.#services;
     if (clock.unmoved() < this.#renew_at_ms) return;
-    this.#renew_at_ms = Number.POSITIVE_INFINITY; // until the look under way says otherwise
+    this.#renew_at_ms = Number.POSITIVE_INFINITY; // until the look in progress says otherwise
     try {
       server.setSecureContext(await this.issue());
       this.#tickets.install(server);

@@ -45,14 +45,14 @@ export function oauthError(
 }
 
 /** RFC 6749, 5.2: a description holds printable ASCII without quotes and backslashes; anything else is not repeated. */
-const TOLD_SCOPE = /^[A-Za-z0-9:._-]{1,64}$/;
-const TOLD_SCOPES_MAX = 5;
+const SHOWN_SCOPE = /^[A-Za-z0-9:._-]{1,64}$/;
+const SHOWN_SCOPES_MAX = 5;
 
 /** That these scopes can't be had, by their names. */
 export function invalidScope(scopes: readonly string[], why: string): OauthError {
-  const told = scopes.filter((scope) => TOLD_SCOPE.test(scope)).slice(0, TOLD_SCOPES_MAX);
-  const others = scopes.length - told.length;
-  const names = [...told, ...(others > 0 ? [told.length === 0 ? 'a scope' : `${others} more`] : [])].join(', ');
+  const shown = scopes.filter((scope) => SHOWN_SCOPE.test(scope)).slice(0, SHOWN_SCOPES_MAX);
+  const others = scopes.length - shown.length;
+  const names = [...shown, ...(others > 0 ? [shown.length === 0 ? 'a scope' : `${others} more`] : [])].join(', ');
   return oauthError('invalid_scope', `${names}: ${why}.`);
 }
 

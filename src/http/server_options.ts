@@ -11,7 +11,7 @@ import { NOT_FOUND } from './protocol_answers.js';
 const REQUEST_ID_FORM = new RegExp(`^[\\x21-\\x7e]{1,${LIMITS.request_id_chars_max}}$`);
 /** What is said of a request that is no HTTP may take so long to be read. */
 const LAST_WORD_MAX_MS = 2_000;
-/** A connection on which nothing moves for so long, either way, while a request is under way. */
+/** A connection on which nothing moves for so long, either way, while a request is in progress. */
 const STILL_MAX_MS = 60_000;
 
 const CLIENT_ERRORS: Record<string, RefusalCode> = {

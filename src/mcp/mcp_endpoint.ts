@@ -35,7 +35,7 @@ const FORMS = new Map<string, StandardSchemaV1Sync>([
   ['tools/list', specTypeSchemas.ListToolsRequest],
   ['tools/call', specTypeSchemas.CallToolRequest],
 ]);
-const FIELDS_TOLD_MAX = 5;
+const FIELDS_SHOWN_MAX = 5;
 
 /** Takes messages of the protocol, for the tools of a table. */
 export class McpEndpoint {
@@ -113,12 +113,12 @@ function formFaultOf(message: unknown): Fault | null {
   const judged = form?.['~standard'].validate(message);
   if (judged?.issues === undefined) return null;
   const fields = judged.issues.map(({ path = [] }) => path.map(String).join('.'));
-  const told = [...new Set(fields)].slice(0, FIELDS_TOLD_MAX).join(', ');
-  return { code: INVALID_PARAMS, message: `${told}: missing, or not of the type that the protocol has it.`, id };
+  const shown = [...new Set(fields)].slice(0, FIELDS_SHOWN_MAX).join(', ');
+  return { code: INVALID_PARAMS, message: `${shown}: missing, or not of the type that the protocol has it.`, id };
 }
 
 /**
- * A message without what it cancels: each request stands for itself, so there is nothing under way but its own batch,
+ * A message without what it cancels: each request stands for itself, so there is nothing in progress but its own batch,
  * whose answer the SDK would then wait for without end. Undefined when nothing is left.
  */
 function withoutCancellations(message: unknown): unknown {

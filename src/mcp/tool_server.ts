@@ -12,7 +12,7 @@ import { parseGiven } from '../wire/schema_faults.js';
 import { type Caller, isAllowed, LOOKS, type Tool } from './tool.js';
 
 const SERVER_INFO = { name: 'spool', title: 'Spool', version: '1' };
-const ISSUES_TOLD_MAX = 5;
+const ISSUES_SHOWN_MAX = 5;
 
 type Listed = ListToolsResult['tools'][number];
 
@@ -74,7 +74,7 @@ export class ToolServers {
       return failed(`This needs the permission ${tool.permissions.join(' or ')}, which this connection does not have.`);
     const parsed = parseGiven(tool.input, input);
     if (!parsed.success) {
-      const issues = parsed.error.issues.slice(0, ISSUES_TOLD_MAX);
+      const issues = parsed.error.issues.slice(0, ISSUES_SHOWN_MAX);
       const rules = issues.map(({ path, message }) => (path.length === 0 ? message : `${path.join('.')}: ${message}`));
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `The arguments are not right: ${rules.join('; ')}.`);
     }

@@ -56,7 +56,7 @@ export function showBrowserSession(
 
 /**
  * Waits, two seconds at most, until a session that was begun has opened, and gives it; null when it does not, or has
- * ended since. Its sign-in only tells it to: of several presses at once, the later ones are answered from the sign-in's
+ * ended since. Only its sign-in refers to it: of several presses at once, the later ones are answered from the sign-in's
  * state, before that has arrived.
  */
 export async function sessionOpens({ actors }: Services, id: string): Promise<BrowserSession | null> {

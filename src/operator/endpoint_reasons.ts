@@ -117,8 +117,8 @@ const ROWS: readonly Row[] = [
 /** Why an endpoint gets nothing, or not yet. Empty when nothing speaks against it. */
 export function endpointReasons(facts: EndpointFacts): EndpointReason[] {
   return ROWS.flatMap(({ name, blocks, text }) => {
-    const told = text(facts);
-    return told === null ? [] : [{ name, blocks, text: told }];
+    const reason = text(facts);
+    return reason === null ? [] : [{ name, blocks, text: reason }];
   });
 }
 

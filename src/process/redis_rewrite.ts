@@ -19,7 +19,7 @@ export async function rewriteAppendOnlyFile(
   redis: Pick<Redis, 'bgrewriteaof' | 'info'>,
   { log, stopped }: Rewriting,
 ): Promise<boolean> {
-  // One under way may have passed what was deleted since; how it ended is nothing to us.
+  // One in progress may have passed what was deleted since; how it ended is nothing to us.
   if ((await rewritten(redis, stopped)) === 'stopped') return false;
   const refusal = await redis.bgrewriteaof().then(
     () => null,

@@ -52,7 +52,7 @@ export interface RedisExit {
 export interface RedisServer {
   /** Stays the same over restarts. */
   readonly socket_path: string;
-  /** Of the running process; while a restart is under way, of the last one. */
+  /** Of the running process; while a restart is in progress, of the last one. */
   readonly pid: number;
   /** True for one that was left over from a killed server; false again once it had to be restarted. */
   readonly adopted: boolean;

@@ -267,9 +267,9 @@ export class Activation {
           this.#fence = { version: verdict.version, commit_id };
           this.#seen_epoch = this.#parts.cacheEpoch();
           this.#keepRecords(folded.effects);
-          const settled =
+          const downstream =
             folded.messages.length > 0 ? this.#parts.awaitDownstream(place.partition, folded.messages) : null;
-          return this.#answerOutcomes(batch, folded.outcomes, settled);
+          return this.#answerOutcomes(batch, folded.outcomes, downstream);
         }
         case 'guarded': {
           const owner = folded.fences[verdict.index];
@@ -454,12 +454,12 @@ export class Activation {
     for (const waiting of batch) answer(waiting, refused(refusal));
   }
 
-  #answerOutcomes(batch: Waiting[], outcomes: Outcome[], settled: Promise<void> | null): void {
+  #answerOutcomes(batch: Waiting[], outcomes: Outcome[], downstream: Promise<void> | null): void {
     for (const [index, waiting] of batch.entries()) {
       const outcome = outcomes[index] as Outcome;
       switch (outcome.outcome) {
         case 'decided':
-          answer(waiting, { outcome: 'decided', reply: outcome.reply, downstream: settled });
+          answer(waiting, { outcome: 'decided', reply: outcome.reply, downstream });
           break;
         case 'already':
           answer(waiting, ALREADY);

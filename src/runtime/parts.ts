@@ -17,7 +17,7 @@ export type RuntimeParts = {
   /** The time that what can't be undone goes by. */
   certain(): number;
   pause(ms: number): Promise<void>;
-  /** True while nobody else writes: memory then needs no look at the store. */
+  /** True while nobody else writes: memory then needs no check against the store. */
   trust_memory: boolean;
   /** Counts the times that memory became doubtful, such as a new connection to Redis. */
   cacheEpoch(): number;

@@ -248,7 +248,7 @@ export class Runtime {
     this.#cache_epoch += 1;
   }
 
-  /** How much there is to do: a look at every entity in memory, for now and then. */
+  /** How much there is to do: it reads every entity in memory, so call it rarely. */
   pressure(): { active: number; waiting: number; oldest_ms: number; quarantined: number } {
     const now = performance.now();
     const seen = { active: this.#active.size, waiting: 0, oldest_ms: 0, quarantined: 0 };

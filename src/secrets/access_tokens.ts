@@ -137,7 +137,7 @@ export class AccessTokens {
   }
 }
 
-/** The key that a token says it was signed with; null when its head is none of ours, which costs no look at storage. */
+/** The key that a token says it was signed with; null when its head is none of ours, which costs no read of storage. */
 function kidOf(token: string): string | null {
   try {
     const { alg, typ, kid } = decodeProtectedHeader(token);

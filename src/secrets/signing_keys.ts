@@ -101,7 +101,7 @@ export class SigningKeys {
     }
   }
 
-  /** The look under way, or a new one. */
+  /** The look in progress, or a new one. */
   #lookNow(): Promise<Seen> {
     this.#look ??= this.#lookUp().finally(() => {
       this.#look = null;

@@ -131,7 +131,7 @@ function portOf({ server }: FastifyInstance): number {
   return (server.address() as AddressInfo).port;
 }
 
-/** Answers what is under way, then closes what is left when the time is up. */
+/** Answers what is in progress, then closes what is left when the time is up. */
 async function closeWithin(app: FastifyInstance, connections: OpenConnections, ms: number): Promise<void> {
   const late = setTimeout(() => connections.closeAll(), ms);
   // A connection that is kept falls idle with its last answer, after the listener has closed.

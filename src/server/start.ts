@@ -6,7 +6,7 @@ import type { Shutdown } from './shutdown.js';
 /** What every part of a server is started with. */
 export type Start = { settings: Settings; log: Logger; shutdown: Shutdown };
 
-/** Work under way gets so long to end. */
+/** Work in progress gets so long to end. */
 export const DRAIN_MAX_MS = 10_000;
 
 /** The start fails as configured; the message says what to do. */

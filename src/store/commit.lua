@@ -3,12 +3,12 @@
   One turn's whole effect, all or nothing (docs/architecture.md, "The commit"). Lua does not roll back, so everything is
   read and checked first; after the mark below no command can fail.
 
-  KEYS   1 the entity; the others are named by their number in guards and writes
+  KEYS   1 the entity; the others are named by their number in fences and writes
   ARGV   1 this commit's id (6 bytes writer, 6 bytes count)   2, 3 expected version and commit id ('0', '' = new)
          4 'put', or 'end' for an entity that ends            5 snapshot
          6 now, ms   7 how long an ended entity's header stays, ms   8 name for a log that begins here
-         9 number of guards, then per guard:
-           L key field value          a life still has this value
+         9 number of fences, then per fence:
+           L key field value          a credential epoch still has this value
            R key member score         a reminder is still due at this time
            S key field value          an account's subscriptions are still those of this version
          then writes until the end:
@@ -16,17 +16,17 @@
            Z key score member         ZADD          z key member     ZREM
            D key                      UNLINK        N key field      raise by one
            E log head oldest account type body   account event
-           F inbox wake lives endpoint generation type   delivery of the event before it
-           W wake inbox endpoint time seen       when an endpoint is looked at again ('' is never), unless its inbox
+           F queue wake epochs endpoint generation type   delivery of the event before it
+           W wake queue endpoint time seen       when an endpoint is due again ('' is never), unless its queue
                                       has grown beyond what it had seen: then at once
-           X inbox before             forgets what lies in an inbox before this number
-           O outbox count body        tell
+           X queue before             forgets what lies in a queue before this number
+           O outbox count body        outbox message
 
   The entity's value: count n, n times (commit id, version) of the last commit of each of the last writers with the
   newest first, snapshot. A writer has one commit of an entity under way at a time, so its last one is all that can
   arrive twice.
 
-  Result {'applied' | 'repeated', version}, {'conflict', version}, {'guarded', number of the guard},
+  Result {'applied' | 'repeated', version}, {'conflict', version}, {'guarded', number of the fence},
          {'stale', 0}: somebody else subscribes by now,
          {'forgotten', version}: a conflict, but so many writers came since that this commit may have been applied,
          {'malformed', why}
@@ -116,7 +116,7 @@ local function append_event(log, head, now_ms, log_name, event_type, body)
   return last_ms, sequence
 end
 
--- A delivery is known by its event's number; `event` is the one appended last. The life is the account's at this moment.
+-- A delivery is known by its event's number; `event` is the one appended last. `life` is the account's credential epoch.
 local function append_delivery(inbox, wake, life, endpoint, generation, event_type, event, now_ms)
   local body = string.format('%s %s %s %s', event.id, life, generation, event_type)
   if redis.pcall('XADD', inbox, string.format('%.0f-0', event.number), 'b', body).err then

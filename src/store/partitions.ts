@@ -83,7 +83,7 @@ export class PartitionKeys {
   deliveryQueue(endpoint_id: string): string {
     return `${this.#prefix}inbox:${endpoint_id}`;
   }
-  /** Sorted set: when each endpoint is to be looked at next. */
+  /** Sorted set: when each endpoint is due next. */
   get dueEndpoints(): string {
     return `${this.#prefix}wake`;
   }

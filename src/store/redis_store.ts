@@ -33,7 +33,7 @@ const STALE_TRIES_MAX = 12;
 const LIBRARY_LOADS_MAX = 4;
 /** Ties in an ordered collection are read over in steps of this. */
 const TIES_STEP = 64;
-/** Due reminders that are stepped over are read over in steps of this. */
+/** Skipped reminders are read in steps of this. */
 const REMINDERS_STEP = 1_000;
 
 /** ioredis has it, its types don't. (`callBuffer` is no way: with auto-pipelining the command's name gets lost.) */
@@ -179,7 +179,7 @@ export class RedisStore implements Store {
     partition: number,
     now_ms: number,
     limit: number,
-    stepsOver: SkipsReminder = () => false,
+    skips: SkipsReminder = () => false,
   ): Promise<DueReminder[]> {
     const keys = keysOf(partition);
     const found: DueReminder[] = [];
@@ -189,7 +189,7 @@ export class RedisStore implements Store {
       );
       const due = flat
         .flatMap((member, index) => (index % 2 === 0 ? [{ member, at_ms: Number(flat[index + 1]) }] : []))
-        .filter((reminder) => !stepsOver(reminder))
+        .filter((reminder) => !skips(reminder))
         .slice(0, limit - found.length);
       if (due.length > 0) {
         const bodies = await storeCall(

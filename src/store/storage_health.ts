@@ -8,7 +8,7 @@ import { takesNoWrites } from './storage_problem.js';
 const LOOK_EVERY_MS = 2_000;
 /** What answers later is as good as away: whoever asks for health has given up by then, or will soon. */
 const DEADLINE_MS = 2_000;
-/** Whoever asks within this time of a look gets what it found. */
+/** A result this recent is returned without another check. */
 const FRESH_MS = 1_000;
 /** A write takes a few milliseconds, most of them for the disk. */
 const SLOW_MS = 500;
@@ -64,7 +64,7 @@ export class StorageHealth {
     await this.#looking;
   }
 
-  /** What the last look found. */
+  /** What the last check found. */
   get state(): StorageState {
     return this.#state;
   }

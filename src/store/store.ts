@@ -128,7 +128,7 @@ export interface Store {
     endpoint: EntityLocation,
     page: { before?: number | undefined; limit: number },
   ): Promise<QueuedDelivery[]>;
-  /** Leases endpoints that are to be looked at: they come back at `again_ms` unless their own commits say otherwise. */
+  /** Leases endpoints that are due: they come back at `again_ms` unless their own commits say otherwise. */
   leaseEndpoints(partition: number, due: { now_ms: number; again_ms: number; limit: number }): Promise<string[]>;
   /** How many endpoints are due, and which of them waits longest, since when. */
   endpointsDue(partition: number, now_ms: number): Promise<DueEndpoints>;

@@ -78,7 +78,7 @@ export async function goneWorkspace({ actors }: Services, workspace_id: string):
 /** What is asked of a stream that account events report; `silent`: its source is deleted, and no event is recorded. */
 export type StreamChange = (
   stream: EntityOf<'stream'>,
-  told: { silent: boolean },
+  silence: { silent: boolean },
   fences: Fence[],
 ) => Promise<Stream | Refusal>;
 
@@ -86,7 +86,7 @@ export type StreamChange = (
  * Asks a stream for what account events report, unless its source is deleted. That it is not must still hold when the
  * stream commits: no event comes after `source.deleted`.
  */
-export async function askTelling(
+export async function askRecordingEvents(
   { actors }: Services,
   { stream_id, source_id, fences }: { stream_id: string; source_id: string; fences: Fence[] },
   change: StreamChange,

@@ -24,7 +24,7 @@ export type Standing = {
 /** Something that is wrong now, in words, and the page on which one sees why. */
 export type HealthProblem = { name: string; severity: 'grave' | 'mild'; text: string; link: string };
 
-/** Endpoints are looked at every second; so late, somebody does not come round to it. */
+/** Endpoints are read every second; this late, no process gets to it. */
 const DELIVERIES_LATE_MS = 30_000;
 const DISK_FREE_SHARE_MIN = 0.05;
 const DISK_FREE_SHARE_GRAVE = 0.01;
@@ -108,7 +108,7 @@ const ROWS: readonly Row[] = [
     link: '/actors#dead-letters',
     severity: ({ dead_letters }) => ((dead_letters ?? 0) > 0 ? 'grave' : null),
     text: ({ dead_letters }) =>
-      `${counted(dead_letters ?? 0, 'dead letter', 'dead letters')} wait: the decision threw five times, and nothing more is done until somebody retries.`,
+      `${counted(dead_letters ?? 0, 'dead letter waits', 'dead letters wait')}: the decision threw five times, and nothing more is done until somebody retries.`,
   },
   {
     name: 'deliveries_late',

@@ -53,7 +53,7 @@ const gauge =
   ({ now }) =>
     now.gauges[name];
 
-/** Everything that is drawn. */
+/** Everything that charts show. */
 const SERIES = {
   requests_public: rate('requests public'),
   requests_device: rate('requests device'),

@@ -16,7 +16,7 @@ import type { Poster } from './poster.js';
 import { ReadyQueue } from './ready_queue.js';
 
 const LOOK_EVERY_MS = 1_000;
-/** An endpoint that was found due is looked at by others again after this, unless its own commits say otherwise. */
+/** An endpoint that was found due is due for others again after this, unless its own commits say otherwise. */
 const FOUND_MS = 5_000;
 const PER_PARTITION_MAX = 64;
 /** Longer than any request lasts. */

@@ -8,7 +8,7 @@ import type { DeliveryClient } from './delivery_client.js';
 import type { EndpointWork, Target } from './endpoint_work.js';
 import type { Queued, ReadyQueue } from './ready_queue.js';
 
-/** What came back for an endpoint waits so long for what is still under way, so that one commit takes all of it. */
+/** What came back for an endpoint waits so long for what is still in progress, so that one commit takes all of it. */
 const GATHER_MS = 25;
 const TRY_AGAIN_MS = 100;
 const TRY_AGAIN_MS_MAX = 2_000;
@@ -28,7 +28,7 @@ export type DispatcherParts = {
   onIdle: (endpoint_id: string) => void;
 };
 
-/** One endpoint that has something under way here: hands its results over, takes deliveries and sends them. */
+/** One endpoint that has something in progress here: hands its results over, takes deliveries and sends them. */
 export class EndpointDispatcher implements Queued {
   readonly #endpoint_id: string;
   readonly #parts: DispatcherParts;
@@ -85,7 +85,7 @@ export class EndpointDispatcher implements Queued {
     }
   }
 
-  /** As `#step`, but not before all is back that is under way, or a little time has passed. */
+  /** As `#step`, but not before all is back that is in progress, or a little time has passed. */
   #stepGathered(): void {
     if (this.#in_flight === 0) this.#step();
     else

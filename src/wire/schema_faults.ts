@@ -14,7 +14,7 @@ const TYPES: Record<string, string> = {
   record: 'an object',
 };
 const UNITS: Record<string, string> = { string: 'characters', array: 'entries', set: 'entries', record: 'members' };
-const NAMES_TOLD_MAX = 5;
+const NAMES_SHOWN_MAX = 5;
 const NAME_FORM = /^[\w.-]{1,40}$/;
 
 /**
@@ -53,6 +53,6 @@ function unitOf(origin: string): string {
 
 /** Only what looks like a name is repeated. */
 function namesOf(keys: readonly string[]): string {
-  const told = keys.filter((key) => NAME_FORM.test(key)).slice(0, NAMES_TOLD_MAX);
-  return told.length === 0 ? 'members that are not known here' : told.join(', ');
+  const shown = keys.filter((key) => NAME_FORM.test(key)).slice(0, NAMES_SHOWN_MAX);
+  return shown.length === 0 ? 'members that are not known here' : shown.join(', ');
 }

@@ -12,7 +12,7 @@ import { StoreUnavailable } from '../store/store.js';
 import type { SweepTurns } from '../store/sweep_turns.js';
 import { PeriodicTask } from './periodic_task.js';
 
-const LOOK_EVERY_MS = 60_000;
+const RUN_EVERY_MS = 60_000;
 /** Partitions taken at a time. */
 const TURNS_MAX = 32;
 /** A sweep that was cut off is tried again after this. */
@@ -54,11 +54,11 @@ class UnusableStream extends Error {
 /**
  * Holds the bytes in the blob store against the chunks that are marked stored, a partition a day each. Bytes that no
  * chunk claims are removed: a server may have ended between storing them and saying so, or between erasing a stream and
- * an upload that was under way. Chunks whose bytes are not there are reported; nothing can bring them back.
+ * an upload that was in progress. Chunks whose bytes are not there are reported; nothing can bring them back.
  */
 export class AudioSweep {
   readonly #parts: Parts;
-  readonly #task = new PeriodicTask(() => this.#look(), LOOK_EVERY_MS);
+  readonly #task = new PeriodicTask(() => this.#run(), RUN_EVERY_MS);
   #stopped = false;
 
   constructor(parts: Parts) {
@@ -79,7 +79,7 @@ export class AudioSweep {
     return this.#task.runOnce();
   }
 
-  async #look(): Promise<void> {
+  async #run(): Promise<void> {
     const { turns, log, now } = this.#parts;
     try {
       await turns.schedule(spread(now()));

@@ -51,7 +51,7 @@ export class ChunkProcessing {
   readonly #parts: Parts;
   /** Partitions that may have something due. */
   readonly #hot = new Set<number>();
-  readonly #task = new PeriodicTask(() => this.#look(), SWEEP_EVERY_MS);
+  readonly #task = new PeriodicTask(() => this.#run(), SWEEP_EVERY_MS);
   readonly #unusable = new Backoff(RETRY);
   #swept_ms = Number.NEGATIVE_INFINITY;
   #gathering: NodeJS.Timeout | null = null;
@@ -103,7 +103,7 @@ export class ChunkProcessing {
     return found;
   }
 
-  async #look(): Promise<void> {
+  async #run(): Promise<void> {
     try {
       await this.#sweep();
       await this.#work();

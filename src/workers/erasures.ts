@@ -19,13 +19,13 @@ import { decodeStored } from '../store/codec.js';
 import { type Queued, type Store, StoreUnavailable } from '../store/store.js';
 import { PeriodicTask } from './periodic_task.js';
 
-const LOOK_EVERY_MS = 15_000;
+const RUN_EVERY_MS = 15_000;
 /** Another process takes the work over after this; both at once would do no harm. */
 const LEASE_MS = 120_000;
 /** Leased at once, of one partition. */
 const PER_PARTITION_MAX = 10;
 /** Done between two rewrites of the disk, within their leases. */
-const PER_LOOK_MAX = 1_000;
+const PER_RUN_MAX = 1_000;
 /** Of one list, between two notes of how far it has come. */
 const STEP_MAX = 20;
 /** After each entity it rests for so many times as long as that took: erasing is in no hurry, and others are. */
@@ -42,7 +42,7 @@ type Parts = {
   rewriteDisk: (stopped: () => boolean) => Promise<boolean>;
 };
 
-/** An erasure that is under way, for operators. */
+/** An erasure that is in progress, for operators. */
 export type ErasureView = { account_id: string; began_at: string; removed: Record<string, number>; in_hand: boolean };
 
 /**
@@ -52,7 +52,7 @@ export type ErasureView = { account_id: string; began_at: string; removed: Recor
 export class ErasureWorker {
   readonly #parts: Parts;
   readonly #in_hand = new Set<string>();
-  readonly #task = new PeriodicTask(() => this.#look(), LOOK_EVERY_MS);
+  readonly #task = new PeriodicTask(() => this.#run(), RUN_EVERY_MS);
   #stopped = false;
 
   constructor(parts: Parts) {
@@ -73,7 +73,7 @@ export class ErasureWorker {
     return this.#task.runOnce();
   }
 
-  /** All erasures under way, here or elsewhere. */
+  /** All erasures in progress, here or elsewhere. */
   async list(): Promise<ErasureView[]> {
     const { store } = this.#parts;
     const partitions = Array.from({ length: PARTITIONS }, (_, partition) => partition);
@@ -92,12 +92,12 @@ export class ErasureWorker {
     return found;
   }
 
-  async #look(): Promise<void> {
+  async #run(): Promise<void> {
     const { store, now, log, rewriteDisk } = this.#parts;
     const done: { partition: number; id: string }[] = [];
     try {
       for (let partition = 0; partition < PARTITIONS && !this.#stopped; partition++) {
-        for (let left = true; left && !this.#stopped && done.length < PER_LOOK_MAX; ) {
+        for (let left = true; left && !this.#stopped && done.length < PER_RUN_MAX; ) {
           const now_ms = now();
           const due = { now_ms, again_ms: now_ms + LEASE_MS, limit: PER_PARTITION_MAX };
           const jobs = await store.lease({ partition, queue: 'jobs' }, due);

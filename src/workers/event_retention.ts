@@ -5,7 +5,7 @@ import type { Metrics } from '../runtime/metrics.js';
 import { type Store, StoreUnavailable } from '../store/store.js';
 import { PeriodicTask } from './periodic_task.js';
 
-const LOOK_EVERY_MS = 10 * 60_000;
+const RUN_EVERY_MS = 10 * 60_000;
 const PER_PARTITION_MAX = 100;
 
 type Parts = {
@@ -20,7 +20,7 @@ type Parts = {
 export class EventRetention {
   readonly #parts: Parts;
   #is_stopped = false;
-  readonly #task = new PeriodicTask(() => this.#look(), LOOK_EVERY_MS);
+  readonly #task = new PeriodicTask(() => this.#run(), RUN_EVERY_MS);
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -40,7 +40,7 @@ export class EventRetention {
     return this.#task.runOnce();
   }
 
-  async #look(): Promise<void> {
+  async #run(): Promise<void> {
     const { store, metrics, log, certain } = this.#parts;
     const before_ms = certain() - LIMITS.event_kept_ms;
     try {

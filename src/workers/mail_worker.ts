@@ -7,7 +7,7 @@ import { decodeStored } from '../store/codec.js';
 import type { Queued, Store } from '../store/store.js';
 import { PeriodicTask } from './periodic_task.js';
 
-const LOOK_EVERY_MS = 1_000;
+const RUN_EVERY_MS = 1_000;
 /** A leased mail that nobody took away comes back after this: longer than the sender's deadline. */
 const LEASE_MS = 30_000;
 const PER_PARTITION_MAX = 50;
@@ -19,7 +19,7 @@ export class MailWorker {
   readonly #parts: Parts;
   readonly #task = new PeriodicTask(async () => {
     await Promise.all(Array.from({ length: PARTITIONS }, (_, partition) => this.sendDue(partition)));
-  }, LOOK_EVERY_MS);
+  }, RUN_EVERY_MS);
 
   constructor(parts: Parts) {
     this.#parts = parts;

@@ -17,7 +17,7 @@ const RETRY_MAX_MS = 5_000;
 const THROWS_MAX = 5;
 /** A receiver that refused its first message this often is stuck, and nobody waits for it. */
 const REFUSALS_STUCK = 3;
-const DRAIN_LOOKS_EVERY_MS = 10;
+const DRAIN_POLL_MS = 10;
 
 type Parts = {
   store: Store;
@@ -58,9 +58,9 @@ type Receiver = {
 };
 
 /**
- * Delivers outbox messages: reads each partition's outbox in order, gives a receiver one message at a time, and removes
- * what was applied (docs/architecture.md, "Outbox messages"). A receiver that refuses its message
- * delays no other: when many are in memory, all but its first message go back to the outbox. Several processes may relay one
+ * Delivers outbox messages: reads each partition's outbox in order, gives a receiver one message at a time, and
+ * removes what was applied (docs/architecture.md, "Outbox messages"). A receiver that refuses its message delays no
+ * other: when many are in memory, all but its first message go back to the outbox. Several processes may relay one
  * partition; receivers drop what they have taken before.
  */
 export class OutboxRelay {
@@ -115,8 +115,8 @@ export class OutboxRelay {
         .flatMap(({ receivers }) => [...receivers.values()])
         .filter(({ refusals }) => refusals < REFUSALS_STUCK);
       if (busy.length === 0) return;
-      const looked = new Promise((resolve) => setTimeout(resolve, DRAIN_LOOKS_EVERY_MS));
-      await Promise.race([Promise.all(busy.map(({ serving }) => serving)), looked]);
+      const polled = new Promise((resolve) => setTimeout(resolve, DRAIN_POLL_MS));
+      await Promise.race([Promise.all(busy.map(({ serving }) => serving)), polled]);
     }
   }
 

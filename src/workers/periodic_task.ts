@@ -1,6 +1,6 @@
 /**
  * Looks at what is due, one after the other: now and then by itself, once it is started, and whenever somebody asks.
- * Whoever asks while one is under way gets the next, which all of them share: the present one may have passed what fell
+ * Whoever asks while one is in progress gets the next, which all of them share: the present one may have passed what fell
  * due since it began.
  */
 export class PeriodicTask<Found> {

@@ -8,7 +8,7 @@ import type { DueReminder, SkipsReminder, Store } from '../store/store.js';
 import { Backoff } from './backoff.js';
 import { PeriodicTask } from './periodic_task.js';
 
-const LOOK_EVERY_MS = 1_000;
+const RUN_EVERY_MS = 1_000;
 const PER_PARTITION_MAX = 100;
 /** Fired in one run; after a long stop the rest follows in the next runs. */
 const PER_RUN_MAX = 2_000;
@@ -29,7 +29,7 @@ export class ReminderWorker {
   readonly #parts: Parts;
   readonly #throws = new Map<string, number>();
   readonly #undeliverable = new Backoff(RETRY);
-  readonly #task = new PeriodicTask(() => this.#look(), LOOK_EVERY_MS);
+  readonly #task = new PeriodicTask(() => this.#run(), RUN_EVERY_MS);
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -48,7 +48,7 @@ export class ReminderWorker {
     return this.#task.runOnce();
   }
 
-  async #look(): Promise<number> {
+  async #run(): Promise<number> {
     const now_ms = this.#parts.now();
     const tried = new Set<string>();
     let fired = 0;
@@ -68,14 +68,14 @@ export class ReminderWorker {
   }
 
   async #due(now_ms: number, tried: ReadonlySet<string>): Promise<{ partition: number; reminder: DueReminder }[]> {
-    const stepsOver: SkipsReminder = (reminder) => {
+    const skips: SkipsReminder = (reminder) => {
       const name = nameOf(reminder);
       return tried.has(name) || this.#undeliverable.isWaiting(name, now_ms);
     };
     const partitions = Array.from({ length: PARTITIONS }, (_, partition) => partition);
     const found = await Promise.all(
       partitions.map(async (partition) => {
-        const due = await this.#parts.store.dueReminders(partition, now_ms, PER_PARTITION_MAX, stepsOver);
+        const due = await this.#parts.store.dueReminders(partition, now_ms, PER_PARTITION_MAX, skips);
         return due.map((reminder) => ({ partition, reminder }));
       }),
     );

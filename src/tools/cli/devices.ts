@@ -56,7 +56,7 @@ const add: CommandRow = {
     // What it is not is for the server to say.
     const kind = options.text('kind') as 'personal' | 'shared';
     const made = await operator.call('POST /ops/devices', { body: { kind, ...requestOf(options) } });
-    return told(made, options, { device_id: made.device_id, called: `Device ${made.device_id}` });
+    return printed(made, options, { device_id: made.device_id, called: `Device ${made.device_id}` });
   },
 };
 
@@ -80,7 +80,7 @@ const proxyCertificate: CommandRow = {
   async run({ operator, options }) {
     const made = await operator.call('POST /ops/device-proxies', { body: requestOf(options) });
     const { proxy_id, fingerprint } = made;
-    return told(made, options, { proxy_id, fingerprint, called: `Proxy certificate ${fingerprint}` });
+    return printed(made, options, { proxy_id, fingerprint, called: `Proxy certificate ${fingerprint}` });
   },
 };
 
@@ -122,7 +122,7 @@ function filesOf(options: GivenOptions): { certificate: string; ca: string; priv
 }
 
 /** Writes what was made; a key goes to its file alone, for its owner alone. */
-function told(
+function printed(
   { certificate_pem, private_key_pem, ca_pem, not_after }: Provisioned,
   options: GivenOptions,
   { called, ...named }: { called: string } & Record<string, string>,

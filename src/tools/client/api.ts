@@ -637,7 +637,7 @@ export type Registration = {
   client_secret?: string;
   /** 0: it does not expire. */
   client_secret_expires_at?: 0;
-  /** What people are told. */
+  /** What people see. */
   client_name: string;
   /** Where people may be sent back to. */
   redirect_uris: string[];
@@ -911,7 +911,7 @@ export type PublicApi = {
       captcha_token?: string;
     };
     answer: {
-      /** Always true: what became of the mail is not told. */
+      /** Always true: what became of the mail is not reported. */
       sent: true;
       /** Seconds for which the code counts. */
       expires_in: number;
@@ -1813,7 +1813,7 @@ export type OperatorApi = {
           kind: string;
           name: string;
         };
-        /** What sort of message it is; null where that can not be told. */
+        /** The type of the message; null where it is not known. */
         type: string | null;
       }[];
     };

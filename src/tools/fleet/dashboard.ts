@@ -15,7 +15,7 @@ export type DashboardOptions = {
   stats: Stats;
   watch: ServerWatch;
   devices: number;
-  /** What is under way. */
+  /** What is in progress. */
   progress: () => { says: string };
 };
 

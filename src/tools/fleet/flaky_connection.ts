@@ -51,7 +51,7 @@ export class FlakyConnection {
     return new DeviceClient(url, credentials, { maxSockets: CONNECTIONS_MAX, timeout: CALL_MAX_MS });
   }
 
-  /** Breaks what is under way; nothing passes for so long. */
+  /** Breaks what is in progress; nothing passes for so long. */
   lose(ms: number): void {
     if (!this.#is_up) return;
     this.#is_up = false;

@@ -5,7 +5,7 @@ import { follow, type ListenedEvent, type Listener } from './feed.js';
 import { Forwarder, type Forwarding } from './forwarder.js';
 import type { Options } from './options.js';
 
-/** So long an event that is under way may keep a person who wants to quit. */
+/** So long an event that is in progress may keep a person who wants to quit. */
 const QUIT_MAX_MS = 1_000;
 
 export type Summary = { forwarded: number; failed: number; seconds: number };
