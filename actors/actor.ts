@@ -108,14 +108,15 @@ export type Decision<State, Reply> = {
   effects?: Effect[];
 };
 
-/**
- * One message of an actor: what is said with it (the type of `input`), what it answers (the reply of its decisions), whether
- * it only reads, what is looked up for it, and what is decided. Pure, synchronous, total; `state` is null for an entity that does not exist.
- */
 type Decide<State> =
   // biome-ignore lint/suspicious/noExplicitAny: each message has an input and a reply of its own, which its caller sees
   (state: State | null, input: any, turn: Turn) => Decision<State, any>;
 
+/**
+ * One message of an actor: what is said with it (the type of `input`), what it answers (the reply of its decisions),
+ * whether it only reads, which records it needs, and what is decided. Pure, synchronous, total; `state` is null for an
+ * entity that does not exist.
+ */
 type MessageDefinition<State> =
   | Decide<State>
   | {

@@ -13,7 +13,7 @@ export type AddressMessage = MessageOf<typeof bleAddress>;
 /** Sent to the account of whoever got it. */
 export type ReadyNews = { type: 'session_ready'; ble_address: string } & Asker;
 /** Sent to the session that holds it. */
-export type HoldQuestion = { type: 'ask_hold'; ble_address: string };
+type HoldQuestion = { type: 'ask_hold'; ble_address: string };
 
 const DONE = { done: true } as const;
 

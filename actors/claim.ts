@@ -28,7 +28,7 @@ export type RefusedOutcome = 'bound_elsewhere' | 'wrong_kind' | 'in_session' | '
 export type ClaimMessage = MessageOf<typeof claim>;
 
 /** Sent to the device that has shown its secret. */
-export type BindOrder = ({ type: 'bind' } & BindTerms) | ({ type: 'bind_session'; ble_address: string } & BindTerms);
+type BindOrder = ({ type: 'bind' } & BindTerms) | ({ type: 'bind_session'; ble_address: string } & BindTerms);
 export type BindTerms = { claim_id: string; account_id: string; binding_epoch: string; source_id: string };
 
 type ClaimTerms = Pick<Claim, 'account_id' | 'secret_hash' | 'binding_epoch' | 'source_id'>;

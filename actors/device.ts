@@ -39,7 +39,7 @@ export type BoundNews = {
 };
 
 /** Sent to a BLE address on its way into a session; the next steps need it as well. */
-export type HoldRequest = { type: 'hold' } & Asker;
+type HoldRequest = { type: 'hold' } & Asker;
 export type Asker = { session_id: string; account_id: string; device_id: string; claim_id: string; source_id: string };
 
 const DONE = { done: true } as const;

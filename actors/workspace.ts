@@ -44,7 +44,7 @@ export type Invitation = {
 
 /** Collection `streams`, by id, in the order of registration: those that were put here, whoever owns them. */
 type SharedStream = { account_id: string };
-export type ListedStream = SharedStream & { id: string; order: number };
+type ListedStream = SharedStream & { id: string; order: number };
 
 export type WorkspaceMessage = MessageOf<typeof workspace>;
 
@@ -57,7 +57,7 @@ export type MembershipNews =
   | { type: 'workspace_deleted'; workspace_id: string; reason: WorkspaceEnd };
 
 /** Sent to a stream that is here, or comes too late. */
-export type SharedStreamNews = { type: 'workspace_gone' };
+type SharedStreamNews = { type: 'workspace_gone' };
 
 export type JoinedWorkspace = { workspace_id: string; name: string; created_at_ms: number };
 

@@ -138,9 +138,9 @@ export class Activation {
       const rows = this.#keptRows(kind.records(incoming.message, entity.state));
       if (rows === null) return null;
       const times = { now_ms: this.#parts.now(), certain_ms: this.#parts.certain() };
-      const folded = decideBatch({ kind, place, entity, batch: [incoming], rows, ...times, commit_id: '' });
-      const [outcome] = folded.outcomes;
-      if (folded.changed || outcome?.outcome !== 'decided') return null;
+      const decided = decideBatch({ kind, place, entity, batch: [incoming], rows, ...times, commit_id: '' });
+      const [outcome] = decided.outcomes;
+      if (decided.changed || outcome?.outcome !== 'decided') return null;
       this.turns += 1;
       return { outcome: 'decided', reply: outcome.reply, downstream: null };
     } catch {
@@ -240,39 +240,39 @@ export class Activation {
       const now_ms = this.#parts.now();
       const { kind, place } = this;
       const certain_ms = this.#parts.certain();
-      const folded = decideBatch({ kind, place, entity, batch, rows, now_ms, certain_ms, commit_id });
-      if (folded.outcomes.length < batch.length) {
-        this.#queue.unshift(...batch.slice(folded.outcomes.length));
-        batch = batch.slice(0, folded.outcomes.length);
+      const decided = decideBatch({ kind, place, entity, batch, rows, now_ms, certain_ms, commit_id });
+      if (decided.outcomes.length < batch.length) {
+        this.#queue.unshift(...batch.slice(decided.outcomes.length));
+        batch = batch.slice(0, decided.outcomes.length);
         if (batch.length === 0) throw new Error('a turn must decide something');
       }
-      if (!folded.changed) {
+      if (!decided.changed) {
         // No commit fences what is said here. Facts are read after the state: another process may have moved on in
         // between, and both together would then describe what never was (an intent not in `open` looks stored). A server
         // that is alone has that to fear from the one before it, whose last commit may come when it is dead already.
         if (rows.length === 0 || (kept !== null && this.#isTrusted()) || (await this.#isCurrent()))
-          return this.#answerOutcomes(batch, folded.outcomes, null);
+          return this.#answerOutcomes(batch, decided.outcomes, null);
         this.#drop();
         conflicts += 1;
         if (conflicts >= CONFLICT_TRIES_MAX) return this.#answerAll(batch, CONTENDED);
         continue;
       }
       const began = performance.now();
-      const verdict = await this.#commit(folded, { commit_id, now_ms });
+      const verdict = await this.#commit(decided, { commit_id, now_ms });
       switch (verdict.verdict) {
         case 'applied':
         case 'repeated': {
-          if (this.#parts.onTurn !== null) this.#noteCommit(began, folded);
-          this.#entity = { ...folded.entity, schema: writtenSchema(this.kind, folded.entity) };
+          if (this.#parts.onTurn !== null) this.#noteCommit(began, decided);
+          this.#entity = { ...decided.entity, schema: writtenSchema(this.kind, decided.entity) };
           this.#fence = { version: verdict.version, commit_id };
           this.#seen_epoch = this.#parts.cacheEpoch();
-          this.#keepRecords(folded.effects);
+          this.#keepRecords(decided.effects);
           const downstream =
-            folded.messages.length > 0 ? this.#parts.awaitDownstream(place.partition, folded.messages) : null;
-          return this.#answerOutcomes(batch, folded.outcomes, downstream);
+            decided.messages.length > 0 ? this.#parts.awaitDownstream(place.partition, decided.messages) : null;
+          return this.#answerOutcomes(batch, decided.outcomes, downstream);
         }
         case 'guarded': {
-          const owner = folded.fences[verdict.index];
+          const owner = decided.fences[verdict.index];
           if (owner === undefined) throw new Error(`no fence ${verdict.index}`);
           const stopped = batch[owner.index] as Waiting;
           answer(stopped, FENCED[owner.fence.fence]);
@@ -309,21 +309,21 @@ export class Activation {
 
   /** Sends the commit until its outcome is known, a bounded number of times; the same commit applies once. */
   async #commit(
-    folded: BatchDecision,
+    decided: BatchDecision,
     { commit_id, now_ms }: { commit_id: string; now_ms: number },
   ): Promise<Exclude<Verdict, { verdict: 'forgotten' }>> {
     const { metrics, store } = this.#parts;
-    const snapshot = snapshotOf(this.kind, folded.entity);
-    const { state } = folded.entity;
+    const snapshot = snapshotOf(this.kind, decided.entity);
+    const { state } = decided.entity;
     const commit: Commit = {
       place: this.place,
       commit_id,
       expected: this.#fence,
-      mode: state !== null ? 'put' : folded.deletes ? 'delete' : 'end',
+      mode: state !== null ? 'put' : decided.deletes ? 'delete' : 'end',
       snapshot: encodeStored(snapshot),
       now_ms,
-      fences: folded.fences.map(({ fence }) => fence),
-      effects: folded.effects,
+      fences: decided.fences.map(({ fence }) => fence),
+      effects: decided.effects,
     };
     let doubtful = false; // an earlier try was sent, and may have been applied
     for (let tries = 1; ; tries++) {
