@@ -34,6 +34,7 @@ export const EVENT_TYPES = [
   'device_session.ended',
   'stream.created',
   'stream.updated',
+  'stream.deleted',
   'personal_access_token.created',
   'personal_access_token.revoked',
   'workspace.updated',

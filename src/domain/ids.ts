@@ -4,14 +4,23 @@
  *
  *   48 bits time │ version │ 12 random │ variant │ 22 random │ 32 part number │ 8 partition
  *
- * The part number is 0 for everything but a chunk, a delivery and a private workspace (a signal's id has random bits
- * there, and its stream's time). A chunk's other bits are its
- * stream's, a delivery's its endpoint's, a private workspace's its account's: whoever holds such an id finds the owner without any index.
+ * The part number is 0 for everything but a chunk, a turn, a delivery and a private workspace (a signal's id has random
+ * bits there, and its stream's time). A chunk's and a turn's other bits are their stream's, a delivery's its endpoint's, a
+ * private workspace's its account's: whoever holds such an id finds the owner without any index.
  */
 export const PARTITIONS = 256;
 
 const ID_FORM = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const PART_NUMBER_MAX = 0xffff_ffff;
+/** Of a library's id: all digits but the part number and the partition. */
+const MIXED_DIGITS = 22;
+/** No divisor of it but 1, so that no digits but equal ones cancel each other out. */
+const MIXED_APART = 5;
+/** Of a stream's parts: with this bit a number is a turn's, 14 bits of its page and 17 of its serial number in that. */
+const TURN_BIT = 0x8000_0000;
+const SERIAL_BITS = 17;
+/** Of an account's parts: its pipelines. */
+const PIPELINE_BITS = 0xc000_0000;
 
 /** True for a UUID in its canonical form: 36 characters, lower case. Its version is for whoever drew it to choose. */
 export function isId(text: unknown): text is string {
@@ -42,7 +51,56 @@ export function chunkId(stream_id: string, number: number): string {
 /** The stream and number behind a chunk's id; null for an id that is no chunk's. */
 export function streamOfChunk(chunk_id: string): { stream_id: string; number: number } | null {
   const part = ownerOfPart(chunk_id);
-  return part === null ? null : { stream_id: part.owner_id, number: part.number };
+  return part === null || part.number >= TURN_BIT ? null : { stream_id: part.owner_id, number: part.number };
+}
+
+/** Where a turn lies in its stream's transcript: a page, and its serial number among all that the page ever had. */
+export type TurnPlace = { page: number; serial: number };
+
+/** The id of a turn of a stream. */
+export function turnId(stream_id: string, { page, serial }: TurnPlace): string {
+  return partId(stream_id, TURN_BIT + page * 2 ** SERIAL_BITS + serial);
+}
+
+/** The stream and place behind a turn's id; null for an id that is no turn's. */
+export function placeOfTurn(turn_id: string): (TurnPlace & { stream_id: string }) | null {
+  const part = ownerOfPart(turn_id);
+  if (part === null || part.number < TURN_BIT) return null;
+  const number = part.number - TURN_BIT;
+  return { stream_id: part.owner_id, page: number >>> SERIAL_BITS, serial: number & (2 ** SERIAL_BITS - 1) };
+}
+
+/** The id of the pipeline that an account has from the start. */
+export function defaultPipelineId(account_id: string): string {
+  return partId(account_id, PIPELINE_BITS + 1);
+}
+
+/**
+ * The id of the voice of a stream's speaker, whose number counts from 1: the stream's, with that part number and another
+ * version, so that it is no chunk's.
+ */
+export function voiceId(stream_id: string, speaker: number): string {
+  const part = partId(stream_id, speaker);
+  return `${part.slice(0, 14)}8${part.slice(15)}`;
+}
+
+/**
+ * The id of what an account has recorded into a workspace, in the account's partition. It follows from both ids: digits of
+ * one are mixed with those of the other at another place, since a private workspace has its account's digits. No two
+ * private workspaces give the same.
+ */
+export function libraryId(account_id: string, workspace_id: string): string {
+  const digitsOf = (id: string) => [...id.replaceAll('-', '')].map((digit) => Number.parseInt(digit, 16));
+  const [own, other] = [digitsOf(account_id), digitsOf(workspace_id)];
+  const number = other.slice(MIXED_DIGITS, MIXED_DIGITS + 8);
+  const mixed = Array.from({ length: MIXED_DIGITS }, (_, at) =>
+    ((own[at] ?? 0) ^ (other[(at + MIXED_APART) % MIXED_DIGITS] ?? 0) ^ (number[at] ?? 0)).toString(16),
+  ).join('');
+  const [time, random] = [
+    `${mixed.slice(0, 8)}-${mixed.slice(8, 12)}`,
+    `${mixed.slice(12, 16)}-${mixed.slice(16, 20)}`,
+  ];
+  return `${time}-${random}-${mixed.slice(20)}00000000${account_id.slice(34)}`;
 }
 
 /**

@@ -131,7 +131,7 @@ export const LIMITS = {
   chunk_bytes_max: 64 * 1024 * 1024, // docs/choices.md, "Recordings"; sent to the device on redemption
   open_intents_max: 64, // ours, sent to the device on redemption
   intent_life_ms: DAY_MS, // rule H-024: a day after its last repeat
-  chunks_per_stream_max: 0xffff_ffff, // the chunk's number has 32 bits of its id
+  chunks_per_stream_max: 0x7fff_ffff, // the chunk's number has 31 bits of its id
   gaps_listed_max: 1_000, // docs/choices.md, "Recordings"
   chunk_status_refs_max: 100, // docs/choices.md, "Recordings"
   claims_per_stream_max: 64, // ours: chunks of one stream in workers' hands
@@ -159,11 +159,79 @@ export const LIMITS = {
   signals_staged_requests_max: 8, // ours: of one stream at once
   signals_staged_ms: 10 * MINUTE_MS, // ours: what a request that broke off has staged is swept after this
 
+  expired_per_commit_max: 256, // ours: records that retention removes with one commit
+  expired_batches_max: 16, // ours: posted batches of signals that one commit looks into
+  expired_spans_max: 256, // ours: of a stream's timeline whose audio has expired; beyond it the nearest become one
+  spared_ms_max: DAY_MS, // docs/choices.md, "Retention": so long audio that is not kept waits for its transcript
+  sweep_parts_told_max: 100, // ours: accounts of one workspace that one turn tells to begin their part of a sweep
+  sweep_late_ms: 6 * HOUR_MS, // ours: a sweep that fails for longer is a health problem
+  pages_scanned_max: 64, // ours: pages of transcripts looked at for one page of turns
+  streams_scanned_max: 200, // ours: streams looked at for one page of turns
+  transcript_text_turns_max: 100_000, // ours: turns of one transcript as text
+  chunks_told_max: 256, // ours: of a backlog, with one commit
+  transcript_page_ms: 10 * MINUTE_MS, // docs/choices.md, "Transcripts": what is stored and replaced together
+  transcript_pages_max: 0x4000, // a page has 14 bits of a turn's id: 113 days
+  page_serials_max: 0x2_0000, // a serial number has 17 bits of a turn's id
+  page_turns_max: 1_024, // ours: turns of ten minutes that can be read
+  page_corrections_max: 1_024, // ours
+  transcript_intervals_max: 1_000, // ours: of audio that waits or is transcribed
+  transcript_failures_kept_max: 100, // ours
+  window_ms_default: MINUTE_MS, // docs/choices.md, "Transcripts": TRANSCRIBE_WINDOW_S where it is not set
+  window_quiet_ms: 10 * SECOND_MS, // docs/choices.md, "Transcripts": so long more audio may join a window
+  window_tolerance_ms: 2 * SECOND_MS, // docs/choices.md, "Transcripts": a turn may reach so far out of its window
+  window_lease_ms: MINUTE_MS, // ours: of a claim that names no time
+  window_lease_ms_max: HOUR_MS, // ours
+  window_tries_max: 5, // docs/choices.md, "Transcripts"
+  window_retries_ms: [MINUTE_MS, 4 * MINUTE_MS, 16 * MINUTE_MS, HOUR_MS], // docs/choices.md, "Transcripts": after each try
+  windows_per_account_max: 4, // docs/choices.md, "Transcripts": in hand, in one process
+  windows_claimed_max: 20, // ours: of one request
+  waiting_audio_min_ms: 50, // ours: shorter pieces between what was transcribed are left out
+  same_turn_ms: 50, // ours: a later run's turn with the same text and times is the same turn
+  speaker_overlap_min: 0.6, // ours: of what a label says, so that it is who spoke there before
+  speakers_per_stream_max: 4_096, // ours
+  speakers_per_block: 64, // ours: stored together
+  speaker_labels_max: 64, // ours: labels of a stream that mean the same in all of it
+  speaker_merges_max: 64, // ours: speakers that are one
+  contacts_per_transcript_max: 256, // ours
+  announcements_max: 64, // ours: changes of one transcript whose events are still to be recorded
+  announced_per_commit_max: 256, // ours: events of one commit
+  previous_text_chars_max: 200, // ours: of what was said before a window
+  turn_words_max: 2_000, // ours
+  publication_body_bytes_max: 1024 * 1024, // ours
+
+  contacts_per_account_max: 10_000, // docs/choices.md, "Contacts"; merged ones too
+  contact_name_chars_max: 80, // ours: as a name of an account
+  contact_aliases_max: 100, // ours: contacts that became a part of one
+  contacts_resolved_max: 200, // ours: asked for at once
+  contacts_scanned_max: 2_000, // ours: looked at for one page; a rare name gets a short page and its cursor
+  contact_changes_max: 1_000, // ours: merges and deletions that turns have not been told of
+  contacts_erased_per_commit_max: 100, // ours
+  voices_per_workspace_max: 1_000, // docs/choices.md, "Contacts"
+  voices_per_contact_max: 32, // ours
+  voice_workspaces_max: 200, // ours: more than an account belongs to
+  voice_embedding_bytes_max: 4_096, // docs/choices.md, "Contacts"
+  voice_model_chars_max: 100, // ours
+  voices_told_max: 100, // ours: of contacts, and as many of nobody yet, with one window
+  voices_expired_per_commit_max: 128, // ours: of contacts, and as many of nobody yet
+  announcing_lease_ms: MINUTE_MS, // docs/architecture.md, "Workers": from the last step on
+
   joined_chunks_max: 20_000, // ours: chunks of one joined file, two and a half days of ten seconds each
   joined_bytes_max: 0xffff_ffff, // a RIFF file counts its bytes in 32 bits
   media_name_chars_max: 128, // ours: codec, container
   sample_rate_hz_max: 1_000_000, // ours: of raw samples
   channels_max: 64, // ours: of raw samples
+
+  window_file_bytes_max: 64 * 1024 * 1024, // ours: samples of one file for an engine; more become the next file
+  engine_ms_max: 5 * MINUTE_MS, // docs/transcription.md, "What an engine may do"
+  engine_answer_bytes_max: 4 * 1024 * 1024, // docs/transcription.md, "What an engine may do"
+  engine_retry_after_ms_max: HOUR_MS, // ours: a longer Retry-After counts as this
+  engine_prompt_chars_max: 800, // ours: vocabulary and what was said before; models read some 200 words
+  window_turns_max: 1_024, // ours: one page has no more
+  turn_text_chars_max: 2_000, // ours: a longer segment becomes several turns
+  engine_segments_max: 4_096, // ours: of one answer; ten minutes of speech have some hundreds
+  engine_words_max: 32_768, // ours: of one answer, parts of words where an engine splits them
+  word_chars_max: 200, // ours
+  speaker_label_chars_max: 64, // ours
 
   operator_tokens_wrong_per_minute: 10, // ours: wrong bearer tokens on the operator port, per network
   operator_sign_ins_per_minute: 10, // ours: tries at the operators' page, per network, right ones too

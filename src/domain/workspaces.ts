@@ -32,6 +32,14 @@ export const KEEP_FOR_EVER: Retention = {
   voice: { days: null },
 };
 
+export function keepsForEver(retention: Retention): boolean {
+  return BUCKETS.every((bucket) => retention[bucket].days === null);
+}
+
+export function isSameRetention(one: Retention, other: Retention): boolean {
+  return BUCKETS.every((bucket) => one[bucket].days === other[bucket].days);
+}
+
 /** What of a workspace may be changed by whoever owns it. */
 export type WorkspaceSettings = { name: string; retention: Retention };
 export type SettingsChange = { name?: string | undefined; retention?: RetentionChange | undefined };
@@ -51,10 +59,17 @@ export function changeSettings<Settings extends WorkspaceSettings>(
   });
   const changed_fields = [
     ...(name === settings.name ? [] : ['name']),
-    ...buckets.map((bucket) => `retention.${bucket}`),
+    ...buckets.map((bucket) => RETENTION_FIELD + bucket),
   ];
   return { settings: { ...settings, name, retention: kept }, changed_fields };
 }
+
+/** Whether a change of settings, by what `workspace.updated` names of it, changes how long something is kept. */
+export function changesRetention(changed_fields: readonly string[]): boolean {
+  return changed_fields.some((field) => field.startsWith(RETENTION_FIELD));
+}
+
+const RETENTION_FIELD = 'retention.';
 
 /** Why a workspace is gone, as `workspace.deleted` says it. */
 export type WorkspaceEnd = 'owner_deleted' | 'staff_deleted' | 'account_deleted';

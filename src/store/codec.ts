@@ -1,13 +1,27 @@
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { Encoder } from 'cbor-x';
 
 /** CBOR of what we store ourselves: plain maps, no records, shortest numbers. Not for input from outside. */
 const encoder = new Encoder({ useRecords: false, mapsAsObjects: true, tagUint8Array: false, variableMapSize: true });
 
+/** What packed values begin with; no CBOR does. */
+const PACKED = 0xff;
+const PACKED_HEAD = Buffer.from([PACKED]);
+/** Far more than any packed record holds. */
+const UNPACKED_BYTES_MAX = 16 * 1024 * 1024;
+
 export function encodeStored(value: unknown): Buffer {
   return encoder.encode(value);
 }
 
-/** Throws when the bytes are not CBOR. */
+/** The same, compressed. */
+export function packStored(value: unknown): Buffer {
+  return Buffer.concat([PACKED_HEAD, deflateRawSync(encodeStored(value))]);
+}
+
+/** Throws when the bytes are neither. */
 export function decodeStored(bytes: Uint8Array): unknown {
-  return encoder.decode(bytes as Buffer);
+  const plain =
+    bytes[0] === PACKED ? inflateRawSync(bytes.subarray(1), { maxOutputLength: UNPACKED_BYTES_MAX }) : bytes;
+  return encoder.decode(plain as Buffer);
 }

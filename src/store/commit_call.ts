@@ -84,7 +84,7 @@ function effectArgs(
     case 'append_event': {
       const { account_id, type, body, delivered } = effect;
       const log = [key(names.log(account_id)), key(names.logHead(account_id)), key(names.oldestEvents)];
-      const event = ['E', ...log, account_id, type, body];
+      const event = ['E', ...log, account_id, type, bufferOf(body)];
       if (!delivered) return event;
       const deliveries = subscribers.of(account_id, type).flatMap(({ endpoint_id, generation }) => {
         const places = [key(names.deliveryQueue(endpoint_id)), key(names.dueEndpoints), key(names.epochs(account_id))];

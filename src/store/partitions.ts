@@ -119,7 +119,7 @@ export class PartitionKeys {
   }
   /** Sorted set of due times, and the contents, of what waits for workers: sealed mails to send, jobs to do. */
   queue(name: QueueName): { due: string; contents: string } {
-    const queue = { mails: 'mail', jobs: 'job' }[name];
+    const queue = { mails: 'mail', jobs: 'job', sweeps: 'swp' }[name];
     return { due: this.#prefix + queue, contents: `${this.#prefix}${queue}c` };
   }
   /** Sorted set: when the audio of each partition is swept next; only partition 0 has it. */

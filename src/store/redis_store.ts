@@ -31,6 +31,7 @@ const COMMIT_ID_BYTES = 12;
 const SUBSCRIPTIONS_KEPT_MAX = 50_000;
 const STALE_TRIES_MAX = 12;
 const LIBRARY_LOADS_MAX = 4;
+const NO_BYTES = Buffer.alloc(0);
 /** Ties in an ordered collection are read over in steps of this. */
 const TIES_STEP = 64;
 /** Skipped reminders are read in steps of this. */
@@ -326,12 +327,14 @@ export class RedisStore implements Store {
     range: { from: string; to: string; descending: boolean; limit: number },
   ): Promise<LoggedEvent[]> {
     const log = keysOf(partition).log(account_id);
-    const entries = await storeCall(
+    const entries = (await storeCall(
       range.descending
-        ? this.#redis.xrevrange(log, range.from, range.to, 'COUNT', range.limit)
-        : this.#redis.xrange(log, range.from, range.to, 'COUNT', range.limit),
-    );
-    return entries.map(([id, fields]) => ({ id, type: fields[1] ?? '', body: fields[3] ?? '' }));
+        ? this.#redis.xrevrangeBuffer(log, range.from, range.to, 'COUNT', range.limit)
+        : this.#redis.xrangeBuffer(log, range.from, range.to, 'COUNT', range.limit),
+    )) as unknown as [Buffer, Buffer[]][];
+    return entries.map(([id, [, type = NO_BYTES, , body = NO_BYTES]]) => ({
+      ...{ id: id.toString(), account_id, type: type.toString(), body },
+    }));
   }
 }
 

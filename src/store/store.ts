@@ -25,7 +25,7 @@ export type Fence =
 type Encoded =
   | { effect: 'put_record'; collection: string; id: string; value: Uint8Array; order?: number }
   /** `delivered`: to whoever is subscribed at that instant. */
-  | { effect: 'append_event'; account_id: string; type: string; body: string; delivered: boolean }
+  | { effect: 'append_event'; account_id: string; type: string; body: Uint8Array; delivered: boolean }
   | { effect: 'notify'; body: Uint8Array }
   | { effect: 'schedule_reminder'; member: string; at_ms: number; body: Uint8Array }
   | { effect: 'cancel_reminder'; member: string }
@@ -36,8 +36,8 @@ export type StoredEffect =
   | Encoded
   | Exclude<Effect, { effect: Encoded['effect'] | 'enqueue_mail' | 'enqueue_job' | 'delete' }>;
 
-/** What workers take from a partition when it is due, and take away when it is done. */
-export type QueueName = 'mails' | 'jobs';
+/** What workers take from a partition when it is due, and take away when it is done. `jobs` are those of erasures. */
+export type QueueName = 'mails' | 'jobs' | 'sweeps';
 
 /** One turn's whole effect. */
 export type Commit = {
@@ -70,8 +70,8 @@ export type DueReminder = { member: string; at_ms: number; body: Uint8Array };
 export type SkipsReminder = (reminder: { member: string; at_ms: number }) => boolean;
 export type OutboxEntry = { number: number; body: Uint8Array };
 
-/** An event as it lies in the log; `id` is the log's own, by which it is ordered. */
-export type LoggedEvent = { id: string; type: string; body: string };
+/** An event as it lies in the log; `id` is the log's own, by which it is ordered. Its body is read by src/store/event_body.ts. */
+export type LoggedEvent = { id: string; account_id: string; type: string; body: Uint8Array };
 export type LogHead = { epoch: string; last_id: string | null; last_id_of_type: string | null };
 
 /** Storage did not answer in time or broke: the outcome of a write is unknown, unless nothing was sent at all. */

@@ -61,7 +61,7 @@ class Scene {
     return { effect: 'set_subscriptions', account_id: this.account_id, become };
   }
   event(body = '{}', { type = 'account.updated', delivered = true } = {}): StoredEffect {
-    return { effect: 'append_event', account_id: this.account_id, type, body, delivered };
+    return { effect: 'append_event', account_id: this.account_id, type, body: Buffer.from(body), delivered };
   }
 
   /** Deliveries as `<number of the event>.<generation>`, by endpoint. */
@@ -198,7 +198,7 @@ t.test(
     let made = 0;
     for (const { id, type, body } of log) {
       if (type === 'note') {
-        const write = JSON.parse(body) as StoredEffect;
+        const write = JSON.parse(Buffer.from(body).toString()) as StoredEffect;
         if (write.effect === 'subscribe') present.set(write.endpoint_id, write.subscription);
         if (write.effect === 'unsubscribe') present.delete(write.endpoint_id);
         if (write.effect !== 'set_subscriptions') continue;

@@ -31,17 +31,17 @@ t.test('a commit is refused as a whole', async (t) => {
     {
       title: 'a log of another type',
       spoil: () => redis.set(keys.log(account_id), 'x'),
-      write: { effect: 'append_event', account_id, type: 'account.updated', body: '{}', delivered: true },
+      write: { effect: 'append_event', account_id, type: 'account.updated', body: Buffer.from('{}'), delivered: true },
     },
     {
       title: 'a head of a log of another type',
       spoil: () => redis.set(keys.logHead(account_id), 'x'),
-      write: { effect: 'append_event', account_id, type: 'account.updated', body: '{}', delivered: true },
+      write: { effect: 'append_event', account_id, type: 'account.updated', body: Buffer.from('{}'), delivered: true },
     },
     {
       title: 'a head of a log that has no number',
       spoil: () => redis.hset(keys.logHead(account_id), 'sequence', 'x'),
-      write: { effect: 'append_event', account_id, type: 'account.updated', body: '{}', delivered: true },
+      write: { effect: 'append_event', account_id, type: 'account.updated', body: Buffer.from('{}'), delivered: true },
     },
     {
       title: 'a count of the outbox with a fraction',
@@ -82,7 +82,7 @@ t.test('a commit is refused as a whole', async (t) => {
     await redis.xadd(keys.log(account_id), '99999999999999-7', 't', 'x', 'b', 'x');
     await redis.xadd(keys.outbox, '99-0', 'b', 'x');
     const effects: StoredEffect[] = [
-      { effect: 'append_event', account_id, type: 'account.updated', body: '{}', delivered: true },
+      { effect: 'append_event', account_id, type: 'account.updated', body: Buffer.from('{}'), delivered: true },
       { effect: 'notify', body: VALUE },
     ];
     for (const version of [1, 2]) {

@@ -1,0 +1,11 @@
+/** The index of a partition's entities whose changes are to be announced, each from the time when a worker may. */
+export const ANNOUNCING_INDEX = { owner: 'content', index: 'announcing' } as const;
+
+/** Members of that index, by kind. */
+export const CONTACTS_MEMBER = 'contacts:';
+export const TRANSCRIPT_MEMBER = 'transcript:';
+
+/** The index of an account's transcripts that show a contact. */
+export function transcriptsShowing(contact_id: string): string {
+  return `transcripts:${contact_id}`;
+}

@@ -1,0 +1,87 @@
+import { BUCKETS, type Bucket, type Retention } from './workspaces.js';
+
+/**
+ * How what a workspace does not keep is found and counted (docs/architecture.md, "The retention sweep"). Times are
+ * milliseconds since 1970.
+ */
+const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+
+/** The lists of what may have something to remove, and the bucket that each counts in. */
+export const DUE_LISTS = {
+  audio: 'audio',
+  signals: 'transcripts',
+  transcripts: 'transcripts',
+  voices: 'voice',
+} as const satisfies Record<string, Bucket>;
+export type DueList = keyof typeof DUE_LISTS;
+
+/**
+ * The index of its owner's account in which an entity with such records in that workspace stands, at the clock of the
+ * oldest of them.
+ */
+export function dueIndex(list: DueList, workspace_id: string): string {
+  return `due:${list}:${workspace_id}`;
+}
+
+/** Of each bucket that is swept: records whose clock is before this go. Null: the bucket is not kept, and all go. */
+export type Cutoffs = Partial<Record<Bucket, number | null>>;
+
+/** How many records of each bucket a sweep has removed. */
+export type Counts = Partial<Record<Bucket, number>>;
+
+/** Buckets that are kept for ever have no part in it. */
+export function cutoffsOf(retention: Retention, certain_ms: number): Cutoffs {
+  const swept = BUCKETS.flatMap((bucket): [Bucket, number | null][] => {
+    const { days } = retention[bucket];
+    if (days === null) return [];
+    return [[bucket, days === 0 ? null : certain_ms - days * DAY_MS]];
+  });
+  return Object.fromEntries(swept);
+}
+
+export function isBefore(clock_ms: number, before_ms: number | null): boolean {
+  return before_ms === null || clock_ms < before_ms;
+}
+
+/** Said to an entity on a due list until it answers that nothing is left. */
+export type Expire = {
+  sweep_id: string;
+  /** Records whose clock is before this go; null: all of them. */
+  before_ms: number | null;
+  /** Whom the commit that removes notifies of how much it removed (`Swept`). */
+  library_id: string;
+};
+
+/** `left`: there is more to remove. */
+export type Expired = { removed: number; left: boolean };
+
+/** To the library, in the commit that removed so many records. */
+export type Swept = { type: 'swept'; sweep_id: string; bucket: Bucket; count: number };
+
+/** The sums of two counts; a bucket of which nothing went is in neither. */
+export function addCounts(counts: Counts, more: Counts): Counts {
+  const sums = BUCKETS.flatMap((bucket): [Bucket, number][] => {
+    const sum = (counts[bucket] ?? 0) + (more[bucket] ?? 0);
+    return sum === 0 ? [] : [[bucket, sum]];
+  });
+  return Object.fromEntries(sums);
+}
+
+/** What `workspace.retention_applied` says: the buckets of which something went. Rule I-019. */
+export function retentionApplied(cutoffs: Cutoffs, counts: Counts) {
+  const changed_fields = BUCKETS.filter((bucket) => (counts[bucket] ?? 0) > 0);
+  const buckets = changed_fields.map((bucket) => {
+    const cutoff_ms = cutoffs[bucket] ?? null;
+    const cutoff = cutoff_ms === null ? null : new Date(cutoff_ms).toISOString();
+    return [bucket, { cutoff, count: counts[bucket] ?? 0 }];
+  });
+  return { changed_fields, buckets: Object.fromEntries(buckets) };
+}
+
+/** When a workspace is swept next: at a moment of every hour that is its own, so that not all are swept at once. */
+export function nextSweepAt(workspace_id: string, now_ms: number): number {
+  const own_ms = Number.parseInt(workspace_id.slice(14, 18) + workspace_id.slice(19, 23), 16) % HOUR_MS;
+  const this_hour_ms = now_ms - (now_ms % HOUR_MS) + own_ms;
+  return this_hour_ms > now_ms ? this_hour_ms : this_hour_ms + HOUR_MS;
+}
