@@ -1,14 +1,24 @@
 import { ENTITLEMENT_CHANGED_FIELDS, ENTITLEMENT_DEFAULTS, type Entitlement } from '../src/domain/permissions.js';
 import { refuse } from '../src/domain/refusals.js';
-import { changeSettings, KEEP_FOR_EVER, type SettingsChange } from '../src/domain/workspaces.js';
+import { changeSettings, changesRetention, KEEP_FOR_EVER, type SettingsChange } from '../src/domain/workspaces.js';
 import { deletionMessages, freshPrivateWorkspace } from './account_deletion.js';
 import { deviceMessages } from './account_devices.js';
 import { endpointMessages } from './account_endpoints.js';
-import { membershipMessages, workspaceUpdated } from './account_memberships.js';
+import { isMember, membershipMessages, workspaceUpdated } from './account_memberships.js';
 import { sessionMessages } from './account_sessions.js';
-import { type Account, bumpEpoch, isGone, ofAccount, updated } from './account_state.js';
+import {
+  type Account,
+  bumpEpoch,
+  isGone,
+  isOpen,
+  ofAccount,
+  retentionOf,
+  tellRetention,
+  updated,
+} from './account_state.js';
 import { revokeAllTokens, tokenMessages } from './account_tokens.js';
 import { type Decision, defineActor, type Effect, type EpochName, type MessageOf } from './actor.js';
+import { differs, type RetentionNews, type SweepSettings } from './sweep.js';
 
 export type AccountMessage = MessageOf<typeof account>;
 
@@ -79,9 +89,27 @@ export const account = defineActor<Account>()({
       const effects = [
         ...(changed_fields.includes('name') ? [updated(state.id, ['workspaces'])] : []),
         workspaceUpdated(state.id, settings.id, changed_fields),
+        ...(changesRetention(changed_fields) ? [tellRetention(next)] : []),
       ];
       return { reply: next, next, effects };
     }),
+
+    /** Tells the sweep of the private workspace its settings, where what it knows is something else. */
+    tell_retention: ofAccount((state, { known }: { known: SweepSettings | null }): Decision<Account, typeof DONE> => {
+      const is_known = !isOpen(state) || !differs(known, retentionOf(state));
+      return { reply: DONE, effects: is_known ? [] : [tellRetention(state)] };
+    }),
+
+    // From the sweep of the private workspace, or from a shared one:
+    retention_applied: ofAccount(
+      (state, { workspace_id, data }: Omit<RetentionNews, 'type'>): Decision<Account, typeof DONE> => {
+        const belongs = workspace_id === state.private_workspace.id || isMember(state, workspace_id);
+        if (!belongs || !isOpen(state)) return { reply: DONE };
+        const type = 'workspace.retention_applied' as const;
+        const event: Effect = { effect: 'append_event', account_id: state.id, type, resource_id: workspace_id, data };
+        return { reply: DONE, effects: [event] };
+      },
+    ),
 
     switch_entitlement: ofAccount(
       (state, { entitlement, enabled }: { entitlement: Entitlement; enabled: boolean }): Decision<Account, Account> => {

@@ -1,10 +1,18 @@
 import { privateWorkspaceId } from '../src/domain/ids.js';
 import { LIMITS } from '../src/domain/limits.js';
 import { refuse } from '../src/domain/refusals.js';
-import { KEEP_FOR_EVER } from '../src/domain/workspaces.js';
+import { KEEP_FOR_EVER, keepsForEver } from '../src/domain/workspaces.js';
 import { workspaceDeleted } from './account_memberships.js';
 import { endSessions } from './account_sessions.js';
-import { type Account, bumpEpoch, type DeletionMail, ofAccount, type Phase, type Removed } from './account_state.js';
+import {
+  type Account,
+  bumpEpoch,
+  type DeletionMail,
+  ofAccount,
+  type Phase,
+  type Removed,
+  tellRetention,
+} from './account_state.js';
 import { revokeAllTokens } from './account_tokens.js';
 import { type Decision, type Effect, messagesOf } from './actor.js';
 import type { BindingMessage } from './binding.js';
@@ -99,15 +107,17 @@ export const deletionMessages = messagesOf<Account>()({
     const back = state.memberships.map(({ workspace_id }) =>
       notifyWorkspace(workspace_id, { type: 'returned', account_id: id }),
     );
+    const next: Account = { ...state, phase: { status: 'active' } };
     return {
       reply: DONE,
-      next: { ...state, phase: { status: 'active' } },
+      next,
       effects: [
         // What had been active gets account.restored, and everything after.
         { effect: 'set_subscriptions', account_id: id, become: 'open' },
         { effect: 'append_event', account_id: id, type: 'account.restored', resource_id: id },
         { effect: 'cancel_reminder', name: 'erase_due' },
         ...back,
+        ...retentionTold(next),
       ],
     };
   }),
@@ -166,14 +176,15 @@ type News<Name extends HoldNews['type']> = Omit<Extract<HoldNews, { type: Name }
 function deleted(leaving: Account, { alone, mail }: Leaving, now_ms: number): Done {
   const erase_at_ms = now_ms + LIMITS.erase_after_ms;
   const raised = bumpEpoch(leaving, ['account', 'grants', 'tokens']);
+  const next: Account = {
+    ...raised.state,
+    tokens: [],
+    memberships: leaving.memberships.filter(({ workspace_id }) => alone.includes(workspace_id)),
+    phase: { status: 'deleted', deleted_at_ms: now_ms, erase_at_ms },
+  };
   return {
     reply: DONE,
-    next: {
-      ...raised.state,
-      tokens: [],
-      memberships: leaving.memberships.filter(({ workspace_id }) => alone.includes(workspace_id)),
-      phase: { status: 'deleted', deleted_at_ms: now_ms, erase_at_ms },
-    },
+    next,
     effects: [
       ...raised.effects,
       // With the bumped epoch this disables every active endpoint and cancels what is on its way to it.
@@ -184,11 +195,17 @@ function deleted(leaving: Account, { alone, mail }: Leaving, now_ms: number): Do
       ...leaving.memberships.map(({ workspace_id }) =>
         notifyWorkspace(workspace_id, { type: 'departed', account_id: leaving.id }),
       ),
+      ...retentionTold(next),
       { effect: 'cancel_reminder', name: 'leaving_late' },
       eraseAt(erase_at_ms),
       { effect: 'enqueue_mail', ...mail, give_up_at_ms: now_ms + LIMITS.mail_retried_ms },
     ],
   };
+}
+
+/** Where everything is kept for ever there is nothing to hold up. */
+function retentionTold(state: Account): Effect[] {
+  return keepsForEver(state.private_workspace.retention) ? [] : [tellRetention(state)];
 }
 
 /** Nothing has changed; every workspace that was asked may continue. */

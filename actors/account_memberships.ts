@@ -17,7 +17,7 @@ const FULL = refuse('CONFLICT', `An account belongs to at most ${LIMITS.workspac
  */
 export const membershipMessages = messagesOf<Account>()({
   create_workspace: ofAccount((state, { workspace_id, name }: { workspace_id: string; name: string }) => {
-    if (known(state, workspace_id)) return { reply: DONE };
+    if (isMember(state, workspace_id)) return { reply: DONE };
     const owner = { account_id: state.id, email: state.email };
     return join(state, { workspace_id, invitation_id: workspace_id }, { type: 'create', name, owner });
   }),
@@ -31,13 +31,13 @@ export const membershipMessages = messagesOf<Account>()({
   join_outcome: ofAccount((state, { workspace_id, invitation_id }: Joining): Decision<Account, JoinOutcome> => {
     const is_asked = state.joining.some((waiting) => waiting.invitation_id === invitation_id);
     if (is_asked) return { reply: { outcome: 'asked' } };
-    return { reply: { outcome: known(state, workspace_id) ? 'joined' : 'not_joined' } };
+    return { reply: { outcome: isMember(state, workspace_id) ? 'joined' : 'not_joined' } };
   }),
 
   // From workspaces:
   joined: ofAccount((state, { workspace, role, invitation_id }: News<'joined'>): Done => {
     const joining = state.joining.filter((waiting) => waiting.invitation_id !== invitation_id);
-    if (known(state, workspace.workspace_id)) return { reply: DONE, next: { ...state, joining } };
+    if (isMember(state, workspace.workspace_id)) return { reply: DONE, next: { ...state, joining } };
     const memberships = [...state.memberships, { ...workspace, role }];
     return { reply: DONE, next: { ...state, joining, memberships }, effects: [updated(state.id, ['workspaces'])] };
   }),
@@ -64,12 +64,12 @@ export const membershipMessages = messagesOf<Account>()({
   ),
 
   left: ofAccount((state, { workspace_id }: News<'left'>): Done => {
-    if (!known(state, workspace_id)) return { reply: DONE };
+    if (!isMember(state, workspace_id)) return { reply: DONE };
     return { reply: DONE, next: without(state, workspace_id), effects: [updated(state.id, ['workspaces'])] };
   }),
 
   workspace_deleted: ofAccount((state, { workspace_id, reason }: News<'workspace_deleted'>): Done => {
-    if (!known(state, workspace_id)) return { reply: DONE };
+    if (!isMember(state, workspace_id)) return { reply: DONE };
     const effects = [updated(state.id, ['workspaces']), workspaceDeleted(state.id, workspace_id, reason)];
     return { reply: DONE, next: without(state, workspace_id), effects };
   }),
@@ -105,7 +105,7 @@ export function workspaceDeleted(account_id: string, workspace_id: string, reaso
   return { effect: 'append_event', account_id, type: 'workspace.deleted', resource_id: workspace_id, data: { reason } };
 }
 
-function known(state: Account, workspace_id: string): boolean {
+export function isMember(state: Account, workspace_id: string): boolean {
   return state.memberships.some((membership) => membership.workspace_id === workspace_id);
 }
 

@@ -2,6 +2,7 @@ import type { Entitlement } from '../src/domain/permissions.js';
 import { refuse } from '../src/domain/refusals.js';
 import type { Retention, Role } from '../src/domain/workspaces.js';
 import { type Effect, type EpochName, given } from './actor.js';
+import { type SweepSettings, tellSweep } from './sweep.js';
 import type { JoinedWorkspace } from './workspace.js';
 
 /** An account, the private workspace that comes with it, and what belongs to it in a bounded number. */
@@ -87,6 +88,15 @@ export function updated(account_id: string, changed_fields: readonly string[]): 
     resource_id: account_id,
     data: { changed_fields },
   };
+}
+
+/** How long content is kept in the private workspace; nothing is removed there while the account is deleted. */
+export function retentionOf(state: Account): SweepSettings {
+  return { retention: state.private_workspace.retention, paused: !isOpen(state), owner: state.id };
+}
+
+export function tellRetention(state: Account): Effect {
+  return tellSweep(state.private_workspace.id, { type: 'settings', ...retentionOf(state) });
 }
 
 /** What the messages of an account presuppose, `create` aside. */

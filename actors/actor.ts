@@ -50,17 +50,27 @@ export type DeliveryQueue = { entries: QueuedDelivery[]; last: number };
 export type EpochName = 'account' | 'app_sessions' | 'grants' | 'tokens';
 
 /** What workers do on behalf of an entity of the same partition. */
-export type Job =
+export type Job = ErasureJob | SweepJob;
+
+export type ErasureJob =
   | { job: 'erase_account'; account_id: string }
-  /** Of a stream whose workspace is gone: its bytes, its signals, itself. */
-  | { job: 'erase_stream'; stream_id: string; account_id: string };
+  /** Of a stream that is deleted, or whose workspace is gone: its bytes, its signals, itself. */
+  | { job: 'erase_stream'; stream_id: string; account_id: string }
+  /** Of a workspace that is gone: the voices that the account has learnt there. */
+  | { job: 'forget_voices'; account_id: string; workspace_id: string };
+
+/** What an account's part of a retention sweep removes. */
+export type SweepJob = { job: 'sweep_library'; library_id: string; account_id: string; sweep_id: string };
 
 export type OutboxMessage = { effect: 'notify'; to: Address; message: unknown };
 
 /** Everything that one decision does beside its next state. All of it is in the same commit. */
 export type Effect =
-  /** Writes a record of this entity; `order` puts it into the collection's order, by which it can be listed. */
-  | { effect: 'put_record'; collection: string; id: string; value: unknown; order?: number }
+  /**
+   * Writes a record of this entity; `order` puts it into the collection's order, by which it can be listed. `packed`: it
+   * is large and lies there compressed.
+   */
+  | { effect: 'put_record'; collection: string; id: string; value: unknown; order?: number; packed?: true }
   | { effect: 'delete_record'; collection: string; id: string }
   /** Drops a whole collection. */
   | { effect: 'delete_collection'; collection: string }

@@ -8,17 +8,21 @@ import { browserSignIn } from './browser_sign_in.js';
 import { certificate } from './certificate.js';
 import { claim } from './claim.js';
 import { client } from './client.js';
+import { contacts } from './contacts.js';
 import { device } from './device.js';
 import { deviceSession } from './device_session.js';
 import { email } from './email.js';
 import { endpoint } from './endpoint.js';
 import { grant } from './grant.js';
 import { importedToken } from './imported_token.js';
+import { library } from './library.js';
 import { personalAccessToken } from './personal_access_token.js';
 import { signals } from './signals.js';
 import { signingKeys } from './signing_keys.js';
 import { source } from './source.js';
 import { stream } from './stream.js';
+import { sweep } from './sweep.js';
+import { transcript } from './transcript.js';
 import { workspace } from './workspace.js';
 
 /** All kinds of actors there are, by the names that their callers use (src/runtime/actors.ts). */
@@ -33,17 +37,21 @@ export const KINDS = {
   certificate,
   claim,
   client,
+  contacts,
   device,
   deviceSession,
   email,
   endpoint,
   grant,
   importedToken,
+  library,
   personalAccessToken,
   signals,
   signingKeys,
   source,
   stream,
+  sweep,
+  transcript,
   workspace,
 };
 

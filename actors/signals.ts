@@ -1,5 +1,6 @@
 import { LIMITS } from '../src/domain/limits.js';
 import { isRefusal, refuse } from '../src/domain/refusals.js';
+import { dueIndex, type Expire, type Expired, isBefore } from '../src/domain/retention.js';
 import {
   type Decision,
   defineActor,
@@ -9,6 +10,7 @@ import {
   type RecordQuery,
   type Turn,
 } from './actor.js';
+import { countRemoved } from './library.js';
 
 /**
  * The signals on a stream's timeline; its id is the stream's. An actor of their own, so that large batches do not hold
@@ -26,7 +28,17 @@ export type Signals = {
   /** The longest signal there ever was: where a search for what ends after a time must begin. */
   longest_ms: number;
   staged: Staged[];
+  /** Those in the collection `batches`, all of them since there is one, and when the first of these were posted. */
+  kept?: { account_id: string; workspace_id: string; signals: number; oldest_ms: number | null };
+  /** How many have lost their payload. */
+  expired?: number;
 };
+
+/**
+ * Collection `batches`: the ids of signals that came together and keep their payloads, in the order of their
+ * `created_at_ms`. One for a request, so that posting many signals costs little more.
+ */
+type Batch = string[];
 
 /** `parts`: indices of the request's signals whose payloads are written. */
 type Staged = { request: string; parts: number[]; bytes: number; began_ms: number };
@@ -142,16 +154,61 @@ export const signals = defineActor<Signals>()({
       },
     },
 
-    erase: (state) =>
+    view: { reads: true, decide: (state) => ({ reply: state ?? NONE }) },
+
+    /** Ids of batches whose clock is before that time, the oldest first, with as many of their signals as go at once. */
+    due_signals: {
+      records: (_: DueSignals) => [oldestBatches(LIMITS.expired_batches_max)],
+      decide(_, { before_ms, limit }: DueSignals, turn): Decision<Signals, { batches: DueBatch[] }> {
+        const batches: DueBatch[] = [];
+        let room = limit;
+        for (const { id, order, value } of turn.range<Batch>('batches')) {
+          if (!isBefore(order, before_ms) || room === 0) break;
+          const ids = value.slice(0, room);
+          batches.push({ id, ids });
+          room -= ids.length;
+        }
+        return { reply: { batches } };
+      },
+    },
+
+    /** Takes the payloads of these signals away, of those whose clock is before the cutoff. The signals stay. */
+    expire: {
+      records: ({ batches }: ExpireSignals) => [
+        oldestBatches(batches.length + 1),
+        ...batches.flatMap(({ ids }) => ids.map((id) => ({ collection: 'signals', id }))),
+      ],
+      decide: (state, input: ExpireSignals, turn) =>
+        state?.kept === undefined ? { reply: NOTHING_LEFT } : expire({ ...state, kept: state.kept }, input, turn),
+    },
+
+    /**
+     * Puts the signals of one page into batches, of a stream that an earlier release has written to; with the last page
+     * it takes its place on the due list.
+     */
+    take_place: {
+      records: ({ after }: TakePlace) => [
+        { collection: 'signals', range: { after: after ?? undefined, limit: LIMITS.expired_per_commit_max } },
+        oldestBatches(1),
+      ],
+      decide: (state, input: TakePlace, turn) =>
+        state === null ? { reply: { next: null } } : takePlace(state, input, turn),
+    },
+
+    erase: (state, _: unknown, { self }) =>
       state === null
         ? { reply: DONE }
         : {
             reply: DONE,
             next: null,
             effects: [
-              { effect: 'delete_collection', collection: 'signals' },
-              { effect: 'delete_collection', collection: 'payloads' },
+              ...['signals', 'payloads', 'batches'].map(
+                (collection): Effect => ({
+                  ...{ effect: 'delete_collection', collection },
+                }),
+              ),
               { effect: 'cancel_reminder', name: 'sweep_staged' },
+              ...retentionEffects(state, NONE, self),
               { effect: 'delete' },
             ],
           },
@@ -165,8 +222,17 @@ export const signals = defineActor<Signals>()({
 
 /** `part`: the index of the payload's signal in the request. */
 type StageRequest = { request: string; payloads: { part: number; text: string; bytes: number }[] };
-/** `staged`: payloads of new signals were, and do not come again. */
-type PostRequest = { request: string; signals: PostedSignal[]; staged: boolean };
+/** `staged`: payloads of new signals were, and do not come again. Account and workspace are the stream's. */
+type PostRequest = Owner & { request: string; signals: PostedSignal[]; staged: boolean };
+type Owner = { account_id: string; workspace_id: string };
+type Place = { order: number; id: string };
+/** `limit`: at most `expired_per_commit_max`. */
+type DueSignals = { before_ms: number | null; limit: number };
+type DueBatch = { id: string; ids: string[] };
+type ExpireSignals = Expire & { batches: DueBatch[] };
+type TakePlace = Owner & { after: Place | null };
+type Kept = NonNullable<Signals['kept']>;
+const NOTHING_LEFT: Expired = { removed: 0, left: false };
 
 function signalRecords({ signals }: { signals: { id: string }[] }): RecordQuery[] {
   return signals.map(({ id }) => ({ collection: 'signals', id }));
@@ -177,33 +243,139 @@ function post(before: Signals, request: PostRequest, turn: Turn): Decision<Signa
   const read = readPosted(request, own, turn);
   if (isRefusal(read)) return { reply: read };
   const { listed, fresh, used, effects } = read;
-  if (before.count + fresh.length > LIMITS.signals_per_stream_max) return { reply: TOO_MANY };
+  if (before.count + fresh.size > LIMITS.signals_per_stream_max) return { reply: TOO_MANY };
   // What was staged is counted already; of that, what somebody else has posted meanwhile is deleted.
-  const fresh_bytes = fresh.reduce((sum, { payload }) => sum + bytesOf(payload), 0);
+  const fresh_bytes = [...fresh.values()].reduce((sum, { payload }) => sum + bytesOf(payload), 0);
   const payload_bytes = before.payload_bytes - (own?.bytes ?? 0) + fresh_bytes;
   if (payload_bytes > LIMITS.signal_bytes_per_stream_max) return { reply: TOO_LARGE };
   // From here on it succeeds.
-  if (fresh.length === 0 && own === undefined) return { reply: { signals: listed } };
+  if (fresh.size === 0 && own === undefined) return { reply: { signals: listed } };
   const idle = (own?.parts ?? []).filter((part) => !used.has(part));
   effects.push(...idle.map((part) => dropPayload(request.request, part)));
   const left = before.staged.filter((other) => other !== own);
   if (own !== undefined && left.length === 0) effects.push({ effect: 'cancel_reminder', name: 'sweep_staged' });
-  const lengths = fresh.map(({ start_ms, end_ms }) => (end_ms ?? start_ms) - start_ms);
+  const lengths = [...fresh.values()].map(({ start_ms, end_ms }) => (end_ms ?? start_ms) - start_ms);
   const next: Signals = {
-    count: before.count + fresh.length,
+    ...before,
+    count: before.count + fresh.size,
     payload_bytes,
     longest_ms: Math.max(before.longest_ms, ...lengths),
     staged: left,
   };
-  return { reply: { signals: listed }, next, effects };
+  if (fresh.size === 0) return { reply: { signals: listed }, next, effects };
+  const { account_id, workspace_id } = request;
+  const known = before.kept ?? { account_id, workspace_id, signals: 0, oldest_ms: null };
+  const { now_ms } = turn;
+  const kept = {
+    ...known,
+    signals: known.signals + fresh.size,
+    oldest_ms: Math.min(known.oldest_ms ?? now_ms, now_ms),
+  };
+  return {
+    reply: { signals: listed },
+    next: { ...next, kept },
+    effects: [
+      ...effects,
+      { effect: 'put_record', collection: 'batches', id: request.request, value: [...fresh.keys()], order: now_ms },
+      ...retentionEffects(before, { ...next, kept }, turn.self),
+    ],
+  };
+}
+
+function expire(
+  state: Signals & { kept: Kept },
+  { batches, ...input }: ExpireSignals,
+  turn: Turn,
+): Decision<Signals, Expired> {
+  const due = new Map(batches.map(({ id, ids }) => [id, new Set(ids)]));
+  const effects: Effect[] = [];
+  const clocks_left: number[] = [];
+  let [removed, bytes] = [0, 0];
+  for (const { id, order, value } of turn.range<Batch>('batches')) {
+    const goes = isBefore(order, input.before_ms) ? due.get(id) : undefined;
+    const stays = goes === undefined ? value : value.filter((signal_id) => !goes.has(signal_id));
+    if (stays.length > 0) clocks_left.push(order);
+    if (goes === undefined) continue;
+    effects.push(
+      stays.length > 0
+        ? { effect: 'put_record', collection: 'batches', id, value: stays, order }
+        : { effect: 'delete_record', collection: 'batches', id },
+    );
+    for (const signal_id of value.filter((one) => goes.has(one))) {
+      const signal = turn.record<Signal>('signals', signal_id);
+      if (signal?.payload.state !== 'available') continue;
+      removed += 1;
+      bytes += signal.payload.bytes;
+      effects.push(...withoutPayload(signal_id, signal, signal.payload.key, turn.now_ms));
+    }
+  }
+  const oldest_ms = clocks_left[0] ?? null;
+  const reply = { removed, left: oldest_ms !== null && isBefore(oldest_ms, input.before_ms) };
+  if (effects.length === 0) return { reply };
+  const next = {
+    ...state,
+    payload_bytes: state.payload_bytes - bytes,
+    expired: (state.expired ?? 0) + removed,
+    kept: { ...state.kept, signals: state.kept.signals - removed, oldest_ms },
+  };
+  if (removed > 0) effects.push(countRemoved(input, 'transcripts', removed));
+  return { reply, next, effects: [...effects, ...retentionEffects(state, next, turn.self)] };
+}
+
+function withoutPayload(id: string, signal: Signal, key: string | null, removed_at_ms: number): Effect[] {
+  const value: Signal = { ...signal, payload: { state: 'expired', removed_at_ms } };
+  return [
+    { effect: 'put_record', collection: 'signals', id, value, order: signal.start_ms },
+    ...(key === null ? [] : [{ effect: 'delete_record' as const, collection: 'payloads', id: key }]),
+  ];
+}
+
+function takePlace(
+  state: Signals,
+  { account_id, workspace_id }: TakePlace,
+  turn: Turn,
+): Decision<Signals, { next: Place | null }> {
+  const rows = turn.range<Signal>('signals');
+  const by_time = new Map<number, string[]>();
+  for (const { id, value } of rows.filter(({ value: { payload } }) => payload.state === 'available'))
+    by_time.set(value.created_at_ms, [...(by_time.get(value.created_at_ms) ?? []), id]);
+  const effects = [...by_time].map(([order, ids]): Effect => {
+    return { effect: 'put_record', collection: 'batches', id: `placed.${order}.${ids[0]}`, value: ids, order };
+  });
+  const last = rows.at(-1);
+  if (rows.length === LIMITS.expired_per_commit_max && last !== undefined)
+    return { reply: { next: { order: last.order, id: last.id } }, effects };
+  const clocks = [...turn.range('batches').map(({ order }) => order), ...by_time.keys()];
+  const oldest_ms = clocks.length === 0 ? null : Math.min(...clocks);
+  const signals = state.count - (state.expired ?? 0);
+  const next = { ...state, kept: { account_id, workspace_id, signals, oldest_ms } };
+  return { reply: { next: null }, next, effects: [...effects, ...retentionEffects(state, next, turn.self)] };
+}
+
+/** Whether some of its signals are in no batch, as an earlier release leaves them. */
+export function lacksBatches({ count, kept, expired = 0 }: Signals): boolean {
+  return (kept?.signals ?? 0) + expired !== count;
+}
+
+/** Keeps the due list true, on which the signals of a stream stand at the oldest that have their payloads. */
+function retentionEffects({ kept: was }: Signals, { kept: is }: Signals, member: string): Effect[] {
+  const of = is ?? was;
+  if (of === undefined || was?.oldest_ms === is?.oldest_ms) return [];
+  const due = { owner: of.account_id, index: dueIndex('signals', of.workspace_id), member };
+  const order = is?.oldest_ms ?? null;
+  return order === null ? [{ effect: 'remove_from_index', ...due }] : [{ effect: 'add_to_index', ...due, order }];
+}
+
+function oldestBatches(limit: number) {
+  return { collection: 'batches', range: { limit } };
 }
 
 /** What a request posts: all of it in its order, what is new of it, and which of its staged payloads that uses. */
-type Posted = { listed: ListedSignal[]; fresh: Signal[]; used: Set<number>; effects: Effect[] };
+type Posted = { listed: ListedSignal[]; fresh: Map<string, Signal>; used: Set<number>; effects: Effect[] };
 
 function readPosted({ request, signals: posted, staged }: PostRequest, own: Staged | undefined, turn: Turn) {
   const fresh = new Map<string, Signal>();
-  const read: Posted = { listed: [], fresh: [], used: new Set(), effects: [] };
+  const read: Posted = { listed: [], fresh, used: new Set(), effects: [] };
   for (const [part, { id, payload, payload_bytes: bytes, ...light }] of posted.entries()) {
     const known = fresh.get(id) ?? turn.record<Signal>('signals', id);
     if (known !== undefined && !isSame(known, light)) return OTHER_CONTENT(light.ref);
@@ -221,7 +393,7 @@ function readPosted({ request, signals: posted, staged }: PostRequest, own: Stag
     if (is_written) read.used.add(part);
     else if (key !== null) read.effects.push({ effect: 'put_record', collection: 'payloads', id: key, value: payload });
   }
-  return { ...read, fresh: [...fresh.values()] };
+  return read;
 }
 
 function stage(before: Signals, { request, payloads }: StageRequest, now_ms: number): Decision<Signals, typeof DONE> {

@@ -11,19 +11,22 @@ import {
   type Turn,
 } from './actor.js';
 import { type Erase, erased } from './erase.js';
+import { expiryMessages, keptChunk, noLongerDue, retentionEffects } from './stream_expiry.js';
 import { dueEffects, PROCESSING_INDEX, processingMessages } from './stream_processing.js';
 import {
   type Chunk,
   type ChunkIntent,
   type ChunkStatus,
   chunkKey,
+  hasExpired,
   keptStream,
-  NO_STREAM,
+  noStream,
   type OpenIntent,
   putChunk,
   type Stream,
   type StreamRecorder,
 } from './stream_state.js';
+import type { TranscriptMessage } from './transcript.js';
 import type { WorkspaceMessage } from './workspace.js';
 
 /** Collections `refs` (by source_chunk_ref) and `sequences` (by sequence). */
@@ -41,6 +44,8 @@ const DONE = { done: true } as const;
 const NO_CHUNK = refuse('NOT_FOUND', 'There is no such chunk.');
 /** The list of all streams of an account; those of one source or private workspace are on a list of their own too. */
 export const STREAMS = 'streams';
+/** The list of an account's deleted streams of which something stays. */
+export const DELETED_STREAMS = 'deleted_streams';
 export function streamIndexOf(source_or_workspace_id: string): string {
   return `${STREAMS}:${source_or_workspace_id}`;
 }
@@ -61,7 +66,7 @@ export const stream = defineActor<Stream>()({
   },
   messages: {
     register(state, { silent, ...registered }: NewStream & Told, { self: id, now_ms }): Decision<Stream, Stream> {
-      if (state?.status === 'going') return { reply: NO_STREAM };
+      if (state?.status === 'going') return { reply: noStream(state) };
       if (state !== null) {
         if (registered.end_ms === null || registered.end_ms === state.end_ms) return { reply: state };
         return end(state, { end_ms: registered.end_ms, silent });
@@ -88,8 +93,18 @@ export const stream = defineActor<Stream>()({
     retitle: keptStream((state, { title, silent }: { title: string | null } & Told) => {
       if (title === state.title) return { reply: state };
       const next = { ...state, title };
-      return { reply: next, next, effects: news(next, 'stream.updated', { silent }, ['title']) };
+      const effects = [...news(next, 'stream.updated', { silent }, ['title']), ...retentionEffects(state, next)];
+      return { reply: next, next, effects };
     }),
+
+    /** Its owner deletes it: it is not there from here on, and a worker removes what lies with it. */
+    delete: keptStream(
+      (state, { silent }: Told): Done => ({
+        reply: DONE,
+        next: { ...state, status: 'going', deleted: true },
+        effects: [...news(state, 'stream.deleted', { silent }), ...removal(state)],
+      }),
+    ),
 
     intend: {
       records: ({ intent }: Intended) => [
@@ -137,37 +152,30 @@ export const stream = defineActor<Stream>()({
     expire_intents: {
       records: (_: unknown, state) =>
         (state?.open ?? []).map(({ number }) => ({ collection: 'chunks', id: chunkKey(number) })),
-      decide: (state, _: unknown, turn): Done => (state === null ? { reply: NO_STREAM } : expire(state, turn)),
+      decide: (state, _: unknown, turn): Done => (state === null ? { reply: noStream(state) } : expire(state, turn)),
     },
 
     ...processingMessages,
+    ...expiryMessages,
 
     // From its workspace.
     workspace_gone(state): Done {
       if (state?.status !== 'kept') return { reply: DONE };
-      const { id: stream_id, account_id } = state;
-      const job = { job: 'erase_stream' as const, stream_id, account_id };
-      return {
-        reply: DONE,
-        next: { ...state, status: 'going' },
-        effects: [
-          { effect: 'close_fence', id: stream_id },
-          { effect: 'enqueue_job', job_id: `erase_stream:${stream_id}`, job },
-        ],
-      };
+      return { reply: DONE, next: { ...state, status: 'going' }, effects: removal(state) };
     },
 
     /** Its bytes are removed already. */
-    erase(state, input: Erase, { self }) {
-      const collections = ['chunks', 'refs', 'sequences', 'unprocessed'];
+    erase(state, input: Erase, { self, now_ms }): Done {
+      const collections = ['chunks', 'refs', 'sequences', 'unprocessed', 'kept'];
+      const is_remembered = state !== null && state.deleted === true && state.recorder !== null;
       const effects: Effect[] = [
         ...collections.map((collection): Effect => ({ effect: 'delete_collection', collection })),
         { effect: 'cancel_reminder', name: 'expire_intents' },
-        { effect: 'delete_fence', id: self },
+        ...(is_remembered ? [] : [{ effect: 'delete_fence' as const, id: self }]),
         { effect: 'remove_from_index', ...PROCESSING_INDEX, member: self },
-        ...(state === null ? [] : leave(state)),
+        ...(state === null || isForgotten(state) ? [] : leave(state)),
       ];
-      return erased(input, { member: self, effects });
+      return is_remembered ? forgotten(state, { ...input, effects }, now_ms) : erased(input, { member: self, effects });
     },
   },
 
@@ -203,6 +211,16 @@ const EMPTY = {
   claims: [],
 };
 
+const FORGOTTEN: Omit<Stream, 'id' | 'account_id'> = {
+  ...EMPTY,
+  ...{ status: 'going', deleted: true, workspace_id: '', source_id: '', recorder: null, captured_at: '', title: null },
+  ...{ created_at_ms: 0, end_ms: null },
+};
+
+function isForgotten({ source_id }: Stream): boolean {
+  return source_id === FORGOTTEN.source_id;
+}
+
 function chunkRecord({ number }: { number: number }): RecordQuery[] {
   return [{ collection: 'chunks', id: chunkKey(number) }];
 }
@@ -214,7 +232,11 @@ function end(stream: Stream, { end_ms, silent }: { end_ms: number } & Told): Dec
   if (end_ms < reached_ms)
     return { reply: refuse('CONFLICT', `A registered chunk ends at ${reached_ms} ms, behind this end_ms.`) };
   const next = { ...stream, end_ms };
-  return { reply: next, next, effects: news(next, 'stream.updated', { silent }, ['end_ms']) };
+  const message: TranscriptMessage = { type: 'ended', end_ms };
+  const told: Effect[] = stream.transcribed
+    ? [{ effect: 'notify', to: { kind: 'transcript', id: stream.id }, message }]
+    : [];
+  return { reply: next, next, effects: [...news(next, 'stream.updated', { silent }, ['end_ms']), ...told] };
 }
 
 /** A place for a chunk's bytes: one that stands already, or a new one. */
@@ -299,23 +321,28 @@ function store(
   const chunk = turn.record<Chunk>('chunks', chunkKey(number));
   if (chunk === undefined) return { reply: NO_CHUNK };
   if (chunk.status === 'stored') return { reply: { chunk, stream } };
+  if (hasExpired(chunk)) return { reply: { chunk, stream } };
   if (chunk.status === 'expired')
     return { reply: refuse('UPLOAD_EXPIRED', 'The upload intent has expired; ask for it again.') };
   const { self, now_ms } = turn;
   const stored: Chunk = { ...chunk, status: 'stored', upload_started_at_ms, stored_at_ms: now_ms };
-  const next: Stream = {
-    ...stream,
+  const { next, effects } = keptChunk(stream, stored, number, {
     stored_chunks: stream.stored_chunks + 1,
     stored_bytes: stream.stored_bytes + chunk.size_bytes,
     stored_until_ms: Math.max(stream.stored_until_ms, chunk.source_end_ms),
     open: stream.open.filter((open) => open.number !== number),
     unprocessed: stream.unprocessed + 1,
-  };
+  });
   const waiting = { collection: 'unprocessed', id: chunkKey(number), value: { tries: 0 }, order: now_ms };
   return {
     reply: { chunk: stored, stream: next },
     next,
-    effects: [putChunk(number, stored), { effect: 'put_record', ...waiting }, ...dueEffects(stream, next, self)],
+    effects: [
+      putChunk(number, stored),
+      { effect: 'put_record', ...waiting },
+      ...effects,
+      ...dueEffects(stream, next, self),
+    ],
   };
 }
 
@@ -345,12 +372,38 @@ function notifyWorkspace(stream: Stream, message: WorkspaceMessage): Effect[] {
   return isShared(stream) ? [{ effect: 'notify', to: { kind: 'workspace', id: stream.workspace_id }, message }] : [];
 }
 
+/** What makes a worker remove all that lies with a stream; nothing of it that presupposes it open commits any more. */
+function removal({ id: stream_id, account_id }: Stream): Effect[] {
+  return [
+    { effect: 'close_fence', id: stream_id },
+    {
+      ...{ effect: 'enqueue_job', job_id: `erase_stream:${stream_id}` },
+      job: { job: 'erase_stream', stream_id, account_id },
+    },
+  ];
+}
+
+/** What stays of a recorder's deleted stream until the account is erased: that there is none under its id. */
+function forgotten({ id, account_id }: Stream, { list, effects }: Erase & { effects: Effect[] }, now_ms: number): Done {
+  const member = { owner: account_id, member: id };
+  return {
+    reply: DONE,
+    next: { ...FORGOTTEN, id, account_id },
+    effects: [
+      ...effects,
+      { effect: 'remove_from_index', ...member, index: list },
+      { effect: 'add_to_index', ...member, index: DELETED_STREAMS, order: now_ms },
+    ],
+  };
+}
+
 /** Takes an erased stream from the lists that stand beside the account's list of all. */
 function leave(stream: Stream): Effect[] {
   const { id, account_id, source_id, workspace_id } = stream;
   const lists = [streamIndexOf(source_id), ...(isShared(stream) ? [] : [streamIndexOf(workspace_id)])];
   return [
     ...lists.map((list): Effect => ({ effect: 'remove_from_index', owner: account_id, index: list, member: id })),
+    noLongerDue(stream),
     ...notifyWorkspace(stream, { type: 'stream_erased', stream_id: id }),
   ];
 }
@@ -358,7 +411,7 @@ function leave(stream: Stream): Effect[] {
 /** Rule H-037. */
 function news(
   { id, account_id, source_id }: Stream,
-  type: 'stream.created' | 'stream.updated',
+  type: 'stream.created' | 'stream.updated' | 'stream.deleted',
   { silent }: Told,
   changed_fields?: string[],
 ): Effect[] {

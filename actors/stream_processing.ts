@@ -1,7 +1,9 @@
+import type { Interval } from '../src/domain/intervals.js';
 import { LIMITS } from '../src/domain/limits.js';
 import { refuse } from '../src/domain/refusals.js';
-import { type Decision, type Effect, messagesOf } from './actor.js';
+import { type Decision, type Effect, messagesOf, type RangeQuery } from './actor.js';
 import { type Chunk, type ChunkResult, chunkKey, keptStream, putChunk, type Stream } from './stream_state.js';
+import type { TranscriptMessage } from './transcript.js';
 
 /** `tries` counts this one. */
 export type ClaimedChunk = { number: number; tries: number; until_ms: number };
@@ -71,10 +73,11 @@ export const processingMessages = messagesOf<Stream>()({
   chunk_results: {
     records: ({ results }: ChunkResults) =>
       results.map(({ number }) => ({ collection: 'chunks', id: chunkKey(number) })),
-    decide: keptStream((state, { token, results }: ChunkResults, turn): Decision<Stream, TakenResults> => {
+    decide: keptStream((state, { token, results, transcribes }: ChunkResults, turn): Decision<Stream, TakenResults> => {
       const { self, now_ms } = turn;
       const effects: Effect[] = [];
       const taken: number[] = [];
+      const audio: Interval[] = [];
       let { claims, unprocessed } = state;
       for (const { number, result } of results) {
         const chunk = turn.record<Chunk>('chunks', chunkKey(number));
@@ -85,6 +88,7 @@ export const processingMessages = messagesOf<Stream>()({
         taken.push(number);
         claims = claims.filter((claim) => claim !== held);
         unprocessed -= 1;
+        if (result.status === 'processed') audio.push([chunk.source_start_ms, chunk.source_end_ms]);
         effects.push(putChunk(number, { ...chunk, result, processed_by: token }), {
           effect: 'delete_record',
           collection: 'unprocessed',
@@ -92,20 +96,64 @@ export const processingMessages = messagesOf<Stream>()({
         });
       }
       if (effects.length === 0) return { reply: { taken, left: unclaimed(state, now_ms) } };
-      const next = { ...state, claims, unprocessed };
+      const next = toldOf({ ...state, claims, unprocessed }, audio, transcribes);
+      const told = transcribes === undefined || audio.length === 0 ? [] : [tellTranscript(next, audio, transcribes)];
       return {
         reply: { taken, left: unclaimed(next, now_ms) },
         next,
-        effects: [...effects, ...dueEffects(state, next, self)],
+        effects: [...effects, ...told, ...dueEffects(state, next, self)],
       };
     }),
   },
+
+  /** Tells the transcript of chunks that were processed while nobody transcribed, some at a time; `after`: null at the end. */
+  tell_transcript: {
+    records: ({ after }: Backlog) => [{ collection: 'chunks', range: { after, limit: LIMITS.chunks_told_max } }],
+    decide: keptStream(
+      (state, { transcribes }: Backlog, turn): Decision<Stream, { after: RangeQuery['after'] | null }> => {
+        const rows = turn.range<Chunk>('chunks');
+        const audio = rows.flatMap(({ value: chunk }): Interval[] =>
+          chunk.result?.status === 'processed' && chunk.status === 'stored'
+            ? [[chunk.source_start_ms, chunk.source_end_ms]]
+            : [],
+        );
+        const last = rows.length < LIMITS.chunks_told_max ? undefined : rows.at(-1);
+        const after = last === undefined ? null : { order: last.order, id: last.id };
+        const { untold: _, ...rest } = state;
+        const told: Stream = after === null ? rest : state;
+        const next: Stream = audio.length > 0 ? { ...told, transcribed: true } : told;
+        return { reply: { after }, next, effects: audio.length > 0 ? [tellTranscript(next, audio, transcribes)] : [] };
+      },
+    ),
+  },
 });
+
+/** Absent: nobody transcribes at present. */
+type Transcribes = { window_ms: number };
+type Backlog = { after?: RangeQuery['after']; transcribes: Transcribes };
 
 type ClaimInput = { token: string; limit: number; lease_ms: number };
 type Claimed = { claimed: ClaimedChunk[]; left: number };
-type ChunkResults = { token: string; results: { number: number; result: ChunkResult }[] };
+type ChunkResults = {
+  token: string;
+  results: { number: number; result: ChunkResult }[];
+  transcribes?: Transcribes | undefined;
+};
 type TakenResults = { taken: number[]; left: number };
+
+function toldOf(state: Stream, audio: Interval[], transcribes: Transcribes | undefined): Stream {
+  if (audio.length === 0) return state;
+  return transcribes === undefined
+    ? { ...state, untold: (state.untold ?? 0) + audio.length }
+    : { ...state, transcribed: true };
+}
+
+function tellTranscript(stream: Stream, intervals: Interval[], { window_ms }: Transcribes): Effect {
+  const { id, account_id, workspace_id, source_id, captured_at, end_ms } = stream;
+  const of = { account_id, workspace_id, source_id, captured_at_ms: Date.parse(captured_at), end_ms };
+  const message: TranscriptMessage = { type: 'audio', stream: of, window_ms, intervals };
+  return { effect: 'notify', to: { kind: 'transcript', id }, message };
+}
 
 /** Keeps the partition's index true: where the stream has something to claim, and from when on. */
 export function dueEffects(was: Stream, is: Stream, member: string): Effect[] {

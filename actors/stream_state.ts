@@ -1,11 +1,14 @@
 import { streamOfChunk } from '../src/domain/ids.js';
-import { refuse } from '../src/domain/refusals.js';
+import type { Interval } from '../src/domain/intervals.js';
+import { type Refusal, refuse } from '../src/domain/refusals.js';
 import { type Effect, given } from './actor.js';
 
 /** A recording's timeline: its chunks, and where it ends, which is set once. All times in it are ms since its start. */
 export type Stream = {
-  /** `going`: its workspace is gone, and it goes as well; to everybody it is not there any more. */
+  /** `going`: it is deleted or its workspace is, and what lies with it goes; to everybody it is not there any more. */
   status: 'kept' | 'going';
+  /** Its owner deleted it. Of one that a device registered so much stays that its reference begins no other. */
+  deleted?: true;
   id: string;
   account_id: string;
   workspace_id: string;
@@ -28,6 +31,15 @@ export type Stream = {
   /** Stored chunks that no worker has processed, and those of them that one has in hand. */
   unprocessed: number;
   claims: ChunkClaim[];
+  /** Chunks in the collection `kept`, all stored ones since there is one, and when the first of these uploads began. */
+  kept?: { chunks: number; oldest_ms: number | null };
+  /** Chunks whose audio retention has removed, and where they lay on the timeline. */
+  expired_chunks?: number;
+  audio_expired?: Interval[];
+  /** Its transcript knows of it. */
+  transcribed?: true;
+  /** Processed chunks that its transcript was not told of, since nobody transcribed then. */
+  untold?: number;
 };
 
 /** The device under a binding epoch, by whose own reference it knows the stream. */
@@ -59,7 +71,7 @@ export type ChunkIntent = {
   sha256: string;
 };
 
-/** How far its bytes have come. */
+/** How far its bytes have come. `expired`: they never came, or they were stored and the workspace does not keep them. */
 export type ChunkStatus = 'awaiting_upload' | 'stored' | 'expired';
 
 /** Collection `chunks`, by number in hexadecimal, in the order of `source_start_ms`. */
@@ -80,8 +92,13 @@ export type ChunkResult =
   | { status: 'failed'; failure: { code: string; message: string } };
 
 /** What most messages of a stream presuppose: one that is there, and stays. */
-export const keptStream = given((state: Stream | null) => (state?.status === 'kept' ? state : NO_STREAM));
-export const NO_STREAM = refuse('NOT_FOUND', 'There is no such stream.');
+export const keptStream = given((state: Stream | null) => (state?.status === 'kept' ? state : noStream(state)));
+const NO_STREAM = refuse('NOT_FOUND', 'There is no such stream.');
+const DELETED = refuse('NOT_FOUND', 'This recording was deleted; nothing of it is taken any more.');
+
+export function noStream(state: Stream | null): Refusal {
+  return state?.deleted ? DELETED : NO_STREAM;
+}
 
 /** A chunk's number as the id of its record: fixed width, so that ids sort as numbers. */
 export function chunkKey(number: number): string {
@@ -107,6 +124,11 @@ export function statusOf(chunk: Chunk, { claims }: Stream, now_ms: number): Chun
 }
 
 export type ChunkStanding = ChunkStatus | 'processing' | ChunkResult['status'];
+
+/** Whether its bytes were here, and retention has removed them. */
+export function hasExpired({ status, stored_at_ms }: Chunk): boolean {
+  return status === 'expired' && stored_at_ms !== null;
+}
 
 /** Why processing failed, or null. */
 export function failureOf({ result }: Chunk): { code: string; message: string } | null {

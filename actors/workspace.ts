@@ -3,8 +3,10 @@ import type { Permission } from '../src/domain/permissions.js';
 import { type Refusal, refuse } from '../src/domain/refusals.js';
 import {
   changeSettings,
+  changesRetention,
   type GivenRole,
   KEEP_FOR_EVER,
+  keepsForEver,
   type Role,
   roleHolds,
   type SettingsChange,
@@ -13,6 +15,7 @@ import {
 } from '../src/domain/workspaces.js';
 import { type Decision, defineActor, type Effect, given, type MessageOf, type RangeQuery, type Turn } from './actor.js';
 import type { EmailMessage } from './email.js';
+import { differs, type RecorderNews, type RetentionNews, type SweepSettings, tellSweep } from './sweep.js';
 
 /**
  * A shared workspace: who belongs to it and who is invited. It alone decides both; accounts and emails keep what it
@@ -42,7 +45,7 @@ export type Invitation = {
   created_at_ms: number;
 };
 
-/** Collection `streams`, by id, in the order of registration: those that were put here, whoever owns them. */
+/** Collection `streams`, by id, in the order of registration: those that were put here, whoever owns them. Collection `recorders`: their accounts. */
 type SharedStream = { account_id: string };
 type ListedStream = SharedStream & { id: string; order: number };
 
@@ -127,7 +130,9 @@ export const workspace = defineActor<Workspace>()({
     change: doneBy('workspace:manage')(({ state }, { change }: By & { change: SettingsChange }, { self }) => {
       const { settings: next, changed_fields } = changeSettings(state, change);
       if (changed_fields.length === 0) return { reply: state };
-      return { reply: next, next, effects: next.members.map((member) => changed(self, next, member, changed_fields)) };
+      const notices = next.members.map((member) => changed(self, next, member, changed_fields));
+      const told = changesRetention(changed_fields) ? [tellRetention(self, next)] : [];
+      return { reply: next, next, effects: [...notices, ...told] };
     }),
 
     delete: doneBy('workspace:manage')(({ state }, _: By, turn) => end(state, 'owner_deleted', turn)),
@@ -272,23 +277,23 @@ export const workspace = defineActor<Workspace>()({
     release: (state, { account_id }: { account_id: string }): Done =>
       state?.holds.includes(account_id) ? { reply: DONE, next: released(state, account_id) } : { reply: DONE },
 
-    departed(state, { account_id }: { account_id: string }): Done {
+    departed(state, { account_id }: { account_id: string }, { self }): Done {
       if (state === null || memberOf(state, account_id) === undefined) return { reply: DONE };
       if (state.members.length > 1) return { reply: DONE, next: without(state, account_id) };
       // Nobody else is left to see it: it waits for its owner, and what it offered to others ends.
-      return {
-        reply: DONE,
-        next: { ...released(state, account_id), invitations: [], dormant: true },
-        effects: state.invitations.map(uninvite),
-      };
+      const next: Workspace = { ...released(state, account_id), invitations: [], dormant: true };
+      return { reply: DONE, next, effects: [...state.invitations.map(uninvite), ...retentionTold(self, next)] };
     },
 
-    returned: (state, _: { account_id: string }): Done =>
-      state?.dormant ? { reply: DONE, next: { ...state, dormant: false } } : { reply: DONE },
+    returned(state, _: { account_id: string }, { self }): Done {
+      if (!state?.dormant) return { reply: DONE };
+      const next = { ...state, dormant: false };
+      return { reply: DONE, next, effects: retentionTold(self, next) };
+    },
 
     /** Its only member has recorded the end already. */
-    erase: (state, _: { account_id: string }, { now_ms }): Done =>
-      state?.dormant ? { reply: DONE, next: null, effects: shedding({ erased: true, now_ms }) } : { reply: DONE },
+    erase: (state, _: { account_id: string }, turn): Done =>
+      state?.dormant ? { reply: DONE, next: null, effects: shedding({ erased: true }, turn) } : { reply: DONE },
 
     ask_outcomes(state, _: unknown, { self, now_ms }): Done {
       if (state === null || state.holds.length === 0) return { reply: DONE };
@@ -299,14 +304,44 @@ export const workspace = defineActor<Workspace>()({
     /** Whether it is there, for the owner of a stream who does not belong to it any more. */
     stands: { reads: true, decide: (state) => ({ reply: state === null ? NOT_HERE : DONE }) },
 
+    /** Tells its sweep the settings and who records here, where it does not know. */
+    tell_retention: {
+      records: ({ recorder }: TellRetention) => [{ collection: 'recorders', id: recorder }],
+      decide(state, { known, recorder }: TellRetention, turn): Done {
+        if (state === null) return { reply: NOT_HERE };
+        const settings = differs(known, retentionOf(state)) ? [tellRetention(turn.self, state)] : [];
+        return { reply: DONE, effects: [...settings, ...takeRecorder(recorder, turn)] };
+      },
+    },
+
+    // From its sweep.
+    retention_applied(state, news: Omit<RetentionNews, 'type'>): Done {
+      const members = state?.members ?? [];
+      const notices = members.map(({ account_id }) =>
+        notifyAccount(account_id, { type: 'retention_applied', ...news }),
+      );
+      return { reply: DONE, effects: notices };
+    },
+
+    recorder_gone: (_, { account_id }: Omit<RecorderNews, 'type'>): Done => ({
+      reply: DONE,
+      effects: [{ effect: 'delete_record', collection: 'recorders', id: account_id }],
+    }),
+
     // From streams.
-    stream_registered(state, { stream_id, account_id, registered_at_ms }: RegisteredStream): Done {
-      if (state === null) return { reply: DONE, effects: [notifyGone(stream_id)] };
-      const value: SharedStream = { account_id };
-      return {
-        reply: DONE,
-        effects: [{ effect: 'put_record', collection: 'streams', id: stream_id, value, order: registered_at_ms }],
-      };
+    stream_registered: {
+      records: ({ account_id }: RegisteredStream) => [{ collection: 'recorders', id: account_id }],
+      decide(state, { stream_id, account_id, registered_at_ms }: RegisteredStream, turn): Done {
+        if (state === null) return { reply: DONE, effects: [notifyGone(stream_id)] };
+        const value: SharedStream = { account_id };
+        return {
+          reply: DONE,
+          effects: [
+            { effect: 'put_record', collection: 'streams', id: stream_id, value, order: registered_at_ms },
+            ...takeRecorder(account_id, turn),
+          ],
+        };
+      },
     },
 
     stream_erased: (_, { stream_id }: { stream_id: string }): Done => ({
@@ -340,6 +375,7 @@ export const workspace = defineActor<Workspace>()({
 type Done = Decision<Workspace, typeof DONE>;
 type Addressed = { invitation_id: string; email: string };
 type NewInvitation = Addressed & { role: GivenRole; mail: { mail_id: string; sealed: Uint8Array } };
+type TellRetention = { known: SweepSettings | null; recorder: string };
 type RegisteredStream = { stream_id: string; account_id: string; registered_at_ms: number };
 
 function addressed(state: Workspace | null, { invitation_id, email }: Addressed): Invitation | undefined {
@@ -357,16 +393,21 @@ function mayInvite(state: Workspace, email: string, now_ms: number): Refusal | n
   return sentAt(state, now_ms).count >= LIMITS.invitations_per_day_max ? TOO_MANY_SENT : null;
 }
 
-function end({ members, invitations }: Workspace, reason: WorkspaceEnd, { self, now_ms }: Turn): Done {
+function end({ members, invitations }: Workspace, reason: WorkspaceEnd, turn: Turn): Done {
   const notices = members.map(({ account_id }) =>
-    notifyAccount(account_id, { type: 'workspace_deleted', workspace_id: self, reason }),
+    notifyAccount(account_id, { type: 'workspace_deleted', workspace_id: turn.self, reason }),
   );
-  const effects = [...notices, ...invitations.map(uninvite), ...shedding({ erased: false, now_ms })];
+  const effects = [...notices, ...invitations.map(uninvite), ...shedding({ erased: false }, turn)];
   return { reply: DONE, next: null, effects };
 }
 
-function shedding({ erased, now_ms }: { erased: boolean; now_ms: number }): Effect[] {
-  const effects: Effect[] = [{ effect: 'cancel_reminder', name: 'ask_outcomes' }, shedAt(now_ms, { erased })];
+function shedding({ erased }: { erased: boolean }, { self, now_ms }: Turn): Effect[] {
+  const effects: Effect[] = [
+    { effect: 'cancel_reminder', name: 'ask_outcomes' },
+    { effect: 'delete_collection', collection: 'recorders' },
+    tellSweep(self, { type: 'workspace_gone' }),
+    shedAt(now_ms, { erased }),
+  ];
   return erased ? [...effects, { effect: 'delete' }] : effects;
 }
 
@@ -451,6 +492,29 @@ function notifyGone(stream_id: string): Effect {
   return { effect: 'notify', to: { kind: 'stream', id: stream_id }, message };
 }
 
-function notifyAccount(id: string, message: MembershipNews | HoldNews): Effect {
+/** A dormant workspace is as its account, which is deleted: nothing is removed there. */
+function retentionOf({ retention, dormant: paused }: Workspace): SweepSettings {
+  return { retention, paused };
+}
+
+function tellRetention(self: string, state: Workspace): Effect {
+  return tellSweep(self, { type: 'settings', ...retentionOf(state) });
+}
+
+/** Tells the sweep of an account that records here, once. */
+function takeRecorder(account_id: string, turn: Turn): Effect[] {
+  if (turn.record('recorders', account_id) !== undefined) return [];
+  return [
+    { effect: 'put_record', collection: 'recorders', id: account_id, value: {} },
+    tellSweep(turn.self, { type: 'recorder', account_id }),
+  ];
+}
+
+/** Where everything is kept for ever there is nothing to hold up. */
+function retentionTold(self: string, state: Workspace): Effect[] {
+  return keepsForEver(state.retention) ? [] : [tellRetention(self, state)];
+}
+
+function notifyAccount(id: string, message: MembershipNews | HoldNews | RetentionNews): Effect {
   return { effect: 'notify', to: { kind: 'account', id }, message };
 }

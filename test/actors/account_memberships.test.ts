@@ -184,7 +184,13 @@ t.test('I-016 I-017 E-031 the private workspace is changed without sharing, and 
     row('kept otherwise', ANN, change({ retention: { insights: { days: 0 } } }), {
       reply: kept,
       next: kept,
-      effects: [event(['retention.insights'])],
+      effects: [
+        event(['retention.insights']),
+        {
+          ...{ effect: 'notify', to: { kind: 'sweep', id: private_workspace.id } },
+          message: { type: 'settings', retention, paused: false, owner: 'a' },
+        },
+      ],
     }),
     row('kept the same', kept, change({ retention: { insights: { days: 0 } } }), { reply: kept }),
   ]);

@@ -1,13 +1,22 @@
 import fc from 'fast-check';
 import t from 'tap';
 import type { Effect } from '../../actors/actor.js';
-import { type PostedSignal, type Signal, type Signals, type SignalsMessage, signals } from '../../actors/signals.js';
+import {
+  lacksBatches,
+  type PostedSignal,
+  type Signal,
+  type Signals,
+  type SignalsMessage,
+  signals,
+} from '../../actors/signals.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal } from '../../src/domain/refusals.js';
+import type { Expired } from '../../src/domain/retention.js';
 import { anyPlay, checkPlays, decideRows, Played, START_MS } from '../fixtures/deciding.js';
 
 const kind = { kind: signals, self: 's' };
 const DONE = { done: true } as const;
+const OWNER = { account_id: 'a', workspace_id: 'w' };
 const SWEEP: Effect = {
   effect: 'schedule_reminder',
   name: 'sweep_staged',
@@ -22,7 +31,7 @@ const posted = (id: string, more: Partial<PostedSignal> = {}): PostedSignal => (
   ...more,
 });
 const post = (of: PostedSignal[], { request = 'r', staged = false } = {}): SignalsMessage => ({
-  ...{ type: 'post', request, signals: of, staged },
+  ...{ type: 'post', ...OWNER, request, signals: of, staged },
 });
 const kept = ({ payload, payload_bytes: bytes, id: _, ...light }: PostedSignal, key: string): Signal => ({
   ...light,
@@ -42,8 +51,18 @@ const putPayload = (key: string, value = '{"a":1}'): Effect => ({
 const dropPayload = (key: string): Effect => ({ effect: 'delete_record', collection: 'payloads', id: key });
 const none: Signals = { count: 0, payload_bytes: 0, longest_ms: 0, staged: [] };
 const [one, two] = [posted('1'), posted('2', { start_ms: 3, end_ms: null, payload: null, payload_bytes: 0 })];
+type DueBatches = { id: string; ids: string[] }[];
+const two_empty = { payload: null, payload_bytes: 0 };
 const of_one = { signals: { 1: kept(one, 'q.0') } };
 const with_one: Signals = { count: 1, payload_bytes: 7, longest_ms: 5, staged: [] };
+const keptOf = (signals: number, oldest_ms: number | null = START_MS) => ({ ...OWNER, signals, oldest_ms });
+const putBatch = (id: string, value: string[], order = START_MS): Effect => ({
+  ...{ effect: 'put_record', collection: 'batches', id, value, order },
+});
+const dueAt = (order: number): Effect => ({
+  ...{ effect: 'add_to_index', owner: 'a', index: 'due:signals:w', member: 's', order },
+});
+const NOT_DUE: Effect = { effect: 'remove_from_index', owner: 'a', index: 'due:signals:w', member: 's' };
 
 t.test('G-007 G-008 G-009 G-010 a batch is posted as a whole, once', async (t) => {
   const other = { ...one, content: 'other' };
@@ -53,8 +72,11 @@ t.test('G-007 G-008 G-009 G-010 a batch is posted as a whole, once', async (t) =
       state: null,
       message: post([one, two]),
       reply: { signals: [listed(one, 'r.0'), listed(two, '')] },
-      next: { ...with_one, count: 2 },
-      effects: [putSignal(one, 'r.0'), putPayload('r.0'), putSignal(two, '')],
+      next: { ...with_one, count: 2, kept: keptOf(2) },
+      effects: [
+        ...[putSignal(one, 'r.0'), putPayload('r.0'), putSignal(two, '')],
+        ...[putBatch('r', ['1', '2']), dueAt(START_MS)],
+      ],
     },
     {
       says: 'the same content again: the record there is',
@@ -76,8 +98,8 @@ t.test('G-007 G-008 G-009 G-010 a batch is posted as a whole, once', async (t) =
       state: null,
       message: post([one, { ...one }]),
       reply: { signals: [listed(one, 'r.0'), listed(one, 'r.0')] },
-      next: with_one,
-      effects: [putSignal(one, 'r.0'), putPayload('r.0')],
+      next: { ...with_one, kept: keptOf(1) },
+      effects: [putSignal(one, 'r.0'), putPayload('r.0'), putBatch('r', ['1']), dueAt(START_MS)],
     },
     { says: 'the same ref twice, different', state: null, message: post([one, other]), reply: { refused: 'CONFLICT' } },
     {
@@ -164,8 +186,8 @@ t.test('G-007 payloads of a large batch are staged, and belong to nobody until i
       state: with_staged,
       message: post([blank], { staged: true }),
       reply: { signals: [listed(one, 'r.0')] },
-      next: with_one,
-      effects: [putSignal(one, 'r.0'), NO_SWEEP],
+      next: { ...with_one, kept: keptOf(1) },
+      effects: [putSignal(one, 'r.0'), NO_SWEEP, putBatch('r', ['1']), dueAt(START_MS)],
     },
     {
       says: 'posted, when somebody else has posted one of them meanwhile',
@@ -173,8 +195,11 @@ t.test('G-007 payloads of a large batch are staged, and belong to nobody until i
       records: of_one,
       message: post([blank, { ...posted('3'), payload: '' }], { staged: true }),
       reply: { signals: [listed(one, 'q.0'), listed(posted('3'), 'r.1')] },
-      next: { count: 2, payload_bytes: 14, longest_ms: 5, staged: [] },
-      effects: [putSignal(posted('3'), 'r.1'), dropPayload('r.0'), NO_SWEEP],
+      next: { count: 2, payload_bytes: 14, longest_ms: 5, staged: [], kept: keptOf(1) },
+      effects: [
+        ...[putSignal(posted('3'), 'r.1'), dropPayload('r.0'), NO_SWEEP],
+        ...[putBatch('r', ['3']), dueAt(START_MS)],
+      ],
     },
     {
       says: 'posted, when all was swept',
@@ -233,18 +258,89 @@ t.test('signals are read, and go with their stream', async (t) => {
     { says: 'nothing to erase', state: null, message: { type: 'erase' }, reply: DONE },
     {
       says: 'erased',
-      state: with_one,
+      state: { ...with_one, kept: keptOf(1) },
       message: { type: 'erase' },
       reply: DONE,
       next: null,
       effects: [
         { effect: 'delete_collection', collection: 'signals' },
         { effect: 'delete_collection', collection: 'payloads' },
+        { effect: 'delete_collection', collection: 'batches' },
         NO_SWEEP,
+        NOT_DUE,
         { effect: 'delete' },
       ],
     },
   ]);
+});
+
+const limit = LIMITS.expired_per_commit_max;
+
+t.test('G-017 I-020 payloads expire by when their signals were posted; the signals stay', async (t) => {
+  const played = new Played(signals, 's');
+  const send = (message: SignalsMessage) => played.send(message).reply as { signals: unknown[] } & Expired;
+  /** As the worker asks, until nothing is left. */
+  const expire = (before_ms: number | null): number => {
+    for (let removed = 0; ; ) {
+      const { batches } = send({ type: 'due_signals', before_ms, limit }) as unknown as { batches: DueBatches };
+      if (batches.length === 0) return removed;
+      const answer = send({ type: 'expire', sweep_id: '1', library_id: 'l', before_ms, batches });
+      removed += answer.removed;
+      if (!answer.left) return removed;
+    }
+  };
+  const count = LIMITS.expired_per_commit_max + 44;
+  const many = Array.from({ length: count }, (_, n) => posted(`m${n}`, n === 7 ? two_empty : {}));
+  send(post(many, { request: 'first' }));
+  played.pass(1);
+  send(post([one, two], { request: 'second' }));
+  t.equal(expire(START_MS), 0, 'exactly at the cutoff they stay');
+  played.effects.length = 0;
+  t.equal(expire(START_MS + 1), count, '1 ms before it they go, {} too');
+  t.same(played.records('batches').size, 1);
+  t.same([...played.records('payloads').keys()], ['second.0']);
+  t.equal(played.state?.payload_bytes, 7);
+  t.same(
+    played.effects.flatMap((one) => (one.effect === 'notify' ? [one.message] : [])),
+    [LIMITS.expired_per_commit_max, 44].map((n) => ({ type: 'swept', sweep_id: '1', bucket: 'transcripts', count: n })),
+    'what a commit removes it counts',
+  );
+  t.same(played.records<Signal>('signals').get('m0')?.payload, { state: 'expired', removed_at_ms: START_MS + 1 });
+  t.match(played.effects.at(-1), { effect: 'add_to_index', order: START_MS + 1 }, 'the due list knows the next');
+  const again = send(post([many[0] as PostedSignal], { request: 'third' }));
+  t.match(again.signals, [{ ref: 'ref m0', payload: { state: 'expired' } }], 'the same again is nothing new');
+  t.match(send(post([{ ...(many[0] as PostedSignal), content: 'other' }])), { refused: 'CONFLICT' });
+  t.equal(expire(null), 2, 'what is not kept goes whatever its clock');
+  t.same(played.effects.at(-1), NOT_DUE);
+  t.same([played.state?.count, played.state?.expired, played.state?.payload_bytes], [count + 2, count + 2, 0]);
+  t.equal(expire(null), 0);
+});
+
+t.test('I-018 signals of an earlier release take their place, and then expire', async (t) => {
+  const played = new Played(signals, 's');
+  const count = LIMITS.expired_per_commit_max + 1;
+  for (let n = 0; n < count; n++) {
+    const signal = posted(`s${n}`);
+    const value = { ...kept(signal, `q.${n}`), created_at_ms: START_MS + (n % 3) };
+    played.put('signals', signal.id, { value, order: signal.start_ms });
+    played.put('payloads', `q.${n}`, { value: '{"a":1}' });
+  }
+  played.state = { count, payload_bytes: 7 * count, longest_ms: 5, staged: [] };
+  t.ok(lacksBatches(played.state));
+  played.pass(5);
+  played.send(post([one], { request: 'new' }));
+  t.ok(lacksBatches(played.state), 'also when more have come since');
+  let after: { order: number; id: string } | null = null;
+  do {
+    const { reply } = played.send({ type: 'take_place', ...OWNER, after });
+    after = (reply as { next: typeof after }).next;
+  } while (after !== null);
+  t.notOk(lacksBatches(played.state));
+  t.same(played.state.kept, keptOf(count + 1));
+  t.match(played.effects.at(-1), dueAt(START_MS));
+  const due = played.send({ type: 'due_signals', before_ms: START_MS + 1, limit }).reply as { batches: DueBatches };
+  const of_first = due.batches.flatMap(({ ids }) => ids);
+  t.same(of_first.filter((id) => id !== '1').length, Math.ceil(count / 3), 'those of the first moment');
 });
 
 t.test('G-007 G-009 in any play each ref keeps its first content, and no payload is lost or left over', async (t) => {

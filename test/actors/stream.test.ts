@@ -107,15 +107,18 @@ const of_one = { refs: { c1: pointer }, sequences: { 1: pointer }, chunks: { [ch
 const one_stored: Stream = {
   ...{ ...one_open, stored_chunks: 1, stored_bytes: 100, stored_until_ms: 1_000, open: [] },
   unprocessed: 1,
+  kept: { chunks: 1, oldest_ms: START_MS - 9 },
 };
 const due = { owner: 'processing', index: 'due', member: ID };
-/** What is stored waits for a worker, and the stream is where workers look. */
+/** What is stored waits for a worker and is kept for retention to find, and the stream is where both look. */
 const offered = (number: number): Effect[] => [
   { effect: 'put_record', collection: 'unprocessed', id: chunkKey(number), value: { tries: 0 }, order: START_MS },
+  { effect: 'put_record', collection: 'kept', id: chunkKey(number), value: true, order: START_MS - 9 },
+  { effect: 'add_to_index', owner: 'a', index: 'due:audio:w', member: ID, order: START_MS - 9 },
   { effect: 'add_to_index', ...due, order: 0 },
 ];
 const ERASED: Effect[] = [
-  ...['chunks', 'refs', 'sequences', 'unprocessed'].map(
+  ...['chunks', 'refs', 'sequences', 'unprocessed', 'kept'].map(
     (collection): Effect => ({ effect: 'delete_collection', collection }),
   ),
   { effect: 'cancel_reminder', name: 'expire_intents' },
@@ -236,7 +239,7 @@ t.test('a stream goes with its workspace: from then on it is not there', async (
       next: null,
       effects: [
         ...ERASED,
-        ...on('remove_from_index', 'streams:s'),
+        ...on('remove_from_index', 'streams:s', `due:audio:${SHARED}`),
         toWorkspace({ type: 'stream_erased', stream_id: ID }),
         ...on('remove_from_index', 'streams'),
         { effect: 'delete' },
@@ -785,6 +788,7 @@ function checkStream(
   let open = 0;
   let stored_chunks = 0;
   let stored_bytes = 0;
+  const kept = played.records('kept');
   let first_due_ms = Number.POSITIVE_INFINITY;
   for (const { intent, number, chunk_id, status, noted_ms } of known.values()) {
     const chunk = chunks.get(chunkKey(number)); // numbers of the model are dense, from 1
@@ -804,6 +808,7 @@ function checkStream(
   }
   must(open === state.open.length, 'open intents');
   must(stored_chunks === state.stored_chunks && stored_bytes === state.stored_bytes, 'what is stored');
+  must(stored_chunks === kept.size && stored_chunks === (state.kept?.chunks ?? 0), 'what retention finds');
   must(played.records('sequences').size === sequences.size, 'sequences that are held');
   must(played.records('refs').size === known.size, 'references that are held');
   if (open > 0)
@@ -890,7 +895,7 @@ t.test('an erased stream leaves no records, no reminder and no place on the list
       message,
       reply: { done: true },
       next: null,
-      effects: effects(state === null ? ['streams'] : ['streams:s', 'streams:w', 'streams']),
+      effects: effects(state === null ? ['streams'] : ['streams:s', 'streams:w', 'due:audio:w', 'streams']),
     })),
   );
 });

@@ -150,7 +150,7 @@ t.test('a result counts once, and only from whoever had the chunk last', async (
       records: { chunks },
       message: results(),
       reply: { taken: [1], left: 0 },
-      next: { ...one, unprocessed: 0, claims: [] },
+      next: { ...one, unprocessed: 0, claims: [], untold: 1 },
       effects: [...took, { effect: 'remove_from_index', ...list }],
     },
     {
@@ -159,7 +159,7 @@ t.test('a result counts once, and only from whoever had the chunk last', async (
       records: { chunks },
       message: results(),
       reply: { taken: [1], left: 1 },
-      next: { ...base, unprocessed: 1, claims: [] },
+      next: { ...base, unprocessed: 1, claims: [], untold: 1 },
       effects: took,
     },
     {
@@ -168,7 +168,7 @@ t.test('a result counts once, and only from whoever had the chunk last', async (
       records: { chunks },
       message: results(),
       reply: { taken: [1], left: 99 - LIMITS.claims_per_stream_max },
-      next: { ...base, unprocessed: 98, claims: all_held.slice(1) },
+      next: { ...base, unprocessed: 98, claims: all_held.slice(1), untold: 1 },
       effects: [...took, due(0)],
     },
     {

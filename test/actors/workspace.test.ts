@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import type { Effect, RepliesOf } from '../../actors/actor.js';
+import type { SweepSettings } from '../../actors/sweep.js';
 import {
   type Invitation,
   type Member,
@@ -66,6 +67,12 @@ const shedding = (erased: boolean): Effect => ({
   at_ms: START_MS,
   message: { type: 'shed_streams', erased },
 });
+const tellSweep = (message: unknown): Effect => ({ effect: 'notify', to: { kind: 'sweep', id: 'w' }, message });
+const sweepEnds: Effect[] = [
+  { effect: 'delete_collection', collection: 'recorders' },
+  tellSweep({ type: 'workspace_gone' }),
+];
+const KEPT_DAYS = { ...KEEP_FOR_EVER, audio: { days: 30 } };
 const uninvited = tellEmail('dee@x.test', { type: 'uninvited', invitation_id: 'i' });
 const joined = (to: string, role: Member['role'], invitation_id: string): Effect =>
   tell(to, {
@@ -177,7 +184,10 @@ t.test('E-027 E-031 I-003 I-016 a change is told to each member, one that change
     row('kept otherwise', base, change({ retention: { voice: { days: 0 }, audio: { days: 30 } } }), {
       reply: { ...base, retention: kept },
       next: { ...base, retention: kept },
-      effects: told(['retention.audio', 'retention.voice'], 'Team'),
+      effects: [
+        ...told(['retention.audio', 'retention.voice'], 'Team'),
+        tellSweep({ type: 'settings', retention: kept, paused: false }),
+      ],
     }),
     row('the same retention', { ...base, retention: kept }, change({ retention: { audio: { days: 30 } } }), {
       reply: { ...base, retention: kept },
@@ -199,6 +209,7 @@ t.test('E-029 I-015 the end of a workspace is told to every member and to whoeve
       ...['ann', 'bob', 'cy'].map((id) => tell(id, { type: 'workspace_deleted', workspace_id: 'w', reason })),
       uninvited,
       { effect: 'cancel_reminder', name: 'ask_outcomes' } as const,
+      ...sweepEnds,
       shedding(false),
     ],
   });
@@ -216,6 +227,7 @@ t.test('E-029 I-015 the end of a workspace is told to every member and to whoeve
         effects: [
           tell('ann', { type: 'workspace_deleted', workspace_id: 'w', reason: 'staff_deleted' }),
           { effect: 'cancel_reminder', name: 'ask_outcomes' },
+          ...sweepEnds,
           shedding(false),
         ],
       },
@@ -236,7 +248,10 @@ t.test('G-019 I-015 streams: members list them, and each hears when there is no 
     to: { kind: 'stream', id },
     message: { type: 'workspace_gone' },
   });
-  const of_one = { records: { streams: { s: { account_id: 'cy' } } } };
+  const value = { account_id: 'cy' };
+  const listed: Effect = { effect: 'put_record', collection: 'streams', id: 's', value, order: 5 };
+  const recorder = { effect: 'put_record', collection: 'recorders', id: 'cy' } as const;
+  const of_one = { records: { streams: { s: value } } };
   const list = (by: string): WorkspaceMessage => ({ type: 'list_streams', by, range: { limit: 3 } });
   decideRows(t, kind, [
     {
@@ -244,7 +259,22 @@ t.test('G-019 I-015 streams: members list them, and each hears when there is no 
       state: base,
       message: registered,
       reply: DONE,
-      effects: [{ effect: 'put_record', collection: 'streams', id: 's', value: { account_id: 'cy' }, order: 5 }],
+      effects: [listed, { ...recorder, value: {} }, tellSweep({ type: 'recorder', account_id: 'cy' })],
+    },
+    {
+      says: 'registered by one who is known to record here',
+      state: base,
+      records: { recorders: { cy: {} } },
+      message: registered,
+      reply: DONE,
+      effects: [listed],
+    },
+    {
+      says: 'its account is erased',
+      state: base,
+      message: { type: 'recorder_gone', account_id: 'cy' },
+      reply: DONE,
+      effects: [{ ...recorder, effect: 'delete_record' }],
     },
     { says: 'registered too late', state: null, message: registered, reply: DONE, effects: [goes('s')] },
     {
@@ -295,6 +325,39 @@ t.test('G-019 I-015 streams: members list them, and each hears when there is no 
   t.equal(played.records('streams').size, 0, 'one run after the other');
   t.equal(played.effects.filter(({ effect }) => effect === 'notify').length, count);
   t.ok(played.effects.filter(({ effect }) => effect === 'schedule_reminder').length === 2);
+});
+
+t.test('I-018 I-025 its sweep is told what it does not know, and each member what was removed', async (t) => {
+  const ask = (known: SweepSettings | null, recorder = 'cy'): WorkspaceMessage => ({
+    ...{ type: 'tell_retention', known, recorder },
+  });
+  const team = { ...base, retention: KEPT_DAYS };
+  const knows = { records: { recorders: { cy: {} } }, reply: DONE };
+  const settings: SweepSettings = { retention: KEPT_DAYS, paused: false };
+  const data = { changed_fields: ['audio' as const], buckets: {} };
+  const news = { type: 'retention_applied', workspace_id: 'w', data } as const;
+  decideRows(t, kind, [
+    row('all of it is known', team, ask(settings), knows),
+    row('nothing is kept for less than ever', base, ask(null), knows),
+    row('no settings', team, ask(null), { ...knows, effects: [tellSweep({ type: 'settings', ...settings })] }),
+    row('others', team, ask({ retention: KEEP_FOR_EVER, paused: false }), {
+      ...knows,
+      effects: [tellSweep({ type: 'settings', ...settings })],
+    }),
+    row('who records', team, ask(settings, 'bob'), {
+      reply: DONE,
+      effects: [
+        { effect: 'put_record', collection: 'recorders', id: 'bob', value: {} },
+        tellSweep({ type: 'recorder', account_id: 'bob' }),
+      ],
+    }),
+    row('gone', null, ask(null), refused('NOT_FOUND')),
+    row('what was removed', base, news, {
+      reply: DONE,
+      effects: ['ann', 'bob', 'cy'].map((id) => tell(id, news)),
+    }),
+    row('what was removed there where nobody is', null, news, { reply: DONE }),
+  ]);
 });
 
 t.test('I-004 I-005 E-027 members go', async (t) => {
@@ -488,6 +551,21 @@ t.test('D-016 D-025 D-026 D-029 a workspace holds still for a deletion until its
     }),
     row('returned: gone', null, by('returned', 'ann'), nothing),
     row('returned', dormant, by('returned', 'ann'), { ...nothing, next: alone }),
+    row(
+      'departed: nobody is left, and not all is kept',
+      { ...aloneHeld, retention: KEPT_DAYS },
+      by('departed', 'ann'),
+      {
+        ...nothing,
+        next: { ...dormant, retention: KEPT_DAYS },
+        effects: [uninvited, tellSweep({ type: 'settings', retention: KEPT_DAYS, paused: true })],
+      },
+    ),
+    row('returned, and not all is kept', { ...dormant, retention: KEPT_DAYS }, by('returned', 'ann'), {
+      ...nothing,
+      next: { ...alone, retention: KEPT_DAYS },
+      effects: [tellSweep({ type: 'settings', retention: KEPT_DAYS, paused: false })],
+    }),
     row('returned: it did not wait', base, by('returned', 'ann'), nothing),
     row('erased: gone', null, by('erase', 'ann'), nothing),
     row('erased: it does not wait for that', base, by('erase', 'ann'), nothing),
@@ -517,7 +595,7 @@ t.test('D-037 a workspace that waits for its only member goes with it, and leave
   t.equal(played.state, null);
   t.same(effects.at(-1), { effect: 'delete' });
   t.notOk(
-    effects.some(({ effect }) => effect === 'notify' || effect === 'append_event'),
+    effects.some((one) => one.effect === 'append_event' || (one.effect === 'notify' && one.to.kind === 'account')),
     'its member has recorded the end already',
   );
 });

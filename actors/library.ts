@@ -1,0 +1,156 @@
+import { refuse } from '../src/domain/refusals.js';
+import { addCounts, type Counts, type Cutoffs, type Expire, type Swept } from '../src/domain/retention.js';
+import type { Bucket } from '../src/domain/workspaces.js';
+import { type Decision, defineActor, type Effect, type MessageOf } from './actor.js';
+import { type Erase, erased } from './erase.js';
+
+/**
+ * What an account has in one workspace; its id follows from both (`libraryId`), and it lies with the account. Of a
+ * retention sweep it is the account's part: it counts what the sweep removes there. docs/architecture.md, "The retention
+ * sweep".
+ */
+export type Library = {
+  account_id: string;
+  workspace_id: string;
+  /** The sweep in progress, or null. */
+  sweep: LibrarySweep | null;
+};
+
+/** `drained`: nothing is left to remove, and its counts have not all come yet. */
+export type LibrarySweep = {
+  sweep_id: string;
+  began_at_ms: number;
+  cutoffs: Cutoffs;
+  counts: Counts;
+  drained: boolean;
+};
+
+export type LibraryMessage = MessageOf<typeof library>;
+
+/** Sent to the sweep of its workspace. */
+export type LibraryNews =
+  /** Its part of a sweep is done. */
+  | { type: 'part_swept'; sweep_id: string; counts: Counts }
+  /** Its account is erased. */
+  | { type: 'recorder_gone'; account_id: string };
+
+const DONE = { done: true } as const;
+const NO_LIBRARY = refuse('NOT_FOUND', 'There is no such library.');
+/** The list of an account's libraries. */
+export const LIBRARIES = 'libraries';
+
+/** Notifies the library of what one commit removes, for whatever has records that expire. */
+export function countRemoved({ library_id, sweep_id }: Expire, bucket: Bucket, count: number): Effect {
+  const message: Swept = { type: 'swept', sweep_id, bucket, count };
+  return { effect: 'notify', to: { kind: 'library', id: library_id }, message };
+}
+
+export const library = defineActor<Library>()({
+  kind: 'library',
+  home: 'id',
+  schema: 1,
+  messages: {
+    view: { reads: true, decide: (state) => ({ reply: state ?? NO_LIBRARY }) },
+
+    // From its workspace's sweep:
+    open(state, { account_id, workspace_id }: Place, { self, now_ms }): Done {
+      if (state !== null) return { reply: DONE };
+      const listed = { owner: account_id, index: LIBRARIES, member: self, order: now_ms };
+      return {
+        reply: DONE,
+        next: { account_id, workspace_id, sweep: null },
+        effects: [{ effect: 'add_to_index', ...listed }],
+      };
+    },
+
+    /** Begins its part of a sweep. What is removed for it commits only while this library's fence is open. */
+    sweep(state, { workspace_id, sweep_id, began_at_ms, cutoffs }: BeginPart, { self }): Done {
+      // It is erased: nothing of the account is left there.
+      if (state === null) return { reply: DONE, effects: [partSwept(workspace_id, { sweep_id, counts: {} })] };
+      if (state.sweep !== null) return { reply: DONE };
+      const { account_id } = state;
+      const job = { job: 'sweep_library' as const, library_id: self, account_id, sweep_id };
+      return {
+        reply: DONE,
+        next: { ...state, sweep: { sweep_id, began_at_ms, cutoffs, counts: {}, drained: false } },
+        effects: [
+          { effect: 'delete_fence', id: self },
+          { effect: 'enqueue_job', job_id: `${self}:${sweep_id}`, job },
+        ],
+      };
+    },
+
+    /** The workspace is deleted. */
+    workspace_gone(state, _: unknown, { self: member }): Done {
+      if (state === null) return { reply: DONE };
+      const { account_id, workspace_id } = state;
+      const job = { job: 'forget_voices' as const, account_id, workspace_id };
+      const forget: Effect = { effect: 'enqueue_job', job_id: `forget_voices:${member}`, job };
+      return erased({ account_id, list: LIBRARIES }, { member, effects: [...ended(member), forget] });
+    },
+
+    // From what removed something, in the same commit:
+    swept(state, { bucket, count }: Omit<Swept, 'type'>): Done {
+      if (state === null || state.sweep === null) return { reply: DONE };
+      const counts = addCounts(state.sweep.counts, { [bucket]: count });
+      return { reply: DONE, next: { ...state, sweep: { ...state.sweep, counts } } };
+    },
+
+    // From the worker that walks the due lists:
+    /**
+     * Nothing is left. From here on nothing more is removed for this sweep; the message to itself comes after all counts,
+     * since messages of one partition keep their order.
+     */
+    drain(state, { sweep_id }: { sweep_id: string }, { self }): Done {
+      if (state?.sweep?.sweep_id !== sweep_id || state.sweep.drained) return { reply: DONE };
+      const message: LibraryMessage = { type: 'drained', sweep_id };
+      return {
+        reply: DONE,
+        next: { ...state, sweep: { ...state.sweep, drained: true } },
+        effects: [
+          { effect: 'close_fence', id: self },
+          { effect: 'notify', to: { kind: 'library', id: self }, message },
+        ],
+      };
+    },
+
+    // From itself:
+    drained(state, { sweep_id }: { sweep_id: string }): Done {
+      if (state?.sweep?.sweep_id !== sweep_id) return { reply: DONE };
+      const { counts } = state.sweep;
+      return {
+        reply: DONE,
+        next: { ...state, sweep: null },
+        effects: [partSwept(state.workspace_id, { sweep_id, counts })],
+      };
+    },
+
+    /** With its account. */
+    erase(state, input: Erase, { self: member }) {
+      if (state === null) return erased(input, { member, effects: ended(member) });
+      const { account_id, workspace_id, sweep } = state;
+      const effects: Effect[] = [
+        ...ended(member),
+        ...(sweep === null ? [] : [partSwept(workspace_id, sweep)]),
+        tellSweep(workspace_id, { type: 'recorder_gone', account_id }),
+      ];
+      return erased(input, { member, effects });
+    },
+  },
+});
+
+type Done = Decision<Library, typeof DONE>;
+type Place = { account_id: string; workspace_id: string };
+type BeginPart = { workspace_id: string; sweep_id: string; began_at_ms: number; cutoffs: Cutoffs };
+
+function ended(library_id: string): Effect[] {
+  return [{ effect: 'delete_fence', id: library_id }];
+}
+
+function partSwept(workspace_id: string, { sweep_id, counts }: { sweep_id: string; counts: Counts }): Effect {
+  return tellSweep(workspace_id, { type: 'part_swept', sweep_id, counts });
+}
+
+function tellSweep(workspace_id: string, message: LibraryNews): Effect {
+  return { effect: 'notify', to: { kind: 'sweep', id: workspace_id }, message };
+}
