@@ -1,6 +1,7 @@
 import type { Route } from '../src/http/route.js';
 import { AUTH_ROUTES } from './api/app_sessions.js';
 import { CONNECTION_ROUTES } from './api/connections.js';
+import { CONTACT_ROUTES } from './api/contacts.js';
 import { DEVICE_SESSION_ROUTES } from './api/device_sessions.js';
 import { DEVICE_MANAGEMENT_ROUTES } from './api/devices.js';
 import { ENDPOINT_ROUTES } from './api/endpoints.js';
@@ -11,6 +12,8 @@ import { PERSONAL_ACCESS_TOKEN_ROUTES } from './api/personal_access_tokens.js';
 import { SIGNAL_ROUTES } from './api/signals.js';
 import { SOURCE_ROUTES } from './api/sources.js';
 import { STREAM_ROUTES } from './api/streams.js';
+import { TRANSCRIPT_ROUTES } from './api/transcripts.js';
+import { TURN_ROUTES } from './api/turns.js';
 import { WORKSPACE_ROUTES } from './api/workspaces.js';
 import { CERTIFICATE_ROUTES } from './device/certificates.js';
 import { CHUNK_ROUTES } from './device/chunks.js';
@@ -31,17 +34,20 @@ import { ACTOR_ROUTES } from './operator/actors.js';
 import { STAFF_CERTIFICATE_ROUTES } from './operator/certificates.js';
 import { STAFF_CHUNK_ROUTES } from './operator/chunks.js';
 import { STAFF_CLIENT_ROUTES } from './operator/clients.js';
+import { STAFF_CONTENT_ROUTES } from './operator/content.js';
 import { SEEN_DEVICE_ROUTES } from './operator/devices.js';
 import { SEEN_ENDPOINT_ROUTES } from './operator/endpoints.js';
 import { ENTITY_ROUTES } from './operator/entities.js';
 import { STAFF_GRANT_ROUTES } from './operator/grants.js';
 import { HEALTH_ROUTES } from './operator/health.js';
+import { STAFF_JOB_ROUTES } from './operator/jobs.js';
 import { KEY_ROUTES } from './operator/keys.js';
 import { MAIL_ROUTES } from './operator/mails.js';
 import { OVERVIEW_ROUTES } from './operator/overview.js';
 import { OPERATOR_ASSET_ROUTES } from './operator/page_assets.js';
 import { OPERATOR_PAGE_ROUTES } from './operator/pages.js';
 import { REMOVAL_ROUTES } from './operator/removals.js';
+import { STAFF_STREAM_ROUTES } from './operator/streams.js';
 import { TEST_CLOCK_ROUTES } from './operator/test_clock.js';
 import { ASSET_ROUTES } from './pages/assets.js';
 import { INVITATIONS_PAGE_ROUTES } from './pages/invitations.js';
@@ -64,6 +70,9 @@ export const ROUTES: Record<'public' | 'device' | 'operator', readonly Route[]> 
     ...SOURCE_ROUTES,
     ...STREAM_ROUTES,
     ...SIGNAL_ROUTES,
+    ...TURN_ROUTES,
+    ...TRANSCRIPT_ROUTES,
+    ...CONTACT_ROUTES,
     ...METADATA_ROUTES,
     ...REGISTRATION_ROUTES,
     ...AUTHORIZE_ROUTES,
@@ -94,6 +103,9 @@ export const ROUTES: Record<'public' | 'device' | 'operator', readonly Route[]> 
     ...TEST_CLOCK_ROUTES,
     ...MAIL_ROUTES,
     ...STAFF_CHUNK_ROUTES,
+    ...STAFF_JOB_ROUTES,
+    ...STAFF_STREAM_ROUTES,
+    ...STAFF_CONTENT_ROUTES,
     ...STAFF_CLIENT_ROUTES,
     ...STAFF_GRANT_ROUTES,
     ...OVERVIEW_ROUTES,

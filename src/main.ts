@@ -1,10 +1,12 @@
 import { join } from 'node:path';
 import pino from 'pino';
+import { transcriberOf } from './content/engines/choose_engine.js';
+import { unreachable } from './domain/refusals.js';
 import { DataFolderHeld } from './process/data_folder.js';
 import { NoRedisProgram } from './process/redis_program.js';
 import { CannotStart } from './server/start.js';
 import { startServer } from './server.js';
-import { readSettings, WrongSettings } from './settings.js';
+import { readSettings, type Settings, WrongSettings } from './settings.js';
 
 /** Starts the server from the environment and stops it at Ctrl-C or SIGTERM. */
 async function main(): Promise<void> {
@@ -41,6 +43,7 @@ async function main(): Promise<void> {
     ],
     ['mails', settings.smtp_url === null ? join(settings.data_dir, 'outbox') : 'over SMTP'],
     ['webhooks', settings.webhook_block_private ? 'to public addresses' : 'to any address, private ones too'],
+    ['transcripts', transcriptsLine(settings)],
     ['data', settings.data_dir],
     [
       'redis',
@@ -51,7 +54,24 @@ async function main(): Promise<void> {
   ];
   if (settings.test_clock) rows.push(['clock', 'can be moved: TEST_CLOCK=1']);
   console.log(`Spool is ready after ${((performance.now() - began) / 1000).toFixed(1)} s.`);
-  for (const [what, where] of rows) console.log(`  ${what.padEnd(10)} ${where}`);
+  for (const [what, where] of rows) console.log(`  ${what.padEnd(11)} ${where}`);
+}
+
+/** Whoever runs the server must see where the audio of others goes. */
+function transcriptsLine(settings: Settings): string {
+  const { by, host } = transcriberOf(settings);
+  switch (by) {
+    case 'server':
+      return `by ${host}: audio goes there`;
+    case 'program':
+      return `by the program ${settings.transcribe_command?.[0]} on this machine`;
+    case 'workers':
+      return 'by workers on the operator port: audio goes to them';
+    case 'nobody':
+      return 'none: neither TRANSCRIBE_URL nor TRANSCRIBE_COMMAND is set';
+    default:
+      return unreachable(by);
+  }
 }
 
 /** What a person at the terminal can set right is said in words; anything else is a bug and shows its stack. */

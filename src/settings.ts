@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { readS3Location } from './blobs/s3_location.js';
+import { AUDIO_WORD, commandWords } from './content/engines/command_words.js';
 import { REDIS_URL_RULE, readRedisLocation } from './store/redis_location.js';
 
 /** How much of a wrong value an error message may show. */
@@ -98,6 +99,25 @@ const s3Place = z.string().transform((value, context) => {
   if (typeof place !== 'string') return place;
   context.addIssue({ code: 'custom', message: place });
   return z.NEVER;
+});
+
+const engineAddress = text(
+  'must be an http or https address without a password, such as http://127.0.0.1:8000/v1',
+  (value) => hasScheme(value, ['http', 'https']) && new URL(value).username === '' && new URL(value).password === '',
+);
+
+/** Its words. A preset is one word. */
+const command = z.string().transform((value, context) => {
+  const wrong = (message: string) => {
+    context.addIssue({ code: 'custom', message });
+    return z.NEVER;
+  };
+  const words = commandWords(value);
+  if (words === null) return wrong('must not leave a quote or a backslash open');
+  if (words.length === 1 && words[0] === 'pocketsphinx') return words;
+  const [, ...args] = words;
+  if (args.some((word) => word.includes(AUDIO_WORD))) return words;
+  return wrong(`must be pocketsphinx, or a program and its arguments, one of which holds ${AUDIO_WORD}`);
 });
 
 const flagText = text('must be 0 or 1', (value) => value === '0' || value === '1').transform((value) => value === '1');
@@ -291,6 +311,48 @@ const variables = {
     default_text: '1',
     meaning: '1 checks stored WAV and Ogg chunks here, 0 leaves them to workers on the operator port',
   }),
+  TRANSCRIBE_URL: row(orNull(engineAddress), {
+    default_text: 'none, no transcripts',
+    meaning: 'server that makes text of audio, up to where /audio/transcriptions follows',
+    shown: 'address',
+  }),
+  TRANSCRIBE_KEY: row(
+    orNull(text('must be 1 to 1000 visible ASCII characters', (value) => /^[\x21-\x7e]{1,1000}$/.test(value))),
+    { default_text: 'none', meaning: 'bearer token for TRANSCRIBE_URL', shown: 'nothing' },
+  ),
+  TRANSCRIBE_MODEL: row(orNull(z.string().max(200, 'must be at most 200 characters')), {
+    default_text: "the server's own",
+    meaning: 'model that TRANSCRIBE_URL is asked for',
+  }),
+  TRANSCRIBE_DIARIZE: row(flag, {
+    default_text: '0',
+    meaning: '1 asks TRANSCRIBE_URL to tell speakers apart (diarized_json)',
+  }),
+  TRANSCRIBE_COMMAND: row(orNull(command), {
+    default_text: 'none',
+    meaning: 'pocketsphinx, or a program of this machine that makes text of the file {audio}',
+    shown: 'nothing',
+  }),
+  TRANSCRIBE_WINDOW_S: row(wholeNumber({ min: 5, max: 600 }).default(60), {
+    default_text: '60',
+    meaning: 'audio that is transcribed at a time, in seconds',
+  }),
+  TRANSCRIBE_FINAL_PASS: row(flag, {
+    default_text: '0',
+    meaning: '1 runs a recording once more after its end, ten minutes at a time',
+  }),
+  TRANSCRIBE_BACKLOG_DAYS: row(wholeNumber({ min: 0, max: 3_650 }).default(7), {
+    default_text: '7',
+    meaning: 'how old a recording may be that is transcribed once there is an engine',
+  }),
+  CONTENT_WORKER: row(flagText.default(true), {
+    default_text: '1',
+    meaning: '1 transcribes here, 0 leaves it to workers on the operator port',
+  }),
+  CONTENT_AT_ONCE: row(wholeNumber({ min: 1, max: 64 }).default(2), {
+    default_text: '2',
+    meaning: 'windows of audio that this process transcribes at a time',
+  }),
   WEBHOOK_BLOCK_PRIVATE: row(orNull(flagText), {
     default_text: '0 while BASE_URL is loopback, else 1',
     meaning: '1 delivers webhooks to public addresses only, 0 to any',
@@ -338,7 +400,12 @@ const GO_WITH: readonly [Name, Name][] = [
   ['CAPTCHA_SITE_KEY', 'CAPTCHA_SCRIPT_URL'],
   ['CAPTCHA_SCRIPT_URL', 'CAPTCHA_SITE_KEY'],
   ['CAPTCHA_SITE_KEY', 'CAPTCHA_URL'],
+  ['TRANSCRIBE_KEY', 'TRANSCRIBE_URL'],
+  ['TRANSCRIBE_MODEL', 'TRANSCRIBE_URL'],
+  ['TRANSCRIBE_DIARIZE', 'TRANSCRIBE_URL'],
 ];
+/** Each says what the other does. */
+const EXCLUDE: readonly [Name, Name][] = [['TRANSCRIBE_URL', 'TRANSCRIBE_COMMAND']];
 type Parsed = { [N in Name as Lowercase<N>]: z.output<(typeof variables)[N]['schema']> };
 
 /**
@@ -394,6 +461,9 @@ export const readSettings = (env: Readonly<Record<string, string | undefined>>):
   const isSet = (name: Name) => Boolean(env[name]?.trim());
   for (const [name, needed] of GO_WITH) {
     if (isSet(name) && !isSet(needed)) wrong.push(`${needed}: must be set when ${name} is`);
+  }
+  for (const [name, other] of EXCLUDE) {
+    if (isSet(name) && isSet(other)) wrong.push(`${other}: must not be set when ${name} is`);
   }
   if (wrong.length > 0) throw new WrongSettings(wrong);
 

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
 import { type ListedSignal, type PostedSignal, payloadKey } from '../../actors/signals.js';
+import type { Stream } from '../../actors/stream_state.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, type Refusal } from '../../src/domain/refusals.js';
 import { listCursor, type Position, pageOf, writeCursor } from '../../src/http/cursors.js';
@@ -73,7 +74,7 @@ export const SIGNAL_ROUTES: readonly Route[] = [
       if (isRefusal(stream)) return stream;
       // Not after the stream has gone: who erases it has seen to its signals then.
       const fences: Fence[] = [...who.fences, { fence: 'open', id: stream.id }];
-      const posted = await postSignals(services, { stream_id: stream.id, signals, fences });
+      const posted = await postSignals(services, { stream, signals, fences });
       if (isRefusal(posted)) return posted;
       const items = await itemsOf(services, stream.id, posted);
       return isRefusal(items) ? items : new JsonBytes([ITEMS, ...items, ONE_PAGE]);
@@ -112,8 +113,9 @@ type Found = { signals: readonly ListedSignal[]; texts: Map<string, string> };
 /** Posts a batch with one commit, after payloads that would make it a large one were written ahead. */
 async function postSignals(
   services: Services,
-  { stream_id, signals, fences }: { stream_id: string; signals: PostedSignal[]; fences: Fence[] },
+  { stream, signals, fences }: { stream: Stream; signals: PostedSignal[]; fences: Fence[] },
 ): Promise<Found | Refusal> {
+  const { id: stream_id, account_id, workspace_id } = stream;
   const actor = services.actors.signals(stream_id);
   const request = Buffer.from(randomBytes(REQUEST_BYTES)).toString('hex');
   const bytes = signals.reduce((sum, { payload_bytes }) => sum + payload_bytes, 0);
@@ -133,7 +135,7 @@ async function postSignals(
       if (isRefusal(written)) return abandoned(written);
     }
   }
-  const posted = await actor.post({ request, signals: batch, staged }, fences);
+  const posted = await actor.post({ account_id, workspace_id, request, signals: batch, staged }, fences);
   if (isRefusal(posted)) return staged ? abandoned(posted) : posted;
   const texts = signals.flatMap(({ payload }, part): [string, string][] =>
     payload === null ? [] : [[payloadKey(request, part), payload]],

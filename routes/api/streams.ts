@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { STREAMS, streamIndexOf } from '../../actors/stream.js';
-import { type Chunk, failureOf, type Stream, statusOf } from '../../actors/stream_state.js';
+import { type Chunk, failureOf, hasExpired, type Stream, statusOf } from '../../actors/stream_state.js';
 import { blobKey } from '../../src/blobs/blob_keys.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
@@ -28,7 +28,7 @@ import {
   uploadChunk,
   uploadShape,
 } from '../../src/streams/chunk_upload.js';
-import { joinedAudio } from '../../src/streams/joined_audio.js';
+import { AUDIO_EXPIRED, joinedAudio } from '../../src/streams/joined_audio.js';
 import {
   askRecordingEvents,
   NO_CHUNK,
@@ -40,6 +40,7 @@ import {
   writableChunk,
   writableStream,
 } from '../../src/streams/stream_access.js';
+import { withTranscriptRevision } from '../../src/streams/transcript_revision.js';
 import { askWorkspace } from '../../src/workspaces/workspace_calls.js';
 import { ownSource } from './sources.js';
 
@@ -135,7 +136,7 @@ export const STREAM_ROUTES: readonly Route[] = [
     answer: streamShape,
     async handler({ services, who, params }) {
       const stream = await readableStream(services, who, params.id as string);
-      return isRefusal(stream) ? stream : streamView(stream);
+      return isRefusal(stream) ? stream : viewStream(services, stream);
     },
   }),
 
@@ -151,6 +152,30 @@ export const STREAM_ROUTES: readonly Route[] = [
       changeStream(services, who, params, (stream, silence, fences) =>
         stream.retitle({ title: body.title, ...silence }, fences),
       ),
+  }),
+
+  accountRoute({
+    method: 'DELETE',
+    path: '/audio/streams/:id',
+    summary: 'Deletes a recording.',
+    notes:
+      'It is gone at once and for good; its audio, its transcript and its signals are removed soon after. A device that still sends some of it is told so.',
+    credential: 'account',
+    permission: WRITES_STREAMS,
+    status: 204,
+    async handler({ services, who, params }) {
+      const found = await writableStream(services, who, params.id as string);
+      if (isRefusal(found)) return found;
+      const { id: stream_id, source_id, recorder } = found;
+      const answer = await askRecordingEvents(
+        services,
+        { stream_id, source_id, fences: who.fences },
+        (stream, silence, fences) => stream.delete(silence, fences),
+      );
+      if (isRefusal(answer)) return answer;
+      if (recorder !== null) services.device_activity.streamEnded(recorder.device_id, stream_id);
+      return undefined;
+    },
   }),
 
   accountRoute({
@@ -233,7 +258,7 @@ export const STREAM_ROUTES: readonly Route[] = [
     credential: 'account',
     permission: ['audio:read'],
     answer: 'audio',
-    refusals: ['CONFLICT'],
+    refusals: ['CONFLICT', 'CONTENT_EXPIRED'],
     async handler({ services, who, params, request, reply }) {
       const stream = await readableStream(services, who, params.id as string);
       if (isRefusal(stream)) return stream;
@@ -249,11 +274,12 @@ export const STREAM_ROUTES: readonly Route[] = [
     credential: 'account',
     permission: ['audio:read'],
     answer: 'audio',
-    refusals: ['CONFLICT'],
+    refusals: ['CONFLICT', 'CONTENT_EXPIRED'],
     async handler({ services, who, params, request, reply }) {
       const found = await readableChunk(services, who, params.id as string);
       if (isRefusal(found)) return found;
       const { chunk, stream } = found;
+      if (hasExpired(chunk)) return AUDIO_EXPIRED;
       if (chunk.status !== 'stored')
         return refuse('CONFLICT', `The chunk's audio is not here: its status is ${chunk.status}.`);
       const key = blobKey(stream.id, chunk.chunk_id);
@@ -288,7 +314,7 @@ async function registerStream(
     open,
   );
   if (stream === CLOSED) return ownSource(services, { account_id, id: source_id }); // which now says that it is gone
-  return isRefusal(stream) ? stream : streamView(stream);
+  return isRefusal(stream) ? stream : viewStream(services, stream);
 }
 
 async function changeStream(services: Services, who: Principal, params: Record<string, string>, change: StreamChange) {
@@ -296,7 +322,7 @@ async function changeStream(services: Services, who: Principal, params: Record<s
   if (isRefusal(found)) return found;
   const { id: stream_id, source_id } = found;
   const stream = await askRecordingEvents(services, { stream_id, source_id, fences: who.fences }, change);
-  return isRefusal(stream) ? stream : streamView(stream);
+  return isRefusal(stream) ? stream : viewStream(services, stream);
 }
 
 type ListQuery = {
@@ -315,11 +341,16 @@ export async function listStreams(
   const rows = await listedStreams(services, who, query);
   if (isRefusal(rows)) return rows;
   const page = pageOf(rows, query.limit);
-  const streams = await Promise.all(page.rows.map(({ member }) => readableStream(services, who, member)));
+  const streams = await Promise.all(
+    page.rows.map(async ({ member }) => {
+      const stream = await readableStream(services, who, member);
+      return isRefusal(stream) ? stream : viewStream(services, stream);
+    }),
+  );
   const failed = streams.filter(isRefusal).find(({ refused }) => refused !== 'NOT_FOUND');
   if (failed !== undefined) return failed;
   return {
-    items: streams.flatMap((stream) => (isRefusal(stream) ? [] : [streamView(stream)])),
+    items: streams.flatMap((stream) => (isRefusal(stream) ? [] : [stream])),
     cursor: page.cursor,
   };
 }
@@ -342,6 +373,11 @@ async function listedStreams(
   const of = source_id ?? workspace_id;
   const list = of === undefined ? STREAMS : streamIndexOf(of);
   return services.store.list({ owner: account_id, partition: partitionOfId(account_id) }, list, { ...run, after });
+}
+
+async function viewStream(services: Services, stream: Stream): Promise<ReturnType<typeof streamView> | Refusal> {
+  const seen = await withTranscriptRevision(services, stream);
+  return isRefusal(seen) ? seen : streamView(seen);
 }
 
 function streamView(stream: Stream): z.infer<typeof streamShape> {

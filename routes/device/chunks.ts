@@ -21,7 +21,7 @@ import {
   uploadChunk,
   uploadShape,
 } from '../../src/streams/chunk_upload.js';
-import { goneWorkspace } from '../../src/streams/stream_access.js';
+import { goneWorkspace } from '../../src/streams/standing_workspace.js';
 import { deviceStream } from './streams.js';
 
 /** Chunks: announced by an intent, uploaded as raw bytes, stored before anything says so. Rules H-015 to H-024. */

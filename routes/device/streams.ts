@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
-import type { Stream } from '../../actors/stream_state.js';
+import { hasExpired, type Stream } from '../../actors/stream_state.js';
 import { BOUND_REFUSALS, type Bound, boundBy, type Recording } from '../../src/devices/device_binding.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
@@ -10,7 +10,9 @@ import { count, id, moment } from '../../src/http/response_schemas.js';
 import { deviceRoute, type Route } from '../../src/http/route.js';
 import { randomId } from '../../src/random.js';
 import type { Services } from '../../src/services.js';
-import { askRecordingEvents, goneWorkspace } from '../../src/streams/stream_access.js';
+import { goneWorkspace } from '../../src/streams/standing_workspace.js';
+import { askRecordingEvents } from '../../src/streams/stream_access.js';
+import { withTranscriptRevision } from '../../src/streams/transcript_revision.js';
 
 /** Streams as their device sees them. References stand in bodies: an offline device queues calls before any answer. */
 
@@ -36,7 +38,7 @@ const deviceStreamShape = z
 
 const gapsShape = z
   .strictObject({
-    missing: z.array(z.tuple([count, count])).describe('Start and end of what no stored chunk covers, in ms.'),
+    missing: z.array(z.tuple([count, count])).describe('Start and end of what no chunk that was stored covers, in ms.'),
     truncated: z.boolean().describe('There is more than fits into an answer.'),
     awaiting_upload: count.describe('Chunks that are announced and have not come.'),
   })
@@ -47,7 +49,7 @@ export const DEVICE_STREAM_ROUTES: readonly Route[] = [
     method: 'POST',
     path: '/device/streams',
     summary: "Registers a stream under the device's own reference.",
-    notes: 'The same again gets the same stream.',
+    notes: 'The same again gets the same stream, unless that was deleted: then nothing of it is taken any more.',
     credential: 'device',
     body: z.object({
       source_stream_ref: sourceStreamRef,
@@ -82,7 +84,7 @@ export const DEVICE_STREAM_ROUTES: readonly Route[] = [
       if (isRefusal(stream)) return stream;
       if (stream.end_ms === null) services.device_activity.streamBegan(device_id, stream_id);
       else services.device_activity.streamEnded(device_id, stream_id);
-      return deviceStreamView(stream);
+      return viewDeviceStream(services, stream);
     },
   }),
 
@@ -110,7 +112,7 @@ export const DEVICE_STREAM_ROUTES: readonly Route[] = [
       );
       if (isRefusal(stream)) return stream;
       services.device_activity.streamEnded(who.device_id, stream_id);
-      return deviceStreamView(stream);
+      return viewDeviceStream(services, stream);
     },
   }),
 
@@ -163,6 +165,11 @@ async function streamOf(
   return found.stream_id;
 }
 
+async function viewDeviceStream(services: Services, stream: Stream) {
+  const seen = await withTranscriptRevision(services, stream);
+  return isRefusal(seen) ? seen : deviceStreamView(seen);
+}
+
 /** The Device stream of the interface. */
 function deviceStreamView(stream: Stream): z.infer<typeof deviceStreamShape> {
   const { recorder } = stream;
@@ -198,8 +205,10 @@ async function gapsOf({ actors }: Services, stream_id: string): Promise<z.infer<
     if (isRefusal(page)) return page;
     stream = page.stream;
     for (const chunk of page.chunks) {
-      if (chunk.status !== 'expired') reached_ms = Math.max(reached_ms, chunk.source_end_ms);
-      if (chunk.status !== 'stored') continue;
+      // What was stored and has expired is not to be sent again.
+      const is_stored = chunk.status === 'stored' || hasExpired(chunk);
+      if (is_stored || chunk.status !== 'expired') reached_ms = Math.max(reached_ms, chunk.source_end_ms);
+      if (!is_stored) continue;
       if (chunk.source_start_ms > covered_ms) missing.push([covered_ms, chunk.source_start_ms]);
       covered_ms = Math.max(covered_ms, chunk.source_end_ms);
     }

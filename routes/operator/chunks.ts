@@ -150,7 +150,7 @@ async function finish(
   const home = streamOfChunk(chunk_id);
   if (home === null) return NO_CHUNK;
   const { stream_id, number } = home;
-  const answer = await services.actors.stream(stream_id).chunk_results({ token, results: [{ number, result }] });
+  const answer = await services.processing.result(stream_id, { token, results: [{ number, result }] });
   if (isRefusal(answer)) return answer;
   if (!answer.taken.includes(number)) return NOT_HELD;
   services.metrics.chunks_processed.inc({ worker: 'operator_port', status: result.status });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { transcriberOf } from '../../src/content/engines/choose_engine.js';
 import { refuse } from '../../src/domain/refusals.js';
 import { openRoute, type Route } from '../../src/http/route.js';
 import { VERSION } from '../../src/version.js';
@@ -26,10 +27,17 @@ export const HEALTH_ROUTES: readonly Route[] = [
     answer: z.strictObject({
       ready: z.literal(true).describe('Storage takes writes.'),
       storage: z.enum(['ok', 'slow']).describe('slow: a write takes over half a second.'),
+      transcription: z
+        .strictObject({
+          by: z.enum(['server', 'program', 'workers', 'nobody']).describe('Who makes text of audio.'),
+          host: z.string().nullable().describe('Of the server that audio goes to.'),
+        })
+        .describe('Who makes text of audio.'),
     }),
-    async handler({ services: { storage_health } }) {
+    async handler({ services: { storage_health, settings } }) {
       const { status } = await storage_health.current();
-      if (status === 'ok' || status === 'slow') return { ready: true, storage: status };
+      if (status === 'ok' || status === 'slow')
+        return { ready: true, storage: status, transcription: transcriberOf(settings) };
       const text = status === 'away' ? 'Storage does not answer.' : 'Storage takes no writes.';
       return refuse('UNAVAILABLE', text, { retry_after_s: 2 });
     },

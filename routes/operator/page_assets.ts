@@ -15,6 +15,7 @@ const FILES = {
   'actors.js': { from: own('actors.js'), type: JS },
   'band.js': { from: own('band.js'), type: JS },
   'chart.js': { from: own('chart.js'), type: JS },
+  'content.js': { from: own('content.js'), type: JS },
   'devices.js': { from: own('devices.js'), type: JS },
   'dom.js': { from: own('dom.js'), type: JS },
   'endpoints.js': { from: own('endpoints.js'), type: JS },

@@ -28,6 +28,7 @@ const VIEWS = {
   actors: { path: '/actors', title: 'Actors', charts: false },
   devices: { path: '/devices', title: 'Devices', charts: false },
   endpoints: { path: '/endpoints', title: 'Endpoints', charts: false },
+  content: { path: '/content', title: 'Content', charts: false },
   inbox: { path: '/mails', title: 'Inbox', charts: false },
   entity: { path: '/entity', title: 'Entity', charts: false },
 } as const;

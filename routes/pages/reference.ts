@@ -34,6 +34,7 @@ export function withReference(tables: Record<Listener, readonly Route[]>): Recor
       pageRoute('/reference/devices', () => referencePage(made().device, 'device')),
       pageRoute('/guides/devices', () => guidePage('devices')),
       pageRoute('/guides/webhooks', () => guidePage('webhooks')),
+      pageRoute('/guides/transcription', () => guidePage('transcription')),
     ],
     device: tables.device,
     operator: [...tables.operator, documentRoute('operator', made)],

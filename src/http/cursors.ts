@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { type Refusal, refuse } from '../domain/refusals.js';
 
 /** Cursors of lists in an order: opaque to clients, strict to us. */
 const position = z.tuple([z.number(), z.string().max(100)]);
@@ -21,6 +22,13 @@ function readCursor(cursor: string): Position | null {
   }
 }
 
+const OTHER_CURSOR = 'must be a cursor that this list returned';
+
+/** The refusal of a cursor that another list has written. */
+export function otherCursor(): Refusal {
+  return refuse('BAD_REQUEST', `cursor ${OTHER_CURSOR}.`, { details: [{ path: 'cursor', message: OTHER_CURSOR }] });
+}
+
 /** Query of a list: its `cursor`, absent at the start. */
 export const listCursor = z
   .string()
@@ -28,7 +36,7 @@ export const listCursor = z
   .transform((cursor, context) => {
     if (cursor === undefined) return undefined;
     const found = readCursor(cursor);
-    if (found === null) context.addIssue({ code: 'custom', message: 'must be a cursor that this list returned' });
+    if (found === null) context.addIssue({ code: 'custom', message: OTHER_CURSOR });
     return found ?? undefined;
   })
   .describe('Where to continue: the cursor of the page before. Absent for the first page.');

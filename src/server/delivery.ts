@@ -2,6 +2,8 @@ import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { Redis } from 'ioredis';
 import type { BlobStore } from '../blobs/blob_store.js';
+import { Announcements } from '../content/announcements.js';
+import type { TranscriptionJobs } from '../content/transcription_jobs.js';
 import { MailSender } from '../mail/mail_sender.js';
 import { outboxFolder } from '../mail/outbox_folder.js';
 import { OutboxMailer } from '../mail/outbox_mailer.js';
@@ -20,8 +22,10 @@ import { EventRetention } from '../workers/event_retention.js';
 import { MailWorker } from '../workers/mail_worker.js';
 import { OutboxRelay } from '../workers/outbox_relay.js';
 import { ReminderWorker } from '../workers/reminder_worker.js';
+import { RetentionSweep } from '../workers/retention_sweep.js';
 import { CannotStart, type Start } from './start.js';
 import type { Entities, Foundation } from './storage.js';
+import { openTranscription } from './transcription.js';
 
 const DUE_ROUNDS_MAX = 1_000;
 
@@ -32,6 +36,9 @@ export type DeliveryServices = {
   erasures: ErasureWorker;
   deliveries: DeliveryWorker;
   processing: ChunkProcessing;
+  retention: RetentionSweep;
+  transcription: TranscriptionJobs;
+  announcements: Announcements;
 };
 
 /** `handleWork` does all that is due by now. */
@@ -57,8 +64,16 @@ export async function startDelivery(start: Start, parts: Parts): Promise<Deliver
   const turns = new SweepTurns(redis);
   const audio_sweep = new AudioSweep({ turns, actors, blobs, metrics, log, now });
   const is_worker = settings.chunk_worker;
-  const processing = new ChunkProcessing({ store, actors, blobs, metrics, log, now, is_worker });
-  for (const worker of [mails, reminders, relay, erasures, event_retention, audio_sweep, processing, deliveries]) {
+  const transcription = openTranscription(start, { ...parts, turns });
+  const { awaited, transcribes, onTold } = transcription;
+  const retention = new RetentionSweep({ store, actors, blobs, metrics, log, now, awaited });
+  const processing = new ChunkProcessing({
+    ...{ store, actors, blobs, metrics, log, now, is_worker, transcribes, onTold },
+  });
+  const announcements = new Announcements({ store, actors, log, now });
+  const sweeps = [event_retention, retention, audio_sweep];
+  const workers = [mails, reminders, relay, erasures, ...sweeps, processing, deliveries, announcements];
+  for (const worker of [...workers, ...transcription.workers]) {
     worker.start();
     shutdown.add(() => worker.stop());
   }
@@ -70,12 +85,17 @@ export async function startDelivery(start: Start, parts: Parts): Promise<Deliver
       const posted = await deliveries.handleDue();
       await erasures.look();
       await event_retention.look();
-      if (fired === 0 && posted === 0) break;
+      const swept = await retention.look();
+      if (fired === 0 && posted === 0 && swept === 0) break;
     }
     await audio_sweep.look();
     await processing.look();
+    await transcription.look();
+    await announcements.look();
   };
-  return { mail, mails, erasures, deliveries, processing, handleWork };
+  const { jobs } = transcription;
+  const content = { transcription: jobs, announcements };
+  return { mail, mails, erasures, deliveries, processing, retention, ...content, handleWork };
 }
 
 function openMail({ settings, shutdown }: Start, now: () => number): MailSender {

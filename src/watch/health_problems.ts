@@ -1,5 +1,6 @@
 import type { Shedding } from '../admission/overload.js';
 import { PARTITIONS } from '../domain/ids.js';
+import { LIMITS } from '../domain/limits.js';
 import type { StorageState } from '../store/storage_health.js';
 
 /** How things stand, as far as it can be wrong. */
@@ -18,7 +19,11 @@ export type Standing = {
   clocks_apart_ms: number;
   mail_healthy: boolean;
   oldest_message_ms: number;
+  /** For how long some part of a retention sweep has failed; 0 while none does. */
+  retention_failing_ms: number;
   silent_devices: number;
+  /** Tries to transcribe that failed since one succeeded last; null where none did. */
+  transcription: { failing_ms: number; tries: number; code: string } | null;
 };
 
 /** Something that is wrong now, in words, and the page on which one sees why. */
@@ -30,6 +35,9 @@ const DISK_FREE_SHARE_MIN = 0.05;
 const DISK_FREE_SHARE_GRAVE = 0.01;
 const CLOCK_AHEAD_MS_MAX = 5_000;
 const MESSAGE_AGE_MS_MAX = 2_000;
+/** A window that fails is tried again after one minute, and after four more. */
+const TRANSCRIPTION_FAILING_MS = 10 * 60_000;
+const TRANSCRIPTION_TRIES_MIN = 3;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
@@ -142,6 +150,23 @@ const ROWS: readonly Row[] = [
     severity: ({ clock_ahead_ms }) => (Math.abs(clock_ahead_ms) > CLOCK_AHEAD_MS_MAX ? 'mild' : null),
     text: ({ clock_ahead_ms }) =>
       `The clock that everything goes by is ${spanText(Math.abs(clock_ahead_ms))} ${clock_ahead_ms > 0 ? 'ahead of' : 'behind'} this machine’s.`,
+  },
+  {
+    name: 'transcription_failing',
+    link: '/content#failures',
+    severity: ({ transcription }) => {
+      const { failing_ms, tries } = transcription ?? { failing_ms: 0, tries: 0 };
+      return failing_ms >= TRANSCRIPTION_FAILING_MS && tries >= TRANSCRIPTION_TRIES_MIN ? 'mild' : null;
+    },
+    text: ({ transcription }) =>
+      `Nothing was transcribed for ${spanText(transcription?.failing_ms ?? 0)}: ${transcription?.tries} tries failed, the last with ${transcription?.code}. Recordings wait.`,
+  },
+  {
+    name: 'retention_failing',
+    link: '/content#retention',
+    severity: ({ retention_failing_ms }) => (retention_failing_ms >= LIMITS.sweep_late_ms ? 'mild' : null),
+    text: ({ retention_failing_ms }) =>
+      `A retention sweep has failed for ${spanText(retention_failing_ms)}: content that its workspace does not keep is still there. Look at the log.`,
   },
   {
     name: 'devices_silent',

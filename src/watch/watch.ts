@@ -4,6 +4,7 @@ import { getHeapStatistics } from 'node:v8';
 import type { Redis } from 'ioredis';
 import { type Overload, residentBytes } from '../admission/overload.js';
 import type { Clock } from '../clock.js';
+import type { TranscriptionJobs } from '../content/transcription_jobs.js';
 import type { DeviceActivity } from '../devices/activity.js';
 import { PARTITIONS } from '../domain/ids.js';
 import type { MailSender } from '../mail/mail_sender.js';
@@ -13,6 +14,7 @@ import { mastersOf } from '../store/redis_connection.js';
 import type { StorageHealth } from '../store/storage_health.js';
 import type { Store } from '../store/store.js';
 import type { DeliveryWorker } from '../webhooks/delivery_worker.js';
+import type { RetentionSweep } from '../workers/retention_sweep.js';
 import { type HealthProblem, healthProblemsOf, type Standing } from './health_problems.js';
 import { type Gauges, History, type HistoryView, SAMPLE_EVERY_MS, type Sample } from './history.js';
 import { grown, quantile, readTotals } from './totals.js';
@@ -36,6 +38,8 @@ type Parts = {
   deliveries: Pick<DeliveryWorker, 'measure'>;
   mail: Pick<MailSender, 'healthy'>;
   device_activity: Pick<DeviceActivity, 'list'>;
+  transcription: Pick<TranscriptionJobs, 'activity'>;
+  retention: Pick<RetentionSweep, 'failing_ms'>;
   data_dir: string;
 };
 
@@ -106,7 +110,8 @@ export class Watch {
   }
 
   standing(): Standing & { storage_bytes: number | null; storage_ms: number | null } {
-    const { clock, device_activity, mail, overload, runtime } = this.#parts;
+    const { clock, device_activity, mail, overload, retention, runtime, transcription } = this.#parts;
+    const { failing } = transcription.activity;
     const { quarantined, oldest_ms } = runtime.pressure();
     const now = this.#samples.at(-1);
     const due = now?.totals.get('endpoints_due')?.count ?? 0;
@@ -128,7 +133,12 @@ export class Watch {
       clocks_apart_ms: clock.apart_ms,
       mail_healthy: mail.healthy(),
       oldest_message_ms: oldest_ms,
+      retention_failing_ms: retention.failing_ms,
       silent_devices: device_activity.list({ silent_ms: SILENT_MS, recording: true, limit: SILENT_COUNTED_MAX }).length,
+      transcription:
+        failing === null
+          ? null
+          : { failing_ms: clock.now() - failing.since_ms, tries: failing.tries, code: failing.code },
     };
   }
 

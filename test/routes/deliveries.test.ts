@@ -2,9 +2,12 @@ import { createHmac } from 'node:crypto';
 import t from 'tap';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
+import { randomId } from '../../src/random.js';
+import { encodeEvent } from '../../src/store/event_body.js';
 import { keysOf } from '../../src/store/partitions.js';
-import { TestAccount } from '../fixtures/account.js';
+import { type EventView, TestAccount } from '../fixtures/account.js';
 import { type DeliveryView, type PageOf, TestEndpoint } from '../fixtures/endpoints.js';
+import { commitId, commitOf, drawWriter } from '../fixtures/raw_commit.js';
 import { type Arrived, Receiver, verified } from '../fixtures/receiver.js';
 import { ownRedisOf } from '../fixtures/redis_content.js';
 import { TestSpool } from '../fixtures/spool.js';
@@ -64,6 +67,43 @@ t.test('deliveries', async (t) => {
     t.ok((attempt?.duration_ms ?? -1) >= 0);
     const view = await one.read();
     t.ok(Date.parse(view.last_success_at ?? '') >= Date.parse(attempt?.attempted_at ?? ''));
+  });
+
+  await t.test('E-001 E-011 E-016 F-020 what is stored compactly is read and posted like any event', async (t) => {
+    const ann = await account();
+    const one = await TestEndpoint.open(ann, receiver.url('/compact'));
+    const { cursor } = await ann.ask<PageOf<unknown>>('GET', '/events?after=latest&type=turn.updated');
+    const { store } = spool.server.services;
+    const [partition, now_ms] = [partitionOfId(ann.id), await nowMs()];
+    const [source_id, turn_id] = [randomId({ partition, now_ms }), randomId({ partition, now_ms })];
+    const written = ['turn.created', 'turn.updated'].map((type) => ({
+      ...{ id: randomId({ partition, now_ms }), schema_version: 1, occurred_at: new Date(now_ms).toISOString() },
+      ...{ account_id: ann.id, type, resource: { type: 'turn', id: turn_id } },
+      data: type === 'turn.updated' ? { changed_fields: ['speaker'], source_id } : { source_id },
+    }));
+    const effects = written.map((event) => {
+      const { account_id, type } = event;
+      return { effect: 'append_event' as const, account_id, type, body: encodeEvent(event), delivered: true };
+    });
+    const address = { kind: 'ledger', id: turn_id };
+    await store.commit(commitOf(address, 1, { commit_id: commitId(drawWriter(), 1), now_ms, effects }));
+
+    const newest = await ann.ask<PageOf<EventView>>('GET', '/events?limit=2');
+    const logged = newest.items.toReversed().map(({ sequence: _, ...event }) => event);
+    t.strictSame(logged, written);
+    const updated = newest.items[0];
+    t.strictSame((await ann.ask<PageOf<EventView>>('GET', '/events?type=turn.updated')).items, [updated]);
+    const after = encodeURIComponent(cursor as string);
+    const polled = await ann.ask<PageOf<EventView>>('GET', `/events?type=turn.updated&after=${after}`);
+    t.strictSame(polled.items, [updated]);
+    const posted = await receiver.count('/compact', 2, 1_000);
+    t.strictSame(
+      posted.map(({ body }) => JSON.parse(body)).sort((a, b) => a.sequence - b.sequence),
+      newest.items.toReversed(),
+    );
+    await stands(one, 'succeeded', 'succeeded');
+    const { event } = await one.newest();
+    t.strictSame(event, updated, 'as the list of deliveries shows it');
   });
 
   await t.test('F-004 F-032 F-038 F-039 E-004 topics, and only what happens from then on', async (t) => {

@@ -48,7 +48,9 @@ t.test('the operator port', async (t) => {
   const { version } = JSON.parse(package_json) as { version: string };
   await t.test('health, readiness and metrics need no token, everything else does', async (t) => {
     t.same(await (await get('/healthz')).json(), { alive: true, version });
-    t.same(await (await get('/readyz')).json(), { ready: true, storage: 'ok' });
+    t.same(await (await get('/readyz')).json(), {
+      ...{ ready: true, storage: 'ok', transcription: { by: 'nobody', host: null } },
+    });
     t.match(await (await get('/metrics')).text(), `spool_build_info{version="${version}"} 1`);
     const { process } = await spool.operator.ask<{ process: { version: string } }>('GET', '/ops/overview');
     t.equal(process.version, version);

@@ -11,6 +11,7 @@ import { Receiver } from '../fixtures/receiver.js';
 import { record } from '../fixtures/recording.js';
 import { everyKey, ownRedisOf } from '../fixtures/redis_content.js';
 import { TestSpool } from '../fixtures/spool.js';
+import { said, TestRecording, TestTranscriber } from '../fixtures/transcribing.js';
 import { until } from '../fixtures/until.js';
 
 type EntityView = {
@@ -24,7 +25,7 @@ type EntityView = {
 
 t.test('what operators see of entities', async (t) => {
   const receiver = await Receiver.start();
-  const spool = await TestSpool.start({ RATE_LIMITS: 'off', ...receiver.env });
+  const spool = await TestSpool.start({ RATE_LIMITS: 'off', CHUNK_WORKER: '1', CONTENT_WORKER: '0', ...receiver.env });
   t.teardown(async () => {
     await spool.end();
     await receiver.end();
@@ -45,6 +46,8 @@ t.test('what operators see of entities', async (t) => {
       name: 'Ann Secret-Name',
       title: 'Talk with the secret title',
       payload: 'a secret transcript',
+      said: 'Something secret was said',
+      label: 'Secret speaker',
       workspace: 'Secret workspace',
       'token name': 'secret script',
       installation: 'Secret phone',
@@ -65,6 +68,8 @@ t.test('what operators see of entities', async (t) => {
     secrets.claim = claim;
     const bound = await spool.boundDevice(app);
     await record(bound.device, bound);
+    const [own] = (await app.ask<{ workspaces: { id: string }[] }>('GET', '/me')).workspaces;
+    await app.ask('PATCH', `/workspaces/${own?.id}`, { retention: { audio: { days: 9 } } });
     const hosted = await spool.hostSession(app, { ble_address: 'A1B2C3D4E5F6' });
     secrets['join code'] = hosted.session.join_code ?? '';
     secrets['session claim'] = hosted.claim;
@@ -75,6 +80,15 @@ t.test('what operators see of entities', async (t) => {
     await app.ask('POST', `/audio/streams/${stream.id}/signals`, {
       signals: [{ ref: 'r', type: 'note', start_ms: 0, payload: { text: secrets.payload } }],
     });
+    const recording = await TestRecording.begin(ann);
+    await recording.add(2_000);
+    await recording.end();
+    const worker = new TestTranscriber(spool);
+    const heard = [said(secrets.said as string, [0, 1_500], secrets.label)];
+    await worker.publish(await worker.claim(recording.id), heard, { speaker_scope: 'stream' });
+    const person = await app.ask<{ id: string }>('POST', '/contacts', { name: secrets.name });
+    const alias = await app.ask<{ id: string }>('POST', '/contacts', { name: secrets.name });
+    await app.ask('POST', `/contacts/${alias.id}/merge`, { into: person.id });
     await invite(app, 'secret.bob@x.test', { name: secrets.workspace as string });
     const made = { name: 'client', redirect_uris: ['https://a.test/secret-callback'], confidential: true };
     secrets['client secret'] = (

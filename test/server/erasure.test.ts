@@ -1,7 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Redis } from 'ioredis';
 import t from 'tap';
-import { partitionOfId } from '../../src/domain/ids.js';
+import { partitionOfId, streamOfChunk } from '../../src/domain/ids.js';
+import { randomId } from '../../src/random.js';
 import { decodeStored, encodeStored } from '../../src/store/codec.js';
 import { keysOf, partitionOfText } from '../../src/store/partitions.js';
 import type { AppClient, SignedIn } from '../../src/tools/client/app_client.js';
@@ -13,6 +16,7 @@ import { everyKey, ownRedisOf, type StoredKey } from '../fixtures/redis_content.
 import { TestSpool } from '../fixtures/spool.js';
 import { SpoolProcess } from '../fixtures/spool_process.js';
 import { tempFolder } from '../fixtures/temp_folder.js';
+import { said, TestRecording, TestTranscriber } from '../fixtures/transcribing.js';
 import { until } from '../fixtures/until.js';
 
 const MINUTE_MS = 60_000;
@@ -22,7 +26,9 @@ const ENDED_MS = 30 * DAY_MS;
 const VANISHED_MS = 20 * MINUTE_MS;
 
 /** What an account has in its own partition, beside the app sessions, which outlive it. */
-const OWN_KINDS = ['binding', 'browser_session', 'claim', 'grant', 'personal_access_token', 'source', 'stream'];
+const OWN_KINDS = [
+  ...['binding', 'browser_session', 'claim', 'grant', 'library', 'personal_access_token', 'source', 'stream', 'sweep'],
+];
 
 t.setTimeout(60_000);
 
@@ -66,8 +72,41 @@ function appendOnlyFiles(folder: string): Buffer {
   return Buffer.concat(readdirSync(files).map((name) => readFileSync(join(files, name))));
 }
 
+/** A recording with marked words in turns, words and a contact; gives its id. */
+async function speak(spool: TestSpool, app: AppClient, { marks, redis }: { marks: Marks; redis: Redis }) {
+  const ask = <T>(method: string, path: string, body?: unknown) => app.ask<T>(method, path, body);
+  const recording = await TestRecording.begin({ app, spool, ask });
+  await recording.add(10_000);
+  await recording.end();
+  const worker = new TestTranscriber(spool);
+  const spoken = Array.from({ length: 25 }, (_, n) => {
+    return said(`spoken${n}x words${n}x of6b6b${n}x`, [n * 300, n * 300 + 270], 'label6b6b');
+  });
+  const embedding = Buffer.from(`embedding 6b6b of ${recording.id}`);
+  const speakers = [{ speaker: 'label6b6b', voice: { model: 'm', embedding: embedding.toString('base64') } }];
+  await worker.publish(await worker.claim(recording.id), spoken, { speakers, speaker_scope: 'stream' });
+  const [first, second, third] = await recording.turns();
+  const contact = await ask<{ id: string }>('POST', '/contacts', { name: 'Contact 6b6b who speaks' });
+  await ask('PATCH', `/turns/${first?.id}`, { contact_id: contact.id });
+  await ask('POST', `/turns/${second?.id}/split`, { at_ms: (second?.start_ms ?? 0) + 100 });
+  await ask('DELETE', `/turns/${third?.id}`);
+  for (const { text } of spoken) for (const word of text.split(' ')) marks.add('spoken word', word);
+  marks.add('label of a speaker', 'label6b6b');
+  marks.add('embedding of a speaker', embedding);
+  const address = { kind: 'transcript', id: recording.id };
+  for (const collection of ['pages', 'words']) {
+    const records = await redis.hgetallBuffer(keysOf(partitionOfId(recording.id)).records(address, collection));
+    for (const bytes of Object.values(records)) {
+      marks.add(`record of ${collection}`, bytes);
+      const text = JSON.stringify(decodeStored(bytes));
+      if (!text.includes('spoken7x')) throw new Error(`no words in ${collection}`);
+    }
+  }
+  return recording.id;
+}
+
 t.test('D-033 D-037 what is left of an erased account, key by key', async (t) => {
-  const spool = await TestSpool.start({ RATE_LIMITS: 'off' });
+  const spool = await TestSpool.start({ RATE_LIMITS: 'off', CHUNK_WORKER: '1', CONTENT_WORKER: '0' });
   t.teardown(() => spool.end());
   const redis = await ownRedisOf(spool.folder);
   t.teardown(() => redis.disconnect());
@@ -88,7 +127,10 @@ t.test('D-033 D-037 what is left of an erased account, key by key', async (t) =>
     marks.add('chunk', made.chunk_id);
     marks.add('audio', made.bytes);
     marks.add('epoch', on.epoch);
+    return streamOfChunk(made.chunk_id)?.stream_id as string;
   };
+  const { workspaces } = await app.ask<{ workspaces: { id: string }[] }>('GET', '/me');
+  await app.ask('PATCH', `/workspaces/${workspaces[0]?.id}`, { retention: { audio: { days: 1_000 } } });
   const claimOf = async () => (await app.ask<{ claim: string }>('POST', '/devices/claims', { kind: 'owner' })).claim;
   const rebound = await spool.boundDevice(app);
   await recordOn(rebound);
@@ -99,7 +141,28 @@ t.test('D-033 D-037 what is left of an erased account, key by key', async (t) =>
   await recordOn(removed);
   await app.ask('DELETE', `/devices/${removed.device_id}`);
   await recordOn(await spool.boundDevice(app));
+  const deleted = await recordOn(await spool.boundDevice(app));
+  await app.ask('DELETE', `/audio/streams/${deleted}`);
   await claimOf();
+
+  const people_heard: string[] = [];
+  for (const contact_name of ['Contact 4b4b of one', 'Contact 4b4b of another', 'Contact 4b4b of a third']) {
+    const { id } = await app.ask<{ id: string }>('POST', '/contacts', { name: contact_name, is_self: true });
+    marks.add('name of a contact', contact_name);
+    marks.add('id of a contact', id);
+    people_heard.push(id);
+  }
+  const [whole = '', part] = people_heard;
+  await app.ask('POST', `/contacts/${part}/merge`, { into: whole });
+  const [workspace_id, embedding] = [randomUUID(), Buffer.from('embedding 5d5d of a voice')];
+  marks.add('embedding', embedding);
+  marks.add('workspace of a voice', workspace_id);
+  const contacts = spool.server.services.actors.contacts(account_id);
+  const heard_in = { workspace_id, stream_id: randomId({ partition: partitionOfId(account_id), now_ms: 0 }) };
+  for (const speaker of [1, 2]) await contacts.learn_voice({ ...heard_in, speaker, model: 'm', embedding });
+  await contacts.name_voice({ ...heard_in, speaker: 1, contact_id: whole });
+
+  await speak(spool, app, { marks, redis });
 
   for (const [status, url] of [
     ['active', 'https://active.invalid/2c41'],
@@ -166,16 +229,30 @@ t.test('D-033 D-037 what is left of an erased account, key by key', async (t) =>
     const { kind, id } = entityOf(stored) ?? { kind: '', id: '' };
     if (!OWN_KINDS.includes(kind) || partitionOfId(id) !== partition) continue;
     const state = stateOf(stored);
-    if (state !== null && state.account_id !== account_id) continue; // a neighbour's
+    if (state !== null && kind !== 'sweep' && state.account_id !== account_id) continue; // a neighbour's
     ids.push(id);
     kinds.add(kind);
-    marks.add(`id of ${kind}`, id);
+    // A sweep has the workspace's id, which the event of its end names.
+    if (kind !== 'sweep') marks.add(`id of ${kind}`, id);
     if (state?.seed instanceof Uint8Array) marks.add(`seed of ${kind}`, state.seed);
     if (typeof state?.secret_hash === 'string') marks.add(`hash of ${kind}`, state.secret_hash);
   }
   t.same([...kinds].sort(), OWN_KINDS);
-  const seen = marks.in(appendOnlyFiles(spool.folder));
-  for (const what of ['name', 'stream ref', 'seed of grant', 'hash of personal_access_token', 'last four', 'label'])
+  // Redis may have written its file anew, and compresses much of it then.
+  const seen = marks.in(Buffer.concat([appendOnlyFiles(spool.folder), ...before.map(({ bytes }) => bytes)]));
+  for (const what of [
+    'name',
+    'name of a contact',
+    'embedding',
+    'stream ref',
+    'seed of grant',
+    'hash of personal_access_token',
+    'last four',
+    'label',
+    'label of a speaker',
+    'record of pages',
+    'record of words',
+  ])
     t.ok(seen.includes(what), `${what} was there to be found`);
 
   t.equal((await tell(recent, 'DELETE', '/me')).status, 204);
@@ -191,7 +268,9 @@ t.test('D-033 D-037 what is left of an erased account, key by key', async (t) =>
   }
   const erased = headers.filter(({ ttl_ms }) => (ttl_ms ?? 0) <= VANISHED_MS).map((stored) => entityOf(stored)?.kind);
   const ended = headers.filter(({ ttl_ms }) => (ttl_ms ?? 0) > VANISHED_MS).map((stored) => entityOf(stored)?.kind);
-  t.same([...new Set(erased)].sort(), ['binding', 'browser_session', 'grant', 'source', 'stream']);
+  t.same([...new Set(erased)].sort(), [
+    ...['binding', 'browser_session', 'grant', 'library', 'source', 'stream', 'sweep', 'transcript'],
+  ]);
   t.same([...new Set(ended)].sort(), ['claim', 'grant', 'personal_access_token'], 'what ended by itself');
 
   const rest = after.filter((stored) => !headers.includes(stored));
@@ -211,6 +290,7 @@ t.test('D-033 D-037 what is left of an erased account, key by key', async (t) =>
     ),
     of({
       [at.entity({ kind: 'account', id: account_id })]: `${account_id} ${email}`,
+      [at.entity({ kind: 'contacts', id: account_id })]: account_id, // a header without content, for a while
       ...Object.fromEntries(sessions),
       [at.index(account_id, 'app_sessions:0')]: account_id,
       [at.epochs(account_id)]: account_id,
@@ -227,6 +307,9 @@ t.test('D-033 D-037 what is left of an erased account, key by key', async (t) =>
   );
   for (const stored of rest) t.same(marks.in(stored.key, stored.bytes), [], stored.key);
 
+  const of_contacts = rest.find(({ key }) => key === at.entity({ kind: 'contacts', id: account_id })) as StoredKey;
+  t.equal(stateOf(of_contacts), null);
+  t.ok(of_contacts.ttl_ms !== null && of_contacts.ttl_ms <= VANISHED_MS);
   const kept = rest.find(({ key }) => key === at.entity({ kind: 'account', id: account_id }));
   const state = stateOf(kept as StoredKey);
   t.match(state, {
@@ -283,6 +366,35 @@ t.test('D-033 D-037 what is left of an erased account, key by key', async (t) =>
     t.equal(await redis.zcard(due), 0);
     t.equal(await redis.hlen(contents), 0);
     t.equal((await tell(fresh, 'GET', '/me')).status, 200);
+  });
+});
+
+t.test('K-003 K-004 what is left of one deleted recording, key by key', async (t) => {
+  const spool = await TestSpool.start({ RATE_LIMITS: 'off', CHUNK_WORKER: '1', CONTENT_WORKER: '0' });
+  t.teardown(() => spool.end());
+  const redis = await ownRedisOf(spool.folder);
+  t.teardown(() => redis.disconnect());
+  const { app } = await spool.signIn('keeps@x.test');
+  const marks = new Marks();
+  const id = await speak(spool, app, { marks, redis });
+  t.equal((await tell(app, 'DELETE', `/audio/streams/${id}`)).status, 204);
+  await spool.operator.advanceClock(MINUTE_MS);
+  const left = (await everyKey(redis)).flatMap(({ key, bytes }) =>
+    marks.in(key, bytes).map((what) => `${key} ${what}`),
+  );
+  t.same(
+    left.filter((line) => !line.endsWith(' embedding of a speaker')),
+    [],
+    'a voice is the account\u2019s own, and stays',
+  );
+  t.same(
+    (await everyKey(redis)).filter(({ key }) => key.includes(`:transcript:${id}:`)),
+    [],
+    'nor a record',
+  );
+  await until('nothing is on the disk', () => {
+    const found = marks.in(appendOnlyFiles(spool.folder));
+    return found.every((what) => what.startsWith('embedding'));
   });
 });
 

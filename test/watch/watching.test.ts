@@ -71,7 +71,8 @@ t.test('what is wrong is said in words, the worst first, and nothing when nothin
     storage: { status: 'ok', since_ms: 0, reason: null, log_healthy: true, partitions_away: 0 },
     ...{ shedding: 'nothing', quarantined: 0, dead_letters: 0, endpoints: { due: 3, due_ms: 900 } },
     ...{ disk: { free_bytes: 50, size_bytes: 100 }, clock_ahead_ms: 20, clocks_apart_ms: 0, mail_healthy: true },
-    ...{ oldest_message_ms: 5, silent_devices: 0 },
+    ...{ oldest_message_ms: 5, silent_devices: 0, retention_failing_ms: 3_600_000 },
+    transcription: { failing_ms: 599_000, tries: 9, code: 'ENGINE_BUSY' },
   };
   t.same(healthProblemsOf(fine, 0), []);
   t.same(healthProblemsOf({ ...fine, dead_letters: null, disk: null }, 0), [], 'what is not known is not wrong');
@@ -99,6 +100,11 @@ t.test('what is wrong is said in words, the worst first, and nothing when nothin
     [{ clocks_apart_ms: 8 * 86_400_000 }, 'clocks_apart', /Redis’ clock is 8 d ahead of/, 'grave'],
     [{ clock_ahead_ms: 7_200_000 }, 'clock_moved', /2 h ahead of/, 'mild'],
     [{ clock_ahead_ms: -60_000 }, 'clock_moved', /1 min behind/, 'mild'],
+    [
+      { transcription: { failing_ms: 1_200_000, tries: 3, code: 'ENGINE_UNREACHABLE' } },
+      ...(['transcription_failing', /for 20 min: 3 tries failed, .* ENGINE_UNREACHABLE/, 'mild'] as const),
+    ],
+    [{ retention_failing_ms: 6 * 3_600_000 }, 'retention_failing', /has failed for 6 h/, 'mild'],
     [{ silent_devices: 1 }, 'devices_silent', /^1 device has/, 'mild'],
   ];
   for (const [change, name, text, severity] of rows) {

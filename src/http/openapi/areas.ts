@@ -44,6 +44,12 @@ export const AREAS: readonly Area[] = [
     prefixes: ['/sources', '/audio/'],
   },
   {
+    name: 'Contacts',
+    introduction:
+      'The people that recordings hear: named by the account, or recognised by their voice and named later. Turns show them; a contact that is renamed, merged or deleted shows so in all of its turns.',
+    prefixes: ['/contacts'],
+  },
+  {
     name: 'OAuth',
     introduction:
       'How other apps get tokens: the authorization code flow with PKCE (S256), dynamic registration, introspection and revocation. Errors are those of RFC 6749, without the envelope.',

@@ -20,6 +20,8 @@ const PATH_PARAMETERS: Record<string, [description: string, schema: Schema]> = {
   name: ['Name of the entitlement.', { type: 'string', enum: [...ENTITLEMENTS] }],
   account_id: ['The account whose membership it is.', UUID],
   invitation_id: ['The invitation.', UUID],
+  speaker: ['A speaker of the stream, such as S1.', TEXT],
+  job: ['The job, as its claim calls it.', TEXT],
   endpoint_id: ['The endpoint.', UUID],
   delivery_id: ['The delivery: the webhook-id of its requests.', UUID],
   chunk_id: ['The chunk, as the answer to its announcement calls it.', UUID],

@@ -1,0 +1,221 @@
+import { z } from 'zod';
+import { speakerNumber } from '../../actors/transcript_state.js';
+import { readableScene, type TurnView, viewTurns } from '../../src/content/transcript_reading.js';
+import { TurnChanges } from '../../src/content/turn_changes.js';
+import { turnsOfMany, turnsOfStream } from '../../src/content/turn_lists.js';
+import { placeOfTurn } from '../../src/domain/ids.js';
+import { LIMITS } from '../../src/domain/limits.js';
+import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
+import { listCursor } from '../../src/http/cursors.js';
+import type { Principal } from '../../src/http/principal.js';
+import { listLimit, timestamp, uuid, whole } from '../../src/http/request_schemas.js';
+import { count, id, moment, pageShape } from '../../src/http/response_schemas.js';
+import { accountRoute, type Route } from '../../src/http/route.js';
+import type { Services } from '../../src/services.js';
+import { ownSource } from './sources.js';
+
+/** What was said in recordings. Rules K-002, K-004 and K-005. */
+
+const NO_TURN = refuse('NOT_FOUND', 'There is no such turn.');
+const confidence = z
+  .number()
+  .min(0)
+  .max(1)
+  .nullable()
+  .describe('How sure the engine was, 0 to 1; null where it did not say.');
+
+const timeInQuery = z
+  .string()
+  .refine((text) => /^\d{1,16}$/.test(text) && Number.isSafeInteger(Number(text)), 'must be a whole number from 0')
+  .transform(Number)
+  .meta({ type: 'integer', minimum: 0 })
+  .optional();
+
+export const speakerId = z
+  .string('must be the name of a speaker, such as S1')
+  .refine((text) => speakerNumber(text) !== null, 'must be the name of a speaker, such as S1')
+  .transform((text) => speakerNumber(text) as number)
+  .meta({ pattern: '^S[1-9][0-9]{0,3}$' });
+
+const turnShape = z
+  .strictObject({
+    id,
+    stream_id: id.describe('The recording that it was said in.'),
+    source_id: id.describe('The source of its stream.'),
+    workspace_id: id.describe('Where it was recorded.'),
+    start_ms: count.describe("When it begins, in ms on the stream's timeline."),
+    end_ms: count.describe('When it is over, in ms.'),
+    started_at: moment.describe('The same as a time.'),
+    ended_at: moment.describe('The end as a time.'),
+    text: z.string().describe('What was said.'),
+    language: z.string().nullable().describe('A BCP 47 tag; null where it is not known.'),
+    speaker: z.string().nullable().describe("Which of the stream's speakers said it, such as S1; null for nobody."),
+    contact_id: id
+      .nullable()
+      .describe(
+        "Who that is, of the account's contacts; null where nobody knows, and to other members of the workspace.",
+      ),
+    speaker_name: z.string().nullable().describe("The contact's name."),
+    attribution: z
+      .enum(['none', 'detected', 'recognized', 'manual'])
+      .describe('detected: a speaker was told apart; recognized: by the voice; manual: a person said so.'),
+    confidence,
+    audio: z.enum(['available', 'expired', 'none']).describe('Whether its audio is still there.'),
+    pipeline_id: id.describe('What made it.'),
+    published_at: moment.describe('When it was transcribed; retention counts from then.'),
+    words: z
+      .array(
+        z.strictObject({
+          text: z.string().describe('The word, as it was heard.'),
+          start_ms: count.describe('When it begins, in ms of the timeline.'),
+          end_ms: count.describe('When it is over.'),
+          confidence,
+        }),
+      )
+      .optional()
+      .describe('Each word with its time, where that was asked for and is known.'),
+  })
+  .meta({ id: 'Turn' });
+
+const listQuery = z
+  .object({
+    limit: listLimit,
+    cursor: listCursor,
+    stream_id: uuid.optional().describe('Turns of this stream, in the order of its timeline.'),
+    source_id: uuid.optional().describe('Turns of recordings of this source.'),
+    workspace_id: uuid.optional().describe('Turns of recordings in this workspace, whoever recorded them.'),
+    contact_id: uuid.optional().describe('Turns that this contact said.'),
+    from: timestamp.optional().describe('Only turns that begin at this time or later.'),
+    to: timestamp.optional().describe('Only turns that begin by then.'),
+    from_ms: timeInQuery.describe('With stream_id: only turns that are not over before this, in ms.'),
+    to_ms: timeInQuery.describe('With stream_id: only turns that begin by then, in ms.'),
+  })
+  .superRefine((query, context) => {
+    const wrong = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message });
+    const scopes = (['stream_id', 'source_id', 'workspace_id', 'contact_id'] as const).filter(
+      (name) => query[name] !== undefined,
+    );
+    if (scopes.length > 1) wrong(scopes[1] as string, `must not be combined with ${scopes[0]}`);
+    for (const name of ['from_ms', 'to_ms'] as const)
+      if (query[name] !== undefined && query.stream_id === undefined) wrong(name, 'goes with stream_id only');
+    for (const name of ['from', 'to'] as const)
+      if (query[name] !== undefined && query.stream_id !== undefined)
+        wrong(name, 'does not go with stream_id; use from_ms and to_ms');
+  });
+
+export const TURN_ROUTES: readonly Route[] = [
+  accountRoute({
+    method: 'GET',
+    path: '/turns',
+    summary: 'What was said: in one stream in its order, or in many with the newest first.',
+    notes:
+      'Of many streams the newest comes first, and in it the newest turn. A page may be short where few turns pass; the list is at its end when `cursor` is null.',
+    credential: 'account',
+    permission: ['turns:read'],
+    query: listQuery,
+    answer: pageShape(turnShape),
+    refusals: ['NOT_FOUND'],
+    async handler({ services, who, query: { stream_id, ...query } }) {
+      if (stream_id !== undefined) return turnsOfStream(services, who, { stream_id, ...query });
+      const { source_id } = query;
+      const source =
+        source_id === undefined ? null : await ownSource(services, { account_id: who.account_id, id: source_id });
+      return isRefusal(source) ? source : turnsOfMany(services, who, query);
+    },
+  }),
+
+  accountRoute({
+    method: 'GET',
+    path: '/turns/:id',
+    summary: 'A turn.',
+    credential: 'account',
+    permission: ['turns:read'],
+    query: z.object({
+      include: z.literal('words', 'must be words').optional().describe('words: each word with its time as well.'),
+    }),
+    answer: turnShape,
+    refusals: ['CONTENT_EXPIRED'],
+    handler: ({ services, who, params, query }) =>
+      readTurn(services, who, { turn_id: params.id as string, words: query.include !== undefined }),
+  }),
+
+  accountRoute({
+    method: 'PATCH',
+    path: '/turns/:id',
+    summary: 'Says who said a turn.',
+    notes: 'It holds for this turn alone, and outlives every later transcription.',
+    credential: 'account',
+    permission: ['turns:write'],
+    body: z
+      .object({
+        contact_id: uuid.nullable().optional().describe('A contact; null for nobody.'),
+        speaker: speakerId.optional().describe('Another speaker of the stream, such as S2.'),
+      })
+      .refine(({ contact_id, speaker }) => (contact_id === undefined) !== (speaker === undefined), {
+        message: 'must have contact_id or speaker, and not both',
+      }),
+    example: { speaker: 'S1' },
+    answer: turnShape,
+    refusals: ['CONTENT_EXPIRED', 'CONFLICT'],
+    async handler({ services, who, params, body }) {
+      const turn_id = params.id as string;
+      const changed = await new TurnChanges(services, who).change(turn_id, body);
+      return isRefusal(changed) ? changed : readTurn(services, who, { turn_id, words: false });
+    },
+  }),
+
+  accountRoute({
+    method: 'POST',
+    path: '/turns/:id/split',
+    summary: 'Makes two turns of one.',
+    notes: 'Possible where the times of its words are known. Both outlive every later transcription.',
+    credential: 'account',
+    permission: ['turns:write'],
+    body: z.object({
+      at_ms: whole({ min: 0, max: LIMITS.transcript_pages_max * LIMITS.transcript_page_ms }).describe(
+        "The second turn begins with the first word from here on, in ms on the stream's timeline.",
+      ),
+    }),
+    answer: z.strictObject({ items: z.array(turnShape), cursor: z.null().describe('Null: there is no other page.') }),
+    refusals: ['CONTENT_EXPIRED', 'CONFLICT'],
+    async handler({ services, who, params, body }) {
+      const ids = await new TurnChanges(services, who).split(params.id as string, body.at_ms);
+      if (isRefusal(ids)) return ids;
+      const items: TurnView[] = [];
+      for (const turn_id of ids) {
+        const view = await readTurn(services, who, { turn_id, words: false });
+        if (isRefusal(view)) return view;
+        items.push(view);
+      }
+      return { items, cursor: null };
+    },
+  }),
+
+  accountRoute({
+    method: 'DELETE',
+    path: '/turns/:id',
+    summary: 'Deletes a turn.',
+    notes: 'No later transcription brings it back.',
+    credential: 'account',
+    permission: ['turns:write'],
+    status: 204,
+    refusals: ['CONTENT_EXPIRED', 'CONFLICT'],
+    handler: ({ services, who, params }) => new TurnChanges(services, who).delete(params.id as string),
+  }),
+];
+
+async function readTurn(
+  services: Services,
+  who: Principal,
+  { turn_id, words }: { turn_id: string; words: boolean },
+): Promise<TurnView | Refusal> {
+  const place = placeOfTurn(turn_id);
+  if (place === null) return NO_TURN;
+  const scene = await readableScene(services, who, place.stream_id);
+  if (isRefusal(scene)) return scene.refused === 'NOT_FOUND' ? NO_TURN : scene;
+  const found = await services.actors.transcript(place.stream_id).turn({ page: place.page, serial: place.serial });
+  if (isRefusal(found)) return found.refused === 'NOT_FOUND' ? NO_TURN : found;
+  const turns = [{ page: place.page, turn: found.turn, words: words ? found.words : null }];
+  const views = await viewTurns(services, who, { scene, turns });
+  return isRefusal(views) ? views : (views[0] ?? NO_TURN);
+}

@@ -1,0 +1,276 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import type { TranscriptionResult, WindowWork } from '../../src/content/transcription.js';
+import { LIMITS } from '../../src/domain/limits.js';
+import { isRefusal } from '../../src/domain/refusals.js';
+import { trimmedText, uuid, whole } from '../../src/http/request_schemas.js';
+import { count, id, moment, no_cursor } from '../../src/http/response_schemas.js';
+import { operatorRoute, type Route } from '../../src/http/route.js';
+
+/**
+ * How workers of your own transcribe: claim windows of recordings for a time, fetch their audio, say that they are still
+ * at it, and publish what was said. A result counts once, and only from whoever had the window last.
+ * docs/transcription.md, "Workers of your own".
+ */
+
+const SECOND_MS = 1_000;
+const KINDS = ['transcribe'] as const;
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+const WELL_FORMED = 'must be well-formed text without control characters';
+
+const lease_s = whole({ min: 1, max: LIMITS.window_lease_ms_max / SECOND_MS })
+  .default(LIMITS.window_lease_ms / SECOND_MS)
+  .describe('For how many seconds nobody else may have it; 60 when absent.');
+const claim = z.string('must be the text of a claim').min(1).max(64).describe('As it was handed out.');
+const time = whole({ min: -LIMITS.window_tolerance_ms, max: LIMITS.transcript_pages_max * LIMITS.transcript_page_ms });
+const share = z.number('must be a number from 0 to 1').min(0).max(1);
+const isPlain = (text: string) => text.isWellFormed() && !/[\p{Cc}]/u.test(text.replaceAll(/[\t\n\r]/g, ' '));
+const text = (max: number) =>
+  z
+    .string('must be text')
+    .min(1)
+    .max(max)
+    .refine(isPlain, WELL_FORMED)
+    .refine((value) => value.trim() !== '', 'must not be empty');
+const label = text(LIMITS.speaker_label_chars_max);
+const language = z
+  .string()
+  .regex(/^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,7}$/, 'must be a BCP 47 tag, such as en or pt-BR')
+  .optional();
+
+const workShape = z
+  .strictObject({
+    job: z.string().describe('What is to be done.'),
+    kind: z.enum(KINDS).describe('What the worker is to do.'),
+    claim: z.string().describe('Goes with what the worker says of it.'),
+    run_id: id.describe('By which events tell what came of it.'),
+    lease_until: moment.describe('Until then nobody else gets it.'),
+    tries: count.describe('How often it was handed out.'),
+    account_id: id.describe('Whose recording it is.'),
+    stream_id: id.describe('The recording.'),
+    from_ms: count.describe("Where the window begins, in ms on the stream's timeline."),
+    to_ms: count.describe('Where it ends.'),
+    final: z.boolean().describe('Nothing follows: all of it must be consumed.'),
+    audio: z
+      .array(
+        z.strictObject({
+          chunk_id: id.describe('The chunk.'),
+          start_ms: count.describe('Where the chunk begins on the timeline, maybe before the window.'),
+          end_ms: count.describe('Where it ends, maybe behind the window.'),
+          codec: z.string().describe('As its recorder said.'),
+          container: z.string().describe('As its recorder said.'),
+          sample_rate_hz: count.optional().describe('Of raw samples.'),
+          channels: count.optional().describe('Of raw samples.'),
+          size_bytes: count.describe('How large it is.'),
+          sha256: z.string().describe('Of its bytes, in hex.'),
+          content_path: z.string().describe('Where to GET the audio.'),
+        }),
+      )
+      .describe('Stored chunks that reach into the window, in the order of the timeline.'),
+    language: z.string().nullable().describe('A BCP 47 tag, where it is known.'),
+    vocabulary: z.array(z.string()).describe('Words that the account wants spelt so.'),
+    previous_text: z.string().nullable().describe('What was said last before it.'),
+    known_speakers: z
+      .array(
+        z.strictObject({
+          speaker: z.string().describe('A label that a result may use.'),
+          voice: z
+            .strictObject({
+              id: id.describe('What matches names.'),
+              model: z.string().describe('What made the embedding.'),
+              embedding: z.string().describe('Base64.'),
+            })
+            .nullable()
+            .describe('What it is known by; null for a label alone.'),
+        }),
+      )
+      .describe('Who was heard in the recording, and voices that may be.'),
+  })
+  .meta({ id: 'TranscriptionWork' });
+
+const word = z.tuple([text(LIMITS.word_chars_max), time, time, share.nullable()]);
+
+const resultForm = z
+  .object({
+    claim,
+    consumed_to_ms: time
+      .optional()
+      .describe('Up to where it is whole; the rest goes with the next window. All of it when absent.'),
+    language: language.describe('Of all turns that name none.'),
+    speaker_scope: z
+      .enum(['window', 'stream'])
+      .default('window')
+      .describe(
+        'window: labels mean nothing outside; stream: they are those of earlier results and of known_speakers.',
+      ),
+    mode: z
+      .enum(['replace', 'attribute'])
+      .default('replace')
+      .describe('attribute: only fills in who spoke the turns that there are.'),
+    turns: z
+      .array(
+        z
+          .object({
+            start_ms: time.describe("When it begins, in ms on the stream's timeline."),
+            end_ms: time.describe('When it is over.'),
+            text: text(LIMITS.turn_text_chars_max).describe('What was said.'),
+            speaker: label.optional().describe('Who said it, by a label of the worker.'),
+            confidence: share.optional().describe('How sure the worker is, from 0 to 1.'),
+            language: language.describe('Of this turn, where it differs.'),
+            words: z
+              .array(word)
+              .max(LIMITS.turn_words_max)
+              .optional()
+              .describe('Each as text, start, end and confidence.'),
+          })
+          .refine(({ start_ms, end_ms }) => end_ms >= start_ms, {
+            path: ['end_ms'],
+            message: 'must not lie before start_ms',
+          }),
+      )
+      .max(LIMITS.window_turns_max)
+      .describe('In the order of their start. None: silence.'),
+    speakers: z
+      .array(
+        z.object({
+          speaker: label.describe('The label.'),
+          voice: z
+            .object({
+              model: text(LIMITS.voice_model_chars_max).describe('What made the embedding.'),
+              embedding: z
+                .string('must be base64')
+                .max(Math.ceil(LIMITS.voice_embedding_bytes_max / 3) * 4)
+                .regex(BASE64, 'must be base64')
+                .transform((value) => new Uint8Array(Buffer.from(value, 'base64')))
+                .describe('Base64.'),
+            })
+            .optional()
+            .describe('By which it is heard again.'),
+          matches: uuid.optional().describe('The id of a known voice.'),
+        }),
+      )
+      .max(LIMITS.window_turns_max)
+      .optional()
+      .describe('What is known of those who speak.'),
+  })
+  .describe('What was said in the window.');
+
+export const STAFF_JOB_ROUTES: readonly Route[] = [
+  operatorRoute({
+    method: 'POST',
+    path: '/ops/jobs/claim',
+    summary: 'Hands windows of recordings to a worker, for a time.',
+    credential: 'operator',
+    body: z.object({
+      kinds: z
+        .array(z.enum(KINDS))
+        .min(1)
+        .max(KINDS.length)
+        .default([...KINDS])
+        .describe('What the worker can do.'),
+      limit: whole({ min: 1, max: LIMITS.windows_claimed_max }).default(1).describe('How many at most; 1 when absent.'),
+      lease_s,
+    }),
+    answer: z.strictObject({ items: z.array(workShape), cursor: no_cursor }),
+    example: { kinds: ['transcribe'], limit: 4, lease_s: 60 },
+    async handler({ services, body }) {
+      const work = await services.transcription.claim({ limit: body.limit, lease_ms: body.lease_s * SECOND_MS });
+      return { items: work.map(workView), cursor: null };
+    },
+  }),
+
+  operatorRoute({
+    method: 'POST',
+    path: '/ops/jobs/:job/progress',
+    summary: 'Says that a worker is still at it.',
+    credential: 'operator',
+    body: z.object({ claim, lease_s }),
+    answer: z.strictObject({ lease_until: moment.describe('Until then nobody else gets it.') }),
+    refusals: ['NOT_FOUND', 'CONFLICT'],
+    async handler({ services, params, body }) {
+      const held = await services.transcription.prolong(params.job as string, body.claim, body.lease_s * SECOND_MS);
+      return isRefusal(held) ? held : { lease_until: new Date(held.until_ms).toISOString() };
+    },
+  }),
+
+  operatorRoute({
+    method: 'POST',
+    path: '/ops/jobs/:job/publish',
+    summary: 'Publishes what was said in a window.',
+    notes: 'The same again gets the same answer. Something else under the same claim is refused.',
+    credential: 'operator',
+    body_bytes_max: LIMITS.publication_body_bytes_max,
+    body: resultForm,
+    answer: z.strictObject({
+      published: z
+        .strictObject({
+          turns: count.describe('Turns that it made.'),
+          replaced: count.describe('Turns that it took the place of.'),
+          protected: count.describe('Turns that people have corrected before.'),
+          suppressed: count.describe('Turns that people have deleted before.'),
+        })
+        .describe('What came of it.'),
+    }),
+    refusals: ['NOT_FOUND', 'CONFLICT', 'GONE'],
+    async handler({ services, params, body }) {
+      const { claim: held, ...said } = body;
+      const digest = createHash('sha256').update(JSON.stringify(body)).digest('base64url');
+      const result: TranscriptionResult = withLanguage(said);
+      const published = await services.transcription.publish(params.job as string, { claim: held, digest, result });
+      const status = isRefusal(published) ? 'refused' : 'published';
+      services.metrics.windows.inc({ worker: 'operator_port', status });
+      return isRefusal(published) ? published : { published };
+    },
+  }),
+
+  operatorRoute({
+    method: 'POST',
+    path: '/ops/jobs/:job/failed',
+    summary: 'Says why a window can not be transcribed.',
+    credential: 'operator',
+    body: z.object({
+      claim,
+      code: z
+        .string('must be a code such as BAD_AUDIO')
+        .regex(
+          /^[A-Z][A-Z0-9_]{0,63}$/,
+          'must be a code of upper-case letters, digits and underscores, such as BAD_AUDIO',
+        )
+        .describe('For programs; transcripts and operators see it.'),
+      message: trimmedText(LIMITS.failure_message_chars_max).describe('The same for people.'),
+      retry: z.boolean('must be true or false').default(true).describe('Whether another try may succeed.'),
+    }),
+    answer: z.strictObject({
+      again: z.boolean().describe('Whether it comes once more, after a rest.'),
+      tries: count.describe('How often it was handed out.'),
+    }),
+    refusals: ['NOT_FOUND', 'CONFLICT'],
+    async handler({ services, params, body: { claim: held, code, retry } }) {
+      const failed = await services.transcription.failed(params.job as string, { claim: held, code, retry });
+      if (!isRefusal(failed)) services.metrics.windows.inc({ worker: 'operator_port', status: 'failed' });
+      return failed;
+    },
+  }),
+];
+
+/** A turn without a language of its own has that of the result. */
+function withLanguage({ language: all, turns, ...rest }: Omit<TranscriptionResult, 'dropped'>): TranscriptionResult {
+  return { ...rest, turns: turns.map((turn) => ({ ...turn, language: turn.language ?? all })) };
+}
+
+function workView(work: WindowWork): z.infer<typeof workShape> {
+  const { lease_until_ms, audio, known_speakers, ...rest } = work;
+  return {
+    ...rest,
+    kind: 'transcribe',
+    lease_until: new Date(lease_until_ms).toISOString(),
+    audio: audio.map(({ sequence: _, ...chunk }) => ({
+      ...chunk,
+      content_path: `/ops/chunks/${chunk.chunk_id}/content`,
+    })),
+    known_speakers: known_speakers.map(({ speaker, voice }) => ({
+      speaker,
+      voice: voice === null ? null : { ...voice, embedding: Buffer.from(voice.embedding).toString('base64') },
+    })),
+  };
+}
