@@ -11,9 +11,11 @@ import * as handshakes from './rows/handshakes.mjs';
 import * as memory from './rows/memory.mjs';
 import * as oauth from './rows/oauth.mjs';
 import * as reads from './rows/reads.mjs';
+import * as retention from './rows/retention.mjs';
+import * as turns from './rows/turns.mjs';
 import * as webhooks from './rows/webhooks.mjs';
 
-const ROWS = { chunk, commits, reads, oauth, webhooks, handshakes, growth, memory };
+const ROWS = { chunk, commits, reads, oauth, webhooks, handshakes, growth, memory, turns, retention };
 const pathOf = (name) => fileURLToPath(new URL(name, import.meta.url));
 const REPORT = pathOf('../BENCHMARKS.md');
 const CHART = pathOf('../docs/benchmarks.svg');

@@ -88,7 +88,7 @@ export async function startRedis(folder, core) {
   const [command, ...args] = pinned(core, [
     program,
     ...['--port', '0', '--unixsocket', socket_path, '--dir', folder, '--save', '', '--appendonly', 'yes'],
-    ...['--appendfsync', 'always', '--maxmemory-policy', 'noeviction', '--stream-node-max-bytes', '512'],
+    ...['--appendfsync', 'always', '--maxmemory-policy', 'noeviction', '--stream-node-max-bytes', '2048'],
   ]);
   const child = spawn(command, args, { stdio: 'ignore' });
   const gone = once(child, 'exit');

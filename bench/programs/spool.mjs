@@ -2,11 +2,13 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import pino from 'pino';
+import { libraryId, ownerOfPrivateWorkspace } from '../../dist/src/domain/ids.js';
 import { randomId, useRandomSource } from '../../dist/src/random.js';
 import { startServer } from '../../dist/src/server.js';
 import { readSettings } from '../../dist/src/settings.js';
 import { answer, settings } from './answering.mjs';
 import { mintCodes } from './minting.mjs';
+import { minuteOf, seeded } from './said.mjs';
 import { seedAccounts } from './seeding.mjs';
 import { webhookDoors } from './webhook_doors.mjs';
 
@@ -69,6 +71,39 @@ answer(
       }
       const last = await services.runtime.ask(address, { type: 'view' });
       if (last.stored_chunks !== count) throw new Error(`${last.stored_chunks} chunks seeded, not ${count}`);
+    },
+    /** Publishes so many minutes of a stream's transcript, as a worker does. */
+    async seed_turns({ stream_id, windows }) {
+      const stream = await services.actors.stream(stream_id).view();
+      const { account_id, workspace_id, source_id, captured_at } = stream;
+      const of = { account_id, workspace_id, source_id, captured_at_ms: Date.parse(captured_at), end_ms: null };
+      const actor = services.actors.transcript(stream_id);
+      const window_ms = 60_000;
+      await actor.audio({ stream: of, window_ms, intervals: [[0, Math.ceil(windows) * window_ms]] });
+      const random = seeded(3);
+      for (let count = 0; count < windows; count++) {
+        const token = `s${count}`;
+        const run_id = randomId({ partition: 0, now_ms: Date.now() });
+        const { window } = await actor.claim_window({ token, run_id, lease_ms: 60_000, window_ms });
+        const turns = minuteOf(window.from_ms, random).slice(0, windows < 1 ? windows * 20 : 20);
+        const said = { number: window.number, token, digest: token, speaker_scope: 'stream', mode: 'replace', turns };
+        const published = await actor.publish({ ...said, recognized: {}, final_pass: false });
+        if (published.refused !== undefined) throw new Error(JSON.stringify(published));
+      }
+    },
+    /** Sweeps a workspace now, until nothing is left that it does not keep. */
+    async sweep({ workspace_id }) {
+      const { actors, retention: worker } = services;
+      const sweep = actors.sweep(workspace_id);
+      const library_id = libraryId(ownerOfPrivateWorkspace(workspace_id).account_id, workspace_id);
+      const isTold = async () => {
+        const { retention } = await sweep.view();
+        const { refused } = await actors.library(library_id).view();
+        return retention?.audio.days === 0 && refused === undefined;
+      };
+      while (!(await isTold())) await new Promise((resolve) => setTimeout(resolve, 5));
+      await sweep.tick();
+      while ((await sweep.view()).running !== null) await worker.look();
     },
     ...webhookDoors(services),
     mint_codes: (asked) => mintCodes(services, asked),

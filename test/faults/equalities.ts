@@ -1,5 +1,11 @@
 import type { Redis } from 'ioredis';
-import { PARTITIONS } from '../../src/domain/ids.js';
+import { ANNOUNCING_INDEX } from '../../actors/announcing.js';
+import type { Signals } from '../../actors/signals.js';
+import type { Stream } from '../../actors/stream_state.js';
+import { readPage } from '../../actors/transcript_page.js';
+import { TRANSCRIBING_INDEX, type Transcript } from '../../actors/transcript_state.js';
+import { PARTITIONS, partitionOfId } from '../../src/domain/ids.js';
+import { type DueList, dueIndex } from '../../src/domain/retention.js';
 import { decodeStored } from '../../src/store/codec.js';
 import { keysOf } from '../../src/store/partitions.js';
 import { mastersOf } from '../../src/store/redis_connection.js';
@@ -7,8 +13,8 @@ import { RedisStore } from '../../src/store/redis_store.js';
 import type { DeliveryView } from '../fixtures/endpoints.js';
 import { until } from '../fixtures/until.js';
 import { checkReminders, type Kind, type States } from '../simulation/implied_reminders.js';
-import type { Witness } from './load.js';
 import type { FaultRig } from './rig.js';
+import type { Witness } from './witness.js';
 
 /** What must be equal once nothing is under way any more; faults.md: "Equalities at the end of every run". */
 
@@ -20,7 +26,7 @@ const ENTRY_BYTES = 20;
 /** Kinds whose reminders are judged; of others a reminder must only belong to something. */
 const JUDGED: ReadonlySet<string> = new Set<Kind>([
   ...(['email', 'account', 'app_session', 'auth_session', 'grant', 'claim', 'stream'] as const),
-  ...(['device_session', 'personal_access_token', 'endpoint'] as const),
+  ...(['device_session', 'personal_access_token', 'endpoint', 'sweep'] as const),
 ]);
 
 type EventPage = { items: { id: string; type: string }[]; cursor: string };
@@ -32,6 +38,7 @@ export async function storedFaults(redis: Redis): Promise<string[]> {
     async () => void faults.push(...(await leftOver(redis))),
   );
   const states = await statesOf(redis);
+  faults.push(...(await transcriptFaults(redis, states)), ...(await dueListFaults(redis, states)));
   const store = new RedisStore(redis, () => '');
   const pending = new Map<string, number>();
   for (let partition = 0; partition < PARTITIONS; partition++) {
@@ -46,26 +53,34 @@ export async function storedFaults(redis: Redis): Promise<string[]> {
   return faults;
 }
 
-/** Outbox messages, mails, jobs and dead letters. */
+/** Outbox messages, mails, jobs and dead letters; windows to claim and changes to report. */
 async function leftOver(redis: Redis): Promise<string[]> {
   const found: string[] = [];
   for (let partition = 0; partition < PARTITIONS; partition++) {
     const keys = keysOf(partition);
-    const [messages, mails, jobs, dead_letters] = await Promise.all([
+    const [messages, mails, jobs, dead_letters, transcribing, announcing] = await Promise.all([
       redis.xlen(keys.outbox),
       redis.zcard(keys.queue('mails').due),
       redis.zcard(keys.queue('jobs').due),
       redis.hlen(keys.deadLetters),
+      redis.zcard(keys.index(TRANSCRIBING_INDEX.owner, TRANSCRIBING_INDEX.index)),
+      redis.zcard(keys.index(ANNOUNCING_INDEX.owner, ANNOUNCING_INDEX.index)),
     ]);
-    for (const [what, count] of Object.entries({ messages, mails, jobs, dead_letters }))
+    for (const [what, count] of Object.entries({ messages, mails, jobs, dead_letters, transcribing, announcing }))
       if (count > 0) found.push(`partition ${partition}: ${count} ${what} are left`);
   }
   return found;
 }
 
+type AllStates = Map<string, Map<string, unknown>>;
+
+function statesOfKind<State>(states: AllStates, kind: string): Map<string, State> {
+  return (states.get(kind) ?? new Map()) as Map<string, State>;
+}
+
 /** The states of all entities, by kind and id. */
-async function statesOf(redis: Redis): Promise<Map<string, Map<string, unknown>>> {
-  const states = new Map<string, Map<string, unknown>>();
+async function statesOf(redis: Redis): Promise<AllStates> {
+  const states: AllStates = new Map();
   for (const master of mastersOf(redis)) {
     let cursor = '0';
     do {
@@ -85,6 +100,60 @@ async function statesOf(redis: Redis): Promise<Map<string, Map<string, unknown>>
   }
   return states;
 }
+
+/** Turns of pages = the transcript's count, and no claim is open. */
+async function transcriptFaults(redis: Redis, states: AllStates): Promise<string[]> {
+  const faults: string[] = [];
+  for (const [id, state] of statesOfKind<Transcript>(states, 'transcript')) {
+    const pages = await redis.hgetallBuffer(keysOf(partitionOfId(id)).records({ kind: 'transcript', id }, 'pages'));
+    const turns = Object.entries(pages).map(
+      ([key, value]) => readPage(Number.parseInt(key, 16), decodeStored(value)).turns.length,
+    );
+    const count = turns.reduce((sum, one) => sum + one, 0);
+    if (count !== state.turns) faults.push(`transcript ${id} counts ${state.turns} turns and has ${count}`);
+    if (state.window !== null || state.waiting.length > 0) faults.push(`a claim of transcript ${id} has not ended`);
+  }
+  return faults;
+}
+
+/** On the due lists of retention stands what has something left, at its oldest clock. */
+async function dueListFaults(redis: Redis, states: AllStates): Promise<string[]> {
+  const expected = new Map<string, number>();
+  const expect = (
+    list: DueList,
+    { account_id, workspace_id }: Place,
+    [id, at_ms]: [id: string, at_ms: number | null],
+  ) => {
+    const key = keysOf(partitionOfId(account_id)).index(account_id, dueIndex(list, workspace_id));
+    if (at_ms !== null) expected.set(`${key} ${id}`, at_ms);
+  };
+  for (const [id, state] of statesOfKind<Transcript>(states, 'transcript'))
+    expect('transcripts', state, [id, state.oldest?.published_at_ms ?? null]);
+  for (const [id, state] of statesOfKind<Stream>(states, 'stream'))
+    expect('audio', state, [id, state.kept?.oldest_ms ?? null]);
+  for (const [id, { kept }] of statesOfKind<Signals>(states, 'signals'))
+    if (kept !== undefined) expect('signals', kept, [id, kept.oldest_ms]);
+  const faults: string[] = [];
+  for (const master of mastersOf(redis)) {
+    let cursor = '0';
+    do {
+      const [next, keys] = await master.scan(cursor, 'MATCH', '*:due:*', 'COUNT', 1_000);
+      cursor = next;
+      for (const key of keys) {
+        const rows = await redis.zrange(key, '0', '-1', 'WITHSCORES');
+        for (let at = 0; at + 1 < rows.length; at += 2) {
+          const member = `${key} ${rows[at]}`;
+          if (expected.get(member) !== Number(rows[at + 1])) faults.push(`${member} is due at ${rows[at + 1]}`);
+          expected.delete(member);
+        }
+      }
+    } while (cursor !== '0');
+  }
+  for (const member of expected.keys()) faults.push(`${member} is not due`);
+  return faults;
+}
+
+type Place = { account_id: string; workspace_id: string };
 
 /** Deliveries = events since the endpoint was made, each of them once; and each has arrived under one id. */
 export async function deliveryFaults(

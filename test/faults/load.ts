@@ -22,6 +22,8 @@ import {
   wrongTries,
 } from './models.js';
 import type { FaultRig } from './rig.js';
+import { SpeechLoad } from './speech.js';
+import type { Witness } from './witness.js';
 
 /** Calls of one small object, after which another takes its place: so many can still be judged. */
 const CALLS_PER_ENTITY = 24;
@@ -50,15 +52,14 @@ type Entity = {
 export const ENTITY_KINDS = ['source', 'stream', 'endpoint', 'member', 'claim', 'account', 'sign_in'] as const;
 export type EntityKind = (typeof ENTITY_KINDS)[number];
 
-/** An account whose events an endpoint gets, each of them. */
-export type Witness = { email: string; app: () => AppClient; endpoint: TestEndpoint; path: string; cursor: string };
 export type Counts = { ok: number; refused: number; unknown: number };
 
 type EventPage = { items: { id: string; type: string }[]; cursor: string };
 type MemberView = { account_id: string; role: string };
 
 /**
- * Callers that work on small objects of every kind, several on each at once, whatever happens to the servers meanwhile.
+ * Callers that work on small objects of every kind, several on each at once, and recordings that are transcribed, whatever
+ * happens to the servers meanwhile.
  * What they did and heard is kept, and judged at the end.
  */
 export class Load {
@@ -66,6 +67,7 @@ export class Load {
   readonly done: Record<string, number> = {};
   readonly problems: string[] = [];
   readonly witnesses: Witness[] = [];
+  readonly speech: SpeechLoad;
   readonly #rig: FaultRig;
   readonly #random: SeededRandom;
   readonly #time = new RunTime();
@@ -90,6 +92,7 @@ export class Load {
       epoch: string;
       recorder: DeviceClient[];
       claimants: DeviceClient[][];
+      speech: SpeechLoad;
     },
   ) {
     this.#rig = rig;
@@ -100,6 +103,8 @@ export class Load {
     this.#epoch = people.epoch;
     this.#recorder = people.recorder;
     this.#claimants = people.claimants;
+    this.speech = people.speech;
+    this.witnesses.push(people.speech.witness);
   }
 
   /** Everybody who takes part, made while nothing goes wrong yet. */
@@ -110,7 +115,8 @@ export class Load {
     const { devices: recorder, epoch } = await rig.boundDevice(apps[0] as AppClient);
     const claimants = [(await rig.device()).devices, (await rig.device()).devices];
     const people = { owner: apps, colleague: rig.clients(colleague.token), colleague_id: colleague.account_id };
-    return new Load(rig, random, { ...people, epoch, recorder, claimants });
+    const speech = await SpeechLoad.open(rig, random);
+    return new Load(rig, random, { ...people, epoch, recorder, claimants, speech });
   }
 
   /** Lets so many callers work until `stop` resolves, then until they have heard all their answers. */
@@ -125,6 +131,7 @@ export class Load {
         await pause(PAUSE_MS);
       }
     });
+    working.push(this.speech.run(stop));
     try {
       await stop;
     } finally {

@@ -22,7 +22,7 @@ const BACK_MAX_MS = 30_000;
  * may ask are so high that a load from one address stays below them.
  */
 const PRODUCTION = {
-  ...{ RATE_LIMITS: 'on', OVERLOAD_DELAY_MS: '500', CHUNK_WORKER: '1' },
+  ...{ RATE_LIMITS: 'on', OVERLOAD_DELAY_MS: '500', CHUNK_WORKER: '1', CONTENT_WORKER: '0' },
   ...{ RATE_CODES_SENT: '100000', RATE_CODES_CHECKED: '100000', RATE_NATIVE_STEPS: '100000' },
   ...{ RATE_REGISTRATIONS: '100000', RATE_CLAIMS: '100000', RATE_DEVICE_REQUESTS: '100000' },
 };
@@ -37,6 +37,7 @@ export class RigServer {
   /** What it runs; null for the build at hand. */
   readonly #main: string | null;
   #ports: Record<string, string> = {};
+  #operator: { of: SpoolProcess; client: OperatorClient } | null = null;
   /** How many files it may have open from its next start on; as many as this process where it is not set. */
   open_files: number | undefined;
 
@@ -53,6 +54,25 @@ export class RigServer {
     this.process = await new SpoolProcess(folder, { ...own, ...env, ...this.#ports }, options).ready();
     const { base_url, device_url } = this.process;
     this.#ports = { PORT: new URL(base_url).port, DEVICE_PORT: new URL(device_url).port };
+  }
+
+  /** Whether it runs the build at hand. */
+  get is_at_hand(): boolean {
+    return this.#main === null;
+  }
+
+  /** Its operator port, as it runs now. */
+  get operator(): OperatorClient {
+    if (this.#operator?.of !== this.process) {
+      this.#operator?.client.close();
+      this.#operator = { of: this.process, client: this.process.operator() };
+    }
+    return this.#operator.client;
+  }
+
+  /** Nobody asks it any more. */
+  close(): void {
+    this.#operator?.client.close();
   }
 
   /** Ends it as `kill -9` does and starts it again on the same data. */
@@ -78,7 +98,6 @@ export class FaultRig {
   /** Everything that was issued and must not rest in Redis. */
   readonly secrets = new Map<string, string>();
   readonly #codes = new Map<string, Set<string>>();
-  #operator: { of: SpoolProcess; client: OperatorClient } | null = null;
 
   private constructor(storage: Storage) {
     this.storage = storage;
@@ -130,7 +149,7 @@ export class FaultRig {
     const server = new RigServer(this, main);
     this.servers.push(server);
     this.cleanup.teardown(async () => {
-      this.#operator?.client.close();
+      server.close();
       server.process?.signal('SIGCONT');
       // Killed, it would leave a Redis of its own behind.
       if (this.storage === 'own') await server.process?.stop();
@@ -146,17 +165,17 @@ export class FaultRig {
 
   /** Of the first server, as it runs now. */
   get operator(): OperatorClient {
-    const of = this.first.process;
-    if (this.#operator?.of !== of) {
-      this.#operator?.client.close();
-      this.#operator = { of, client: of.operator() };
-    }
-    return this.#operator.client;
+    return this.first.operator;
+  }
+
+  /** Those that run the build at hand. */
+  get at_hand(): RigServer[] {
+    return this.servers.filter(({ is_at_hand }) => is_at_hand);
   }
 
   /** A client of each server; every call ends in bounded time. */
-  clients(access_token: string): AppClient[] {
-    return this.servers.map(({ process }) => {
+  clients(access_token: string, servers: readonly RigServer[] = this.servers): AppClient[] {
+    return servers.map(({ process }) => {
       const client = new AppClient(process.base_url, { timeout_ms: CALL_MAX_MS });
       client.access_token = access_token;
       this.cleanup.teardown(() => client.close());

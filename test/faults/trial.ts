@@ -67,6 +67,8 @@ export class Trial {
     this.invariants += judged;
     this.none('no order explains', wrong);
 
+    this.notes.push(load.speech.summary);
+    await load.speech.finish();
     // Claims of deliveries whose process ended come back when their lease is over; mails and mirrors with them.
     for (let n = 0; n < 3; n++)
       await until(
@@ -84,6 +86,7 @@ export class Trial {
     } finally {
       if (rig.storage === 'own') redis.disconnect();
     }
+    this.none('speech', await load.speech.faults());
     for (const witness of load.witnesses) this.none('deliveries', await deliveryFaults(rig, witness));
     this.noSecrets(rig);
   }

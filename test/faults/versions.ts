@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { LIMITS } from '../../src/domain/limits.js';
+import { nextSweepAt } from '../../src/domain/retention.js';
 import type { AppClient } from '../../src/tools/client/app_client.js';
 import {
   type DeviceClient,
@@ -13,9 +15,10 @@ import {
   sha256Of,
 } from '../../src/tools/client/device_client.js';
 import { ARRIVED } from '../fixtures/stored_audio.js';
+import { until } from '../fixtures/until.js';
 import { type Answer, answerOf } from './history.js';
 import { ENTITY_KINDS, Load } from './load.js';
-import { FaultRig } from './rig.js';
+import { FaultRig, type RigServer } from './rig.js';
 import type { Trial } from './trial.js';
 
 /** Fault 21: processes of this build and of another revision side by side, on one Redis, keys and audio. */
@@ -27,6 +30,8 @@ const TRIES_MAX = 40;
 const AGAIN_MS = 250;
 const PAUSE_MS = 20;
 const CHUNK_MS = 5_000;
+const SWEPT_MAX_MS = 30_000;
+const SIGNALS = [1, 2, 3].map((at) => ({ ref: `s${at}`, type: 'a.b', start_ms: at, payload: { at } }));
 const QUARANTINED = /"msg":"(entity parked|entity quarantined|a decision threw|request failed)[^\n]*/g;
 
 /** Another revision, built in a folder of its own; packages are this checkout's. */
@@ -62,6 +67,8 @@ export async function versionsSideBySide(trial: Trial, mains: readonly (string |
     await rig.addServer(mains.at(-1) ?? null);
     await early.reach();
     const late = await Crossing.open(rig, trial, 'late');
+    for (const one of [early, late]) await one.sweep();
+    for (const one of [early, late]) await one.signIn();
     const load = await Load.open(rig, trial.random);
     let is_over = false;
     const crossing = [early, late].map(async (one) => {
@@ -129,13 +136,61 @@ class Crossing {
 
   static async open(rig: FaultRig, trial: Trial, name: string): Promise<Crossing> {
     const crossing = new Crossing(rig, trial, `${name}@x.test`);
-    crossing.#token = (await rig.signIn(crossing.#email)).token;
-    crossing.#apps = rig.clients(crossing.#token);
+    await crossing.signIn();
     const bound = await rig.boundDevice(crossing.#apps[0] as AppClient);
     crossing.#devices = bound.devices;
     crossing.#credentials = bound.credentials;
     crossing.#epoch = bound.epoch;
     return crossing;
+  }
+
+  async signIn(): Promise<void> {
+    this.#token = (await this.#rig.signIn(this.#email)).token;
+    this.#apps = this.#rig.clients(this.#token);
+  }
+
+  /**
+   * What only this build knows, asked of it alone: contacts, a deleted recording, and retention. Messages and jobs that
+   * come of it the other process finds as well, and must leave.
+   */
+  async sweep(): Promise<void> {
+    const [app] = this.#rig.clients(this.#token, this.#rig.at_hand) as [AppClient];
+    const { operator } = this.#rig.at_hand[0] as RigServer;
+    const stream = async (): Promise<string> => {
+      const recording = { source_id: source?.id, captured_at: '2026-01-01T12:00:00Z' };
+      return ((await this.#try('stream', () => app.ask('POST', '/audio/streams', recording))) as { id: string }).id;
+    };
+    await this.#try('contact', () => app.ask('POST', '/contacts', { name: 'Ann' }));
+    const source = (await this.#try('source', () => app.ask('POST', '/sources', { name: 'Desk' }))) as { id: string };
+    const [kept, gone] = [await stream(), await stream()];
+    for (const id of [kept, gone])
+      await this.#try('signals', () => app.ask('POST', `/audio/streams/${id}/signals`, { signals: SIGNALS }));
+    await this.#try('deletion', () => app.ask('DELETE', `/audio/streams/${gone}`));
+    const me = (await this.#try('view', () => app.ask('GET', '/me'))) as { workspaces: { id: string }[] };
+    const workspace_id = (me.workspaces[0] as { id: string }).id;
+    const retention = { transcripts: { days: 0 } };
+    await this.#try('retention', () => app.ask('PATCH', `/workspaces/${workspace_id}`, { retention }));
+    const { now } = await operator.advanceClock(0);
+    const now_ms = Date.parse(now);
+    await operator.advanceClock(nextSweepAt(workspace_id, now_ms) - now_ms + 1_000);
+    await this.signIn(); // an hour may have gone by
+    const [later] = this.#rig.clients(this.#token, this.#rig.at_hand) as [AppClient];
+    const swept = async () => {
+      const path = '/events?type=workspace.retention_applied';
+      const { items } = await later.ask<{ items: { data: { buckets: object } }[] }>('GET', path);
+      return items.map(({ data }) => JSON.stringify(data.buckets));
+    };
+    await until(
+      'it is swept',
+      async () => {
+        await operator.advanceClock(LIMITS.delivery_lease_ms + 1_000); // a worker that took it may have left it
+        return (await swept()).length > 0;
+      },
+      SWEPT_MAX_MS,
+    ).catch((error: Error) => this.#trial.must(false, `${this.#email}: ${error.message}`));
+    const [first = '', ...others] = await swept();
+    const is_right = others.length === 0 && first.includes(`"count":${SIGNALS.length}}`);
+    this.#trial.must(is_right, `${this.#email}: swept ${[first, ...others]}`);
   }
 
   /** Goes to all servers as they run now. */

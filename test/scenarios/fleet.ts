@@ -3,7 +3,7 @@ import { chooseServer } from '../../src/tools/demo/server_choice.js';
 import { type FleetOptions, runFleet } from '../../src/tools/fleet/run.js';
 import { scenario } from '../fixtures/scenario.js';
 
-const COMMON = { seed: 2026, shared_percent: 25, chunk_bytes: 16_384, faults: true, read_percent: 10 };
+const COMMON = { seed: 2026, shared_percent: 25, chunk_bytes: 16_384, speech: false, faults: true, read_percent: 10 };
 
 type Size = { devices: number; minutes: number; killed_devices: number; killed_minutes: number; growth_max: number };
 

@@ -13,6 +13,7 @@ import { chunkId, PARTITIONS, partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { ENTITLEMENT_DEFAULTS, type Entitlement } from '../../src/domain/permissions.js';
 import { decodeStored } from '../../src/store/codec.js';
+import { decodeEvent } from '../../src/store/event_body.js';
 import type { EntityLocation } from '../../src/store/store.js';
 import { checkReminders, type Kind, type States } from './implied_reminders.js';
 import type { Ledger } from './ledger.js';
@@ -135,10 +136,13 @@ export class Checker {
 
   /** After all that could ever fall due has: nothing is left to fall due. */
   async checkEnd(): Promise<void> {
-    const sweeps = new Set([...this.#all('endpoint').keys()].map((id) => `endpoint:${id}:sweep`));
+    const sweeps = new Set([
+      ...[...this.#all('endpoint').keys()].map((id) => `endpoint:${id}:sweep`),
+      ...[...this.#all('sweep').keys()].map((id) => `sweep:${id}:tick`),
+    ]);
     for (let partition = 0; partition < PARTITIONS; partition++) {
       const due = await this.#model.dueReminders(partition, Number.MAX_SAFE_INTEGER, 100);
-      // An endpoint is swept for as long as it lives.
+      // An endpoint is swept for as long as it lives, and so is a workspace that does not keep all for ever.
       const left = due.filter(({ member }) => !sweeps.has(member));
       this.#must(left.length === 0, `reminders never end: ${left.map(({ member }) => member)}`);
     }
@@ -197,12 +201,13 @@ export class Checker {
       const log = await this.#model.events({ account_id, partition: partitionOfId(account_id) }, ALL);
       let last_ms = 0;
       const ids = new Set<string>();
-      const events = log.map(({ id, type, body }, index) => {
+      const events = log.map((logged, index) => {
+        const { id, type } = logged;
         const [ms = 0, sequence = 0] = id.split('-').map(Number);
         this.#must(sequence === index + 1, `event ${id} of ${account_id} has place ${index + 1}`);
         this.#must(ms >= last_ms, `event ${id} of ${account_id} goes back in time`);
         last_ms = ms;
-        const event = JSON.parse(body) as Omit<Event, 'log_id'> & { id: string };
+        const event = decodeEvent(logged) as unknown as Omit<Event, 'log_id'> & { id: string };
         this.#must(event.type === type && !ids.has(event.id), `event ${id} of ${account_id} is not itself`);
         ids.add(event.id);
         return { ...event, log_id: id };

@@ -5,6 +5,7 @@ import { batchOf, ENDED, type Endpoint } from '../../actors/endpoint_state.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { decodeStored } from '../../src/store/codec.js';
+import { decodeEvent } from '../../src/store/event_body.js';
 import type { Commit, EntityLocation, StoredEffect } from '../../src/store/store.js';
 import type { Ledger } from './ledger.js';
 import type { Applied, ModelStore } from './model_store.js';
@@ -110,7 +111,7 @@ export class DeliveryHistory {
       if (effect.effect === 'bump_epoch' && effect.epoch === 'account' && effect.account_id === is.id) life += 1;
       if (effect.effect === 'notify') this.#hear(decodeStored(effect.body) as Told, present);
       if (effect.effect !== 'append_event' || effect.account_id !== is.id) continue;
-      const { id: event_id, type, data } = JSON.parse(effect.body) as Event;
+      const { id: event_id, type, data } = decodeEvent(effect) as unknown as Event;
       if (type === 'account.deleted') is_open = false;
       if (type === 'account.restored') is_open = true;
       if (was === null || ['erased', 'erasing'].includes(was.phase.status)) is_open = is.phase.status === 'active';

@@ -11,8 +11,10 @@ import type { Grant } from '../../actors/grant.js';
 import type { PersonalAccessToken } from '../../actors/personal_access_token.js';
 import type { Source } from '../../actors/source.js';
 import type { Stream } from '../../actors/stream_state.js';
+import type { Sweep } from '../../actors/sweep.js';
 import type { Workspace } from '../../actors/workspace.js';
 import { LIMITS } from '../../src/domain/limits.js';
+import { keepsForEver } from '../../src/domain/workspaces.js';
 import type { Tally } from './tally.js';
 
 /** What is stored of each kind. */
@@ -31,6 +33,7 @@ export type States = {
   personal_access_token: PersonalAccessToken;
   endpoint: Endpoint;
   stream: Stream;
+  sweep: Sweep;
   tally: Tally;
 };
 export type Kind = keyof States;
@@ -98,6 +101,8 @@ export function checkReminders({ all, pending, mustHold }: Stored): void {
   for (const [id, { phase }] of all('device_session'))
     if (phase.status !== 'ended') imply('device_session', id, 'tick', () => true);
   for (const id of all('endpoint').keys()) imply('endpoint', id, 'sweep', () => true);
+  for (const [id, { retention, paused }] of all('sweep'))
+    if (!paused && !keepsForEver(retention)) imply('sweep', id, 'tick', () => true);
 
   for (const member of pending.keys()) mustHold(implied.has(member), `reminder ${member} is for nothing`);
 }

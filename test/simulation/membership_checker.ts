@@ -3,6 +3,7 @@ import type { PersonalAccessToken } from '../../actors/personal_access_token.js'
 import type { Workspace } from '../../actors/workspace.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { decodeStored } from '../../src/store/codec.js';
+import { decodeEvent } from '../../src/store/event_body.js';
 import type { Ledger } from './ledger.js';
 import type { Applied, ModelStore } from './model_store.js';
 
@@ -34,7 +35,7 @@ export class MembershipHistory {
     const own = new Set(accounts.map((account) => account?.private_workspace.id));
     for (const effect of commit.effects) {
       if (effect.effect !== 'append_event') continue;
-      const { account_id, type, resource, data } = JSON.parse(effect.body) as Event;
+      const { account_id, type, resource, data } = decodeEvent(effect) as unknown as Event;
       if (own.has(resource.id) && data.changed_fields?.includes('name')) count(this.private_renames, account_id);
       count(this.events, `${account_id} ${type}`);
       count(this.events, `${account_id} ${type} ${resource.id}`);

@@ -189,7 +189,7 @@ class Script {
           ? { effect: 'trim_queue', before: random.below(20) }
           : random.pick([{ effect: 'delete_queue' }, { effect: 'delete_log', account_id }]);
       default: {
-        const body = `{"n":${random.below(9)}}`;
+        const body = Buffer.from(`{"n":${random.below(9)}}`);
         return { effect: 'append_event', account_id, type: random.pick(TYPES), body, delivered: random.chance(0.85) };
       }
     }
@@ -225,7 +225,7 @@ class Script {
           effect: 'append_event',
           account_id,
           type: random.pick(TYPES),
-          body: `{"n":${random.below(9)}}`,
+          body: Buffer.from(`{"n":${random.below(9)}}`),
           delivered: true,
         };
       case 6:

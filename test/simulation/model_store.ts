@@ -279,7 +279,7 @@ export class ModelStore implements Store {
     log.last_ms = Math.max(log.last_ms, now_ms);
     const id = `${log.last_ms}-${log.sequence}`;
     log.of_type.set(type, id);
-    log.entries.push({ id, type, body });
+    log.entries.push({ id, account_id, type, body: Uint8Array.from(body) });
     const oldest = under(this.#sorted, keys.oldestEvents);
     if (!oldest.has(account_id)) oldest.set(account_id, log.last_ms);
     const { closed, endpoints } = this.#subscriptionsOf(account_id);

@@ -4,6 +4,7 @@ import type { BleAddress } from '../../actors/ble_address.js';
 import type { Device } from '../../actors/device.js';
 import { type DeviceSession, endOf, recorderOf, type SessionPhase } from '../../actors/device_session.js';
 import { decodeStored } from '../../src/store/codec.js';
+import { decodeEvent } from '../../src/store/event_body.js';
 import type { Ledger } from './ledger.js';
 import type { Applied, ModelStore } from './model_store.js';
 
@@ -26,7 +27,7 @@ export class SessionHistory {
   see({ place, commit }: Applied): void {
     for (const write of commit.effects) {
       if (write.effect !== 'append_event') continue;
-      const { account_id, type, resource, data } = JSON.parse(write.body) as Event;
+      const { account_id, type, resource, data } = decodeEvent(write) as unknown as Event;
       if (!type.startsWith('device_session.')) continue;
       const what = `${account_id} ${type} ${resource.id}${data.participant_id ?? ''}`;
       this.events.set(what, (this.events.get(what) ?? 0) + 1);

@@ -5,15 +5,19 @@ import { authSession } from '../../actors/auth_session.js';
 import { binding } from '../../actors/binding.js';
 import { bleAddress } from '../../actors/ble_address.js';
 import { claim } from '../../actors/claim.js';
+import { contacts } from '../../actors/contacts.js';
 import { device } from '../../actors/device.js';
 import { deviceSession } from '../../actors/device_session.js';
 import { email } from '../../actors/email.js';
 import { endpoint } from '../../actors/endpoint.js';
 import { grant } from '../../actors/grant.js';
+import { library } from '../../actors/library.js';
 import { personalAccessToken } from '../../actors/personal_access_token.js';
 import { signals } from '../../actors/signals.js';
 import { source } from '../../actors/source.js';
 import { stream } from '../../actors/stream.js';
+import { sweep } from '../../actors/sweep.js';
+import { transcript } from '../../actors/transcript.js';
 import { workspace } from '../../actors/workspace.js';
 import type { BlobStore } from '../../src/blobs/blob_store.js';
 import { actorsOf } from '../../src/runtime/actors.js';
@@ -46,7 +50,9 @@ const KINDS = [
     stream,
   ],
   ...[workspace, personalAccessToken, endpoint, tally],
+  ...[contacts, library, sweep, transcript],
 ];
+
 /** No bytes are uploaded here. */
 const NO_BLOBS = { removeFolder: async () => {} } as unknown as BlobStore;
 

@@ -6,6 +6,7 @@ import { ACTOR_COMMANDS } from './actors.js';
 import { CLIENT_COMMANDS } from './clients.js';
 import type { CommandGroup } from './command.js';
 import { completionCommands } from './completion.js';
+import { CONTENT_COMMANDS } from './content.js';
 import { DATA_COMMANDS } from './data.js';
 import { DEVICE_COMMANDS } from './devices.js';
 import { ENDPOINT_COMMANDS } from './endpoints.js';
@@ -24,6 +25,7 @@ const SERVER_GROUPS: readonly CommandGroup[] = [
   GRANT_COMMANDS,
   DEVICE_COMMANDS,
   ENDPOINT_COMMANDS,
+  CONTENT_COMMANDS,
   KEY_COMMANDS,
   ACTOR_COMMANDS,
   SERVER_COMMANDS,

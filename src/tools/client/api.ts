@@ -162,7 +162,7 @@ export type Chunk = {
   size_bytes: number;
   /** Of those bytes, in hexadecimal. */
   sha256: string;
-  /** From stored on its bytes are here, with failed too. expired: they never came. */
+  /** From stored on its bytes are here, with failed too. expired: they never came, or, where stored_at says when they did, the workspace does not keep them any longer. */
   status: 'awaiting_upload' | 'stored' | 'processing' | 'processed' | 'failed' | 'expired';
   /** Whether processing held the audio against the announcement. */
   checked: boolean | null;
@@ -188,7 +188,7 @@ export type ChunkStatus = {
   source_chunk_ref: string;
   /** Its number in the stream. */
   sequence: number;
-  /** From stored on its bytes are here, with failed too. expired: they never came. */
+  /** From stored on its bytes are here, with failed too. expired: they never came, or, where stored_at says when they did, the workspace does not keep them any longer. */
   status: 'awaiting_upload' | 'stored' | 'processing' | 'processed' | 'failed' | 'expired';
   /** When its bytes were on disk; null until then. */
   stored_at: string | null;
@@ -212,6 +212,28 @@ export type ConnectedApp = {
   created_at: string;
   /** Whether the calling token belongs to it. */
   current: boolean;
+};
+
+export type Contact = {
+  id: string;
+  /** Null for somebody who was recognised and whom nobody has named yet. */
+  name: string | null;
+  /** Whether it is the account's own person. */
+  is_self: boolean;
+  /** The contact that this one became a part of; null for one that stands for itself. */
+  merged_into: string | null;
+  /** How well its voice is known. */
+  voice: {
+    /** recognized: heard again, it is known; expired: the workspace does not keep the voice any longer. */
+    state: 'none' | 'recognized' | 'expired';
+    /** When it was last recognised. */
+    last_matched_at: string | null;
+    /** When it expired. */
+    removed_at: string | null;
+  };
+  created_at: string;
+  /** When a person last changed it. */
+  updated_at: string;
 };
 
 export type Delivery = {
@@ -412,6 +434,7 @@ export type EventType =
   | 'device_session.ended'
   | 'stream.created'
   | 'stream.updated'
+  | 'stream.deleted'
   | 'personal_access_token.created'
   | 'personal_access_token.revoked'
   | 'workspace.updated'
@@ -419,7 +442,7 @@ export type EventType =
   | 'workspace.deleted';
 
 export type Gaps = {
-  /** Start and end of what no stored chunk covers, in ms. */
+  /** Start and end of what no chunk that was stored covers, in ms. */
   missing: [number, number][];
   /** There is more than fits into an answer. */
   truncated: boolean;
@@ -806,12 +829,170 @@ export type Stream = {
   stored_bytes: number;
 };
 
+export type Transcript = {
+  /** The stream. */
+  stream_id: string;
+  /** Rises with every change; 0 while there is nothing. */
+  revision: number;
+  /** BCP 47 tags of what was said. */
+  languages: string[];
+  /** Who speaks, in the order in which they begin. */
+  speakers: {
+    /** Such as S1. */
+    speaker: string;
+    /** Who it is; null where nobody knows, and to other members of the workspace. */
+    contact_id: string | null;
+    /** The contact's name. */
+    name: string | null;
+    /** detected: heard as one speaker; recognized: by the voice; manual: as a person said. */
+    attribution: 'none' | 'detected' | 'recognized' | 'manual';
+    /** How many are of this speaker. */
+    turns: number;
+    /** How long the speaker talks in all. */
+    talk_ms: number;
+  }[];
+  /** What was transcribed: from and to, in ms. */
+  covered: [number, number][];
+  /** Audio that is to be transcribed: from and to, in ms. */
+  waiting: [number, number][];
+  /** Audio that could not be transcribed, and why. */
+  failed: {
+    /** Where it begins, in ms of the timeline. */
+    from_ms: number;
+    /** Where it ends. */
+    to_ms: number;
+    /** Why, such as ENGINE_REFUSED. */
+    code: string;
+  }[];
+  /** What the workspace does not keep any longer: from and to, in ms. */
+  expired: [number, number][];
+  /** What transcribes here: server, program or workers; null where nothing does. */
+  engine: string | null;
+};
+
+export type TranscriptionWork = {
+  /** What is to be done. */
+  job: string;
+  /** What the worker is to do. */
+  kind: 'transcribe';
+  /** Goes with what the worker says of it. */
+  claim: string;
+  /** By which events tell what came of it. */
+  run_id: string;
+  /** Until then nobody else gets it. */
+  lease_until: string;
+  /** How often it was handed out. */
+  tries: number;
+  /** Whose recording it is. */
+  account_id: string;
+  /** The recording. */
+  stream_id: string;
+  /** Where the window begins, in ms on the stream's timeline. */
+  from_ms: number;
+  /** Where it ends. */
+  to_ms: number;
+  /** Nothing follows: all of it must be consumed. */
+  final: boolean;
+  /** Stored chunks that reach into the window, in the order of the timeline. */
+  audio: {
+    /** The chunk. */
+    chunk_id: string;
+    /** Where the chunk begins on the timeline, maybe before the window. */
+    start_ms: number;
+    /** Where it ends, maybe behind the window. */
+    end_ms: number;
+    /** As its recorder said. */
+    codec: string;
+    /** As its recorder said. */
+    container: string;
+    /** Of raw samples. */
+    sample_rate_hz?: number;
+    /** Of raw samples. */
+    channels?: number;
+    /** How large it is. */
+    size_bytes: number;
+    /** Of its bytes, in hex. */
+    sha256: string;
+    /** Where to GET the audio. */
+    content_path: string;
+  }[];
+  /** A BCP 47 tag, where it is known. */
+  language: string | null;
+  /** Words that the account wants spelt so. */
+  vocabulary: string[];
+  /** What was said last before it. */
+  previous_text: string | null;
+  /** Who was heard in the recording, and voices that may be. */
+  known_speakers: {
+    /** A label that a result may use. */
+    speaker: string;
+    /** What it is known by; null for a label alone. */
+    voice: {
+      /** What matches names. */
+      id: string;
+      /** What made the embedding. */
+      model: string;
+      /** Base64. */
+      embedding: string;
+    } | null;
+  }[];
+};
+
+export type Turn = {
+  id: string;
+  /** The recording that it was said in. */
+  stream_id: string;
+  /** The source of its stream. */
+  source_id: string;
+  /** Where it was recorded. */
+  workspace_id: string;
+  /** When it begins, in ms on the stream's timeline. */
+  start_ms: number;
+  /** When it is over, in ms. */
+  end_ms: number;
+  /** The same as a time. */
+  started_at: string;
+  /** The end as a time. */
+  ended_at: string;
+  /** What was said. */
+  text: string;
+  /** A BCP 47 tag; null where it is not known. */
+  language: string | null;
+  /** Which of the stream's speakers said it, such as S1; null for nobody. */
+  speaker: string | null;
+  /** Who that is, of the account's contacts; null where nobody knows, and to other members of the workspace. */
+  contact_id: string | null;
+  /** The contact's name. */
+  speaker_name: string | null;
+  /** detected: a speaker was told apart; recognized: by the voice; manual: a person said so. */
+  attribution: 'none' | 'detected' | 'recognized' | 'manual';
+  /** How sure the engine was, 0 to 1; null where it did not say. */
+  confidence: number | null;
+  /** Whether its audio is still there. */
+  audio: 'available' | 'expired' | 'none';
+  /** What made it. */
+  pipeline_id: string;
+  /** When it was transcribed; retention counts from then. */
+  published_at: string;
+  /** Each word with its time, where that was asked for and is known. */
+  words?: {
+    /** The word, as it was heard. */
+    text: string;
+    /** When it begins, in ms of the timeline. */
+    start_ms: number;
+    /** When it is over. */
+    end_ms: number;
+    /** How sure the engine was, 0 to 1; null where it did not say. */
+    confidence: number | null;
+  }[];
+};
+
 export type Upload = {
   /** The chunk that was uploaded. */
   chunk_id: string;
   /** The uploader's own name for it. */
   source_chunk_ref: string;
-  /** stored: its bytes are on disk. */
+  /** stored: its bytes are on disk. expired: they were, and the workspace does not keep them any longer. */
   status: 'awaiting_upload' | 'stored' | 'expired';
   /** How many bytes came. */
   size_bytes: number;
@@ -1225,6 +1406,7 @@ export type PublicApi = {
         | 'device_session.ended'
         | 'stream.created'
         | 'stream.updated'
+        | 'stream.deleted'
         | 'personal_access_token.created'
         | 'personal_access_token.revoked'
         | 'workspace.updated'
@@ -1432,6 +1614,11 @@ export type PublicApi = {
     };
     answer: Stream;
   };
+  /** Deletes a recording. */
+  'DELETE /audio/streams/{id}': {
+    path: { id: string };
+    answer: undefined;
+  };
   /** Says where a stream ends. */
   'POST /audio/streams/{id}/end': {
     path: { id: string };
@@ -1513,6 +1700,125 @@ export type PublicApi = {
       /** What to pass as cursor for the next page; null on the last one. */
       cursor: string | null;
     };
+  };
+  /** What was said: in one stream in its order, or in many with the newest first. */
+  'GET /turns': {
+    query?: { limit?: number | undefined; cursor?: string | undefined; stream_id?: string | undefined; source_id?: string | undefined; workspace_id?: string | undefined; contact_id?: string | undefined; from?: string | undefined; to?: string | undefined; from_ms?: number | undefined; to_ms?: number | undefined };
+    answer: {
+      items: Turn[];
+      /** What to pass as cursor for the next page; null on the last one. */
+      cursor: string | null;
+    };
+  };
+  /** A turn. */
+  'GET /turns/{id}': {
+    path: { id: string };
+    query?: { include?: 'words' | undefined };
+    answer: Turn;
+  };
+  /** Says who said a turn. */
+  'PATCH /turns/{id}': {
+    path: { id: string };
+    body: {
+      /** A contact; null for nobody. */
+      contact_id?: string | null;
+      /** Another speaker of the stream, such as S2. */
+      speaker?: string;
+    };
+    answer: Turn;
+  };
+  /** Deletes a turn. */
+  'DELETE /turns/{id}': {
+    path: { id: string };
+    answer: undefined;
+  };
+  /** Makes two turns of one. */
+  'POST /turns/{id}/split': {
+    path: { id: string };
+    body: {
+      /** The second turn begins with the first word from here on, in ms on the stream's timeline. */
+      at_ms: number;
+    };
+    answer: {
+      items: Turn[];
+      /** Null: there is no other page. */
+      cursor: null;
+    };
+  };
+  /** How far the transcript of a stream has come, and who speaks in it. */
+  'GET /audio/streams/{id}/transcript': {
+    path: { id: string };
+    answer: Transcript;
+  };
+  /** Says who a speaker is. */
+  'PATCH /audio/streams/{id}/speakers/{speaker}': {
+    path: { id: string; speaker: string };
+    body: {
+      /** A contact; null for nobody known. */
+      contact_id?: string | null;
+    };
+    answer: Transcript;
+  };
+  /** Says that a speaker is the same as another. */
+  'POST /audio/streams/{id}/speakers/{speaker}/merge': {
+    path: { id: string; speaker: string };
+    body: {
+      /** The speaker whose turns they are from now on, such as S1. */
+      into: string;
+    };
+    answer: Transcript;
+  };
+  /** An account's contacts, newest first. */
+  'GET /contacts': {
+    query?: { limit?: number | undefined; cursor?: string | undefined; q?: string | undefined };
+    answer: {
+      items: Contact[];
+      /** What to pass as cursor for the next page; null on the last one. */
+      cursor: string | null;
+    };
+  };
+  /** Makes a contact. */
+  'POST /contacts': {
+    body: {
+      name: string;
+      /** Whether it is the account's own person; another stops being it. */
+      is_self?: boolean;
+    };
+    answer: Contact;
+  };
+  /** A contact. */
+  'GET /contacts/{id}': {
+    path: { id: string };
+    answer: Contact;
+  };
+  /** Renames a contact, or says whether it is the account's own person. */
+  'PATCH /contacts/{id}': {
+    path: { id: string };
+    body: {
+      name?: string;
+      /** Whether it is the account's own person; another stops being it. */
+      is_self?: boolean;
+    };
+    answer: Contact;
+  };
+  /** Deletes a contact, and all that was merged into it. */
+  'DELETE /contacts/{id}': {
+    path: { id: string };
+    answer: undefined;
+  };
+  /** Makes a contact a part of another. */
+  'POST /contacts/{id}/merge': {
+    path: { id: string };
+    body: {
+      /** The contact that stays. */
+      into: string;
+    };
+    answer: Contact;
+  };
+  /** Forgets a contact's voice. */
+  'DELETE /contacts/{id}/voice': {
+    path: { id: string };
+    answer: undefined;
   };
 };
 
@@ -1660,6 +1966,13 @@ export type OperatorApi = {
       ready: true;
       /** slow: a write takes over half a second. */
       storage: 'ok' | 'slow';
+      /** Who makes text of audio. */
+      transcription: {
+        /** Who makes text of audio. */
+        by: 'server' | 'program' | 'workers' | 'nobody';
+        /** Of the server that audio goes to. */
+        host: string | null;
+      };
     };
   };
   /** What is active in this process, and what is quarantined, and dead letters. */
@@ -2084,6 +2397,205 @@ export type OperatorApi = {
       chunk_id: string;
       /** How it stands from now on. */
       status: 'processed' | 'failed';
+    };
+  };
+  /** Hands windows of recordings to a worker, for a time. */
+  'POST /ops/jobs/claim': {
+    body: {
+      /** What the worker can do. */
+      kinds?: 'transcribe'[];
+      /** How many at most; 1 when absent. */
+      limit?: number;
+      /** For how many seconds nobody else may have it; 60 when absent. */
+      lease_s?: number;
+    };
+    answer: {
+      items: TranscriptionWork[];
+      /** Null: there is no other page. */
+      cursor: null;
+    };
+  };
+  /** Says that a worker is still at it. */
+  'POST /ops/jobs/{job}/progress': {
+    path: { job: string };
+    body: {
+      /** As it was handed out. */
+      claim: string;
+      /** For how many seconds nobody else may have it; 60 when absent. */
+      lease_s?: number;
+    };
+    answer: {
+      /** Until then nobody else gets it. */
+      lease_until: string;
+    };
+  };
+  /** Publishes what was said in a window. */
+  'POST /ops/jobs/{job}/publish': {
+    path: { job: string };
+    body: {
+      /** As it was handed out. */
+      claim: string;
+      /** Up to where it is whole; the rest goes with the next window. All of it when absent. */
+      consumed_to_ms?: number;
+      /** Of all turns that name none. */
+      language?: string;
+      /** window: labels mean nothing outside; stream: they are those of earlier results and of known_speakers. */
+      speaker_scope?: 'window' | 'stream';
+      /** attribute: only fills in who spoke the turns that there are. */
+      mode?: 'replace' | 'attribute';
+      /** In the order of their start. None: silence. */
+      turns: {
+        /** When it begins, in ms on the stream's timeline. */
+        start_ms: number;
+        /** When it is over. */
+        end_ms: number;
+        /** What was said. */
+        text: string;
+        /** Who said it, by a label of the worker. */
+        speaker?: string;
+        /** How sure the worker is, from 0 to 1. */
+        confidence?: number;
+        /** Of this turn, where it differs. */
+        language?: string;
+        /** Each as text, start, end and confidence. */
+        words?: [string, number, number, number | null][];
+      }[];
+      /** What is known of those who speak. */
+      speakers?: {
+        /** The label. */
+        speaker: string;
+        /** By which it is heard again. */
+        voice?: {
+          /** What made the embedding. */
+          model: string;
+          /** Base64. */
+          embedding: string;
+        };
+        /** The id of a known voice. */
+        matches?: string;
+      }[];
+    };
+    answer: {
+      /** What came of it. */
+      published: {
+        /** Turns that it made. */
+        turns: number;
+        /** Turns that it took the place of. */
+        replaced: number;
+        /** Turns that people have corrected before. */
+        protected: number;
+        /** Turns that people have deleted before. */
+        suppressed: number;
+      };
+    };
+  };
+  /** Says why a window can not be transcribed. */
+  'POST /ops/jobs/{job}/failed': {
+    path: { job: string };
+    body: {
+      /** As it was handed out. */
+      claim: string;
+      /** For programs; transcripts and operators see it. */
+      code: string;
+      /** The same for people. */
+      message: string;
+      /** Whether another try may succeed. */
+      retry?: boolean;
+    };
+    answer: {
+      /** Whether it comes once more, after a rest. */
+      again: boolean;
+      /** How often it was handed out. */
+      tries: number;
+    };
+  };
+  /** Has a recording transcribed again, or what of it could not be. */
+  'POST /ops/streams/{id}/reprocess': {
+    path: { id: string };
+    body: {
+      /** From there on, in ms on the stream's timeline; from its beginning when absent. */
+      from_ms?: number;
+      /** Up to there; to its end when absent. */
+      to_ms?: number;
+      /** Only what could not be transcribed. */
+      only_failed?: boolean;
+    };
+    answer: {
+      /** It will be. */
+      accepted: true;
+    };
+  };
+  /** Who transcribes recordings, what waits, what fails, and what retention removes. */
+  'GET /ops/content': {
+    answer: {
+      /** What time it is here. */
+      now: string;
+      /** Who makes text of audio. */
+      transcriber: {
+        /** workers: those on this port. */
+        by: 'server' | 'program' | 'workers' | 'nobody';
+        /** Where audio goes to; null where it stays here. */
+        host: string | null;
+      };
+      /** Windows that this process has handed out and that are not done. */
+      in_hand: number;
+      /** What all processes have to do. */
+      waiting: {
+        /** Streams with a window that a worker may have. */
+        due: number;
+        /** Streams whose audio is still gathered, rests after a failure, or is in a worker’s hands. */
+        later: number;
+        /** For how long the first of those that are due has been. */
+        oldest_due_s: number | null;
+        /** Whether there are more than were counted. */
+        beyond: boolean;
+      };
+      /** Tries that failed here since something was transcribed last. */
+      failing: {
+        /** When the first of them failed. */
+        since: string;
+        /** How many. */
+        tries: number;
+        /** Why, as the engine or the worker that failed is told apart. */
+        code: string;
+      } | null;
+      /** As this process has seen it, among its last thousand windows. */
+      last_hour: {
+        /** Windows transcribed. */
+        windows: number;
+        /** Turns that they made. */
+        turns: number;
+        /** From the arrival of audio to its turns; null where there were none. */
+        lag_s: {
+          /** Half of them within. */
+          p50: number;
+          /** 99 of 100 within. */
+          p99: number;
+        } | null;
+        /** The most frequent first. */
+        failures: {
+          /** Why, as the engine or the worker that failed is told apart. */
+          code: string;
+          /** How many failed so. */
+          tries: number;
+          /** When the last one did. */
+          last_at: string;
+        }[];
+      };
+      /** What removes what workspaces do not keep. */
+      retention: {
+        /** For how long some part of a sweep has failed here; null while none does. */
+        failing_s: number | null;
+        /** Parts of sweeps, of one account in one workspace, that ended here. */
+        parts: number;
+        /** Since this process started. */
+        removed: {
+          /** On which it stood. */
+          list: string;
+          /** How many. */
+          records: number;
+        }[];
+      };
     };
   };
   /** OAuth clients: our own first, then the newest. */

@@ -1,12 +1,18 @@
 import { LIMITS } from '../../domain/limits.js';
 import { readSettings } from '../../settings.js';
 import { newProgram, numberOption, runProgram } from '../command_line.js';
+import { UserError, WRONG_USAGE } from '../user_error.js';
 import { openRecording } from './recording.js';
 import { runDemo } from './run.js';
-import { chooseServer } from './server_choice.js';
+import { runSpeech } from './run_speech.js';
+import { chooseServer, ownServer } from './server_choice.js';
+import { ensureSpeech, speak } from './spoken.js';
 import { summaryOf } from './summary.js';
 
-type Options = { devices: number; chunkSeconds: number; duration?: number };
+type Options = { devices: number; chunkSeconds: number; duration?: number; speech?: true };
+
+/** Short, so that turns come while one watches. */
+const SPEECH_WINDOW_S = '10';
 
 const program = newProgram(
   'npm run demo --',
@@ -24,7 +30,13 @@ const program = newProgram(
       ...{ min: 0.001, max: 1e7 },
     }),
   )
-  .action(async (file: string | undefined, { devices, chunkSeconds, duration }: Options) => {
+  .option('--speech', 'speak some sentences, and show what a server of its own hears in them')
+  .action(async (file: string | undefined, { devices, chunkSeconds, duration, speech }: Options) => {
+    if (speech === true) {
+      if (file !== undefined) throw new UserError('--speech speaks by itself; it takes no FILE.', WRONG_USAGE);
+      await demoSpeech(chunkSeconds);
+      return;
+    }
     const recording = await openRecording({ file, chunk_seconds: chunkSeconds, duration_seconds: duration });
     const server = await chooseServer(readSettings(process.env));
     try {
@@ -39,5 +51,27 @@ const program = newProgram(
       await server.end();
     }
   });
+
+/** Beside whatever server there is: what another one hears with is not known. */
+async function demoSpeech(chunk_seconds: number): Promise<void> {
+  await ensureSpeech((line) => console.log(line));
+  const spoken = await speak();
+  try {
+    const recording = await openRecording({ file: spoken.file, chunk_seconds, duration_seconds: undefined });
+    const server = await ownServer({
+      ...{ TRANSCRIBE_COMMAND: 'pocketsphinx', TRANSCRIBE_WINDOW_S: SPEECH_WINDOW_S },
+    });
+    try {
+      console.log(`server: ${server.description}, which hears with pocketsphinx`);
+      if (!(await runSpeech(server, { recording, sentences: spoken.sentences, out: process.stdout })))
+        process.exitCode = 1;
+    } finally {
+      await recording.close();
+      await server.end();
+    }
+  } finally {
+    await spoken.remove();
+  }
+}
 
 await runProgram(program);

@@ -21,12 +21,12 @@ export class OwnServer {
   redis_pid = 0;
   addresses!: ServerAddresses;
 
-  private constructor() {
+  private constructor(readonly settings: Record<string, string>) {
     this.#child = this.#spawned({ PORT: '0', DEVICE_PORT: '0', OPS_PORT: '0' });
   }
 
-  static async start(): Promise<OwnServer> {
-    const own = new OwnServer();
+  static async start(settings: Record<string, string> = {}): Promise<OwnServer> {
+    const own = new OwnServer(settings);
     // From here on the child is ours to end, also when somebody presses Ctrl-C while it starts.
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
       process.once(signal, () => {
@@ -78,7 +78,7 @@ export class OwnServer {
     const env = { ...process.env };
     // The settings of the person's own server are none of this one's: it must not write into its Redis, or send mails.
     for (const { name } of describeSettings()) delete env[name];
-    Object.assign(env, { ...ports, DATA_DIR: this.#folder, RATE_LIMITS: 'off' });
+    Object.assign(env, { ...this.settings, ...ports, DATA_DIR: this.#folder, RATE_LIMITS: 'off' });
     // A process group of its own: Ctrl-C must reach the command first, which then stops it in order.
     return spawn(process.execPath, [MAIN], { env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
   }

@@ -1,26 +1,23 @@
-import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import type { Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import pMap from 'p-map';
 import { AppClient } from '../client/app_client.js';
-import { DeviceClient, sha256Of } from '../client/device_client.js';
 import { type CallAnswer, payloadOf } from '../client/http_call.js';
 import { OperatorClient } from '../client/operator_client.js';
-import { UserError } from '../user_error.js';
 import { Patience } from './patience.js';
 import { type Lane, Progress } from './progress.js';
-import type { Piece, Recording } from './recording.js';
+import { makeRecorder, type Recorder, record, signIn } from './recorder.js';
+import type { Recording } from './recording.js';
 import type { ChosenServer } from './server_choice.js';
 import type { Outcome } from './summary.js';
+import { type Reading, showTurns, transcriptOf } from './transcript.js';
 
-const UPLOADS_IN_FLIGHT = 4;
 const DEVICES_MADE_AT_ONCE = 8;
 const DOWNLOADS_AT_ONCE = 8;
 const EVENTS_MAX_MS = 30_000;
 const POLL_MS = 100;
 const PAGE = 100;
-
-type Recorder = { device: DeviceClient; epoch: string; stream_id: string; source_stream_ref: string };
 
 /** Records on all devices, waits for the events, listens back, and says what came of it. */
 export async function runDemo(
@@ -32,22 +29,21 @@ export async function runDemo(
     clients.push(client);
     return client;
   };
+  const { device_url } = server;
   const patience = new Patience();
   try {
     const operator = keep(new OperatorClient(server.operator_url, server.ops_token));
     const app = keep(new AppClient(server.base_url));
-    const email = `demo-${randomBytes(5).toString('hex')}@spool.example`;
-    await patience.ask(() => app.call('POST /auth/otp', { body: { email } }));
-    const token = await operator.readCode(email);
-    const session = await patience.ask(() => app.call('POST /auth/verify-otp', { body: { email, token } }));
-    app.access_token = session.access_token;
+    const email = await signIn({ app, operator, patience });
     out.write(`signed in as ${email}\n`);
 
     const recorders: Recorder[] = [];
     await pMap(
       numbers(devices),
       async () => {
-        recorders.push(await makeRecorder({ server, operator, app, patience, keep }));
+        const recorder = await makeRecorder({ device_url, operator, app, patience });
+        keep(recorder.device);
+        recorders.push(recorder);
       },
       { concurrency: DEVICES_MADE_AT_ONCE },
     );
@@ -82,6 +78,7 @@ export async function runDemo(
         { concurrency: DOWNLOADS_AT_ONCE },
       );
     });
+    await showHeard(out, { app, patience, stream_id: recorders[0]?.stream_id as string }, recording.duration_ms);
     return {
       server: server.description,
       recording: `${recording.title} (${recording.description}), ${(recording.duration_ms / 1000).toFixed(1)} s`,
@@ -98,68 +95,13 @@ export async function runDemo(
   }
 }
 
-/** A new device, claimed for the account, whose stream is registered. */
-async function makeRecorder(world: {
-  server: ChosenServer;
-  operator: OperatorClient;
-  app: AppClient;
-  patience: Patience;
-  keep<T extends { close(): void }>(client: T): T;
-}): Promise<Recorder> {
-  const { server, operator, app, patience, keep } = world;
-  const credentials = await patience.ask(() => operator.provision('personal'));
-  const device = keep(new DeviceClient(server.device_url, credentials, { maxSockets: UPLOADS_IN_FLIGHT }));
-  const { claim } = await patience.ask(() => app.call('POST /devices/claims', { body: { kind: 'owner' } }));
-  const { binding_epoch: epoch } = await patience.repeat(() =>
-    device.call('POST /device/claims/redeem', { body: { claim } }),
-  );
-  const source_stream_ref = randomUUID();
-  const body = {
-    source_stream_ref,
-    captured_at: new Date().toISOString(),
-    clock_uncertainty_ms: 50,
-    binding_epoch: epoch,
-  };
-  const { id: stream_id } = await patience.repeat(() => device.call('POST /device/streams', { body }));
-  return { device, epoch, stream_id, source_stream_ref };
-}
-
-type Recordings = {
-  recording: Recording;
-  patience: Patience;
-  hashes: Map<number, string>;
-  chunk_ms: number[];
-  lane: Lane;
-};
-
-/** Uploads all pieces and ends the stream. */
-async function record({ device, epoch, source_stream_ref }: Recorder, run: Recordings): Promise<void> {
-  const { recording, patience, hashes, chunk_ms, lane } = run;
-  const { codec, container } = recording;
-  await pMap(
-    recording.pieces,
-    async (piece: Piece) => {
-      const { sequence, start_ms, end_ms, size_bytes } = piece;
-      const bytes = await piece.read();
-      const sha256 = hashes.get(sequence) ?? sha256Of(bytes);
-      hashes.set(sequence, sha256);
-      const intent = {
-        ...{ source_chunk_ref: randomUUID(), source_stream_ref, sequence, binding_epoch: epoch },
-        ...{ source_start_ms: start_ms, publication_start_ms: start_ms, source_end_ms: end_ms },
-        ...{ codec, container, size_bytes, sha256 },
-      };
-      const began = performance.now();
-      const { upload_path } = await patience.repeat(() => device.call('POST /device/chunks/intents', { body: intent }));
-      const stored = await patience.repeat(() => device.upload(upload_path, bytes));
-      if (stored.status !== 'stored') throw new UserError(`Chunk ${sequence} is ${stored.status} after its upload.`);
-      chunk_ms.push(performance.now() - began);
-      lane.chunks += 1;
-      lane.bytes += size_bytes;
-    },
-    { concurrency: UPLOADS_IN_FLIGHT },
-  );
-  const end = { source_stream_ref, end_ms: recording.duration_ms, binding_epoch: epoch };
-  await patience.repeat(() => device.call('POST /device/streams/end', { body: end }));
+/** What the first device recorded, as text, where the server makes text of recordings. */
+async function showHeard(out: Writable, reading: Reading, end_ms: number): Promise<void> {
+  const { engine } = await transcriptOf(reading);
+  if (engine === null) return;
+  out.write('heard:\n');
+  const turns = await showTurns(reading, { end_ms, out });
+  if (turns?.length === 0) out.write('  nothing\n');
 }
 
 /** Polls forward until every stream was reported as updated, or the time is up; how many were. */
@@ -219,7 +161,7 @@ async function shown<T>(out: Writable, title: string, lanes: Lane[], work: () =>
   }
 }
 
-function laneOf(name: string, { pieces }: Recording): Lane {
+export function laneOf(name: string, { pieces }: Recording): Lane {
   const bytes_total = pieces.reduce((total, { size_bytes }) => total + size_bytes, 0);
   return { name, bytes: 0, chunks: 0, bytes_total, chunks_total: pieces.length };
 }

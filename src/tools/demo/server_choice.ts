@@ -20,10 +20,7 @@ const LOOK_MAX_MS = 1_000;
 export async function chooseServer(settings: Settings): Promise<ChosenServer> {
   const { port, device_port, ops_port } = settings;
   const operator_url = `http://${reachable(settings.ops_host)}:${ops_port}`;
-  if (!(await isSpool(operator_url))) {
-    const own = await OwnServer.start();
-    return { description: 'its own, in a temporary folder', own, ...own.addresses, end: () => own.end() };
-  }
+  if (!(await isSpool(operator_url))) return ownServer(transcribing(process.env));
   return {
     own: null,
     description: `running on ports ${port}, ${device_port} and ${ops_port}`,
@@ -34,6 +31,21 @@ export async function chooseServer(settings: Settings): Promise<ChosenServer> {
     ops_token: settings.ops_token ?? readToken(settings.data_dir),
     end: async () => {},
   };
+}
+
+/** One of our own, with these settings beside those that every such one has. */
+export async function ownServer(settings: Record<string, string> = {}): Promise<ChosenServer> {
+  const own = await OwnServer.start(settings);
+  return { description: 'its own, in a temporary folder', own, ...own.addresses, end: () => own.end() };
+}
+
+/** Who transcribes may be said with the command; nothing else of the person's own server is one of our own's. */
+function transcribing(env: NodeJS.ProcessEnv): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(env).flatMap(([name, value]) =>
+      name.startsWith('TRANSCRIBE_') && value !== undefined ? [[name, value] as const] : [],
+    ),
+  );
 }
 
 function reachable(host: string): string {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { writeWav } from '../../audio/wav.js';
 import type { SeededRandom } from '../../seeded_random.js';
+import { speak, type Utterance } from '../speech/audible_script.js';
 
 /** What recorders record: WAV files of 8 bit samples, whose rate follows from the size that a chunk shall have. */
 
@@ -14,6 +15,8 @@ export type RecordedChunk = {
   end_ms: number;
   size_bytes: number;
   sha256: string;
+  /** What is said in it, at ms of the timeline. */
+  says: Utterance | null;
   /** The bytes, made anew each time: a fleet's backlog does not fit into memory. */
   bytes(): Buffer;
 };
@@ -23,12 +26,20 @@ export class AudioSource {
   readonly #pool: Buffer;
   readonly #fmt: Buffer;
   readonly #samples: number;
+  readonly #format: { frames_per_second: number; frame_bytes: number };
+  readonly #speech: boolean;
   readonly chunk_ms: number;
 
-  constructor(random: SeededRandom, { chunk_ms, chunk_bytes }: { chunk_ms: number; chunk_bytes: number }) {
+  /** `speech`: something is said in each chunk that a scripted engine hears. */
+  constructor(
+    random: SeededRandom,
+    { chunk_ms, chunk_bytes, speech }: { chunk_ms: number; chunk_bytes: number; speech: boolean },
+  ) {
+    this.#speech = speech;
     this.chunk_ms = chunk_ms;
     this.#pool = Buffer.from(random.bytes(POOL_BYTES));
     const frames_per_second = Math.max(1, Math.round(((chunk_bytes - HEADER_BYTES) * 1_000) / chunk_ms));
+    this.#format = { frames_per_second, frame_bytes: 1 };
     this.#samples = Math.round((frames_per_second * chunk_ms) / 1_000);
     this.#fmt = Buffer.alloc(16);
     this.#fmt.writeUInt16LE(1, 0); // plain samples
@@ -45,14 +56,27 @@ export class AudioSource {
   ): RecordedChunk {
     const offset = random.below(POOL_BYTES - this.#samples);
     const start_ms = sequence * this.chunk_ms;
+    const utterance = this.#speech ? this.#utterance(source_chunk_ref) : null;
     const bytes = () => {
       const samples = Buffer.from(this.#pool.subarray(offset, offset + this.#samples));
       samples.write(source_chunk_ref.slice(0, this.#samples), 'latin1');
+      if (utterance !== null) speak(samples, this.#format, [utterance]);
       return writeWav({ fmt: this.#fmt }, samples);
     };
     const made = bytes();
     const sha256 = createHash('sha256').update(made).digest('hex');
     const end_ms = start_ms + this.chunk_ms;
-    return { source_chunk_ref, sequence, start_ms, end_ms, size_bytes: made.length, sha256, bytes };
+    const says = utterance === null ? null : at(utterance, start_ms);
+    return { source_chunk_ref, sequence, start_ms, end_ms, size_bytes: made.length, sha256, says, bytes };
   }
+
+  /** Named by the chunk, which no other has; it begins behind the chunk's own reference. */
+  #utterance(source_chunk_ref: string): Utterance {
+    const [start_ms, end_ms] = [Math.round(this.chunk_ms * 0.1), Math.round(this.chunk_ms * 0.9)];
+    return { text: `This is ${source_chunk_ref}.`, start_ms, end_ms };
+  }
+}
+
+function at(utterance: Utterance, from_ms: number): Utterance {
+  return { ...utterance, start_ms: utterance.start_ms + from_ms, end_ms: utterance.end_ms + from_ms };
 }

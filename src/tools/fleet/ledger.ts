@@ -1,3 +1,5 @@
+import type { Utterance } from '../speech/audible_script.js';
+
 /** What the fleet has recorded, to be held against what the server has in the end. */
 export type SentStream = {
   /** The server's, once it has said it. */
@@ -7,7 +9,7 @@ export type SentStream = {
   captured_at: string;
   end_ms: number | null;
   /** By sequence. */
-  chunks: Map<number, { sha256: string; start_ms: number; end_ms: number }>;
+  chunks: Map<number, { sha256: string; start_ms: number; end_ms: number; says: Utterance | null }>;
 };
 
 /** Of one account. */

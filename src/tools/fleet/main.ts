@@ -2,7 +2,8 @@ import { InvalidArgumentError, Option } from 'commander';
 import { LIMITS } from '../../domain/limits.js';
 import { readSettings } from '../../settings.js';
 import { newProgram, numberOption, runProgram } from '../command_line.js';
-import { chooseServer } from '../demo/server_choice.js';
+import { type ChosenServer, chooseServer, ownServer } from '../demo/server_choice.js';
+import { ScriptedEngine } from '../speech/scripted_engine.js';
 import { UserError } from '../user_error.js';
 import { type FleetOptions, runFleet } from './run.js';
 
@@ -19,7 +20,11 @@ type Options = {
   faults: 'on' | 'off';
   kill: FleetOptions['kills'];
   readBack: number;
+  speech?: true;
 };
+
+/** The script of what is said must fit into a chunk. */
+const SPEECH_BYTES_MIN = 1_024;
 
 const percent = (flags: string, says: string, otherwise: number) =>
   numberOption(flags, says, { min: 0, max: 100, otherwise });
@@ -55,9 +60,18 @@ const program = newProgram(
       .default([], 'none'),
   )
   .addOption(percent('--read-back <PERCENT>', 'how many of the chunks are downloaded and compared at the end', 10))
+  .option(
+    '--speech',
+    'something is said in each chunk, and at the end turns are compared with it; own server and engine',
+  )
   .action(async (options: Options) => {
-    const server = await chooseServer(readSettings(process.env));
+    const engine = options.speech === true ? await startEngine(options) : null;
+    let server: ChosenServer | null = null;
     try {
+      server =
+        engine === null
+          ? await chooseServer(readSettings(process.env))
+          : await ownServer({ TRANSCRIBE_URL: engine.url });
       if (options.kill.length > 0 && server.own === null) {
         throw new UserError('--kill needs a server of its own; another one is running on the configured ports.');
       }
@@ -65,11 +79,18 @@ const program = newProgram(
       console.log(`\n${lines.join('\n')}`);
       if (!good) process.exitCode = 1;
     } finally {
-      await server.end();
+      await server?.end();
+      await engine?.close();
     }
   });
 
 await runProgram(program);
+
+async function startEngine({ chunkBytes }: Options): Promise<ScriptedEngine> {
+  if (chunkBytes < SPEECH_BYTES_MIN)
+    throw new UserError(`With --speech, --chunk-bytes must be at least ${SPEECH_BYTES_MIN}.`);
+  return ScriptedEngine.start({ keeps_requests: false });
+}
 
 function readKills(text: string): FleetOptions['kills'] {
   return text.split(',').map((what) => {
@@ -83,6 +104,6 @@ function fleetOptions(options: Options): FleetOptions {
   return {
     ...{ devices, minutes, seed, shared_percent: shared, read_percent: options.readBack },
     ...{ chunk_ms: Math.round(chunkSeconds * 1_000), chunk_bytes: chunkBytes },
-    ...{ faults: faults === 'on', kills: options.kill },
+    ...{ faults: faults === 'on', speech: options.speech === true, kills: options.kill },
   };
 }

@@ -123,7 +123,7 @@ export class Recorder {
       for (; sequence < chunks && !this.#is_over(until_ms); sequence++) {
         await delay(Math.min(audio.chunk_ms, Math.max(0, until_ms - performance.now())));
         const chunk = audio.chunk(random, { sequence, source_chunk_ref: uuid(random) });
-        stream.chunks.set(sequence, { sha256: chunk.sha256, end_ms: chunk.end_ms, start_ms: chunk.start_ms });
+        stream.chunks.set(sequence, pick(chunk));
         this.#queue({ step: 'chunk', stream, chunk });
       }
       stream.end_ms = sequence * audio.chunk_ms;
@@ -284,6 +284,10 @@ export class Recorder {
     await delay(Math.max(0, Math.min(ms, until_ms - performance.now())), undefined, { signal }).catch(() => {});
     return !signal.aborted && performance.now() < until_ms;
   }
+}
+
+function pick({ sha256, start_ms, end_ms, says }: RecordedChunk) {
+  return { sha256, start_ms, end_ms, says };
 }
 
 function intentOf(stream: SentStream, chunk: RecordedChunk) {

@@ -23,6 +23,8 @@ export type FleetOptions = {
   chunk_ms: number;
   chunk_bytes: number;
   faults: boolean;
+  /** Something is said in each chunk, which the engine of the server hears (scripted_engine.ts). */
+  speech: boolean;
   /** What is killed (SIGKILL) while they record, one after the other in equal parts of the time. */
   kills: ('server' | 'redis')[];
   /** Of all chunks, how many in a hundred are read back at the end. */
@@ -128,7 +130,15 @@ export async function runFleet(server: ChosenServer, options: FleetOptions, out:
     clearInterval(showing);
     const sent_ms = performance.now();
 
-    const verified: Verified = { streams: 0, chunks: 0, bytes_read: 0, events: 0, faults: [], faults_count: 0 };
+    const verified: Verified = {
+      streams: 0,
+      chunks: 0,
+      bytes_read: 0,
+      events: 0,
+      turns: 0,
+      faults: [],
+      faults_count: 0,
+    };
     const chunks_total = households.reduce((sum, { ledger }) => sum + chunksOf(ledger), 0);
     let checked = 0;
     const onChunk = () => {
@@ -139,11 +149,18 @@ export async function runFleet(server: ChosenServer, options: FleetOptions, out:
       households,
       async ({ app, ledger }) => {
         const read_share = options.read_percent / 100;
-        const found = await verifyAccount(app, ledger, { patience, random, read_share, onChunk });
+        const found = await verifyAccount(app, ledger, {
+          patience,
+          random,
+          read_share,
+          speech: options.speech,
+          onChunk,
+        });
         verified.streams += found.streams;
         verified.chunks += found.chunks;
         verified.bytes_read += found.bytes_read;
         verified.events += found.events;
+        verified.turns += found.turns;
         verified.faults_count += found.faults_count;
         verified.faults.push(...found.faults);
       },
@@ -241,7 +258,7 @@ function summary(
     `faults:    ${made.join(', ')}`,
     `repeated:  ${retries.length === 0 ? 'nothing' : retries.join(', ')}`,
     `memory:    ${megabytes(memory.before_bytes)} in the second quarter, ${megabytes(memory.after_bytes)} in the last`,
-    `held:      ${verified.streams} streams, ${verified.chunks} chunks, ${verified.events} events; ${megabytes(verified.bytes_read)} read back`,
+    `held:      ${verified.streams} streams, ${verified.chunks} chunks, ${verified.turns} turns, ${verified.events} events; ${megabytes(verified.bytes_read)} read back`,
     ...stats.wrong.map((text) => `wrong:     ${text}`),
     ...verified.faults.map((text) => `differs:   ${text}`),
     good ? 'What the server holds is exactly what was sent.' : 'What the server holds is NOT what was sent.',

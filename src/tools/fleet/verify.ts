@@ -5,6 +5,7 @@ import type { Stream } from '../client/api.js';
 import type { AppClient } from '../client/app_client.js';
 import type { Patience } from '../demo/patience.js';
 import type { Ledger, SentStream } from './ledger.js';
+import { verifyTurns } from './verify_turns.js';
 
 /** Holds what the server has against what the fleet sent: nothing lost, nothing doubled, nothing else. */
 
@@ -17,6 +18,7 @@ export type Verified = {
   chunks: number;
   bytes_read: number;
   events: number;
+  turns: number;
   faults: string[];
   faults_count: number;
 };
@@ -24,10 +26,11 @@ export type Verified = {
 export async function verifyAccount(
   app: AppClient,
   ledger: Ledger,
-  options: { patience: Patience; random: SeededRandom; read_share: number; onChunk(): void },
+  options: { patience: Patience; random: SeededRandom; read_share: number; speech: boolean; onChunk(): void },
 ): Promise<Verified> {
   const { patience } = options;
-  const found: Verified = { streams: 0, chunks: 0, bytes_read: 0, events: 0, faults: [], faults_count: 0 };
+  const found: Verified = { streams: 0, chunks: 0, bytes_read: 0, events: 0, turns: 0, faults: [], faults_count: 0 };
+  const turn_ids: string[] = [];
   const must = (holds: boolean, says: string) => {
     if (holds) return;
     found.faults_count += 1;
@@ -63,10 +66,14 @@ export async function verifyAccount(
         `stream ${view.id} has stored ${view.stored_chunks} of ${sent.chunks.size}`,
       );
       await verifyChunks(app, { view, sent, must, found }, options);
+      if (!options.speech) return;
+      const turns = await verifyTurns({ app, patience, must }, view.id, sent);
+      found.turns += turns.length;
+      turn_ids.push(...turns.map(({ id }) => id));
     },
     { concurrency: AT_ONCE },
   );
-  await verifyEvents(app, { ledger, expected, must, found }, patience);
+  await verifyEvents(app, { ledger, expected, turn_ids, must, found }, patience);
   return found;
 }
 
@@ -114,10 +121,16 @@ async function verifyChunks(
   must(seen.size === sent.chunks.size, `${sent.chunks.size - seen.size} chunks of ${view.id} are missing`);
 }
 
-/** Each stream was created once and ended once, each session began once and ended once. */
+/** Each stream was created once and ended once, each session began once and ended once, each turn was created once. */
 async function verifyEvents(
   app: AppClient,
-  { ledger, expected, must, found }: { ledger: Ledger; expected: Map<string, SentStream>; must: Must; found: Verified },
+  {
+    ledger,
+    expected,
+    turn_ids,
+    must,
+    found,
+  }: { ledger: Ledger; expected: Map<string, SentStream>; turn_ids: string[]; must: Must; found: Verified },
   patience: Patience,
 ): Promise<void> {
   const counts = new Map<string, number>();
@@ -140,6 +153,7 @@ async function verifyEvents(
     once('stream.created', id);
     once('stream.updated', id, end_ms === null ? 0 : 1);
   }
+  for (const id of turn_ids) once('turn.created', id);
   for (const id of ledger.sessions) {
     once('device_session.started', id);
     once('device_session.ended', id);

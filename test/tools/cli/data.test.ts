@@ -2,15 +2,17 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { existsSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import type { AppClient } from '../../../src/tools/client/app_client.js';
 import { type IntentView, sha256Of } from '../../../src/tools/client/device_client.js';
 import { runCli } from '../../fixtures/cli.js';
 import { TestSpool } from '../../fixtures/spool.js';
 import { tempFolder } from '../../fixtures/temp_folder.js';
+import { said, TestRecording, TestTranscriber } from '../../fixtures/transcribing.js';
 
 type Made = { files: number; bytes: number; made_at: string };
 
 t.test('a data folder is backed up while its server runs, and restored', async (t) => {
-  const spool = await TestSpool.start();
+  const spool = await TestSpool.start({ CHUNK_WORKER: '1', CONTENT_WORKER: '0' });
   t.teardown(() => spool.end());
   const folder = tempFolder(t);
   const backup = join(folder, 'backup');
@@ -19,6 +21,26 @@ t.test('a data folder is backed up while its server runs, and restored', async (
   const { app } = await spool.signIn('ann@x.test');
   const { device, epoch } = await spool.boundDevice(app);
   const recorded = await record(device, epoch);
+  const ask = <T>(method: string, path: string, body?: unknown) => app.ask<T>(method, path, body);
+  const recording = await TestRecording.begin({ app, spool, ask });
+  await recording.add(5_000);
+  await recording.end();
+  const worker = new TestTranscriber(spool);
+  const spoken = [said('Good morning.', [0, 900], 'A'), said('Good night to you.', [1_000, 2_900], 'B')];
+  await worker.publish(await worker.claim(recording.id), spoken);
+  const eva = await app.ask<{ id: string }>('POST', '/contacts', { name: 'Eva' });
+  await app.ask('PATCH', `/audio/streams/${recording.id}/speakers/S1`, { contact_id: eva.id });
+  const [, night] = await recording.turns();
+  await app.ask('POST', `/turns/${night?.id}/split`, { at_ms: 2_000 });
+  /** Everything of the transcript that can be read. */
+  const transcript = async (by: AppClient) => {
+    const { items } = await by.ask<{ items: { id: string }[] }>('GET', `/turns?stream_id=${recording.id}`);
+    const turns = await Promise.all(items.map(({ id }) => by.ask('GET', `/turns/${id}?include=words`)));
+    const paths = [`/audio/streams/${recording.id}/transcript`, '/contacts'];
+    return [turns, ...(await Promise.all(paths.map((path) => by.ask('GET', path))))];
+  };
+  const spoken_then = await transcript(app);
+  t.equal((spoken_then[0] as unknown[]).length, 3);
   let under_way = true;
   let renames = 0;
   const writing = (async () => {
@@ -57,7 +79,7 @@ t.test('a data folder is backed up while its server runs, and restored', async (
     const told = await cli(['data', 'restore', backup], { DATA_DIR: restored });
     t.match(told, { code: 0, out: /begin anew/ }, told.errors);
     t.match(await cli(['data', 'restore', backup], { DATA_DIR: restored }), { code: 1, errors: /is not empty/ });
-    const again = await TestSpool.start({ DATA_DIR: restored });
+    const again = await TestSpool.start({ DATA_DIR: restored, CONTENT_WORKER: '0' });
     t.teardown(() => again.end());
     const same = again.client();
     same.access_token = app.access_token;
@@ -66,6 +88,7 @@ t.test('a data folder is backed up while its server runs, and restored', async (
     t.ok(kept >= 0 && kept <= renames, `${name} of ${renames}`);
     const audio = await same.send('GET', `/audio/chunks/${recorded.chunk_id}/content`);
     t.ok(audio.body.equals(recorded.bytes));
+    t.strictSame(await transcript(same), spoken_then, 'turns, words and contacts');
     t.equal((await again.operator.ask<{ status: string }>('GET', '/ops/accounts/ann@x.test')).status, 'active');
   });
 

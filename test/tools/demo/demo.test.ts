@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chmodSync, readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -36,6 +36,7 @@ t.test('two devices record a tone into a server of the demo, and it sounds the s
   const { code, out, complaints } = await demo(['--devices', '2', '--chunk-seconds', '0.5'], {
     ...NOBODY,
     TMPDIR: tmp,
+    TRANSCRIBE_COMMAND: '/bin/echo beep {audio}',
   });
   t.equal(complaints, '');
   t.equal(code, 0);
@@ -43,6 +44,7 @@ t.test('two devices record a tone into a server of the demo, and it sounds the s
   t.match(out, /chunks +20 in/);
   t.match(out, /2 of 2 stream\.updated heard/);
   t.match(out, /all 20 chunks came back/);
+  t.match(out, /heard:\n {2}0:00 beep /, 'with the engine that was named');
   t.notMatch(out, '\x1b', 'no cursor movements outside of a terminal');
   t.same(
     readdirSync(tmp).filter((name) => name.startsWith('spool-demo-')),
@@ -91,8 +93,12 @@ t.test('what a person got wrong is said in words', async (t) => {
     [['--devices', '1.5'], /whole number/, 2],
     [['--chunk-seconds', 'x'], /--chunk-seconds <S>' argument 'x' is invalid/, 2],
     [['--loud'], /--loud/, 2],
+    [['--speech', text], /takes no FILE/, 2],
     [[text, text], /too many arguments/, 2],
   ];
+  const bare = await demo(['--speech'], { ...NOBODY, PATH: '/nonexistent' });
+  t.equal(bare.code, 1);
+  t.match(bare.complaints, /^Speech needs more programs\. Install flite, pocketsphinx, pocketsphinx-en-us; .* apt-get/);
   if (process.getuid?.() !== 0) {
     const hidden = join(folder, 'hidden.wav');
     writeFileSync(hidden, 'x');
@@ -106,3 +112,20 @@ t.test('what a person got wrong is said in words', async (t) => {
     t.notMatch(complaints, / at .*\.js:/, 'no stack');
   }
 });
+
+const missing = ['pocketsphinx_continuous', 'flite'].filter(
+  (name) => spawnSync('which', [name], { stdio: 'ignore' }).status !== 0,
+);
+
+t.test(
+  'what is spoken is heard, and what a person says of it outlives a second run',
+  { skip: missing.length > 0 && `${missing.join(' and ')} not installed` },
+  async (t) => {
+    const { code, out, complaints } = await demo(['--speech']);
+    t.equal(complaints, '');
+    t.equal(code, 0, out);
+    const [, right = '0', words = '0'] = /(\d+) of (\d+) words right/.exec(out) ?? [];
+    t.ok(Number(right) / Number(words) >= 0.8, `${right} of ${words}`);
+    t.match(out, /still there: 0:0\d Ada: /);
+  },
+);

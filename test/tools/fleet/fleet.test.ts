@@ -3,14 +3,16 @@ import t from 'tap';
 import { OwnServer } from '../../../src/tools/demo/own_server.js';
 import type { ChosenServer } from '../../../src/tools/demo/server_choice.js';
 import { type FleetOptions, runFleet } from '../../../src/tools/fleet/run.js';
+import { ScriptedEngine } from '../../../src/tools/speech/scripted_engine.js';
 
 const OPTIONS: FleetOptions = {
   ...{ devices: 8, minutes: 0.1, seed: 7, shared_percent: 50, chunk_ms: 300, chunk_bytes: 4_096 },
-  ...{ faults: true, kills: ['server', 'redis'], read_percent: 100 },
+  ...{ faults: true, speech: false, kills: ['server', 'redis'], read_percent: 100 },
 };
 
 t.test('a fleet is held to what it sent, over kills of the server and of Redis', async (t) => {
-  const own = await OwnServer.start();
+  const engine = await ScriptedEngine.start(t);
+  const own = await OwnServer.start({ TRANSCRIBE_URL: engine.url });
   t.teardown(() => own.end());
   const server: ChosenServer = { description: 'its own', own, ...own.addresses, end: () => own.end() };
   let said = '';
@@ -26,5 +28,10 @@ t.test('a fleet is held to what it sent, over kills of the server and of Redis',
   t.ok(verified.streams > 8);
   t.ok(stats.calls.finish.count >= 4, 'shared recorders end their sessions');
   t.ok([...stats.retries.values()].reduce((sum, count) => sum + count, 0) > 0, 'calls had to be repeated');
+  const spoken = { ...OPTIONS, devices: 4, minutes: 0.05, seed: 8, speech: true, kills: [], read_percent: 0 };
+  const speech = await runFleet(server, spoken, out);
+  t.ok(speech.good, speech.lines.join('\n'));
+  t.ok(speech.verified.turns > 10);
+  t.equal(speech.verified.turns, speech.verified.chunks, 'what was said in each is a turn');
   t.match(said, /the server was killed[\s\S]*is ready[\s\S]*Redis was killed/);
 });
