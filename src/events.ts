@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { EVENT_SCHEMA_VERSION } from './domain/event_types.js';
 import { BUCKETS } from './domain/workspaces.js';
 import { eventType, id, moment } from './http/response_schemas.js';
+import { decodeEvent } from './store/event_body.js';
 import type { LoggedEvent } from './store/store.js';
 
 const bucket = z.enum(BUCKETS);
@@ -46,10 +47,10 @@ export const eventShape = z
 export type EventView = z.infer<typeof eventShape>;
 
 /** The Event of the interface: as logged, with the sequence that the log gave it. */
-export function eventView({ id: log_id, body }: LoggedEvent): EventView {
-  const logged = JSON.parse(body) as Omit<EventView, 'sequence'>;
-  const { id, schema_version, occurred_at, account_id, type, resource, data } = logged;
-  const sequence = String(sequenceOf(log_id));
+export function eventView(logged: LoggedEvent): EventView {
+  const recorded = decodeEvent(logged) as Omit<EventView, 'sequence'>;
+  const { id, schema_version, occurred_at, account_id, type, resource, data } = recorded;
+  const sequence = String(sequenceOf(logged.id));
   return { id, schema_version, sequence, occurred_at, account_id, type, resource, data };
 }
 

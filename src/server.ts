@@ -66,9 +66,12 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
   const overload = startOverload(start, metrics);
   const storage_health = watchStorage(start, foundation, metrics);
   const { deliveries, mail, handleWork, ...workers } = delivery;
+  const { retention } = workers;
   const { device_activity } = devices;
   const watch = new Watch({
     ...{ metrics, runtime, store, redis, storage_health, clock, overload, deliveries, mail, device_activity },
+    transcription: delivery.transcription,
+    retention,
     data_dir: settings.data_dir,
   });
   watch.start();

@@ -46,6 +46,13 @@ t.test('with nothing set every setting has its default', async (t) => {
     overload_delay_ms: 500,
     overload_memory_mb: null,
     test_clock: false,
+    transcribe_url: null,
+    transcribe_command: null,
+    transcribe_diarize: false,
+    transcribe_window_s: 60,
+    transcribe_backlog_days: 7,
+    content_worker: true,
+    content_at_once: 2,
     captcha_url: null,
     captcha_site_key: null,
     captcha_script_url: null,
@@ -171,6 +178,12 @@ t.test('each wrong value is refused with its name, itself and the rule', async (
     ['MAIL_FROM', 'nobody', /^MAIL_FROM="nobody"/],
     ['CAPTCHA_WIDGET_CLASS', 'a b', /^CAPTCHA_WIDGET_CLASS="a b": must be letters, digits, - and _$/],
     ['DEVICE_CERT_DAYS', '1.5', /^DEVICE_CERT_DAYS=/],
+    ['TRANSCRIBE_URL', 'localhost:8000', /^TRANSCRIBE_URL="localhost:8000": must be an http or https address without/],
+    ['TRANSCRIBE_URL', 'http://me:word@x/v1', /^TRANSCRIBE_URL="http:\/\/\*\*\*@x\/v1": must be .* without a password/],
+    ['TRANSCRIBE_COMMAND', 'whisper "{audio}', /^TRANSCRIBE_COMMAND=\(value not shown\): must not leave a quote/],
+    ['TRANSCRIBE_COMMAND', 'whisper file.wav', /^TRANSCRIBE_COMMAND=.*: must be pocketsphinx, or .* holds \{audio\}$/],
+    ['TRANSCRIBE_COMMAND', '{audio}', /^TRANSCRIBE_COMMAND=.*: must be pocketsphinx, or/],
+    ['TRANSCRIBE_WINDOW_S', '4', /^TRANSCRIBE_WINDOW_S="4": must be a whole number from 5 to 600$/],
   ];
   for (const [name, value, line] of rows) {
     const lines = complaintsOf({ [name]: value });
@@ -187,6 +200,13 @@ t.test('all wrong ones are in one message', async (t) => {
       '  TEST_CLOCK="2": must be 0 or 1\n' +
       '  CAPTCHA_SECRET: must be set when CAPTCHA_URL is',
   });
+  t.same(complaintsOf({ TRANSCRIBE_URL: 'http://127.0.0.1:1/v1', TRANSCRIBE_COMMAND: 'pocketsphinx' }), [
+    'TRANSCRIBE_COMMAND: must not be set when TRANSCRIBE_URL is',
+  ]);
+  t.same(complaintsOf({ TRANSCRIBE_KEY: 'hush-hush', TRANSCRIBE_MODEL: 'small' }), [
+    'TRANSCRIBE_URL: must be set when TRANSCRIBE_KEY is',
+    'TRANSCRIBE_URL: must be set when TRANSCRIBE_MODEL is',
+  ]);
   t.match(complaintsOf({ CAPTCHA_SECRET: 'hush-hush' }), ['CAPTCHA_URL: must be set when CAPTCHA_SECRET is']);
   t.same(complaintsOf({ CAPTCHA_SCRIPT_URL: 'javascript:1' }), [
     'CAPTCHA_SCRIPT_URL="javascript:1": must be an http or https address',

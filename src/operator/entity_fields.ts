@@ -8,17 +8,21 @@ import type { BrowserSignIn } from '../../actors/browser_sign_in.js';
 import type { Certificate } from '../../actors/certificate.js';
 import type { Claim } from '../../actors/claim.js';
 import type { ClientState } from '../../actors/client.js';
+import type { Contacts } from '../../actors/contacts_state.js';
 import type { Device } from '../../actors/device.js';
 import type { DeviceSession } from '../../actors/device_session.js';
 import type { Email } from '../../actors/email.js';
 import type { Endpoint } from '../../actors/endpoint_state.js';
 import type { Grant } from '../../actors/grant.js';
 import type { ImportedToken } from '../../actors/imported_token.js';
+import type { Library } from '../../actors/library.js';
 import type { PersonalAccessToken } from '../../actors/personal_access_token.js';
 import type { Signals } from '../../actors/signals.js';
 import type { SigningKeysState } from '../../actors/signing_keys.js';
 import type { Source } from '../../actors/source.js';
 import type { Stream } from '../../actors/stream_state.js';
+import type { Sweep } from '../../actors/sweep.js';
+import type { Transcript } from '../../actors/transcript_state.js';
 import type { Workspace } from '../../actors/workspace.js';
 
 /**
@@ -51,17 +55,21 @@ type States = {
   certificate: Certificate;
   claim: Claim;
   client: ClientState;
+  contacts: Contacts;
   device: Device;
   device_session: DeviceSession;
   email: Email;
   endpoint: Endpoint;
   grant: Grant;
   imported_token: ImportedToken;
+  library: Library;
   personal_access_token: PersonalAccessToken;
   signals: Signals;
   signing_keys: SigningKeysState;
   source: Source;
   stream: Stream;
+  sweep: Sweep;
+  transcript: Transcript;
   workspace: Workspace;
 };
 
@@ -112,6 +120,10 @@ const ENTITY_FIELDS: { readonly [Kind in keyof States]: FieldsOf<States[Kind]> }
     redemption: { status: S, device_id: S, refused: { device_id: S, outcome: S } },
   },
   client: { origin: S, registered_at_ms: S, disabled_at_ms: S, last_used_at_ms: S, secrets: [{ until_ms: S }] },
+  contacts: {
+    ...{ count: S, self_id: S, changes: S, voices: ALL, held: { until_ms: S } },
+    announcing: [{ number: S, contact_id: S, after: { order: S, member: S } }],
+  },
   device: {
     ...{ kind: S, provisioned_at_ms: S, last_seen_at_ms: S, redeeming: S },
     binding: { epoch: S, account_id: S, claim_id: S, draining: S },
@@ -148,18 +160,41 @@ const ENTITY_FIELDS: { readonly [Kind in keyof States]: FieldsOf<States[Kind]> }
     stage: { status: S, exchanged_at_ms: S, generation: S, turned_at_ms: S, successor_used: S },
   },
   imported_token: { grant_id: S },
+  library: {
+    ...{ account_id: S, workspace_id: S },
+    sweep: { sweep_id: S, began_at_ms: S, cutoffs: ALL, counts: ALL, drained: S },
+  },
   personal_access_token: {
     ...{ account_id: S, permissions: [S], created_at_ms: S, expires_at_ms: S, born: ALL, last_used_at_ms: S },
   },
-  signals: { count: S, payload_bytes: S, longest_ms: S, staged: [{ bytes: S, began_ms: S }] },
+  signals: {
+    ...{ count: S, payload_bytes: S, longest_ms: S, staged: [{ bytes: S, began_ms: S }], expired: S },
+    kept: { account_id: S, workspace_id: S, signals: S, oldest_ms: S },
+  },
   signing_keys: { keys: [{ made_at_ms: S, signs_from_ms: S }] },
   source: { status: S, account_id: S, device_id: S, created_at_ms: S },
   stream: {
     ...{ status: S, id: S, account_id: S, workspace_id: S, source_id: S, captured_at: S, transcript_revision: S },
     ...{ created_at_ms: S, end_ms: S, chunks: S, stored_chunks: S, stored_bytes: S, stored_until_ms: S },
-    ...{ unprocessed: S, claims: [{ number: S, until_ms: S }] },
+    ...{ unprocessed: S, claims: [{ number: S, until_ms: S }], deleted: S, expired_chunks: S },
+    kept: { chunks: S, oldest_ms: S },
     recorder: { device_id: S, binding_epoch: S, source_stream_ref: S, clock_uncertainty_ms: S },
     open: [{ number: S, end_ms: S, asked_at_ms: S }],
+  },
+  sweep: {
+    ...{ paused: S, begun: S },
+    running: { sweep_id: S, began_at_ms: S, cutoffs: ALL, counts: ALL, waiting: S, told_to: { order: S, id: S } },
+  },
+  transcript: {
+    ...{ account_id: S, workspace_id: S, source_id: S, captured_at_ms: S, end_ms: S, revision: S, turns: S },
+    ...{ longest_ms: S, window_ms: S, windows: S, final_pass: S, speakers: S, contacts: [S], covered: [[S]] },
+    waiting: [{ from_ms: S, to_ms: S, at_ms: S, again: S, tail: S }],
+    failed: [{ from_ms: S, to_ms: S, code: S }],
+    window: { number: S, from_ms: S, to_ms: S, final: S, pass: S, run_id: S, until_ms: S, tries: S },
+    retry: ALL,
+    published: { tally: ALL },
+    announcing: [{ field: S, speakers: [S], contact_id: S, page: S, serial: S }],
+    oldest: ALL,
   },
   workspace: {
     ...{ created_at_ms: S, dormant: S, holds: [S], sent: { began_ms: S, count: S } },

@@ -6,6 +6,7 @@ const PLACES = [
   { path: '/reference/devices', title: 'Device API' },
   { path: '/guides/devices', title: 'Device guide' },
   { path: '/guides/webhooks', title: 'Webhook guide' },
+  { path: '/guides/transcription', title: 'Transcription guide' },
 ];
 
 /** What every page of the reference and of the guides is made with. */

@@ -4,6 +4,7 @@ import { isId } from '../domain/ids.js';
 import { isRefusal, type Refusal, refuse, UnknownVariant, unreachable } from '../domain/refusals.js';
 import { randomFraction } from '../random.js';
 import { decodeStored, encodeStored } from '../store/codec.js';
+import { eventIdIn } from '../store/event_body.js';
 import {
   type Commit,
   type EntityLocation,
@@ -16,7 +17,7 @@ import {
   type Verdict,
 } from '../store/store.js';
 import type { TurnNote } from '../tracing/turn_note.js';
-import { type BatchDecision, decideBatch, type Entity, eventIdIn, type Incoming, type Outcome } from './batch.js';
+import { type BatchDecision, decideBatch, type Entity, type Incoming, type Outcome } from './batch.js';
 import type { RuntimeParts } from './parts.js';
 
 const BATCH_MAX = 64;
@@ -186,7 +187,7 @@ export class Activation {
 
   #noteCommit(began: number, { effects }: BatchDecision): void {
     const commit_ms = this.#done.commit_ms + performance.now() - began;
-    const events = effects.flatMap((one) => (one.effect === 'append_event' ? [eventIdIn(one.body)] : []));
+    const events = effects.flatMap((one) => (one.effect === 'append_event' ? [eventIdIn(one)] : []));
     this.#done = { commit_ms, event_ids: [...this.#done.event_ids, ...events] };
   }
 

@@ -2,7 +2,8 @@ import type { ActorKind, Address, DeliveryQueue, Effect, RecordQuery, Turn } fro
 import { EVENT_SCHEMA_VERSION, isDelivered } from '../domain/event_types.js';
 import { unreachable } from '../domain/refusals.js';
 import { randomId } from '../random.js';
-import { decodeStored, encodeStored } from '../store/codec.js';
+import { decodeStored, encodeStored, packStored } from '../store/codec.js';
+import { encodeEvent, type RecordedEvent, resourceType } from '../store/event_body.js';
 import type { EntityLocation, Fence, QueryResult, StoredEffect } from '../store/store.js';
 import type { RequestScope } from '../tracing/request_scope.js';
 
@@ -190,11 +191,13 @@ type EncodingContext = {
 /** An effect as storage keeps it: the only place that encodes. Null for the end of the entity, which the commit's mode says. */
 function encodeEffect(effect: Effect, context: EncodingContext): StoredEffect | null {
   switch (effect.effect) {
-    case 'put_record':
-      return { ...effect, value: encodeStored(effect.value) };
+    case 'put_record': {
+      const { packed, value, ...put } = effect;
+      return { ...put, value: packed ? packStored(value) : encodeStored(value) };
+    }
     case 'append_event': {
       const { account_id, type, data = {} } = effect;
-      const body = eventBody(effect, context);
+      const body = encodeEvent(recorded(effect, context));
       return { effect: 'append_event', account_id, type, body, delivered: isDelivered(type, data) };
     }
     case 'notify': {
@@ -217,7 +220,8 @@ function encodeEffect(effect: Effect, context: EncodingContext): StoredEffect | 
       return { effect: 'cancel_reminder', member: reminderMember(context.address, effect.name) };
     case 'enqueue_job': {
       const { job_id, job } = effect;
-      return { effect: 'enqueue', queue: 'jobs', id: job_id, content: encodeStored(job), due_ms: context.now_ms };
+      const queue = job.job === 'sweep_library' ? 'sweeps' : 'jobs';
+      return { effect: 'enqueue', queue, id: job_id, content: encodeStored(job), due_ms: context.now_ms };
     }
     case 'enqueue_mail': {
       const { mail_id, sealed, give_up_at_ms } = effect;
@@ -235,27 +239,19 @@ function reminderMember(address: Address, name: string): string {
   return `${address.kind}:${address.id}:${name}`;
 }
 
-const ID_BEFORE = '{"id":"';
-
-/** The event as JSON, but for its sequence, which only the log can know. */
-function eventBody(
+function recorded(
   effect: Extract<Effect, { effect: 'append_event' }>,
   { now_ms, partition }: EncodingContext,
-): string {
-  return JSON.stringify({
+): RecordedEvent {
+  return {
     id: randomId({ partition, now_ms }),
     schema_version: EVENT_SCHEMA_VERSION,
     occurred_at: new Date(now_ms).toISOString(),
     account_id: effect.account_id,
     type: effect.type,
-    resource: { type: effect.type.slice(0, effect.type.indexOf('.')), id: effect.resource_id },
+    resource: { type: resourceType(effect.type), id: effect.resource_id },
     data: effect.data ?? {},
-  });
-}
-
-/** The id of an event, which its body begins with. */
-export function eventIdIn(body: string): string {
-  return body.slice(ID_BEFORE.length, body.indexOf('"', ID_BEFORE.length));
+  };
 }
 
 type RangeRow = { id: string; order: number; value: unknown };

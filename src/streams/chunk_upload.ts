@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { Chunk, ChunkIntent } from '../../actors/stream_state.js';
+import { type Chunk, type ChunkIntent, hasExpired } from '../../actors/stream_state.js';
 import { audioKindOf } from '../audio/kinds.js';
 import { blobKey } from '../blobs/blob_keys.js';
 import { LIMITS } from '../domain/limits.js';
@@ -57,7 +57,9 @@ export const announcedShape = z.strictObject({
 /** How a chunk stands, from its announcement on. */
 export const chunkStatus = z
   .enum(['awaiting_upload', 'stored', 'processing', 'processed', 'failed', 'expired'])
-  .describe('From stored on its bytes are here, with failed too. expired: they never came.');
+  .describe(
+    'From stored on its bytes are here, with failed too. expired: they never came, or, where stored_at says when they did, the workspace does not keep them any longer.',
+  );
 
 export const chunkFailure = z
   .strictObject({
@@ -83,7 +85,9 @@ export const uploadShape = z
   .strictObject({
     chunk_id: id.describe('The chunk that was uploaded.'),
     source_chunk_ref: id.describe("The uploader's own name for it."),
-    status: z.enum(['awaiting_upload', 'stored', 'expired']).describe('stored: its bytes are on disk.'),
+    status: z
+      .enum(['awaiting_upload', 'stored', 'expired'])
+      .describe('stored: its bytes are on disk. expired: they were, and the workspace does not keep them any longer.'),
     size_bytes: count.describe('How many bytes came.'),
     sha256: z.string().describe('Of those bytes, in hexadecimal.'),
   })
@@ -162,7 +166,9 @@ async function upload(
   { chunk, stream, number, fences }: Uploadable,
   { request, ask }: { request: FastifyRequest; ask: () => void },
 ) {
-  if (chunk.status === 'expired') return refuse('UPLOAD_EXPIRED', 'The upload intent has expired; ask for it again.');
+  const is_known = chunk.status === 'stored' || hasExpired(chunk);
+  if (chunk.status === 'expired' && !is_known)
+    return refuse('UPLOAD_EXPIRED', 'The upload intent has expired; ask for it again.');
   const { 'content-length': length, 'content-encoding': encoding } = request.headers;
   if (encoding !== undefined && encoding !== 'identity') {
     return refuse('UNSUPPORTED_MEDIA_TYPE', 'Audio must come without Content-Encoding.');
@@ -180,23 +186,22 @@ async function upload(
   const key = blobKey(stream.id, chunk.chunk_id);
   const silence = watchSilence(raw);
   try {
-    const reading = chunk.status === 'stored' ? compare(raw, chunk) : store(services, { key, chunk, body: raw });
+    const reading = is_known ? compare(raw, chunk) : store(services, { key, chunk, body: raw });
     const refusal = await Promise.race([reading, silence.fell]);
     if (refusal !== null) return refusal;
   } finally {
     silence.end();
   }
-  if (chunk.status === 'stored') return uploadView(chunk);
+  if (is_known) return uploadView(chunk);
   services.metrics.uploads.inc();
   services.metrics.uploads_bytes.inc(chunk.size_bytes);
   const stored = await services.actors.stream(stream.id).stored({ number, upload_started_at_ms }, fences);
-  if (!isRefusal(stored)) {
-    services.processing.offer(stream.id);
-    return uploadView(stored.chunk);
-  }
-  // The stream was erased while its bytes came: nobody would know of these.
-  if (stored.refused === 'NOT_FOUND') await services.blobs.remove(key);
-  return stored;
+  // The stream was erased while its bytes came, or the chunk came twice and has expired: nobody would know of these.
+  const is_gone = isRefusal(stored) ? stored.refused === 'NOT_FOUND' : hasExpired(stored.chunk);
+  if (is_gone) await services.blobs.remove(key);
+  if (isRefusal(stored)) return stored;
+  services.processing.offer(stream.id);
+  return uploadView(stored.chunk);
 }
 
 /** Falls with a refusal when the connection gives no byte for too long; the connection is then closed with the answer. */

@@ -25,14 +25,18 @@ const TOO_MANY_CHUNKS = refuse(
 );
 const BUSY = refuse('UNAVAILABLE', 'Too many recordings are being joined; try again.', { retry_after_s: 2 });
 
+export const AUDIO_EXPIRED = refuse('CONTENT_EXPIRED', 'The workspace does not keep this audio any longer.');
+
 type Joined = { file: JoinedFile; chunks: number; missing_ms: number; overlap_ms: number };
 
-/** By the stream and how much of it was stored: what is stored stays as it is. */
+/** By the stream, how much of it was stored, and how much of that has expired: what is stored stays as it is until then. */
 const known = new LRUCache<string, Joined>({ maxSize: CHUNKS_KEPT_MAX, sizeCalculation: ({ chunks }) => chunks });
 const under_way = new Map<string, Promise<Joined | Refusal>>();
 
 export async function joinedAudio(services: Services, stream: Stream): Promise<Audio | Refusal> {
-  const key = `${stream.id} ${stream.stored_chunks} ${stream.stored_bytes}`;
+  const { id, stored_chunks, stored_bytes, expired_chunks = 0 } = stream;
+  if (stored_chunks === 0 && expired_chunks > 0) return AUDIO_EXPIRED;
+  const key = `${id} ${stored_chunks} ${stored_bytes} ${expired_chunks}`;
   const joined = known.get(key) ?? (await joinOnce(services, { key, stream }));
   if (isRefusal(joined)) return joined;
   const { file, chunks, missing_ms, overlap_ms } = joined;

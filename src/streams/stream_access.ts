@@ -1,11 +1,12 @@
 import type { Chunk, Stream } from '../../actors/stream_state.js';
-import { ownerOfPrivateWorkspace, streamOfChunk } from '../domain/ids.js';
+import { streamOfChunk } from '../domain/ids.js';
 import { isRefusal, type Refusal, refuse } from '../domain/refusals.js';
 import type { Principal } from '../http/principal.js';
 import { CLOSED } from '../runtime/activation.js';
 import type { EntityOf } from '../runtime/actors.js';
 import type { Services } from '../services.js';
 import type { Fence } from '../store/store.js';
+import { goneWorkspace, NO_WORKSPACE } from './standing_workspace.js';
 
 /**
  * Who may do what with a stream: those who belong to its workspace read it, and its owner, who alone writes it, as long
@@ -18,14 +19,15 @@ export const WRITES_STREAMS = ['audio:write'] as const;
 const NO_STREAM = refuse('NOT_FOUND', 'There is no such stream.');
 export const NO_CHUNK = refuse('NOT_FOUND', 'There is no such chunk.');
 const ONLY_OWNER = refuse('FORBIDDEN', 'Only the owner of a stream may write it.');
-const NO_WORKSPACE = refuse('NOT_FOUND', 'The workspace of this recording is deleted.');
 /** A source is deleted once: whoever saw it before looks a second time. */
 const TRIES_MAX = 2;
 
 /** The stream if the caller may read it; to anybody else it does not exist. */
 export async function readableStream(services: Services, who: Principal, id: string): Promise<Stream | Refusal> {
   const stream = await services.actors.stream(id).view();
-  return isRefusal(stream) ? stream : ((await hidden(services, who, stream)) ?? stream);
+  // Whether there was one, nobody else shall learn.
+  if (isRefusal(stream)) return stream.refused === 'NOT_FOUND' ? NO_STREAM : stream;
+  return (await hidden(services, who, stream)) ?? stream;
 }
 
 /** The stream if the caller may write it. */
@@ -67,30 +69,22 @@ async function hidden(services: Services, { account, account_id }: Principal, st
   return gone === NO_WORKSPACE ? NO_STREAM : gone;
 }
 
-/** Null while a workspace is there. A private one goes with its account, and that with its streams. */
-export async function goneWorkspace({ actors }: Services, workspace_id: string): Promise<Refusal | null> {
-  if (ownerOfPrivateWorkspace(workspace_id) !== null) return null;
-  const answer = await actors.workspace(workspace_id).stands();
-  if (!isRefusal(answer)) return null;
-  return answer.refused === 'NOT_FOUND' ? NO_WORKSPACE : answer;
-}
-
 /** What is asked of a stream that account events report; `silent`: its source is deleted, and no event is recorded. */
-export type StreamChange = (
+export type StreamChange<Reply = Stream> = (
   stream: EntityOf<'stream'>,
   silence: { silent: boolean },
   fences: Fence[],
-) => Promise<Stream | Refusal>;
+) => Promise<Reply | Refusal>;
 
 /**
  * Asks a stream for what account events report, unless its source is deleted. That it is not must still hold when the
  * stream commits: no event comes after `source.deleted`.
  */
-export async function askRecordingEvents(
+export async function askRecordingEvents<Reply>(
   { actors }: Services,
   { stream_id, source_id, fences }: { stream_id: string; source_id: string; fences: Fence[] },
-  change: StreamChange,
-): Promise<Stream | Refusal> {
+  change: StreamChange<Reply>,
+): Promise<Reply | Refusal> {
   for (let tries = 1; ; tries++) {
     const source = await actors.source(source_id).view();
     if (isRefusal(source) && source.refused !== 'NOT_FOUND') return source;

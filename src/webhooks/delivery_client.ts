@@ -4,7 +4,7 @@ import { deliveryId, partitionOfId } from '../domain/ids.js';
 import { retryAfterMs, verdictOf } from '../domain/webhooks.js';
 import { type EventView, eventView } from '../events.js';
 import type { Metrics } from '../runtime/metrics.js';
-import type { Store } from '../store/store.js';
+import { type Store, StoreUnavailable } from '../store/store.js';
 import type { Tracing } from '../tracing/tracing.js';
 import { deliveryHeaders } from './delivery_headers.js';
 import type { EndpointActivity } from './endpoint_activity.js';
@@ -81,7 +81,9 @@ export class DeliveryClient {
     if (event === undefined) return null;
     try {
       return eventView(event);
-    } catch {
+    } catch (error) {
+      // One that a newer server wrote waits for that server.
+      if (error instanceof StoreUnavailable) throw error;
       return null;
     }
   }

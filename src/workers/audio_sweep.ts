@@ -11,6 +11,7 @@ import type { Metrics } from '../runtime/metrics.js';
 import { StoreUnavailable } from '../store/store.js';
 import type { SweepTurns } from '../store/sweep_turns.js';
 import { PeriodicTask } from './periodic_task.js';
+import { RetentionPlaces } from './retention_places.js';
 
 const RUN_EVERY_MS = 60_000;
 /** Partitions taken at a time. */
@@ -231,22 +232,28 @@ export class AudioSweep {
     return chunk !== null && BYTES[chunk.status] === 'there';
   }
 
-  /** Finds streams whose bytes are all gone, which no walk over bytes comes across. */
+  /**
+   * Finds streams whose bytes are all gone, which no walk over bytes comes across, and shows all to who brings in what
+   * stands on no due list of the retention sweep.
+   */
   async #sweepStreams(): Promise<void> {
-    const { turns, blobs } = this.#parts;
+    const { actors, turns, blobs } = this.#parts;
+    const places = new RetentionPlaces(actors);
     for await (const stream_id of turns.streamIds()) {
       if (this.#stopped) return;
       const began = performance.now();
       const stream = await this.#view(stream_id);
-      if (stream === null || stream === 'unusable' || stream.stored_chunks === 0) continue;
+      if (stream === null || stream === 'unusable') continue;
+      await places.look(stream);
+      if (stream.stored_chunks === 0) continue;
       let has_some = false;
       for await (const _ of blobs.list(streamFolder(stream_id))) {
         has_some = true;
         break;
       }
       if (!has_some) {
-        const still = found(await this.#parts.actors.stream(stream_id).view());
-        if (still !== null) this.#report(stream_id, stream.stored_chunks, []);
+        const still = found(await actors.stream(stream_id).view());
+        if (still !== null && still.stored_chunks > 0) this.#report(stream_id, still.stored_chunks, []);
       }
       await restAfter(began);
     }

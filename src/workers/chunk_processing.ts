@@ -5,29 +5,21 @@ import type { Chunk, ChunkResult, Stream } from '../../actors/stream_state.js';
 import { checkAudio } from '../audio/check.js';
 import { blobKey } from '../blobs/blob_keys.js';
 import type { BlobStore } from '../blobs/blob_store.js';
-import { PARTITIONS, partitionOfId } from '../domain/ids.js';
 import { LIMITS } from '../domain/limits.js';
 import { isRefusal, type Refusal } from '../domain/refusals.js';
 import { randomBytes } from '../random.js';
 import type { Actors } from '../runtime/actors.js';
 import type { Metrics } from '../runtime/metrics.js';
 import { type Store, StoreUnavailable } from '../store/store.js';
-import { Backoff } from './backoff.js';
+import { DueEntities } from './due_entities.js';
 import { PeriodicTask } from './periodic_task.js';
 
 /** So long chunks gather before the built-in worker takes those of a stream together: it makes two commits of them all. */
 const GATHER_MS = 500;
 /** What other processes stored, or left behind, is found after this at the latest. */
 const SWEEP_EVERY_MS = 60_000;
-/** Somebody who asks for work finds what another process has stored after this. */
-const SWEPT_FRESH_MS = 1_000;
 const BATCH = 32;
 const STREAMS_AT_ONCE = 4;
-const STREAMS_READ = 50;
-/** Reads of one partition while all of it is skipped. */
-const STEPS_MAX = 200;
-/** A stream that gives no chunk, for example a quarantined one, is skipped for this long. */
-const RETRY = { first_ms: 5_000, max_ms: 5 * 60_000, kept_max: 10_000 };
 
 type Parts = {
   store: Store;
@@ -38,6 +30,10 @@ type Parts = {
   now: () => number;
   /** Whether this process checks chunks itself; otherwise it leaves them to workers on the operator port. */
   is_worker: boolean;
+  /** Absent where nobody transcribes what was processed. */
+  transcribes?: { window_ms: number } | undefined;
+  /** A stream's transcript was told of more audio. */
+  onTold?: (stream_id: string) => void;
 };
 
 /** A chunk in the hands of a worker; a result needs the token. */
@@ -49,16 +45,20 @@ export type Work = ClaimedChunk & { token: string; chunk: Chunk; stream: Stream 
  */
 export class ChunkProcessing {
   readonly #parts: Parts;
-  /** Partitions that may have something due. */
-  readonly #hot = new Set<number>();
+  readonly #streams: DueEntities;
   readonly #task = new PeriodicTask(() => this.#run(), SWEEP_EVERY_MS);
-  readonly #unusable = new Backoff(RETRY);
-  #swept_ms = Number.NEGATIVE_INFINITY;
   #gathering: NodeJS.Timeout | null = null;
   #is_stopped = false;
 
   constructor(parts: Parts) {
     this.#parts = parts;
+    const { store, now } = parts;
+    this.#streams = new DueEntities({
+      store,
+      now,
+      index: PROCESSING_INDEX,
+      complain: (error) => this.#complain(error),
+    });
   }
 
   start(): void {
@@ -73,7 +73,7 @@ export class ChunkProcessing {
 
   /** A chunk of the stream was stored. */
   offer(stream_id: string): void {
-    this.#hot.add(partitionOfId(stream_id));
+    this.#streams.offer(stream_id);
     if (!this.#parts.is_worker || this.#is_stopped || this.#gathering !== null) return;
     this.#gathering = setTimeout(() => {
       this.#gathering = null;
@@ -89,11 +89,10 @@ export class ChunkProcessing {
 
   /** Up to so many chunks for a worker, the oldest of some streams, none of which anybody else gets for that time. */
   async claim({ limit, lease_ms }: { limit: number; lease_ms: number }): Promise<Work[]> {
-    if (this.#hot.size === 0 && performance.now() - this.#swept_ms > SWEPT_FRESH_MS) await this.#sweep();
     const found: Work[] = [];
-    for (const partition of [...this.#hot]) {
-      for (const stream_id of await this.#due(partition)) {
-        const claimed = await this.#tryOn(stream_id, () =>
+    for (const partition of await this.#streams.partitions()) {
+      for (const stream_id of await this.#streams.due(partition)) {
+        const claimed = await this.#streams.tryOn(stream_id, () =>
           this.#claimOf(stream_id, { limit: limit - found.length, lease_ms }),
         );
         found.push(...(claimed?.work ?? []));
@@ -105,50 +104,10 @@ export class ChunkProcessing {
 
   async #run(): Promise<void> {
     try {
-      await this.#sweep();
+      await this.#streams.sweep();
       await this.#work();
     } catch (error) {
       this.#complain(error);
-    }
-  }
-
-  /** Finds out which partitions have something. */
-  async #sweep(): Promise<void> {
-    this.#swept_ms = performance.now();
-    await Promise.all(Array.from({ length: PARTITIONS }, (_, partition) => this.#due(partition)));
-  }
-
-  /** Streams of a partition with something to claim. A partition that has none is left alone until it is offered more. */
-  async #due(partition: number): Promise<string[]> {
-    const { store, now } = this.#parts;
-    this.#hot.delete(partition);
-    const place = { owner: PROCESSING_INDEX.owner, partition };
-    const now_ms = now();
-    let after: { order: number; member: string } | undefined;
-    for (let steps = 0; steps < STEPS_MAX; steps++) {
-      const rows = await store.list(place, PROCESSING_INDEX.index, { after, descending: false, limit: STREAMS_READ });
-      const due = rows.filter(({ order }) => order <= now_ms);
-      const usable = due.map(({ member }) => member).filter((id) => !this.#unusable.isWaiting(id, now_ms));
-      if (usable.length > 0) {
-        this.#hot.add(partition);
-        return usable;
-      }
-      if (due.length < STREAMS_READ) break;
-      after = due.at(-1);
-    }
-    return [];
-  }
-
-  /** Does something with a stream; one that it can't be done with keeps nobody else's chunks waiting. */
-  async #tryOn<T>(stream_id: string, work: () => Promise<T>): Promise<T | null> {
-    try {
-      const done = await work();
-      this.#unusable.succeeded(stream_id);
-      return done;
-    } catch (error) {
-      this.#unusable.failed(stream_id, this.#parts.now());
-      this.#complain(error);
-      return null;
     }
   }
 
@@ -156,23 +115,14 @@ export class ChunkProcessing {
    * The built-in worker: runs until nothing is due, or nothing that is due can be claimed. Of a stream that is being removed
    * nothing can, and it is due until it is gone.
    */
-  async #work(): Promise<void> {
-    for (let taken = 1; taken > 0 && !this.#is_stopped && this.#hot.size > 0; ) {
-      taken = 0;
-      for (const partition of [...this.#hot]) {
-        const streams = await this.#due(partition);
-        const lane = async () => {
-          for (let id = streams.shift(); id !== undefined && !this.#is_stopped; id = streams.shift())
-            taken += (await this.#tryOn(id, () => this.#workOn(id as string))) ?? 0;
-        };
-        await Promise.all(Array.from({ length: STREAMS_AT_ONCE }, lane));
-      }
-    }
+  #work(): Promise<void> {
+    const isStopped = () => this.#is_stopped;
+    return this.#streams.workThrough((stream_id) => this.#workOn(stream_id), { at_once: STREAMS_AT_ONCE, isStopped });
   }
 
   /** Gives how many chunks of the stream it took. */
   async #workOn(stream_id: string): Promise<number> {
-    const { actors, blobs, metrics } = this.#parts;
+    const { blobs, metrics } = this.#parts;
     const { work, taken } = await this.#claimOf(stream_id, { limit: BATCH, lease_ms: LIMITS.chunk_lease_ms });
     const [first] = work;
     if (first === undefined) return taken;
@@ -182,9 +132,18 @@ export class ChunkProcessing {
       metrics.chunks_processed.inc({ worker: 'built_in', status: result.status });
       results.push({ number, result });
     }
-    const answer = await actors.stream(stream_id).chunk_results({ token: first.token, results });
+    const answer = await this.result(stream_id, { token: first.token, results });
     if (isRefusal(answer) && answer.refused !== 'NOT_FOUND') throw refusedWork(answer);
     return taken;
+  }
+
+  /** What became of claimed chunks; where somebody transcribes, their transcript knows of it before this answers. */
+  async result(stream_id: string, said: { token: string; results: { number: number; result: ChunkResult }[] }) {
+    const { actors, transcribes, onTold } = this.#parts;
+    if (transcribes === undefined) return actors.stream(stream_id).chunk_results(said);
+    const answer = await actors.downstream.stream(stream_id).chunk_results({ ...said, transcribes });
+    if (!isRefusal(answer)) onTold?.(stream_id);
+    return answer;
   }
 
   /** `taken` counts those as well that are given up here. */

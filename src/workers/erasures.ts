@@ -1,14 +1,16 @@
 import type { Logger } from 'pino';
 import type { Account } from '../../actors/account_state.js';
-import type { Job } from '../../actors/actor.js';
+import type { ErasureJob } from '../../actors/actor.js';
 import { appSessionIndex } from '../../actors/app_session.js';
 import { BINDINGS } from '../../actors/binding.js';
 import { browserSessionIndex } from '../../actors/browser_session.js';
 import { ENDPOINTS } from '../../actors/endpoint_state.js';
 import type { Erase } from '../../actors/erase.js';
 import { grantIndex } from '../../actors/grant.js';
+import { LIBRARIES } from '../../actors/library.js';
 import { DELETED_SOURCES, SOURCES } from '../../actors/source.js';
-import { STREAMS } from '../../actors/stream.js';
+import { DELETED_STREAMS, STREAMS } from '../../actors/stream.js';
+import { SWEEPS } from '../../actors/sweep.js';
 import { streamFolder } from '../blobs/blob_keys.js';
 import type { BlobStore } from '../blobs/blob_store.js';
 import { PARTITIONS, partitionOfId } from '../domain/ids.js';
@@ -46,7 +48,7 @@ type Parts = {
 export type ErasureView = { account_id: string; began_at: string; removed: Record<string, number>; in_hand: boolean };
 
 /**
- * Removes what lies with erased accounts, and the streams of deleted workspaces, in small steps that may be repeated:
+ * Removes what lies with erased accounts, deleted streams and the streams of deleted workspaces, in small steps that may be repeated:
  * an interrupted erasure continues where the lists say. No request waits for it, so it is slow.
  */
 export class ErasureWorker {
@@ -81,7 +83,7 @@ export class ErasureWorker {
     const jobs = await Promise.all(partitions.map((partition) => store.listQueued({ partition, queue: 'jobs' })));
     const found: ErasureView[] = [];
     for (const job of jobs.flat()) {
-      const { job: what, account_id } = decodeStored(job.content) as Job;
+      const { job: what, account_id } = decodeStored(job.content) as ErasureJob;
       if (what !== 'erase_account') continue;
       const account = await this.#account(account_id);
       if (account?.phase.status !== 'erasing') continue;
@@ -119,7 +121,7 @@ export class ErasureWorker {
   /** Whether it is done. What is cut off comes again when its lease is over. */
   async #do({ id, content }: Queued): Promise<boolean> {
     const { log, metrics } = this.#parts;
-    const job = decodeStored(content) as Job;
+    const job = decodeStored(content) as ErasureJob;
     this.#in_hand.add(id);
     metrics.erasures.inc();
     try {
@@ -129,6 +131,8 @@ export class ErasureWorker {
         case 'erase_stream':
           await this.#eraseStream(job);
           return true;
+        case 'forget_voices':
+          return await this.#repeat(() => this.#parts.actors.contacts(job.account_id).forget_voices(job));
         default:
           return unreachable(job);
       }
@@ -149,12 +153,13 @@ export class ErasureWorker {
     if (state?.phase.status !== 'erasing') return true;
     const { lives } = state;
     const account = this.#parts.actors.downstream.account(account_id);
-    while (!this.#stopped) {
-      const { left } = done(await account.erase_devices());
-      if (!left) break;
-    }
+    await this.#repeat(() => account.erase_devices());
+    await this.#repeat(() => this.#parts.actors.contacts(account_id).erase());
     await this.#eraseList(account_id, { list: ENDPOINTS, kind: 'endpoint' });
+    await this.#eraseList(account_id, { list: SWEEPS, kind: 'sweep' });
     await this.#eraseList(account_id, { list: STREAMS, kind: 'stream' });
+    await this.#eraseList(account_id, { list: DELETED_STREAMS, kind: 'stream' });
+    await this.#eraseList(account_id, { list: LIBRARIES, kind: 'library' });
     await this.#eraseList(account_id, { list: SOURCES, kind: 'source' });
     await this.#eraseList(account_id, { list: DELETED_SOURCES, kind: 'source' });
     await this.#eraseList(account_id, { list: BINDINGS, kind: 'binding' });
@@ -167,6 +172,16 @@ export class ErasureWorker {
     if (this.#stopped) return false;
     done(await account.erased());
     return true;
+  }
+
+  /** Asks until nothing is left; false when it was cut off by our own end. */
+  async #repeat(ask: () => Promise<{ left: boolean } | Refusal>): Promise<boolean> {
+    while (!this.#stopped) {
+      const began = performance.now();
+      if (!done(await ask()).left) return true;
+      await rest((performance.now() - began) * REST_FACTOR);
+    }
+    return false;
   }
 
   /** Ends all that is on a list; each leaves the list as it ends, so the list's head is always what is left. */
@@ -185,7 +200,7 @@ export class ErasureWorker {
     }
   }
 
-  async #eraseStream({ stream_id, account_id }: Extract<Job, { job: 'erase_stream' }>): Promise<void> {
+  async #eraseStream({ stream_id, account_id }: Extract<ErasureJob, { job: 'erase_stream' }>): Promise<void> {
     const began = performance.now();
     await this.#eraseOne('stream', stream_id, { account_id, list: STREAMS });
     await rest((performance.now() - began) * REST_FACTOR);
@@ -197,6 +212,7 @@ export class ErasureWorker {
     if (kind === 'stream') {
       await blobs.removeFolder(streamFolder(id));
       done(await actors.signals(id).erase());
+      done(await actors.transcript(id).erase());
     }
     done(await actors[kind](id).erase(erase));
   }
@@ -210,7 +226,16 @@ export class ErasureWorker {
 }
 
 /** What has an index of an account's entities, each of which can be erased. */
-type Listed = 'endpoint' | 'stream' | 'source' | 'binding' | 'appSession' | 'grant' | 'browserSession';
+type Listed =
+  | 'endpoint'
+  | 'stream'
+  | 'sweep'
+  | 'library'
+  | 'source'
+  | 'binding'
+  | 'appSession'
+  | 'grant'
+  | 'browserSession';
 
 /** A refusal stops the job, which is then tried again. */
 function done<Reply>(answer: Reply | Refusal): Reply {

@@ -74,7 +74,7 @@ t.test('the operators’ pages as a browser shows them', async (t) => {
 
   await walk('every view, small and dark, wide and light', async (t, visitor) => {
     const { page } = visitor;
-    const views = ['/sign-in', '/', '/actors', '/devices', '/endpoints?account=ann@x.test', '/mails'];
+    const views = ['/sign-in', '/', '/actors', '/devices', '/endpoints?account=ann@x.test', '/content', '/mails'];
     const entities = [
       { kind: 'account', id: ann.id },
       { kind: 'endpoint', id: endpoint.id },
@@ -193,7 +193,7 @@ t.test('the operators’ pages as a browser shows them', async (t) => {
       const commit = { place, commit_id, expected: now ?? good, mode: 'put' as const, snapshot };
       await store.commit({ ...commit, now_ms: Date.now(), fences: [], effects: [] });
     };
-    await write(Buffer.from('ff00ff', 'hex'), 'ab'.repeat(12));
+    await write(Buffer.from('0000', 'hex'), 'ab'.repeat(12));
     runtime.invalidateCache();
     t.equal((await bob.app.send('GET', '/me')).status, 500);
     await enter(visitor, '/actors');

@@ -36,7 +36,13 @@ t.test('the reference and the guides in a browser', async (t) => {
   await walk(
     'on the smallest phone nothing is wider than the window',
     async (t, { page }) => {
-      for (const path of ['/reference', '/reference/devices', '/guides/devices', '/guides/webhooks']) {
+      for (const path of [
+        '/reference',
+        '/reference/devices',
+        '/guides/devices',
+        '/guides/webhooks',
+        '/guides/transcription',
+      ]) {
         await page.goto(base_url + path);
         t.equal(await page.evaluate('document.documentElement.scrollWidth'), 320, path);
       }

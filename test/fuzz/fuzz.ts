@@ -48,7 +48,12 @@ export async function fuzz({
   tell?: (line: string) => void;
 }): Promise<FuzzReport> {
   const folder = mkdtempSync(join(tmpdir(), 'spool-fuzz-'));
-  const server = new SpoolProcess(folder, { TEST_CLOCK: '0', CHUNK_WORKER: '1', WEBHOOK_BLOCK_PRIVATE: '0' });
+  const server = new SpoolProcess(folder, {
+    TEST_CLOCK: '0',
+    CHUNK_WORKER: '1',
+    CONTENT_WORKER: '0',
+    WEBHOOK_BLOCK_PRIVATE: '0',
+  });
   const report: FuzzReport = { sent: 0, seconds: 0, statuses: new Map(), memory: [], worlds: 0, problems: [] };
   try {
     await server.ready();

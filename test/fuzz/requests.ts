@@ -25,6 +25,7 @@ export type FuzzRequest = {
 /** Clears what others of the run work with: too often, and nothing half right is left. */
 const RARELY: ReadonlySet<string> = new Set([
   'DELETE /me',
+  'DELETE /audio/streams/:id',
   'POST /me/sign-out',
   'POST /auth/logout',
   'POST /ops/keys/rotate',
@@ -142,9 +143,11 @@ function credentials(random: SeededRandom, route: Route, { bearers, ops_token }:
 
 function pathOf(random: SeededRandom, { path, query }: Route, world: World): string {
   const known = (name: string) => world.known[name] ?? (name.endsWith('id') ? (world.known.id ?? []) : []);
-  let made = path.replace(/:([a-z_]+)/g, (_, name: string) => {
+  let made = path.replace(/:([a-z_]+)/g, (_, name: string, at: number) => {
     if (random.chance(0.12)) return random.pick(ODD_SEGMENTS);
-    const values = known(name);
+    // Half of the ids are of what the route is about, such as `turns/:id`.
+    const own = world.known[`${(/([a-z-]+)\/$/.exec(path.slice(0, at)) ?? [])[1]}/:${name}`] ?? [];
+    const values = own.length > 0 && random.chance(0.5) ? own : known(name);
     return encodeURIComponent(String(values.length > 0 ? random.pick(values) : 'x'));
   });
   if (query === undefined && !random.chance(0.05)) return made;

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { voiceId } from '../../src/domain/ids.js';
 import type { AppClient } from '../../src/tools/client/app_client.js';
 import {
   type BindingView,
@@ -12,6 +13,7 @@ import {
 import type { OperatorClient } from '../../src/tools/client/operator_client.js';
 import { OauthApp, type SpoolPlace } from '../fixtures/oauth.js';
 import type { SpoolProcess } from '../fixtures/spool_process.js';
+import { said, TestRecording, TestTranscriber } from '../fixtures/transcribing.js';
 
 const AUDIO = Buffer.from('audio that was recorded');
 const LATER_MS = 3_600_000;
@@ -63,7 +65,8 @@ async function worldOf({ server, folder, operator, client }: Parts): Promise<Wor
   await operator.ask('PUT', `/ops/accounts/${email}/entitlements/developer.tools`, { enabled: true });
   const app = client(session.access_token);
   const make = async <T = { id: string }>(path: string, body: unknown) => app.ask<T>('POST', path, body);
-  const permissions = ['account:manage', 'audio:read', 'audio:write', 'turns:read', 'devices:manage'];
+  const turns = ['turns:read', 'turns:write'];
+  const permissions = ['account:manage', 'audio:read', 'audio:write', ...turns, 'devices:manage'];
   const token = await make<{ token: { id: string }; value: string }>('/me/tokens', {
     name: 'fuzz',
     permissions,
@@ -93,6 +96,7 @@ async function worldOf({ server, folder, operator, client }: Parts): Promise<Wor
     url: 'https://127.0.0.1:9/fuzz',
     topics: ['run.published'],
   });
+  const heard = await transcribed(server, app, operator);
   const events = await app.ask<{ cursor: string }>('GET', '/events?after=0');
   try {
     const { binding_epoch } = await recorder.ask<BindingView>('POST', '/device/claims/redeem', { claim });
@@ -120,6 +124,7 @@ async function worldOf({ server, folder, operator, client }: Parts): Promise<Wor
       device_id,
       endpoint.endpoint.id,
       spare_token.token.id,
+      ...heard.ids,
     ];
     return {
       bearers: [session.access_token, token.value, oauth.access_token],
@@ -137,7 +142,8 @@ async function worldOf({ server, folder, operator, client }: Parts): Promise<Wor
         source_stream_ref: [source_stream_ref, randomUUID()],
         source_chunk_ref: [source_chunk_ref, randomUUID()],
         binding_epoch: [binding_epoch, hosted.session.id],
-        claim: [open_claim, claim, hosted.claim],
+        claim: [open_claim, claim, hosted.claim, heard.work.claim],
+        ...heard.known,
         join_code: [hosted.session.join_code],
         ble_address: ['AABBCCDDEEFF'],
         email: [email, `new-${randomUUID()}@x.test`],
@@ -167,7 +173,7 @@ async function worldOf({ server, folder, operator, client }: Parts): Promise<Wor
         source_end_ms: [100, 200],
         after: [events.cursor, '0', 'latest'],
         limit: ['1', '100'],
-        kind: ['personal', 'shared', 'owner', 'account'],
+        kind: ['personal', 'shared', 'owner', 'account', 'transcribe'],
         jsonrpc: ['2.0'],
         method: ['tools/list', 'tools/call', 'initialize', 'ping'],
         // Ten years on, nobody would be signed in any more; it is off all the same.
@@ -178,6 +184,54 @@ async function worldOf({ server, folder, operator, client }: Parts): Promise<Wor
   } finally {
     recorder.close();
   }
+}
+
+/** A recording in which two people spoke, one of them a contact, and a window of another that a worker has. */
+async function transcribed({ base_url }: SpoolProcess, app: AppClient, operator: OperatorClient) {
+  const ask = <T>(method: string, path: string, body?: unknown) => app.ask<T>(method, path, body);
+  const worker = new TestTranscriber({ operator });
+  const claimed = async () => {
+    const recording = await TestRecording.begin({ app, spool: { base_url }, ask });
+    await recording.add(5_000);
+    await recording.end();
+    return { recording, work: await worker.claim(recording.id, LATER_MS / 1_000) };
+  };
+  const { recording, work: first } = await claimed();
+  const voice = { model: 'm', embedding: 'AAAA' };
+  await worker.publish(
+    first,
+    ['A', 'B', 'A', 'B'].map((speaker, at) => said('one two three', [at * 1_000, at * 1_000 + 900], speaker)),
+    { speakers: [{ speaker: 'A', voice }] },
+  );
+  const [contact, other] = [
+    await ask<{ id: string }>('POST', '/contacts', { name: 'Fuzz' }),
+    await ask<{ id: string }>('POST', '/contacts', { name: 'Other' }),
+  ];
+  await ask('PATCH', `/audio/streams/${recording.id}/speakers/S1`, { contact_id: contact.id });
+  const turns = (await recording.turns()).map(({ id }) => id);
+  const { work } = await claimed();
+  return {
+    work,
+    ids: [recording.id, work.stream_id, ...turns, contact.id, other.id],
+    known: {
+      'turns/:id': turns,
+      'contacts/:id': [contact.id, other.id],
+      'streams/:id': [recording.id, work.stream_id],
+      job: [work.job, first.job],
+      stream_id: [recording.id, work.stream_id],
+      contact_id: [contact.id, other.id, null],
+      speaker: ['S1', 'S2', 'A', 'constructor'],
+      into: ['S1', 'S2', contact.id, other.id],
+      at_ms: [300, 1_300],
+      turns: [[], [said('one two', [0, 900], 'A'), said('three', [1_000, 1_900], 'constructor')]],
+      embedding: ['AAAA'],
+      language: ['en', 'pt-BR'],
+      code: ['BAD_AUDIO'],
+      word: [['one', 0, 300, 0.5]],
+      consumed_to_ms: [5_000],
+      matches: [voiceId(recording.id, 1)],
+    },
+  };
 }
 
 /** What the world is made of and no longer holds. */

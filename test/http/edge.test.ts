@@ -55,7 +55,7 @@ t.test('what all REST answers share', async (t) => {
         [`${spool.base_url}/me`, 204, 'GET, HEAD, PATCH, DELETE, OPTIONS'],
         [`${spool.base_url}/auth/otp`, 204, 'POST, OPTIONS'],
         [`${spool.base_url}/oauth/token`, 204, 'POST, OPTIONS'],
-        [`${spool.base_url}/audio/streams/${NOBODY}?limit=1`, 204, 'GET, HEAD, PATCH, OPTIONS'],
+        [`${spool.base_url}/audio/streams/${NOBODY}?limit=1`, 204, 'GET, HEAD, PATCH, DELETE, OPTIONS'],
         [`${spool.base_url}/nothing`, 404, null],
         [`${operator}/ops/actors`, 204, 'GET, HEAD, OPTIONS'],
       ] as const) {

@@ -31,7 +31,7 @@ t.test('runs on a socket alone, with every write on disk, in a process group of 
     ['appendfsync', 'always'],
     ['maxmemory-policy', 'noeviction'],
     ['save', ''],
-    ['stream-node-max-bytes', '512'],
+    ['stream-node-max-bytes', '2048'],
     ['aof-load-truncated', 'yes'],
   ];
   for (const [name, value] of config) t.same(await call(redis, 'CONFIG', 'GET', name), [name, value]);

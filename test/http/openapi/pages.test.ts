@@ -7,7 +7,7 @@ import { TestSpool } from '../../fixtures/spool.js';
 
 const spool = await TestSpool.start();
 t.teardown(() => spool.end());
-const PAGES = ['/reference', '/reference/devices', '/guides/devices', '/guides/webhooks'];
+const PAGES = ['/reference', '/reference/devices', '/guides/devices', '/guides/webhooks', '/guides/transcription'];
 const get = (path: string, headers: Record<string, string> = {}) => fetch(`${spool.base_url}${path}`, { headers });
 
 t.test('the documents are served, with a tag that spares sending them again', async (t) => {
@@ -62,7 +62,7 @@ t.test('the reference shows every operation of its document, and every link on i
 
 t.test('the routes that the guides call are there', async (t) => {
   const [devices, webhooks] = await Promise.all(
-    ['/guides/devices', '/guides/webhooks'].map(async (path) => (await get(path)).text()),
+    ['/guides/devices', '/guides/webhooks', '/guides/transcription'].map(async (path) => (await get(path)).text()),
   );
   const routes = [...ROUTES.public, ...ROUTES.device, ...ROUTES.operator];
   for (const [, named = ''] of `${devices}${webhooks}`.matchAll(/\$(?:API|DEV|OPS)(\/[a-z/-]+)/g)) {

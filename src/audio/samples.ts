@@ -1,0 +1,100 @@
+import type { WavFormat } from './wav.js';
+
+/** Plain samples as numbers from -1 to 1. */
+
+type ReadSample = (bytes: Buffer, at: number) => number;
+
+const READ: Record<string, { bytes: number; read: ReadSample }> = {
+  pcm_u8: { bytes: 1, read: (bytes, at) => ((bytes[at] as number) - 128) / 128 },
+  pcm_s16le: { bytes: 2, read: (bytes, at) => bytes.readInt16LE(at) / 0x8000 },
+  pcm_s24le: { bytes: 3, read: (bytes, at) => bytes.readIntLE(at, 3) / 0x80_0000 },
+  pcm_s32le: { bytes: 4, read: (bytes, at) => bytes.readInt32LE(at) / 0x8000_0000 },
+  pcm_f32le: { bytes: 4, read: (bytes, at) => bytes.readFloatLE(at) },
+  pcm_f64le: { bytes: 8, read: (bytes, at) => bytes.readDoubleLE(at) },
+};
+
+/** Two steps of 16 bits: what dither leaves of silence, and far below any microphone. */
+const SILENT_MAX = 2 / 0x8000;
+/** Output a second, at which the kernel reaches so many zero crossings to both sides. */
+const HALF_WIDTH = 16;
+const PHASES_MAX = 1_024;
+/** Frames read or made before others get their turn. */
+const STEP = 16_000;
+/** Of a length that whole samples of every form fill. */
+const ZEROS = Buffer.alloc(96_000);
+
+export function isSilent({ codec }: WavFormat, samples: Buffer): boolean {
+  const { bytes, read } = readerOf(codec);
+  for (let from = 0; from < samples.length; from += ZEROS.length) {
+    const part = samples.subarray(from, from + ZEROS.length);
+    // Silence is mostly this, and comparing is many times as fast as reading.
+    if (codec !== 'pcm_u8' && part.equals(ZEROS.subarray(0, part.length))) continue;
+    for (let at = 0; at + bytes <= part.length; at += bytes) if (Math.abs(read(part, at)) > SILENT_MAX) return false;
+  }
+  return true;
+}
+
+/** As 16 bit samples of one channel: the mean of all, low-passed where the rate goes down (a windowed sinc). */
+export async function toMono16({ format, samples }: { format: WavFormat; samples: Buffer }, rate: number) {
+  const mono = await monoOf(format, samples);
+  const { frames_per_second } = format;
+  const frames = Math.round((mono.length * rate) / frames_per_second);
+  const out = Buffer.alloc(frames * 2);
+  const kernel = frames_per_second === rate ? null : kernelOf(frames_per_second, rate);
+  for (let frame = 0; frame < frames; frame++) {
+    if (frame % STEP === STEP - 1) await new Promise(setImmediate);
+    const value = kernel === null ? (mono[frame] as number) : kernel(mono, (frame * frames_per_second) / rate);
+    out.writeInt16LE(Math.max(-0x8000, Math.min(0x7fff, Math.round(value * 0x8000))), frame * 2);
+  }
+  return out;
+}
+
+async function monoOf({ codec, channels, frame_bytes }: WavFormat, samples: Buffer): Promise<Float32Array> {
+  const { bytes, read } = readerOf(codec);
+  const mono = new Float32Array(Math.floor(samples.length / frame_bytes));
+  for (let frame = 0; frame < mono.length; frame++) {
+    if (frame % STEP === STEP - 1) await new Promise(setImmediate);
+    let sum = 0;
+    for (let channel = 0; channel < channels; channel++) sum += read(samples, frame * frame_bytes + channel * bytes);
+    mono[frame] = Number.isFinite(sum) ? sum / channels : 0;
+  }
+  return mono;
+}
+
+/** The value at a place between samples. The kernel is kept for so many places between two of them. */
+function kernelOf(from_rate: number, to_rate: number): (mono: Float32Array, at: number) => number {
+  const cutoff = Math.min(1, to_rate / from_rate);
+  const reach = Math.ceil(HALF_WIDTH / cutoff);
+  const phases = Math.min(PHASES_MAX, to_rate / divisorOf(from_rate, to_rate));
+  const weights = Array.from({ length: phases + 1 }, (_, phase) => phaseOf(phase / phases, { cutoff, reach }));
+  return (mono, at) => {
+    const base = Math.floor(at);
+    const row = weights[Math.round((at - base) * phases)] as Float32Array;
+    let sum = 0;
+    const first = base - reach + 1;
+    for (let tap = Math.max(0, -first); tap < row.length && first + tap < mono.length; tap++)
+      sum += (row[tap] as number) * (mono[first + tap] as number);
+    return sum;
+  };
+}
+
+/** Weights of the samples around a place that lies `offset` behind one of them; their sum is 1. */
+function phaseOf(offset: number, { cutoff, reach }: { cutoff: number; reach: number }): Float32Array {
+  const row = Float32Array.from({ length: 2 * reach }, (_, tap) => {
+    const x = tap - reach + 1 - offset;
+    const sinc = x === 0 ? 1 : Math.sin(Math.PI * cutoff * x) / (Math.PI * cutoff * x);
+    return Math.abs(x) >= reach ? 0 : sinc * (0.5 + 0.5 * Math.cos((Math.PI * x) / reach));
+  });
+  const sum = row.reduce((total, weight) => total + weight, 0);
+  return row.map((weight) => weight / sum);
+}
+
+function divisorOf(a: number, b: number): number {
+  return b === 0 ? a : divisorOf(b, a % b);
+}
+
+function readerOf(codec: string): { bytes: number; read: ReadSample } {
+  const reader = READ[codec];
+  if (reader === undefined) throw new Error(`${codec} is not the name of plain samples`);
+  return reader;
+}

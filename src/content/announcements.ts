@@ -1,0 +1,160 @@
+import type { Logger } from 'pino';
+import { ANNOUNCING_INDEX, CONTACTS_MEMBER, TRANSCRIPT_MEMBER, transcriptsShowing } from '../../actors/announcing.js';
+import { partitionOfId } from '../domain/ids.js';
+import { isRefusal, type Refusal } from '../domain/refusals.js';
+import { randomBytes } from '../random.js';
+import { CLOSED } from '../runtime/activation.js';
+import type { Actors } from '../runtime/actors.js';
+import { type Fence, type Store, StoreUnavailable } from '../store/store.js';
+import { DueEntities } from '../workers/due_entities.js';
+import { PeriodicTask } from '../workers/periodic_task.js';
+
+/** What other processes have left behind is found after this at the latest. */
+const SWEEP_EVERY_MS = 60_000;
+const AT_ONCE = 4;
+const TRANSCRIPTS_READ = 20;
+/** So long a request waits at most for the events of what it changed. */
+const WAIT_MAX_MS = 2_000;
+/** A source is deleted once: whoever saw it before looks a second time. */
+const TRIES_MAX = 2;
+const HOLDER_BYTES = 6;
+
+/** `into`: who its turns show now; null for nobody. */
+type Changed = { contact_id: string; into: string | null; number: number };
+
+type Parts = { store: Store; actors: Actors; log: Pick<Logger, 'error'>; now: () => number };
+
+/**
+ * Records the events of changes that are seen at once and told step by step: of a speaker, by its transcript; of a contact
+ * that was merged or deleted, by each transcript that shows it. What is left to tell, those entities keep.
+ */
+export class Announcements {
+  readonly #parts: Parts;
+  readonly #due: DueEntities;
+  readonly #task = new PeriodicTask(() => this.#run(), SWEEP_EVERY_MS);
+  readonly #offered = new Set<Promise<unknown>>();
+  #is_stopped = false;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    const { store, now } = parts;
+    this.#due = new DueEntities({ store, now, index: ANNOUNCING_INDEX, complain: (error) => this.#complain(error) });
+  }
+
+  start(): void {
+    this.#task.start();
+  }
+
+  async stop(): Promise<void> {
+    this.#is_stopped = true;
+    await Promise.all([this.#task.stop(), ...this.#offered]);
+  }
+
+  /** Announces all that is due; for the test clock. Never rejects. */
+  look(): Promise<void> {
+    return this.#task.runOnce();
+  }
+
+  /** A member of the index has something to announce. Resolves when that is done, or after a while. Never rejects. */
+  async offer(member: string): Promise<void> {
+    if (this.#is_stopped) return;
+    const done = this.#due.tryOn(member, () => this.#announce(member));
+    this.#offered.add(done);
+    void done.finally(() => this.#offered.delete(done));
+    let timer: NodeJS.Timeout | undefined;
+    const waited = new Promise((resolve) => {
+      timer = setTimeout(resolve, WAIT_MAX_MS);
+    });
+    await Promise.race([done, waited]);
+    clearTimeout(timer);
+  }
+
+  async #run(): Promise<void> {
+    try {
+      await this.#due.sweep();
+      const isStopped = () => this.#is_stopped;
+      await this.#due.workThrough((member) => this.#announce(member), { at_once: AT_ONCE, isStopped });
+    } catch (error) {
+      this.#complain(error);
+    }
+  }
+
+  /** 1, or 0 where nothing could be done. */
+  #announce(member: string): Promise<number> {
+    if (member.startsWith(CONTACTS_MEMBER)) return this.#ofContacts(member.slice(CONTACTS_MEMBER.length));
+    return this.#ofTranscript(member.slice(TRANSCRIPT_MEMBER.length));
+  }
+
+  /** Tells each transcript that shows a contact that changed. Only who holds the changes does, so that none is told twice. */
+  async #ofContacts(account_id: string): Promise<number> {
+    const { actors, store } = this.#parts;
+    const contacts = actors.contacts(account_id);
+    const holder = Buffer.from(randomBytes(HOLDER_BYTES)).toString('hex');
+    const place = { owner: account_id, partition: partitionOfId(account_id) };
+    for (let taken = 0; !this.#is_stopped; taken = 1) {
+      const { change } = done(await contacts.take_change({ holder }));
+      if (change === null) return taken;
+      const { number, contact_id } = change;
+      const resolved = done(await contacts.resolve({ ids: [contact_id] }));
+      const into = resolved.contacts[contact_id]?.id ?? null;
+      let after = change.after ?? undefined;
+      for (let left = true; left && !this.#is_stopped; ) {
+        const page = { after, descending: false, limit: TRANSCRIPTS_READ };
+        const rows = await store.list(place, transcriptsShowing(contact_id), page);
+        for (const row of rows) {
+          await this.#tellTranscript(row.member, { contact_id, into, number });
+          done(await contacts.announced({ number, after: row }));
+        }
+        after = rows.at(-1);
+        left = rows.length === TRANSCRIPTS_READ;
+      }
+      if (!this.#is_stopped) done(await contacts.announced({ number, after: null }));
+    }
+    return 1;
+  }
+
+  async #tellTranscript(stream_id: string, { contact_id, into, number }: Changed): Promise<void> {
+    const told = await this.#parts.actors
+      .transcript(stream_id)
+      .contact_changed({ contact_id, into, number }, [{ fence: 'open', id: stream_id }]);
+    if (told === CLOSED) return; // it is being removed
+    done(told);
+    await this.#ofTranscript(stream_id);
+  }
+
+  async #ofTranscript(stream_id: string): Promise<number> {
+    for (let left = true; left && !this.#is_stopped; ) left = await this.#announceTurns(stream_id);
+    return 1;
+  }
+
+  /** The next events of a transcript. Whether more are left. */
+  async #announceTurns(stream_id: string): Promise<boolean> {
+    const { actors } = this.#parts;
+    const transcript = actors.transcript(stream_id);
+    for (let tries = 1; ; tries++) {
+      const seen = await transcript.view();
+      if (isRefusal(seen) && seen.refused === 'NOT_FOUND') return false;
+      const { source_id } = done(seen);
+      const source = await actors.source(source_id).view();
+      // No event comes after that of its source's deletion.
+      const silent = isRefusal(source) ? source.refused === 'NOT_FOUND' : source.status === 'deleted';
+      const open = silent ? [stream_id] : [source_id, stream_id];
+      const fences = open.map((id): Fence => ({ fence: 'open', id }));
+      const answer = await transcript.announce(silent ? { silent } : {}, fences);
+      if (answer !== CLOSED) return done(answer).left;
+      if (tries >= TRIES_MAX) return false; // it is being removed
+    }
+  }
+
+  #complain(error: unknown): void {
+    if (!(error instanceof StoreUnavailable))
+      this.#parts.log.error({ err: error }, 'changes of turns could not be announced; they are tried again');
+  }
+}
+
+/** What is too much at this moment, or away, is tried again and not logged. */
+function done<Reply>(answer: Reply | Refusal): Reply {
+  if (!isRefusal(answer)) return answer;
+  const passes = answer.refused === 'UNAVAILABLE' || answer.refused === 'TOO_MANY_REQUESTS';
+  throw passes ? new StoreUnavailable(answer.message) : new Error(answer.message);
+}

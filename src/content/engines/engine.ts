@@ -1,0 +1,79 @@
+import type { WindowFile } from '../window_audio.js';
+
+/** What turns audio into text: a server that is asked over HTTP, or a program of this machine. */
+export interface Engine {
+  /** As debug answers and runs name it. */
+  readonly name: string;
+  /** Throws EngineFailed. What it heard is untrusted, and its times are those of the file. */
+  hear(asked: Asked, signal: AbortSignal): Promise<Heard>;
+  close(): Promise<void>;
+}
+
+/** One file of a window, and what helps to understand it. */
+export type Asked = {
+  file: WindowFile;
+  /** A BCP 47 tag. */
+  language: string | null;
+  /** Words that may come, and what was said before. */
+  prompt: string;
+};
+
+export type Heard = { language?: string | undefined; segments: HeardSegment[] };
+
+/** Times are seconds of the file. A segment without words has no times within. */
+export type HeardSegment = {
+  start_s: number;
+  end_s: number;
+  text: string;
+  words: HeardWord[];
+  speaker?: string | undefined;
+  confidence?: number | undefined;
+  /** Whisper's figures, by which text that nobody said is found. */
+  no_speech_prob?: number | undefined;
+  avg_logprob?: number | undefined;
+  compression_ratio?: number | undefined;
+};
+
+export type HeardWord = {
+  text: string;
+  start_s: number;
+  end_s: number;
+  confidence?: number | undefined;
+  speaker?: string | undefined;
+};
+
+/** Every way in which an engine fails, and whether it is worth another try. */
+const FAILURES = {
+  ENGINE_UNREACHABLE: true,
+  ENGINE_TIMEOUT: true,
+  ENGINE_BUSY: true,
+  ENGINE_ERROR: true,
+  ENGINE_REFUSED: false,
+  ENGINE_NOT_JSON: true,
+  ENGINE_BAD_ANSWER: true,
+  ENGINE_ANSWER_TOO_LARGE: true,
+  ENGINE_EXITED: true,
+  ENGINE_MISSING: true,
+  ENGINE_STOPPED: true,
+  AUDIO_UNAVAILABLE: true,
+  UNSUPPORTED_AUDIO: false,
+} as const;
+
+export type EngineFailure = {
+  code: keyof typeof FAILURES;
+  message: string;
+  retry: boolean;
+  /** The engine asked for so long. */
+  retry_after_ms?: number;
+};
+
+/** The message is a sentence for operators. It holds no text that was said, no key, and nothing of the answer. */
+export class EngineFailed extends Error {
+  override name = 'EngineFailed';
+  readonly failure: EngineFailure;
+
+  constructor(code: EngineFailure['code'], message: string, { retry_after_ms }: { retry_after_ms?: number } = {}) {
+    super(message);
+    this.failure = { code, message, retry: FAILURES[code], ...(retry_after_ms !== undefined && { retry_after_ms }) };
+  }
+}

@@ -1,0 +1,335 @@
+import { isOpen } from '../../actors/account_state.js';
+import type { Chunk } from '../../actors/stream_state.js';
+import { statusOf } from '../../actors/stream_state.js';
+import { windowFor } from '../../actors/transcript_publication.js';
+import { TRANSCRIBING_INDEX, type Transcript, type Window } from '../../actors/transcript_state.js';
+import { isId, partitionOfId } from '../domain/ids.js';
+import type { Interval } from '../domain/intervals.js';
+import { LIMITS } from '../domain/limits.js';
+import { isEnabled } from '../domain/permissions.js';
+import { isRefusal, type Refusal, refuse } from '../domain/refusals.js';
+import { randomBytes, randomId } from '../random.js';
+import { CLOSED, EPOCH_ENDED } from '../runtime/activation.js';
+import type { Actors } from '../runtime/actors.js';
+import type { Metrics } from '../runtime/metrics.js';
+import { type Fence, type Store, StoreUnavailable } from '../store/store.js';
+import { goneWorkspace } from '../streams/standing_workspace.js';
+import { DueEntities } from '../workers/due_entities.js';
+import type { TranscriptionResult, WindowChunk, WindowWork } from './transcription.js';
+import { TranscriptionActivity } from './transcription_activity.js';
+import { Voices } from './voices.js';
+
+const TOKEN_BYTES = 12;
+const CHUNKS_STEP = 200;
+/** Of one account. */
+const WAITING_MAX = 1_000;
+const NO_JOB = refuse('NOT_FOUND', 'There is no such job.');
+const GONE = refuse(
+  'GONE',
+  'The recording, its source, its account or its transcripts layer is gone; drop the window.',
+);
+
+type Parts = {
+  store: Store;
+  actors: Actors;
+  metrics: Metrics;
+  log: { error(details: object, text: string): void };
+  now: () => number;
+  window_ms: number;
+  final_pass: boolean;
+};
+
+/** What became of a result. */
+export type PublishedResult = { turns: number; replaced: number; protected: number; suppressed: number };
+
+/** A window as its job's name tells it. */
+type JobOf = { stream_id: string; number: number };
+
+/** What tells whether a recording may be transcribed. */
+type Recording = Pick<Transcript, 'account_id' | 'workspace_id' | 'source_id'>;
+
+/** Nothing can be transcribed there now; it is looked at again after a while. */
+class NotNow extends Error {
+  override name = 'NotNow';
+}
+
+/**
+ * Hands windows of recordings to whoever transcribes, here or on the operator port, and takes their results. Which window
+ * is whose, transcripts decide; this knows where to ask, and whether an account's recordings may be transcribed.
+ */
+export class TranscriptionJobs {
+  readonly #parts: Parts;
+  readonly #voices: Voices;
+  readonly due: DueEntities;
+  readonly activity: TranscriptionActivity;
+  /** When the leases of an account's windows end that were handed out here, by window. */
+  readonly #in_hand = new Map<string, Map<string, number>>();
+  /** Streams that wait until their account has less in hand. */
+  readonly #waiting = new Map<string, Set<string>>();
+
+  constructor(parts: Parts) {
+    const { store, now, log, actors } = parts;
+    this.#parts = parts;
+    this.#voices = new Voices(actors, now);
+    this.activity = new TranscriptionActivity(now);
+    const complain = (error: unknown) => {
+      if (!(error instanceof NotNow || error instanceof StoreUnavailable))
+        log.error({ err: error }, 'a recording could not be transcribed; it is tried again');
+    };
+    this.due = new DueEntities({ store, now, index: TRANSCRIBING_INDEX, complain });
+  }
+
+  /** Up to so many windows, which nobody else gets for that time. */
+  async claim({ limit, lease_ms }: { limit: number; lease_ms: number }): Promise<WindowWork[]> {
+    const found: WindowWork[] = [];
+    for (const partition of await this.due.partitions()) {
+      for (const stream_id of await this.due.due(partition)) {
+        const work = await this.due.tryOn(stream_id, () => this.claimOf(stream_id, lease_ms));
+        if (work !== null) found.push(work);
+        if (found.length >= limit) return found;
+      }
+    }
+    return found;
+  }
+
+  /** The next window of a stream, or null when none is due. Throws where nothing of it can be transcribed now. */
+  async claimOf(stream_id: string, lease_ms: number): Promise<WindowWork | null> {
+    const { actors, now, window_ms } = this.#parts;
+    const actor = actors.transcript(stream_id);
+    const transcript = found(await actor.view());
+    if (transcript === null) return null;
+    const standing = await this.#standing(transcript, stream_id);
+    if (standing === 'waits') throw new NotNow();
+    if (standing === 'gone') {
+      found(await actor.stop_transcribing());
+      return null;
+    }
+    const { account_id } = transcript;
+    if (this.#countOf(account_id) >= LIMITS.windows_per_account_max) {
+      this.#wait(account_id, stream_id);
+      return null;
+    }
+    const token = Buffer.from(randomBytes(TOKEN_BYTES)).toString('base64url');
+    const run_id = randomId({ partition: partitionOfId(stream_id), now_ms: now() });
+    const claimed = found(await actor.claim_window({ token, run_id, lease_ms, window_ms }));
+    if (claimed === null || claimed.window === null) return null;
+    const { window, previous_text } = claimed;
+    const audio = await this.#chunksIn(stream_id, window, claimed.transcript.longest_ms);
+    if (audio.length === 0) {
+      const { number } = window;
+      found(await actor.window_failed({ number, token, code: 'AUDIO_GONE', retry: false }));
+      return this.claimOf(stream_id, lease_ms);
+    }
+    this.#note(account_id, jobName({ stream_id, number: window.number }), window.until_ms);
+    return {
+      ...{ job: jobName({ stream_id, number: window.number }), claim: token, run_id, tries: window.tries },
+      ...{ lease_until_ms: window.until_ms, account_id, stream_id },
+      ...{ from_ms: window.from_ms, to_ms: window.to_ms, final: window.final, audio },
+      ...{ language: null, vocabulary: [] },
+      previous_text: previous_text?.slice(-LIMITS.previous_text_chars_max) ?? null,
+      known_speakers: await this.#voices.known(claimed.transcript),
+    };
+  }
+
+  /** The claim holds for so long from now on. */
+  async prolong(job: string, claim: string, lease_ms: number): Promise<{ until_ms: number } | Refusal> {
+    const of = jobOf(job);
+    if (of === null) return NO_JOB;
+    const { stream_id, number } = of;
+    const held = await this.#parts.actors.transcript(stream_id).prolong_window({ number, token: claim, lease_ms });
+    for (const jobs of this.#in_hand.values()) if (!isRefusal(held) && jobs.has(job)) jobs.set(job, held.until_ms);
+    return held;
+  }
+
+  /** `digest`: of all that the worker said; the same again gets the same answer. */
+  async publish(
+    job: string,
+    { claim: token, digest, result }: { claim: string; digest: string; result: TranscriptionResult },
+  ): Promise<PublishedResult | Refusal> {
+    const of = jobOf(job);
+    if (of === null) return NO_JOB;
+    const { stream_id, number } = of;
+    const { actors, metrics, now, final_pass } = this.#parts;
+    const actor = actors.transcript(stream_id);
+    const transcript = await actor.view();
+    if (isRefusal(transcript)) return transcript.refused === 'NOT_FOUND' ? NO_JOB : transcript;
+    const fences = await this.#fences(transcript, stream_id);
+    if (isRefusal(fences)) return fences;
+    const { speakers = [], turns, consumed_to_ms, speaker_scope, mode } = result;
+    const said = { number, token, digest, consumed_to_ms, speaker_scope, mode, turns, final_pass };
+    // A result that will be refused, or is there, says nothing of voices.
+    const is_heard = !isRefusal(windowFor(transcript, said));
+    const recognized = is_heard ? await this.#voices.recognized(transcript, speakers, fences) : {};
+    const published = isRefusal(recognized) ? recognized : await actor.publish({ ...said, recognized }, fences);
+    if (published === CLOSED || published === EPOCH_ENDED) {
+      if ((await this.#standing(transcript, stream_id)) === 'gone') found(await actor.stop_transcribing());
+      return GONE;
+    }
+    if (isRefusal(published)) return published;
+    this.#forget(job);
+    this.due.offer(stream_id);
+    await this.#voices.learn(transcript, { stream_id, speakers, numbers: published.speakers, fences });
+    const lag_ms = published.came_at_ms === null ? null : Math.max(0, now() - published.came_at_ms);
+    this.activity.published({ turns: published.tally.turns, lag_ms });
+    metrics.turns_published.inc(published.tally.turns);
+    if (lag_ms !== null) metrics.transcript_lag.observe(lag_ms / 1_000);
+    return published.tally;
+  }
+
+  /** `again`: it comes once more, after a rest. */
+  async failed(
+    job: string,
+    { claim: token, code, retry, rest_ms }: { claim: string; code: string; retry: boolean; rest_ms?: number },
+  ): Promise<{ again: boolean; tries: number } | Refusal> {
+    const of = jobOf(job);
+    if (of === null) return NO_JOB;
+    const { stream_id, number } = of;
+    const rest = rest_ms === undefined ? {} : { rest_ms };
+    const failed = await this.#parts.actors
+      .transcript(stream_id)
+      .window_failed({ number, token, code, retry, ...rest });
+    if (isRefusal(failed)) return failed;
+    this.#forget(job);
+    this.activity.failed(code);
+    return failed;
+  }
+
+  async release(job: string, claim: string): Promise<void> {
+    const of = jobOf(job);
+    if (of === null) return;
+    this.#forget(job);
+    await this.#parts.actors.transcript(of.stream_id).release_window({ number: of.number, token: claim });
+  }
+
+  /** Where a recording's audio still waits for its text; null where none is to come. */
+  async awaited(stream_id: string): Promise<Interval[] | null> {
+    const { actors } = this.#parts;
+    const stream = found(await actors.stream(stream_id).view());
+    if (stream === null || (await this.#standing(stream, stream_id)) !== 'open') return null;
+    const transcript = found(await actors.transcript(stream_id).view());
+    if (transcript === null) return [];
+    const { waiting, window } = transcript;
+    return [...waiting, ...(window === null ? [] : [window])].map(({ from_ms, to_ms }): Interval => [from_ms, to_ms]);
+  }
+
+  /** Whether an account's recording may be transcribed. */
+  async #standing(
+    { account_id, workspace_id, source_id }: Recording,
+    stream_id: string,
+  ): Promise<'open' | 'waits' | 'gone'> {
+    const { actors } = this.#parts;
+    const account = await actors.account(account_id).view();
+    if (isRefusal(account)) return gone(account, 'UNAUTHORIZED');
+    if (!isOpen(account) || !isEnabled(account.entitlements, 'transcripts.access')) return 'waits';
+    const source = await actors.source(source_id).view();
+    if (isRefusal(source)) return gone(source, 'NOT_FOUND');
+    if (source.status === 'deleted') return 'gone';
+    const no_workspace = await goneWorkspace(this.#parts, workspace_id);
+    if (no_workspace !== null) return gone(no_workspace, 'NOT_FOUND');
+    const stream = await actors.stream(stream_id).view();
+    return isRefusal(stream) ? gone(stream, 'NOT_FOUND') : 'open';
+  }
+
+  /** What must still hold when a result is written. */
+  async #fences(transcript: Transcript, stream_id: string): Promise<Fence[] | Refusal> {
+    const { account_id, source_id } = transcript;
+    const account = await this.#parts.actors.account(account_id).view();
+    if (isRefusal(account)) return account.refused === 'UNAUTHORIZED' ? GONE : account;
+    if (!isOpen(account) || !isEnabled(account.entitlements, 'transcripts.access')) return GONE;
+    const gone = await goneWorkspace(this.#parts, transcript.workspace_id);
+    if (gone !== null) return gone.refused === 'NOT_FOUND' ? GONE : gone;
+    return [
+      { fence: 'epoch', account_id, epoch: 'account', value: account.lives.account },
+      { fence: 'open', id: source_id },
+      { fence: 'open', id: stream_id },
+    ];
+  }
+
+  /** Stored chunks that reach into a window. */
+  async #chunksIn(stream_id: string, { from_ms, to_ms }: Window, longest_ms: number): Promise<WindowChunk[]> {
+    const { actors, now } = this.#parts;
+    const chunks: WindowChunk[] = [];
+    let after = { order: from_ms - longest_ms - 1, id: '' };
+    for (;;) {
+      const listed = found(await actors.stream(stream_id).list_chunks({ range: { after, limit: CHUNKS_STEP } }));
+      if (listed === null) return [];
+      for (const chunk of listed.chunks) {
+        const is_there = chunk.status === 'stored' && statusOf(chunk, listed.stream, now()) === 'processed';
+        if (is_there && chunk.source_end_ms > from_ms && chunk.source_start_ms < to_ms) chunks.push(windowChunk(chunk));
+      }
+      const last = listed.chunks.at(-1);
+      if (last === undefined || listed.chunks.length < CHUNKS_STEP || last.source_start_ms >= to_ms) return chunks;
+      after = { order: last.order, id: last.member };
+    }
+  }
+
+  /** Windows that were handed out here and are not done. */
+  get in_hand(): number {
+    return [...this.#in_hand.keys()].reduce((sum, account_id) => sum + this.#countOf(account_id), 0);
+  }
+
+  #countOf(account_id: string): number {
+    const jobs = this.#in_hand.get(account_id);
+    if (jobs === undefined) return 0;
+    const now_ms = this.#parts.now();
+    for (const [job, until_ms] of jobs) if (now_ms >= until_ms) jobs.delete(job);
+    if (jobs.size === 0) this.#in_hand.delete(account_id);
+    return jobs.size;
+  }
+
+  #note(account_id: string, job: string, until_ms: number): void {
+    const jobs = this.#in_hand.get(account_id) ?? new Map<string, number>();
+    this.#in_hand.set(account_id, jobs.set(job, until_ms));
+  }
+
+  /** Some that waited for this have their turn. */
+  #forget(job: string): void {
+    for (const [account_id, jobs] of this.#in_hand) {
+      if (!jobs.delete(job)) continue;
+      for (const stream_id of [...(this.#waiting.get(account_id) ?? [])].slice(0, LIMITS.windows_per_account_max)) {
+        this.#waiting.get(account_id)?.delete(stream_id);
+        this.due.wake(stream_id);
+      }
+      if (this.#waiting.get(account_id)?.size === 0) this.#waiting.delete(account_id);
+      return;
+    }
+  }
+
+  /** Beyond the bound a stream is found again by itself, a moment later. */
+  #wait(account_id: string, stream_id: string): void {
+    this.due.rest(stream_id);
+    const waiting = this.#waiting.get(account_id) ?? new Set<string>();
+    if (waiting.size < WAITING_MAX) this.#waiting.set(account_id, waiting.add(stream_id));
+  }
+}
+
+function windowChunk(chunk: Chunk): WindowChunk {
+  const { chunk_id, codec, container, sample_rate_hz, channels, size_bytes, sha256, sequence } = chunk;
+  return {
+    ...{ chunk_id, start_ms: chunk.source_start_ms, end_ms: chunk.source_end_ms, codec, container },
+    ...(sample_rate_hz === undefined ? {} : { sample_rate_hz }),
+    ...(channels === undefined ? {} : { channels }),
+    ...{ size_bytes, sha256, sequence },
+  };
+}
+
+function jobName({ stream_id, number }: JobOf): string {
+  return `${stream_id}.${number}`;
+}
+
+function jobOf(job: string): JobOf | null {
+  const [, stream_id = '', digits] = /^([0-9a-f-]{36})\.([1-9]\d{0,9})$/.exec(job) ?? [];
+  return digits === undefined || !isId(stream_id) ? null : { stream_id, number: Number(digits) };
+}
+
+/** Null for what is not there; any other refusal throws. */
+function found<Reply>(answer: Reply | Refusal): Reply | null {
+  if (!isRefusal(answer)) return answer;
+  if (answer.refused === 'NOT_FOUND' || answer.refused === 'CONFLICT') return null;
+  throw answer.refused === 'UNAVAILABLE' ? new StoreUnavailable(answer.message) : new Error(answer.message);
+}
+
+function gone(refusal: Refusal, code: Refusal['refused']): 'gone' {
+  if (refusal.refused === code) return 'gone';
+  throw refusal.refused === 'UNAVAILABLE' ? new StoreUnavailable(refusal.message) : new Error(refusal.message);
+}

@@ -1,0 +1,127 @@
+import { TRANSCRIPT_MEMBER } from '../../actors/announcing.js';
+import { placeOfTurn, turnId } from '../domain/ids.js';
+import { isRefusal, type Refusal, refuse } from '../domain/refusals.js';
+import type { Principal } from '../http/principal.js';
+import { CLOSED } from '../runtime/activation.js';
+import type { EntityOf } from '../runtime/actors.js';
+import type { Services } from '../services.js';
+import type { Fence } from '../store/store.js';
+import { readableScene, type Scene } from './transcript_reading.js';
+import { Voices } from './voices.js';
+
+const NO_TURN = refuse('NOT_FOUND', 'There is no such turn.');
+const NO_CONTACT = refuse('NOT_FOUND', 'There is no such contact.');
+const NO_SPEAKER = refuse('NOT_FOUND', 'There is no such speaker in this stream.');
+const ONLY_OWNER = refuse('FORBIDDEN', 'Only the owner of a stream may correct its transcript.');
+
+/** What people correct in the transcripts of their recordings. All of it holds still when it commits, or is not done. */
+export class TurnChanges {
+  readonly #services: Services;
+  readonly #who: Principal;
+
+  constructor(services: Services, who: Principal) {
+    this.#services = services;
+    this.#who = who;
+  }
+
+  /** Says who said a turn. */
+  async change(
+    turn_id: string,
+    { contact_id, speaker }: { contact_id?: string | null | undefined; speaker?: number | undefined },
+  ): Promise<unknown | Refusal> {
+    const held = await this.#contact(contact_id);
+    return this.#onTurn(turn_id, (transcript, place, fences) => {
+      if (speaker !== undefined) return transcript.change_turn({ ...place, speaker }, fences);
+      return isRefusal(held) ? Promise.resolve(held) : transcript.change_turn({ ...place, contact_id: held }, fences);
+    });
+  }
+
+  /** The ids of both turns. */
+  async split(turn_id: string, at_ms: number): Promise<string[] | Refusal> {
+    const { stream_id = '' } = placeOfTurn(turn_id) ?? {};
+    const split = await this.#onTurn(turn_id, (transcript, place, fences) =>
+      transcript.split_turn({ ...place, at_ms }, fences),
+    );
+    if (isRefusal(split)) return split;
+    return split.turns.map(({ serial }) => turnId(stream_id, { page: split.page.number, serial }));
+  }
+
+  async delete(turn_id: string): Promise<unknown | Refusal> {
+    return this.#onTurn(turn_id, (transcript, place, fences) => transcript.delete_turn(place, fences));
+  }
+
+  /** Says who a speaker is, in all turns of which nobody said something else. */
+  async assign(
+    stream_id: string,
+    { speaker, contact_id }: { speaker: number; contact_id: string | null },
+  ): Promise<unknown | Refusal> {
+    const scene = await this.#own(stream_id);
+    if (isRefusal(scene)) return scene;
+    const { transcript } = scene;
+    if (transcript === null) return NO_SPEAKER;
+    const held = await this.#contact(contact_id);
+    if (isRefusal(held)) return held;
+    const assigned = await this.#ask(scene, (actor, fences) =>
+      actor.assign_speaker({ speaker, contact_id: held }, fences),
+    );
+    if (isRefusal(assigned)) return assigned;
+    await new Voices(this.#services.actors, this.#services.clock.now).name(transcript, {
+      ...{ stream_id, speaker, contact_id: held },
+    });
+    return this.#announced(stream_id);
+  }
+
+  async merge(stream_id: string, { speaker, into }: { speaker: number; into: number }): Promise<unknown | Refusal> {
+    const scene = await this.#own(stream_id);
+    if (isRefusal(scene)) return scene;
+    if (scene.transcript === null) return NO_SPEAKER;
+    const merged = await this.#ask(scene, (actor, fences) => actor.merge_speaker({ speaker, into }, fences));
+    return isRefusal(merged) ? merged : this.#announced(stream_id);
+  }
+
+  /** A contact as it is today, so that a turn never shows one that became a part of another. */
+  async #contact(contact_id: string | null | undefined): Promise<string | null | Refusal> {
+    if (contact_id == null) return null;
+    const resolved = await this.#services.actors.contacts(this.#who.account_id).resolve({ ids: [contact_id] });
+    return isRefusal(resolved) ? resolved : (resolved.contacts[contact_id]?.id ?? NO_CONTACT);
+  }
+
+  async #onTurn<Reply>(
+    turn_id: string,
+    ask: (
+      transcript: EntityOf<'transcript'>,
+      place: { page: number; serial: number },
+      fences: Fence[],
+    ) => Promise<Reply | Refusal>,
+  ): Promise<Reply | Refusal> {
+    const found = placeOfTurn(turn_id);
+    if (found === null) return NO_TURN;
+    const { stream_id, ...place } = found;
+    const scene = await this.#own(stream_id);
+    if (isRefusal(scene)) return scene.refused === 'NOT_FOUND' ? NO_TURN : scene;
+    if (scene.transcript === null) return NO_TURN;
+    return this.#ask(scene, (transcript, fences) => ask(transcript, place, fences));
+  }
+
+  async #own(stream_id: string): Promise<Scene | Refusal> {
+    const scene = await readableScene(this.#services, this.#who, stream_id);
+    if (isRefusal(scene)) return scene;
+    return scene.stream.account_id === this.#who.account_id ? scene : ONLY_OWNER;
+  }
+
+  /** No event comes after that of its source's deletion. */
+  async #ask<Reply>(
+    { stream: { id, source_id } }: Scene,
+    ask: (transcript: EntityOf<'transcript'>, fences: Fence[]) => Promise<Reply | Refusal>,
+  ): Promise<Reply | Refusal> {
+    const open = [source_id, id].map((held): Fence => ({ fence: 'open', id: held }));
+    const answer = await ask(this.#services.actors.transcript(id), [...this.#who.fences, ...open]);
+    return answer === CLOSED ? NO_TURN : answer;
+  }
+
+  /** The change is seen; its events follow, most of them before the answer. */
+  async #announced(stream_id: string): Promise<null> {
+    await this.#services.announcements.offer(TRANSCRIPT_MEMBER + stream_id);
+    return null;
+  }
+}

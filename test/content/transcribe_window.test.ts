@@ -1,0 +1,188 @@
+import t, { type Test } from 'tap';
+import { type Engine, EngineFailed, type Heard, type HeardSegment } from '../../src/content/engines/engine.js';
+import { transcribeWindow } from '../../src/content/transcribe_window.js';
+import type { TranscriptionResult, WindowWork } from '../../src/content/transcription.js';
+import { LIMITS } from '../../src/domain/limits.js';
+import { counting, StoredStream, wav16 } from '../fixtures/window.js';
+
+type Said = Partial<HeardSegment> & { text: string; start_s: number; end_s: number };
+
+/** An engine that says the same of every file, or what stands in the place of the file. */
+function engineOf(files: Said[][], language?: string) {
+  const asked: Parameters<Engine['hear']>[0][] = [];
+  const hear = async (one: Parameters<Engine['hear']>[0]): Promise<Heard> => {
+    asked.push(one);
+    const segments = (files[asked.length - 1] ?? files[0] ?? []).map((said) => ({ words: [], ...said }));
+    return { language, segments };
+  };
+  return { asked, engine: { name: 'scripted', hear, close: async () => {} } satisfies Engine };
+}
+
+async function transcribe(t: Test, run: { stream: StoredStream; engine: Engine; work: WindowWork }) {
+  const { stream, engine, work } = run;
+  const made = await transcribeWindow({ engine, blobs: stream.blobs, work, signal: new AbortController().signal });
+  if (!made.ok) t.fail('it failed', made.failure);
+  return (made as { result: TranscriptionResult }).result;
+}
+
+/** A recording from 10 s to 20 s with a hole of 30 s in its middle. */
+async function holedStream(t: Test): Promise<StoredStream> {
+  const stream = await StoredStream.open(t);
+  await stream.add([10_000, 15_000], wav16(counting(5_000)));
+  await stream.add([45_000, 50_000], wav16(counting(5_000)));
+  return stream;
+}
+
+const word = (text: string, start_s: number, end_s: number, speaker?: string) => ({ text, start_s, end_s, speaker });
+
+t.test('turns lie on the timeline of the stream', async (t) => {
+  const stream = await holedStream(t);
+  const { engine, asked } = engineOf(
+    [
+      [
+        { text: ' Good\u0000 morning. ', start_s: 1, end_s: 2, confidence: 0.87654, words: [word(' Good', 1, 1.4)] },
+        { text: 'After the hole.', start_s: 5, end_s: 6, speaker: 'S1' },
+        { text: ' ', start_s: 7, end_s: 8 },
+      ],
+    ],
+    'de',
+  );
+  const work = stream.work(10_000, 50_000, {
+    language: 'de',
+    vocabulary: ['Spool', 'x'.repeat(60), 'Nact'],
+    previous_text: `${'early '.repeat(200)}and so on`,
+  });
+  t.same(await transcribe(t, { stream, engine, work }), {
+    ...{ speaker_scope: 'window', mode: 'replace', dropped: 0 },
+    turns: [
+      {
+        ...{ start_ms: 11_000, end_ms: 12_000, text: 'Good morning.', confidence: 0.877, language: 'de' },
+        words: [['Good', 11_000, 11_400, null]],
+      },
+      { start_ms: 45_000, end_ms: 46_000, text: 'After the hole.', speaker: 'S1', language: 'de' },
+    ],
+  });
+  const [{ language, prompt } = { language: null, prompt: '' }] = asked;
+  t.equal(language, 'de');
+  t.match(prompt, /^Spool, x{60}, Nact\. .*and so on$/);
+  t.ok(prompt.length <= LIMITS.engine_prompt_chars_max + 2);
+});
+
+t.test('a segment is cut where its speaker changes and where the recording has a hole', async (t) => {
+  const stream = await holedStream(t);
+  const { engine } = engineOf([
+    [
+      {
+        ...{ text: 'Are you there? Yes, I am.', start_s: 0, end_s: 4 },
+        words: [
+          ...[word('Are', 0, 0.5, 'A'), word('you', 0.5, 1), word('there', 1, 1.5, 'A')],
+          ...[word('yes', 2, 2.5, 'B'), word('I', 2.5, 3, 'B'), word('am', 3, 3.9, 'B')],
+        ],
+      },
+      { text: 'before, after', start_s: 4, end_s: 6, words: [word('before', 4.5, 5), word('after', 5, 6)] },
+      { text: 'not the same', start_s: 7, end_s: 9, words: [word('other', 7, 8, 'A'), word('words', 8, 9, 'B')] },
+    ],
+  ]);
+  const { turns } = await transcribe(t, { stream, engine, work: stream.work(10_000, 50_000) });
+  t.match(turns, [
+    { text: 'Are you there?', speaker: 'A', start_ms: 10_000, end_ms: 11_500, words: { length: 3 } },
+    { text: 'Yes, I am.', speaker: 'B', start_ms: 12_000, end_ms: 13_900, words: { length: 3 } },
+    { text: 'before,', start_ms: 14_500, end_ms: 15_000 },
+    { text: 'after', start_ms: 45_000, end_ms: 46_000 },
+    { text: 'other', speaker: 'A' },
+    { text: 'words', speaker: 'B' },
+  ]);
+  t.equal(turns.length, 6);
+});
+
+t.test('text that is longer than a turn may be becomes several, and none of it is lost', async (t) => {
+  const stream = await holedStream(t);
+  const text = Array.from({ length: 900 }, (_, index) => `word${index}`).join(' ');
+  for (const long of [text, 'x'.repeat(5_000), '😀'.repeat(2_500)]) {
+    const { engine } = engineOf([[{ text: long, start_s: 0, end_s: 5 }]]);
+    const { turns } = await transcribe(t, { stream, engine, work: stream.work(10_000, 15_000) });
+    t.ok(turns.length > 2);
+    t.equal(turns.map((turn) => turn.text).join(long === text ? ' ' : ''), long);
+    t.ok(turns.every((turn) => turn.text.length <= LIMITS.turn_text_chars_max && turn.text.isWellFormed()));
+    t.same([turns[0]?.start_ms, turns.at(-1)?.end_ms], [10_000, 15_000]);
+  }
+});
+
+t.test('an utterance that the end of a window may have cut is left to the next one', async (t) => {
+  const stream = await StoredStream.open(t);
+  await stream.add([0, 10_000], wav16(counting(10_000)));
+  const last = (start_s: number, end_s: number): Said[] => [
+    { text: 'Whole.', start_s: 0, end_s: 4 },
+    { text: 'And then we', start_s, end_s },
+  ];
+  const rows: [string, Said[], boolean, number | undefined, number][] = [
+    ['it ends with the audio', last(8, 9.9), false, 8_000, 1],
+    ['the stream is over', last(8, 9.9), true, undefined, 2],
+    ['it ends before', last(8, 8.9), false, undefined, 2],
+    ['it is most of the window', last(4.5, 10), false, undefined, 2],
+    ['it is all there is', last(8, 9.9).slice(1), false, undefined, 1],
+  ];
+  for (const [title, said, final, consumed_to_ms, turns] of rows) {
+    const { engine } = engineOf([said]);
+    const found = await transcribe(t, { stream, engine, work: stream.work(0, 10_000, { final }) });
+    t.same([found.consumed_to_ms, found.turns.length], [consumed_to_ms, turns], title);
+  }
+});
+
+t.test('files of one window: speakers of their own, and what lies outside is not of it', async (t) => {
+  const stream = await StoredStream.open(t);
+  const webm = { codec: 'opus', container: 'webm' };
+  await stream.add([0, 10_000], Buffer.from('a'), webm);
+  await stream.add([10_000, 20_000], Buffer.from('b'), webm);
+  const said: Said[] = [
+    { text: 'first half', start_s: 1, end_s: 3, speaker: 'A' },
+    { text: 'second half', start_s: 6, end_s: 8, speaker: 'A' },
+  ];
+  const { engine, asked } = engineOf([said]);
+  const { turns } = await transcribe(t, { stream, engine, work: stream.work(5_000, 20_000) });
+  t.equal(asked.length, 2);
+  t.match(turns, [
+    { text: 'second half', start_ms: 6_000, speaker: 'A' },
+    { text: 'first half', start_ms: 11_000, speaker: '2-A' },
+    { text: 'second half', start_ms: 16_000, speaker: '2-A' },
+  ]);
+  t.equal(turns.length, 3);
+});
+
+t.test('silence is not sent, and invented text is dropped and counted', async (t) => {
+  const stream = await StoredStream.open(t);
+  await stream.add([0, 10_000], wav16(Buffer.alloc(20_000)));
+  const { engine, asked } = engineOf([
+    [
+      { text: 'Thanks for watching!', start_s: 0, end_s: 1, no_speech_prob: 0.9, avg_logprob: -2 },
+      { text: 'Hello.', start_s: 1, end_s: 2 },
+    ],
+  ]);
+  const silent = await transcribe(t, { stream, engine, work: stream.work(0, 10_000) });
+  t.same(silent, { speaker_scope: 'window', mode: 'replace', turns: [], dropped: 0 });
+  t.equal(asked.length, 0);
+  await stream.add([10_000, 20_000], wav16(counting(10_000)));
+  const { turns, dropped } = await transcribe(t, { stream, engine, work: stream.work(10_000, 20_000) });
+  t.match([turns, dropped], [[{ text: 'Hello.' }], 1]);
+});
+
+t.test('what fails is said', async (t) => {
+  const stream = await holedStream(t);
+  const work = stream.work(10_000, 50_000);
+  const signal = new AbortController().signal;
+  const hear = async (): Promise<Heard> => {
+    throw new EngineFailed('ENGINE_BUSY', 'The engine answered 429.', { retry_after_ms: 7_000 });
+  };
+  const busy: Engine = { name: 'busy', hear, close: async () => {} };
+  t.same(await transcribeWindow({ engine: busy, blobs: stream.blobs, work, signal }), {
+    ok: false,
+    failure: { code: 'ENGINE_BUSY', message: 'The engine answered 429.', retry: true, retry_after_ms: 7_000 },
+  });
+  const many = Array.from({ length: LIMITS.window_turns_max + 1 }, (_, index) => ({
+    ...{ text: `t${index}`, start_s: index / 1_000, end_s: index / 1_000 },
+  }));
+  const { engine } = engineOf([many]);
+  t.match(await transcribeWindow({ engine, blobs: stream.blobs, work, signal }), {
+    failure: { code: 'ENGINE_BAD_ANSWER', retry: true },
+  });
+});
