@@ -3,27 +3,7 @@ import { addCounts, type Counts, type Cutoffs, type Expire, type Swept } from '.
 import type { Bucket } from '../src/domain/workspaces.js';
 import { type Decision, defineActor, type Effect, type MessageOf } from './actor.js';
 import { type Erase, erased } from './erase.js';
-
-/**
- * What an account has in one workspace; its id follows from both (`libraryId`), and it lies with the account. Of a
- * retention sweep it is the account's part: it counts what the sweep removes there. docs/architecture.md, "The retention
- * sweep".
- */
-export type Library = {
-  account_id: string;
-  workspace_id: string;
-  /** The sweep in progress, or null. */
-  sweep: LibrarySweep | null;
-};
-
-/** `drained`: nothing is left to remove, and its counts have not all come yet. */
-export type LibrarySweep = {
-  sweep_id: string;
-  began_at_ms: number;
-  cutoffs: Cutoffs;
-  counts: Counts;
-  drained: boolean;
-};
+import type { Library } from './library_state.js';
 
 export type LibraryMessage = MessageOf<typeof library>;
 

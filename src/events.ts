@@ -17,6 +17,8 @@ const dataShape = z.strictObject({
   reason: z.string().optional().describe('Why a workspace is gone, or a token revoked.'),
   run_id: z.string().optional().describe('Tells events of one run from others; no route takes it.'),
   pipeline_id: z.string().optional().describe('What made a suggestion.'),
+  revision: z.int().min(0).optional().describe('Which revision of it this made; of a memory context, which version.'),
+  state_version: z.int().min(1).optional().describe("A suggestion's, after this."),
   buckets: z
     .partialRecord(
       bucket,

@@ -4,9 +4,10 @@
  *
  *   48 bits time │ version │ 12 random │ variant │ 22 random │ 32 part number │ 8 partition
  *
- * The part number is 0 for everything but a chunk, a turn, a delivery and a private workspace (a signal's id has random
- * bits there, and its stream's time). A chunk's and a turn's other bits are their stream's, a delivery's its endpoint's, a
- * private workspace's its account's: whoever holds such an id finds the owner without any index.
+ * The part number is 0 for everything but a chunk, a turn, a delivery, a pipeline, a private workspace and what a library
+ * holds (a signal's id has random bits there, and its stream's time). A chunk's and a turn's other bits are their stream's,
+ * a delivery's its endpoint's, a pipeline's and a private workspace's its account's: whoever holds such an id finds the
+ * owner without any index.
  */
 export const PARTITIONS = 256;
 
@@ -21,6 +22,8 @@ const TURN_BIT = 0x8000_0000;
 const SERIAL_BITS = 17;
 /** Of an account's parts: its pipelines. */
 const PIPELINE_BITS = 0xc000_0000;
+/** Of a library's parts: so many numbers has each kind. */
+const INSIGHT_NUMBERS = 2 ** 30;
 
 /** True for a UUID in its canonical form: 36 characters, lower case. Its version is for whoever drew it to choose. */
 export function isId(text: unknown): text is string {
@@ -70,9 +73,38 @@ export function placeOfTurn(turn_id: string): (TurnPlace & { stream_id: string }
   return { stream_id: part.owner_id, page: number >>> SERIAL_BITS, serial: number & (2 ** SERIAL_BITS - 1) };
 }
 
+/** The id of an account's pipeline; `number` counts from 1, which is the one that it has from the start. */
+export function pipelineId(account_id: string, number: number): string {
+  return partId(account_id, PIPELINE_BITS + number);
+}
+
+/** The account and number behind a pipeline's id; null for an id that is none. */
+export function ownerOfPipeline(pipeline_id: string): { account_id: string; number: number } | null {
+  const part = ownerOfPart(pipeline_id);
+  if (part === null || part.number <= PIPELINE_BITS) return null;
+  return { account_id: part.owner_id, number: part.number - PIPELINE_BITS };
+}
+
 /** The id of the pipeline that an account has from the start. */
 export function defaultPipelineId(account_id: string): string {
-  return partId(account_id, PIPELINE_BITS + 1);
+  return pipelineId(account_id, 1);
+}
+
+/** What a library holds; a kind's place here is the two top bits of its part numbers, so none ever moves. */
+export const INSIGHT_KINDS = ['conversation', 'memory', 'suggestion', 'group'] as const;
+export type InsightKind = (typeof INSIGHT_KINDS)[number];
+
+/** The id of something in a library; `number` counts from 1. */
+export function insightId(library_id: string, kind: InsightKind, number: number): string {
+  return partId(library_id, INSIGHT_KINDS.indexOf(kind) * INSIGHT_NUMBERS + number);
+}
+
+/** The library, kind and number behind such an id; null for an id that is none. */
+export function placeOfInsight(id: string): { library_id: string; kind: InsightKind; number: number } | null {
+  const part = ownerOfPart(id);
+  const number = part === null ? 0 : part.number % INSIGHT_NUMBERS;
+  const kind = INSIGHT_KINDS[Math.floor((part?.number ?? 0) / INSIGHT_NUMBERS)];
+  return part === null || kind === undefined || number === 0 ? null : { library_id: part.owner_id, kind, number };
 }
 
 /**

@@ -15,7 +15,7 @@ import type { Email } from '../../actors/email.js';
 import type { Endpoint } from '../../actors/endpoint_state.js';
 import type { Grant } from '../../actors/grant.js';
 import type { ImportedToken } from '../../actors/imported_token.js';
-import type { Library } from '../../actors/library.js';
+import type { Library } from '../../actors/library_state.js';
 import type { PersonalAccessToken } from '../../actors/personal_access_token.js';
 import type { Signals } from '../../actors/signals.js';
 import type { SigningKeysState } from '../../actors/signing_keys.js';

@@ -1,7 +1,7 @@
 import pMap from 'p-map';
 import type { Logger } from 'pino';
 import type { SweepJob } from '../../actors/actor.js';
-import type { Library, LibrarySweep } from '../../actors/library.js';
+import type { Library, LibrarySweep } from '../../actors/library_state.js';
 import { blobKey } from '../blobs/blob_keys.js';
 import type { BlobStore } from '../blobs/blob_store.js';
 import { chunkId, ownerOfPrivateWorkspace, PARTITIONS, partitionOfId } from '../domain/ids.js';

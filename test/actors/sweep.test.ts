@@ -1,6 +1,7 @@
 import t from 'tap';
 import type { Effect } from '../../actors/actor.js';
-import { type Library, type LibraryMessage, library } from '../../actors/library.js';
+import { type LibraryMessage, library } from '../../actors/library.js';
+import type { Library } from '../../actors/library_state.js';
 import { type Sweep, type SweepMessage, sweep } from '../../actors/sweep.js';
 import { libraryId, makeId, privateWorkspaceId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';

@@ -1,0 +1,270 @@
+import type { InsightKind } from '../src/domain/ids.js';
+import type { Counts, Cutoffs } from '../src/domain/retention.js';
+
+/**
+ * What an account has in one workspace; its id follows from both (`libraryId`), and it lies with the account. Of a
+ * retention sweep it is the account's part: it counts what the sweep removes there (docs/architecture.md, "The retention
+ * sweep"). And it holds what is made of turns: conversations, memories, suggestions, and the jobs that make them
+ * (docs/architecture.md, "Insights").
+ *
+ * Records, whose ids are numbers in fixed width (`insightKey`) unless it is said otherwise:
+ *
+ *   conversations, memories, suggestions   in the order of their last change, which is their clock for retention
+ *   clocks             the same clocks, all kinds together; ids begin with the kind
+ *   expired            when retention removed one; ids begin with the kind
+ *   revisions:<item>   what it was before, the newest 50
+ *   feedback:<item>    at most 100
+ *   session:<id>       what came of a recorder session; ids begin with the kind
+ *   texts              of each active memory, by the digest of its stems
+ *   suppressed         by stream: what people deleted or dismissed, and no run shall bring back
+ *   spans              by stream: which conversations lie on its timeline
+ *   unsettled          by stream, and pipeline where it is not the default one: what was said since conversations were
+ *                      last looked for there; in the order of when to look
+ *   jobs               conversations that a worker is to look into, in the order of when one may
+ *   runs:<stream>      what became of jobs, by their number in a ring
+ */
+export type Library = {
+  account_id: string;
+  workspace_id: string;
+  /** The sweep in progress, or null. */
+  sweep: LibrarySweep | null;
+  /** Absent while nothing was ever made of its turns. */
+  insights?: Insights;
+};
+
+/** `drained`: nothing is left to remove, and its counts have not all come yet. */
+export type LibrarySweep = {
+  sweep_id: string;
+  began_at_ms: number;
+  cutoffs: Cutoffs;
+  counts: Counts;
+  drained: boolean;
+};
+
+export type Insights = {
+  /** Numbers given out, of each kind. */
+  given: Record<InsightKind, number>;
+  /** Jobs ever made; the last one's number. */
+  jobs: number;
+  /** When something of it is due for a worker: its order in INSIGHTS_INDEX; null where nothing waits. */
+  due_ms: number | null;
+  /** The oldest clock: its order in the due list of retention; null where there is nothing. */
+  oldest_ms: number | null;
+  /** The last publications, so that the same again gets the same answer. */
+  published: { token: string; digest: string; tally: InsightTally }[];
+};
+
+/** The index of a partition's libraries that have something for a worker, each at the time when it has. */
+export const INSIGHTS_INDEX = { owner: 'content', index: 'insights' } as const;
+
+/** A part of a stream's timeline, in ms. */
+export type Span = { stream_id: string; source_id: string; start_ms: number; end_ms: number };
+
+/** Who spoke in a conversation: a speaker of a stream, or whom a person named; talk in ms. Names are looked up when read. */
+export type StoredParticipant = { stream_id: string; speaker: number; contact_id?: string | null; talk_ms: number };
+
+export type MadeBy = 'extractive' | 'model' | 'external';
+
+type Item = {
+  /** Null for what was made by the default pipeline. */
+  pipeline_id: string | null;
+  session_id: string | null;
+  revision: number;
+  /** What a person set, and no run changes. */
+  protected_fields: string[];
+  created_at_ms: number;
+  updated_at_ms: number;
+};
+
+export type Conversation = Item & {
+  parts: Span[];
+  started_at_ms: number;
+  ended_at_ms: number;
+  title: string | null;
+  summary: string | null;
+  topics: string[];
+  participants: StoredParticipant[];
+  language: string | null;
+  made_by: MadeBy;
+  run_id: string;
+  /** Numbers of what came of it. */
+  suggestions: number[];
+  memories: number[];
+};
+
+export const MEMORY_KINDS = ['fact', 'preference', 'relationship', 'plan', 'other'] as const;
+export type MemoryKind = (typeof MEMORY_KINDS)[number];
+
+export type Memory = Item & {
+  text: string;
+  kind: MemoryKind;
+  /** About whom. */
+  contact_id: string | null;
+  state: 'active' | 'superseded';
+  /** The number of the memory that took its place. */
+  superseded_by: number | null;
+  origin: 'pipeline' | 'manual';
+  /** A person wrote or changed it: no run does. */
+  protected: boolean;
+  evidence: Span[];
+  /** Keyed hashes of the stems of its text. */
+  stems: string[];
+};
+
+export const SUGGESTION_KINDS = ['task', 'follow_up', 'reminder', 'question', 'decision'] as const;
+export type SuggestionKind = (typeof SUGGESTION_KINDS)[number];
+export const SUGGESTION_STATUSES = ['open', 'accepted', 'completed', 'dismissed', 'withdrawn'] as const;
+export type SuggestionStatus = (typeof SUGGESTION_STATUSES)[number];
+export const VERDICTS = ['supported', 'contradicted', 'unclear'] as const;
+export type Verdict = (typeof VERDICTS)[number];
+export const RATINGS = ['helpful', 'not_helpful', 'wrong'] as const;
+export type Rating = (typeof RATINGS)[number];
+
+export type Roles = { owner_contact_id: string | null; requester_contact_id: string | null };
+
+export type Suggestion = Item & {
+  /** Its conversation's number. */
+  conversation: number;
+  kind: SuggestionKind;
+  text: string;
+  status: SuggestionStatus;
+  due_at_ms: number | null;
+  roles: Roles;
+  /** Its group's number. */
+  group: number | null;
+  review: { verdict: Verdict; note: string | null; at_ms: number } | null;
+  feedback: Record<Rating, number>;
+  evidence: Span[];
+  /** Rises with every change that is seen. */
+  state_version: number;
+  /** A person has done something with it: no run withdraws it, nor changes its status. */
+  touched: boolean;
+  made_by: MadeBy;
+  stems: string[];
+};
+
+/** What an item was: the values of the fields that the change to the next revision replaced, and who changed them. */
+export type Revision = {
+  revision: number;
+  at_ms: number;
+  by: 'pipeline' | 'person';
+  changed_fields: string[];
+  /** Whole item as this revision had it. */
+  item: Conversation | Memory | Suggestion;
+};
+
+export type Feedback = { rating: Rating; comment: string | null; created_at_ms: number };
+
+/** What a person does not want to see again. */
+export type Suppressed = {
+  kind: 'conversation' | 'memory' | 'suggestion';
+  start_ms: number;
+  end_ms: number;
+  stems: string[];
+};
+
+/** `heard`: rises with each message, so that what is said while somebody looks is not lost. */
+export type Unsettled = {
+  stream_id: string;
+  source_id: string;
+  pipeline_id: string | null;
+  from_ms: number;
+  to_ms: number;
+  heard: number;
+  changed_at_ms: number;
+  /** When to look for conversations. */
+  due_ms: number;
+};
+
+/** A conversation that a worker is to look into. Its id is the conversation's and the pipeline's. */
+export type InsightJob = {
+  number: number;
+  conversation: number;
+  pipeline_id: string | null;
+  parts: Span[];
+  session_id: string | null;
+  started_at_ms: number;
+  ended_at_ms: number;
+  queued_at_ms: number;
+  tries: number;
+  /** When it may be claimed: at its order. Absent where nobody has it. */
+  claim?: { token: string; run_id: string; until_ms: number };
+};
+
+/** What looking through a recording has found. */
+export type FoundConversation = Pick<InsightJob, 'parts' | 'session_id' | 'started_at_ms' | 'ended_at_ms'>;
+
+/** What an engine found, checked: every text is borne by turns, which `evidence` names. */
+export type CheckedInsights = {
+  made_by: MadeBy;
+  conversation: Pick<Conversation, 'title' | 'summary' | 'topics' | 'participants' | 'language'>;
+  suggestions: SuggestionOp[];
+  memories: MemoryOp[];
+  /** How many items no turn bears. */
+  unsupported: number;
+};
+
+/** `id`s are numbers of items of the library. Members that are absent stay as they are. */
+export type SuggestionOp =
+  | {
+      op: 'new';
+      kind: SuggestionKind;
+      text: string;
+      stems: string[];
+      due_at_ms: number | null;
+      roles: Roles;
+      evidence: Span[];
+    }
+  | {
+      op: 'revise';
+      number: number;
+      kind?: SuggestionKind;
+      text?: string;
+      stems?: string[];
+      due_at_ms?: number | null;
+      evidence: Span[];
+    }
+  | { op: 'withdraw'; number: number };
+
+export type MemoryOp =
+  | {
+      op: 'new';
+      kind: MemoryKind;
+      text: string;
+      stems: string[];
+      contact_id: string | null;
+      evidence: Span[];
+      /** The memory that this one contradicts. */
+      supersedes?: number;
+    }
+  | { op: 'revise'; number: number; kind?: MemoryKind; text?: string; stems?: string[]; evidence: Span[] }
+  | { op: 'withdraw'; number: number };
+
+/** What came of a result. */
+export type InsightTally = {
+  suggestions: number;
+  memories: number;
+  withdrawn: number;
+  dropped: { unsupported: number; duplicate: number; protected: number };
+};
+
+/** What became of a job, for debugging. */
+export type InsightRun = {
+  run_id: string;
+  pipeline_id: string | null;
+  conversation: number;
+  from_ms: number;
+  to_ms: number;
+  status: 'published' | 'failed';
+  tries: number;
+  engine: string | null;
+  queued_at_ms: number;
+  ended_at_ms: number;
+  failure: string | null;
+  dropped: InsightTally['dropped'];
+};
+
+/** An item's number as the id of its record: fixed width, so that ids sort as numbers. */
+export function insightKey(number: number): string {
+  return number.toString(16).padStart(8, '0');
+}
