@@ -6,6 +6,7 @@ import { correctionMessages, type PlacedTurn, pageRecords, speakersIn, turnAt } 
 import { expiryMessages } from './transcript_expiry.js';
 import { type Page, pageKey, readPage, readWords } from './transcript_page.js';
 import { dueEffect, listed, publicationMessages } from './transcript_publication.js';
+import { runMessages } from './transcript_runs.js';
 import { NO_TURN, ofTranscript, TRANSCRIBING_INDEX, type Transcript } from './transcript_state.js';
 import { windowMessages } from './transcript_windows.js';
 
@@ -24,6 +25,7 @@ export const transcript = defineActor<Transcript>()({
     ...correctionMessages,
     ...announcingMessages,
     ...expiryMessages,
+    ...runMessages,
 
     view: { reads: true, decide: ofTranscript((state) => ({ reply: state })) },
 
@@ -68,7 +70,7 @@ export const transcript = defineActor<Transcript>()({
 
     erase(state, _: unknown, { self }) {
       if (state === null) return { reply: DONE };
-      const collections = ['pages', 'words', 'published', 'speakers'];
+      const collections = ['pages', 'words', 'published', 'runs', 'speakers'];
       const effects: Effect[] = [
         ...collections.map((collection): Effect => ({ effect: 'delete_collection', collection })),
         { effect: 'remove_from_index', ...TRANSCRIBING_INDEX, member: self },

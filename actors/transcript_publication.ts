@@ -18,6 +18,7 @@ import {
   readPage,
   readWords,
 } from './transcript_page.js';
+import { noteRun } from './transcript_runs.js';
 import {
   ofTranscript,
   type PublicationTally,
@@ -46,6 +47,9 @@ export type Publication = {
   recognized: Record<string, string>;
   /** Whether a recording is run once more after its end. */
   final_pass: boolean;
+  /** Who heard it, and how many segments it left out by itself; absent where nobody said. */
+  engine?: string | undefined;
+  dropped?: number | undefined;
 };
 
 /** `speakers`: the numbers of the result's labels. `came_at_ms`: when the first of its audio came, by the clock. */
@@ -150,6 +154,7 @@ function replace(state: Transcript, { window, publication }: Asked, turn: Turn):
     ...recognized.effects,
     ...placed.effects,
     ...newsOf(state, { window, created, attributed, replaced: tally.replaced }, self),
+    publishedRun(state, { window, publication }, now_ms),
     ...dueEffects(state, placed.state, self),
   ];
   return { reply: { tally, speakers: numbers, came_at_ms: cameAt(state, window) }, next: placed.state, effects };
@@ -178,9 +183,15 @@ function attribute(state: Transcript, { window, publication }: Asked, turn: Turn
     ...(attributed.length > 0 ? [putPage(changed)] : []),
     ...recognized.effects,
     ...newsOf(state, { window, created: [], attributed, replaced: 0 }, self),
+    publishedRun(state, { window, publication }, now_ms),
     ...dueEffects(state, next, self),
   ];
   return { reply: { tally, speakers: numbers, came_at_ms: cameAt(state, window) }, next, effects };
+}
+
+function publishedRun(state: Transcript, { window, publication }: Asked, ended_at_ms: number): Effect {
+  const { engine = null, dropped = 0 } = publication;
+  return noteRun(state, { window, status: 'published', engine, failure: null, dropped, ended_at_ms });
 }
 
 function cameAt({ waiting }: Transcript, { from_ms, pass }: Window): number | null {

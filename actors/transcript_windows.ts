@@ -3,6 +3,7 @@ import { LIMITS } from '../src/domain/limits.js';
 import { refuse } from '../src/domain/refusals.js';
 import { type Decision, type Effect, messagesOf } from './actor.js';
 import { pageKey, pageOf, textBefore } from './transcript_page.js';
+import { noteRun } from './transcript_runs.js';
 import {
   type FailedAudio,
   ofTranscript,
@@ -74,7 +75,9 @@ export const windowMessages = messagesOf<Transcript>()({
       if (found === null || now_ms < found.until_ms || tries > LIMITS.window_tries_max) {
         const lost = found !== null && tries > LIMITS.window_tries_max;
         const next = { ...(lost ? givenUp(state, { ...found, code: 'GIVEN_UP' }) : state), window_ms };
-        return { reply: NO_WINDOW, next, effects: dueEffects(null, next, self) };
+        const noted =
+          lost && state.window !== null ? [failedRun(state, { window: state.window, code: 'GIVEN_UP' }, now_ms)] : [];
+        return { reply: NO_WINDOW, next, effects: [...noted, ...dueEffects(null, next, self)] };
       }
       const { until_ms: _, ...cut } = found;
       const { from_ms } = cut;
@@ -107,7 +110,11 @@ export const windowMessages = messagesOf<Transcript>()({
 
   /** No result: the window rests and comes again, or, after its last try, counts as failed. */
   window_failed: ofTranscript(
-    (state, { number, token, code, retry, rest_ms }: FailedWindow, { self, now_ms }): Decision<Transcript, Failure> => {
+    (
+      state,
+      { number, token, code, retry, rest_ms, engine }: FailedWindow,
+      { self, now_ms },
+    ): Decision<Transcript, Failure> => {
       const held = heldWindow(state, { number, token });
       if (held === null) return { reply: NOT_HELD };
       const { from_ms, to_ms, tries } = held;
@@ -116,7 +123,8 @@ export const windowMessages = messagesOf<Transcript>()({
       const next: Transcript = again
         ? { ...state, window: null, retry: { from_ms, tries, not_before_ms: now_ms + pause_ms } }
         : givenUp(state, { from_ms, to_ms, code });
-      return { reply: { again, tries }, next, effects: dueEffects(state, next, self) };
+      const noted = again ? [] : [failedRun(state, { window: held, code, engine }, now_ms)];
+      return { reply: { again, tries }, next, effects: [...noted, ...dueEffects(state, next, self)] };
     },
   ),
 
@@ -164,7 +172,7 @@ type ClaimInput = { token: string; run_id: string; lease_ms: number; window_ms: 
 type ClaimedWindow = { window: null } | { window: Window; transcript: Transcript; previous_text: string | null };
 type Lease = { until_ms: number };
 /** `rest_ms`: so long the engine asked to be left alone. */
-type FailedWindow = Held & { code: string; retry: boolean; rest_ms?: number };
+type FailedWindow = Held & { code: string; retry: boolean; rest_ms?: number; engine?: string | undefined };
 type Failure = { again: boolean; tries: number };
 type ReprocessInput = { from_ms: number; to_ms: number; only_failed: boolean };
 
@@ -213,6 +221,14 @@ export function beginFinalPass(state: Transcript, now_ms: number): Transcript {
 function triesAt({ window, retry }: Transcript, from_ms: number): number {
   const rested = retry?.from_ms === from_ms ? retry.tries : 0;
   return window?.from_ms === from_ms ? Math.max(window.tries, rested) : rested;
+}
+
+function failedRun(
+  state: Transcript,
+  { window, code, engine = null }: { window: Window; code: string; engine?: string | null | undefined },
+  ended_at_ms: number,
+): Effect {
+  return noteRun(state, { window, status: 'failed', engine, failure: code, dropped: 0, ended_at_ms });
 }
 
 function givenUp(state: Transcript, { from_ms, to_ms, code }: FailedAudio): Transcript {

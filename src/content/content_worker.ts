@@ -128,12 +128,13 @@ export class ContentWorker {
     if (transcribed.ok) {
       const { result } = transcribed;
       const digest = createHash('sha256').update(JSON.stringify(result)).digest('base64url');
-      const published = await this.#persist(() => jobs.publish(job, { claim, digest, result }));
+      const published = await this.#persist(() => jobs.publish(job, { claim, digest, result, engine: engine.name }));
       if (!isRefusal(published)) return done('published');
       done('refused');
       if (published.refused === 'UNAVAILABLE') throw new StoreUnavailable(published.message);
       // Somebody else has it, or it is gone; what it lacks itself must not come back for ever.
-      if (published.refused === 'BAD_REQUEST') await jobs.failed(job, { claim, code: 'BAD_RESULT', retry: false });
+      if (published.refused === 'BAD_REQUEST')
+        await jobs.failed(job, { claim, code: 'BAD_RESULT', retry: false, engine: engine.name });
       return;
     }
     const { code, message, retry, retry_after_ms } = transcribed.failure;
@@ -142,7 +143,7 @@ export class ContentWorker {
     done('failed');
     log.warn({ job, code, reason: message }, 'a window could not be transcribed');
     const rest = retry_after_ms === undefined ? {} : { rest_ms: retry_after_ms };
-    const failed = await jobs.failed(job, { claim, code, retry, ...rest });
+    const failed = await jobs.failed(job, { claim, code, retry, engine: engine.name, ...rest });
     if (isRefusal(failed) && failed.refused === 'UNAVAILABLE') throw new StoreUnavailable(failed.message);
   }
 

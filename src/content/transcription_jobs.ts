@@ -42,6 +42,9 @@ type Parts = {
 /** What became of a result. */
 export type PublishedResult = { turns: number; replaced: number; protected: number; suppressed: number };
 
+/** The engine, as debug answers name it; absent for workers outside. */
+type HeardBy = { engine?: string };
+
 /** A window as its job's name tells it. */
 type JobOf = { stream_id: string; number: number };
 
@@ -144,7 +147,7 @@ export class TranscriptionJobs {
   /** `digest`: of all that the worker said; the same again gets the same answer. */
   async publish(
     job: string,
-    { claim: token, digest, result }: { claim: string; digest: string; result: TranscriptionResult },
+    { claim: token, digest, result, engine }: HeardBy & { claim: string; digest: string; result: TranscriptionResult },
   ): Promise<PublishedResult | Refusal> {
     const of = jobOf(job);
     if (of === null) return NO_JOB;
@@ -155,8 +158,9 @@ export class TranscriptionJobs {
     if (isRefusal(transcript)) return transcript.refused === 'NOT_FOUND' ? NO_JOB : transcript;
     const fences = await this.#fences(transcript, stream_id);
     if (isRefusal(fences)) return fences;
-    const { speakers = [], turns, consumed_to_ms, speaker_scope, mode } = result;
-    const said = { number, token, digest, consumed_to_ms, speaker_scope, mode, turns, final_pass };
+    const { speakers = [], turns, consumed_to_ms, speaker_scope, mode, dropped } = result;
+    const heard = { consumed_to_ms, speaker_scope, mode, turns, engine, dropped };
+    const said = { number, token, digest, ...heard, final_pass };
     // A result that will be refused, or is there, says nothing of voices.
     const is_heard = !isRefusal(windowFor(transcript, said));
     const recognized = is_heard ? await this.#voices.recognized(transcript, speakers, fences) : {};
@@ -179,7 +183,13 @@ export class TranscriptionJobs {
   /** `again`: it comes once more, after a rest. */
   async failed(
     job: string,
-    { claim: token, code, retry, rest_ms }: { claim: string; code: string; retry: boolean; rest_ms?: number },
+    {
+      claim: token,
+      code,
+      retry,
+      rest_ms,
+      engine,
+    }: HeardBy & { claim: string; code: string; retry: boolean; rest_ms?: number },
   ): Promise<{ again: boolean; tries: number } | Refusal> {
     const of = jobOf(job);
     if (of === null) return NO_JOB;
@@ -187,7 +197,7 @@ export class TranscriptionJobs {
     const rest = rest_ms === undefined ? {} : { rest_ms };
     const failed = await this.#parts.actors
       .transcript(stream_id)
-      .window_failed({ number, token, code, retry, ...rest });
+      .window_failed({ number, token, code, retry, engine, ...rest });
     if (isRefusal(failed)) return failed;
     this.#forget(job);
     this.activity.failed(code);

@@ -178,6 +178,7 @@ export const LIMITS = {
   transcript_failures_kept_max: 100, // ours
   window_ms_default: MINUTE_MS, // docs/choices.md, "Transcripts": TRANSCRIBE_WINDOW_S where it is not set
   window_quiet_ms: 10 * SECOND_MS, // docs/choices.md, "Transcripts": so long more audio may join a window
+  runs_kept_per_stream: 100, // ours: for debugging, of each recording
   window_tolerance_ms: 2 * SECOND_MS, // docs/choices.md, "Transcripts": a turn may reach so far out of its window
   window_lease_ms: MINUTE_MS, // ours: of a claim that names no time
   window_lease_ms_max: HOUR_MS, // ours

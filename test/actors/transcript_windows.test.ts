@@ -1,6 +1,7 @@
 import t from 'tap';
 import type { Effect } from '../../actors/actor.js';
 import { type TranscriptMessage, transcript } from '../../actors/transcript.js';
+import type { TranscriptRun } from '../../actors/transcript_runs.js';
 import type { Transcript, Window } from '../../actors/transcript_state.js';
 import { makeId } from '../../src/domain/ids.js';
 import type { Interval } from '../../src/domain/intervals.js';
@@ -168,6 +169,37 @@ t.test('K-004 a worker that is lost, fails, or comes too late', async (t) => {
   recording.ask({ type: 'reprocess', from_ms: 0, to_ms: 1e9, only_failed: true });
   t.same(span(recording.claim()), [0, 60_000, false], 'an operator has it tried again');
   t.same(recording.state?.failed, []);
+});
+
+t.test('K-017 how windows ended is kept for debugging, the newest of them', async (t) => {
+  const recording = new Recording();
+  const runs = () => (recording.ask({ type: 'runs' }) as { runs: TranscriptRun[] }).runs;
+  recording.audio([[0, 120_000]]);
+  recording.publish(recording.claim() as Window);
+  const { number, token } = recording.claim() as Window;
+  recording.pass(1_000);
+  recording.ask({ type: 'window_failed', number, token, code: 'X', retry: false, engine: 'e' });
+  t.match(runs(), [
+    {
+      ...{ from_ms: 60_000, to_ms: 120_000, status: 'failed', engine: 'e', failure: 'X' },
+      ended_at_ms: START_MS + 1_000,
+    },
+    {
+      from_ms: 0,
+      to_ms: 60_000,
+      run_id: RUN,
+      pass: 'first',
+      status: 'published',
+      engine: null,
+      queued_at_ms: START_MS,
+    },
+  ]);
+  for (let more = 0; more < LIMITS.runs_kept_per_stream; more++) {
+    recording.ask({ type: 'reprocess', from_ms: 0, to_ms: 60_000, only_failed: false });
+    recording.publish(recording.claim() as Window);
+  }
+  t.equal(runs().length, LIMITS.runs_kept_per_stream);
+  t.ok(runs().every(({ pass, status }) => pass === 'reprocess' && status === 'published'));
 });
 
 t.test('K-004 nobody gets a window for ever', async (t) => {
