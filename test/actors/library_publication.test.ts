@@ -258,7 +258,8 @@ const anyOps: fc.Arbitrary<AnyOp[]> = fc.array(
 
 t.test('K-010 whichever is first, an edit or a run: what people set stays, and what they removed stays away', (t) => {
   const plays = fc.record({ acts: anyActs, runs: fc.array(anyOps, { minLength: 1, maxLength: 3 }) });
-  checkPlays(t, { plays, runs: 1_000 }, ({ acts, runs }) => {
+  checkPlays(t, { plays, runs: 1_000 }, ({ acts: drawn, runs }) => {
+    const acts = (['before', 'after'] as const).flatMap((at) => drawn.filter((act) => act.at === at));
     const as_drawn = play(acts, runs);
     const all_before = play(
       acts.map((act) => ({ ...act, at: 'before' as const })),
