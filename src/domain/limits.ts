@@ -215,6 +215,18 @@ export const LIMITS = {
   voices_expired_per_commit_max: 128, // ours: of contacts, and as many of nobody yet
   announcing_lease_ms: MINUTE_MS, // docs/architecture.md, "Workers": from the last step on
 
+  pipelines_per_account_max: 20, // docs/choices.md, "Pipelines and profile"
+  pipeline_name_chars_max: 80, // ours: as a name of an account
+  pipeline_instructions_chars_max: 2_000, // docs/choices.md, "Pipelines and profile"
+  engine_name_chars_max: 60, // ours
+  profile_about_chars_max: 4_000, // docs/choices.md, "Pipelines and profile"
+  profile_languages_max: 5, // docs/choices.md, "Pipelines and profile"
+  vocabulary_terms_max: 200, // docs/choices.md, "Pipelines and profile"
+  vocabulary_term_chars_max: 60, // docs/choices.md, "Pipelines and profile"
+  profile_revisions_kept_max: 50, // docs/choices.md, "Pipelines and profile"
+  context_items_max: 200, // docs/choices.md, "Pipelines and profile"
+  context_text_chars_max: 500, // docs/choices.md, "Pipelines and profile"
+
   joined_chunks_max: 20_000, // ours: chunks of one joined file, two and a half days of ten seconds each
   joined_bytes_max: 0xffff_ffff, // a RIFF file counts its bytes in 32 bits
   media_name_chars_max: 128, // ours: codec, container
