@@ -215,6 +215,16 @@ export const LIMITS = {
   voices_expired_per_commit_max: 128, // ours: of contacts, and as many of nobody yet
   announcing_lease_ms: MINUTE_MS, // docs/architecture.md, "Workers": from the last step on
 
+  libraries_listed_max: 64, // docs/choices.md, "Insights": of one list
+  items_scanned_max: 1_000, // ours: looked at for one page; what passes rarely gets a short page and its cursor
+  items_step_max: 100, // ours: read of a library at once where few pass
+  quote_chars_max: 1_000, // ours: of what was said, as it is shown with what rests on it
+  item_text_chars_max: 500, // docs/choices.md, "Insights": of a suggestion or a memory
+  conversation_title_chars_max: 200, // ours: as a title of a stream
+  review_note_chars_max: 500, // docs/choices.md, "Insights"
+  feedback_comment_chars_max: 500, // docs/choices.md, "Insights"
+  session_streams_max: 200, // ours: of one recorder session, looked at for its summary
+
   pipelines_per_account_max: 20, // docs/choices.md, "Pipelines and profile"
   pipeline_name_chars_max: 80, // ours: as a name of an account
   pipeline_instructions_chars_max: 2_000, // docs/choices.md, "Pipelines and profile"
