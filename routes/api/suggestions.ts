@@ -173,7 +173,7 @@ export const SUGGESTION_ROUTES: readonly Route[] = [
     permission: WRITES,
     body: z.object({
       state_version,
-      text: trimmedLines(LIMITS.item_text_chars_max).optional(),
+      text: trimmedLines(LIMITS.insight_text_chars_max).optional(),
       due_at: timestamp.nullable().optional().describe('When it is due; null for no time.'),
       roles: z
         .object({
@@ -210,7 +210,7 @@ export const SUGGESTION_ROUTES: readonly Route[] = [
     body: z.object({
       state_version,
       verdict: z.enum(VERDICTS).describe('Whether what was said bears it.'),
-      note: trimmedLines(LIMITS.review_note_chars_max).nullable().default(null),
+      note: trimmedLines(LIMITS.insight_text_chars_max).nullable().default(null),
     }),
     answer: suggestionShape,
     refusals: ['CONFLICT', 'CONTENT_EXPIRED'],
@@ -232,7 +232,7 @@ export const SUGGESTION_ROUTES: readonly Route[] = [
     status: 201,
     body: z.object({
       rating: z.enum(RATINGS).describe('What a person thinks of it.'),
-      comment: trimmedLines(LIMITS.feedback_comment_chars_max).nullable().default(null),
+      comment: trimmedLines(LIMITS.insight_text_chars_max).nullable().default(null),
     }),
     answer: z
       .strictObject({

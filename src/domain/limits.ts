@@ -219,10 +219,6 @@ export const LIMITS = {
   items_scanned_max: 1_000, // ours: looked at for one page; what passes rarely gets a short page and its cursor
   items_step_max: 100, // ours: read of a library at once where few pass
   quote_chars_max: 1_000, // ours: of what was said, as it is shown with what rests on it
-  item_text_chars_max: 500, // docs/choices.md, "Insights": of a suggestion or a memory
-  conversation_title_chars_max: 200, // ours: as a title of a stream
-  review_note_chars_max: 500, // docs/choices.md, "Insights"
-  feedback_comment_chars_max: 500, // docs/choices.md, "Insights"
   session_streams_max: 200, // ours: of one recorder session, looked at for its summary
 
   pipelines_per_account_max: 20, // docs/choices.md, "Pipelines and profile"
@@ -236,6 +232,36 @@ export const LIMITS = {
   profile_revisions_kept_max: 50, // docs/choices.md, "Pipelines and profile"
   context_items_max: 200, // docs/choices.md, "Pipelines and profile"
   context_text_chars_max: 500, // docs/choices.md, "Pipelines and profile"
+
+  settle_ms: 10 * SECOND_MS, // docs/architecture.md, "Insights": after the last turn, before conversations are looked for
+  correction_quiet_ms: 10 * MINUTE_MS, // docs/architecture.md, "Insights": after the last correction
+  insights_again_ms: HOUR_MS, // docs/architecture.md, "Insights": a corrected conversation is looked into so often
+  changed_spans_max: 16, // ours: corrected parts of one recording; beyond it the nearest become one
+  unsettled_due_max: 8, // ours: recordings told to a worker at once
+  insights_waiting_max: 300, // ours: recordings and jobs of one library that are looked through
+  found_conversations_max: 300, // ours: of one look through a recording
+  insight_job_tries_max: 5, // docs/architecture.md, "Insights"
+  insight_job_retries_ms: [MINUTE_MS, 4 * MINUTE_MS, 16 * MINUTE_MS, HOUR_MS], // docs/architecture.md, "Insights": after each try
+  insight_lease_ms: 5 * MINUTE_MS, // ours: of a claim that names no time
+  insight_text_chars_max: 500, // docs/choices.md, "Insights": of a memory, a suggestion, a note, a comment
+  conversation_title_chars_max: 200, // ours: as a stream's title
+  suggestions_per_result_max: 50, // docs/choices.md, "Insights"
+  memories_per_result_max: 20, // docs/choices.md, "Insights"
+  suggestions_per_conversation_max: 200, // ours: of all runs together
+  memories_per_conversation_max: 100, // ours: of all runs together
+  conversations_per_stream_max: 2_000, // ours: of all pipelines
+  evidence_spans_max: 8, // docs/choices.md, "Insights"
+  same_stems_min: 0.8, // docs/choices.md, "Insights": of what is new, so that it is the same as what there is
+  same_conversation_min: 0.5, // ours: of the shorter one's time, so that it is the same conversation
+  revisions_kept_max: 50, // ours: of one item
+  feedback_kept_max: 100, // docs/choices.md, "Insights": of one suggestion
+  suppressed_per_stream_max: 200, // ours: what people did not want to see again; the oldest is forgotten
+  runs_kept_max: 50, // ours: of one recording
+  publications_kept_max: 8, // ours: of one library, so that a repeat is known
+  group_members_max: 50, // docs/choices.md, "Insights": of one request
+  items_read_max: 300, // ours: asked for at once by their numbers
+  session_items_max: 100, // ours: of each kind, of one recorder session
+  insight_records_removed_max: 2_000, // ours: revisions and feedback that go with one commit of retention
 
   joined_chunks_max: 20_000, // ours: chunks of one joined file, two and a half days of ten seconds each
   joined_bytes_max: 0xffff_ffff, // a RIFF file counts its bytes in 32 bits
@@ -268,7 +294,6 @@ export const LIMITS = {
   insight_summary_chars_max: 2_000, // ours
   insight_topics_max: 8, // docs/choices.md, "Insights"
   insight_topic_chars_max: 60, // ours
-  insight_text_chars_max: 500, // docs/choices.md, "Insights"
   insight_quote_chars_max: 500, // ours
   insight_evidence_max: 8, // docs/choices.md, "Insights"
   insight_suggestions_max: 50, // docs/choices.md, "Insights": of one conversation
