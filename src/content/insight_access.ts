@@ -91,7 +91,8 @@ export async function librariesOf(
     if (found.accounts.length >= limit) return TOO_MANY;
     return found.accounts.map((of) => ({ library_id: libraryId(of, workspace_id), account_id: of, workspace_id }));
   }
-  if (workspace_id !== undefined) return [{ library_id: libraryId(account_id, workspace_id), account_id, workspace_id }];
+  if (workspace_id !== undefined)
+    return [{ library_id: libraryId(account_id, workspace_id), account_id, workspace_id }];
   const owner = { owner: account_id, partition: partitionOfId(account_id) };
   const rows = await services.store.list(owner, LIBRARIES, { descending: true, limit });
   if (rows.length >= limit) return TOO_MANY;

@@ -8,13 +8,7 @@ import type { Principal } from '../http/principal.js';
 import type { Services } from '../services.js';
 import { readableStream } from '../streams/stream_access.js';
 import type { FoundItem, LibraryPlace } from './insight_access.js';
-import type {
-  ConversationView,
-  EvidenceView,
-  MemoryView,
-  ParticipantView,
-  SuggestionView,
-} from './insight_shapes.js';
+import type { ConversationView, EvidenceView, MemoryView, ParticipantView, SuggestionView } from './insight_shapes.js';
 import { defaultNumberOf } from './pipeline_access.js';
 import { type Contacts, contactOf, readableScene, type Scene, somePages } from './transcript_reading.js';
 

@@ -1,10 +1,5 @@
 import { z } from 'zod';
-import {
-  MEMORY_KINDS,
-  SUGGESTION_KINDS,
-  SUGGESTION_STATUSES,
-  VERDICTS,
-} from '../../actors/library_state.js';
+import { MEMORY_KINDS, SUGGESTION_KINDS, SUGGESTION_STATUSES, VERDICTS } from '../../actors/library_state.js';
 import { count, id, moment } from '../http/response_schemas.js';
 
 /** What conversations, memories and suggestions look like. */
@@ -28,7 +23,9 @@ const made = {
 const session_id = id.nullable().describe('The recorder session that it was recorded in; null for none.');
 const made_by = z
   .enum(['extractive', 'model', 'external'])
-  .describe('extractive: its texts are sentences that were said; model: a language model wrote them; external: a worker.');
+  .describe(
+    'extractive: its texts are sentences that were said; model: a language model wrote them; external: a worker.',
+  );
 
 export const evidenceShape = z
   .strictObject({
@@ -37,7 +34,9 @@ export const evidenceShape = z
     quote: z
       .string()
       .nullable()
-      .describe('What they say, shortened where it is long; null where nothing is left, and for whoever may not read turns.'),
+      .describe(
+        'What they say, shortened where it is long; null where nothing is left, and for whoever may not read turns.',
+      ),
     state: z
       .enum(['available', 'expired', 'deleted'])
       .describe('expired: the workspace does not keep what was said; deleted: people have deleted it.'),
