@@ -98,7 +98,11 @@ t.test('what came of a recorder session', async (t) => {
     t.equal(await statusOf('DELETE', `/memories/${memories[0]?.id}`), 204);
     t.equal(await statusOf('DELETE', `/conversations/${conversations[0]?.id}`), 204);
     t.match(await read(), { conversations: [], memories: [], participants: [], talk_ms: 0 });
-    const foreign = await makeInsights(ann, await streamOf(), { session_id: randomUUID(), memories: [{ text: 'x' }] });
+    const foreign = await makeInsights(ann, await streamOf(), {
+      session_id: randomUUID(),
+      span: [30_000, 40_000],
+      memories: [{ text: 'x' }],
+    });
     t.equal(
       await statusOf('DELETE', `/conversations/${foreign.conversation}`),
       403,
