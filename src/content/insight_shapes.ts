@@ -27,7 +27,7 @@ const made_by = z
     'extractive: its texts are sentences that were said; model: a language model wrote them; external: a worker.',
   );
 
-export const evidenceShape = z
+const evidenceShape = z
   .strictObject({
     ...span,
     turn_ids: z.array(id).describe('The turns that are there now; none for whoever may not read turns.'),
