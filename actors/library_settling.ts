@@ -37,12 +37,14 @@ type Settled = Pick<Unsettled, 'stream_id' | 'pipeline_id' | 'heard' | 'again'> 
 export const settlingMessages = messagesOf<Library>()({
   /**
    * From a transcript: turns were published, or (where `is_new` is false) what had been published is something else now;
-   * that matters only where a conversation lies there.
+   * that matters only where a conversation lies there. So does what is heard inside of one that was made already.
    */
   heard: {
-    records: ({ stream_id, is_new }: Heard) => [
-      { collection: 'unsettled', id: unsettledKey({ stream_id, pipeline_id: null, again: !is_new }) },
-      ...(is_new ? [] : spansOf([{ stream_id }])),
+    records: ({ stream_id }: Heard) => [
+      ...[false, true].map((again) => ({
+        ...{ collection: 'unsettled', id: unsettledKey({ stream_id, pipeline_id: null, again }) },
+      })),
+      ...spansOf([{ stream_id }]),
     ],
     decide(state, { is_new, account_id, workspace_id, ...heard }: Heard, turn): Done {
       if (state === null && !is_new) return { reply: DONE };
@@ -50,20 +52,14 @@ export const settlingMessages = messagesOf<Library>()({
         state === null ? begin({ account_id, workspace_id }, turn) : { library: state, effects: [] };
       const writing = new Writing(library, turn);
       writing.effects.push(...effects);
-      const lane = { ...heard, pipeline_id: null, again: !is_new };
-      const touched = is_new
-        ? []
-        : spansOn(writing, heard.stream_id).filter((span) => span.pipeline_id === null && reaches(span, heard));
-      if (!is_new && touched.length === 0) return { reply: DONE };
-      const before = turn.record<Unsettled>('unsettled', unsettledKey(lane));
-      const since_ms = before?.since_ms ?? turn.now_ms;
-      const due_ms = is_new
-        ? turn.now_ms + LIMITS.settle_ms
-        : Math.max(
-            Math.min(turn.now_ms + LIMITS.correction_quiet_ms, since_ms + LIMITS.insights_again_ms),
-            ...touched.map(({ looked_at_ms }) => looked_at_ms + LIMITS.insights_again_ms),
-          );
-      unsettle(writing, lane, { touched, due_ms: is_new ? due_ms : Math.max(due_ms, before?.due_ms ?? 0) });
+      const touched = spansOn(writing, heard.stream_id).filter(
+        (span) => span.pipeline_id === null && reaches(span, heard),
+      );
+      const again = touched.length > 0;
+      if (!is_new && !again) return { reply: DONE };
+      const lane = { ...heard, pipeline_id: null, again };
+      const due_ms = again ? quietAt(writing, lane, touched) : turn.now_ms + LIMITS.settle_ms;
+      unsettle(writing, lane, { touched, due_ms });
       return writing.done(DONE);
     },
   },
@@ -140,6 +136,15 @@ function unsettledKey({
   again,
 }: Pick<Unsettled, 'stream_id' | 'pipeline_id' | 'again'>): string {
   return [stream_id, ...(pipeline_id === null ? [] : [pipeline_id]), ...(again ? ['again'] : [])].join(':');
+}
+
+/** When corrections are looked at: ten quiet minutes after the last or an hour after the first, at most once an hour. */
+function quietAt({ turn }: Writing, lane: Lane, touched: ConversationSpan[]): number {
+  const before = turn.record<Unsettled>('unsettled', unsettledKey(lane));
+  const quiet_ms = turn.now_ms + LIMITS.correction_quiet_ms;
+  const late_ms = (before?.since_ms ?? turn.now_ms) + LIMITS.insights_again_ms;
+  const next_ms = touched.map(({ looked_at_ms }) => looked_at_ms + LIMITS.insights_again_ms);
+  return Math.max(Math.min(quiet_ms, late_ms), before?.due_ms ?? 0, ...next_ms);
 }
 
 /** Adds what is to be looked through; conversations that it touches are looked at as a whole. */

@@ -184,6 +184,16 @@ t.test('K-010 a corrected conversation is made anew after ten quiet minutes, at 
   t.ok(made_ms < looked_ms);
 });
 
+t.test('K-010 what is heard later inside of a conversation changes that one', async (t) => {
+  const played = new PlayedLibrary();
+  played.make(0, MINUTE_MS);
+  played.hear(30_000, 40_000);
+  played.pass(HOUR_MS);
+  t.same(dueIn(played), { unsettled: [[0, MINUTE_MS]], has_job: false });
+  played.settle([found(0, MINUTE_MS)]);
+  t.match(played.claim(), { conversation: 1 });
+});
+
 t.test('K-010 corrections without end are looked at after an hour', async (t) => {
   const played = new PlayedLibrary();
   played.make(0, MINUTE_MS);
