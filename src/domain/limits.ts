@@ -216,6 +216,24 @@ export const LIMITS = {
   voices_expired_per_commit_max: 128, // ours: of contacts, and as many of nobody yet
   announcing_lease_ms: MINUTE_MS, // docs/architecture.md, "Workers": from the last step on
 
+  libraries_listed_max: 64, // docs/choices.md, "Insights": of one list
+  items_scanned_max: 1_000, // ours: looked at for one page; what passes rarely gets a short page and its cursor
+  items_step_max: 100, // ours: read of a library at once where few pass
+  quote_chars_max: 1_000, // ours: of what was said, as it is shown with what rests on it
+  session_streams_max: 200, // ours: of one recorder session, looked at for its summary
+
+  pipelines_per_account_max: 20, // docs/choices.md, "Pipelines and profile"
+  pipeline_name_chars_max: 80, // ours: as a name of an account
+  pipeline_instructions_chars_max: 2_000, // docs/choices.md, "Pipelines and profile"
+  engine_name_chars_max: 60, // ours
+  profile_about_chars_max: 4_000, // docs/choices.md, "Pipelines and profile"
+  profile_languages_max: 5, // docs/choices.md, "Pipelines and profile"
+  vocabulary_terms_max: 200, // docs/choices.md, "Pipelines and profile"
+  vocabulary_term_chars_max: 60, // docs/choices.md, "Pipelines and profile"
+  profile_revisions_kept_max: 50, // docs/choices.md, "Pipelines and profile"
+  context_items_max: 200, // docs/choices.md, "Pipelines and profile"
+  context_text_chars_max: 500, // docs/choices.md, "Pipelines and profile"
+
   settle_ms: 10 * SECOND_MS, // docs/architecture.md, "Insights": after the last turn, before conversations are looked for
   correction_quiet_ms: 10 * MINUTE_MS, // docs/architecture.md, "Insights": after the last correction
   insights_again_ms: HOUR_MS, // docs/architecture.md, "Insights": a corrected conversation is looked into so often
@@ -263,6 +281,34 @@ export const LIMITS = {
   engine_words_max: 32_768, // ours: of one answer, parts of words where an engine splits them
   word_chars_max: 200, // ours
   speaker_label_chars_max: 64, // ours
+
+  item_stems_max: 64, // ours: keyed hashes of a text's stems; a text of 500 characters has fewer different words
+  conversation_gap_ms: 5 * MINUTE_MS, // docs/choices.md, "Insights": so long without a turn ends a conversation
+  conversation_ms_max: 2 * HOUR_MS, // docs/choices.md, "Insights": a longer one is cut at its widest gap
+  conversation_turns_min: 3, // docs/choices.md, "Insights"
+  conversation_words_min: 10, // docs/choices.md, "Insights"
+  conversation_quiet_ms: 10 * MINUTE_MS, // ours: when nothing came for so long, what is said is all there is
+  conversation_parts_max: 64, // ours: streams of one conversation
+  conversation_turns_max: 12_288, // ours: twelve pages full of turns
+  insight_input_chars_max: 200_000, // docs/choices.md, "Insights": more goes to an engine in parts
+  insight_title_chars_max: 200, // ours
+  insight_summary_chars_max: 2_000, // ours
+  insight_topics_max: 8, // docs/choices.md, "Insights"
+  insight_topic_chars_max: 60, // ours
+  insight_quote_chars_max: 500, // ours
+  insight_evidence_max: 8, // docs/choices.md, "Insights"
+  insight_suggestions_max: 50, // docs/choices.md, "Insights": of one conversation
+  insight_memories_max: 20, // docs/choices.md, "Insights": of one conversation
+  insight_memories_told_max: 50, // ours: what an engine is told that is known already
+  insight_context_told_max: 200, // ours
+  quote_borne_min: 0.8, // docs/choices.md, "Insights": of a quote's words, in the order of the turns
+  quote_words_min: 3, // ours: shorter quotes are borne by nearly every turn; a turn that is shorter is quoted whole
+  due_before_ms_max: 365 * DAY_MS, // ours: so long before a conversation something may have been due
+  due_after_ms_max: 10 * 365 * DAY_MS, // ours
+  insight_jobs_per_account_max: 2, // docs/choices.md, "Insights": in hand, in one process
+  insight_jobs_claimed_max: 20, // ours: of one request
+  insight_pages_read_max: 200, // ours: pages of transcripts that one look for conversations reads
+  insight_streams_read_max: 200, // ours: neighbours of a recording that one look for conversations reads
 
   operator_tokens_wrong_per_minute: 10, // ours: wrong bearer tokens on the operator port, per network
   operator_sign_ins_per_minute: 10, // ours: tries at the operators' page, per network, right ones too

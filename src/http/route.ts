@@ -5,7 +5,7 @@ import type { Priority } from '../admission/overload.js';
 import type { RateName } from '../admission/rate_limits.js';
 import type { DeviceIdentity } from '../devices/device_identity.js';
 import type { OauthErrorCode } from '../domain/oauth_errors.js';
-import type { Permission } from '../domain/permissions.js';
+import type { Layer, Permission } from '../domain/permissions.js';
 import type { Refusal, RefusalCode } from '../domain/refusals.js';
 import type { Services } from '../services.js';
 import type { Principal } from './principal.js';
@@ -54,6 +54,14 @@ export type Route = {
   client?: 'any' | 'confidential';
   /** The caller must hold one of these. */
   permission?: readonly Permission[];
+  /** And every one of these. */
+  all_of?: readonly Permission[];
+  /** Whoever may search and recall: beside those with a permission of the row, or alone where it names none. */
+  recall?: true;
+  /** What it shows is of this layer, which must be on; `permission` says so by itself where it is one of the layer's. */
+  layer?: Layer;
+  /** Only for accounts with developer access. */
+  developer?: true;
   /** No third-party client, whatever its scopes. */
   own_apps?: true;
   /** Serves deleted accounts as well. */
@@ -68,7 +76,7 @@ export type Route = {
   /** Only for accounts with the entitlement workspace.sharing. */
   sharing?: true;
   rate?: RateName;
-  status?: 200 | 201 | 204;
+  status?: 200 | 201 | 202 | 204;
   /** `rest` when absent. */
   dialect?: Dialect;
   /** Which web pages may call, and with which headers; CORS_ORIGINS and the interface's list when absent. */
