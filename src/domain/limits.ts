@@ -246,6 +246,7 @@ export const LIMITS = {
   insight_summary_chars_max: 2_000, // ours
   insight_topics_max: 8, // docs/choices.md, "Insights"
   insight_topic_chars_max: 60, // ours
+  conversation_participants_max: 100, // ours: those who spoke most
   insight_text_chars_max: 500, // docs/choices.md, "Insights"
   insight_quote_chars_max: 500, // ours
   insight_evidence_max: 8, // docs/choices.md, "Insights"
