@@ -22,6 +22,7 @@ import {
   rolesOf,
 } from './insight_input.js';
 import { cleanText, comparedWords, foreignAddresses, wordsInOrder } from './plain_words.js';
+import { languageOf } from './spoken_language.js';
 import { stemsOf } from './stems.js';
 
 /**
@@ -297,17 +298,4 @@ function participantsOf({ turns, people }: InsightInput): StoredParticipant[] {
     })
     .sort((a, b) => b.talk_ms - a.talk_ms)
     .slice(0, LIMITS.conversation_participants_max);
-}
-
-/** In which most was said; null where nobody knows. */
-export function languageOf(turns: readonly Pick<InputTurn, 'language' | 'text'>[]): string | null {
-  const said = new Map<string, number>();
-  for (const {
-    language,
-    text: { length },
-  } of turns)
-    if (language !== null) said.set(language, (said.get(language) ?? 0) + length);
-  let [most, chars]: [string | null, number] = [null, 0];
-  for (const [language, length] of said) if (length > chars) [most, chars] = [language, length];
-  return most;
 }

@@ -160,7 +160,7 @@ t.test('addresses that people did not say take their item with them', async (t) 
     ['Call 030 12345678', 3, 'My number is 030 1234 5678', true],
     ['Call 030 12345679', 3, 'My number is 030 1234 5678', false],
     ['Call 030 1234 5678', 1, 'Good morning, did you sleep', false],
-    ['Look at https://example.org/plan', 4, 'the page is https example org', true],
+    ['Look at https://example.org/plan', 4, 'And the page is https://example.org', true],
     ['Look at https://example.org/plan?x=secret', 4, 'And the page is', false],
     ['Look at https://example.com/plan', 4, 'And the page is', false],
     ['Look at evil.example', 4, 'And the page is', false],
