@@ -24,7 +24,6 @@ const FORMS = {
 } as const;
 type Form = keyof typeof FORMS;
 
-
 export class OpenAiCompatible implements Engine {
   readonly name: string;
   readonly #options: Options;
