@@ -37,6 +37,12 @@ export interface Turn {
   deliveryQueue(): DeliveryQueue;
 }
 
+/** How often a message may ask for records that others name. */
+export const FURTHER_READS_MAX = 4;
+
+/** Records that were read for a message so far; what was not read is undefined, as what is not there. */
+export type Read = Pick<Turn, 'record' | 'range'>;
+
 /** What an endpoint gets: events of these types, or of all when empty; `generation` distinguishes its deliveries from earlier ones. */
 export type Subscription = { topics: readonly string[]; generation: number };
 
@@ -135,6 +141,12 @@ type MessageDefinition<State> =
       /** May depend on the state: it is asked again when an earlier message has changed it. */
       // biome-ignore lint/suspicious/noExplicitAny: as above
       records?(input: any, state: State | null): RecordQuery[];
+      /**
+       * Records that are known from what others hold. It is asked again with what it has named, until it names no others;
+       * at most `FURTHER_READS_MAX` times.
+       */
+      // biome-ignore lint/suspicious/noExplicitAny: as above
+      further?(input: any, state: State | null, read: Read): RecordQuery[];
       decide: Decide<State>;
     };
 
@@ -184,6 +196,8 @@ export interface ActorKind<State = unknown, Message = unknown, Reply = unknown> 
   reads: ReadonlySet<string>;
   /** Records that the decision about this message needs. */
   records(message: Message, state: State | null): RecordQuery[];
+  /** And those that it needs because of what is in these. */
+  further?(message: Message, state: State | null, read: Read): RecordQuery[];
   decide(state: State | null, message: Message, turn: Turn): Decision<State, Reply>;
 }
 
@@ -209,6 +223,9 @@ export function defineActor<State>() {
       messages,
       reads: new Set([...table].filter(([, { reads }]) => reads === true).map(([name]) => name)),
       records: (message, state) => definitionOf(message).records?.(message, state) ?? [],
+      ...([...table.values()].some(({ further }) => further !== undefined) && {
+        further: (message, state, read) => definitionOf(message).further?.(message, state, read) ?? [],
+      }),
       decide(state, message, turn) {
         const { type: _, ...input } = message;
         return definitionOf(message).decide(state, input, turn);

@@ -1,9 +1,16 @@
-import { refuse } from '../src/domain/refusals.js';
 import { addCounts, type Counts, type Cutoffs, type Expire, type Swept } from '../src/domain/retention.js';
 import type { Bucket } from '../src/domain/workspaces.js';
 import { type Decision, defineActor, type Effect, type MessageOf } from './actor.js';
 import { type Erase, erased } from './erase.js';
+import { editMessages } from './library_edits.js';
+import { expiryMessages } from './library_expiry.js';
+import { begin, DONE, forgetInsights, LIBRARIES, NO_LIBRARY, type Place } from './library_items.js';
+import { jobMessages } from './library_jobs.js';
+import { publicationMessages } from './library_publication.js';
+import { readingMessages } from './library_reading.js';
+import { settlingMessages } from './library_settling.js';
 import type { Library } from './library_state.js';
+import { suggestionMessages } from './library_suggestions.js';
 
 export type LibraryMessage = MessageOf<typeof library>;
 
@@ -14,10 +21,7 @@ export type LibraryNews =
   /** Its account is erased. */
   | { type: 'recorder_gone'; account_id: string };
 
-const DONE = { done: true } as const;
-const NO_LIBRARY = refuse('NOT_FOUND', 'There is no such library.');
-/** The list of an account's libraries. */
-export const LIBRARIES = 'libraries';
+export { LIBRARIES };
 
 /** Notifies the library of what one commit removes, for whatever has records that expire. */
 export function countRemoved({ library_id, sweep_id }: Expire, bucket: Bucket, count: number): Effect {
@@ -30,17 +34,21 @@ export const library = defineActor<Library>()({
   home: 'id',
   schema: 1,
   messages: {
+    ...readingMessages,
+    ...suggestionMessages,
+    ...editMessages,
+    ...settlingMessages,
+    ...jobMessages,
+    ...publicationMessages,
+    ...expiryMessages,
+
     view: { reads: true, decide: (state) => ({ reply: state ?? NO_LIBRARY }) },
 
     // From its workspace's sweep:
-    open(state, { account_id, workspace_id }: Place, { self, now_ms }): Done {
+    open(state, place: Place, turn): Done {
       if (state !== null) return { reply: DONE };
-      const listed = { owner: account_id, index: LIBRARIES, member: self, order: now_ms };
-      return {
-        reply: DONE,
-        next: { account_id, workspace_id, sweep: null },
-        effects: [{ effect: 'add_to_index', ...listed }],
-      };
+      const { library: next, effects } = begin(place, turn);
+      return { reply: DONE, next, effects };
     },
 
     /** Begins its part of a sweep. What is removed for it commits only while this library's fence is open. */
@@ -66,7 +74,7 @@ export const library = defineActor<Library>()({
       const { account_id, workspace_id } = state;
       const job = { job: 'forget_voices' as const, account_id, workspace_id };
       const forget: Effect = { effect: 'enqueue_job', job_id: `forget_voices:${member}`, job };
-      return erased({ account_id, list: LIBRARIES }, { member, effects: [...ended(member), forget] });
+      return erased({ account_id, list: LIBRARIES }, { member, effects: [...ended(member, state), forget] });
     },
 
     // From what removed something, in the same commit:
@@ -107,10 +115,10 @@ export const library = defineActor<Library>()({
 
     /** With its account. */
     erase(state, input: Erase, { self: member }) {
-      if (state === null) return erased(input, { member, effects: ended(member) });
+      if (state === null) return erased(input, { member, effects: ended(member, null) });
       const { account_id, workspace_id, sweep } = state;
       const effects: Effect[] = [
-        ...ended(member),
+        ...ended(member, state),
         ...(sweep === null ? [] : [partSwept(workspace_id, sweep)]),
         tellSweep(workspace_id, { type: 'recorder_gone', account_id }),
       ];
@@ -120,11 +128,13 @@ export const library = defineActor<Library>()({
 });
 
 type Done = Decision<Library, typeof DONE>;
-type Place = { account_id: string; workspace_id: string };
 type BeginPart = { workspace_id: string; sweep_id: string; began_at_ms: number; cutoffs: Cutoffs };
 
-function ended(library_id: string): Effect[] {
-  return [{ effect: 'delete_fence', id: library_id }];
+function ended(library_id: string, state: Library | null): Effect[] {
+  return [
+    { effect: 'delete_fence', id: library_id },
+    ...(state?.insights === undefined ? [] : forgetInsights(state, library_id)),
+  ];
 }
 
 function partSwept(workspace_id: string, { sweep_id, counts }: { sweep_id: string; counts: Counts }): Effect {

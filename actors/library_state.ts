@@ -1,5 +1,7 @@
 import type { InsightKind } from '../src/domain/ids.js';
+import type { Interval } from '../src/domain/intervals.js';
 import type { Counts, Cutoffs } from '../src/domain/retention.js';
+import { SUGGESTION_STATUSES, type SuggestionStatus } from '../src/domain/suggestions.js';
 
 /**
  * What an account has in one workspace; its id follows from both (`libraryId`), and it lies with the account. Of a
@@ -7,21 +9,22 @@ import type { Counts, Cutoffs } from '../src/domain/retention.js';
  * sweep"). And it holds what is made of turns: conversations, memories, suggestions, and the jobs that make them
  * (docs/architecture.md, "Insights").
  *
- * Records, whose ids are numbers in fixed width (`insightKey`) unless it is said otherwise:
+ * Records. Ids are numbers in fixed width (`insightKey`) unless it is said otherwise; an `entry` is such a number behind
+ * the first letter of its kind.
  *
  *   conversations, memories, suggestions   in the order of their last change, which is their clock for retention
- *   clocks             the same clocks, all kinds together; ids begin with the kind
- *   expired            when retention removed one; ids begin with the kind
- *   revisions:<item>   what it was before, the newest 50
- *   feedback:<item>    at most 100
- *   session:<id>       what came of a recorder session; ids begin with the kind
- *   texts              of each active memory, by the digest of its stems
- *   suppressed         by stream: what people deleted or dismissed, and no run shall bring back
- *   spans              by stream: which conversations lie on its timeline
- *   unsettled          by stream, and pipeline where it is not the default one: what was said since conversations were
- *                      last looked for there; in the order of when to look
- *   jobs               conversations that a worker is to look into, in the order of when one may
- *   runs:<stream>      what became of jobs, by their number in a ring
+ *   expired       by entry: when retention removed it
+ *   revisions     by entry and revision: what the item was, the newest 50; all of an item have one order
+ *   feedback      by suggestion and number, the newest 100; all of a suggestion have one order
+ *   session_conversations, session_memories, session_suggestions   by session and number: what came of a recorder
+ *                 session; all of a session have one order
+ *   texts         of each active memory: its number, by the stems of its text
+ *   suppressed    by stream: what people deleted or dismissed, and no run shall bring back
+ *   spans         by stream: which conversations lie on its timeline, those too that are still to be made
+ *   unsettled     by stream, and pipeline where it is not the default one: what was said since conversations were last
+ *                 looked for there, and apart from that what was corrected; in the order of when to look
+ *   jobs          by conversation, whose number is given before it is made; in the order of when one may be claimed
+ *   runs          by stream: what became of its jobs, the newest 50
  */
 export type Library = {
   account_id: string;
@@ -44,11 +47,12 @@ export type LibrarySweep = {
 export type Insights = {
   /** Numbers given out, of each kind. */
   given: Record<InsightKind, number>;
-  /** Jobs ever made; the last one's number. */
-  jobs: number;
-  /** When something of it is due for a worker: its order in INSIGHTS_INDEX; null where nothing waits. */
+  /**
+   * When something of it may be due for a worker, or a time before that: its order in INSIGHTS_INDEX. Null where nothing
+   * waits. Who finds nothing there corrects it.
+   */
   due_ms: number | null;
-  /** The oldest clock: its order in the due list of retention; null where there is nothing. */
+  /** The oldest clock, or a time before it: its order in the due list of retention. Null where there is nothing. */
   oldest_ms: number | null;
   /** The last publications, so that the same again gets the same answer. */
   published: { token: string; digest: string; tally: InsightTally }[];
@@ -109,12 +113,13 @@ export type Memory = Item & {
   evidence: Span[];
   /** Keyed hashes of the stems of its text. */
   stems: string[];
+  /** Those of the text that a run found, where a person changed that. */
+  made_stems?: string[];
 };
 
 export const SUGGESTION_KINDS = ['task', 'follow_up', 'reminder', 'question', 'decision'] as const;
 export type SuggestionKind = (typeof SUGGESTION_KINDS)[number];
-export const SUGGESTION_STATUSES = ['open', 'accepted', 'completed', 'dismissed', 'withdrawn'] as const;
-export type SuggestionStatus = (typeof SUGGESTION_STATUSES)[number];
+export { SUGGESTION_STATUSES, type SuggestionStatus };
 export const VERDICTS = ['supported', 'contradicted', 'unclear'] as const;
 export type Verdict = (typeof VERDICTS)[number];
 export const RATINGS = ['helpful', 'not_helpful', 'wrong'] as const;
@@ -141,6 +146,7 @@ export type Suggestion = Item & {
   touched: boolean;
   made_by: MadeBy;
   stems: string[];
+  made_stems?: string[];
 };
 
 /** What an item was: the values of the fields that the change to the next revision replaced, and who changed them. */
@@ -155,15 +161,33 @@ export type Revision = {
 
 export type Feedback = { rating: Rating; comment: string | null; created_at_ms: number };
 
-/** What a person does not want to see again. */
+/** Whatever a library holds. */
+export type Items = { conversation: Conversation; memory: Memory; suggestion: Suggestion };
+export type ItemKind = keyof Items;
+
+/** A part of a stream that a person does not want to see that item of again. */
 export type Suppressed = {
-  kind: 'conversation' | 'memory' | 'suggestion';
+  kind: ItemKind;
+  number: number;
+  pipeline_id: string | null;
   start_ms: number;
   end_ms: number;
   stems: string[];
 };
 
-/** `heard`: rises with each message, so that what is said while somebody looks is not lost. */
+/** Where a conversation lies on a stream. `looked_at_ms`: when a job was made of it last. */
+export type ConversationSpan = {
+  conversation: number;
+  pipeline_id: string | null;
+  start_ms: number;
+  end_ms: number;
+  looked_at_ms: number;
+};
+
+/**
+ * A recording in which conversations are to be looked for. `heard`: rises with each message, so that what is said while
+ * somebody looks is not lost.
+ */
 export type Unsettled = {
   stream_id: string;
   source_id: string;
@@ -171,12 +195,18 @@ export type Unsettled = {
   from_ms: number;
   to_ms: number;
   heard: number;
+  /** What is there already is made anew: it was corrected, or somebody asked for it. */
+  again: boolean;
+  /** The parts that are others now; `from_ms` and `to_ms` go to the ends of the conversations there. */
+  changed: Interval[];
+  /** When the first of it came. */
+  since_ms: number;
   changed_at_ms: number;
   /** When to look for conversations. */
   due_ms: number;
 };
 
-/** A conversation that a worker is to look into. Its id is the conversation's and the pipeline's. */
+/** A conversation that a worker is to look into. It has one job at a time, whose number is its own. */
 export type InsightJob = {
   number: number;
   conversation: number;

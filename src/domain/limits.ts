@@ -215,6 +215,36 @@ export const LIMITS = {
   voices_expired_per_commit_max: 128, // ours: of contacts, and as many of nobody yet
   announcing_lease_ms: MINUTE_MS, // docs/architecture.md, "Workers": from the last step on
 
+  settle_ms: 10 * SECOND_MS, // docs/architecture.md, "Insights": after the last turn, before conversations are looked for
+  correction_quiet_ms: 10 * MINUTE_MS, // docs/architecture.md, "Insights": after the last correction
+  insights_again_ms: HOUR_MS, // docs/architecture.md, "Insights": a corrected conversation is looked into so often
+  changed_spans_max: 16, // ours: corrected parts of one recording; beyond it the nearest become one
+  unsettled_due_max: 8, // ours: recordings told to a worker at once
+  insights_waiting_max: 300, // ours: recordings and jobs of one library that are looked through
+  found_conversations_max: 300, // ours: of one look through a recording
+  insight_job_tries_max: 5, // docs/architecture.md, "Insights"
+  insight_job_retries_ms: [MINUTE_MS, 4 * MINUTE_MS, 16 * MINUTE_MS, HOUR_MS], // docs/architecture.md, "Insights": after each try
+  insight_lease_ms: 5 * MINUTE_MS, // ours: of a claim that names no time
+  insight_text_chars_max: 500, // docs/choices.md, "Insights": of a memory, a suggestion, a note, a comment
+  conversation_title_chars_max: 200, // ours: as a stream's title
+  suggestions_per_result_max: 50, // docs/choices.md, "Insights"
+  memories_per_result_max: 20, // docs/choices.md, "Insights"
+  suggestions_per_conversation_max: 200, // ours: of all runs together
+  memories_per_conversation_max: 100, // ours: of all runs together
+  conversations_per_stream_max: 2_000, // ours: of all pipelines
+  evidence_spans_max: 8, // docs/choices.md, "Insights"
+  same_stems_min: 0.8, // docs/choices.md, "Insights": of what is new, so that it is the same as what there is
+  same_conversation_min: 0.5, // ours: of the shorter one's time, so that it is the same conversation
+  revisions_kept_max: 50, // ours: of one item
+  feedback_kept_max: 100, // docs/choices.md, "Insights": of one suggestion
+  suppressed_per_stream_max: 200, // ours: what people did not want to see again; the oldest is forgotten
+  runs_kept_max: 50, // ours: of one recording
+  publications_kept_max: 8, // ours: of one library, so that a repeat is known
+  group_members_max: 50, // docs/choices.md, "Insights": of one request
+  items_read_max: 300, // ours: asked for at once by their numbers
+  session_items_max: 100, // ours: of each kind, of one recorder session
+  insight_records_removed_max: 2_000, // ours: revisions and feedback that go with one commit of retention
+
   joined_chunks_max: 20_000, // ours: chunks of one joined file, two and a half days of ten seconds each
   joined_bytes_max: 0xffff_ffff, // a RIFF file counts its bytes in 32 bits
   media_name_chars_max: 128, // ours: codec, container

@@ -13,6 +13,7 @@ export const DUE_LISTS = {
   signals: 'transcripts',
   transcripts: 'transcripts',
   voices: 'voice',
+  insights: 'insights',
 } as const satisfies Record<string, Bucket>;
 export type DueList = keyof typeof DUE_LISTS;
 

@@ -163,6 +163,10 @@ const ENTITY_FIELDS: { readonly [Kind in keyof States]: FieldsOf<States[Kind]> }
   library: {
     ...{ account_id: S, workspace_id: S },
     sweep: { sweep_id: S, began_at_ms: S, cutoffs: ALL, counts: ALL, drained: S },
+    insights: {
+      ...{ given: ALL, due_ms: S, oldest_ms: S },
+      published: [{ tally: { suggestions: S, memories: S, withdrawn: S, dropped: ALL } }],
+    },
   },
   personal_access_token: {
     ...{ account_id: S, permissions: [S], created_at_ms: S, expires_at_ms: S, born: ALL, last_used_at_ms: S },

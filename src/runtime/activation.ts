@@ -1,5 +1,5 @@
 import { type ActorSystemRef, dispatch, type Ref, spawn, stop } from 'nact';
-import type { ActorKind, RecordQuery } from '../../actors/actor.js';
+import { type ActorKind, FURTHER_READS_MAX, type RecordQuery } from '../../actors/actor.js';
 import { isId } from '../domain/ids.js';
 import { isRefusal, type Refusal, refuse, UnknownVariant, unreachable } from '../domain/refusals.js';
 import { randomFraction } from '../random.js';
@@ -17,7 +17,7 @@ import {
   type Verdict,
 } from '../store/store.js';
 import type { TurnNote } from '../tracing/turn_note.js';
-import { type BatchDecision, decideBatch, type Entity, type Incoming, type Outcome } from './batch.js';
+import { type BatchDecision, decideBatch, type Entity, furtherRequests, type Incoming, type Outcome } from './batch.js';
 import type { RuntimeParts } from './parts.js';
 
 const BATCH_MAX = 64;
@@ -138,6 +138,7 @@ export class Activation {
     try {
       const rows = this.#keptRows(kind.records(incoming.message, entity.state));
       if (rows === null) return null;
+      if (this.#keptFurther(incoming.message, rows) === null) return null;
       const times = { now_ms: this.#parts.now(), certain_ms: this.#parts.certain() };
       const decided = decideBatch({ kind, place, entity, batch: [incoming], rows, ...times, commit_id: '' });
       const [outcome] = decided.outcomes;
@@ -234,9 +235,7 @@ export class Activation {
       const quarantined = this.#isReady() ? null : await this.#load();
       if (quarantined !== null) return this.#answerAll(batch, quarantined);
       const entity = this.#entity as Entity;
-      const requests = this.#factRequests(batch, entity.state);
-      const kept = this.#keptRows(requests);
-      const rows = kept ?? (await this.#parts.store.query(this.place, requests));
+      const { rows, all_kept } = await this.#read(batch, entity.state);
       const commit_id = this.#parts.nextCommitId();
       const now_ms = this.#parts.now();
       const { kind, place } = this;
@@ -251,7 +250,7 @@ export class Activation {
         // No commit fences what is said here. Facts are read after the state: another process may have moved on in
         // between, and both together would then describe what never was (an intent not in `open` looks stored). A server
         // that is alone has that to fear from the one before it, whose last commit may come when it is dead already.
-        if (rows.length === 0 || (kept !== null && this.#isTrusted()) || (await this.#isCurrent()))
+        if (rows.length === 0 || (all_kept && this.#isTrusted()) || (await this.#isCurrent()))
           return this.#answerOutcomes(batch, decided.outcomes, null);
         this.#drop();
         conflicts += 1;
@@ -292,20 +291,38 @@ export class Activation {
     }
   }
 
-  #factRequests(batch: Waiting[], state: unknown): RecordQuery[] {
-    const wanted = new Map<string, RecordQuery>();
-    for (const { message } of batch) {
-      let requests: RecordQuery[];
-      try {
-        requests = this.kind.records(message, state);
-      } catch {
-        continue; // the fold meets the same throw and answers it
-      }
-      for (const request of requests) {
-        wanted.set('id' in request ? recordKey(request.collection, request.id) : JSON.stringify(request), request);
-      }
+  /** Reads what a batch needs: first what its messages name, then what they need because of that. */
+  async #read(batch: Waiting[], state: unknown): Promise<{ rows: QueryResult[]; all_kept: boolean }> {
+    const { kind, place } = this;
+    const rows: QueryResult[] = [];
+    const known = new Set<string>();
+    let all_kept = true;
+    const requestsOf = (message: unknown) => kind.records(message, state);
+    const furtherOf = (message: unknown) => furtherRequests(kind, { message, state }, rows);
+    for (let step = 0; step <= FURTHER_READS_MAX; step++) {
+      const requests = wantedBy(batch, step === 0 ? requestsOf : furtherOf, known);
+      if (requests.length === 0 && step > 0) break;
+      const kept = this.#keptRows(requests);
+      if (kept === null) all_kept = false;
+      rows.push(...(kept ?? (await this.#parts.store.query(place, requests))));
     }
-    return [...wanted.values()];
+    return { rows, all_kept };
+  }
+
+  /** Adds what a message needs because of these rows; null where that is not all kept. */
+  #keptFurther(message: unknown, rows: QueryResult[]): QueryResult[] | null {
+    const { kind } = this;
+    const state = this.#entity?.state ?? null;
+    const known = new Set(rows.map(({ request }) => requestKey(request)));
+    for (let step = 0; step < FURTHER_READS_MAX; step++) {
+      const more = furtherRequests(kind, { message, state }, rows).filter((one) => !known.has(requestKey(one)));
+      if (more.length === 0) break;
+      const kept = this.#keptRows(more);
+      if (kept === null) return null;
+      for (const one of more) known.add(requestKey(one));
+      rows.push(...kept);
+    }
+    return rows;
   }
 
   /** Sends the commit until its outcome is known, a bounded number of times; the same commit applies once. */
@@ -553,6 +570,30 @@ function answer(waiting: Waiting, value: Answer): void {
 function outcomeOf({ outcome, reply }: Answer): string {
   if (isRefusal(reply)) return reply.refused;
   return outcome === 'decided' ? 'answered' : outcome;
+}
+
+/** What messages ask for that is not known yet; it is from here on. */
+function wantedBy(batch: Waiting[], asks: (message: unknown) => RecordQuery[], known: Set<string>): RecordQuery[] {
+  const wanted: RecordQuery[] = [];
+  for (const { message } of batch) {
+    let requests: RecordQuery[];
+    try {
+      requests = asks(message);
+    } catch {
+      continue; // the fold meets the same throw and answers it
+    }
+    for (const request of requests) {
+      const key = requestKey(request);
+      if (known.has(key)) continue;
+      known.add(key);
+      wanted.push(request);
+    }
+  }
+  return wanted;
+}
+
+function requestKey(request: RecordQuery): string {
+  return 'id' in request ? recordKey(request.collection, request.id) : JSON.stringify(request);
 }
 
 function recordKey(collection: string, id: string): string {

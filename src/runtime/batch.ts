@@ -1,4 +1,4 @@
-import type { ActorKind, Address, DeliveryQueue, Effect, RecordQuery, Turn } from '../../actors/actor.js';
+import type { ActorKind, Address, DeliveryQueue, Effect, Read, RecordQuery, Turn } from '../../actors/actor.js';
 import { EVENT_SCHEMA_VERSION, isDelivered } from '../domain/event_types.js';
 import { unreachable } from '../domain/refusals.js';
 import { randomId } from '../random.js';
@@ -88,6 +88,11 @@ export function decideBatch(input: BatchInput): BatchDecision {
       const requests = kind.records(message, result.entity.state);
       if (requests.some((request) => !turn.has(request))) return result;
       turn.allow(requests);
+      const further = kind.further?.(message, result.entity.state, turn.read) ?? [];
+      if (further.length > 0) {
+        if (further.some((request) => !turn.has(request))) return result;
+        turn.allow([...requests, ...further]);
+      }
       decision = kind.decide(result.entity.state, message, turn);
       const broken = decision.next ? (kind.invariant?.(decision.next) ?? null) : null;
       if (broken !== null) throw new Error(`a decision breaks an invariant: ${broken}`);
@@ -132,6 +137,19 @@ export function decideBatch(input: BatchInput): BatchDecision {
     result.messages.push(...messages);
   }
   return result;
+}
+
+/** What a message needs because of what it has read, as far as that can be said of these rows. */
+export function furtherRequests(
+  kind: ActorKind,
+  { message, state }: { message: unknown; state: unknown },
+  rows: QueryResult[],
+): RecordQuery[] {
+  if (kind.further === undefined) return [];
+  const turn = new BatchTurn({ self: '', now_ms: 0, certain_ms: 0 }, rows);
+  const requests = kind.records(message, state);
+  turn.allow(requests.filter((request) => turn.has(request)));
+  return kind.further(message, state, turn.read);
 }
 
 function fencesOf(source: Source): Fence[] {
@@ -336,6 +354,13 @@ class BatchTurn implements Turn {
     if (found === undefined) throw new Error(`range of ${collection} was not asked for`);
     return found as { id: string; order: number; value: T }[];
   }
+
+  /** The same, for whoever does not know yet what there is. */
+  readonly read: Read = {
+    record: <T>(collection: string, id: string) => this.#records?.get(collection)?.get(id) as T | undefined,
+    range: <T>(collection: string) =>
+      (this.#ranges?.get(collection) ?? []) as { id: string; order: number; value: T }[],
+  };
 
   deliveryQueue(): DeliveryQueue {
     if (this.#queue === null) throw new Error('the delivery queue was not requested');

@@ -197,6 +197,8 @@ export class RetentionSweep {
         return this.#expireTurns(asked);
       case 'voices':
         return this.#expireVoices(asked);
+      case 'insights':
+        return this.#expireInsights(asked);
       default:
         return unreachable(list);
     }
@@ -242,6 +244,11 @@ export class RetentionSweep {
   #expireVoices({ member, expire, fences, workspace_id }: Expiring): AsyncGenerator<number | Refusal> {
     const contacts = this.#parts.actors.contacts(member);
     return untilNothingIsLeft(() => contacts.expire_voices({ ...expire, workspace_id }, fences));
+  }
+
+  /** A library stands on its own list: what counts is what removes. */
+  #expireInsights({ member, expire, fences }: Expiring): AsyncGenerator<number | Refusal> {
+    return untilNothingIsLeft(() => this.#parts.actors.library(member).expire(expire, fences));
   }
 
   /** Whether a refusal of one entity stops the sweep. */
