@@ -3,7 +3,7 @@ import { MEMORY_KINDS, type MemoryKind, SUGGESTION_KINDS, type SuggestionKind } 
 /**
  * What an account says of itself and of how its recordings are to be read; its id is the account's. Records:
  *
- *   profiles   former revisions of the profile, the newest 50
+ *   profiles   what the profile was saved as, the newest 50 revisions with the present one, in their order
  *   items      what it wants pipelines to know, in the order in which they were made
  */
 export type Context = {

@@ -9,6 +9,7 @@ import { certificate } from './certificate.js';
 import { claim } from './claim.js';
 import { client } from './client.js';
 import { contacts } from './contacts.js';
+import { context } from './context.js';
 import { device } from './device.js';
 import { deviceSession } from './device_session.js';
 import { email } from './email.js';
@@ -38,6 +39,7 @@ export const KINDS = {
   claim,
   client,
   contacts,
+  context,
   device,
   deviceSession,
   email,

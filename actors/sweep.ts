@@ -84,6 +84,15 @@ export const sweep = defineActor<Sweep>()({
   messages: {
     view: { reads: true, decide: (state) => ({ reply: state ?? NO_SWEEP }) },
 
+    /** Accounts that have recorded there, the first ones first. */
+    recorders: {
+      reads: true,
+      records: ({ limit }: { limit: number }) => [{ collection: RECORDERS, range: { limit } }],
+      decide: (_, __: { limit: number }, turn) => ({
+        reply: { accounts: turn.range(RECORDERS).map(({ id }) => id) },
+      }),
+    },
+
     // From its workspace, or the account whose private workspace it is:
     settings: {
       records: ({ owner }: SweepSettings) => (owner === undefined ? [] : [recorderRecord(owner)]),

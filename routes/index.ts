@@ -9,6 +9,8 @@ import { EVENT_ROUTES } from './api/events.js';
 import { INVITATION_ROUTES } from './api/invitations.js';
 import { ME_ROUTES } from './api/me.js';
 import { PERSONAL_ACCESS_TOKEN_ROUTES } from './api/personal_access_tokens.js';
+import { PIPELINE_ROUTES } from './api/pipelines.js';
+import { PROFILE_ROUTES } from './api/profile.js';
 import { SIGNAL_ROUTES } from './api/signals.js';
 import { SOURCE_ROUTES } from './api/sources.js';
 import { STREAM_ROUTES } from './api/streams.js';
@@ -73,6 +75,8 @@ export const ROUTES: Record<'public' | 'device' | 'operator', readonly Route[]> 
     ...TURN_ROUTES,
     ...TRANSCRIPT_ROUTES,
     ...CONTACT_ROUTES,
+    ...PROFILE_ROUTES,
+    ...PIPELINE_ROUTES,
     ...METADATA_ROUTES,
     ...REGISTRATION_ROUTES,
     ...AUTHORIZE_ROUTES,

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { TranscriptionResult, WindowWork } from '../../src/content/transcription.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal } from '../../src/domain/refusals.js';
-import { trimmedText, uuid, whole } from '../../src/http/request_schemas.js';
+import { languageTag, trimmedText, uuid, whole } from '../../src/http/request_schemas.js';
 import { count, id, moment, no_cursor } from '../../src/http/response_schemas.js';
 import { operatorRoute, type Route } from '../../src/http/route.js';
 
@@ -33,10 +33,7 @@ const text = (max: number) =>
     .refine(isPlain, WELL_FORMED)
     .refine((value) => value.trim() !== '', 'must not be empty');
 const label = text(LIMITS.speaker_label_chars_max);
-const language = z
-  .string()
-  .regex(/^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,7}$/, 'must be a BCP 47 tag, such as en or pt-BR')
-  .optional();
+const language = languageTag.optional();
 
 const workShape = z
   .strictObject({

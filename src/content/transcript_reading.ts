@@ -106,21 +106,33 @@ export async function* pagesFrom(
   }
 }
 
+/** So many of a transcript's pages, from the one that is named on. */
+export async function somePages(
+  services: Services,
+  { stream, transcript }: Scene,
+  { page: from, limit }: { page: number; limit: number },
+): Promise<Page[] | Refusal> {
+  if (transcript === null) return [];
+  return pagesAt(services, stream.id, { from, limit, descending: false, revision: transcript.revision });
+}
+
 async function pagesAt(
   { actors, runtime }: Services,
   stream_id: string,
-  { from, descending, revision }: { from: number; descending: boolean; revision: number },
+  { from, descending, revision, limit = PAGES_STEP }: Run & { revision: number },
 ): Promise<Page[] | Refusal> {
-  const keyOf = (at: number) => `${runtime.cacheEpoch} ${stream_id} ${at} ${from} ${descending}`;
+  const keyOf = (at: number) => `${runtime.cacheEpoch} ${stream_id} ${at} ${from} ${limit} ${descending}`;
   const known = known_pages.get(keyOf(revision));
   if (known !== undefined) return known;
   const before = descending ? from + 1 : from - 1;
   const after = { order: before, id: pageKey(Math.max(0, before)) };
-  const read = await actors.transcript(stream_id).pages({ range: { after, descending, limit: PAGES_STEP } });
+  const read = await actors.transcript(stream_id).pages({ range: { after, descending, limit } });
   if (isRefusal(read)) return read;
   known_pages.set(keyOf(read.revision), read.pages);
   return read.pages;
 }
+
+type Run = { from: number; descending: boolean; limit?: number };
 
 /** Turns of a stream as the caller sees them. */
 export async function viewTurns(
@@ -191,7 +203,10 @@ export function speakerShown(speakers: Scene['speakers'], { speaker }: PageTurn)
 }
 
 /** The contact that a turn shows, as it was when somebody said so. */
-export function contactOf(speakers: Scene['speakers'], { contact_id, speaker }: PageTurn): string | null {
+export function contactOf(
+  speakers: Scene['speakers'],
+  { contact_id, speaker }: { contact_id?: string | null; speaker: number },
+): string | null {
   if (contact_id !== undefined) return contact_id;
   return knownOf(speakers, speaker)?.contact_id ?? null;
 }

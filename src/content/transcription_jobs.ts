@@ -1,4 +1,6 @@
 import { isOpen } from '../../actors/account_state.js';
+import { defaultPipeline } from '../../actors/context.js';
+import type { Context } from '../../actors/context_state.js';
 import type { Chunk } from '../../actors/stream_state.js';
 import { statusOf } from '../../actors/stream_state.js';
 import { windowFor } from '../../actors/transcript_publication.js';
@@ -125,7 +127,7 @@ export class TranscriptionJobs {
       ...{ job: jobName({ stream_id, number: window.number }), claim: token, run_id, tries: window.tries },
       ...{ lease_until_ms: window.until_ms, account_id, stream_id },
       ...{ from_ms: window.from_ms, to_ms: window.to_ms, final: window.final, audio },
-      ...{ language: null, vocabulary: [] },
+      ...heardAs(await actors.context(account_id).view()),
       previous_text: previous_text?.slice(-LIMITS.previous_text_chars_max) ?? null,
       known_speakers: await this.#voices.known(claimed.transcript),
     };
@@ -149,12 +151,15 @@ export class TranscriptionJobs {
     const of = jobOf(job);
     if (of === null) return NO_JOB;
     const { stream_id, number } = of;
-    const { actors, metrics, now, final_pass } = this.#parts;
+    const { actors, metrics, now } = this.#parts;
     const actor = actors.transcript(stream_id);
     const transcript = await actor.view();
     if (isRefusal(transcript)) return transcript.refused === 'NOT_FOUND' ? NO_JOB : transcript;
     const fences = await this.#fences(transcript, stream_id);
     if (isRefusal(fences)) return fences;
+    const context = await actors.context(transcript.account_id).view();
+    if (isRefusal(context)) return context;
+    const final_pass = this.#parts.final_pass || defaultPipeline(context).transcription.final_pass;
     const { speakers = [], turns, consumed_to_ms, speaker_scope, mode } = result;
     const said = { number, token, digest, consumed_to_ms, speaker_scope, mode, turns, final_pass };
     // A result that will be refused, or is there, says nothing of voices.
@@ -332,4 +337,13 @@ function found<Reply>(answer: Reply | Refusal): Reply | null {
 function gone(refusal: Refusal, code: Refusal['refused']): 'gone' {
   if (refusal.refused === code) return 'gone';
   throw refusal.refused === 'UNAVAILABLE' ? new StoreUnavailable(refusal.message) : new Error(refusal.message);
+}
+
+/** What an account says of its language and its words. */
+function heardAs(answer: Context | Refusal): Pick<WindowWork, 'language' | 'vocabulary'> {
+  const context = found(answer);
+  if (context === null) return { language: null, vocabulary: [] };
+  const { languages, vocabulary } = context.profile;
+  const of_profile = languages.length === 1 ? (languages[0] ?? null) : null;
+  return { language: defaultPipeline(context).transcription.language ?? of_profile, vocabulary };
 }

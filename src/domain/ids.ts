@@ -35,6 +35,11 @@ export function partitionOfId(id: string): number {
   return Number.parseInt(id.slice(-2), 16);
 }
 
+/** When an id of ours was made, in ms since 1970. */
+export function timeOfId(id: string): number {
+  return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
+}
+
 /** Makes an id from its parts; `random` gives at least five bytes. */
 export function makeId(parts: { partition: number; now_ms: number; random: Uint8Array }): string {
   const { partition, now_ms, random } = parts;

@@ -244,6 +244,26 @@ export const LIMITS = {
   items_read_max: 300, // ours: asked for at once by their numbers
   session_items_max: 100, // ours: of each kind, of one recorder session
   insight_records_removed_max: 2_000, // ours: revisions and feedback that go with one commit of retention
+  libraries_listed_max: 64, // docs/choices.md, "Insights": of one list
+  items_scanned_max: 1_000, // ours: looked at for one page; what passes rarely gets a short page and its cursor
+  items_step_max: 100, // ours: read of a library at once where few pass
+  quote_chars_max: 1_000, // ours: of what was said, as it is shown with what rests on it
+  item_text_chars_max: 500, // docs/choices.md, "Insights": of a suggestion or a memory
+  review_note_chars_max: 500, // docs/choices.md, "Insights"
+  feedback_comment_chars_max: 500, // docs/choices.md, "Insights"
+  session_streams_max: 200, // ours: of one recorder session, looked at for its summary
+
+  pipelines_per_account_max: 20, // docs/choices.md, "Pipelines and profile"
+  pipeline_name_chars_max: 80, // ours: as a name of an account
+  pipeline_instructions_chars_max: 2_000, // docs/choices.md, "Pipelines and profile"
+  engine_name_chars_max: 60, // ours
+  profile_about_chars_max: 4_000, // docs/choices.md, "Pipelines and profile"
+  profile_languages_max: 5, // docs/choices.md, "Pipelines and profile"
+  vocabulary_terms_max: 200, // docs/choices.md, "Pipelines and profile"
+  vocabulary_term_chars_max: 60, // docs/choices.md, "Pipelines and profile"
+  profile_revisions_kept_max: 50, // docs/choices.md, "Pipelines and profile"
+  context_items_max: 200, // docs/choices.md, "Pipelines and profile"
+  context_text_chars_max: 500, // docs/choices.md, "Pipelines and profile"
 
   joined_chunks_max: 20_000, // ours: chunks of one joined file, two and a half days of ten seconds each
   joined_bytes_max: 0xffff_ffff, // a RIFF file counts its bytes in 32 bits
@@ -272,18 +292,12 @@ export const LIMITS = {
   conversation_parts_max: 64, // ours: streams of one conversation
   conversation_turns_max: 12_288, // ours: twelve pages full of turns
   insight_input_chars_max: 200_000, // docs/choices.md, "Insights": more goes to an engine in parts
-  insight_title_chars_max: 200, // ours
   insight_summary_chars_max: 2_000, // ours
   insight_topics_max: 8, // docs/choices.md, "Insights"
   insight_topic_chars_max: 60, // ours
   conversation_participants_max: 100, // ours: those who spoke most
-  insight_text_chars_max: 500, // docs/choices.md, "Insights"
   insight_quote_chars_max: 500, // ours
-  insight_evidence_max: 8, // docs/choices.md, "Insights"
-  insight_suggestions_max: 50, // docs/choices.md, "Insights": of one conversation
-  insight_memories_max: 20, // docs/choices.md, "Insights": of one conversation
   insight_memories_told_max: 50, // ours: what an engine is told that is known already
-  insight_context_told_max: 200, // ours
   quote_borne_min: 0.8, // docs/choices.md, "Insights": of a quote's words, in the order of the turns
   quote_words_min: 3, // ours: shorter quotes are borne by nearly every turn; a turn that is shorter is quoted whole
   due_before_ms_max: 365 * DAY_MS, // ours: so long before a conversation something may have been due

@@ -32,7 +32,24 @@ const SCOPES = new Map<string, Scope>([
 ]);
 
 /** What searching and recalling needs together. */
-const RECALL: readonly Permission[] = ['turns:read', 'insights:read'];
+export const RECALL: readonly Permission[] = ['turns:read', 'insights:read'];
+
+/**
+ * Whether a credential may search and recall: by both permissions, or by the scope that means just that, as long as its
+ * account holds both. Rules C-103 and C-107.
+ */
+export function recalls({
+  permissions,
+  held,
+  scopes = [],
+}: {
+  permissions: readonly Permission[];
+  held: readonly Permission[];
+  scopes?: readonly string[];
+}): boolean {
+  const among = scopes.includes('recall:read') ? held : permissions;
+  return RECALL.every((permission) => among.includes(permission));
+}
 
 /** What discovery lists. */
 export const CURRENT_SCOPES: readonly string[] = PERMISSIONS;

@@ -6,7 +6,7 @@ import type { Grant } from '../../actors/grant.js';
 import { audienceUrl, type Issuer } from '../domain/audiences.js';
 import { type Permission, permissionsOf } from '../domain/permissions.js';
 import { isRefusal, type Refusal, refuse } from '../domain/refusals.js';
-import { permissionsOfScopes } from '../domain/scopes.js';
+import { permissionsOfScopes, recalls } from '../domain/scopes.js';
 import type { Client } from '../oauth/clients/client.js';
 import { issuerOf, issuerUrl } from '../oauth/issuer.js';
 import type { AccessClaims } from '../secrets/access_tokens.js';
@@ -24,6 +24,8 @@ export type Principal = {
   account_id: string;
   account: Account;
   permissions: readonly Permission[];
+  /** It may search and recall. */
+  recalls: boolean;
   /** When the emailed code behind the credential was entered; null where none was. */
   verified_at_ms: number | null;
   /** Fences every commit made for this credential by the epochs it was authorised under. */
@@ -70,13 +72,15 @@ async function appSessionPrincipal({ keys, actors }: Services, token: string): P
   if (isRefusal(account)) return account;
   if (session.born.app_sessions !== account.lives.app_sessions) return BAD_TOKEN;
   const { account_id } = session;
+  const permissions = permissionsOf(account.entitlements);
   return {
     kind: 'app_session',
     credential_id: known.session_id,
     client: null,
     account_id,
     account,
-    permissions: permissionsOf(account.entitlements),
+    permissions,
+    recalls: recalls({ permissions, held: permissions }),
     verified_at_ms: session.verified_at_ms,
     fences: [
       { fence: 'epoch', account_id, epoch: 'account', value: account.lives.account },
@@ -100,13 +104,16 @@ async function tokenPrincipal({ keys, actors }: Services, text: string): Promise
   if (isRefusal(token)) return token.refused === 'UNAUTHORIZED' ? BAD_TOKEN : token;
   // What it lists are current names of scopes, one of which includes another permission.
   const allowed = permissionsOfScopes(token.permissions);
+  const held = permissionsOf(account.entitlements);
+  const permissions = held.filter((name) => allowed.includes(name));
   return {
     kind: 'personal_access_token',
     credential_id: parsed.id,
     client: null,
     account_id,
     account,
-    permissions: permissionsOf(account.entitlements).filter((name) => allowed.includes(name)),
+    permissions,
+    recalls: recalls({ permissions, held, scopes: token.permissions }),
     verified_at_ms: null,
     fences: [
       { fence: 'epoch', account_id, epoch: 'account', value: account.lives.account },
@@ -143,6 +150,7 @@ async function oauthPrincipal(
     account_id,
     account,
     permissions,
+    recalls: recalls({ permissions, held: permissionsOf(account.entitlements), scopes: claims.scopes }),
     verified_at_ms: grant.verified_at_ms,
     fences: [
       { fence: 'epoch', account_id, epoch: 'account', value: account.lives.account },

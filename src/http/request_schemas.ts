@@ -86,6 +86,23 @@ export function trimmedText(max: number) {
     .meta({ minLength: 1, maxLength: max });
 }
 
+/** The same of several lines. */
+export function trimmedLines(max: number) {
+  const rule = `must be 1 to ${max} characters after trimming`;
+  return z
+    .string(rule)
+    .transform((text) => text.trim())
+    .refine(
+      (text) => text.length > 0 && [...text].length <= max && text.isWellFormed() && !/(?![\n\t])\p{Cc}/u.test(text),
+      rule,
+    )
+    .meta({ minLength: 1, maxLength: max });
+}
+
+export const languageTag = z
+  .string('must be a BCP 47 tag, such as en or pt-BR')
+  .regex(/^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,7}$/, 'must be a BCP 47 tag, such as en or pt-BR');
+
 const MEDIA_NAME = `must be 1 to ${LIMITS.media_name_chars_max} printable characters, such as opus`;
 
 /** Name of a codec or container, kept as it was sent: with its parameters, where there are any. */

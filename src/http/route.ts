@@ -54,6 +54,12 @@ export type Route = {
   client?: 'any' | 'confidential';
   /** The caller must hold one of these. */
   permission?: readonly Permission[];
+  /** And every one of these. */
+  all_of?: readonly Permission[];
+  /** Whoever may search and recall: beside those with a permission of the row, or alone where it names none. */
+  recall?: true;
+  /** Only for accounts with developer access. */
+  developer?: true;
   /** No third-party client, whatever its scopes. */
   own_apps?: true;
   /** Serves deleted accounts as well. */
@@ -68,7 +74,7 @@ export type Route = {
   /** Only for accounts with the entitlement workspace.sharing. */
   sharing?: true;
   rate?: RateName;
-  status?: 200 | 201 | 204;
+  status?: 200 | 201 | 202 | 204;
   /** `rest` when absent. */
   dialect?: Dialect;
   /** Which web pages may call, and with which headers; CORS_ORIGINS and the interface's list when absent. */

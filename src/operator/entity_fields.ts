@@ -9,6 +9,7 @@ import type { Certificate } from '../../actors/certificate.js';
 import type { Claim } from '../../actors/claim.js';
 import type { ClientState } from '../../actors/client.js';
 import type { Contacts } from '../../actors/contacts_state.js';
+import type { Context } from '../../actors/context_state.js';
 import type { Device } from '../../actors/device.js';
 import type { DeviceSession } from '../../actors/device_session.js';
 import type { Email } from '../../actors/email.js';
@@ -56,6 +57,7 @@ type States = {
   claim: Claim;
   client: ClientState;
   contacts: Contacts;
+  context: Context;
   device: Device;
   device_session: DeviceSession;
   email: Email;
@@ -123,6 +125,15 @@ const ENTITY_FIELDS: { readonly [Kind in keyof States]: FieldsOf<States[Kind]> }
   contacts: {
     ...{ count: S, self_id: S, changes: S, voices: ALL, held: { until_ms: S } },
     announcing: [{ number: S, contact_id: S, after: { order: S, member: S } }],
+  },
+  context: {
+    ...{ numbers: S, version: S, items: S, profile: { revision: S, languages: [S], updated_at_ms: S } },
+    pipelines: [
+      {
+        ...{ number: S, default: S, archived: S, transcription: ALL, revision: S, created_at_ms: S, updated_at_ms: S },
+        insights: { engine: S, suggestion_kinds: [S], memory_kinds: [S] },
+      },
+    ],
   },
   device: {
     ...{ kind: S, provisioned_at_ms: S, last_seen_at_ms: S, redeeming: S },

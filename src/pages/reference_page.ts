@@ -84,7 +84,7 @@ function operationView(
     summary: operation.summary,
     notes: operation.description ?? null,
     credentials: [...new Set(security.flatMap((one) => Object.keys(one)))].map((name) => CREDENTIALS[name] ?? name),
-    permissions: [...new Set(security.flatMap((one) => Object.values(one).flat()))],
+    permissions: [...new Set(security.flatMap((one) => Object.values(one).flatMap(together)))],
     parameters: parametersOf(operation).map((parameter) => parameterField(document, parameter)),
     body: requestBody === undefined ? null : bodyView(document, requestBody),
     answers: statuses.flatMap(([status, answer]) => (isSuccess(status) ? [answerView(document, status, answer)] : [])),
@@ -134,4 +134,9 @@ function payloadOf(schema: Schema): Schema {
 
 function shapeNamed({ $ref }: Schema): string | null {
   return $ref === undefined ? null : ($ref.split('/').at(-1) ?? null);
+}
+
+/** Permissions that are needed together, as one. */
+function together(names: string[]): string[] {
+  return names.length === 0 ? [] : [names.join(' and ')];
 }

@@ -155,6 +155,7 @@ export class ErasureWorker {
     const account = this.#parts.actors.downstream.account(account_id);
     await this.#repeat(() => account.erase_devices());
     await this.#repeat(() => this.#parts.actors.contacts(account_id).erase());
+    await this.#repeat(() => this.#parts.actors.context(account_id).erase());
     await this.#eraseList(account_id, { list: ENDPOINTS, kind: 'endpoint' });
     await this.#eraseList(account_id, { list: SWEEPS, kind: 'sweep' });
     await this.#eraseList(account_id, { list: STREAMS, kind: 'stream' });

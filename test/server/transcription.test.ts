@@ -76,6 +76,23 @@ t.test('K-004 what an engine hears becomes turns, whatever happens to the engine
     engine.before = async () => {};
   });
 
+  await t.test('K-013 an engine is told the words and the language that the account has named', async (t) => {
+    const fieldsFor = async (text: string) => {
+      await reads(await saying(ann, text), text);
+      const { prompt = [], language = [] } = engine.requests.at(-1)?.fields ?? {};
+      return [...prompt, ...language];
+    };
+    t.same(await fieldsFor('Nothing is known.'), []);
+    await ann.ask('PUT', '/profile', { revision: 0, languages: ['de'], vocabulary: ['Sauerteig', 'Zoë'] });
+    t.same(await fieldsFor('Some words are known.'), ['Sauerteig, Zoë.', 'de']);
+    const { items } = await ann.ask<{ items: { id: string }[] }>('GET', '/pipelines');
+    await ann.ask('PATCH', `/pipelines/${items[0]?.id}`, { transcription: { language: 'en' } });
+    t.same(await fieldsFor('The pipeline says which language.'), ['Sauerteig, Zoë.', 'en']);
+    await ann.ask('PATCH', `/pipelines/${items[0]?.id}`, { transcription: { language: null } });
+    await ann.ask('PUT', '/profile', { revision: 1, languages: ['de', 'en'] });
+    t.same(await fieldsFor('Two languages are none.'), []);
+  });
+
   await t.test('turns are what was said, with words, times and speakers', async (t) => {
     const recording = await TestRecording.begin(ann);
     const script = Array.from({ length: 14 }, (_, at) => ({

@@ -6,6 +6,7 @@ import { binding } from '../../actors/binding.js';
 import { bleAddress } from '../../actors/ble_address.js';
 import { claim } from '../../actors/claim.js';
 import { contacts } from '../../actors/contacts.js';
+import { context } from '../../actors/context.js';
 import { device } from '../../actors/device.js';
 import { deviceSession } from '../../actors/device_session.js';
 import { email } from '../../actors/email.js';
@@ -50,7 +51,7 @@ const KINDS = [
     stream,
   ],
   ...[workspace, personalAccessToken, endpoint, tally],
-  ...[contacts, library, sweep, transcript],
+  ...[contacts, context, library, sweep, transcript],
 ];
 
 /** No bytes are uploaded here. */

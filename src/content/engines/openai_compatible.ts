@@ -54,7 +54,8 @@ export class OpenAiCompatible implements Engine {
       ...{ temperature: '0', ...(model !== null && { model }) },
       // Models that tell speakers apart take no prompt.
       ...(prompt !== '' && form !== 'diarized' && { prompt }),
-      ...(language !== null && { language }),
+      // Most know languages, and not the regions of a tag.
+      ...(language !== null && { language: language.split('-', 1)[0] }),
     };
     for (const [name, values] of Object.entries(fields)) for (const value of [values].flat()) body.append(name, value);
     body.append('file', new Blob([file.bytes], { type: file.content_type }), `audio.${file.extension}`);

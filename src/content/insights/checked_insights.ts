@@ -49,7 +49,7 @@ const evidence = z
     }),
     'must be a list',
   )
-  .max(LIMITS.insight_evidence_max, `must be at most ${LIMITS.insight_evidence_max}`)
+  .max(LIMITS.evidence_spans_max, `must be at most ${LIMITS.evidence_spans_max}`)
   .optional()
   .describe('Which turns say so. Without any it does not exist.');
 const ref = number.nullish();
@@ -59,7 +59,7 @@ const item_text = text(LIMITS.insight_text_chars_max).nullish();
 export const RAW_INSIGHTS = {
   conversation: z.strictObject(
     {
-      title: text(LIMITS.insight_title_chars_max).nullable().describe('What it is about, in a few words.'),
+      title: text(LIMITS.conversation_title_chars_max).nullable().describe('What it is about, in a few words.'),
       summary: text(LIMITS.insight_summary_chars_max).nullable().describe('What was said, in a few sentences.'),
       topics: z
         .array(text(LIMITS.insight_topic_chars_max), 'must be a list')
@@ -85,7 +85,7 @@ export const RAW_INSIGHTS = {
       }),
       'must be a list',
     )
-    .max(LIMITS.insight_suggestions_max, `must be at most ${LIMITS.insight_suggestions_max}`)
+    .max(LIMITS.suggestions_per_result_max, `must be at most ${LIMITS.suggestions_per_result_max}`)
     .describe('What follows from the conversation.'),
   memories: z
     .array(
@@ -99,7 +99,7 @@ export const RAW_INSIGHTS = {
       }),
       'must be a list',
     )
-    .max(LIMITS.insight_memories_max, `must be at most ${LIMITS.insight_memories_max}`)
+    .max(LIMITS.memories_per_result_max, `must be at most ${LIMITS.memories_per_result_max}`)
     .describe('What of it is worth knowing later.'),
 };
 

@@ -50,6 +50,18 @@ export const AREAS: readonly Area[] = [
     prefixes: ['/contacts'],
   },
   {
+    name: 'Conversations, memories, suggestions',
+    introduction:
+      'What is made of turns. Each says on which spans of a recording it rests; the words there are looked up when it is read, for whoever may read turns.',
+    prefixes: ['/conversations', '/memories', '/suggestions'],
+  },
+  {
+    name: 'Pipelines and profile',
+    introduction:
+      'How recordings are read, and what is to be known of the person who records. Every account has one pipeline from the start; those beside it are for accounts with developer access.',
+    prefixes: ['/pipelines', '/profile'],
+  },
+  {
     name: 'OAuth',
     introduction:
       'How other apps get tokens: the authorization code flow with PKCE (S256), dynamic registration, introspection and revocation. Errors are those of RFC 6749, without the envelope.',

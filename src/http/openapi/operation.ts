@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { ENTITLEMENTS } from '../../domain/permissions.js';
+import { RECALL } from '../../domain/scopes.js';
 import type { Route } from '../route.js';
 import { areaOf } from './areas.js';
 import { exampleOf } from './examples.js';
@@ -75,10 +76,11 @@ export function operationOf(route: Route, listener: Listener, schemas: Schemas):
 }
 
 /** Its notes, and what else of the row a caller should know. */
-function descriptionOf({ notes, own_apps, sharing, deleted_too, expired_too, rate }: Route): string {
+function descriptionOf({ notes, own_apps, sharing, developer, deleted_too, expired_too, rate }: Route): string {
   const sentences: [unknown, string][] = [
     [notes, notes ?? ''],
     [own_apps, 'Of OAuth clients, only our own may do this.'],
+    [developer, 'The account needs developer access, the entitlement `developer.tools`.'],
     [sharing, 'The account needs the entitlement `workspace.sharing`.'],
     [deleted_too, 'It works for a deleted account as well.'],
     [expired_too, 'It works with an expired certificate as well.'],
@@ -87,8 +89,8 @@ function descriptionOf({ notes, own_apps, sharing, deleted_too, expired_too, rat
   return sentences.flatMap(([applies, text]) => (applies ? [text] : [])).join(' ');
 }
 
-/** One of the permissions suffices, with any of the credentials. */
-function securityOf({ client, credential, permission, dialect }: Route): Operation['security'] {
+/** One of the permissions suffices, with any of the credentials; those that are all needed stand together. */
+function securityOf({ client, credential, permission, all_of = [], recall, dialect }: Route): Operation['security'] {
   const schemes = {
     none: client === undefined ? [] : ['clientSecret'],
     account: dialect === 'mcp' ? ['oauth', 'personalAccessToken'] : ['appSession', 'oauth', 'personalAccessToken'],
@@ -97,7 +99,8 @@ function securityOf({ client, credential, permission, dialect }: Route): Operati
     device: ['deviceCertificate'],
     operator: ['operatorToken'],
   }[credential];
-  const needed = permission === undefined ? [[]] : permission.map((name) => [name]);
+  const ways = [...(permission ?? []).map((name) => [name]), ...(recall ? [[...RECALL]] : [])];
+  const needed = (ways.length === 0 ? [[]] : ways).map((names) => [...names, ...all_of]);
   const found = needed.flatMap((names) => schemes.map((scheme) => ({ [scheme]: names })));
   // A public client has no secret.
   return client === 'any' ? [...found, {}] : found;
@@ -162,7 +165,7 @@ function successOf(route: Route, listener: Listener, schemas: Schemas): Record<s
   if (answer === 'text') return { [status]: { description: 'Text.', content: { 'text/plain': { schema: TEXT } } } };
   const data = schemas.ofAnswer(answer);
   const schema = dialect !== 'rest' || listener === 'operator' ? data : inEnvelope(data);
-  const description = status === 201 ? 'It is made.' : 'Success.';
+  const description = status === 201 ? 'It is made.' : status === 202 ? 'It will be done.' : 'Success.';
   const found: Record<string, Response> = { [status]: { description, content: documentIn(listener, schema) } };
   if (dialect === 'mcp') found['202'] = { description: 'A notification was taken.' };
   return found;

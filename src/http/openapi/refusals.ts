@@ -17,7 +17,7 @@ export function refusalsOf(route: Route): DocumentedRefusal[] {
 function restRefusals(route: Route): DocumentedRefusal[] {
   const { credential, method } = route;
   const of_account = credential === 'account' || credential === 'app' || credential === 'session';
-  const is_narrow = credential === 'app' || credential === 'session' || route.permission || route.own_apps;
+  const is_narrow = credential === 'app' || credential === 'session' || narrowing(route);
   const takes_body = method !== 'GET' && route.raw !== true;
   const table: [boolean, ...RefusalCode[]][] = [
     [true, 'INTERNAL', 'UNAVAILABLE', 'BAD_REQUEST'], // the last for X-API-Version, or two Host headers
@@ -38,6 +38,11 @@ function restRefusals(route: Route): DocumentedRefusal[] {
   return table.flatMap(([applies, ...codes]) =>
     applies ? codes.map((code) => ({ code, status: REFUSALS[code] })) : [],
   );
+}
+
+/** Whether not every account may call it, or not every credential. */
+function narrowing({ permission, all_of, recall, developer, own_apps }: Route): boolean {
+  return Boolean(permission ?? all_of ?? recall ?? developer ?? own_apps);
 }
 
 function oauthRefusals(route: Route): DocumentedRefusal[] {

@@ -236,6 +236,15 @@ export type Contact = {
   updated_at: string;
 };
 
+export type ContextItem = {
+  id: string;
+  /** What pipelines are told. */
+  text: string;
+  created_at: string;
+  /** When its text last changed. */
+  updated_at: string;
+};
+
 export type Delivery = {
   /** The webhook-id of its requests. */
   id: string;
@@ -389,6 +398,10 @@ export type Event = {
     run_id?: string;
     /** What made a suggestion. */
     pipeline_id?: string;
+    /** Which revision of it this made; of a memory context, which version. */
+    revision?: number;
+    /** A suggestion's, after this. */
+    state_version?: number;
     /** What a workspace did not keep any longer. */
     buckets?: Partial<Record<'audio' | 'transcripts' | 'insights' | 'voice', {
       /** What is older is gone; null: everything is. */
@@ -581,6 +594,64 @@ export type PersonalAccessToken = {
   expires_at: string | null;
   /** To the minute; null while it was never used. */
   last_used_at: string | null;
+};
+
+export type Pipeline = {
+  id: string;
+  /** What people call it. */
+  name: string;
+  /** Whether it is the one that all recordings go through. */
+  default: boolean;
+  /** Whether it is put away; nothing runs through it. */
+  archived: boolean;
+  /** How speech becomes text. */
+  transcription: {
+    /** The name of one of the operator's engines. */
+    engine: string;
+    /** The BCP 47 tag of what is spoken; null: the engine finds out. */
+    language: string | null;
+    /** Whether speakers are told apart. */
+    diarize: boolean;
+    /** Whether a recording that ended is transcribed once more as a whole. */
+    final_pass: boolean;
+  };
+  /** How conversations, suggestions and memories are made; null: none are. */
+  insights: {
+    /** The name of one of the operator's engines. */
+    engine: string;
+    /** Which suggestions and memories are made. */
+    kinds: (
+      | 'task'
+      | 'follow_up'
+      | 'reminder'
+      | 'question'
+      | 'decision'
+      | 'fact'
+      | 'preference'
+      | 'relationship'
+      | 'plan'
+      | 'other')[];
+    /** What the engine is told beside; empty for nothing. */
+    instructions: string;
+  } | null;
+  /** Rises with each change. */
+  revision: number;
+  created_at: string;
+  /** When it last changed. */
+  updated_at: string;
+};
+
+export type Profile = {
+  /** Rises with each change; 0 while nothing was saved. */
+  revision: number;
+  /** What the account says of its person; null for nothing. */
+  about: string | null;
+  /** The languages that are spoken, as BCP 47 tags. */
+  languages: string[];
+  /** Words that recordings hear and nobody else knows how to spell. */
+  vocabulary: string[];
+  /** When this was saved; null while nothing was. */
+  updated_at: string | null;
 };
 
 export type ProtectedResource = {
@@ -1819,6 +1890,159 @@ export type PublicApi = {
   'DELETE /contacts/{id}/voice': {
     path: { id: string };
     answer: undefined;
+  };
+  /** What the account says of itself. */
+  'GET /profile': {
+    answer: Profile;
+  };
+  /** Saves a whole profile. */
+  'PUT /profile': {
+    body: {
+      /** The revision that was read. */
+      revision: number;
+      /** What pipelines are to know of the person. */
+      about?: string | null;
+      /** BCP 47 tags. Where it is one alone, transcription is told that it hears this. */
+      languages?: string[];
+      /** Names and words that transcription is to spell like this. */
+      vocabulary?: string[];
+    };
+    answer: Profile;
+  };
+  /** Profiles that were saved, newest first, with the present one. */
+  'GET /profile/revisions': {
+    query?: { limit?: number | undefined; cursor?: string | undefined };
+    answer: {
+      items: Profile[];
+      /** What to pass as cursor for the next page; null on the last one. */
+      cursor: string | null;
+    };
+  };
+  /** What pipelines are told beside the profile, the oldest first. */
+  'GET /profile/context': {
+    answer: {
+      /** Rises with each change of an item. */
+      version: number;
+      items: ContextItem[];
+      /** Null: there is no other page. */
+      cursor: null;
+    };
+  };
+  /** Adds something that pipelines are to know. */
+  'POST /profile/context': {
+    body: {
+      /** What pipelines are to know. */
+      text: string;
+    };
+    answer: ContextItem;
+  };
+  /** Says it in other words. */
+  'PATCH /profile/context/{item_id}': {
+    path: { item_id: string };
+    body: {
+      /** What pipelines are to know. */
+      text: string;
+    };
+    answer: ContextItem;
+  };
+  /** Takes it back. */
+  'DELETE /profile/context/{item_id}': {
+    path: { item_id: string };
+    answer: undefined;
+  };
+  /** An account's pipelines, the first one first. */
+  'GET /pipelines': {
+    query?: { limit?: number | undefined; cursor?: string | undefined };
+    answer: {
+      items: Pipeline[];
+      /** What to pass as cursor for the next page; null on the last one. */
+      cursor: string | null;
+    };
+  };
+  /** Makes a pipeline beside the default one. */
+  'POST /pipelines': {
+    body: {
+      /** What people call it. */
+      name: string;
+      /** What is absent stays as it is. */
+      transcription?: {
+        /** The name of one of the operator's engines; default is the one that the operator has set up without a name. */
+        engine?: string;
+        /** A BCP 47 tag; null: the engine finds out. */
+        language?: string | null;
+        /** Whether speakers are told apart. */
+        diarize?: boolean;
+        /** Whether a recording that ended is transcribed once more as a whole. */
+        final_pass?: boolean;
+      };
+      /** What is absent stays as it is; null: none are made. */
+      insights?: {
+        /** The name of one of the operator's engines; default is the one that the operator has set up without a name. */
+        engine?: string;
+        /** Which suggestions and memories are made. */
+        kinds?: (
+          | 'task'
+          | 'follow_up'
+          | 'reminder'
+          | 'question'
+          | 'decision'
+          | 'fact'
+          | 'preference'
+          | 'relationship'
+          | 'plan'
+          | 'other')[];
+        /** What the engine is told beside. */
+        instructions?: '' | string;
+      } | null;
+    };
+    answer: Pipeline;
+  };
+  /** A pipeline. */
+  'GET /pipelines/{id}': {
+    path: { id: string };
+    answer: Pipeline;
+  };
+  /** Changes a pipeline, makes it the default one, or puts it away. */
+  'PATCH /pipelines/{id}': {
+    path: { id: string };
+    body: {
+      /** What people call it. */
+      name?: string;
+      /** What is absent stays as it is. */
+      transcription?: {
+        /** The name of one of the operator's engines; default is the one that the operator has set up without a name. */
+        engine?: string;
+        /** A BCP 47 tag; null: the engine finds out. */
+        language?: string | null;
+        /** Whether speakers are told apart. */
+        diarize?: boolean;
+        /** Whether a recording that ended is transcribed once more as a whole. */
+        final_pass?: boolean;
+      };
+      /** What is absent stays as it is; null: none are made. */
+      insights?: {
+        /** The name of one of the operator's engines; default is the one that the operator has set up without a name. */
+        engine?: string;
+        /** Which suggestions and memories are made. */
+        kinds?: (
+          | 'task'
+          | 'follow_up'
+          | 'reminder'
+          | 'question'
+          | 'decision'
+          | 'fact'
+          | 'preference'
+          | 'relationship'
+          | 'plan'
+          | 'other')[];
+        /** What the engine is told beside. */
+        instructions?: '' | string;
+      } | null;
+      default?: true;
+      /** Whether it is put away; nothing runs through it then. */
+      archived?: boolean;
+    };
+    answer: Pipeline;
   };
 };
 

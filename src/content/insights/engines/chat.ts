@@ -161,7 +161,7 @@ function joined(found: readonly RawInsights[], conversation: RawSummary): RawIns
     conversation,
     suggestions: found
       .flatMap(({ suggestions }) => suggestions.filter(isKept))
-      .slice(0, LIMITS.insight_suggestions_max),
-    memories: found.flatMap(({ memories }) => memories.filter(isKept)).slice(0, LIMITS.insight_memories_max),
+      .slice(0, LIMITS.suggestions_per_result_max),
+    memories: found.flatMap(({ memories }) => memories.filter(isKept)).slice(0, LIMITS.memories_per_result_max),
   };
 }

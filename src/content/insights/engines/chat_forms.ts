@@ -57,7 +57,7 @@ export function readSummary(said: unknown): RawSummary {
   if (!isObject(said)) throw bad('The answer is no summary.');
   const { title, summary, topics } = said;
   return {
-    title: clipped(title, LIMITS.insight_title_chars_max),
+    title: clipped(title, LIMITS.conversation_title_chars_max),
     summary: clipped(summary, LIMITS.insight_summary_chars_max),
     topics: list(topics)
       .flatMap((topic) => clipped(topic, LIMITS.insight_topic_chars_max) ?? [])
@@ -95,7 +95,7 @@ export function readInsights(said: unknown, { turns, suggestions, memories }: In
               ref: is_named ? ref : null,
               kind,
               text: words,
-              evidence: evidence.slice(0, LIMITS.insight_evidence_max),
+              evidence: evidence.slice(0, LIMITS.evidence_spans_max),
             } as const,
           },
         ];
@@ -104,13 +104,13 @@ export function readInsights(said: unknown, { turns, suggestions, memories }: In
   return {
     conversation: readSummary(said.conversation ?? {}),
     suggestions: itemsOf(said.suggestions, {
-      ...{ kinds: SUGGESTION_KINDS, known: suggestions, max: LIMITS.insight_suggestions_max },
+      ...{ kinds: SUGGESTION_KINDS, known: suggestions, max: LIMITS.suggestions_per_result_max },
     }).map(({ item, read }) => ({
       ...read,
       ...{ due_at: momentIn(item.due_at), owner: labelIn(item.owner), requester: labelIn(item.requester) },
     })),
     memories: itemsOf(said.memories, {
-      ...{ kinds: MEMORY_KINDS, known: memories, max: LIMITS.insight_memories_max },
+      ...{ kinds: MEMORY_KINDS, known: memories, max: LIMITS.memories_per_result_max },
     }).map(({ item, read }) => ({ ...read, about: labelIn(item.about) })),
   };
 }

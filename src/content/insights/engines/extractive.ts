@@ -64,7 +64,7 @@ export class Extractive implements InsightEngine {
 
   async think(input: InsightInput): Promise<RawInsights> {
     const phrases = weightiest(input.turns, { count: LIMITS.insight_topics_max, language: languageOf(input.turns) });
-    const title = phrases.slice(0, TITLE_PHRASES).join(', ').slice(0, LIMITS.insight_title_chars_max);
+    const title = phrases.slice(0, TITLE_PHRASES).join(', ').slice(0, LIMITS.conversation_title_chars_max);
     return {
       conversation: { title: title === '' ? null : title, summary: summaryOf(input.turns, phrases), topics: phrases },
       suggestions: changesOf(input, promisesIn(input)),
@@ -100,7 +100,8 @@ function promisesIn({ turns, people, suggestion_kinds }: InsightInput): Said[] {
     if (!isEnglish(turn.language ?? languageOf(turns))) continue;
     for (const sentence of sentencesOf(turn.text)) {
       const kind = kindOf(sentence);
-      if (kind === null || !suggestion_kinds.includes(kind) || found.length >= LIMITS.insight_suggestions_max) continue;
+      if (kind === null || !suggestion_kinds.includes(kind) || found.length >= LIMITS.suggestions_per_result_max)
+        continue;
       if (found.some(({ text }) => isSame(text, sentence))) continue;
       found.push({
         ...{ op: 'new', kind, text: sentence, due_at: dueIn(sentence, turn) },
@@ -163,7 +164,7 @@ function changesOf({ suggestions }: InsightInput, promises: readonly Said[]): Ra
     return [{ op: 'revise', ref: before.ref, kind, text, due_at, evidence }];
   });
   const gone = suggestions.filter(({ ref, status }) => status === 'open' && !taken.has(ref));
-  const room = Math.max(0, LIMITS.insight_suggestions_max - changes.length);
+  const room = Math.max(0, LIMITS.suggestions_per_result_max - changes.length);
   return [...changes, ...gone.slice(0, room).map(({ ref }): RawSuggestion => ({ op: 'withdraw', ref }))];
 }
 

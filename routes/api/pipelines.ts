@@ -1,0 +1,209 @@
+import { z } from 'zod';
+import type { PipelineTerms } from '../../actors/context.js';
+import type { Pipeline } from '../../actors/context_state.js';
+import { MEMORY_KINDS, SUGGESTION_KINDS } from '../../actors/library_state.js';
+import { isDeveloper, NO_PIPELINE, ownPipeline, selectsPipelines } from '../../src/content/pipeline_access.js';
+import { pipelineId } from '../../src/domain/ids.js';
+import { LIMITS } from '../../src/domain/limits.js';
+import { isRefusal, refuse } from '../../src/domain/refusals.js';
+import { listCursor, pageOfAll } from '../../src/http/cursors.js';
+import { languageTag, listLimit, trimmedLines, trimmedText } from '../../src/http/request_schemas.js';
+import { id, moment, pageShape } from '../../src/http/response_schemas.js';
+import { accountRoute, type Route } from '../../src/http/route.js';
+
+/** How an account's recordings are read. Rules K-012 and C-114; docs/choices.md, "Pipelines and profile". */
+
+const READS = ['pipelines:read', 'pipelines:experimental'] as const;
+const WRITES = ['pipelines:write'] as const;
+const EXPERIMENTS = ['pipelines:experimental'] as const;
+const KINDS = [...SUGGESTION_KINDS, ...MEMORY_KINDS] as const;
+
+const NEEDS_READING = refuse('FORBIDDEN', 'This needs the permission pipelines:read, or developer access.');
+const NEEDS_EXPERIMENTS = refuse(
+  'FORBIDDEN',
+  'Pipelines beside the default one need developer access and the permission pipelines:experimental.',
+);
+const ENGINE_NAME = `must be 1 to ${LIMITS.engine_name_chars_max} letters, digits, dots, dashes or underscores`;
+
+const engine = z
+  .string(ENGINE_NAME)
+  .regex(new RegExp(`^[A-Za-z0-9._-]{1,${LIMITS.engine_name_chars_max}}$`), ENGINE_NAME)
+  .describe(
+    "The name of one of the operator's engines; default is the one that the operator has set up without a name.",
+  );
+const kind = z.enum(KINDS);
+
+const pipelineShape = z
+  .strictObject({
+    id,
+    name: z.string().describe('What people call it.'),
+    default: z.boolean().describe('Whether it is the one that all recordings go through.'),
+    archived: z.boolean().describe('Whether it is put away; nothing runs through it.'),
+    transcription: z
+      .strictObject({
+        engine: z.string().describe("The name of one of the operator's engines."),
+        language: z.string().nullable().describe('The BCP 47 tag of what is spoken; null: the engine finds out.'),
+        diarize: z.boolean().describe('Whether speakers are told apart.'),
+        final_pass: z.boolean().describe('Whether a recording that ended is transcribed once more as a whole.'),
+      })
+      .describe('How speech becomes text.'),
+    insights: z
+      .strictObject({
+        engine: z.string().describe("The name of one of the operator's engines."),
+        kinds: z.array(kind).describe('Which suggestions and memories are made.'),
+        instructions: z.string().describe('What the engine is told beside; empty for nothing.'),
+      })
+      .nullable()
+      .describe('How conversations, suggestions and memories are made; null: none are.'),
+    revision: z.int().min(1).describe('Rises with each change.'),
+    created_at: moment,
+    updated_at: moment.describe('When it last changed.'),
+  })
+  .meta({ id: 'Pipeline' });
+
+const name = trimmedText(LIMITS.pipeline_name_chars_max).describe('What people call it.');
+const transcription = z
+  .object({
+    engine: engine.optional(),
+    language: languageTag.nullable().optional().describe('A BCP 47 tag; null: the engine finds out.'),
+    diarize: z.boolean().optional().describe('Whether speakers are told apart.'),
+    final_pass: z.boolean().optional().describe('Whether a recording that ended is transcribed once more as a whole.'),
+  })
+  .optional()
+  .describe('What is absent stays as it is.');
+const insights = z
+  .object({
+    engine: engine.optional(),
+    kinds: z
+      .array(kind)
+      .max(KINDS.length, `must be at most ${KINDS.length} kinds`)
+      .optional()
+      .describe('Which suggestions and memories are made.'),
+    instructions: z
+      .union([z.literal(''), trimmedLines(LIMITS.pipeline_instructions_chars_max)])
+      .optional()
+      .describe('What the engine is told beside.'),
+  })
+  .nullable()
+  .optional()
+  .describe('What is absent stays as it is; null: none are made.');
+
+export const PIPELINE_ROUTES: readonly Route[] = [
+  accountRoute({
+    method: 'GET',
+    path: '/pipelines',
+    summary: "An account's pipelines, the first one first.",
+    notes: 'Without developer access it is the default one alone.',
+    credential: 'account',
+    permission: READS,
+    recall: true,
+    query: z.object({ limit: listLimit, cursor: listCursor }),
+    answer: pageShape(pipelineShape),
+    async handler({ services, who, query: { limit, cursor } }) {
+      if (!who.permissions.includes('pipelines:read') && !isDeveloper(who)) return NEEDS_READING;
+      const found = await services.actors.context(who.account_id).view();
+      if (isRefusal(found)) return found;
+      const seen = found.pipelines.filter((pipeline) => pipeline.default || selectsPipelines(who));
+      const page = pageOfAll(seen, { idOf: ({ number }) => pipelineId(who.account_id, number), limit, cursor });
+      return { items: page.rows.map((pipeline) => pipelineView(who.account_id, pipeline)), cursor: page.cursor };
+    },
+  }),
+
+  accountRoute({
+    method: 'POST',
+    path: '/pipelines',
+    summary: 'Makes a pipeline beside the default one.',
+    notes: `An account has at most ${LIMITS.pipelines_per_account_max}; archived ones count.`,
+    credential: 'account',
+    all_of: [...WRITES, ...EXPERIMENTS],
+    developer: true,
+    status: 201,
+    body: z.object({ name, transcription, insights }),
+    answer: pipelineShape,
+    refusals: ['CONFLICT'],
+    async handler({ services, who: { account_id, fences }, body }) {
+      const made = await services.actors
+        .context(account_id)
+        .create_pipeline({ ...termsOf(body), name: body.name }, fences);
+      return isRefusal(made) ? made : pipelineView(account_id, made);
+    },
+  }),
+
+  accountRoute({
+    method: 'GET',
+    path: '/pipelines/:id',
+    summary: 'A pipeline.',
+    notes: 'Without developer access there is the default one alone.',
+    credential: 'account',
+    permission: READS,
+    recall: true,
+    answer: pipelineShape,
+    async handler({ services, who, params }) {
+      if (!who.permissions.includes('pipelines:read') && !isDeveloper(who)) return NEEDS_READING;
+      const pipeline = await ownPipeline(services, who, params.id as string);
+      if (isRefusal(pipeline)) return pipeline;
+      return pipeline.default || selectsPipelines(who) ? pipelineView(who.account_id, pipeline) : NO_PIPELINE;
+    },
+  }),
+
+  accountRoute({
+    method: 'PATCH',
+    path: '/pipelines/:id',
+    summary: 'Changes a pipeline, makes it the default one, or puts it away.',
+    notes:
+      'The default one can not be put away. Any but the default one needs pipelines:experimental and developer access as well.',
+    credential: 'account',
+    permission: WRITES,
+    body: z.object({
+      name: name.optional(),
+      transcription,
+      insights,
+      default: z.literal(true, 'must be true; make another pipeline the default instead').optional(),
+      archived: z.boolean().optional().describe('Whether it is put away; nothing runs through it then.'),
+    }),
+    answer: pipelineShape,
+    refusals: ['CONFLICT'],
+    async handler({ services, who, params, body }) {
+      const pipeline = await ownPipeline(services, who, params.id as string);
+      if (isRefusal(pipeline)) return pipeline;
+      // Who has this permission has developer access.
+      if (!pipeline.default && !who.permissions.includes('pipelines:experimental')) return NEEDS_EXPERIMENTS;
+      const { account_id, fences } = who;
+      const edit = { number: pipeline.number, ...termsOf(body), default: body.default, archived: body.archived };
+      const edited = await services.actors.context(account_id).edit_pipeline(edit, fences);
+      return isRefusal(edited) ? edited : pipelineView(account_id, edited);
+    },
+  }),
+];
+
+type Said = {
+  name?: string | undefined;
+  transcription?: z.output<typeof transcription>;
+  insights?: z.output<typeof insights>;
+};
+
+/** On the wire kinds are one list; no kind of suggestion is called as one of memory. */
+function termsOf({ name, transcription, insights }: Said): PipelineTerms {
+  if (insights == null) return { name, transcription, insights };
+  const { kinds, ...rest } = insights;
+  const of_kinds =
+    kinds === undefined
+      ? {}
+      : {
+          suggestion_kinds: SUGGESTION_KINDS.filter((one) => kinds.includes(one)),
+          memory_kinds: MEMORY_KINDS.filter((one) => kinds.includes(one)),
+        };
+  return { name, transcription, insights: { ...rest, ...of_kinds } };
+}
+
+function pipelineView(account_id: string, pipeline: Pipeline): z.infer<typeof pipelineShape> {
+  const { number, name, archived, transcription, insights, revision, created_at_ms, updated_at_ms } = pipeline;
+  const { engine, suggestion_kinds = [], memory_kinds = [], instructions = '' } = insights ?? {};
+  return {
+    ...{ id: pipelineId(account_id, number), name, default: pipeline.default, archived, transcription },
+    insights: engine === undefined ? null : { engine, kinds: [...suggestion_kinds, ...memory_kinds], instructions },
+    revision,
+    created_at: new Date(created_at_ms).toISOString(),
+    updated_at: new Date(updated_at_ms).toISOString(),
+  };
+}

@@ -1,0 +1,390 @@
+import { z } from 'zod';
+import {
+  RATINGS,
+  type Roles,
+  SUGGESTION_STATUSES,
+  type Suggestion,
+  VERDICTS,
+} from '../../actors/library_state.js';
+import {
+  type FoundItem,
+  librariesOf,
+  NO_ITEM,
+  readableItem,
+  writableItem,
+} from '../../src/content/insight_access.js';
+import { listItems } from '../../src/content/insight_lists.js';
+import { InsightReading } from '../../src/content/insight_reading.js';
+import { revisionShape, type SuggestionView, suggestionShape } from '../../src/content/insight_shapes.js';
+import { stemsOfPerson } from '../../src/content/insights/stems_of_person.js';
+import { laneOf } from '../../src/content/pipeline_access.js';
+import { insightId, placeOfInsight } from '../../src/domain/ids.js';
+import { LIMITS } from '../../src/domain/limits.js';
+import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
+import { listCursor } from '../../src/http/cursors.js';
+import type { Principal } from '../../src/http/principal.js';
+import { listLimit, timestamp, trimmedLines, uuid, whole } from '../../src/http/request_schemas.js';
+import { id, moment, no_cursor, pageShape } from '../../src/http/response_schemas.js';
+import { accountRoute, type Route } from '../../src/http/route.js';
+import type { Services } from '../../src/services.js';
+import { itemRevisions } from '../../src/content/insight_revisions.js';
+
+/** What recordings give somebody to do or to know. Rule K-010; docs/choices.md, "Insights". */
+
+const READS = ['insights:read'] as const;
+const WRITES = ['insights:write'] as const;
+const NO_CONTACT = refuse('NOT_FOUND', 'There is no such contact.');
+const NO_GROUP = refuse('NOT_FOUND', 'There is no such group of suggestions.');
+const APART = refuse('CONFLICT', 'Suggestions of two workspaces can not be grouped.');
+
+const state_version = whole({ min: 1 }).describe('The one that was read; where there is another, 409 names that.');
+const contact = uuid.nullable().optional();
+const suggestions = (min: number) =>
+  z
+    .array(uuid)
+    .min(min, `must be ${min} to ${LIMITS.group_members_max} suggestions`)
+    .max(LIMITS.group_members_max, `must be ${min} to ${LIMITS.group_members_max} suggestions`);
+export const lane = uuid
+  .optional()
+  .describe('What another pipeline than the default one has made, for accounts with developer access.');
+
+export const SUGGESTION_ROUTES: readonly Route[] = [
+  accountRoute({
+    method: 'GET',
+    path: '/suggestions',
+    summary: 'Suggestions, the newest change first.',
+    notes:
+      "The account's own, or with workspace_id those of all who record there. A page may be short where few pass; the list is at its end when `cursor` is null.",
+    credential: 'account',
+    permission: READS,
+    query: z.object({
+      limit: listLimit,
+      cursor: listCursor,
+      status: z.enum(SUGGESTION_STATUSES).optional().describe('Only those that stand so.'),
+      group_id: uuid.optional().describe('Only those of this group.'),
+      workspace_id: uuid.optional().describe('Only those of recordings in this workspace, whoever recorded them.'),
+      session_id: uuid.optional().describe('Only those of this recorder session.'),
+      contact_id: uuid.optional().describe('Only those that this contact is to do, or has asked for.'),
+      due_before: timestamp.optional().describe('Only those that are due before this time.'),
+      pipeline_id: lane,
+    }),
+    answer: pageShape(suggestionShape),
+    refusals: ['NOT_FOUND'],
+    async handler({ services, who, query }) {
+      const reading = new InsightReading(services, who);
+      const asked = await askedOf(services, who, { ...query, reading });
+      if (isRefusal(asked)) return asked;
+      const { limit, cursor } = query;
+      const page = await listItems(services, { kind: 'suggestion', limit, cursor, ...asked });
+      if (isRefusal(page)) return page;
+      const items = await viewsOf(reading, page.rows);
+      return isRefusal(items) ? items : { items, cursor: page.cursor };
+    },
+  }),
+
+  accountRoute({
+    method: 'POST',
+    path: '/suggestions/group',
+    summary: 'Puts suggestions together.',
+    notes: 'In a new group where none is named. All of them belong to one workspace.',
+    credential: 'account',
+    permission: WRITES,
+    status: 200,
+    body: z.object({
+      suggestion_ids: suggestions(2).describe('Which ones.'),
+      group_id: uuid.optional().describe('The group that they join; a new one when absent.'),
+    }),
+    answer: z.strictObject({ group_id: id.describe('Their group.'), items: z.array(suggestionShape), cursor: no_cursor }),
+    refusals: ['NOT_FOUND', 'CONFLICT', 'CONTENT_EXPIRED'],
+    async handler({ services, who, body: { suggestion_ids, group_id } }) {
+      const found = await together(services, who, suggestion_ids);
+      if (isRefusal(found)) return found;
+      const at = group_id === undefined ? null : placeOfInsight(group_id);
+      if (group_id !== undefined && (at?.kind !== 'group' || at.library_id !== found.place.library_id)) return NO_GROUP;
+      const { place, numbers } = found;
+      const library = services.actors.library(place.library_id);
+      const grouped = await library.group({ numbers, group: at?.number ?? null }, who.fences);
+      if (isRefusal(grouped)) return grouped;
+      const items = await viewsOf(new InsightReading(services, who), withPlace(place, grouped.items));
+      if (isRefusal(items)) return items;
+      return { group_id: insightId(place.library_id, 'group', grouped.group), items, cursor: null };
+    },
+  }),
+
+  accountRoute({
+    method: 'POST',
+    path: '/suggestions/separate',
+    summary: 'Takes suggestions out of their groups.',
+    credential: 'account',
+    permission: WRITES,
+    status: 200,
+    body: z.object({ suggestion_ids: suggestions(1).describe('Which ones; all of one workspace.') }),
+    answer: z.strictObject({ items: z.array(suggestionShape), cursor: no_cursor }),
+    refusals: ['NOT_FOUND', 'CONFLICT', 'CONTENT_EXPIRED'],
+    async handler({ services, who, body }) {
+      const found = await together(services, who, body.suggestion_ids);
+      if (isRefusal(found)) return found;
+      const { place, numbers } = found;
+      const separated = await services.actors.library(place.library_id).separate({ numbers }, who.fences);
+      if (isRefusal(separated)) return separated;
+      const items = await viewsOf(new InsightReading(services, who), withPlace(place, separated.items));
+      return isRefusal(items) ? items : { items, cursor: null };
+    },
+  }),
+
+  accountRoute({
+    method: 'GET',
+    path: '/suggestions/:id',
+    summary: 'A suggestion.',
+    credential: 'account',
+    permission: READS,
+    answer: suggestionShape,
+    refusals: ['CONTENT_EXPIRED'],
+    async handler({ services, who, params }) {
+      const found = await readableItem(services, who, { kind: 'suggestion', id: params.id as string });
+      return isRefusal(found) ? found : new InsightReading(services, who).suggestion(found);
+    },
+  }),
+
+  accountRoute({
+    method: 'GET',
+    path: '/suggestions/:id/revisions',
+    summary: 'What a suggestion was before it changed, the newest first.',
+    credential: 'account',
+    permission: READS,
+    query: z.object({ limit: listLimit, cursor: listCursor }),
+    answer: pageShape(revisionShape(suggestionShape)),
+    refusals: ['CONTENT_EXPIRED'],
+    async handler({ services, who, params, query }) {
+      const found = await readableItem(services, who, { kind: 'suggestion', id: params.id as string });
+      if (isRefusal(found)) return found;
+      const reading = new InsightReading(services, who);
+      return itemRevisions(services, { kind: 'suggestion', found, ...query }, (was) => reading.suggestion(was));
+    },
+  }),
+
+  accountRoute({
+    method: 'PATCH',
+    path: '/suggestions/:id',
+    summary: 'Changes a suggestion.',
+    notes:
+      'What a person sets is in `protected_fields` from then on. Nobody can lead one from completed, dismissed or accepted to where it is not allowed to go: 409.',
+    credential: 'account',
+    permission: WRITES,
+    body: z.object({
+      state_version,
+      text: trimmedLines(LIMITS.item_text_chars_max).optional(),
+      due_at: timestamp.nullable().optional().describe('When it is due; null for no time.'),
+      roles: z
+        .object({
+          owner_contact_id: contact.describe('Who is to do it; null for nobody.'),
+          requester_contact_id: contact.describe('Who asked for it; null for nobody.'),
+        })
+        .optional()
+        .describe('What is absent stays as it is.'),
+      status: z.enum(SUGGESTION_STATUSES).optional().describe('Nobody but a pipeline withdraws one.'),
+    }),
+    answer: suggestionShape,
+    refusals: ['CONFLICT', 'CONTENT_EXPIRED'],
+    async handler({ services, who, params, body }) {
+      const { state_version, text, due_at, status } = body;
+      const reading = new InsightReading(services, who);
+      const roles = await rolesOf(reading, who, body.roles);
+      if (isRefusal(roles)) return roles;
+      const stems = await stemsOfPerson(services, who, text);
+      if (isRefusal(stems)) return stems;
+      const due_at_ms = due_at == null ? due_at : Date.parse(due_at);
+      return changed(services, who, { id: params.id as string, reading }, (library, number) =>
+        library.edit_suggestion({ number, state_version, text, stems, due_at_ms, roles, status }, who.fences),
+      );
+    },
+  }),
+
+  accountRoute({
+    method: 'POST',
+    path: '/suggestions/:id/review',
+    summary: 'Says whether what was said bears a suggestion.',
+    credential: 'account',
+    permission: WRITES,
+    status: 200,
+    body: z.object({
+      state_version,
+      verdict: z.enum(VERDICTS).describe('Whether what was said bears it.'),
+      note: trimmedLines(LIMITS.review_note_chars_max).nullable().default(null),
+    }),
+    answer: suggestionShape,
+    refusals: ['CONFLICT', 'CONTENT_EXPIRED'],
+    async handler({ services, who, params, body }) {
+      const reading = new InsightReading(services, who);
+      return changed(services, who, { id: params.id as string, reading }, (library, number) =>
+        library.review({ number, ...body }, who.fences),
+      );
+    },
+  }),
+
+  accountRoute({
+    method: 'POST',
+    path: '/suggestions/:id/feedback',
+    summary: 'Says how good a suggestion is.',
+    notes: `No event tells of it. The last ${LIMITS.feedback_kept_max} are kept.`,
+    credential: 'account',
+    permission: WRITES,
+    status: 201,
+    body: z.object({
+      rating: z.enum(RATINGS).describe('What a person thinks of it.'),
+      comment: trimmedLines(LIMITS.feedback_comment_chars_max).nullable().default(null),
+    }),
+    answer: z
+      .strictObject({
+        id: z.string().describe('Tells it from others of the suggestion; no route takes it.'),
+        rating: z.enum(RATINGS),
+        comment: z.string().nullable(),
+        created_at: moment,
+      })
+      .meta({ id: 'Feedback' }),
+    refusals: ['CONTENT_EXPIRED'],
+    async handler({ services, who, params, body }) {
+      const found = await writableItem(services, who, { kind: 'suggestion', id: params.id as string });
+      if (isRefusal(found)) return found;
+      const library = services.actors.library(found.place.library_id);
+      const given = await library.feedback({ number: found.number, ...body }, who.fences);
+      if (isRefusal(given)) return given;
+      const created_at = new Date(given.created_at_ms).toISOString();
+      return { id: `${params.id}.${given.number}`, ...body, created_at };
+    },
+  }),
+
+  accountRoute({
+    method: 'DELETE',
+    path: '/suggestions/:id',
+    summary: 'Deletes a suggestion.',
+    notes: 'No later run brings it back.',
+    credential: 'account',
+    permission: WRITES,
+    status: 204,
+    refusals: ['CONTENT_EXPIRED'],
+    async handler({ services, who, params }) {
+      const found = await writableItem(services, who, { kind: 'suggestion', id: params.id as string });
+      if (isRefusal(found)) return found;
+      const { place, number } = found;
+      return services.actors.library(place.library_id).delete({ kind: 'suggestion', number }, who.fences);
+    },
+  }),
+];
+
+type Asked = {
+  status?: Suggestion['status'] | undefined;
+  group_id?: string | undefined;
+  workspace_id?: string | undefined;
+  session_id?: string | undefined;
+  contact_id?: string | undefined;
+  due_before?: string | undefined;
+  pipeline_id?: string | undefined;
+  reading: InsightReading;
+};
+
+/** Where a list looks, and what passes. */
+async function askedOf(services: Services, who: Principal, asked: Asked) {
+  const { status, group_id, session_id, contact_id, reading } = asked;
+  const selected = await laneOf(services, who, asked.pipeline_id);
+  if (isRefusal(selected)) return selected;
+  const all = await librariesOf(services, who, asked.workspace_id);
+  if (isRefusal(all)) return all;
+  const contact = contact_id === undefined ? undefined : await reading.contact(who.account_id, contact_id);
+  if (isRefusal(contact)) return contact;
+  if (contact === null) return NO_CONTACT;
+  const group = group_id === undefined ? undefined : placeOfInsight(group_id);
+  const before_ms = asked.due_before === undefined ? Number.POSITIVE_INFINITY : Date.parse(asked.due_before);
+  const is_due = (due_at_ms: number | null) =>
+    asked.due_before === undefined || (due_at_ms !== null && due_at_ms < before_ms);
+  return {
+    libraries: group === undefined ? all : all.filter(({ library_id }) => library_id === group?.library_id),
+    narrow: [status, group_id, session_id, contact_id, asked.due_before, asked.pipeline_id].some((one) => one !== undefined),
+    async passes({ place, item }: FoundItem<'suggestion'>): Promise<boolean | Refusal> {
+      // Of other accounts' pipelines nobody sees but what the default one made.
+      const lane = place.account_id === who.account_id ? selected.lane : null;
+      if (item.pipeline_id !== lane || (selected.lane !== null && place.account_id !== who.account_id)) return false;
+      if (status !== undefined && item.status !== status) return false;
+      if (group !== undefined && (group?.kind !== 'group' || item.group !== group.number)) return false;
+      if (session_id !== undefined && item.session_id !== session_id) return false;
+      if (!is_due(item.due_at_ms)) return false;
+      if (contact === undefined) return true;
+      if (place.account_id !== who.account_id) return false;
+      for (const held of [item.roles.owner_contact_id, item.roles.requester_contact_id]) {
+        const shown = held === null ? null : await reading.contact(place.account_id, held);
+        if (isRefusal(shown)) return shown;
+        if (shown?.id === contact.id) return true;
+      }
+      return false;
+    },
+  };
+}
+
+/** Changes a suggestion of the caller's, and shows it. */
+async function changed(
+  services: Services,
+  who: Principal,
+  { id, reading }: { id: string; reading: InsightReading },
+  ask: (
+    library: ReturnType<Services['actors']['library']>,
+    number: number,
+  ) => Promise<{ item: Suggestion } | Refusal>,
+): Promise<SuggestionView | Refusal> {
+  const found = await writableItem(services, who, { kind: 'suggestion', id });
+  if (isRefusal(found)) return found;
+  const answer = await ask(services.actors.library(found.place.library_id), found.number);
+  return isRefusal(answer) ? answer : reading.suggestion({ ...found, item: answer.item });
+}
+
+/** Contacts as they are today; one that is not the caller's does not exist. */
+async function rolesOf(
+  reading: InsightReading,
+  { account_id }: Principal,
+  roles: { [Name in keyof Roles]?: string | null | undefined } | undefined,
+): Promise<Partial<Roles> | undefined | Refusal> {
+  if (roles === undefined) return undefined;
+  const found: Partial<Roles> = {};
+  for (const name of ['owner_contact_id', 'requester_contact_id'] as const) {
+    const asked = roles[name];
+    if (asked === undefined) continue;
+    const contact = asked === null ? null : await reading.contact(account_id, asked);
+    if (isRefusal(contact)) return contact;
+    if (asked !== null && contact === null) return NO_CONTACT;
+    found[name] = contact?.id ?? null;
+  }
+  return found;
+}
+
+/** Suggestions of the caller's that lie in one library, and their numbers there. */
+async function together(services: Services, who: Principal, ids: string[]) {
+  const found: FoundItem<'suggestion'>[] = [];
+  for (const id of new Set(ids)) {
+    const item = await writableItem(services, who, { kind: 'suggestion', id });
+    if (isRefusal(item)) return item;
+    found.push(item);
+  }
+  const [first] = found;
+  if (first === undefined) return NO_ITEM.suggestion;
+  if (found.some(({ place }) => place.library_id !== first.place.library_id)) return APART;
+  return { place: first.place, numbers: found.map(({ number }) => number) };
+}
+
+function withPlace(
+  place: FoundItem<'suggestion'>['place'],
+  items: { number: number; item: Suggestion }[],
+): FoundItem<'suggestion'>[] {
+  return items.map((one) => ({ place, ...one }));
+}
+
+async function viewsOf(
+  reading: InsightReading,
+  rows: readonly FoundItem<'suggestion'>[],
+): Promise<SuggestionView[] | Refusal> {
+  const items: SuggestionView[] = [];
+  for (const row of rows) {
+    const view = await reading.suggestion(row);
+    if (isRefusal(view)) return view;
+    items.push(view);
+  }
+  return items;
+}

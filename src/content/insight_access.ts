@@ -1,0 +1,102 @@
+import { LIBRARIES } from '../../actors/library.js';
+import type { ItemKind, Items } from '../../actors/library_state.js';
+import { libraryId, partitionOfId, placeOfInsight } from '../domain/ids.js';
+import { LIMITS } from '../domain/limits.js';
+import { isRefusal, type Refusal, refuse } from '../domain/refusals.js';
+import type { Principal } from '../http/principal.js';
+import type { Services } from '../services.js';
+import { selectsPipelines } from './pipeline_access.js';
+
+/**
+ * Who may do what with a library's items: as with streams, those who belong to its workspace read them, and whose
+ * recordings they were made of, who alone changes them. docs/choices.md, "Insights".
+ */
+
+/** Whose library it is, and of which workspace. */
+export type LibraryPlace = { library_id: string; account_id: string; workspace_id: string };
+
+export type FoundItem<Kind extends ItemKind> = { place: LibraryPlace; number: number; item: Items[Kind] };
+
+export const NO_ITEM: Readonly<Record<ItemKind, Refusal>> = {
+  conversation: refuse('NOT_FOUND', 'There is no such conversation.'),
+  memory: refuse('NOT_FOUND', 'There is no such memory.'),
+  suggestion: refuse('NOT_FOUND', 'There is no such suggestion.'),
+};
+const ONLY_OWNER = refuse('FORBIDDEN', 'Only whose recordings it was made of may change it.');
+const NO_WORKSPACE = refuse('NOT_FOUND', 'There is no such workspace.');
+const TOO_MANY_MESSAGE = `must name a workspace: these are more than ${LIMITS.libraries_listed_max}`;
+const TOO_MANY = refuse('BAD_REQUEST', `workspace_id ${TOO_MANY_MESSAGE}.`, {
+  details: [{ path: 'workspace_id', message: TOO_MANY_MESSAGE }],
+});
+
+/** An item that the caller may read; to anybody else it does not exist. */
+export async function readableItem<Kind extends ItemKind>(
+  services: Services,
+  who: Principal,
+  { kind, id }: { kind: Kind; id: string },
+): Promise<FoundItem<Kind> | Refusal> {
+  const at = placeOfInsight(id);
+  if (at === null || at.kind !== kind) return NO_ITEM[kind];
+  const place = await readableLibrary(services, who, at.library_id);
+  if (isRefusal(place)) return place.refused === 'NOT_FOUND' ? NO_ITEM[kind] : place;
+  const found = await services.actors.library(at.library_id).item({ kind, number: at.number });
+  if (isRefusal(found)) return found;
+  const item = found.item as Items[Kind];
+  return seesLane(who, place, item.pipeline_id) ? { place, number: at.number, item } : NO_ITEM[kind];
+}
+
+/** The same, where the caller may change it. */
+export async function writableItem<Kind extends ItemKind>(
+  services: Services,
+  who: Principal,
+  asked: { kind: Kind; id: string },
+): Promise<FoundItem<Kind> | Refusal> {
+  const found = await readableItem(services, who, asked);
+  return isRefusal(found) || found.place.account_id === who.account_id ? found : ONLY_OWNER;
+}
+
+/** Only its account sees what a pipeline made that is not the default one. */
+function seesLane(who: Principal, place: LibraryPlace, pipeline_id: string | null): boolean {
+  return pipeline_id === null || (place.account_id === who.account_id && selectsPipelines(who));
+}
+
+async function readableLibrary(
+  { actors }: Services,
+  who: Principal,
+  library_id: string,
+): Promise<LibraryPlace | Refusal> {
+  const library = await actors.library(library_id).view();
+  if (isRefusal(library)) return library;
+  const { account_id, workspace_id } = library;
+  const may_read = account_id === who.account_id || isMember(who, workspace_id);
+  return may_read ? { library_id, account_id, workspace_id } : NO_WORKSPACE;
+}
+
+function isMember({ account }: Principal, workspace_id: string): boolean {
+  return account.memberships.some((membership) => membership.workspace_id === workspace_id);
+}
+
+/** What a list reads: the caller's own libraries, or those of all who record into a workspace. */
+export async function librariesOf(
+  services: Services,
+  who: Principal,
+  workspace_id: string | undefined,
+): Promise<LibraryPlace[] | Refusal> {
+  const { account, account_id } = who;
+  const limit = LIMITS.libraries_listed_max + 1;
+  if (workspace_id !== undefined && workspace_id !== account.private_workspace.id) {
+    if (!isMember(who, workspace_id)) return NO_WORKSPACE;
+    const found = await services.actors.sweep(workspace_id).recorders({ limit });
+    if (isRefusal(found)) return found;
+    if (found.accounts.length >= limit) return TOO_MANY;
+    return found.accounts.map((of) => ({ library_id: libraryId(of, workspace_id), account_id: of, workspace_id }));
+  }
+  if (workspace_id !== undefined)
+    return [{ library_id: libraryId(account_id, workspace_id), account_id, workspace_id }];
+  const owner = { owner: account_id, partition: partitionOfId(account_id) };
+  const rows = await services.store.list(owner, LIBRARIES, { descending: true, limit });
+  if (rows.length >= limit) return TOO_MANY;
+  const libraries = await Promise.all(rows.map(({ member }) => readableLibrary(services, who, member)));
+  const failed = libraries.filter(isRefusal).find(({ refused }) => refused !== 'NOT_FOUND');
+  return failed ?? libraries.flatMap((library) => (isRefusal(library) ? [] : [library]));
+}

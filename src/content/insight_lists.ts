@@ -1,0 +1,124 @@
+import type { ItemKind, Items } from '../../actors/library_state.js';
+import { insightId } from '../domain/ids.js';
+import { LIMITS } from '../domain/limits.js';
+import { isRefusal, type Refusal } from '../domain/refusals.js';
+import { type Position, writeCursor } from '../http/cursors.js';
+import type { Services } from '../services.js';
+import type { FoundItem, LibraryPlace } from './insight_access.js';
+
+/**
+ * Lists of many libraries' items, the newest change first: one order of all, by time and id, whichever library they lie
+ * in. However much there is, a page reads from each library as much as it may show.
+ */
+
+/** Digits of an id that are the same in all of a library, before and behind the number of an item. */
+const NUMBER_AT = 26;
+/** Before and behind the ids of all records. */
+const [FIRST, LAST] = ['', '~'];
+
+export type ListQuery<Kind extends ItemKind> = {
+  kind: Kind;
+  libraries: readonly LibraryPlace[];
+  limit: number;
+  cursor: Position | undefined;
+  /** Whether it is narrow, so that many are to be looked at. */
+  narrow: boolean;
+  passes: (row: FoundItem<Kind>) => Promise<boolean | Refusal> | boolean;
+};
+
+type Row<Kind extends ItemKind> = FoundItem<Kind> & Position;
+
+/** A page; gives up, with its cursor, when it has looked at many and found few. */
+export async function listItems<Kind extends ItemKind>(
+  services: Services,
+  { kind, libraries, limit, cursor, narrow, passes }: ListQuery<Kind>,
+): Promise<{ rows: Row<Kind>[]; cursor: string | null } | Refusal> {
+  const shared = Math.ceil(LIMITS.items_scanned_max / Math.max(1, libraries.length));
+  const step = narrow ? Math.max(limit + 1, Math.min(LIMITS.items_step_max, shared)) : limit + 1;
+  const runs = libraries.map((place) => new Run(services, { kind, place, step, cursor }));
+  const rows: Row<Kind>[] = [];
+  let last: Position | null = null;
+  for (let looked = 0; ; looked++) {
+    const refused = (await Promise.all(runs.map((run) => run.fill()))).find((one) => one !== null);
+    if (refused != null) return refused;
+    const run = firstOf(runs);
+    const row = run?.head;
+    if (run === null || row === undefined) return { rows, cursor: null };
+    // One more than the page holds, or looked at enough.
+    if (looked >= LIMITS.items_scanned_max) return { rows, cursor: last === null ? null : writeCursor(last) };
+    const does_pass = await passes(row);
+    if (typeof does_pass !== 'boolean') return does_pass;
+    if (does_pass && rows.length === limit) return { rows, cursor: last === null ? null : writeCursor(last) };
+    if (does_pass) rows.push(row);
+    last = { order: row.order, member: row.member };
+    run.shift();
+  }
+}
+
+/** The library whose next item comes first. */
+function firstOf<Kind extends ItemKind>(runs: Run<Kind>[]): Run<Kind> | null {
+  let first: Run<Kind> | null = null;
+  for (const run of runs) {
+    const [one, other] = [run.head, first?.head];
+    if (one === undefined) continue;
+    const is_newer =
+      other === undefined || one.order > other.order || (one.order === other.order && one.member > other.member);
+    if (is_newer) first = run;
+  }
+  return first;
+}
+
+/** What of a library comes after a place, as much at once as a page may need. */
+class Run<Kind extends ItemKind> {
+  readonly #services: Services;
+  readonly #kind: Kind;
+  readonly #place: LibraryPlace;
+  readonly #step: number;
+  #after: { order: number; id: string } | undefined;
+  #rows: Row<Kind>[] = [];
+  #is_over = false;
+
+  constructor(
+    services: Services,
+    asked: { kind: Kind; place: LibraryPlace; step: number; cursor: Position | undefined },
+  ) {
+    this.#services = services;
+    this.#kind = asked.kind;
+    this.#place = asked.place;
+    this.#step = asked.step;
+    this.#after = asked.cursor === undefined ? undefined : placeAfter(asked.place.library_id, asked.cursor);
+  }
+
+  get head(): Row<Kind> | undefined {
+    return this.#rows[0];
+  }
+
+  shift(): void {
+    this.#rows.shift();
+  }
+
+  async fill(): Promise<Refusal | null> {
+    if (this.#rows.length > 0 || this.#is_over) return null;
+    const { library_id } = this.#place;
+    const range = { after: this.#after, descending: true, limit: this.#step };
+    const listed = await this.#services.actors.library(library_id).list({ kind: this.#kind, range });
+    // One that is not there any more has nothing.
+    if (isRefusal(listed) && listed.refused !== 'NOT_FOUND') return listed;
+    const { items, last, looked } = isRefusal(listed) ? { items: [], last: null, looked: 0 } : listed;
+    this.#rows = items.map(({ number, order, item }) => ({
+      ...{ place: this.#place, number, item: item as Items[Kind] },
+      ...{ order, member: insightId(library_id, this.#kind, number) },
+    }));
+    this.#after = last ?? undefined;
+    this.#is_over = last === null || looked < this.#step;
+    return null;
+  }
+}
+
+/** Where a library goes on after an item of any library. Of one time, libraries come one after the other. */
+function placeAfter(library_id: string, { order, member }: Position): { order: number; id: string } {
+  const [own, other] = [library_id.slice(0, NUMBER_AT), member.slice(0, NUMBER_AT)];
+  if (own !== other) return { order, id: own < other ? LAST : FIRST };
+  const number = Number.parseInt(member.slice(NUMBER_AT, NUMBER_AT + 8), 16) % 2 ** 30;
+  return { order, id: number.toString(16).padStart(8, '0') };
+}

@@ -1,0 +1,231 @@
+import type { Conversation, Memory, Span, StoredParticipant, Suggestion } from '../../actors/library_state.js';
+import { type Page, type PageTurn, pageOf } from '../../actors/transcript_page.js';
+import { insightId, pipelineId, turnId } from '../domain/ids.js';
+import { type Interval, shared } from '../domain/intervals.js';
+import { LIMITS } from '../domain/limits.js';
+import { isRefusal, type Refusal } from '../domain/refusals.js';
+import type { Principal } from '../http/principal.js';
+import type { Services } from '../services.js';
+import { readableStream } from '../streams/stream_access.js';
+import type { FoundItem, LibraryPlace } from './insight_access.js';
+import type { ConversationView, EvidenceView, MemoryView, ParticipantView, SuggestionView } from './insight_shapes.js';
+import { defaultNumberOf } from './pipeline_access.js';
+import { type Contacts, contactOf, readableScene, type Scene, somePages } from './transcript_reading.js';
+
+const iso = (ms: number) => new Date(ms).toISOString();
+
+/**
+ * How one request reads what was made of turns. Who somebody is, and what was said, is looked up when it is shown; each
+ * transcript's pages are read once, however many items rest on them.
+ */
+export class InsightReading {
+  readonly #services: Services;
+  readonly #who: Principal;
+  readonly #scenes = new Map<string, Scene | null>();
+  /** By stream; null for a page that there is not. */
+  readonly #pages = new Map<string, Map<number, Page | null>>();
+  readonly #streams = new Map<string, boolean>();
+  readonly #contacts = new Map<string, Contacts>();
+  readonly #defaults = new Map<string, number>();
+
+  constructor(services: Services, who: Principal) {
+    this.#services = services;
+    this.#who = who;
+  }
+
+  /** Who a contact of an account is today; null for one that is gone. */
+  async contact(account_id: string, contact_id: string): Promise<{ id: string; name: string | null } | null | Refusal> {
+    const known = this.#contacts.get(account_id) ?? {};
+    if (Object.hasOwn(known, contact_id)) return known[contact_id] ?? null;
+    const resolved = await this.#services.actors.contacts(account_id).resolve({ ids: [contact_id] });
+    if (isRefusal(resolved)) return resolved;
+    this.#contacts.set(account_id, { ...known, ...resolved.contacts });
+    return resolved.contacts[contact_id] ?? null;
+  }
+
+  /** Whether anything is left of where a conversation lies: a recording, and its source. */
+  async stands({ parts }: Pick<Conversation, 'parts'>): Promise<boolean | Refusal> {
+    for (const { stream_id, source_id } of parts) {
+      const stands = this.#streams.get(stream_id) ?? (await this.#isThere({ stream_id, source_id }));
+      if (typeof stands !== 'boolean') return stands;
+      this.#streams.set(stream_id, stands);
+      if (stands) return true;
+    }
+    return false;
+  }
+
+  async #isThere({ stream_id, source_id }: Pick<Span, 'stream_id' | 'source_id'>): Promise<boolean | Refusal> {
+    const stream = await readableStream(this.#services, this.#who, stream_id);
+    if (isRefusal(stream)) return stream.refused === 'NOT_FOUND' ? false : stream;
+    const source = await this.#services.actors.source(source_id).view();
+    // One that is not there yet is on its way.
+    if (isRefusal(source)) return source.refused === 'NOT_FOUND' ? true : source;
+    return source.status !== 'deleted';
+  }
+
+  async suggestion({ place, number, item }: FoundItem<'suggestion'>): Promise<SuggestionView | Refusal> {
+    const { library_id } = place;
+    const made = await this.#made(place, item);
+    if (isRefusal(made)) return made;
+    const evidence = await this.#evidenceOf(item.evidence);
+    if (isRefusal(evidence)) return evidence;
+    const owner = await this.#shownContact(place, item.roles.owner_contact_id);
+    if (isRefusal(owner)) return owner;
+    const requester = await this.#shownContact(place, item.roles.requester_contact_id);
+    if (isRefusal(requester)) return requester;
+    const { kind, text, status, due_at_ms, group, review, feedback, state_version, made_by } = item;
+    return {
+      id: insightId(library_id, 'suggestion', number),
+      conversation_id: insightId(library_id, 'conversation', item.conversation),
+      ...{ kind, text, status, due_at: due_at_ms === null ? null : iso(due_at_ms), ...made },
+      roles: { owner_contact_id: owner.id, requester_contact_id: requester.id },
+      group_id: group === null ? null : insightId(library_id, 'group', group),
+      review: review === null ? null : { verdict: review.verdict, note: review.note, at: iso(review.at_ms) },
+      ...{ feedback, evidence, state_version, made_by },
+    };
+  }
+
+  async memory({ place, number, item }: FoundItem<'memory'>): Promise<MemoryView | Refusal> {
+    const made = await this.#made(place, item);
+    if (isRefusal(made)) return made;
+    const evidence = await this.#evidenceOf(item.evidence);
+    if (isRefusal(evidence)) return evidence;
+    const about = await this.#shownContact(place, item.contact_id);
+    if (isRefusal(about)) return about;
+    const { text, kind, state, superseded_by, origin } = item;
+    return {
+      id: insightId(place.library_id, 'memory', number),
+      ...{ ...made, text, kind, contact_id: about.id, state },
+      superseded_by: superseded_by === null ? null : insightId(place.library_id, 'memory', superseded_by),
+      ...{ origin, protected: item.protected, evidence },
+    };
+  }
+
+  async conversation({ place, number, item }: FoundItem<'conversation'>): Promise<ConversationView | Refusal> {
+    const made = await this.#made(place, item);
+    if (isRefusal(made)) return made;
+    const participants = await this.participants(place, item.participants);
+    if (isRefusal(participants)) return participants;
+    const { parts, started_at_ms, ended_at_ms, title, summary, topics, language, made_by } = item;
+    return {
+      id: insightId(place.library_id, 'conversation', number),
+      ...{ ...made, parts, started_at: iso(started_at_ms), ended_at: iso(ended_at_ms), title, summary, topics },
+      ...{ participants, language, made_by },
+    };
+  }
+
+  /** Who spoke, each person once, who spoke most first. Who spoke in a recording that is deleted is left out. */
+  async participants(
+    { account_id }: LibraryPlace,
+    stored: readonly StoredParticipant[],
+  ): Promise<ParticipantView[] | Refusal> {
+    const found = new Map<string, ParticipantView>();
+    const is_owner = account_id === this.#who.account_id;
+    for (const participant of stored) {
+      const scene = await this.#scene(participant.stream_id);
+      if (isRefusal(scene)) return scene;
+      if (scene === null) continue;
+      const held = contactOf(scene.speakers, participant);
+      const contact = held === null ? null : await this.contact(account_id, held);
+      if (isRefusal(contact)) return contact;
+      const speaker = scene.speakers.get(participant.speaker)?.into ?? participant.speaker;
+      const key = contact?.id ?? `${participant.stream_id} ${speaker}`;
+      const before = found.get(key)?.talk_ms ?? 0;
+      found.set(key, {
+        ...{ contact_id: is_owner ? (contact?.id ?? null) : null, speaker_name: contact?.name ?? null },
+        talk_ms: before + participant.talk_ms,
+      });
+    }
+    return [...found.values()].sort((a, b) => b.talk_ms - a.talk_ms);
+  }
+
+  /** What all kinds say of how they came about. */
+  async #made({ account_id, workspace_id }: LibraryPlace, item: Conversation | Memory | Suggestion) {
+    const number = this.#defaults.get(account_id) ?? (await defaultNumberOf(this.#services, account_id));
+    if (typeof number !== 'number') return number;
+    this.#defaults.set(account_id, number);
+    const { session_id, revision, protected_fields, created_at_ms, updated_at_ms } = item;
+    return {
+      ...{ workspace_id, session_id, pipeline_id: item.pipeline_id ?? pipelineId(account_id, number) },
+      ...{ revision, protected_fields, created_at: iso(created_at_ms), updated_at: iso(updated_at_ms) },
+    };
+  }
+
+  /** Whoever shares a workspace has no contacts of others. */
+  async #shownContact(
+    { account_id }: LibraryPlace,
+    contact_id: string | null,
+  ): Promise<{ id: string | null } | Refusal> {
+    if (contact_id === null || account_id !== this.#who.account_id) return { id: null };
+    const contact = await this.contact(account_id, contact_id);
+    return isRefusal(contact) ? contact : { id: contact?.id ?? null };
+  }
+
+  async #evidenceOf(spans: readonly Span[]): Promise<EvidenceView[] | Refusal> {
+    const found: EvidenceView[] = [];
+    for (const span of spans) {
+      const view = await this.#evidence(span);
+      if (isRefusal(view)) return view;
+      found.push(view);
+    }
+    return found;
+  }
+
+  async #evidence({ stream_id, source_id, start_ms, end_ms }: Span): Promise<EvidenceView | Refusal> {
+    const scene = await this.#scene(stream_id);
+    if (isRefusal(scene)) return scene;
+    const pages = scene === null ? [] : await this.#pagesIn(scene, { start_ms, end_ms });
+    if (isRefusal(pages)) return pages;
+    const span: Interval = [start_ms, Math.max(end_ms, start_ms + 1)];
+    const turns = pages.flatMap((page) =>
+      page.turns.filter((turn) => shared(timeOf(turn), span) > 0).map((turn) => ({ page: page.number, turn })),
+    );
+    const has_expired = pages.some((page) => page.expired.spans.some((gone) => shared(gone, span) > 0));
+    const is_read = this.#who.permissions.includes('turns:read');
+    return {
+      ...{ stream_id, source_id, start_ms, end_ms },
+      turn_ids: is_read ? turns.map(({ page, turn }) => turnId(stream_id, { page, serial: turn.serial })) : [],
+      quote: is_read && turns.length > 0 ? shortened(turns.map(({ turn }) => turn.text).join(' ')) : null,
+      state: turns.length > 0 ? 'available' : has_expired ? 'expired' : 'deleted',
+    };
+  }
+
+  /** A recording's transcript; null where it, or its source, is gone. */
+  async #scene(stream_id: string): Promise<Scene | null | Refusal> {
+    const known = this.#scenes.get(stream_id);
+    if (known !== undefined) return known;
+    const scene = await readableScene(this.#services, this.#who, stream_id);
+    if (isRefusal(scene) && scene.refused !== 'NOT_FOUND') return scene;
+    const found = isRefusal(scene) ? null : scene;
+    this.#scenes.set(stream_id, found);
+    return found;
+  }
+
+  /** Pages in which turns of a span may lie: one may have begun in the page before. */
+  async #pagesIn(scene: Scene, { start_ms, end_ms }: { start_ms: number; end_ms: number }): Promise<Page[] | Refusal> {
+    const known = this.#pages.get(scene.stream.id) ?? new Map<number, Page | null>();
+    this.#pages.set(scene.stream.id, known);
+    const first = Math.max(0, pageOf(start_ms) - 1);
+    const last = Math.min(Math.max(first, pageOf(end_ms)), LIMITS.transcript_pages_max);
+    const numbers = Array.from({ length: last - first + 1 }, (_, at) => first + at);
+    const missing = numbers.filter((number) => !known.has(number));
+    const [from] = missing;
+    if (from !== undefined) {
+      const pages = await somePages(this.#services, scene, { page: from, limit: missing.length });
+      if (isRefusal(pages)) return pages;
+      for (const number of missing) known.set(number, null);
+      for (const page of pages) known.set(page.number, page);
+    }
+    return numbers.flatMap((number) => known.get(number) ?? []);
+  }
+}
+
+function timeOf({ start_ms, end_ms }: PageTurn): Interval {
+  return [start_ms, Math.max(end_ms, start_ms + 1)];
+}
+
+function shortened(text: string): string {
+  const characters = [...text];
+  if (characters.length <= LIMITS.quote_chars_max) return text;
+  return `${characters.slice(0, LIMITS.quote_chars_max - 1).join('')}…`;
+}
