@@ -242,7 +242,8 @@ function writeConversation(
       ...{ ...said, ...made, run_id },
     };
     writing.create('conversation', number, item);
-    return conversationEvent(writing, 'conversation.created', { number, item });
+    conversationEvent(writing, 'conversation.created', { number, item });
+    return;
   }
   const title = was.protected_fields.includes('title') ? was.title : said.title;
   const is: Conversation = { ...was, ...said, title };

@@ -274,7 +274,10 @@ function vanish(writing: Writing, number: number): void {
   const item = itemIn(writing.turn, 'conversation', number);
   const parts = partsOf(number, writing.turn);
   writing.drop('jobs', insightKey(number));
-  if (item === undefined) return withoutConversation(writing, number, parts);
+  if (item === undefined) {
+    withoutConversation(writing, number, parts);
+    return;
+  }
   if (item.protected_fields.length > 0) return;
   for (const one of item.suggestions) {
     const suggestion = itemIn(writing.turn, 'suggestion', one);

@@ -15,9 +15,9 @@ export function spansOn(writing: Pick<Writing, 'record'>, stream_id: string): Co
 }
 
 export function putSpans(writing: Writing, stream_id: string, spans: ConversationSpan[]): void {
-  if (spans.length === 0) return writing.drop('spans', stream_id);
   const kept = [...spans].sort((a, b) => a.start_ms - b.start_ms).slice(-LIMITS.conversations_per_stream_max);
-  writing.write('spans', stream_id, { value: kept });
+  if (kept.length === 0) writing.drop('spans', stream_id);
+  else writing.write('spans', stream_id, { value: kept });
 }
 
 export function withoutConversation(writing: Writing, number: number, parts: readonly Span[]): void {

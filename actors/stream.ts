@@ -1,4 +1,4 @@
-import { chunkId, ownerOfPrivateWorkspace } from '../src/domain/ids.js';
+import { chunkId, libraryId, ownerOfPrivateWorkspace } from '../src/domain/ids.js';
 import { LIMITS } from '../src/domain/limits.js';
 import { type Refusal, refuse } from '../src/domain/refusals.js';
 import {
@@ -102,7 +102,7 @@ export const stream = defineActor<Stream>()({
       (state, { silent }: Told): Done => ({
         reply: DONE,
         next: { ...state, status: 'going', deleted: true },
-        effects: [...news(state, 'stream.deleted', { silent }), ...removal(state)],
+        effects: [...news(state, 'stream.deleted', { silent }), ...removal(state), forgetIn(state)],
       }),
     ),
 
@@ -381,6 +381,12 @@ function removal({ id: stream_id, account_id }: Stream): Effect[] {
       job: { job: 'erase_stream', stream_id, account_id },
     },
   ];
+}
+
+/** Nothing is made of it in its library any more. */
+function forgetIn({ id: stream_id, account_id, workspace_id }: Stream): Effect {
+  const library = { kind: 'library', id: libraryId(account_id, workspace_id) };
+  return { effect: 'notify', to: library, message: { type: 'forget_stream', stream_id } };
 }
 
 /** What stays of a recorder's deleted stream until the account is erased: that there is none under its id. */

@@ -25,6 +25,7 @@ import {
   type SpeakerBlock,
   speakerBlockOf,
   type Transcript,
+  tellLibrary,
 } from './transcript_state.js';
 
 /**
@@ -87,7 +88,12 @@ export const correctionMessages = messagesOf<Transcript>()({
       return {
         reply: replyOf({ page: next_page, said: changed }),
         next: { ...shown.state, revision: state.revision + 1 },
-        effects: [putPage(next_page), ...shown.effects, updated(state, { place: change, changed_fields }, turn)],
+        effects: [
+          putPage(next_page),
+          ...shown.effects,
+          updated(state, { place: change, changed_fields }, turn),
+          corrected(state, said, turn),
+        ],
       };
     }),
   },
@@ -132,6 +138,7 @@ export const correctionMessages = messagesOf<Transcript>()({
             putWords(next_page, next_words),
             updated(state, { place, changed_fields: ['end_ms', 'text'] }, turn),
             { effect: 'append_event', account_id, type: 'turn.created', resource_id: created, data: { source_id } },
+            corrected(state, said, turn),
           ],
         };
       },
@@ -167,6 +174,7 @@ export const correctionMessages = messagesOf<Transcript>()({
           ...(words.size > 0 ? [putWords(next_page, words)] : []),
           ...placed.effects,
           { effect: 'append_event', account_id, type: 'turn.deleted', resource_id, data: { source_id } },
+          corrected(state, said, turn),
         ],
       };
     }),
@@ -192,7 +200,12 @@ export const correctionMessages = messagesOf<Transcript>()({
       return {
         reply: DONE,
         next: { ...after.state, revision: state.revision + 1 },
-        effects: [...putSpeakers(known, [speaker]), ...shown.effects, ...after.effects],
+        effects: [
+          ...putSpeakers(known, [speaker]),
+          ...shown.effects,
+          ...after.effects,
+          ...(is_seen ? [corrected(state, wholeOf(state), turn)] : []),
+        ],
       };
     }),
   },
@@ -218,7 +231,11 @@ export const correctionMessages = messagesOf<Transcript>()({
         return {
           reply: DONE,
           next: { ...announced.state, revision: state.revision + 1 },
-          effects: [...putSpeakers(known, [...moved, into]), ...announced.effects],
+          effects: [
+            ...putSpeakers(known, [...moved, into]),
+            ...announced.effects,
+            corrected(state, wholeOf(state), turn),
+          ],
         };
       },
     ),
@@ -270,6 +287,19 @@ function updated(
 ): Effect {
   const resource_id = turnId(self, { page, serial });
   return { effect: 'append_event', account_id, type: 'turn.updated', resource_id, data: { changed_fields, source_id } };
+}
+
+/** What was made of the turns there may be something else now. */
+function corrected(
+  state: Transcript,
+  { start_ms, end_ms }: Pick<PageTurn, 'start_ms' | 'end_ms'>,
+  { self }: Turn,
+): Effect {
+  return tellLibrary(state, { stream_id: self, from_ms: start_ms, to_ms: end_ms, is_new: false });
+}
+
+function wholeOf({ covered }: Transcript): Pick<PageTurn, 'start_ms' | 'end_ms'> {
+  return { start_ms: 0, end_ms: covered.at(-1)?.[1] ?? 0 };
 }
 
 export function speakersIn(turn: Turn): Map<number, Speaker> {

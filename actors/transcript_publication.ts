@@ -27,6 +27,7 @@ import {
   speakerBlockOf,
   TRANSCRIPTS,
   type Transcript,
+  tellLibrary,
   transcriptIndexOf,
   type Window,
   type Word,
@@ -46,6 +47,8 @@ export type Publication = {
   recognized: Record<string, string>;
   /** Whether a recording is run once more after its end. */
   final_pass: boolean;
+  /** Whether somebody makes conversations of what is said. */
+  insights?: boolean;
 };
 
 /** `speakers`: the numbers of the result's labels. `came_at_ms`: when the first of its audio came, by the clock. */
@@ -150,6 +153,7 @@ function replace(state: Transcript, { window, publication }: Asked, turn: Turn):
     ...recognized.effects,
     ...placed.effects,
     ...newsOf(state, { window, created, attributed, replaced: tally.replaced }, self),
+    ...(is_changed ? heardIn(state, { window, publication, created, replaced: tally.replaced }, self) : []),
     ...dueEffects(state, placed.state, self),
   ];
   return { reply: { tally, speakers: numbers, came_at_ms: cameAt(state, window) }, next: placed.state, effects };
@@ -178,6 +182,7 @@ function attribute(state: Transcript, { window, publication }: Asked, turn: Turn
     ...(attributed.length > 0 ? [putPage(changed)] : []),
     ...recognized.effects,
     ...newsOf(state, { window, created: [], attributed, replaced: 0 }, self),
+    ...(attributed.length > 0 ? heardIn(state, { window, publication, created: [], replaced: 0 }, self) : []),
     ...dueEffects(state, next, self),
   ];
   return { reply: { tally, speakers: numbers, came_at_ms: cameAt(state, window) }, next, effects };
@@ -318,6 +323,24 @@ export function listed(
 
 function wordEffects(page: Page, before: PageWords, after: PageWords): Effect[] {
   return before.size + after.size === 0 ? [] : [putWords(page, after)];
+}
+
+/** Tells the library of what a run has heard for the first time, or differently. */
+function heardIn(
+  state: Transcript,
+  { window, publication, created, replaced }: Asked & { created: PageTurn[]; replaced: number },
+  self: string,
+): Effect[] {
+  if (publication.insights !== true) return [];
+  const { from_ms, to_ms, pass } = window;
+  const is_new = created.length > 0 && (pass === 'first' || replaced === 0);
+  const span = is_new
+    ? {
+        from_ms: Math.min(...created.map(({ start_ms }) => start_ms)),
+        to_ms: Math.max(...created.map(({ end_ms }) => end_ms)),
+      }
+    : { from_ms, to_ms: publication.consumed_to_ms ?? to_ms };
+  return [tellLibrary(state, { stream_id: self, ...span, is_new })];
 }
 
 type News = { window: Window; created: PageTurn[]; attributed: PageTurn[]; replaced: number };

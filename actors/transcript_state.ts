@@ -1,3 +1,4 @@
+import { libraryId } from '../src/domain/ids.js';
 import type { Interval } from '../src/domain/intervals.js';
 import { LIMITS } from '../src/domain/limits.js';
 import { refuse } from '../src/domain/refusals.js';
@@ -143,4 +144,13 @@ export function speakerName(speaker: number): string {
 export function speakerNumber(name: string): number | null {
   const [, digits] = /^S([1-9]\d{0,3})$/.exec(name) ?? [];
   return digits === undefined ? null : Number(digits);
+}
+
+/** What is read there is something new or something else: whoever makes conversations of it looks again. */
+export function tellLibrary(
+  { account_id, workspace_id, source_id }: Transcript,
+  heard: { stream_id: string; from_ms: number; to_ms: number; is_new: boolean },
+): Effect {
+  const message = { type: 'heard', account_id, workspace_id, source_id, ...heard };
+  return { effect: 'notify', to: { kind: 'library', id: libraryId(account_id, workspace_id) }, message };
 }

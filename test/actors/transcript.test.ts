@@ -351,7 +351,7 @@ t.test('K-004 what retention takes: clocks to the millisecond, 256 a commit, and
   t.same(recording.ask(expire(null)), { removed: 87, left: false });
   t.same(recording.ask(expire(null)), { removed: 0, left: false });
   const notified = recording.effects.filter(
-    (one): one is Extract<Effect, { effect: 'notify' }> => one.effect === 'notify',
+    (one): one is Extract<Effect, { effect: 'notify' }> => one.effect === 'notify' && one.to.id === 'l',
   );
   t.same(
     notified.map(({ to, message }) => [to, (message as { count: number }).count]),
