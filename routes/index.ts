@@ -2,18 +2,22 @@ import type { Route } from '../src/http/route.js';
 import { AUTH_ROUTES } from './api/app_sessions.js';
 import { CONNECTION_ROUTES } from './api/connections.js';
 import { CONTACT_ROUTES } from './api/contacts.js';
+import { CONVERSATION_ROUTES } from './api/conversations.js';
 import { DEVICE_SESSION_ROUTES } from './api/device_sessions.js';
 import { DEVICE_MANAGEMENT_ROUTES } from './api/devices.js';
 import { ENDPOINT_ROUTES } from './api/endpoints.js';
 import { EVENT_ROUTES } from './api/events.js';
 import { INVITATION_ROUTES } from './api/invitations.js';
 import { ME_ROUTES } from './api/me.js';
+import { MEMORY_ROUTES } from './api/memories.js';
 import { PERSONAL_ACCESS_TOKEN_ROUTES } from './api/personal_access_tokens.js';
 import { PIPELINE_ROUTES } from './api/pipelines.js';
 import { PROFILE_ROUTES } from './api/profile.js';
+import { SESSION_SUMMARY_ROUTES } from './api/session_summary.js';
 import { SIGNAL_ROUTES } from './api/signals.js';
 import { SOURCE_ROUTES } from './api/sources.js';
 import { STREAM_ROUTES } from './api/streams.js';
+import { SUGGESTION_ROUTES } from './api/suggestions.js';
 import { TRANSCRIPT_ROUTES } from './api/transcripts.js';
 import { TURN_ROUTES } from './api/turns.js';
 import { WORKSPACE_ROUTES } from './api/workspaces.js';
@@ -75,6 +79,10 @@ export const ROUTES: Record<'public' | 'device' | 'operator', readonly Route[]> 
     ...TURN_ROUTES,
     ...TRANSCRIPT_ROUTES,
     ...CONTACT_ROUTES,
+    ...CONVERSATION_ROUTES,
+    ...MEMORY_ROUTES,
+    ...SUGGESTION_ROUTES,
+    ...SESSION_SUMMARY_ROUTES,
     ...PROFILE_ROUTES,
     ...PIPELINE_ROUTES,
     ...METADATA_ROUTES,

@@ -3,13 +3,15 @@ import type { PipelineTerms } from '../../actors/context.js';
 import type { Pipeline } from '../../actors/context_state.js';
 import { MEMORY_KINDS, SUGGESTION_KINDS } from '../../actors/library_state.js';
 import { isDeveloper, NO_PIPELINE, ownPipeline, selectsPipelines } from '../../src/content/pipeline_access.js';
-import { pipelineId } from '../../src/domain/ids.js';
+import { libraryId, pipelineId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, refuse } from '../../src/domain/refusals.js';
 import { listCursor, pageOfAll } from '../../src/http/cursors.js';
-import { languageTag, listLimit, trimmedLines, trimmedText } from '../../src/http/request_schemas.js';
+import { languageTag, listLimit, trimmedLines, trimmedText, uuid, whole } from '../../src/http/request_schemas.js';
 import { id, moment, pageShape } from '../../src/http/response_schemas.js';
 import { accountRoute, type Route } from '../../src/http/route.js';
+import { writableStream } from '../../src/streams/stream_access.js';
+import { ownSource } from './sources.js';
 
 /** How an account's recordings are read. Rules K-012 and C-114; docs/choices.md, "Pipelines and profile". */
 
@@ -23,6 +25,9 @@ const NEEDS_EXPERIMENTS = refuse(
   'FORBIDDEN',
   'Pipelines beside the default one need developer access and the permission pipelines:experimental.',
 );
+const NO_STREAM = refuse('NOT_FOUND', 'There is no such stream.');
+const IS_ARCHIVED = refuse('CONFLICT', 'The pipeline is archived.');
+const MAKES_NONE = refuse('CONFLICT', 'The pipeline makes no insights.');
 const ENGINE_NAME = `must be 1 to ${LIMITS.engine_name_chars_max} letters, digits, dots, dashes or underscores`;
 
 const engine = z
@@ -172,6 +177,48 @@ export const PIPELINE_ROUTES: readonly Route[] = [
       const edit = { number: pipeline.number, ...termsOf(body), default: body.default, archived: body.archived };
       const edited = await services.actors.context(account_id).edit_pipeline(edit, fences);
       return isRefusal(edited) ? edited : pipelineView(account_id, edited);
+    },
+  }),
+
+  accountRoute({
+    method: 'POST',
+    path: '/pipelines/:id/runs',
+    summary: 'Lets a pipeline make insights of a recording once more.',
+    notes:
+      'What the default pipeline makes takes the place of what it made before; what another one makes is read with its pipeline_id.',
+    credential: 'account',
+    all_of: EXPERIMENTS,
+    developer: true,
+    status: 202,
+    body: z
+      .object({
+        stream_id: uuid.describe('The recording; one of the account itself.'),
+        from_ms: whole({ min: 0 }).optional().describe('From where on its timeline; the beginning when absent.'),
+        to_ms: whole({ min: 1 }).optional().describe('Up to where; the end when absent.'),
+      })
+      .refine(({ from_ms = 0, to_ms }) => to_ms === undefined || from_ms < to_ms, {
+        path: ['to_ms'],
+        message: 'must be later than from_ms',
+      }),
+    answer: z.strictObject({ accepted: z.literal(true).describe('It will be done.') }),
+    refusals: ['CONFLICT'],
+    async handler({ services, who, params, body }) {
+      const { account_id } = who;
+      const pipeline = await ownPipeline(services, who, params.id as string);
+      if (isRefusal(pipeline)) return pipeline;
+      const stream = await writableStream(services, who, body.stream_id);
+      if (isRefusal(stream)) return stream;
+      const { id: stream_id, source_id, workspace_id } = stream;
+      const source = await ownSource(services, { account_id, id: source_id });
+      if (isRefusal(source)) return source.refused === 'NOT_FOUND' ? NO_STREAM : source;
+      if (pipeline.archived) return IS_ARCHIVED;
+      if (pipeline.insights === null) return MAKES_NONE;
+      const { from_ms = 0, to_ms = Math.max(stream.end_ms ?? 0, stream.stored_until_ms, from_ms + 1) } = body;
+      const pipeline_id = pipeline.default ? null : (params.id as string);
+      const asked = { account_id, workspace_id, stream_id, source_id, from_ms, to_ms, pipeline_id };
+      const library = services.actors.library(libraryId(account_id, workspace_id));
+      const accepted = await library.request_run(asked, who.fences);
+      return isRefusal(accepted) ? accepted : { accepted: true };
     },
   }),
 ];

@@ -1,20 +1,9 @@
 import { z } from 'zod';
-import {
-  RATINGS,
-  type Roles,
-  SUGGESTION_STATUSES,
-  type Suggestion,
-  VERDICTS,
-} from '../../actors/library_state.js';
-import {
-  type FoundItem,
-  librariesOf,
-  NO_ITEM,
-  readableItem,
-  writableItem,
-} from '../../src/content/insight_access.js';
+import { RATINGS, type Roles, SUGGESTION_STATUSES, type Suggestion, VERDICTS } from '../../actors/library_state.js';
+import { type FoundItem, librariesOf, NO_ITEM, readableItem, writableItem } from '../../src/content/insight_access.js';
 import { listItems } from '../../src/content/insight_lists.js';
 import { InsightReading } from '../../src/content/insight_reading.js';
+import { itemRevisions } from '../../src/content/insight_revisions.js';
 import { revisionShape, type SuggestionView, suggestionShape } from '../../src/content/insight_shapes.js';
 import { stemsOfPerson } from '../../src/content/insights/stems_of_person.js';
 import { laneOf } from '../../src/content/pipeline_access.js';
@@ -27,7 +16,6 @@ import { listLimit, timestamp, trimmedLines, uuid, whole } from '../../src/http/
 import { id, moment, no_cursor, pageShape } from '../../src/http/response_schemas.js';
 import { accountRoute, type Route } from '../../src/http/route.js';
 import type { Services } from '../../src/services.js';
-import { itemRevisions } from '../../src/content/insight_revisions.js';
 
 /** What recordings give somebody to do or to know. Rule K-010; docs/choices.md, "Insights". */
 
@@ -94,7 +82,11 @@ export const SUGGESTION_ROUTES: readonly Route[] = [
       suggestion_ids: suggestions(2).describe('Which ones.'),
       group_id: uuid.optional().describe('The group that they join; a new one when absent.'),
     }),
-    answer: z.strictObject({ group_id: id.describe('Their group.'), items: z.array(suggestionShape), cursor: no_cursor }),
+    answer: z.strictObject({
+      group_id: id.describe('Their group.'),
+      items: z.array(suggestionShape),
+      cursor: no_cursor,
+    }),
     refusals: ['NOT_FOUND', 'CONFLICT', 'CONTENT_EXPIRED'],
     async handler({ services, who, body: { suggestion_ids, group_id } }) {
       const found = await together(services, who, suggestion_ids);
@@ -173,7 +165,7 @@ export const SUGGESTION_ROUTES: readonly Route[] = [
     permission: WRITES,
     body: z.object({
       state_version,
-      text: trimmedLines(LIMITS.item_text_chars_max).optional(),
+      text: trimmedLines(LIMITS.insight_text_chars_max).optional(),
       due_at: timestamp.nullable().optional().describe('When it is due; null for no time.'),
       roles: z
         .object({
@@ -210,7 +202,7 @@ export const SUGGESTION_ROUTES: readonly Route[] = [
     body: z.object({
       state_version,
       verdict: z.enum(VERDICTS).describe('Whether what was said bears it.'),
-      note: trimmedLines(LIMITS.review_note_chars_max).nullable().default(null),
+      note: trimmedLines(LIMITS.insight_text_chars_max).nullable().default(null),
     }),
     answer: suggestionShape,
     refusals: ['CONFLICT', 'CONTENT_EXPIRED'],
@@ -232,7 +224,7 @@ export const SUGGESTION_ROUTES: readonly Route[] = [
     status: 201,
     body: z.object({
       rating: z.enum(RATINGS).describe('What a person thinks of it.'),
-      comment: trimmedLines(LIMITS.feedback_comment_chars_max).nullable().default(null),
+      comment: trimmedLines(LIMITS.insight_text_chars_max).nullable().default(null),
     }),
     answer: z
       .strictObject({
@@ -297,19 +289,23 @@ async function askedOf(services: Services, who: Principal, asked: Asked) {
   const before_ms = asked.due_before === undefined ? Number.POSITIVE_INFINITY : Date.parse(asked.due_before);
   const is_due = (due_at_ms: number | null) =>
     asked.due_before === undefined || (due_at_ms !== null && due_at_ms < before_ms);
+  // Nobody has contacts of others, nor sees what pipelines of theirs made beside the default one.
+  const is_own = selected.lane !== null || contact !== undefined;
   return {
-    libraries: group === undefined ? all : all.filter(({ library_id }) => library_id === group?.library_id),
-    narrow: [status, group_id, session_id, contact_id, asked.due_before, asked.pipeline_id].some((one) => one !== undefined),
+    libraries: all.filter(
+      ({ library_id, account_id }) =>
+        (group === undefined || library_id === group?.library_id) && (!is_own || account_id === who.account_id),
+    ),
+    narrow: [status, group_id, session_id, contact_id, asked.due_before, asked.pipeline_id].some(
+      (one) => one !== undefined,
+    ),
     async passes({ place, item }: FoundItem<'suggestion'>): Promise<boolean | Refusal> {
-      // Of other accounts' pipelines nobody sees but what the default one made.
-      const lane = place.account_id === who.account_id ? selected.lane : null;
-      if (item.pipeline_id !== lane || (selected.lane !== null && place.account_id !== who.account_id)) return false;
+      if (item.pipeline_id !== selected.lane) return false;
       if (status !== undefined && item.status !== status) return false;
       if (group !== undefined && (group?.kind !== 'group' || item.group !== group.number)) return false;
       if (session_id !== undefined && item.session_id !== session_id) return false;
       if (!is_due(item.due_at_ms)) return false;
       if (contact === undefined) return true;
-      if (place.account_id !== who.account_id) return false;
       for (const held of [item.roles.owner_contact_id, item.roles.requester_contact_id]) {
         const shown = held === null ? null : await reading.contact(place.account_id, held);
         if (isRefusal(shown)) return shown;
@@ -325,10 +321,7 @@ async function changed(
   services: Services,
   who: Principal,
   { id, reading }: { id: string; reading: InsightReading },
-  ask: (
-    library: ReturnType<Services['actors']['library']>,
-    number: number,
-  ) => Promise<{ item: Suggestion } | Refusal>,
+  ask: (library: ReturnType<Services['actors']['library']>, number: number) => Promise<{ item: Suggestion } | Refusal>,
 ): Promise<SuggestionView | Refusal> {
   const found = await writableItem(services, who, { kind: 'suggestion', id });
   if (isRefusal(found)) return found;

@@ -215,6 +215,24 @@ export const LIMITS = {
   voices_expired_per_commit_max: 128, // ours: of contacts, and as many of nobody yet
   announcing_lease_ms: MINUTE_MS, // docs/architecture.md, "Workers": from the last step on
 
+  libraries_listed_max: 64, // docs/choices.md, "Insights": of one list
+  items_scanned_max: 1_000, // ours: looked at for one page; what passes rarely gets a short page and its cursor
+  items_step_max: 100, // ours: read of a library at once where few pass
+  quote_chars_max: 1_000, // ours: of what was said, as it is shown with what rests on it
+  session_streams_max: 200, // ours: of one recorder session, looked at for its summary
+
+  pipelines_per_account_max: 20, // docs/choices.md, "Pipelines and profile"
+  pipeline_name_chars_max: 80, // ours: as a name of an account
+  pipeline_instructions_chars_max: 2_000, // docs/choices.md, "Pipelines and profile"
+  engine_name_chars_max: 60, // ours
+  profile_about_chars_max: 4_000, // docs/choices.md, "Pipelines and profile"
+  profile_languages_max: 5, // docs/choices.md, "Pipelines and profile"
+  vocabulary_terms_max: 200, // docs/choices.md, "Pipelines and profile"
+  vocabulary_term_chars_max: 60, // docs/choices.md, "Pipelines and profile"
+  profile_revisions_kept_max: 50, // docs/choices.md, "Pipelines and profile"
+  context_items_max: 200, // docs/choices.md, "Pipelines and profile"
+  context_text_chars_max: 500, // docs/choices.md, "Pipelines and profile"
+
   settle_ms: 10 * SECOND_MS, // docs/architecture.md, "Insights": after the last turn, before conversations are looked for
   correction_quiet_ms: 10 * MINUTE_MS, // docs/architecture.md, "Insights": after the last correction
   insights_again_ms: HOUR_MS, // docs/architecture.md, "Insights": a corrected conversation is looked into so often
@@ -244,26 +262,6 @@ export const LIMITS = {
   items_read_max: 300, // ours: asked for at once by their numbers
   session_items_max: 100, // ours: of each kind, of one recorder session
   insight_records_removed_max: 2_000, // ours: revisions and feedback that go with one commit of retention
-  libraries_listed_max: 64, // docs/choices.md, "Insights": of one list
-  items_scanned_max: 1_000, // ours: looked at for one page; what passes rarely gets a short page and its cursor
-  items_step_max: 100, // ours: read of a library at once where few pass
-  quote_chars_max: 1_000, // ours: of what was said, as it is shown with what rests on it
-  item_text_chars_max: 500, // docs/choices.md, "Insights": of a suggestion or a memory
-  review_note_chars_max: 500, // docs/choices.md, "Insights"
-  feedback_comment_chars_max: 500, // docs/choices.md, "Insights"
-  session_streams_max: 200, // ours: of one recorder session, looked at for its summary
-
-  pipelines_per_account_max: 20, // docs/choices.md, "Pipelines and profile"
-  pipeline_name_chars_max: 80, // ours: as a name of an account
-  pipeline_instructions_chars_max: 2_000, // docs/choices.md, "Pipelines and profile"
-  engine_name_chars_max: 60, // ours
-  profile_about_chars_max: 4_000, // docs/choices.md, "Pipelines and profile"
-  profile_languages_max: 5, // docs/choices.md, "Pipelines and profile"
-  vocabulary_terms_max: 200, // docs/choices.md, "Pipelines and profile"
-  vocabulary_term_chars_max: 60, // docs/choices.md, "Pipelines and profile"
-  profile_revisions_kept_max: 50, // docs/choices.md, "Pipelines and profile"
-  context_items_max: 200, // docs/choices.md, "Pipelines and profile"
-  context_text_chars_max: 500, // docs/choices.md, "Pipelines and profile"
 
   joined_chunks_max: 20_000, // ours: chunks of one joined file, two and a half days of ten seconds each
   joined_bytes_max: 0xffff_ffff, // a RIFF file counts its bytes in 32 bits

@@ -48,8 +48,12 @@ export const ENTITLEMENT_DEFAULTS: Record<Entitlement, boolean> = {
   'agent.experimental': false,
 };
 
+/** Entitlements that each switch one layer of content. */
+export const LAYERS = ['audio.access', 'transcripts.access', 'insights.access'] as const satisfies Entitlement[];
+export type Layer = (typeof LAYERS)[number];
+
 /** What an entitlement adds while it is on. The others add no permission. */
-const ENTITLED_PERMISSIONS: Partial<Record<Entitlement, readonly Permission[]>> = {
+export const ENTITLED_PERMISSIONS: Partial<Record<Entitlement, readonly Permission[]>> = {
   'developer.tools': ['debug:read', 'debug:write', 'pipelines:experimental'],
   'audio.access': ['audio:read', 'audio:write'],
   'transcripts.access': ['turns:read', 'turns:write'],

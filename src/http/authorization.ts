@@ -16,6 +16,7 @@ const ONLY_OWN_APPS = refuse('FORBIDDEN', 'Only our own apps may do this.');
 const NOT_FOR_MCP = refuse('FORBIDDEN', 'MCP takes OAuth access tokens and personal access tokens, not app sessions.');
 const SHARING_OFF = refuse('WORKSPACE_SHARING_REQUIRED', 'Workspace sharing is not available to this account.');
 const DEVELOPERS_ONLY = refuse('FORBIDDEN', 'This is for accounts with developer access.');
+const LAYER_OFF = refuse('FORBIDDEN', 'This layer of content is switched off for the account.');
 const ONLY_SESSIONS = refuse('FORBIDDEN', 'This is for app sessions; apps of OAuth sign out or revoke their grant.');
 const FOREIGN_PAGE = refuse('FORBIDDEN', 'Web pages of this origin may not call.');
 const NO_SUCH_VERSION = refuse('BAD_REQUEST', 'X-API-Version must be 1.', {
@@ -69,6 +70,7 @@ function principalRefusal(principal: Principal, route: Route): Refusal | null {
   if (route.dialect === 'mcp' && kind === 'app_session') return NOT_FOR_MCP;
   const missing = missingPermission(principal, route);
   if (missing !== null) return missing;
+  if (route.layer !== undefined && !isEnabled(account.entitlements, route.layer)) return LAYER_OFF;
   if (route.developer && !isEnabled(account.entitlements, 'developer.tools')) return DEVELOPERS_ONLY;
   if (route.own_apps && client?.first_party === false) return ONLY_OWN_APPS;
   if (route.sharing && !isEnabled(account.entitlements, 'workspace.sharing')) return SHARING_OFF;

@@ -5,7 +5,7 @@ import type { Priority } from '../admission/overload.js';
 import type { RateName } from '../admission/rate_limits.js';
 import type { DeviceIdentity } from '../devices/device_identity.js';
 import type { OauthErrorCode } from '../domain/oauth_errors.js';
-import type { Permission } from '../domain/permissions.js';
+import type { Layer, Permission } from '../domain/permissions.js';
 import type { Refusal, RefusalCode } from '../domain/refusals.js';
 import type { Services } from '../services.js';
 import type { Principal } from './principal.js';
@@ -58,6 +58,8 @@ export type Route = {
   all_of?: readonly Permission[];
   /** Whoever may search and recall: beside those with a permission of the row, or alone where it names none. */
   recall?: true;
+  /** What it shows is of this layer, which must be on; `permission` says so by itself where it is one of the layer's. */
+  layer?: Layer;
   /** Only for accounts with developer access. */
   developer?: true;
   /** No third-party client, whatever its scopes. */

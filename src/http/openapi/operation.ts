@@ -76,11 +76,12 @@ export function operationOf(route: Route, listener: Listener, schemas: Schemas):
 }
 
 /** Its notes, and what else of the row a caller should know. */
-function descriptionOf({ notes, own_apps, sharing, developer, deleted_too, expired_too, rate }: Route): string {
+function descriptionOf({ notes, own_apps, sharing, developer, layer, deleted_too, expired_too, rate }: Route): string {
   const sentences: [unknown, string][] = [
     [notes, notes ?? ''],
     [own_apps, 'Of OAuth clients, only our own may do this.'],
     [developer, 'The account needs developer access, the entitlement `developer.tools`.'],
+    [layer, `The account needs the entitlement \`${layer}\`.`],
     [sharing, 'The account needs the entitlement `workspace.sharing`.'],
     [deleted_too, 'It works for a deleted account as well.'],
     [expired_too, 'It works with an expired certificate as well.'],

@@ -245,6 +245,55 @@ export type ContextItem = {
   updated_at: string;
 };
 
+export type Conversation = {
+  id: string;
+  /** Where it was recorded. */
+  workspace_id: string;
+  /** What made it. */
+  pipeline_id: string;
+  /** Rises with each change. */
+  revision: number;
+  /** What a person has set, and no pipeline changes. */
+  protected_fields: string[];
+  /** The recorder session that it was recorded in; null for none. */
+  session_id: string | null;
+  /** Where it lies. */
+  parts: {
+    /** The recording. */
+    stream_id: string;
+    /** The source of its stream. */
+    source_id: string;
+    /** Where it begins, in ms of the stream's timeline. */
+    start_ms: number;
+    /** Where it is over. */
+    end_ms: number;
+  }[];
+  /** When it began. */
+  started_at: string;
+  /** When it was over. */
+  ended_at: string;
+  title: string | null;
+  summary: string | null;
+  /** At most eight. */
+  topics: string[];
+  /** Whoever spoke most comes first. */
+  participants: {
+    /** Who it is, of the account's contacts; null where nobody knows, and to others. */
+    contact_id: string | null;
+    /** The contact's name. */
+    speaker_name: string | null;
+    /** For how long it spoke, in ms. */
+    talk_ms: number;
+  }[];
+  /** A BCP 47 tag; null where it is not known. */
+  language: string | null;
+  /** extractive: its texts are sentences that were said; model: a language model wrote them; external: a worker. */
+  made_by: 'extractive' | 'model' | 'external';
+  created_at: string;
+  /** When it last changed; retention counts from then. */
+  updated_at: string;
+};
+
 export type Delivery = {
   /** The webhook-id of its requests. */
   id: string;
@@ -454,6 +503,31 @@ export type EventType =
   | 'workspace.retention_applied'
   | 'workspace.deleted';
 
+export type Evidence = {
+  /** The recording. */
+  stream_id: string;
+  /** The source of its stream. */
+  source_id: string;
+  /** Where it begins, in ms of the stream's timeline. */
+  start_ms: number;
+  /** Where it is over. */
+  end_ms: number;
+  /** The turns that are there now; none for whoever may not read turns. */
+  turn_ids: string[];
+  /** What they say, shortened where it is long; null where nothing is left, and for whoever may not read turns. */
+  quote: string | null;
+  /** expired: the workspace does not keep what was said; deleted: people have deleted it. */
+  state: 'available' | 'expired' | 'deleted';
+};
+
+export type Feedback = {
+  /** Tells it from others of the suggestion; no route takes it. */
+  id: string;
+  rating: 'helpful' | 'not_helpful' | 'wrong';
+  comment: string | null;
+  created_at: string;
+};
+
 export type Gaps = {
   /** Start and end of what no chunk that was stored covers, in ms. */
   missing: [number, number][];
@@ -502,6 +576,38 @@ export type Member = {
   role: 'member' | 'admin' | 'owner';
   /** When the account came to belong to it. */
   joined_at: string;
+};
+
+export type Memory = {
+  id: string;
+  /** Where it was recorded. */
+  workspace_id: string;
+  /** What made it. */
+  pipeline_id: string;
+  /** Rises with each change. */
+  revision: number;
+  /** What a person has set, and no pipeline changes. */
+  protected_fields: string[];
+  /** The recorder session that it was recorded in; null for none. */
+  session_id: string | null;
+  text: string;
+  /** Of which sort it is. */
+  kind: 'fact' | 'preference' | 'relationship' | 'plan' | 'other';
+  /** About whom it is; null for nobody known, and to others. */
+  contact_id: string | null;
+  /** superseded: another took its place. */
+  state: 'active' | 'superseded';
+  /** The memory that took its place. */
+  superseded_by: string | null;
+  /** Who made it. */
+  origin: 'pipeline' | 'manual';
+  /** Whether a person wrote or changed it, so that no pipeline does. */
+  protected: boolean;
+  /** Where it was said. */
+  evidence: Evidence[];
+  created_at: string;
+  /** When it last changed; retention counts from then. */
+  updated_at: string;
 };
 
 export type OauthClient = {
@@ -843,6 +949,33 @@ export type SessionEnd = {
   end_reason: 'host' | 'recorder' | 'expired' | 'device_removed' | 'account_deleted' | 'never_started';
 };
 
+export type SessionSummary = {
+  session_id: string;
+  /** pending: something is still to be made of its recordings; none: nothing was made of them. */
+  state: 'none' | 'pending' | 'ready';
+  /** When its recorder began; null while none has. */
+  started_at: string | null;
+  /** When it was over; null before that. */
+  ended_at: string | null;
+  /** For how long people spoke in its conversations, in ms. */
+  talk_ms: number;
+  /** Who spoke, and who spoke most first. */
+  participants: {
+    /** Who it is, of the account's contacts; null where nobody knows, and to others. */
+    contact_id: string | null;
+    /** The contact's name. */
+    speaker_name: string | null;
+    /** For how long it spoke, in ms. */
+    talk_ms: number;
+  }[];
+  /** The newest change first, as all of these lists. */
+  conversations: Conversation[];
+  memories: Memory[];
+  suggestions: Suggestion[];
+  /** When any of these last changed; null where there is none. */
+  updated_at: string | null;
+};
+
 export type Signal = {
   id: string;
   /** The name that the sender gave it, unique within the stream. */
@@ -898,6 +1031,59 @@ export type Stream = {
   stored_chunks: number;
   /** Bytes of those. */
   stored_bytes: number;
+};
+
+export type Suggestion = {
+  id: string;
+  /** Where it was recorded. */
+  workspace_id: string;
+  /** What made it. */
+  pipeline_id: string;
+  /** Rises with each change. */
+  revision: number;
+  /** What a person has set, and no pipeline changes. */
+  protected_fields: string[];
+  /** The recorder session that it was recorded in; null for none. */
+  session_id: string | null;
+  /** The conversation that it came of. */
+  conversation_id: string;
+  /** Of which sort it is. */
+  kind: 'task' | 'follow_up' | 'reminder' | 'question' | 'decision';
+  text: string;
+  /** withdrawn: a later run found nothing any more that bears it. */
+  status: 'open' | 'accepted' | 'completed' | 'dismissed' | 'withdrawn';
+  /** When it is due; null for no time. */
+  due_at: string | null;
+  roles: {
+    /** Who is to do it; null where nobody knows, and to others. */
+    owner_contact_id: string | null;
+    /** Who asked for it. */
+    requester_contact_id: string | null;
+  };
+  /** What it is put together with; null for nothing. */
+  group_id: string | null;
+  /** What a person found when checking it; null where nobody has. */
+  review: {
+    /** Whether what was said bears it. */
+    verdict: 'supported' | 'contradicted' | 'unclear';
+    note: string | null;
+    at: string;
+  } | null;
+  /** How often people said so. */
+  feedback: {
+    helpful: number;
+    not_helpful: number;
+    wrong: number;
+  };
+  /** Where it was said. */
+  evidence: Evidence[];
+  /** Rises with every change that is seen; changes name it. */
+  state_version: number;
+  /** extractive: its texts are sentences that were said; model: a language model wrote them; external: a worker. */
+  made_by: 'extractive' | 'model' | 'external';
+  created_at: string;
+  /** When it last changed; retention counts from then. */
+  updated_at: string;
 };
 
 export type Transcript = {
@@ -1891,6 +2077,227 @@ export type PublicApi = {
     path: { id: string };
     answer: undefined;
   };
+  /** Conversations, the newest change first. */
+  'GET /conversations': {
+    query?: { limit?: number | undefined; cursor?: string | undefined; workspace_id?: string | undefined; source_id?: string | undefined; session_id?: string | undefined; from?: string | undefined; to?: string | undefined; pipeline_id?: string | undefined };
+    answer: {
+      items: Conversation[];
+      /** What to pass as cursor for the next page; null on the last one. */
+      cursor: string | null;
+    };
+  };
+  /** A conversation. */
+  'GET /conversations/{id}': {
+    path: { id: string };
+    answer: Conversation;
+  };
+  /** Gives a conversation another title. */
+  'PATCH /conversations/{id}': {
+    path: { id: string };
+    body: {
+      title: string;
+    };
+    answer: Conversation;
+  };
+  /** Deletes a conversation. */
+  'DELETE /conversations/{id}': {
+    path: { id: string };
+    answer: undefined;
+  };
+  /** What a conversation was before it changed, the newest first. */
+  'GET /conversations/{id}/revisions': {
+    path: { id: string };
+    query?: { limit?: number | undefined; cursor?: string | undefined };
+    answer: {
+      items: {
+        revision: number;
+        /** When the next revision took its place. */
+        replaced_at: string;
+        /** Who made that. */
+        replaced_by: 'pipeline' | 'person';
+        /** What the next one has changed. */
+        changed_fields: string[];
+        /** All of it as it was. */
+        item: Conversation;
+      }[];
+      /** What to pass as cursor for the next page; null on the last one. */
+      cursor: string | null;
+    };
+  };
+  /** Memories, the newest change first. */
+  'GET /memories': {
+    query?: { limit?: number | undefined; cursor?: string | undefined; kind?: 'fact' | 'preference' | 'relationship' | 'plan' | 'other' | undefined; contact_id?: string | undefined; state?: 'active' | 'superseded' | undefined; workspace_id?: string | undefined; pipeline_id?: string | undefined };
+    answer: {
+      items: Memory[];
+      /** What to pass as cursor for the next page; null on the last one. */
+      cursor: string | null;
+    };
+  };
+  /** Makes a memory, in the private workspace. */
+  'POST /memories': {
+    body: {
+      text: string;
+      /** Of which sort it is. */
+      kind: 'fact' | 'preference' | 'relationship' | 'plan' | 'other';
+    };
+    answer: Memory;
+  };
+  /** A memory. */
+  'GET /memories/{id}': {
+    path: { id: string };
+    answer: Memory;
+  };
+  /** Says it in other words, or of another sort. */
+  'PATCH /memories/{id}': {
+    path: { id: string };
+    body: {
+      text?: string;
+      /** Of which sort it is. */
+      kind?: 'fact' | 'preference' | 'relationship' | 'plan' | 'other';
+    };
+    answer: Memory;
+  };
+  /** Deletes a memory. */
+  'DELETE /memories/{id}': {
+    path: { id: string };
+    answer: undefined;
+  };
+  /** What a memory was before it changed, the newest first. */
+  'GET /memories/{id}/revisions': {
+    path: { id: string };
+    query?: { limit?: number | undefined; cursor?: string | undefined };
+    answer: {
+      items: {
+        revision: number;
+        /** When the next revision took its place. */
+        replaced_at: string;
+        /** Who made that. */
+        replaced_by: 'pipeline' | 'person';
+        /** What the next one has changed. */
+        changed_fields: string[];
+        /** All of it as it was. */
+        item: Memory;
+      }[];
+      /** What to pass as cursor for the next page; null on the last one. */
+      cursor: string | null;
+    };
+  };
+  /** Suggestions, the newest change first. */
+  'GET /suggestions': {
+    query?: { limit?: number | undefined; cursor?: string | undefined; status?: 'open' | 'accepted' | 'completed' | 'dismissed' | 'withdrawn' | undefined; group_id?: string | undefined; workspace_id?: string | undefined; session_id?: string | undefined; contact_id?: string | undefined; due_before?: string | undefined; pipeline_id?: string | undefined };
+    answer: {
+      items: Suggestion[];
+      /** What to pass as cursor for the next page; null on the last one. */
+      cursor: string | null;
+    };
+  };
+  /** Puts suggestions together. */
+  'POST /suggestions/group': {
+    body: {
+      /** Which ones. */
+      suggestion_ids: string[];
+      /** The group that they join; a new one when absent. */
+      group_id?: string;
+    };
+    answer: {
+      /** Their group. */
+      group_id: string;
+      items: Suggestion[];
+      /** Null: there is no other page. */
+      cursor: null;
+    };
+  };
+  /** Takes suggestions out of their groups. */
+  'POST /suggestions/separate': {
+    body: {
+      /** Which ones; all of one workspace. */
+      suggestion_ids: string[];
+    };
+    answer: {
+      items: Suggestion[];
+      /** Null: there is no other page. */
+      cursor: null;
+    };
+  };
+  /** A suggestion. */
+  'GET /suggestions/{id}': {
+    path: { id: string };
+    answer: Suggestion;
+  };
+  /** Changes a suggestion. */
+  'PATCH /suggestions/{id}': {
+    path: { id: string };
+    body: {
+      /** The one that was read; where there is another, 409 names that. */
+      state_version: number;
+      text?: string;
+      /** When it is due; null for no time. */
+      due_at?: string | null;
+      /** What is absent stays as it is. */
+      roles?: {
+        /** Who is to do it; null for nobody. */
+        owner_contact_id?: string | null;
+        /** Who asked for it; null for nobody. */
+        requester_contact_id?: string | null;
+      };
+      /** Nobody but a pipeline withdraws one. */
+      status?: 'open' | 'accepted' | 'completed' | 'dismissed' | 'withdrawn';
+    };
+    answer: Suggestion;
+  };
+  /** Deletes a suggestion. */
+  'DELETE /suggestions/{id}': {
+    path: { id: string };
+    answer: undefined;
+  };
+  /** What a suggestion was before it changed, the newest first. */
+  'GET /suggestions/{id}/revisions': {
+    path: { id: string };
+    query?: { limit?: number | undefined; cursor?: string | undefined };
+    answer: {
+      items: {
+        revision: number;
+        /** When the next revision took its place. */
+        replaced_at: string;
+        /** Who made that. */
+        replaced_by: 'pipeline' | 'person';
+        /** What the next one has changed. */
+        changed_fields: string[];
+        /** All of it as it was. */
+        item: Suggestion;
+      }[];
+      /** What to pass as cursor for the next page; null on the last one. */
+      cursor: string | null;
+    };
+  };
+  /** Says whether what was said bears a suggestion. */
+  'POST /suggestions/{id}/review': {
+    path: { id: string };
+    body: {
+      /** The one that was read; where there is another, 409 names that. */
+      state_version: number;
+      /** Whether what was said bears it. */
+      verdict: 'supported' | 'contradicted' | 'unclear';
+      note?: string | null;
+    };
+    answer: Suggestion;
+  };
+  /** Says how good a suggestion is. */
+  'POST /suggestions/{id}/feedback': {
+    path: { id: string };
+    body: {
+      /** What a person thinks of it. */
+      rating: 'helpful' | 'not_helpful' | 'wrong';
+      comment?: string | null;
+    };
+    answer: Feedback;
+  };
+  /** What came of a recorder session, for its host. */
+  'GET /device-sessions/{id}/summary': {
+    path: { id: string };
+    query?: { pipeline_id?: string | undefined };
+    answer: SessionSummary;
+  };
   /** What the account says of itself. */
   'GET /profile': {
     answer: Profile;
@@ -2043,6 +2450,22 @@ export type PublicApi = {
       archived?: boolean;
     };
     answer: Pipeline;
+  };
+  /** Lets a pipeline make insights of a recording once more. */
+  'POST /pipelines/{id}/runs': {
+    path: { id: string };
+    body: {
+      /** The recording; one of the account itself. */
+      stream_id: string;
+      /** From where on its timeline; the beginning when absent. */
+      from_ms?: number;
+      /** Up to where; the end when absent. */
+      to_ms?: number;
+    };
+    answer: {
+      /** It will be done. */
+      accepted: true;
+    };
   };
 };
 

@@ -1,0 +1,196 @@
+import { z } from 'zod';
+import { hostRefusal } from '../../src/content/hosted_items.js';
+import { type FoundItem, librariesOf, NO_ITEM, readableItem, writableItem } from '../../src/content/insight_access.js';
+import { listItems } from '../../src/content/insight_lists.js';
+import { InsightReading } from '../../src/content/insight_reading.js';
+import { itemRevisions } from '../../src/content/insight_revisions.js';
+import { type ConversationView, conversationShape, revisionShape } from '../../src/content/insight_shapes.js';
+import { laneOf } from '../../src/content/pipeline_access.js';
+import { LIMITS } from '../../src/domain/limits.js';
+import { isRefusal, type Refusal } from '../../src/domain/refusals.js';
+import { listCursor } from '../../src/http/cursors.js';
+import type { Principal } from '../../src/http/principal.js';
+import { listLimit, timestamp, trimmedText, uuid } from '../../src/http/request_schemas.js';
+import { pageShape } from '../../src/http/response_schemas.js';
+import { accountRoute, type Route } from '../../src/http/route.js';
+import type { Services } from '../../src/services.js';
+import { ownSource } from './sources.js';
+import { lane } from './suggestions.js';
+
+/** What recordings were divided into. Rule K-008; docs/choices.md, "Insights". */
+
+const LAYER = 'insights.access' as const;
+const READS = ['debug:read'] as const;
+const WRITES = ['debug:write'] as const;
+
+export const CONVERSATION_ROUTES: readonly Route[] = [
+  accountRoute({
+    method: 'GET',
+    path: '/conversations',
+    summary: 'Conversations, the newest change first.',
+    notes:
+      "The account's own, or with workspace_id those of all who record there. A page may be short where few pass; the list is at its end when `cursor` is null.",
+    credential: 'account',
+    permission: READS,
+    layer: LAYER,
+    developer: true,
+    query: z.object({
+      limit: listLimit,
+      cursor: listCursor,
+      workspace_id: uuid.optional().describe('Only those of recordings in this workspace, whoever recorded them.'),
+      source_id: uuid.optional().describe('Only those that recordings of this source have a part in.'),
+      session_id: uuid.optional().describe('Only those of this recorder session.'),
+      from: timestamp.optional().describe('Only those that were not over before this time.'),
+      to: timestamp.optional().describe('Only those that began by then.'),
+      pipeline_id: lane,
+    }),
+    answer: pageShape(conversationShape),
+    refusals: ['NOT_FOUND'],
+    async handler({ services, who, query }) {
+      const reading = new InsightReading(services, who);
+      const asked = await askedOf(services, who, { ...query, reading });
+      if (isRefusal(asked)) return asked;
+      const { limit, cursor } = query;
+      const page = await listItems(services, { kind: 'conversation', limit, cursor, ...asked });
+      if (isRefusal(page)) return page;
+      const items: ConversationView[] = [];
+      for (const row of page.rows) {
+        const view = await reading.conversation(row);
+        if (isRefusal(view)) return view;
+        items.push(view);
+      }
+      return { items, cursor: page.cursor };
+    },
+  }),
+
+  accountRoute({
+    method: 'GET',
+    path: '/conversations/:id',
+    summary: 'A conversation.',
+    credential: 'account',
+    permission: READS,
+    layer: LAYER,
+    developer: true,
+    answer: conversationShape,
+    refusals: ['CONTENT_EXPIRED'],
+    async handler({ services, who, params }) {
+      const reading = new InsightReading(services, who);
+      const found = await standing(reading, await readableConversation(services, who, params));
+      return isRefusal(found) ? found : reading.conversation(found);
+    },
+  }),
+
+  accountRoute({
+    method: 'GET',
+    path: '/conversations/:id/revisions',
+    summary: 'What a conversation was before it changed, the newest first.',
+    credential: 'account',
+    permission: READS,
+    layer: LAYER,
+    developer: true,
+    query: z.object({ limit: listLimit, cursor: listCursor }),
+    answer: pageShape(revisionShape(conversationShape)),
+    refusals: ['CONTENT_EXPIRED'],
+    async handler({ services, who, params, query }) {
+      const reading = new InsightReading(services, who);
+      const found = await standing(reading, await readableConversation(services, who, params));
+      if (isRefusal(found)) return found;
+      return itemRevisions(services, { kind: 'conversation', found, ...query }, (was) => reading.conversation(was));
+    },
+  }),
+
+  accountRoute({
+    method: 'PATCH',
+    path: '/conversations/:id',
+    summary: 'Gives a conversation another title.',
+    notes: 'No pipeline changes it any more.',
+    credential: 'account',
+    permission: WRITES,
+    layer: LAYER,
+    developer: true,
+    body: z.object({ title: trimmedText(LIMITS.conversation_title_chars_max) }),
+    answer: conversationShape,
+    refusals: ['CONTENT_EXPIRED'],
+    async handler({ services, who, params, body: { title } }) {
+      const reading = new InsightReading(services, who);
+      const asked = { kind: 'conversation' as const, id: params.id as string };
+      const found = await standing(reading, await writableItem(services, who, asked));
+      if (isRefusal(found)) return found;
+      const { place, number } = found;
+      const edited = await services.actors.library(place.library_id).edit_conversation({ number, title }, who.fences);
+      return isRefusal(edited) ? edited : reading.conversation({ ...found, item: edited.item });
+    },
+  }),
+
+  accountRoute({
+    method: 'DELETE',
+    path: '/conversations/:id',
+    summary: 'Deletes a conversation.',
+    notes:
+      'No later run brings it back. With insights:write alone it must come of a recorder session that the account hosted; debug:write needs developer access.',
+    credential: 'account',
+    permission: ['debug:write', 'insights:write'],
+    layer: LAYER,
+    status: 204,
+    refusals: ['CONTENT_EXPIRED'],
+    async handler({ services, who, params }) {
+      const asked = { kind: 'conversation' as const, id: params.id as string };
+      const found = await standing(new InsightReading(services, who), await writableItem(services, who, asked));
+      if (isRefusal(found)) return found;
+      const refused = await hostRefusal(services, who, found.item);
+      if (refused !== null) return refused;
+      const { place, number } = found;
+      return services.actors.library(place.library_id).delete({ kind: 'conversation', number }, who.fences);
+    },
+  }),
+];
+
+type Asked = {
+  workspace_id?: string | undefined;
+  source_id?: string | undefined;
+  session_id?: string | undefined;
+  from?: string | undefined;
+  to?: string | undefined;
+  pipeline_id?: string | undefined;
+  reading: InsightReading;
+};
+
+/** Where a list looks, and what passes. */
+async function askedOf(services: Services, who: Principal, asked: Asked) {
+  const { source_id, session_id, reading } = asked;
+  const selected = await laneOf(services, who, asked.pipeline_id);
+  if (isRefusal(selected)) return selected;
+  const libraries = await librariesOf(services, who, asked.workspace_id);
+  if (isRefusal(libraries)) return libraries;
+  const source =
+    source_id === undefined ? null : await ownSource(services, { account_id: who.account_id, id: source_id });
+  if (isRefusal(source)) return source;
+  const from_ms = asked.from === undefined ? Number.NEGATIVE_INFINITY : Date.parse(asked.from);
+  const to_ms = asked.to === undefined ? Number.POSITIVE_INFINITY : Date.parse(asked.to);
+  return {
+    libraries: selected.lane === null ? libraries : libraries.filter(({ account_id }) => account_id === who.account_id),
+    narrow: true,
+    async passes({ item }: FoundItem<'conversation'>): Promise<boolean | Refusal> {
+      if (item.pipeline_id !== selected.lane) return false;
+      if (session_id !== undefined && item.session_id !== session_id) return false;
+      if (source_id !== undefined && !item.parts.some((part) => part.source_id === source_id)) return false;
+      if (item.ended_at_ms < from_ms || item.started_at_ms > to_ms) return false;
+      return reading.stands(item);
+    },
+  };
+}
+
+function readableConversation(services: Services, who: Principal, { id = '' }: Record<string, string>) {
+  return readableItem(services, who, { kind: 'conversation', id });
+}
+
+/** The conversation, unless all that it was made of is deleted. */
+async function standing(
+  reading: InsightReading,
+  found: FoundItem<'conversation'> | Refusal,
+): Promise<FoundItem<'conversation'> | Refusal> {
+  if (isRefusal(found)) return found;
+  const stands = await reading.stands(found.item);
+  if (typeof stands !== 'boolean') return stands;
+  return stands ? found : NO_ITEM.conversation;
+}

@@ -1,0 +1,155 @@
+import { z } from 'zod';
+import type { DeviceSession } from '../../actors/device_session.js';
+import { endOf, recorderOf } from '../../actors/device_session.js';
+import type { ItemKind, Items } from '../../actors/library_state.js';
+import { streamIndexOf } from '../../actors/stream.js';
+import { isAwaited } from '../../src/content/awaited_insights.js';
+import type { FoundItem, LibraryPlace } from '../../src/content/insight_access.js';
+import { InsightReading } from '../../src/content/insight_reading.js';
+import { conversationShape, memoryShape, participantShape, suggestionShape } from '../../src/content/insight_shapes.js';
+import { laneOf } from '../../src/content/pipeline_access.js';
+import { libraryId, partitionOfId } from '../../src/domain/ids.js';
+import { LIMITS } from '../../src/domain/limits.js';
+import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
+import { count, id, moment, momentOrNull } from '../../src/http/response_schemas.js';
+import { accountRoute, type Route } from '../../src/http/route.js';
+import type { Services } from '../../src/services.js';
+import { lane } from './suggestions.js';
+
+/** What came of a meeting, for its host. Rule K-009; docs/choices.md, "Insights". */
+
+const ONLY_HOST = refuse('FORBIDDEN', 'Only its host reads what came of a recorder session.');
+
+const summaryShape = z
+  .strictObject({
+    session_id: id,
+    state: z
+      .enum(['none', 'pending', 'ready'])
+      .describe('pending: something is still to be made of its recordings; none: nothing was made of them.'),
+    started_at: moment.nullable().describe('When its recorder began; null while none has.'),
+    ended_at: moment.nullable().describe('When it was over; null before that.'),
+    talk_ms: count.describe('For how long people spoke in its conversations, in ms.'),
+    participants: z.array(participantShape).describe('Who spoke, and who spoke most first.'),
+    conversations: z.array(conversationShape).describe('The newest change first, as all of these lists.'),
+    memories: z.array(memoryShape),
+    suggestions: z.array(suggestionShape),
+    updated_at: moment.nullable().describe('When any of these last changed; null where there is none.'),
+  })
+  .meta({ id: 'SessionSummary' });
+
+export const SESSION_SUMMARY_ROUTES: readonly Route[] = [
+  accountRoute({
+    method: 'GET',
+    path: '/device-sessions/:id/summary',
+    summary: 'What came of a recorder session, for its host.',
+    notes: `Of each list at most the newest ${LIMITS.session_items_max}. What people said is quoted for whoever may read turns.`,
+    credential: 'account',
+    permission: ['insights:read'],
+    query: z.object({ pipeline_id: lane }),
+    answer: summaryShape,
+    async handler({ services, who, params, query }) {
+      const { account_id } = who;
+      const session_id = params.id as string;
+      const session = await services.actors.deviceSession(session_id).view({ by: account_id });
+      if (isRefusal(session)) return session;
+      if (session.host_account_id !== account_id) return ONLY_HOST;
+      const selected = await laneOf(services, who, query.pipeline_id);
+      if (isRefusal(selected)) return selected;
+      const { workspace_id } = session;
+      const place = { library_id: libraryId(account_id, workspace_id), account_id, workspace_id };
+      const found = await services.actors.library(place.library_id).session_items({ session_id });
+      if (isRefusal(found)) return found;
+      const stream_ids = await streamsOf(services, session);
+      const waits = await isAwaited(services, { library_id: place.library_id, stream_ids });
+      if (isRefusal(waits)) return waits;
+      const reading = new InsightReading(services, who);
+      const made = await viewsOf(reading, { place, found, lane: selected.lane });
+      if (isRefusal(made)) return made;
+      const { conversations, memories, suggestions, participants } = made;
+      const updated = [...conversations, ...memories, ...suggestions].map(({ updated_at }) => updated_at).sort();
+      return {
+        session_id,
+        state: waits ? 'pending' : updated.length === 0 ? 'none' : 'ready',
+        started_at: momentOrNull(recorderOf(session)?.started_at_ms ?? null),
+        ended_at: momentOrNull(endOf(session)?.ended_at_ms ?? null),
+        talk_ms: participants.reduce((sum, { talk_ms }) => sum + talk_ms, 0),
+        ...{ participants, conversations, memories, suggestions },
+        updated_at: updated.at(-1) ?? null,
+      };
+    },
+  }),
+];
+
+type SessionItems = {
+  conversations: { number: number; item: Items['conversation'] }[];
+  memories: { number: number; item: Items['memory'] }[];
+  suggestions: { number: number; item: Items['suggestion'] }[];
+};
+
+async function viewsOf(
+  reading: InsightReading,
+  { place, found, lane }: { place: LibraryPlace; found: SessionItems; lane: string | null },
+) {
+  const conversations = await standing(reading, placed<'conversation'>(place, found.conversations, lane));
+  if (isRefusal(conversations)) return conversations;
+  const spoke = conversations.flatMap(({ item }) => item.participants);
+  const participants = await reading.participants(place, spoke);
+  if (isRefusal(participants)) return participants;
+  const of_conversations = await each(conversations, (row) => reading.conversation(row));
+  if (isRefusal(of_conversations)) return of_conversations;
+  const memories = await each(placed<'memory'>(place, found.memories, lane), (row) => reading.memory(row));
+  if (isRefusal(memories)) return memories;
+  const suggestions = await each(placed<'suggestion'>(place, found.suggestions, lane), (row) =>
+    reading.suggestion(row),
+  );
+  if (isRefusal(suggestions)) return suggestions;
+  return { conversations: of_conversations, memories, suggestions, participants };
+}
+
+function placed<Kind extends ItemKind>(
+  place: LibraryPlace,
+  items: { number: number; item: Items[Kind] }[],
+  lane: string | null,
+): FoundItem<Kind>[] {
+  return items.filter(({ item }) => item.pipeline_id === lane).map((one) => ({ place, ...one }));
+}
+
+/** Those of which not everything is deleted. */
+async function standing(
+  reading: InsightReading,
+  rows: FoundItem<'conversation'>[],
+): Promise<FoundItem<'conversation'>[] | Refusal> {
+  const found: FoundItem<'conversation'>[] = [];
+  for (const row of rows) {
+    const stands = await reading.stands(row.item);
+    if (typeof stands !== 'boolean') return stands;
+    if (stands) found.push(row);
+  }
+  return found;
+}
+
+async function each<Row, View extends object>(
+  rows: readonly Row[],
+  viewOf: (row: Row) => Promise<View | Refusal>,
+): Promise<View[] | Refusal> {
+  const views: View[] = [];
+  for (const row of rows) {
+    const view = await viewOf(row);
+    if (isRefusal(view)) return view;
+    views.push(view);
+  }
+  return views;
+}
+
+/** What its recorder recorded: streams of its source that were registered under it. */
+async function streamsOf({ actors, store }: Services, session: DeviceSession): Promise<string[]> {
+  const recorder = recorderOf(session);
+  if (recorder === null) return [];
+  const { host_account_id: owner, id } = session;
+  const after = { order: session.created_at_ms - 1, member: '' };
+  const page = { after, descending: false, limit: LIMITS.session_streams_max };
+  const place = { owner, partition: partitionOfId(owner) };
+  const rows = await store.list(place, streamIndexOf(recorder.source_id), page);
+  const streams = await Promise.all(rows.map(({ member }) => actors.stream(member).view()));
+  return streams.flatMap((stream) => (!isRefusal(stream) && stream.recorder?.binding_epoch === id ? [stream.id] : []));
+}
