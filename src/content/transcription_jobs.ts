@@ -38,6 +38,8 @@ type Parts = {
   now: () => number;
   window_ms: number;
   final_pass: boolean;
+  /** Whether somebody looks into what is said. */
+  insights: boolean;
 };
 
 /** What became of a result. */
@@ -147,7 +149,7 @@ export class TranscriptionJobs {
     const of = jobOf(job);
     if (of === null) return NO_JOB;
     const { stream_id, number } = of;
-    const { actors, metrics, now } = this.#parts;
+    const { actors, metrics, now, insights } = this.#parts;
     const actor = actors.transcript(stream_id);
     const transcript = await actor.view();
     if (isRefusal(transcript)) return transcript.refused === 'NOT_FOUND' ? NO_JOB : transcript;
@@ -157,7 +159,7 @@ export class TranscriptionJobs {
     if (isRefusal(context)) return context;
     const final_pass = this.#parts.final_pass || defaultPipeline(context).transcription.final_pass;
     const { speakers = [], turns, consumed_to_ms, speaker_scope, mode } = result;
-    const said = { number, token, digest, consumed_to_ms, speaker_scope, mode, turns, final_pass };
+    const said = { number, token, digest, consumed_to_ms, speaker_scope, mode, turns, final_pass, insights };
     // A result that will be refused, or is there, says nothing of voices.
     const is_heard = !isRefusal(windowFor(transcript, said));
     const recognized = is_heard ? await this.#voices.recognized(transcript, speakers, fences) : {};

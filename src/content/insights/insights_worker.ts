@@ -80,7 +80,9 @@ export class InsightsWorker {
     if (signal.aborted) return jobs.release(job, claim);
     if (!thought.ok) return this.#failed(work, thought.failure, engine.name);
     const { raw } = thought;
-    const digest = createHash('sha256').update(JSON.stringify(raw) ?? '').digest('base64url');
+    const digest = createHash('sha256')
+      .update(JSON.stringify(raw) ?? '')
+      .digest('base64url');
     const said = { claim, digest, raw, made_by: engine.made_by, engine: engine.name };
     const published = await persisting(() => jobs.publish(job, said), signal);
     metrics.insight_jobs.inc({ worker: 'built_in', status: isRefusal(published) ? 'refused' : 'published' });
