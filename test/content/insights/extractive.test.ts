@@ -75,6 +75,19 @@ t.test('the same turns again change nothing; a corrected turn revises, a deleted
   );
 });
 
+t.test('how people talk in meetings: fillers name and sum up nothing', async (t) => {
+  const fillers = Array.from(
+    { length: 40 },
+    (_, at) => `${at % 2 === 0 ? 'A' : 'B'}: ${at % 3 === 0 ? 'Hmm.' : 'Yeah, uh.'}`,
+  );
+  const { conversation, suggestions } = await engine.think(inputOf([...fillers, ...SAID]));
+  t.equal(conversation.title, 'garden project, budget');
+  t.notMatch(conversation.summary, /hmm|uh/i);
+  t.equal(suggestions.length, 4);
+  const nothing = await engine.think(inputOf(fillers));
+  t.strictSame(nothing.conversation, { title: null, summary: null, topics: [] });
+});
+
 t.test('which sentences promise or ask', (t) => {
   const rows: [string, string | null][] = [
     ["I'll send it over tonight.", 'task'],

@@ -14,6 +14,11 @@ import { weightiest } from './weighty_words.js';
  */
 
 const SUMMARY_TURNS = 3;
+const SUMMARY_WORDS_MIN = 8;
+const SUMMARY_TURN_CHARS_MAX = LIMITS.insight_summary_chars_max / SUMMARY_TURNS;
+const LENGTH_DAMPS = 0.25;
+/** Of a phrase that a chosen turn has said already. */
+const REPEATED_WEIGHT = 0.3;
 const TITLE_PHRASES = 2;
 const SENTENCE_WORDS = { min: 3, max: 60 };
 /** So much alike, a suggestion of before is the same one. */
@@ -22,8 +27,8 @@ const SAME_SHARED_MIN = 0.8;
 const SENTENCES = new Intl.Segmenter('en', { granularity: 'sentence' });
 const CHRONO = new Chrono(casual);
 
-const I_WILL = `(?:i(?:['’]ll| will| shall| can| promise(?: you)?(?: to| that i)|['’]m going to| am going to)|let me|we(?:['’]ll| will)| i have to| i need to| i must)`;
-const DOES = `(?:send|call|write|e-?mail|mail|text|check|look (?:into|at|for|up)|find out|ask|tell|book|buy|bring|order|pay|prepare|finish|fix|review|schedule|arrange|organi[sz]e|set up|make sure|take care|follow up|get back|let you know|remind|share|update|submit|deliver|print|pick (?:it |them |you )?up|talk to|speak to|contact|confirm|cancel|invite|forward|sign|read|draft|do (?:it|that|this)|handle)`;
+const I_WILL = `(?:i(?:['’]ll| will| shall| promise(?: you)?(?: to| that i)|['’]m going to| am going to)|let me|we(?:['’]ll| will)| i have to| i need to| i must)`;
+const DOES = `(?:send|call|write|e-?mail|mail|text|check|look (?:into|up)|ask|tell|book|buy|bring|order|pay|prepare|finish|fix|review|schedule|arrange|organi[sz]e|set up|make sure|take care|follow up|get back|let you know|remind|share|update|submit|deliver|print|pick (?:them |you )?up|talk to|speak to|contact|confirm|cancel|invite|forward|sign|draft|list|handle)`;
 
 /** The first that fits says which kind it is. */
 const FORMS: readonly { kind: SuggestionKind; form: RegExp }[] = [
@@ -51,12 +56,12 @@ const FORMS: readonly { kind: SuggestionKind; form: RegExp }[] = [
   { kind: 'task', form: new RegExp(`\\b(?:you|we|i) (?:should|need to|have to|must) ${DOES}\\b`, 'iu') },
   {
     kind: 'question',
-    form: /\b(?:do you know|can you tell me|could you tell me|any idea|what about|when (?:will|can|do)|who (?:will|can))\b[^?]*\?/iu,
+    form: /\b(?:do you know|can you tell me|could you tell me|any idea|when (?:will|can|do)|who (?:will|can))\b[^?]*\?/iu,
   },
 ];
 /** Said of the past, of nobody, or not meant so. */
 const UNMEANT =
-  /\b(?:if i|i would have|i could have|should have|would have|as i said|i can['’]?t|i cannot|i won['’]?t|will not|you know what i mean|i will say|i would say|let me (?:see|think|tell))\b/iu;
+  /\b(?:if i|if we|i mean|i would have|i could have|should have|would have|as i said|i can['’]?t|i cannot|i won['’]?t|will not|you know what i mean|i will say|i would say|let me (?:see|think|tell))\b/iu;
 
 export class Extractive implements InsightEngine {
   readonly name = 'extractive';
@@ -75,22 +80,43 @@ export class Extractive implements InsightEngine {
   async close(): Promise<void> {}
 }
 
-/** The three turns with most of these phrases, in the order in which they were said. */
+/** The three turns that say most of these phrases, in the order in which they were said. */
 function summaryOf(turns: readonly InputTurn[], phrases: readonly string[]): string | null {
-  const weightOf = ({ text }: InputTurn) => {
-    const said = text.toLowerCase();
-    const weight = phrases.reduce((sum, phrase, at) => sum + (said.includes(phrase) ? phrases.length - at : 0), 0);
+  const chosen: { turn: InputTurn; text: string }[] = [];
+  const unsaid = new Set(phrases);
+  const weightOf = (said: string) =>
+    phrases.reduce((sum, phrase, at) => {
+      const weight = (phrases.length - at) * (unsaid.has(phrase) ? 1 : REPEATED_WEIGHT);
+      return sum + (said.includes(phrase) ? weight : 0);
+    }, 0);
+  const fit = turns
+    .map((turn) => ({ turn, text: cleanText(turn.text) }))
+    .filter(({ text }) => text.split(' ').length >= SUMMARY_WORDS_MIN && text.length < SUMMARY_TURN_CHARS_MAX);
+  while (chosen.length < SUMMARY_TURNS) {
     // A long turn is no weightier for being long.
-    return weight / Math.sqrt(10 + said.length);
-  };
-  const chosen = turns
-    .map((turn) => ({ turn, weight: weightOf(turn) }))
-    .filter(({ turn, weight }) => weight > 0 && turn.text.length < LIMITS.insight_summary_chars_max / SUMMARY_TURNS)
-    .sort((a, b) => b.weight - a.weight || a.turn.number - b.turn.number)
-    .slice(0, SUMMARY_TURNS)
-    .sort((a, b) => a.turn.number - b.turn.number);
-  return chosen.length === 0 ? null : chosen.map(({ turn }) => cleanText(turn.text)).join(' ');
+    const weighed = fit.map((one) => {
+      const said = one.text.toLowerCase();
+      return { ...one, said, weight: weightOf(said) / said.length ** LENGTH_DAMPS };
+    });
+    const best = weighed.reduce((a, b) => (b.weight > a.weight ? b : a), {
+      weight: 0,
+      said: '',
+      turn: null,
+      text: '',
+    } as Weighed);
+    if (best.turn === null) break;
+    chosen.push({ turn: best.turn, text: best.text });
+    for (const phrase of phrases) if (best.said.includes(phrase)) unsaid.delete(phrase);
+    fit.splice(
+      fit.findIndex(({ turn }) => turn === best.turn),
+      1,
+    );
+  }
+  chosen.sort((a, b) => a.turn.number - b.turn.number);
+  return chosen.length === 0 ? null : chosen.map(({ text }) => text).join(' ');
 }
+
+type Weighed = { turn: InputTurn | null; text: string; said: string; weight: number };
 
 type Said = RawSuggestion & { op: 'new'; kind: SuggestionKind; text: string };
 

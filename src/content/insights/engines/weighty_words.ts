@@ -9,7 +9,10 @@ const WORD_CHARS_MIN = 3;
 const PAIR_WEIGHT = 2.5;
 /** Words that say how something is said, not what: in every conversation, of the languages that are heard most. */
 const COMMON = new Set(
-  `a about after again all also always am an and another any anything are around as at away back be because been before
+  `one two three four five six seven eight nine ten hundred need needs meeting talk talking ah alright basically er erm gonna gotta guess hm hmm huh kinda mhm mm mmm nope obviously point sort sorta stuff uh uhh uhm
+umm wanna whatever whether yep yup actual actually bit certain certainly definitely different exactly fact far feel fine
+hard maybe number particular possible question second side start suppose sure thinking told true understand used using
+word words work working wrong a about after again all also always am an and another any anything are around as at away back be because been before
 being but by came can cannot come could day did do does doing done down each even every everything few find first for
 from gave get getting give go goes going gone good got great had has have having he hear hello her here hers hey him his
 how i if in into is it its just keep kind know last later least let like little long look lot made make many may maybe me
