@@ -29,6 +29,8 @@ type ClaimReply = {
   library: Pick<Library, 'account_id' | 'workspace_id'>;
 };
 
+type HeldReply = { job: ClaimedJob; library: ClaimReply['library'] };
+
 export const ofLibrary = given((state: Library | null) => state ?? NO_LIBRARY);
 
 export const jobMessages = messagesOf<Library>()({
@@ -80,6 +82,19 @@ export const jobMessages = messagesOf<Library>()({
       putJob(writing, job, until_ms);
       const conversation_item = itemIn(turn, 'conversation', job.conversation) ?? null;
       return writing.done({ job: { ...job, conversation_item }, library });
+    }),
+  },
+
+  /** The job that a worker says it has. */
+  held_job: {
+    reads: true,
+    records: ({ job }: Held) => [jobRecord(job), itemRecord('conversation', job)],
+    decide: ofLibrary((state, held: Held, turn): { reply: HeldReply | typeof NOT_HELD } => {
+      const job = heldJob(held, turn);
+      if (job === null) return { reply: NOT_HELD };
+      const conversation_item = itemIn(turn, 'conversation', job.conversation) ?? null;
+      const { account_id, workspace_id } = state;
+      return { reply: { job: { ...job, conversation_item }, library: { account_id, workspace_id } } };
     }),
   },
 

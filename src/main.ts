@@ -1,6 +1,8 @@
 import { join } from 'node:path';
 import pino from 'pino';
 import { transcriberOf } from './content/engines/choose_engine.js';
+import { readEnginesFile } from './content/engines/engines_file.js';
+import { insightHosts, insightMakerOf } from './content/insights/engines/choose.js';
 import { unreachable } from './domain/refusals.js';
 import { DataFolderHeld } from './process/data_folder.js';
 import { NoRedisProgram } from './process/redis_program.js';
@@ -44,6 +46,7 @@ async function main(): Promise<void> {
     ['mails', settings.smtp_url === null ? join(settings.data_dir, 'outbox') : 'over SMTP'],
     ['webhooks', settings.webhook_block_private ? 'to public addresses' : 'to any address, private ones too'],
     ['transcripts', transcriptsLine(settings)],
+    ['insights', insightsLine(settings)],
     ['data', settings.data_dir],
     [
       'redis',
@@ -69,6 +72,25 @@ function transcriptsLine(settings: Settings): string {
       return 'by workers on the operator port: audio goes to them';
     case 'nobody':
       return 'none: neither TRANSCRIBE_URL nor TRANSCRIBE_COMMAND is set';
+    default:
+      return unreachable(by);
+  }
+}
+
+/** The same of the text of conversations. */
+function insightsLine(settings: Settings): string {
+  const { by } = insightMakerOf(settings);
+  const hosts = insightHosts(settings, readEnginesFile(settings.engines_file).insights);
+  const goes = hosts.length === 0 ? '' : `: text goes to ${hosts.join(', ')}`;
+  switch (by) {
+    case 'server':
+      return `by a model${goes}`;
+    case 'built_in':
+      return `by this server, without a model${goes}`;
+    case 'workers':
+      return 'by workers on the operator port: text goes to them';
+    case 'nobody':
+      return 'none: INSIGHTS is off';
     default:
       return unreachable(by);
   }

@@ -345,13 +345,34 @@ const variables = {
     default_text: '7',
     meaning: 'how old a recording may be that is transcribed once there is an engine',
   }),
+  INSIGHTS: row(z.enum(['extractive', 'off'], 'must be extractive or off').default('extractive'), {
+    default_text: 'extractive',
+    meaning: 'what finds suggestions in conversations without INSIGHTS_URL: words that were said, or off for nothing',
+  }),
+  INSIGHTS_URL: row(orNull(engineAddress), {
+    default_text: 'none',
+    meaning: 'server of a language model that looks into conversations, up to where /chat/completions follows',
+    shown: 'address',
+  }),
+  INSIGHTS_KEY: row(
+    orNull(text('must be 1 to 1000 visible ASCII characters', (value) => /^[\x21-\x7e]{1,1000}$/.test(value))),
+    { default_text: 'none', meaning: 'bearer token for INSIGHTS_URL', shown: 'nothing' },
+  ),
+  INSIGHTS_MODEL: row(orNull(z.string().max(200, 'must be at most 200 characters')), {
+    default_text: "the server's own",
+    meaning: 'model that INSIGHTS_URL is asked for',
+  }),
+  ENGINES_FILE: row(orNull(z.string()), {
+    default_text: 'none',
+    meaning: 'JSON file of further engines, by the names that pipelines have for them',
+  }),
   CONTENT_WORKER: row(flagText.default(true), {
     default_text: '1',
-    meaning: '1 transcribes here, 0 leaves it to workers on the operator port',
+    meaning: '1 transcribes and finds insights here, 0 leaves both to workers on the operator port',
   }),
   CONTENT_AT_ONCE: row(wholeNumber({ min: 1, max: 64 }).default(2), {
     default_text: '2',
-    meaning: 'windows of audio that this process transcribes at a time',
+    meaning: 'windows of audio that this process transcribes at a time, and conversations that it looks into',
   }),
   WEBHOOK_BLOCK_PRIVATE: row(orNull(flagText), {
     default_text: '0 while BASE_URL is loopback, else 1',
@@ -403,6 +424,8 @@ const GO_WITH: readonly [Name, Name][] = [
   ['TRANSCRIBE_KEY', 'TRANSCRIBE_URL'],
   ['TRANSCRIBE_MODEL', 'TRANSCRIBE_URL'],
   ['TRANSCRIBE_DIARIZE', 'TRANSCRIBE_URL'],
+  ['INSIGHTS_KEY', 'INSIGHTS_URL'],
+  ['INSIGHTS_MODEL', 'INSIGHTS_URL'],
 ];
 /** Each says what the other does. */
 const EXCLUDE: readonly [Name, Name][] = [['TRANSCRIBE_URL', 'TRANSCRIBE_COMMAND']];
@@ -476,6 +499,7 @@ export const readSettings = (env: Readonly<Record<string, string | undefined>>):
     keys_dir: resolve(found.keys_dir ?? `${data_dir}/keys`),
     webhook_block_private: found.webhook_block_private ?? !isLocal(found.base_url),
     webhook_ca_file: found.webhook_ca_file === null ? null : resolve(found.webhook_ca_file),
+    engines_file: found.engines_file === null ? null : resolve(found.engines_file),
     first_party_clients: resolve(found.first_party_clients ?? `${data_dir}/first_party_clients.json`),
   });
 };

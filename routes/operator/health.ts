@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { transcriberOf } from '../../src/content/engines/choose_engine.js';
+import { insightMakerOf } from '../../src/content/insights/engines/choose.js';
 import { refuse } from '../../src/domain/refusals.js';
 import { openRoute, type Route } from '../../src/http/route.js';
 import { VERSION } from '../../src/version.js';
@@ -33,11 +34,24 @@ export const HEALTH_ROUTES: readonly Route[] = [
           host: z.string().nullable().describe('Of the server that audio goes to.'),
         })
         .describe('Who makes text of audio.'),
+      insights: z
+        .strictObject({
+          by: z
+            .enum(['server', 'built_in', 'workers', 'nobody'])
+            .describe('Who looks into conversations; built_in: without a model.'),
+          host: z.string().nullable().describe('Of the server that their text goes to.'),
+        })
+        .describe('Who looks into conversations.'),
     }),
     async handler({ services: { storage_health, settings } }) {
       const { status } = await storage_health.current();
       if (status === 'ok' || status === 'slow')
-        return { ready: true, storage: status, transcription: transcriberOf(settings) };
+        return {
+          ready: true,
+          storage: status,
+          transcription: transcriberOf(settings),
+          insights: insightMakerOf(settings),
+        };
       const text = status === 'away' ? 'Storage does not answer.' : 'Storage takes no writes.';
       return refuse('UNAVAILABLE', text, { retry_after_s: 2 });
     },

@@ -1,20 +1,23 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { isInsightJob } from '../../src/content/insights/insight_jobs.js';
 import type { TranscriptionResult, WindowWork } from '../../src/content/transcription.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import { isRefusal } from '../../src/domain/refusals.js';
+import { isRefusal, refuse } from '../../src/domain/refusals.js';
 import { languageTag, trimmedText, uuid, whole } from '../../src/http/request_schemas.js';
 import { count, id, moment, no_cursor } from '../../src/http/response_schemas.js';
 import { operatorRoute, type Route } from '../../src/http/route.js';
+import type { Services } from '../../src/services.js';
+import { insightResult, insightsPublished, insightWorkShape, insightWorkView } from './insight_jobs.js';
 
 /**
- * How workers of your own transcribe: claim windows of recordings for a time, fetch their audio, say that they are still
- * at it, and publish what was said. A result counts once, and only from whoever had the window last.
+ * How workers of your own transcribe and look into conversations: claim windows of recordings or conversations for a
+ * time, say that they are still at it, and publish what was said or what follows. A result counts once, and only from whoever had the window last.
  * docs/transcription.md, "Workers of your own".
  */
 
 const SECOND_MS = 1_000;
-const KINDS = ['transcribe'] as const;
+const KINDS = ['transcribe', 'insights'] as const;
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 const WELL_FORMED = 'must be well-formed text without control characters';
 
@@ -38,7 +41,7 @@ const language = languageTag.optional();
 const workShape = z
   .strictObject({
     job: z.string().describe('What is to be done.'),
-    kind: z.enum(KINDS).describe('What the worker is to do.'),
+    kind: z.literal('transcribe').describe('What the worker is to do.'),
     claim: z.string().describe('Goes with what the worker says of it.'),
     run_id: id.describe('By which events tell what came of it.'),
     lease_until: moment.describe('Until then nobody else gets it.'),
@@ -89,6 +92,7 @@ const word = z.tuple([text(LIMITS.word_chars_max), time, time, share.nullable()]
 
 const resultForm = z
   .object({
+    kind: z.literal('transcribe').optional().describe('What it is the result of.'),
     claim,
     consumed_to_ms: time
       .optional()
@@ -152,27 +156,38 @@ const resultForm = z
   })
   .describe('What was said in the window.');
 
+const insightForm = z.strictObject({ claim, ...insightResult }).describe('What follows from the conversation.');
+const OTHER_KIND = refuse('BAD_REQUEST', 'The job is of another kind.', {
+  details: [{ path: 'kind', message: 'must be that of the job' }],
+});
+
 export const STAFF_JOB_ROUTES: readonly Route[] = [
   operatorRoute({
     method: 'POST',
     path: '/ops/jobs/claim',
-    summary: 'Hands windows of recordings to a worker, for a time.',
+    summary: 'Hands windows of recordings, or conversations, to a worker, for a time.',
     credential: 'operator',
     body: z.object({
       kinds: z
         .array(z.enum(KINDS))
         .min(1)
         .max(KINDS.length)
-        .default([...KINDS])
-        .describe('What the worker can do.'),
+        .default(['transcribe'])
+        .describe('What the worker can do; transcribe when absent.'),
       limit: whole({ min: 1, max: LIMITS.windows_claimed_max }).default(1).describe('How many at most; 1 when absent.'),
       lease_s,
     }),
-    answer: z.strictObject({ items: z.array(workShape), cursor: no_cursor }),
+    answer: z.strictObject({ items: z.array(z.union([workShape, insightWorkShape])), cursor: no_cursor }),
     example: { kinds: ['transcribe'], limit: 4, lease_s: 60 },
     async handler({ services, body }) {
-      const work = await services.transcription.claim({ limit: body.limit, lease_ms: body.lease_s * SECOND_MS });
-      return { items: work.map(workView), cursor: null };
+      const lease_ms = body.lease_s * SECOND_MS;
+      const wants = (kind: (typeof KINDS)[number]) => body.kinds.includes(kind);
+      const windows = wants('transcribe') ? await services.transcription.claim({ limit: body.limit, lease_ms }) : [];
+      const limit = body.limit - windows.length;
+      const { jobs, made_by } = services.insights;
+      const is_asked = wants('insights') && limit > 0 && made_by !== null;
+      const conversations = is_asked ? await jobs.claim({ limit, lease_ms }) : [];
+      return { items: [...windows.map(workView), ...conversations.map(insightWorkView)], cursor: null };
     },
   }),
 
@@ -185,7 +200,9 @@ export const STAFF_JOB_ROUTES: readonly Route[] = [
     answer: z.strictObject({ lease_until: moment.describe('Until then nobody else gets it.') }),
     refusals: ['NOT_FOUND', 'CONFLICT'],
     async handler({ services, params, body }) {
-      const held = await services.transcription.prolong(params.job as string, body.claim, body.lease_s * SECOND_MS);
+      const job = params.job as string;
+      const jobs = isInsightJob(job) ? services.insights.jobs : services.transcription;
+      const held = await jobs.prolong(job, body.claim, body.lease_s * SECOND_MS);
       return isRefusal(held) ? held : { lease_until: new Date(held.until_ms).toISOString() };
     },
   }),
@@ -193,27 +210,33 @@ export const STAFF_JOB_ROUTES: readonly Route[] = [
   operatorRoute({
     method: 'POST',
     path: '/ops/jobs/:job/publish',
-    summary: 'Publishes what was said in a window.',
+    summary: 'Publishes what was said in a window, or what follows from a conversation.',
     notes: 'The same again gets the same answer. Something else under the same claim is refused.',
     credential: 'operator',
     body_bytes_max: LIMITS.publication_body_bytes_max,
-    body: resultForm,
+    body: z.discriminatedUnion('kind', [resultForm, insightForm]),
     answer: z.strictObject({
       published: z
-        .strictObject({
-          turns: count.describe('Turns that it made.'),
-          replaced: count.describe('Turns that it took the place of.'),
-          protected: count.describe('Turns that people have corrected before.'),
-          suppressed: count.describe('Turns that people have deleted before.'),
-        })
+        .union([
+          insightsPublished,
+          z.strictObject({
+            turns: count.describe('Turns that it made.'),
+            replaced: count.describe('Turns that it took the place of.'),
+            protected: count.describe('Turns that people have corrected before.'),
+            suppressed: count.describe('Turns that people have deleted before.'),
+          }),
+        ])
         .describe('What came of it.'),
     }),
     refusals: ['NOT_FOUND', 'CONFLICT', 'GONE'],
     async handler({ services, params, body }) {
-      const { claim: held, ...said } = body;
       const digest = createHash('sha256').update(JSON.stringify(body)).digest('base64url');
+      const job = params.job as string;
+      if (isInsightJob(job) !== (body.kind === 'insights')) return OTHER_KIND;
+      if (body.kind === 'insights') return publishInsights(services, job, { body, digest });
+      const { claim: held, kind: _, ...said } = body;
       const result: TranscriptionResult = withLanguage(said);
-      const published = await services.transcription.publish(params.job as string, { claim: held, digest, result });
+      const published = await services.transcription.publish(job, { claim: held, digest, result });
       const status = isRefusal(published) ? 'refused' : 'published';
       services.metrics.windows.inc({ worker: 'operator_port', status });
       return isRefusal(published) ? published : { published };
@@ -223,7 +246,7 @@ export const STAFF_JOB_ROUTES: readonly Route[] = [
   operatorRoute({
     method: 'POST',
     path: '/ops/jobs/:job/failed',
-    summary: 'Says why a window can not be transcribed.',
+    summary: 'Says why a window can not be transcribed, or a conversation not be looked into.',
     credential: 'operator',
     body: z.object({
       claim,
@@ -243,12 +266,31 @@ export const STAFF_JOB_ROUTES: readonly Route[] = [
     }),
     refusals: ['NOT_FOUND', 'CONFLICT'],
     async handler({ services, params, body: { claim: held, code, retry } }) {
-      const failed = await services.transcription.failed(params.job as string, { claim: held, code, retry });
-      if (!isRefusal(failed)) services.metrics.windows.inc({ worker: 'operator_port', status: 'failed' });
+      const { transcription, insights, metrics } = services;
+      const job = params.job as string;
+      if (isInsightJob(job)) {
+        const failed = await insights.jobs.failed(job, { claim: held, code, retry, engine: null });
+        if (!isRefusal(failed)) metrics.insight_jobs.inc({ worker: 'operator_port', status: 'failed' });
+        return failed;
+      }
+      const failed = await transcription.failed(job, { claim: held, code, retry });
+      if (!isRefusal(failed)) metrics.windows.inc({ worker: 'operator_port', status: 'failed' });
       return failed;
     },
   }),
 ];
+
+async function publishInsights(
+  { insights, metrics }: Services,
+  job: string,
+  { body: { claim: held, kind: _, ...raw }, digest }: { body: z.infer<typeof insightForm>; digest: string },
+) {
+  const said = { claim: held, digest, raw, made_by: 'external' as const, engine: null };
+  const published = await insights.jobs.publish(job, said);
+  const status = isRefusal(published) ? 'refused' : 'published';
+  metrics.insight_jobs.inc({ worker: 'operator_port', status });
+  return isRefusal(published) ? published : { published };
+}
 
 /** A turn without a language of its own has that of the result. */
 function withLanguage({ language: all, turns, ...rest }: Omit<TranscriptionResult, 'dropped'>): TranscriptionResult {

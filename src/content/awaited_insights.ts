@@ -7,7 +7,7 @@ export async function isAwaited(
   services: Services,
   { library_id, stream_ids }: { library_id: string; stream_ids: readonly string[] },
 ): Promise<boolean | Refusal> {
-  const { actors, transcription, settings } = services;
+  const { actors, transcription, settings, insights } = services;
   if (stream_ids.length === 0) return false;
   if (transcriberOf(settings).by !== 'nobody') {
     for (const stream_id of stream_ids) {
@@ -17,6 +17,7 @@ export async function isAwaited(
       if (unprocessed > 0 || waiting.length > 0) return true;
     }
   }
+  if (insights.made_by === null) return false;
   const found = await actors.library(library_id).waiting({ stream_ids: [...stream_ids] });
   return isRefusal(found) ? found : found.waiting;
 }

@@ -50,22 +50,31 @@ export type TurnView = {
   words?: { text: string; start_ms: number; end_ms: number; confidence: number | null }[];
 };
 
+/** What transcripts are read with, by whoever may. */
+export type TranscriptReader = {
+  actors: Pick<Services['actors'], 'transcript' | 'source' | 'contacts'>;
+  runtime: Pick<Services['runtime'], 'cacheEpoch'>;
+};
+
 /** A turn with its page, and its words where they were asked for. */
 export type FoundTurn = { page: number; turn: PageTurn; words?: Word[] | null };
 
 /** What of a stream's transcript the caller may read; NOT_FOUND as for the stream itself. */
 export async function readableScene(services: Services, who: Principal, stream_id: string): Promise<Scene | Refusal> {
   const stream = await readableStream(services, who, stream_id);
-  if (isRefusal(stream)) return stream;
-  const source = await services.actors.source(stream.source_id).view();
+  return isRefusal(stream) ? stream : sceneOf(services, stream);
+}
+
+/** The same of a stream that somebody may read, or nobody asks for; NOT_FOUND where its source is deleted. */
+export async function sceneOf(reader: TranscriptReader, stream: Stream): Promise<Scene | Refusal> {
+  const source = await reader.actors.source(stream.source_id).view();
   if (isRefusal(source) ? source.refused !== 'NOT_FOUND' : source.status === 'deleted')
     return isRefusal(source) ? source : NO_STREAM;
   if (stream.transcribed !== true) return { stream, transcript: null, speakers: new Map() };
-  const actor = services.actors.transcript(stream_id);
-  const transcript = await actor.view();
+  const transcript = await reader.actors.transcript(stream.id).view();
   if (isRefusal(transcript))
     return transcript.refused === 'NOT_FOUND' ? { stream, transcript: null, speakers: new Map() } : transcript;
-  const speakers = await speakersOf(services, stream_id, transcript.revision);
+  const speakers = await speakersOf(reader, stream.id, transcript.revision);
   return isRefusal(speakers) ? speakers : { stream, transcript, speakers };
 }
 
@@ -76,7 +85,7 @@ const known_pages = new LRUCache<string, Page[]>({
   sizeCalculation: (pages) => 1 + pages.reduce((sum, { turns }) => sum + turns.length, 0),
 });
 
-async function speakersOf({ actors, runtime }: Services, stream_id: string, revision: number) {
+async function speakersOf({ actors, runtime }: TranscriptReader, stream_id: string, revision: number) {
   const keyOf = (at: number) => `${runtime.cacheEpoch} ${stream_id} ${at}`;
   const known = known_speakers.get(keyOf(revision));
   if (known !== undefined) return known;
@@ -88,13 +97,13 @@ async function speakersOf({ actors, runtime }: Services, stream_id: string, revi
 
 /** Pages of a transcript one after the other, from the one that is named on. */
 export async function* pagesFrom(
-  services: Services,
+  reader: TranscriptReader,
   { stream, transcript }: Scene,
   { page, descending = false }: { page: number; descending?: boolean },
 ): AsyncGenerator<Page | Refusal> {
   if (transcript === null) return;
   for (let from = page; ; ) {
-    const pages = await pagesAt(services, stream.id, { from, descending, revision: transcript.revision });
+    const pages = await pagesAt(reader, stream.id, { from, descending, revision: transcript.revision });
     if (isRefusal(pages)) {
       yield pages;
       return;
@@ -117,7 +126,7 @@ export async function somePages(
 }
 
 async function pagesAt(
-  { actors, runtime }: Services,
+  { actors, runtime }: TranscriptReader,
   stream_id: string,
   { from, descending, revision, limit = PAGES_STEP }: Run & { revision: number },
 ): Promise<Page[] | Refusal> {
@@ -154,7 +163,7 @@ export type Contacts = Readonly<Record<string, { id: string; name: string | null
 
 /** Who the turns are by. */
 export async function namesOf(
-  { actors }: Services,
+  { actors }: Pick<TranscriptReader, 'actors'>,
   { stream, speakers }: Scene,
   turns: readonly PageTurn[],
 ): Promise<Contacts | Refusal> {

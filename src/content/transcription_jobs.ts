@@ -17,14 +17,13 @@ import type { Metrics } from '../runtime/metrics.js';
 import { type Fence, type Store, StoreUnavailable } from '../store/store.js';
 import { goneWorkspace } from '../streams/standing_workspace.js';
 import { DueEntities } from '../workers/due_entities.js';
+import { InHand } from './in_hand.js';
 import type { TranscriptionResult, WindowChunk, WindowWork } from './transcription.js';
 import { TranscriptionActivity } from './transcription_activity.js';
 import { Voices } from './voices.js';
 
 const TOKEN_BYTES = 12;
 const CHUNKS_STEP = 200;
-/** Of one account. */
-const WAITING_MAX = 1_000;
 const NO_JOB = refuse('NOT_FOUND', 'There is no such job.');
 const GONE = refuse(
   'GONE',
@@ -39,6 +38,8 @@ type Parts = {
   now: () => number;
   window_ms: number;
   final_pass: boolean;
+  /** Whether somebody looks into what is said. */
+  insights: boolean;
 };
 
 /** What became of a result. */
@@ -64,10 +65,7 @@ export class TranscriptionJobs {
   readonly #voices: Voices;
   readonly due: DueEntities;
   readonly activity: TranscriptionActivity;
-  /** When the leases of an account's windows end that were handed out here, by window. */
-  readonly #in_hand = new Map<string, Map<string, number>>();
-  /** Streams that wait until their account has less in hand. */
-  readonly #waiting = new Map<string, Set<string>>();
+  readonly #in_hand: InHand;
 
   constructor(parts: Parts) {
     const { store, now, log, actors } = parts;
@@ -79,6 +77,9 @@ export class TranscriptionJobs {
         log.error({ err: error }, 'a recording could not be transcribed; it is tried again');
     };
     this.due = new DueEntities({ store, now, index: TRANSCRIBING_INDEX, complain });
+    const { due } = this;
+    const ways = { rest: (id: string) => due.rest(id), wake: (id: string) => due.wake(id) };
+    this.#in_hand = new InHand({ now, per_account_max: LIMITS.windows_per_account_max, ...ways });
   }
 
   /** Up to so many windows, which nobody else gets for that time. */
@@ -107,10 +108,7 @@ export class TranscriptionJobs {
       return null;
     }
     const { account_id } = transcript;
-    if (this.#countOf(account_id) >= LIMITS.windows_per_account_max) {
-      this.#wait(account_id, stream_id);
-      return null;
-    }
+    if (!this.#in_hand.hasRoom(account_id, stream_id)) return null;
     const token = Buffer.from(randomBytes(TOKEN_BYTES)).toString('base64url');
     const run_id = randomId({ partition: partitionOfId(stream_id), now_ms: now() });
     const claimed = found(await actor.claim_window({ token, run_id, lease_ms, window_ms }));
@@ -122,7 +120,7 @@ export class TranscriptionJobs {
       found(await actor.window_failed({ number, token, code: 'AUDIO_GONE', retry: false }));
       return this.claimOf(stream_id, lease_ms);
     }
-    this.#note(account_id, jobName({ stream_id, number: window.number }), window.until_ms);
+    this.#in_hand.note(account_id, jobName({ stream_id, number: window.number }), window.until_ms);
     return {
       ...{ job: jobName({ stream_id, number: window.number }), claim: token, run_id, tries: window.tries },
       ...{ lease_until_ms: window.until_ms, account_id, stream_id },
@@ -139,7 +137,7 @@ export class TranscriptionJobs {
     if (of === null) return NO_JOB;
     const { stream_id, number } = of;
     const held = await this.#parts.actors.transcript(stream_id).prolong_window({ number, token: claim, lease_ms });
-    for (const jobs of this.#in_hand.values()) if (!isRefusal(held) && jobs.has(job)) jobs.set(job, held.until_ms);
+    if (!isRefusal(held)) this.#in_hand.prolonged(job, held.until_ms);
     return held;
   }
 
@@ -151,7 +149,7 @@ export class TranscriptionJobs {
     const of = jobOf(job);
     if (of === null) return NO_JOB;
     const { stream_id, number } = of;
-    const { actors, metrics, now } = this.#parts;
+    const { actors, metrics, now, insights } = this.#parts;
     const actor = actors.transcript(stream_id);
     const transcript = await actor.view();
     if (isRefusal(transcript)) return transcript.refused === 'NOT_FOUND' ? NO_JOB : transcript;
@@ -161,7 +159,7 @@ export class TranscriptionJobs {
     if (isRefusal(context)) return context;
     const final_pass = this.#parts.final_pass || defaultPipeline(context).transcription.final_pass;
     const { speakers = [], turns, consumed_to_ms, speaker_scope, mode } = result;
-    const said = { number, token, digest, consumed_to_ms, speaker_scope, mode, turns, final_pass };
+    const said = { number, token, digest, consumed_to_ms, speaker_scope, mode, turns, final_pass, insights };
     // A result that will be refused, or is there, says nothing of voices.
     const is_heard = !isRefusal(windowFor(transcript, said));
     const recognized = is_heard ? await this.#voices.recognized(transcript, speakers, fences) : {};
@@ -171,7 +169,7 @@ export class TranscriptionJobs {
       return GONE;
     }
     if (isRefusal(published)) return published;
-    this.#forget(job);
+    this.#in_hand.forget(job);
     this.due.offer(stream_id);
     await this.#voices.learn(transcript, { stream_id, speakers, numbers: published.speakers, fences });
     const lag_ms = published.came_at_ms === null ? null : Math.max(0, now() - published.came_at_ms);
@@ -194,7 +192,7 @@ export class TranscriptionJobs {
       .transcript(stream_id)
       .window_failed({ number, token, code, retry, ...rest });
     if (isRefusal(failed)) return failed;
-    this.#forget(job);
+    this.#in_hand.forget(job);
     this.activity.failed(code);
     return failed;
   }
@@ -202,7 +200,7 @@ export class TranscriptionJobs {
   async release(job: string, claim: string): Promise<void> {
     const of = jobOf(job);
     if (of === null) return;
-    this.#forget(job);
+    this.#in_hand.forget(job);
     await this.#parts.actors.transcript(of.stream_id).release_window({ number: of.number, token: claim });
   }
 
@@ -270,41 +268,7 @@ export class TranscriptionJobs {
 
   /** Windows that were handed out here and are not done. */
   get in_hand(): number {
-    return [...this.#in_hand.keys()].reduce((sum, account_id) => sum + this.#countOf(account_id), 0);
-  }
-
-  #countOf(account_id: string): number {
-    const jobs = this.#in_hand.get(account_id);
-    if (jobs === undefined) return 0;
-    const now_ms = this.#parts.now();
-    for (const [job, until_ms] of jobs) if (now_ms >= until_ms) jobs.delete(job);
-    if (jobs.size === 0) this.#in_hand.delete(account_id);
-    return jobs.size;
-  }
-
-  #note(account_id: string, job: string, until_ms: number): void {
-    const jobs = this.#in_hand.get(account_id) ?? new Map<string, number>();
-    this.#in_hand.set(account_id, jobs.set(job, until_ms));
-  }
-
-  /** Some that waited for this have their turn. */
-  #forget(job: string): void {
-    for (const [account_id, jobs] of this.#in_hand) {
-      if (!jobs.delete(job)) continue;
-      for (const stream_id of [...(this.#waiting.get(account_id) ?? [])].slice(0, LIMITS.windows_per_account_max)) {
-        this.#waiting.get(account_id)?.delete(stream_id);
-        this.due.wake(stream_id);
-      }
-      if (this.#waiting.get(account_id)?.size === 0) this.#waiting.delete(account_id);
-      return;
-    }
-  }
-
-  /** Beyond the bound a stream is found again by itself, a moment later. */
-  #wait(account_id: string, stream_id: string): void {
-    this.due.rest(stream_id);
-    const waiting = this.#waiting.get(account_id) ?? new Set<string>();
-    if (waiting.size < WAITING_MAX) this.#waiting.set(account_id, waiting.add(stream_id));
+    return this.#in_hand.size;
   }
 }
 

@@ -290,16 +290,12 @@ export const LIMITS = {
   conversation_parts_max: 64, // ours: streams of one conversation
   conversation_turns_max: 12_288, // ours: twelve pages full of turns
   insight_input_chars_max: 200_000, // docs/choices.md, "Insights": more goes to an engine in parts
-  insight_title_chars_max: 200, // ours
   insight_summary_chars_max: 2_000, // ours
   insight_topics_max: 8, // docs/choices.md, "Insights"
   insight_topic_chars_max: 60, // ours
+  conversation_participants_max: 100, // ours: those who spoke most
   insight_quote_chars_max: 500, // ours
-  insight_evidence_max: 8, // docs/choices.md, "Insights"
-  insight_suggestions_max: 50, // docs/choices.md, "Insights": of one conversation
-  insight_memories_max: 20, // docs/choices.md, "Insights": of one conversation
   insight_memories_told_max: 50, // ours: what an engine is told that is known already
-  insight_context_told_max: 200, // ours
   quote_borne_min: 0.8, // docs/choices.md, "Insights": of a quote's words, in the order of the turns
   quote_words_min: 3, // ours: shorter quotes are borne by nearly every turn; a turn that is shorter is quoted whole
   due_before_ms_max: 365 * DAY_MS, // ours: so long before a conversation something may have been due

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import type { Redis } from 'ioredis';
 import type { BlobStore } from '../blobs/blob_store.js';
 import { Announcements } from '../content/announcements.js';
+import { type EnginesFile, readEnginesFile, WrongEnginesFile } from '../content/engines/engines_file.js';
 import type { TranscriptionJobs } from '../content/transcription_jobs.js';
 import { MailSender } from '../mail/mail_sender.js';
 import { outboxFolder } from '../mail/outbox_folder.js';
@@ -23,6 +24,7 @@ import { MailWorker } from '../workers/mail_worker.js';
 import { OutboxRelay } from '../workers/outbox_relay.js';
 import { ReminderWorker } from '../workers/reminder_worker.js';
 import { RetentionSweep } from '../workers/retention_sweep.js';
+import { type InsightServices, openInsights } from './insights.js';
 import { CannotStart, type Start } from './start.js';
 import type { Entities, Foundation } from './storage.js';
 import { openTranscription } from './transcription.js';
@@ -39,6 +41,7 @@ export type DeliveryServices = {
   retention: RetentionSweep;
   transcription: TranscriptionJobs;
   announcements: Announcements;
+  insights: InsightServices;
 };
 
 /** `handleWork` does all that is due by now. */
@@ -64,7 +67,9 @@ export async function startDelivery(start: Start, parts: Parts): Promise<Deliver
   const turns = new SweepTurns(redis);
   const audio_sweep = new AudioSweep({ turns, actors, blobs, metrics, log, now });
   const is_worker = settings.chunk_worker;
-  const transcription = openTranscription(start, { ...parts, turns });
+  const further = furtherEngines(settings.engines_file);
+  const insights = openInsights(start, { ...parts, further: further.insights });
+  const transcription = openTranscription(start, { ...parts, turns, insights: insights.insights.made_by !== null });
   const { awaited, transcribes, onTold } = transcription;
   const retention = new RetentionSweep({ store, actors, blobs, metrics, log, now, awaited });
   const processing = new ChunkProcessing({
@@ -73,7 +78,7 @@ export async function startDelivery(start: Start, parts: Parts): Promise<Deliver
   const announcements = new Announcements({ store, actors, log, now });
   const sweeps = [event_retention, retention, audio_sweep];
   const workers = [mails, reminders, relay, erasures, ...sweeps, processing, deliveries, announcements];
-  for (const worker of [...workers, ...transcription.workers]) {
+  for (const worker of [...workers, ...transcription.workers, ...insights.workers]) {
     worker.start();
     shutdown.add(() => worker.stop());
   }
@@ -91,11 +96,21 @@ export async function startDelivery(start: Start, parts: Parts): Promise<Deliver
     await audio_sweep.look();
     await processing.look();
     await transcription.look();
+    await relay.drain();
+    await insights.look();
     await announcements.look();
   };
   const { jobs } = transcription;
-  const content = { transcription: jobs, announcements };
+  const content = { transcription: jobs, announcements, insights: insights.insights };
   return { mail, mails, erasures, deliveries, processing, retention, ...content, handleWork };
+}
+
+function furtherEngines(path: string | null): EnginesFile {
+  try {
+    return readEnginesFile(path);
+  } catch (error) {
+    throw error instanceof WrongEnginesFile ? new CannotStart(error.message) : error;
+  }
 }
 
 function openMail({ settings, shutdown }: Start, now: () => number): MailSender {

@@ -9,14 +9,17 @@ import type { Start } from './start.js';
 import type { Entities, Foundation } from './storage.js';
 
 type Parts = Pick<Entities, 'store' | 'actors'> &
-  Pick<Foundation, 'clock'> & { blobs: BlobStore; metrics: Metrics; turns: SweepTurns };
+  Pick<Foundation, 'clock'> & { blobs: BlobStore; metrics: Metrics; turns: SweepTurns; insights: boolean };
 
 /** What makes text of recordings: the windows for whoever does, and the built-in worker where there is an engine. */
-export function openTranscription({ settings, log }: Start, { store, actors, clock, blobs, metrics, turns }: Parts) {
+export function openTranscription(
+  { settings, log }: Start,
+  { store, actors, clock, blobs, metrics, turns, insights }: Parts,
+) {
   const { now } = clock;
   const { content_at_once: at_once, transcribe_backlog_days: days, transcribe_final_pass: final_pass } = settings;
   const window_ms = settings.transcribe_window_s * 1_000;
-  const jobs = new TranscriptionJobs({ store, actors, metrics, log, now, window_ms, final_pass });
+  const jobs = new TranscriptionJobs({ store, actors, metrics, log, now, window_ms, final_pass, insights });
   const engine = chooseEngine(settings);
   const worker = engine === null ? null : new ContentWorker({ jobs, blobs, engine, metrics, log, at_once });
   const offer = (stream_id: string) => (worker ?? jobs.due).offer(stream_id);

@@ -555,6 +555,107 @@ export type Grant = {
   created_at: string;
 };
 
+export type InsightWork = {
+  /** What is to be done. */
+  job: string;
+  /** What the worker is to do. */
+  kind: 'insights';
+  /** Goes with what the worker says of it. */
+  claim: string;
+  /** By which debugging tells what came of it. */
+  run_id: string;
+  /** Until then nobody else gets it. */
+  lease_until: string;
+  /** How often it was handed out. */
+  tries: number;
+  /** Whose conversation it is. */
+  account_id: string;
+  /** The recording in which it begins. */
+  stream_id: string;
+  /** What it is made by. */
+  pipeline: {
+    /** The pipeline. */
+    id: string;
+    /** The name of the engine that it wants. */
+    engine: string;
+  };
+  /** The conversation. */
+  conversation_id: string;
+  /** When it began. */
+  started_at: string;
+  /** When it was over. */
+  ended_at: string;
+  /** As it is called now. */
+  title: string | null;
+  /** What people said, in order. */
+  turns: {
+    /** By which evidence names it. */
+    turn: number;
+    /** The recording. */
+    stream_id: string;
+    /** Where it begins, in ms of the stream's timeline. */
+    start_ms: number;
+    /** Where it is over. */
+    end_ms: number;
+    /** The label of who said it. */
+    speaker: string | null;
+    /** What was said: data, never instructions. */
+    text: string;
+    /** A BCP 47 tag, where it is known. */
+    language: string | null;
+  }[];
+  /** Who speaks. */
+  people: {
+    /** The label that turns and results use. */
+    speaker: string;
+    /** As the account calls them. */
+    name: string | null;
+    /** Whether it is the account itself. */
+    owns_the_account: boolean;
+  }[];
+  /** Of this conversation, from earlier. */
+  suggestions: {
+    /** By which a result names it. */
+    ref: number;
+    /** What it is. */
+    kind: 'task' | 'follow_up' | 'reminder' | 'question' | 'decision';
+    /** What it says. */
+    text: string;
+    /** What became of it. */
+    status: 'open' | 'accepted' | 'completed' | 'dismissed' | 'withdrawn';
+    /** When it is due. */
+    due_at: string | null;
+  }[];
+  /** What is known already. */
+  memories: {
+    /** By which a result names it. */
+    ref: number;
+    /** What it is. */
+    kind: 'fact' | 'preference' | 'relationship' | 'plan' | 'other';
+    /** What it says. */
+    text: string;
+    /** Whether it came of this conversation: others can only be contradicted. */
+    own: boolean;
+  }[];
+  /** Of the account. */
+  profile: {
+    /** What the account says of itself. */
+    about: string | null;
+    /** Which it speaks. */
+    languages: string[];
+    /** Words that it wants spelt so. */
+    vocabulary: string[];
+  };
+  /** What it wants to be known. */
+  context: string[];
+  /** To look for. */
+  suggestion_kinds: ('task' | 'follow_up' | 'reminder' | 'question' | 'decision')[];
+  /** To look for. */
+  memory_kinds: ('fact' | 'preference' | 'relationship' | 'plan' | 'other')[];
+  /** Of the pipeline: what its owner wants. */
+  instructions: string;
+};
+
 export type Invitation = {
   id: string;
   /** The workspace that one is invited to. */
@@ -2645,6 +2746,13 @@ export type OperatorApi = {
         /** Of the server that audio goes to. */
         host: string | null;
       };
+      /** Who looks into conversations. */
+      insights: {
+        /** Who looks into conversations; built_in: without a model. */
+        by: 'server' | 'built_in' | 'workers' | 'nobody';
+        /** Of the server that their text goes to. */
+        host: string | null;
+      };
     };
   };
   /** What is active in this process, and what is quarantined, and dead letters. */
@@ -3071,18 +3179,18 @@ export type OperatorApi = {
       status: 'processed' | 'failed';
     };
   };
-  /** Hands windows of recordings to a worker, for a time. */
+  /** Hands windows of recordings, or conversations, to a worker, for a time. */
   'POST /ops/jobs/claim': {
     body: {
-      /** What the worker can do. */
-      kinds?: 'transcribe'[];
+      /** What the worker can do; transcribe when absent. */
+      kinds?: ('transcribe' | 'insights')[];
       /** How many at most; 1 when absent. */
       limit?: number;
       /** For how many seconds nobody else may have it; 60 when absent. */
       lease_s?: number;
     };
     answer: {
-      items: TranscriptionWork[];
+      items: (TranscriptionWork | InsightWork)[];
       /** Null: there is no other page. */
       cursor: null;
     };
@@ -3101,55 +3209,29 @@ export type OperatorApi = {
       lease_until: string;
     };
   };
-  /** Publishes what was said in a window. */
+  /** Publishes what was said in a window, or what follows from a conversation. */
   'POST /ops/jobs/{job}/publish': {
     path: { job: string };
-    body: {
-      /** As it was handed out. */
-      claim: string;
-      /** Up to where it is whole; the rest goes with the next window. All of it when absent. */
-      consumed_to_ms?: number;
-      /** Of all turns that name none. */
-      language?: string;
-      /** window: labels mean nothing outside; stream: they are those of earlier results and of known_speakers. */
-      speaker_scope?: 'window' | 'stream';
-      /** attribute: only fills in who spoke the turns that there are. */
-      mode?: 'replace' | 'attribute';
-      /** In the order of their start. None: silence. */
-      turns: {
-        /** When it begins, in ms on the stream's timeline. */
-        start_ms: number;
-        /** When it is over. */
-        end_ms: number;
-        /** What was said. */
-        text: string;
-        /** Who said it, by a label of the worker. */
-        speaker?: string;
-        /** How sure the worker is, from 0 to 1. */
-        confidence?: number;
-        /** Of this turn, where it differs. */
-        language?: string;
-        /** Each as text, start, end and confidence. */
-        words?: [string, number, number, number | null][];
-      }[];
-      /** What is known of those who speak. */
-      speakers?: {
-        /** The label. */
-        speaker: string;
-        /** By which it is heard again. */
-        voice?: {
-          /** What made the embedding. */
-          model: string;
-          /** Base64. */
-          embedding: string;
-        };
-        /** The id of a known voice. */
-        matches?: string;
-      }[];
-    };
+    body: unknown;
     answer: {
       /** What came of it. */
       published: {
+        /** Suggestions that it made or changed. */
+        suggestions: number;
+        /** Memories that it made or changed. */
+        memories: number;
+        /** Items that it took back. */
+        withdrawn: number;
+        /** What came to nothing. */
+        dropped: {
+          /** Items that no turn bears. */
+          unsupported: number;
+          /** Items that there were already, or that people did not want. */
+          duplicate: number;
+          /** Changes of what people have set. */
+          protected: number;
+        };
+      } | {
         /** Turns that it made. */
         turns: number;
         /** Turns that it took the place of. */
@@ -3161,7 +3243,7 @@ export type OperatorApi = {
       };
     };
   };
-  /** Says why a window can not be transcribed. */
+  /** Says why a window can not be transcribed, or a conversation not be looked into. */
   'POST /ops/jobs/{job}/failed': {
     path: { job: string };
     body: {

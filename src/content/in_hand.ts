@@ -1,0 +1,67 @@
+/** Of one account. */
+const WAITING_MAX = 1_000;
+
+type Parts = {
+  now: () => number;
+  per_account_max: number;
+  /** Nothing can be done with that one before others are done. */
+  rest: (member: string) => void;
+  wake: (member: string) => void;
+};
+
+/** What was handed out here and is not done, by account: one that has much in hand waits until some of it is done. */
+export class InHand {
+  readonly #parts: Parts;
+  /** When the leases of an account's jobs end. */
+  readonly #jobs = new Map<string, Map<string, number>>();
+  readonly #waiting = new Map<string, Set<string>>();
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  get size(): number {
+    return [...this.#jobs.keys()].reduce((sum, account_id) => sum + this.#countOf(account_id), 0);
+  }
+
+  /** False where the account has as many in hand as it may; `member` is looked at again when one is done. */
+  hasRoom(account_id: string, member: string): boolean {
+    if (this.#countOf(account_id) < this.#parts.per_account_max) return true;
+    this.#parts.rest(member);
+    const waiting = this.#waiting.get(account_id) ?? new Set<string>();
+    // Beyond the bound it is found again by itself, a moment later.
+    if (waiting.size < WAITING_MAX) this.#waiting.set(account_id, waiting.add(member));
+    return false;
+  }
+
+  note(account_id: string, job: string, until_ms: number): void {
+    const jobs = this.#jobs.get(account_id) ?? new Map<string, number>();
+    this.#jobs.set(account_id, jobs.set(job, until_ms));
+  }
+
+  prolonged(job: string, until_ms: number): void {
+    for (const jobs of this.#jobs.values()) if (jobs.has(job)) jobs.set(job, until_ms);
+  }
+
+  /** Some that waited for this have their turn. */
+  forget(job: string): void {
+    for (const [account_id, jobs] of this.#jobs) {
+      if (!jobs.delete(job)) continue;
+      for (const member of [...(this.#waiting.get(account_id) ?? [])].slice(0, this.#parts.per_account_max)) {
+        this.#waiting.get(account_id)?.delete(member);
+        this.#parts.wake(member);
+      }
+      if (this.#waiting.get(account_id)?.size === 0) this.#waiting.delete(account_id);
+      return;
+    }
+  }
+
+  #countOf(account_id: string): number {
+    const jobs = this.#jobs.get(account_id);
+    if (jobs === undefined) return 0;
+    const now_ms = this.#parts.now();
+    for (const [job, until_ms] of jobs) if (now_ms >= until_ms) jobs.delete(job);
+    if (jobs.size === 0) this.#jobs.delete(account_id);
+    return jobs.size;
+  }
+}

@@ -1,0 +1,122 @@
+import t from 'tap';
+import { checkedInsights } from '../../../src/content/insights/checked_insights.js';
+import { Extractive, kindOf } from '../../../src/content/insights/engines/extractive.js';
+import type { InsightInput } from '../../../src/content/insights/insight_input.js';
+import { openServerKeys } from '../../../src/secrets/server_keys.js';
+import { BEGAN_MS, inputOf } from '../../fixtures/insight_input.js';
+import { tempFolder } from '../../fixtures/temp_folder.js';
+
+const SAID = [
+  'A: Good morning, the budget for the garden project is late again.',
+  'B: Yes, the garden project. The budget meeting was too short.',
+  'A: I will send you the new budget tomorrow at noon.',
+  'B: Could you please call the architect about the garden fence?',
+  "A: Sure. And don't forget to bring the photos on Friday.",
+  'B: We decided to plant the apple trees in spring.',
+  'A: If I had known, I would have called.',
+];
+const engine = new Extractive();
+
+t.test('promises, requests and reminders, verbatim, with their time', async (t) => {
+  const { suggestions, memories, conversation } = await engine.think(inputOf(SAID));
+  t.match(suggestions, [
+    {
+      ...{ op: 'new', kind: 'task', text: 'I will send you the new budget tomorrow at noon.', owner: 'A' },
+      ...{ due_at: '2026-11-03T12:00:00.000Z', evidence: [{ turn: 3 }] },
+    },
+    {
+      ...{ op: 'new', kind: 'task', text: 'Could you please call the architect about the garden fence?' },
+      ...{ due_at: null, owner: 'A', evidence: [{ turn: 4 }] },
+    },
+    {
+      ...{
+        kind: 'reminder',
+        text: "And don't forget to bring the photos on Friday.",
+        due_at: '2026-11-06T12:00:00.000Z',
+      },
+    },
+    { kind: 'decision', text: 'We decided to plant the apple trees in spring.' },
+  ]);
+  t.equal(suggestions.length, 4);
+  t.same(memories, []);
+  t.equal(conversation.title, 'garden project, budget');
+  const said = SAID.map((line) => line.slice(3));
+  const turns = said.filter((line) => conversation.summary?.includes(line));
+  t.equal(turns.join(' '), conversation.summary, 'the summary is three turns');
+  t.equal(turns.length, 3);
+  for (const topic of conversation.topics) t.ok(said.join(' ').toLowerCase().includes(topic), topic);
+});
+
+t.test('its answer passes what every answer must pass, whole', async (t) => {
+  const keys = await openServerKeys(tempFolder(t));
+  const input = inputOf(SAID);
+  const checked = checkedInsights(await engine.think(input), { input, keys, made_by: 'extractive' });
+  t.match(checked, { ok: true, insights: { unsupported: 0, suggestions: { length: 4 } } });
+});
+
+t.test('the same turns again change nothing; a corrected turn revises, a deleted one withdraws', async (t) => {
+  const first = await engine.think(inputOf(SAID));
+  const known: InsightInput['suggestions'] = first.suggestions.map(({ kind, text, due_at }, at) => ({
+    ...{ ref: at + 1, kind: kind ?? 'task', text: text ?? '', status: 'open' },
+    due_at_ms: typeof due_at === 'string' ? Date.parse(due_at) : null,
+  }));
+  t.same((await engine.think(inputOf(SAID, { suggestions: known }))).suggestions, []);
+  const corrected = SAID.map((line) => line.replace('tomorrow', 'today'));
+  t.match((await engine.think(inputOf(corrected, { suggestions: known }))).suggestions, [
+    { op: 'revise', ref: 1, due_at: '2026-11-02T12:00:00.000Z', evidence: [{ turn: 3 }] },
+  ]);
+  const fewer = SAID.filter((line) => !line.includes('architect'));
+  t.same((await engine.think(inputOf(fewer, { suggestions: known }))).suggestions, [{ op: 'withdraw', ref: 2 }]);
+  const dismissed = known.map((one) => ({ ...one, status: 'dismissed' as const }));
+  t.same(
+    (await engine.think(inputOf(fewer, { suggestions: dismissed }))).suggestions,
+    [],
+    'what people have judged stays',
+  );
+});
+
+t.test('which sentences promise or ask', (t) => {
+  const rows: [string, string | null][] = [
+    ["I'll send it over tonight.", 'task'],
+    ['I will get back to you on Monday.', 'follow_up'],
+    ["We'll book the room.", 'task'],
+    ['Let me check the calendar.', 'task'],
+    ['Can you email me the slides?', 'task'],
+    ['Please review the contract.', 'task'],
+    ['Remember to water the plants.', 'reminder'],
+    ["Let's go with the blue one.", 'decision'],
+    ['Do you know when the train leaves?', 'question'],
+    ['I will always love this song.', null],
+    ['You know what I mean.', null],
+    ["I can't send it.", null],
+    ['She said nothing about it.', null],
+    ['Let me think about it.', null],
+  ];
+  for (const [sentence, kind] of rows) t.equal(kindOf(sentence), kind, sentence);
+  t.end();
+});
+
+t.test('another language gets no suggestions, and a title of its own words', async (t) => {
+  const input = inputOf([
+    'A: Der Garten braucht einen neuen Zaun.',
+    'B: Der Zaun ist teuer, sagt der Garten Fachmann.',
+    'A: I will send you the Zaun.',
+  ]);
+  const german = { ...input, turns: input.turns.map((turn) => ({ ...turn, language: 'de' })) };
+  const { suggestions, conversation } = await engine.think(german);
+  t.same(suggestions, []);
+  t.equal(conversation.title, 'zaun, garten');
+});
+
+t.test('silence, signs and very long turns', async (t) => {
+  t.match(await engine.think(inputOf([])), { conversation: { title: null, summary: null, topics: [] } });
+  t.match(await engine.think(inputOf(['…', '!!!', ''])), { conversation: { title: null, summary: null } });
+  const long = `I will send ${'very '.repeat(400)}much`;
+  t.same((await engine.think(inputOf([long]))).suggestions, []);
+  const many = Array.from(
+    { length: 80 },
+    (_, at) => `I will send letter number ${at} ${String.fromCharCode(97 + (at % 26)).repeat(4 + at)}.`,
+  );
+  t.equal((await engine.think(inputOf(many))).suggestions.length, 50);
+  t.ok(BEGAN_MS > 0);
+});
