@@ -34,7 +34,7 @@ type HeldReply = { job: ClaimedJob; library: ClaimReply['library'] };
 export const ofLibrary = given((state: Library | null) => state ?? NO_LIBRARY);
 
 export const jobMessages = messagesOf<Library>()({
-  /** What is due for a worker at this moment. */
+  /** What is due for a worker at this moment. Whoever looks asks this first: it says when to look again, too. */
   due_work: {
     records: () => [
       { collection: 'unsettled', range: { limit: LIMITS.unsettled_due_max + 1 } },
@@ -202,7 +202,7 @@ export const jobMessages = messagesOf<Library>()({
   },
 });
 
-export const NOTHING_DROPPED: InsightRun['dropped'] = { unsupported: 0, duplicate: 0, protected: 0 };
+const NOTHING_DROPPED: InsightRun['dropped'] = { unsupported: 0, duplicate: 0, protected: 0 };
 
 export function jobRecord(number: number): RecordQuery {
   return { collection: 'jobs', id: insightKey(number) };

@@ -27,7 +27,7 @@ type RunRequest = Place & {
   to_ms: number;
   pipeline_id: string | null;
 };
-/** `found`: conversations that have ended; `left`: where one may still go on, to be looked at again then. */
+/** `found`: conversations that have ended, in their order; `left`: where one may still go on, to be looked at again then. */
 type Settled = Pick<Unsettled, 'stream_id' | 'pipeline_id' | 'heard' | 'again'> & {
   found: FoundConversation[];
   left: { from_ms: number; to_ms: number } | null;
@@ -37,12 +37,14 @@ type Settled = Pick<Unsettled, 'stream_id' | 'pipeline_id' | 'heard' | 'again'> 
 export const settlingMessages = messagesOf<Library>()({
   /**
    * From a transcript: turns were published, or (where `is_new` is false) what had been published is something else now;
-   * that matters only where a conversation lies there.
+   * that matters only where a conversation lies there. So does what is heard inside of one that was made already.
    */
   heard: {
-    records: ({ stream_id, is_new }: Heard) => [
-      { collection: 'unsettled', id: unsettledKey({ stream_id, pipeline_id: null, again: !is_new }) },
-      ...(is_new ? [] : spansOf([{ stream_id }])),
+    records: ({ stream_id }: Heard) => [
+      ...[false, true].map((again) => ({
+        ...{ collection: 'unsettled', id: unsettledKey({ stream_id, pipeline_id: null, again }) },
+      })),
+      ...spansOf([{ stream_id }]),
     ],
     decide(state, { is_new, account_id, workspace_id, ...heard }: Heard, turn): Done {
       if (state === null && !is_new) return { reply: DONE };
@@ -50,20 +52,14 @@ export const settlingMessages = messagesOf<Library>()({
         state === null ? begin({ account_id, workspace_id }, turn) : { library: state, effects: [] };
       const writing = new Writing(library, turn);
       writing.effects.push(...effects);
-      const lane = { ...heard, pipeline_id: null, again: !is_new };
-      const touched = is_new
-        ? []
-        : spansOn(writing, heard.stream_id).filter((span) => span.pipeline_id === null && reaches(span, heard));
-      if (!is_new && touched.length === 0) return { reply: DONE };
-      const before = turn.record<Unsettled>('unsettled', unsettledKey(lane));
-      const since_ms = before?.since_ms ?? turn.now_ms;
-      const due_ms = is_new
-        ? turn.now_ms + LIMITS.settle_ms
-        : Math.max(
-            Math.min(turn.now_ms + LIMITS.correction_quiet_ms, since_ms + LIMITS.insights_again_ms),
-            ...touched.map(({ looked_at_ms }) => looked_at_ms + LIMITS.insights_again_ms),
-          );
-      unsettle(writing, lane, { touched, due_ms: is_new ? due_ms : Math.max(due_ms, before?.due_ms ?? 0) });
+      const touched = spansOn(writing, heard.stream_id).filter(
+        (span) => span.pipeline_id === null && reaches(span, heard),
+      );
+      const again = touched.length > 0;
+      if (!is_new && !again) return { reply: DONE };
+      const lane = { ...heard, pipeline_id: null, again };
+      const due_ms = again ? quietAt(writing, lane, touched) : turn.now_ms + LIMITS.settle_ms;
+      unsettle(writing, lane, { touched, due_ms });
       return writing.done(DONE);
     },
   },
@@ -119,7 +115,8 @@ export const settlingMessages = messagesOf<Library>()({
       }
       for (const number of gone) vanish(writing, number);
       const key = unsettledKey(input);
-      const { left, look_again_ms } = input;
+      const { left } = settling;
+      const look_again_ms = left === input.left ? input.look_again_ms : turn.now_ms;
       if (left === null) writing.drop('unsettled', key);
       else {
         const due_ms = look_again_ms ?? turn.now_ms + LIMITS.settle_ms;
@@ -140,6 +137,15 @@ function unsettledKey({
   again,
 }: Pick<Unsettled, 'stream_id' | 'pipeline_id' | 'again'>): string {
   return [stream_id, ...(pipeline_id === null ? [] : [pipeline_id]), ...(again ? ['again'] : [])].join(':');
+}
+
+/** When corrections are looked at: ten quiet minutes after the last or an hour after the first, at most once an hour. */
+function quietAt({ turn }: Writing, lane: Lane, touched: ConversationSpan[]): number {
+  const before = turn.record<Unsettled>('unsettled', unsettledKey(lane));
+  const quiet_ms = turn.now_ms + LIMITS.correction_quiet_ms;
+  const late_ms = (before?.since_ms ?? turn.now_ms) + LIMITS.insights_again_ms;
+  const next_ms = touched.map(({ looked_at_ms }) => looked_at_ms + LIMITS.insights_again_ms);
+  return Math.max(Math.min(quiet_ms, late_ms), before?.due_ms ?? 0, ...next_ms);
 }
 
 /** Adds what is to be looked through; conversations that it touches are looked at as a whole. */
@@ -171,13 +177,16 @@ type Settling = {
   known: { found: FoundConversation; number: number | null; is_same: boolean }[];
   /** Conversations that were not found again. */
   gone: number[];
+  /** What is still to be looked through. */
+  left: Settled['left'];
 };
 
 /** Null where what was looked at is not what there is. */
 function settlingOf(input: Settled, read: Pick<Read, 'record'>): Settling | null {
   const unsettled = read.record<Unsettled>('unsettled', unsettledKey(input));
   if (unsettled === undefined || unsettled.heard !== input.heard) return null;
-  const { pipeline_id, left, stream_id } = input;
+  const { pipeline_id, stream_id } = input;
+  const left = leftOf(input, unsettled);
   const lying = conversationsOn(streamsIn(input), pipeline_id, read);
   const taken = new Set<number>();
   const known = input.found.slice(0, LIMITS.found_conversations_max).flatMap((found): Settling['known'] => {
@@ -198,7 +207,15 @@ function settlingOf(input: Settled, read: Pick<Read, 'record'>): Settling | null
     const was_looked_at = here.some(({ start_ms, end_ms }) => start_ms >= unsettled.from_ms && end_ms <= until_ms);
     return was_looked_at && !taken.has(number) ? [number] : [];
   });
-  return { unsettled, known, gone };
+  return { unsettled, known, gone, left };
+}
+
+/** Of more than one commit takes, the rest is looked through once more. */
+function leftOf({ found, left, stream_id }: Settled, { to_ms }: Unsettled): Settled['left'] {
+  const [next] = found.slice(LIMITS.found_conversations_max);
+  if (next === undefined) return left;
+  const here = next.parts.filter((part) => part.stream_id === stream_id).map(({ start_ms }) => start_ms);
+  return here.length === 0 ? left : { from_ms: Math.min(...here), to_ms };
 }
 
 type Part = Pick<Span, 'stream_id' | 'start_ms' | 'end_ms'>;

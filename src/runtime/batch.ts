@@ -90,7 +90,11 @@ export function decideBatch(input: BatchInput): BatchDecision {
       turn.allow(requests);
       const further = kind.further?.(message, result.entity.state, turn.read) ?? [];
       if (further.length > 0) {
-        if (further.some((request) => !turn.has(request))) return result;
+        if (further.some((request) => !turn.has(request))) {
+          // Of the first message all was read that it asked for, as often as it may.
+          if (index === 0) throw new Error('a message asks for further records without end');
+          return result;
+        }
         turn.allow([...requests, ...further]);
       }
       decision = kind.decide(result.entity.state, message, turn);

@@ -336,6 +336,38 @@ t.test('K-004 labels mean the same in all of a stream where a worker says so', a
   t.same(recording.state?.labels, { constructor: 1, A: 3 });
 });
 
+t.test('K-010 the library is told what is heard where insights are made, and of every correction', async (t) => {
+  const recording = new Recording();
+  let seen = 0;
+  const told = () => {
+    const fresh = recording.effects.slice(seen);
+    seen = recording.effects.length;
+    return fresh.flatMap((one) => (one.effect === 'notify' && one.to.kind === 'library' ? [one.message] : []));
+  };
+  const place = { type: 'heard', account_id: 'a', workspace_id: 'w', source_id: 's', stream_id: ID };
+  recording.publish([heard('a b', 1_000, 'A')]);
+  t.same(told(), [], 'nobody makes anything of it');
+  recording.publish([heard('a b', PAGE_MS + 1_000, 'A'), heard('c', PAGE_MS + 3_000, 'A')], { insights: true });
+  const [said, ...others] = told() as { from_ms: number; to_ms: number }[];
+  t.match(said, { ...place, from_ms: PAGE_MS + 1_000, is_new: true });
+  t.ok(said !== undefined && said.to_ms > PAGE_MS + 3_000 && said.to_ms < PAGE_MS + 10_000);
+  t.same(others, []);
+  recording.tell({ type: 'change_turn', page: 1, serial: 0, contact_id: 'eva' });
+  t.match(told(), [{ ...place, from_ms: PAGE_MS + 1_000, is_new: false }]);
+  recording.tell({ type: 'delete_turn', page: 1, serial: 1 });
+  t.match(told(), [{ ...place, from_ms: PAGE_MS + 3_000, is_new: false }]);
+  recording.tell({ type: 'assign_speaker', speaker: 1, contact_id: 'max' });
+  t.match(told(), [{ ...place, from_ms: 0, to_ms: 2 * PAGE_MS, is_new: false }]);
+  recording.tell({ type: 'assign_speaker', speaker: 1, contact_id: 'max' });
+  t.same(told(), []);
+  recording.again(1);
+  recording.publish([heard('d e', PAGE_MS + 1_000, 'A')], { insights: true });
+  t.match(told(), [{ ...place, from_ms: PAGE_MS, to_ms: 2 * PAGE_MS, is_new: false }], 'a later run replaces');
+  recording.again(1);
+  recording.publish([heard('d e', PAGE_MS + 1_000, 'A')], { insights: true });
+  t.same(told(), [], 'it heard the same');
+});
+
 t.test('K-004 what retention takes: clocks to the millisecond, 256 a commit, and never twice', async (t) => {
   const expire = (before_ms: number | null) => ({ type: 'expire', sweep_id: 'x', before_ms, library_id: 'l' }) as const;
   const recording = new Recording();

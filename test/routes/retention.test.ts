@@ -511,6 +511,42 @@ t.test('K-003 H-037 a deleted recording is gone at once and for good', async (t)
   t.equal((await jo.events()).length, known, 'of a deleted source nothing is recorded');
 });
 
+t.test('I-022 I-023 an insight goes by its last change, and counts one with its revisions', async (t) => {
+  const ann = await Person.of('insights');
+  const { actors } = spool.server.services;
+  const place = { account_id: ann.id, workspace_id: ann.workspace };
+  const library = actors.library(libraryId(ann.id, ann.workspace));
+  const remember = async (text: string) => {
+    const made = await library.create_memory({ ...place, text, kind: 'fact', stems: text.split(' ') });
+    if (isRefusal(made)) throw new Error(made.message);
+    return made.number;
+  };
+  const refusal = async (number: number) => {
+    const item = await library.item({ kind: 'memory', number });
+    return isRefusal(item) ? item.refused : 'there';
+  };
+  await ann.keep({ insights: { days: 30 } });
+  const [old, changed] = [await remember('marked words one'), await remember('marked words two')];
+  await pass(25 * DAY_MS, ann);
+  await library.edit_memory({ number: changed, text: 'marked words three', stems: ['three'] });
+  await library.edit_memory({ number: changed, text: 'marked words four', stems: ['four'] });
+  await pass(6 * DAY_MS, ann);
+  await until('the sweep is over', async () => (await ann.applied()).length > 0);
+  t.match(await ann.applied(), [{ data: { changed_fields: ['insights'], buckets: { insights: { count: 1 } } } }]);
+  t.same([await refusal(old), await refusal(changed)], ['CONTENT_EXPIRED', 'there']);
+  await pass(25 * DAY_MS, ann);
+  await until('the next one is', async () => (await ann.applied()).length > 1);
+  t.match((await ann.applied())[0], { data: { buckets: { insights: { count: 1 } } } });
+  t.equal(await refusal(changed), 'CONTENT_EXPIRED');
+  t.notOk(
+    (await everyKey(redis)).some(({ bytes }) => bytes.includes('marked words')),
+    'nothing of their texts is stored',
+  );
+  const late = await remember('said later');
+  await sweep(ann, { insights: null });
+  t.equal(await refusal(late), 'CONTENT_EXPIRED', 'what is not kept at all goes with the next sweep');
+});
+
 /** What is stored of an entity, changed as if by another process: a version of that number, and another commit. */
 async function rewrite(key: string, change: (state: Record<string, unknown>) => unknown): Promise<void> {
   const value = await redis.getBuffer(key);
