@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { pipelineId, timeOfId } from '../src/domain/ids.js';
 import { LIMITS } from '../src/domain/limits.js';
 import { type Refusal, refuse } from '../src/domain/refusals.js';
@@ -236,9 +235,11 @@ function present<T extends object>(some: T): { [Name in keyof T]: Exclude<T[Name
   return Object.fromEntries(Object.entries(some).filter(([, value]) => value !== undefined)) as never;
 }
 
+/** Values are plain, and their members always in the same order. */
 function changedFields(before: object, after: object): string[] {
   const old = before as Record<string, unknown>;
-  return Object.entries(after).flatMap(([name, value]) => (isDeepStrictEqual(old[name], value) ? [] : [name]));
+  const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
+  return Object.entries(after).flatMap(([name, value]) => (isSame(old[name], value) ? [] : [name]));
 }
 
 function pipelineEvent(

@@ -49,8 +49,7 @@ export const ENTITLEMENT_DEFAULTS: Record<Entitlement, boolean> = {
 };
 
 /** Entitlements that each switch one layer of content. */
-export const LAYERS = ['audio.access', 'transcripts.access', 'insights.access'] as const satisfies Entitlement[];
-export type Layer = (typeof LAYERS)[number];
+export type Layer = Extract<Entitlement, 'audio.access' | 'transcripts.access' | 'insights.access'>;
 
 /** What an entitlement adds while it is on. The others add no permission. */
 export const ENTITLED_PERMISSIONS: Partial<Record<Entitlement, readonly Permission[]>> = {

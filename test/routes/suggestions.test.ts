@@ -8,6 +8,7 @@ import { bearer, tell } from '../fixtures/answers.js';
 import { makeInsights, privateWorkspaceOf } from '../fixtures/insights.js';
 import { TestSpool } from '../fixtures/spool.js';
 import { said, TestRecording, TestTranscriber } from '../fixtures/transcribing.js';
+import { until } from '../fixtures/until.js';
 
 type Page = { items: Suggestion[]; cursor: string | null };
 type Revisions = { items: { revision: number; changed_fields: string[]; item: Suggestion }[]; cursor: string | null };
@@ -282,8 +283,12 @@ t.test('suggestions', async (t) => {
     const workspace_id = await privateWorkspaceOf(ann);
     await ann.ask('PATCH', `/workspaces/${workspace_id}`, { retention: { transcripts: { days: 1 } } });
     await spool.operator.advanceClock(3 * DAY_MS);
-    await spool.server.services.retention.look();
     const again = await TestAccount.open(spool, 'ann@x.test');
+    await until('it is removed', async () => {
+      await spool.operator.advanceClock(60_000);
+      await spool.server.services.retention.look();
+      return (await one('Read on', again)).evidence[0]?.state !== 'available';
+    });
     const { evidence } = await one('Read on', again);
     t.match(evidence, [{ turn_ids: [], quote: null, state: 'expired' }]);
   });

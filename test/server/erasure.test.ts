@@ -152,6 +152,14 @@ t.test('D-033 D-037 what is left of an erased account, key by key', async (t) =>
     marks.add('id of a contact', id);
     people_heard.push(id);
   }
+  for (const about of ['Profile 7d7d of before', 'Profile 7d7d of now']) {
+    const { revision } = await app.ask<{ revision: number }>('GET', '/profile');
+    await app.ask('PUT', '/profile', { revision, about, vocabulary: ['word7d7d'] });
+    await app.ask('POST', '/profile/context', { text: `Context of ${about}` });
+    marks.add('profile', about);
+  }
+  await app.ask('POST', '/pipelines', { name: 'Pipeline 7d7d', insights: { instructions: 'Instructions 7d7d' } });
+  for (const what of ['word7d7d', 'Pipeline 7d7d', 'Instructions 7d7d']) marks.add('profile', what);
   const [whole = '', part] = people_heard;
   await app.ask('POST', `/contacts/${part}/merge`, { into: whole });
   const [workspace_id, embedding] = [randomUUID(), Buffer.from('embedding 5d5d of a voice')];
@@ -244,6 +252,7 @@ t.test('D-033 D-037 what is left of an erased account, key by key', async (t) =>
     'name',
     'name of a contact',
     'embedding',
+    'profile',
     'stream ref',
     'seed of grant',
     'hash of personal_access_token',
@@ -291,6 +300,7 @@ t.test('D-033 D-037 what is left of an erased account, key by key', async (t) =>
     of({
       [at.entity({ kind: 'account', id: account_id })]: `${account_id} ${email}`,
       [at.entity({ kind: 'contacts', id: account_id })]: account_id, // a header without content, for a while
+      [at.entity({ kind: 'context', id: account_id })]: account_id, // the same
       ...Object.fromEntries(sessions),
       [at.index(account_id, 'app_sessions:0')]: account_id,
       [at.epochs(account_id)]: account_id,
@@ -307,9 +317,11 @@ t.test('D-033 D-037 what is left of an erased account, key by key', async (t) =>
   );
   for (const stored of rest) t.same(marks.in(stored.key, stored.bytes), [], stored.key);
 
-  const of_contacts = rest.find(({ key }) => key === at.entity({ kind: 'contacts', id: account_id })) as StoredKey;
-  t.equal(stateOf(of_contacts), null);
-  t.ok(of_contacts.ttl_ms !== null && of_contacts.ttl_ms <= VANISHED_MS);
+  for (const kind of ['contacts', 'context']) {
+    const header = rest.find(({ key }) => key === at.entity({ kind, id: account_id })) as StoredKey;
+    t.equal(stateOf(header), null, kind);
+    t.ok(header.ttl_ms !== null && header.ttl_ms <= VANISHED_MS, kind);
+  }
   const kept = rest.find(({ key }) => key === at.entity({ kind: 'account', id: account_id }));
   const state = stateOf(kept as StoredKey);
   t.match(state, {
