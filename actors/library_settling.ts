@@ -27,7 +27,7 @@ type RunRequest = Place & {
   to_ms: number;
   pipeline_id: string | null;
 };
-/** `found`: conversations that have ended; `left`: where one may still go on, to be looked at again then. */
+/** `found`: conversations that have ended, in their order; `left`: where one may still go on, to be looked at again then. */
 type Settled = Pick<Unsettled, 'stream_id' | 'pipeline_id' | 'heard' | 'again'> & {
   found: FoundConversation[];
   left: { from_ms: number; to_ms: number } | null;
@@ -115,7 +115,8 @@ export const settlingMessages = messagesOf<Library>()({
       }
       for (const number of gone) vanish(writing, number);
       const key = unsettledKey(input);
-      const { left, look_again_ms } = input;
+      const { left } = settling;
+      const look_again_ms = left === input.left ? input.look_again_ms : turn.now_ms;
       if (left === null) writing.drop('unsettled', key);
       else {
         const due_ms = look_again_ms ?? turn.now_ms + LIMITS.settle_ms;
@@ -176,13 +177,16 @@ type Settling = {
   known: { found: FoundConversation; number: number | null; is_same: boolean }[];
   /** Conversations that were not found again. */
   gone: number[];
+  /** What is still to be looked through. */
+  left: Settled['left'];
 };
 
 /** Null where what was looked at is not what there is. */
 function settlingOf(input: Settled, read: Pick<Read, 'record'>): Settling | null {
   const unsettled = read.record<Unsettled>('unsettled', unsettledKey(input));
   if (unsettled === undefined || unsettled.heard !== input.heard) return null;
-  const { pipeline_id, left, stream_id } = input;
+  const { pipeline_id, stream_id } = input;
+  const left = leftOf(input, unsettled);
   const lying = conversationsOn(streamsIn(input), pipeline_id, read);
   const taken = new Set<number>();
   const known = input.found.slice(0, LIMITS.found_conversations_max).flatMap((found): Settling['known'] => {
@@ -203,7 +207,15 @@ function settlingOf(input: Settled, read: Pick<Read, 'record'>): Settling | null
     const was_looked_at = here.some(({ start_ms, end_ms }) => start_ms >= unsettled.from_ms && end_ms <= until_ms);
     return was_looked_at && !taken.has(number) ? [number] : [];
   });
-  return { unsettled, known, gone };
+  return { unsettled, known, gone, left };
+}
+
+/** Of more than one commit takes, the rest is looked through once more. */
+function leftOf({ found, left, stream_id }: Settled, { to_ms }: Unsettled): Settled['left'] {
+  const [next] = found.slice(LIMITS.found_conversations_max);
+  if (next === undefined) return left;
+  const here = next.parts.filter((part) => part.stream_id === stream_id).map(({ start_ms }) => start_ms);
+  return here.length === 0 ? left : { from_ms: Math.min(...here), to_ms };
 }
 
 type Part = Pick<Span, 'stream_id' | 'start_ms' | 'end_ms'>;

@@ -279,6 +279,24 @@ t.test('K-010 nothing is made of a recording that is gone, nor where nobody want
     t.equal(new PlayedLibrary().refusal(message), 'accepted');
 });
 
+t.test('K-010 of very many conversations some are taken at a time, and none is lost', async (t) => {
+  const played = new PlayedLibrary();
+  const all = Array.from({ length: 700 }, (_, n) => found(n * 10 * MINUTE_MS, n * 10 * MINUTE_MS + MINUTE_MS));
+  played.hear(0, 7_000 * MINUTE_MS);
+  played.pass(10_000);
+  const sizes: number[] = [];
+  for (let from = 0; from < all.length && sizes.length < 9; from = played.records('jobs').size) {
+    played.settle(all.slice(from));
+    sizes.push(played.records('jobs').size);
+  }
+  t.same(sizes, [300, 600, 700]);
+  t.same(dueIn(played), { unsettled: [], has_job: true });
+  played.say({ type: 'request_run', ...asked, from_ms: 0, to_ms: 7_000 * MINUTE_MS, pipeline_id: null });
+  for (let looks = 0; looks < 3; looks++) played.settle(all.slice(looks * LIMITS.found_conversations_max));
+  t.equal(played.records('jobs').size, 700, 'all are known again');
+  t.equal(played.state?.insights?.given.conversation, 700);
+});
+
 t.test('K-010 a conversation that runs over two recordings is one', async (t) => {
   const played = new PlayedLibrary();
   const both = { ...found(0, MINUTE_MS), parts: [span(0, MINUTE_MS), span(0, 30_000, OTHER_STREAM)] };
