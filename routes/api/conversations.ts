@@ -108,7 +108,7 @@ export const CONVERSATION_ROUTES: readonly Route[] = [
     permission: WRITES,
     layer: LAYER,
     developer: true,
-    body: z.object({ title: trimmedText(LIMITS.conversation_title_chars_max) }),
+    body: z.object({ title: trimmedText(LIMITS.conversation_title_chars_max).describe('What it was about.') }),
     answer: conversationShape,
     refusals: ['CONTENT_EXPIRED'],
     async handler({ services, who, params, body: { title } }) {

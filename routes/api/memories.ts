@@ -25,7 +25,7 @@ const LAYER = 'insights.access' as const;
 const READS = ['debug:read'] as const;
 const WRITES = ['debug:write'] as const;
 const NO_CONTACT = refuse('NOT_FOUND', 'There is no such contact.');
-const text = trimmedLines(LIMITS.insight_text_chars_max);
+const text = trimmedLines(LIMITS.insight_text_chars_max).describe('What is known.');
 const kind = z.enum(MEMORY_KINDS).describe('Of which sort it is.');
 
 export const MEMORY_ROUTES: readonly Route[] = [

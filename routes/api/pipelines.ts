@@ -163,7 +163,10 @@ export const PIPELINE_ROUTES: readonly Route[] = [
       name: name.optional(),
       transcription,
       insights,
-      default: z.literal(true, 'must be true; make another pipeline the default instead').optional(),
+      default: z
+        .literal(true, 'must be true; make another pipeline the default instead')
+        .optional()
+        .describe('It becomes the default one.'),
       archived: z.boolean().optional().describe('Whether it is put away; nothing runs through it then.'),
     }),
     answer: pipelineShape,

@@ -143,14 +143,14 @@ export const PROFILE_ROUTES: readonly Route[] = [
 
   accountRoute({
     method: 'PATCH',
-    path: '/profile/context/:item_id',
+    path: '/profile/context/:id',
     summary: 'Says it in other words.',
     credential: 'account',
     permission: WRITES,
     body: z.object({ text }),
     answer: itemShape,
     async handler({ services, who: { account_id, fences }, params, body }) {
-      const edit = { item_id: params.item_id as string, text: body.text };
+      const edit = { item_id: params.id as string, text: body.text };
       const edited = await services.actors.context(account_id).edit_item(edit, fences);
       return isRefusal(edited) ? edited : itemView(edited);
     },
@@ -158,13 +158,13 @@ export const PROFILE_ROUTES: readonly Route[] = [
 
   accountRoute({
     method: 'DELETE',
-    path: '/profile/context/:item_id',
+    path: '/profile/context/:id',
     summary: 'Takes it back.',
     credential: 'account',
     permission: WRITES,
     status: 204,
     async handler({ services, who: { account_id, fences }, params }) {
-      return services.actors.context(account_id).delete_item({ item_id: params.item_id as string }, fences);
+      return services.actors.context(account_id).delete_item({ item_id: params.id as string }, fences);
     },
   }),
 ];

@@ -22,7 +22,7 @@ const ONLY_HOST = refuse('FORBIDDEN', 'Only its host reads what came of a record
 
 const summaryShape = z
   .strictObject({
-    session_id: id,
+    session_id: id.describe('The recorder session.'),
     state: z
       .enum(['none', 'pending', 'ready'])
       .describe('pending: something is still to be made of its recordings; none: nothing was made of them.'),
@@ -31,8 +31,8 @@ const summaryShape = z
     talk_ms: count.describe('For how long people spoke in its conversations, in ms.'),
     participants: z.array(participantShape).describe('Who spoke, and who spoke most first.'),
     conversations: z.array(conversationShape).describe('The newest change first, as all of these lists.'),
-    memories: z.array(memoryShape),
-    suggestions: z.array(suggestionShape),
+    memories: z.array(memoryShape).describe('What is known from it.'),
+    suggestions: z.array(suggestionShape).describe('What is to be done after it.'),
     updated_at: moment.nullable().describe('When any of these last changed; null where there is none.'),
   })
   .meta({ id: 'SessionSummary' });

@@ -82,6 +82,9 @@ export const SUGGESTION_ROUTES: readonly Route[] = [
       suggestion_ids: suggestions(2).describe('Which ones.'),
       group_id: uuid.optional().describe('The group that they join; a new one when absent.'),
     }),
+    example: {
+      suggestion_ids: ['0198f3a2-5c1e-7b60-8d3f-2a4b80000101', '0198f3a2-5c1e-7b60-8d3f-2a4b80000201'],
+    },
     answer: z.strictObject({
       group_id: id.describe('Their group.'),
       items: z.array(suggestionShape),
@@ -165,7 +168,7 @@ export const SUGGESTION_ROUTES: readonly Route[] = [
     permission: WRITES,
     body: z.object({
       state_version,
-      text: trimmedLines(LIMITS.insight_text_chars_max).optional(),
+      text: trimmedLines(LIMITS.insight_text_chars_max).optional().describe('What is to be done, or known.'),
       due_at: timestamp.nullable().optional().describe('When it is due; null for no time.'),
       roles: z
         .object({
@@ -202,7 +205,7 @@ export const SUGGESTION_ROUTES: readonly Route[] = [
     body: z.object({
       state_version,
       verdict: z.enum(VERDICTS).describe('Whether what was said bears it.'),
-      note: trimmedLines(LIMITS.insight_text_chars_max).nullable().default(null),
+      note: trimmedLines(LIMITS.insight_text_chars_max).nullable().default(null).describe('Why.'),
     }),
     answer: suggestionShape,
     refusals: ['CONFLICT', 'CONTENT_EXPIRED'],
@@ -224,13 +227,13 @@ export const SUGGESTION_ROUTES: readonly Route[] = [
     status: 201,
     body: z.object({
       rating: z.enum(RATINGS).describe('What a person thinks of it.'),
-      comment: trimmedLines(LIMITS.insight_text_chars_max).nullable().default(null),
+      comment: trimmedLines(LIMITS.insight_text_chars_max).nullable().default(null).describe('Why.'),
     }),
     answer: z
       .strictObject({
         id: z.string().describe('Tells it from others of the suggestion; no route takes it.'),
-        rating: z.enum(RATINGS),
-        comment: z.string().nullable(),
+        rating: z.enum(RATINGS).describe('What the person thinks of it.'),
+        comment: z.string().nullable().describe('What the person wrote beside; null for nothing.'),
         created_at: moment,
       })
       .meta({ id: 'Feedback' }),

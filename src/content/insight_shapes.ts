@@ -56,8 +56,8 @@ export const conversationShape = z
     parts: z.array(z.strictObject(span)).describe('Where it lies.'),
     started_at: moment.describe('When it began.'),
     ended_at: moment.describe('When it was over.'),
-    title: z.string().nullable(),
-    summary: z.string().nullable(),
+    title: z.string().nullable().describe('What it was about; null where nobody knows.'),
+    summary: z.string().nullable().describe('What was said, in short; null where nobody knows.'),
     topics: z.array(z.string()).describe('At most eight.'),
     participants: z.array(participantShape).describe('Whoever spoke most comes first.'),
     language: z.string().nullable().describe('A BCP 47 tag; null where it is not known.'),
@@ -69,7 +69,7 @@ export const conversationShape = z
 export const memoryShape = z
   .strictObject({
     ...{ id, ...made, session_id },
-    text: z.string(),
+    text: z.string().describe('What is known.'),
     kind: z.enum(MEMORY_KINDS).describe('Of which sort it is.'),
     contact_id: id.nullable().describe('About whom it is; null for nobody known, and to others.'),
     state: z.enum(['active', 'superseded']).describe('superseded: another took its place.'),
@@ -86,24 +86,30 @@ export const suggestionShape = z
     ...{ id, ...made, session_id },
     conversation_id: id.describe('The conversation that it came of.'),
     kind: z.enum(SUGGESTION_KINDS).describe('Of which sort it is.'),
-    text: z.string(),
+    text: z.string().describe('What is to be done, or known.'),
     status: z.enum(SUGGESTION_STATUSES).describe('withdrawn: a later run found nothing any more that bears it.'),
     due_at: moment.nullable().describe('When it is due; null for no time.'),
-    roles: z.strictObject({
-      owner_contact_id: id.nullable().describe('Who is to do it; null where nobody knows, and to others.'),
-      requester_contact_id: id.nullable().describe('Who asked for it.'),
-    }),
+    roles: z
+      .strictObject({
+        owner_contact_id: id.nullable().describe('Who is to do it; null where nobody knows, and to others.'),
+        requester_contact_id: id.nullable().describe('Who asked for it.'),
+      })
+      .describe('Whose matter it is.'),
     group_id: id.nullable().describe('What it is put together with; null for nothing.'),
     review: z
       .strictObject({
         verdict: z.enum(VERDICTS).describe('Whether what was said bears it.'),
-        note: z.string().nullable(),
-        at: moment,
+        note: z.string().nullable().describe('What the person wrote beside; null for nothing.'),
+        at: moment.describe('When.'),
       })
       .nullable()
       .describe('What a person found when checking it; null where nobody has.'),
     feedback: z
-      .strictObject({ helpful: count, not_helpful: count, wrong: count })
+      .strictObject({
+        helpful: count.describe('It was of use.'),
+        not_helpful: count.describe('It was of none.'),
+        wrong: count.describe('It was not true.'),
+      })
       .describe('How often people said so.'),
     evidence,
     state_version: z.int().min(1).describe('Rises with every change that is seen; changes name it.'),
@@ -115,7 +121,7 @@ export const suggestionShape = z
 /** What one of these was before a change. */
 export function revisionShape<Shape extends z.ZodType>(item: Shape) {
   return z.strictObject({
-    revision: z.int().min(1),
+    revision: z.int().min(1).describe('Which one it is.'),
     replaced_at: moment.describe('When the next revision took its place.'),
     replaced_by: z.enum(['pipeline', 'person']).describe('Who made that.'),
     changed_fields: z.array(z.string()).describe('What the next one has changed.'),

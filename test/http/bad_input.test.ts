@@ -130,7 +130,8 @@ t.test('H-006 J-012 bad input gets its answer in time, and nothing is half store
         ['GET', 'DELETE'].includes(method) && path.includes(':') && dialect === undefined && query === undefined,
     );
     t.ok(rows.length > 15);
-    await spool.operator.ask('PUT', '/ops/accounts/bad@x.test/entitlements/workspace.sharing', { enabled: true });
+    for (const name of ['workspace.sharing', 'developer.tools'])
+      await spool.operator.ask('PUT', `/ops/accounts/bad@x.test/entitlements/${name}`, { enabled: true });
     for (const { method, path, credential } of rows) {
       for (const id of ids) {
         const at = path.replaceAll(/:[a-z_]+/g, id);

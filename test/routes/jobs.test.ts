@@ -147,8 +147,8 @@ t.test('workers that transcribe', async (t) => {
     await worker.publish(other.work, []);
     for (const [body, path] of [
       [{ kinds: [] }, 'kinds'],
-      [{ kinds: ['insights'] }, 'kinds.0'],
-      [{ kinds: ['transcribe', 'transcribe'] }, 'kinds'],
+      [{ kinds: ['embed'] }, 'kinds.0'],
+      [{ kinds: ['transcribe', 'insights', 'transcribe'] }, 'kinds'],
       [{ limit: 0 }, 'limit'],
       [{ limit: 21 }, 'limit'],
       [{ lease_s: 0 }, 'lease_s'],

@@ -48,6 +48,10 @@ t.test('what operators see of entities', async (t) => {
       payload: 'a secret transcript',
       said: 'Something secret was said',
       label: 'Secret speaker',
+      about: 'Bakes secret bread',
+      vocabulary: 'Secretword',
+      item: 'A secret wish',
+      instructions: 'Be secretive.',
       workspace: 'Secret workspace',
       'token name': 'secret script',
       installation: 'Secret phone',
@@ -86,6 +90,12 @@ t.test('what operators see of entities', async (t) => {
     const worker = new TestTranscriber(spool);
     const heard = [said(secrets.said as string, [0, 1_500], secrets.label)];
     await worker.publish(await worker.claim(recording.id), heard, { speaker_scope: 'stream' });
+    const { about, vocabulary, item, instructions } = secrets;
+    await app.ask('PUT', '/profile', { revision: 0, about, vocabulary: [vocabulary] });
+    await app.ask('POST', '/profile/context', { text: item });
+    const { items: pipelines } = await app.ask<{ items: { id: string }[] }>('GET', '/pipelines');
+    const named = { name: secrets.name, insights: { instructions } };
+    await app.ask('PATCH', `/pipelines/${pipelines[0]?.id}`, named);
     const person = await app.ask<{ id: string }>('POST', '/contacts', { name: secrets.name });
     const alias = await app.ask<{ id: string }>('POST', '/contacts', { name: secrets.name });
     await app.ask('POST', `/contacts/${alias.id}/merge`, { into: person.id });

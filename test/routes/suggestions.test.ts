@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import { insightId, libraryId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
+import { isRefusal } from '../../src/domain/refusals.js';
 import type { Contact, Suggestion } from '../../src/tools/client/api.js';
 import { TestAccount } from '../fixtures/account.js';
 import { bearer, tell } from '../fixtures/answers.js';
@@ -282,11 +283,15 @@ t.test('suggestions', async (t) => {
     await makeInsights(ann, kept, { suggestions: [{ text: 'Read on', at: [[0, 4_000]] }] });
     const workspace_id = await privateWorkspaceOf(ann);
     await ann.ask('PATCH', `/workspaces/${workspace_id}`, { retention: { transcripts: { days: 1 } } });
+    const { actors, retention } = spool.server.services;
+    await until('the sweep knows', async () => {
+      const sweep = await actors.sweep(workspace_id).view();
+      return !isRefusal(sweep) && sweep.retention.transcripts.days === 1;
+    });
     await spool.operator.advanceClock(3 * DAY_MS);
     const again = await TestAccount.open(spool, 'ann@x.test');
     await until('it is removed', async () => {
-      await spool.operator.advanceClock(60_000);
-      await spool.server.services.retention.look();
+      await retention.look();
       return (await one('Read on', again)).evidence[0]?.state !== 'available';
     });
     const { evidence } = await one('Read on', again);

@@ -13,6 +13,7 @@ export const KINDS = {
   claim: 'A secret that an app hands to a device, which binds itself by it.',
   client: 'An OAuth client, as far as it changes: what the file or its registration says is not here.',
   contacts: 'The people whom an account’s recordings hear, and their voices.',
+  context: 'What an account says of itself, and its pipelines: how its recordings are read.',
   device: 'A recorder: its certificates, and what it is bound by.',
   device_session: 'A session on a shared recorder. Its id is the binding epoch.',
   email: 'An email address: the codes sent to it, the account behind it, invitations to it.',

@@ -272,7 +272,9 @@ export type Conversation = {
   started_at: string;
   /** When it was over. */
   ended_at: string;
+  /** What it was about; null where nobody knows. */
   title: string | null;
+  /** What was said, in short; null where nobody knows. */
   summary: string | null;
   /** At most eight. */
   topics: string[];
@@ -523,7 +525,9 @@ export type Evidence = {
 export type Feedback = {
   /** Tells it from others of the suggestion; no route takes it. */
   id: string;
+  /** What the person thinks of it. */
   rating: 'helpful' | 'not_helpful' | 'wrong';
+  /** What the person wrote beside; null for nothing. */
   comment: string | null;
   created_at: string;
 };
@@ -691,6 +695,7 @@ export type Memory = {
   protected_fields: string[];
   /** The recorder session that it was recorded in; null for none. */
   session_id: string | null;
+  /** What is known. */
   text: string;
   /** Of which sort it is. */
   kind: 'fact' | 'preference' | 'relationship' | 'plan' | 'other';
@@ -1051,6 +1056,7 @@ export type SessionEnd = {
 };
 
 export type SessionSummary = {
+  /** The recorder session. */
   session_id: string;
   /** pending: something is still to be made of its recordings; none: nothing was made of them. */
   state: 'none' | 'pending' | 'ready';
@@ -1071,7 +1077,9 @@ export type SessionSummary = {
   }[];
   /** The newest change first, as all of these lists. */
   conversations: Conversation[];
+  /** What is known from it. */
   memories: Memory[];
+  /** What is to be done after it. */
   suggestions: Suggestion[];
   /** When any of these last changed; null where there is none. */
   updated_at: string | null;
@@ -1150,11 +1158,13 @@ export type Suggestion = {
   conversation_id: string;
   /** Of which sort it is. */
   kind: 'task' | 'follow_up' | 'reminder' | 'question' | 'decision';
+  /** What is to be done, or known. */
   text: string;
   /** withdrawn: a later run found nothing any more that bears it. */
   status: 'open' | 'accepted' | 'completed' | 'dismissed' | 'withdrawn';
   /** When it is due; null for no time. */
   due_at: string | null;
+  /** Whose matter it is. */
   roles: {
     /** Who is to do it; null where nobody knows, and to others. */
     owner_contact_id: string | null;
@@ -1167,13 +1177,18 @@ export type Suggestion = {
   review: {
     /** Whether what was said bears it. */
     verdict: 'supported' | 'contradicted' | 'unclear';
+    /** What the person wrote beside; null for nothing. */
     note: string | null;
+    /** When. */
     at: string;
   } | null;
   /** How often people said so. */
   feedback: {
+    /** It was of use. */
     helpful: number;
+    /** It was of none. */
     not_helpful: number;
+    /** It was not true. */
     wrong: number;
   };
   /** Where it was said. */
@@ -2196,6 +2211,7 @@ export type PublicApi = {
   'PATCH /conversations/{id}': {
     path: { id: string };
     body: {
+      /** What it was about. */
       title: string;
     };
     answer: Conversation;
@@ -2211,6 +2227,7 @@ export type PublicApi = {
     query?: { limit?: number | undefined; cursor?: string | undefined };
     answer: {
       items: {
+        /** Which one it is. */
         revision: number;
         /** When the next revision took its place. */
         replaced_at: string;
@@ -2237,6 +2254,7 @@ export type PublicApi = {
   /** Makes a memory, in the private workspace. */
   'POST /memories': {
     body: {
+      /** What is known. */
       text: string;
       /** Of which sort it is. */
       kind: 'fact' | 'preference' | 'relationship' | 'plan' | 'other';
@@ -2252,6 +2270,7 @@ export type PublicApi = {
   'PATCH /memories/{id}': {
     path: { id: string };
     body: {
+      /** What is known. */
       text?: string;
       /** Of which sort it is. */
       kind?: 'fact' | 'preference' | 'relationship' | 'plan' | 'other';
@@ -2269,6 +2288,7 @@ export type PublicApi = {
     query?: { limit?: number | undefined; cursor?: string | undefined };
     answer: {
       items: {
+        /** Which one it is. */
         revision: number;
         /** When the next revision took its place. */
         replaced_at: string;
@@ -2331,6 +2351,7 @@ export type PublicApi = {
     body: {
       /** The one that was read; where there is another, 409 names that. */
       state_version: number;
+      /** What is to be done, or known. */
       text?: string;
       /** When it is due; null for no time. */
       due_at?: string | null;
@@ -2357,6 +2378,7 @@ export type PublicApi = {
     query?: { limit?: number | undefined; cursor?: string | undefined };
     answer: {
       items: {
+        /** Which one it is. */
         revision: number;
         /** When the next revision took its place. */
         replaced_at: string;
@@ -2379,6 +2401,7 @@ export type PublicApi = {
       state_version: number;
       /** Whether what was said bears it. */
       verdict: 'supported' | 'contradicted' | 'unclear';
+      /** Why. */
       note?: string | null;
     };
     answer: Suggestion;
@@ -2389,6 +2412,7 @@ export type PublicApi = {
     body: {
       /** What a person thinks of it. */
       rating: 'helpful' | 'not_helpful' | 'wrong';
+      /** Why. */
       comment?: string | null;
     };
     answer: Feedback;
@@ -2445,8 +2469,8 @@ export type PublicApi = {
     answer: ContextItem;
   };
   /** Says it in other words. */
-  'PATCH /profile/context/{item_id}': {
-    path: { item_id: string };
+  'PATCH /profile/context/{id}': {
+    path: { id: string };
     body: {
       /** What pipelines are to know. */
       text: string;
@@ -2454,8 +2478,8 @@ export type PublicApi = {
     answer: ContextItem;
   };
   /** Takes it back. */
-  'DELETE /profile/context/{item_id}': {
-    path: { item_id: string };
+  'DELETE /profile/context/{id}': {
+    path: { id: string };
     answer: undefined;
   };
   /** An account's pipelines, the first one first. */
@@ -2546,6 +2570,7 @@ export type PublicApi = {
         /** What the engine is told beside. */
         instructions?: '' | string;
       } | null;
+      /** It becomes the default one. */
       default?: true;
       /** Whether it is put away; nothing runs through it then. */
       archived?: boolean;
