@@ -298,7 +298,7 @@ function withLanguage({ language: all, turns, ...rest }: Omit<TranscriptionResul
 }
 
 function workView(work: WindowWork): z.infer<typeof workShape> {
-  const { lease_until_ms, audio, known_speakers, ...rest } = work;
+  const { lease_until_ms, audio, known_speakers, engine: _, ...rest } = work;
   return {
     ...rest,
     kind: 'transcribe',
