@@ -215,6 +215,7 @@ export const STAFF_JOB_ROUTES: readonly Route[] = [
     credential: 'operator',
     body_bytes_max: LIMITS.publication_body_bytes_max,
     body: z.discriminatedUnion('kind', [resultForm, insightForm]),
+    example: { claim: 'q0m4XfYw8b1c2d3e', turns: [{ start_ms: 0, end_ms: 1_800, text: 'Good morning.' }] },
     answer: z.strictObject({
       published: z
         .union([
