@@ -1,0 +1,124 @@
+import type { InsightJob, InsightRun } from '../../actors/library_state.js';
+import type { TranscriptRun } from '../../actors/transcript_runs.js';
+import type { Transcript } from '../../actors/transcript_state.js';
+import { libraryId, pipelineId } from '../domain/ids.js';
+import { type Interval, subtract } from '../domain/intervals.js';
+import { isRefusal, type Refusal } from '../domain/refusals.js';
+import type { Principal } from '../http/principal.js';
+import type { Services } from '../services.js';
+import { defaultNumberOf } from './pipeline_access.js';
+import type { Scene } from './transcript_reading.js';
+
+/** What is made of a recording, for those who look for a fault: no text is in it. Rule K-017. */
+
+/** `key`: by which a page finds where the one before ended. */
+export type DebugRun = {
+  key: string;
+  run_id: string | null;
+  kind: 'transcribe' | 'insights';
+  pipeline_id: string;
+  from_ms: number;
+  to_ms: number;
+  status: 'waiting' | 'claimed' | 'published' | 'failed';
+  tries: number;
+  engine: string | null;
+  queued_at_ms: number;
+  published_at_ms: number | null;
+  failure: string | null;
+  dropped: InsightRun['dropped'];
+};
+
+const NOTHING: InsightRun['dropped'] = { unsupported: 0, duplicate: 0, protected: 0 };
+const NOT_YET = { engine: null, published_at_ms: null, failure: null, dropped: NOTHING };
+
+/** What came last is first. */
+export async function debugRuns(
+  { actors, clock }: Pick<Services, 'actors' | 'clock'>,
+  who: Principal,
+  { stream, transcript }: Scene,
+): Promise<DebugRun[] | Refusal> {
+  const { id: stream_id, account_id, workspace_id } = stream;
+  const number = await defaultNumberOf({ actors }, account_id);
+  if (typeof number !== 'number') return number;
+  const default_id = pipelineId(account_id, number);
+  const now_ms = clock.now();
+  const heard = transcript === null ? { runs: [] } : await actors.transcript(stream_id).runs();
+  if (isRefusal(heard)) return heard;
+  const made = await actors.library(libraryId(account_id, workspace_id)).runs({ stream_id });
+  if (isRefusal(made)) return made;
+  // What other pipelines make is their account's.
+  const isSeen = ({ pipeline_id }: { pipeline_id: string | null }) =>
+    pipeline_id === null || account_id === who.account_id;
+  const rows: DebugRun[] = [
+    ...(transcript === null ? [] : stillToTranscribe(transcript, { default_id, now_ms })),
+    ...heard.runs.map((run) => transcribed(run, default_id)),
+    ...made.jobs.filter(isSeen).map((job) => stillToThinkOf(job, { stream_id, default_id, now_ms })),
+    ...made.runs.filter(isSeen).map((run) => thoughtOf(run, default_id)),
+  ];
+  return rows.sort((a, b) => b.queued_at_ms - a.queued_at_ms || b.from_ms - a.from_ms);
+}
+
+type Now = { default_id: string; now_ms: number };
+
+function stillToTranscribe({ waiting, window, retry }: Transcript, { default_id, now_ms }: Now): DebugRun[] {
+  const held = window !== null && window.until_ms > now_ms ? window : null;
+  const kind = 'transcribe' as const;
+  const begun = { ...NOT_YET, kind, pipeline_id: default_id };
+  const row = (span: { from_ms: number; to_ms: number }, queued_at_ms: number) => {
+    const { from_ms, to_ms } = span;
+    return {
+      ...begun,
+      key: `${kind} ${from_ms}`,
+      run_id: null,
+      from_ms,
+      to_ms,
+      status: 'waiting' as const,
+      queued_at_ms,
+    };
+  };
+  const triesAt = (from_ms: number) => {
+    const rested = retry?.from_ms === from_ms ? retry.tries : 0;
+    return held === null && window?.from_ms === from_ms ? Math.max(rested, window.tries) : rested;
+  };
+  const cut: Interval[] = held === null ? [] : [[held.from_ms, held.to_ms]];
+  const rows = waiting.flatMap(({ from_ms, to_ms, at_ms }): DebugRun[] =>
+    subtract([[from_ms, to_ms]], cut).map(([from, to]) => ({
+      ...row({ from_ms: from, to_ms: to }, at_ms),
+      tries: triesAt(from),
+    })),
+  );
+  if (held === null) return rows;
+  const { run_id, from_ms, to_ms, tries } = held;
+  const came_ms = waiting.find((one) => one.from_ms < to_ms && one.to_ms > from_ms)?.at_ms ?? now_ms;
+  return [{ ...row({ from_ms, to_ms }, came_ms), key: run_id, run_id, status: 'claimed', tries }, ...rows];
+}
+
+/** Segments that the engine doubted count as unsupported: nothing bears them. */
+function transcribed(run: TranscriptRun, pipeline_id: string): DebugRun {
+  const { run_id, from_ms, to_ms, status, tries, engine, queued_at_ms, ended_at_ms, failure, dropped } = run;
+  return {
+    ...{ key: run_id, run_id, kind: 'transcribe', pipeline_id, from_ms, to_ms, status, tries, engine, queued_at_ms },
+    ...{ published_at_ms: status === 'published' ? ended_at_ms : null, failure },
+    dropped: { ...NOTHING, unsupported: dropped },
+  };
+}
+
+function stillToThinkOf(job: InsightJob, { stream_id, default_id, now_ms }: Now & { stream_id: string }): DebugRun {
+  const { number, pipeline_id, claim, tries, queued_at_ms } = job;
+  const here = job.parts.filter((part) => part.stream_id === stream_id);
+  const is_held = claim !== undefined && claim.until_ms > now_ms;
+  return {
+    ...{ ...NOT_YET, key: `insights ${number}`, kind: 'insights', pipeline_id: pipeline_id ?? default_id },
+    from_ms: Math.min(...here.map(({ start_ms }) => start_ms)),
+    to_ms: Math.max(...here.map(({ end_ms }) => end_ms)),
+    ...{ run_id: is_held ? claim.run_id : null, status: is_held ? 'claimed' : 'waiting', tries, queued_at_ms },
+  };
+}
+
+function thoughtOf(run: InsightRun, default_id: string): DebugRun {
+  const { ended_at_ms, pipeline_id, conversation, ...rest } = run;
+  return {
+    ...{ ...rest, key: `${run.run_id} ${conversation}`, kind: 'insights', pipeline_id: pipeline_id ?? default_id },
+    published_at_ms: run.status === 'published' ? ended_at_ms : null,
+  };
+}
