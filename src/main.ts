@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import pino from 'pino';
-import { transcriberOf } from './content/engines/choose_engine.js';
+import { transcriberOf, transcriptionHosts } from './content/engines/choose_engine.js';
 import { readEnginesFile } from './content/engines/engines_file.js';
 import { insightHosts, insightMakerOf } from './content/insights/engines/choose.js';
 import { unreachable } from './domain/refusals.js';
@@ -62,12 +62,13 @@ async function main(): Promise<void> {
 
 /** Whoever runs the server must see where the audio of others goes. */
 function transcriptsLine(settings: Settings): string {
-  const { by, host } = transcriberOf(settings);
+  const { by } = transcriberOf(settings);
+  const hosts = transcriptionHosts(settings, readEnginesFile(settings.engines_file).transcription).join(', ');
   switch (by) {
     case 'server':
-      return `by ${host}: audio goes there`;
+      return `by a server: audio goes to ${hosts}`;
     case 'program':
-      return `by the program ${settings.transcribe_command?.[0]} on this machine`;
+      return `by the program ${settings.transcribe_command?.[0]} on this machine${hosts === '' ? '' : `; audio also goes to ${hosts}`}`;
     case 'workers':
       return 'by workers on the operator port: audio goes to them';
     case 'nobody':

@@ -39,18 +39,18 @@ export const HEALTH_ROUTES: readonly Route[] = [
           by: z
             .enum(['server', 'built_in', 'workers', 'nobody'])
             .describe('Who looks into conversations; built_in: without a model.'),
-          host: z.string().nullable().describe('Of the server that their text goes to.'),
+          hosts: z.array(z.string()).describe('Other machines that their text goes to.'),
         })
         .describe('Who looks into conversations.'),
     }),
-    async handler({ services: { storage_health, settings } }) {
+    async handler({ services: { storage_health, settings, insights } }) {
       const { status } = await storage_health.current();
       if (status === 'ok' || status === 'slow')
         return {
           ready: true,
           storage: status,
           transcription: transcriberOf(settings),
-          insights: insightMakerOf(settings),
+          insights: { by: insightMakerOf(settings).by, hosts: insights.hosts },
         };
       const text = status === 'away' ? 'Storage does not answer.' : 'Storage takes no writes.';
       return refuse('UNAVAILABLE', text, { retry_after_s: 2 });

@@ -215,6 +215,7 @@ export const STAFF_JOB_ROUTES: readonly Route[] = [
     credential: 'operator',
     body_bytes_max: LIMITS.publication_body_bytes_max,
     body: z.discriminatedUnion('kind', [resultForm, insightForm]),
+    example: { claim: 'q0m4XfYw8b1c2d3e', turns: [{ start_ms: 0, end_ms: 1_800, text: 'Good morning.' }] },
     answer: z.strictObject({
       published: z
         .union([
@@ -298,7 +299,7 @@ function withLanguage({ language: all, turns, ...rest }: Omit<TranscriptionResul
 }
 
 function workView(work: WindowWork): z.infer<typeof workShape> {
-  const { lease_until_ms, audio, known_speakers, ...rest } = work;
+  const { lease_until_ms, audio, known_speakers, engine: _, ...rest } = work;
   return {
     ...rest,
     kind: 'transcribe',

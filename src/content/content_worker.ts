@@ -12,16 +12,25 @@ import type { TranscriptionJobs } from './transcription_jobs.js';
 
 const SWEEP_EVERY_MS = 1_000;
 
+const UNKNOWN = {
+  ok: false,
+  failure: {
+    ...{ code: 'ENGINE_UNKNOWN', retry: false, retry_after_ms: undefined },
+    message: 'The pipeline names an engine that this server does not know.',
+  },
+} as const;
+
 type Parts = {
   jobs: TranscriptionJobs;
   blobs: BlobStore;
-  engine: Engine;
+  /** By the names that pipelines have for them. */
+  engines: ReadonlyMap<string, Engine>;
   metrics: Metrics;
   log: Pick<Logger, 'error' | 'warn'>;
   at_once: number;
 };
 
-/** The built-in worker: transcribes windows that are due with the configured engine, a few at a time. */
+/** The built-in worker: transcribes windows that are due with the engine of their pipeline, a few at a time. */
 export class ContentWorker {
   readonly #parts: Parts;
   readonly #lanes: JobLanes;
@@ -43,7 +52,7 @@ export class ContentWorker {
   /** Gives back what is in hand. */
   async stop(): Promise<void> {
     await this.#lanes.stop();
-    await this.#parts.engine.close();
+    await Promise.all([...this.#parts.engines.values()].map((engine) => engine.close()));
   }
 
   /** There may be something to do for this stream. */
@@ -70,21 +79,23 @@ export class ContentWorker {
   }
 
   async #transcribe(work: WindowWork, signal: AbortSignal): Promise<void> {
-    const { jobs, engine, blobs, metrics, log } = this.#parts;
+    const { jobs, engines, blobs, metrics, log } = this.#parts;
     const { job, claim } = work;
     const done = (status: string) => metrics.windows.inc({ worker: 'built_in', status });
-    const transcribed = await transcribeWindow({ engine, blobs, work, signal });
+    const engine = engines.get(work.engine);
+    const heard_by = engine?.name ?? work.engine;
+    const transcribed = engine === undefined ? UNKNOWN : await transcribeWindow({ engine, blobs, work, signal });
     if (transcribed.ok) {
       const { result } = transcribed;
       const digest = createHash('sha256').update(JSON.stringify(result)).digest('base64url');
-      const heard = { claim, digest, result, engine: engine.name };
+      const heard = { claim, digest, result, engine: heard_by };
       const published = await persisting(() => jobs.publish(job, heard), signal);
       if (!isRefusal(published)) return done('published');
       done('refused');
       if (published.refused === 'UNAVAILABLE') throw new StoreUnavailable(published.message);
       // Somebody else has it, or it is gone; what it lacks itself must not come back for ever.
       if (published.refused === 'BAD_REQUEST')
-        await jobs.failed(job, { claim, code: 'BAD_RESULT', retry: false, engine: engine.name });
+        await jobs.failed(job, { claim, code: 'BAD_RESULT', retry: false, engine: heard_by });
       return;
     }
     const { code, message, retry, retry_after_ms } = transcribed.failure;
@@ -93,7 +104,7 @@ export class ContentWorker {
     done('failed');
     log.warn({ job, code, reason: message }, 'a window could not be transcribed');
     const rest = retry_after_ms === undefined ? {} : { rest_ms: retry_after_ms };
-    const failed = await jobs.failed(job, { claim, code, retry, engine: engine.name, ...rest });
+    const failed = await jobs.failed(job, { claim, code, retry, engine: heard_by, ...rest });
     if (isRefusal(failed) && failed.refused === 'UNAVAILABLE') throw new StoreUnavailable(failed.message);
   }
 }

@@ -10,7 +10,8 @@ import { readableStream } from '../streams/stream_access.js';
 import type { FoundItem, LibraryPlace } from './insight_access.js';
 import type { ConversationView, EvidenceView, MemoryView, ParticipantView, SuggestionView } from './insight_shapes.js';
 import { defaultNumberOf } from './pipeline_access.js';
-import { type Contacts, contactOf, readableScene, type Scene, somePages } from './transcript_reading.js';
+import { type Contacts, contactOf, type Scene, somePages } from './transcript_pages.js';
+import { readableScene } from './transcript_reading.js';
 
 const iso = (ms: number) => new Date(ms).toISOString();
 

@@ -15,7 +15,7 @@ import {
   pagesFrom,
   type Scene,
   speakerShown,
-} from './transcript_reading.js';
+} from './transcript_pages.js';
 
 /** How far a stream's transcript has come, and who speaks in it. Intervals are ms of the timeline. */
 export type TranscriptSummary = {

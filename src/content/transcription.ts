@@ -29,6 +29,8 @@ export type WindowWork = {
   /** Nothing of the recording follows: all of it must be consumed. */
   final: boolean;
   audio: WindowChunk[];
+  /** The name of the engine that the pipeline wants. */
+  engine: string;
   language: string | null;
   /** Words that the account wants spelt so. */
   vocabulary: string[];

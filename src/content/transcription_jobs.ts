@@ -1,6 +1,6 @@
 import { isOpen } from '../../actors/account_state.js';
 import { defaultPipeline } from '../../actors/context.js';
-import type { Context } from '../../actors/context_state.js';
+import { type Context, OPERATORS_ENGINE } from '../../actors/context_state.js';
 import type { Chunk } from '../../actors/stream_state.js';
 import { statusOf } from '../../actors/stream_state.js';
 import { windowFor } from '../../actors/transcript_publication.js';
@@ -314,10 +314,11 @@ function gone(refusal: Refusal, code: Refusal['refused']): 'gone' {
 }
 
 /** What an account says of its language and its words. */
-function heardAs(answer: Context | Refusal): Pick<WindowWork, 'language' | 'vocabulary'> {
+function heardAs(answer: Context | Refusal): Pick<WindowWork, 'engine' | 'language' | 'vocabulary'> {
   const context = found(answer);
-  if (context === null) return { language: null, vocabulary: [] };
+  if (context === null) return { engine: OPERATORS_ENGINE, language: null, vocabulary: [] };
   const { languages, vocabulary } = context.profile;
   const of_profile = languages.length === 1 ? (languages[0] ?? null) : null;
-  return { language: defaultPipeline(context).transcription.language ?? of_profile, vocabulary };
+  const { engine, language } = defaultPipeline(context).transcription;
+  return { engine, language: language ?? of_profile, vocabulary };
 }

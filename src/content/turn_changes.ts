@@ -6,7 +6,8 @@ import { CLOSED } from '../runtime/activation.js';
 import type { EntityOf } from '../runtime/actors.js';
 import type { Services } from '../services.js';
 import type { Fence } from '../store/store.js';
-import { readableScene, type Scene } from './transcript_reading.js';
+import type { Scene } from './transcript_pages.js';
+import { readableScene } from './transcript_reading.js';
 import { Voices } from './voices.js';
 
 const NO_TURN = refuse('NOT_FOUND', 'There is no such turn.');

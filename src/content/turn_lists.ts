@@ -7,16 +7,8 @@ import { otherCursor, type Position, writeCursor } from '../http/cursors.js';
 import type { Principal } from '../http/principal.js';
 import type { Services } from '../services.js';
 import { askWorkspace } from '../workspaces/workspace_calls.js';
-import {
-  contactOf,
-  type FoundTurn,
-  namesOf,
-  pagesFrom,
-  readableScene,
-  type Scene,
-  type TurnView,
-  viewTurns,
-} from './transcript_reading.js';
+import { contactOf, namesOf, pagesFrom, type Scene } from './transcript_pages.js';
+import { type FoundTurn, readableScene, type TurnView, viewTurns } from './transcript_reading.js';
 
 /** Lists of turns: of one stream in the order of its timeline, or of many, the newest first. */
 

@@ -69,7 +69,10 @@ export async function startDelivery(start: Start, parts: Parts): Promise<Deliver
   const is_worker = settings.chunk_worker;
   const further = furtherEngines(settings.engines_file);
   const insights = openInsights(start, { ...parts, further: further.insights });
-  const transcription = openTranscription(start, { ...parts, turns, insights: insights.insights.made_by !== null });
+  const transcription = openTranscription(start, {
+    ...{ ...parts, turns, further: further.transcription },
+    insights: insights.insights.made_by !== null,
+  });
   const { awaited, transcribes, onTold } = transcription;
   const retention = new RetentionSweep({ store, actors, blobs, metrics, log, now, awaited });
   const processing = new ChunkProcessing({

@@ -1,5 +1,5 @@
 import type { EnginesFile } from '../content/engines/engines_file.js';
-import { insightEngines, insightMakerOf } from '../content/insights/engines/choose.js';
+import { insightEngines, insightHosts, insightMakerOf } from '../content/insights/engines/choose.js';
 import { InsightJobs } from '../content/insights/insight_jobs.js';
 import { InsightsWorker } from '../content/insights/insights_worker.js';
 import type { Metrics } from '../runtime/metrics.js';
@@ -10,7 +10,12 @@ type Parts = Pick<Entities, 'store' | 'actors' | 'runtime'> &
   Pick<Foundation, 'clock' | 'keys'> & { metrics: Metrics; further: EnginesFile['insights'] };
 
 /** What operators and readers need to know of who looks into conversations: null where nobody does. */
-export type InsightServices = { jobs: InsightJobs; made_by: 'extractive' | 'model' | 'external' | null };
+export type InsightServices = {
+  jobs: InsightJobs;
+  made_by: 'extractive' | 'model' | 'external' | null;
+  /** Other hosts that text goes to. */
+  hosts: string[];
+};
 
 const MADE_BY = { server: 'model', built_in: 'extractive', workers: 'external', nobody: null } as const;
 
@@ -25,7 +30,7 @@ export function openInsights(
   const engines = insightEngines(settings, further);
   const at_once = settings.content_at_once;
   const worker = engines.size === 0 ? null : new InsightsWorker({ jobs, engines, metrics, log, at_once });
-  const insights: InsightServices = { jobs, made_by: MADE_BY[by] };
+  const insights: InsightServices = { jobs, made_by: MADE_BY[by], hosts: insightHosts(settings, further) };
   return {
     insights,
     workers: worker === null ? [] : [worker],

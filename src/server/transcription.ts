@@ -1,7 +1,8 @@
 import type { BlobStore } from '../blobs/blob_store.js';
 import { TranscriptionBacklog } from '../content/backlog.js';
 import { ContentWorker } from '../content/content_worker.js';
-import { chooseEngine, transcriberOf } from '../content/engines/choose_engine.js';
+import { transcriberOf, transcriptionEngines } from '../content/engines/choose_engine.js';
+import type { EnginesFile } from '../content/engines/engines_file.js';
 import { TranscriptionJobs } from '../content/transcription_jobs.js';
 import type { Metrics } from '../runtime/metrics.js';
 import type { SweepTurns } from '../store/sweep_turns.js';
@@ -9,19 +10,25 @@ import type { Start } from './start.js';
 import type { Entities, Foundation } from './storage.js';
 
 type Parts = Pick<Entities, 'store' | 'actors'> &
-  Pick<Foundation, 'clock'> & { blobs: BlobStore; metrics: Metrics; turns: SweepTurns; insights: boolean };
+  Pick<Foundation, 'clock'> & {
+    blobs: BlobStore;
+    metrics: Metrics;
+    turns: SweepTurns;
+    insights: boolean;
+    further: EnginesFile['transcription'];
+  };
 
 /** What makes text of recordings: the windows for whoever does, and the built-in worker where there is an engine. */
 export function openTranscription(
   { settings, log }: Start,
-  { store, actors, clock, blobs, metrics, turns, insights }: Parts,
+  { store, actors, clock, blobs, metrics, turns, insights, further }: Parts,
 ) {
   const { now } = clock;
   const { content_at_once: at_once, transcribe_backlog_days: days, transcribe_final_pass: final_pass } = settings;
   const window_ms = settings.transcribe_window_s * 1_000;
   const jobs = new TranscriptionJobs({ store, actors, metrics, log, now, window_ms, final_pass, insights });
-  const engine = chooseEngine(settings);
-  const worker = engine === null ? null : new ContentWorker({ jobs, blobs, engine, metrics, log, at_once });
+  const engines = transcriptionEngines(settings, further);
+  const worker = engines.size === 0 ? null : new ContentWorker({ jobs, blobs, engines, metrics, log, at_once });
   const offer = (stream_id: string) => (worker ?? jobs.due).offer(stream_id);
   const transcribes = transcriberOf(settings).by === 'nobody' ? undefined : { window_ms };
   const backlog =

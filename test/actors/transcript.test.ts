@@ -4,7 +4,7 @@ import type { Effect } from '../../actors/actor.js';
 import { type TranscriptMessage, transcript } from '../../actors/transcript.js';
 import { oldestIn, type Page, pageOf, putPage, readPage } from '../../actors/transcript_page.js';
 import type { PublishedTurn, Speaker, SpeakerBlock, Transcript, Window } from '../../actors/transcript_state.js';
-import { contactOf, speakerShown } from '../../src/content/transcript_reading.js';
+import { contactOf, speakerShown } from '../../src/content/transcript_pages.js';
 import { makeId, turnId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal } from '../../src/domain/refusals.js';

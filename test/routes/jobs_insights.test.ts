@@ -1,8 +1,11 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
 import { type ChatRequest, ScriptedChat } from '../../src/tools/speech/scripted_chat.js';
 import { ScriptedEngine } from '../../src/tools/speech/scripted_engine.js';
 import { TestAccount } from '../fixtures/account.js';
 import { TestSpool } from '../fixtures/spool.js';
+import { tempFolder } from '../fixtures/temp_folder.js';
 import { TestRecording, TestTranscriber } from '../fixtures/transcribing.js';
 import { until } from '../fixtures/until.js';
 
@@ -68,7 +71,7 @@ t.test('K-010 a recording becomes suggestions, without any model', async (t) => 
   t.equal(events.filter((event) => event.startsWith('suggestion.created')).length, 3);
   t.equal(events.filter((event) => event.startsWith('conversation.created')).length, 1);
   const ready = await fetch(`http://127.0.0.1:${spool.server.ports.operator}/readyz`);
-  t.match(await ready.json(), { insights: { by: 'built_in', host: null } });
+  t.match(await ready.json(), { insights: { by: 'built_in', hosts: [] } });
 });
 
 t.test('K-010 a model is asked, and what it says is not believed', async (t) => {
@@ -241,6 +244,38 @@ t.test('K-010 workers of one’s own look into conversations', async (t) => {
     const done = { claim: second.claim, code: 'X', message: 'x', retry: false };
     t.match(await spool.operator.ask('POST', `/ops/jobs/${second.job}/failed`, done), { again: false });
   });
+});
+
+t.test('a pipeline chooses an engine by name, and one that is not there fails its jobs', async (t) => {
+  const [engine, chat] = [await ScriptedEngine.start(t), await ScriptedChat.start(t)];
+  const file = join(tempFolder(t), 'engines.json');
+  const further = { insights: { large: { url: chat.url } }, transcription: { ears: { url: engine.url } } };
+  writeFileSync(file, JSON.stringify(further));
+  const nowhere = 'http://127.0.0.1:1/v1';
+  const settings = { TRANSCRIBE_URL: nowhere, ENGINES_FILE: file };
+  const spool = await TestSpool.start({ RATE_LIMITS: 'off', CHUNK_WORKER: '1', ...settings });
+  t.teardown(() => spool.end());
+  const ann = await TestAccount.open(spool, 'ann@x.test');
+  const [pipeline] = (await ann.ask<{ items: { id: string }[] }>('GET', '/pipelines')).items;
+  const choose = (insights: string) => {
+    const chosen = { transcription: { engine: 'ears' }, insights: { engine: insights } };
+    return ann.ask('PATCH', `/pipelines/${pipeline?.id}`, chosen);
+  };
+  const through = async () => {
+    const recording = await record(ann);
+    await until('it is transcribed', async () => (await recording.turns()).length === SAID.length);
+    for (const ms of [1, 11_000]) await spool.operator.advanceClock(ms);
+  };
+  await choose('large');
+  await through();
+  await until('there is a suggestion', async () => (await suggestionsOf(ann)).length > 0);
+  t.match(await suggestionsOf(ann), [{ text: SAID[1], made_by: 'model' }]);
+  await choose('larger');
+  await through();
+  const { activity } = spool.server.services.insights.jobs;
+  await until('it has failed', async () => activity.lately().failures.length > 0);
+  t.match(activity.lately().failures, [{ code: 'ENGINE_UNKNOWN', tries: 1 }]);
+  t.equal(chat.requests.length, 1);
 });
 
 t.test('with nobody to look into them, nothing is told to libraries', async (t) => {

@@ -50,6 +50,7 @@ t.test('the operator port', async (t) => {
     t.same(await (await get('/healthz')).json(), { alive: true, version });
     t.same(await (await get('/readyz')).json(), {
       ...{ ready: true, storage: 'ok', transcription: { by: 'nobody', host: null } },
+      insights: { by: 'built_in', hosts: [] },
     });
     t.match(await (await get('/metrics')).text(), `spool_build_info{version="${version}"} 1`);
     const { process } = await spool.operator.ask<{ process: { version: string } }>('GET', '/ops/overview');

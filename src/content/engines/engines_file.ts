@@ -64,9 +64,7 @@ const transcriber = z
 const FORM = z.strictObject({ transcription: listOf(transcriber), insights: listOf(server) }, 'must be an object');
 
 export type EnginesFile = z.output<typeof FORM>;
-export type NamedServer = z.output<typeof server>;
-
-export const NO_FURTHER_ENGINES: EnginesFile = { transcription: {}, insights: {} };
+const NO_FURTHER_ENGINES: EnginesFile = { transcription: {}, insights: {} };
 
 /** The message is for whoever wrote the file: it names the member, and shows no value. */
 export class WrongEnginesFile extends Error {

@@ -5,9 +5,9 @@ import { transcriptIndexOf } from '../../../actors/transcript_state.js';
 import { partitionOfId } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
 import type { Refusal } from '../../domain/refusals.js';
-import type { Services } from '../../services.js';
+import type { Actors } from '../../runtime/actors.js';
 import type { Store } from '../../store/store.js';
-import { pagesFrom, type Scene, sceneOf, type TranscriptReader } from '../transcript_reading.js';
+import { pagesFrom, type Scene, sceneOf, type TranscriptReader } from '../transcript_pages.js';
 import { countWords, type HeardStream, type SpokenTurn } from './conversations_of.js';
 import { standing } from './standing.js';
 
@@ -22,7 +22,7 @@ const EMPTY_PASSED_MAX = 8;
 const STREAMS_STEP = 25;
 
 export type StreamReader = TranscriptReader & {
-  actors: Pick<Services['actors'], 'stream' | 'deviceSession'>;
+  actors: Pick<Actors, 'stream' | 'deviceSession'>;
   store: Pick<Store, 'list'>;
 };
 
@@ -63,8 +63,8 @@ export async function heardAround(
 }
 
 /** The recorder session in which it was recorded; null for a device of one's own, and for an app. */
-export async function sessionOf(
-  { actors }: { actors: Pick<Services['actors'], 'deviceSession'> },
+async function sessionOf(
+  { actors }: { actors: Pick<Actors, 'deviceSession'> },
   { recorder, account_id }: Pick<Stream, 'recorder' | 'account_id'>,
 ): Promise<string | null> {
   if (recorder === null) return null;

@@ -7,9 +7,10 @@ import { isEnabled } from '../../domain/permissions.js';
 import { isRefusal, type Refusal, refuse } from '../../domain/refusals.js';
 import { randomBytes, randomId } from '../../random.js';
 import { CLOSED, EPOCH_ENDED } from '../../runtime/activation.js';
+import type { Actors } from '../../runtime/actors.js';
 import type { Metrics } from '../../runtime/metrics.js';
+import type { Runtime } from '../../runtime/runtime.js';
 import type { ServerKeys } from '../../secrets/server_keys.js';
-import type { Services } from '../../services.js';
 import { type Fence, type Store, StoreUnavailable } from '../../store/store.js';
 import { goneWorkspace } from '../../streams/standing_workspace.js';
 import { DueEntities } from '../../workers/due_entities.js';
@@ -29,8 +30,8 @@ const OTHER_TURNS = refuse('CONFLICT', 'The turns of this job have changed since
 
 type Parts = {
   store: Store;
-  actors: Services['actors'];
-  runtime: Pick<Services['runtime'], 'cacheEpoch'>;
+  actors: Actors;
+  runtime: Pick<Runtime, 'cacheEpoch'>;
   keys: Pick<ServerKeys, 'keyIds' | 'keyedHashWith'>;
   metrics: Metrics;
   log: { error(details: object, text: string): void };

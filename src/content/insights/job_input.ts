@@ -7,7 +7,7 @@ import { type PageTurn, pageOf } from '../../../actors/transcript_page.js';
 import { libraryId, ownerOfPipeline } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
 import { isRefusal } from '../../domain/refusals.js';
-import type { Services } from '../../services.js';
+import type { Actors } from '../../runtime/actors.js';
 import {
   type Contacts,
   contactOf,
@@ -16,14 +16,14 @@ import {
   type Scene,
   sceneOf,
   type TranscriptReader,
-} from '../transcript_reading.js';
+} from '../transcript_pages.js';
 import type { InputPerson, InputTurn, InsightInput } from './insight_input.js';
 import { standing } from './standing.js';
 
 /** What an engine gets for a job: read anew whenever it is needed, so that nothing is thought of that is gone meanwhile. */
 
 export type InputReader = TranscriptReader & {
-  actors: Pick<Services['actors'], 'stream' | 'library' | 'context' | 'contacts'>;
+  actors: Pick<Actors, 'stream' | 'library' | 'context' | 'contacts'>;
 };
 export type Owner = { account_id: string; workspace_id: string };
 /** `engine`: its name in the operator's list. */

@@ -2809,8 +2809,8 @@ export type OperatorApi = {
       insights: {
         /** Who looks into conversations; built_in: without a model. */
         by: 'server' | 'built_in' | 'workers' | 'nobody';
-        /** Of the server that their text goes to. */
-        host: string | null;
+        /** Other machines that their text goes to. */
+        hosts: string[];
       };
     };
   };

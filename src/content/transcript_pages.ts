@@ -1,0 +1,153 @@
+import { LRUCache } from 'lru-cache';
+import type { Stream } from '../../actors/stream_state.js';
+import type { Page, PageTurn } from '../../actors/transcript_page.js';
+import { pageKey } from '../../actors/transcript_page.js';
+import type { Speaker, Transcript } from '../../actors/transcript_state.js';
+import { speakerName } from '../../actors/transcript_state.js';
+import { isRefusal, type Refusal, refuse } from '../domain/refusals.js';
+import type { Actors } from '../runtime/actors.js';
+import type { Runtime } from '../runtime/runtime.js';
+
+/** Transcripts page by page, and who speaks in them, for whoever may read them: requests, and what looks into them. */
+
+const PAGES_STEP = 2;
+/** Of all that is kept of transcripts, in turns: whoever reads one reads on. */
+const TURNS_KEPT_MAX = 20_000;
+const SPEAKERS_KEPT_MAX = 2_000;
+const NAMES_STEP = 200;
+const NO_STREAM = refuse('NOT_FOUND', 'There is no such stream.');
+
+/** What transcripts are read with, by whoever may. */
+export type TranscriptReader = {
+  actors: Pick<Actors, 'transcript' | 'source' | 'contacts'>;
+  runtime: Pick<Runtime, 'cacheEpoch'>;
+};
+
+/** A stream's transcript with what is known of its speakers; `transcript` is null while there is none. */
+export type Scene = { stream: Stream; transcript: Transcript | null; speakers: ReadonlyMap<number, Speaker> };
+
+export type Attribution = 'none' | 'detected' | 'recognized' | 'manual';
+
+/** What is there of a stream's transcript, for whoever may read it; NOT_FOUND where its source is deleted. */
+export async function sceneOf(reader: TranscriptReader, stream: Stream): Promise<Scene | Refusal> {
+  const source = await reader.actors.source(stream.source_id).view();
+  if (isRefusal(source) ? source.refused !== 'NOT_FOUND' : source.status === 'deleted')
+    return isRefusal(source) ? source : NO_STREAM;
+  if (stream.transcribed !== true) return { stream, transcript: null, speakers: new Map() };
+  const transcript = await reader.actors.transcript(stream.id).view();
+  if (isRefusal(transcript))
+    return transcript.refused === 'NOT_FOUND' ? { stream, transcript: null, speakers: new Map() } : transcript;
+  const speakers = await speakersOf(reader, stream.id, transcript.revision);
+  return isRefusal(speakers) ? speakers : { stream, transcript, speakers };
+}
+
+/** By stream and revision: what is read of a transcript stays as it is until that rises. */
+const known_speakers = new LRUCache<string, ReadonlyMap<number, Speaker>>({ max: SPEAKERS_KEPT_MAX });
+const known_pages = new LRUCache<string, Page[]>({
+  maxSize: TURNS_KEPT_MAX,
+  sizeCalculation: (pages) => 1 + pages.reduce((sum, { turns }) => sum + turns.length, 0),
+});
+
+async function speakersOf({ actors, runtime }: TranscriptReader, stream_id: string, revision: number) {
+  const keyOf = (at: number) => `${runtime.cacheEpoch} ${stream_id} ${at}`;
+  const known = known_speakers.get(keyOf(revision));
+  if (known !== undefined) return known;
+  const read = await actors.transcript(stream_id).speakers();
+  if (isRefusal(read)) return read;
+  known_speakers.set(keyOf(read.revision), read.speakers);
+  return read.speakers;
+}
+
+/** Pages of a transcript one after the other, from the one that is named on. */
+export async function* pagesFrom(
+  reader: TranscriptReader,
+  { stream, transcript }: Scene,
+  { page, descending = false }: { page: number; descending?: boolean },
+): AsyncGenerator<Page | Refusal> {
+  if (transcript === null) return;
+  for (let from = page; ; ) {
+    const pages = await pagesAt(reader, stream.id, { from, descending, revision: transcript.revision });
+    if (isRefusal(pages)) {
+      yield pages;
+      return;
+    }
+    yield* pages;
+    const last = pages.at(-1);
+    if (last === undefined || pages.length < PAGES_STEP) return;
+    from = descending ? last.number - 1 : last.number + 1;
+  }
+}
+
+/** So many of a transcript's pages, from the one that is named on. */
+export async function somePages(
+  reader: TranscriptReader,
+  { stream, transcript }: Scene,
+  { page: from, limit }: { page: number; limit: number },
+): Promise<Page[] | Refusal> {
+  if (transcript === null) return [];
+  return pagesAt(reader, stream.id, { from, limit, descending: false, revision: transcript.revision });
+}
+
+async function pagesAt(
+  { actors, runtime }: TranscriptReader,
+  stream_id: string,
+  { from, descending, revision, limit = PAGES_STEP }: Run & { revision: number },
+): Promise<Page[] | Refusal> {
+  const keyOf = (at: number) => `${runtime.cacheEpoch} ${stream_id} ${at} ${from} ${limit} ${descending}`;
+  const known = known_pages.get(keyOf(revision));
+  if (known !== undefined) return known;
+  const before = descending ? from + 1 : from - 1;
+  const after = { order: before, id: pageKey(Math.max(0, before)) };
+  const read = await actors.transcript(stream_id).pages({ range: { after, descending, limit } });
+  if (isRefusal(read)) return read;
+  known_pages.set(keyOf(read.revision), read.pages);
+  return read.pages;
+}
+
+type Run = { from: number; descending: boolean; limit?: number };
+
+/** Contacts as they are now, by the id that a turn holds: null for one that is gone. */
+export type Contacts = Readonly<Record<string, { id: string; name: string | null } | null>>;
+
+/** Who the turns are by. */
+export async function namesOf(
+  { actors }: Pick<TranscriptReader, 'actors'>,
+  { stream, speakers }: Scene,
+  turns: readonly PageTurn[],
+): Promise<Contacts | Refusal> {
+  const wanted = new Set(turns.map((turn) => contactOf(speakers, turn)).filter((id) => id !== null));
+  const ids = [...wanted];
+  let found: Contacts = {};
+  for (let at = 0; at < ids.length; at += NAMES_STEP) {
+    const resolved = await actors.contacts(stream.account_id).resolve({ ids: ids.slice(at, at + NAMES_STEP) });
+    if (isRefusal(resolved)) return resolved;
+    found = { ...found, ...resolved.contacts };
+  }
+  return found;
+}
+
+/** The speaker's name, after merges. */
+export function speakerShown(speakers: Scene['speakers'], { speaker }: PageTurn): string | null {
+  return speaker === 0 ? null : speakerName(speakers.get(speaker)?.into ?? speaker);
+}
+
+/** The contact that a turn shows, as it was when somebody said so. */
+export function contactOf(
+  speakers: Scene['speakers'],
+  { contact_id, speaker }: { contact_id?: string | null; speaker: number },
+): string | null {
+  if (contact_id !== undefined) return contact_id;
+  return knownOf(speakers, speaker)?.contact_id ?? null;
+}
+
+export function attributionOf(speakers: Scene['speakers'], turn: PageTurn): Attribution {
+  if (turn.contact_id !== undefined || turn.speaker_is_manual) return 'manual';
+  if (turn.speaker === 0) return 'none';
+  const known = knownOf(speakers, turn.speaker);
+  return known === undefined || (known.by === 'recognized' && known.contact_id === null) ? 'detected' : known.by;
+}
+
+function knownOf(speakers: Scene['speakers'], speaker: number): Speaker | undefined {
+  const known = speakers.get(speaker);
+  return known?.into === undefined ? known : speakers.get(known.into);
+}
