@@ -7,7 +7,7 @@ import { isRefusal, type Refusal } from '../domain/refusals.js';
 import type { Principal } from '../http/principal.js';
 import type { Services } from '../services.js';
 import { defaultNumberOf } from './pipeline_access.js';
-import type { Scene } from './transcript_reading.js';
+import type { Scene } from './transcript_pages.js';
 
 /** What is made of a recording, for those who look for a fault: no text is in it. Rule K-017. */
 
