@@ -4,6 +4,7 @@ import { LIMITS } from '../src/domain/limits.js';
 import { isRefusal, type Refusal, refuse } from '../src/domain/refusals.js';
 import { dueIndex } from '../src/domain/retention.js';
 import { type Decision, type Effect, messagesOf, type Turn } from './actor.js';
+import { keptPipeline } from './context_state.js';
 import { announce, showContact } from './transcript_announcing.js';
 import { attributeRun, type HeardRun, mergeRun, type SpeakerNumbers } from './transcript_merge.js';
 import {
@@ -218,7 +219,7 @@ function pageIn({ from_ms }: Window, turn: Turn): { page: Page; words: PageWords
  * too: one of them may become the start of a turn.
  */
 function heardRun({ labels, speakers }: Transcript, { window, publication }: Asked, now_ms: number): HeardRun {
-  const { from_ms, run_id } = window;
+  const { from_ms, run_id, pipeline } = window;
   const { turns, consumed_to_ms: to_ms = window.to_ms, speaker_scope } = publication;
   const within = turns.map((turn) => {
     const start_ms = clamp(turn.start_ms, from_ms, to_ms - 1);
@@ -231,7 +232,7 @@ function heardRun({ labels, speakers }: Transcript, { window, publication }: Ask
   });
   return {
     ...{ from_ms, to_ms, turns: within, speakers },
-    run: { id: run_id, published_at_ms: now_ms },
+    run: { id: run_id, published_at_ms: now_ms, ...keptPipeline(pipeline) },
     labels: speaker_scope === 'stream' ? labels : {},
   };
 }

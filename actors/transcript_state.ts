@@ -76,6 +76,8 @@ export type Window = {
   token: string;
   until_ms: number;
   tries: number;
+  /** The number of the pipeline that wants it; absent for the first. */
+  pipeline?: number;
 };
 
 /** What came of a result: turns that it made, that it took the place of, that corrections changed or kept away. */

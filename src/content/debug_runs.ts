@@ -1,3 +1,4 @@
+import { pipelineOf } from '../../actors/context_state.js';
 import type { InsightJob, InsightRun } from '../../actors/library_state.js';
 import type { TranscriptRun } from '../../actors/transcript_runs.js';
 import type { Transcript } from '../../actors/transcript_state.js';
@@ -51,16 +52,19 @@ export async function debugRuns(
     pipeline_id === null || account_id === who.account_id;
   const rows: DebugRun[] = [
     ...(transcript === null ? [] : stillToTranscribe(transcript, { default_id, now_ms })),
-    ...heard.runs.map((run) => transcribed(run, default_id)),
-    ...made.jobs.filter(isSeen).map((job) => stillToThinkOf(job, { stream_id, default_id, now_ms })),
-    ...made.runs.filter(isSeen).map((run) => thoughtOf(run, default_id)),
+    ...heard.runs.map((run) => transcribed(run, pipelineOf({ ...run, pipeline_id: null }, stream))),
+    ...made.jobs.filter(isSeen).map((job) => stillToThinkOf(job, { account_id, stream_id, default_id, now_ms })),
+    ...made.runs.filter(isSeen).map((run) => thoughtOf(run, pipelineOf(run, stream))),
   ];
   return rows.sort((a, b) => b.queued_at_ms - a.queued_at_ms || b.from_ms - a.from_ms);
 }
 
 type Now = { default_id: string; now_ms: number };
 
-function stillToTranscribe({ waiting, window, retry }: Transcript, { default_id, now_ms }: Now): DebugRun[] {
+function stillToTranscribe(
+  { account_id, waiting, window, retry }: Transcript,
+  { default_id, now_ms }: Now,
+): DebugRun[] {
   const held = window !== null && window.until_ms > now_ms ? window : null;
   const kind = 'transcribe' as const;
   const begun = { ...NOT_YET, kind, pipeline_id: default_id };
@@ -89,8 +93,9 @@ function stillToTranscribe({ waiting, window, retry }: Transcript, { default_id,
   );
   if (held === null) return rows;
   const { run_id, from_ms, to_ms, tries } = held;
+  const pipeline_id = pipelineOf({ ...held, pipeline_id: null }, { account_id });
   const came_ms = waiting.find((one) => one.from_ms < to_ms && one.to_ms > from_ms)?.at_ms ?? now_ms;
-  return [{ ...row({ from_ms, to_ms }, came_ms), key: run_id, run_id, status: 'claimed', tries }, ...rows];
+  return [{ ...row({ from_ms, to_ms }, came_ms), key: run_id, pipeline_id, run_id, status: 'claimed', tries }, ...rows];
 }
 
 /** Segments that the engine doubted count as unsupported: nothing bears them. */
@@ -103,22 +108,26 @@ function transcribed(run: TranscriptRun, pipeline_id: string): DebugRun {
   };
 }
 
-function stillToThinkOf(job: InsightJob, { stream_id, default_id, now_ms }: Now & { stream_id: string }): DebugRun {
+function stillToThinkOf(
+  job: InsightJob,
+  { stream_id, default_id, now_ms, ...owner }: Now & { stream_id: string; account_id: string },
+): DebugRun {
   const { number, pipeline_id, claim, tries, queued_at_ms } = job;
   const here = job.parts.filter((part) => part.stream_id === stream_id);
   const is_held = claim !== undefined && claim.until_ms > now_ms;
   return {
-    ...{ ...NOT_YET, key: `insights ${number}`, kind: 'insights', pipeline_id: pipeline_id ?? default_id },
+    ...{ ...NOT_YET, key: `insights ${number}`, kind: 'insights' },
+    pipeline_id: pipeline_id ?? (is_held ? pipelineOf({ ...claim, pipeline_id }, owner) : default_id),
     from_ms: Math.min(...here.map(({ start_ms }) => start_ms)),
     to_ms: Math.max(...here.map(({ end_ms }) => end_ms)),
     ...{ run_id: is_held ? claim.run_id : null, status: is_held ? 'claimed' : 'waiting', tries, queued_at_ms },
   };
 }
 
-function thoughtOf(run: InsightRun, default_id: string): DebugRun {
-  const { ended_at_ms, pipeline_id, conversation, ...rest } = run;
+function thoughtOf(run: InsightRun, pipeline_id: string): DebugRun {
+  const { ended_at_ms, pipeline: _, conversation, ...rest } = run;
   return {
-    ...{ ...rest, key: `${run.run_id} ${conversation}`, kind: 'insights', pipeline_id: pipeline_id ?? default_id },
+    ...{ ...rest, key: `${run.run_id} ${conversation}`, kind: 'insights', pipeline_id },
     published_at_ms: run.status === 'published' ? ended_at_ms : null,
   };
 }

@@ -1,6 +1,7 @@
+import { pipelineOf } from '../../actors/context_state.js';
 import type { Conversation, Memory, Span, StoredParticipant, Suggestion } from '../../actors/library_state.js';
 import { type Page, type PageTurn, pageOf } from '../../actors/transcript_page.js';
-import { insightId, pipelineId, turnId } from '../domain/ids.js';
+import { insightId, turnId } from '../domain/ids.js';
 import { type Interval, shared } from '../domain/intervals.js';
 import { LIMITS } from '../domain/limits.js';
 import { isRefusal, type Refusal } from '../domain/refusals.js';
@@ -9,7 +10,6 @@ import type { Services } from '../services.js';
 import { readableStream } from '../streams/stream_access.js';
 import type { FoundItem, LibraryPlace } from './insight_access.js';
 import type { ConversationView, EvidenceView, MemoryView, ParticipantView, SuggestionView } from './insight_shapes.js';
-import { defaultNumberOf } from './pipeline_access.js';
 import { type Contacts, contactOf, type Scene, somePages } from './transcript_pages.js';
 import { readableScene } from './transcript_reading.js';
 
@@ -27,7 +27,6 @@ export class InsightReading {
   readonly #pages = new Map<string, Map<number, Page | null>>();
   readonly #streams = new Map<string, boolean>();
   readonly #contacts = new Map<string, Contacts>();
-  readonly #defaults = new Map<string, number>();
 
   constructor(services: Services, who: Principal) {
     this.#services = services;
@@ -66,8 +65,7 @@ export class InsightReading {
 
   async suggestion({ place, number, item }: FoundItem<'suggestion'>): Promise<SuggestionView | Refusal> {
     const { library_id } = place;
-    const made = await this.#made(place, item);
-    if (isRefusal(made)) return made;
+    const made = this.#made(place, item);
     const evidence = await this.#evidenceOf(item.evidence);
     if (isRefusal(evidence)) return evidence;
     const owner = await this.#shownContact(place, item.roles.owner_contact_id);
@@ -87,8 +85,7 @@ export class InsightReading {
   }
 
   async memory({ place, number, item }: FoundItem<'memory'>): Promise<MemoryView | Refusal> {
-    const made = await this.#made(place, item);
-    if (isRefusal(made)) return made;
+    const made = this.#made(place, item);
     const evidence = await this.#evidenceOf(item.evidence);
     if (isRefusal(evidence)) return evidence;
     const about = await this.#shownContact(place, item.contact_id);
@@ -103,8 +100,7 @@ export class InsightReading {
   }
 
   async conversation({ place, number, item }: FoundItem<'conversation'>): Promise<ConversationView | Refusal> {
-    const made = await this.#made(place, item);
-    if (isRefusal(made)) return made;
+    const made = this.#made(place, item);
     const participants = await this.participants(place, item.participants);
     if (isRefusal(participants)) return participants;
     const { parts, started_at_ms, ended_at_ms, title, summary, topics, language, made_by } = item;
@@ -141,13 +137,10 @@ export class InsightReading {
   }
 
   /** What all kinds say of how they came about. */
-  async #made({ account_id, workspace_id }: LibraryPlace, item: Conversation | Memory | Suggestion) {
-    const number = this.#defaults.get(account_id) ?? (await defaultNumberOf(this.#services, account_id));
-    if (typeof number !== 'number') return number;
-    this.#defaults.set(account_id, number);
+  #made(place: LibraryPlace, item: Conversation | Memory | Suggestion) {
     const { session_id, revision, protected_fields, created_at_ms, updated_at_ms } = item;
     return {
-      ...{ workspace_id, session_id, pipeline_id: item.pipeline_id ?? pipelineId(account_id, number) },
+      ...{ workspace_id: place.workspace_id, session_id, pipeline_id: pipelineOf(item, place) },
       ...{ revision, protected_fields, created_at: iso(created_at_ms), updated_at: iso(updated_at_ms) },
     };
   }

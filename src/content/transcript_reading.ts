@@ -1,7 +1,7 @@
 import type { Stream } from '../../actors/stream_state.js';
 import type { PageTurn } from '../../actors/transcript_page.js';
 import type { Word } from '../../actors/transcript_state.js';
-import { defaultPipelineId, turnId } from '../domain/ids.js';
+import { pipelineId, turnId } from '../domain/ids.js';
 import { shared } from '../domain/intervals.js';
 import { isRefusal, type Refusal } from '../domain/refusals.js';
 import type { Principal } from '../http/principal.js';
@@ -89,7 +89,7 @@ function viewTurn(
     attribution: attributionOf(speakers, turn),
     confidence: turn.confidence,
     audio: audioOf(stream, turn),
-    pipeline_id: defaultPipelineId(stream.account_id),
+    pipeline_id: pipelineId(stream.account_id, turn.run.pipeline ?? 1),
     published_at: new Date(turn.run.published_at_ms).toISOString(),
     ...(words == null
       ? {}

@@ -1,6 +1,6 @@
 import { isOpen } from '../../actors/account_state.js';
 import { defaultPipeline } from '../../actors/context.js';
-import { type Context, OPERATORS_ENGINE } from '../../actors/context_state.js';
+import type { Context } from '../../actors/context_state.js';
 import type { Chunk } from '../../actors/stream_state.js';
 import { statusOf } from '../../actors/stream_state.js';
 import { windowFor } from '../../actors/transcript_publication.js';
@@ -114,7 +114,10 @@ export class TranscriptionJobs {
     if (!this.#in_hand.hasRoom(account_id, stream_id)) return null;
     const token = Buffer.from(randomBytes(TOKEN_BYTES)).toString('base64url');
     const run_id = randomId({ partition: partitionOfId(stream_id), now_ms: now() });
-    const claimed = found(await actor.claim_window({ token, run_id, lease_ms, window_ms }));
+    const context = await actors.context(account_id).view();
+    if (isRefusal(context)) throw new StoreUnavailable(context.message);
+    const pipeline = defaultPipeline(context).number;
+    const claimed = found(await actor.claim_window({ token, run_id, lease_ms, window_ms, pipeline }));
     if (claimed === null || claimed.window === null) return null;
     const { window, previous_text } = claimed;
     const audio = await this.#chunksIn(stream_id, window, claimed.transcript.longest_ms);
@@ -128,7 +131,7 @@ export class TranscriptionJobs {
       ...{ job: jobName({ stream_id, number: window.number }), claim: token, run_id, tries: window.tries },
       ...{ lease_until_ms: window.until_ms, account_id, stream_id },
       ...{ from_ms: window.from_ms, to_ms: window.to_ms, final: window.final, audio },
-      ...heardAs(await actors.context(account_id).view()),
+      ...heardAs(context),
       previous_text: previous_text?.slice(-LIMITS.previous_text_chars_max) ?? null,
       known_speakers: await this.#voices.known(claimed.transcript),
     };
@@ -314,9 +317,7 @@ function gone(refusal: Refusal, code: Refusal['refused']): 'gone' {
 }
 
 /** What an account says of its language and its words. */
-function heardAs(answer: Context | Refusal): Pick<WindowWork, 'engine' | 'language' | 'vocabulary'> {
-  const context = found(answer);
-  if (context === null) return { engine: OPERATORS_ENGINE, language: null, vocabulary: [] };
+function heardAs(context: Context): Pick<WindowWork, 'engine' | 'language' | 'vocabulary'> {
   const { languages, vocabulary } = context.profile;
   const of_profile = languages.length === 1 ? (languages[0] ?? null) : null;
   const { engine, language } = defaultPipeline(context).transcription;
