@@ -47,6 +47,8 @@ export type ContextItem = { text: string; created_at_ms: number; updated_at_ms: 
 
 /** The name of the engine that the operator has set up without naming any. */
 export const OPERATORS_ENGINE = 'default';
+/** The one that needs no model. */
+export const EXTRACTIVE_ENGINE = 'extractive';
 
 /** What every account has from the start. */
 export function firstPipeline(now_ms: number): Pipeline {

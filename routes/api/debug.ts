@@ -83,7 +83,11 @@ export const DEBUG_ROUTES: readonly Route[] = [
       .object({
         from_ms: time.default(0).describe('From where on its timeline, in ms; the beginning when absent.'),
         to_ms: time.default(END_MS).describe('Up to where; the end when absent.'),
-        kinds: z.array(kind).min(1, 'must name at least one').max(KINDS.length, 'must name each once at most'),
+        kinds: z
+          .array(kind)
+          .min(1, 'must name at least one')
+          .max(KINDS.length, 'must name each once at most')
+          .describe('What is done again.'),
       })
       .refine(({ from_ms, to_ms }) => from_ms < to_ms, { path: ['to_ms'], message: 'must lie behind from_ms' }),
     example: { kinds: ['transcribe'] },

@@ -5,11 +5,12 @@ import { MEMORY_KINDS, SUGGESTION_KINDS } from '../../actors/library_state.js';
 import { isDeveloper, NO_PIPELINE, ownPipeline, selectsPipelines } from '../../src/content/pipeline_access.js';
 import { libraryId, pipelineId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import { isRefusal, refuse } from '../../src/domain/refusals.js';
+import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
 import { listCursor, pageOfAll } from '../../src/http/cursors.js';
 import { languageTag, listLimit, trimmedLines, trimmedText, uuid, whole } from '../../src/http/request_schemas.js';
 import { id, moment, pageShape } from '../../src/http/response_schemas.js';
 import { accountRoute, type Route } from '../../src/http/route.js';
+import type { Services } from '../../src/services.js';
 import { writableStream } from '../../src/streams/stream_access.js';
 import { ownSource } from './sources.js';
 
@@ -127,6 +128,8 @@ export const PIPELINE_ROUTES: readonly Route[] = [
     answer: pipelineShape,
     refusals: ['CONFLICT'],
     async handler({ services, who: { account_id, fences }, body }) {
+      const unknown = unknownEngine(services, body);
+      if (unknown !== null) return unknown;
       const made = await services.actors
         .context(account_id)
         .create_pipeline({ ...termsOf(body), name: body.name }, fences);
@@ -176,6 +179,8 @@ export const PIPELINE_ROUTES: readonly Route[] = [
       if (isRefusal(pipeline)) return pipeline;
       // Who has this permission has developer access.
       if (!pipeline.default && !who.permissions.includes('pipelines:experimental')) return NEEDS_EXPERIMENTS;
+      const unknown = unknownEngine(services, body);
+      if (unknown !== null) return unknown;
       const { account_id, fences } = who;
       const edit = { number: pipeline.number, ...termsOf(body), default: body.default, archived: body.archived };
       const edited = await services.actors.context(account_id).edit_pipeline(edit, fences);
@@ -231,6 +236,17 @@ type Said = {
   transcription?: z.output<typeof transcription>;
   insights?: z.output<typeof insights>;
 };
+
+/** Workers outside know engines that nobody here does. */
+function unknownEngine({ engine_names }: Services, said: Said): Refusal | null {
+  for (const part of ['transcription', 'insights'] as const) {
+    const name = said[part]?.engine;
+    if (engine_names === null || name === undefined || engine_names[part].includes(name)) continue;
+    const [path, message] = [`${part}.engine`, 'must be the name of an engine that the operator has listed'];
+    return refuse('BAD_REQUEST', `${path} ${message}.`, { details: [{ path, message }] });
+  }
+  return null;
+}
 
 /** On the wire kinds are one list; no kind of suggestion is called as one of memory. */
 function termsOf({ name, transcription, insights }: Said): PipelineTerms {

@@ -5,7 +5,7 @@ import type { Chunk } from '../../actors/stream_state.js';
 import { statusOf } from '../../actors/stream_state.js';
 import { windowFor } from '../../actors/transcript_publication.js';
 import { TRANSCRIBING_INDEX, type Transcript, type Window } from '../../actors/transcript_state.js';
-import { isId, partitionOfId } from '../domain/ids.js';
+import { isId, partitionOfId, pipelineId } from '../domain/ids.js';
 import type { Interval } from '../domain/intervals.js';
 import { LIMITS } from '../domain/limits.js';
 import { isEnabled } from '../domain/permissions.js';
@@ -131,6 +131,7 @@ export class TranscriptionJobs {
       ...{ job: jobName({ stream_id, number: window.number }), claim: token, run_id, tries: window.tries },
       ...{ lease_until_ms: window.until_ms, account_id, stream_id },
       ...{ from_ms: window.from_ms, to_ms: window.to_ms, final: window.final, audio },
+      pipeline_id: pipelineId(account_id, pipeline),
       ...heardAs(context),
       previous_text: previous_text?.slice(-LIMITS.previous_text_chars_max) ?? null,
       known_speakers: await this.#voices.known(claimed.transcript),
@@ -317,9 +318,9 @@ function gone(refusal: Refusal, code: Refusal['refused']): 'gone' {
 }
 
 /** What an account says of its language and its words. */
-function heardAs(context: Context): Pick<WindowWork, 'engine' | 'language' | 'vocabulary'> {
+function heardAs(context: Context): Pick<WindowWork, 'engine' | 'diarize' | 'language' | 'vocabulary'> {
   const { languages, vocabulary } = context.profile;
   const of_profile = languages.length === 1 ? (languages[0] ?? null) : null;
-  const { engine, language } = defaultPipeline(context).transcription;
-  return { engine, language: language ?? of_profile, vocabulary };
+  const { engine, diarize, language } = defaultPipeline(context).transcription;
+  return { engine, diarize, language: language ?? of_profile, vocabulary };
 }

@@ -26,7 +26,7 @@ t.test('K-012 what the default pipeline makes tells which one that was', async (
       memories: [{ text: `Bob likes ${liked}.` }],
     });
     await ann.ask('POST', '/memories', { text: 'By hand.', kind: 'fact' });
-    return { recording, pipeline_id };
+    return { recording, pipeline_id, wanted: work.pipeline };
   };
   const runsOf = async ({ id }: TestRecording) =>
     (await ann.ask<{ items: DebugRun[] }>('GET', `/debug/streams/${id}/runs`)).items;
@@ -45,9 +45,14 @@ t.test('K-012 what the default pipeline makes tells which one that was', async (
   };
 
   const before = await recorded('tea');
-  const own = await ann.ask<Pipeline>('POST', '/pipelines', { name: 'Notes' });
+  const own = await ann.ask<Pipeline>('POST', '/pipelines', {
+    // Workers outside know engines that nobody here does.
+    ...{ name: 'Notes', transcription: { engine: 'precise', diarize: true }, insights: { engine: 'large' } },
+  });
   await ann.ask('PATCH', `/pipelines/${own.id}`, { default: true });
   const after = await recorded('walks');
+  t.same(before.wanted, { id: first, engine: 'default', diarize: false });
+  t.same(after.wanted, { id: own.id, engine: 'precise', diarize: true });
   t.same([before.pipeline_id, after.pipeline_id], [first, own.id], 'while a worker has it');
   for (const [recording, pipeline_id] of [
     [before.recording, first],

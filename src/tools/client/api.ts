@@ -1323,6 +1323,15 @@ export type TranscriptionWork = {
     /** Where to GET the audio. */
     content_path: string;
   }[];
+  /** What it is transcribed by. */
+  pipeline: {
+    /** The pipeline. */
+    id: string;
+    /** The name of the engine that it wants. */
+    engine: string;
+    /** Whether it wants speakers told apart. */
+    diarize: boolean;
+  };
   /** A BCP 47 tag, where it is known. */
   language: string | null;
   /** Words that the account wants spelt so. */
@@ -2645,6 +2654,7 @@ export type PublicApi = {
       from_ms?: number;
       /** Up to where; the end when absent. */
       to_ms?: number;
+      /** What is done again. */
       kinds: ('transcribe' | 'insights')[];
     };
     answer: {
