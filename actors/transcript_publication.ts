@@ -320,11 +320,12 @@ export function dueEffect(
     : { effect: 'add_to_index', ...place, order: oldest.published_at_ms };
 }
 
-/** The lists that a transcript stands on while it has turns. */
+/** The lists that a transcript stands on while it has turns; a pipeline's own is read by its id alone. */
 export function listed(
-  { account_id: owner, source_id, workspace_id, captured_at_ms, turns }: Transcript,
+  { account_id: owner, source_id, workspace_id, captured_at_ms, turns, lane }: Transcript,
   member: string,
 ): Effect[] {
+  if (lane !== undefined) return [];
   return [TRANSCRIPTS, transcriptIndexOf(source_id), transcriptIndexOf(workspace_id)].map(
     (index): Effect =>
       turns > 0
@@ -357,12 +358,13 @@ function heardIn(
 
 type News = { window: Window; created: PageTurn[]; attributed: PageTurn[]; replaced: number };
 
-/** Rule K-011: turns that replace others are reported together. */
+/** Rule K-011: turns that replace others are reported together, and those of another pipeline are not reported at all. */
 function newsOf(
-  { account_id, source_id }: Transcript,
+  { account_id, source_id, lane }: Transcript,
   { window: { run_id, from_ms }, created, attributed, replaced }: News,
   self: string,
 ): Effect[] {
+  if (lane !== undefined) return [];
   const event = (type: EventType, resource_id: string, more: Record<string, unknown> = {}): Effect => ({
     ...{ effect: 'append_event', account_id, type, resource_id },
     data: { ...more, source_id, run_id },

@@ -306,7 +306,13 @@ function dueAt(state: Transcript): number | null {
   return next === null ? null : Math.max(next.until_ms, state.window?.until_ms ?? 0);
 }
 
-function begin({ account_id, workspace_id, source_id, captured_at_ms, end_ms }: StreamAudio['stream']): Transcript {
+export function begin({
+  account_id,
+  workspace_id,
+  source_id,
+  captured_at_ms,
+  end_ms,
+}: StreamAudio['stream']): Transcript {
   return {
     ...{ account_id, workspace_id, source_id, captured_at_ms, end_ms },
     ...{ revision: 0, turns: 0, waiting: [], covered: [], failed: [], longest_ms: 0 },
@@ -317,7 +323,7 @@ function begin({ account_id, workspace_id, source_id, captured_at_ms, end_ms }: 
 }
 
 /** In the order of the timeline; of too many, the nearest become one. */
-function inOrder(waiting: WaitingAudio[]): WaitingAudio[] {
+export function inOrder(waiting: WaitingAudio[]): WaitingAudio[] {
   const sorted = [...waiting].sort((a, b) => a.from_ms - b.from_ms);
   const joined: WaitingAudio[] = [];
   for (const one of sorted) {
@@ -342,15 +348,15 @@ function joinNearest(waiting: WaitingAudio[]): void {
   waiting.splice(nearest - 1, 2, { ...first, to_ms: second.to_ms, at_ms: Math.max(first.at_ms, second.at_ms) });
 }
 
-function spanOf({ from_ms, to_ms }: { from_ms: number; to_ms: number }): Interval {
+export function spanOf({ from_ms, to_ms }: { from_ms: number; to_ms: number }): Interval {
   return [from_ms, to_ms];
 }
 
-function clip([from, to]: Interval, [within_from, within_to]: Interval): Interval[] {
+export function clip([from, to]: Interval, [within_from, within_to]: Interval): Interval[] {
   const cut: Interval = [Math.max(from, within_from), Math.min(to, within_to)];
   return cut[0] < cut[1] ? [cut] : [];
 }
 
-function isWorthIt([from_ms, to_ms]: Interval): boolean {
+export function isWorthIt([from_ms, to_ms]: Interval): boolean {
   return to_ms - from_ms >= LIMITS.waiting_audio_min_ms;
 }

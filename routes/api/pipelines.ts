@@ -3,14 +3,17 @@ import type { PipelineTerms } from '../../actors/context.js';
 import type { Pipeline } from '../../actors/context_state.js';
 import { MEMORY_KINDS, SUGGESTION_KINDS } from '../../actors/library_state.js';
 import { isDeveloper, NO_PIPELINE, ownPipeline, selectsPipelines } from '../../src/content/pipeline_access.js';
-import { libraryId, pipelineId } from '../../src/domain/ids.js';
+import { runPipeline } from '../../src/content/pipeline_runs.js';
+import { pipelineId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
 import { listCursor, pageOfAll } from '../../src/http/cursors.js';
 import { languageTag, listLimit, trimmedLines, trimmedText, uuid, whole } from '../../src/http/request_schemas.js';
 import { id, moment, pageShape } from '../../src/http/response_schemas.js';
 import { accountRoute, type Route } from '../../src/http/route.js';
+import { CLOSED } from '../../src/runtime/activation.js';
 import type { Services } from '../../src/services.js';
+import type { Fence } from '../../src/store/store.js';
 import { writableStream } from '../../src/streams/stream_access.js';
 import { ownSource } from './sources.js';
 
@@ -28,7 +31,6 @@ const NEEDS_EXPERIMENTS = refuse(
 );
 const NO_STREAM = refuse('NOT_FOUND', 'There is no such stream.');
 const IS_ARCHIVED = refuse('CONFLICT', 'The pipeline is archived.');
-const MAKES_NONE = refuse('CONFLICT', 'The pipeline makes no insights.');
 const ENGINE_NAME = `must be 1 to ${LIMITS.engine_name_chars_max} letters, digits, dots, dashes or underscores`;
 
 const engine = z
@@ -191,9 +193,9 @@ export const PIPELINE_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'POST',
     path: '/pipelines/:id/runs',
-    summary: 'Lets a pipeline make insights of a recording once more.',
+    summary: 'Lets a pipeline work on a recording once more.',
     notes:
-      'What the default pipeline makes takes the place of what it made before; what another one makes is read with its pipeline_id.',
+      'What the default pipeline makes takes the place of what it made before; what another one makes is read with its pipeline_id. One whose transcription is another than that of the default one transcribes for itself first.',
     credential: 'account',
     all_of: EXPERIMENTS,
     developer: true,
@@ -220,13 +222,12 @@ export const PIPELINE_ROUTES: readonly Route[] = [
       const source = await ownSource(services, { account_id, id: source_id });
       if (isRefusal(source)) return source.refused === 'NOT_FOUND' ? NO_STREAM : source;
       if (pipeline.archived) return IS_ARCHIVED;
-      if (pipeline.insights === null) return MAKES_NONE;
       const { from_ms = 0, to_ms = Math.max(stream.end_ms ?? 0, stream.stored_until_ms, from_ms + 1) } = body;
       const pipeline_id = pipeline.default ? null : (params.id as string);
       const asked = { account_id, workspace_id, stream_id, source_id, from_ms, to_ms, pipeline_id };
-      const library = services.actors.library(libraryId(account_id, workspace_id));
-      const accepted = await library.request_run(asked, who.fences);
-      return isRefusal(accepted) ? accepted : { accepted: true };
+      const fences = [...who.fences, ...[source_id, stream_id].map((held): Fence => ({ fence: 'open', id: held }))];
+      const accepted = await runPipeline(services, { pipeline, asked, fences });
+      return accepted === CLOSED ? NO_STREAM : isRefusal(accepted) ? accepted : { accepted: true };
     },
   }),
 ];

@@ -2,7 +2,7 @@ import { pipelineOf } from '../../actors/context_state.js';
 import type { InsightJob, InsightRun } from '../../actors/library_state.js';
 import type { TranscriptRun } from '../../actors/transcript_runs.js';
 import type { Transcript } from '../../actors/transcript_state.js';
-import { libraryId, pipelineId } from '../domain/ids.js';
+import { laneId, libraryId, pipelineId } from '../domain/ids.js';
 import { type Interval, subtract } from '../domain/intervals.js';
 import { isRefusal, type Refusal } from '../domain/refusals.js';
 import type { Principal } from '../http/principal.js';
@@ -43,20 +43,36 @@ export async function debugRuns(
   if (typeof number !== 'number') return number;
   const default_id = pipelineId(account_id, number);
   const now_ms = clock.now();
-  const heard = transcript === null ? { runs: [] } : await actors.transcript(stream_id).runs();
-  if (isRefusal(heard)) return heard;
+  const heard: DebugRun[] = [];
+  for (const { id, pipeline } of transcriptsOf(stream_id, transcript, account_id === who.account_id)) {
+    const of = id === stream_id ? transcript : await actors.transcript(id).view();
+    // Of a lane that was not begun there is nothing.
+    if (of === null || (isRefusal(of) && of.refused === 'NOT_FOUND')) continue;
+    const ended = isRefusal(of) ? of : await actors.transcript(id).runs();
+    if (isRefusal(of) || isRefusal(ended)) return ended as Refusal;
+    if (id !== stream_id && of.lane?.stream_id !== stream_id) continue;
+    const wanted_by = pipeline === null ? default_id : pipelineId(account_id, pipeline);
+    heard.push(...stillToTranscribe(of, { default_id: wanted_by, now_ms }));
+    heard.push(...ended.runs.map((run) => transcribed(run, pipelineOf({ ...run, pipeline_id: null }, stream))));
+  }
   const made = await actors.library(libraryId(account_id, workspace_id)).runs({ stream_id });
   if (isRefusal(made)) return made;
   // What other pipelines make is their account's.
   const isSeen = ({ pipeline_id }: { pipeline_id: string | null }) =>
     pipeline_id === null || account_id === who.account_id;
   const rows: DebugRun[] = [
-    ...(transcript === null ? [] : stillToTranscribe(transcript, { default_id, now_ms })),
-    ...heard.runs.map((run) => transcribed(run, pipelineOf({ ...run, pipeline_id: null }, stream))),
+    ...heard,
     ...made.jobs.filter(isSeen).map((job) => stillToThinkOf(job, { account_id, stream_id, default_id, now_ms })),
     ...made.runs.filter(isSeen).map((run) => thoughtOf(run, pipelineOf(run, stream))),
   ];
   return rows.sort((a, b) => b.queued_at_ms - a.queued_at_ms || b.from_ms - a.from_ms);
+}
+
+/** The stream's own, and for its owner those of other pipelines. */
+function transcriptsOf(stream_id: string, transcript: Transcript | null, is_owner: boolean) {
+  const lanes = is_owner ? (transcript?.lanes ?? []) : [];
+  const own: { id: string; pipeline: number | null } = { id: stream_id, pipeline: null };
+  return [own, ...lanes.map((pipeline) => ({ id: laneId(stream_id, pipeline), pipeline }))];
 }
 
 type Now = { default_id: string; now_ms: number };
@@ -72,7 +88,7 @@ function stillToTranscribe(
     const { from_ms, to_ms } = span;
     return {
       ...begun,
-      key: `${kind} ${from_ms}`,
+      key: `${kind} ${from_ms} ${default_id}`,
       run_id: null,
       from_ms,
       to_ms,

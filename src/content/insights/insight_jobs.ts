@@ -240,7 +240,7 @@ export class InsightJobs {
       standing(await library.settled({ ...settled, found: [], left: { from_ms, to_ms }, look_again_ms: quiet_ms }));
       return;
     }
-    const around = await heardAround(this.#parts, { stream_id, from_ms, to_ms });
+    const around = await heardAround(this.#parts, { stream_id, pipeline_id, from_ms, to_ms });
     if (around === null) {
       standing(await library.settled({ ...settled, found: [], left: null, look_again_ms: null }));
       return;

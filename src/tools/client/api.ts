@@ -2119,7 +2119,7 @@ export type PublicApi = {
   };
   /** What was said: in one stream in its order, or in many with the newest first. */
   'GET /turns': {
-    query?: { limit?: number | undefined; cursor?: string | undefined; stream_id?: string | undefined; source_id?: string | undefined; workspace_id?: string | undefined; contact_id?: string | undefined; from?: string | undefined; to?: string | undefined; from_ms?: number | undefined; to_ms?: number | undefined };
+    query?: { limit?: number | undefined; cursor?: string | undefined; stream_id?: string | undefined; source_id?: string | undefined; workspace_id?: string | undefined; contact_id?: string | undefined; pipeline_id?: string | undefined; from?: string | undefined; to?: string | undefined; from_ms?: number | undefined; to_ms?: number | undefined };
     answer: {
       items: Turn[];
       /** What to pass as cursor for the next page; null on the last one. */
@@ -2164,6 +2164,7 @@ export type PublicApi = {
   /** How far the transcript of a stream has come, and who speaks in it. */
   'GET /audio/streams/{id}/transcript': {
     path: { id: string };
+    query?: { pipeline_id?: string | undefined };
     answer: Transcript;
   };
   /** Says who a speaker is. */
@@ -2620,7 +2621,7 @@ export type PublicApi = {
     };
     answer: Pipeline;
   };
-  /** Lets a pipeline make insights of a recording once more. */
+  /** Lets a pipeline work on a recording once more. */
   'POST /pipelines/{id}/runs': {
     path: { id: string };
     body: {
