@@ -65,7 +65,7 @@ export async function sceneOf(
 }
 
 /** A pipeline's own transcript of a stream; null where it has none. */
-export async function laneOn(
+async function laneOn(
   { actors }: Pick<TranscriptReader, 'actors'>,
   { stream_id, pipeline_id }: Lane,
 ): Promise<{ id: string; transcript: Transcript } | null | Refusal> {
