@@ -191,14 +191,19 @@ function editPipeline(state: Context, { number, ...edit }: PipelineEdit & { numb
     const next = one.number === number ? wanted : { ...one, default: one.default && !wanted.default };
     // A default that is edited, and stays one, takes that from nobody.
     const changed_fields = changedFields(one, number === one.number ? next : { default: next.default });
-    return changed_fields.length === 0 ? [] : [{ next: revised(next, turn), changed_fields }];
+    return changed_fields.length === 0
+      ? []
+      : [{ next: revised(next, turn), is_switched: one.default !== next.default }];
   });
   if (changes.length === 0) return { reply: pipeline };
   const by_number = new Map(changes.map(({ next }) => [next.number, next]));
   return {
     reply: by_number.get(number) ?? pipeline,
     next: { ...state, pipelines: state.pipelines.map((one) => by_number.get(one.number) ?? one) },
-    effects: changes.map(({ next, changed_fields }) => pipelineEvent('pipeline.updated', next, turn, changed_fields)),
+    // Events tell which one is the default, and nothing else of a pipeline.
+    effects: changes.flatMap(({ next, is_switched }) =>
+      is_switched ? [pipelineEvent('pipeline.updated', next, turn, ['default'])] : [],
+    ),
   };
 }
 

@@ -1,3 +1,4 @@
+import { pipelineId } from '../src/domain/ids.js';
 import { MEMORY_KINDS, type MemoryKind, SUGGESTION_KINDS, type SuggestionKind } from './library_state.js';
 
 /**
@@ -46,6 +47,8 @@ export type ContextItem = { text: string; created_at_ms: number; updated_at_ms: 
 
 /** The name of the engine that the operator has set up without naming any. */
 export const OPERATORS_ENGINE = 'default';
+/** The one that needs no model. */
+export const EXTRACTIVE_ENGINE = 'extractive';
 
 /** What every account has from the start. */
 export function firstPipeline(now_ms: number): Pipeline {
@@ -65,4 +68,19 @@ export function firstPipeline(now_ms: number): Pipeline {
     created_at_ms: now_ms,
     updated_at_ms: now_ms,
   };
+}
+
+/** Who made something: a pipeline of its own, or the one that was the default then, by its number where that is not 1. */
+export type MadeByPipeline = { pipeline_id: string | null; pipeline?: number };
+
+export function pipelineOf(
+  { pipeline_id, pipeline = 1 }: MadeByPipeline,
+  { account_id }: { account_id: string },
+): string {
+  return pipeline_id ?? pipelineId(account_id, pipeline);
+}
+
+/** The number of a default pipeline, as it is kept with what that makes: not at all for the first. */
+export function keptPipeline(number: number | undefined): { pipeline?: number } {
+  return number === undefined || number === 1 ? {} : { pipeline: number };
 }

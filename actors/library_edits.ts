@@ -1,5 +1,6 @@
 import { isRefusal, type Refusal } from '../src/domain/refusals.js';
 import { type Decision, given, messagesOf, type Read, type RecordQuery } from './actor.js';
+import { keptPipeline } from './context_state.js';
 import {
   begin,
   DONE,
@@ -19,7 +20,8 @@ import type { Conversation, ItemKind, Items, Library, Memory, MemoryKind, Span }
 
 const ofLibrary = given((state: Library | null) => state ?? NO_ITEM_HERE);
 
-type NewMemory = Place & { text: string; kind: MemoryKind; stems: string[] };
+/** `pipeline`: the number of the default one. */
+type NewMemory = Place & { text: string; kind: MemoryKind; stems: string[]; pipeline?: number };
 /** `stems`: of the text, where there is one. */
 type MemoryEdit = {
   number: number;
@@ -55,7 +57,7 @@ export const editMessages = messagesOf<Library>()({
   /** What a person wants to be known; the library begins with it where there is none. */
   create_memory(
     state,
-    { text, kind, stems, ...place }: NewMemory,
+    { text, kind, stems, pipeline, ...place }: NewMemory,
     turn,
   ): Decision<Library, { number: number; item: Memory }> {
     const { library, effects } = state === null ? begin(place, turn) : { library: state, effects: [] };
@@ -63,7 +65,8 @@ export const editMessages = messagesOf<Library>()({
     writing.effects.push(...effects);
     const number = writing.give('memory');
     const item: Memory = {
-      ...{ pipeline_id: null, session_id: null, revision: 1, protected_fields: ['kind', 'text'] },
+      ...{ pipeline_id: null, ...keptPipeline(pipeline), session_id: null, revision: 1 },
+      protected_fields: ['kind', 'text'],
       ...{ created_at_ms: turn.now_ms, updated_at_ms: turn.now_ms, text, kind, contact_id: null },
       ...{ state: 'active', superseded_by: null, origin: 'manual', protected: true, evidence: [], stems },
     };

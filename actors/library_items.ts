@@ -1,9 +1,10 @@
 import type { EventType } from '../src/domain/event_types.js';
-import { defaultPipelineId, insightId } from '../src/domain/ids.js';
+import { insightId } from '../src/domain/ids.js';
 import { LIMITS } from '../src/domain/limits.js';
 import { type Refusal, refuse } from '../src/domain/refusals.js';
 import { dueIndex } from '../src/domain/retention.js';
 import type { Decision, Effect, Read, RecordQuery, Turn } from './actor.js';
+import { pipelineOf } from './context_state.js';
 import {
   INSIGHTS_INDEX,
   type Insights,
@@ -269,10 +270,9 @@ export class Writing {
   suggestionEvent(
     type: 'suggestion.created' | 'suggestion.updated' | 'suggestion.deleted',
     number: number,
-    { item, data = {} }: { item: Pick<Suggestion, 'pipeline_id'>; data?: Record<string, unknown> },
+    { item, data = {} }: { item: Pick<Suggestion, 'pipeline_id' | 'pipeline'>; data?: Record<string, unknown> },
   ): void {
-    const pipeline_id = item.pipeline_id ?? defaultPipelineId(this.library.account_id);
-    this.event(type, number, { ...data, pipeline_id });
+    this.event(type, number, { ...data, pipeline_id: pipelineOf(item, this.library) });
   }
 
   /** Something is due for a worker at that time. */

@@ -1,6 +1,7 @@
 import { LIMITS } from '../src/domain/limits.js';
 import { refuse } from '../src/domain/refusals.js';
 import { type Decision, given, messagesOf, type Read, type RecordQuery, type Turn } from './actor.js';
+import { keptPipeline } from './context_state.js';
 import { DONE, type Done, itemIn, itemRecord, NO_LIBRARY, Writing } from './library_items.js';
 import { spansOf } from './library_spans.js';
 import {
@@ -19,7 +20,8 @@ import {
 export const NOT_HELD = refuse('CONFLICT', 'This job is not yours: its claim was lost, or it is done.');
 const NO_JOB = { job: null } as const;
 
-type Claim = { token: string; run_id: string; lease_ms: number };
+/** `pipeline`: the number of the default one. */
+type Claim = { token: string; run_id: string; lease_ms: number; pipeline?: number };
 type Held = { job: number; token: string };
 /** `rest_ms`: so long the engine asked to be left alone. */
 type FailedJob = Held & { code: string; retry: boolean; rest_ms?: number | undefined; engine: string | null };
@@ -63,7 +65,7 @@ export const jobMessages = messagesOf<Library>()({
       read
         .range<InsightJob>('jobs')
         .flatMap(({ value }) => [itemRecord('conversation', value.conversation), ...runsOf(value)]),
-    decide: ofLibrary((state, { token, run_id, lease_ms }: Claim, turn): Decision<Library, ClaimReply> => {
+    decide: ofLibrary((state, { token, run_id, lease_ms, pipeline }: Claim, turn): Decision<Library, ClaimReply> => {
       const library = { account_id: state.account_id, workspace_id: state.workspace_id };
       const [first] = turn.range<InsightJob>('jobs');
       if (first === undefined || first.order > turn.now_ms) return { reply: { ...NO_JOB, library } };
@@ -72,13 +74,14 @@ export const jobMessages = messagesOf<Library>()({
       // A worker that says nothing when its lease ends has failed as well.
       if (waiting.tries >= LIMITS.insight_job_tries_max) {
         endJob(writing, waiting, {
-          ...{ status: 'failed', run_id: lost?.run_id ?? run_id },
+          ...{ status: 'failed', run_id: lost?.run_id ?? run_id, ...keptPipeline(lost?.pipeline) },
           ...{ engine: null, failure: 'GIVEN_UP', dropped: NOTHING_DROPPED },
         });
         return writing.done({ ...NO_JOB, library });
       }
       const until_ms = turn.now_ms + lease_ms;
-      const job: InsightJob = { ...waiting, tries: waiting.tries + 1, claim: { token, run_id, until_ms } };
+      const by = waiting.pipeline_id === null ? keptPipeline(pipeline) : {};
+      const job: InsightJob = { ...waiting, tries: waiting.tries + 1, claim: { token, run_id, until_ms, ...by } };
       putJob(writing, job, until_ms);
       const conversation_item = itemIn(turn, 'conversation', job.conversation) ?? null;
       return writing.done({ job: { ...job, conversation_item }, library });
@@ -128,7 +131,7 @@ export const jobMessages = messagesOf<Library>()({
       if (again) putJob(writing, job, turn.now_ms + pause_ms);
       else
         endJob(writing, job, {
-          ...{ status: 'failed', run_id: claim.run_id, engine: failed.engine },
+          ...{ status: 'failed', run_id: claim.run_id, engine: failed.engine, ...keptPipeline(claim.pipeline) },
           ...{ failure: failed.code, dropped: NOTHING_DROPPED },
         });
       return writing.done({ again, tries });
@@ -231,7 +234,7 @@ export function runsOf(job: { parts: Span[] } | null): RecordQuery[] {
 export function endJob(
   writing: Writing,
   job: InsightJob,
-  ended: Pick<InsightRun, 'status' | 'run_id' | 'engine' | 'failure' | 'dropped'>,
+  ended: Pick<InsightRun, 'status' | 'run_id' | 'engine' | 'failure' | 'dropped' | 'pipeline'>,
 ): void {
   const { conversation, pipeline_id, tries, queued_at_ms, parts } = job;
   writing.drop('jobs', insightKey(job.number));

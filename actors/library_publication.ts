@@ -1,6 +1,7 @@
 import { LIMITS } from '../src/domain/limits.js';
 import { isRefusal, type Refusal, refuse } from '../src/domain/refusals.js';
 import { type Decision, messagesOf, type Read, type RecordQuery } from './actor.js';
+import { keptPipeline } from './context_state.js';
 import { conversationEvent, memoryEvent, takeAway } from './library_edits.js';
 import { itemIn, itemRecord, suppressedOf, textKey, Writing } from './library_items.js';
 import { endJob, heldJob, jobRecord, NOT_HELD, ofLibrary, runsOf } from './library_jobs.js';
@@ -86,9 +87,10 @@ export const publicationMessages = messagesOf<Library>()({
       const was = itemIn(turn, 'conversation', number);
       const merged = mergeInsights(knownTo(publication, job, turn), result);
       const writing = new Writing(state, turn);
-      const made = writeItems(writing, merged, { job, run_id: claim.run_id, made_by: result.made_by, was });
-      writeConversation(writing, { job, run_id: claim.run_id, result, made, was });
-      const ended = { status: 'published' as const, run_id: claim.run_id, engine, failure: null };
+      const run = { job, run_id: claim.run_id, by: keptPipeline(claim.pipeline), was };
+      const made = writeItems(writing, merged, { ...run, made_by: result.made_by });
+      writeConversation(writing, { ...run, result, made });
+      const ended = { status: 'published' as const, run_id: claim.run_id, engine, failure: null, ...run.by };
       endJob(writing, job, { ...ended, dropped: merged.tally.dropped });
       const published = [...writing.insights.published, { token, digest, tally: merged.tally }];
       writing.insights = { ...writing.insights, published: published.slice(-LIMITS.publications_kept_max) };
@@ -144,19 +146,26 @@ function itemsBy<Kind extends 'suggestion' | 'memory'>(kind: Kind, numbers: numb
   );
 }
 
-type Run = { job: WaitingJob; run_id: string; made_by: CheckedInsights['made_by']; was: Conversation | undefined };
+/** `by`: what is kept of the pipeline that made it. */
+type Run = {
+  job: WaitingJob;
+  run_id: string;
+  by: { pipeline?: number };
+  made_by: CheckedInsights['made_by'];
+  was: Conversation | undefined;
+};
 
 /** Writes what became of suggestions and memories; gives what the conversation has now. */
 function writeItems(
   writing: Writing,
   { suggestions, memories }: MergedInsights,
-  { job, run_id, made_by, was }: Run,
+  { job, run_id, by, made_by, was }: Run,
 ): Made {
   const { turn } = writing;
   const { pipeline_id, session_id, parts } = job;
   const { now_ms } = turn;
   const begun = {
-    ...{ pipeline_id, session_id, revision: 1, protected_fields: [] as string[] },
+    ...{ pipeline_id, ...by, session_id, revision: 1, protected_fields: [] as string[] },
     ...{ created_at_ms: now_ms, updated_at_ms: now_ms },
   };
   const kept = (was?.suggestions ?? []).filter((one) => itemIn(turn, 'suggestion', one) !== undefined);
@@ -184,7 +193,7 @@ function writeItems(
 
 type Begun = Pick<
   Memory,
-  'pipeline_id' | 'session_id' | 'revision' | 'protected_fields' | 'created_at_ms' | 'updated_at_ms'
+  'pipeline_id' | 'pipeline' | 'session_id' | 'revision' | 'protected_fields' | 'created_at_ms' | 'updated_at_ms'
 >;
 
 function writeMemories(
@@ -227,6 +236,7 @@ function writeConversation(
   {
     job,
     run_id,
+    by,
     result: { conversation, made_by },
     made,
     was,
@@ -238,7 +248,7 @@ function writeConversation(
   const said = { ...conversation, parts, session_id, started_at_ms, ended_at_ms, made_by };
   if (was === undefined) {
     const item: Conversation = {
-      ...{ pipeline_id, revision: 1, protected_fields: [], created_at_ms: now_ms, updated_at_ms: now_ms },
+      ...{ pipeline_id, ...by, revision: 1, protected_fields: [], created_at_ms: now_ms, updated_at_ms: now_ms },
       ...{ ...said, ...made, run_id },
     };
     writing.create('conversation', number, item);

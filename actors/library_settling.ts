@@ -19,7 +19,15 @@ import {
 
 /** Where conversations are to be looked for, and what comes of looking. */
 
-type Heard = Place & { stream_id: string; source_id: string; from_ms: number; to_ms: number; is_new: boolean };
+/** `pipeline_id`: of one with a transcript of its own; absent for the default one. */
+type Heard = Place & {
+  stream_id: string;
+  source_id: string;
+  from_ms: number;
+  to_ms: number;
+  is_new: boolean;
+  pipeline_id?: string | null;
+};
 type RunRequest = Place & {
   stream_id: string;
   source_id: string;
@@ -40,25 +48,26 @@ export const settlingMessages = messagesOf<Library>()({
    * that matters only where a conversation lies there. So does what is heard inside of one that was made already.
    */
   heard: {
-    records: ({ stream_id }: Heard) => [
+    records: ({ stream_id, pipeline_id = null }: Heard) => [
       ...[false, true].map((again) => ({
-        ...{ collection: 'unsettled', id: unsettledKey({ stream_id, pipeline_id: null, again }) },
+        ...{ collection: 'unsettled', id: unsettledKey({ stream_id, pipeline_id, again }) },
       })),
       ...spansOf([{ stream_id }]),
     ],
-    decide(state, { is_new, account_id, workspace_id, ...heard }: Heard, turn): Done {
+    decide(state, { is_new, account_id, workspace_id, pipeline_id = null, ...heard }: Heard, turn): Done {
       if (state === null && !is_new) return { reply: DONE };
       const { library, effects } =
         state === null ? begin({ account_id, workspace_id }, turn) : { library: state, effects: [] };
       const writing = new Writing(library, turn);
       writing.effects.push(...effects);
       const touched = spansOn(writing, heard.stream_id).filter(
-        (span) => span.pipeline_id === null && reaches(span, heard),
+        (span) => span.pipeline_id === pipeline_id && reaches(span, heard),
       );
       const again = touched.length > 0;
       if (!is_new && !again) return { reply: DONE };
-      const lane = { ...heard, pipeline_id: null, again };
-      const due_ms = again ? quietAt(writing, lane, touched) : turn.now_ms + LIMITS.settle_ms;
+      const lane = { ...heard, pipeline_id, again };
+      // Nobody corrects what another pipeline hears: it was asked for.
+      const due_ms = again && pipeline_id === null ? quietAt(writing, lane, touched) : turn.now_ms + LIMITS.settle_ms;
       unsettle(writing, lane, { touched, due_ms });
       return writing.done(DONE);
     },

@@ -72,6 +72,8 @@ export type MadeBy = 'extractive' | 'model' | 'external';
 type Item = {
   /** Null for what was made by the default pipeline. */
   pipeline_id: string | null;
+  /** Of what the default pipeline made: the number of the one that was it then; absent for the first. */
+  pipeline?: number;
   session_id: string | null;
   revision: number;
   /** What a person set, and no run changes. */
@@ -218,7 +220,7 @@ export type InsightJob = {
   queued_at_ms: number;
   tries: number;
   /** When it may be claimed: at its order. Absent where nobody has it. */
-  claim?: { token: string; run_id: string; until_ms: number };
+  claim?: { token: string; run_id: string; until_ms: number; pipeline?: number };
 };
 
 /** What looking through a recording has found. */
@@ -282,6 +284,8 @@ export type InsightTally = {
 export type InsightRun = {
   run_id: string;
   pipeline_id: string | null;
+  /** As in an item. */
+  pipeline?: number;
   conversation: number;
   from_ms: number;
   to_ms: number;

@@ -4,6 +4,7 @@ import { ANNOUNCING_INDEX } from './announcing.js';
 import { allSpeakers, announcingMember, announcingMessages, contactLists } from './transcript_announcing.js';
 import { correctionMessages, type PlacedTurn, pageRecords, speakersIn, turnAt } from './transcript_corrections.js';
 import { expiryMessages } from './transcript_expiry.js';
+import { laneMessages } from './transcript_lanes.js';
 import { type Page, pageKey, readPage, readWords } from './transcript_page.js';
 import { dueEffect, listed, publicationMessages } from './transcript_publication.js';
 import { runMessages } from './transcript_runs.js';
@@ -26,6 +27,7 @@ export const transcript = defineActor<Transcript>()({
     ...announcingMessages,
     ...expiryMessages,
     ...runMessages,
+    ...laneMessages,
 
     view: { reads: true, decide: ofTranscript((state) => ({ reply: state })) },
 

@@ -20,7 +20,8 @@ export type Page = {
   expired: { serials: Interval[]; spans: Interval[] };
 };
 
-export type Run = { id: string; published_at_ms: number };
+/** `pipeline`: the number of the one that made it; absent for the first. */
+export type Run = { id: string; published_at_ms: number; pipeline?: number };
 
 export type PageTurn = {
   serial: number;
@@ -53,12 +54,13 @@ export type PageWords = Map<number, Word[]>;
 /** Rows instead of objects, times as differences: pages are read and written whole, and there are many. */
 type StoredPage = {
   n: number;
-  r: [id: string, published_at_ms: number][];
+  r: StoredRun[];
   t: StoredTurn[];
   c?: Correction[];
   xs?: Interval[];
   xt?: Interval[];
 };
+type StoredRun = [id: string, published_at_ms: number, pipeline?: number];
 type StoredTurn = [
   serial: number,
   start: number,
@@ -89,7 +91,13 @@ function emptyPage(number: number): Page {
 export function readPage(number: number, stored: unknown): Page {
   if (stored === undefined) return emptyPage(number);
   const { n, r, t, c = [], xs = [], xt = [] } = stored as StoredPage;
-  const runs = r.map(([id, published_at_ms]): Run => ({ id, published_at_ms }));
+  const runs = r.map(
+    ([id, published_at_ms, pipeline]): Run => ({
+      id,
+      published_at_ms,
+      ...(pipeline === undefined ? {} : { pipeline }),
+    }),
+  );
   let at_ms = number * LIMITS.transcript_page_ms;
   // Pages are read whole for each result: no object here is made that is not kept.
   const turns = t.map(([serial, start, length, text, speaker, run, language, confidence, manual]): PageTurn => {
@@ -140,11 +148,15 @@ export function putPage(page: Page): Effect {
     return row;
   });
   const value: StoredPage = {
-    ...{ n: next_serial, r: runs.map(({ id, published_at_ms }) => [id, published_at_ms]), t: rows },
+    ...{ n: next_serial, r: runs.map(storedRun), t: rows },
     ...(corrections.length === 0 ? {} : { c: corrections }),
     ...(expired.serials.length === 0 ? {} : { xs: expired.serials, xt: expired.spans }),
   };
   return { effect: 'put_record', collection: 'pages', id: pageKey(number), value, order: number, packed: true };
+}
+
+function storedRun({ id, published_at_ms, pipeline }: Run): StoredRun {
+  return pipeline === undefined ? [id, published_at_ms] : [id, published_at_ms, pipeline];
 }
 
 export function readWords(page: number, stored: unknown): PageWords {

@@ -4,6 +4,7 @@ import { LIMITS } from '../src/domain/limits.js';
 import { isRefusal, type Refusal, refuse } from '../src/domain/refusals.js';
 import { dueIndex } from '../src/domain/retention.js';
 import { type Decision, type Effect, messagesOf, type Turn } from './actor.js';
+import { keptPipeline } from './context_state.js';
 import { announce, showContact } from './transcript_announcing.js';
 import { attributeRun, type HeardRun, mergeRun, type SpeakerNumbers } from './transcript_merge.js';
 import {
@@ -218,7 +219,7 @@ function pageIn({ from_ms }: Window, turn: Turn): { page: Page; words: PageWords
  * too: one of them may become the start of a turn.
  */
 function heardRun({ labels, speakers }: Transcript, { window, publication }: Asked, now_ms: number): HeardRun {
-  const { from_ms, run_id } = window;
+  const { from_ms, run_id, pipeline } = window;
   const { turns, consumed_to_ms: to_ms = window.to_ms, speaker_scope } = publication;
   const within = turns.map((turn) => {
     const start_ms = clamp(turn.start_ms, from_ms, to_ms - 1);
@@ -231,7 +232,7 @@ function heardRun({ labels, speakers }: Transcript, { window, publication }: Ask
   });
   return {
     ...{ from_ms, to_ms, turns: within, speakers },
-    run: { id: run_id, published_at_ms: now_ms },
+    run: { id: run_id, published_at_ms: now_ms, ...keptPipeline(pipeline) },
     labels: speaker_scope === 'stream' ? labels : {},
   };
 }
@@ -319,11 +320,12 @@ export function dueEffect(
     : { effect: 'add_to_index', ...place, order: oldest.published_at_ms };
 }
 
-/** The lists that a transcript stands on while it has turns. */
+/** The lists that a transcript stands on while it has turns; a pipeline's own is read by its id alone. */
 export function listed(
-  { account_id: owner, source_id, workspace_id, captured_at_ms, turns }: Transcript,
+  { account_id: owner, source_id, workspace_id, captured_at_ms, turns, lane }: Transcript,
   member: string,
 ): Effect[] {
+  if (lane !== undefined) return [];
   return [TRANSCRIPTS, transcriptIndexOf(source_id), transcriptIndexOf(workspace_id)].map(
     (index): Effect =>
       turns > 0
@@ -356,12 +358,13 @@ function heardIn(
 
 type News = { window: Window; created: PageTurn[]; attributed: PageTurn[]; replaced: number };
 
-/** Rule K-011: turns that replace others are reported together. */
+/** Rule K-011: turns that replace others are reported together, and those of another pipeline are not reported at all. */
 function newsOf(
-  { account_id, source_id }: Transcript,
+  { account_id, source_id, lane }: Transcript,
   { window: { run_id, from_ms }, created, attributed, replaced }: News,
   self: string,
 ): Effect[] {
+  if (lane !== undefined) return [];
   const event = (type: EventType, resource_id: string, more: Record<string, unknown> = {}): Effect => ({
     ...{ effect: 'append_event', account_id, type, resource_id },
     data: { ...more, source_id, run_id },

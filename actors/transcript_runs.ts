@@ -1,5 +1,6 @@
 import { LIMITS } from '../src/domain/limits.js';
 import { type Effect, messagesOf } from './actor.js';
+import { keptPipeline } from './context_state.js';
 import type { Transcript, Window } from './transcript_state.js';
 
 /**
@@ -22,6 +23,8 @@ export type TranscriptRun = {
   failure: string | null;
   /** Segments that the engine itself doubted. */
   dropped: number;
+  /** The number of the pipeline that wanted it; absent for the first. */
+  pipeline?: number;
 };
 
 type Ended = Pick<TranscriptRun, 'status' | 'engine' | 'failure' | 'dropped' | 'ended_at_ms'> & { window: Window };
@@ -40,11 +43,21 @@ export const runMessages = messagesOf<Transcript>()({
 /** Notes how a window ended; a try that is followed by another is no end. */
 export function noteRun(
   state: Transcript,
-  { window: { number, run_id, from_ms, to_ms, pass, tries }, ended_at_ms, ...ended }: Ended,
+  { window: { number, run_id, from_ms, to_ms, pass, tries, pipeline }, ended_at_ms, ...ended }: Ended,
 ): Effect {
   const audio = state.waiting.find((one) => one.from_ms < to_ms && one.to_ms > from_ms);
   const queued_at_ms = audio?.at_ms ?? ended_at_ms;
-  const value: TranscriptRun = { run_id, from_ms, to_ms, pass, tries, queued_at_ms, ended_at_ms, ...ended };
+  const value: TranscriptRun = {
+    run_id,
+    from_ms,
+    to_ms,
+    pass,
+    tries,
+    queued_at_ms,
+    ended_at_ms,
+    ...ended,
+    ...keptPipeline(pipeline),
+  };
   return {
     effect: 'put_record',
     collection: 'runs',

@@ -48,9 +48,15 @@ export type Transcript = {
   contact_change?: number;
   /** Changes that events are still to report, turn by turn. */
   announcing: Announcement[];
+  /** Of a transcript that is a pipeline's own: whose. Absent for a stream's. */
+  lane?: Lane;
+  /** Of a stream's: numbers of pipelines that have one of their own. */
+  lanes?: number[];
   /** The page with the oldest publication, or where that was until a later run replaced it; null when there is no turn. */
   oldest: { page: number; published_at_ms: number } | null;
 };
+
+export type Lane = { stream_id: string; pipeline_id: string };
 
 /** `at_ms`: when it came, by the clock. `again`: it was transcribed before. `tail`: a window left it over. */
 export type WaitingAudio = {
@@ -76,6 +82,8 @@ export type Window = {
   token: string;
   until_ms: number;
   tries: number;
+  /** The number of the pipeline that wants it; absent for the first. */
+  pipeline?: number;
 };
 
 /** What came of a result: turns that it made, that it took the place of, that corrections changed or kept away. */
@@ -148,9 +156,9 @@ export function speakerNumber(name: string): number | null {
 
 /** What is read there is something new or something else: whoever makes conversations of it looks again. */
 export function tellLibrary(
-  { account_id, workspace_id, source_id }: Transcript,
+  { account_id, workspace_id, source_id, lane }: Transcript,
   heard: { stream_id: string; from_ms: number; to_ms: number; is_new: boolean },
 ): Effect {
-  const message = { type: 'heard', account_id, workspace_id, source_id, ...heard };
+  const message = { type: 'heard', account_id, workspace_id, source_id, ...heard, ...lane };
   return { effect: 'notify', to: { kind: 'library', id: libraryId(account_id, workspace_id) }, message };
 }

@@ -2,6 +2,7 @@ import { addInterval, type Interval, subtract } from '../src/domain/intervals.js
 import { LIMITS } from '../src/domain/limits.js';
 import { refuse } from '../src/domain/refusals.js';
 import { type Decision, type Effect, messagesOf } from './actor.js';
+import { keptPipeline } from './context_state.js';
 import { pageKey, pageOf, textBefore } from './transcript_page.js';
 import { noteRun } from './transcript_runs.js';
 import {
@@ -67,7 +68,11 @@ export const windowMessages = messagesOf<Transcript>()({
       const [first] = state?.waiting ?? [];
       return first === undefined ? [] : [{ collection: 'pages', id: pageKey(pageOf(first.from_ms)) }];
     },
-    decide(state, { token, run_id, lease_ms, window_ms }: ClaimInput, turn): Decision<Transcript, ClaimedWindow> {
+    decide(
+      state,
+      { token, run_id, lease_ms, window_ms, pipeline }: ClaimInput,
+      turn,
+    ): Decision<Transcript, ClaimedWindow> {
       const { now_ms, self } = turn;
       if (state === null || (state.window !== null && now_ms < state.window.until_ms)) return { reply: NO_WINDOW };
       const found = nextWindow({ ...state, window_ms });
@@ -81,7 +86,8 @@ export const windowMessages = messagesOf<Transcript>()({
       }
       const { until_ms: _, ...cut } = found;
       const { from_ms } = cut;
-      const window = { number: state.windows + 1, ...cut, run_id, token, until_ms: now_ms + lease_ms, tries };
+      const claim = { run_id, token, until_ms: now_ms + lease_ms, tries, ...keptPipeline(pipeline) };
+      const window: Window = { number: state.windows + 1, ...cut, ...claim };
       const next = { ...state, windows: window.number, window_ms, window };
       const page = pageOf(from_ms);
       const said = textBefore(page, turn.record('pages', pageKey(page)), from_ms);
@@ -168,7 +174,8 @@ export const windowMessages = messagesOf<Transcript>()({
 const DONE = { done: true } as const;
 type Done = Decision<Transcript, typeof DONE>;
 type Held = { number: number; token: string };
-type ClaimInput = { token: string; run_id: string; lease_ms: number; window_ms: number };
+/** `pipeline`: the number of the one that wants it. */
+type ClaimInput = { token: string; run_id: string; lease_ms: number; window_ms: number; pipeline?: number };
 type ClaimedWindow = { window: null } | { window: Window; transcript: Transcript; previous_text: string | null };
 type Lease = { until_ms: number };
 /** `rest_ms`: so long the engine asked to be left alone. */
@@ -299,7 +306,13 @@ function dueAt(state: Transcript): number | null {
   return next === null ? null : Math.max(next.until_ms, state.window?.until_ms ?? 0);
 }
 
-function begin({ account_id, workspace_id, source_id, captured_at_ms, end_ms }: StreamAudio['stream']): Transcript {
+export function begin({
+  account_id,
+  workspace_id,
+  source_id,
+  captured_at_ms,
+  end_ms,
+}: StreamAudio['stream']): Transcript {
   return {
     ...{ account_id, workspace_id, source_id, captured_at_ms, end_ms },
     ...{ revision: 0, turns: 0, waiting: [], covered: [], failed: [], longest_ms: 0 },
@@ -310,7 +323,7 @@ function begin({ account_id, workspace_id, source_id, captured_at_ms, end_ms }: 
 }
 
 /** In the order of the timeline; of too many, the nearest become one. */
-function inOrder(waiting: WaitingAudio[]): WaitingAudio[] {
+export function inOrder(waiting: WaitingAudio[]): WaitingAudio[] {
   const sorted = [...waiting].sort((a, b) => a.from_ms - b.from_ms);
   const joined: WaitingAudio[] = [];
   for (const one of sorted) {
@@ -335,15 +348,15 @@ function joinNearest(waiting: WaitingAudio[]): void {
   waiting.splice(nearest - 1, 2, { ...first, to_ms: second.to_ms, at_ms: Math.max(first.at_ms, second.at_ms) });
 }
 
-function spanOf({ from_ms, to_ms }: { from_ms: number; to_ms: number }): Interval {
+export function spanOf({ from_ms, to_ms }: { from_ms: number; to_ms: number }): Interval {
   return [from_ms, to_ms];
 }
 
-function clip([from, to]: Interval, [within_from, within_to]: Interval): Interval[] {
+export function clip([from, to]: Interval, [within_from, within_to]: Interval): Interval[] {
   const cut: Interval = [Math.max(from, within_from), Math.min(to, within_to)];
   return cut[0] < cut[1] ? [cut] : [];
 }
 
-function isWorthIt([from_ms, to_ms]: Interval): boolean {
+export function isWorthIt([from_ms, to_ms]: Interval): boolean {
   return to_ms - from_ms >= LIMITS.waiting_audio_min_ms;
 }

@@ -3,6 +3,7 @@ import { AUTH_ROUTES } from './api/app_sessions.js';
 import { CONNECTION_ROUTES } from './api/connections.js';
 import { CONTACT_ROUTES } from './api/contacts.js';
 import { CONVERSATION_ROUTES } from './api/conversations.js';
+import { DEBUG_ROUTES } from './api/debug.js';
 import { DEVICE_SESSION_ROUTES } from './api/device_sessions.js';
 import { DEVICE_MANAGEMENT_ROUTES } from './api/devices.js';
 import { ENDPOINT_ROUTES } from './api/endpoints.js';
@@ -85,6 +86,7 @@ export const ROUTES: Record<'public' | 'device' | 'operator', readonly Route[]> 
     ...SESSION_SUMMARY_ROUTES,
     ...PROFILE_ROUTES,
     ...PIPELINE_ROUTES,
+    ...DEBUG_ROUTES,
     ...METADATA_ROUTES,
     ...REGISTRATION_ROUTES,
     ...AUTHORIZE_ROUTES,

@@ -7,7 +7,7 @@ import { InsightReading } from '../../src/content/insight_reading.js';
 import { itemRevisions } from '../../src/content/insight_revisions.js';
 import { type MemoryView, memoryShape, revisionShape } from '../../src/content/insight_shapes.js';
 import { stemsOfPerson } from '../../src/content/insights/stems_of_person.js';
-import { laneOf } from '../../src/content/pipeline_access.js';
+import { defaultNumberOf, laneOf } from '../../src/content/pipeline_access.js';
 import { libraryId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
@@ -87,7 +87,9 @@ export const MEMORY_ROUTES: readonly Route[] = [
       const library_id = libraryId(account_id, workspace_id);
       const place = { library_id, account_id, workspace_id };
       const library = services.actors.library(library_id);
-      const made = await library.create_memory({ ...body, stems, account_id, workspace_id }, who.fences);
+      const pipeline = await defaultNumberOf(services, account_id);
+      if (typeof pipeline !== 'number') return pipeline;
+      const made = await library.create_memory({ ...body, stems, pipeline, account_id, workspace_id }, who.fences);
       return isRefusal(made) ? made : new InsightReading(services, who).memory({ place, ...made });
     },
   }),

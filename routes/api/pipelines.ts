@@ -3,13 +3,17 @@ import type { PipelineTerms } from '../../actors/context.js';
 import type { Pipeline } from '../../actors/context_state.js';
 import { MEMORY_KINDS, SUGGESTION_KINDS } from '../../actors/library_state.js';
 import { isDeveloper, NO_PIPELINE, ownPipeline, selectsPipelines } from '../../src/content/pipeline_access.js';
-import { libraryId, pipelineId } from '../../src/domain/ids.js';
+import { runPipeline } from '../../src/content/pipeline_runs.js';
+import { pipelineId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import { isRefusal, refuse } from '../../src/domain/refusals.js';
+import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
 import { listCursor, pageOfAll } from '../../src/http/cursors.js';
 import { languageTag, listLimit, trimmedLines, trimmedText, uuid, whole } from '../../src/http/request_schemas.js';
 import { id, moment, pageShape } from '../../src/http/response_schemas.js';
 import { accountRoute, type Route } from '../../src/http/route.js';
+import { CLOSED } from '../../src/runtime/activation.js';
+import type { Services } from '../../src/services.js';
+import type { Fence } from '../../src/store/store.js';
 import { writableStream } from '../../src/streams/stream_access.js';
 import { ownSource } from './sources.js';
 
@@ -27,7 +31,6 @@ const NEEDS_EXPERIMENTS = refuse(
 );
 const NO_STREAM = refuse('NOT_FOUND', 'There is no such stream.');
 const IS_ARCHIVED = refuse('CONFLICT', 'The pipeline is archived.');
-const MAKES_NONE = refuse('CONFLICT', 'The pipeline makes no insights.');
 const ENGINE_NAME = `must be 1 to ${LIMITS.engine_name_chars_max} letters, digits, dots, dashes or underscores`;
 
 const engine = z
@@ -127,6 +130,8 @@ export const PIPELINE_ROUTES: readonly Route[] = [
     answer: pipelineShape,
     refusals: ['CONFLICT'],
     async handler({ services, who: { account_id, fences }, body }) {
+      const unknown = unknownEngine(services, body);
+      if (unknown !== null) return unknown;
       const made = await services.actors
         .context(account_id)
         .create_pipeline({ ...termsOf(body), name: body.name }, fences);
@@ -176,6 +181,8 @@ export const PIPELINE_ROUTES: readonly Route[] = [
       if (isRefusal(pipeline)) return pipeline;
       // Who has this permission has developer access.
       if (!pipeline.default && !who.permissions.includes('pipelines:experimental')) return NEEDS_EXPERIMENTS;
+      const unknown = unknownEngine(services, body);
+      if (unknown !== null) return unknown;
       const { account_id, fences } = who;
       const edit = { number: pipeline.number, ...termsOf(body), default: body.default, archived: body.archived };
       const edited = await services.actors.context(account_id).edit_pipeline(edit, fences);
@@ -186,9 +193,9 @@ export const PIPELINE_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'POST',
     path: '/pipelines/:id/runs',
-    summary: 'Lets a pipeline make insights of a recording once more.',
+    summary: 'Lets a pipeline work on a recording once more.',
     notes:
-      'What the default pipeline makes takes the place of what it made before; what another one makes is read with its pipeline_id.',
+      'What the default pipeline makes takes the place of what it made before; what another one makes is read with its pipeline_id. One whose transcription is another than that of the default one transcribes for itself first.',
     credential: 'account',
     all_of: EXPERIMENTS,
     developer: true,
@@ -215,13 +222,12 @@ export const PIPELINE_ROUTES: readonly Route[] = [
       const source = await ownSource(services, { account_id, id: source_id });
       if (isRefusal(source)) return source.refused === 'NOT_FOUND' ? NO_STREAM : source;
       if (pipeline.archived) return IS_ARCHIVED;
-      if (pipeline.insights === null) return MAKES_NONE;
       const { from_ms = 0, to_ms = Math.max(stream.end_ms ?? 0, stream.stored_until_ms, from_ms + 1) } = body;
       const pipeline_id = pipeline.default ? null : (params.id as string);
       const asked = { account_id, workspace_id, stream_id, source_id, from_ms, to_ms, pipeline_id };
-      const library = services.actors.library(libraryId(account_id, workspace_id));
-      const accepted = await library.request_run(asked, who.fences);
-      return isRefusal(accepted) ? accepted : { accepted: true };
+      const fences = [...who.fences, ...[source_id, stream_id].map((held): Fence => ({ fence: 'open', id: held }))];
+      const accepted = await runPipeline(services, { pipeline, asked, fences });
+      return accepted === CLOSED ? NO_STREAM : isRefusal(accepted) ? accepted : { accepted: true };
     },
   }),
 ];
@@ -231,6 +237,17 @@ type Said = {
   transcription?: z.output<typeof transcription>;
   insights?: z.output<typeof insights>;
 };
+
+/** Workers outside know engines that nobody here does. */
+function unknownEngine({ engine_names }: Services, said: Said): Refusal | null {
+  for (const part of ['transcription', 'insights'] as const) {
+    const name = said[part]?.engine;
+    if (engine_names === null || name === undefined || engine_names[part].includes(name)) continue;
+    const [path, message] = [`${part}.engine`, 'must be the name of an engine that the operator has listed'];
+    return refuse('BAD_REQUEST', `${path} ${message}.`, { details: [{ path, message }] });
+  }
+  return null;
+}
 
 /** On the wire kinds are one list; no kind of suggestion is called as one of memory. */
 function termsOf({ name, transcription, insights }: Said): PipelineTerms {

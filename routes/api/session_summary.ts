@@ -93,7 +93,7 @@ async function viewsOf(
   const conversations = await standing(reading, placed<'conversation'>(place, found.conversations, lane));
   if (isRefusal(conversations)) return conversations;
   const spoke = conversations.flatMap(({ item }) => item.participants);
-  const participants = await reading.participants(place, spoke);
+  const participants = await reading.participants(place, { participants: spoke, pipeline_id: lane });
   if (isRefusal(participants)) return participants;
   const of_conversations = await each(conversations, (row) => reading.conversation(row));
   if (isRefusal(of_conversations)) return of_conversations;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { speakerNumber } from '../../actors/transcript_state.js';
-import { readableScene } from '../../src/content/transcript_reading.js';
+import { readableScene, sceneAsked } from '../../src/content/transcript_reading.js';
 import { summarize } from '../../src/content/transcript_summary.js';
 import { TEXT_FORMATS, TEXT_TYPES, transcriptText } from '../../src/content/transcript_text.js';
 import { TurnChanges } from '../../src/content/turn_changes.js';
@@ -10,6 +10,7 @@ import { uuid } from '../../src/http/request_schemas.js';
 import { count, id } from '../../src/http/response_schemas.js';
 import { accountRoute, type Route } from '../../src/http/route.js';
 import type { Services } from '../../src/services.js';
+import { lane } from './suggestions.js';
 import { speakerId } from './turns.js';
 
 /** A stream's transcript as a whole, and who speaks in it. Rules K-004 and K-005. */
@@ -65,8 +66,12 @@ export const TRANSCRIPT_ROUTES: readonly Route[] = [
     summary: 'How far the transcript of a stream has come, and who speaks in it.',
     credential: 'account',
     permission: ['turns:read'],
+    query: z.object({ pipeline_id: lane }),
     answer: transcriptShape,
-    handler: ({ services, who, params }) => readTranscript(services, who, params.id as string),
+    async handler({ services, who, params, query: { pipeline_id } }) {
+      const scene = await sceneAsked(services, who, { stream_id: params.id as string, pipeline_id });
+      return isRefusal(scene) ? scene : summarize(services, who, scene);
+    },
   }),
 
   accountRoute({
@@ -80,11 +85,12 @@ export const TRANSCRIPT_ROUTES: readonly Route[] = [
         .enum(TEXT_FORMATS, `must be one of ${TEXT_FORMATS.join(', ')}`)
         .default('txt')
         .describe('txt: a line a turn; srt and vtt: subtitles.'),
+      pipeline_id: lane,
     }),
     answer: 'text',
     refusals: ['CONFLICT'],
-    async handler({ services, who, params, query: { format }, reply }) {
-      const scene = await readableScene(services, who, params.id as string);
+    async handler({ services, who, params, query: { format, pipeline_id }, reply }) {
+      const scene = await sceneAsked(services, who, { stream_id: params.id as string, pipeline_id });
       if (isRefusal(scene)) return scene;
       const text = await transcriptText(services, scene, format);
       if (isRefusal(text)) return text;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { speakerNumber } from '../../actors/transcript_state.js';
-import { readableScene, type TurnView, viewTurns } from '../../src/content/transcript_reading.js';
+import { sceneOfTurn, type TurnView, viewTurns } from '../../src/content/transcript_reading.js';
 import { TurnChanges } from '../../src/content/turn_changes.js';
 import { turnsOfMany, turnsOfStream } from '../../src/content/turn_lists.js';
 import { placeOfTurn } from '../../src/domain/ids.js';
@@ -13,6 +13,7 @@ import { count, id, moment, pageShape } from '../../src/http/response_schemas.js
 import { accountRoute, type Route } from '../../src/http/route.js';
 import type { Services } from '../../src/services.js';
 import { ownSource } from './sources.js';
+import { lane } from './suggestions.js';
 
 /** What was said in recordings. Rules K-002, K-004 and K-005. */
 
@@ -85,6 +86,7 @@ const listQuery = z
     source_id: uuid.optional().describe('Turns of recordings of this source.'),
     workspace_id: uuid.optional().describe('Turns of recordings in this workspace, whoever recorded them.'),
     contact_id: uuid.optional().describe('Turns that this contact said.'),
+    pipeline_id: lane.describe('With stream_id: what this pipeline has heard itself; the default one when absent.'),
     from: timestamp.optional().describe('Only turns that begin at this time or later.'),
     to: timestamp.optional().describe('Only turns that begin by then.'),
     from_ms: timeInQuery.describe('With stream_id: only turns that are not over before this, in ms.'),
@@ -96,7 +98,7 @@ const listQuery = z
       (name) => query[name] !== undefined,
     );
     if (scopes.length > 1) wrong(scopes[1] as string, `must not be combined with ${scopes[0]}`);
-    for (const name of ['from_ms', 'to_ms'] as const)
+    for (const name of ['from_ms', 'to_ms', 'pipeline_id'] as const)
       if (query[name] !== undefined && query.stream_id === undefined) wrong(name, 'goes with stream_id only');
     for (const name of ['from', 'to'] as const)
       if (query[name] !== undefined && query.stream_id !== undefined)
@@ -211,7 +213,7 @@ async function readTurn(
 ): Promise<TurnView | Refusal> {
   const place = placeOfTurn(turn_id);
   if (place === null) return NO_TURN;
-  const scene = await readableScene(services, who, place.stream_id);
+  const scene = await sceneOfTurn(services, who, place);
   if (isRefusal(scene)) return scene.refused === 'NOT_FOUND' ? NO_TURN : scene;
   const found = await services.actors.transcript(place.stream_id).turn({ page: place.page, serial: place.serial });
   if (isRefusal(found)) return found.refused === 'NOT_FOUND' ? NO_TURN : found;

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { MEMORY_KINDS, SUGGESTION_KINDS, SUGGESTION_STATUSES } from '../../actors/library_state.js';
 import { RAW_INSIGHTS } from '../../src/content/insights/checked_insights.js';
 import type { InsightWork } from '../../src/content/insights/insight_jobs.js';
-import { defaultPipelineId } from '../../src/domain/ids.js';
 import { count, id, moment } from '../../src/http/response_schemas.js';
 
 /** What a worker of one's own gets of a conversation, and what it says of it. */
@@ -110,7 +109,7 @@ export function insightWorkView(work: InsightWork): z.infer<typeof insightWorkSh
   return {
     ...rest,
     ...{ kind: 'insights', lease_until: at(lease_until_ms) },
-    pipeline: { id: pipeline_id ?? defaultPipelineId(work.account_id), engine },
+    pipeline: { id: pipeline_id, engine },
     ...{ started_at: at(started_at_ms), ended_at: at(ended_at_ms), title },
     turns: turns.map(({ number: turn, stream_id, start_ms, end_ms, speaker, text, language }) => ({
       ...{ turn, stream_id, start_ms, end_ms, speaker, text, language },

@@ -67,6 +67,13 @@ const workShape = z
         }),
       )
       .describe('Stored chunks that reach into the window, in the order of the timeline.'),
+    pipeline: z
+      .strictObject({
+        id: id.describe('The pipeline.'),
+        engine: z.string().describe('The name of the engine that it wants.'),
+        diarize: z.boolean().describe('Whether it wants speakers told apart.'),
+      })
+      .describe('What it is transcribed by.'),
     language: z.string().nullable().describe('A BCP 47 tag, where it is known.'),
     vocabulary: z.array(z.string()).describe('Words that the account wants spelt so.'),
     previous_text: z.string().nullable().describe('What was said last before it.'),
@@ -299,10 +306,11 @@ function withLanguage({ language: all, turns, ...rest }: Omit<TranscriptionResul
 }
 
 function workView(work: WindowWork): z.infer<typeof workShape> {
-  const { lease_until_ms, audio, known_speakers, engine: _, ...rest } = work;
+  const { lease_until_ms, audio, known_speakers, pipeline_id, engine, diarize, ...rest } = work;
   return {
     ...rest,
     kind: 'transcribe',
+    pipeline: { id: pipeline_id, engine, diarize },
     lease_until: new Date(lease_until_ms).toISOString(),
     audio: audio.map(({ sequence: _, ...chunk }) => ({
       ...chunk,

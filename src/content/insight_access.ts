@@ -24,10 +24,10 @@ export const NO_ITEM: Readonly<Record<ItemKind, Refusal>> = {
 };
 const ONLY_OWNER = refuse('FORBIDDEN', 'Only whose recordings it was made of may change it.');
 const NO_WORKSPACE = refuse('NOT_FOUND', 'There is no such workspace.');
-const TOO_MANY_MESSAGE = `must name a workspace: these are more than ${LIMITS.libraries_listed_max}`;
-const TOO_MANY = refuse('BAD_REQUEST', `workspace_id ${TOO_MANY_MESSAGE}.`, {
-  details: [{ path: 'workspace_id', message: TOO_MANY_MESSAGE }],
-});
+const TOO_MANY = wrongWorkspace(`must name a workspace: these are more than ${LIMITS.libraries_listed_max}`);
+const TOO_MANY_RECORD = wrongWorkspace(
+  `must be one in which at most ${LIMITS.workspace_libraries_max} accounts have recorded`,
+);
 
 /** An item that the caller may read; to anybody else it does not exist. */
 export async function readableItem<Kind extends ItemKind>(
@@ -83,20 +83,25 @@ export async function librariesOf(
   workspace_id: string | undefined,
 ): Promise<LibraryPlace[] | Refusal> {
   const { account, account_id } = who;
-  const limit = LIMITS.libraries_listed_max + 1;
   if (workspace_id !== undefined && workspace_id !== account.private_workspace.id) {
     if (!isMember(who, workspace_id)) return NO_WORKSPACE;
+    const limit = LIMITS.workspace_libraries_max + 1;
     const found = await services.actors.sweep(workspace_id).recorders({ limit });
     if (isRefusal(found)) return found;
-    if (found.accounts.length >= limit) return TOO_MANY;
+    if (found.accounts.length >= limit) return TOO_MANY_RECORD;
     return found.accounts.map((of) => ({ library_id: libraryId(of, workspace_id), account_id: of, workspace_id }));
   }
   if (workspace_id !== undefined)
     return [{ library_id: libraryId(account_id, workspace_id), account_id, workspace_id }];
   const owner = { owner: account_id, partition: partitionOfId(account_id) };
+  const limit = LIMITS.libraries_listed_max + 1;
   const rows = await services.store.list(owner, LIBRARIES, { descending: true, limit });
   if (rows.length >= limit) return TOO_MANY;
   const libraries = await Promise.all(rows.map(({ member }) => readableLibrary(services, who, member)));
   const failed = libraries.filter(isRefusal).find(({ refused }) => refused !== 'NOT_FOUND');
   return failed ?? libraries.flatMap((library) => (isRefusal(library) ? [] : [library]));
+}
+
+function wrongWorkspace(message: string): Refusal {
+  return refuse('BAD_REQUEST', `workspace_id ${message}.`, { details: [{ path: 'workspace_id', message }] });
 }

@@ -34,7 +34,7 @@ export async function listItems<Kind extends ItemKind>(
   { kind, libraries, limit, cursor, narrow, passes }: ListQuery<Kind>,
 ): Promise<{ rows: Row<Kind>[]; cursor: string | null } | Refusal> {
   const shared = Math.ceil(LIMITS.items_scanned_max / Math.max(1, libraries.length));
-  const step = narrow ? Math.max(limit + 1, Math.min(LIMITS.items_step_max, shared)) : limit + 1;
+  const step = narrow ? Math.max(limit + 1, Math.min(LIMITS.items_step_max, shared)) : Math.min(limit + 1, shared);
   const runs = libraries.map((place) => new Run(services, { kind, place, step, cursor }));
   const rows: Row<Kind>[] = [];
   let last: Position | null = null;

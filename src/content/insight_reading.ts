@@ -1,6 +1,7 @@
-import type { Conversation, Memory, Span, StoredParticipant, Suggestion } from '../../actors/library_state.js';
+import { pipelineOf } from '../../actors/context_state.js';
+import type { Conversation, Memory, Span, Suggestion } from '../../actors/library_state.js';
 import { type Page, type PageTurn, pageOf } from '../../actors/transcript_page.js';
-import { insightId, pipelineId, turnId } from '../domain/ids.js';
+import { insightId, turnId } from '../domain/ids.js';
 import { type Interval, shared } from '../domain/intervals.js';
 import { LIMITS } from '../domain/limits.js';
 import { isRefusal, type Refusal } from '../domain/refusals.js';
@@ -9,7 +10,6 @@ import type { Services } from '../services.js';
 import { readableStream } from '../streams/stream_access.js';
 import type { FoundItem, LibraryPlace } from './insight_access.js';
 import type { ConversationView, EvidenceView, MemoryView, ParticipantView, SuggestionView } from './insight_shapes.js';
-import { defaultNumberOf } from './pipeline_access.js';
 import { type Contacts, contactOf, type Scene, somePages } from './transcript_pages.js';
 import { readableScene } from './transcript_reading.js';
 
@@ -23,11 +23,10 @@ export class InsightReading {
   readonly #services: Services;
   readonly #who: Principal;
   readonly #scenes = new Map<string, Scene | null>();
-  /** By stream; null for a page that there is not. */
+  /** By transcript; null for a page that there is not. */
   readonly #pages = new Map<string, Map<number, Page | null>>();
   readonly #streams = new Map<string, boolean>();
   readonly #contacts = new Map<string, Contacts>();
-  readonly #defaults = new Map<string, number>();
 
   constructor(services: Services, who: Principal) {
     this.#services = services;
@@ -66,9 +65,8 @@ export class InsightReading {
 
   async suggestion({ place, number, item }: FoundItem<'suggestion'>): Promise<SuggestionView | Refusal> {
     const { library_id } = place;
-    const made = await this.#made(place, item);
-    if (isRefusal(made)) return made;
-    const evidence = await this.#evidenceOf(item.evidence);
+    const made = this.#made(place, item);
+    const evidence = await this.#evidenceOf(item);
     if (isRefusal(evidence)) return evidence;
     const owner = await this.#shownContact(place, item.roles.owner_contact_id);
     if (isRefusal(owner)) return owner;
@@ -87,9 +85,8 @@ export class InsightReading {
   }
 
   async memory({ place, number, item }: FoundItem<'memory'>): Promise<MemoryView | Refusal> {
-    const made = await this.#made(place, item);
-    if (isRefusal(made)) return made;
-    const evidence = await this.#evidenceOf(item.evidence);
+    const made = this.#made(place, item);
+    const evidence = await this.#evidenceOf(item);
     if (isRefusal(evidence)) return evidence;
     const about = await this.#shownContact(place, item.contact_id);
     if (isRefusal(about)) return about;
@@ -103,9 +100,8 @@ export class InsightReading {
   }
 
   async conversation({ place, number, item }: FoundItem<'conversation'>): Promise<ConversationView | Refusal> {
-    const made = await this.#made(place, item);
-    if (isRefusal(made)) return made;
-    const participants = await this.participants(place, item.participants);
+    const made = this.#made(place, item);
+    const participants = await this.participants(place, item);
     if (isRefusal(participants)) return participants;
     const { parts, started_at_ms, ended_at_ms, title, summary, topics, language, made_by } = item;
     return {
@@ -118,12 +114,12 @@ export class InsightReading {
   /** Who spoke, each person once, who spoke most first. Who spoke in a recording that is deleted is left out. */
   async participants(
     { account_id }: LibraryPlace,
-    stored: readonly StoredParticipant[],
+    { participants: stored, pipeline_id }: Pick<Conversation, 'participants' | 'pipeline_id'>,
   ): Promise<ParticipantView[] | Refusal> {
     const found = new Map<string, ParticipantView>();
     const is_owner = account_id === this.#who.account_id;
     for (const participant of stored) {
-      const scene = await this.#scene(participant.stream_id);
+      const scene = await this.#scene(participant.stream_id, pipeline_id);
       if (isRefusal(scene)) return scene;
       if (scene === null) continue;
       const held = contactOf(scene.speakers, participant);
@@ -141,13 +137,10 @@ export class InsightReading {
   }
 
   /** What all kinds say of how they came about. */
-  async #made({ account_id, workspace_id }: LibraryPlace, item: Conversation | Memory | Suggestion) {
-    const number = this.#defaults.get(account_id) ?? (await defaultNumberOf(this.#services, account_id));
-    if (typeof number !== 'number') return number;
-    this.#defaults.set(account_id, number);
+  #made(place: LibraryPlace, item: Conversation | Memory | Suggestion) {
     const { session_id, revision, protected_fields, created_at_ms, updated_at_ms } = item;
     return {
-      ...{ workspace_id, session_id, pipeline_id: item.pipeline_id ?? pipelineId(account_id, number) },
+      ...{ workspace_id: place.workspace_id, session_id, pipeline_id: pipelineOf(item, place) },
       ...{ revision, protected_fields, created_at: iso(created_at_ms), updated_at: iso(updated_at_ms) },
     };
   }
@@ -162,18 +155,24 @@ export class InsightReading {
     return isRefusal(contact) ? contact : { id: contact?.id ?? null };
   }
 
-  async #evidenceOf(spans: readonly Span[]): Promise<EvidenceView[] | Refusal> {
+  async #evidenceOf({
+    evidence,
+    pipeline_id,
+  }: Pick<Suggestion, 'evidence' | 'pipeline_id'>): Promise<EvidenceView[] | Refusal> {
     const found: EvidenceView[] = [];
-    for (const span of spans) {
-      const view = await this.#evidence(span);
+    for (const span of evidence) {
+      const view = await this.#evidence(span, pipeline_id);
       if (isRefusal(view)) return view;
       found.push(view);
     }
     return found;
   }
 
-  async #evidence({ stream_id, source_id, start_ms, end_ms }: Span): Promise<EvidenceView | Refusal> {
-    const scene = await this.#scene(stream_id);
+  async #evidence(
+    { stream_id, source_id, start_ms, end_ms }: Span,
+    pipeline_id: string | null,
+  ): Promise<EvidenceView | Refusal> {
+    const scene = await this.#scene(stream_id, pipeline_id);
     if (isRefusal(scene)) return scene;
     const pages = scene === null ? [] : await this.#pagesIn(scene, { start_ms, end_ms });
     if (isRefusal(pages)) return pages;
@@ -185,27 +184,30 @@ export class InsightReading {
     const is_read = this.#who.permissions.includes('turns:read');
     return {
       ...{ stream_id, source_id, start_ms, end_ms },
-      turn_ids: is_read ? turns.map(({ page, turn }) => turnId(stream_id, { page, serial: turn.serial })) : [],
+      turn_ids: is_read
+        ? turns.map(({ page, turn }) => turnId(scene?.id ?? stream_id, { page, serial: turn.serial }))
+        : [],
       quote: is_read && turns.length > 0 ? shortened(turns.map(({ turn }) => turn.text).join(' ')) : null,
       state: turns.length > 0 ? 'available' : has_expired ? 'expired' : 'deleted',
     };
   }
 
-  /** A recording's transcript; null where it, or its source, is gone. */
-  async #scene(stream_id: string): Promise<Scene | null | Refusal> {
-    const known = this.#scenes.get(stream_id);
+  /** What a pipeline has heard in a recording; null where that, or its source, is gone. */
+  async #scene(stream_id: string, pipeline_id: string | null): Promise<Scene | null | Refusal> {
+    const key = `${stream_id} ${pipeline_id ?? ''}`;
+    const known = this.#scenes.get(key);
     if (known !== undefined) return known;
-    const scene = await readableScene(this.#services, this.#who, stream_id);
+    const scene = await readableScene(this.#services, this.#who, stream_id, { pipeline_id, or_default: true });
     if (isRefusal(scene) && scene.refused !== 'NOT_FOUND') return scene;
     const found = isRefusal(scene) ? null : scene;
-    this.#scenes.set(stream_id, found);
+    this.#scenes.set(key, found);
     return found;
   }
 
   /** Pages in which turns of a span may lie: one may have begun in the page before. */
   async #pagesIn(scene: Scene, { start_ms, end_ms }: { start_ms: number; end_ms: number }): Promise<Page[] | Refusal> {
-    const known = this.#pages.get(scene.stream.id) ?? new Map<number, Page | null>();
-    this.#pages.set(scene.stream.id, known);
+    const known = this.#pages.get(scene.id) ?? new Map<number, Page | null>();
+    this.#pages.set(scene.id, known);
     const first = Math.max(0, pageOf(start_ms) - 1);
     const last = Math.min(Math.max(first, pageOf(end_ms)), LIMITS.transcript_pages_max);
     const numbers = Array.from({ length: last - first + 1 }, (_, at) => first + at);

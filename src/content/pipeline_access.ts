@@ -55,7 +55,10 @@ export async function laneOf(
 }
 
 /** The number of the pipeline that made what names none. */
-export async function defaultNumberOf({ actors }: Services, account_id: string): Promise<number | Refusal> {
+export async function defaultNumberOf(
+  { actors }: Pick<Services, 'actors'>,
+  account_id: string,
+): Promise<number | Refusal> {
   const context = await actors.context(account_id).view();
   return isRefusal(context) ? context : defaultPipeline(context).number;
 }

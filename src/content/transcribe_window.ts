@@ -9,7 +9,7 @@ import { lengthOf, onTimeline, type WindowFile, windowFiles } from './window_aud
 
 type Heading = Pick<
   WindowWork,
-  'stream_id' | 'from_ms' | 'to_ms' | 'final' | 'audio' | 'language' | 'vocabulary' | 'previous_text'
+  'stream_id' | 'from_ms' | 'to_ms' | 'final' | 'audio' | 'diarize' | 'language' | 'vocabulary' | 'previous_text'
 >;
 type Asking = { engine: Engine; blobs: BlobStore; work: Heading; signal: AbortSignal };
 
@@ -37,7 +37,8 @@ async function transcribe({ engine, blobs, work, signal }: Asking): Promise<Tran
     files += 1;
     ends_ms = null;
     if (file.silent) continue;
-    const heard = await engine.hear({ file, language: work.language, prompt: promptOf(work) }, signal);
+    const { language: spoken, diarize } = work;
+    const heard = await engine.hear({ file, language: spoken, diarize, prompt: promptOf(work) }, signal);
     const language = heard.language ?? work.language ?? undefined;
     const honest = honestText(cleaned(heard.segments));
     dropped += honest.dropped;

@@ -2,8 +2,9 @@ import { LRUCache } from 'lru-cache';
 import type { Stream } from '../../actors/stream_state.js';
 import type { Page, PageTurn } from '../../actors/transcript_page.js';
 import { pageKey } from '../../actors/transcript_page.js';
-import type { Speaker, Transcript } from '../../actors/transcript_state.js';
+import type { Lane, Speaker, Transcript } from '../../actors/transcript_state.js';
 import { speakerName } from '../../actors/transcript_state.js';
+import { laneId, ownerOfPipeline } from '../domain/ids.js';
 import { isRefusal, type Refusal, refuse } from '../domain/refusals.js';
 import type { Actors } from '../runtime/actors.js';
 import type { Runtime } from '../runtime/runtime.js';
@@ -23,25 +24,61 @@ export type TranscriptReader = {
   runtime: Pick<Runtime, 'cacheEpoch'>;
 };
 
-/** A stream's transcript with what is known of its speakers; `transcript` is null while there is none. */
-export type Scene = { stream: Stream; transcript: Transcript | null; speakers: ReadonlyMap<number, Speaker> };
+/**
+ * A stream's transcript, or a pipeline's own, with what is known of its speakers; `transcript` is null while there is
+ * none. `id`: the transcript's.
+ */
+export type Scene = {
+  id: string;
+  stream: Stream;
+  transcript: Transcript | null;
+  speakers: ReadonlyMap<number, Speaker>;
+};
 
 export type Attribution = 'none' | 'detected' | 'recognized' | 'manual';
 
+/**
+ * Which transcript: that of the default pipeline, or of another. `or_default`: where that one has none of its own, which
+ * reads what the default one heard.
+ */
+export type OfPipeline = { pipeline_id: string | null; or_default: boolean };
+const DEFAULT: OfPipeline = { pipeline_id: null, or_default: true };
+
 /** What is there of a stream's transcript, for whoever may read it; NOT_FOUND where its source is deleted. */
-export async function sceneOf(reader: TranscriptReader, stream: Stream): Promise<Scene | Refusal> {
+export async function sceneOf(
+  reader: TranscriptReader,
+  stream: Stream,
+  { pipeline_id, or_default }: OfPipeline = DEFAULT,
+): Promise<Scene | Refusal> {
   const source = await reader.actors.source(stream.source_id).view();
   if (isRefusal(source) ? source.refused !== 'NOT_FOUND' : source.status === 'deleted')
     return isRefusal(source) ? source : NO_STREAM;
-  if (stream.transcribed !== true) return { stream, transcript: null, speakers: new Map() };
-  const transcript = await reader.actors.transcript(stream.id).view();
-  if (isRefusal(transcript))
-    return transcript.refused === 'NOT_FOUND' ? { stream, transcript: null, speakers: new Map() } : transcript;
-  const speakers = await speakersOf(reader, stream.id, transcript.revision);
-  return isRefusal(speakers) ? speakers : { stream, transcript, speakers };
+  const nothing = { id: stream.id, stream, transcript: null, speakers: new Map() };
+  if (stream.transcribed !== true) return nothing;
+  const lane = pipeline_id === null ? null : await laneOn(reader, { stream_id: stream.id, pipeline_id });
+  if (isRefusal(lane) || (lane === null && !or_default)) return lane ?? nothing;
+  const id = lane?.id ?? stream.id;
+  const transcript = lane?.transcript ?? (await reader.actors.transcript(stream.id).view());
+  if (isRefusal(transcript)) return transcript.refused === 'NOT_FOUND' ? nothing : transcript;
+  const speakers = await speakersOf(reader, id, transcript.revision);
+  return isRefusal(speakers) ? speakers : { id, stream, transcript, speakers };
 }
 
-/** By stream and revision: what is read of a transcript stays as it is until that rises. */
+/** A pipeline's own transcript of a stream; null where it has none. */
+async function laneOn(
+  { actors }: Pick<TranscriptReader, 'actors'>,
+  { stream_id, pipeline_id }: Lane,
+): Promise<{ id: string; transcript: Transcript } | null | Refusal> {
+  const pipeline = ownerOfPipeline(pipeline_id);
+  if (pipeline === null) return null;
+  const id = laneId(stream_id, pipeline.number);
+  const transcript = await actors.transcript(id).view();
+  if (isRefusal(transcript)) return transcript.refused === 'NOT_FOUND' ? null : transcript;
+  const { lane } = transcript;
+  return lane?.stream_id === stream_id && lane.pipeline_id === pipeline_id ? { id, transcript } : null;
+}
+
+/** By transcript and revision: what is read of a transcript stays as it is until that rises. */
 const known_speakers = new LRUCache<string, ReadonlyMap<number, Speaker>>({ max: SPEAKERS_KEPT_MAX });
 const known_pages = new LRUCache<string, Page[]>({
   maxSize: TURNS_KEPT_MAX,
@@ -61,12 +98,12 @@ async function speakersOf({ actors, runtime }: TranscriptReader, stream_id: stri
 /** Pages of a transcript one after the other, from the one that is named on. */
 export async function* pagesFrom(
   reader: TranscriptReader,
-  { stream, transcript }: Scene,
+  { id, transcript }: Scene,
   { page, descending = false }: { page: number; descending?: boolean },
 ): AsyncGenerator<Page | Refusal> {
   if (transcript === null) return;
   for (let from = page; ; ) {
-    const pages = await pagesAt(reader, stream.id, { from, descending, revision: transcript.revision });
+    const pages = await pagesAt(reader, id, { from, descending, revision: transcript.revision });
     if (isRefusal(pages)) {
       yield pages;
       return;
@@ -81,11 +118,11 @@ export async function* pagesFrom(
 /** So many of a transcript's pages, from the one that is named on. */
 export async function somePages(
   reader: TranscriptReader,
-  { stream, transcript }: Scene,
+  { id, transcript }: Scene,
   { page: from, limit }: { page: number; limit: number },
 ): Promise<Page[] | Refusal> {
   if (transcript === null) return [];
-  return pagesAt(reader, stream.id, { from, limit, descending: false, revision: transcript.revision });
+  return pagesAt(reader, id, { from, limit, descending: false, revision: transcript.revision });
 }
 
 async function pagesAt(

@@ -1,18 +1,20 @@
 import type { Stream } from '../../actors/stream_state.js';
 import type { PageTurn } from '../../actors/transcript_page.js';
 import type { Word } from '../../actors/transcript_state.js';
-import { defaultPipelineId, turnId } from '../domain/ids.js';
+import { isLaneId, pipelineId, turnId } from '../domain/ids.js';
 import { shared } from '../domain/intervals.js';
-import { isRefusal, type Refusal } from '../domain/refusals.js';
+import { isRefusal, type Refusal, refuse } from '../domain/refusals.js';
 import type { Principal } from '../http/principal.js';
 import type { Services } from '../services.js';
 import { readableStream } from '../streams/stream_access.js';
+import { laneOf, selectsPipelines } from './pipeline_access.js';
 import {
   type Attribution,
   attributionOf,
   type Contacts,
   contactOf,
   namesOf,
+  type OfPipeline,
   type Scene,
   sceneOf,
   speakerShown,
@@ -22,6 +24,8 @@ import {
  * Transcripts as they are read: who said a turn is looked up when it is shown, so that a speaker who gets a name has it
  * everywhere at once. What was recorded from a source that is deleted is not shown any more.
  */
+
+const NO_TRANSCRIPT = refuse('NOT_FOUND', 'There is no such transcript.');
 
 export type TurnView = {
   id: string;
@@ -49,9 +53,39 @@ export type TurnView = {
 export type FoundTurn = { page: number; turn: PageTurn; words?: Word[] | null };
 
 /** What of a stream's transcript the caller may read; NOT_FOUND as for the stream itself. */
-export async function readableScene(services: Services, who: Principal, stream_id: string): Promise<Scene | Refusal> {
+export async function readableScene(
+  services: Services,
+  who: Principal,
+  stream_id: string,
+  of?: OfPipeline,
+): Promise<Scene | Refusal> {
   const stream = await readableStream(services, who, stream_id);
-  return isRefusal(stream) ? stream : sceneOf(services, stream);
+  return isRefusal(stream) ? stream : sceneOf(services, stream, of);
+}
+
+/** The same of the pipeline that is asked for: the default one's, or what another one has heard itself. */
+export async function sceneAsked(
+  services: Services,
+  who: Principal,
+  { stream_id, pipeline_id }: { stream_id: string; pipeline_id: string | undefined },
+): Promise<Scene | Refusal> {
+  const selected = await laneOf(services, who, pipeline_id);
+  if (isRefusal(selected)) return selected;
+  return readableScene(services, who, stream_id, { pipeline_id: selected.lane, or_default: selected.lane === null });
+}
+
+/** A turn's transcript, by whoever it is; other pipelines' are their account's, and for whoever may select those. */
+export async function sceneOfTurn(
+  services: Services,
+  who: Principal,
+  { stream_id: id }: { stream_id: string },
+): Promise<Scene | Refusal> {
+  if (!isLaneId(id)) return readableScene(services, who, id);
+  const transcript = await services.actors.transcript(id).view();
+  if (isRefusal(transcript)) return transcript;
+  const { lane, account_id } = transcript;
+  if (lane === undefined || account_id !== who.account_id || !selectsPipelines(who)) return NO_TRANSCRIPT;
+  return readableScene(services, who, lane.stream_id, { pipeline_id: lane.pipeline_id, or_default: false });
 }
 
 /** Turns of a stream as the caller sees them. */
@@ -71,14 +105,14 @@ export async function viewTurns(
 
 function viewTurn(
   { account_id }: Principal,
-  { stream, speakers }: Scene,
+  { id, stream, speakers }: Scene,
   { page, turn, words, contacts }: FoundTurn & { contacts: Contacts },
 ): TurnView {
   const held = contactOf(speakers, turn);
   const contact = held === null ? null : (contacts[held] ?? null);
   const at = (ms: number) => new Date(Date.parse(stream.captured_at) + ms).toISOString();
   return {
-    id: turnId(stream.id, { page, serial: turn.serial }),
+    id: turnId(id, { page, serial: turn.serial }),
     ...{ stream_id: stream.id, source_id: stream.source_id, workspace_id: stream.workspace_id },
     ...{ start_ms: turn.start_ms, end_ms: turn.end_ms, started_at: at(turn.start_ms), ended_at: at(turn.end_ms) },
     ...{ text: turn.text, language: turn.language },
@@ -89,7 +123,7 @@ function viewTurn(
     attribution: attributionOf(speakers, turn),
     confidence: turn.confidence,
     audio: audioOf(stream, turn),
-    pipeline_id: defaultPipelineId(stream.account_id),
+    pipeline_id: pipelineId(stream.account_id, turn.run.pipeline ?? 1),
     published_at: new Date(turn.run.published_at_ms).toISOString(),
     ...(words == null
       ? {}

@@ -29,8 +29,11 @@ export type WindowWork = {
   /** Nothing of the recording follows: all of it must be consumed. */
   final: boolean;
   audio: WindowChunk[];
+  pipeline_id: string;
   /** The name of the engine that the pipeline wants. */
   engine: string;
+  /** Whether it wants speakers told apart. */
+  diarize: boolean;
   language: string | null;
   /** Words that the account wants spelt so. */
   vocabulary: string[];

@@ -1,11 +1,11 @@
 import { isOpen } from '../../actors/account_state.js';
 import { defaultPipeline } from '../../actors/context.js';
-import { type Context, OPERATORS_ENGINE } from '../../actors/context_state.js';
+import type { Context, Pipeline } from '../../actors/context_state.js';
 import type { Chunk } from '../../actors/stream_state.js';
 import { statusOf } from '../../actors/stream_state.js';
 import { windowFor } from '../../actors/transcript_publication.js';
 import { TRANSCRIBING_INDEX, type Transcript, type Window } from '../../actors/transcript_state.js';
-import { isId, partitionOfId } from '../domain/ids.js';
+import { isId, ownerOfPipeline, partitionOfId, pipelineId } from '../domain/ids.js';
 import type { Interval } from '../domain/intervals.js';
 import { LIMITS } from '../domain/limits.js';
 import { isEnabled } from '../domain/permissions.js';
@@ -49,7 +49,7 @@ export type PublishedResult = { turns: number; replaced: number; protected: numb
 type HeardBy = { engine?: string };
 
 /** A window as its job's name tells it. */
-type JobOf = { stream_id: string; number: number };
+type JobOf = { transcript_id: string; number: number };
 
 /** What tells whether a recording may be transcribed. */
 type Recording = Pick<Transcript, 'account_id' | 'workspace_id' | 'source_id'>;
@@ -99,11 +99,12 @@ export class TranscriptionJobs {
   }
 
   /** The next window of a stream, or null when none is due. Throws where nothing of it can be transcribed now. */
-  async claimOf(stream_id: string, lease_ms: number): Promise<WindowWork | null> {
+  async claimOf(id: string, lease_ms: number): Promise<WindowWork | null> {
     const { actors, now, window_ms } = this.#parts;
-    const actor = actors.transcript(stream_id);
+    const actor = actors.transcript(id);
     const transcript = found(await actor.view());
     if (transcript === null) return null;
+    const stream_id = transcript.lane?.stream_id ?? id;
     const standing = await this.#standing(transcript, stream_id);
     if (standing === 'waits') throw new NotNow();
     if (standing === 'gone') {
@@ -111,24 +112,34 @@ export class TranscriptionJobs {
       return null;
     }
     const { account_id } = transcript;
-    if (!this.#in_hand.hasRoom(account_id, stream_id)) return null;
+    if (!this.#in_hand.hasRoom(account_id, id)) return null;
     const token = Buffer.from(randomBytes(TOKEN_BYTES)).toString('base64url');
     const run_id = randomId({ partition: partitionOfId(stream_id), now_ms: now() });
-    const claimed = found(await actor.claim_window({ token, run_id, lease_ms, window_ms }));
+    const context = await actors.context(account_id).view();
+    if (isRefusal(context)) throw new StoreUnavailable(context.message);
+    const pipeline = pipelineOfLane(transcript, context);
+    if (pipeline === null) {
+      found(await actor.stop_transcribing());
+      return null;
+    }
+    const { number } = pipeline;
+    const claimed = found(await actor.claim_window({ token, run_id, lease_ms, window_ms, pipeline: number }));
     if (claimed === null || claimed.window === null) return null;
     const { window, previous_text } = claimed;
     const audio = await this.#chunksIn(stream_id, window, claimed.transcript.longest_ms);
     if (audio.length === 0) {
       const { number } = window;
       found(await actor.window_failed({ number, token, code: 'AUDIO_GONE', retry: false }));
-      return this.claimOf(stream_id, lease_ms);
+      return this.claimOf(id, lease_ms);
     }
-    this.#in_hand.note(account_id, jobName({ stream_id, number: window.number }), window.until_ms);
+    const job = jobName({ transcript_id: id, number: window.number });
+    this.#in_hand.note(account_id, job, window.until_ms);
     return {
-      ...{ job: jobName({ stream_id, number: window.number }), claim: token, run_id, tries: window.tries },
+      ...{ job, claim: token, run_id, tries: window.tries },
       ...{ lease_until_ms: window.until_ms, account_id, stream_id },
       ...{ from_ms: window.from_ms, to_ms: window.to_ms, final: window.final, audio },
-      ...heardAs(await actors.context(account_id).view()),
+      pipeline_id: pipelineId(account_id, number),
+      ...heardAs(context, pipeline),
       previous_text: previous_text?.slice(-LIMITS.previous_text_chars_max) ?? null,
       known_speakers: await this.#voices.known(claimed.transcript),
     };
@@ -138,8 +149,8 @@ export class TranscriptionJobs {
   async prolong(job: string, claim: string, lease_ms: number): Promise<{ until_ms: number } | Refusal> {
     const of = jobOf(job);
     if (of === null) return NO_JOB;
-    const { stream_id, number } = of;
-    const held = await this.#parts.actors.transcript(stream_id).prolong_window({ number, token: claim, lease_ms });
+    const { transcript_id, number } = of;
+    const held = await this.#parts.actors.transcript(transcript_id).prolong_window({ number, token: claim, lease_ms });
     if (!isRefusal(held)) this.#in_hand.prolonged(job, held.until_ms);
     return held;
   }
@@ -151,21 +162,26 @@ export class TranscriptionJobs {
   ): Promise<PublishedResult | Refusal> {
     const of = jobOf(job);
     if (of === null) return NO_JOB;
-    const { stream_id, number } = of;
-    const { actors, metrics, now, insights } = this.#parts;
-    const actor = actors.transcript(stream_id);
+    const { transcript_id, number } = of;
+    const { actors, metrics, now } = this.#parts;
+    const actor = actors.transcript(transcript_id);
     const transcript = await actor.view();
     if (isRefusal(transcript)) return transcript.refused === 'NOT_FOUND' ? NO_JOB : transcript;
+    const { lane } = transcript;
+    const stream_id = lane?.stream_id ?? transcript_id;
     const fences = await this.#fences(transcript, stream_id);
     if (isRefusal(fences)) return fences;
     const context = await actors.context(transcript.account_id).view();
     if (isRefusal(context)) return context;
-    const final_pass = this.#parts.final_pass || defaultPipeline(context).transcription.final_pass;
+    const pipeline = pipelineOfLane(transcript, context);
+    if (pipeline === null) return GONE;
+    const final_pass = pipeline.transcription.final_pass || (lane === undefined && this.#parts.final_pass);
+    const insights = this.#parts.insights && (lane === undefined || pipeline.insights !== null);
     const { speakers = [], turns, consumed_to_ms, speaker_scope, mode, dropped } = result;
     const heard = { consumed_to_ms, speaker_scope, mode, turns, engine, dropped };
     const said = { number, token, digest, ...heard, final_pass, insights };
-    // A result that will be refused, or is there, says nothing of voices.
-    const is_heard = !isRefusal(windowFor(transcript, said));
+    // A result that will be refused, or is there, says nothing of voices; nor does one of another pipeline.
+    const is_heard = lane === undefined && !isRefusal(windowFor(transcript, said));
     const recognized = is_heard ? await this.#voices.recognized(transcript, speakers, fences) : {};
     const published = isRefusal(recognized) ? recognized : await actor.publish({ ...said, recognized }, fences);
     if (published === CLOSED || published === EPOCH_ENDED) {
@@ -174,8 +190,9 @@ export class TranscriptionJobs {
     }
     if (isRefusal(published)) return published;
     this.#in_hand.forget(job);
-    this.due.offer(stream_id);
-    await this.#voices.learn(transcript, { stream_id, speakers, numbers: published.speakers, fences });
+    this.due.offer(transcript_id);
+    if (lane === undefined)
+      await this.#voices.learn(transcript, { stream_id, speakers, numbers: published.speakers, fences });
     const lag_ms = published.came_at_ms === null ? null : Math.max(0, now() - published.came_at_ms);
     this.activity.published({ turns: published.tally.turns, lag_ms });
     metrics.turns_published.inc(published.tally.turns);
@@ -196,10 +213,10 @@ export class TranscriptionJobs {
   ): Promise<{ again: boolean; tries: number } | Refusal> {
     const of = jobOf(job);
     if (of === null) return NO_JOB;
-    const { stream_id, number } = of;
+    const { transcript_id, number } = of;
     const rest = rest_ms === undefined ? {} : { rest_ms };
     const failed = await this.#parts.actors
-      .transcript(stream_id)
+      .transcript(transcript_id)
       .window_failed({ number, token, code, retry, engine, ...rest });
     if (isRefusal(failed)) return failed;
     this.#in_hand.forget(job);
@@ -211,7 +228,7 @@ export class TranscriptionJobs {
     const of = jobOf(job);
     if (of === null) return;
     this.#in_hand.forget(job);
-    await this.#parts.actors.transcript(of.stream_id).release_window({ number: of.number, token: claim });
+    await this.#parts.actors.transcript(of.transcript_id).release_window({ number: of.number, token: claim });
   }
 
   /** Where a recording's audio still waits for its text; null where none is to come. */
@@ -292,13 +309,13 @@ function windowChunk(chunk: Chunk): WindowChunk {
   };
 }
 
-function jobName({ stream_id, number }: JobOf): string {
-  return `${stream_id}.${number}`;
+function jobName({ transcript_id, number }: JobOf): string {
+  return `${transcript_id}.${number}`;
 }
 
 function jobOf(job: string): JobOf | null {
-  const [, stream_id = '', digits] = /^([0-9a-f-]{36})\.([1-9]\d{0,9})$/.exec(job) ?? [];
-  return digits === undefined || !isId(stream_id) ? null : { stream_id, number: Number(digits) };
+  const [, transcript_id = '', digits] = /^([0-9a-f-]{36})\.([1-9]\d{0,9})$/.exec(job) ?? [];
+  return digits === undefined || !isId(transcript_id) ? null : { transcript_id, number: Number(digits) };
 }
 
 /** Null for what is not there; any other refusal throws. */
@@ -313,12 +330,20 @@ function gone(refusal: Refusal, code: Refusal['refused']): 'gone' {
   throw refusal.refused === 'UNAVAILABLE' ? new StoreUnavailable(refusal.message) : new Error(refusal.message);
 }
 
+/** Whose settings count: the default pipeline's, or in a transcript of another that one's; null where it is put away. */
+function pipelineOfLane({ lane }: Transcript, context: Context): Pipeline | null {
+  if (lane === undefined) return defaultPipeline(context);
+  const number = ownerOfPipeline(lane.pipeline_id)?.number;
+  return context.pipelines.find((one) => one.number === number && !one.archived) ?? null;
+}
+
 /** What an account says of its language and its words. */
-function heardAs(answer: Context | Refusal): Pick<WindowWork, 'engine' | 'language' | 'vocabulary'> {
-  const context = found(answer);
-  if (context === null) return { engine: OPERATORS_ENGINE, language: null, vocabulary: [] };
+function heardAs(
+  context: Context,
+  pipeline: Pipeline,
+): Pick<WindowWork, 'engine' | 'diarize' | 'language' | 'vocabulary'> {
   const { languages, vocabulary } = context.profile;
   const of_profile = languages.length === 1 ? (languages[0] ?? null) : null;
-  const { engine, language } = defaultPipeline(context).transcription;
-  return { engine, language: language ?? of_profile, vocabulary };
+  const { engine, diarize, language } = pipeline.transcription;
+  return { engine, diarize, language: language ?? of_profile, vocabulary };
 }

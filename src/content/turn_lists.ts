@@ -8,7 +8,7 @@ import type { Principal } from '../http/principal.js';
 import type { Services } from '../services.js';
 import { askWorkspace } from '../workspaces/workspace_calls.js';
 import { contactOf, namesOf, pagesFrom, type Scene } from './transcript_pages.js';
-import { type FoundTurn, readableScene, type TurnView, viewTurns } from './transcript_reading.js';
+import { type FoundTurn, readableScene, sceneAsked, type TurnView, viewTurns } from './transcript_reading.js';
 
 /** Lists of turns: of one stream in the order of its timeline, or of many, the newest first. */
 
@@ -22,11 +22,11 @@ type Paging = { limit: number; cursor?: Position | undefined };
 export async function turnsOfStream(
   services: Services,
   who: Principal,
-  { stream_id, limit, cursor, from_ms = 0, to_ms = Number.MAX_SAFE_INTEGER }: Paging & StreamQuery,
+  { stream_id, pipeline_id, limit, cursor, from_ms = 0, to_ms = Number.MAX_SAFE_INTEGER }: Paging & StreamQuery,
 ): Promise<TurnPage | Refusal> {
   const after = cursor === undefined ? null : readInside(cursor.order, cursor.member);
   if (cursor !== undefined && after === null) return otherCursor();
-  const scene = await readableScene(services, who, stream_id);
+  const scene = await sceneAsked(services, who, { stream_id, pipeline_id });
   if (isRefusal(scene)) return scene;
   const found: FoundTurn[] = [];
   // A turn that reaches into the time may lie in the page before.
@@ -55,7 +55,12 @@ export async function turnsOfStream(
   };
 }
 
-type StreamQuery = { stream_id: string; from_ms?: number | undefined; to_ms?: number | undefined };
+type StreamQuery = {
+  stream_id: string;
+  pipeline_id?: string | undefined;
+  from_ms?: number | undefined;
+  to_ms?: number | undefined;
+};
 
 /** Where turns are looked for, and which pass. Times are ISO 8601. */
 export type TurnsQuery = Paging & {

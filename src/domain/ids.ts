@@ -4,6 +4,8 @@
  *
  *   48 bits time │ version │ 12 random │ variant │ 22 random │ 32 part number │ 8 partition
  *
+ * A lane's id has another version, and the number of its pipeline in place of the first random bits.
+ *
  * The part number is 0 for everything but a chunk, a turn, a delivery, a pipeline, a private workspace and what a library
  * holds (a signal's id has random bits there, and its stream's time). A chunk's and a turn's other bits are their stream's,
  * a delivery's its endpoint's, a pipeline's and a private workspace's its account's: whoever holds such an id finds the
@@ -22,6 +24,8 @@ const TURN_BIT = 0x8000_0000;
 const SERIAL_BITS = 17;
 /** Of an account's parts: its pipelines. */
 const PIPELINE_BITS = 0xc000_0000;
+/** Of the ids of lanes. */
+const LANE_VERSION = '9';
 /** Of a library's parts: so many numbers has each kind. */
 const INSIGHT_NUMBERS = 2 ** 30;
 
@@ -119,6 +123,18 @@ export function placeOfInsight(id: string): { library_id: string; kind: InsightK
 export function voiceId(stream_id: string, speaker: number): string {
   const part = partId(stream_id, speaker);
   return `${part.slice(0, 14)}8${part.slice(15)}`;
+}
+
+/**
+ * The id of a pipeline's own transcript of a stream: the stream's, with another version, and the pipeline's number in
+ * place of the random bits behind that. Two streams could have one in common: a lane holds whose it is.
+ */
+export function laneId(stream_id: string, pipeline: number): string {
+  return `${stream_id.slice(0, 14)}${LANE_VERSION}${pipeline.toString(16).padStart(3, '0')}${stream_id.slice(18)}`;
+}
+
+export function isLaneId(id: string): boolean {
+  return id.charAt(14) === LANE_VERSION;
 }
 
 /**

@@ -216,7 +216,8 @@ export const LIMITS = {
   voices_expired_per_commit_max: 128, // ours: of contacts, and as many of nobody yet
   announcing_lease_ms: MINUTE_MS, // docs/architecture.md, "Workers": from the last step on
 
-  libraries_listed_max: 64, // docs/choices.md, "Insights": of one list
+  libraries_listed_max: 64, // docs/choices.md, "Insights": of an account, in one list
+  workspace_libraries_max: 256, // docs/choices.md, "Insights": of a workspace, in one list
   items_scanned_max: 1_000, // ours: looked at for one page; what passes rarely gets a short page and its cursor
   items_step_max: 100, // ours: read of a library at once where few pass
   quote_chars_max: 1_000, // ours: of what was said, as it is shown with what rests on it

@@ -3,7 +3,13 @@ import { readFile } from 'node:fs/promises';
 import type { Redis } from 'ioredis';
 import type { BlobStore } from '../blobs/blob_store.js';
 import { Announcements } from '../content/announcements.js';
-import { type EnginesFile, readEnginesFile, WrongEnginesFile } from '../content/engines/engines_file.js';
+import {
+  type EngineNames,
+  type EnginesFile,
+  engineNames,
+  readEnginesFile,
+  WrongEnginesFile,
+} from '../content/engines/engines_file.js';
 import type { TranscriptionJobs } from '../content/transcription_jobs.js';
 import { MailSender } from '../mail/mail_sender.js';
 import { outboxFolder } from '../mail/outbox_folder.js';
@@ -42,6 +48,7 @@ export type DeliveryServices = {
   transcription: TranscriptionJobs;
   announcements: Announcements;
   insights: InsightServices;
+  engine_names: EngineNames;
 };
 
 /** `handleWork` does all that is due by now. */
@@ -104,7 +111,8 @@ export async function startDelivery(start: Start, parts: Parts): Promise<Deliver
     await announcements.look();
   };
   const { jobs } = transcription;
-  const content = { transcription: jobs, announcements, insights: insights.insights };
+  const engine_names = engineNames(settings.content_worker, further);
+  const content = { transcription: jobs, announcements, insights: insights.insights, engine_names };
   return { mail, mails, erasures, deliveries, processing, retention, ...content, handleWork };
 }
 

@@ -13,7 +13,7 @@ import { DELETED_STREAMS, STREAMS } from '../../actors/stream.js';
 import { SWEEPS } from '../../actors/sweep.js';
 import { streamFolder } from '../blobs/blob_keys.js';
 import type { BlobStore } from '../blobs/blob_store.js';
-import { PARTITIONS, partitionOfId } from '../domain/ids.js';
+import { laneId, PARTITIONS, partitionOfId } from '../domain/ids.js';
 import { isRefusal, type Refusal, unreachable } from '../domain/refusals.js';
 import type { Actors } from '../runtime/actors.js';
 import type { Metrics } from '../runtime/metrics.js';
@@ -213,9 +213,26 @@ export class ErasureWorker {
     if (kind === 'stream') {
       await blobs.removeFolder(streamFolder(id));
       done(await actors.signals(id).erase());
-      done(await actors.transcript(id).erase());
+      await this.#eraseTranscripts(id);
     }
     done(await actors[kind](id).erase(erase));
+  }
+
+  /** Those that pipelines have of their own first: the stream's knows of them. */
+  async #eraseTranscripts(stream_id: string): Promise<void> {
+    const { actors } = this.#parts;
+    const transcript = await actors.transcript(stream_id).view();
+    if (isRefusal(transcript) && transcript.refused !== 'NOT_FOUND') throw refusedBy(transcript);
+    const lanes = isRefusal(transcript) ? [] : (transcript.lanes ?? []);
+    for (const number of lanes) await this.#eraseLane({ stream_id, id: laneId(stream_id, number) });
+    done(await actors.transcript(stream_id).erase());
+  }
+
+  async #eraseLane({ stream_id, id }: { stream_id: string; id: string }): Promise<void> {
+    const transcript = this.#parts.actors.transcript(id);
+    const found = await transcript.view();
+    if (isRefusal(found) && found.refused !== 'NOT_FOUND') throw refusedBy(found);
+    if (!isRefusal(found) && found.lane?.stream_id === stream_id) done(await transcript.erase());
   }
 
   async #account(account_id: string): Promise<Account | null> {

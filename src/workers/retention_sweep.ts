@@ -4,7 +4,7 @@ import type { SweepJob } from '../../actors/actor.js';
 import type { Library, LibrarySweep } from '../../actors/library_state.js';
 import { blobKey } from '../blobs/blob_keys.js';
 import type { BlobStore } from '../blobs/blob_store.js';
-import { chunkId, ownerOfPrivateWorkspace, PARTITIONS, partitionOfId } from '../domain/ids.js';
+import { chunkId, isLaneId, ownerOfPrivateWorkspace, PARTITIONS, partitionOfId } from '../domain/ids.js';
 import type { Interval } from '../domain/intervals.js';
 import { isRefusal, type Refusal, unreachable } from '../domain/refusals.js';
 import { DUE_LISTS, type DueList, dueIndex, type Expire, type Expired } from '../domain/retention.js';
@@ -237,8 +237,16 @@ export class RetentionSweep {
     }
   }
 
-  #expireTurns({ member, expire, fences }: Expiring): AsyncGenerator<number | Refusal> {
-    return untilNothingIsLeft(() => this.#parts.actors.transcript(member).expire(expire, fences));
+  /** What a pipeline has heard for itself goes with its stream, whose fence must be open as well. */
+  async *#expireTurns({ member, expire, fences }: Expiring): AsyncGenerator<number | Refusal> {
+    const transcript = this.#parts.actors.transcript(member);
+    const held: Fence[] = [...fences];
+    if (isLaneId(member)) {
+      const found = await transcript.view();
+      if (isRefusal(found)) return yield found;
+      if (found.lane !== undefined) held.push({ fence: 'open', id: found.lane.stream_id });
+    }
+    yield* untilNothingIsLeft(() => transcript.expire(expire, held));
   }
 
   #expireVoices({ member, expire, fences, workspace_id }: Expiring): AsyncGenerator<number | Refusal> {

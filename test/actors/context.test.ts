@@ -128,8 +128,7 @@ t.test('K-012 pipelines are made, changed and put away; one is the default', (t)
   t.equal(edit(1, { archived: false, default: true, insights: { instructions: 'Short.' } }), 'accepted');
   t.match(named(1)?.insights, { engine: 'default', instructions: 'Short.', suggestion_kinds: /./ });
   t.same(played.events(), [
-    `pipeline.updated ${pipelineId(ACCOUNT, 1)} archived insights`,
-    `pipeline.updated ${pipelineId(ACCOUNT, 1)} default archived insights`,
+    `pipeline.updated ${pipelineId(ACCOUNT, 1)} default`,
     `pipeline.updated ${pipelineId(ACCOUNT, 2)} default`,
   ]);
   for (let count = 2; count < LIMITS.pipelines_per_account_max; count++)

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import { insightId } from '../../src/domain/ids.js';
+import { LIMITS } from '../../src/domain/limits.js';
 import type { Contact, Conversation } from '../../src/tools/client/api.js';
 import { TestAccount } from '../fixtures/account.js';
-import { bearer } from '../fixtures/answers.js';
+import { bearer, tell } from '../fixtures/answers.js';
 import { makeInsights, privateWorkspaceOf, spoke } from '../fixtures/insights.js';
 import { TestSpool } from '../fixtures/spool.js';
 import { said, TestRecording, TestTranscriber } from '../fixtures/transcribing.js';
@@ -125,6 +126,26 @@ t.test('conversations', async (t) => {
     t.same(await titlesOf(), []);
     t.equal(await ann.says('GET', path), '404 NOT_FOUND');
     t.equal(await ann.says('GET', `/conversations?source_id=${source_id}`), '404 NOT_FOUND');
+  });
+
+  await t.test('K-008 a list of a workspace in which many accounts record', async (t) => {
+    const crowd = await ann.workspace('Crowd');
+    const recording = await TestRecording.inWorkspace(ann, {
+      workspace_id: crowd.id,
+      source_id: (await TestRecording.begin(ann)).source_id,
+      captured_at: '2026-11-04T10:00:00.000Z',
+    });
+    await titled(ann, await spoken(recording), 'One of many', { workspace_id: crowd.id });
+    const sweep = spool.server.services.actors.sweep(crowd.id);
+    const recorders = async () => {
+      const found = await sweep.recorders({ limit: 1_000 });
+      return 'accounts' in found ? found.accounts.length : 0;
+    };
+    while ((await recorders()) < LIMITS.workspace_libraries_max) await sweep.recorder({ account_id: randomUUID() });
+    t.same(await titlesOf(`&workspace_id=${crowd.id}`), ['One of many']);
+    await sweep.recorder({ account_id: randomUUID() });
+    const { status, error } = await tell(ann.app, 'GET', `/conversations?workspace_id=${crowd.id}`);
+    t.same([status, error.details?.[0]?.path], [400, 'workspace_id']);
   });
 
   await t.test('K-008 C-112 whoever may delete a conversation, and what is none', async (t) => {

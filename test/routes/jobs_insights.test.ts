@@ -4,6 +4,7 @@ import t from 'tap';
 import { type ChatRequest, ScriptedChat } from '../../src/tools/speech/scripted_chat.js';
 import { ScriptedEngine } from '../../src/tools/speech/scripted_engine.js';
 import { TestAccount } from '../fixtures/account.js';
+import { tell } from '../fixtures/answers.js';
 import { TestSpool } from '../fixtures/spool.js';
 import { tempFolder } from '../fixtures/temp_folder.js';
 import { TestRecording, TestTranscriber } from '../fixtures/transcribing.js';
@@ -246,7 +247,7 @@ t.test('K-010 workers of one’s own look into conversations', async (t) => {
   });
 });
 
-t.test('a pipeline chooses an engine by name, and one that is not there fails its jobs', async (t) => {
+t.test('K-012 a pipeline chooses an engine by name, and one that is not there fails its jobs', async (t) => {
   const [engine, chat] = [await ScriptedEngine.start(t), await ScriptedChat.start(t)];
   const file = join(tempFolder(t), 'engines.json');
   const further = { insights: { large: { url: chat.url } }, transcription: { ears: { url: engine.url } } };
@@ -258,19 +259,25 @@ t.test('a pipeline chooses an engine by name, and one that is not there fails it
   const ann = await TestAccount.open(spool, 'ann@x.test');
   const [pipeline] = (await ann.ask<{ items: { id: string }[] }>('GET', '/pipelines')).items;
   const choose = (insights: string) => {
-    const chosen = { transcription: { engine: 'ears' }, insights: { engine: insights } };
-    return ann.ask('PATCH', `/pipelines/${pipeline?.id}`, chosen);
+    const chosen = { transcription: { engine: 'ears', diarize: true }, insights: { engine: insights } };
+    return tell(ann.app, 'PATCH', `/pipelines/${pipeline?.id}`, chosen);
   };
   const through = async () => {
     const recording = await record(ann);
     await until('it is transcribed', async () => (await recording.turns()).length === SAID.length);
     for (const ms of [1, 11_000]) await spool.operator.advanceClock(ms);
   };
-  await choose('large');
+  t.equal((await choose('large')).status, 200);
   await through();
   await until('there is a suggestion', async () => (await suggestionsOf(ann)).length > 0);
   t.match(await suggestionsOf(ann), [{ text: SAID[1], made_by: 'model' }]);
-  await choose('larger');
+  t.match(engine.requests[0]?.fields, { response_format: ['diarized_json'] }, 'the pipeline wants speakers told apart');
+  const { status, error } = await choose('larger');
+  t.same([status, error.details?.[0]?.path], [400, 'insights.engine']);
+  const unheard = { name: 'x', transcription: { engine: 'large' } };
+  t.match(await tell(ann.app, 'PATCH', `/pipelines/${pipeline?.id}`, unheard), { status: 400 }, 'it makes no text');
+  // The operator has taken it from the list since.
+  await spool.server.services.actors.context(ann.id).edit_pipeline({ number: 1, insights: { engine: 'larger' } });
   await through();
   const { activity } = spool.server.services.insights.jobs;
   await until('it has failed', async () => activity.lately().failures.length > 0);

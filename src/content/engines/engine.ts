@@ -14,6 +14,8 @@ export type Asked = {
   file: WindowFile;
   /** A BCP 47 tag. */
   language: string | null;
+  /** Whether speakers are to be told apart; an engine may do so anyway, or not be able to. */
+  diarize: boolean;
   /** Words that may come, and what was said before. */
   prompt: string;
 };

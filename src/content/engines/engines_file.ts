@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { OPERATORS_ENGINE } from '../../../actors/context_state.js';
+import { EXTRACTIVE_ENGINE, OPERATORS_ENGINE } from '../../../actors/context_state.js';
 import { LIMITS } from '../../domain/limits.js';
 import { AUDIO_WORD } from './command_words.js';
 
@@ -64,6 +64,17 @@ const transcriber = z
 const FORM = z.strictObject({ transcription: listOf(transcriber), insights: listOf(server) }, 'must be an object');
 
 export type EnginesFile = z.output<typeof FORM>;
+/** Names that pipelines may have for engines; null where they are for workers outside to know. */
+export type EngineNames = Record<keyof EnginesFile, readonly string[]> | null;
+
+export function engineNames(content_worker: boolean, { transcription, insights }: EnginesFile): EngineNames {
+  if (!content_worker) return null;
+  return {
+    transcription: [OPERATORS_ENGINE, ...Object.keys(transcription)],
+    insights: [OPERATORS_ENGINE, EXTRACTIVE_ENGINE, ...Object.keys(insights)],
+  };
+}
+
 const NO_FURTHER_ENGINES: EnginesFile = { transcription: {}, insights: {} };
 
 /** The message is for whoever wrote the file: it names the member, and shows no value. */

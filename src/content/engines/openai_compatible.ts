@@ -10,6 +10,7 @@ type Options = {
   url: string;
   key: string | null;
   model: string | null;
+  /** Speakers are told apart, whoever asks. */
   diarize: boolean;
   answer_ms_max?: number;
   now?: () => number;
@@ -27,23 +28,25 @@ type Form = keyof typeof FORMS;
 export class OpenAiCompatible implements Engine {
   readonly name: string;
   readonly #options: Options;
-  readonly #server: EngineServer<Form>;
+  /** Which forms a server knows is found out apart for both. */
+  readonly #servers: Record<'timed' | 'diarized', EngineServer<Form>>;
 
   constructor(options: Options) {
     this.#options = options;
     const timed: Form[] = ['timed', 'segmented', 'plain'];
-    const forms: Form[] = options.diarize ? ['diarized', ...timed] : timed;
-    this.#server = new EngineServer({ ...options, path: '/audio/transcriptions', forms });
-    this.name = options.model ?? this.#server.hostname;
+    const server = (forms: Form[]) => new EngineServer({ ...options, path: '/audio/transcriptions', forms });
+    this.#servers = { timed: server(timed), diarized: server(['diarized', ...timed]) };
+    this.name = options.model ?? this.#servers.timed.hostname;
   }
 
   async hear(asked: Asked, signal: AbortSignal): Promise<Heard> {
-    const text = await this.#server.ask((form) => this.#body(asked, form), signal);
+    const server = this.#servers[asked.diarize || this.#options.diarize ? 'diarized' : 'timed'];
+    const text = await server.ask((form) => this.#body(asked, form), signal);
     return readTranscription(text, lengthOf(asked.file) / 1_000);
   }
 
   async close(): Promise<void> {
-    await this.#server.close();
+    await Promise.all([this.#servers.timed.close(), this.#servers.diarized.close()]);
   }
 
   #body({ file, language, prompt }: Asked, form: Form): FormData {

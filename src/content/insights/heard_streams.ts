@@ -28,18 +28,23 @@ export type StreamReader = TranscriptReader & {
 
 export type HeardAround = { streams: HeardStream[]; session_id: string | null };
 
-/** Null where the recording, its source or its transcript is gone. */
+/**
+ * Null where the recording, its source or its transcript is gone. What a pipeline has heard for itself is looked at alone:
+ * of other recordings it may have heard nothing.
+ */
 export async function heardAround(
   reader: StreamReader,
-  { stream_id, from_ms, to_ms }: { stream_id: string; from_ms: number; to_ms: number },
+  asked: { stream_id: string; pipeline_id: string | null; from_ms: number; to_ms: number },
 ): Promise<HeardAround | null> {
-  const own = await sceneIn(reader, stream_id);
+  const { stream_id, pipeline_id, from_ms, to_ms } = asked;
+  const own = await sceneIn(reader, { stream_id, pipeline_id });
   if (own === null) return null;
   const budget = { pages: LIMITS.insight_pages_read_max, streams: LIMITS.insight_streams_read_max };
   const heard = await stretchIn(reader, own, { from_ms, to_ms, budget });
   const streams = [heard];
   const session_id = await sessionOf(reader, own.stream);
-  const sought = { reader, stream: own.stream, budget };
+  if (isLane(own)) return { streams, session_id };
+  const sought = { reader, stream: own.stream, pipeline_id, budget };
   for (const descending of [true, false]) {
     let empty = 0;
     for await (const scene of neighbours({ ...sought, descending })) {
@@ -72,10 +77,17 @@ async function sessionOf(
   return session === null ? null : recorder.binding_epoch;
 }
 
-async function sceneIn(reader: StreamReader, stream_id: string): Promise<Scene | null> {
+function isLane({ id, stream }: Scene): boolean {
+  return id !== stream.id;
+}
+
+async function sceneIn(
+  reader: StreamReader,
+  { stream_id, pipeline_id }: { stream_id: string; pipeline_id: string | null },
+): Promise<Scene | null> {
   const stream = standing(await reader.actors.stream(stream_id).view());
   if (stream === null) return null;
-  const scene = standing(await sceneOf(reader, stream));
+  const scene = standing(await sceneOf(reader, stream, { pipeline_id, or_default: true }));
   return scene === null || scene.transcript === null ? null : scene;
 }
 
@@ -147,10 +159,16 @@ function edgesOf(streams: readonly HeardStream[]): { from_ms: number; to_ms: num
   );
 }
 
-type Neighbourhood = { reader: StreamReader; stream: Stream; budget: Budget; descending: boolean };
+type Neighbourhood = {
+  reader: StreamReader;
+  stream: Stream;
+  pipeline_id: string | null;
+  budget: Budget;
+  descending: boolean;
+};
 
 /** Other recordings of the same source, session and workspace, the nearest first. */
-async function* neighbours({ reader, stream, budget, descending }: Neighbourhood): AsyncGenerator<Scene> {
+async function* neighbours({ reader, stream, pipeline_id, budget, descending }: Neighbourhood): AsyncGenerator<Scene> {
   const place = { owner: stream.account_id, partition: partitionOfId(stream.account_id) };
   let after = { order: Date.parse(stream.captured_at), member: stream.id };
   for (;;) {
@@ -159,8 +177,8 @@ async function* neighbours({ reader, stream, budget, descending }: Neighbourhood
     for (const { member } of rows) {
       budget.streams -= 1;
       if (budget.streams < 0) return;
-      const scene = await sceneIn(reader, member);
-      if (scene !== null && isTogether(scene.stream, stream)) yield scene;
+      const scene = await sceneIn(reader, { stream_id: member, pipeline_id });
+      if (scene !== null && !isLane(scene) && isTogether(scene.stream, stream)) yield scene;
     }
     const last = rows.at(-1);
     if (last === undefined || rows.length < STREAMS_STEP) return;

@@ -1,4 +1,6 @@
 import { isOpen } from '../../../actors/account_state.js';
+import { defaultPipeline } from '../../../actors/context.js';
+import { pipelineOf } from '../../../actors/context_state.js';
 import type { ClaimedJob } from '../../../actors/library_jobs.js';
 import { INSIGHTS_INDEX, type InsightTally, type MadeBy, type Unsettled } from '../../../actors/library_state.js';
 import { insightId, isId, partitionOfId } from '../../domain/ids.js';
@@ -48,8 +50,7 @@ export type InsightWork = {
   account_id: string;
   /** Where the conversation begins. */
   stream_id: string;
-  /** Null for the default one. */
-  pipeline_id: string | null;
+  pipeline_id: string;
   /** The name of the engine that the pipeline wants. */
   engine: string;
   conversation_id: string;
@@ -131,7 +132,9 @@ export class InsightJobs {
     if (!this.#in_hand.hasRoom(account_id, library_id)) return null;
     const token = Buffer.from(randomBytes(TOKEN_BYTES)).toString('base64url');
     const run_id = randomId({ partition: partitionOfId(library_id), now_ms: now() });
-    const job = standing(await library.claim_job({ token, run_id, lease_ms }))?.job ?? null;
+    const context = standing(await actors.context(account_id).view());
+    const pipeline = context === null ? 1 : defaultPipeline(context).number;
+    const job = standing(await library.claim_job({ token, run_id, lease_ms, pipeline }))?.job ?? null;
     if (job === null) return null;
     this.due.offer(library_id);
     const found = await inputOfJob(this.#parts, job, owner);
@@ -147,7 +150,8 @@ export class InsightJobs {
     return {
       ...{ job: name, claim: claimOfHeld({ token, turns: digestOfTurns(input.turns) }), run_id, tries: job.tries },
       ...{ lease_until_ms: until_ms, account_id, stream_id: job.parts[0]?.stream_id ?? '', engine, input },
-      ...{ pipeline_id: job.pipeline_id, conversation_id: insightId(library_id, 'conversation', job.conversation) },
+      pipeline_id: pipelineOf({ ...job.claim, pipeline_id: job.pipeline_id }, owner),
+      ...{ conversation_id: insightId(library_id, 'conversation', job.conversation) },
     };
   }
 
@@ -236,7 +240,7 @@ export class InsightJobs {
       standing(await library.settled({ ...settled, found: [], left: { from_ms, to_ms }, look_again_ms: quiet_ms }));
       return;
     }
-    const around = await heardAround(this.#parts, { stream_id, from_ms, to_ms });
+    const around = await heardAround(this.#parts, { stream_id, pipeline_id, from_ms, to_ms });
     if (around === null) {
       standing(await library.settled({ ...settled, found: [], left: null, look_again_ms: null }));
       return;

@@ -41,7 +41,7 @@ export async function inputOfJob(reader: InputReader, job: ClaimedJob, owner: Ow
       ? defaultPipeline(context)
       : context.pipelines.find((one) => one.number === number && !one.archived);
   if (pipeline === undefined || pipeline.insights === null) return null;
-  const said = await saidIn(reader, job.parts, account_id);
+  const said = await saidIn(reader, job, account_id);
   if (said.turns.length === 0) return null;
   const items = standing(await actors.context(account_id).context_items());
   const { about, languages, vocabulary } = context.profile;
@@ -93,13 +93,17 @@ async function knownOf(
 
 type Said = { turns: InputTurn[]; people: InputPerson[] };
 
-async function saidIn(reader: InputReader, parts: readonly Span[], account_id: string): Promise<Said> {
+async function saidIn(
+  reader: InputReader,
+  { parts, pipeline_id }: Pick<ClaimedJob, 'parts' | 'pipeline_id'>,
+  account_id: string,
+): Promise<Said> {
   const people = new Map<string, InputPerson>();
   const turns: InputTurn[] = [];
   const selves = new Map<string, boolean>();
   for (const part of parts) {
     const stream = standing(await reader.actors.stream(part.stream_id).view());
-    const scene = stream === null ? null : standing(await sceneOf(reader, stream));
+    const scene = stream === null ? null : standing(await sceneOf(reader, stream, { pipeline_id, or_default: true }));
     if (scene === null) continue;
     const found = await turnsIn(reader, scene, part);
     const contacts = standing(await namesOf(reader, scene, found)) ?? {};

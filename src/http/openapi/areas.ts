@@ -62,6 +62,12 @@ export const AREAS: readonly Area[] = [
     prefixes: ['/pipelines', '/profile'],
   },
   {
+    name: 'Diagnostics',
+    introduction:
+      'What became of recordings on the server, for developers who look for a fault. It needs developer access; no text is in it.',
+    prefixes: ['/debug'],
+  },
+  {
     name: 'OAuth',
     introduction:
       'How other apps get tokens: the authorization code flow with PKCE (S256), dynamic registration, introspection and revocation. Errors are those of RFC 6749, without the envelope.',

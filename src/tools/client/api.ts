@@ -296,6 +296,40 @@ export type Conversation = {
   updated_at: string;
 };
 
+export type DebugRun = {
+  /** What events call it; null while nobody has it. */
+  run_id: string | null;
+  /** transcribe: audio becomes turns; insights: turns become conversations and what is in them. */
+  kind: 'transcribe' | 'insights';
+  /** Whose work it is. */
+  pipeline_id: string;
+  /** Where its part of the recording begins, in ms of the stream's timeline. */
+  from_ms: number;
+  /** Where that ends. */
+  to_ms: number;
+  /** claimed: a worker has it; failed: it is not tried any more. */
+  status: 'waiting' | 'claimed' | 'published' | 'failed';
+  /** How often a worker has had it. */
+  tries: number;
+  /** What did it, where that was said. */
+  engine: string | null;
+  /** Since when it waits, or had waited. */
+  queued_at: string;
+  /** When its result was published; null where there is none. */
+  published_at: string | null;
+  /** The code of why it failed. */
+  failure: string | null;
+  /** How much of its result was left out, and why. */
+  dropped: {
+    /** No turn bears it; of a transcription: the engine itself doubted it. */
+    unsupported: number;
+    /** It was there already, or a person did not want it. */
+    duplicate: number;
+    /** A person had said otherwise. */
+    protected: number;
+  };
+};
+
 export type Delivery = {
   /** The webhook-id of its requests. */
   id: string;
@@ -1289,6 +1323,15 @@ export type TranscriptionWork = {
     /** Where to GET the audio. */
     content_path: string;
   }[];
+  /** What it is transcribed by. */
+  pipeline: {
+    /** The pipeline. */
+    id: string;
+    /** The name of the engine that it wants. */
+    engine: string;
+    /** Whether it wants speakers told apart. */
+    diarize: boolean;
+  };
   /** A BCP 47 tag, where it is known. */
   language: string | null;
   /** Words that the account wants spelt so. */
@@ -2076,7 +2119,7 @@ export type PublicApi = {
   };
   /** What was said: in one stream in its order, or in many with the newest first. */
   'GET /turns': {
-    query?: { limit?: number | undefined; cursor?: string | undefined; stream_id?: string | undefined; source_id?: string | undefined; workspace_id?: string | undefined; contact_id?: string | undefined; from?: string | undefined; to?: string | undefined; from_ms?: number | undefined; to_ms?: number | undefined };
+    query?: { limit?: number | undefined; cursor?: string | undefined; stream_id?: string | undefined; source_id?: string | undefined; workspace_id?: string | undefined; contact_id?: string | undefined; pipeline_id?: string | undefined; from?: string | undefined; to?: string | undefined; from_ms?: number | undefined; to_ms?: number | undefined };
     answer: {
       items: Turn[];
       /** What to pass as cursor for the next page; null on the last one. */
@@ -2121,6 +2164,7 @@ export type PublicApi = {
   /** How far the transcript of a stream has come, and who speaks in it. */
   'GET /audio/streams/{id}/transcript': {
     path: { id: string };
+    query?: { pipeline_id?: string | undefined };
     answer: Transcript;
   };
   /** Says who a speaker is. */
@@ -2577,7 +2621,7 @@ export type PublicApi = {
     };
     answer: Pipeline;
   };
-  /** Lets a pipeline make insights of a recording once more. */
+  /** Lets a pipeline work on a recording once more. */
   'POST /pipelines/{id}/runs': {
     path: { id: string };
     body: {
@@ -2587,6 +2631,32 @@ export type PublicApi = {
       from_ms?: number;
       /** Up to where; the end when absent. */
       to_ms?: number;
+    };
+    answer: {
+      /** It will be done. */
+      accepted: true;
+    };
+  };
+  /** What workers made of a stream, and what waits for them. */
+  'GET /debug/streams/{id}/runs': {
+    path: { id: string };
+    query?: { limit?: number | undefined; cursor?: string | undefined };
+    answer: {
+      items: DebugRun[];
+      /** What to pass as cursor for the next page; null on the last one. */
+      cursor: string | null;
+    };
+  };
+  /** Has a stream transcribed again, or looked into again, by the default pipeline. */
+  'POST /debug/streams/{id}/reprocess': {
+    path: { id: string };
+    body: {
+      /** From where on its timeline, in ms; the beginning when absent. */
+      from_ms?: number;
+      /** Up to where; the end when absent. */
+      to_ms?: number;
+      /** What is done again. */
+      kinds: ('transcribe' | 'insights')[];
     };
     answer: {
       /** It will be done. */

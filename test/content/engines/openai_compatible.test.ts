@@ -16,7 +16,7 @@ async function openWorld(t: Parameters<typeof StoredStream.open>[0], options: Re
   const engine = new OpenAiCompatible({ url: server.url, key: null, model: null, diarize: false, ...options });
   t.teardown(() => engine.close());
   const hear = (more: Record<string, unknown> = {}, signal = new AbortController().signal) =>
-    engine.hear({ file, language: null, prompt: '', ...more }, signal);
+    engine.hear({ file, language: null, diarize: false, prompt: '', ...more }, signal);
   const failure = async (signal?: AbortSignal) => {
     const error = await hear({}, signal).then(
       () => null,
@@ -106,6 +106,20 @@ t.test('speakers are asked for in a form that has no prompt', async (t) => {
   t.match(request?.fields, { response_format: ['diarized_json'], chunking_strategy: ['auto'], prompt: undefined });
 });
 
+t.test(
+  'K-012 speakers are asked for where a pipeline wants them, and what a server lacks there counts only there',
+  async (t) => {
+    const { server, hear } = await openWorld(t);
+    const formsOf = () => server.requests.splice(0).map(({ fields }) => fields.response_format?.[0]);
+    server.answers = [{ status: 400, body: '{}' }];
+    await hear({ diarize: true });
+    t.same(formsOf(), ['diarized_json', 'verbose_json']);
+    await hear();
+    await hear({ diarize: true });
+    t.same(formsOf(), ['verbose_json', 'verbose_json'], 'it is known that there is no other form');
+  },
+);
+
 t.test('every failure has its code, says whether to come again, and holds neither text nor key', async (t) => {
   const { server, failure } = await openWorld(t, { key: KEY });
   const said = `what was said ${KEY}`;
@@ -163,6 +177,9 @@ t.test('addresses may have a path, a slash at its end, and parameters', async (t
   for (const url of [`${server.url}/`, `${server.url}//`, server.url]) {
     const engine = new OpenAiCompatible({ url, key: null, model: null, diarize: false });
     t.teardown(() => engine.close());
-    t.same((await engine.hear({ file, language: null, prompt: '' }, new AbortController().signal)).segments, []);
+    t.same(
+      (await engine.hear({ file, language: null, diarize: false, prompt: '' }, new AbortController().signal)).segments,
+      [],
+    );
   }
 });

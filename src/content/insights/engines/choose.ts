@@ -1,4 +1,4 @@
-import { OPERATORS_ENGINE } from '../../../../actors/context_state.js';
+import { EXTRACTIVE_ENGINE, OPERATORS_ENGINE } from '../../../../actors/context_state.js';
 import type { Settings } from '../../../settings.js';
 import type { EnginesFile } from '../../engines/engines_file.js';
 import { Chat } from './chat.js';
@@ -26,7 +26,7 @@ export function insightEngines(settings: Chosen, further: EnginesFile['insights'
   const named = Object.entries(further).map(([name, server]): [string, InsightEngine] => {
     return [name, new Chat({ url: server.url, key: server.key ?? null, model: server.model ?? null })];
   });
-  return new Map<string, InsightEngine>([...named, [OPERATORS_ENGINE, own], ['extractive', new Extractive()]]);
+  return new Map<string, InsightEngine>([...named, [OPERATORS_ENGINE, own], [EXTRACTIVE_ENGINE, new Extractive()]]);
 }
 
 /** Hosts that text of conversations may go to. */
