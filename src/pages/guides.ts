@@ -4,7 +4,12 @@ import { renderTemplate } from './page.js';
 import { pageParts } from './page_parts.js';
 
 /** Guides, written in Markdown in docs/. They are ours alone, so what they hold is trusted. */
-const GUIDES = { devices: 'Device guide', webhooks: 'Webhook guide', transcription: 'Transcription guide' } as const;
+const GUIDES = {
+  devices: 'Device guide',
+  webhooks: 'Webhook guide',
+  transcription: 'Transcription guide',
+  insights: 'Insights guide',
+} as const;
 
 type Guide = keyof typeof GUIDES;
 
