@@ -27,7 +27,7 @@ import { RetentionSweep } from '../workers/retention_sweep.js';
 import { type InsightServices, openInsights } from './insights.js';
 import { CannotStart, type Start } from './start.js';
 import type { Entities, Foundation } from './storage.js';
-import { openTranscription } from './transcription.js';
+import { openTranscription, type TranscriberShown } from './transcription.js';
 
 const DUE_ROUNDS_MAX = 1_000;
 
@@ -40,6 +40,8 @@ export type DeliveryServices = {
   processing: ChunkProcessing;
   retention: RetentionSweep;
   transcription: TranscriptionJobs;
+  /** Who makes text of audio, as operators are told. */
+  transcriber: TranscriberShown;
   announcements: Announcements;
   insights: InsightServices;
 };
@@ -103,8 +105,8 @@ export async function startDelivery(start: Start, parts: Parts): Promise<Deliver
     await insights.look();
     await announcements.look();
   };
-  const { jobs } = transcription;
-  const content = { transcription: jobs, announcements, insights: insights.insights };
+  const { jobs, transcriber } = transcription;
+  const content = { transcription: jobs, transcriber, announcements, insights: insights.insights };
   return { mail, mails, erasures, deliveries, processing, retention, ...content, handleWork };
 }
 
