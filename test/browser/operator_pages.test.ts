@@ -249,7 +249,7 @@ t.test('the operators’ pages as a browser shows them', async (t) => {
     });
     await enter(visitor, '/content');
     const insights = page.locator('#insights');
-    t.match(await insights.textContent(), 'Looked into bythe server itself, without a model');
+    t.match(await insights.textContent(), 'Looked into bythe server');
     t.match(await insights.textContent(), 'Text goes tonowhere else');
     t.match(await insights.textContent(), 'Suggestions made2');
     const dropped = insights.getByRole('row', { name: /^unsupported 3 / });

@@ -17,7 +17,7 @@ const BY = {
 /** @type {Record<string, string>} */
 const INSIGHTS_BY = {
   server: 'a language model',
-  built_in: 'the server itself, without a model',
+  built_in: 'the server',
   workers: 'own workers',
   nobody: 'nobody',
 };
