@@ -96,7 +96,7 @@ export function defaultPipelineId(account_id: string): string {
 }
 
 /** What a library holds; a kind's place here is the two top bits of its part numbers, so none ever moves. */
-export const INSIGHT_KINDS = ['conversation', 'memory', 'suggestion', 'group'] as const;
+const INSIGHT_KINDS = ['conversation', 'memory', 'suggestion', 'group'] as const;
 export type InsightKind = (typeof INSIGHT_KINDS)[number];
 
 /** The id of something in a library; `number` counts from 1. */

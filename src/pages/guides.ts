@@ -25,6 +25,11 @@ export function guidePage(name: Guide): string {
         if (depth === 2) headings.push({ id, text });
         return `<h${depth} id="${id}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
       },
+      /** Files name each other so that they can be read as files. */
+      link({ href, tokens }) {
+        const [, named = ''] = /^(\w+)\.md$/.exec(href) ?? [];
+        return `<a href="${named in GUIDES ? `/guides/${named}` : href}">${this.parser.parseInline(tokens)}</a>`;
+      },
       // Tables and code are wider than a phone: they scroll by themselves.
       table(token) {
         const cells = (row: typeof token.header, tag: string) =>
