@@ -76,7 +76,8 @@ function mergeSuggestions(known: KnownInsights, ops: readonly SuggestionOp[], dr
   let withdrawn = 0;
   const of_conversation = [...known.suggestions.values()].filter((one) => isOwn(known, one));
   const room = LIMITS.suggestions_per_conversation_max - of_conversation.length;
-  for (const op of ops) {
+  const taken_back = new Set(ops.flatMap((op) => (op.op === 'withdraw' ? [op.number] : [])));
+  for (const op of ops.map((one) => replacing(one, { known, taken_back }))) {
     if (op.op === 'new') {
       const is_known = of_conversation.some((one) => !isWithdrawn(one) && isSame(op, one));
       if (isSuppressed(known, 'suggestion', op)) dropped.protected += 1;
@@ -90,6 +91,7 @@ function mergeSuggestions(known: KnownInsights, ops: readonly SuggestionOp[], dr
       continue;
     }
     if (op.op === 'withdraw') {
+      if (!taken_back.has(op.number)) continue;
       if (mayWithdraw(was)) {
         after.set(op.number, { ...was, status: 'withdrawn' });
         withdrawn += 1;
@@ -103,6 +105,22 @@ function mergeSuggestions(known: KnownInsights, ops: readonly SuggestionOp[], dr
   const changed = changesOf(known.suggestions, after, SUGGESTION_FIELDS);
   const revised = changed.filter(({ fields }) => fields.status === undefined).length;
   return { created, changed, revised, withdrawn };
+}
+
+/** What a result takes back and says anew, in nearly the same words, is said otherwise: it keeps its number. */
+function replacing(
+  op: SuggestionOp,
+  { known, taken_back }: { known: KnownInsights; taken_back: Set<number> },
+): SuggestionOp {
+  if (op.op !== 'new') return op;
+  const same = [...known.suggestions].find(
+    ([number, one]) => taken_back.has(number) && isOwn(known, one) && mayWithdraw(one) && isSame(op, one),
+  );
+  if (same === undefined) return op;
+  const [number] = same;
+  taken_back.delete(number);
+  const { kind, text, stems, due_at_ms, evidence } = op;
+  return { op: 'revise', number, kind, text, stems, due_at_ms, evidence };
 }
 
 /** Field by field; what a person set stays. */

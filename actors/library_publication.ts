@@ -48,7 +48,17 @@ const CONVERSATION_FIELDS = {
   made_by: 'made_by',
 } as const satisfies Record<string, keyof Conversation>;
 
+type Told = Pick<InsightPublication, 'token' | 'digest'>;
+
 export const publicationMessages = messagesOf<Library>()({
+  /** What came of a result, for whoever says it once more. */
+  published: {
+    reads: true,
+    decide: ofLibrary((state, told: Told): { reply: { tally: InsightTally } | Refusal } => ({
+      reply: toldBefore(state, told) ?? NOT_HELD,
+    })),
+  },
+
   /** All of a result is one commit, merged with what people have done. */
   publish: {
     records: ({ job, result }: InsightPublication) => [
@@ -76,8 +86,8 @@ export const publicationMessages = messagesOf<Library>()({
     },
     decide: ofLibrary((state, publication: InsightPublication, turn): Decision<Library, { tally: InsightTally }> => {
       const { job: number, token, digest, engine, result } = publication;
-      const before = state.insights?.published.find((one) => one.token === token);
-      if (before !== undefined) return { reply: before.digest === digest ? { tally: before.tally } : OTHER_CONTENT };
+      const before = toldBefore(state, publication);
+      if (before !== null) return { reply: before };
       const held = heldJob({ job: number, token }, turn);
       if (held === null) return { reply: NOT_HELD };
       const wrong = wrongIn(result);
@@ -102,6 +112,13 @@ export const publicationMessages = messagesOf<Library>()({
 type WaitingJob = Omit<InsightJob, 'claim'>;
 /** Numbers of what a conversation has. */
 type Made = { suggestions: number[]; memories: number[] };
+
+/** Null where nothing was published under this claim. */
+function toldBefore({ insights }: Library, { token, digest }: Told): { tally: InsightTally } | Refusal | null {
+  const before = insights?.published.find((one) => one.token === token);
+  if (before === undefined) return null;
+  return before.digest === digest ? { tally: before.tally } : OTHER_CONTENT;
+}
 
 function wrongIn({ suggestions, memories }: CheckedInsights): Refusal | null {
   const is_too_much =

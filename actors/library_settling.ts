@@ -35,9 +35,13 @@ type RunRequest = Place & {
   to_ms: number;
   pipeline_id: string | null;
 };
-/** `found`: conversations that have ended, in their order; `left`: where one may still go on, to be looked at again then. */
+/**
+ * `found`: conversations that have ended, in their order; `expired`: where retention removed turns; `left`: where one may
+ * still go on, to be looked at again then.
+ */
 type Settled = Pick<Unsettled, 'stream_id' | 'pipeline_id' | 'heard' | 'again'> & {
   found: FoundConversation[];
+  expired: Part[];
   left: { from_ms: number; to_ms: number } | null;
   look_again_ms: number | null;
 };
@@ -94,7 +98,7 @@ export const settlingMessages = messagesOf<Library>()({
 
   /**
    * What a worker has found where something was unsettled. A conversation that was known keeps its number. One that is
-   * there no more is deleted, with what nobody has touched of it.
+   * there no more is deleted, with what nobody has touched of it. One of which retention removed turns stays as it is.
    */
   settled: {
     records: (input: Settled) => [
@@ -105,12 +109,15 @@ export const settlingMessages = messagesOf<Library>()({
     further: (input: Settled, _state, read: Read): RecordQuery[] => {
       const settling = settlingOf(input, read);
       const gone = settling?.gone ?? [];
-      return gone.flatMap((number) => [
-        itemRecord('conversation', number),
-        jobRecord(number),
-        ...(itemIn(read, 'conversation', number)?.suggestions ?? []).map((one) => itemRecord('suggestion', one)),
-        ...spansOf(partsOf(number, read)),
-      ]);
+      return [
+        ...thinned(input, read).map((number) => itemRecord('conversation', number)),
+        ...gone.flatMap((number) => [
+          itemRecord('conversation', number),
+          jobRecord(number),
+          ...(itemIn(read, 'conversation', number)?.suggestions ?? []).map((one) => itemRecord('suggestion', one)),
+          ...spansOf(partsOf(number, read)),
+        ]),
+      ];
     },
     decide: ofLibrary((state, input: Settled, turn): Decision<Library, typeof DONE> => {
       const settling = settlingOf(input, turn);
@@ -196,10 +203,15 @@ function settlingOf(input: Settled, read: Pick<Read, 'record'>): Settling | null
   if (unsettled === undefined || unsettled.heard !== input.heard) return null;
   const { pipeline_id, stream_id } = input;
   const left = leftOf(input, unsettled);
-  const lying = conversationsOn(streamsIn(input), pipeline_id, read);
+  const all = conversationsOn(streamsIn(input), pipeline_id, read);
+  // What was made of turns that are not there any more can't be made better of those that are.
+  const kept = new Set(thinned(input, read).filter((number) => itemIn(read, 'conversation', number) !== undefined));
+  const lying = new Map([...all].filter(([number]) => !kept.has(number)));
+  const isKept = ({ parts }: FoundConversation) =>
+    [...kept].some((number) => shareOf(parts, all.get(number) ?? []) >= LIMITS.same_conversation_min);
   const taken = new Set<number>();
   const known = input.found.slice(0, LIMITS.found_conversations_max).flatMap((found): Settling['known'] => {
-    if (isSuppressed(found, pipeline_id, read)) return [];
+    if (isSuppressed(found, pipeline_id, read) || isKept(found)) return [];
     const [best] = [...lying]
       .filter(([number]) => !taken.has(number))
       .map(([number, parts]) => ({ number, parts, share: shareOf(found.parts, parts) }))
@@ -217,6 +229,14 @@ function settlingOf(input: Settled, read: Pick<Read, 'record'>): Settling | null
     return was_looked_at && !taken.has(number) ? [number] : [];
   });
   return { unsettled, known, gone, left };
+}
+
+/** Conversations that have lost turns to retention. */
+function thinned(input: Settled, read: Pick<Read, 'record'>): number[] {
+  const lying = input.expired.length === 0 ? [] : conversationsOn(streamsIn(input), input.pipeline_id, read);
+  return [...lying].flatMap(([number, parts]) =>
+    input.expired.some((gone) => parts.some((part) => sharedMs(gone, part) > 0)) ? [number] : [],
+  );
 }
 
 /** Of more than one commit takes, the rest is looked through once more. */
@@ -323,8 +343,8 @@ function partsOf(number: number, read: Pick<Read, 'record'>): Span[] {
   return [...(itemIn(read, 'conversation', number)?.parts ?? []), ...(job?.parts ?? [])];
 }
 
-function streamsIn({ stream_id, found }: Settled): { stream_id: string }[] {
-  return [{ stream_id }, ...found.slice(0, LIMITS.found_conversations_max).flatMap(({ parts }) => parts)];
+function streamsIn({ stream_id, found, expired }: Settled): { stream_id: string }[] {
+  return [{ stream_id }, ...found.slice(0, LIMITS.found_conversations_max).flatMap(({ parts }) => parts), ...expired];
 }
 
 function reaches(span: ConversationSpan, { from_ms, to_ms }: { from_ms: number; to_ms: number }): boolean {

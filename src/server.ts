@@ -71,6 +71,7 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
   const watch = new Watch({
     ...{ metrics, runtime, store, redis, storage_health, clock, overload, deliveries, mail, device_activity },
     transcription: delivery.transcription,
+    insights: delivery.insights.jobs,
     retention,
     data_dir: settings.data_dir,
   });

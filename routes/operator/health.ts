@@ -1,6 +1,4 @@
 import { z } from 'zod';
-import { transcriberOf } from '../../src/content/engines/choose_engine.js';
-import { insightMakerOf } from '../../src/content/insights/engines/choose.js';
 import { refuse } from '../../src/domain/refusals.js';
 import { openRoute, type Route } from '../../src/http/route.js';
 import { VERSION } from '../../src/version.js';
@@ -31,7 +29,8 @@ export const HEALTH_ROUTES: readonly Route[] = [
       transcription: z
         .strictObject({
           by: z.enum(['server', 'program', 'workers', 'nobody']).describe('Who makes text of audio.'),
-          host: z.string().nullable().describe('Of the server that audio goes to.'),
+          host: z.string().nullable().describe('Of the server that audio goes to by itself.'),
+          hosts: z.array(z.string()).describe('All other machines that audio may go to.'),
         })
         .describe('Who makes text of audio.'),
       insights: z
@@ -43,14 +42,14 @@ export const HEALTH_ROUTES: readonly Route[] = [
         })
         .describe('Who looks into conversations.'),
     }),
-    async handler({ services: { storage_health, settings, insights } }) {
+    async handler({ services: { storage_health, transcriber, insights } }) {
       const { status } = await storage_health.current();
       if (status === 'ok' || status === 'slow')
         return {
           ready: true,
           storage: status,
-          transcription: transcriberOf(settings),
-          insights: { by: insightMakerOf(settings).by, hosts: insights.hosts },
+          transcription: transcriber,
+          insights: { by: insights.by, hosts: insights.hosts },
         };
       const text = status === 'away' ? 'Storage does not answer.' : 'Storage takes no writes.';
       return refuse('UNAVAILABLE', text, { retry_after_s: 2 });

@@ -1,20 +1,23 @@
 import { z } from 'zod';
+import { lookAgain } from '../../src/content/insights/look_again.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import { isRefusal, refuse } from '../../src/domain/refusals.js';
+import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
 import { whole } from '../../src/http/request_schemas.js';
 import { operatorRoute, type Route } from '../../src/http/route.js';
+import { CLOSED } from '../../src/runtime/activation.js';
 
-/** What staff do with the transcript of a recording. */
+/** What staff do with the transcript of a recording, and with what was made of it. */
 
 const END_MS = LIMITS.transcript_pages_max * LIMITS.transcript_page_ms;
 const NO_TRANSCRIPT = refuse('NOT_FOUND', 'There is no transcript of this stream.');
+const KINDS = ['transcribe', 'insights'] as const;
 const time = whole({ min: 0, max: END_MS });
 
 export const STAFF_STREAM_ROUTES: readonly Route[] = [
   operatorRoute({
     method: 'POST',
     path: '/ops/streams/:id/reprocess',
-    summary: 'Has a recording transcribed again, or what of it could not be.',
+    summary: 'Has a recording transcribed again or its conversations looked into again, or what of it could not be.',
     notes: 'What people have corrected stays. What is read stays until there is something in its place.',
     credential: 'operator',
     body: z
@@ -23,18 +26,39 @@ export const STAFF_STREAM_ROUTES: readonly Route[] = [
           .default(0)
           .describe("From there on, in ms on the stream's timeline; from its beginning when absent."),
         to_ms: time.default(END_MS).describe('Up to there; to its end when absent.'),
-        only_failed: z.boolean('must be true or false').default(false).describe('Only what could not be transcribed.'),
+        only_failed: z.boolean('must be true or false').default(false).describe('Only what has failed.'),
+        kinds: z
+          .array(z.enum(KINDS, `must be one of ${KINDS.join(', ')}`), 'must be a list')
+          .min(1, 'must name at least one')
+          .max(KINDS.length, `must be at most ${KINDS.length}`)
+          .default(['transcribe'])
+          .describe('What is done again; transcribe when absent.'),
       })
       .refine(({ from_ms, to_ms }) => from_ms < to_ms, { path: ['to_ms'], message: 'must lie behind from_ms' }),
     answer: z.strictObject({ accepted: z.literal(true).describe('It will be.') }),
     example: { only_failed: true },
-    refusals: ['NOT_FOUND'],
-    async handler({ services, params, body }) {
-      const stream_id = params.id as string;
-      const asked = await services.actors.transcript(stream_id).reprocess(body);
-      if (isRefusal(asked)) return asked.refused === 'NOT_FOUND' ? NO_TRANSCRIPT : asked;
-      services.transcription.due.offer(stream_id);
+    refusals: ['NOT_FOUND', 'CONFLICT'],
+    async handler({ services, params, body: { kinds, ...part } }) {
+      const { actors, transcription } = services;
+      const stream = await actors.stream(params.id as string).view();
+      if (isRefusal(stream)) return standing(stream);
+      const transcript = await actors.transcript(stream.id).view();
+      if (isRefusal(transcript)) return standing(transcript);
+      if (kinds.includes('insights')) {
+        const refused = await lookAgain(services, stream, part);
+        if (refused !== null) return standing(refused);
+      }
+      if (kinds.includes('transcribe')) {
+        const asked = await actors.transcript(stream.id).reprocess(part);
+        if (isRefusal(asked)) return standing(asked);
+        transcription.due.offer(stream.id);
+      }
       return { accepted: true };
     },
   }),
 ];
+
+/** A recording that is deleted meanwhile is as one that is not there. */
+function standing(refusal: Refusal): Refusal {
+  return refusal.refused === 'NOT_FOUND' || refusal === CLOSED ? NO_TRANSCRIPT : refusal;
+}

@@ -35,6 +35,7 @@ export function withReference(tables: Record<Listener, readonly Route[]>): Recor
       pageRoute('/guides/devices', () => guidePage('devices')),
       pageRoute('/guides/webhooks', () => guidePage('webhooks')),
       pageRoute('/guides/transcription', () => guidePage('transcription')),
+      pageRoute('/guides/insights', () => guidePage('insights')),
     ],
     device: tables.device,
     operator: [...tables.operator, documentRoute('operator', made)],

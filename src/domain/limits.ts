@@ -241,6 +241,7 @@ export const LIMITS = {
   changed_spans_max: 16, // ours: corrected parts of one recording; beyond it the nearest become one
   unsettled_due_max: 8, // ours: recordings told to a worker at once
   insights_waiting_max: 300, // ours: recordings and jobs of one library that are looked through
+  expired_spans_told_max: 100, // ours: of one recording, of what retention removed; beyond it the nearest become one
   found_conversations_max: 300, // ours: of one look through a recording
   insight_job_tries_max: 5, // docs/architecture.md, "Insights"
   insight_job_retries_ms: [MINUTE_MS, 4 * MINUTE_MS, 16 * MINUTE_MS, HOUR_MS], // docs/architecture.md, "Insights": after each try

@@ -4,7 +4,12 @@ import { renderTemplate } from './page.js';
 import { pageParts } from './page_parts.js';
 
 /** Guides, written in Markdown in docs/. They are ours alone, so what they hold is trusted. */
-const GUIDES = { devices: 'Device guide', webhooks: 'Webhook guide', transcription: 'Transcription guide' } as const;
+const GUIDES = {
+  devices: 'Device guide',
+  webhooks: 'Webhook guide',
+  transcription: 'Transcription guide',
+  insights: 'Insights guide',
+} as const;
 
 type Guide = keyof typeof GUIDES;
 
@@ -19,6 +24,11 @@ export function guidePage(name: Guide): string {
         const id = text.toLowerCase().replace(/[^a-z0-9]+/g, '-');
         if (depth === 2) headings.push({ id, text });
         return `<h${depth} id="${id}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
+      },
+      /** Files name each other so that they can be read as files. */
+      link({ href, tokens }) {
+        const [, named = ''] = /^(\w+)\.md$/.exec(href) ?? [];
+        return `<a href="${named in GUIDES ? `/guides/${named}` : href}">${this.parser.parseInline(tokens)}</a>`;
       },
       // Tables and code are wider than a phone: they scroll by themselves.
       table(token) {

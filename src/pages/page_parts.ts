@@ -7,6 +7,7 @@ const PLACES = [
   { path: '/guides/devices', title: 'Device guide' },
   { path: '/guides/webhooks', title: 'Webhook guide' },
   { path: '/guides/transcription', title: 'Transcription guide' },
+  { path: '/guides/insights', title: 'Insights guide' },
 ];
 
 /** What every page of the reference and of the guides is made with. */

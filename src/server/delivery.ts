@@ -33,7 +33,7 @@ import { RetentionSweep } from '../workers/retention_sweep.js';
 import { type InsightServices, openInsights } from './insights.js';
 import { CannotStart, type Start } from './start.js';
 import type { Entities, Foundation } from './storage.js';
-import { openTranscription } from './transcription.js';
+import { openTranscription, type TranscriberShown } from './transcription.js';
 
 const DUE_ROUNDS_MAX = 1_000;
 
@@ -46,6 +46,8 @@ export type DeliveryServices = {
   processing: ChunkProcessing;
   retention: RetentionSweep;
   transcription: TranscriptionJobs;
+  /** Who makes text of audio, as operators are told. */
+  transcriber: TranscriberShown;
   announcements: Announcements;
   insights: InsightServices;
   engine_names: EngineNames;
@@ -110,9 +112,9 @@ export async function startDelivery(start: Start, parts: Parts): Promise<Deliver
     await insights.look();
     await announcements.look();
   };
-  const { jobs } = transcription;
+  const { jobs, transcriber } = transcription;
   const engine_names = engineNames(settings.content_worker, further);
-  const content = { transcription: jobs, announcements, insights: insights.insights, engine_names };
+  const content = { transcription: jobs, transcriber, announcements, insights: insights.insights, engine_names };
   return { mail, mails, erasures, deliveries, processing, retention, ...content, handleWork };
 }
 

@@ -1,5 +1,5 @@
 import type { EnginesFile } from '../content/engines/engines_file.js';
-import { insightEngines, insightHosts, insightMakerOf } from '../content/insights/engines/choose.js';
+import { type InsightMaker, insightEngines, insightHosts, insightMakerOf } from '../content/insights/engines/choose.js';
 import { InsightJobs } from '../content/insights/insight_jobs.js';
 import { InsightsWorker } from '../content/insights/insights_worker.js';
 import type { Metrics } from '../runtime/metrics.js';
@@ -12,6 +12,7 @@ type Parts = Pick<Entities, 'store' | 'actors' | 'runtime'> &
 /** What operators and readers need to know of who looks into conversations: null where nobody does. */
 export type InsightServices = {
   jobs: InsightJobs;
+  by: InsightMaker['by'];
   made_by: 'extractive' | 'model' | 'external' | null;
   /** Other hosts that text goes to. */
   hosts: string[];
@@ -30,7 +31,7 @@ export function openInsights(
   const engines = insightEngines(settings, further);
   const at_once = settings.content_at_once;
   const worker = engines.size === 0 ? null : new InsightsWorker({ jobs, engines, metrics, log, at_once });
-  const insights: InsightServices = { jobs, made_by: MADE_BY[by], hosts: insightHosts(settings, further) };
+  const insights: InsightServices = { jobs, by, made_by: MADE_BY[by], hosts: insightHosts(settings, further) };
   return {
     insights,
     workers: worker === null ? [] : [worker],

@@ -1,7 +1,12 @@
 import type { BlobStore } from '../blobs/blob_store.js';
 import { TranscriptionBacklog } from '../content/backlog.js';
 import { ContentWorker } from '../content/content_worker.js';
-import { transcriberOf, transcriptionEngines } from '../content/engines/choose_engine.js';
+import {
+  type Transcriber,
+  transcriberOf,
+  transcriptionEngines,
+  transcriptionHosts,
+} from '../content/engines/choose_engine.js';
 import type { EnginesFile } from '../content/engines/engines_file.js';
 import { TranscriptionJobs } from '../content/transcription_jobs.js';
 import type { Metrics } from '../runtime/metrics.js';
@@ -18,6 +23,9 @@ type Parts = Pick<Entities, 'store' | 'actors'> &
     further: EnginesFile['transcription'];
   };
 
+/** `hosts`: all other machines that audio may go to. */
+export type TranscriberShown = Transcriber & { hosts: string[] };
+
 /** What makes text of recordings: the windows for whoever does, and the built-in worker where there is an engine. */
 export function openTranscription(
   { settings, log }: Start,
@@ -30,11 +38,12 @@ export function openTranscription(
   const engines = transcriptionEngines(settings, further);
   const worker = engines.size === 0 ? null : new ContentWorker({ jobs, blobs, engines, metrics, log, at_once });
   const offer = (stream_id: string) => (worker ?? jobs.due).offer(stream_id);
-  const transcribes = transcriberOf(settings).by === 'nobody' ? undefined : { window_ms };
+  const transcriber: TranscriberShown = { ...transcriberOf(settings), hosts: transcriptionHosts(settings, further) };
+  const transcribes = transcriber.by === 'nobody' ? undefined : { window_ms };
   const backlog =
     transcribes === undefined ? null : new TranscriptionBacklog({ turns, actors, log, now, days, window_ms, offer });
   return {
-    ...{ jobs, transcribes },
+    ...{ jobs, transcriber, transcribes },
     awaited: async (stream_id: string) => (transcribes === undefined ? null : jobs.awaited(stream_id)),
     onTold: offer,
     workers: [worker, backlog].filter((one) => one !== null),

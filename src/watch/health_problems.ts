@@ -24,6 +24,8 @@ export type Standing = {
   silent_devices: number;
   /** Tries to transcribe that failed since one succeeded last; null where none did. */
   transcription: { failing_ms: number; tries: number; code: string } | null;
+  /** The same of tries to look into conversations. */
+  insights: { failing_ms: number; tries: number; code: string } | null;
 };
 
 /** Something that is wrong now, in words, and the page on which one sees why. */
@@ -35,9 +37,9 @@ const DISK_FREE_SHARE_MIN = 0.05;
 const DISK_FREE_SHARE_GRAVE = 0.01;
 const CLOCK_AHEAD_MS_MAX = 5_000;
 const MESSAGE_AGE_MS_MAX = 2_000;
-/** A window that fails is tried again after one minute, and after four more. */
-const TRANSCRIPTION_FAILING_MS = 10 * 60_000;
-const TRANSCRIPTION_TRIES_MIN = 3;
+/** A window or conversation that fails is tried again after one minute, and after four more. */
+const ENGINE_FAILING_MS = 10 * 60_000;
+const ENGINE_TRIES_MIN = 3;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
@@ -154,12 +156,16 @@ const ROWS: readonly Row[] = [
   {
     name: 'transcription_failing',
     link: '/content#failures',
-    severity: ({ transcription }) => {
-      const { failing_ms, tries } = transcription ?? { failing_ms: 0, tries: 0 };
-      return failing_ms >= TRANSCRIPTION_FAILING_MS && tries >= TRANSCRIPTION_TRIES_MIN ? 'mild' : null;
-    },
+    severity: ({ transcription }) => (failsForLong(transcription) ? 'mild' : null),
     text: ({ transcription }) =>
       `Nothing was transcribed for ${spanText(transcription?.failing_ms ?? 0)}: ${transcription?.tries} tries failed, the last with ${transcription?.code}. Recordings wait.`,
+  },
+  {
+    name: 'insights_failing',
+    link: '/content#insights',
+    severity: ({ insights }) => (failsForLong(insights) ? 'mild' : null),
+    text: ({ insights }) =>
+      `No conversation was looked into for ${spanText(insights?.failing_ms ?? 0)}: ${insights?.tries} tries failed, the last with ${insights?.code}. Suggestions come late, or not at all.`,
   },
   {
     name: 'retention_failing',
@@ -184,6 +190,10 @@ export function healthProblemsOf(standing: Standing, now_ms: number): HealthProb
     return is === null ? [] : [{ name, link, severity: is, text: text(standing, now_ms) }];
   });
   return found.sort((a, b) => Number(b.severity === 'grave') - Number(a.severity === 'grave'));
+}
+
+function failsForLong(engine: Standing['transcription']): boolean {
+  return engine !== null && engine.failing_ms >= ENGINE_FAILING_MS && engine.tries >= ENGINE_TRIES_MIN;
 }
 
 function counted(count: number, one: string, many: string): string {

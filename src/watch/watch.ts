@@ -4,6 +4,8 @@ import { getHeapStatistics } from 'node:v8';
 import type { Redis } from 'ioredis';
 import { type Overload, residentBytes } from '../admission/overload.js';
 import type { Clock } from '../clock.js';
+import type { InsightJobs } from '../content/insights/insight_jobs.js';
+import type { Failing } from '../content/lately.js';
 import type { TranscriptionJobs } from '../content/transcription_jobs.js';
 import type { DeviceActivity } from '../devices/activity.js';
 import { PARTITIONS } from '../domain/ids.js';
@@ -39,6 +41,7 @@ type Parts = {
   mail: Pick<MailSender, 'healthy'>;
   device_activity: Pick<DeviceActivity, 'list'>;
   transcription: Pick<TranscriptionJobs, 'activity'>;
+  insights: Pick<InsightJobs, 'activity'>;
   retention: Pick<RetentionSweep, 'failing_ms'>;
   data_dir: string;
 };
@@ -110,8 +113,8 @@ export class Watch {
   }
 
   standing(): Standing & { storage_bytes: number | null; storage_ms: number | null } {
-    const { clock, device_activity, mail, overload, retention, runtime, transcription } = this.#parts;
-    const { failing } = transcription.activity;
+    const { device_activity, insights, mail, overload, retention, runtime, transcription } = this.#parts;
+    const { clock } = this.#parts;
     const { quarantined, oldest_ms } = runtime.pressure();
     const now = this.#samples.at(-1);
     const due = now?.totals.get('endpoints_due')?.count ?? 0;
@@ -135,11 +138,15 @@ export class Watch {
       oldest_message_ms: oldest_ms,
       retention_failing_ms: retention.failing_ms,
       silent_devices: device_activity.list({ silent_ms: SILENT_MS, recording: true, limit: SILENT_COUNTED_MAX }).length,
-      transcription:
-        failing === null
-          ? null
-          : { failing_ms: clock.now() - failing.since_ms, tries: failing.tries, code: failing.code },
+      transcription: this.#failing(transcription.activity),
+      insights: this.#failing(insights.activity),
     };
+  }
+
+  #failing({ failing }: { failing: Failing | null }): Standing['transcription'] {
+    if (failing === null) return null;
+    const { since_ms, tries, code } = failing;
+    return { failing_ms: this.#parts.clock.now() - since_ms, tries, code };
   }
 
   /** What is wrong now, in words. */

@@ -65,6 +65,7 @@ t.test('K-010 what may go on is looked at again; what is said meanwhile is not l
     type: 'settled',
     ...(unsettled[0] as Unsettled),
     found: [found(0, 40_000)],
+    expired: [],
     left: null,
     look_again_ms: null,
   });
@@ -312,4 +313,60 @@ t.test('K-010 a conversation that runs over two recordings is one', async (t) =>
   t.match(played.claim(), { conversation: 1 });
   for (const stream_id of [STREAM, OTHER_STREAM])
     t.match(played.say({ type: 'runs', stream_id }), { runs: [{ conversation: 1 }], jobs: [{ conversation: 1 }] });
+});
+
+t.test('K-010 a conversation of which retention removed turns stays as it is', async (t) => {
+  const played = new PlayedLibrary();
+  const suggestions = [suggest('call eva soon', 0)];
+  played.make(0, 10 * MINUTE_MS, { suggestions });
+  played.make(20 * MINUTE_MS, 21 * MINUTE_MS);
+  played.make(30 * MINUTE_MS, 31 * MINUTE_MS);
+  const was = played.conversation(1);
+  played.events();
+  const correct = () => {
+    for (const at_ms of [8, 20, 30]) played.hear(at_ms * MINUTE_MS, at_ms * MINUTE_MS + 1, false);
+    played.pass(HOUR_MS);
+  };
+  correct();
+  const expired = [span(0, 5 * MINUTE_MS), span(6 * MINUTE_MS, 7 * MINUTE_MS), span(30 * MINUTE_MS, 31 * MINUTE_MS)];
+  const left = [found(5 * MINUTE_MS, 6 * MINUTE_MS), found(7 * MINUTE_MS, 10 * MINUTE_MS)];
+  played.settle([...left, found(20 * MINUTE_MS, 21 * MINUTE_MS)], { expired });
+  t.match(played.claim(), { conversation: 2 }, 'that one alone lost nothing');
+  t.equal(played.claim(), null);
+  t.same(played.events(), [], 'and what has lost all of its turns is not deleted');
+  t.same(played.conversation(1), was);
+  t.match(played.conversation(3), { title: 'A talk' });
+  t.match(played.suggestion(1), { status: 'open' });
+  correct();
+  played.settle([], {});
+  t.same(played.events(), ['suggestion.updated 1 status', ...[1, 2, 3].map((n) => `conversation.deleted ${n}`)]);
+});
+
+t.test('K-010 so does one whose turns of another recording retention removed', async (t) => {
+  const played = new PlayedLibrary();
+  const both = { ...found(0, MINUTE_MS), parts: [span(0, MINUTE_MS), span(0, 30_000, OTHER_STREAM)] };
+  played.hear(0, MINUTE_MS);
+  played.pass(10_000);
+  played.settle([both]);
+  const job = played.claim();
+  if (job === null) throw new Error('no job');
+  const correct = () => {
+    played.hear(10_000, 11_000, false);
+    played.pass(HOUR_MS);
+  };
+  correct();
+  const expired = [span(0, 30_000, OTHER_STREAM)];
+  played.settle([found(0, MINUTE_MS)], { expired });
+  const again = played.claim();
+  t.match(again, { conversation: 1, parts: [span(0, MINUTE_MS)] }, 'it is not made yet: of what is there');
+  if (again === null) return;
+  played.publish(again);
+  correct();
+  played.settle([both]);
+  const last = played.claim();
+  if (last === null) throw new Error('no job');
+  played.publish(last);
+  correct();
+  played.settle([found(0, MINUTE_MS)], { expired });
+  t.equal(played.claim(), null);
 });

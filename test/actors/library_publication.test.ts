@@ -74,6 +74,25 @@ t.test('K-010 the same result again is answered and not applied; other content i
   t.equal(played.effects.length, done);
   t.throws(() => played.publish(job, result, 'another digest'), /CONFLICT/);
   t.throws(() => played.publish({ ...job, token: 'unknown' }, result), /CONFLICT/);
+  const { token } = job;
+  t.same(played.say({ type: 'published', token, digest: token }), tally, 'who asks again says the digest alone');
+  t.equal(played.refusal({ type: 'published', token, digest: 'another digest' }), 'CONFLICT');
+  t.equal(played.refusal({ type: 'published', token: 'unknown', digest: token }), 'CONFLICT');
+});
+
+t.test('K-010 what a run takes back and says otherwise is one that it revises, and is not lost', async (t) => {
+  const played = new PlayedLibrary();
+  const before = 'bring the books to the meeting on friday';
+  played.make(0, MINUTE_MS, { suggestions: [suggest(before, 0), suggest('call eva and tell her', 2_000)] });
+  played.say({ type: 'edit_suggestion', number: 2, state_version: 1, status: 'accepted' });
+  const again = [suggest('bring the books to the meeting', 0), suggest('call eva and tell', 2_000)];
+  const taken_back = [1, 2].map((number) => ({ op: 'withdraw' as const, number }));
+  t.match(played.remake(0, MINUTE_MS, { suggestions: [...again, ...taken_back] }), {
+    tally: { suggestions: 1, withdrawn: 0, dropped: { duplicate: 1, protected: 1 } },
+  });
+  t.match(played.suggestion(1), { status: 'open', text: 'bring the books to the meeting' });
+  t.match(played.suggestion(2), { status: 'accepted', text: 'call eva and tell her' });
+  t.equal(played.records('suggestions').size, 2);
 });
 
 t.test('K-010 a replacement keeps the conversation, its id and the title that a person gave it', async (t) => {

@@ -238,6 +238,28 @@ t.test('the operators’ pages as a browser shows them', async (t) => {
     },
   );
 
+  await walk('what becomes of recordings: who makes text and suggestions, and what was dropped', async (t, visitor) => {
+    const { page } = visitor;
+    const { activity } = spool.server.services.insights.jobs;
+    activity.published({
+      suggestions: 2,
+      memories: 1,
+      withdrawn: 0,
+      dropped: { unsupported: 3, duplicate: 0, protected: 1 },
+    });
+    await enter(visitor, '/content');
+    const insights = page.locator('#insights');
+    t.match(await insights.textContent(), 'Looked into bythe server');
+    t.match(await insights.textContent(), 'Text goes tonowhere else');
+    t.match(await insights.textContent(), 'Suggestions made2');
+    const dropped = insights.getByRole('row', { name: /^unsupported 3 / });
+    t.match(await dropped.textContent(), 'No turn says so');
+    t.match(await insights.textContent(), 'No try failed.');
+    activity.failed('ENGINE_BUSY');
+    await shows('a failure', page, async () => /It fails here: 1 in a row/.test((await insights.textContent()) ?? ''));
+    t.ok(await insights.getByRole('row', { name: /^ENGINE_BUSY 1 / }).isVisible());
+  });
+
   await walk('the server itself is gone: what was shown stays, and the page says since when', async (t, visitor) => {
     const { page } = visitor;
     await enter(visitor, '/actors');

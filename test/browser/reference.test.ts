@@ -42,6 +42,7 @@ t.test('the reference and the guides in a browser', async (t) => {
         '/guides/devices',
         '/guides/webhooks',
         '/guides/transcription',
+        '/guides/insights',
       ]) {
         await page.goto(base_url + path);
         t.equal(await page.evaluate('document.documentElement.scrollWidth'), 320, path);

@@ -49,7 +49,7 @@ t.test('the operator port', async (t) => {
   await t.test('health, readiness and metrics need no token, everything else does', async (t) => {
     t.same(await (await get('/healthz')).json(), { alive: true, version });
     t.same(await (await get('/readyz')).json(), {
-      ...{ ready: true, storage: 'ok', transcription: { by: 'nobody', host: null } },
+      ...{ ready: true, storage: 'ok', transcription: { by: 'nobody', host: null, hosts: [] } },
       insights: { by: 'built_in', hosts: [] },
     });
     t.match(await (await get('/metrics')).text(), `spool_build_info{version="${version}"} 1`);

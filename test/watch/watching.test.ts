@@ -73,6 +73,7 @@ t.test('what is wrong is said in words, the worst first, and nothing when nothin
     ...{ disk: { free_bytes: 50, size_bytes: 100 }, clock_ahead_ms: 20, clocks_apart_ms: 0, mail_healthy: true },
     ...{ oldest_message_ms: 5, silent_devices: 0, retention_failing_ms: 3_600_000 },
     transcription: { failing_ms: 599_000, tries: 9, code: 'ENGINE_BUSY' },
+    insights: { failing_ms: 7_200_000, tries: 2, code: 'ENGINE_BUSY' },
   };
   t.same(healthProblemsOf(fine, 0), []);
   t.same(healthProblemsOf({ ...fine, dead_letters: null, disk: null }, 0), [], 'what is not known is not wrong');
@@ -103,6 +104,10 @@ t.test('what is wrong is said in words, the worst first, and nothing when nothin
     [
       { transcription: { failing_ms: 1_200_000, tries: 3, code: 'ENGINE_UNREACHABLE' } },
       ...(['transcription_failing', /for 20 min: 3 tries failed, .* ENGINE_UNREACHABLE/, 'mild'] as const),
+    ],
+    [
+      { insights: { failing_ms: 600_000, tries: 3, code: 'ENGINE_REFUSED' } },
+      ...(['insights_failing', /for 10 min: 3 tries failed, .* ENGINE_REFUSED/, 'mild'] as const),
     ],
     [{ retention_failing_ms: 6 * 3_600_000 }, 'retention_failing', /has failed for 6 h/, 'mild'],
     [{ silent_devices: 1 }, 'devices_silent', /^1 device has/, 'mild'],

@@ -1,14 +1,23 @@
 import { watchBand } from './band.js';
 import { byId, fill, h, section, table } from './dom.js';
 import { ask, live } from './live.js';
+import { DROPPED } from './terms.js';
 import { ago, digits, duration, span } from './words.js';
 
-/** What becomes of recordings: who makes text of them, what waits, what fails, and what is removed. */
+/** What becomes of recordings: who makes text and suggestions of them, what waits, what fails, and what is removed. */
 
 /** @type {Record<string, string>} */
 const BY = {
   server: 'a server',
   program: 'a program here',
+  workers: 'own workers',
+  nobody: 'nobody',
+};
+
+/** @type {Record<string, string>} */
+const INSIGHTS_BY = {
+  server: 'a language model',
+  built_in: 'the server',
   workers: 'own workers',
   nobody: 'nobody',
 };
@@ -19,7 +28,7 @@ watchBand();
 
 live({
   load: () => ask('/ops/content'),
-  show: (content) => fill(parts, transcription(content), failures(content), retention(content)),
+  show: (content) => fill(parts, transcription(content), failures(content), insights(content), retention(content)),
 });
 
 /** @param {[string, string | number][]} rows */
@@ -44,7 +53,7 @@ function transcription({ transcriber, in_hand, waiting, last_hour }) {
     },
     facts([
       ['Transcribed by', BY[transcriber.by] ?? transcriber.by],
-      ['Audio goes to', transcriber.host ?? 'nowhere else'],
+      ['Audio goes to', goesTo(transcriber.hosts)],
       ['Streams with a window due', `${digits(due)}${more}`],
       ['The first is due for', oldest_due_s === null ? '–' : span(oldest_due_s)],
       ['Streams that wait', `${digits(later)}${more}`],
@@ -70,14 +79,62 @@ function failures({ failing, last_hour }) {
           ? 'A window that fails rests for 1, 4, 16 and 60 minutes. After five tries it is left; spool content retry has it tried again.'
           : `It fails here: ${digits(failing.tries)} in a row, the first ${ago(failing.since)}.`,
     },
-    table({
-      caption: 'Failures of the last hour',
-      columns: ['Code', 'Tries', 'Last'],
-      rows: /** @type {any[]} */ (last_hour.failures),
-      empty: 'No try failed.',
-      cells: ({ code, tries, last_at }) => [h('span', { class: 'mono' }, code), digits(tries), ago(last_at)],
-    }),
+    failed('Failures of the last hour', last_hour.failures),
   );
+}
+
+/** @param {any} content */
+function insights({ insights: { by, hosts, in_hand, waiting, failing, last_hour } }) {
+  const { due, later, oldest_due_s, beyond } = waiting;
+  const more = beyond ? ' or more' : '';
+  return section(
+    {
+      id: 'insights',
+      title: 'Insights',
+      hint:
+        failing === null
+          ? 'Conversations are looked into when they are over. What fails rests for 1, 4, 16 and 60 minutes. After five tries it is left; spool content retry has it tried again.'
+          : `It fails here: ${digits(failing.tries)} in a row, the first ${ago(failing.since)}.`,
+    },
+    facts([
+      ['Looked into by', INSIGHTS_BY[by] ?? by],
+      ['Text goes to', goesTo(hosts)],
+      ['Accounts with something due', `${digits(due)}${more}`],
+      ['The first is due for', oldest_due_s === null ? '–' : span(oldest_due_s)],
+      ['Accounts that wait', `${digits(later)}${more}`],
+      ['Conversations in hand here', digits(in_hand)],
+      ['Conversations looked into', digits(last_hour.conversations)],
+      ['Suggestions made', digits(last_hour.suggestions)],
+      ['Memories made', digits(last_hour.memories)],
+    ]),
+    table({
+      caption: 'Dropped in the last hour',
+      columns: ['Why', 'How many', 'What that means'],
+      rows: /** @type {any[]} */ (last_hour.dropped),
+      empty: 'Nothing was dropped.',
+      cells: ({ reason, count }) => [h('span', { class: 'mono' }, reason), digits(count), DROPPED[reason] ?? ''],
+    }),
+    failed('Conversations that failed in the last hour', last_hour.failures),
+  );
+}
+
+/**
+ * @param {string} caption
+ * @param {any[]} rows
+ */
+function failed(caption, rows) {
+  return table({
+    caption,
+    columns: ['Code', 'Tries', 'Last'],
+    rows,
+    empty: 'No try failed.',
+    cells: ({ code, tries, last_at }) => [h('span', { class: 'mono' }, code), digits(tries), ago(last_at)],
+  });
+}
+
+/** @param {string[]} hosts */
+function goesTo(hosts) {
+  return hosts.length === 0 ? 'nowhere else' : hosts.join(', ');
 }
 
 /** @param {any} content */

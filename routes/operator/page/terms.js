@@ -20,7 +20,7 @@ export const KINDS = {
   endpoint: 'A webhook destination.',
   grant: 'What an account has allowed one installation of a client, with its tokens.',
   imported_token: 'A refresh token of an earlier system, and the grant that it leads to.',
-  library: 'What an account has in one workspace, as far as a sweep goes through it.',
+  library: 'What an account has in one workspace: what was made of its turns, and as far as a sweep goes through it.',
   personal_access_token: 'A token that somebody made for a program of their own.',
   signals: 'What happened on the timeline of the stream of the same id.',
   signing_keys: 'The keys that sign OAuth access tokens.',
@@ -99,6 +99,17 @@ const WORDS_OF = {
     holds: 'Members whose accounts are to be deleted; until then nobody joins.',
     dormant: 'Whether it waits for its only member to restore the account.',
   },
+};
+
+/** Why something that an engine said of a conversation came to nothing. @type {Record<string, string>} */
+export const DROPPED = {
+  unsupported: 'No turn says so. Many of these: the model invents things.',
+  duplicate: 'It was there already.',
+  protected: 'A person has dismissed or deleted it, or set it otherwise.',
+  layer_off: 'An account’s layer is off: all that waited there went.',
+  account_gone: 'An account is deleted: all that waited there went.',
+  workspace_gone: 'A workspace is deleted: all that waited there went.',
+  gone_meanwhile: 'The recording or its layer went while somebody was at it.',
 };
 
 /**

@@ -3,6 +3,7 @@ import type { Stream } from '../../../actors/stream_state.js';
 import { type Page, type PageTurn, pageOf } from '../../../actors/transcript_page.js';
 import { transcriptIndexOf } from '../../../actors/transcript_state.js';
 import { partitionOfId } from '../../domain/ids.js';
+import { addInterval, type Interval } from '../../domain/intervals.js';
 import { LIMITS } from '../../domain/limits.js';
 import type { Refusal } from '../../domain/refusals.js';
 import type { Actors } from '../../runtime/actors.js';
@@ -26,7 +27,9 @@ export type StreamReader = TranscriptReader & {
   store: Pick<Store, 'list'>;
 };
 
-export type HeardAround = { streams: HeardStream[]; session_id: string | null };
+/** `expired`: where retention removed turns, in any of the recordings that were looked at. */
+export type HeardAround = { streams: HeardStream[]; session_id: string | null; expired: ExpiredPart[] };
+type ExpiredPart = { stream_id: string; start_ms: number; end_ms: number };
 
 /**
  * Null where the recording, its source or its transcript is gone. What a pipeline has heard for itself is looked at alone:
@@ -40,7 +43,8 @@ export async function heardAround(
   const own = await sceneIn(reader, { stream_id, pipeline_id });
   if (own === null) return null;
   const budget = { pages: LIMITS.insight_pages_read_max, streams: LIMITS.insight_streams_read_max };
-  const heard = await stretchIn(reader, own, { from_ms, to_ms, budget });
+  const expired = new Map<string, Interval[]>();
+  const heard = await stretchIn(reader, own, { from_ms, to_ms, budget, expired });
   const streams = [heard];
   const session_id = await sessionOf(reader, own.stream);
   if (isLane(own)) return { streams, session_id };
@@ -53,8 +57,13 @@ export async function heardAround(
       const at_ms = Date.parse(scene.stream.captured_at);
       if (!descending && at_ms >= edge.to_ms + GAP_MS) break;
       const next = descending
-        ? await stretchIn(reader, scene, { from_ms: edge.from_ms - at_ms, to_ms: edge.from_ms - at_ms, budget })
-        : await stretchIn(reader, scene, { from_ms: 0, to_ms: 0, budget });
+        ? await stretchIn(reader, scene, {
+            from_ms: edge.from_ms - at_ms,
+            to_ms: edge.from_ms - at_ms,
+            budget,
+            expired,
+          })
+        : await stretchIn(reader, scene, { from_ms: 0, to_ms: 0, budget, expired });
       const joins = next.turns.some(
         ({ start_ms, end_ms }) => at_ms + end_ms > edge.from_ms - GAP_MS && at_ms + start_ms < edge.to_ms + GAP_MS,
       );
@@ -64,7 +73,13 @@ export async function heardAround(
       if (empty >= EMPTY_PASSED_MAX) break;
     }
   }
-  return { streams: streams.sort((a, b) => a.captured_at_ms - b.captured_at_ms), session_id };
+  return {
+    streams: streams.sort((a, b) => a.captured_at_ms - b.captured_at_ms),
+    session_id,
+    expired: [...expired].flatMap(([id, spans]) =>
+      spans.map(([start_ms, end_ms]) => ({ stream_id: id, start_ms, end_ms })),
+    ),
+  };
 }
 
 /** The recorder session in which it was recorded; null for a device of one's own, and for an app. */
@@ -92,15 +107,22 @@ async function sceneIn(
 }
 
 type Budget = { pages: number; streams: number };
-type Around = { from_ms: number; to_ms: number; budget: Budget };
+/** `expired`: by stream; grows. */
+type Around = { from_ms: number; to_ms: number; budget: Budget; expired: Map<string, Interval[]> };
 
 /** Turns from the last pause before this part to the first one after it, and what is known of what is not text yet. */
 async function stretchIn(
   reader: TranscriptReader,
   scene: Scene,
-  { from_ms, to_ms, budget }: Around,
+  { from_ms, to_ms, budget, expired }: Around,
 ): Promise<HeardStream> {
   const { stream, transcript } = scene;
+  const read = (answer: Page | Refusal): Page => {
+    const page = pageIn(answer);
+    for (const span of page.expired.spans)
+      expired.set(stream.id, addInterval(expired.get(stream.id) ?? [], span, LIMITS.expired_spans_told_max));
+    return page;
+  };
   const first = Math.min(pageOf(Math.max(0, from_ms)), LIMITS.transcript_pages_max);
   const turns: SpokenTurn[] = [];
   let begins_ms = from_ms;
@@ -191,7 +213,7 @@ function isTogether(one: Stream, other: Stream): boolean {
   return one.workspace_id === other.workspace_id && epochOf(one) === epochOf(other);
 }
 
-function read(page: Page | Refusal): Page {
+function pageIn(page: Page | Refusal): Page {
   const found = standing(page);
   if (found === null) throw new Error('a page of a transcript is gone');
   return found;

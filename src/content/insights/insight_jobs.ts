@@ -237,16 +237,19 @@ export class InsightJobs {
     const is_over = now() >= quiet_ms;
     const settled = { stream_id, pipeline_id, heard, again };
     if (!is_over && (await this.#goesOn(unsettled))) {
-      standing(await library.settled({ ...settled, found: [], left: { from_ms, to_ms }, look_again_ms: quiet_ms }));
+      const nothing = { found: [], expired: [] };
+      standing(await library.settled({ ...settled, ...nothing, left: { from_ms, to_ms }, look_again_ms: quiet_ms }));
       return;
     }
     const around = await heardAround(this.#parts, { stream_id, pipeline_id, from_ms, to_ms });
     if (around === null) {
-      standing(await library.settled({ ...settled, found: [], left: null, look_again_ms: null }));
+      standing(await library.settled({ ...settled, found: [], expired: [], left: null, look_again_ms: null }));
       return;
     }
     const { found, left } = conversationsOf({ ...around, stream_id, from_ms, to_ms, is_over });
-    standing(await library.settled({ ...settled, found, left, look_again_ms: left === null ? null : quiet_ms }));
+    const { expired } = around;
+    const look_again_ms = left === null ? null : quiet_ms;
+    standing(await library.settled({ ...settled, found, expired, left, look_again_ms }));
   }
 
   /** Whether it can be told without its turns that nothing there is over: most looks at a recording in progress end here. */
@@ -292,16 +295,8 @@ export class InsightJobs {
     ];
   }
 
-  async #again(
-    { library_id, number }: JobOf,
-    said: { token: string; digest: string },
-  ): Promise<InsightTally | Refusal> {
-    const result = {
-      ...{ made_by: 'external' as const, suggestions: [], memories: [], unsupported: 0 },
-      conversation: { title: null, summary: null, topics: [], participants: [], language: null },
-    };
-    const publication = { job: number, ...said, engine: null, result };
-    const published = await this.#parts.actors.library(library_id).publish(publication);
+  async #again({ library_id }: JobOf, said: { token: string; digest: string }): Promise<InsightTally | Refusal> {
+    const published = await this.#parts.actors.library(library_id).published(said);
     return isRefusal(published) ? published : published.tally;
   }
 

@@ -2813,8 +2813,10 @@ export type OperatorApi = {
       transcription: {
         /** Who makes text of audio. */
         by: 'server' | 'program' | 'workers' | 'nobody';
-        /** Of the server that audio goes to. */
+        /** Of the server that audio goes to by itself. */
         host: string | null;
+        /** All other machines that audio may go to. */
+        hosts: string[];
       };
       /** Who looks into conversations. */
       insights: {
@@ -3333,7 +3335,7 @@ export type OperatorApi = {
       tries: number;
     };
   };
-  /** Has a recording transcribed again, or what of it could not be. */
+  /** Has a recording transcribed again or its conversations looked into again, or what of it could not be. */
   'POST /ops/streams/{id}/reprocess': {
     path: { id: string };
     body: {
@@ -3341,15 +3343,17 @@ export type OperatorApi = {
       from_ms?: number;
       /** Up to there; to its end when absent. */
       to_ms?: number;
-      /** Only what could not be transcribed. */
+      /** Only what has failed. */
       only_failed?: boolean;
+      /** What is done again; transcribe when absent. */
+      kinds?: ('transcribe' | 'insights')[];
     };
     answer: {
       /** It will be. */
       accepted: true;
     };
   };
-  /** Who transcribes recordings, what waits, what fails, and what retention removes. */
+  /** Who transcribes recordings and looks into conversations, what waits, what fails, and what retention removes. */
   'GET /ops/content': {
     answer: {
       /** What time it is here. */
@@ -3358,8 +3362,10 @@ export type OperatorApi = {
       transcriber: {
         /** workers: those on this port. */
         by: 'server' | 'program' | 'workers' | 'nobody';
-        /** Where audio goes to; null where it stays here. */
+        /** Where audio goes to by itself; null where it stays here. */
         host: string | null;
+        /** All other machines that audio may go to. */
+        hosts: string[];
       };
       /** Windows that this process has handed out and that are not done. */
       in_hand: number;
@@ -3374,7 +3380,7 @@ export type OperatorApi = {
         /** Whether there are more than were counted. */
         beyond: boolean;
       };
-      /** Tries that failed here since something was transcribed last. */
+      /** Tries that failed here since one succeeded last. */
       failing: {
         /** When the first of them failed. */
         since: string;
@@ -3405,6 +3411,60 @@ export type OperatorApi = {
           /** When the last one did. */
           last_at: string;
         }[];
+      };
+      /** Who looks into conversations, and how that goes. */
+      insights: {
+        /** Who; built_in: without a model; workers: those on this port. */
+        by: 'server' | 'built_in' | 'workers' | 'nobody';
+        /** Other machines that text may go to. */
+        hosts: string[];
+        /** Conversations that this process has handed out and that are not done. */
+        in_hand: number;
+        /** What all processes have to do. */
+        waiting: {
+          /** Accounts in a workspace with something that a worker may have. */
+          due: number;
+          /** Those in which people may still speak, or whose conversations rest after a failure or are in a worker’s hands. */
+          later: number;
+          /** For how long the first of those that are due has been. */
+          oldest_due_s: number | null;
+          /** Whether there are more than were counted. */
+          beyond: boolean;
+        };
+        /** Tries that failed here since one succeeded last. */
+        failing: {
+          /** When the first of them failed. */
+          since: string;
+          /** How many. */
+          tries: number;
+          /** Why, as the engine or the worker that failed is told apart. */
+          code: string;
+        } | null;
+        /** As this process has seen it, among its last thousand conversations. */
+        last_hour: {
+          /** Looked into. */
+          conversations: number;
+          /** Made or changed. */
+          suggestions: number;
+          /** Made or changed. */
+          memories: number;
+          /** What came to nothing. */
+          dropped: {
+            /** unsupported: no turn bears it; duplicate: it was there; protected: people do not want it or set it otherwise. Else why all that waited of an account went. */
+            reason: string;
+            /** How many. */
+            count: number;
+          }[];
+          /** The most frequent first. */
+          failures: {
+            /** Why, as the engine or the worker that failed is told apart. */
+            code: string;
+            /** How many failed so. */
+            tries: number;
+            /** When the last one did. */
+            last_at: string;
+          }[];
+        };
       };
       /** What removes what workspaces do not keep. */
       retention: {

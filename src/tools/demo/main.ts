@@ -5,7 +5,7 @@ import { UserError, WRONG_USAGE } from '../user_error.js';
 import { openRecording } from './recording.js';
 import { runDemo } from './run.js';
 import { runSpeech } from './run_speech.js';
-import { chooseServer, ownServer } from './server_choice.js';
+import { chooseServer, engineSettings, ownServer } from './server_choice.js';
 import { ensureSpeech, speak } from './spoken.js';
 import { summaryOf } from './summary.js';
 
@@ -30,7 +30,7 @@ const program = newProgram(
       ...{ min: 0.001, max: 1e7 },
     }),
   )
-  .option('--speech', 'speak some sentences, and show what a server of its own hears in them')
+  .option('--speech', 'speak some sentences, and show what a server of its own hears in them and suggests')
   .action(async (file: string | undefined, { devices, chunkSeconds, duration, speech }: Options) => {
     if (speech === true) {
       if (file !== undefined) throw new UserError('--speech speaks by itself; it takes no FILE.', WRONG_USAGE);
@@ -59,7 +59,7 @@ async function demoSpeech(chunk_seconds: number): Promise<void> {
   try {
     const recording = await openRecording({ file: spoken.file, chunk_seconds, duration_seconds: undefined });
     const server = await ownServer({
-      ...{ TRANSCRIBE_COMMAND: 'pocketsphinx', TRANSCRIBE_WINDOW_S: SPEECH_WINDOW_S },
+      ...{ TRANSCRIBE_COMMAND: 'pocketsphinx', TRANSCRIBE_WINDOW_S: SPEECH_WINDOW_S, ...engineSettings('INSIGHTS') },
     });
     try {
       console.log(`server: ${server.description}, which hears with pocketsphinx`);

@@ -5,13 +5,14 @@ import pMap from 'p-map';
 import { AppClient } from '../client/app_client.js';
 import { type CallAnswer, payloadOf } from '../client/http_call.js';
 import { OperatorClient } from '../client/operator_client.js';
+import { showInsights } from './insights.js';
 import { Patience } from './patience.js';
 import { type Lane, Progress } from './progress.js';
 import { makeRecorder, type Recorder, record, signIn } from './recorder.js';
 import type { Recording } from './recording.js';
 import type { ChosenServer } from './server_choice.js';
 import type { Outcome } from './summary.js';
-import { type Reading, showTurns, transcriptOf } from './transcript.js';
+import { type Reading, showTurns, type Turn, transcriptOf } from './transcript.js';
 
 const DEVICES_MADE_AT_ONCE = 8;
 const DOWNLOADS_AT_ONCE = 8;
@@ -78,7 +79,9 @@ export async function runDemo(
         { concurrency: DOWNLOADS_AT_ONCE },
       );
     });
-    await showHeard(out, { app, patience, stream_id: recorders[0]?.stream_id as string }, recording.duration_ms);
+    const reading = { app, patience, stream_id: recorders[0]?.stream_id as string };
+    const turns = await showHeard(out, reading, recording.duration_ms);
+    if (turns.length > 0) await showInsights({ ...reading, operator, email, out }, turns);
     return {
       server: server.description,
       recording: `${recording.title} (${recording.description}), ${(recording.duration_ms / 1000).toFixed(1)} s`,
@@ -96,12 +99,13 @@ export async function runDemo(
 }
 
 /** What the first device recorded, as text, where the server makes text of recordings. */
-async function showHeard(out: Writable, reading: Reading, end_ms: number): Promise<void> {
+async function showHeard(out: Writable, reading: Reading, end_ms: number): Promise<Turn[]> {
   const { engine } = await transcriptOf(reading);
-  if (engine === null) return;
+  if (engine === null) return [];
   out.write('heard:\n');
   const turns = await showTurns(reading, { end_ms, out });
   if (turns?.length === 0) out.write('  nothing\n');
+  return turns ?? [];
 }
 
 /** Polls forward until every stream was reported as updated, or the time is up; how many were. */

@@ -2,6 +2,7 @@ import type { Writable } from 'node:stream';
 import { AppClient } from '../client/app_client.js';
 import { OperatorClient } from '../client/operator_client.js';
 import { UserError } from '../user_error.js';
+import { cameOf, dismiss, lookAgain, showInsights } from './insights.js';
 import { Patience } from './patience.js';
 import { Progress } from './progress.js';
 import { makeRecorder, record, signIn } from './recorder.js';
@@ -17,8 +18,9 @@ const RIGHT_MIN = 0.8;
 const NAME = 'Ada';
 
 /**
- * A device records what a computer says, the server writes it down, a person says who spoke, and staff have all of it
- * transcribed once more: what the person said stays. Whether all of it went so.
+ * A device records what a computer says, the server writes it down and suggests what is to be done. A person says who spoke
+ * and dismisses a suggestion, and staff have all of it done once more: what the person said stays. Whether all of it went
+ * so.
  */
 export async function runSpeech(
   server: ChosenServer,
@@ -29,7 +31,8 @@ export async function runSpeech(
   const app = new AppClient(server.base_url);
   const clients: { close(): void }[] = [operator, app];
   try {
-    out.write(`signed in as ${await signIn({ app, operator, patience })}\n`);
+    const email = await signIn({ app, operator, patience });
+    out.write(`signed in as ${email}\n`);
     const recorder = await makeRecorder({ device_url: server.device_url, operator, app, patience });
     clients.push(recorder.device);
     const lane = laneOf('device 1', recording);
@@ -49,8 +52,17 @@ export async function runSpeech(
       out.write(`  a person says who that was: ${speaker_name}\n`);
     };
     const showing = { end_ms: recording.duration_ms, shown: new Set<string>(), out, onFirst };
-    if ((await showTurns(reading, showing)) === null) throw new UserError('The server has no engine.');
-    out.write('  once more; what is heard otherwise:\n');
+    const heard = await showTurns(reading, showing);
+    if (heard === null) throw new UserError('The server has no engine.');
+    const asking = { ...reading, operator, email, out };
+    const came = await showInsights(asking, heard);
+    const unwanted = came?.suggestions.at(-1) ?? null;
+    if (unwanted !== null) {
+      await dismiss(reading, unwanted);
+      out.write(`  a person dismisses: ${unwanted.text}\n`);
+    }
+
+    out.write('\nonce more; what is heard otherwise:\n');
     const path = { id: recorder.stream_id };
     await patience.repeat(() => operator.call('POST /ops/streams/{id}/reprocess', { path, body: {} }));
     const turns = await showTurns(reading, showing);
@@ -59,7 +71,14 @@ export async function runSpeech(
     const [first] = turns;
     const is_kept = first !== undefined && contact_id !== null && first.contact_id === contact_id;
     out.write(is_kept ? `What the person said is still there: ${lineOf(first)}\n` : 'What the person said is LOST.\n');
-    return is_kept && share >= RIGHT_MIN;
+    if (came === null) return is_kept && share >= RIGHT_MIN;
+
+    await lookAgain(asking);
+    const open = (await cameOf(reading)).suggestions.filter(({ status }) => status === 'open');
+    const is_back = unwanted === null || open.some(({ text }) => text === unwanted.text);
+    out.write(is_back ? 'What was dismissed is BACK.\n' : 'What was dismissed does not come back. Still suggested:\n');
+    for (const { text } of open) out.write(`  ${text}\n`);
+    return is_kept && share >= RIGHT_MIN && !is_back && open.length > 0;
   } finally {
     for (const client of clients) client.close();
   }

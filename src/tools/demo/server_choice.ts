@@ -20,7 +20,8 @@ const LOOK_MAX_MS = 1_000;
 export async function chooseServer(settings: Settings): Promise<ChosenServer> {
   const { port, device_port, ops_port } = settings;
   const operator_url = `http://${reachable(settings.ops_host)}:${ops_port}`;
-  if (!(await isSpool(operator_url))) return ownServer(transcribing(process.env));
+  if (!(await isSpool(operator_url)))
+    return ownServer({ ...engineSettings('TRANSCRIBE'), ...engineSettings('INSIGHTS') });
   return {
     own: null,
     description: `running on ports ${port}, ${device_port} and ${ops_port}`,
@@ -39,11 +40,11 @@ export async function ownServer(settings: Record<string, string> = {}): Promise<
   return { description: 'its own, in a temporary folder', own, ...own.addresses, end: () => own.end() };
 }
 
-/** Who transcribes may be said with the command; nothing else of the person's own server is one of our own's. */
-function transcribing(env: NodeJS.ProcessEnv): Record<string, string> {
+/** Which engine may be said with the command; nothing else of the person's own server is one of our own's. */
+export function engineSettings(prefix: 'TRANSCRIBE' | 'INSIGHTS'): Record<string, string> {
   return Object.fromEntries(
-    Object.entries(env).flatMap(([name, value]) =>
-      name.startsWith('TRANSCRIBE_') && value !== undefined ? [[name, value] as const] : [],
+    Object.entries(process.env).flatMap(([name, value]) =>
+      (name === prefix || name.startsWith(`${prefix}_`)) && value !== undefined ? [[name, value] as const] : [],
     ),
   );
 }

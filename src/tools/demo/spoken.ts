@@ -25,10 +25,10 @@ const PAUSE_S = 0.8;
 const SENTENCES = [
   'The children walked to school in the morning.',
   'We will meet at the station on Monday at three.',
-  'Please remember to call the doctor tomorrow.',
+  'I will call the doctor tomorrow morning.',
   'My brother bought a new house near the river.',
   'I will send you the report before the end of the week.',
-  'Could you bring the books to the meeting?',
+  'Could you bring the books to the meeting on Friday?',
   'The weather was cold but the sun was shining.',
   'They found the answer in an old newspaper.',
 ];

@@ -82,7 +82,7 @@ export function lineOf({ start_ms, speaker, speaker_name, text }: Turn): string 
   return `${clock(start_ms)} ${who === null ? '' : `${who}: `}${text}`;
 }
 
-function clock(ms: number): string {
+export function clock(ms: number): string {
   const seconds = Math.floor(ms / 1_000);
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
 }

@@ -7,6 +7,7 @@ import { speak, type Utterance } from '../speech/audible_script.js';
 
 const POOL_BYTES = 1 << 20;
 const HEADER_BYTES = 44;
+const PROMISES_EVERY = 2;
 
 export type RecordedChunk = {
   source_chunk_ref: string;
@@ -56,7 +57,7 @@ export class AudioSource {
   ): RecordedChunk {
     const offset = random.below(POOL_BYTES - this.#samples);
     const start_ms = sequence * this.chunk_ms;
-    const utterance = this.#speech ? this.#utterance(source_chunk_ref) : null;
+    const utterance = this.#speech ? this.#utterance(source_chunk_ref, sequence) : null;
     const bytes = () => {
       const samples = Buffer.from(this.#pool.subarray(offset, offset + this.#samples));
       samples.write(source_chunk_ref.slice(0, this.#samples), 'latin1');
@@ -70,10 +71,11 @@ export class AudioSource {
     return { source_chunk_ref, sequence, start_ms, end_ms, size_bytes: made.length, sha256, says, bytes };
   }
 
-  /** Named by the chunk, which no other has; it begins behind the chunk's own reference. */
-  #utterance(source_chunk_ref: string): Utterance {
+  /** Named by the chunk, which no other has; it begins behind the chunk's own reference. Some are promises. */
+  #utterance(source_chunk_ref: string, sequence: number): Utterance {
     const [start_ms, end_ms] = [Math.round(this.chunk_ms * 0.1), Math.round(this.chunk_ms * 0.9)];
-    return { text: `This is ${source_chunk_ref}.`, start_ms, end_ms };
+    const says = sequence % PROMISES_EVERY === 0 ? 'I will see to' : 'This is all of';
+    return { text: `${says} ${source_chunk_ref}.`, start_ms, end_ms };
   }
 }
 

@@ -3,6 +3,7 @@ import { LIMITS } from '../../domain/limits.js';
 import { readSettings } from '../../settings.js';
 import { newProgram, numberOption, runProgram } from '../command_line.js';
 import { type ChosenServer, chooseServer, ownServer } from '../demo/server_choice.js';
+import { ScriptedChat } from '../speech/scripted_chat.js';
 import { ScriptedEngine } from '../speech/scripted_engine.js';
 import { UserError } from '../user_error.js';
 import { type FleetOptions, runFleet } from './run.js';
@@ -62,16 +63,17 @@ const program = newProgram(
   .addOption(percent('--read-back <PERCENT>', 'how many of the chunks are downloaded and compared at the end', 10))
   .option(
     '--speech',
-    'something is said in each chunk, and at the end turns are compared with it; own server and engine',
+    'something is said in each chunk, and at the end turns and suggestions are compared with it; own server and engines',
   )
   .action(async (options: Options) => {
     const engine = options.speech === true ? await startEngine(options) : null;
+    const chat = engine === null ? null : await ScriptedChat.start({ keeps_requests: false });
     let server: ChosenServer | null = null;
     try {
       server =
-        engine === null
+        engine === null || chat === null
           ? await chooseServer(readSettings(process.env))
-          : await ownServer({ TRANSCRIBE_URL: engine.url });
+          : await ownServer({ TRANSCRIBE_URL: engine.url, INSIGHTS_URL: chat.url });
       if (options.kill.length > 0 && server.own === null) {
         throw new UserError('--kill needs a server of its own; another one is running on the configured ports.');
       }
@@ -81,6 +83,7 @@ const program = newProgram(
     } finally {
       await server?.end();
       await engine?.close();
+      await chat?.close();
     }
   });
 

@@ -23,7 +23,10 @@ export type FleetOptions = {
   chunk_ms: number;
   chunk_bytes: number;
   faults: boolean;
-  /** Something is said in each chunk, which the engine of the server hears (scripted_engine.ts). */
+  /**
+   * Something is said in each chunk, which the engine of the server hears (scripted_engine.ts), and a model finds promises
+   * in it (scripted_chat.ts).
+   */
   speech: boolean;
   /** What is killed (SIGKILL) while they record, one after the other in equal parts of the time. */
   kills: ('server' | 'redis')[];
@@ -136,6 +139,7 @@ export async function runFleet(server: ChosenServer, options: FleetOptions, out:
       bytes_read: 0,
       events: 0,
       turns: 0,
+      suggestions: 0,
       faults: [],
       faults_count: 0,
     };
@@ -161,6 +165,7 @@ export async function runFleet(server: ChosenServer, options: FleetOptions, out:
         verified.bytes_read += found.bytes_read;
         verified.events += found.events;
         verified.turns += found.turns;
+        verified.suggestions += found.suggestions;
         verified.faults_count += found.faults_count;
         verified.faults.push(...found.faults);
       },
@@ -258,7 +263,7 @@ function summary(
     `faults:    ${made.join(', ')}`,
     `repeated:  ${retries.length === 0 ? 'nothing' : retries.join(', ')}`,
     `memory:    ${megabytes(memory.before_bytes)} in the second quarter, ${megabytes(memory.after_bytes)} in the last`,
-    `held:      ${verified.streams} streams, ${verified.chunks} chunks, ${verified.turns} turns, ${verified.events} events; ${megabytes(verified.bytes_read)} read back`,
+    `held:      ${verified.streams} streams, ${verified.chunks} chunks, ${verified.turns} turns, ${verified.suggestions} suggestions, ${verified.events} events; ${megabytes(verified.bytes_read)} read back`,
     ...stats.wrong.map((text) => `wrong:     ${text}`),
     ...verified.faults.map((text) => `differs:   ${text}`),
     good ? 'What the server holds is exactly what was sent.' : 'What the server holds is NOT what was sent.',

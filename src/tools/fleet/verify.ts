@@ -5,6 +5,7 @@ import type { Stream } from '../client/api.js';
 import type { AppClient } from '../client/app_client.js';
 import type { Patience } from '../demo/patience.js';
 import type { Ledger, SentStream } from './ledger.js';
+import { verifyInsights } from './verify_insights.js';
 import { verifyTurns } from './verify_turns.js';
 
 /** Holds what the server has against what the fleet sent: nothing lost, nothing doubled, nothing else. */
@@ -19,6 +20,7 @@ export type Verified = {
   bytes_read: number;
   events: number;
   turns: number;
+  suggestions: number;
   faults: string[];
   faults_count: number;
 };
@@ -29,7 +31,8 @@ export async function verifyAccount(
   options: { patience: Patience; random: SeededRandom; read_share: number; speech: boolean; onChunk(): void },
 ): Promise<Verified> {
   const { patience } = options;
-  const found: Verified = { streams: 0, chunks: 0, bytes_read: 0, events: 0, turns: 0, faults: [], faults_count: 0 };
+  const counted = { streams: 0, chunks: 0, bytes_read: 0, events: 0, turns: 0, suggestions: 0 };
+  const found: Verified = { ...counted, faults: [], faults_count: 0 };
   const turn_ids: string[] = [];
   const must = (holds: boolean, says: string) => {
     if (holds) return;
@@ -73,6 +76,7 @@ export async function verifyAccount(
     },
     { concurrency: AT_ONCE },
   );
+  if (options.speech) found.suggestions = await verifyInsights({ app, patience, must }, ledger);
   await verifyEvents(app, { ledger, expected, turn_ids, must, found }, patience);
   return found;
 }

@@ -67,6 +67,9 @@ t.test('the same turns again change nothing; a corrected turn revises, a deleted
   ]);
   const fewer = SAID.filter((line) => !line.includes('architect'));
   t.same((await engine.think(inputOf(fewer, { suggestions: known }))).suggestions, [{ op: 'withdraw', ref: 2 }]);
+  const cut = SAID.map((line) => line.replace(/ tomorrow.*$/, '.'));
+  const shorter = (await engine.think(inputOf(cut, { suggestions: known }))).suggestions;
+  t.match(shorter, [{ op: 'revise', ref: 1, due_at: null }], 'a sentence that was cut off is the same one');
   const dismissed = known.map((one) => ({ ...one, status: 'dismissed' as const }));
   t.same(
     (await engine.think(inputOf(fewer, { suggestions: dismissed }))).suggestions,

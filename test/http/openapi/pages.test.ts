@@ -7,7 +7,8 @@ import { TestSpool } from '../../fixtures/spool.js';
 
 const spool = await TestSpool.start();
 t.teardown(() => spool.end());
-const PAGES = ['/reference', '/reference/devices', '/guides/devices', '/guides/webhooks', '/guides/transcription'];
+const GUIDES = ['/guides/devices', '/guides/webhooks', '/guides/transcription', '/guides/insights'];
+const PAGES = ['/reference', '/reference/devices', ...GUIDES];
 const get = (path: string, headers: Record<string, string> = {}) => fetch(`${spool.base_url}${path}`, { headers });
 
 t.test('the documents are served, with a tag that spares sending them again', async (t) => {
@@ -61,11 +62,9 @@ t.test('the reference shows every operation of its document, and every link on i
 });
 
 t.test('the routes that the guides call are there', async (t) => {
-  const [devices, webhooks] = await Promise.all(
-    ['/guides/devices', '/guides/webhooks', '/guides/transcription'].map(async (path) => (await get(path)).text()),
-  );
+  const guides = await Promise.all(GUIDES.map(async (path) => (await get(path)).text()));
   const routes = [...ROUTES.public, ...ROUTES.device, ...ROUTES.operator];
-  for (const [, named = ''] of `${devices}${webhooks}`.matchAll(/\$(?:API|DEV|OPS)(\/[a-z/-]+)/g)) {
+  for (const [, named = ''] of guides.join('').matchAll(/\$(?:API|DEV|OPS)(\/[a-z/-]+)/g)) {
     t.ok(
       routes.some(({ path }) => path.startsWith(named.replace(/\/$/, ''))),
       named,

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
+import { ScriptedChat } from '../../../src/tools/speech/scripted_chat.js';
 import { ScriptedEngine } from '../../../src/tools/speech/scripted_engine.js';
 import { TestAccount } from '../../fixtures/account.js';
 import { runCli } from '../../fixtures/cli.js';
@@ -44,4 +45,54 @@ t.test('spool content', async (t) => {
   });
   t.match(await cli('content', 'retry', 'nonsense'), { code: 1, errors: /NOT_FOUND/ });
   t.match(await cli('content', 'retry', randomUUID()), { code: 1, errors: /NOT_FOUND/ });
+});
+
+t.test('spool content says how insights go, and has what failed tried again', async (t) => {
+  const [engine, chat] = [await ScriptedEngine.start(t), await ScriptedChat.start(t)];
+  const settings = { TRANSCRIBE_URL: engine.url, INSIGHTS_URL: chat.url };
+  const spool = await TestSpool.start({ RATE_LIMITS: 'off', CHUNK_WORKER: '1', ...settings });
+  t.teardown(() => spool.end());
+  const env = { OPS_URL: `http://127.0.0.1:${spool.server.ports.operator}`, DATA_DIR: spool.folder };
+  const cli = (...args: string[]) => runCli(args, env);
+  const content = async () => (await spool.operator.call('GET /ops/content')).insights;
+  t.match(await content(), { by: 'server', hosts: [new URL(chat.url).host], failing: null, in_hand: 0 });
+  const ann = await TestAccount.open(spool, 'ann@x.test');
+  const suggestions = async () => (await ann.ask<{ items: { text: string }[] }>('GET', '/suggestions?limit=9')).items;
+  const promise = 'I will paint the fence on Sunday.';
+  const said = ['The fence is in a bad state by now.', promise, 'And I help you with that, of course.'];
+  chat.answers = [{ status: 403, body: '' }];
+  const recording = await TestRecording.begin(ann);
+  const says = said.map((text, at) => ({ text, start_ms: at * 5_000 + 500, end_ms: at * 5_000 + 4_500 }));
+  await recording.add(15_000, { says });
+  await recording.end();
+  await until('it is transcribed', async () => (await recording.turns()).length === said.length);
+  t.match(await content(), { waiting: { due: 0, later: 1, oldest_due_s: null, beyond: false } });
+  await spool.operator.advanceClock(11_000);
+  await until('it failed', async () => (await content()).failing !== null);
+  const failed = await cli('content', 'status');
+  t.match(failed.out, /^insights by +the model at INSIGHTS_URL \(127\.0\.0\.1:\d+\)$/m);
+  t.match(failed.out, /^Conversations fail since \S+, 1 in a row, the last with ENGINE_REFUSED\.$/m);
+  t.same(await suggestions(), []);
+
+  t.match(await cli('content', 'retry', recording.id), { code: 0, out: 'What failed is tried again.\n' });
+  await until('there is a suggestion', async () => (await suggestions()).length === 1);
+  t.match(await suggestions(), [{ text: promise }]);
+  const made = await cli('content', 'status');
+  t.match(made.out, /^last hour +1 conversations, 1 suggestions, 0 memories$/m);
+  t.notMatch(made.out + JSON.stringify(await content()), /fence/, 'no text');
+
+  const asked = chat.requests.length;
+  await cli('content', 'retry', recording.id);
+  await cli('content', 'reprocess', recording.id, '--insights');
+  await until('it was asked once more', () => chat.requests.length > asked);
+  t.equal(chat.requests.length, asked + 1, 'what did not fail is not tried again');
+  t.equal(engine.requests.length, 1, 'nothing is transcribed again');
+  t.equal((await suggestions()).length, 1);
+
+  await spool.close();
+  await spool.open({ INSIGHTS_URL: '', INSIGHTS: 'off' });
+  const off = { ...env, OPS_URL: `http://127.0.0.1:${spool.server.ports.operator}` };
+  t.match(await runCli(['content', 'reprocess', recording.id, '--insights'], off), { code: 1, errors: /INSIGHTS=off/ });
+  t.match(await runCli(['content', 'retry', recording.id], off), { code: 0 });
+  t.match(await content(), { by: 'nobody', waiting: { due: 0, later: 0 } });
 });

@@ -3,6 +3,7 @@ import t from 'tap';
 import { OwnServer } from '../../../src/tools/demo/own_server.js';
 import type { ChosenServer } from '../../../src/tools/demo/server_choice.js';
 import { type FleetOptions, runFleet } from '../../../src/tools/fleet/run.js';
+import { ScriptedChat } from '../../../src/tools/speech/scripted_chat.js';
 import { ScriptedEngine } from '../../../src/tools/speech/scripted_engine.js';
 
 const OPTIONS: FleetOptions = {
@@ -11,8 +12,8 @@ const OPTIONS: FleetOptions = {
 };
 
 t.test('a fleet is held to what it sent, over kills of the server and of Redis', async (t) => {
-  const engine = await ScriptedEngine.start(t);
-  const own = await OwnServer.start({ TRANSCRIBE_URL: engine.url });
+  const [engine, chat] = [await ScriptedEngine.start(t), await ScriptedChat.start(t)];
+  const own = await OwnServer.start({ TRANSCRIBE_URL: engine.url, INSIGHTS_URL: chat.url });
   t.teardown(() => own.end());
   const server: ChosenServer = { description: 'its own', own, ...own.addresses, end: () => own.end() };
   let said = '';
@@ -33,5 +34,6 @@ t.test('a fleet is held to what it sent, over kills of the server and of Redis',
   t.ok(speech.good, speech.lines.join('\n'));
   t.ok(speech.verified.turns > 10);
   t.equal(speech.verified.turns, speech.verified.chunks, 'what was said in each is a turn');
+  t.ok(speech.verified.suggestions > 5, 'and a promise in every other one a suggestion');
   t.match(said, /the server was killed[\s\S]*is ready[\s\S]*Redis was killed/);
 });

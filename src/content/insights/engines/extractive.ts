@@ -23,6 +23,8 @@ const TITLE_PHRASES = 2;
 const SENTENCE_WORDS = { min: 3, max: 60 };
 /** So much alike, a suggestion of before is the same one. */
 const SAME_SHARED_MIN = 0.8;
+/** With fewer words, sentences are alike by chance. */
+const PART_STEMS_MIN = 5;
 
 const SENTENCES = new Intl.Segmenter('en', { granularity: 'sentence' });
 const CHRONO = new Chrono(casual);
@@ -179,10 +181,20 @@ function dueIn(sentence: string, { at_ms }: InputTurn): string | null {
 /** What is new, what is said otherwise now, and what is not said any more. The same turns again change nothing. */
 function changesOf({ suggestions }: InsightInput, promises: readonly Said[]): RawSuggestion[] {
   const taken = new Set<number>();
+  const known = new Map<Said, InsightInput['suggestions'][number]>();
+  // Another run may cut a sentence off, or hear more of it: that comes after what is said as before.
+  for (const is of [isSame, isPart])
+    for (const promise of promises) {
+      const before = known.has(promise)
+        ? undefined
+        : suggestions.find(({ ref, text }) => !taken.has(ref) && is(text, promise.text));
+      if (before === undefined) continue;
+      taken.add(before.ref);
+      known.set(promise, before);
+    }
   const changes = promises.flatMap((promise): RawSuggestion[] => {
-    const before = suggestions.find(({ ref, text }) => !taken.has(ref) && isSame(text, promise.text));
+    const before = known.get(promise);
     if (before === undefined) return [promise];
-    taken.add(before.ref);
     const due_at_ms = typeof promise.due_at === 'string' ? Date.parse(promise.due_at) : null;
     const is_equal = before.text === promise.text && before.kind === promise.kind && before.due_at_ms === due_at_ms;
     if (is_equal) return [];
@@ -198,6 +210,14 @@ function isSame(one: string, other: string): boolean {
   const [own, others] = [stems(one, 'en'), stems(other, 'en')];
   const shared = [...own].filter((stem) => others.has(stem)).length;
   return shared >= Math.max(own.size, others.size) * SAME_SHARED_MIN;
+}
+
+/** Nearly all that the shorter one says. */
+function isPart(one: string, other: string): boolean {
+  const [own, others] = [stems(one, 'en'), stems(other, 'en')];
+  const shared = [...own].filter((stem) => others.has(stem)).length;
+  const smaller = Math.min(own.size, others.size);
+  return smaller >= PART_STEMS_MIN && shared >= smaller * SAME_SHARED_MIN;
 }
 
 function isEnglish(language: string | null): boolean {

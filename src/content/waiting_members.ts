@@ -1,5 +1,4 @@
 import pMap from 'p-map';
-import { TRANSCRIBING_INDEX } from '../../actors/transcript_state.js';
 import { PARTITIONS } from '../domain/ids.js';
 import type { Store } from '../store/store.js';
 
@@ -8,19 +7,23 @@ const PAGE = 500;
 /** Counted of one partition. */
 const PAGES_MAX = 20;
 
-/** Streams with audio that is to be transcribed, or is being. `beyond`: there are more than were counted. */
-export type WaitingStreams = { due: number; later: number; oldest_due_ms: number | null; beyond: boolean };
+/** Members of an index by when they are due. `beyond`: there are more than were counted. */
+type WaitingMembers = { due: number; later: number; oldest_due_ms: number | null; beyond: boolean };
 
-export async function waitingStreams(store: Pick<Store, 'list'>, now_ms: number): Promise<WaitingStreams> {
-  const all: WaitingStreams = { due: 0, later: 0, oldest_due_ms: null, beyond: false };
+/** Counts what workers have to do, in all partitions: streams to transcribe, libraries with conversations. */
+export async function waitingMembers(
+  store: Pick<Store, 'list'>,
+  { owner, index }: { owner: string; index: string },
+  now_ms: number,
+): Promise<WaitingMembers> {
+  const all: WaitingMembers = { due: 0, later: 0, oldest_due_ms: null, beyond: false };
   const partitions = Array.from({ length: PARTITIONS }, (_, partition) => partition);
   await pMap(
     partitions,
     async (partition) => {
       let after: { order: number; member: string } | undefined;
       for (let pages = 0; pages < PAGES_MAX; pages++) {
-        const range = { after, descending: false, limit: PAGE };
-        const rows = await store.list({ owner: TRANSCRIBING_INDEX.owner, partition }, TRANSCRIBING_INDEX.index, range);
+        const rows = await store.list({ owner, partition }, index, { after, descending: false, limit: PAGE });
         for (const { order } of rows) {
           if (order > now_ms) all.later += 1;
           else {
