@@ -33,9 +33,11 @@ type Applied = Event & { data: { buckets: Record<string, { count: number }> } };
 type Step = { ask: () => Promise<string>; again?: string[]; check: (t: Test) => Promise<void> };
 
 const KINDS = [
-  ['find a conversation', 'publish', 'publish once more'],
-  ['edit', 'dismiss', 'review', 'group', 'delete a suggestion', 'delete a memory'],
-  ['delete a conversation', 'delete the recording', 'retention'],
+  ['find a conversation', 'publish', 'publish once more', 'retention'],
+  [
+    ...['edit', 'dismiss', 'review', 'group', 'delete a suggestion', 'delete a memory', 'delete a conversation'],
+    'delete the recording',
+  ],
 ];
 
 scenario({
