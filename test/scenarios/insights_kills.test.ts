@@ -264,6 +264,7 @@ async function libraryKills(t: Test, kills: Kills): Promise<void> {
   const STEPS: Record<string, () => Promise<Step>> = {
     async 'find a conversation'() {
       const stream_id = await transcribed();
+      await server.operator.advanceClock(0); // its library has heard of it
       await server.operator.advanceClock(SETTLES_MS);
       let answered: InsightWork | undefined;
       return {
@@ -277,9 +278,13 @@ async function libraryKills(t: Test, kills: Kills): Promise<void> {
           await server.operator.advanceClock(LEASES_OVER_MS);
           await ann.signIn();
           const work = await claim<InsightWork>('insights', stream_id);
-          t.equal(await answerOf(publish(work, found())), '200');
-          if (answered !== undefined && answered.claim !== work.claim)
-            t.equal(await answerOf(publish(answered, found())), '409 CONFLICT', 'who lost the claim');
+          // Two workers have one job, and are done at the same time.
+          const lost = answered !== undefined && answered.claim !== work.claim ? answered : null;
+          const both = [work, ...(lost === null ? [] : [lost])];
+          for (let times = 0; times < 2; times++) {
+            const answers = await Promise.all(both.map((one) => answerOf(publish(one, found()))));
+            t.same(answers, ['200', '409 CONFLICT'].slice(0, both.length), 'one result counts');
+          }
           await isComplete(t, stream_id);
           await staysAfterRerun(t, stream_id, PROMISES);
         },
