@@ -177,24 +177,6 @@ export const jobMessages = messagesOf<Library>()({
     },
   },
 
-  /** A recording is gone: nothing is made of it any more. */
-  forget_stream: {
-    records: ({ stream_id }: { stream_id: string }) => [
-      ...spansOf([{ stream_id }]),
-      { collection: 'unsettled', range: { limit: LIMITS.insights_waiting_max } },
-    ],
-    further: ({ stream_id }: { stream_id: string }, _state, read: Read): RecordQuery[] => jobsOn(stream_id, read),
-    decide(state, { stream_id }: { stream_id: string }, turn): Done {
-      if (state === null) return { reply: DONE };
-      const writing = new Writing(state, turn);
-      for (const { id } of jobsOn(stream_id, turn)) if (turn.record('jobs', id) !== undefined) writing.drop('jobs', id);
-      for (const { id, value } of turn.range<Unsettled>('unsettled'))
-        if (value.stream_id === stream_id) writing.drop('unsettled', id);
-      for (const collection of ['spans', 'suppressed', 'runs']) writing.drop(collection, stream_id);
-      return writing.done(DONE);
-    },
-  },
-
   /** Nothing more is to be made here: its layer is off, or its account is gone. */
   drop_work(state, _: unknown, turn): Done {
     if (state === null || state.insights === undefined) return { reply: DONE };
@@ -254,7 +236,7 @@ function allWaiting(): RecordQuery[] {
   return ['unsettled', 'jobs'].map((collection) => ({ collection, range: { limit: LIMITS.insights_waiting_max } }));
 }
 
-function jobsOn(stream_id: string, read: Pick<Read, 'record'>): { collection: string; id: string }[] {
+export function jobsOn(stream_id: string, read: Pick<Read, 'record'>): { collection: string; id: string }[] {
   const spans = read.record<ConversationSpan[]>('spans', stream_id) ?? [];
   const numbers = new Set(spans.map(({ conversation }) => conversation));
   return [...numbers]

@@ -3,10 +3,21 @@ import { LIMITS } from '../src/domain/limits.js';
 import { mayWithdraw } from '../src/domain/suggestions.js';
 import { type Decision, messagesOf, type Read, type RecordQuery } from './actor.js';
 import { takeAway } from './library_edits.js';
-import { begin, DONE, type Done, itemIn, itemRecord, type Place, suppressedOf, Writing } from './library_items.js';
-import { jobRecord, ofLibrary, putJob } from './library_jobs.js';
+import {
+  begin,
+  DONE,
+  type Done,
+  ITEMS,
+  itemIn,
+  itemRecord,
+  type Place,
+  suppressedOf,
+  Writing,
+} from './library_items.js';
+import { jobRecord, jobsOn, ofLibrary, putJob } from './library_jobs.js';
 import { putSpans, sharedMs, spansOf, spansOn, withoutConversation } from './library_spans.js';
 import {
+  type Conversation,
   type ConversationSpan,
   type FoundConversation,
   type InsightJob,
@@ -142,6 +153,41 @@ export const settlingMessages = messagesOf<Library>()({
       }
       return writing.done(DONE);
     }),
+  },
+  /**
+   * A recording is gone: nothing is made of it any more. Conversations that lie on others too are looked for there anew,
+   * so that nothing that was said there is lost, and nothing said here is told.
+   */
+  forget_stream: {
+    records: ({ stream_id }: { stream_id: string }) => [
+      ...spansOf([{ stream_id }]),
+      { collection: 'unsettled', range: { limit: LIMITS.insights_waiting_max } },
+    ],
+    further: ({ stream_id }: { stream_id: string }, _state, read: Read): RecordQuery[] => [
+      ...jobsOn(stream_id, read).flatMap((job) => [job, { ...job, collection: ITEMS.conversation }]),
+      ...partsElsewhere(stream_id, read).flatMap((part) => [
+        { collection: 'unsettled', id: unsettledKey({ ...part, again: true }) },
+        ...spansOf([part]),
+      ]),
+    ],
+    decide(state, { stream_id }: { stream_id: string }, turn): Done {
+      if (state === null) return { reply: DONE };
+      const writing = new Writing(state, turn);
+      for (const { conversation, ...part } of partsElsewhere(stream_id, turn)) {
+        const touched = spansOn(writing, part.stream_id).filter((span) => span.conversation === conversation);
+        const { start_ms: from_ms, end_ms: to_ms, ...lane } = part;
+        unsettle(
+          writing,
+          { ...lane, from_ms, to_ms, again: true },
+          { touched, due_ms: turn.now_ms + LIMITS.settle_ms },
+        );
+      }
+      for (const { id } of jobsOn(stream_id, turn)) if (turn.record('jobs', id) !== undefined) writing.drop('jobs', id);
+      for (const { id, value } of turn.range<Unsettled>('unsettled'))
+        if (value.stream_id === stream_id) writing.drop('unsettled', id);
+      for (const collection of ['spans', 'suppressed', 'runs']) writing.drop(collection, stream_id);
+      return writing.done(DONE);
+    },
   },
 });
 
@@ -341,6 +387,19 @@ function vanish(writing: Writing, number: number): void {
 function partsOf(number: number, read: Pick<Read, 'record'>): Span[] {
   const job = read.record<InsightJob>('jobs', insightKey(number));
   return [...(itemIn(read, 'conversation', number)?.parts ?? []), ...(job?.parts ?? [])];
+}
+
+/** Where conversations that lie on a stream lie besides. */
+function partsElsewhere(
+  stream_id: string,
+  read: Pick<Read, 'record'>,
+): (Span & Pick<ConversationSpan, 'conversation' | 'pipeline_id'>)[] {
+  return jobsOn(stream_id, read).flatMap(({ id }) => {
+    const of = read.record<InsightJob>('jobs', id) ?? read.record<Conversation>(ITEMS.conversation, id);
+    const elsewhere = (of?.parts ?? []).filter((part) => part.stream_id !== stream_id);
+    const conversation = Number.parseInt(id, 16);
+    return elsewhere.map((part) => ({ ...part, conversation, pipeline_id: of?.pipeline_id ?? null }));
+  });
 }
 
 function streamsIn({ stream_id, found, expired }: Settled): { stream_id: string }[] {

@@ -8,6 +8,7 @@ import * as chunk from './rows/chunk.mjs';
 import * as commits from './rows/commits.mjs';
 import * as growth from './rows/growth.mjs';
 import * as handshakes from './rows/handshakes.mjs';
+import * as insights from './rows/insights.mjs';
 import * as memory from './rows/memory.mjs';
 import * as oauth from './rows/oauth.mjs';
 import * as reads from './rows/reads.mjs';
@@ -15,7 +16,7 @@ import * as retention from './rows/retention.mjs';
 import * as turns from './rows/turns.mjs';
 import * as webhooks from './rows/webhooks.mjs';
 
-const ROWS = { chunk, commits, reads, oauth, webhooks, handshakes, growth, memory, turns, retention };
+const ROWS = { chunk, commits, reads, oauth, webhooks, handshakes, growth, memory, turns, retention, insights };
 const pathOf = (name) => fileURLToPath(new URL(name, import.meta.url));
 const REPORT = pathOf('../BENCHMARKS.md');
 const CHART = pathOf('../docs/benchmarks.svg');

@@ -7,6 +7,7 @@ import { randomId, useRandomSource } from '../../dist/src/random.js';
 import { startServer } from '../../dist/src/server.js';
 import { readSettings } from '../../dist/src/settings.js';
 import { answer, settings } from './answering.mjs';
+import { publishInsights } from './insight_results.mjs';
 import { mintCodes } from './minting.mjs';
 import { minuteOf, seeded } from './said.mjs';
 import { seedAccounts } from './seeding.mjs';
@@ -90,6 +91,16 @@ answer(
         const published = await actor.publish({ ...said, recognized: {}, final_pass: false });
         if (published.refused !== undefined) throw new Error(JSON.stringify(published));
       }
+    },
+    /** Publishes so many suggestions of a recording, 50 of a conversation; gives how many there are. */
+    async seed_insights({ stream_id: said_in, suggestions: count, ...of }) {
+      const library_id = libraryId(of.account_id, of.workspace_id);
+      for (let made = 0; made < count; made += 50) {
+        const stream_id = randomId({ partition: 0, now_ms: Date.now() });
+        const suggestions = Math.min(50, count - made);
+        await publishInsights(services.actors, { ...of, library_id, stream_id, said_in, suggestions, memories: 0 });
+      }
+      return (await services.actors.library(library_id).view()).insights.given.suggestion;
     },
     /** Sweeps a workspace now, until nothing is left that it does not keep. */
     async sweep({ workspace_id }) {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { defaultPipeline } from '../../actors/context.js';
 import { type DebugRun, debugRuns } from '../../src/content/debug_runs.js';
+import { NOBODY_LOOKS } from '../../src/content/insights/look_again.js';
 import { readableScene } from '../../src/content/transcript_reading.js';
 import { libraryId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
@@ -102,6 +103,7 @@ export const DEBUG_ROUTES: readonly Route[] = [
       const context = await actors.context(account_id).view();
       if (isRefusal(context)) return context;
       if (kinds.includes('insights') && defaultPipeline(context).insights === null) return MAKES_NONE;
+      if (kinds.includes('insights') && services.insights.made_by === null) return NOBODY_LOOKS;
       const open = [source_id, stream_id].map((held): Fence => ({ fence: 'open', id: held }));
       const fences = [...who.fences, ...open];
       if (kinds.includes('transcribe') && scene.transcript !== null) {

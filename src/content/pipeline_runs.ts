@@ -4,6 +4,7 @@ import { laneId, libraryId } from '../domain/ids.js';
 import { isRefusal, type Refusal, refuse } from '../domain/refusals.js';
 import type { Services } from '../services.js';
 import type { Fence } from '../store/store.js';
+import { NOBODY_LOOKS } from './insights/look_again.js';
 
 const MAKES_NONE = refuse('CONFLICT', 'The pipeline makes no insights.');
 
@@ -30,8 +31,10 @@ export async function runPipeline(services: Services, run: Run): Promise<unknown
   const heard = await hears(services, run, context);
   if (isRefusal(heard)) return heard;
   // What it hears tells the library; what was heard before is looked into anew.
-  if (heard !== null && (heard.turns === 0 || pipeline.insights === null)) return heard;
+  const is_nobody = services.insights.made_by === null;
+  if (heard !== null && (heard.turns === 0 || pipeline.insights === null || is_nobody)) return heard;
   if (pipeline.insights === null) return MAKES_NONE;
+  if (is_nobody) return NOBODY_LOOKS;
   return services.actors.library(libraryId(asked.account_id, asked.workspace_id)).request_run(asked, fences);
 }
 

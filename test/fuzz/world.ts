@@ -14,6 +14,7 @@ import type { OperatorClient } from '../../src/tools/client/operator_client.js';
 import { OauthApp, type SpoolPlace } from '../fixtures/oauth.js';
 import type { SpoolProcess } from '../fixtures/spool_process.js';
 import { said, TestRecording, TestTranscriber } from '../fixtures/transcribing.js';
+import { until } from '../fixtures/until.js';
 
 const AUDIO = Buffer.from('audio that was recorded');
 const LATER_MS = 3_600_000;
@@ -210,10 +211,12 @@ async function transcribed({ base_url }: SpoolProcess, app: AppClient, operator:
   await ask('PATCH', `/audio/streams/${recording.id}/speakers/S1`, { contact_id: contact.id });
   const turns = (await recording.turns()).map(({ id }) => id);
   const { work } = await claimed();
+  const insights = await thoughtOf(recording.id, app, operator);
   return {
     work,
-    ids: [recording.id, work.stream_id, ...turns, contact.id, other.id],
+    ids: [recording.id, work.stream_id, ...turns, contact.id, other.id, ...insights.ids],
     known: {
+      ...insights.known,
       'turns/:id': turns,
       'contacts/:id': [contact.id, other.id],
       'streams/:id': [recording.id, work.stream_id],
@@ -250,4 +253,49 @@ export async function lostIn(server: SpoolProcess, { bearers, device }: World): 
   } finally {
     recorder.close();
   }
+}
+
+/** What a worker makes of a recording, and what its account tells of itself. */
+async function thoughtOf(stream_id: string, app: AppClient, operator: OperatorClient) {
+  type Work = { job: string; claim: string; stream_id: string };
+  let work: Work | undefined;
+  const [pipeline] = (await app.ask<{ items: { id: string }[] }>('GET', '/pipelines')).items;
+  await app.ask('POST', `/pipelines/${pipeline?.id}/runs`, { stream_id });
+  await until('a conversation is found', async () => {
+    const asked = { kinds: ['insights'], limit: 20, lease_s: 60 };
+    const { items } = await operator.ask<{ items: Work[] }>('POST', '/ops/jobs/claim', asked);
+    work = items.find((one) => one.stream_id === stream_id);
+    return work !== undefined;
+  });
+  const { job, claim } = work as Work;
+  const evidence = [{ turn: 1, quote: 'one two three' }];
+  const suggestions = ['one two', 'two three', 'three'].map((text) => ({ op: 'new', kind: 'task', text, evidence }));
+  const memories = [{ op: 'new', kind: 'fact', text: 'one two three', evidence }];
+  await operator.ask('POST', `/ops/jobs/${encodeURIComponent(job)}/publish`, {
+    ...{ kind: 'insights', claim, conversation: { title: 'Fuzz', summary: null, topics: [] }, suggestions, memories },
+  });
+  const idsOf = async (path: string) =>
+    (await app.ask<{ items: { id: string }[] }>('GET', path)).items.map(({ id }) => id);
+  await app.ask('POST', '/pipelines', { name: 'Fuzz', insights: { instructions: 'Fuzz' } });
+  await app.ask('POST', '/profile/context', { text: 'Fuzz' });
+  const found = {
+    suggestions: await idsOf('/suggestions'),
+    memories: await idsOf('/memories'),
+    conversations: await idsOf('/conversations'),
+    pipelines: await idsOf('/pipelines'),
+  };
+  return {
+    ids: Object.values(found).flat(),
+    known: {
+      ...Object.fromEntries(Object.entries(found).map(([path, ids]) => [`${path}/:id`, ids])),
+      suggestion_ids: [found.suggestions, found.suggestions.slice(0, 2), found.suggestions.slice(0, 1)],
+      pipeline_id: found.pipelines,
+      state_version: [1, 2],
+      revision: [0, 1],
+      status: ['open', 'accepted', 'dismissed', 'completed'],
+      verdict: ['supported'],
+      rating: ['helpful', 'wrong'],
+      owner_contact_id: [null],
+    },
+  };
 }

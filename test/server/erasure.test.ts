@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Redis } from 'ioredis';
 import t from 'tap';
+import { stemsOf } from '../../src/content/insights/stems.js';
 import { partitionOfId, streamOfChunk } from '../../src/domain/ids.js';
 import { randomId } from '../../src/random.js';
 import { decodeStored, encodeStored } from '../../src/store/codec.js';
@@ -10,6 +11,7 @@ import { keysOf, partitionOfText } from '../../src/store/partitions.js';
 import type { AppClient, SignedIn } from '../../src/tools/client/app_client.js';
 import { type BindingView, DeviceClient } from '../../src/tools/client/device_client.js';
 import { bearer, tell } from '../fixtures/answers.js';
+import { makeInsights } from '../fixtures/insights.js';
 import { Browser, codeOf, OauthApp } from '../fixtures/oauth.js';
 import { record } from '../fixtures/recording.js';
 import { everyKey, ownRedisOf, type StoredKey } from '../fixtures/redis_content.js';
@@ -105,6 +107,46 @@ async function speak(spool: TestSpool, app: AppClient, { marks, redis }: { marks
   return recording.id;
 }
 
+/** Insights of a recording, with marked words in all that they and people say; edited, reviewed, rated and deleted. */
+async function remember(
+  { spool, id: account_id, app }: { spool: TestSpool; id: string; app: AppClient },
+  { stream_id, marks }: { stream_id: string; marks: Marks },
+): Promise<void> {
+  const { source_id } = await app.ask<{ source_id: string }>('GET', `/audio/streams/${stream_id}`);
+  const at: [number, number][] = [[0, 3_000]];
+  const suggestions = ['Task3e3e of one', 'Task3e3e of another', 'Task3e3e of a third'];
+  const memories = ['Memory3e3e of one', 'Memory3e3e of another'];
+  const conversation = { title: 'Title3e3e', summary: 'Summary3e3e', topics: ['Topic3e3e'] };
+  await makeInsights(
+    { spool, id: account_id },
+    { id: stream_id, source_id },
+    {
+      ...{ span: [0, 8_000], conversation, suggestions: suggestions.map((text) => ({ text, at })) },
+      memories: memories.map((text) => ({ text, at })),
+    },
+  );
+  const listed = async (path: string) =>
+    (await app.ask<{ items: { id: string; text: string }[] }>('GET', `${path}?limit=100`)).items;
+  const byText = async (path: string, text: string) =>
+    `${path}/${(await listed(path)).find((item) => item.text === text)?.id}`;
+  const [first, second, third] = await Promise.all(suggestions.map((text) => byText('/suggestions', text)));
+  await app.ask('PATCH', first as string, { state_version: 1, text: 'Edit3e3e of a suggestion' });
+  await app.ask('POST', `${first}/review`, { state_version: 2, verdict: 'unclear', note: 'Note3e3e' });
+  await app.ask('POST', `${first}/feedback`, { rating: 'wrong', comment: 'Comment3e3e' });
+  await app.ask('DELETE', second as string);
+  await app.ask('PATCH', third as string, { state_version: 1, status: 'dismissed' });
+  await app.ask('PATCH', await byText('/memories', memories[0] as string), { text: 'Edit3e3e of a memory' });
+  await app.ask('DELETE', await byText('/memories', memories[1] as string));
+  const [talk] = (await app.ask<{ items: { id: string }[] }>('GET', '/conversations')).items;
+  await app.ask('PATCH', `/conversations/${talk?.id}`, { title: 'Edit3e3e of a title' });
+  await app.ask('POST', '/memories', { text: 'Own3e3e memory', kind: 'fact' });
+  const { title, summary, topics } = conversation;
+  const others = ['Note3e3e', 'Comment3e3e', 'Own3e3e', 'Edit3e3e of a memory', 'Edit3e3e of a title'];
+  for (const text of [...suggestions, ...memories, title, summary, ...topics, ...others]) marks.add('insight', text);
+  for (const text of [...suggestions, ...memories])
+    for (const stem of stemsOf(spool.server.services.keys, text, 'en')) marks.add('hash of a stem', stem);
+}
+
 t.test('D-033 D-037 what is left of an erased account, key by key', async (t) => {
   const spool = await TestSpool.start({ RATE_LIMITS: 'off', CHUNK_WORKER: '1', CONTENT_WORKER: '0' });
   t.teardown(() => spool.end());
@@ -170,7 +212,8 @@ t.test('D-033 D-037 what is left of an erased account, key by key', async (t) =>
   for (const speaker of [1, 2]) await contacts.learn_voice({ ...heard_in, speaker, model: 'm', embedding });
   await contacts.name_voice({ ...heard_in, speaker: 1, contact_id: whole });
 
-  await speak(spool, app, { marks, redis });
+  const spoken = await speak(spool, app, { marks, redis });
+  await remember({ spool, id: account_id, app }, { stream_id: spoken, marks });
 
   for (const [status, url] of [
     ['active', 'https://active.invalid/2c41'],
@@ -253,6 +296,8 @@ t.test('D-033 D-037 what is left of an erased account, key by key', async (t) =>
     'name of a contact',
     'embedding',
     'profile',
+    'insight',
+    'hash of a stem',
     'stream ref',
     'seed of grant',
     'hash of personal_access_token',

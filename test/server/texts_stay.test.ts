@@ -2,17 +2,20 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import pino from 'pino';
 import t from 'tap';
+import { libraryId } from '../../src/domain/ids.js';
 import { isRefusal } from '../../src/domain/refusals.js';
 import { StoreUnavailable } from '../../src/store/store.js';
+import { completion, ScriptedChat } from '../../src/tools/speech/scripted_chat.js';
 import { json, ScriptedEngine } from '../../src/tools/speech/scripted_engine.js';
 import { TestAccount } from '../fixtures/account.js';
 import { TestEndpoint } from '../fixtures/endpoints.js';
+import { privateWorkspaceOf } from '../fixtures/insights.js';
 import { Receiver } from '../fixtures/receiver.js';
 import { TestSpool } from '../fixtures/spool.js';
 import { TestRecording, TestTranscriber } from '../fixtures/transcribing.js';
 import { until } from '../fixtures/until.js';
 
-/** In everything that is said, and in all names: it must be found nowhere but in turns, transcripts and contacts. */
+/** In everything that is said, and in all names: it must be found nowhere but in turns, transcripts, contacts and insights. */
 const MARKED = /zyzzyva/i;
 
 t.test('K-004 K-006 what is said, and who says it, shows up nowhere but in turns and contacts', async (t) => {
@@ -29,11 +32,12 @@ t.test('K-004 K-006 what is said, and who says it, shows up nowhere but in turns
   const receiver = await Receiver.start();
   t.teardown(() => receiver.end());
   const engine = await ScriptedEngine.start(t);
+  const chat = await ScriptedChat.start(t);
   const lines: string[] = [];
   const log = pino({ level: 'trace' }, { write: (line: string) => lines.push(line) });
   const env = {
     ...receiver.env,
-    ...{ RATE_LIMITS: 'off', CHUNK_WORKER: '1', TRANSCRIBE_URL: engine.url },
+    ...{ RATE_LIMITS: 'off', CHUNK_WORKER: '1', TRANSCRIBE_URL: engine.url, INSIGHTS_URL: chat.url },
     OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${(collector.address() as AddressInfo).port}/`,
   };
   const spool = await TestSpool.start(env, log);
@@ -57,7 +61,7 @@ t.test('K-004 K-006 what is said, and who says it, shows up nowhere but in turns
     { status: 503, body: 'zyzzyva', headers: { 'x-zyzzyva': 'zyzzyva', 'retry-after': 'zyzzyva' } },
   ];
   const recording = await TestRecording.begin(ann);
-  const script = ['Good morning, zyzzyva.', 'My name is Zyzzyva.', 'Nobody spells zyzzyva.'].map((text, at) => {
+  const script = ['Good morning, zyzzyva.', 'My name is Zyzzyva.', 'I will never spell zyzzyva.'].map((text, at) => {
     return { text, start_ms: at * 3_000, end_ms: at * 3_000 + 2_500, speaker: `zyzzyva ${at}` };
   });
   await recording.add(10_000, { says: script });
@@ -75,6 +79,8 @@ t.test('K-004 K-006 what is said, and who says it, shows up nowhere but in turns
   await spool.operator.advanceClock(60_000);
   await until('it is heard', async () => (await recording.turns()).length === 3);
   t.match((await recording.turns())[0], { text: MARKED });
+
+  await insightsOf(ann, chat, says);
 
   const made = await ann.ask<{ id: string; name: string }>('POST', '/contacts', { name: 'Zyzzyva Smith' });
   const other = await ann.ask<{ id: string }>('POST', '/contacts', { name: 'Zyzzyva Jones' });
@@ -96,6 +102,12 @@ t.test('K-004 K-006 what is said, and who says it, shows up nowhere but in turns
     ['PATCH', `/turns/${first?.id}`, { speaker: 'zyzzyva' }],
     ['POST', `/audio/streams/${recording.id}/speakers/S1/merge`, { into: 'zyzzyva' }],
     ['GET', '/contacts?limit=zyzzyva'],
+    ['POST', '/memories', { text: 'zyzzyva', kind: 'zyzzyva' }],
+    ['POST', '/profile/context', { text: `zyzzyva ${'x'.repeat(5_000)}` }],
+    ['PUT', '/profile', { revision: 1, about: { zyzzyva: 'x' } }],
+    ['POST', '/pipelines', { name: 'zyzzyva', insights: { instructions: 'zyzzyva', kinds: ['zyzzyva'] } }],
+    ['GET', '/suggestions?status=zyzzyva'],
+    ['PATCH', '/suggestions/zyzzyva', { state_version: 'zyzzyva', text: 'zyzzyva' }],
   ] as const)
     t.ok((await says(method, path, body)) >= 400, `${method} ${path}`);
   const worker = new TestTranscriber(spool);
@@ -119,7 +131,14 @@ t.test('K-004 K-006 what is said, and who says it, shows up nowhere but in turns
   const operator = async (path: string) => (await spool.operator.send('GET', path)).body.toString();
   const events = await ann.app.send('GET', '/events?limit=100');
   elsewhere.events = events.body.toString();
-  for (const type of ['turn.created', 'turn.updated', 'turn.deleted', 'contact.created', 'contact.updated'])
+  for (const type of [
+    'turn.created',
+    'turn.updated',
+    'turn.deleted',
+    'contact.created',
+    'contact.updated',
+    ...OF_INSIGHTS,
+  ])
     t.match(elsewhere.events, `"${type}"`, 'there are events');
   elsewhere.webhooks = JSON.stringify(receiver.arrived);
   elsewhere.metrics = await operator('/metrics');
@@ -129,6 +148,8 @@ t.test('K-004 K-006 what is said, and who says it, shows up nowhere but in turns
   for (const [kind, id] of [
     ['transcript', recording.id],
     ['contacts', ann.id],
+    ['context', ann.id],
+    ['library', libraryId(ann.id, await privateWorkspaceOf(ann))],
     ['stream', recording.id],
     ['account', ann.id],
   ]) {
@@ -141,6 +162,7 @@ t.test('K-004 K-006 what is said, and who says it, shows up nowhere but in turns
   await spool.close();
   elsewhere.log = lines.join('');
   t.match(elsewhere.log, 'a window could not be transcribed');
+  t.match(elsewhere.log, 'a conversation could not be looked into');
   t.match(elsewhere.log, 'a bug', 'what went wrong is in the log');
   elsewhere.traces = Buffer.concat(traces).toString('latin1');
   t.ok(elsewhere.traces.length > 1_000, 'there are traces');
@@ -156,3 +178,45 @@ t.test('K-004 K-006 what is said, and who says it, shows up nowhere but in turns
 });
 
 const failure = { claim: 'zyzzyva', code: 'BAD_AUDIO', message: 'zyzzyva could not be heard' };
+
+const OF_INSIGHTS = [
+  ...['conversation.created', 'conversation.updated', 'suggestion.created', 'suggestion.updated', 'suggestion.deleted'],
+  ...['memory.created', 'memory.updated', 'suggestion_profile.updated', 'memory_context.updated'],
+];
+
+/** What a model makes of it once it works, and all that a person says of that. */
+async function insightsOf(
+  ann: TestAccount,
+  chat: ScriptedChat,
+  says: (method: string, path: string, body?: unknown) => Promise<number>,
+): Promise<void> {
+  const { spool } = ann;
+  await ann.entitle('developer.tools', true);
+  chat.answers = [{ status: 500, body: 'no memory for "zyzzyva the first"' }, completion('zyzzyva is no JSON')];
+  const suggestions = async () => {
+    const { items } = await ann.ask<{ items: { id: string; text: string }[] }>('GET', '/suggestions');
+    return items;
+  };
+  await until('the model is heard', async () => {
+    await spool.operator.advanceClock(60_000);
+    return (await suggestions()).length > 0;
+  });
+  const [task] = await suggestions();
+  t.match(task, { text: MARKED });
+  t.ok(chat.requests.length >= 3, 'it failed before');
+  const { items: talks } = await ann.ask<{ items: { id: string }[] }>('GET', '/conversations');
+  const path = `/suggestions/${task?.id}`;
+  for (const [method, at, body] of [
+    ['PATCH', `/conversations/${talks[0]?.id}`, { title: 'All about zyzzyva' }],
+    ['PATCH', path, { state_version: 1, text: 'Spell zyzzyva' }],
+    ['POST', `${path}/review`, { state_version: 2, verdict: 'unclear', note: 'What is a zyzzyva?' }],
+    ['POST', `${path}/feedback`, { rating: 'wrong', comment: 'It is a zyzzyva' }],
+    ['POST', '/profile/context', { text: 'A zyzzyva is a weevil.' }],
+    ['POST', '/pipelines', { name: 'Zyzzyvas', insights: { instructions: 'Look for the zyzzyva.' } }],
+    ['PUT', '/profile', { revision: 0, about: 'I keep a zyzzyva.', vocabulary: ['zyzzyva'] }],
+  ] as const)
+    t.ok((await says(method, at, body)) < 400, `${method} ${at}`);
+  const memory = await ann.ask<{ id: string }>('POST', '/memories', { text: 'Zyzzyvas eat palms', kind: 'fact' });
+  await ann.ask('PATCH', `/memories/${memory.id}`, { text: 'Zyzzyvas live in palms' });
+  await ann.ask('DELETE', path);
+}

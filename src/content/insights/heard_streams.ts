@@ -47,7 +47,7 @@ export async function heardAround(
   const heard = await stretchIn(reader, own, { from_ms, to_ms, budget, expired });
   const streams = [heard];
   const session_id = await sessionOf(reader, own.stream);
-  if (isLane(own)) return { streams, session_id };
+  if (isLane(own)) return { streams, session_id, expired: expiredParts(expired) };
   const sought = { reader, stream: own.stream, pipeline_id, budget };
   for (const descending of [true, false]) {
     let empty = 0;
@@ -76,10 +76,14 @@ export async function heardAround(
   return {
     streams: streams.sort((a, b) => a.captured_at_ms - b.captured_at_ms),
     session_id,
-    expired: [...expired].flatMap(([id, spans]) =>
-      spans.map(([start_ms, end_ms]) => ({ stream_id: id, start_ms, end_ms })),
-    ),
+    expired: expiredParts(expired),
   };
+}
+
+function expiredParts(expired: ReadonlyMap<string, readonly Interval[]>): ExpiredPart[] {
+  return [...expired].flatMap(([stream_id, spans]) =>
+    spans.map(([start_ms, end_ms]) => ({ stream_id, start_ms, end_ms })),
+  );
 }
 
 /** The recorder session in which it was recorded; null for a device of one's own, and for an app. */

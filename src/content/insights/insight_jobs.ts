@@ -182,7 +182,7 @@ export class InsightJobs {
     const found = await inputOfJob(this.#parts, held.job, owner);
     if (found === null || digestOfTurns(found.input.turns) !== held_as.turns) {
       await this.release(name, claim);
-      return OTHER_TURNS;
+      return found === null ? this.#gone(name, job, GONE) : OTHER_TURNS;
     }
     const checked = checkedInsights(raw, { input: found.input, keys, made_by });
     if (!checked.ok) {

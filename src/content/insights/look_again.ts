@@ -5,7 +5,7 @@ import { isRefusal, type Refusal, refuse } from '../../domain/refusals.js';
 import type { Services } from '../../services.js';
 import type { Fence } from '../../store/store.js';
 
-const NOBODY = refuse('CONFLICT', 'Nobody looks into conversations here (INSIGHTS=off).');
+export const NOBODY_LOOKS = refuse('CONFLICT', 'Nobody looks into conversations here (INSIGHTS=off).');
 
 type Part = { from_ms: number; to_ms: number; only_failed: boolean };
 
@@ -16,7 +16,7 @@ export async function lookAgain(
   { from_ms, to_ms, only_failed }: Part,
 ): Promise<Refusal | null> {
   // It would wait for ever.
-  if (insights.made_by === null) return only_failed ? null : NOBODY;
+  if (insights.made_by === null) return only_failed ? null : NOBODY_LOOKS;
   const library_id = libraryId(account_id, workspace_id);
   const library = actors.library(library_id);
   const ended = only_failed ? await library.runs({ stream_id }) : { runs: [], jobs: [] };
