@@ -24,7 +24,8 @@ export async function publishInsights(
   const due = done(await library.due_work()).unsettled.find((one) => one.stream_id === stream_id);
   const found = [{ parts: [part], session_id: null, started_at_ms: Date.now() - TALK_MS, ended_at_ms: Date.now() }];
   const { heard, again } = due;
-  done(await library.settled({ stream_id, pipeline_id: null, heard, again, found, left: null, look_again_ms: null }));
+  const looked = { stream_id, pipeline_id: null, heard, again, expired: [] };
+  done(await library.settled({ ...looked, found, left: null, look_again_ms: null }));
   const [token, run_id] = [randomUUID(), randomId({ partition: 7, now_ms: Date.now() })];
   const { job } = done(await library.claim_job({ token, run_id, lease_ms: 60_000 }));
   const item = (text, at) => ({
