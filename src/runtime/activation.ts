@@ -312,6 +312,7 @@ export class Activation {
   /** Adds what a message needs because of these rows; null where that is not all kept. */
   #keptFurther(message: unknown, rows: QueryResult[]): QueryResult[] | null {
     const { kind } = this;
+    if (kind.further === undefined) return rows;
     const state = this.#entity?.state ?? null;
     const known = new Set(rows.map(({ request }) => requestKey(request)));
     for (let step = 0; step < FURTHER_READS_MAX; step++) {
