@@ -26,9 +26,16 @@ module.exports = {
     },
     {
       name: 'domain-imports-nothing',
+      comment: 'But what computes with words.',
       severity: 'error',
-      from: { path: '^src/domain/' },
+      from: { path: '^src/domain/', pathNot: '^src/domain/search/' },
       to: { pathNot: '^src/domain/' },
+    },
+    {
+      name: 'search-imports-words',
+      severity: 'error',
+      from: { path: '^src/domain/search/' },
+      to: { pathNot: '^(src/domain/|node_modules/(@orama/stemmers|double-metaphone)/|module$)' },
     },
     {
       name: 'routes-are-the-top',

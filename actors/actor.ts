@@ -90,6 +90,10 @@ export type Effect =
   /** Adds an entity to (or takes it from) a list of an account, by which it can be found in order. */
   | { effect: 'add_to_index'; owner: string; index: string; member: string; order: number }
   | { effect: 'remove_from_index'; owner: string; index: string; member: string }
+  /** Puts it behind all other members, so that whoever has read the index up to there sees that it has changed. */
+  | { effect: 'mark_changed'; owner: string; index: string; member: string }
+  /** Drops a whole index. */
+  | { effect: 'delete_index'; owner: string; index: string }
   /** Ends everything issued under the present value of this credential epoch. */
   | { effect: 'bump_epoch'; account_id: string; epoch: EpochName }
   /** From here on nothing commits that was asked for on the word that this id is open. The id's home is this partition. */

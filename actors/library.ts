@@ -1,4 +1,5 @@
 import { addCounts, type Counts, type Cutoffs, type Expire, type Swept } from '../src/domain/retention.js';
+import { SEARCH_INDEX } from '../src/domain/search/places.js';
 import type { Bucket } from '../src/domain/workspaces.js';
 import { type Decision, defineActor, type Effect, type MessageOf } from './actor.js';
 import { type Erase, erased } from './erase.js';
@@ -8,6 +9,7 @@ import { begin, DONE, forgetInsights, LIBRARIES, NO_LIBRARY, type Place } from '
 import { jobMessages } from './library_jobs.js';
 import { publicationMessages } from './library_publication.js';
 import { readingMessages } from './library_reading.js';
+import { searchMessages } from './library_search.js';
 import { settlingMessages } from './library_settling.js';
 import type { Library } from './library_state.js';
 import { suggestionMessages } from './library_suggestions.js';
@@ -41,6 +43,7 @@ export const library = defineActor<Library>()({
     ...jobMessages,
     ...publicationMessages,
     ...expiryMessages,
+    ...searchMessages,
 
     view: { reads: true, decide: (state) => ({ reply: state ?? NO_LIBRARY }) },
 
@@ -133,6 +136,7 @@ type BeginPart = { workspace_id: string; sweep_id: string; began_at_ms: number; 
 function ended(library_id: string, state: Library | null): Effect[] {
   return [
     { effect: 'delete_fence', id: library_id },
+    { effect: 'delete_index', owner: library_id, index: SEARCH_INDEX },
     ...(state?.insights === undefined ? [] : forgetInsights(state, library_id)),
   ];
 }

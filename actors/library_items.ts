@@ -3,8 +3,10 @@ import { insightId } from '../src/domain/ids.js';
 import { LIMITS } from '../src/domain/limits.js';
 import { type Refusal, refuse } from '../src/domain/refusals.js';
 import { dueIndex } from '../src/domain/retention.js';
+import { BLOCKS } from '../src/domain/search/places.js';
 import type { Decision, Effect, Read, RecordQuery, Turn } from './actor.js';
 import { pipelineOf } from './context_state.js';
+import { blockEffects, itemBlock } from './library_block.js';
 import {
   INSIGHTS_INDEX,
   type Insights,
@@ -51,7 +53,7 @@ const OF_SESSION = {
 const COLLECTIONS = [
   ...Object.values(ITEMS),
   ...Object.values(OF_SESSION),
-  ...['expired', 'revisions', 'feedback', 'texts', 'suppressed', 'spans', 'unsettled', 'jobs', 'runs'],
+  ...['expired', 'revisions', 'feedback', 'texts', 'suppressed', 'spans', 'unsettled', 'jobs', 'runs', BLOCKS],
 ];
 /** So many numbers has each kind; an order that is an item's own is made of both. */
 const NUMBERS = 2 ** 30;
@@ -59,7 +61,7 @@ const NUMBERS = 2 ** 30;
 const LAST = '~';
 const NO_INSIGHTS: Insights = {
   given: { conversation: 0, memory: 0, suggestion: 0, group: 0 },
-  ...{ due_ms: null, oldest_ms: null, published: [] },
+  ...{ due_ms: null, oldest_ms: null, published: [], searchable: true },
 };
 
 export type Place = { account_id: string; workspace_id: string };
@@ -211,6 +213,7 @@ export class Writing {
   remove<Kind extends ItemKind>(kind: Kind, number: number, item: Items[Kind]): void {
     const entry = entryOf(kind, number);
     this.drop(ITEMS[kind], insightKey(number));
+    this.effects.push(...blockEffects(this.turn.self, entry, null));
     for (let at = oldestRevision(item); at < item.revision; at++) this.drop('revisions', `${entry}.${insightKey(at)}`);
     if (kind === 'suggestion') {
       const given = feedbackGiven(item as Suggestion);
@@ -327,6 +330,7 @@ export class Writing {
 
   #put<Kind extends ItemKind>(kind: Kind, number: number, item: Items[Kind]): void {
     this.write(ITEMS[kind], insightKey(number), { value: item, order: item.updated_at_ms });
+    this.effects.push(...blockEffects(this.turn.self, entryOf(kind, number), itemBlock(kind, item)));
     const { oldest_ms } = this.insights;
     if (oldest_ms === null || item.updated_at_ms < oldest_ms) this.setOldest(item.updated_at_ms);
   }
@@ -370,7 +374,7 @@ function isSameItem(one: { kind: ItemKind; number: number }, other: { kind: Item
   return one.kind === other.kind && one.number === other.number;
 }
 
-function entryOf(kind: ItemKind, number: number): string {
+export function entryOf(kind: ItemKind, number: number): string {
   return `${kind.charAt(0)}${insightKey(number)}`;
 }
 

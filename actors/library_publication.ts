@@ -13,6 +13,7 @@ import type {
   InsightTally,
   Library,
   Memory,
+  Said,
   Span,
   Suggestion,
   Suppressed,
@@ -97,7 +98,8 @@ export const publicationMessages = messagesOf<Library>()({
       const was = itemIn(turn, 'conversation', number);
       const merged = mergeInsights(knownTo(publication, job, turn), result);
       const writing = new Writing(state, turn);
-      const run = { job, run_id: claim.run_id, by: keptPipeline(claim.pipeline), was };
+      const { language } = result.conversation;
+      const run = { job, run_id: claim.run_id, by: keptPipeline(claim.pipeline), was, language };
       const made = writeItems(writing, merged, { ...run, made_by: result.made_by });
       writeConversation(writing, { ...run, result, made });
       const ended = { status: 'published' as const, run_id: claim.run_id, engine, failure: null, ...run.by };
@@ -170,13 +172,14 @@ type Run = {
   by: { pipeline?: number };
   made_by: CheckedInsights['made_by'];
   was: Conversation | undefined;
+  language: string | null;
 };
 
 /** Writes what became of suggestions and memories; gives what the conversation has now. */
 function writeItems(
   writing: Writing,
   { suggestions, memories }: MergedInsights,
-  { job, run_id, by, made_by, was }: Run,
+  { job, run_id, by, made_by, was, language }: Run,
 ): Made {
   const { turn } = writing;
   const { pipeline_id, session_id, parts } = job;
@@ -196,7 +199,15 @@ function writeItems(
   for (const { op: _, ...body } of suggestions.created) {
     const number = writing.give('suggestion');
     const item: Suggestion = {
-      ...{ ...begun, ...body, conversation: job.conversation, status: 'open', group: null, review: null },
+      ...{
+        ...begun,
+        ...body,
+        said: saidIn(job, body.evidence, language),
+        conversation: job.conversation,
+        status: 'open',
+        group: null,
+        review: null,
+      },
       ...{ feedback: { helpful: 0, not_helpful: 0, wrong: 0 }, state_version: 1, touched: false, made_by },
     };
     writing.create('suggestion', number, item);
@@ -205,7 +216,14 @@ function writeItems(
     writing.suggestionEvent('suggestion.created', number, { item, data });
     kept.push(number);
   }
-  return { suggestions: kept, memories: writeMemories(writing, memories, { begun, was, parts }) };
+  return { suggestions: kept, memories: writeMemories(writing, memories, { begun, was, job, language }) };
+}
+
+/** When the first of it was said: exact on the recording with which the conversation begins. */
+function saidIn({ parts, started_at_ms }: WaitingJob, [first]: readonly Span[], language: string | null): Said {
+  const [begin] = parts;
+  const is_there = first !== undefined && begin !== undefined && first.stream_id === begin.stream_id;
+  return { at_ms: started_at_ms + (is_there ? first.start_ms - begin.start_ms : 0), language };
 }
 
 type Begun = Pick<
@@ -216,7 +234,7 @@ type Begun = Pick<
 function writeMemories(
   writing: Writing,
   { created, changed, removed }: MergedInsights['memories'],
-  { begun, was }: { begun: Begun; was: Conversation | undefined; parts: Span[] },
+  { begun, was, job, language }: Pick<Run, 'job' | 'was' | 'language'> & { begun: Begun },
 ): number[] {
   const { turn } = writing;
   const change = (number: number, fields: Partial<Memory>, changed_fields: string[]) => {
@@ -238,7 +256,8 @@ function writeMemories(
     if (supersedes !== undefined)
       change(supersedes, { state: 'superseded', superseded_by: number }, ['state', 'superseded_by']);
     const item: Memory = {
-      ...{ ...begun, ...body, state: 'active', superseded_by: null, origin: 'pipeline', protected: false },
+      ...{ ...begun, ...body, said: saidIn(job, body.evidence, language) },
+      ...{ state: 'active', superseded_by: null, origin: 'pipeline', protected: false },
     };
     writing.create('memory', number, item);
     memoryEvent(writing, 'memory.created', { number, item });

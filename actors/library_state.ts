@@ -25,6 +25,7 @@ import { SUGGESTION_STATUSES, type SuggestionStatus } from '../src/domain/sugges
  *                 looked for there, and apart from that what was corrected; in the order of when to look
  *   jobs          by conversation, whose number is given before it is made; in the order of when one may be claimed
  *   runs          by stream: what became of its jobs, the newest 50
+ *   blocks        by entry: what search knows of an item
  */
 export type Library = {
   account_id: string;
@@ -56,6 +57,8 @@ export type Insights = {
   oldest_ms: number | null;
   /** The last publications, so that the same again gets the same answer. */
   published: { token: string; digest: string; tally: InsightTally }[];
+  /** Absent where items may be there that search does not know, since a release without it wrote them. */
+  searchable?: true;
 };
 
 /** The index of a partition's libraries that have something for a worker, each at the time when it has. */
@@ -82,6 +85,9 @@ type Item = {
   updated_at_ms: number;
 };
 
+/** When the first of what an item rests on was said, and in what language; absent where nobody noted it. */
+export type Said = { at_ms: number; language: string | null };
+
 export type Conversation = Item & {
   parts: Span[];
   started_at_ms: number;
@@ -102,6 +108,7 @@ export const MEMORY_KINDS = ['fact', 'preference', 'relationship', 'plan', 'othe
 export type MemoryKind = (typeof MEMORY_KINDS)[number];
 
 export type Memory = Item & {
+  said?: Said;
   text: string;
   kind: MemoryKind;
   /** About whom. */
@@ -130,6 +137,7 @@ export type Rating = (typeof RATINGS)[number];
 export type Roles = { owner_contact_id: string | null; requester_contact_id: string | null };
 
 export type Suggestion = Item & {
+  said?: Said;
   /** Its conversation's number. */
   conversation: number;
   kind: SuggestionKind;

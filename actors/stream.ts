@@ -1,6 +1,7 @@
 import { chunkId, libraryId, ownerOfPrivateWorkspace } from '../src/domain/ids.js';
 import { LIMITS } from '../src/domain/limits.js';
 import { type Refusal, refuse } from '../src/domain/refusals.js';
+import { deletedMember, SEARCH_INDEX } from '../src/domain/search/places.js';
 import {
   type Decision,
   defineActor,
@@ -102,7 +103,7 @@ export const stream = defineActor<Stream>()({
       (state, { silent }: Told): Done => ({
         reply: DONE,
         next: { ...state, status: 'going', deleted: true },
-        effects: [...news(state, 'stream.deleted', { silent }), ...removal(state), forgetIn(state)],
+        effects: [...news(state, 'stream.deleted', { silent }), ...removal(state), ...forgetIn(state)],
       }),
     ),
 
@@ -383,10 +384,13 @@ function removal({ id: stream_id, account_id }: Stream): Effect[] {
   ];
 }
 
-/** Nothing is made of it in its library any more. */
-function forgetIn({ id: stream_id, account_id, workspace_id }: Stream): Effect {
-  const library = { kind: 'library', id: libraryId(account_id, workspace_id) };
-  return { effect: 'notify', to: library, message: { type: 'forget_stream', stream_id } };
+/** Nothing of it is found any more, and nothing is made of it in its library. */
+function forgetIn({ id: stream_id, account_id, workspace_id }: Stream): Effect[] {
+  const library_id = libraryId(account_id, workspace_id);
+  return [
+    { effect: 'mark_changed', owner: library_id, index: SEARCH_INDEX, member: deletedMember(stream_id) },
+    { effect: 'notify', to: { kind: 'library', id: library_id }, message: { type: 'forget_stream', stream_id } },
+  ];
 }
 
 /** What stays of a recorder's deleted stream until the account is erased: that there is none under its id. */

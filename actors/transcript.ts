@@ -1,4 +1,5 @@
 import { LIMITS } from '../src/domain/limits.js';
+import { BLOCKS } from '../src/domain/search/places.js';
 import { defineActor, type Effect, type MessageOf, type RangeQuery } from './actor.js';
 import { ANNOUNCING_INDEX } from './announcing.js';
 import { allSpeakers, announcingMember, announcingMessages, contactLists } from './transcript_announcing.js';
@@ -8,6 +9,7 @@ import { laneMessages } from './transcript_lanes.js';
 import { type Page, pageKey, readPage, readWords } from './transcript_page.js';
 import { dueEffect, listed, publicationMessages } from './transcript_publication.js';
 import { runMessages } from './transcript_runs.js';
+import { notFoundAnyMore, searchedPages, searchMessages } from './transcript_search.js';
 import { NO_TURN, ofTranscript, TRANSCRIBING_INDEX, type Transcript } from './transcript_state.js';
 import { windowMessages } from './transcript_windows.js';
 
@@ -28,6 +30,7 @@ export const transcript = defineActor<Transcript>()({
     ...expiryMessages,
     ...runMessages,
     ...laneMessages,
+    ...searchMessages,
 
     view: { reads: true, decide: ofTranscript((state) => ({ reply: state })) },
 
@@ -70,19 +73,24 @@ export const transcript = defineActor<Transcript>()({
       }),
     },
 
-    erase(state, _: unknown, { self }) {
-      if (state === null) return { reply: DONE };
-      const collections = ['pages', 'words', 'published', 'runs', 'speakers'];
-      const effects: Effect[] = [
-        ...collections.map((collection): Effect => ({ effect: 'delete_collection', collection })),
-        { effect: 'remove_from_index', ...TRANSCRIBING_INDEX, member: self },
-        { effect: 'remove_from_index', ...ANNOUNCING_INDEX, member: announcingMember(self) },
-        ...listed({ ...state, turns: 0 }, self),
-        ...contactLists(state, self),
-        dueEffect(state, null, self),
-        { effect: 'delete' },
-      ];
-      return { reply: DONE, next: null, effects };
+    erase: {
+      records: () => searchedPages,
+      decide(state, _: unknown, turn) {
+        if (state === null) return { reply: DONE };
+        const { self } = turn;
+        const collections = ['pages', 'words', BLOCKS, 'published', 'runs', 'speakers'];
+        const effects: Effect[] = [
+          ...collections.map((collection): Effect => ({ effect: 'delete_collection', collection })),
+          { effect: 'remove_from_index', ...TRANSCRIBING_INDEX, member: self },
+          { effect: 'remove_from_index', ...ANNOUNCING_INDEX, member: announcingMember(self) },
+          ...notFoundAnyMore(state, turn),
+          ...listed({ ...state, turns: 0 }, self),
+          ...contactLists(state, self),
+          dueEffect(state, null, self),
+          { effect: 'delete' },
+        ];
+        return { reply: DONE, next: null, effects };
+      },
     },
   },
 

@@ -3,6 +3,7 @@ import { LIMITS } from '../src/domain/limits.js';
 import { isRefusal, type Refusal, refuse } from '../src/domain/refusals.js';
 import { type Decision, type Effect, messagesOf, type RecordQuery, type Turn } from './actor.js';
 import { allSpeakers, announce, showContact } from './transcript_announcing.js';
+import { writePage } from './transcript_block.js';
 import { splitWords, withCorrection, withTurns } from './transcript_merge.js';
 import {
   type Correction,
@@ -11,7 +12,6 @@ import {
   type PageTurn,
   type PageWords,
   pageKey,
-  putPage,
   putWords,
   readPage,
   readWords,
@@ -89,7 +89,7 @@ export const correctionMessages = messagesOf<Transcript>()({
         reply: replyOf({ page: next_page, said: changed }),
         next: { ...shown.state, revision: state.revision + 1 },
         effects: [
-          putPage(next_page),
+          ...writePage(state, next_page, turn.self),
           ...shown.effects,
           updated(state, { place: change, changed_fields }, turn),
           corrected(state, said, turn),
@@ -134,7 +134,7 @@ export const correctionMessages = messagesOf<Transcript>()({
           reply: { page: next_page, turns: [...halves] },
           next: { ...state, revision: state.revision + 1, turns: state.turns + 1 },
           effects: [
-            putPage(next_page),
+            ...writePage(state, next_page, turn.self),
             putWords(next_page, next_words),
             updated(state, { place, changed_fields: ['end_ms', 'text'] }, turn),
             { effect: 'append_event', account_id, type: 'turn.created', resource_id: created, data: { source_id } },
@@ -170,7 +170,7 @@ export const correctionMessages = messagesOf<Transcript>()({
         reply: DONE,
         next: placed.state,
         effects: [
-          putPage(next_page),
+          ...writePage(state, next_page, turn.self),
           ...(words.size > 0 ? [putWords(next_page, words)] : []),
           ...placed.effects,
           { effect: 'append_event', account_id, type: 'turn.deleted', resource_id, data: { source_id } },

@@ -2,8 +2,9 @@ import { addInterval } from '../src/domain/intervals.js';
 import { LIMITS } from '../src/domain/limits.js';
 import { type Expire, type Expired, isBefore, type Swept } from '../src/domain/retention.js';
 import { type Decision, type Effect, messagesOf } from './actor.js';
+import { writePage } from './transcript_block.js';
 import { withTurns } from './transcript_merge.js';
-import { oldestIn, type Page, pageKey, putPage, putWords, readPage, readWords } from './transcript_page.js';
+import { oldestIn, type Page, pageKey, putWords, readPage, readWords } from './transcript_page.js';
 import { dueEffect, listed } from './transcript_publication.js';
 import type { Transcript } from './transcript_state.js';
 
@@ -54,7 +55,11 @@ export const expiryMessages = messagesOf<Transcript>()({
           : { effect: 'put_record', ...record, value: 1, order: oldest_ms },
       ];
       if (old.length > 0) {
-        effects.push(putPage(after), { effect: 'notify', to: { kind: 'library', id: library_id }, message: swept });
+        effects.push(...writePage(state, after, turn.self), {
+          effect: 'notify',
+          to: { kind: 'library', id: library_id },
+          message: swept,
+        });
         if (words.size > 0) effects.push(putWords(after, words));
       }
       if (next.turns === 0 && state.turns > 0) effects.push(...listed(next, turn.self));

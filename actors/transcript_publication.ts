@@ -6,6 +6,7 @@ import { dueIndex } from '../src/domain/retention.js';
 import { type Decision, type Effect, messagesOf, type Turn } from './actor.js';
 import { keptPipeline } from './context_state.js';
 import { announce, showContact } from './transcript_announcing.js';
+import { writePage } from './transcript_block.js';
 import { attributeRun, type HeardRun, mergeRun, type SpeakerNumbers } from './transcript_merge.js';
 import {
   oldestIn,
@@ -14,7 +15,6 @@ import {
   type PageWords,
   pageKey,
   pageOf,
-  putPage,
   putWords,
   readPage,
   readWords,
@@ -154,7 +154,7 @@ function replace(state: Transcript, { window, publication }: Asked, turn: Turn):
   };
   const placed = placePage(kept, { page: merged.page, was: page, self });
   const effects: Effect[] = [
-    ...(is_changed ? [putPage(merged.page), ...wordEffects(merged.page, words, merged.words)] : []),
+    ...(is_changed ? [...writePage(state, merged.page, self), ...wordEffects(merged.page, words, merged.words)] : []),
     ...recognized.effects,
     ...placed.effects,
     ...newsOf(state, { window, created, attributed, replaced: tally.replaced }, self),
@@ -185,7 +185,7 @@ function attribute(state: Transcript, { window, publication }: Asked, turn: Turn
     revision: state.revision + (attributed.length + recognized.effects.length > 0 ? 1 : 0),
   };
   const effects: Effect[] = [
-    ...(attributed.length > 0 ? [putPage(changed)] : []),
+    ...(attributed.length > 0 ? writePage(state, changed, self) : []),
     ...recognized.effects,
     ...newsOf(state, { window, created: [], attributed, replaced: 0 }, self),
     publishedRun(state, { window, publication }, now_ms),

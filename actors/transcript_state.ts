@@ -54,6 +54,8 @@ export type Transcript = {
   lanes?: number[];
   /** The page with the oldest publication, or where that was until a later run replaced it; null when there is no turn. */
   oldest: { page: number; published_at_ms: number } | null;
+  /** Absent where pages may be there that search does not know, since a release without it wrote them. */
+  searchable?: true;
 };
 
 export type Lane = { stream_id: string; pipeline_id: string };

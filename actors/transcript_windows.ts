@@ -318,7 +318,7 @@ export function begin({
     ...{ revision: 0, turns: 0, waiting: [], covered: [], failed: [], longest_ms: 0 },
     ...{ window_ms: LIMITS.window_ms_default, window: null, windows: 0, retry: null },
     ...{ published: null, final_pass: 'none' },
-    ...{ speakers: 0, labels: {}, contacts: [], announcing: [], oldest: null },
+    ...{ speakers: 0, labels: {}, contacts: [], announcing: [], oldest: null, searchable: true },
   };
 }
 

@@ -72,7 +72,7 @@ const commitBare = async (entity) => {
     },
     () => 'bench',
   );
-  const [verdict, version] = await redis.fcall('spool_commit_v2', keys.length, ...keys, ...args);
+  const [verdict, version] = await redis.fcall('spool_commit_v3', keys.length, ...keys, ...args);
   if (verdict !== 'applied') throw new Error(`verdict ${verdict}`);
   entity.version = Number(version);
   entity.commit_id = commit_id;

@@ -1,4 +1,4 @@
-#!lua name=spool_commit_v2
+#!lua name=spool_commit_v3
 --[[
   One turn's whole effect, all or nothing (docs/architecture.md, "The commit"). Lua does not roll back, so everything is
   read and checked first; after the mark below no command can fail.
@@ -21,6 +21,7 @@
                                       has grown beyond what it had seen: then at once
            X queue before             forgets what lies in a queue before this number
            O outbox count body        outbox message
+           C key member               puts a member behind all others of an index of changes
 
   The entity's value: count n, n times (commit id, version) of the last commit of each of the last writers with the
   newest first, snapshot. A writer has one commit of an entity under way at a time, so its last one is all that can
@@ -74,6 +75,7 @@ local WRITES = {
   W = { 5, { 'zset', 'stream' } },
   X = { 2, { 'stream' } },
   O = { 3, { 'stream', 'string' } },
+  C = { 2, { 'zset' } },
 }
 
 -- A number as ZADD takes it: NaN is a number to Lua and none to Redis.
@@ -144,6 +146,12 @@ local function append_tell(outbox, count, body)
     redis.call('SET', count, number)
     redis.call('XADD', outbox, number .. '-0', 'b', body)
   end
+end
+
+-- A number that is greater than any that the index ever gave, also after it was dropped.
+local function mark_changed(index, member, now_ms)
+  local last = redis.call('ZREVRANGE', index, 0, 0, 'WITHSCORES')[2]
+  redis.call('ZADD', index, string.format('%.0f', math.max(now_ms, (tonumber(last) or 0) + 1)), member)
 end
 
 local function commit(keys, args)
@@ -259,6 +267,8 @@ local function commit(keys, args)
       redis.call('XTRIM', key, 'MINID', args[at + 2])
     elseif code == 'O' then
       append_tell(key, keys[tonumber(args[at + 2])], args[at + 3])
+    elseif code == 'C' then
+      mark_changed(key, args[at + 2], now_ms)
     end
     at = at + WRITES[code][1] + 1
   end
@@ -309,7 +319,7 @@ local function trim(keys, args)
   return 1
 end
 
-redis.register_function('spool_commit_v2', commit)
-redis.register_function('spool_trim_v2', trim)
-redis.register_function('spool_lease_v2', lease)
-redis.register_function('spool_unremind_v2', unremind)
+redis.register_function('spool_commit_v3', commit)
+redis.register_function('spool_trim_v3', trim)
+redis.register_function('spool_lease_v3', lease)
+redis.register_function('spool_unremind_v3', unremind)

@@ -105,6 +105,10 @@ function effectArgs(
       return ['Z', key(names.index(effect.owner, effect.index)), effect.order, effect.member];
     case 'remove_from_index':
       return ['z', key(names.index(effect.owner, effect.index)), effect.member];
+    case 'mark_changed':
+      return ['C', key(names.index(effect.owner, effect.index)), effect.member];
+    case 'delete_index':
+      return ['D', key(names.index(effect.owner, effect.index))];
     case 'bump_epoch':
       return ['N', key(names.epochs(effect.account_id)), effect.epoch];
     case 'close_fence':

@@ -72,6 +72,11 @@ export class RedisStore implements Store {
     return storeCall(Promise.all(requests.map((request) => this.#fact(place, request))));
   }
 
+  async records(place: EntityLocation, collection: string, ids: string[]): Promise<(Uint8Array | null)[]> {
+    if (ids.length === 0) return [];
+    return storeCall(this.#redis.hmgetBuffer(keysOf(place.partition).records(place.address, collection), ...ids));
+  }
+
   async #fact(place: EntityLocation, request: RecordQuery): Promise<QueryResult> {
     const keys = keysOf(place.partition);
     const records = keys.records(place.address, request.collection);
@@ -127,7 +132,7 @@ export class RedisStore implements Store {
       const subscribers = new Subscribers(this.#subscriptions);
       const { keys, args } = commitCall(commit, this.#draw_log_epoch, subscribers);
       if (this.#redis.status !== 'ready') throw new StoreUnavailable('storage: no connection', { sent: false });
-      const answer = await this.#call(() => this.#redis.fcall('spool_commit_v2', keys.length, ...keys, ...args));
+      const answer = await this.#call(() => this.#redis.fcall('spool_commit_v3', keys.length, ...keys, ...args));
       const verdict = parseVerdict(answer as [string, string | number]);
       if (verdict !== 'stale') {
         if (verdict.verdict === 'applied') subscribers.keep();
@@ -209,7 +214,7 @@ export class RedisStore implements Store {
   async removeReminder(partition: number, { member, at_ms }: { member: string; at_ms: number }): Promise<void> {
     const keys = keysOf(partition);
     await this.#call(() =>
-      this.#redis.fcall('spool_unremind_v2', 2, keys.reminders, keys.reminderMessages, member, at_ms),
+      this.#redis.fcall('spool_unremind_v3', 2, keys.reminders, keys.reminderMessages, member, at_ms),
     );
   }
 
@@ -231,7 +236,7 @@ export class RedisStore implements Store {
     const keys = keysOf(partition).queue(queue);
     const flat = (await this.#call(() =>
       (this.#redis as unknown as FcallBuffer).fcallBuffer(
-        'spool_lease_v2',
+        'spool_lease_v3',
         2,
         keys.due,
         keys.contents,
@@ -284,7 +289,7 @@ export class RedisStore implements Store {
   async leaseEndpoints(partition: number, due: { now_ms: number; again_ms: number; limit: number }): Promise<string[]> {
     const { dueEndpoints, noContents } = keysOf(partition);
     const leased = await this.#call(() =>
-      this.#redis.fcall('spool_lease_v2', 2, dueEndpoints, noContents, due.now_ms, due.again_ms, due.limit),
+      this.#redis.fcall('spool_lease_v3', 2, dueEndpoints, noContents, due.now_ms, due.again_ms, due.limit),
     );
     return (leased as string[]).filter((_, index) => index % 2 === 0);
   }
@@ -309,7 +314,7 @@ export class RedisStore implements Store {
   async trimEvents({ account_id, partition }: AccountPlace, before_ms: number): Promise<void> {
     const keys = keysOf(partition);
     await this.#call(() =>
-      this.#redis.fcall('spool_trim_v2', 2, keys.log(account_id), keys.oldestEvents, account_id, before_ms),
+      this.#redis.fcall('spool_trim_v3', 2, keys.log(account_id), keys.oldestEvents, account_id, before_ms),
     );
   }
 

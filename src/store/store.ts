@@ -94,6 +94,8 @@ export interface Store {
   /** The fence only: one cheap round trip. */
   probe(place: EntityLocation): Promise<EntityVersion | null>;
   query(place: EntityLocation, requests: RecordQuery[]): Promise<QueryResult[]>;
+  /** Records of one collection by their ids, as they are stored; null for what is not there. */
+  records(place: EntityLocation, collection: string, ids: string[]): Promise<(Uint8Array | null)[]>;
   commit(commit: Commit): Promise<Verdict>;
 
   epochs(place: { account_id: string; partition: number }): Promise<Record<string, number>>;

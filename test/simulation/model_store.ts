@@ -116,6 +116,11 @@ export class ModelStore implements Store {
     });
   }
 
+  async records({ address, partition }: EntityLocation, collection: string, ids: string[]) {
+    const records = this.#records.get(keysOf(partition).records(address, collection));
+    return ids.map((id) => records?.get(id) ?? null);
+  }
+
   async commit(commit: Commit): Promise<Verdict> {
     const { place, expected } = commit;
     const log_epoch = commit.effects.some(({ effect }) => effect === 'append_event') ? this.#draw_log_epoch() : '';
@@ -236,6 +241,14 @@ export class ModelStore implements Store {
         return;
       case 'remove_from_index':
         this.#sorted.get(keys.index(effect.owner, effect.index))?.delete(effect.member);
+        return;
+      case 'mark_changed': {
+        const index = under(this.#sorted, keys.index(effect.owner, effect.index));
+        index.set(effect.member, Math.max(turn.now_ms, 1 + Math.max(0, ...index.values())));
+        return;
+      }
+      case 'delete_index':
+        this.#sorted.delete(keys.index(effect.owner, effect.index));
         return;
       case 'bump_epoch': {
         const lives = under(this.#lives, keys.epochs(effect.account_id));

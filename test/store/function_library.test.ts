@@ -32,7 +32,7 @@ t.test('the function library', async (t) => {
       const name = /^#!lua name=(\S+)/.exec(LIBRARY)?.[1];
       t.equal(
         `${name} ${createHash('sha256').update(LIBRARY.replaceAll(COMMENTS, '')).digest('hex').slice(0, 16)}`,
-        'spool_commit_v2 2e7fbf5f78aa7145',
+        'spool_commit_v3 b953801fdeb7d5f6',
         'a changed library takes another number, for itself and its functions, and this line',
       );
     },
@@ -123,14 +123,14 @@ t.test('the function library', async (t) => {
   });
 
   await t.test('a second version of the library loads beside the first', async (t) => {
-    const second = LIBRARY.replace('#!lua name=spool_commit_v2', '#!lua name=spool_commit_v3').replaceAll(
-      /'spool_(\w+)_v2'/g,
-      "'spool_$1_v3'",
+    const second = LIBRARY.replace('#!lua name=spool_commit_v3', '#!lua name=spool_commit_v4').replaceAll(
+      /'spool_(\w+)_v3'/g,
+      "'spool_$1_v4'",
     );
-    t.equal(await redis.call('FUNCTION', 'LOAD', second), 'spool_commit_v3');
+    t.equal(await redis.call('FUNCTION', 'LOAD', second), 'spool_commit_v4');
     const address = ledgerOf(9);
     t.equal(await process.ask(address, { type: 'add', by: 1 }), 1);
-    t.equal(await redis.call('FUNCTION', 'LOAD', 'REPLACE', LIBRARY), 'spool_commit_v2');
+    t.equal(await redis.call('FUNCTION', 'LOAD', 'REPLACE', LIBRARY), 'spool_commit_v3');
     t.equal(await process.ask(address, { type: 'add', by: 1 }), 2);
   });
 });

@@ -1,6 +1,5 @@
-import { createRequire } from 'node:module';
-import { stemmer as english } from '@orama/stemmers/english';
 import { LIMITS } from '../../domain/limits.js';
+import { stemmerOf } from '../../domain/search/stemmers.js';
 import type { ServerKeys } from '../../secrets/server_keys.js';
 
 /**
@@ -11,19 +10,6 @@ import type { ServerKeys } from '../../secrets/server_keys.js';
 const PURPOSE = 'stem';
 const HASH_BYTES = 6;
 const SEGMENTER = new Intl.Segmenter('en', { granularity: 'word' });
-const require = createRequire(import.meta.url);
-
-/** By the first subtag of a BCP 47 tag. Whatever is not here is stemmed as English, which leaves other scripts alone. */
-const LANGUAGES: Readonly<Record<string, string>> = {
-  ...{ ar: 'arabic', bg: 'bulgarian', da: 'danish', de: 'german', el: 'greek', es: 'spanish', fi: 'finnish' },
-  ...{ fr: 'french', ga: 'irish', hi: 'indian', hu: 'hungarian', hy: 'armenian', id: 'indonesian', it: 'italian' },
-  ...{ lt: 'lithuanian', nb: 'norwegian', ne: 'nepali', nl: 'dutch', nn: 'norwegian', no: 'norwegian' },
-  ...{ pt: 'portuguese', ro: 'romanian', ru: 'russian', sa: 'sanskrit', sr: 'serbian', sv: 'swedish', ta: 'tamil' },
-  ...{ tr: 'turkish', uk: 'ukrainian' },
-};
-
-type Stemmer = (word: string) => string;
-const loaded = new Map<string, Stemmer>([['english', english]]);
 
 /**
  * Hashes of a text's stems, each once, sorted. They are made with the oldest server key: with the current one, texts from
@@ -43,7 +29,7 @@ export function stemsOf(keys: Pick<ServerKeys, 'keyIds' | 'keyedHashWith'>, text
 
 /** Without words, such as a line of signs, the text itself is its only stem. */
 export function stems(text: string, language: string | null): Set<string> {
-  const stem = stemmerOf(language);
+  const { stem } = stemmerOf(language);
   const plain = text.normalize('NFKC').toLowerCase();
   const found = new Set(wordsOf(plain).map(stem));
   return found.size > 0 ? found : new Set([plain.trim()]);
@@ -52,14 +38,4 @@ export function stems(text: string, language: string | null): Set<string> {
 /** Words as a reader sees them, also in scripts without spaces. The text is in lower case already, or is to stay as it is. */
 export function wordsOf(text: string): string[] {
   return [...SEGMENTER.segment(text)].flatMap(({ segment, isWordLike }) => (isWordLike === true ? [segment] : []));
-}
-
-function stemmerOf(language: string | null): Stemmer {
-  const name = LANGUAGES[(language ?? 'en').split('-')[0]?.toLowerCase() ?? ''] ?? 'english';
-  const known = loaded.get(name);
-  if (known !== undefined) return known;
-  // Loaded when first needed: most servers hear few languages.
-  const { stemmer } = require(`@orama/stemmers/${name}`) as { stemmer: Stemmer };
-  loaded.set(name, stemmer);
-  return stemmer;
 }

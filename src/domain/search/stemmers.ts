@@ -1,0 +1,46 @@
+import { createRequire } from 'node:module';
+import { stemmer as english } from '@orama/stemmers/english';
+
+/** What is left of a word when its endings are taken away, language by language. */
+
+export type Stemmer = { name: string; stem: (word: string) => string };
+
+const DEFAULT = 'english';
+const require = createRequire(import.meta.url);
+
+/** By the first subtag of a BCP 47 tag. Whatever is not here is stemmed as English, which leaves other scripts alone. */
+const LANGUAGES: Readonly<Record<string, string>> = {
+  ...{ ar: 'arabic', bg: 'bulgarian', da: 'danish', de: 'german', el: 'greek', es: 'spanish', fi: 'finnish' },
+  ...{ fr: 'french', ga: 'irish', hi: 'indian', hu: 'hungarian', hy: 'armenian', id: 'indonesian', it: 'italian' },
+  ...{ lt: 'lithuanian', nb: 'norwegian', ne: 'nepali', nl: 'dutch', nn: 'norwegian', no: 'norwegian' },
+  ...{ pt: 'portuguese', ro: 'romanian', ru: 'russian', sa: 'sanskrit', sr: 'serbian', sv: 'swedish', ta: 'tamil' },
+  ...{ tr: 'turkish', uk: 'ukrainian' },
+};
+
+const NAMES = [...new Set([DEFAULT, ...Object.values(LANGUAGES)])];
+const loaded = new Map<string, Stemmer>([[DEFAULT, { name: DEFAULT, stem: english }]]);
+
+/** The one for a language, which is a BCP 47 tag, or null where nobody knows. */
+export function stemmerOf(language: string | null): Stemmer {
+  const tag = (language ?? 'en').split('-')[0]?.toLowerCase() ?? '';
+  return stemmerNamed(Object.hasOwn(LANGUAGES, tag) ? (LANGUAGES[tag] as string) : DEFAULT);
+}
+
+/** Numbers of stemmers, which are stored: new ones come last. */
+export function numberOfStemmer({ name }: Stemmer): number {
+  return NAMES.indexOf(name);
+}
+
+export function stemmerOfNumber(number: number): Stemmer {
+  return stemmerNamed(NAMES[number] ?? DEFAULT);
+}
+
+function stemmerNamed(name: string): Stemmer {
+  const known = loaded.get(name);
+  if (known !== undefined) return known;
+  // Loaded when first needed: most servers hear few languages.
+  const { stemmer: stem } = require(`@orama/stemmers/${name}`) as { stemmer: Stemmer['stem'] };
+  const found = { name, stem };
+  loaded.set(name, found);
+  return found;
+}

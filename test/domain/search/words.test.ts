@@ -1,0 +1,46 @@
+import t from 'tap';
+import { stemmerOf } from '../../../src/domain/search/stemmers.js';
+import { soundsOf, termsOf, wordsIn } from '../../../src/domain/search/words.js';
+
+const WORDS: [text: string, words: string[]][] = [
+  ['', []],
+  ['...!?', []],
+  ["Don't forget Ada's 3.5 follow-ups", ["don't", 'forget', 'ada', '3', '5', 'follow', 'ups']],
+  ['Don’t forget Ada’s café', ["don't", 'forget', 'ada', 'café']],
+  ['Straße und Ärger', ['straße', 'und', 'ärger']],
+  ['Ｆｕｌｌ ﬁnally', ['full', 'finally']],
+  ['明日の会議は', ['明日', 'の', '会議', 'は']],
+  ['снова и снова', ['снова', 'и', 'снова']],
+  ['مرحبا بالعالم', ['مرحبا', 'بالعالم']],
+  ['हिन्दी में', ['हिन्दी', 'में']],
+  ['mixed 会議 room', ['mixed', '会議', 'room']],
+];
+
+t.test('K-015: words', async (t) => {
+  for (const [text, words] of WORDS) {
+    const found = wordsIn(text);
+    t.same(
+      found.map(({ word }) => word),
+      words,
+      text,
+    );
+    let before = 0;
+    for (const { at, length, word } of found) {
+      t.ok(at >= before && length > 0 && at + length <= text.length, word);
+      before = at + length;
+    }
+  }
+});
+
+t.test('K-015: words are looked up by themselves, by their stem and by their sound', async (t) => {
+  const [english, german] = [stemmerOf('en-GB'), stemmerOf('de')];
+  t.equal(termsOf('running', english).stem, termsOf('runs', english).stem);
+  t.not(termsOf('running', english).word, termsOf('runs', english).word);
+  t.equal(termsOf('run', english).stem, 0, 'a word that is its own stem');
+  t.not(termsOf('läuft', german).stem, termsOf('läuft', english).stem, 'stems are of a language');
+  t.equal(termsOf('Smith'.toLowerCase(), english).sound, termsOf('smyth', english).sound, 'alike');
+  t.equal(termsOf('ship', english).sound, 0, 'too short to go by its sound');
+  t.equal(termsOf('снова', english).sound, 0, 'only of Latin letters');
+  t.ok(soundsOf('schmidt').every((sound) => sound !== ''));
+  for (const tag of ['xx', '', 'constructor', null]) t.equal(stemmerOf(tag), english, `no stemmer for ${tag}`);
+});
