@@ -194,6 +194,7 @@ export const LIMITS = {
   items_made_searchable_max: 128, // the same of items
   search_memory_bytes: 256 * 1024 * 1024, // docs/choices.md, "Search and recall": of what search keeps of libraries in one process
   search_terms_kept_max: 100_000, // ours: words of a language of which is kept how they are looked up
+  search_texts_kept_max: 20_000, // ours: texts of which is kept how they are looked up, twice so many
   search_sound_letters_min: 5, // docs/choices.md, "Search and recall": shorter words sound like too many others
   speakers_per_block: 64, // ours: stored together
   speaker_labels_max: 64, // ours: labels of a stream that mean the same in all of it

@@ -12,6 +12,7 @@ import { StoreUnavailable } from '../store/store.js';
 import type { SweepTurns } from '../store/sweep_turns.js';
 import { PeriodicTask } from './periodic_task.js';
 import { RetentionPlaces } from './retention_places.js';
+import { SearchBackfill } from './search_backfill.js';
 
 const RUN_EVERY_MS = 60_000;
 /** Partitions taken at a time. */
@@ -233,18 +234,20 @@ export class AudioSweep {
   }
 
   /**
-   * Finds streams whose bytes are all gone, which no walk over bytes comes across, and shows all to who brings in what
-   * stands on no due list of the retention sweep.
+   * Finds streams whose bytes are all gone, which no walk over bytes comes across, and shows all to who brings in what an
+   * older release has stored.
    */
   async #sweepStreams(): Promise<void> {
     const { actors, turns, blobs } = this.#parts;
     const places = new RetentionPlaces(actors);
+    const search = new SearchBackfill(actors);
     for await (const stream_id of turns.streamIds()) {
       if (this.#stopped) return;
       const began = performance.now();
       const stream = await this.#view(stream_id);
       if (stream === null || stream === 'unusable') continue;
       await places.look(stream);
+      await search.look(stream);
       if (stream.stored_chunks === 0) continue;
       let has_some = false;
       for await (const _ of blobs.list(streamFolder(stream_id))) {

@@ -6,19 +6,20 @@ import type { Terms } from './words.js';
  * written in the commit that changes these texts, and read as it is stored: nothing is unpacked but what a query asks
  * for.
  *
- *   1  version      1  flags (bit 0: texts of several languages)      6  when it begins, ms since 1970
+ *   1  version      1  flags (bit 0: texts of several languages, bit 1: buckets)      6  when it begins, ms since 1970
  *   16 source       2  texts      2  overrides      2  contacts      1  stemmers     4  terms     4  words in all
  *   stemmers        1 each
  *   contacts        16 each
  *   overrides       2 text, 2 contact (number from 1 on; 0: nobody)
  *   texts           8 each: 20 bits start, 17 serial number, 10 words, 13 speaker (4 left)
  *   languages       1 each, where there are several: a number among the stemmers
- *   terms           4 each, in order
+ *   buckets         2 each, where there are many terms: how many terms are below those with this first byte
+ *   terms           4 each, in order; 3 where there are buckets, without the first byte
  *   marks           4 each: where the postings of every 16th term begin
- *   postings        of each term one after the other: what is added to the text before, times four, plus two where it
- *                   stands there more than once, plus one where it is the term's last; then, behind a two, how often
+ *   postings        of each term one after the other, one for each time that it stands in a text: what is added to the
+ *                   text before, times two, plus one where it is the term's last
  *
- * Numbers are little-endian; postings are of seven bits a byte, the low ones first.
+ * Numbers are little-endian, but terms begin with their first byte; postings are of seven bits a byte, the low ones first.
  */
 const VERSION = 1;
 const HEAD_BYTES = 39;
@@ -26,8 +27,14 @@ const ID_BYTES = 16;
 const TEXT_BYTES = 8;
 const OVERRIDE_BYTES = 4;
 const TERM_BYTES = 4;
+const MARK_BYTES = 4;
 const MARK_EVERY = 16;
+/** From so many terms on buckets take less than they save. */
+const BUCKETED_TERMS_MIN = 1_024;
+const BUCKETS = 256;
+const BUCKET_BYTES = 2;
 const MANY_LANGUAGES = 1;
+const HAS_BUCKETS = 2;
 const MS_HIGH = 2 ** 32;
 
 /** The most of each that a text's eight bytes hold. */
@@ -35,6 +42,7 @@ const START_MAX = 2 ** 20 - 1;
 const SERIAL_MAX = 2 ** 17 - 1;
 const WORDS_MAX = 2 ** 10 - 1;
 const SPEAKER_MAX = 2 ** 13 - 1;
+const TEXTS_MAX = 2 ** 16;
 
 /** A turn or an item. `start_ms`: since the block begins. */
 export type BlockText = {
@@ -59,17 +67,19 @@ export function encodeBlock(
   const overrides = texts.flatMap(({ contact_id }, at) => (contact_id === undefined ? [] : [{ at, contact_id }]));
   const { terms, marks, postings } = indexOf(texts);
   const is_mixed = stemmers.length > 1;
+  const is_bucketed = terms.length >= BUCKETED_TERMS_MIN;
   const bytes = Buffer.alloc(
     HEAD_BYTES +
       stemmers.length +
       contacts.length * ID_BYTES +
       overrides.length * OVERRIDE_BYTES +
       texts.length * (TEXT_BYTES + (is_mixed ? 1 : 0)) +
-      (terms.length + marks.length) * TERM_BYTES +
+      (is_bucketed ? BUCKETS * BUCKET_BYTES + terms.length * (TERM_BYTES - 1) : terms.length * TERM_BYTES) +
+      marks.length * MARK_BYTES +
       postings.length,
   );
   bytes[0] = VERSION;
-  bytes[1] = is_mixed ? MANY_LANGUAGES : 0;
+  bytes[1] = (is_mixed ? MANY_LANGUAGES : 0) + (is_bucketed ? HAS_BUCKETS : 0);
   bytes.writeUIntLE(begins_at_ms, 2, 6);
   if (source_id !== null) bytes.write(source_id.replaceAll('-', ''), 8, 'hex');
   bytes.writeUInt16LE(texts.length, 24);
@@ -101,45 +111,60 @@ export function encodeBlock(
     at += TEXT_BYTES;
   }
   if (is_mixed) for (const { stemmer } of texts) bytes[at++] = stemmers.indexOf(numberOfStemmer(stemmer));
-  for (const term of terms) at = bytes.writeUInt32LE(term, at);
+  if (is_bucketed) at = putBuckets(bytes, at, terms);
+  else for (const term of terms) at = bytes.writeUInt32BE(term, at);
   for (const mark of marks) at = bytes.writeUInt32LE(mark, at);
   bytes.set(postings, at);
   return bytes;
 }
 
+function putBuckets(bytes: Buffer, from: number, terms: readonly number[]): number {
+  let at = from + BUCKETS * BUCKET_BYTES;
+  let bucket = 0;
+  for (const [index, term] of terms.entries()) {
+    for (; bucket <= term >>> 24; bucket++) bytes.writeUInt16LE(index, from + bucket * BUCKET_BYTES);
+    at = bytes.writeUIntBE(term % 2 ** 24, at, TERM_BYTES - 1);
+  }
+  for (; bucket < BUCKETS; bucket++) bytes.writeUInt16LE(terms.length, from + bucket * BUCKET_BYTES);
+  return at;
+}
+
+/** What stands where, term by term. Each time that a term stands in a text is a number of both, so that they sort. */
 function indexOf(texts: readonly BlockText[]): { terms: number[]; marks: number[]; postings: number[] } {
-  /** By term: text and count, text and count, … */
-  const found = new Map<number, number[]>();
-  texts.forEach(({ terms, marks = [] }, at) => {
-    const add = (term: number) => {
-      if (term === 0) return;
-      const places = found.get(term);
-      if (places === undefined) found.set(term, [at, 1]);
-      else if (places[places.length - 2] === at) places[places.length - 1] = (places[places.length - 1] as number) + 1;
-      else places.push(at, 1);
-    };
-    for (const { word, stem, sound } of terms.slice(0, WORDS_MAX)) {
-      add(word);
-      add(stem);
-      add(sound);
+  const size = texts.reduce(
+    (sum, { terms, marks = [] }) => sum + Math.min(terms.length, WORDS_MAX) * 3 + marks.length,
+    0,
+  );
+  const pairs = new Float64Array(size);
+  let count = 0;
+  for (const [at, { terms, marks = [] }] of texts.entries()) {
+    const words = Math.min(terms.length, WORDS_MAX);
+    for (let one = 0; one < words; one++) {
+      const { word, stem, sound } = terms[one] as Terms;
+      pairs[count++] = word * TEXTS_MAX + at;
+      if (stem !== 0) pairs[count++] = stem * TEXTS_MAX + at;
+      if (sound !== 0) pairs[count++] = sound * TEXTS_MAX + at;
     }
-    for (const mark of marks) add(mark);
-  });
-  const terms = [...found.keys()].sort((a, b) => a - b);
+    for (const mark of marks) pairs[count++] = mark * TEXTS_MAX + at;
+  }
+  const sorted = pairs.subarray(0, count).sort();
+  const terms: number[] = [];
   const marks: number[] = [];
   const postings: number[] = [];
-  terms.forEach((term, index) => {
-    if (index % MARK_EVERY === 0) marks.push(postings.length);
-    const places = found.get(term) as number[];
-    let before = 0;
-    for (let at = 0; at < places.length; at += 2) {
-      const [text, count] = [places[at] as number, places[at + 1] as number];
-      const is_last = at + 2 === places.length;
-      putNumber(postings, (text - before) * 4 + (count > 1 ? 2 : 0) + (is_last ? 1 : 0));
-      if (count > 1) putNumber(postings, count);
-      before = text;
+  let before = 0;
+  for (let at = 0; at < count; at++) {
+    const pair = sorted[at] as number;
+    const text = pair % TEXTS_MAX;
+    const term = (pair - text) / TEXTS_MAX;
+    if (term !== terms[terms.length - 1]) {
+      if (terms.length % MARK_EVERY === 0) marks.push(postings.length);
+      terms.push(term);
+      before = 0;
     }
-  });
+    const is_last = at + 1 === count || (sorted[at + 1] as number) >= (term + 1) * TEXTS_MAX;
+    putNumber(postings, (text - before) * 2 + (is_last ? 1 : 0));
+    before = text;
+  }
   return { terms, marks, postings };
 }
 
@@ -158,6 +183,8 @@ export class Block {
   readonly #terms: number;
   readonly #texts_at: number;
   readonly #languages_at: number;
+  readonly #is_mixed: boolean;
+  readonly #is_bucketed: boolean;
   readonly #terms_at: number;
   readonly #marks_at: number;
   readonly #postings_at: number;
@@ -185,10 +212,13 @@ export class Block {
     this.contacts = overrides === 0 ? NO_CONTACTS : this.#overrides({ contacts_at, overrides_at, overrides });
     this.#texts_at = overrides_at + overrides * OVERRIDE_BYTES;
     this.#languages_at = this.#texts_at + this.texts * TEXT_BYTES;
-    const is_mixed = ((bytes[1] as number) & MANY_LANGUAGES) !== 0;
-    this.#terms_at = this.#languages_at + (is_mixed ? this.texts : 0);
-    this.#marks_at = this.#terms_at + this.#terms * TERM_BYTES;
-    this.#postings_at = this.#marks_at + Math.ceil(this.#terms / MARK_EVERY) * TERM_BYTES;
+    const flags = bytes[1] as number;
+    this.#is_mixed = (flags & MANY_LANGUAGES) !== 0;
+    const buckets_at = this.#languages_at + (this.#is_mixed ? this.texts : 0);
+    this.#is_bucketed = (flags & HAS_BUCKETS) !== 0;
+    this.#terms_at = buckets_at + (this.#is_bucketed ? BUCKETS * BUCKET_BYTES : 0);
+    this.#marks_at = this.#terms_at + this.#terms * (this.#is_bucketed ? TERM_BYTES - 1 : TERM_BYTES);
+    this.#postings_at = this.#marks_at + Math.ceil(this.#terms / MARK_EVERY) * MARK_BYTES;
     if (bytes.length < this.#postings_at) throw new RangeError('a block that is cut short');
   }
 
@@ -222,7 +252,7 @@ export class Block {
   }
 
   stemmer(text: number): Stemmer {
-    const number = this.#languages_at === this.#terms_at ? 0 : (this.#bytes[this.#languages_at + text] as number);
+    const number = this.#is_mixed ? (this.#bytes[this.#languages_at + text] as number) : 0;
     return this.stemmers[number] as Stemmer;
   }
 
@@ -232,7 +262,7 @@ export class Block {
     if (index < 0) return null;
     const bytes = this.#bytes;
     const mark = Math.floor(index / MARK_EVERY);
-    let at = this.#postings_at + bytes.readUInt32LE(this.#marks_at + mark * TERM_BYTES);
+    let at = this.#postings_at + bytes.readUInt32LE(this.#marks_at + mark * MARK_BYTES);
     for (let passed = mark * MARK_EVERY; passed < index; passed++) at = this.#behind(at);
     const found: Postings = { texts: [], counts: [] };
     for (let text = 0, is_last = false; !is_last; ) {
@@ -242,19 +272,15 @@ export class Block {
         posting |= (byte & 0x7f) << shift;
         more = byte > 0x7f;
       }
-      let count = 1;
-      if ((posting & 2) !== 0) {
-        count = 0;
-        for (let shift = 0, more = true; more; at++, shift += 7) {
-          const byte = bytes[at] as number;
-          count |= (byte & 0x7f) << shift;
-          more = byte > 0x7f;
-        }
-      }
-      text += posting >>> 2;
       is_last = (posting & 1) !== 0;
-      found.texts.push(text);
-      found.counts.push(count);
+      const added = posting >>> 1;
+      text += added;
+      const last = found.texts.length - 1;
+      if (added === 0 && last >= 0) found.counts[last] = (found.counts[last] as number) + 1;
+      else {
+        found.texts.push(text);
+        found.counts.push(1);
+      }
     }
     return found;
   }
@@ -265,18 +291,25 @@ export class Block {
     for (let at = from; ; ) {
       const first = bytes[at] as number;
       while ((bytes[at++] as number) > 0x7f);
-      if ((first & 2) !== 0) while ((bytes[at++] as number) > 0x7f);
       if ((first & 1) !== 0) return at;
     }
   }
 
   #indexOf(term: number): number {
+    const bytes = this.#bytes;
     let [low, high] = [0, this.#terms - 1];
+    if (this.#is_bucketed) {
+      const bucket = this.#terms_at - (BUCKETS - (term >>> 24)) * BUCKET_BYTES;
+      low = bytes.readUInt16LE(bucket);
+      if (term >>> 24 < BUCKETS - 1) high = bytes.readUInt16LE(bucket + BUCKET_BYTES) - 1;
+    }
+    const size = this.#is_bucketed ? TERM_BYTES - 1 : TERM_BYTES;
+    const wanted = this.#is_bucketed ? term % 2 ** 24 : term;
     while (low <= high) {
       const middle = (low + high) >>> 1;
-      const found = this.#bytes.readUInt32LE(this.#terms_at + middle * TERM_BYTES);
-      if (found === term) return middle;
-      if (found < term) low = middle + 1;
+      const found = bytes.readUIntBE(this.#terms_at + middle * size, size);
+      if (found === wanted) return middle;
+      if (found < wanted) low = middle + 1;
       else high = middle - 1;
     }
     return -1;

@@ -66,10 +66,26 @@ export function termsOf(word: string, stemmer: Stemmer): Terms {
   return terms;
 }
 
+/**
+ * Texts that were looked at lately: a page is looked at anew with each publication, and most of its turns are as they were.
+ * Those of one generation that are looked at again go to the next.
+ */
+let young_texts = new Map<string, Terms[]>();
+let old_texts = new Map<string, Terms[]>();
+
 /** The terms of all words of a text, in its order. */
-export function termsIn(text: string, language: string | null): Terms[] {
+export function termsIn(text: string, language: string | null): readonly Terms[] {
   const stemmer = stemmerOf(language);
-  return wordsIn(text).map(({ word }) => termsOf(word, stemmer));
+  const key = `${stemmer.name} ${text}`;
+  const young = young_texts.get(key);
+  if (young !== undefined) return young;
+  const terms = old_texts.get(key) ?? wordsIn(text).map(({ word }) => termsOf(word, stemmer));
+  if (young_texts.size >= LIMITS.search_texts_kept_max) {
+    old_texts = young_texts;
+    young_texts = new Map();
+  }
+  young_texts.set(key, terms);
+  return terms;
 }
 
 /** Whether it goes by its sound as well: short words sound like too many others. */

@@ -52,6 +52,22 @@ t.test('K-015: a block holds what its texts say', async (t) => {
   );
 });
 
+t.test('K-015: a block of many terms keeps them apart', async (t) => {
+  const many = Array.from({ length: 5_000 }, (_, at) => Math.imul(at + 1, 0x9e3779b1) >>> 0);
+  const [first, ...others] = many as [number, ...number[]];
+  const texts = [others.slice(0, 1_000), others.slice(1_000, 2_000), others.slice(2_000, 3_000)].map((terms, at) => ({
+    ...{ serial: at, start_ms: at, speaker: 0, stemmer: stemmerOf('en') },
+    terms: terms.map((word) => ({ word, stem: 0, sound: 0 })),
+  }));
+  const block = new Block(encodeBlock({ begins_at_ms: 0, source_id: null }, texts));
+  for (const [at, term] of others.entries()) {
+    const expected = at < 3_000 ? { texts: [Math.floor(at / 1_000)], counts: [1] } : null;
+    if (JSON.stringify(block.postings(term)) !== JSON.stringify(expected)) t.fail(`term ${term}`);
+  }
+  t.equal(block.postings(first), null);
+  for (const term of [1, 2 ** 24 - 1, 2 ** 24, 2 ** 32 - 1]) t.equal(block.postings(term), null);
+});
+
 t.test('K-015: what is no block is refused', async (t) => {
   const bytes = encodeBlock({ begins_at_ms: 0, source_id: null }, [
     { serial: 0, start_ms: 0, speaker: 0, stemmer: stemmerOf('en'), terms: termsIn('one two three', 'en') },
