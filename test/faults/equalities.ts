@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis';
 import { ANNOUNCING_INDEX } from '../../actors/announcing.js';
+import type { Library } from '../../actors/library_state.js';
 import type { Signals } from '../../actors/signals.js';
 import type { Stream } from '../../actors/stream_state.js';
 import { readPage } from '../../actors/transcript_page.js';
@@ -14,6 +15,7 @@ import type { DeliveryView } from '../fixtures/endpoints.js';
 import { until } from '../fixtures/until.js';
 import { checkReminders, type Kind, type States } from '../simulation/implied_reminders.js';
 import type { FaultRig } from './rig.js';
+import { searchFaults } from './search_blocks.js';
 import type { Witness } from './witness.js';
 
 /** What must be equal once nothing is under way any more; faults.md: "Equalities at the end of every run". */
@@ -39,6 +41,7 @@ export async function storedFaults(redis: Redis): Promise<string[]> {
   );
   const states = await statesOf(redis);
   faults.push(...(await transcriptFaults(redis, states)), ...(await dueListFaults(redis, states)));
+  faults.push(...(await searchFaultsOf(redis, states)));
   const store = new RedisStore(redis, () => '');
   const pending = new Map<string, number>();
   for (let partition = 0; partition < PARTITIONS; partition++) {
@@ -51,6 +54,16 @@ export async function storedFaults(redis: Redis): Promise<string[]> {
   const all = <K extends Kind>(kind: K) => (states.get(kind) ?? new Map()) as Map<string, States[K]>;
   checkReminders({ all, pending, mustHold: (holds, text) => void (holds || faults.push(text)) });
   return faults;
+}
+
+/** Of what search knows, where nothing is under way. */
+export async function storedSearchFaults(redis: Redis): Promise<string[]> {
+  return searchFaultsOf(redis, await statesOf(redis));
+}
+
+function searchFaultsOf(redis: Redis, states: AllStates): Promise<string[]> {
+  const transcripts = statesOfKind<Transcript>(states, 'transcript');
+  return searchFaults(redis, { transcripts, libraries: statesOfKind<Library>(states, 'library') });
 }
 
 /** Outbox messages, mails, jobs and dead letters; windows to claim and changes to report. */

@@ -6,6 +6,7 @@ import { sha256Of } from '../../src/tools/client/device_client.js';
 import { CallRefused } from '../../src/tools/client/http_call.js';
 import { ScriptedChat } from '../../src/tools/speech/scripted_chat.js';
 import { ScriptedEngine } from '../../src/tools/speech/scripted_engine.js';
+import { storedSearchFaults } from '../faults/equalities.js';
 import { ALL_KILLS, KilledServer, type Kills, SOME_KILLS } from '../fixtures/kills.js';
 import { scenario } from '../fixtures/scenario.js';
 import { said, type WorkView } from '../fixtures/transcribing.js';
@@ -474,6 +475,7 @@ async function libraryKills(t: Test, kills: Kills): Promise<void> {
     await ann.signIn();
     await step.check(t);
   });
+  t.same(await storedSearchFaults(await server.redis()), [], 'what search knows is what is there');
 }
 
 const NO_TALLY = {
@@ -525,6 +527,7 @@ async function makingKills(t: Test, kills: Kills): Promise<void> {
     if (answer === null) await step.ask().catch(() => null);
     await step.check(t);
   });
+  t.same(await storedSearchFaults(await server.redis()), [], 'what search knows is what is there');
 }
 
 /** `200`, or status and code of a refusal. */

@@ -4,6 +4,7 @@ import { pcm16Format, writeWav } from '../../src/audio/wav.js';
 import type { Event, Turn } from '../../src/tools/client/api.js';
 import { sha256Of } from '../../src/tools/client/device_client.js';
 import { CallRefused } from '../../src/tools/client/http_call.js';
+import { storedSearchFaults } from '../faults/equalities.js';
 import { allOf } from '../fixtures/colleagues.js';
 import { ALL_KILLS, KilledServer, type Kills, SOME_KILLS } from '../fixtures/kills.js';
 import { scenario } from '../fixtures/scenario.js';
@@ -260,6 +261,7 @@ async function transcriptKills(t: Test, kills: Kills): Promise<void> {
     t.ok(['200', ...(answer === null ? (step.again ?? []) : [])].includes(again), `after commit ${nth}: ${again}`);
     await step.check(t);
   });
+  t.same(await storedSearchFaults(await server.redis()), [], 'what search knows is what is there');
 }
 
 /** `200`, or status and code of a refusal. */
