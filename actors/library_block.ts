@@ -32,9 +32,10 @@ export function itemBlock<Kind extends ItemKind>(kind: Kind, item: Items[Kind]):
   const language = languageOf(kind, item);
   const sources = kind === 'conversation' ? (item as Conversation).parts : (item as Memory | Suggestion).evidence;
   const pipeline = item.pipeline_id === null ? 0 : (ownerOfPipeline(item.pipeline_id)?.number ?? 0);
+  const stemmer = stemmerOf(language);
   const text = {
-    ...{ serial: 0, start_ms: 0, speaker: pipeline, stemmer: stemmerOf(language) },
-    terms: termsIn(searchedText(kind, item), language),
+    ...{ serial: 0, start_ms: 0, speaker: pipeline, stemmer },
+    said: termsIn(searchedText(kind, item), stemmer),
     marks: kind === 'suggestion' ? [kindTerm((item as Suggestion).kind)] : [],
   };
   return encodeBlock({ begins_at_ms: saidAt(kind, item), source_id: sources[0]?.source_id ?? null }, [text]);

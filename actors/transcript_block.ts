@@ -24,12 +24,10 @@ export function blockEffects(
   const id = pageKey(page.number);
   const begins_ms = page.number * LIMITS.transcript_page_ms;
   const record = { collection: BLOCKS, id };
-  const texts = page.turns.map(
-    ({ serial, start_ms, speaker, contact_id, text, language }): BlockText => ({
-      ...{ serial, start_ms: start_ms - begins_ms, speaker, contact_id },
-      ...{ stemmer: stemmerOf(language), terms: termsIn(text, language) },
-    }),
-  );
+  const texts = page.turns.map(({ serial, start_ms, speaker, contact_id, text, language }): BlockText => {
+    const stemmer = stemmerOf(language);
+    return { serial, start_ms: start_ms - begins_ms, speaker, contact_id, stemmer, said: termsIn(text, stemmer) };
+  });
   return [
     texts.length === 0
       ? { effect: 'delete_record', ...record }

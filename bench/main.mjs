@@ -13,10 +13,11 @@ import * as memory from './rows/memory.mjs';
 import * as oauth from './rows/oauth.mjs';
 import * as reads from './rows/reads.mjs';
 import * as retention from './rows/retention.mjs';
+import * as search from './rows/search.mjs';
 import * as turns from './rows/turns.mjs';
 import * as webhooks from './rows/webhooks.mjs';
 
-const ROWS = { chunk, commits, reads, oauth, webhooks, handshakes, growth, memory, turns, retention, insights };
+const ROWS = { chunk, commits, reads, oauth, webhooks, handshakes, growth, memory, turns, search, retention, insights };
 const pathOf = (name) => fileURLToPath(new URL(name, import.meta.url));
 const REPORT = pathOf('../BENCHMARKS.md');
 const CHART = pathOf('../docs/benchmarks.svg');

@@ -28,6 +28,32 @@ const socket_path = /unixsocket:(\S+)/.exec(
   readFileSync(`/proc/${redis.pid}/cmdline`, 'utf8').replaceAll('\0', ' '),
 )[1];
 
+const TURNS_A_MINUTE = 20;
+
+/** A stream's transcript with so many minutes of audio behind what it has, and how the next of them are published. */
+async function transcriptOf(stream_id, { minutes, seed }) {
+  const { account_id, workspace_id, source_id, captured_at } = await services.actors.stream(stream_id).view();
+  const stream = { account_id, workspace_id, source_id, captured_at_ms: Date.parse(captured_at), end_ms: null };
+  const actor = services.actors.transcript(stream_id);
+  const view = await actor.view();
+  const begins_ms = view.refused === undefined ? Math.max(0, ...view.covered.map(([, to_ms]) => to_ms)) : 0;
+  const intervals = [[begins_ms, begins_ms + minutes * 60_000]];
+  await actor.audio({ stream, window_ms: 60_000, intervals });
+  const random = seeded(seed);
+  const publish = async ({ minutes: many, part }) => {
+    const token = randomId({ partition: 0, now_ms: Date.now() });
+    const claimed = await actor.claim_window({ token, run_id: token, lease_ms: 60_000, window_ms: many * 60_000 });
+    if (claimed.refused !== undefined) throw new Error(JSON.stringify(claimed));
+    const { window } = claimed;
+    const all = Array.from({ length: many }, (_, at) => minuteOf(window.from_ms + at * 60_000, random)).flat();
+    const turns = all.slice(0, part * all.length);
+    const said = { number: window.number, token, digest: token, speaker_scope: 'stream', mode: 'replace', turns };
+    const published = await actor.publish({ ...said, recognized: {}, final_pass: false });
+    if (published.refused !== undefined) throw new Error(JSON.stringify(published));
+  };
+  return { publish };
+}
+
 const heap = () => {
   for (let i = 0; i < 4; i++) globalThis.gc();
   const { heapUsed, external, rss } = process.memoryUsage();
@@ -73,24 +99,22 @@ answer(
       const last = await services.runtime.ask(address, { type: 'view' });
       if (last.stored_chunks !== count) throw new Error(`${last.stored_chunks} chunks seeded, not ${count}`);
     },
-    /** Publishes so many minutes of a stream's transcript, as a worker does. */
-    async seed_turns({ stream_id, windows }) {
-      const stream = await services.actors.stream(stream_id).view();
-      const { account_id, workspace_id, source_id, captured_at } = stream;
-      const of = { account_id, workspace_id, source_id, captured_at_ms: Date.parse(captured_at), end_ms: null };
-      const actor = services.actors.transcript(stream_id);
-      const window_ms = 60_000;
-      await actor.audio({ stream: of, window_ms, intervals: [[0, Math.ceil(windows) * window_ms]] });
-      const random = seeded(3);
+    /** Publishes so many windows of a stream's transcript, each of so many minutes, as a worker does. */
+    async seed_turns({ stream_id, windows, minutes = 1, seed = 3 }) {
+      const { publish } = await transcriptOf(stream_id, { minutes: Math.ceil(windows) * minutes, seed });
+      for (let count = 0; count < windows; count++) await publish({ minutes, part: Math.min(1, windows - count) });
+    },
+    /** The same of so many turns a second, for so long; gives how many it were. */
+    async publish_steadily({ stream_id, turns_a_second, seconds }) {
+      const windows = Math.round((turns_a_second * seconds) / TURNS_A_MINUTE);
+      const { publish } = await transcriptOf(stream_id, { minutes: windows, seed: 4 });
+      const began = performance.now();
       for (let count = 0; count < windows; count++) {
-        const token = `s${count}`;
-        const run_id = randomId({ partition: 0, now_ms: Date.now() });
-        const { window } = await actor.claim_window({ token, run_id, lease_ms: 60_000, window_ms });
-        const turns = minuteOf(window.from_ms, random).slice(0, windows < 1 ? windows * 20 : 20);
-        const said = { number: window.number, token, digest: token, speaker_scope: 'stream', mode: 'replace', turns };
-        const published = await actor.publish({ ...said, recognized: {}, final_pass: false });
-        if (published.refused !== undefined) throw new Error(JSON.stringify(published));
+        const wait_ms = began + (count * TURNS_A_MINUTE * 1000) / turns_a_second - performance.now();
+        if (wait_ms > 0) await new Promise((resolve) => setTimeout(resolve, wait_ms));
+        await publish({ minutes: 1, part: 1 });
       }
+      return windows * TURNS_A_MINUTE;
     },
     /** Publishes so many suggestions of a recording, 50 of a conversation; gives how many there are. */
     async seed_insights({ stream_id: said_in, suggestions: count, ...of }) {

@@ -1,7 +1,7 @@
 /** Publications of windows on a Redis, and the same bytes written without any of it. */
 import pino from 'pino';
 import { transcript } from '../../dist/actors/transcript.js';
-import { turnId } from '../../dist/src/domain/ids.js';
+import { libraryId, turnId } from '../../dist/src/domain/ids.js';
 import { randomId } from '../../dist/src/random.js';
 import { actorsOf } from '../../dist/src/runtime/actors.js';
 import { makeMetrics } from '../../dist/src/runtime/metrics.js';
@@ -106,8 +106,11 @@ async function bytes({ windows }) {
   ]);
   let kept = await of(keys.entity(address));
   for (const key of records) kept += await of(key);
+  const index = keys.index(libraryId(account_id, account_id), 'search');
+  const searched = kept + (await of(keys.records(address, 'blocks'))) + (await of(index));
   const last = turnId(id, { page: Math.floor((windows - 1) / 10), serial: 0 });
-  return { turn: kept / (windows * TURNS), event: (await of(keys.log(account_id))) / (windows * TURNS), last };
+  const turns = windows * TURNS;
+  return { turn: kept / turns, searched: searched / turns, event: (await of(keys.log(account_id))) / turns, last };
 }
 
 answer(null, {

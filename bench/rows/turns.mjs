@@ -1,9 +1,8 @@
-import { createHash, randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
-import { pcm16Format, writeWav } from '../../dist/src/audio/wav.js';
 import { closedLoop, costRow, interleave, quantile, rateRow, verify, whole } from '../measure.mjs';
 import { cpuMs, LOAD_CORE, startProgram, startRedis, temporaryFolder } from '../processes.mjs';
 import { rawGets } from '../raw_get.mjs';
+import { announce, CAPTURED_AT, toldRecording, upload } from '../recordings.mjs';
 import { startSpool } from '../spool_world.mjs';
 
 const IN_FLIGHT = 64;
@@ -11,7 +10,6 @@ const WINDOWS = 500;
 const STREAMS = 200;
 /** Recorders are not in step: what 200 of them send last comes within this time. */
 const SPREAD_MS = 5_000;
-const RATE = 8_000;
 
 export const title = 'turns: publishing, reading and keeping them, and how late they are';
 
@@ -58,6 +56,7 @@ async function publicationRows(options) {
         ...{ figure: whole(median), peer: '', ratio: '', goal: '≥ 3,000', met: median >= 3_000 },
       },
       row('memory of a turn', `Redis, text and page, ${whole(WINDOWS * 20)} turns`, kept.turn, 60),
+      row('the same with what search knows of it', 'Redis', kept.searched, 140),
       row("memory of a turn's event", 'Redis', kept.event, 120),
     ];
   } finally {
@@ -78,12 +77,7 @@ async function readRow(options) {
       ['small', 0.5],
       ['large', WINDOWS],
     ]) {
-      const { id: source_id } = await app.ask('POST', '/sources', { name });
-      const captured_at = '2026-01-31T08:30:00.000Z';
-      const { id } = await app.ask('POST', '/audio/streams', { source_id, captured_at });
-      await upload({ spool, app }, await announce(app, id));
-      const isTold = async () => (await app.ask('GET', `/audio/streams/${id}/transcript`)).waiting.length > 0;
-      while (!(await isTold())) await new Promise((resolve) => setTimeout(resolve, 50));
+      const id = await toldRecording(spool, app, name);
       await spool.program.ask('seed_turns', { stream_id: id, windows });
       const path = `/turns?stream_id=${id}&limit=25`;
       verify(`turns of the page (${name})`, (await app.ask('GET', path)).items.length, name === 'small' ? 10 : 25);
@@ -126,7 +120,7 @@ async function lagRow() {
     const { id: source_id } = await app.ask('POST', '/sources', { name: 'Desk' });
     const recordings = [];
     for (let number = 0; number < STREAMS; number++) {
-      const { id } = await app.ask('POST', '/audio/streams', { source_id, captured_at: '2026-01-31T08:30:00.000Z' });
+      const { id } = await app.ask('POST', '/audio/streams', { source_id, captured_at: CAPTURED_AT });
       const upload_path = await announce(app, id);
       await app.ask('POST', `/audio/streams/${id}/end`, { end_ms: 2_000 });
       recordings.push({ id, upload_path });
@@ -154,24 +148,6 @@ async function lagRow() {
   }
 }
 
-const WAV = tone(2);
-
-/** Two seconds of audio, the first of a stream; gives where they go. */
-async function announce(app, stream_id) {
-  const { upload_path } = await app.ask('POST', `/audio/streams/${stream_id}/chunks/intents`, {
-    ...{ source_chunk_ref: randomUUID(), sequence: 0, source_start_ms: 0, publication_start_ms: 0 },
-    ...{ source_end_ms: 2_000, codec: 'pcm_s16le', container: 'wav', size_bytes: WAV.length },
-    sha256: createHash('sha256').update(WAV).digest('hex'),
-  });
-  return upload_path;
-}
-
-async function upload({ spool, app }, path) {
-  const headers = { authorization: `Bearer ${app.access_token}`, 'content-type': 'application/octet-stream' };
-  const put = await fetch(spool.base_url + path, { method: 'PUT', headers, body: WAV });
-  if (put.status !== 200) throw new Error(`an upload got ${put.status}`);
-}
-
 /** How long after its chunk was stored each recording's first turn was recorded, ms. */
 async function turnsOf(app, after, stored) {
   const lags = new Map();
@@ -196,10 +172,4 @@ async function instantEngine() {
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
   const close = () => new Promise((resolve) => server.close(resolve).closeAllConnections());
   return { url: `http://127.0.0.1:${server.address().port}/v1`, close };
-}
-
-function tone(seconds) {
-  const samples = Buffer.alloc(seconds * RATE * 2);
-  for (let at = 0; at < samples.length; at += 2) samples.writeInt16LE(Math.round(8_000 * Math.sin(at / 20)), at);
-  return writeWav({ fmt: pcm16Format({ channels: 1, frames_per_second: RATE }) }, samples);
 }

@@ -1,12 +1,12 @@
 import { numberOfStemmer, type Stemmer, stemmerOfNumber } from './stemmers.js';
-import type { Terms } from './words.js';
+import type { TextTerms } from './words.js';
 
 /**
  * What search knows of a page of turns, or of one item of a library: which terms stand in which of its texts. It is
  * written in the commit that changes these texts, and read as it is stored: nothing is unpacked but what a query asks
  * for.
  *
- *   1  version      1  flags (bit 0: texts of several languages, bit 1: buckets)      6  when it begins, ms since 1970
+ *   1  version      1  flags (bit 0: texts of several languages, bit 1: buckets, bit 2: long postings)      6  when it begins, ms since 1970
  *   16 source       2  texts      2  overrides      2  contacts      1  stemmers     4  terms     4  words in all
  *   stemmers        1 each
  *   contacts        16 each
@@ -15,7 +15,7 @@ import type { Terms } from './words.js';
  *   languages       1 each, where there are several: a number among the stemmers
  *   buckets         2 each, where there are many terms: how many terms are below those with this first byte
  *   terms           4 each, in order; 3 where there are buckets, without the first byte
- *   marks           4 each: where the postings of every 16th term begin
+ *   marks           2 each, 4 where postings are long: where those of every 16th term begin
  *   postings        of each term one after the other, one for each time that it stands in a text: what is added to the
  *                   text before, times two, plus one where it is the term's last
  *
@@ -27,7 +27,6 @@ const ID_BYTES = 16;
 const TEXT_BYTES = 8;
 const OVERRIDE_BYTES = 4;
 const TERM_BYTES = 4;
-const MARK_BYTES = 4;
 const MARK_EVERY = 16;
 /** From so many terms on buckets take less than they save. */
 const BUCKETED_TERMS_MIN = 1_024;
@@ -35,6 +34,9 @@ const BUCKETS = 256;
 const BUCKET_BYTES = 2;
 const MANY_LANGUAGES = 1;
 const HAS_BUCKETS = 2;
+/** Marks of two bytes reach so far. */
+const LONG_POSTINGS = 4;
+const SHORT_POSTINGS_MAX = 2 ** 16;
 const MS_HIGH = 2 ** 32;
 
 /** The most of each that a text's eight bytes hold. */
@@ -42,7 +44,6 @@ const START_MAX = 2 ** 20 - 1;
 const SERIAL_MAX = 2 ** 17 - 1;
 const WORDS_MAX = 2 ** 10 - 1;
 const SPEAKER_MAX = 2 ** 13 - 1;
-const TEXTS_MAX = 2 ** 16;
 
 /** A turn or an item. `start_ms`: since the block begins. */
 export type BlockText = {
@@ -52,7 +53,7 @@ export type BlockText = {
   /** A person said whose words these are; null: nobody's. */
   contact_id?: string | null | undefined;
   stemmer: Stemmer;
-  terms: readonly Terms[];
+  said: TextTerms;
   /** Terms beside those of its words. */
   marks?: readonly number[];
 };
@@ -68,6 +69,7 @@ export function encodeBlock(
   const { terms, marks, postings } = indexOf(texts);
   const is_mixed = stemmers.length > 1;
   const is_bucketed = terms.length >= BUCKETED_TERMS_MIN;
+  const is_long = postings.length > SHORT_POSTINGS_MAX;
   const bytes = Buffer.alloc(
     HEAD_BYTES +
       stemmers.length +
@@ -75,11 +77,11 @@ export function encodeBlock(
       overrides.length * OVERRIDE_BYTES +
       texts.length * (TEXT_BYTES + (is_mixed ? 1 : 0)) +
       (is_bucketed ? BUCKETS * BUCKET_BYTES + terms.length * (TERM_BYTES - 1) : terms.length * TERM_BYTES) +
-      marks.length * MARK_BYTES +
+      marks.length * (is_long ? 4 : 2) +
       postings.length,
   );
   bytes[0] = VERSION;
-  bytes[1] = (is_mixed ? MANY_LANGUAGES : 0) + (is_bucketed ? HAS_BUCKETS : 0);
+  bytes[1] = (is_mixed ? MANY_LANGUAGES : 0) + (is_bucketed ? HAS_BUCKETS : 0) + (is_long ? LONG_POSTINGS : 0);
   bytes.writeUIntLE(begins_at_ms, 2, 6);
   if (source_id !== null) bytes.write(source_id.replaceAll('-', ''), 8, 'hex');
   bytes.writeUInt16LE(texts.length, 24);
@@ -88,7 +90,7 @@ export function encodeBlock(
   bytes[30] = stemmers.length;
   bytes.writeUInt32LE(terms.length, 31);
   bytes.writeUInt32LE(
-    texts.reduce((sum, text) => sum + Math.min(text.terms.length, WORDS_MAX), 0),
+    texts.reduce((sum, { said }) => sum + Math.min(said.words, WORDS_MAX), 0),
     35,
   );
   let at = HEAD_BYTES;
@@ -102,7 +104,7 @@ export function encodeBlock(
   for (const text of texts) {
     const start = Math.min(Math.max(0, Math.round(text.start_ms)), START_MAX);
     const serial = Math.min(text.serial, SERIAL_MAX);
-    const words = Math.min(text.terms.length, WORDS_MAX);
+    const words = Math.min(text.said.words, WORDS_MAX);
     bytes.writeUInt32LE(start + (serial % 2 ** 12) * 2 ** 20, at);
     bytes.writeUInt32LE(
       Math.floor(serial / 2 ** 12) + words * 2 ** 5 + Math.min(text.speaker, SPEAKER_MAX) * 2 ** 15,
@@ -113,7 +115,7 @@ export function encodeBlock(
   if (is_mixed) for (const { stemmer } of texts) bytes[at++] = stemmers.indexOf(numberOfStemmer(stemmer));
   if (is_bucketed) at = putBuckets(bytes, at, terms);
   else for (const term of terms) at = bytes.writeUInt32BE(term, at);
-  for (const mark of marks) at = bytes.writeUInt32LE(mark, at);
+  for (const mark of marks) at = is_long ? bytes.writeUInt32LE(mark, at) : bytes.writeUInt16LE(mark, at);
   bytes.set(postings, at);
   return bytes;
 }
@@ -129,43 +131,91 @@ function putBuckets(bytes: Buffer, from: number, terms: readonly number[]): numb
   return at;
 }
 
-/** What stands where, term by term. Each time that a term stands in a text is a number of both, so that they sort. */
+/** What stands where, term by term. Texts come in their order, and sorting by terms leaves them in it. */
 function indexOf(texts: readonly BlockText[]): { terms: number[]; marks: number[]; postings: number[] } {
-  const size = texts.reduce(
-    (sum, { terms, marks = [] }) => sum + Math.min(terms.length, WORDS_MAX) * 3 + marks.length,
-    0,
-  );
-  const pairs = new Float64Array(size);
+  const size = texts.reduce((sum, { said, marks = [] }) => sum + said.terms.length + marks.length, 0);
+  const room = roomFor(size);
   let count = 0;
-  for (const [at, { terms, marks = [] }] of texts.entries()) {
-    const words = Math.min(terms.length, WORDS_MAX);
-    for (let one = 0; one < words; one++) {
-      const { word, stem, sound } = terms[one] as Terms;
-      pairs[count++] = word * TEXTS_MAX + at;
-      if (stem !== 0) pairs[count++] = stem * TEXTS_MAX + at;
-      if (sound !== 0) pairs[count++] = sound * TEXTS_MAX + at;
-    }
-    for (const mark of marks) pairs[count++] = mark * TEXTS_MAX + at;
+  for (const [at, { said, marks = [] }] of texts.entries()) {
+    room.terms.set(said.terms, count);
+    room.terms.set(marks, count + said.terms.length);
+    const end = count + said.terms.length + marks.length;
+    room.texts.fill(at, count, end);
+    count = end;
   }
-  const sorted = pairs.subarray(0, count).sort();
+  const found = sortByTerm(room, count);
   const terms: number[] = [];
   const marks: number[] = [];
   const postings: number[] = [];
   let before = 0;
   for (let at = 0; at < count; at++) {
-    const pair = sorted[at] as number;
-    const text = pair % TEXTS_MAX;
-    const term = (pair - text) / TEXTS_MAX;
-    if (term !== terms[terms.length - 1]) {
+    const term = found.terms[at] as number;
+    const text = found.texts[at] as number;
+    if (at === 0 || term !== found.terms[at - 1]) {
       if (terms.length % MARK_EVERY === 0) marks.push(postings.length);
       terms.push(term);
       before = 0;
     }
-    const is_last = at + 1 === count || (sorted[at + 1] as number) >= (term + 1) * TEXTS_MAX;
+    const is_last = at + 1 === count || found.terms[at + 1] !== term;
     putNumber(postings, (text - before) * 2 + (is_last ? 1 : 0));
     before = text;
   }
   return { terms, marks, postings };
+}
+
+/** Kept from block to block: one is made at a time. */
+let room = {
+  terms: new Uint32Array(0),
+  texts: new Uint16Array(0),
+  terms_aside: new Uint32Array(0),
+  texts_aside: new Uint16Array(0),
+};
+
+function roomFor(size: number): typeof room {
+  if (room.terms.length < size) {
+    const larger = size * 2;
+    room = {
+      ...{ terms: new Uint32Array(larger), texts: new Uint16Array(larger) },
+      ...{ terms_aside: new Uint32Array(larger), texts_aside: new Uint16Array(larger) },
+    };
+  }
+  return room;
+}
+
+/** Rounds by 11 bits each, the low ones first: each leaves equals in their order. */
+function sortByTerm({ terms, texts, terms_aside, texts_aside }: typeof room, count: number): Sorted {
+  const [here, aside] = [
+    { terms, texts },
+    { terms: terms_aside, texts: texts_aside },
+  ];
+  sortRound(here, aside, { count, shift: 0 });
+  sortRound(aside, here, { count, shift: DIGIT_BITS });
+  sortRound(here, aside, { count, shift: 2 * DIGIT_BITS });
+  return aside;
+}
+
+const DIGIT_BITS = 11;
+const DIGITS = 2 ** DIGIT_BITS;
+const places = new Uint32Array(DIGITS + 1);
+
+type Sorted = { terms: Uint32Array; texts: Uint16Array };
+
+function sortRound({ terms, texts }: Sorted, to: Sorted, { count, shift }: { count: number; shift: number }): void {
+  places.fill(0);
+  for (let at = 0; at < count; at++) {
+    const digit = ((terms[at] as number) >>> shift) & (DIGITS - 1);
+    places[digit + 1] = (places[digit + 1] as number) + 1;
+  }
+  for (let digit = 1; digit <= DIGITS; digit++)
+    places[digit] = (places[digit] as number) + (places[digit - 1] as number);
+  for (let at = 0; at < count; at++) {
+    const term = terms[at] as number;
+    const digit = (term >>> shift) & (DIGITS - 1);
+    const place = places[digit] as number;
+    places[digit] = place + 1;
+    to.terms[place] = term;
+    to.texts[place] = texts[at] as number;
+  }
 }
 
 function putNumber(bytes: number[], number: number): void {
@@ -185,6 +235,7 @@ export class Block {
   readonly #languages_at: number;
   readonly #is_mixed: boolean;
   readonly #is_bucketed: boolean;
+  readonly #is_long: boolean;
   readonly #terms_at: number;
   readonly #marks_at: number;
   readonly #postings_at: number;
@@ -216,9 +267,10 @@ export class Block {
     this.#is_mixed = (flags & MANY_LANGUAGES) !== 0;
     const buckets_at = this.#languages_at + (this.#is_mixed ? this.texts : 0);
     this.#is_bucketed = (flags & HAS_BUCKETS) !== 0;
+    this.#is_long = (flags & LONG_POSTINGS) !== 0;
     this.#terms_at = buckets_at + (this.#is_bucketed ? BUCKETS * BUCKET_BYTES : 0);
     this.#marks_at = this.#terms_at + this.#terms * (this.#is_bucketed ? TERM_BYTES - 1 : TERM_BYTES);
-    this.#postings_at = this.#marks_at + Math.ceil(this.#terms / MARK_EVERY) * MARK_BYTES;
+    this.#postings_at = this.#marks_at + Math.ceil(this.#terms / MARK_EVERY) * (this.#is_long ? 4 : 2);
     if (bytes.length < this.#postings_at) throw new RangeError('a block that is cut short');
   }
 
@@ -262,7 +314,9 @@ export class Block {
     if (index < 0) return null;
     const bytes = this.#bytes;
     const mark = Math.floor(index / MARK_EVERY);
-    let at = this.#postings_at + bytes.readUInt32LE(this.#marks_at + mark * MARK_BYTES);
+    let at =
+      this.#postings_at +
+      (this.#is_long ? bytes.readUInt32LE(this.#marks_at + mark * 4) : bytes.readUInt16LE(this.#marks_at + mark * 2));
     for (let passed = mark * MARK_EVERY; passed < index; passed++) at = this.#behind(at);
     const found: Postings = { texts: [], counts: [] };
     for (let text = 0, is_last = false; !is_last; ) {

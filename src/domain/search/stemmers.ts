@@ -20,10 +20,19 @@ const LANGUAGES: Readonly<Record<string, string>> = {
 const NAMES = [...new Set([DEFAULT, ...Object.values(LANGUAGES)])];
 const loaded = new Map<string, Stemmer>([[DEFAULT, { name: DEFAULT, stem: english }]]);
 
+/** Of tags that were asked for; there are few. */
+const by_tag = new Map<string, Stemmer>();
+const TAGS_KEPT_MAX = 1_000;
+
 /** The one for a language, which is a BCP 47 tag, or null where nobody knows. */
 export function stemmerOf(language: string | null): Stemmer {
-  const tag = (language ?? 'en').split('-')[0]?.toLowerCase() ?? '';
-  return stemmerNamed(Object.hasOwn(LANGUAGES, tag) ? (LANGUAGES[tag] as string) : DEFAULT);
+  const tag = language ?? 'en';
+  const known = by_tag.get(tag);
+  if (known !== undefined) return known;
+  const first = tag.split('-')[0]?.toLowerCase() ?? '';
+  const found = stemmerNamed(Object.hasOwn(LANGUAGES, first) ? (LANGUAGES[first] as string) : DEFAULT);
+  if (by_tag.size < TAGS_KEPT_MAX) by_tag.set(tag, found);
+  return found;
 }
 
 /** Numbers of stemmers, which are stored: new ones come last. */

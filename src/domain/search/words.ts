@@ -1,6 +1,6 @@
 import { doubleMetaphone } from 'double-metaphone';
 import { LIMITS } from '../limits.js';
-import { type Stemmer, stemmerOf } from './stemmers.js';
+import type { Stemmer } from './stemmers.js';
 
 /** Texts as search sees them: words, what is left of them without their endings, and how they sound. */
 
@@ -66,26 +66,43 @@ export function termsOf(word: string, stemmer: Stemmer): Terms {
   return terms;
 }
 
-/**
- * Texts that were looked at lately: a page is looked at anew with each publication, and most of its turns are as they were.
- * Those of one generation that are looked at again go to the next.
- */
-let young_texts = new Map<string, Terms[]>();
-let old_texts = new Map<string, Terms[]>();
+/** How a text is looked up: how many words it has, and all terms of them, one after the other. */
+export type TextTerms = { words: number; terms: Uint32Array };
 
-/** The terms of all words of a text, in its order. */
-export function termsIn(text: string, language: string | null): readonly Terms[] {
-  const stemmer = stemmerOf(language);
-  const key = `${stemmer.name} ${text}`;
-  const young = young_texts.get(key);
-  if (young !== undefined) return young;
-  const terms = old_texts.get(key) ?? wordsIn(text).map(({ word }) => termsOf(word, stemmer));
-  if (young_texts.size >= LIMITS.search_texts_kept_max) {
-    old_texts = young_texts;
-    young_texts = new Map();
+/**
+ * Texts that were looked at lately, by stemmer: a page is looked at anew with each publication, and most of its turns are
+ * as they were. Those of one generation that are looked at again go to the next.
+ */
+type Generations = { young: Map<string, TextTerms>; old: Map<string, TextTerms> };
+const known_texts = new Map<string, Generations>();
+
+export function termsIn(text: string, stemmer: Stemmer): TextTerms {
+  let known = known_texts.get(stemmer.name);
+  if (known === undefined) {
+    known = { young: new Map(), old: new Map() };
+    known_texts.set(stemmer.name, known);
   }
-  young_texts.set(key, terms);
-  return terms;
+  const young = known.young.get(text);
+  if (young !== undefined) return young;
+  const found = known.old.get(text) ?? textTerms(text, stemmer);
+  if (known.young.size >= LIMITS.search_texts_kept_max) {
+    known.old = known.young;
+    known.young = new Map();
+  }
+  known.young.set(text, found);
+  return found;
+}
+
+function textTerms(text: string, stemmer: Stemmer): TextTerms {
+  const words = wordsIn(text);
+  const terms: number[] = [];
+  for (const { word: plain } of words) {
+    const { word, stem, sound } = termsOf(plain, stemmer);
+    terms.push(word);
+    if (stem !== 0) terms.push(stem);
+    if (sound !== 0) terms.push(sound);
+  }
+  return { words: words.length, terms: Uint32Array.from(terms) };
 }
 
 /** Whether it goes by its sound as well: short words sound like too many others. */

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { Block, type BlockText, encodeBlock } from '../../../src/domain/search/block.js';
 import { stemmerOf } from '../../../src/domain/search/stemmers.js';
-import { kindTerm, type Terms, termsIn, wordTerm } from '../../../src/domain/search/words.js';
+import { kindTerm, termsIn, wordTerm } from '../../../src/domain/search/words.js';
 
 const SOURCE = '0190a1b2-c3d4-7e5f-8091-a2b3c4d5e6f7';
 const term = fc.integer({ min: 1, max: 400 });
@@ -12,9 +12,12 @@ const some: fc.Arbitrary<BlockText> = fc.record({
   speaker: fc.integer({ min: 0, max: 4_096 }),
   contact_id: fc.constantFrom(undefined, null, SOURCE, SOURCE.replace('0190', '0191')),
   stemmer: fc.constantFrom(...['en', 'de', 'fr', null].map(stemmerOf)),
-  terms: fc.array(fc.record({ word: term, stem: fc.constantFrom(0, 500, 501), sound: fc.constantFrom(0, 600) }), {
-    maxLength: 40,
-  }),
+  said: fc
+    .array(fc.oneof(term, fc.constantFrom(2 ** 16, 2 ** 16 + 1, 2 ** 32 - 1)), { maxLength: 60 })
+    .map((terms) => ({
+      words: Math.ceil(terms.length / 2),
+      terms: Uint32Array.from(terms),
+    })),
   marks: fc.constantFrom([], [kindTerm('task')]),
 });
 
@@ -27,10 +30,10 @@ t.test('K-015: a block holds what its texts say', async (t) => {
       t.equal(block.texts, texts.length);
       t.equal(
         block.words,
-        texts.reduce((sum, { terms }) => sum + terms.length, 0),
+        texts.reduce((sum, { said }) => sum + said.words, 0),
       );
       for (const [at, text] of texts.entries()) {
-        const { serial, start_ms, speaker, contact_id, stemmer, terms } = text;
+        const { serial, start_ms, speaker, contact_id, stemmer, said } = text;
         const found = [
           block.serial(at),
           block.start_ms(at),
@@ -39,7 +42,7 @@ t.test('K-015: a block holds what its texts say', async (t) => {
           block.stemmer(at),
         ];
         t.same(found, [serial, start_ms, speaker, contact_id, stemmer]);
-        t.equal(block.length(at), terms.length);
+        t.equal(block.length(at), said.words);
       }
       const expected = counted(texts);
       for (const wanted of [...expected.keys(), 0, 401, 2 ** 32 - 1]) {
@@ -57,7 +60,7 @@ t.test('K-015: a block of many terms keeps them apart', async (t) => {
   const [first, ...others] = many as [number, ...number[]];
   const texts = [others.slice(0, 1_000), others.slice(1_000, 2_000), others.slice(2_000, 3_000)].map((terms, at) => ({
     ...{ serial: at, start_ms: at, speaker: 0, stemmer: stemmerOf('en') },
-    terms: terms.map((word) => ({ word, stem: 0, sound: 0 })),
+    said: { words: terms.length, terms: Uint32Array.from(terms) },
   }));
   const block = new Block(encodeBlock({ begins_at_ms: 0, source_id: null }, texts));
   for (const [at, term] of others.entries()) {
@@ -68,9 +71,25 @@ t.test('K-015: a block of many terms keeps them apart', async (t) => {
   for (const term of [1, 2 ** 24 - 1, 2 ** 24, 2 ** 32 - 1]) t.equal(block.postings(term), null);
 });
 
+t.test('K-015: a block of long postings', async (t) => {
+  const words = Array.from({ length: 80 }, (_, at) => at + 1);
+  const text = (at: number): BlockText => ({
+    ...{ serial: at, start_ms: at, speaker: 0, stemmer: stemmerOf('en') },
+    said: { words: words.length, terms: Uint32Array.from(words) },
+  });
+  const block = new Block(
+    encodeBlock(
+      { begins_at_ms: 0, source_id: null },
+      Array.from({ length: 1_024 }, (_, at) => text(at)),
+    ),
+  );
+  for (const word of words) t.equal(block.postings(word)?.texts.length, 1_024);
+  t.equal(block.postings(81), null);
+});
+
 t.test('K-015: what is no block is refused', async (t) => {
   const bytes = encodeBlock({ begins_at_ms: 0, source_id: null }, [
-    { serial: 0, start_ms: 0, speaker: 0, stemmer: stemmerOf('en'), terms: termsIn('one two three', 'en') },
+    { serial: 0, start_ms: 0, speaker: 0, stemmer: stemmerOf('en'), said: termsIn('one two three', stemmerOf('en')) },
   ]);
   t.equal(new Block(bytes).source_id, null);
   t.throws(() => new Block(bytes.subarray(0, 20)), RangeError);
@@ -82,10 +101,9 @@ t.test('K-015: what is no block is refused', async (t) => {
 /** By term: text and how often, as the texts say it. */
 function counted(texts: BlockText[]): Map<number, [number, number][]> {
   const found = new Map<number, [number, number][]>();
-  for (const [at, { terms, marks = [] }] of texts.entries()) {
-    const of_text = [...terms.flatMap(({ word, stem, sound }: Terms) => [word, stem, sound]), ...marks];
+  for (const [at, { said, marks = [] }] of texts.entries()) {
+    const of_text = [...said.terms, ...marks];
     for (const one of new Set(of_text)) {
-      if (one === 0) continue;
       const count = of_text.filter((other) => other === one).length;
       found.set(one, [...(found.get(one) ?? []), [at, count]]);
     }
