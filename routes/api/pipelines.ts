@@ -20,7 +20,7 @@ import { ownSource } from './sources.js';
 
 /** How an account's recordings are read. Rules K-012 and C-114; docs/choices.md, "Pipelines and profile". */
 
-export const READS_PIPELINES = ['pipelines:read', 'pipelines:experimental'] as const;
+const READS = ['pipelines:read', 'pipelines:experimental'] as const;
 const WRITES = ['pipelines:write'] as const;
 const EXPERIMENTS = ['pipelines:experimental'] as const;
 const KINDS = [...SUGGESTION_KINDS, ...MEMORY_KINDS] as const;
@@ -106,7 +106,7 @@ export const PIPELINE_ROUTES: readonly Route[] = [
     summary: "An account's pipelines, the first one first.",
     notes: 'Without developer access it is the default one alone.',
     credential: 'account',
-    permission: READS_PIPELINES,
+    permission: READS,
     recall: true,
     query: z.object({ limit: listLimit, cursor: listCursor }),
     answer: pageShape(pipelineShape),
@@ -141,7 +141,7 @@ export const PIPELINE_ROUTES: readonly Route[] = [
     summary: 'A pipeline.',
     notes: 'Without developer access there is the default one alone.',
     credential: 'account',
-    permission: READS_PIPELINES,
+    permission: READS,
     recall: true,
     answer: pipelineShape,
     async handler({ services, who, params }) {

@@ -51,11 +51,17 @@ async function callerOf(services: Services, route: Route, request: FastifyReques
     case 'app':
     case 'session': {
       const principal = await principalOf(services, request, route.dialect === 'mcp' ? 'mcp' : 'rest');
-      return isRefusal(principal) ? principal : (principalRefusal(principal, route) ?? principal);
+      if (isRefusal(principal)) return principal.refused === 'UNAUTHORIZED' ? withScope(principal, route) : principal;
+      return principalRefusal(principal, route) ?? principal;
     }
     case 'device':
       return deviceIdentityOf(services, { request, expired_too: route.expired_too === true });
   }
+}
+
+/** With what to ask for, where the row says that. */
+function withScope(refusal: Refusal, { asks_for }: Route): Refusal {
+  return asks_for === undefined ? refusal : { ...refusal, scope: asks_for };
 }
 
 /** Why somebody who is known may not do this. */
