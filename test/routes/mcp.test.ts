@@ -1,11 +1,9 @@
-import * as present from '@modelcontextprotocol/client';
-import { Client as EarlierClient } from '@modelcontextprotocol/sdk/client/index.js';
-import { StreamableHTTPClientTransport as EarlierTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import t from 'tap';
 import { type Audience, audienceUrl } from '../../src/domain/audiences.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import type { AccessClaims } from '../../src/secrets/access_tokens.js';
 import { StoreUnavailable } from '../../src/store/store.js';
+import { MCP_CLIENTS, type ToolResult } from '../fixtures/mcp_clients.js';
 import { Browser, codeOf, jsonOf, OauthApp, type Tokens } from '../fixtures/oauth.js';
 import { unknownFormats } from '../fixtures/schema_formats.js';
 import { TestSpool } from '../fixtures/spool.js';
@@ -13,13 +11,6 @@ import { TestSpool } from '../fixtures/spool.js';
 const ORIGIN = 'https://app.example';
 const LEGACY = 'http://legacy.test:7777';
 const JSON_AND_STREAMS = { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream' };
-
-type Result = { content?: unknown; structuredContent?: unknown; isError?: boolean };
-type AnyClient = {
-  listTools(): Promise<{ tools: { name: string; inputSchema: unknown; annotations?: unknown }[] }>;
-  callTool(call: { name: string; arguments?: Record<string, unknown> }): Promise<unknown>;
-  close(): Promise<void>;
-};
 
 t.test('the MCP server', async (t) => {
   const spool = await TestSpool.start({ RATE_LIMITS: 'off', CORS_ORIGINS: ORIGIN, LEGACY_BASE_URL: LEGACY });
@@ -56,35 +47,12 @@ t.test('the MCP server', async (t) => {
     params: { name, arguments: args },
   });
 
-  const CLIENTS: Record<string, (token: string) => Promise<AnyClient>> = {
-    async 'sdk 1'(token) {
-      const client = new EarlierClient({ name: 'test', version: '1' });
-      const requestInit = { headers: { Authorization: `Bearer ${token}` } };
-      await client.connect(new EarlierTransport(mcp_url, { requestInit }) as never);
-      return client as unknown as AnyClient;
-    },
-    async 'client 2, as before 2026'(token) {
-      const client = new present.Client({ name: 'test', version: '1' });
-      const requestInit = { headers: { Authorization: `Bearer ${token}` } };
-      await client.connect(new present.StreamableHTTPClientTransport(mcp_url, { requestInit }));
-      return client as unknown as AnyClient;
-    },
-    async 'client 2, 2026-07-28'(token) {
-      const client = new present.Client({ name: 'test', version: '1' }, {
-        versionNegotiation: { mode: { pin: '2026-07-28' } },
-      } as never);
-      const requestInit = { headers: { Authorization: `Bearer ${token}` } };
-      await client.connect(new present.StreamableHTTPClientTransport(mcp_url, { requestInit }));
-      t.equal(client.getNegotiatedProtocolVersion(), '2026-07-28');
-      return client as unknown as AnyClient;
-    },
-  };
-
   const { device } = await spool.boundDevice(app);
   t.teardown(() => device.close());
   for (const name of ['One', 'Two', 'Three']) await app.ask('PATCH', '/me', { name });
 
-  for (const [which, connect] of Object.entries(CLIENTS)) {
+  for (const [which, open] of Object.entries(MCP_CLIENTS)) {
+    const connect = (token: string) => open(mcp_url, token);
     await t.test(`C-118 C-048 with ${which}`, async (t) => {
       for (const audience of ['mcp', 'api'] as const) {
         const client = await connect(await mint(['events:read', 'insights:read'], audience));
@@ -97,7 +65,7 @@ t.test('the MCP server', async (t) => {
         for (const tool of tools)
           t.match(tool, { annotations: { readOnlyHint: true }, inputSchema: { type: 'object' } });
 
-        const me = (await client.callTool({ name: 'who_am_i' })) as Result;
+        const me = (await client.callTool({ name: 'who_am_i' })) as ToolResult;
         t.same(me.structuredContent, {
           account_id,
           permissions: ['turns:read', 'insights:read'],
@@ -108,20 +76,20 @@ t.test('the MCP server', async (t) => {
 
         type Page = { items: { type: string; sequence: string }[]; cursor: string | null };
         const rest = await app.ask<Page>('GET', '/events?limit=2');
-        const page = ((await client.callTool({ name: 'list_events', arguments: { limit: 2 } })) as Result)
-          .structuredContent as Page;
+        const page = ((await client.callTool({ name: 'list_events', arguments: { limit: 2 } })) as ToolResult)
+          .structuredContent as unknown as Page;
         t.same(page, rest, 'as GET /events has it');
         const next = (await client.callTool({
           name: 'list_events',
           arguments: { limit: 2, cursor: page.cursor, type: undefined },
-        })) as Result;
+        })) as ToolResult;
         t.same(next.structuredContent, await app.ask('GET', `/events?limit=2&cursor=${page.cursor}`));
         const polled = (await client.callTool({
           name: 'list_events',
           arguments: { after: '0', limit: 100 },
-        })) as Result;
+        })) as ToolResult;
         t.same(polled.structuredContent, await app.ask('GET', '/events?after=0&limit=100'));
-        t.same(((await client.callTool({ name: 'list_streams' })) as Result).structuredContent, {
+        t.same(((await client.callTool({ name: 'list_streams' })) as ToolResult).structuredContent, {
           items: [],
           cursor: null,
         });
@@ -154,7 +122,7 @@ t.test('the MCP server', async (t) => {
       t.match(hints('create_endpoint'), { readOnlyHint: false, openWorldHint: true });
       t.match(hints('delete_endpoint'), { readOnlyHint: false, destructiveHint: true });
       const use = async (name: string, args: Record<string, unknown> = {}) => {
-        const result = (await client.callTool({ name, arguments: args })) as Result;
+        const result = (await client.callTool({ name, arguments: args })) as ToolResult;
         return result.isError === true ? result.content : result.structuredContent;
       };
       const topics = ['account.updated'];
