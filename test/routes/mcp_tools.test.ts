@@ -171,7 +171,7 @@ t.test('tools of the MCP server', async (t) => {
       }
       const url = 'https://y.invalid/';
       const made = (await client.callTool({ name: 'create_endpoint', arguments: { url } })) as ToolResult;
-      const { id: endpoint_id } = (made.structuredContent ?? {}).endpoint as { id: string };
+      const endpoint_id = (made.structuredContent?.endpoint as { id: string } | undefined)?.id;
       t.match(await client.callTool({ name: 'delete_endpoint', arguments: { endpoint_id } }), {
         structuredContent: { deleted: true },
       });
