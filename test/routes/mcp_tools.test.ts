@@ -160,7 +160,7 @@ t.test('tools of the MCP server', async (t) => {
           [readOnlyHint, openWorldHint].every((hint) => typeof hint === 'boolean'),
           name,
         );
-        t.equal(readOnlyHint, /^(list|get|fetch|who)/.test(name), name);
+        t.equal(readOnlyHint, /^(list|get|fetch|who|search|recall)/.test(name), name);
         if (readOnlyHint !== true) t.ok([destructiveHint, idempotentHint].every((hint) => typeof hint === 'boolean'));
       }
       for (const [name, args, expected] of calls) {
@@ -372,8 +372,10 @@ t.test('the guide names the tools of each permission', (t) => {
     );
   }
   const wanted = new Map<string, string[]>();
-  for (const { name, permission = ['none'] } of TOOLS)
-    for (const one of permission) wanted.set(one, [...(wanted.get(one) ?? []), name].sort());
+  for (const { name, permission = [], recall } of TOOLS) {
+    const ways = [...permission, ...(recall === true ? ['recall:read'] : [])];
+    for (const one of ways.length === 0 ? ['none'] : ways) wanted.set(one, [...(wanted.get(one) ?? []), name].sort());
+  }
   t.same([...named].sort(), [...wanted].sort());
   t.end();
 });
