@@ -86,7 +86,7 @@ const chunkShape = z
   })
   .meta({ id: 'Chunk' });
 
-export const streamPageShape = pageShape(streamShape);
+const streamPageShape = pageShape(streamShape);
 
 export const STREAM_ROUTES: readonly Route[] = [
   accountRoute({
