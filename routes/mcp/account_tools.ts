@@ -73,7 +73,7 @@ export const ACCOUNT_TOOLS: readonly Tool[] = [
     does: ENDS,
     input: z.strictObject({
       revision: revision.describe('From get_profile.'),
-      about: trimmedLines(LIMITS.profile_about_chars_max).optional().describe('About the person.'),
+      about: trimmedLines(LIMITS.profile_about_chars_max).optional(),
       languages: languages.describe('BCP 47 tags.'),
       vocabulary: vocabulary.describe('Names and words to spell like this.'),
     }),

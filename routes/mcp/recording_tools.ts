@@ -57,7 +57,7 @@ export const RECORDING_TOOLS: readonly Tool[] = [
   tool({
     name: 'list_devices',
     title: 'List devices',
-    description: 'Recording devices, those bound last first.',
+    description: 'Recording devices.',
     permission: MANAGES_DEVICES,
     input: z.strictObject({ cursor }),
     example: {},

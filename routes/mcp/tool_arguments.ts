@@ -11,7 +11,7 @@ export const limit = whole({ min: 1, max: LIMITS.list_limit_max })
 export const cursor = listCursor.meta({ description: undefined });
 export const paging = { limit, cursor };
 
-export const from = timestamp.optional().describe('ISO 8601 with offset.');
+export const from = timestamp.optional();
 export const to = timestamp.optional();
 export const workspace_id = uuid.optional();
 
