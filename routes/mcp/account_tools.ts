@@ -40,7 +40,7 @@ export const ACCOUNT_TOOLS: readonly Tool[] = [
 
   tool({
     name: 'list_events',
-    title: 'List account events',
+    title: 'List events',
     description: 'What changed in the account, newest first; with `after`, oldest first from there.',
     permission: ['turns:read'],
     input: z.strictObject({

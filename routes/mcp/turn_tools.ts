@@ -89,7 +89,7 @@ export const TURN_TOOLS: readonly Tool[] = [
 
   tool({
     name: 'correct_turn',
-    title: 'Correct who said a turn',
+    title: 'Correct a turn',
     description: 'Says who said a turn: a contact (null: nobody), or another speaker of its stream.',
     permission: ['turns:write'],
     does: SETS,
