@@ -43,6 +43,8 @@ const contactShape = z
   })
   .meta({ id: 'Contact' });
 
+export type ContactView = z.infer<typeof contactShape>;
+
 export const CONTACT_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'GET',
@@ -56,15 +58,7 @@ export const CONTACT_ROUTES: readonly Route[] = [
       q: name.optional().describe('Only contacts whose name holds this, in any letter case.'),
     }),
     answer: pageShape(contactShape),
-    async handler({ services, who: { account_id }, query }) {
-      const page = await pageOfContacts(services, account_id, query);
-      if (isRefusal(page)) return page;
-      const ids = page.rows.map((contact) => contact.id);
-      const found = await services.actors.contacts(account_id).voice_views({ ids });
-      if (isRefusal(found)) return found;
-      const items = page.rows.map((row) => contactView({ ...row, voice: found.voices[row.id] ?? row.voice }));
-      return { items, cursor: page.cursor };
-    },
+    handler: ({ services, who, query }) => listContacts(services, who.account_id, query),
   }),
 
   accountRoute({
@@ -165,6 +159,21 @@ export const CONTACT_ROUTES: readonly Route[] = [
     },
   }),
 ];
+
+/** A page of an account's contacts, newest first. */
+export async function listContacts(
+  services: Services,
+  account_id: string,
+  query: Filter,
+): Promise<{ items: ContactView[]; cursor: string | null } | Refusal> {
+  const page = await pageOfContacts(services, account_id, query);
+  if (isRefusal(page)) return page;
+  const ids = page.rows.map((contact) => contact.id);
+  const found = await services.actors.contacts(account_id).voice_views({ ids });
+  if (isRefusal(found)) return found;
+  const items = page.rows.map((row) => contactView({ ...row, voice: found.voices[row.id] ?? row.voice }));
+  return { items, cursor: page.cursor };
+}
 
 /** Turns show the change already; their events follow, most of them before the answer. */
 function announce({ announcements }: Services, account_id: string): Promise<void> {

@@ -8,7 +8,7 @@ import { type ConversationView, conversationShape, revisionShape } from '../../s
 import { laneOf } from '../../src/content/pipeline_access.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, type Refusal } from '../../src/domain/refusals.js';
-import { listCursor } from '../../src/http/cursors.js';
+import { listCursor, type Position } from '../../src/http/cursors.js';
 import type { Principal } from '../../src/http/principal.js';
 import { listLimit, timestamp, trimmedText, uuid } from '../../src/http/request_schemas.js';
 import { pageShape } from '../../src/http/response_schemas.js';
@@ -46,21 +46,7 @@ export const CONVERSATION_ROUTES: readonly Route[] = [
     }),
     answer: pageShape(conversationShape),
     refusals: ['NOT_FOUND'],
-    async handler({ services, who, query }) {
-      const reading = new InsightReading(services, who);
-      const asked = await askedOf(services, who, { ...query, reading });
-      if (isRefusal(asked)) return asked;
-      const { limit, cursor } = query;
-      const page = await listItems(services, { kind: 'conversation', limit, cursor, ...asked });
-      if (isRefusal(page)) return page;
-      const items: ConversationView[] = [];
-      for (const row of page.rows) {
-        const view = await reading.conversation(row);
-        if (isRefusal(view)) return view;
-        items.push(view);
-      }
-      return { items, cursor: page.cursor };
-    },
+    handler: ({ services, who, query }) => listConversations(services, who, query),
   }),
 
   accountRoute({
@@ -144,6 +130,26 @@ export const CONVERSATION_ROUTES: readonly Route[] = [
     },
   }),
 ];
+
+/** A page of conversations, the newest change first. */
+export async function listConversations(
+  services: Services,
+  who: Principal,
+  { limit, cursor, ...query }: Omit<Asked, 'reading'> & { limit: number; cursor?: Position | undefined },
+): Promise<{ items: ConversationView[]; cursor: string | null } | Refusal> {
+  const reading = new InsightReading(services, who);
+  const asked = await askedOf(services, who, { ...query, reading });
+  if (isRefusal(asked)) return asked;
+  const page = await listItems(services, { kind: 'conversation', limit, cursor, ...asked });
+  if (isRefusal(page)) return page;
+  const items: ConversationView[] = [];
+  for (const row of page.rows) {
+    const view = await reading.conversation(row);
+    if (isRefusal(view)) return view;
+    items.push(view);
+  }
+  return { items, cursor: page.cursor };
+}
 
 type Asked = {
   workspace_id?: string | undefined;

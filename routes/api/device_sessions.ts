@@ -3,7 +3,7 @@ import { DEVICE_SESSIONS, type DeviceSession, endOf, recorderOf } from '../../ac
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
-import { listCursor, pageOf } from '../../src/http/cursors.js';
+import { listCursor, type Position, pageOf } from '../../src/http/cursors.js';
 import type { Principal } from '../../src/http/principal.js';
 import { listLimit, timestamp, uuid } from '../../src/http/request_schemas.js';
 import { id, moment, pageShape, sessionEndReason } from '../../src/http/response_schemas.js';
@@ -17,7 +17,7 @@ import type { Fence } from '../../src/store/store.js';
 
 /** Recorder sessions as accounts see them: one hosts, others take part. Rules H-033 to H-036. */
 
-const PERMISSION = ['devices:manage'] as const;
+export const MANAGES_DEVICES = ['devices:manage'] as const;
 /** The same for an unknown session and a wrong code: neither reveals that the other is right. */
 const NO_SESSION = refuse('NOT_FOUND', 'There is no such recorder session, or its join code is another one.');
 
@@ -45,6 +45,8 @@ const sessionShape = z
   })
   .meta({ id: 'RecorderSession' });
 
+export type RecorderSessionView = z.infer<typeof sessionShape>;
+
 export const DEVICE_SESSION_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'POST',
@@ -52,7 +54,7 @@ export const DEVICE_SESSION_ROUTES: readonly Route[] = [
     summary: 'Opens a recorder session, which the caller hosts.',
     notes: 'It waits ten minutes for a shared recorder to redeem the claim. `expires_at` lies at most 24 hours ahead.',
     credential: 'account',
-    permission: PERMISSION,
+    permission: MANAGES_DEVICES,
     rate: 'claims',
     status: 201,
     body: z.object({
@@ -93,19 +95,10 @@ export const DEVICE_SESSION_ROUTES: readonly Route[] = [
     path: '/device-sessions',
     summary: 'The recorder sessions that the account hosts or takes part in, newest first.',
     credential: 'account',
-    permission: PERMISSION,
+    permission: MANAGES_DEVICES,
     query: z.object({ limit: listLimit, cursor: listCursor }),
     answer: pageShape(sessionShape),
-    async handler({ services, who, query: { limit, cursor } }) {
-      const place = { owner: who.account_id, partition: partitionOfId(who.account_id) };
-      const range = { after: cursor, descending: true, limit: limit + 1 };
-      const page = pageOf(await services.store.list(place, DEVICE_SESSIONS, range), limit);
-      const found = await Promise.all(page.rows.map(({ member }) => viewSession(services, who, member)));
-      const failed = found.filter(isRefusal).find(({ refused }) => refused !== 'NOT_FOUND');
-      if (failed !== undefined) return failed;
-      const items = found.flatMap((session) => (isRefusal(session) ? [] : [sessionView(services, who, session)]));
-      return { items, cursor: page.cursor };
-    },
+    handler: ({ services, who, query }) => listDeviceSessions(services, who, query),
   }),
 
   accountRoute({
@@ -113,7 +106,7 @@ export const DEVICE_SESSION_ROUTES: readonly Route[] = [
     path: '/device-sessions/:id',
     summary: 'A recorder session.',
     credential: 'account',
-    permission: PERMISSION,
+    permission: MANAGES_DEVICES,
     answer: sessionShape,
     async handler({ services, who, params }) {
       const session = await viewSession(services, who, params.id as string);
@@ -127,7 +120,7 @@ export const DEVICE_SESSION_ROUTES: readonly Route[] = [
     summary: 'Joins a recorder session with its join code.',
     notes: 'At most ten tries an hour. Whoever belongs to it already is answered all the same.',
     credential: 'account',
-    permission: PERMISSION,
+    permission: MANAGES_DEVICES,
     body: z.object({
       join_code: z
         .string('must be the text of a join code')
@@ -157,7 +150,7 @@ export const DEVICE_SESSION_ROUTES: readonly Route[] = [
     path: '/device-sessions/:id/leave',
     summary: 'Leaves a recorder session.',
     credential: 'account',
-    permission: PERMISSION,
+    permission: MANAGES_DEVICES,
     status: 204,
     refusals: ['CONFLICT'],
     async handler({ services: { actors }, who, params }) {
@@ -170,7 +163,7 @@ export const DEVICE_SESSION_ROUTES: readonly Route[] = [
     path: '/device-sessions/:id/extend',
     summary: 'Lets a recorder session end later.',
     credential: 'account',
-    permission: PERMISSION,
+    permission: MANAGES_DEVICES,
     body: z.object({ expires_at: timestamp.describe('When it ends by itself, at most 24 hours ahead.') }),
     answer: sessionShape,
     refusals: ['CONFLICT'],
@@ -189,7 +182,7 @@ export const DEVICE_SESSION_ROUTES: readonly Route[] = [
     summary: 'Ends a recorder session.',
     notes: 'Its recorder may still upload for 15 minutes what it has recorded.',
     credential: 'account',
-    permission: PERMISSION,
+    permission: MANAGES_DEVICES,
     answer: sessionShape,
     async handler({ services, who, params }) {
       return change(services, who, params.id as string, (session, fences) =>
@@ -198,6 +191,22 @@ export const DEVICE_SESSION_ROUTES: readonly Route[] = [
     },
   }),
 ];
+
+/** A page of the recorder sessions that the caller hosts or takes part in, newest first. */
+export async function listDeviceSessions(
+  services: Services,
+  who: Principal,
+  { limit, cursor }: { limit: number; cursor?: Position | undefined },
+): Promise<{ items: RecorderSessionView[]; cursor: string | null } | Refusal> {
+  const place = { owner: who.account_id, partition: partitionOfId(who.account_id) };
+  const range = { after: cursor, descending: true, limit: limit + 1 };
+  const page = pageOf(await services.store.list(place, DEVICE_SESSIONS, range), limit);
+  const found = await Promise.all(page.rows.map(({ member }) => viewSession(services, who, member)));
+  const failed = found.filter(isRefusal).find(({ refused }) => refused !== 'NOT_FOUND');
+  if (failed !== undefined) return failed;
+  const items = found.flatMap((session) => (isRefusal(session) ? [] : [sessionView(services, who, session)]));
+  return { items, cursor: page.cursor };
+}
 
 /** Asks a session to change; the answer comes when all participants have been notified. */
 async function change(
@@ -226,11 +235,7 @@ function scheduledEnd(expires_at: string, now_ms: number): number | Refusal {
   return refuse('BAD_REQUEST', `expires_at ${message}.`, { details: [{ path: 'expires_at', message }] });
 }
 
-function sessionView(
-  { keys }: Services,
-  { account_id }: Principal,
-  session: DeviceSession,
-): z.infer<typeof sessionShape> {
+function sessionView({ keys }: Services, { account_id }: Principal, session: DeviceSession): RecorderSessionView {
   const recorder = recorderOf(session);
   const end = endOf(session);
   const { id, phase, host_account_id, join_seed: seed } = session;

@@ -1,13 +1,14 @@
 import { z } from 'zod';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import { isRefusal, refuse } from '../../src/domain/refusals.js';
-import { listCursor, pageOf } from '../../src/http/cursors.js';
+import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
+import { listCursor, type Position, pageOf } from '../../src/http/cursors.js';
 import { listLimit } from '../../src/http/request_schemas.js';
 import { deviceKind, id, moment, pageShape } from '../../src/http/response_schemas.js';
 import { accountRoute, type Route } from '../../src/http/route.js';
 import { randomId } from '../../src/random.js';
 import { makeSecret } from '../../src/secrets/tokens.js';
+import type { Services } from '../../src/services.js';
 
 const deviceShape = z
   .strictObject({
@@ -18,6 +19,8 @@ const deviceShape = z
     session_id: id.nullable().describe('The recorder session of a shared one; null for a personal one.'),
   })
   .meta({ id: 'Device' });
+
+export type DeviceView = z.infer<typeof deviceShape>;
 
 /** The app's side of devices. Rules H-033 to H-036. */
 export const DEVICE_MANAGEMENT_ROUTES: readonly Route[] = [
@@ -64,31 +67,7 @@ export const DEVICE_MANAGEMENT_ROUTES: readonly Route[] = [
     permission: ['devices:manage'],
     query: z.object({ limit: listLimit, cursor: listCursor }),
     answer: pageShape(deviceShape),
-    async handler({ services: { actors }, who, query: { limit, cursor } }) {
-      const after = cursor === undefined ? undefined : { order: cursor.order, id: cursor.member };
-      const listed = await actors
-        .account(who.account_id)
-        .list_devices({ range: { after, descending: true, limit: limit + 1 } });
-      if (isRefusal(listed)) return listed;
-      const page = pageOf(
-        listed.devices.map((device) => ({ ...device, member: device.id })),
-        limit,
-      );
-      const items = await Promise.all(
-        page.rows.map(async ({ id, kind, bound_at_ms, binding_epoch }): Promise<z.infer<typeof deviceShape>> => {
-          const device = await actors.device(id).view();
-          const seen_ms = isRefusal(device) ? null : device.last_seen_at_ms;
-          return {
-            id,
-            kind,
-            bound_at: new Date(bound_at_ms).toISOString(),
-            last_seen_at: seen_ms === null ? null : new Date(seen_ms).toISOString(),
-            session_id: kind === 'shared' ? binding_epoch : null, // a personal device has no recorder session
-          };
-        }),
-      );
-      return { items, cursor: page.cursor };
-    },
+    handler: ({ services, who, query }) => listDevices(services, who.account_id, query),
   }),
 
   accountRoute({
@@ -104,3 +83,33 @@ export const DEVICE_MANAGEMENT_ROUTES: readonly Route[] = [
     },
   }),
 ];
+
+/** A page of an account's devices, those bound last first. */
+export async function listDevices(
+  { actors }: Services,
+  account_id: string,
+  { limit, cursor }: { limit: number; cursor?: Position | undefined },
+): Promise<{ items: DeviceView[]; cursor: string | null } | Refusal> {
+  const after = cursor === undefined ? undefined : { order: cursor.order, id: cursor.member };
+  const range = { after, descending: true, limit: limit + 1 };
+  const listed = await actors.account(account_id).list_devices({ range });
+  if (isRefusal(listed)) return listed;
+  const page = pageOf(
+    listed.devices.map((device) => ({ ...device, member: device.id })),
+    limit,
+  );
+  const items = await Promise.all(
+    page.rows.map(async ({ id, kind, bound_at_ms, binding_epoch }): Promise<DeviceView> => {
+      const device = await actors.device(id).view();
+      const seen_ms = isRefusal(device) ? null : device.last_seen_at_ms;
+      return {
+        id,
+        kind,
+        bound_at: new Date(bound_at_ms).toISOString(),
+        last_seen_at: seen_ms === null ? null : new Date(seen_ms).toISOString(),
+        session_id: kind === 'shared' ? binding_epoch : null, // a personal device has no recorder session
+      };
+    }),
+  );
+  return { items, cursor: page.cursor };
+}

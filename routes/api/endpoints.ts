@@ -197,7 +197,7 @@ export async function pageOfDeliveries(
   services: Services,
   who: Principal,
   { id, limit, cursor: after }: Page & { id: string },
-): Promise<Record<string, unknown> | Refusal> {
+): Promise<{ items: unknown[]; cursor: string | null } | Refusal> {
   if (!who.account.endpoints.includes(id)) return NO_ENDPOINT;
   const position = after === undefined ? null : endpointOfDelivery(after);
   if (after !== undefined && position?.endpoint_id !== id) {

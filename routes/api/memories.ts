@@ -11,7 +11,7 @@ import { defaultNumberOf, laneOf } from '../../src/content/pipeline_access.js';
 import { libraryId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
-import { listCursor } from '../../src/http/cursors.js';
+import { listCursor, type Position } from '../../src/http/cursors.js';
 import type { Principal } from '../../src/http/principal.js';
 import { listLimit, trimmedLines, uuid } from '../../src/http/request_schemas.js';
 import { pageShape } from '../../src/http/response_schemas.js';
@@ -50,21 +50,7 @@ export const MEMORY_ROUTES: readonly Route[] = [
     }),
     answer: pageShape(memoryShape),
     refusals: ['NOT_FOUND'],
-    async handler({ services, who, query }) {
-      const reading = new InsightReading(services, who);
-      const asked = await askedOf(services, who, { ...query, reading });
-      if (isRefusal(asked)) return asked;
-      const { limit, cursor } = query;
-      const page = await listItems(services, { kind: 'memory', limit, cursor, ...asked });
-      if (isRefusal(page)) return page;
-      const items: MemoryView[] = [];
-      for (const row of page.rows) {
-        const view = await reading.memory(row);
-        if (isRefusal(view)) return view;
-        items.push(view);
-      }
-      return { items, cursor: page.cursor };
-    },
+    handler: ({ services, who, query }) => listMemories(services, who, query),
   }),
 
   accountRoute({
@@ -174,6 +160,26 @@ export const MEMORY_ROUTES: readonly Route[] = [
     },
   }),
 ];
+
+/** A page of memories, the newest change first. */
+export async function listMemories(
+  services: Services,
+  who: Principal,
+  { limit, cursor, ...query }: Omit<Asked, 'reading'> & { limit: number; cursor?: Position | undefined },
+): Promise<{ items: MemoryView[]; cursor: string | null } | Refusal> {
+  const reading = new InsightReading(services, who);
+  const asked = await askedOf(services, who, { ...query, reading });
+  if (isRefusal(asked)) return asked;
+  const page = await listItems(services, { kind: 'memory', limit, cursor, ...asked });
+  if (isRefusal(page)) return page;
+  const items: MemoryView[] = [];
+  for (const row of page.rows) {
+    const view = await reading.memory(row);
+    if (isRefusal(view)) return view;
+    items.push(view);
+  }
+  return { items, cursor: page.cursor };
+}
 
 type Asked = {
   kind?: (typeof MEMORY_KINDS)[number] | undefined;

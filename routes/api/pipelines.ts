@@ -7,7 +7,8 @@ import { runPipeline } from '../../src/content/pipeline_runs.js';
 import { pipelineId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
-import { listCursor, pageOfAll } from '../../src/http/cursors.js';
+import { listCursor, type Position, pageOfAll } from '../../src/http/cursors.js';
+import type { Principal } from '../../src/http/principal.js';
 import { languageTag, listLimit, trimmedLines, trimmedText, uuid, whole } from '../../src/http/request_schemas.js';
 import { id, moment, pageShape } from '../../src/http/response_schemas.js';
 import { accountRoute, type Route } from '../../src/http/route.js';
@@ -69,6 +70,8 @@ const pipelineShape = z
   })
   .meta({ id: 'Pipeline' });
 
+export type PipelineView = z.infer<typeof pipelineShape>;
+
 const name = trimmedText(LIMITS.pipeline_name_chars_max).describe('What people call it.');
 const transcription = z
   .object({
@@ -107,14 +110,7 @@ export const PIPELINE_ROUTES: readonly Route[] = [
     recall: true,
     query: z.object({ limit: listLimit, cursor: listCursor }),
     answer: pageShape(pipelineShape),
-    async handler({ services, who, query: { limit, cursor } }) {
-      if (!who.permissions.includes('pipelines:read') && !isDeveloper(who)) return NEEDS_READING;
-      const found = await services.actors.context(who.account_id).view();
-      if (isRefusal(found)) return found;
-      const seen = found.pipelines.filter((pipeline) => pipeline.default || selectsPipelines(who));
-      const page = pageOfAll(seen, { idOf: ({ number }) => pipelineId(who.account_id, number), limit, cursor });
-      return { items: page.rows.map((pipeline) => pipelineView(who.account_id, pipeline)), cursor: page.cursor };
-    },
+    handler: ({ services, who, query }) => listPipelines(services, who, query),
   }),
 
   accountRoute({
@@ -232,6 +228,20 @@ export const PIPELINE_ROUTES: readonly Route[] = [
   }),
 ];
 
+/** A page of the pipelines that the caller sees. */
+export async function listPipelines(
+  services: Services,
+  who: Principal,
+  { limit, cursor }: { limit: number; cursor?: Position | undefined },
+): Promise<{ items: PipelineView[]; cursor: string | null } | Refusal> {
+  if (!who.permissions.includes('pipelines:read') && !isDeveloper(who)) return NEEDS_READING;
+  const found = await services.actors.context(who.account_id).view();
+  if (isRefusal(found)) return found;
+  const seen = found.pipelines.filter((pipeline) => pipeline.default || selectsPipelines(who));
+  const page = pageOfAll(seen, { idOf: ({ number }) => pipelineId(who.account_id, number), limit, cursor });
+  return { items: page.rows.map((pipeline) => pipelineView(who.account_id, pipeline)), cursor: page.cursor };
+}
+
 type Said = {
   name?: string | undefined;
   transcription?: z.output<typeof transcription>;
@@ -263,7 +273,7 @@ function termsOf({ name, transcription, insights }: Said): PipelineTerms {
   return { name, transcription, insights: { ...rest, ...of_kinds } };
 }
 
-function pipelineView(account_id: string, pipeline: Pipeline): z.infer<typeof pipelineShape> {
+function pipelineView(account_id: string, pipeline: Pipeline): PipelineView {
   const { number, name, archived, transcription, insights, revision, created_at_ms, updated_at_ms } = pipeline;
   const { engine, suggestion_kinds = [], memory_kinds = [], instructions = '' } = insights ?? {};
   return {

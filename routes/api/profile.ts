@@ -5,17 +5,19 @@ import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, type Refusal } from '../../src/domain/refusals.js';
 import { listCursor, pageOf } from '../../src/http/cursors.js';
+import type { Principal } from '../../src/http/principal.js';
 import { languageTag, listLimit, trimmedLines, trimmedText, whole } from '../../src/http/request_schemas.js';
 import { count, id, moment, momentOrNull, no_cursor, pageShape } from '../../src/http/response_schemas.js';
 import { accountRoute, type Route } from '../../src/http/route.js';
 import { randomId } from '../../src/random.js';
+import type { Services } from '../../src/services.js';
 
 /** What an account says of itself, which pipelines are told. Rule K-013; docs/choices.md, "Pipelines and profile". */
 
 const READS = ['profile:read'] as const;
 const WRITES = ['profile:write'] as const;
 
-const profileShape = z
+export const profileShape = z
   .strictObject({
     revision: count.describe('Rises with each change; 0 while nothing was saved.'),
     about: z.string().nullable().describe('What the account says of its person; null for nothing.'),
@@ -24,6 +26,8 @@ const profileShape = z
     updated_at: moment.nullable().describe('When this was saved; null while nothing was.'),
   })
   .meta({ id: 'Profile' });
+
+type ProfileView = z.infer<typeof profileShape>;
 
 const itemShape = z
   .strictObject({
@@ -36,6 +40,27 @@ const itemShape = z
 
 const text = trimmedLines(LIMITS.context_text_chars_max).describe('What pipelines are to know.');
 
+/** A whole profile, as it is saved. */
+export const PROFILE_FIELDS = {
+  revision: whole({ min: 0 }).describe('The revision that was read.'),
+  about: trimmedLines(LIMITS.profile_about_chars_max)
+    .nullable()
+    .default(null)
+    .describe('What pipelines are to know of the person.'),
+  languages: z
+    .array(languageTag)
+    .max(LIMITS.profile_languages_max, `must be at most ${LIMITS.profile_languages_max} languages`)
+    .transform(distinct)
+    .default([])
+    .describe('BCP 47 tags. Where it is one alone, transcription is told that it hears this.'),
+  vocabulary: z
+    .array(trimmedText(LIMITS.vocabulary_term_chars_max))
+    .max(LIMITS.vocabulary_terms_max, `must be at most ${LIMITS.vocabulary_terms_max} words`)
+    .transform(distinct)
+    .default([])
+    .describe('Names and words that transcription is to spell like this.'),
+};
+
 export const PROFILE_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'GET',
@@ -45,10 +70,7 @@ export const PROFILE_ROUTES: readonly Route[] = [
     credential: 'account',
     permission: READS,
     answer: profileShape,
-    async handler({ services, who: { account_id } }) {
-      const found = await services.actors.context(account_id).view();
-      return isRefusal(found) ? found : profileView(found.profile);
-    },
+    handler: ({ services, who }) => readProfile(services, who),
   }),
 
   accountRoute({
@@ -59,30 +81,10 @@ export const PROFILE_ROUTES: readonly Route[] = [
       'What is absent is empty from then on. `revision` is the one that was read; where another was saved meanwhile, 409 has that one as `error.revision`. The same content saves nothing.',
     credential: 'account',
     permission: WRITES,
-    body: z.object({
-      revision: whole({ min: 0 }).describe('The revision that was read.'),
-      about: trimmedLines(LIMITS.profile_about_chars_max)
-        .nullable()
-        .default(null)
-        .describe('What pipelines are to know of the person.'),
-      languages: z
-        .array(languageTag)
-        .max(LIMITS.profile_languages_max, `must be at most ${LIMITS.profile_languages_max} languages`)
-        .transform(distinct)
-        .default([])
-        .describe('BCP 47 tags. Where it is one alone, transcription is told that it hears this.'),
-      vocabulary: z
-        .array(trimmedText(LIMITS.vocabulary_term_chars_max))
-        .max(LIMITS.vocabulary_terms_max, `must be at most ${LIMITS.vocabulary_terms_max} words`)
-        .transform(distinct)
-        .default([])
-        .describe('Names and words that transcription is to spell like this.'),
-    }),
+    body: z.object(PROFILE_FIELDS),
     answer: profileShape,
     refusals: ['CONFLICT'],
-    async handler({ services, who: { account_id, fences }, body }) {
-      return viewOf(await services.actors.context(account_id).save_profile(body, fences));
-    },
+    handler: ({ services, who, body }) => saveProfile(services, who, body),
   }),
 
   accountRoute({
@@ -169,15 +171,25 @@ export const PROFILE_ROUTES: readonly Route[] = [
   }),
 ];
 
+export async function readProfile({ actors }: Services, { account_id }: Principal): Promise<ProfileView | Refusal> {
+  const found = await actors.context(account_id).view();
+  return isRefusal(found) ? found : profileView(found.profile);
+}
+
+export async function saveProfile(
+  { actors }: Services,
+  { account_id, fences }: Principal,
+  profile: z.output<z.ZodObject<typeof PROFILE_FIELDS>>,
+): Promise<ProfileView | Refusal> {
+  const saved = await actors.context(account_id).save_profile(profile, fences);
+  return isRefusal(saved) ? saved : profileView(saved);
+}
+
 function distinct(texts: string[]): string[] {
   return [...new Set(texts)];
 }
 
-function viewOf(profile: Profile | Refusal): z.infer<typeof profileShape> | Refusal {
-  return isRefusal(profile) ? profile : profileView(profile);
-}
-
-function profileView({ revision, about, languages, vocabulary, updated_at_ms }: Profile): z.infer<typeof profileShape> {
+function profileView({ revision, about, languages, vocabulary, updated_at_ms }: Profile): ProfileView {
   return { revision, about, languages, vocabulary, updated_at: momentOrNull(updated_at_ms) };
 }
 

@@ -11,6 +11,7 @@ import { laneOf } from '../../src/content/pipeline_access.js';
 import { libraryId, partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
+import type { Principal } from '../../src/http/principal.js';
 import { count, id, moment, momentOrNull } from '../../src/http/response_schemas.js';
 import { accountRoute, type Route } from '../../src/http/route.js';
 import type { Services } from '../../src/services.js';
@@ -47,38 +48,45 @@ export const SESSION_SUMMARY_ROUTES: readonly Route[] = [
     permission: ['insights:read'],
     query: z.object({ pipeline_id: lane }),
     answer: summaryShape,
-    async handler({ services, who, params, query }) {
-      const { account_id } = who;
-      const session_id = params.id as string;
-      const session = await services.actors.deviceSession(session_id).view({ by: account_id });
-      if (isRefusal(session)) return session;
-      if (session.host_account_id !== account_id) return ONLY_HOST;
-      const selected = await laneOf(services, who, query.pipeline_id);
-      if (isRefusal(selected)) return selected;
-      const { workspace_id } = session;
-      const place = { library_id: libraryId(account_id, workspace_id), account_id, workspace_id };
-      const found = await services.actors.library(place.library_id).session_items({ session_id });
-      if (isRefusal(found)) return found;
-      const stream_ids = await streamsOf(services, session);
-      const waits = await isAwaited(services, { library_id: place.library_id, stream_ids });
-      if (isRefusal(waits)) return waits;
-      const reading = new InsightReading(services, who);
-      const made = await viewsOf(reading, { place, found, lane: selected.lane });
-      if (isRefusal(made)) return made;
-      const { conversations, memories, suggestions, participants } = made;
-      const updated = [...conversations, ...memories, ...suggestions].map(({ updated_at }) => updated_at).sort();
-      return {
-        session_id,
-        state: waits ? 'pending' : updated.length === 0 ? 'none' : 'ready',
-        started_at: momentOrNull(recorderOf(session)?.started_at_ms ?? null),
-        ended_at: momentOrNull(endOf(session)?.ended_at_ms ?? null),
-        talk_ms: participants.reduce((sum, { talk_ms }) => sum + talk_ms, 0),
-        ...{ participants, conversations, memories, suggestions },
-        updated_at: updated.at(-1) ?? null,
-      };
-    },
+    handler: ({ services, who, params, query }) =>
+      sessionSummary(services, who, { session_id: params.id as string, pipeline_id: query.pipeline_id }),
   }),
 ];
+
+/** What came of a recorder session that the caller hosted. */
+export async function sessionSummary(
+  services: Services,
+  who: Principal,
+  { session_id, pipeline_id }: { session_id: string; pipeline_id?: string | undefined },
+): Promise<z.infer<typeof summaryShape> | Refusal> {
+  const { account_id } = who;
+  const session = await services.actors.deviceSession(session_id).view({ by: account_id });
+  if (isRefusal(session)) return session;
+  if (session.host_account_id !== account_id) return ONLY_HOST;
+  const selected = await laneOf(services, who, pipeline_id);
+  if (isRefusal(selected)) return selected;
+  const { workspace_id } = session;
+  const place = { library_id: libraryId(account_id, workspace_id), account_id, workspace_id };
+  const found = await services.actors.library(place.library_id).session_items({ session_id });
+  if (isRefusal(found)) return found;
+  const stream_ids = await streamsOf(services, session);
+  const waits = await isAwaited(services, { library_id: place.library_id, stream_ids });
+  if (isRefusal(waits)) return waits;
+  const reading = new InsightReading(services, who);
+  const made = await viewsOf(reading, { place, found, lane: selected.lane });
+  if (isRefusal(made)) return made;
+  const { conversations, memories, suggestions, participants } = made;
+  const updated = [...conversations, ...memories, ...suggestions].map(({ updated_at }) => updated_at).sort();
+  return {
+    session_id,
+    state: waits ? 'pending' : updated.length === 0 ? 'none' : 'ready',
+    started_at: momentOrNull(recorderOf(session)?.started_at_ms ?? null),
+    ended_at: momentOrNull(endOf(session)?.ended_at_ms ?? null),
+    talk_ms: participants.reduce((sum, { talk_ms }) => sum + talk_ms, 0),
+    ...{ participants, conversations, memories, suggestions },
+    updated_at: updated.at(-1) ?? null,
+  };
+}
 
 type SessionItems = {
   conversations: { number: number; item: Items['conversation'] }[];

@@ -3,7 +3,7 @@ import { type KeptSource, NO_SOURCE, SOURCES } from '../../actors/source.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
-import { listCursor, pageOf } from '../../src/http/cursors.js';
+import { listCursor, type Position, pageOf } from '../../src/http/cursors.js';
 import { listLimit, trimmedText } from '../../src/http/request_schemas.js';
 import { id, moment, pageShape } from '../../src/http/response_schemas.js';
 import { accountRoute, type Route } from '../../src/http/route.js';
@@ -25,6 +25,8 @@ const sourceShape = z
   })
   .meta({ id: 'Source' });
 
+export type SourceView = z.infer<typeof sourceShape>;
+
 export const SOURCE_ROUTES: readonly Route[] = [
   accountRoute({
     method: 'GET',
@@ -34,19 +36,7 @@ export const SOURCE_ROUTES: readonly Route[] = [
     permission: READS_STREAMS,
     query: z.object({ limit: listLimit, cursor: listCursor }),
     answer: pageShape(sourceShape),
-    async handler({ services, who: { account_id }, query: { limit, cursor } }) {
-      const place = { owner: account_id, partition: partitionOfId(account_id) };
-      const page = { after: cursor, descending: true, limit: limit + 1 };
-      const { rows, cursor: next } = pageOf(await services.store.list(place, SOURCES, page), limit);
-      const sources = await Promise.all(rows.map(({ member }) => ownSource(services, { account_id, id: member })));
-      const failed = sources.filter(isRefusal).find(({ refused }) => refused !== 'NOT_FOUND');
-      if (failed !== undefined) return failed;
-      // One that was deleted since the list was read is left out.
-      const items = sources.flatMap((source, index) =>
-        isRefusal(source) ? [] : [sourceView(rows[index]?.member as string, source)],
-      );
-      return { items, cursor: next };
-    },
+    handler: ({ services, who, query }) => listSources(services, who.account_id, query),
   }),
 
   accountRoute({
@@ -114,6 +104,25 @@ export const SOURCE_ROUTES: readonly Route[] = [
   }),
 ];
 
+/** A page of an account's sources, newest first. */
+export async function listSources(
+  services: Services,
+  account_id: string,
+  { limit, cursor }: { limit: number; cursor?: Position | undefined },
+): Promise<{ items: SourceView[]; cursor: string | null } | Refusal> {
+  const place = { owner: account_id, partition: partitionOfId(account_id) };
+  const page = { after: cursor, descending: true, limit: limit + 1 };
+  const { rows, cursor: next } = pageOf(await services.store.list(place, SOURCES, page), limit);
+  const sources = await Promise.all(rows.map(({ member }) => ownSource(services, { account_id, id: member })));
+  const failed = sources.filter(isRefusal).find(({ refused }) => refused !== 'NOT_FOUND');
+  if (failed !== undefined) return failed;
+  // One that was deleted since the list was read is left out.
+  const items = sources.flatMap((source, index) =>
+    isRefusal(source) ? [] : [sourceView(rows[index]?.member as string, source)],
+  );
+  return { items, cursor: next };
+}
+
 /** The account's own source; one of somebody else's, or a deleted one, does not exist. */
 export async function ownSource(
   { actors }: Services,
@@ -124,6 +133,6 @@ export async function ownSource(
   return source.status === 'kept' && source.account_id === account_id ? source : NO_SOURCE;
 }
 
-function sourceView(id: string, { name, device_id, created_at_ms }: KeptSource): z.infer<typeof sourceShape> {
+function sourceView(id: string, { name, device_id, created_at_ms }: KeptSource): SourceView {
   return { id, name, device_id, created_at: new Date(created_at_ms).toISOString() };
 }

@@ -71,6 +71,8 @@ const streamShape = z
   })
   .meta({ id: 'Stream' });
 
+export type StreamView = z.infer<typeof streamShape>;
+
 const chunkShape = z
   .strictObject({
     id,
@@ -84,7 +86,7 @@ const chunkShape = z
   })
   .meta({ id: 'Chunk' });
 
-export const streamPageShape = pageShape(streamShape);
+const streamPageShape = pageShape(streamShape);
 
 export const STREAM_ROUTES: readonly Route[] = [
   accountRoute({
@@ -337,7 +339,7 @@ export async function listStreams(
   services: Services,
   who: Principal,
   query: ListQuery,
-): Promise<{ items: ReturnType<typeof streamView>[]; cursor: string | null } | Refusal> {
+): Promise<{ items: StreamView[]; cursor: string | null } | Refusal> {
   const rows = await listedStreams(services, who, query);
   if (isRefusal(rows)) return rows;
   const page = pageOf(rows, query.limit);
@@ -375,12 +377,12 @@ async function listedStreams(
   return services.store.list({ owner: account_id, partition: partitionOfId(account_id) }, list, { ...run, after });
 }
 
-async function viewStream(services: Services, stream: Stream): Promise<ReturnType<typeof streamView> | Refusal> {
+async function viewStream(services: Services, stream: Stream): Promise<StreamView | Refusal> {
   const seen = await withTranscriptRevision(services, stream);
   return isRefusal(seen) ? seen : streamView(seen);
 }
 
-function streamView(stream: Stream): z.infer<typeof streamShape> {
+function streamView(stream: Stream): StreamView {
   return {
     id: stream.id,
     source_id: stream.source_id,

@@ -10,7 +10,7 @@ import { laneOf } from '../../src/content/pipeline_access.js';
 import { insightId, placeOfInsight } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
-import { listCursor } from '../../src/http/cursors.js';
+import { listCursor, type Position } from '../../src/http/cursors.js';
 import type { Principal } from '../../src/http/principal.js';
 import { listLimit, timestamp, trimmedLines, uuid, whole } from '../../src/http/request_schemas.js';
 import { id, moment, no_cursor, pageShape } from '../../src/http/response_schemas.js';
@@ -58,16 +58,7 @@ export const SUGGESTION_ROUTES: readonly Route[] = [
     }),
     answer: pageShape(suggestionShape),
     refusals: ['NOT_FOUND'],
-    async handler({ services, who, query }) {
-      const reading = new InsightReading(services, who);
-      const asked = await askedOf(services, who, { ...query, reading });
-      if (isRefusal(asked)) return asked;
-      const { limit, cursor } = query;
-      const page = await listItems(services, { kind: 'suggestion', limit, cursor, ...asked });
-      if (isRefusal(page)) return page;
-      const items = await viewsOf(reading, page.rows);
-      return isRefusal(items) ? items : { items, cursor: page.cursor };
-    },
+    handler: ({ services, who, query }) => listSuggestions(services, who, query),
   }),
 
   accountRoute({
@@ -135,10 +126,7 @@ export const SUGGESTION_ROUTES: readonly Route[] = [
     permission: READS,
     answer: suggestionShape,
     refusals: ['CONTENT_EXPIRED'],
-    async handler({ services, who, params }) {
-      const found = await readableItem(services, who, { kind: 'suggestion', id: params.id as string });
-      return isRefusal(found) ? found : new InsightReading(services, who).suggestion(found);
-    },
+    handler: ({ services, who, params }) => readSuggestion(services, who, params.id as string),
   }),
 
   accountRoute({
@@ -181,18 +169,7 @@ export const SUGGESTION_ROUTES: readonly Route[] = [
     }),
     answer: suggestionShape,
     refusals: ['CONFLICT', 'CONTENT_EXPIRED'],
-    async handler({ services, who, params, body }) {
-      const { state_version, text, due_at, status } = body;
-      const reading = new InsightReading(services, who);
-      const roles = await rolesOf(reading, who, body.roles);
-      if (isRefusal(roles)) return roles;
-      const stems = await stemsOfPerson(services, who, text);
-      if (isRefusal(stems)) return stems;
-      const due_at_ms = due_at == null ? due_at : Date.parse(due_at);
-      return changed(services, who, { id: params.id as string, reading }, (library, number) =>
-        library.edit_suggestion({ number, state_version, text, stems, due_at_ms, roles, status }, who.fences),
-      );
-    },
+    handler: ({ services, who, params, body }) => editSuggestion(services, who, { id: params.id as string, ...body }),
   }),
 
   accountRoute({
@@ -238,15 +215,7 @@ export const SUGGESTION_ROUTES: readonly Route[] = [
       })
       .meta({ id: 'Feedback' }),
     refusals: ['CONTENT_EXPIRED'],
-    async handler({ services, who, params, body }) {
-      const found = await writableItem(services, who, { kind: 'suggestion', id: params.id as string });
-      if (isRefusal(found)) return found;
-      const library = services.actors.library(found.place.library_id);
-      const given = await library.feedback({ number: found.number, ...body }, who.fences);
-      if (isRefusal(given)) return given;
-      const created_at = new Date(given.created_at_ms).toISOString();
-      return { id: `${params.id}.${given.number}`, ...body, created_at };
-    },
+    handler: ({ services, who, params, body }) => giveFeedback(services, who, { id: params.id as string, ...body }),
   }),
 
   accountRoute({
@@ -266,6 +235,68 @@ export const SUGGESTION_ROUTES: readonly Route[] = [
     },
   }),
 ];
+
+/** A page of suggestions, the newest change first. */
+export async function listSuggestions(
+  services: Services,
+  who: Principal,
+  { limit, cursor, ...query }: Omit<Asked, 'reading'> & { limit: number; cursor?: Position | undefined },
+): Promise<{ items: SuggestionView[]; cursor: string | null } | Refusal> {
+  const reading = new InsightReading(services, who);
+  const asked = await askedOf(services, who, { ...query, reading });
+  if (isRefusal(asked)) return asked;
+  const page = await listItems(services, { kind: 'suggestion', limit, cursor, ...asked });
+  if (isRefusal(page)) return page;
+  const items = await viewsOf(reading, page.rows);
+  return isRefusal(items) ? items : { items, cursor: page.cursor };
+}
+
+export async function readSuggestion(
+  services: Services,
+  who: Principal,
+  id: string,
+): Promise<SuggestionView | Refusal> {
+  const found = await readableItem(services, who, { kind: 'suggestion', id });
+  return isRefusal(found) ? found : new InsightReading(services, who).suggestion(found);
+}
+
+type Edit = {
+  id: string;
+  state_version: number;
+  text?: string | undefined;
+  due_at?: string | null | undefined;
+  roles?: { [Name in keyof Roles]?: string | null | undefined } | undefined;
+  status?: Suggestion['status'] | undefined;
+};
+
+export async function editSuggestion(
+  services: Services,
+  who: Principal,
+  { id, state_version, text, due_at, roles: asked, status }: Edit,
+): Promise<SuggestionView | Refusal> {
+  const reading = new InsightReading(services, who);
+  const roles = await rolesOf(reading, who, asked);
+  if (isRefusal(roles)) return roles;
+  const stems = await stemsOfPerson(services, who, text);
+  if (isRefusal(stems)) return stems;
+  const due_at_ms = due_at == null ? due_at : Date.parse(due_at);
+  return changed(services, who, { id, reading }, (library, number) =>
+    library.edit_suggestion({ number, state_version, text, stems, due_at_ms, roles, status }, who.fences),
+  );
+}
+
+export async function giveFeedback(
+  services: Services,
+  who: Principal,
+  { id, rating, comment }: { id: string; rating: (typeof RATINGS)[number]; comment: string | null },
+) {
+  const found = await writableItem(services, who, { kind: 'suggestion', id });
+  if (isRefusal(found)) return found;
+  const library = services.actors.library(found.place.library_id);
+  const given = await library.feedback({ number: found.number, rating, comment }, who.fences);
+  if (isRefusal(given)) return given;
+  return { id: `${id}.${given.number}`, rating, comment, created_at: new Date(given.created_at_ms).toISOString() };
+}
 
 type Asked = {
   status?: Suggestion['status'] | undefined;

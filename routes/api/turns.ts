@@ -2,7 +2,13 @@ import { z } from 'zod';
 import { speakerNumber } from '../../actors/transcript_state.js';
 import { sceneOfTurn, type TurnView, viewTurns } from '../../src/content/transcript_reading.js';
 import { TurnChanges } from '../../src/content/turn_changes.js';
-import { turnsOfMany, turnsOfStream } from '../../src/content/turn_lists.js';
+import {
+  type TurnPage,
+  type TurnsOfStreamQuery,
+  type TurnsQuery,
+  turnsOfMany,
+  turnsOfStream,
+} from '../../src/content/turn_lists.js';
 import { placeOfTurn } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
@@ -17,6 +23,8 @@ import { lane } from './suggestions.js';
 
 /** What was said in recordings. Rules K-002, K-004 and K-005. */
 
+/** Of which a list of turns takes one at most. */
+const SCOPES = ['stream_id', 'source_id', 'workspace_id', 'contact_id'] as const;
 const NO_TURN = refuse('NOT_FOUND', 'There is no such turn.');
 const confidence = z
   .number()
@@ -92,18 +100,23 @@ const listQuery = z
     from_ms: timeInQuery.describe('With stream_id: only turns that are not over before this, in ms.'),
     to_ms: timeInQuery.describe('With stream_id: only turns that begin by then, in ms.'),
   })
-  .superRefine((query, context) => {
-    const wrong = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message });
-    const scopes = (['stream_id', 'source_id', 'workspace_id', 'contact_id'] as const).filter(
-      (name) => query[name] !== undefined,
-    );
-    if (scopes.length > 1) wrong(scopes[1] as string, `must not be combined with ${scopes[0]}`);
-    for (const name of ['from_ms', 'to_ms', 'pipeline_id'] as const)
-      if (query[name] !== undefined && query.stream_id === undefined) wrong(name, 'goes with stream_id only');
-    for (const name of ['from', 'to'] as const)
-      if (query[name] !== undefined && query.stream_id !== undefined)
-        wrong(name, 'does not go with stream_id; use from_ms and to_ms');
-  });
+  .superRefine(judgeScopes);
+
+type Scopes = Partial<
+  Record<(typeof SCOPES)[number] | 'from_ms' | 'to_ms' | 'pipeline_id' | 'from' | 'to', string | number | undefined>
+>;
+
+/** Which filters of a list of turns go together. */
+export function judgeScopes(query: Scopes, context: z.RefinementCtx): void {
+  const wrong = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message });
+  const scopes = SCOPES.filter((name) => query[name] !== undefined);
+  if (scopes.length > 1) wrong(scopes[1] as string, `must not be combined with ${scopes[0]}`);
+  for (const name of ['from_ms', 'to_ms', 'pipeline_id'] as const)
+    if (query[name] !== undefined && query.stream_id === undefined) wrong(name, 'goes with stream_id only');
+  for (const name of ['from', 'to'] as const)
+    if (query[name] !== undefined && query.stream_id !== undefined)
+      wrong(name, 'does not go with stream_id; use from_ms and to_ms');
+}
 
 export const TURN_ROUTES: readonly Route[] = [
   accountRoute({
@@ -117,13 +130,7 @@ export const TURN_ROUTES: readonly Route[] = [
     query: listQuery,
     answer: pageShape(turnShape),
     refusals: ['NOT_FOUND'],
-    async handler({ services, who, query: { stream_id, ...query } }) {
-      if (stream_id !== undefined) return turnsOfStream(services, who, { stream_id, ...query });
-      const { source_id } = query;
-      const source =
-        source_id === undefined ? null : await ownSource(services, { account_id: who.account_id, id: source_id });
-      return isRefusal(source) ? source : turnsOfMany(services, who, query);
-    },
+    handler: ({ services, who, query }) => listTurns(services, who, query),
   }),
 
   accountRoute({
@@ -206,7 +213,20 @@ export const TURN_ROUTES: readonly Route[] = [
   }),
 ];
 
-async function readTurn(
+/** Turns of one stream in the order of its timeline, or of many with the newest first. */
+export async function listTurns(
+  services: Services,
+  who: Principal,
+  { stream_id, ...query }: Omit<TurnsOfStreamQuery, 'stream_id'> & TurnsQuery & { stream_id?: string | undefined },
+): Promise<TurnPage | Refusal> {
+  if (stream_id !== undefined) return turnsOfStream(services, who, { stream_id, ...query });
+  const { source_id } = query;
+  const source =
+    source_id === undefined ? null : await ownSource(services, { account_id: who.account_id, id: source_id });
+  return isRefusal(source) ? source : turnsOfMany(services, who, query);
+}
+
+export async function readTurn(
   services: Services,
   who: Principal,
   { turn_id, words }: { turn_id: string; words: boolean },

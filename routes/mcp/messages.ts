@@ -2,13 +2,13 @@ import { z } from 'zod';
 import { MCP_PATH } from '../../src/domain/audiences.js';
 import { accountRoute, type Route } from '../../src/http/route.js';
 import { McpEndpoint } from '../../src/mcp/mcp_endpoint.js';
-import { TOOLS } from './tools.js';
+import { INSTRUCTIONS, MCP_SCOPES, TOOLS } from './tools.js';
 
 /** What pages that speak MCP send, of both generations of the protocol. */
 const PAGE_HEADERS = ['Accept', 'Authorization', 'Content-Type', 'Last-Event-ID', 'X-Request-ID'];
 const PROTOCOL_HEADERS = ['Mcp-Method', 'Mcp-Name', 'Mcp-Protocol-Version', 'Mcp-Session-Id'];
 
-const mcp = new McpEndpoint(TOOLS);
+const mcp = new McpEndpoint(TOOLS, INSTRUCTIONS);
 
 /** A batch of them is a list. */
 const messageShape = z.looseObject({ jsonrpc: z.literal('2.0').describe('A message of JSON-RPC 2.0.') });
@@ -20,6 +20,7 @@ export const MCP_ROUTES: readonly Route[] = [
     summary: 'Takes a message of the Model Context Protocol, over streamable HTTP without sessions.',
     notes: 'What the server offers, it says itself: ask it for its tools. App sessions are not taken here.',
     credential: 'account',
+    asks_for: MCP_SCOPES,
     dialect: 'mcp',
     cors: {
       methods: ['POST'],

@@ -14,6 +14,7 @@ import { countingScopes, scopesOfRegistered } from '../../src/oauth/clients/thir
 import { decodeJson } from '../../src/wire/json.js';
 import { bodyFormat } from '../../src/wire/media_types.js';
 import { parseGiven } from '../../src/wire/schema_faults.js';
+import { MCP_LATER_SCOPES, MCP_SCOPES } from '../mcp/tools.js';
 
 /**
  * Dynamic client registration (RFC 7591). What came is judged here and not by the row's schema, since its faults have
@@ -138,7 +139,7 @@ function readRegistration(request: FastifyRequest, brand_names: readonly string[
     registration: {
       name,
       redirect_uris,
-      ...scopesOfRegistered(scope),
+      ...scopesOfRegistered(scope, { first: MCP_SCOPES, later: MCP_LATER_SCOPES }),
       token_endpoint_auth_method: what.token_endpoint_auth_method ?? 'none',
     },
     application_type: what.application_type ?? (hosts.every(({ kind }) => kind === 'web') ? 'web' : 'native'),

@@ -32,10 +32,11 @@ export function withReference(tables: Record<Listener, readonly Route[]>): Recor
       documentRoute('device', made),
       pageRoute('/reference', () => referencePage(made().public, 'app')),
       pageRoute('/reference/devices', () => referencePage(made().device, 'device')),
-      pageRoute('/guides/devices', () => guidePage('devices')),
-      pageRoute('/guides/webhooks', () => guidePage('webhooks')),
-      pageRoute('/guides/transcription', () => guidePage('transcription')),
-      pageRoute('/guides/insights', () => guidePage('insights')),
+      pageRoute('/guides/devices', (base_url) => guidePage('devices', base_url)),
+      pageRoute('/guides/webhooks', (base_url) => guidePage('webhooks', base_url)),
+      pageRoute('/guides/transcription', (base_url) => guidePage('transcription', base_url)),
+      pageRoute('/guides/insights', (base_url) => guidePage('insights', base_url)),
+      pageRoute('/guides/assistants', (base_url) => guidePage('assistants', base_url)),
     ],
     device: tables.device,
     operator: [...tables.operator, documentRoute('operator', made)],
@@ -59,39 +60,40 @@ function documentRoute(listener: Listener, made: () => ApiDocuments): Route {
     // Tools that run in a browser read it as well.
     cors: { origin: '*', methods: ['GET'] },
     answer: documentShape,
-    handler: async ({ request, reply }) => sendKept({ request, reply }, text(), 'application/json; charset=utf-8'),
+    handler: async ({ services, request, reply }) =>
+      sendKept({ request, reply }, text(services.addresses().base_url), 'application/json; charset=utf-8'),
   });
 }
 
 const POLICY =
   "default-src 'none'; style-src 'self'; img-src 'self'; script-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-function pageRoute(path: string, write: () => string): Route {
+function pageRoute(path: string, write: (base_url: string) => string): Route {
   const page = kept(write);
   return openRoute({
     method: 'GET',
     path,
     credential: 'none',
     dialect: 'page',
-    async handler({ request, reply }) {
+    async handler({ services, request, reply }) {
       reply
         .header('Content-Security-Policy', POLICY)
         .header('Referrer-Policy', 'no-referrer')
         .header('X-Frame-Options', 'DENY');
-      return sendKept({ request, reply }, page(), 'text/html; charset=utf-8');
+      return sendKept({ request, reply }, page(services.addresses().base_url), 'text/html; charset=utf-8');
     },
   });
 }
 
 type Kept = { text: string; etag: string };
 
-/** Written once: nothing that it is made of changes while the process runs. */
-function kept(write: () => string): () => Kept {
-  let found: Kept | null = null;
-  return () => {
-    if (found === null) {
-      const text = write();
-      found = { text, etag: `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"` };
+/** Written once: but for the server's address, nothing that it is made of changes while the process runs. */
+function kept(write: (base_url: string) => string): (base_url: string) => Kept {
+  let found: (Kept & { base_url: string }) | null = null;
+  return (base_url) => {
+    if (found?.base_url !== base_url) {
+      const text = write(base_url);
+      found = { base_url, text, etag: `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"` };
     }
     return found;
   };

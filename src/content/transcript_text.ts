@@ -23,8 +23,7 @@ const TOO_LONG = refuse(
 type Line = { number: number; turn: PageTurn; name: string | null };
 
 const LINES: Record<TextFormat, (line: Line) => string> = {
-  txt: ({ turn, name }) =>
-    `[${clock(turn.start_ms, '.').slice(0, -4)}] ${name === null ? '' : `${name}: `}${oneLine(turn.text)}\n`,
+  txt: ({ turn, name }) => `${transcriptLine({ ...turn, name })}\n`,
   srt: ({ number, turn, name }) =>
     `${number}\n${clock(turn.start_ms, ',')} --> ${clock(endOf(turn), ',')}\n${oneCue(`${name === null ? '' : `${name}: `}${turn.text}`)}\n\n`,
   vtt: ({ turn, name }) =>
@@ -47,6 +46,19 @@ export async function transcriptText(services: Services, scene: Scene, format: T
     await setImmediate(); // a long recording holds nobody up
   }
   return parts.join('');
+}
+
+/** A turn on one line, with its moment on the timeline: `[01:02:03] Anna: Hello.` */
+export function transcriptLine({
+  start_ms,
+  name,
+  text,
+}: {
+  start_ms: number;
+  name: string | null;
+  text: string;
+}): string {
+  return `[${clock(start_ms, '.').slice(0, -4)}] ${name === null ? '' : `${name}: `}${oneLine(text)}`;
 }
 
 /** A contact's name, or else the speaker's. */

@@ -22,7 +22,7 @@ type Paging = { limit: number; cursor?: Position | undefined };
 export async function turnsOfStream(
   services: Services,
   who: Principal,
-  { stream_id, pipeline_id, limit, cursor, from_ms = 0, to_ms = Number.MAX_SAFE_INTEGER }: Paging & StreamQuery,
+  { stream_id, pipeline_id, limit, cursor, from_ms = 0, to_ms = Number.MAX_SAFE_INTEGER }: TurnsOfStreamQuery,
 ): Promise<TurnPage | Refusal> {
   const after = cursor === undefined ? null : readInside(cursor.order, cursor.member);
   if (cursor !== undefined && after === null) return otherCursor();
@@ -55,7 +55,7 @@ export async function turnsOfStream(
   };
 }
 
-type StreamQuery = {
+export type TurnsOfStreamQuery = Paging & {
   stream_id: string;
   pipeline_id?: string | undefined;
   from_ms?: number | undefined;

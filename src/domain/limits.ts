@@ -317,6 +317,11 @@ export const LIMITS = {
   operator_tokens_wrong_per_minute: 10, // ours: wrong bearer tokens on the operator port, per network
   operator_sign_ins_per_minute: 10, // ours: tries at the operators' page, per network, right ones too
 
+  tool_items_bytes_max: 56 * 1024, // docs/choices.md, "MCP": of a list that a tool gives, as JSON
+  transcript_lines_max: 400, // ours: of one answer of a tool
+  fetched_around_ms: MINUTE_MS, // ours: what was said so long before and after a turn is given with it
+  fetched_turns_max: 40, // ours: of these
+
   json_body_bytes_max: 64 * 1024, // ours: REST bodies
   device_body_bytes_max: 16 * 1024, // docs/devices.md, "JSON and CBOR"
   request_id_chars_max: 128, // ours: longer ones are replaced

@@ -43,7 +43,7 @@ export type Refusal = {
   details?: RefusalDetail[];
   /** Seconds after which trying again makes sense; becomes `Retry-After`. */
   retry_after_s?: number;
-  /** Scopes of which one would have sufficed; becomes a challenge (RFC 6750, 3.1). */
+  /** Scopes that a client should ask for; they stand in the challenge (RFC 6750, 3). */
   scope?: readonly string[];
   /** Members that a code adds to `error`, such as `erase_at` on ACCOUNT_DELETED. */
   extra?: Record<string, unknown>;

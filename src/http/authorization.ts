@@ -2,10 +2,10 @@ import type { FastifyRequest } from 'fastify';
 import { deviceIdentityOf } from '../devices/device_identity.js';
 import { isEnabled } from '../domain/permissions.js';
 import { isRefusal, type Refusal, refuse } from '../domain/refusals.js';
-import { RECALL } from '../domain/scopes.js';
 import { operatorRefusal } from '../operator/operator_session.js';
 import type { Services } from '../services.js';
 import { chooseAnswerFormat } from '../wire/media_types.js';
+import { accessRefusal } from './access.js';
 import { isWelcomeOrigin } from './cors.js';
 import { accountDeleted, type Principal, principalOf } from './principal.js';
 import type { ListenerKind } from './request_state.js';
@@ -15,8 +15,6 @@ const ONLY_APPS = refuse('FORBIDDEN', 'A personal access token can not do this; 
 const ONLY_OWN_APPS = refuse('FORBIDDEN', 'Only our own apps may do this.');
 const NOT_FOR_MCP = refuse('FORBIDDEN', 'MCP takes OAuth access tokens and personal access tokens, not app sessions.');
 const SHARING_OFF = refuse('WORKSPACE_SHARING_REQUIRED', 'Workspace sharing is not available to this account.');
-const DEVELOPERS_ONLY = refuse('FORBIDDEN', 'This is for accounts with developer access.');
-const LAYER_OFF = refuse('FORBIDDEN', 'This layer of content is switched off for the account.');
 const ONLY_SESSIONS = refuse('FORBIDDEN', 'This is for app sessions; apps of OAuth sign out or revoke their grant.');
 const FOREIGN_PAGE = refuse('FORBIDDEN', 'Web pages of this origin may not call.');
 const NO_SUCH_VERSION = refuse('BAD_REQUEST', 'X-API-Version must be 1.', {
@@ -53,11 +51,17 @@ async function callerOf(services: Services, route: Route, request: FastifyReques
     case 'app':
     case 'session': {
       const principal = await principalOf(services, request, route.dialect === 'mcp' ? 'mcp' : 'rest');
-      return isRefusal(principal) ? principal : (principalRefusal(principal, route) ?? principal);
+      if (isRefusal(principal)) return principal.refused === 'UNAUTHORIZED' ? withScope(principal, route) : principal;
+      return principalRefusal(principal, route) ?? principal;
     }
     case 'device':
       return deviceIdentityOf(services, { request, expired_too: route.expired_too === true });
   }
+}
+
+/** With what to ask for, where the row says that. */
+function withScope(refusal: Refusal, { asks_for }: Route): Refusal {
+  return asks_for === undefined ? refusal : { ...refusal, scope: asks_for };
 }
 
 /** Why somebody who is known may not do this. */
@@ -68,25 +72,9 @@ function principalRefusal(principal: Principal, route: Route): Refusal | null {
   if (route.credential === 'session' && kind !== 'app_session') return ONLY_SESSIONS;
   if (route.credential === 'app' && kind === 'personal_access_token') return ONLY_APPS;
   if (route.dialect === 'mcp' && kind === 'app_session') return NOT_FOR_MCP;
-  const missing = missingPermission(principal, route);
+  const missing = accessRefusal(principal, route);
   if (missing !== null) return missing;
-  if (route.layer !== undefined && !isEnabled(account.entitlements, route.layer)) return LAYER_OFF;
-  if (route.developer && !isEnabled(account.entitlements, 'developer.tools')) return DEVELOPERS_ONLY;
   if (route.own_apps && client?.first_party === false) return ONLY_OWN_APPS;
   if (route.sharing && !isEnabled(account.entitlements, 'workspace.sharing')) return SHARING_OFF;
   return null;
-}
-
-/** Why its permissions do not suffice; null where they do. */
-function missingPermission({ kind, permissions, recalls }: Principal, route: Route): Refusal | null {
-  const { permission = [], all_of = [] } = route;
-  const is_narrow = route.permission !== undefined || route.recall === true;
-  const suffices = permission.some((wanted) => permissions.includes(wanted)) || (route.recall === true && recalls);
-  const is_missing = (is_narrow && !suffices) || !all_of.every((wanted) => permissions.includes(wanted));
-  if (!is_missing) return null;
-  const ways = [...permission, ...(route.recall ? [RECALL.join(' and ')] : [])].join(' or ');
-  const needed = [...(ways === '' ? [] : [ways]), ...all_of].join(' and ');
-  const scope = [...permission, ...(route.recall ? RECALL : []), ...all_of];
-  const plural = /\s/.test(needed) ? 's' : '';
-  return refuse('FORBIDDEN', `This needs the permission${plural} ${needed}.`, kind === 'oauth' ? { scope } : {});
 }

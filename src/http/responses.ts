@@ -105,8 +105,9 @@ function challengeOf(as: Answering, request: FastifyRequest, { refused, scope }:
   if (refused !== 'UNAUTHORIZED' && scope === undefined) return null;
   if (as.listener === 'device') return refused === 'UNAUTHORIZED' ? 'Certificate realm="spool devices"' : null;
   const parts = ['realm="spool"'];
-  if (scope !== undefined) parts.push('error="insufficient_scope"', `scope="${scope.join(' ')}"`);
+  if (refused !== 'UNAUTHORIZED') parts.push('error="insufficient_scope"');
   else if (request.headers.authorization !== undefined) parts.push('error="invalid_token"');
+  if (scope !== undefined) parts.push(`scope="${scope.join(' ')}"`);
   if (as.listener === 'public') parts.push(`resource_metadata="${as.resource_metadata(request)}"`);
   return `Bearer ${parts.join(', ')}`;
 }

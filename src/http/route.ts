@@ -62,6 +62,8 @@ export type Route = {
   layer?: Layer;
   /** Only for accounts with developer access. */
   developer?: true;
+  /** Scopes that a client without a token is told to ask for. */
+  asks_for?: readonly Permission[];
   /** No third-party client, whatever its scopes. */
   own_apps?: true;
   /** Serves deleted accounts as well. */

@@ -8,7 +8,9 @@ import {
 } from '@modelcontextprotocol/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { MCP_PATH } from '../domain/audiences.js';
+import type { Refusal } from '../domain/refusals.js';
 import { decodeJson } from '../wire/json.js';
+import { stepUpRefusal } from './step_up.js';
 import type { Caller, Tool } from './tool.js';
 import { ToolServers } from './tool_server.js';
 
@@ -43,8 +45,8 @@ export class McpEndpoint {
   /** The generation from 2026-07-28 on. What it hands through as `authInfo` is ours. */
   readonly #present: ReturnType<typeof createMcpHandler>;
 
-  constructor(tools: readonly Tool[]) {
-    this.#servers = new ToolServers(tools);
+  constructor(tools: readonly Tool[], instructions: string) {
+    this.#servers = new ToolServers(tools, instructions);
     this.#present = createMcpHandler(({ authInfo }) => this.#servers.serve(authInfo?.extra?.caller as Caller), {
       legacy: 'reject',
     });
@@ -53,7 +55,7 @@ export class McpEndpoint {
   async take(
     caller: Caller,
     { request, reply }: { request: FastifyRequest; reply: FastifyReply },
-  ): Promise<FastifyReply> {
+  ): Promise<FastifyReply | Refusal> {
     const encoding = request.headers['content-encoding'];
     if (encoding !== undefined && encoding !== 'identity')
       return sendError(reply, 415, { code: INVALID_REQUEST, message: 'Bodies must come without Content-Encoding.' });
@@ -61,12 +63,22 @@ export class McpEndpoint {
     if (!body.ok) return sendError(reply, 400, { code: PARSE_ERROR, message: `Not valid JSON: ${body.message}.` });
     const fault = faultOf(body.value);
     if (fault !== null) return sendError(reply, fault.code === METHOD_NOT_FOUND ? 404 : 400, fault);
+    const step_up = this.#stepUpOf(caller, body.value);
+    if (step_up !== null) return step_up;
     const message = withoutCancellations(body.value);
     if (message === undefined) return reply.code(202).send();
     const answered = await inTime(this.#answer(caller, request, message));
     if (answered !== 'late') return send(reply, answered);
     caller.services.log.error({ request_id: caller.request_id }, 'an MCP message was not answered in time');
     return sendError(reply, 503, { code: INTERNAL_ERROR, message: 'This took too long.' });
+  }
+
+  /** Of one call alone: the calls of a batch are answered one by one. */
+  #stepUpOf({ who }: Caller, message: unknown): Refusal | null {
+    const { method, params } = (message ?? {}) as { method?: unknown; params?: { name?: unknown } };
+    if (method !== 'tools/call') return null;
+    const tool = this.#servers.find(String(params?.name));
+    return tool === undefined ? null : stepUpRefusal(tool, who);
   }
 
   async #answer(caller: Caller, incoming: FastifyRequest, message: unknown): Promise<Response> {

@@ -1,16 +1,35 @@
 import type { z } from 'zod';
-import type { Permission } from '../domain/permissions.js';
 import type { Refusal } from '../domain/refusals.js';
+import type { Access } from '../http/access.js';
 import type { Principal } from '../http/principal.js';
 import type { Services } from '../services.js';
 
 /** Who calls a tool. */
 export type Caller = { services: Services; who: Principal; request_id: string };
 
-type ToolHints = { readOnlyHint: boolean; destructiveHint?: boolean; idempotentHint?: boolean; openWorldHint: boolean };
+export type ToolHints = {
+  readOnlyHint: boolean;
+  destructiveHint?: boolean;
+  idempotentHint?: boolean;
+  openWorldHint: boolean;
+};
 
 /** At what is ours. */
 export const LOOKS: ToolHints = { readOnlyHint: true, openWorldHint: false };
+/** Something is added each time. */
+export const ADDS: ToolHints = {
+  readOnlyHint: false,
+  destructiveHint: false,
+  idempotentHint: false,
+  openWorldHint: false,
+};
+/** Something is as the caller says; it can be set back, and nothing is lost. */
+export const SETS: ToolHints = {
+  readOnlyHint: false,
+  destructiveHint: false,
+  idempotentHint: true,
+  openWorldHint: false,
+};
 /** From then on data goes out to where the caller says. */
 export const SENDS_OUT: ToolHints = {
   readOnlyHint: false,
@@ -18,7 +37,7 @@ export const SENDS_OUT: ToolHints = {
   idempotentHint: false,
   openWorldHint: true,
 };
-/** Something ends that does not come back. */
+/** Something ends or is replaced, and does not come back by itself. */
 export const ENDS: ToolHints = {
   readOnlyHint: false,
   destructiveHint: true,
@@ -27,24 +46,19 @@ export const ENDS: ToolHints = {
 };
 
 /** One tool, as a row. What it gives goes to the client as it is, and as text. */
-export type Tool = {
+export type Tool = Access & {
   name: string;
   title: string;
   description: string;
-  /** The caller must hold one of these; nobody in particular when empty. Others do not see the tool. */
-  permissions: readonly Permission[];
   input: z.ZodType;
-  /** What it gives when nothing is refused. */
+  /** Arguments that are right, for whoever sends wrong ones. */
+  example: Readonly<Record<string, unknown>>;
+  /** What it gives when nothing is refused. Clients are told an outline of it. */
   output: z.ZodType;
   /** What clients learn of its effects; absent, it only reads. */
   does?: ToolHints;
   handler: (caller: Caller, input: never) => Promise<Record<string, unknown> | Refusal>;
 };
-
-/** Whether the caller may use a tool. */
-export function isAllowed({ permissions }: Tool, who: Pick<Principal, 'permissions'>): boolean {
-  return permissions.length === 0 || permissions.some((wanted) => who.permissions.includes(wanted));
-}
 
 /** Keeps the input's own type for its handler. */
 export function tool<Input extends z.ZodType>(

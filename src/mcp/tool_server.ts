@@ -5,34 +5,18 @@ import {
   ProtocolErrorCode,
   Server,
 } from '@modelcontextprotocol/server';
-import { z } from 'zod';
 import { isRefusal } from '../domain/refusals.js';
+import { accessRefusal } from '../http/access.js';
+import { AWAY } from '../http/error_refusals.js';
+import { ASSETS } from '../pages/assets.js';
 import { StoreUnavailable } from '../store/store.js';
+import { VERSION } from '../version.js';
 import { parseGiven } from '../wire/schema_faults.js';
-import { type Caller, isAllowed, LOOKS, type Tool } from './tool.js';
+import { listedInput, listedOutput } from './listed_schemas.js';
+import { type Caller, LOOKS, type Tool } from './tool.js';
+import { wordsOfRefusal, wordsOfWrongArguments } from './tool_failures.js';
 
-const SERVER_INFO = { name: 'spool', title: 'Spool', version: '1' };
-const ISSUES_SHOWN_MAX = 5;
-
-type Listed = ListToolsResult['tools'][number];
-
-/** What clients hold a result to. More members may come, so none is ruled out. */
-function resultSchema(output: z.ZodType): NonNullable<Listed['outputSchema']> {
-  const {
-    $schema: _,
-    $ref: ref,
-    ...schema
-  } = z.toJSONSchema(output, {
-    unrepresentable: 'any',
-    override: ({ jsonSchema }) => {
-      if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
-      delete jsonSchema.id;
-    },
-  });
-  // A shape with a name stands in full at the top: what has no type there, clients take for no object.
-  const named = ref === undefined ? {} : schema.$defs?.[ref.slice(ref.lastIndexOf('/') + 1)];
-  return { ...(named as object), ...schema } as NonNullable<Listed['outputSchema']>;
-}
+export type Listed = ListToolsResult['tools'][number];
 
 /** Its validator is for answers that a server asks of a client: we ask nothing. */
 const NOTHING_TO_VALIDATE = {
@@ -44,21 +28,33 @@ const NOTHING_TO_VALIDATE = {
 /** Servers of the tools of a table, each for one request. */
 export class ToolServers {
   readonly #tools: readonly { tool: Tool; listed: Listed }[];
+  readonly #by_name: ReadonlyMap<string, Tool>;
+  readonly #instructions: string;
 
-  constructor(tools: readonly Tool[]) {
+  constructor(tools: readonly Tool[], instructions: string) {
     this.#tools = tools.map((tool) => ({ tool, listed: listedTool(tool) }));
+    this.#by_name = new Map(tools.map((tool) => [tool.name, tool]));
+    this.#instructions = instructions;
+  }
+
+  find(name: string): Tool | undefined {
+    return this.#by_name.get(name);
   }
 
   /** Tools as far as the caller of the request may use them. */
   serve(caller: Caller): Server {
-    const server = new Server(SERVER_INFO, { capabilities: { tools: {} }, jsonSchemaValidator: NOTHING_TO_VALIDATE });
+    const server = new Server(infoOf(caller), {
+      capabilities: { tools: {} },
+      instructions: this.#instructions,
+      jsonSchemaValidator: NOTHING_TO_VALIDATE,
+    });
     server.setRequestHandler('tools/list', async () => ({
-      tools: this.#tools.flatMap(({ tool, listed }) => (isAllowed(tool, caller.who) ? [listed] : [])),
+      tools: this.#tools.flatMap(({ tool, listed }) => (accessRefusal(caller.who, tool) === null ? [listed] : [])),
     }));
     server.setRequestHandler('tools/call', ({ params }) =>
       this.#call(caller, params.name, params.arguments ?? {}).catch((error: unknown) => {
         if (error instanceof ProtocolError) throw error;
-        if (error instanceof StoreUnavailable) return failed('The service is not available at the moment.');
+        if (error instanceof StoreUnavailable) return failed(wordsOfRefusal(AWAY));
         const { services, request_id } = caller;
         services.log.error({ err: error, request_id }, 'a tool failed');
         throw new ProtocolError(ProtocolErrorCode.InternalError, 'Something went wrong on our side.');
@@ -68,28 +64,35 @@ export class ToolServers {
   }
 
   async #call(caller: Caller, name: string, input: unknown): Promise<CallToolResult> {
-    const tool = this.#tools.find((row) => row.tool.name === name)?.tool;
+    const tool = this.find(name);
     if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'There is no tool of this name.');
-    if (!isAllowed(tool, caller.who))
-      return failed(`This needs the permission ${tool.permissions.join(' or ')}, which this connection does not have.`);
+    const refusal = accessRefusal(caller.who, tool);
+    if (refusal !== null) return failed(wordsOfRefusal(refusal));
     const parsed = parseGiven(tool.input, input);
-    if (!parsed.success) {
-      const issues = parsed.error.issues.slice(0, ISSUES_SHOWN_MAX);
-      const rules = issues.map(({ path, message }) => (path.length === 0 ? message : `${path.join('.')}: ${message}`));
-      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `The arguments are not right: ${rules.join('; ')}.`);
-    }
+    if (!parsed.success) return failed(wordsOfWrongArguments(tool, parsed.error.issues));
     const result = await tool.handler(caller, parsed.data as never);
     if (!isRefusal(result)) return { content: [text(JSON.stringify(result))], structuredContent: result };
-    if (result.refused === 'BAD_REQUEST') throw new ProtocolError(ProtocolErrorCode.InvalidParams, result.message);
-    return failed(result.message);
+    if (result.refused !== 'BAD_REQUEST' || result.details === undefined) return failed(wordsOfRefusal(result));
+    const issues = result.details.map(({ path, message }) => ({ path: [path], message }));
+    return failed(wordsOfWrongArguments(tool, issues));
   }
 }
 
-function listedTool({ name, title, description, input, output, does = LOOKS }: Tool): Listed {
-  const { $schema: _, ...schema } = z.toJSONSchema(input, { io: 'input' });
-  const inputSchema = schema as Listed['inputSchema'];
-  const outputSchema = resultSchema(output);
-  return { name, title, description, inputSchema, outputSchema, annotations: { title, ...does } };
+function infoOf({ services }: Caller) {
+  const { base_url } = services.addresses();
+  return {
+    name: 'spool',
+    title: 'Spool',
+    version: VERSION,
+    websiteUrl: `${base_url}/guides/assistants`,
+    icons: [{ src: base_url + ASSETS.icon.path, mimeType: 'image/svg+xml', sizes: ['any'] }],
+  };
+}
+
+/** As clients are told of it. */
+export function listedTool({ name, title, description, input, output, does = LOOKS }: Tool): Listed {
+  const [inputSchema, outputSchema] = [listedInput(input), listedOutput(output)];
+  return { name, title, description, inputSchema, outputSchema, annotations: does } as Listed;
 }
 
 function failed(message: string): CallToolResult {

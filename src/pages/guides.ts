@@ -9,14 +9,19 @@ const GUIDES = {
   webhooks: 'Webhook guide',
   transcription: 'Transcription guide',
   insights: 'Insights guide',
+  assistants: 'Assistant guide',
 } as const;
 
 type Guide = keyof typeof GUIDES;
 
+/** Stands in guides where the address of the server belongs. */
+const EXAMPLE_URL = 'https://spool.example';
+
 type Heading = { id: string; text: string };
 
-export function guidePage(name: Guide): string {
-  const text = readFileSync(new URL(`../../docs/${name}.md`, import.meta.url), 'utf8');
+export function guidePage(name: Guide, base_url: string): string {
+  const written = readFileSync(new URL(`../../docs/${name}.md`, import.meta.url), 'utf8');
+  const text = written.replaceAll(EXAMPLE_URL, base_url);
   const headings: Heading[] = [];
   const marked = new Marked({
     renderer: {

@@ -16,6 +16,7 @@ console.warn = () => {};
 const library = (options: object): McpLibrary => ({
   unauthorized: UnauthorizedError,
   drops_client: ['client', 'tokens'],
+  steps_up: true,
   open(mcp_url, login, fetch) {
     const client = new Client({ name: 'interop', version: '1' }, options);
     const transport = new StreamableHTTPClientTransport(mcp_url, { authProvider: login, fetch });

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Test } from 'tap';
 import { TOOLS } from '../../routes/mcp/tools.js';
 import { LIMITS } from '../../src/domain/limits.js';
@@ -9,6 +10,10 @@ import { RedisProxy } from '../fixtures/redis_proxy.js';
 import { TestSpool } from '../fixtures/spool.js';
 import { until } from '../fixtures/until.js';
 
+const UNKNOWN = randomUUID();
+/** What it asks for at first. */
+const READS = ['turns:read', 'insights:read', 'profile:read', 'pipelines:read'];
+
 /** Whole lives of an MCP client's connection, for every library that can be one. */
 
 /** A connection of one library, made with this login and this `fetch`. */
@@ -17,7 +22,7 @@ export type McpConnection = {
   /** Goes on from the address that the browser came back to. */
   finish(back: URL): Promise<unknown>;
   listTools(): Promise<{ tools: { name: string }[] }>;
-  callTool(call: { name: string }): Promise<unknown>;
+  callTool(call: { name: string; arguments?: Record<string, unknown> }): Promise<unknown>;
   close(): Promise<void>;
 };
 
@@ -25,6 +30,8 @@ export type McpLibrary = {
   open(mcp_url: URL, login: McpLogin, fetch: RecordedFetch['fetch']): McpConnection;
   /** What it throws when somebody has to sign in. */
   unauthorized: new () => Error;
+  /** Whether it asks the person for more when a tool needs that; others refresh, which gives them no more. */
+  steps_up: boolean;
   /** How it drops what it keeps when its client is not known any more. */
   drops_client: string[];
 };
@@ -87,7 +94,7 @@ export async function mcpFlows(t: Test, library: McpLibrary): Promise<void> {
     ]);
     const asked = login.asked?.searchParams;
     t.equal(asked?.get('resource'), mcp_url.href);
-    t.equal(asked?.get('scope'), 'audio:read turns:read endpoints:manage', 'all that the tools need, and no more');
+    t.equal(asked?.get('scope'), READS.join(' '), 'what reading needs, and no more');
     const back = await person.visit(login.asked ?? '');
     t.equal(back.searchParams.get('state'), asked?.get('state'));
     await connection.finish(back);
@@ -98,16 +105,30 @@ export async function mcpFlows(t: Test, library: McpLibrary): Promise<void> {
     await again.connect();
     t.same(
       (await again.listTools()).tools.map(({ name }) => name),
-      TOOLS.map(({ name }) => name),
+      TOOLS.filter(({ permission }) => permission?.some((one) => READS.includes(one)) ?? true).map(({ name }) => name),
     );
     const { app } = await spool.signIn('first@x.test');
     const me = await app.ask<{ id: string }>('GET', '/me');
-    t.match(await whoAmI(again), { account_id: me.id, scopes: ['audio:read', 'turns:read', 'endpoints:manage'] });
+    t.match(await whoAmI(again), { account_id: me.id, scopes: READS });
     const { items } = await app.ask<{ items: { name: string; scopes: string[] }[] }>('GET', '/me/connections');
-    t.match(items, [{ name: 'Interop', scopes: ['audio:read', 'turns:read', 'endpoints:manage'] }]);
+    t.match(items, [{ name: 'Interop', scopes: READS }]);
     t.notOk(linesOf(again.recorded.take()).some((line) => line.includes('/oauth/')));
     await again.close();
   });
+
+  if (library.steps_up) {
+    await t.test('C-100 a tool that needs more: the person is asked for it, and keeps what there was', async (t) => {
+      const connection = await signedIn(t);
+      const { login, person } = connection;
+      login.asked = null as URL | null;
+      const call = { name: 'give_feedback', arguments: { suggestion_id: UNKNOWN, rating: 'helpful' } };
+      await asksToSignIn(t, connection.callTool(call), 'somebody has to agree');
+      t.same(new Set(login.asked?.searchParams.get('scope')?.split(' ')), new Set([...READS, 'insights:write']));
+      await connection.finish(await person.visit(login.asked ?? ''));
+      t.match(await connection.callTool(call), { isError: true, content: [{ text: /^NOT_FOUND/ }] }, 'it may');
+      t.match(await connection.callTool({ name: 'list_suggestions' }), { structuredContent: { items: [] } });
+    });
+  }
 
   await t.test('C-030 consent is denied', async (t) => {
     const person = new Person(spool, 'denies@x.test');

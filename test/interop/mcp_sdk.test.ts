@@ -12,6 +12,7 @@ t.test('@modelcontextprotocol/sdk 1', (t) =>
   mcpFlows(t, {
     unauthorized: UnauthorizedError,
     drops_client: ['all'],
+    steps_up: false,
     open(mcp_url, login, fetch) {
       const client = new Client({ name: 'interop', version: '1' });
       const transport = new StreamableHTTPClientTransport(mcp_url, { authProvider: login as never, fetch });

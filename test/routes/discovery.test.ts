@@ -80,7 +80,11 @@ t.test('what clients find out by themselves', async (t) => {
     );
     const mcp = (await get(`${RESOURCE_PATH}/mcp`)).json;
     t.match(mcp, { resource: `${base_url}/mcp`, authorization_servers: [base_url] });
-    t.same(mcp.scopes_supported, ['audio:read', 'turns:read', 'endpoints:manage']);
+    t.same(
+      mcp.scopes_supported,
+      ['turns:read', 'insights:read', 'profile:read', 'pipelines:read'],
+      'what reading needs',
+    );
     t.equal((await client.send('GET', `${RESOURCE_PATH}/other`)).status, 404);
   });
 

@@ -1,11 +1,9 @@
-import * as present from '@modelcontextprotocol/client';
-import { Client as EarlierClient } from '@modelcontextprotocol/sdk/client/index.js';
-import { StreamableHTTPClientTransport as EarlierTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import t from 'tap';
 import { type Audience, audienceUrl } from '../../src/domain/audiences.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import type { AccessClaims } from '../../src/secrets/access_tokens.js';
 import { StoreUnavailable } from '../../src/store/store.js';
+import { MCP_CLIENTS, type ToolResult } from '../fixtures/mcp_clients.js';
 import { Browser, codeOf, jsonOf, OauthApp, type Tokens } from '../fixtures/oauth.js';
 import { unknownFormats } from '../fixtures/schema_formats.js';
 import { TestSpool } from '../fixtures/spool.js';
@@ -13,13 +11,6 @@ import { TestSpool } from '../fixtures/spool.js';
 const ORIGIN = 'https://app.example';
 const LEGACY = 'http://legacy.test:7777';
 const JSON_AND_STREAMS = { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream' };
-
-type Result = { content?: unknown; structuredContent?: unknown; isError?: boolean };
-type AnyClient = {
-  listTools(): Promise<{ tools: { name: string; inputSchema: unknown; annotations?: unknown }[] }>;
-  callTool(call: { name: string; arguments?: Record<string, unknown> }): Promise<unknown>;
-  close(): Promise<void>;
-};
 
 t.test('the MCP server', async (t) => {
   const spool = await TestSpool.start({ RATE_LIMITS: 'off', CORS_ORIGINS: ORIGIN, LEGACY_BASE_URL: LEGACY });
@@ -56,45 +47,25 @@ t.test('the MCP server', async (t) => {
     params: { name, arguments: args },
   });
 
-  const CLIENTS: Record<string, (token: string) => Promise<AnyClient>> = {
-    async 'sdk 1'(token) {
-      const client = new EarlierClient({ name: 'test', version: '1' });
-      const requestInit = { headers: { Authorization: `Bearer ${token}` } };
-      await client.connect(new EarlierTransport(mcp_url, { requestInit }) as never);
-      return client as unknown as AnyClient;
-    },
-    async 'client 2, as before 2026'(token) {
-      const client = new present.Client({ name: 'test', version: '1' });
-      const requestInit = { headers: { Authorization: `Bearer ${token}` } };
-      await client.connect(new present.StreamableHTTPClientTransport(mcp_url, { requestInit }));
-      return client as unknown as AnyClient;
-    },
-    async 'client 2, 2026-07-28'(token) {
-      const client = new present.Client({ name: 'test', version: '1' }, {
-        versionNegotiation: { mode: { pin: '2026-07-28' } },
-      } as never);
-      const requestInit = { headers: { Authorization: `Bearer ${token}` } };
-      await client.connect(new present.StreamableHTTPClientTransport(mcp_url, { requestInit }));
-      t.equal(client.getNegotiatedProtocolVersion(), '2026-07-28');
-      return client as unknown as AnyClient;
-    },
-  };
-
   const { device } = await spool.boundDevice(app);
   t.teardown(() => device.close());
   for (const name of ['One', 'Two', 'Three']) await app.ask('PATCH', '/me', { name });
 
-  for (const [which, connect] of Object.entries(CLIENTS)) {
+  for (const [which, open] of Object.entries(MCP_CLIENTS)) {
+    const connect = (token: string) => open(mcp_url, token);
     await t.test(`C-118 C-048 with ${which}`, async (t) => {
       for (const audience of ['mcp', 'api'] as const) {
         const client = await connect(await mint(['events:read', 'insights:read'], audience));
         const { tools } = await client.listTools();
         t.same(unknownFormats(tools), [], 'schemas have formats that readers know');
-        t.same(tools.map(({ name }) => name).toSorted(), ['list_events', 'list_streams', 'who_am_i']);
+        t.same(tools.map(({ name }) => name).toSorted(), [
+          ...['fetch', 'get_session_summary', 'get_transcript', 'list_contacts', 'list_events', 'list_sources'],
+          ...['list_streams', 'list_suggestions', 'list_turns', 'who_am_i'],
+        ]);
         for (const tool of tools)
           t.match(tool, { annotations: { readOnlyHint: true }, inputSchema: { type: 'object' } });
 
-        const me = (await client.callTool({ name: 'who_am_i' })) as Result;
+        const me = (await client.callTool({ name: 'who_am_i' })) as ToolResult;
         t.same(me.structuredContent, {
           account_id,
           permissions: ['turns:read', 'insights:read'],
@@ -105,39 +76,35 @@ t.test('the MCP server', async (t) => {
 
         type Page = { items: { type: string; sequence: string }[]; cursor: string | null };
         const rest = await app.ask<Page>('GET', '/events?limit=2');
-        const page = ((await client.callTool({ name: 'list_events', arguments: { limit: 2 } })) as Result)
-          .structuredContent as Page;
+        const page = ((await client.callTool({ name: 'list_events', arguments: { limit: 2 } })) as ToolResult)
+          .structuredContent as unknown as Page;
         t.same(page, rest, 'as GET /events has it');
         const next = (await client.callTool({
           name: 'list_events',
           arguments: { limit: 2, cursor: page.cursor, type: undefined },
-        })) as Result;
+        })) as ToolResult;
         t.same(next.structuredContent, await app.ask('GET', `/events?limit=2&cursor=${page.cursor}`));
         const polled = (await client.callTool({
           name: 'list_events',
           arguments: { after: '0', limit: 100 },
-        })) as Result;
+        })) as ToolResult;
         t.same(polled.structuredContent, await app.ask('GET', '/events?after=0&limit=100'));
-        t.same(((await client.callTool({ name: 'list_streams' })) as Result).structuredContent, {
+        t.same(((await client.callTool({ name: 'list_streams' })) as ToolResult).structuredContent, {
           items: [],
           cursor: null,
         });
 
-        for (const [name, args] of [
-          ['no_such_tool', {}],
-          ['list_events', { limit: 0 }],
-          ['list_events', { limit: '5' }],
-          ['list_events', { more: 1 }],
-          ['list_events', { cursor: 'x' }],
-          ['list_events', { cursor: page.cursor, after: '0' }],
-          ['list_streams', { cursor: 'x' }],
-          ['who_am_i', { secret: 1 }],
+        await t.rejects(client.callTool({ name: 'no_such_tool' }), { code: -32602 });
+        for (const [name, args, says] of [
+          ['list_events', { limit: 0 }, /limit must be a whole number from 1 to 100\..*list_events \{"limit":25/],
+          ['list_events', { limit: '5' }, /limit must be/],
+          ['list_events', { more: 1 }, /must not have more/],
+          ['list_events', { cursor: 'x' }, /cursor must be a cursor/],
+          ['list_events', { cursor: page.cursor, after: '0' }, /cursor cannot be combined/],
+          ['list_streams', { cursor: 'x' }, /cursor must be a cursor/],
+          ['who_am_i', { secret: 1 }, /must not have secret/],
         ] as const)
-          await t.rejects(
-            client.callTool({ name, arguments: args }),
-            { code: -32602 },
-            `${name} ${JSON.stringify(args)}`,
-          );
+          t.match(await client.callTool({ name, arguments: args }), { isError: true, content: [{ text: says }] });
         await client.close();
       }
     });
@@ -155,7 +122,7 @@ t.test('the MCP server', async (t) => {
       t.match(hints('create_endpoint'), { readOnlyHint: false, openWorldHint: true });
       t.match(hints('delete_endpoint'), { readOnlyHint: false, destructiveHint: true });
       const use = async (name: string, args: Record<string, unknown> = {}) => {
-        const result = (await client.callTool({ name, arguments: args })) as Result;
+        const result = (await client.callTool({ name, arguments: args })) as ToolResult;
         return result.isError === true ? result.content : result.structuredContent;
       };
       const topics = ['account.updated'];
@@ -173,35 +140,37 @@ t.test('the MCP server', async (t) => {
         event: { type: 'account.updated', account_id },
       });
       t.match(await use('set_endpoint_status', { endpoint_id, status: 'disabled' }), { status: 'disabled' });
-      t.match(await use('set_endpoint_status', { endpoint_id, status: 'paused' }), [{ text: /disabled endpoint/ }]);
+      t.match(await use('set_endpoint_status', { endpoint_id, status: 'paused' }), [
+        { text: /^CONFLICT: .*disabled endpoint/ },
+      ]);
       t.same(await use('delete_endpoint', { endpoint_id }), { endpoint_id, deleted: true });
-      t.match(await use('list_deliveries', { endpoint_id }), [{ text: /no such endpoint/ }]);
-      for (const [name, args] of [
-        ['create_endpoint', { url: 'http://nowhere.invalid/' }],
-        ['create_endpoint', { url: 'https://nowhere.invalid/', topics: ['foo.bar'] }],
-        ['set_endpoint_status', { endpoint_id, status: 'gone' }],
-        ['get_delivery', { endpoint_id, delivery_id: 'x' }],
+      t.match(await use('list_deliveries', { endpoint_id }), [{ text: /^NOT_FOUND: .*no such endpoint/ }]);
+      for (const [name, args, field] of [
+        ['create_endpoint', { url: 'http://nowhere.invalid/' }, 'url'],
+        ['create_endpoint', { url: 'https://nowhere.invalid/', topics: ['foo.bar'] }, 'topics.0'],
+        ['set_endpoint_status', { endpoint_id, status: 'gone' }, 'status'],
+        ['get_delivery', { endpoint_id, delivery_id: 'x' }, 'delivery_id'],
       ] as const)
-        await t.rejects(
-          client.callTool({ name, arguments: args }),
-          { code: -32602 },
-          `${name} ${JSON.stringify(args)}`,
-        );
+        t.match(await use(name, args), [{ text: new RegExp(`^BAD_REQUEST: ${field} must `) }]);
       await client.close();
     });
 
     await t.test(`C-100 with ${which}: tools are told of, and work, as far as scopes go`, async (t) => {
       const client = await connect(await mint(['insights:read']));
-      t.same(
-        (await client.listTools()).tools.map(({ name }) => name),
-        ['who_am_i'],
-      );
-      t.match(await client.callTool({ name: 'list_events' }), {
-        isError: true,
-        content: [{ type: 'text', text: /turns:read/ }],
-      });
-      t.match(await client.callTool({ name: 'list_streams' }), { isError: true, content: [{ text: /audio:read/ }] });
+      const names = ['fetch', 'get_session_summary', 'list_suggestions', 'who_am_i'];
+      t.same((await client.listTools()).tools.map(({ name }) => name).toSorted(), names);
+      await t.rejects(client.callTool({ name: 'list_events' }), /turns:read|insufficient_scope/i, 'a client may ask');
       await client.close();
+      const named = { name: 'mine', permissions: ['insights:read'], expires_at: null };
+      const { value } = await app.ask<{ value: string }>('POST', '/me/tokens', named);
+      const personal = await connect(value);
+      t.same((await personal.listTools()).tools.map(({ name }) => name).toSorted(), names);
+      t.match(await personal.callTool({ name: 'list_events' }), {
+        isError: true,
+        content: [{ type: 'text', text: /^FORBIDDEN: This needs the permission turns:read\./ }],
+      });
+      t.match(await personal.callTool({ name: 'list_streams' }), { isError: true, content: [{ text: /audio:read/ }] });
+      await personal.close();
       const owner = await connect(await mint(['account:manage']));
       t.match(await owner.callTool({ name: 'who_am_i' }), {
         structuredContent: { email: 'mcp@x.test', name: 'Three', permissions: ['account:manage'] },
@@ -230,10 +199,18 @@ t.test('the MCP server', async (t) => {
     const metadata = `resource_metadata="${base_url}/.well-known/oauth-protected-resource/mcp"`;
     const nobody = await post(list, {});
     t.equal(nobody.status, 401);
-    t.equal(nobody.headers.get('www-authenticate'), `Bearer realm="spool", ${metadata}`);
+    const scope = 'scope="turns:read insights:read profile:read pipelines:read"';
+    t.equal(
+      nobody.headers.get('www-authenticate'),
+      `Bearer realm="spool", ${scope}, ${metadata}`,
+      'what reading needs',
+    );
     t.notOk(nobody.headers.get('x-api-version'));
     const garbage = await rpc('garbage', list, { 'X-API-Version': '9' });
-    t.equal(garbage.headers.get('www-authenticate'), `Bearer realm="spool", error="invalid_token", ${metadata}`);
+    t.equal(
+      garbage.headers.get('www-authenticate'),
+      `Bearer realm="spool", error="invalid_token", ${scope}, ${metadata}`,
+    );
     t.equal((await post('{', {})).status, 401, 'before anything is read');
     t.equal((await rpc(mcp, list)).status, 200);
     await operator.advanceClock(LIMITS.oauth_access_life_ms);
@@ -256,9 +233,12 @@ t.test('the MCP server', async (t) => {
     const started = await rpc(token, initialize('2025-03-26'));
     t.match(started.json.result, {
       protocolVersion: '2025-03-26',
-      serverInfo: { name: 'spool' },
+      serverInfo: { name: 'spool', title: 'Spool', websiteUrl: `${base_url}/guides/assistants` },
       capabilities: { tools: {} },
+      instructions: /UTC/,
     });
+    for (const { src } of started.json.result.serverInfo.icons) t.equal((await fetch(src)).status, 200, 'it is there');
+    t.equal((await fetch(started.json.result.serverInfo.websiteUrl)).status, 200);
     t.notOk(started.headers.get('mcp-session-id'), 'there are no sessions');
     t.match(started.headers.get('content-type'), /^application\/json/);
     const batch = await rpc(token, [call('who_am_i', {}, 1), call('list_events', {}, 2), call('nothing', {}, 3)]);
@@ -318,7 +298,8 @@ t.test('the MCP server', async (t) => {
     });
     store.logHead = () => Promise.reject(new StoreUnavailable('redis://secret'));
     const away = (await rpc(token, call('list_events'))).json.result;
-    t.same(away, { isError: true, content: [{ type: 'text', text: 'The service is not available at the moment.' }] });
+    const text = 'UNAVAILABLE: The service is not available at the moment. Try again in 2 seconds.';
+    t.same(away, { isError: true, content: [{ type: 'text', text }] });
     store.logHead = () => Promise.reject(new Error('a secret'));
     t.same((await rpc(token, call('list_events'))).json.error, {
       code: -32603,

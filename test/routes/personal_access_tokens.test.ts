@@ -293,7 +293,7 @@ t.test('personal access tokens', async (t) => {
     await switchOn(email, 'transcripts.access', false);
     t.match(await tell(program, 'GET', '/events'), { status: 403, error: { code: 'FORBIDDEN' } });
     t.same(await permissions(), ['account:manage', 'devices:manage']);
-    t.match(await toolsOf(value), ['who_am_i']);
+    t.same(await toolsOf(value), ['list_devices', 'list_recorder_sessions', 'who_am_i']);
     await switchOn(email, 'transcripts.access', true);
     t.equal((await tell(program, 'GET', '/events')).status, 200);
     const narrow = bearer(spool, (await make(app)).value);
@@ -309,11 +309,14 @@ t.test('personal access tokens', async (t) => {
   await t.test('B-025 B-016 on /mcp: the tools that its permissions reach', async (t) => {
     const { app, session } = await spool.signIn('mcp@x.test');
     const all = await make(app, { permissions: WIDE });
-    t.same(await toolsOf(all.value), ['list_events', 'list_streams', 'who_am_i']);
+    t.same(await toolsOf(all.value), [
+      ...['fetch', 'get_transcript', 'list_contacts', 'list_devices', 'list_events', 'list_recorder_sessions'],
+      ...['list_sources', 'list_streams', 'list_turns', 'who_am_i'],
+    ]);
     const who = await mcp(all.value, 'tools/call', { name: 'who_am_i', arguments: {} });
     t.match(who.json.result.structuredContent, { account_id: session.user.id, email: 'mcp@x.test' });
     const audio = await make(app, { permissions: ['audio:read'] });
-    t.same(await toolsOf(audio.value), ['list_streams', 'who_am_i']);
+    t.same(await toolsOf(audio.value), ['list_sources', 'list_streams', 'who_am_i']);
     const nothing = await make(app, { permissions: ['files:read'] });
     t.same(await toolsOf(nothing.value), ['who_am_i']);
     const shown = (await mcp(nothing.value, 'tools/call', { name: 'who_am_i', arguments: {} })).json.result;

@@ -5,9 +5,20 @@ export function countingScopes(names: readonly string[]): string[] {
   return names.filter((name) => isRequestable(name) && !WORKSPACE_SCOPES.includes(name));
 }
 
-/** What a client with these registered scopes may ask for, and gets when it asks for none. None registered: any. */
-export function scopesOfRegistered(counting: string[]): { scopes: string[]; default_scopes: string[] } {
-  return counting.length > 0
-    ? { scopes: counting, default_scopes: counting }
-    : { scopes: countingScopes(CURRENT_SCOPES), default_scopes: [...DEFAULT_SCOPES] };
+/** What a resource names in its challenge, and what it may name later, when more is needed. */
+type ResourceScopes = { first: readonly string[]; later: readonly string[] };
+
+const NONE: ResourceScopes = { first: [], later: [] };
+
+/**
+ * What a client with these registered scopes may ask for, and gets when it asks for none. None registered: any. Clients
+ * register what the challenge of a resource has named; when that asks for more, they may have more.
+ */
+export function scopesOfRegistered(
+  counting: string[],
+  { first, later }: ResourceScopes = NONE,
+): { scopes: string[]; default_scopes: string[] } {
+  if (counting.length === 0) return { scopes: countingScopes(CURRENT_SCOPES), default_scopes: [...DEFAULT_SCOPES] };
+  const follows = first.every((scope) => counting.includes(scope));
+  return { scopes: follows ? [...new Set([...counting, ...later])] : counting, default_scopes: counting };
 }

@@ -7,7 +7,7 @@ import { TestSpool } from '../../fixtures/spool.js';
 
 const spool = await TestSpool.start();
 t.teardown(() => spool.end());
-const GUIDES = ['/guides/devices', '/guides/webhooks', '/guides/transcription', '/guides/insights'];
+const GUIDES = ['devices', 'webhooks', 'transcription', 'insights', 'assistants'].map((name) => `/guides/${name}`);
 const PAGES = ['/reference', '/reference/devices', ...GUIDES];
 const get = (path: string, headers: Record<string, string> = {}) => fetch(`${spool.base_url}${path}`, { headers });
 
@@ -70,6 +70,12 @@ t.test('the routes that the guides call are there', async (t) => {
       named,
     );
   }
+});
+
+t.test('C-118 the guide of assistants names the address that they connect to', async (t) => {
+  const page = await (await get('/guides/assistants')).text();
+  t.match(page, `claude mcp add --transport http --scope user spool ${spool.server.base_url}/mcp`);
+  t.notMatch(page, 'spool.example');
 });
 
 t.test('the types of our clients are made of the present tables', async (t) => {

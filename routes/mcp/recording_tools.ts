@@ -1,0 +1,84 @@
+import { z } from 'zod';
+import { LIMITS } from '../../src/domain/limits.js';
+import { uuid } from '../../src/http/request_schemas.js';
+import { type Tool, tool } from '../../src/mcp/tool.js';
+import { READS_STREAMS } from '../../src/streams/stream_access.js';
+import { listDeviceSessions, MANAGES_DEVICES } from '../api/device_sessions.js';
+import { listDevices } from '../api/devices.js';
+import { listSources } from '../api/sources.js';
+import { listStreams } from '../api/streams.js';
+import { listed, listShape } from './listing.js';
+import { cursor, paging, workspace_id } from './tool_arguments.js';
+import {
+  deviceOf,
+  deviceShape,
+  sessionOf,
+  sessionShape,
+  sourceOf,
+  sourceShape,
+  streamOf,
+  streamShape,
+} from './views.js';
+
+/** Of lists that are short. */
+const PAGE = LIMITS.list_limit_default;
+
+/** Recordings, without their audio, and what records them. */
+export const RECORDING_TOOLS: readonly Tool[] = [
+  tool({
+    name: 'list_streams',
+    title: 'List recordings',
+    description: 'Recordings, newest first. Next: get_transcript.',
+    permission: READS_STREAMS,
+    input: z
+      .strictObject({ ...paging, source_id: uuid.optional(), workspace_id })
+      .refine(({ source_id, workspace_id }) => source_id === undefined || workspace_id === undefined, {
+        path: ['workspace_id'],
+        message: 'must not be combined with source_id',
+      }),
+    example: { limit: 25 },
+    output: listShape(streamShape),
+    handler: ({ services, who }, input) =>
+      listed(input.limit, (asked) => listStreams(services, who, { ...input, limit: asked }), streamOf),
+  }),
+
+  tool({
+    name: 'list_sources',
+    title: 'List sources',
+    description: 'Where recordings come from: devices and apps.',
+    permission: READS_STREAMS,
+    input: z.strictObject({ cursor }),
+    example: {},
+    output: listShape(sourceShape),
+    handler: ({ services, who }, { cursor }) =>
+      listed(PAGE, (limit) => listSources(services, who.account_id, { cursor, limit }), sourceOf),
+  }),
+
+  tool({
+    name: 'list_devices',
+    title: 'List devices',
+    description: 'Recording devices.',
+    permission: MANAGES_DEVICES,
+    input: z.strictObject({ cursor }),
+    example: {},
+    output: listShape(deviceShape),
+    handler: ({ services, who }, { cursor }) =>
+      listed(PAGE, (limit) => listDevices(services, who.account_id, { cursor, limit }), deviceOf),
+  }),
+
+  tool({
+    name: 'list_recorder_sessions',
+    title: 'List recorder sessions',
+    description: 'Meetings on shared recorders, newest first. Next: get_session_summary, where is_host.',
+    permission: MANAGES_DEVICES,
+    input: z.strictObject({ cursor }),
+    example: {},
+    output: listShape(sessionShape),
+    handler: ({ services, who }, { cursor }) =>
+      listed(
+        PAGE,
+        (limit) => listDeviceSessions(services, who, { cursor, limit }),
+        (session) => sessionOf(session, who.account_id),
+      ),
+  }),
+];
