@@ -11,14 +11,15 @@ type ResourceScopes = { first: readonly string[]; later: readonly string[] };
 const NONE: ResourceScopes = { first: [], later: [] };
 
 /**
- * What a client with these registered scopes may ask for, and gets when it asks for none. None registered: any. Clients
- * register what the challenge of a resource has named; when that asks for more, they may have more.
+ * What a client with these registered scopes may ask for, and gets when it asks for none. None registered: any.
+ * Clients that register just what the challenge of a resource has named did not choose: when it asks for more, they may have
+ * more.
  */
 export function scopesOfRegistered(
   counting: string[],
   { first, later }: ResourceScopes = NONE,
 ): { scopes: string[]; default_scopes: string[] } {
   if (counting.length === 0) return { scopes: countingScopes(CURRENT_SCOPES), default_scopes: [...DEFAULT_SCOPES] };
-  const follows = first.every((scope) => counting.includes(scope));
+  const follows = counting.length === first.length && first.every((scope) => counting.includes(scope));
   return { scopes: follows ? [...new Set([...counting, ...later])] : counting, default_scopes: counting };
 }
