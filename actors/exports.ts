@@ -8,8 +8,8 @@ import {
   type Export,
   type ExportFailure,
   type ExportProgress,
-  type Exports,
   type ExportStage,
+  type Exports,
   type RunningExport,
 } from './exports_state.js';
 
@@ -27,7 +27,10 @@ const NEW: Exports = { items: [], asked_at_ms: [], removing: [] };
 export const NO_EXPORT = refuse('NOT_FOUND', 'There is no such export.');
 const NOT_YOURS = refuse('CONFLICT', 'Somebody else makes this export, or it is made.');
 const ONE_AT_A_TIME = refuse('CONFLICT', 'An export is being made already; wait for it, or delete it.');
-const TOO_MANY = refuse('CONFLICT', `At most ${LIMITS.exports_known_max} exports of an account are known; delete some.`);
+const TOO_MANY = refuse(
+  'CONFLICT',
+  `At most ${LIMITS.exports_known_max} exports of an account are known; delete some.`,
+);
 const LOST: ExportFailure = { code: 'INTERRUPTED', message: 'It was begun several times and never came to its end.' };
 
 type ByWhom = Export['by'];
@@ -44,7 +47,11 @@ export const exports = defineActor<Exports>()({
     list: {
       reads: true,
       decide: (state, { by }: { by: ByWhom }, { now_ms }) => ({
-        reply: { exports: standing(state, now_ms).items.filter((one) => one.by === by).reverse() },
+        reply: {
+          exports: standing(state, now_ms)
+            .items.filter((one) => one.by === by)
+            .reverse(),
+        },
       }),
     },
 

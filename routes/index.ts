@@ -8,6 +8,7 @@ import { DEVICE_SESSION_ROUTES } from './api/device_sessions.js';
 import { DEVICE_MANAGEMENT_ROUTES } from './api/devices.js';
 import { ENDPOINT_ROUTES } from './api/endpoints.js';
 import { EVENT_ROUTES } from './api/events.js';
+import { FILE_ROUTES } from './api/files.js';
 import { INVITATION_ROUTES } from './api/invitations.js';
 import { ME_ROUTES } from './api/me.js';
 import { MEMORY_ROUTES } from './api/memories.js';
@@ -86,6 +87,7 @@ export const ROUTES: Record<'public' | 'device' | 'operator', readonly Route[]> 
     ...SESSION_SUMMARY_ROUTES,
     ...PROFILE_ROUTES,
     ...PIPELINE_ROUTES,
+    ...FILE_ROUTES,
     ...DEBUG_ROUTES,
     ...METADATA_ROUTES,
     ...REGISTRATION_ROUTES,

@@ -104,7 +104,7 @@ export function makeMetrics() {
     uploads_bytes: counter('upload_bytes_total', 'Bytes of audio stored'),
     audio_sweeps: counter('audio_sweeps_total', 'Partitions whose audio was held against its chunks'),
     audio_swept: counter('audio_swept_total', 'Blobs that sweeps looked at'),
-    audio_removed: counter('audio_removed_total', 'Blobs and leftovers that no chunk claimed, removed by sweeps'),
+    audio_removed: counter('audio_removed_total', 'Blobs and leftovers that no chunk, file or export claimed, removed by sweeps'),
     audio_missing: counter('audio_missing_total', 'Chunks marked stored of which a sweep found no bytes'),
     device_certificates: counter('device_certificates_total', 'Device certificates, by what was done', 'what'),
     device_refusals: counter('device_refusals_total', 'Requests whose certificate was refused, by reason', 'reason'),

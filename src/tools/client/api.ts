@@ -566,6 +566,21 @@ export type Feedback = {
   created_at: string;
 };
 
+export type File = {
+  id: string;
+  /** As which it is saved. */
+  name: string;
+  /** Of which sort it is, as whoever sent it says; nobody has looked. */
+  media_type: string;
+  /** How many bytes it has. */
+  size_bytes: number;
+  /** Of those bytes, in hexadecimal. */
+  sha256: string;
+  /** stored: its bytes are on disk. awaiting_upload: they have a day to come, and count already. */
+  status: 'awaiting_upload' | 'stored';
+  created_at: string;
+};
+
 export type Gaps = {
   /** Start and end of what no chunk that was stored covers, in ms. */
   missing: [number, number][];
@@ -2636,6 +2651,52 @@ export type PublicApi = {
       /** It will be done. */
       accepted: true;
     };
+  };
+  /** Announces a file. */
+  'POST /files': {
+    body: {
+      /** As which it is saved; no path. */
+      name: string;
+      /** Of which sort it is. */
+      media_type: string;
+      /** How many bytes will be uploaded. */
+      size_bytes: number;
+      /** Of those bytes, in hexadecimal. */
+      sha256: string;
+    };
+    answer: {
+      file: File;
+      /** Where to PUT the bytes. */
+      upload_path: string;
+    };
+  };
+  /** The account's files, newest first. */
+  'GET /files': {
+    query?: { limit?: number | undefined; cursor?: string | undefined };
+    answer: {
+      items: File[];
+      /** What to pass as cursor for the next page; null on the last one. */
+      cursor: string | null;
+    };
+  };
+  /** A file. */
+  'GET /files/{id}': {
+    path: { id: string };
+    answer: File;
+  };
+  /** Renames a file. */
+  'PATCH /files/{id}': {
+    path: { id: string };
+    body: {
+      /** As which it is saved from now on; no path. */
+      name: string;
+    };
+    answer: File;
+  };
+  /** Deletes a file. */
+  'DELETE /files/{id}': {
+    path: { id: string };
+    answer: undefined;
   };
   /** What workers made of a stream, and what waits for them. */
   'GET /debug/streams/{id}/runs': {
