@@ -556,6 +556,37 @@ export type Evidence = {
   state: 'available' | 'expired' | 'deleted';
 };
 
+export type Export = {
+  id: string;
+  /** ready: it can be saved. expired: it was, and is kept no longer. */
+  status: 'pending' | 'running' | 'ready' | 'failed' | 'expired';
+  /** Whether it holds audio. */
+  audio: boolean;
+  /** Whether it holds files. */
+  files: boolean;
+  created_at: string;
+  /** While it runs. */
+  progress?: {
+    /** Read so far. */
+    records: number;
+    /** Written so far. */
+    bytes: number;
+  };
+  /** How large it is; null until it is ready. */
+  bytes: number | null;
+  /** Of those bytes, in hexadecimal. */
+  sha256: string | null;
+  /** Until then it is kept; null until it is ready. */
+  expires_at: string | null;
+  /** Why there is none; null unless it failed. */
+  failure: {
+    /** Why, for programs, such as SIGNED_OUT. */
+    code: string;
+    /** The same for people. */
+    message: string;
+  } | null;
+};
+
 export type Feedback = {
   /** Tells it from others of the suggestion; no route takes it. */
   id: string;
@@ -2476,6 +2507,16 @@ export type PublicApi = {
     };
     answer: Feedback;
   };
+  /** What people have said of a suggestion, the newest first. */
+  'GET /suggestions/{id}/feedback': {
+    path: { id: string };
+    query?: { limit?: number | undefined; cursor?: string | undefined };
+    answer: {
+      items: Feedback[];
+      /** What to pass as cursor for the next page; null on the last one. */
+      cursor: string | null;
+    };
+  };
   /** What came of a recorder session, for its host. */
   'GET /device-sessions/{id}/summary': {
     path: { id: string };
@@ -2695,6 +2736,35 @@ export type PublicApi = {
   };
   /** Deletes a file. */
   'DELETE /files/{id}': {
+    path: { id: string };
+    answer: undefined;
+  };
+  /** Asks for an archive of all of the account's data. */
+  'POST /me/exports': {
+    body?: {
+      /** With the audio of all recordings. */
+      audio?: boolean;
+      /** With the account's files. */
+      files?: boolean;
+    };
+    answer: Export;
+  };
+  /** Exports of the account, newest first. */
+  'GET /me/exports': {
+    query?: { limit?: number | undefined; cursor?: string | undefined };
+    answer: {
+      items: Export[];
+      /** What to pass as cursor for the next page; null on the last one. */
+      cursor: string | null;
+    };
+  };
+  /** How an export stands. */
+  'GET /me/exports/{id}': {
+    path: { id: string };
+    answer: Export;
+  };
+  /** Deletes an export, or stops it. */
+  'DELETE /me/exports/{id}': {
     path: { id: string };
     answer: undefined;
   };
@@ -3107,6 +3177,41 @@ export type OperatorApi = {
       /** What its credentials can hold at most from now on. */
       permissions: Permission[];
     };
+  };
+  /** Exports that are under way, whoever asked for them. */
+  'GET /ops/exports': {
+    answer: {
+      items: {
+        /** Whose data it is. */
+        account_id: string;
+        /** Who asked for it. */
+        by: 'account' | 'staff';
+        export: Export;
+      }[];
+      /** Null: there is no other page. */
+      cursor: null;
+    };
+  };
+  /** Asks for an archive of all of an account's data, with the layers that are switched off. */
+  'POST /ops/accounts/{account}/exports': {
+    path: { account: string };
+    body?: {
+      /** With the audio of all recordings. */
+      audio?: boolean;
+      /** With the account's files. */
+      files?: boolean;
+    };
+    answer: Export;
+  };
+  /** How an export that staff asked for stands. */
+  'GET /ops/accounts/{account}/exports/{id}': {
+    path: { account: string; id: string };
+    answer: Export;
+  };
+  /** Deletes an export that staff asked for. */
+  'DELETE /ops/accounts/{account}/exports/{id}': {
+    path: { account: string; id: string };
+    answer: undefined;
   };
   /** Provisions a device. */
   'POST /ops/devices': {
