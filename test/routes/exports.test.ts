@@ -5,12 +5,13 @@ import { ROUTES } from '../../routes/index.js';
 import { accountFolder, archiveKey } from '../../src/blobs/blob_keys.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { LEFT_OUT, RESOURCES } from '../../src/exports/export_resources.js';
-import type { Export, File } from '../../src/tools/client/api.js';
+import type { Export } from '../../src/tools/client/api.js';
 import type { AppClient } from '../../src/tools/client/app_client.js';
 import { sha256Of } from '../../src/tools/client/device_client.js';
 import { TestAccount } from '../fixtures/account.js';
 import { bearer, tell } from '../fixtures/answers.js';
 import { allOf } from '../fixtures/colleagues.js';
+import { addFile } from '../fixtures/files.js';
 import { makeInsights } from '../fixtures/insights.js';
 import { OauthApp } from '../fixtures/oauth.js';
 import { TestSpool } from '../fixtures/spool.js';
@@ -23,16 +24,6 @@ const MINUTE_MS = 60_000;
 type Line = Record<string, unknown>;
 
 t.setTimeout(60_000);
-
-/** A file whose bytes have come. */
-async function addFile({ app, spool }: TestAccount, name: string, bytes: Buffer): Promise<string> {
-  const body = { name, media_type: 'application/octet-stream', size_bytes: bytes.length, sha256: sha256Of(bytes) };
-  const { file, upload_path } = await app.ask<{ file: File; upload_path: string }>('POST', '/files', body);
-  const headers = { authorization: `Bearer ${app.access_token}` };
-  const put = await fetch(spool.base_url + upload_path, { method: 'PUT', headers, body: new Uint8Array(bytes) });
-  if (put.status !== 200) throw new Error(`the upload got ${put.status}`);
-  return file.id;
-}
 
 /** An account with something of everything; gives the ids of its streams. */
 async function fill(account: TestAccount): Promise<string[]> {
@@ -126,8 +117,9 @@ async function keysOf(account_id: string): Promise<string[]> {
 t.test('K-014 an export holds exactly what the routes list, and all bytes that were asked for', async (t) => {
   const ann = await TestAccount.open(spool, 'ann@x.test');
   const streams = await fill(ann);
+  const at = { app: ann.app, base_url: spool.base_url };
   const large = randomBytes(LIMITS.export_part_bytes + 12_345);
-  const [big, small] = [await addFile(ann, 'Zoë.bin', large), await addFile(ann, 'b.txt', Buffer.from('small'))];
+  const [big, small] = [await addFile(at, 'Zoë.bin', large), await addFile(at, 'b.txt', Buffer.from('small'))];
   const made = await exportOf(ann.app, { audio: true, files: true });
   t.match(made, { status: 'ready', audio: true, files: true, failure: null });
   const answer = await ann.app.send('GET', `/me/exports/${made.id}/content`);
