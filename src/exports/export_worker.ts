@@ -69,7 +69,7 @@ export class ExportWorker {
       if (!(error instanceof StoreUnavailable))
         log.error({ err: error }, 'an export was interrupted; it goes on later');
     };
-    this.#due = new DueEntities({ store, now, index: EXPORTS_INDEX, complain });
+    this.#due = new DueEntities({ store, now, index: EXPORTS_INDEX, complain, fresh_ms: SWEEP_EVERY_MS });
     this.#lanes = new JobLanes({
       ...{ due: this.#due, at_once: LIMITS.exports_at_once, sweep_every_ms: SWEEP_EVERY_MS, log },
       workOn: (account_id, signal) => this.#workOn(account_id, signal),
