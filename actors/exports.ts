@@ -24,7 +24,7 @@ export type ExportWork =
 
 const DONE = { done: true } as const;
 const NEW: Exports = { items: [], asked_at_ms: [], removing: [] };
-export const NO_EXPORT = refuse('NOT_FOUND', 'There is no such export.');
+const NO_EXPORT = refuse('NOT_FOUND', 'There is no such export.');
 const NOT_YOURS = refuse('CONFLICT', 'Somebody else makes this export, or it is made.');
 const ONE_AT_A_TIME = refuse('CONFLICT', 'An export is being made already; wait for it, or delete it.');
 const TOO_MANY = refuse(

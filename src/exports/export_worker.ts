@@ -19,6 +19,7 @@ import type { AccountReader } from './account_reader.js';
 import { Archive } from './archive.js';
 import { ExportContents } from './export_contents.js';
 import { type ExportReaders, exportReaders, layersOf } from './export_principal.js';
+import type { Exporter } from './exporter.js';
 
 /** What other processes have left behind is found after this at the latest. */
 const SWEEP_EVERY_MS = 15_000;
@@ -57,7 +58,7 @@ type Making = { account_id: string; item: RunningExport; readers: ExportReaders;
  * Makes exports, a few at a time: reads an account page by page and stores the archive in parts as it grows. Whoever is
  * lost in the middle has its lease run out; the next one begins anew, under names of its own.
  */
-export class ExportWorker {
+export class ExportWorker implements Exporter {
   readonly #parts: Parts;
   readonly #due: DueEntities;
   readonly #lanes: JobLanes;
@@ -86,17 +87,14 @@ export class ExportWorker {
     return this.#lanes.stop();
   }
 
-  /** This account has asked for an export, or has deleted one. */
   offer(account_id: string): void {
     this.#lanes.offer(account_id);
   }
 
-  /** Makes all that is due, to the end; for the test clock. Never rejects. */
   look(): Promise<void> {
     return this.#lanes.look();
   }
 
-  /** Accounts whose exports are under way, or are to be removed. */
   async listDue(): Promise<string[]> {
     const partitions = Array.from({ length: PARTITIONS }, (_, partition) => partition);
     const page = { descending: false, limit: SHOWN_MAX };
