@@ -56,7 +56,7 @@ export class ExportContents {
       ...LEFT_OUT_BESIDE,
     ];
     await archive.add({ path: 'manifest.json', from: textOf({ ...manifest, left_out }), compress: true });
-    archive.end();
+    await archive.end();
   }
 
   async #addLines(archive: Archive, resource: Resource): Promise<void> {
