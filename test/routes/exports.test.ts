@@ -5,6 +5,7 @@ import { ROUTES } from '../../routes/index.js';
 import { accountFolder, archiveKey } from '../../src/blobs/blob_keys.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { LEFT_OUT, RESOURCES } from '../../src/exports/export_resources.js';
+import type { ExportWorker } from '../../src/exports/export_worker.js';
 import type { Export } from '../../src/tools/client/api.js';
 import type { AppClient } from '../../src/tools/client/app_client.js';
 import { sha256Of } from '../../src/tools/client/device_client.js';
@@ -332,4 +333,23 @@ t.test('K-014 whoever was lost in the middle is followed by somebody else, and h
     refused: 'CONFLICT',
   });
   t.same(manifestFaults(await contentOf(app, made)), []);
+});
+
+t.test('K-014 a server that stops gives back what it has in hand, and the next one makes it at once', async (t) => {
+  const hal = await TestAccount.open(spool, 'hal@x.test');
+  const { held, go } = holdStoring();
+  const { id } = await hal.ask<Export>('POST', '/me/exports', {});
+  await held;
+  const stopping = (spool.server.services.exports as ExportWorker).stop();
+  go();
+  await stopping;
+  t.match(await hal.ask('GET', `/me/exports/${id}`), { status: 'pending' });
+  await spool.close();
+  await spool.open();
+  const app = spool.client();
+  app.access_token = hal.app.access_token;
+  const made = await finished(app, id);
+  t.match(made, { status: 'ready' });
+  const view = await spool.server.services.actors.exports(hal.id).view({ export_id: id, by: 'account' });
+  t.match(view, { stage: { attempt: 2 } }, 'nobody waited for a lease to end');
 });
