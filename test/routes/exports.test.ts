@@ -337,8 +337,10 @@ t.test('K-014 whoever was lost in the middle is followed by somebody else, and h
 
 t.test('K-014 a server that stops gives back what it has in hand, and the next one makes it at once', async (t) => {
   const hal = await TestAccount.open(spool, 'hal@x.test');
+  // Of one part alone, all would be read already.
+  await addFile({ app: hal.app, base_url: spool.base_url }, 'large', randomBytes(LIMITS.export_part_bytes * 2));
   const { held, go } = holdStoring();
-  const { id } = await hal.ask<Export>('POST', '/me/exports', {});
+  const { id } = await hal.ask<Export>('POST', '/me/exports', { files: true });
   await held;
   const stopping = (spool.server.services.exports as ExportWorker).stop();
   go();
