@@ -14,6 +14,8 @@ import { device } from './device.js';
 import { deviceSession } from './device_session.js';
 import { email } from './email.js';
 import { endpoint } from './endpoint.js';
+import { exports } from './exports.js';
+import { files } from './files.js';
 import { grant } from './grant.js';
 import { importedToken } from './imported_token.js';
 import { library } from './library.js';
@@ -44,6 +46,8 @@ export const KINDS = {
   deviceSession,
   email,
   endpoint,
+  exports,
+  files,
   grant,
   importedToken,
   library,

@@ -118,6 +118,11 @@ export function recordsOf(
   return { collection, range: { after: after ?? first, descending: true, limit } };
 }
 
+/** Which of its item's records it is, by its id. */
+export function numberIn(record_id: string): number {
+  return Number.parseInt(record_id.slice(record_id.lastIndexOf('.') + 1), 16);
+}
+
 export function isOf({ kind, number }: { kind: ItemKind; number: number }, { id }: { id: string }): boolean {
   return id.startsWith(`${entryOf(kind, number)}.`);
 }

@@ -9,16 +9,18 @@ import {
   itemOr,
   itemRecord,
   itemRecords,
+  numberIn,
   numbersOfSession,
   recordsOf,
   sessionRecords,
 } from './library_items.js';
-import type { ItemKind, Items, Library, Revision } from './library_state.js';
+import type { Feedback, ItemKind, Items, Library, Revision } from './library_state.js';
 
 /** An item whose kind says of which sort it is. */
 export type AnyItem = { [Kind in ItemKind]: { kind: Kind; item: Items[Kind] } }[ItemKind];
 type Last = { order: number; id: string } | null;
 
+export type NumberedFeedback = Feedback & { number: number };
 type Numbered = { kind: ItemKind; number: number };
 type Listing = { kind: ItemKind; range: RangeQuery };
 
@@ -80,6 +82,20 @@ export const readingMessages = messagesOf<Library>()({
           last: last === undefined ? null : { order: last.order, id: last.id },
         },
       };
+    },
+  },
+
+  /** What people have said of a suggestion, the newest first. */
+  feedback_given: {
+    records: ({ number }: { number: number }) => [
+      ...itemRecords('suggestion', number),
+      recordsOf('feedback', { kind: 'suggestion', number }, { limit: LIMITS.feedback_kept_max }),
+    ],
+    decide(_, { number }: { number: number }, turn): Decision<Library, { feedback: NumberedFeedback[] }> {
+      const item = itemOr(turn, 'suggestion', number);
+      if ('refused' in item) return { reply: item };
+      const rows = turn.range<Feedback>('feedback').filter((row) => isOf({ kind: 'suggestion', number }, row));
+      return { reply: { feedback: rows.map(({ id, value }) => ({ number: numberIn(id), ...value })) } };
     },
   },
 

@@ -8,6 +8,8 @@ import { DEVICE_SESSION_ROUTES } from './api/device_sessions.js';
 import { DEVICE_MANAGEMENT_ROUTES } from './api/devices.js';
 import { ENDPOINT_ROUTES } from './api/endpoints.js';
 import { EVENT_ROUTES } from './api/events.js';
+import { EXPORT_ROUTES } from './api/exports.js';
+import { FILE_ROUTES } from './api/files.js';
 import { INVITATION_ROUTES } from './api/invitations.js';
 import { ME_ROUTES } from './api/me.js';
 import { MEMORY_ROUTES } from './api/memories.js';
@@ -45,6 +47,7 @@ import { STAFF_CONTENT_ROUTES } from './operator/content.js';
 import { SEEN_DEVICE_ROUTES } from './operator/devices.js';
 import { SEEN_ENDPOINT_ROUTES } from './operator/endpoints.js';
 import { ENTITY_ROUTES } from './operator/entities.js';
+import { STAFF_EXPORT_ROUTES } from './operator/exports.js';
 import { STAFF_GRANT_ROUTES } from './operator/grants.js';
 import { HEALTH_ROUTES } from './operator/health.js';
 import { STAFF_JOB_ROUTES } from './operator/jobs.js';
@@ -86,6 +89,8 @@ export const ROUTES: Record<'public' | 'device' | 'operator', readonly Route[]> 
     ...SESSION_SUMMARY_ROUTES,
     ...PROFILE_ROUTES,
     ...PIPELINE_ROUTES,
+    ...FILE_ROUTES,
+    ...EXPORT_ROUTES,
     ...DEBUG_ROUTES,
     ...METADATA_ROUTES,
     ...REGISTRATION_ROUTES,
@@ -111,6 +116,7 @@ export const ROUTES: Record<'public' | 'device' | 'operator', readonly Route[]> 
     ...HEALTH_ROUTES,
     ...ACTOR_ROUTES,
     ...STAFF_ACCOUNT_ROUTES,
+    ...STAFF_EXPORT_ROUTES,
     ...STAFF_CERTIFICATE_ROUTES,
     ...KEY_ROUTES,
     ...REMOVAL_ROUTES,

@@ -1,6 +1,8 @@
 import type { Logger } from 'pino';
 import { ROUTES } from '../routes/index.js';
 import { REVOKED_CHANNEL } from './devices/connections.js';
+import { AccountReader } from './exports/account_reader.js';
+import { ExportWorker } from './exports/export_worker.js';
 import { issuerUrl } from './oauth/issuer.js';
 import { makeMetrics } from './runtime/metrics.js';
 import { SERVER_KEYS_CHANNEL } from './secrets/server_key_rotation.js';
@@ -85,18 +87,23 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
     { ...foundation, ...entities },
     { clients, server_key_rotation, issuerUrl: (issuer) => issuerUrl({ addresses }, issuer) },
   );
+  const reader = new AccountReader(ROUTES.public, () => services);
+  const exports = new ExportWorker({ store, actors, blobs, reader, metrics, log, now: clock.now });
   const handleDue = async () => {
     await server_key_rotation.look();
     await handleWork();
+    await exports.look();
   };
   const services: Services = {
     ...{ settings, addresses, log, metrics, tracing, watch, handleDue },
     ...{ keys, clock, store, runtime, actors, blobs, storage_health },
-    ...{ deliveries, mail, ...workers },
+    ...{ deliveries, mail, exports, ...workers },
     ...devices,
     ...identity,
     ...{ overload, ...openAdmission(settings, metrics) },
   };
+  exports.start();
+  shutdown.add(() => exports.stop());
   const ports = await new Listeners(services, shutdown).start(ROUTES, descriptors, (port) => {
     public_port = port;
   });

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { Exporter } from './exports/exporter.js';
 import type { Metrics } from './runtime/metrics.js';
 import type { AdmissionServices } from './server/admission.js';
 import type { DeliveryServices } from './server/delivery.js';
@@ -20,6 +21,7 @@ export type Services = StorageServices &
     addresses(): ReturnType<typeof publicAddresses>;
     log: Logger;
     metrics: Metrics;
+    exports: Exporter;
     /** Null where traces go nowhere. */
     tracing: Tracing | null;
     /** What operators see of how this process is doing. */

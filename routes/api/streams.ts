@@ -5,7 +5,7 @@ import { blobKey } from '../../src/blobs/blob_keys.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
-import { sendAudio } from '../../src/http/audio_download.js';
+import { sendBytes } from '../../src/http/byte_download.js';
 import { listCursor, type Position, pageOf } from '../../src/http/cursors.js';
 import type { Principal } from '../../src/http/principal.js';
 import { listLimit, timestamp, trimmedText, uuid, whole } from '../../src/http/request_schemas.js';
@@ -265,7 +265,7 @@ export const STREAM_ROUTES: readonly Route[] = [
       const stream = await readableStream(services, who, params.id as string);
       if (isRefusal(stream)) return stream;
       const audio = await joinedAudio(services, stream);
-      return isRefusal(audio) ? audio : sendAudio({ request, reply }, audio);
+      return isRefusal(audio) ? audio : sendBytes({ request, reply }, audio);
     },
   }),
 
@@ -285,7 +285,7 @@ export const STREAM_ROUTES: readonly Route[] = [
       if (chunk.status !== 'stored')
         return refuse('CONFLICT', `The chunk's audio is not here: its status is ${chunk.status}.`);
       const key = blobKey(stream.id, chunk.chunk_id);
-      return sendAudio(
+      return sendBytes(
         { request, reply },
         {
           size_bytes: chunk.size_bytes,

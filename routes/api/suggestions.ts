@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { NumberedFeedback } from '../../actors/library_reading.js';
 import { RATINGS, type Roles, SUGGESTION_STATUSES, type Suggestion, VERDICTS } from '../../actors/library_state.js';
 import { type FoundItem, librariesOf, NO_ITEM, readableItem, writableItem } from '../../src/content/insight_access.js';
 import { listItems } from '../../src/content/insight_lists.js';
@@ -10,7 +11,7 @@ import { laneOf } from '../../src/content/pipeline_access.js';
 import { insightId, placeOfInsight } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
-import { listCursor, type Position } from '../../src/http/cursors.js';
+import { listCursor, pageOfAll, type Position } from '../../src/http/cursors.js';
 import type { Principal } from '../../src/http/principal.js';
 import { listLimit, timestamp, trimmedLines, uuid, whole } from '../../src/http/request_schemas.js';
 import { id, moment, no_cursor, pageShape } from '../../src/http/response_schemas.js';
@@ -35,6 +36,15 @@ const suggestions = (min: number) =>
 export const lane = uuid
   .optional()
   .describe('What another pipeline than the default one has made, for accounts with developer access.');
+
+const feedbackShape = z
+  .strictObject({
+    id: z.string().describe('Tells it from others of the suggestion; no route takes it.'),
+    rating: z.enum(RATINGS).describe('What the person thinks of it.'),
+    comment: z.string().nullable().describe('What the person wrote beside; null for nothing.'),
+    created_at: moment,
+  })
+  .meta({ id: 'Feedback' });
 
 export const SUGGESTION_ROUTES: readonly Route[] = [
   accountRoute({
@@ -206,16 +216,30 @@ export const SUGGESTION_ROUTES: readonly Route[] = [
       rating: z.enum(RATINGS).describe('What a person thinks of it.'),
       comment: trimmedLines(LIMITS.insight_text_chars_max).nullable().default(null).describe('Why.'),
     }),
-    answer: z
-      .strictObject({
-        id: z.string().describe('Tells it from others of the suggestion; no route takes it.'),
-        rating: z.enum(RATINGS).describe('What the person thinks of it.'),
-        comment: z.string().nullable().describe('What the person wrote beside; null for nothing.'),
-        created_at: moment,
-      })
-      .meta({ id: 'Feedback' }),
+    answer: feedbackShape,
     refusals: ['CONTENT_EXPIRED'],
     handler: ({ services, who, params, body }) => giveFeedback(services, who, { id: params.id as string, ...body }),
+  }),
+
+  accountRoute({
+    method: 'GET',
+    path: '/suggestions/:id/feedback',
+    summary: 'What people have said of a suggestion, the newest first.',
+    notes: `The last ${LIMITS.feedback_kept_max} are kept.`,
+    credential: 'account',
+    permission: READS,
+    query: z.object({ limit: listLimit, cursor: listCursor }),
+    answer: pageShape(feedbackShape),
+    refusals: ['CONTENT_EXPIRED'],
+    async handler({ services, who, params, query }) {
+      const id = params.id as string;
+      const found = await readableItem(services, who, { kind: 'suggestion', id });
+      if (isRefusal(found)) return found;
+      const given = await services.actors.library(found.place.library_id).feedback_given({ number: found.number });
+      if (isRefusal(given)) return given;
+      const page = pageOfAll(given.feedback, { ...query, idOf: ({ number }) => String(number) });
+      return { items: page.rows.map((one) => feedbackView(id, one)), cursor: page.cursor };
+    },
   }),
 
   accountRoute({
@@ -295,7 +319,14 @@ export async function giveFeedback(
   const library = services.actors.library(found.place.library_id);
   const given = await library.feedback({ number: found.number, rating, comment }, who.fences);
   if (isRefusal(given)) return given;
-  return { id: `${id}.${given.number}`, rating, comment, created_at: new Date(given.created_at_ms).toISOString() };
+  return feedbackView(id, { ...given, rating, comment });
+}
+
+function feedbackView(
+  suggestion_id: string,
+  { number, rating, comment, created_at_ms }: Pick<NumberedFeedback, 'number' | 'rating' | 'comment' | 'created_at_ms'>,
+): z.infer<typeof feedbackShape> {
+  return { id: `${suggestion_id}.${number}`, rating, comment, created_at: new Date(created_at_ms).toISOString() };
 }
 
 type Asked = {

@@ -6,7 +6,7 @@ import { blobKey } from '../../src/blobs/blob_keys.js';
 import { streamOfChunk } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
-import { sendAudio } from '../../src/http/audio_download.js';
+import { sendBytes } from '../../src/http/byte_download.js';
 import { trimmedText, whole } from '../../src/http/request_schemas.js';
 import { count, id, moment, no_cursor } from '../../src/http/response_schemas.js';
 import { operatorRoute, type Route } from '../../src/http/route.js';
@@ -82,7 +82,7 @@ export const STAFF_CHUNK_ROUTES: readonly Route[] = [
       const key = blobKey(stream.id, chunk.chunk_id);
       const open = async (range?: { start: number; end: number }) =>
         (await services.blobs.open(key, range))?.stream ?? NO_CHUNK;
-      return sendAudio({ request, reply }, { size_bytes, etag, content_type: 'application/octet-stream', open });
+      return sendBytes({ request, reply }, { size_bytes, etag, content_type: 'application/octet-stream', open });
     },
   }),
 

@@ -1,4 +1,4 @@
-/** Where audio bytes lie. What a store must do is tested by `test/blobs/blob_store_contract.ts`, for each store alike. */
+/** Where audio, files and archives lie. What a store must do is tested by `test/blobs/blob_store_contract.ts`, for each store alike. */
 import { Readable } from 'node:stream';
 
 /** Announced by the uploader; both must hold before anything is kept. */
@@ -27,7 +27,7 @@ export interface OpenBlob {
   stream: Readable;
 }
 
-/** Keys are `partition/stream_id/chunk_id`; any other throws RangeError. A store that fails throws, and no retry harms. */
+/** Keys are `partition/folder/name` (src/blobs/blob_keys.ts); any other throws RangeError. A store that fails throws, and no retry harms. */
 export interface BlobStore {
   /**
    * Durable when it resolves with `ok`. Nothing is kept otherwise, and no more is read than shows that there are too
@@ -39,7 +39,7 @@ export interface BlobStore {
   has(key: string): Promise<boolean>;
   /** Whether there was one. */
   remove(key: string): Promise<boolean>;
-  /** Removes all keys below `partition` or `partition/stream_id`; nothing there is fine. */
+  /** Removes all keys below `partition` or `partition/folder`; nothing there is fine. */
   removeFolder(prefix: string): Promise<void>;
   /** Keys below a prefix as of removeFolder, or all, in no order; what comes or goes meanwhile may be missed. */
   list(prefix?: string): AsyncIterable<string>;

@@ -272,6 +272,25 @@ export const LIMITS = {
   session_items_max: 100, // ours: of each kind, of one recorder session
   insight_records_removed_max: 2_000, // ours: revisions and feedback that go with one commit of retention
 
+  files_per_account_max: 1_000, // docs/choices.md, "Files and exports"
+  file_bytes_per_account_max: 1024 * 1024 * 1024, // docs/choices.md, "Files and exports"
+  file_bytes_max: 50 * 1024 * 1024, // docs/choices.md, "Files and exports"
+  file_name_chars_max: 200, // docs/choices.md, "Files and exports"
+  media_type_chars_max: 255, // RFC 6838, 4.2: a type and a subtype of 127 characters
+  file_upload_life_ms: DAY_MS, // docs/choices.md, "Files and exports": a file whose bytes do not come is dropped
+
+  exports_per_day_max: 3, // docs/choices.md, "Files and exports"
+  exports_window_ms: DAY_MS,
+  export_kept_ms: 7 * DAY_MS, // docs/choices.md, "Files and exports"
+  export_known_ms: 30 * DAY_MS, // docs/choices.md, "Files and exports": from the request on
+  exports_known_max: 150, // ours: of one account, those of staff too; the account's own are 93 at most
+  export_tries_max: 5, // ours: so many workers may be lost before it counts as failed
+  export_lease_ms: MINUTE_MS, // docs/architecture.md, "Workers"
+  export_part_bytes: 8 * 1024 * 1024, // ours: of an archive, held in memory before it is stored
+  export_audio_files_max: 100_000, // docs/choices.md, "Files and exports": chunks of one archive
+  export_audio_bytes_max: 100 * 1024 * 1024 * 1024, // docs/choices.md, "Files and exports"
+  exports_at_once: 2, // ours: of one process
+
   joined_chunks_max: 20_000, // ours: chunks of one joined file, two and a half days of ten seconds each
   joined_bytes_max: 0xffff_ffff, // a RIFF file counts its bytes in 32 bits
   media_name_chars_max: 128, // ours: codec, container

@@ -114,6 +114,42 @@ export const mediaName = z
   )
   .meta({ minLength: 1, maxLength: LIMITS.media_name_chars_max });
 
+/**
+ * The name of a file, as every system may save it: one line, without what separates folders, what turns the direction of
+ * text or can not be seen, and never a folder's own name.
+ */
+export function fileName(max: number) {
+  const rule = `must be 1 to ${max} characters after trimming, without / and \\, and none that controls how text is shown`;
+  return z
+    .string(rule)
+    .transform((text) => text.trim())
+    .refine(
+      (text) =>
+        text.length > 0 &&
+        [...text].length <= max &&
+        text.isWellFormed() &&
+        !/[/\\\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(text.replaceAll(JOINED, '')) &&
+        !/^\.+$/.test(text),
+      rule,
+    )
+    .meta({ minLength: 1, maxLength: max });
+}
+
+/** Joiners of letters and emoji control nothing but what stands on both sides of them. */
+const JOINED = /(?<=\p{L}|\p{M}|\p{Emoji}|\u{FE0F})(?:\u{200C}|\u{200D})(?=\p{L}|\p{M}|\p{Emoji})/gu;
+
+const MEDIA_TYPE = `must be a media type such as application/pdf, of at most ${LIMITS.media_type_chars_max} characters`;
+const TOKEN = "[A-Za-z0-9!#$%&'*+.^_`|~-]+";
+const MEDIA_TYPE_FORM = new RegExp(
+  `^[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]{0,126}/[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]{0,126}(?:[ ]?;[ ]?${TOKEN}=(?:${TOKEN}|"[\\x20\\x21\\x23-\\x5b\\x5d-\\x7e]*"))*$`,
+);
+
+/** A media type (RFC 6838, 4.2) with its parameters, where there are any. */
+export const mediaType = z
+  .string(MEDIA_TYPE)
+  .refine((text) => text.length <= LIMITS.media_type_chars_max && MEDIA_TYPE_FORM.test(text), MEDIA_TYPE)
+  .meta({ minLength: 3, maxLength: LIMITS.media_type_chars_max });
+
 /** What no part of an address holds unquoted; letters beyond ASCII are fine. */
 const NO_ATOM = '\\s@<>()[\\],;:\\\\"\\p{Cc}';
 const ATOM = `[^.${NO_ATOM}]+`;

@@ -30,8 +30,13 @@ export type Answer = unknown | Refusal;
  */
 export type Dialect = 'rest' | 'oauth' | 'page' | 'mcp';
 
-/** Successes that are no document: bytes of audio (a range of them with 206), plain text, or the way to another address. */
-export type OtherAnswer = 'audio' | 'text' | 'redirect';
+/** Successes that are no document: bytes (of audio or not; a range of them with 206), plain text, or the way to another address. */
+export type OtherAnswer = 'audio' | 'bytes' | 'text' | 'redirect';
+
+/** Whether it answers with bytes, of which a range may be asked for. */
+export function givesBytes({ answer }: Pick<Route, 'answer'>): boolean {
+  return answer === 'audio' || answer === 'bytes';
+}
 
 /**
  * One route, as a row: who may call it, what it takes, what it answers. `status` is that of success; 204 answers have

@@ -14,6 +14,8 @@ import type { Device } from '../../actors/device.js';
 import type { DeviceSession } from '../../actors/device_session.js';
 import type { Email } from '../../actors/email.js';
 import type { Endpoint } from '../../actors/endpoint_state.js';
+import type { Exports } from '../../actors/exports_state.js';
+import type { Files } from '../../actors/files.js';
 import type { Grant } from '../../actors/grant.js';
 import type { ImportedToken } from '../../actors/imported_token.js';
 import type { Library } from '../../actors/library_state.js';
@@ -62,6 +64,8 @@ type States = {
   device_session: DeviceSession;
   email: Email;
   endpoint: Endpoint;
+  exports: Exports;
+  files: Files;
   grant: Grant;
   imported_token: ImportedToken;
   library: Library;
@@ -165,6 +169,20 @@ const ENTITY_FIELDS: { readonly [Kind in keyof States]: FieldsOf<States[Kind]> }
     claims: [{ sequence: S, log_id: S, life: S, generation: S, type: S, claimed_at_ms: S, lease_until_ms: S }],
     cancelled: [{ batch: S, at_ms: S }],
   },
+  exports: {
+    asked_at_ms: [S],
+    removing: [S],
+    items: [
+      {
+        ...{ id: S, by: S, audio: S, files: S, created_at_ms: S },
+        stage: {
+          ...{ status: S, attempt: S, tries: S, lease_until_ms: S, progress: ALL },
+          ...{ bytes: S, expires_at_ms: S, code: S, layers: [S] },
+        },
+      },
+    ],
+  },
+  files: ALL,
   grant: {
     ...{ account_id: S, client_id: S, scopes: [S], audience: S, issuer: S, born: ALL },
     ...{ verified_at_ms: S, created_at_ms: S },

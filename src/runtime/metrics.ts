@@ -64,6 +64,8 @@ export function makeMetrics() {
     events_swept: counter('event_logs_trimmed_total', 'Event logs from which old events were taken'),
     requests: seconds('http_request', 'Time of a request by listener, route and status', 'listener', 'route', 'status'),
     erasures: gauge('erasures_running', 'Accounts being erased here at the moment'),
+    exports: counter('exports_total', 'Exports of accounts that a worker here was at, by how that ended', 'outcome'),
+    exports_running: gauge('exports_running', 'Exports of accounts being made here at the moment'),
     retention_removed: counter(
       'retention_removed_total',
       'Records that retention removed, by the list they stood on',
@@ -104,7 +106,10 @@ export function makeMetrics() {
     uploads_bytes: counter('upload_bytes_total', 'Bytes of audio stored'),
     audio_sweeps: counter('audio_sweeps_total', 'Partitions whose audio was held against its chunks'),
     audio_swept: counter('audio_swept_total', 'Blobs that sweeps looked at'),
-    audio_removed: counter('audio_removed_total', 'Blobs and leftovers that no chunk claimed, removed by sweeps'),
+    audio_removed: counter(
+      'audio_removed_total',
+      'Blobs and leftovers that no chunk, file or export claimed, removed by sweeps',
+    ),
     audio_missing: counter('audio_missing_total', 'Chunks marked stored of which a sweep found no bytes'),
     device_certificates: counter('device_certificates_total', 'Device certificates, by what was done', 'what'),
     device_refusals: counter('device_refusals_total', 'Requests whose certificate was refused, by reason', 'reason'),

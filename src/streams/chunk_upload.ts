@@ -6,18 +6,13 @@ import { audioKindOf } from '../audio/kinds.js';
 import { blobKey } from '../blobs/blob_keys.js';
 import { LIMITS } from '../domain/limits.js';
 import { isRefusal, type Refusal, refuse } from '../domain/refusals.js';
-import { askForBody } from '../http/body_arrival.js';
+import { answerUpload, BODY_UPLOAD_REFUSALS, takeBody } from '../http/body_upload.js';
 import { mediaName, sha256, uuid, whole } from '../http/request_schemas.js';
 import { count, id } from '../http/response_schemas.js';
 import type { Services } from '../services.js';
 import type { Fence } from '../store/store.js';
 
 /** Announcing a chunk and uploading its bytes, which devices and apps do alike. Rules H-015 to H-024. */
-
-/** An upload that gives no byte for so long is cut. */
-const SILENCE_MAX_MS = 20_000;
-const WRONG_BYTES = refuse('CHECKSUM_MISMATCH', "The bytes are not those of the intent's sha256.");
-const CUT_SHORT = refuse('BAD_REQUEST', 'The upload broke off.');
 
 /** What an intent says of the chunk; devices say more, to name the stream. */
 export const INTENT_FIELDS = {
@@ -93,14 +88,7 @@ export const uploadShape = z
   })
   .meta({ id: 'Upload' });
 
-export const UPLOAD_REFUSALS = [
-  'BAD_REQUEST',
-  'REQUEST_TIMEOUT',
-  'UPLOAD_EXPIRED',
-  'LENGTH_REQUIRED',
-  'UNSUPPORTED_MEDIA_TYPE',
-  'CHECKSUM_MISMATCH',
-] as const;
+export const UPLOAD_REFUSALS = ['UPLOAD_EXPIRED', ...BODY_UPLOAD_REFUSALS] as const;
 
 type Range = Pick<ChunkIntent, 'source_start_ms' | 'source_end_ms'>;
 
@@ -148,50 +136,27 @@ export function intentView(chunk: Chunk): z.infer<typeof announcedShape> {
 export type Uploadable = { chunk: Chunk; stream: { id: string }; number: number; fences: Fence[] };
 
 /** Takes the bytes of a chunk, or says why not, before they are read where that can be said. */
-export async function uploadChunk(
+export function uploadChunk(
   services: Services,
   found: Uploadable | Refusal,
-  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
+  ends: { request: FastifyRequest; reply: FastifyReply },
 ): Promise<unknown | Refusal> {
-  const answer = isRefusal(found)
-    ? found
-    : await upload(services, found, { request, ask: () => askForBody(request, reply) });
-  // A body that nobody reads to its end must not become the next request.
-  if (isRefusal(answer) && !request.raw.readableEnded) reply.header('Connection', 'close');
-  return answer;
+  return answerUpload(ends, async () => (isRefusal(found) ? found : upload(services, found, ends)));
 }
 
 async function upload(
   services: Services,
   { chunk, stream, number, fences }: Uploadable,
-  { request, ask }: { request: FastifyRequest; ask: () => void },
+  ends: { request: FastifyRequest; reply: FastifyReply },
 ) {
   const is_known = chunk.status === 'stored' || hasExpired(chunk);
   if (chunk.status === 'expired' && !is_known)
     return refuse('UPLOAD_EXPIRED', 'The upload intent has expired; ask for it again.');
-  const { 'content-length': length, 'content-encoding': encoding } = request.headers;
-  if (encoding !== undefined && encoding !== 'identity') {
-    return refuse('UNSUPPORTED_MEDIA_TYPE', 'Audio must come without Content-Encoding.');
-  }
-  if (length === undefined) return refuse('LENGTH_REQUIRED', 'An upload needs Content-Length.');
-  if (Number(length) !== chunk.size_bytes) {
-    const message = `Content-Length is ${length}, the intent's size_bytes ${chunk.size_bytes}.`;
-    return refuse('BAD_REQUEST', message, {
-      details: [{ path: 'Content-Length', message: `must be ${chunk.size_bytes}` }],
-    });
-  }
-  ask();
   const upload_started_at_ms = services.clock.now();
-  const { raw } = request;
+  const { size_bytes, sha256 } = chunk;
   const key = blobKey(stream.id, chunk.chunk_id);
-  const silence = watchSilence(raw);
-  try {
-    const reading = is_known ? compare(raw, chunk) : store(services, { key, chunk, body: raw });
-    const refusal = await Promise.race([reading, silence.fell]);
-    if (refusal !== null) return refusal;
-  } finally {
-    silence.end();
-  }
+  const refusal = await takeBody(services, ends, { key, size_bytes, sha256, is_known });
+  if (refusal !== null) return refusal;
   if (is_known) return uploadView(chunk);
   services.metrics.uploads.inc();
   services.metrics.uploads_bytes.inc(chunk.size_bytes);
@@ -202,40 +167,6 @@ async function upload(
   if (isRefusal(stored)) return stored;
   services.processing.offer(stream.id);
   return uploadView(stored.chunk);
-}
-
-/** Falls with a refusal when the connection gives no byte for too long; the connection is then closed with the answer. */
-function watchSilence({ socket }: FastifyRequest['raw']): { fell: Promise<Refusal>; end: () => void } {
-  let seen = socket.bytesRead;
-  let timer: NodeJS.Timeout | undefined;
-  const fell = new Promise<Refusal>((resolve) => {
-    timer = setInterval(() => {
-      if (socket.bytesRead === seen) resolve(refuse('REQUEST_TIMEOUT', 'No byte of the upload came for too long.'));
-      seen = socket.bytesRead;
-    }, SILENCE_MAX_MS);
-  });
-  return { fell, end: () => clearInterval(timer) };
-}
-
-async function store(
-  { blobs }: Services,
-  { key, chunk, body }: { key: string; chunk: Chunk; body: FastifyRequest['raw'] },
-): Promise<Refusal | null> {
-  const { size_bytes, sha256: sha256_hex } = chunk;
-  const put = await blobs.put(key, body, { size_bytes, sha256_hex });
-  if (put.ok) return null;
-  return put.reason === 'checksum' ? WRONG_BYTES : CUT_SHORT;
-}
-
-/** The same bytes again are welcome, other ones are not. */
-async function compare(body: FastifyRequest['raw'], chunk: Chunk): Promise<Refusal | null> {
-  const hash = createHash('sha256');
-  try {
-    for await (const piece of body) hash.update(piece as Buffer);
-  } catch {
-    return CUT_SHORT;
-  }
-  return hash.digest('hex') === chunk.sha256 ? null : WRONG_BYTES;
 }
 
 function uploadView({

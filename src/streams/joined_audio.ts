@@ -5,7 +5,7 @@ import { type JoinedFile, joinChunks, readJoined, type StoredChunk } from '../au
 import { blobKey } from '../blobs/blob_keys.js';
 import { LIMITS } from '../domain/limits.js';
 import { isRefusal, type Refusal, refuse } from '../domain/refusals.js';
-import type { Audio } from '../http/audio_download.js';
+import type { Download } from '../http/byte_download.js';
 import type { Services } from '../services.js';
 
 /**
@@ -33,7 +33,7 @@ type Joined = { file: JoinedFile; chunks: number; missing_ms: number; overlap_ms
 const known = new LRUCache<string, Joined>({ maxSize: CHUNKS_KEPT_MAX, sizeCalculation: ({ chunks }) => chunks });
 const under_way = new Map<string, Promise<Joined | Refusal>>();
 
-export async function joinedAudio(services: Services, stream: Stream): Promise<Audio | Refusal> {
+export async function joinedAudio(services: Services, stream: Stream): Promise<Download | Refusal> {
   const { id, stored_chunks, stored_bytes, expired_chunks = 0 } = stream;
   if (stored_chunks === 0 && expired_chunks > 0) return AUDIO_EXPIRED;
   const key = `${id} ${stored_chunks} ${stored_bytes} ${expired_chunks}`;

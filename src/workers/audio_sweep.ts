@@ -10,6 +10,7 @@ import type { Actors } from '../runtime/actors.js';
 import type { Metrics } from '../runtime/metrics.js';
 import { StoreUnavailable } from '../store/store.js';
 import type { SweepTurns } from '../store/sweep_turns.js';
+import { AccountBytes } from './account_bytes.js';
 import { PeriodicTask } from './periodic_task.js';
 import { RetentionPlaces } from './retention_places.js';
 import { SearchBackfill } from './search_backfill.js';
@@ -55,7 +56,7 @@ class UnusableStream extends Error {
 
 /**
  * Holds the bytes in the blob store against the chunks that are marked stored, a partition a day each. Bytes that no
- * chunk claims are removed: a server may have ended between storing them and saying so, or between erasing a stream and
+ * chunk, file or export claims are removed: a server may have ended between storing them and saying so, or between erasing a stream and
  * an upload that was in progress. Chunks whose bytes are not there are reported; nothing can bring them back.
  */
 export class AudioSweep {
@@ -142,13 +143,20 @@ export class AudioSweep {
     const left_behind = await blobs.sweepTemporary(LIMITS.audio_orphan_age_ms, folder);
     const tally = { looked_at: 0, removed: left_behind };
     metrics.audio_removed.inc(left_behind);
+    const account_bytes = new AccountBytes(this.#parts);
     let found: Found | null = null;
     for await (const key of blobs.list(folder)) {
       if (this.#stopped) return;
       const place = placeOf(key);
-      if (place === null) continue; // not ours to judge
+      const of_account = place === null ? await account_bytes.removeUnclaimed(key) : null;
+      if (place === null && of_account === null) continue; // not ours to judge
       tally.looked_at += 1;
       metrics.audio_swept.inc();
+      if (place === null) {
+        tally.removed += of_account ?? 0;
+        metrics.audio_removed.inc(of_account ?? 0);
+        continue;
+      }
       if (found?.stream_id !== place.stream_id) {
         if (found !== null) tally.removed += await this.#compare(found);
         found = await this.#findStream(place.stream_id);
@@ -158,7 +166,7 @@ export class AudioSweep {
       else tally.removed += await this.#removeUnclaimed(place);
     }
     if (found !== null) tally.removed += await this.#compare(found);
-    if (tally.removed > 0) log.info({ partition, ...tally }, 'bytes that no chunk claims were removed');
+    if (tally.removed > 0) log.info({ partition, ...tally }, 'bytes that nothing claims were removed');
   }
 
   /** No chunks, when there is no such stream. */

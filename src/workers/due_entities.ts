@@ -18,6 +18,8 @@ type Parts = {
   /** An index that each partition has. Members end with the id of an entity of the partition; their order is when they are due. */
   index: { owner: string; index: string };
   complain: (error: unknown) => void;
+  /** How long what was found of all partitions holds, where nobody waits for a second. */
+  fresh_ms?: number;
 };
 
 /**
@@ -54,7 +56,8 @@ export class DueEntities {
 
   /** Partitions that may have something due, found again where none is known. */
   async partitions(): Promise<number[]> {
-    if (this.#hot.size === 0 && performance.now() - this.#swept_ms > SWEPT_FRESH_MS) await this.sweep();
+    if (this.#hot.size === 0 && performance.now() - this.#swept_ms > (this.#parts.fresh_ms ?? SWEPT_FRESH_MS))
+      await this.sweep();
     return [...this.#hot];
   }
 

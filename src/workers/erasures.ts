@@ -11,7 +11,7 @@ import { LIBRARIES } from '../../actors/library.js';
 import { DELETED_SOURCES, SOURCES } from '../../actors/source.js';
 import { DELETED_STREAMS, STREAMS } from '../../actors/stream.js';
 import { SWEEPS } from '../../actors/sweep.js';
-import { streamFolder } from '../blobs/blob_keys.js';
+import { accountFolder, streamFolder } from '../blobs/blob_keys.js';
 import type { BlobStore } from '../blobs/blob_store.js';
 import { laneId, PARTITIONS, partitionOfId } from '../domain/ids.js';
 import { isRefusal, type Refusal, unreachable } from '../domain/refusals.js';
@@ -156,6 +156,7 @@ export class ErasureWorker {
     await this.#repeat(() => account.erase_devices());
     await this.#repeat(() => this.#parts.actors.contacts(account_id).erase());
     await this.#repeat(() => this.#parts.actors.context(account_id).erase());
+    await this.#eraseBeside(account_id);
     await this.#eraseList(account_id, { list: ENDPOINTS, kind: 'endpoint' });
     await this.#eraseList(account_id, { list: SWEEPS, kind: 'sweep' });
     await this.#eraseList(account_id, { list: STREAMS, kind: 'stream' });
@@ -173,6 +174,14 @@ export class ErasureWorker {
     if (this.#stopped) return false;
     done(await account.erased());
     return true;
+  }
+
+  /** Files and archives: first what says that they are there, so that nobody goes on with them. */
+  async #eraseBeside(account_id: string): Promise<void> {
+    const { actors, blobs } = this.#parts;
+    await this.#repeat(() => actors.files(account_id).erase());
+    await this.#repeat(() => actors.exports(account_id).erase());
+    for (const of of ['files', 'exports'] as const) await blobs.removeFolder(accountFolder(of, account_id));
   }
 
   /** Asks until nothing is left; false when it was cut off by our own end. */

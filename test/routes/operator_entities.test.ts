@@ -51,6 +51,7 @@ t.test('what operators see of entities', async (t) => {
       about: 'Bakes secret bread',
       vocabulary: 'Secretword',
       item: 'A secret wish',
+      file: 'secret.txt',
       instructions: 'Be secretive.',
       workspace: 'Secret workspace',
       'token name': 'secret script',
@@ -93,6 +94,9 @@ t.test('what operators see of entities', async (t) => {
     const { about, vocabulary, item, instructions } = secrets;
     await app.ask('PUT', '/profile', { revision: 0, about, vocabulary: [vocabulary] });
     await app.ask('POST', '/profile/context', { text: item });
+    await app.ask('POST', '/files', { name: secrets.file, media_type: 'a/b', size_bytes: 0, sha256: 'ab'.repeat(32) });
+    await app.ask('POST', '/me/exports');
+    await spool.operator.advanceClock(0); // it is made
     const { items: pipelines } = await app.ask<{ items: { id: string }[] }>('GET', '/pipelines');
     const named = { name: secrets.name, insights: { instructions } };
     await app.ask('PATCH', `/pipelines/${pipelines[0]?.id}`, named);

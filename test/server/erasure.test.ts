@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Redis } from 'ioredis';
@@ -9,8 +9,9 @@ import { randomId } from '../../src/random.js';
 import { decodeStored, encodeStored } from '../../src/store/codec.js';
 import { keysOf, partitionOfText } from '../../src/store/partitions.js';
 import type { AppClient, SignedIn } from '../../src/tools/client/app_client.js';
-import { type BindingView, DeviceClient } from '../../src/tools/client/device_client.js';
+import { type BindingView, DeviceClient, sha256Of } from '../../src/tools/client/device_client.js';
 import { bearer, tell } from '../fixtures/answers.js';
+import { addFile } from '../fixtures/files.js';
 import { makeInsights } from '../fixtures/insights.js';
 import { Browser, codeOf, OauthApp } from '../fixtures/oauth.js';
 import { record } from '../fixtures/recording.js';
@@ -270,6 +271,16 @@ t.test('D-033 D-037 what is left of an erased account, key by key', async (t) =>
   await app.ask('DELETE', `/me/tokens/${tokens[1]}`);
   codeOf((await web.begin(browser)).shown); // stays an authorization code
 
+  const of_file = randomBytes(400_000);
+  marks.add('bytes of a file', of_file);
+  marks.add('name of a file', 'File 5c5c');
+  for (const bytes of [of_file, randomBytes(20)]) await addFile({ app, base_url: spool.base_url }, 'File 5c5c', bytes);
+  await app.ask('POST', '/files', { name: 'File 5c5c', media_type: 'a/b', size_bytes: 7, sha256: sha256Of(of_file) });
+  const archive = await app.ask<{ id: string }>('POST', '/me/exports', { audio: true, files: true });
+  marks.add('id of an export', archive.id);
+  await spool.operator.advanceClock(0);
+  t.match(await app.ask('GET', `/me/exports/${archive.id}`), { status: 'ready' });
+
   const { app: recent } = await spool.signIn(email);
   const before = await everyKey(redis);
   const partition = partitionOfId(account_id);
@@ -294,6 +305,8 @@ t.test('D-033 D-037 what is left of an erased account, key by key', async (t) =>
   for (const what of [
     'name',
     'name of a contact',
+    'name of a file',
+    'id of an export',
     'embedding',
     'profile',
     'insight',
@@ -346,6 +359,8 @@ t.test('D-033 D-037 what is left of an erased account, key by key', async (t) =>
       [at.entity({ kind: 'account', id: account_id })]: `${account_id} ${email}`,
       [at.entity({ kind: 'contacts', id: account_id })]: account_id, // a header without content, for a while
       [at.entity({ kind: 'context', id: account_id })]: account_id, // the same
+      [at.entity({ kind: 'exports', id: account_id })]: account_id,
+      [at.entity({ kind: 'files', id: account_id })]: account_id,
       ...Object.fromEntries(sessions),
       [at.index(account_id, 'app_sessions:0')]: account_id,
       [at.epochs(account_id)]: account_id,
@@ -362,7 +377,7 @@ t.test('D-033 D-037 what is left of an erased account, key by key', async (t) =>
   );
   for (const stored of rest) t.same(marks.in(stored.key, stored.bytes), [], stored.key);
 
-  for (const kind of ['contacts', 'context']) {
+  for (const kind of ['contacts', 'context', 'exports', 'files']) {
     const header = rest.find(({ key }) => key === at.entity({ kind, id: account_id })) as StoredKey;
     t.equal(stateOf(header), null, kind);
     t.ok(header.ttl_ms !== null && header.ttl_ms <= VANISHED_MS, kind);

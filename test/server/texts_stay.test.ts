@@ -9,6 +9,7 @@ import { completion, ScriptedChat } from '../../src/tools/speech/scripted_chat.j
 import { json, ScriptedEngine } from '../../src/tools/speech/scripted_engine.js';
 import { TestAccount } from '../fixtures/account.js';
 import { TestEndpoint } from '../fixtures/endpoints.js';
+import { addFile } from '../fixtures/files.js';
 import { privateWorkspaceOf } from '../fixtures/insights.js';
 import { Receiver } from '../fixtures/receiver.js';
 import { TestSpool } from '../fixtures/spool.js';
@@ -149,6 +150,8 @@ t.test('K-004 K-006 what is said, and who says it, shows up nowhere but in turns
     ['transcript', recording.id],
     ['contacts', ann.id],
     ['context', ann.id],
+    ['files', ann.id],
+    ['exports', ann.id],
     ['library', libraryId(ann.id, await privateWorkspaceOf(ann))],
     ['stream', recording.id],
     ['account', ann.id],
@@ -216,6 +219,8 @@ async function insightsOf(
     ['PUT', '/profile', { revision: 0, about: 'I keep a zyzzyva.', vocabulary: ['zyzzyva'] }],
   ] as const)
     t.ok((await says(method, at, body)) < 400, `${method} ${at}`);
+  await addFile({ app: ann.app, base_url: spool.base_url }, 'zyzzyva.txt', Buffer.from('zyzzyva'));
+  await ann.ask('POST', '/me/exports', { files: true });
   const memory = await ann.ask<{ id: string }>('POST', '/memories', { text: 'Zyzzyvas eat palms', kind: 'fact' });
   await ann.ask('PATCH', `/memories/${memory.id}`, { text: 'Zyzzyvas live in palms' });
   await ann.ask('DELETE', path);

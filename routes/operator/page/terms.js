@@ -18,6 +18,8 @@ export const KINDS = {
   device_session: 'A session on a shared recorder. Its id is the binding epoch.',
   email: 'An email address: the codes sent to it, the account behind it, invitations to it.',
   endpoint: 'A webhook destination.',
+  exports: 'What an account has asked for of all its data at once, and staff on its behalf.',
+  files: 'What an account keeps beside recordings; their names lie apart.',
   grant: 'What an account has allowed one installation of a client, with its tokens.',
   imported_token: 'A refresh token of an earlier system, and the grant that it leads to.',
   library: 'What an account has in one workspace: what was made of its turns, and as far as a sweep goes through it.',

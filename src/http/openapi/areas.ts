@@ -14,6 +14,12 @@ export const AREAS: readonly Area[] = [
     prefixes: ['/me/tokens'],
   },
   {
+    name: 'Export',
+    introduction:
+      "All of an account's data as one ZIP archive, made in the background and kept for seven days. For our own apps alone.",
+    prefixes: ['/me/exports'],
+  },
+  {
     name: 'Workspaces',
     introduction:
       'Every account has a private workspace. Shared ones have an owner, admins and members; who is invited accepts or declines.',
@@ -62,6 +68,12 @@ export const AREAS: readonly Area[] = [
     prefixes: ['/pipelines', '/profile'],
   },
   {
+    name: 'Files',
+    introduction:
+      'What people keep here beside recordings: up to 1,000 files and 1 GiB of an account, for itself alone. They are only ever given out to be saved.',
+    prefixes: ['/files'],
+  },
+  {
     name: 'Diagnostics',
     introduction:
       'What became of recordings on the server, for developers who look for a fault. It needs developer access; no text is in it.',
@@ -108,8 +120,8 @@ export const AREAS: readonly Area[] = [
   },
   {
     name: 'Accounts and grants',
-    introduction: 'What staff may do with accounts: see how they stand, switch entitlements, end grants.',
-    prefixes: ['/ops/accounts', '/ops/grants', '/ops/erasures', '/ops/workspaces'],
+    introduction: 'What staff may do with accounts: see how they stand, switch entitlements, export them, end grants.',
+    prefixes: ['/ops/accounts', '/ops/grants', '/ops/erasures', '/ops/exports', '/ops/workspaces'],
   },
   {
     name: 'Device certificates',

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { ENTITLEMENTS } from '../../domain/permissions.js';
 import { RECALL } from '../../domain/scopes.js';
-import type { Route } from '../route.js';
+import { givesBytes, type Route } from '../route.js';
 import { areaOf } from './areas.js';
 import { exampleOf } from './examples.js';
 import type { Content, Operation, Parameter, Response, Schema } from './openapi.js';
@@ -29,7 +29,7 @@ const PATH_PARAMETERS: Record<string, [description: string, schema: Schema]> = {
   source_stream_ref: ["The device's own name for the stream.", UUID],
 };
 
-const AUDIO_HEADERS: Parameter[] = [
+const RANGE_HEADERS: Parameter[] = [
   {
     name: 'Range',
     in: 'header',
@@ -41,7 +41,7 @@ const AUDIO_HEADERS: Parameter[] = [
     name: 'If-Range',
     in: 'header',
     required: false,
-    description: 'An ETag: the range is given only while the audio is still the same.',
+    description: 'An ETag: the range is given only while the content is still the same.',
     schema: { type: 'string' },
   },
 ];
@@ -118,7 +118,7 @@ function parametersOf(route: Route, listener: Listener, schemas: Schemas): NonNu
   return [
     ...of_path,
     ...of_query,
-    ...(route.answer === 'audio' ? AUDIO_HEADERS : []),
+    ...(givesBytes(route) ? RANGE_HEADERS : []),
     ...shared.map((name) => ({ $ref: `#/components/parameters/${name}` })),
   ];
 }
@@ -160,7 +160,8 @@ function documentIn(listener: Listener, schema: Schema): Content {
 function successOf(route: Route, listener: Listener, schemas: Schemas): Record<string, Response> {
   const { answer, dialect = 'rest', status = 200 } = route;
   if (answer === undefined) return { '204': { description: 'Done.' } };
-  if (answer === 'audio') return audio();
+  if (answer === 'audio') return bytes('audio/*');
+  if (answer === 'bytes') return bytes();
   if (answer === 'redirect')
     return { '303': { description: 'To the next address.', headers: { Location: address() } } };
   if (answer === 'text') return { [status]: { description: 'Text.', content: { 'text/plain': { schema: TEXT } } } };
@@ -176,8 +177,10 @@ function inEnvelope(data: Schema): Schema {
   return { type: 'object', properties: { success: { const: true }, data }, required: ['success', 'data'] };
 }
 
-function audio(): Record<string, Response> {
-  const content: Content = { 'application/octet-stream': { schema: {} }, 'audio/*': { schema: {} } };
+function bytes(...types: string[]): Record<string, Response> {
+  const content: Content = Object.fromEntries(
+    ['application/octet-stream', ...types].map((type) => [type, { schema: {} }]),
+  );
   const headers = {
     ETag: { description: 'Another one whenever a byte is another.', schema: TEXT },
     'Accept-Ranges': { description: '`bytes`', schema: TEXT },

@@ -1,6 +1,6 @@
 import { OAUTH_ERRORS, type OauthErrorCode } from '../../domain/oauth_errors.js';
 import { REFUSALS, type RefusalCode } from '../../domain/refusals.js';
-import type { Route } from '../route.js';
+import { givesBytes, type Route } from '../route.js';
 
 /** Which listener serves a route. */
 export type Listener = 'public' | 'device' | 'operator';
@@ -32,7 +32,7 @@ function restRefusals(route: Route): DocumentedRefusal[] {
     // A body that nobody asked for is read and judged all the same.
     [takes_body, 'PAYLOAD_TOO_LARGE', 'REQUEST_TIMEOUT', 'UNSUPPORTED_MEDIA_TYPE'],
     [/:[a-z_]*id(\/|$)/.test(route.path), 'NOT_FOUND'],
-    [route.answer === 'audio', 'RANGE_NOT_SATISFIABLE'],
+    [givesBytes(route), 'RANGE_NOT_SATISFIABLE'],
     [true, ...((route.refusals ?? []) as RefusalCode[])],
   ];
   return table.flatMap(([applies, ...codes]) =>

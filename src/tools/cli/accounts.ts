@@ -1,6 +1,7 @@
 import { ENTITLEMENTS } from '../../domain/permissions.js';
 import { UserError, WRONG_USAGE } from '../user_error.js';
 import type { CommandGroup, CommandRow } from './command.js';
+import { exportCommand } from './export.js';
 import { table } from './table.js';
 
 const show: CommandRow = {
@@ -46,7 +47,7 @@ const erasures: CommandRow = {
 export const ACCOUNT_COMMANDS: CommandGroup = {
   name: 'accounts',
   says: 'Accounts, and what staff switch on for them',
-  commands: [show, enable, disable, erasures],
+  commands: [show, enable, disable, exportCommand, erasures],
 };
 
 function switching({ name, enabled, says }: { name: string; enabled: boolean; says: string }): CommandRow {

@@ -556,6 +556,37 @@ export type Evidence = {
   state: 'available' | 'expired' | 'deleted';
 };
 
+export type Export = {
+  id: string;
+  /** ready: it can be saved. expired: it was, and is kept no longer. */
+  status: 'pending' | 'running' | 'ready' | 'failed' | 'expired';
+  /** Whether it holds audio. */
+  audio: boolean;
+  /** Whether it holds files. */
+  files: boolean;
+  created_at: string;
+  /** While it runs. */
+  progress?: {
+    /** Read so far. */
+    records: number;
+    /** Written so far. */
+    bytes: number;
+  };
+  /** How large it is; null until it is ready. */
+  bytes: number | null;
+  /** Of those bytes, in hexadecimal. */
+  sha256: string | null;
+  /** Until then it is kept; null until it is ready. */
+  expires_at: string | null;
+  /** Why there is none; null unless it failed. */
+  failure: {
+    /** Why, for programs, such as SIGNED_OUT. */
+    code: string;
+    /** The same for people. */
+    message: string;
+  } | null;
+};
+
 export type Feedback = {
   /** Tells it from others of the suggestion; no route takes it. */
   id: string;
@@ -563,6 +594,21 @@ export type Feedback = {
   rating: 'helpful' | 'not_helpful' | 'wrong';
   /** What the person wrote beside; null for nothing. */
   comment: string | null;
+  created_at: string;
+};
+
+export type File = {
+  id: string;
+  /** As which it is saved. */
+  name: string;
+  /** Of which sort it is, as whoever sent it says; nobody has looked. */
+  media_type: string;
+  /** How many bytes it has. */
+  size_bytes: number;
+  /** Of those bytes, in hexadecimal. */
+  sha256: string;
+  /** stored: its bytes are on disk. awaiting_upload: they have a day to come, and count already. */
+  status: 'awaiting_upload' | 'stored';
   created_at: string;
 };
 
@@ -2461,6 +2507,16 @@ export type PublicApi = {
     };
     answer: Feedback;
   };
+  /** What people have said of a suggestion, the newest first. */
+  'GET /suggestions/{id}/feedback': {
+    path: { id: string };
+    query?: { limit?: number | undefined; cursor?: string | undefined };
+    answer: {
+      items: Feedback[];
+      /** What to pass as cursor for the next page; null on the last one. */
+      cursor: string | null;
+    };
+  };
   /** What came of a recorder session, for its host. */
   'GET /device-sessions/{id}/summary': {
     path: { id: string };
@@ -2636,6 +2692,81 @@ export type PublicApi = {
       /** It will be done. */
       accepted: true;
     };
+  };
+  /** Announces a file. */
+  'POST /files': {
+    body: {
+      /** As which it is saved; no path. */
+      name: string;
+      /** Of which sort it is. */
+      media_type: string;
+      /** How many bytes will be uploaded. */
+      size_bytes: number;
+      /** Of those bytes, in hexadecimal. */
+      sha256: string;
+    };
+    answer: {
+      file: File;
+      /** Where to PUT the bytes. */
+      upload_path: string;
+    };
+  };
+  /** The account's files, newest first. */
+  'GET /files': {
+    query?: { limit?: number | undefined; cursor?: string | undefined };
+    answer: {
+      items: File[];
+      /** What to pass as cursor for the next page; null on the last one. */
+      cursor: string | null;
+    };
+  };
+  /** A file. */
+  'GET /files/{id}': {
+    path: { id: string };
+    answer: File;
+  };
+  /** Renames a file. */
+  'PATCH /files/{id}': {
+    path: { id: string };
+    body: {
+      /** As which it is saved from now on; no path. */
+      name: string;
+    };
+    answer: File;
+  };
+  /** Deletes a file. */
+  'DELETE /files/{id}': {
+    path: { id: string };
+    answer: undefined;
+  };
+  /** Asks for an archive of all of the account's data. */
+  'POST /me/exports': {
+    body?: {
+      /** With the audio of all recordings. */
+      audio?: boolean;
+      /** With the account's files. */
+      files?: boolean;
+    };
+    answer: Export;
+  };
+  /** Exports of the account, newest first. */
+  'GET /me/exports': {
+    query?: { limit?: number | undefined; cursor?: string | undefined };
+    answer: {
+      items: Export[];
+      /** What to pass as cursor for the next page; null on the last one. */
+      cursor: string | null;
+    };
+  };
+  /** How an export stands. */
+  'GET /me/exports/{id}': {
+    path: { id: string };
+    answer: Export;
+  };
+  /** Deletes an export, or stops it. */
+  'DELETE /me/exports/{id}': {
+    path: { id: string };
+    answer: undefined;
   };
   /** What workers made of a stream, and what waits for them. */
   'GET /debug/streams/{id}/runs': {
@@ -3046,6 +3177,41 @@ export type OperatorApi = {
       /** What its credentials can hold at most from now on. */
       permissions: Permission[];
     };
+  };
+  /** Exports that are under way, whoever asked for them. */
+  'GET /ops/exports': {
+    answer: {
+      items: {
+        /** Whose data it is. */
+        account_id: string;
+        /** Who asked for it. */
+        by: 'account' | 'staff';
+        export: Export;
+      }[];
+      /** Null: there is no other page. */
+      cursor: null;
+    };
+  };
+  /** Asks for an archive of all of an account's data, with the layers that are switched off. */
+  'POST /ops/accounts/{account}/exports': {
+    path: { account: string };
+    body?: {
+      /** With the audio of all recordings. */
+      audio?: boolean;
+      /** With the account's files. */
+      files?: boolean;
+    };
+    answer: Export;
+  };
+  /** How an export that staff asked for stands. */
+  'GET /ops/accounts/{account}/exports/{id}': {
+    path: { account: string; id: string };
+    answer: Export;
+  };
+  /** Deletes an export that staff asked for. */
+  'DELETE /ops/accounts/{account}/exports/{id}': {
+    path: { account: string; id: string };
+    answer: undefined;
   };
   /** Provisions a device. */
   'POST /ops/devices': {

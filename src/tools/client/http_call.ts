@@ -1,5 +1,6 @@
 import http from 'node:http';
 import https from 'node:https';
+import { buffer } from 'node:stream/consumers';
 
 /** One request over node's own client: no retries, no redirects, nothing between the caller and the wire. */
 export type CallRequest = {
@@ -33,6 +34,23 @@ export function call({ method, url, headers = {}, body, agent, signal }: CallReq
       );
     });
     request.end(body);
+  });
+}
+
+/** The same with a body that is passed on as it comes, where it is a success; that of a refusal is in the answer. */
+export function download(
+  { method, url, headers = {}, agent }: CallRequest,
+  take: (body: http.IncomingMessage) => Promise<void>,
+): Promise<CallAnswer> {
+  return new Promise((resolve, reject) => {
+    const request = (url.protocol === 'https:' ? https : http).request(url, { method, agent, headers });
+    request.on('error', reject);
+    request.on('response', (response) => {
+      const status = response.statusCode ?? 0;
+      const answered = status < 300 ? take(response).then(() => Buffer.of()) : buffer(response);
+      answered.then((body) => resolve({ status, headers: response.headers, body }), reject);
+    });
+    request.end();
   });
 }
 

@@ -1,7 +1,7 @@
 import http from 'node:http';
 import type { OperatorApi } from './api.js';
 import type { DeviceCredentials } from './device_client.js';
-import { type CallAnswer, CallRefused, call } from './http_call.js';
+import { type CallAnswer, CallRefused, call, download } from './http_call.js';
 import { type Given, requestOf } from './typed_call.js';
 
 const POLL_MS = 20;
@@ -37,6 +37,16 @@ export class OperatorClient {
     const parsed = answer.body.length === 0 ? {} : JSON.parse(answer.body.toString());
     if (answer.status < 300) return parsed as T;
     throw new CallRefused(answer.status, parsed.error?.code ?? 'UNKNOWN', parsed.error?.message ?? '', null);
+  }
+
+  /** Passes the bytes that lie there on as they come; throws CallRefused where there are none. */
+  async download(path: string, take: (body: http.IncomingMessage) => Promise<void>): Promise<void> {
+    const headers = { Authorization: `Bearer ${this.#token}` };
+    const url = new URL(path, this.#url);
+    const answer = await download({ method: 'GET', url, headers, agent: this.#agent }, take);
+    if (answer.status < 300) return;
+    const { error } = JSON.parse(answer.body.toString());
+    throw new CallRefused(answer.status, error?.code ?? 'UNKNOWN', error?.message ?? '', null);
   }
 
   /** As `ask`, typed by the reference. */

@@ -1,7 +1,10 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
 import { TestAccount } from '../../fixtures/account.js';
 import { runCli } from '../../fixtures/cli.js';
 import { TestSpool } from '../../fixtures/spool.js';
+import { linesIn, manifestFaults, unzip } from '../../fixtures/zip.js';
 
 const DAY_MS = 24 * 3_600_000;
 
@@ -30,6 +33,23 @@ t.test('spool accounts, spool workspaces', async (t) => {
     t.match(await cli('accounts', 'show', 'nobody@x.test'), { code: 1, errors: /NOT_FOUND/ });
   });
 
+  await t.test('K-014 all of an account as an archive, which staff save and nobody keeps', async (t) => {
+    const file = join(spool.folder, 'out.zip');
+    const saved = await cli('accounts', 'export', ann.email, '--audio', '--out', file);
+    t.match(saved, { code: 0, out: /out\.zip holds \d+\.\d MB\.\n$/ });
+    const files = await unzip(readFileSync(file));
+    t.same(manifestFaults(files), []);
+    t.match(linesIn(files.get('account.ndjson')), [{ id: ann.id }]);
+    t.match(await cli('accounts', 'export', ann.email, '--out', file), { code: 1, errors: /file already exists/ });
+    t.same(manifestFaults(await unzip(readFileSync(file))), [], 'it stays as it was');
+    const { actors } = spool.server.services;
+    t.match(await actors.exports(ann.id).list({ by: 'staff' }), { exports: [] });
+    const none = join(spool.folder, 'none.zip');
+    const refused = await cli('accounts', 'export', 'nobody@x.test', '--out', none);
+    t.match(refused, { code: 1, errors: /NOT_FOUND/ });
+    t.notOk(existsSync(none));
+  });
+
   await t.test('E-029 a workspace is deleted by staff', async (t) => {
     await ann.entitle('workspace.sharing', true);
     const { id } = await ann.workspace('Team');
@@ -41,6 +61,9 @@ t.test('spool accounts, spool workspaces', async (t) => {
   await t.test('D-020 what becomes of an account that is deleted', async (t) => {
     t.match(await cli('accounts', 'erasures'), { code: 0, out: 'No account is being erased.\n' });
     await ann.ask('DELETE', '/me');
+    t.match(await cli('accounts', 'export', ann.email, '--out', join(spool.folder, 'no.zip')), {
+      ...{ code: 1, errors: /CONFLICT/ },
+    });
     t.match((await cli('accounts', 'show', ann.email)).out, /^status +deleted, to be erased at \d{4}-/m);
     await spool.operator.advanceClock(7 * DAY_MS);
     t.match((await cli('accounts', 'show', ann.email)).out, /^status +erased$/m);

@@ -7,10 +7,10 @@ import { readRange } from './byte_range.js';
 
 /** A client that takes no byte for so long (twice that, when the last write began before) is cut: it holds a file. */
 const UNREAD_MAX_MS = 10_000;
-const OUTSIDE = refuse('RANGE_NOT_SATISFIABLE', 'The Range lies outside the audio.');
+const OUTSIDE = refuse('RANGE_NOT_SATISFIABLE', 'The Range lies outside the content.');
 
-/** Audio to send. `etag`, without quotes, is another one whenever a byte is. `open` gives the bytes of a range, or of all. */
-export type Audio = {
+/** Bytes to send. `etag`, without quotes, is another one whenever a byte is. `open` gives the bytes of a range, or of all. */
+export type Download = {
   size_bytes: number;
   etag: string;
   content_type: string;
@@ -19,9 +19,9 @@ export type Audio = {
 };
 
 /** Sends it, or the range of it that was asked for (RFC 9110, 14.2), as fast as the client reads. */
-export async function sendAudio(
+export async function sendBytes(
   { request, reply }: { request: FastifyRequest; reply: FastifyReply },
-  { size_bytes, etag, content_type, headers = {}, open }: Audio,
+  { size_bytes, etag, content_type, headers = {}, open }: Download,
 ): Promise<FastifyReply | Refusal> {
   const tag = `"${etag}"`;
   const condition = request.headers['if-range'];
@@ -32,8 +32,8 @@ export async function sendAudio(
     reply.header('Content-Range', `bytes */${size_bytes}`);
     return OUTSIDE;
   }
-  const audio = await open(range ?? undefined);
-  if (isRefusal(audio)) return audio;
+  const bytes = await open(range ?? undefined);
+  if (isRefusal(bytes)) return bytes;
   reply.hijack();
   const { raw } = reply;
   for (const [name, value] of Object.entries(reply.getHeaders())) if (value !== undefined) raw.setHeader(name, value);
@@ -47,10 +47,27 @@ export async function sendAudio(
   raw.setTimeout(UNREAD_MAX_MS);
   raw.writeHead(range === null ? 200 : 206);
   if (request.method === 'HEAD') {
-    audio.destroy();
+    bytes.destroy();
     raw.end();
     return reply;
   }
-  await pipeline(audio, raw).catch(() => {}); // the client went away, or bytes that should be there are not
+  await pipeline(bytes, raw).catch(() => {}); // the client went away, or bytes that should be there are not
   return reply;
+}
+
+/**
+ * Headers of content that is for saving and never for showing: no browser makes a page of it, whatever it is (RFC 6266;
+ * RFC 8187 for names beyond ASCII).
+ */
+export function savedAs(name: string): Record<string, string> {
+  const plain = name.replaceAll(/[^\x20-\x7e]/g, '_').replaceAll(/["\\%]/g, '_');
+  const encoded = encodeURIComponent(name).replaceAll(/['()*!]/g, (character) => `%${hexOf(character)}`);
+  return {
+    'Content-Disposition': `attachment; filename="${plain}"; filename*=UTF-8''${encoded}`,
+    'Content-Security-Policy': "default-src 'none'; sandbox",
+  };
+}
+
+function hexOf(character: string): string {
+  return character.charCodeAt(0).toString(16).toUpperCase();
 }
