@@ -11,7 +11,7 @@ import { laneOf } from '../../src/content/pipeline_access.js';
 import { insightId, placeOfInsight } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
-import { listCursor, pageOfAll, type Position } from '../../src/http/cursors.js';
+import { listCursor, type Position, pageOfAll } from '../../src/http/cursors.js';
 import type { Principal } from '../../src/http/principal.js';
 import { listLimit, timestamp, trimmedLines, uuid, whole } from '../../src/http/request_schemas.js';
 import { id, moment, no_cursor, pageShape } from '../../src/http/response_schemas.js';
