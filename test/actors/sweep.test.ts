@@ -120,6 +120,7 @@ t.test('I-018 a library counts what goes, and answers when nothing is left', asy
   const swept = (counts: object) => tell('sweep', OWN, { type: 'part_swept', sweep_id: '1', counts });
   const erase: LibraryMessage = { type: 'erase', account_id: ANN, list: 'libraries' };
   const gone = tell('sweep', OWN, { type: 'recorder_gone', account_id: ANN });
+  const search_ends: Effect = { effect: 'delete_index', owner: self, index: 'search' };
   const leaves: Effect[] = [
     { effect: 'remove_from_index', owner: ANN, index: 'libraries', member: self },
     { effect: 'delete' },
@@ -170,7 +171,7 @@ t.test('I-018 a library counts what goes, and answers when nothing is left', asy
       message: erase,
       reply: DONE,
       next: null,
-      effects: [{ effect: 'delete_fence', id: self }, swept({ audio: 5 }), gone, ...leaves],
+      effects: [{ effect: 'delete_fence', id: self }, search_ends, swept({ audio: 5 }), gone, ...leaves],
     },
     {
       says: 'erased',
@@ -178,7 +179,7 @@ t.test('I-018 a library counts what goes, and answers when nothing is left', asy
       message: erase,
       reply: DONE,
       next: null,
-      effects: [{ effect: 'delete_fence', id: self }, gone, ...leaves],
+      effects: [{ effect: 'delete_fence', id: self }, search_ends, gone, ...leaves],
     },
     {
       says: 'its workspace is gone',
@@ -188,6 +189,7 @@ t.test('I-018 a library counts what goes, and answers when nothing is left', asy
       next: null,
       effects: [
         { effect: 'delete_fence', id: self },
+        search_ends,
         {
           ...{ effect: 'enqueue_job', job_id: `forget_voices:${self}` },
           job: { job: 'forget_voices', account_id: ANN, workspace_id: OWN },

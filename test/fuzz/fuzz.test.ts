@@ -11,7 +11,7 @@ t.test('H-006 J-012 malformed and half-right requests to every route break nothi
   const { sent, statuses, problems } = await fuzz({ requests: REQUESTS, seed });
   t.same(problems, []);
   t.ok(sent >= REQUESTS);
-  t.ok(statuses.size > ROUTE_COUNT * 0.9, `${statuses.size} of ${ROUTE_COUNT} routes were asked`);
+  t.ok(statuses.size > ROUTE_COUNT * 0.85, `${statuses.size} of ${ROUTE_COUNT} routes were asked`);
   const total = (least: number, most: number) =>
     [...statuses.values()].reduce(
       (sum, counts) =>

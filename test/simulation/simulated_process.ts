@@ -11,6 +11,8 @@ import { device } from '../../actors/device.js';
 import { deviceSession } from '../../actors/device_session.js';
 import { email } from '../../actors/email.js';
 import { endpoint } from '../../actors/endpoint.js';
+import { exports } from '../../actors/exports.js';
+import { files } from '../../actors/files.js';
 import { grant } from '../../actors/grant.js';
 import { library } from '../../actors/library.js';
 import { personalAccessToken } from '../../actors/personal_access_token.js';
@@ -51,7 +53,7 @@ const KINDS = [
     stream,
   ],
   ...[workspace, personalAccessToken, endpoint, tally],
-  ...[contacts, context, library, sweep, transcript],
+  ...[contacts, context, exports, files, library, sweep, transcript],
 ];
 
 /** No bytes are uploaded here. */
