@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { SearchShelves } from './content/search/shelves.js';
 import type { Metrics } from './runtime/metrics.js';
 import type { AdmissionServices } from './server/admission.js';
 import type { DeliveryServices } from './server/delivery.js';
@@ -20,6 +21,8 @@ export type Services = StorageServices &
     addresses(): ReturnType<typeof publicAddresses>;
     log: Logger;
     metrics: Metrics;
+    /** What can be found, as far as it is in memory. */
+    search_shelves: SearchShelves;
     /** Null where traces go nowhere. */
     tracing: Tracing | null;
     /** What operators see of how this process is doing. */

@@ -197,6 +197,7 @@ export const LIMITS = {
   search_query_chars_max: 256, // docs/choices.md, "Search and recall"
   search_words_max: 16, // docs/choices.md, "Search and recall": of one query
   search_looked_max: 400, // ours: hits of the index that one page reads the texts of
+  search_passed_max: 2_000, // ours: and those that it looks at at all
   search_snippet_chars_max: 240, // docs/choices.md, "Search and recall"
   search_deleted_sources_max: 10_000, // ours: of an account, left out of its searches
   recall_query_chars_max: 1_000, // docs/choices.md, "Search and recall"

@@ -1004,6 +1004,34 @@ export type RenewedCertificate = {
   renew_after: string;
 };
 
+export type SearchHit = {
+  /** What it is. */
+  kind: 'turn' | 'suggestion' | 'conversation' | 'memory';
+  /** Of the turn, suggestion, conversation or memory. */
+  id: string;
+  /** How well it fits; only scores of one query compare. */
+  score: number;
+  /** What was found. */
+  snippet: {
+    /** What stands around the best place, with … where it is cut. */
+    text: string;
+    /** Where the words stand in it: from and to, in UTF-16 units, as JavaScript counts. */
+    highlights: [number, number][];
+  };
+  /** The recording; null for a memory that a person wrote. */
+  stream_id: string | null;
+  /** The source of its stream. */
+  source_id: string | null;
+  /** Where it begins, in ms of the stream's timeline. */
+  start_ms: number | null;
+  /** When it was said, or made where nobody knows that. */
+  started_at: string;
+  /** Who said it, whose task it is, or about whom; null where nobody knows, and to others. */
+  contact_id: string | null;
+  /** That contact's name. */
+  speaker_name: string | null;
+};
+
 export type SeenDevice = {
   /** The device. */
   device_id: string;
@@ -2466,6 +2494,15 @@ export type PublicApi = {
     path: { id: string };
     query?: { pipeline_id?: string | undefined };
     answer: SessionSummary;
+  };
+  /** Finds what was said, and what was made of it. */
+  'GET /search': {
+    query: { q: string; kind?: string | undefined; from?: string | undefined; to?: string | undefined; source_id?: string | undefined; workspace_id?: string | undefined; contact_id?: string | undefined; session_id?: string | undefined; sort?: 'relevance' | 'recent' | undefined; fuzzy?: '0' | '1' | undefined; limit?: number | undefined; cursor?: string | undefined; pipeline_id?: string | undefined };
+    answer: {
+      items: SearchHit[];
+      /** What to pass as cursor for the next page; null on the last one. */
+      cursor: string | null;
+    };
   };
   /** What the account says of itself. */
   'GET /profile': {
