@@ -242,14 +242,14 @@ t.test('search', async (t) => {
 
   await t.test('K-015: what retention removes is found no more', async (t) => {
     t.same(await found('budget'), ['The budget is two hundred euros.']);
-    const path = `/workspaces/${await privateWorkspaceOf(ann)}`;
-    await ann.ask('PATCH', path, { retention: { transcripts: { days: 1 } } });
+    const workspace_id = await privateWorkspaceOf(ann);
+    await ann.ask('PATCH', `/workspaces/${workspace_id}`, { retention: { transcripts: { days: 1 } } });
     await spool.operator.advanceClock(0);
     await spool.operator.advanceClock(3 * 24 * 3_600_000);
     ann.app.access_token = (await spool.signIn(ann.email)).session.access_token;
     await until('all turns are removed', async () => {
       await spool.server.services.retention.look();
-      return (await ann.ask<{ items: Turn[] }>('GET', '/turns')).items.length === 0;
+      return (await ann.ask<{ items: Turn[] }>('GET', `/turns?workspace_id=${workspace_id}`)).items.length === 0;
     });
     t.same(await found('budget'), []);
   });
