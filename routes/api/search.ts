@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { recall, recallAnswerShape } from '../../src/content/search/recall_calls.js';
 import { SEARCH_KINDS, search, searchHitShape } from '../../src/content/search/search_calls.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import { listLimit, timestamp, uuid } from '../../src/http/request_schemas.js';
+import { listLimit, timestamp, uuid, whole } from '../../src/http/request_schemas.js';
 import { pageShape } from '../../src/http/response_schemas.js';
 import { accountRoute, type Route } from '../../src/http/route.js';
 import { lane } from './suggestions.js';
@@ -10,6 +11,9 @@ import { lane } from './suggestions.js';
 
 const KINDS_RULE = `must be names of ${SEARCH_KINDS.join(', ')}, separated by commas`;
 const CHARS_RULE = `must have at most ${LIMITS.search_query_chars_max} characters`;
+
+const QUESTION_RULE = `must have at most ${LIMITS.recall_query_chars_max} characters`;
+const CONTACTS_RULE = `must be 1 to ${LIMITS.recall_contacts_max} contacts`;
 
 const kinds = z
   .string()
@@ -60,5 +64,48 @@ export const SEARCH_ROUTES: readonly Route[] = [
     answer: pageShape(searchHitShape),
     refusals: ['NOT_FOUND'],
     handler: ({ services, who, query: { kind, ...query } }) => search(services, who, { ...query, kinds: kind }),
+  }),
+
+  accountRoute({
+    method: 'POST',
+    path: '/recall',
+    summary: 'Finds what bears an answer to a question.',
+    notes:
+      'Passages of recordings and suggestions, for an assistant to read: no answer is written. A time that the query speaks of, such as "last week", binds what is found to it.',
+    credential: 'account',
+    recall: true,
+    status: 200,
+    body: z.object({
+      query: z
+        .string('must be a question')
+        .refine((text) => [...text].length <= LIMITS.recall_query_chars_max && text.isWellFormed(), QUESTION_RULE)
+        .meta({ minLength: 1, maxLength: LIMITS.recall_query_chars_max })
+        .describe('A question, or words.'),
+      from: timestamp.optional().describe('Only what began at this time or later.'),
+      to: timestamp.optional().describe('Only what began by then.'),
+      workspace_id: uuid.optional().describe('Only in this workspace, whoever recorded there.'),
+      contact_ids: z
+        .array(uuid)
+        .min(1, CONTACTS_RULE)
+        .max(LIMITS.recall_contacts_max, CONTACTS_RULE)
+        .optional()
+        .describe('Only what one of these contacts said or is named in.'),
+      limit: whole({ min: 1, max: LIMITS.recall_limit_max })
+        .default(LIMITS.recall_limit_default)
+        .describe('How many items at most.'),
+      context_turns: whole({ min: 0, max: LIMITS.recall_context_max })
+        .default(LIMITS.recall_context_default)
+        .describe('How many turns before and after each passage.'),
+      time_zone: z
+        .string()
+        .max(100)
+        .default('UTC')
+        .describe('Whose calendar "yesterday" is of, such as Europe/Vienna.'),
+      pipeline_id: lane,
+    }),
+    example: { query: 'What did I promise Anna last week?', time_zone: 'Europe/Vienna' },
+    answer: recallAnswerShape,
+    refusals: ['NOT_FOUND'],
+    handler: ({ services, who, body }) => recall(services, who, body),
   }),
 ];

@@ -208,8 +208,10 @@ export const LIMITS = {
   recall_passage_turns_max: 12, // docs/choices.md, "Search and recall": from its first match to its last
   recall_hits_max: 400, // ours: the best matches, of which passages are made
   recall_contacts_max: 20, // ours: named as a filter
+  recall_names_read_max: 1_000, // ours: contacts, the newest, of whom a query may name some
   recall_names_max: 4, // ours: contacts that a query names
-  recall_transcripts_max: 200, // ours: the newest in which a contact that is named speaks
+  recall_transcripts_max: 100, // ours: the newest in which a contact that is named speaks
+  recall_half_ms: 90 * DAY_MS, // docs/choices.md, "Search and recall"
   search_sound_letters_min: 5, // docs/choices.md, "Search and recall": shorter words sound like too many others
   speakers_per_block: 64, // ours: stored together
   speaker_labels_max: 64, // ours: labels of a stream that mean the same in all of it

@@ -22,11 +22,11 @@ export type SearchScope = {
   deleted_sources: ReadonlySet<string>;
 };
 
-/** What somebody says: their speakers in transcripts that are known, and themselves where a person named them. */
-export type Voices = { contact_id: string; speakers: ReadonlyMap<string, ReadonlySet<number>> };
+/** Whose words turns are: by transcript which of its speakers they are, and they themselves where a person named them. */
+export type Voices = { contact_ids: ReadonlySet<string>; speakers: ReadonlyMap<string, ReadonlySet<number>> };
 
 export type Wanted = {
-  /** At most as many as a number has bits. */
+  /** At most as many as a number of 16 bits can tell apart. Without any every text is a hit. */
   words: readonly QueryWord[];
   /** Whether all of them must stand in a text or beside it, or any in it. */
   match: 'all' | 'any';
@@ -104,7 +104,7 @@ export class Hits {
     return block.begins_at_ms + block.start_ms(this.text(hit));
   }
 
-  /** Whether a word stands in the text itself. */
+  /** Whether a word stands in the text itself, in some form. */
   has(hit: number, word: number): boolean {
     return this.#cells[hit * this.#words + word] !== 0;
   }
@@ -217,7 +217,8 @@ class Evaluation {
       there |= this.#hear(transcript_id, block, first, texts);
       first += block.texts;
     }
-    if (this.#wanted.match === 'all' ? there !== this.#all : there === 0) return;
+    const { words, match } = this.#wanted;
+    if (words.length > 0 && (match === 'all' ? there !== this.#all : there === 0)) return;
     first = 0;
     for (const [page_at, { block }] of pages.entries()) {
       let is_known = false;
@@ -308,12 +309,13 @@ class Evaluation {
   /** What somebody says who is named. */
   #hear(transcript_id: string, block: Block, first: number, texts: number): number {
     let there = 0;
-    for (const [word, { contact_id, speakers }] of this.#wanted.said_by ?? []) {
+    for (const [word, { contact_ids, speakers }] of this.#wanted.said_by ?? []) {
       const own = speakers.get(transcript_id);
       if (own === undefined && block.contacts.size === 0) continue;
       for (let text = 0; text < block.texts; text++) {
         const named = block.contacts.get(text);
-        const is_theirs = named === undefined ? own?.has(block.speaker(text)) : named === contact_id;
+        const is_theirs =
+          named === undefined ? own?.has(block.speaker(text)) : named !== null && contact_ids.has(named);
         if (is_theirs !== true) continue;
         if ((this.#cells[word * texts + first + text] as number) >>> COUNT_BITS !== AS_IT_IS)
           this.#note(text, 1, { word, variant: AS_IT_IS, first, texts });
@@ -326,8 +328,8 @@ class Evaluation {
   #isHit(at: number, texts: number): boolean {
     const marks = this.#marks;
     const own = marks[at] as number;
-    if (own === 0 || this.#banned[at] === 1) return false;
-    const { match, exact } = this.#wanted;
+    const { words, match, exact } = this.#wanted;
+    if ((own === 0 && words.length > 0) || this.#banned[at] === 1) return false;
     if (match === 'any') return true;
     const before = at > 0 ? (marks[at - 1] as number) : 0;
     const after = at + 1 < texts ? (marks[at + 1] as number) : 0;

@@ -7,7 +7,7 @@ import type { Services } from '../../services.js';
 import { type FoundItem, readableItem } from '../insight_access.js';
 import { InsightReading } from '../insight_reading.js';
 import { contactOf, type Scene, somePages } from '../transcript_pages.js';
-import { readableScene, sceneOfTurn } from '../transcript_reading.js';
+import { type FoundTurn, readableScene, sceneOfTurn } from '../transcript_reading.js';
 import { type HitPlace, type Hits, itemOfEntry } from './evaluate.js';
 
 /** A turn as it lies in its page. */
@@ -52,6 +52,21 @@ export class HitReading {
         : readableScene(this.#services, this.#who, transcript_id));
     if (known === undefined) this.#scenes.set(transcript_id, reading);
     return there(await reading);
+  }
+
+  /** What a pipeline has heard in a recording, or the default one for it. */
+  async heard(stream_id: string, pipeline_id: string | null): Promise<Scene | null | Refusal> {
+    return there(await readableScene(this.#services, this.#who, stream_id, { pipeline_id, or_default: true }));
+  }
+
+  /** Turns of those pages, one after the other; pages that there are not are passed over. */
+  async turnsOf(scene: Scene, numbers: readonly number[]): Promise<FoundTurn[] | Refusal> {
+    const pages = await Promise.all(numbers.map((number) => this.page(scene, number)));
+    const refused = pages.find((page) => isRefusal(page));
+    if (isRefusal(refused)) return refused;
+    return pages.flatMap((page) =>
+      page === null || isRefusal(page) ? [] : page.turns.map((turn) => ({ page: page.number, turn })),
+    );
   }
 
   /** A page that there is. */

@@ -1,5 +1,5 @@
 import { insightId, turnId } from '../../domain/ids.js';
-import { type Hits, itemOfEntry, type Weights } from './evaluate.js';
+import { type Hits, itemOfEntry } from './evaluate.js';
 
 /** Hits in their order, the first first, sorted as far as somebody asks. */
 
@@ -28,14 +28,17 @@ export class Ranking {
   #size = 0;
 
   /** Of hits that come after that rank, where one is given. */
-  constructor(hits: Hits, { weights, sort, after }: { weights: Weights; sort: Sort; after: Rank | null }) {
+  constructor(
+    hits: Hits,
+    { scoreOf, sort, after }: { scoreOf: (hit: number) => number; sort: Sort; after: Rank | null },
+  ) {
     this.#hits = hits;
     this.#by_score = sort === 'relevance';
     this.#scores = new Float64Array(hits.count);
     this.#started = new Float64Array(hits.count);
     this.#left = new Uint32Array(hits.count);
     for (let hit = 0; hit < hits.count; hit++) {
-      this.#scores[hit] = hits.score(hit, weights);
+      this.#scores[hit] = scoreOf(hit);
       this.#started[hit] = hits.started_ms(hit);
       if (after === null || this.#isBehind(hit, after)) this.#left[this.#size++] = hit;
     }
@@ -46,7 +49,14 @@ export class Ranking {
     return this.#size;
   }
 
-  /** The first of those that are left, and no longer among them; null where none is. */
+  /** The first of those that are left, which are no longer among them then. */
+  take(limit: number): number[] {
+    const found: number[] = [];
+    for (let hit = this.next(); hit !== null; hit = found.length < limit ? this.next() : null) found.push(hit);
+    return found;
+  }
+
+  /** Null where none is left. */
   next(): number | null {
     if (this.#size === 0) return null;
     const first = this.#left[0] as number;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { languageOf, saidAt, searchedText } from '../../../actors/library_block.js';
 import { LIMITS } from '../../domain/limits.js';
-import { isRefusal, type Refusal, refuse } from '../../domain/refusals.js';
+import { isRefusal, type Refusal } from '../../domain/refusals.js';
 import { QueryWord } from '../../domain/search/matching.js';
 import { type ParsedQuery, parseQuery, standsIn } from '../../domain/search/query.js';
 import { matchesIn, type Snippet, snippetOf } from '../../domain/search/snippet.js';
@@ -17,6 +17,7 @@ import { contactsOfItem, HitReading } from './hit_reading.js';
 import { idOfHit, Ranking, type Sort } from './ranking.js';
 import { digestOfQuery, readSearchCursor, writeSearchCursor } from './search_cursor.js';
 import { openScope, type ScopeQuery } from './search_scope.js';
+import { wrongQuery } from './wrong_query.js';
 
 /** Searching what was said and what was made of it. Rule K-015; docs/choices.md, "Search and recall". */
 
@@ -84,14 +85,17 @@ export async function search(services: Services, who: Principal, query: SearchQu
     to_ms: to === undefined ? Number.POSITIVE_INFINITY : Date.parse(to),
   });
   const weights = position?.weights ?? now;
-  const ranking = new Ranking(hits, { weights, sort, after: position?.rank ?? null });
+  const ranking = new Ranking(hits, {
+    scoreOf: (hit) => hits.score(hit, weights),
+    ...{ sort, after: position?.rank ?? null },
+  });
   const reading = new HitReading(services, who, opened.filters);
   const shown = new ShownHits(services, who, { hits, reading, words, parsed });
   const items: SearchHit[] = [];
   let last: number | null = null;
   for (let passed = 0; items.length < limit && ranking.left > 0; ) {
     if (reading.looked >= LIMITS.search_looked_max || passed >= LIMITS.search_passed_max) break;
-    const batch = nextHits(ranking, limit - items.length);
+    const batch = ranking.take(limit - items.length);
     passed += batch.length;
     last = batch.at(-1) ?? last;
     const views = await Promise.all(batch.map((hit) => shown.view(hit, ranking.score(hit))));
@@ -102,20 +106,6 @@ export async function search(services: Services, who: Principal, query: SearchQu
   }
   const is_over = ranking.left === 0 || last === null;
   return { items, cursor: is_over ? null : writeSearchCursor(digest, { weights, rank: ranking.rank(last as number) }) };
-}
-
-export function wrongQuery(path: string, message: string): Refusal {
-  return refuse('BAD_REQUEST', `${path} ${message}.`, { details: [{ path, message }] });
-}
-
-function nextHits(ranking: Ranking, limit: number): number[] {
-  const found: number[] = [];
-  for (let hit = null as number | null; found.length < limit; ) {
-    hit = ranking.next();
-    if (hit === null) break;
-    found.push(hit);
-  }
-  return found;
 }
 
 /** Hits as they are shown; null for what is none by its text, or is not to be read. */

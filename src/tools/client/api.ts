@@ -913,6 +913,37 @@ export type ProtectedResource = {
   resource_name: string;
 };
 
+export type RecallItem = {
+  /** passage: what was said; suggestion: what was made of it. */
+  kind: 'passage' | 'suggestion';
+  /** How well it fits; only scores of one query compare. */
+  score: number;
+  /** The recording; null where nothing is left that it rests on. */
+  stream_id: string | null;
+  /** Where it begins, in ms of the stream's timeline. */
+  start_ms: number | null;
+  /** Where it is over. */
+  end_ms: number | null;
+  /** When it was said. */
+  started_at: string;
+  /** Null for a passage. */
+  suggestion: {
+    id: string;
+    /** Of which sort it is. */
+    kind: 'task' | 'follow_up' | 'reminder' | 'question' | 'decision';
+    /** What is to be done, or known. */
+    text: string;
+    /** How it stands. */
+    status: 'open' | 'accepted' | 'completed' | 'dismissed' | 'withdrawn';
+    /** When it is due; null for no time. */
+    due_at: string | null;
+  } | null;
+  /** What was said there, and before and after it. */
+  turns: Turn[];
+  /** Which words of the query it has, in some form. */
+  matched: string[];
+};
+
 export type RecorderSession = {
   /** The binding_epoch of its recorder. */
   id: string;
@@ -2502,6 +2533,42 @@ export type PublicApi = {
       items: SearchHit[];
       /** What to pass as cursor for the next page; null on the last one. */
       cursor: string | null;
+    };
+  };
+  /** Finds what bears an answer to a question. */
+  'POST /recall': {
+    body: {
+      /** A question, or words. */
+      query: string;
+      /** Only what began at this time or later. */
+      from?: string;
+      /** Only what began by then. */
+      to?: string;
+      /** Only in this workspace, whoever recorded there. */
+      workspace_id?: string;
+      /** Only what one of these contacts said or is named in. */
+      contact_ids?: string[];
+      /** How many items at most. */
+      limit?: number;
+      /** How many turns before and after each passage. */
+      context_turns?: number;
+      /** Whose calendar "yesterday" is of, such as Europe/Vienna. */
+      time_zone?: string;
+      /** What another pipeline than the default one has made, for accounts with developer access. */
+      pipeline_id?: string;
+    };
+    answer: {
+      /** What fits best comes first. */
+      items: RecallItem[];
+      /** Null: there is no other page. */
+      cursor: null;
+      /** The time that the query speaks of, to which the items are bound; null where it speaks of none. */
+      period: {
+        /** Its begin. */
+        from: string;
+        /** Its end. */
+        to: string;
+      } | null;
     };
   };
   /** What the account says of itself. */
