@@ -137,7 +137,7 @@ t.test('recall', async (t) => {
       turns: [{ text: 'I bought bread.' }, { text: 'I will send the offer to Zoe.' }, { text: 'Thank you.' }],
     });
     t.same(suggestionsOf(await ask('promise in 1999')), []);
-    t.same(suggestionsOf(await ask('what is there to do')), ['Send the offer', 'Pay the invoice'].toSorted().reverse());
+    t.same(suggestionsOf(await ask('what is there to do')).sort(), ['Pay the invoice', 'Send the offer']);
     t.ok(suggestionsOf(await ask('which questions were asked')).includes('Ask about bread'));
     const all = (await ann.ask<{ items: Suggestion[] }>('GET', '/suggestions')).items;
     const offer = all.find(({ text }) => text === 'Send the offer') as Suggestion;
@@ -148,10 +148,8 @@ t.test('recall', async (t) => {
       ['Pay the invoice'],
       'dismissed ones are left out',
     );
-    t.match(
-      (await ann.ask<{ items: { kind: string }[] }>('GET', '/search?q=send+offer')).items,
-      [{ kind: 'turn' }, { kind: 'suggestion' }].slice(0, 1),
-    );
+    const searched = await ann.ask<{ items: unknown[] }>('GET', '/search?q=send+offer&kind=suggestion');
+    t.equal(searched.items.length, 1, 'a search finds them');
   });
 
   await t.test('K-015: what is wrong is named', async (t) => {

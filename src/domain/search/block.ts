@@ -29,6 +29,7 @@ const TERM_BYTES = 4;
 const MARK_EVERY = 16;
 const MANY_LANGUAGES = 1;
 const MS_HIGH = 2 ** 32;
+const TERMS = 2 ** 32;
 
 /** The most of each that a text's eight bytes hold. */
 const START_MAX = 2 ** 20 - 1;
@@ -270,14 +271,18 @@ export class Block {
     }
   }
 
+  /** Terms are hashes, so that a term's value says about where it is. */
   #indexOf(term: number): number {
     let [low, high] = [0, this.#terms - 1];
+    let [least, most] = [0, TERMS];
     while (low <= high) {
-      const middle = (low + high) >>> 1;
-      const found = this.#bytes.readUInt32LE(this.#terms_at + middle * TERM_BYTES);
-      if (found === term) return middle;
-      if (found < term) low = middle + 1;
-      else high = middle - 1;
+      const share = (term - least) / (most - least);
+      const guess = Math.min(high, low + Math.floor(share * (high - low + 1)));
+      const found = this.#bytes.readUInt32LE(this.#terms_at + guess * TERM_BYTES);
+      if (found === term) return guess;
+      if (found < term) [low, least] = [guess + 1, found + 1];
+      else [high, most] = [guess - 1, found];
+      if (term < least || term >= most) return -1;
     }
     return -1;
   }
