@@ -3,6 +3,7 @@ import { laneId } from '../../domain/ids.js';
 import type { Block } from '../../domain/search/block.js';
 import { AS_IT_IS, BY_SOUND, BY_STEM, type QueryWord, VARIANT_WEIGHTS } from '../../domain/search/matching.js';
 import { laneNumberOf } from '../../domain/search/places.js';
+import type { Stemmer } from '../../domain/search/stemmers.js';
 import type { Shelf, ShelfPage } from './shelves.js';
 
 /**
@@ -155,6 +156,12 @@ class Evaluation {
   /** Of each word and text: how it stands there. */
   #cells = new Uint16Array(0);
   #is_used = false;
+  readonly #sounds: readonly LookUp[];
+  readonly #exact: readonly LookUp[];
+  readonly #stems = new Map<Stemmer, { alone: readonly LookUp[]; among_others: readonly LookUp[] }>();
+  /** Postings of one term. */
+  #places = new Uint16Array(0);
+  #counts = new Uint16Array(0);
   /** In how many texts each word stands. */
   readonly #found: Uint32Array;
   #texts = 0;
@@ -167,6 +174,11 @@ class Evaluation {
     this.#all = 2 ** wanted.words.length - 1;
     this.#found = new Uint32Array(wanted.words.length);
     this.hits = new Hits(wanted.words.length);
+    // The better ways come later.
+    this.#sounds = wanted.words.flatMap(({ sounds }, word) =>
+      sounds.map((term) => ({ term, word, variant: BY_SOUND })),
+    );
+    this.#exact = wanted.words.map(({ term }, word) => ({ term, word, variant: AS_IT_IS }));
   }
 
   get weights(): Weights {
@@ -238,7 +250,8 @@ class Evaluation {
     this.#begin(1);
     this.#fill(block, 0, 1);
     for (const [word, terms] of this.#wanted.about ?? [])
-      for (const term of terms) this.#put(block, term, { word, variant: BY_SOUND, first: 0, texts: 1 });
+      // What it says outright counts for more.
+      for (const term of terms) if (this.#cells[word] === 0) this.#put(block, { term, word, variant: BY_SOUND }, 0, 1);
     if (!this.#isHit(0, 1) || !this.#isInTime(block, 0)) return;
     this.hits.addPlace({ shelf, block, entry });
     this.hits.add(0, this.#cells, 0, 1);
@@ -260,50 +273,60 @@ class Evaluation {
 
   /** Notes how the words stand in a block's texts, of which the first has that place; which of them do at all. */
   #fill(block: Block, first: number, texts: number): number {
-    const { words, excluded } = this.#wanted;
-    let there = 0;
-    for (let word = 0; word < words.length; word++) {
-      const { term, sounds } = words[word] as QueryWord;
-      let is_there = false;
-      // The better variants come later.
-      for (const sound of sounds)
-        if (this.#put(block, sound, { word, variant: BY_SOUND, first, texts })) is_there = true;
-      for (const stemmer of block.stemmers) {
-        const { inflected, plain } = (words[word] as QueryWord).stems(stemmer);
-        const place = { word, variant: BY_STEM, first, texts };
-        if (this.#put(block, inflected, place)) is_there = true;
-        const only = block.stemmers.length > 1 ? stemmer.name : undefined;
-        if (plain !== 0 && this.#put(block, plain, { ...place, only })) is_there = true;
-      }
-      if (this.#put(block, term, { word, variant: AS_IT_IS, first, texts })) is_there = true;
-      if (is_there) there |= 1 << word;
+    if (this.#places.length < block.texts) {
+      this.#places = new Uint16Array(block.texts);
+      this.#counts = new Uint16Array(block.texts);
     }
-    for (const term of excluded) for (const text of block.postings(term)?.texts ?? []) this.#banned[first + text] = 1;
+    let there = 0;
+    const only = block.stemmers.length > 1;
+    for (const look_up of this.#sounds) there |= this.#put(block, look_up, first, texts);
+    for (const stemmer of block.stemmers)
+      for (const look_up of this.#stemsOf(stemmer, only)) there |= this.#put(block, look_up, first, texts);
+    for (const look_up of this.#exact) there |= this.#put(block, look_up, first, texts);
+    for (const term of this.#wanted.excluded) {
+      const found = block.readPostings(term, this.#places, this.#counts);
+      for (let at = 0; at < found; at++) this.#banned[first + (this.#places[at] as number)] = 1;
+    }
     return there;
   }
 
-  /** `only`: texts of that stemmer. */
-  #put(block: Block, term: number, place: CellPlace): boolean {
-    const postings = block.postings(term);
-    if (postings === null) return false;
-    const { texts, counts } = postings;
-    for (let at = 0; at < texts.length; at++) {
-      const text = texts[at] as number;
-      if (place.only !== undefined && block.stemmer(text).name !== place.only) continue;
-      this.#note(text, counts[at] as number, place);
-    }
-    return true;
+  /** By stem, in texts of a language; `only`: beside texts of others. */
+  #stemsOf(stemmer: Stemmer, only: boolean): readonly LookUp[] {
+    const known = this.#stems.get(stemmer);
+    if (known !== undefined) return only ? known.among_others : known.alone;
+    const alone = this.#wanted.words.flatMap((wanted, word): LookUp[] => {
+      const { inflected, plain } = wanted.stems(stemmer);
+      const of = { word, variant: BY_STEM };
+      return plain === 0
+        ? [{ ...of, term: inflected }]
+        : [
+            { ...of, term: inflected },
+            { ...of, term: plain },
+          ];
+    });
+    this.#stems.set(stemmer, { alone, among_others: alone.map((one) => ({ ...one, only: stemmer })) });
+    return this.#stemsOf(stemmer, only);
   }
 
-  #note(text: number, count: number, { word, variant, first, texts }: CellPlace): void {
-    const at = word * texts + first + text;
-    const before = this.#cells[at] as number;
+  /** Which word is there, as a bit. */
+  #put(block: Block, { term, word, variant, only }: LookUp, first: number, texts: number): number {
+    const found = block.readPostings(term, this.#places, this.#counts);
+    for (let at = 0; at < found; at++) {
+      const text = this.#places[at] as number;
+      if (only === undefined || block.stemmer(text) === only)
+        this.#note(word * texts + first + text, this.#counts[at] as number, word, variant, first + text);
+    }
+    return found === 0 ? 0 : 1 << word;
+  }
+
+  #note(cell: number, count: number, word: number, variant: number, text: number): void {
+    const before = this.#cells[cell] as number;
     if (before === 0) {
       this.#found[word] = (this.#found[word] as number) + 1;
-      this.#marks[first + text] = (this.#marks[first + text] as number) | (1 << word);
+      this.#marks[text] = (this.#marks[text] as number) | (1 << word);
     }
     const known = before >>> COUNT_BITS === variant ? before & COUNT_MAX : 0;
-    this.#cells[at] = (variant << COUNT_BITS) | Math.min(COUNT_MAX, known + count);
+    this.#cells[cell] = (variant << COUNT_BITS) | Math.min(COUNT_MAX, known + count);
   }
 
   /** What somebody says who is named. */
@@ -317,8 +340,9 @@ class Evaluation {
         const is_theirs =
           named === undefined ? own?.has(block.speaker(text)) : named !== null && contact_ids.has(named);
         if (is_theirs !== true) continue;
-        if ((this.#cells[word * texts + first + text] as number) >>> COUNT_BITS !== AS_IT_IS)
-          this.#note(text, 1, { word, variant: AS_IT_IS, first, texts });
+        const cell = word * texts + first + text;
+        if ((this.#cells[cell] as number) >>> COUNT_BITS !== AS_IT_IS)
+          this.#note(cell, 1, word, AS_IT_IS, first + text);
         there |= 1 << word;
       }
     }
@@ -345,4 +369,5 @@ class Evaluation {
   }
 }
 
-type CellPlace = { word: number; variant: number; first: number; texts: number; only?: string | undefined };
+/** A term for a word that is looked for, and how it stands where the term does; `only`: in texts of that stemmer. */
+type LookUp = { term: number; word: number; variant: number; only?: Stemmer };

@@ -150,9 +150,6 @@ function putNumber(bytes: number[], number: number): void {
   bytes.push(rest);
 }
 
-/** Where a term stands: `texts` in order, and how often in each. */
-export type Postings = { texts: number[]; counts: number[] };
-
 /** A stored block. Throws RangeError for what is none. */
 export class Block {
   readonly #bytes: Buffer;
@@ -227,16 +224,19 @@ export class Block {
     return this.stemmers[number] as Stemmer;
   }
 
-  /** Null where the term stands nowhere here. */
-  postings(term: number): Postings | null {
+  /**
+   * Where a term stands: so many texts, which are in `texts` then, in order, with how often it stands there in `counts`.
+   * Both have room for all texts.
+   */
+  readPostings(term: number, texts: Uint16Array, counts: Uint16Array): number {
     const index = this.#indexOf(term);
-    if (index < 0) return null;
+    if (index < 0) return 0;
     const bytes = this.#bytes;
     const mark = Math.floor(index / MARK_EVERY);
     let at = this.#postings_at + bytes.readUInt32LE(this.#marks_at + mark * TERM_BYTES);
     for (let passed = mark * MARK_EVERY; passed < index; passed++) at = this.#behind(at);
-    const found: Postings = { texts: [], counts: [] };
-    for (let text = 0, is_last = false; !is_last; ) {
+    let found = 0;
+    for (let text = 0, is_last = false; !is_last; found++) {
       let posting = 0;
       for (let shift = 0, more = true; more; at++, shift += 7) {
         const byte = bytes[at] as number;
@@ -254,8 +254,8 @@ export class Block {
       }
       text += posting >>> 2;
       is_last = (posting & 1) !== 0;
-      found.texts.push(text);
-      found.counts.push(count);
+      texts[found] = text;
+      counts[found] = count;
     }
     return found;
   }
@@ -273,16 +273,22 @@ export class Block {
 
   /** Terms are hashes, so that a term's value says about where it is. */
   #indexOf(term: number): number {
-    let [low, high] = [0, this.#terms - 1];
-    let [least, most] = [0, TERMS];
-    while (low <= high) {
-      const share = (term - least) / (most - least);
-      const guess = Math.min(high, low + Math.floor(share * (high - low + 1)));
-      const found = this.#bytes.readUInt32LE(this.#terms_at + guess * TERM_BYTES);
+    const bytes = this.#bytes;
+    let low = 0;
+    let high = this.#terms - 1;
+    let least = 0;
+    let most = TERMS;
+    while (low <= high && term >= least && term < most) {
+      const guess = low + Math.floor(((term - least) / (most - least)) * (high - low));
+      const found = bytes.readUInt32LE(this.#terms_at + guess * TERM_BYTES);
       if (found === term) return guess;
-      if (found < term) [low, least] = [guess + 1, found + 1];
-      else [high, most] = [guess - 1, found];
-      if (term < least || term >= most) return -1;
+      if (found < term) {
+        low = guess + 1;
+        least = found + 1;
+      } else {
+        high = guess - 1;
+        most = found;
+      }
     }
     return -1;
   }
