@@ -36,6 +36,7 @@ export function withReference(tables: Record<Listener, readonly Route[]>): Recor
       pageRoute('/guides/webhooks', () => guidePage('webhooks')),
       pageRoute('/guides/transcription', () => guidePage('transcription')),
       pageRoute('/guides/insights', () => guidePage('insights')),
+      pageRoute('/guides/search', () => guidePage('search')),
     ],
     device: tables.device,
     operator: [...tables.operator, documentRoute('operator', made)],

@@ -9,6 +9,7 @@ const GUIDES = {
   webhooks: 'Webhook guide',
   transcription: 'Transcription guide',
   insights: 'Insights guide',
+  search: 'Search guide',
 } as const;
 
 type Guide = keyof typeof GUIDES;

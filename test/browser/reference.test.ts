@@ -43,6 +43,7 @@ t.test('the reference and the guides in a browser', async (t) => {
         '/guides/webhooks',
         '/guides/transcription',
         '/guides/insights',
+        '/guides/search',
       ]) {
         await page.goto(base_url + path);
         t.equal(await page.evaluate('document.documentElement.scrollWidth'), 320, path);

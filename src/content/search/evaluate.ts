@@ -249,8 +249,8 @@ class Evaluation {
     this.#words += block.words;
     this.#begin(1);
     this.#fill(block, 0, 1);
+    // What it says outright counts for more.
     for (const [word, terms] of this.#wanted.about ?? [])
-      // What it says outright counts for more.
       for (const term of terms) if (this.#cells[word] === 0) this.#put(block, { term, word, variant: BY_SOUND }, 0, 1);
     if (!this.#isHit(0, 1) || !this.#isInTime(block, 0)) return;
     this.hits.addPlace({ shelf, block, entry });

@@ -7,7 +7,7 @@ import { TestSpool } from '../../fixtures/spool.js';
 
 const spool = await TestSpool.start();
 t.teardown(() => spool.end());
-const GUIDES = ['/guides/devices', '/guides/webhooks', '/guides/transcription', '/guides/insights'];
+const GUIDES = ['/guides/devices', '/guides/webhooks', '/guides/transcription', '/guides/insights', '/guides/search'];
 const PAGES = ['/reference', '/reference/devices', ...GUIDES];
 const get = (path: string, headers: Record<string, string> = {}) => fetch(`${spool.base_url}${path}`, { headers });
 
