@@ -1,6 +1,11 @@
 import { z } from 'zod';
-import { recall, recallAnswerShape } from '../../src/content/search/recall_calls.js';
-import { SEARCH_KINDS, search, searchHitShape } from '../../src/content/search/search_calls.js';
+import {
+  recall,
+  recallAnswerShape,
+  SEARCH_KINDS,
+  search,
+  searchHitShape,
+} from '../../src/content/search/search_calls.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { listLimit, timestamp, uuid, whole } from '../../src/http/request_schemas.js';
 import { pageShape } from '../../src/http/response_schemas.js';

@@ -15,8 +15,9 @@ import type { Scene } from '../transcript_pages.js';
 import { type FoundTurn, type TurnView, viewTurns } from '../transcript_reading.js';
 import type { TurnAt } from './hit_reading.js';
 import { type Passage, pagesOfPassage } from './passages.js';
-import type { RecallItem } from './recall_calls.js';
+
 import type { Candidate, Recalled } from './recall_ranking.js';
+import type { RecallItem } from './recall_shapes.js';
 
 const NOT_RECALLED: ReadonlySet<Suggestion['status']> = new Set(['dismissed', 'withdrawn']);
 

@@ -19,7 +19,10 @@ import { digestOfQuery, readSearchCursor, writeSearchCursor } from './search_cur
 import { openScope, type ScopeQuery } from './search_scope.js';
 import { wrongQuery } from './wrong_query.js';
 
-/** Searching what was said and what was made of it. Rule K-015; docs/choices.md, "Search and recall". */
+/** Searching and recalling what was said and what was made of it, for routes and tools. Rule K-015; docs/choices.md, "Search and recall". */
+
+export { recall } from './recall_calls.js';
+export { recallAnswerShape } from './recall_shapes.js';
 
 export const SEARCH_KINDS = ['turn', 'suggestion', 'conversation', 'memory'] as const satisfies SearchKind[];
 

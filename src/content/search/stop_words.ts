@@ -1,23 +1,22 @@
 import { createRequire } from 'node:module';
+import { stopwords as english } from '@orama/stopwords/english';
 import type { Shelf } from './shelves.js';
 
 /** Words that say nothing of what a question is about. By the names of stemmers, where there is a list. */
 const LISTS: ReadonlySet<string> = new Set([
-  ...['arabic', 'armenian', 'bulgarian', 'danish', 'dutch', 'english', 'finnish', 'french', 'german', 'greek'],
+  ...['arabic', 'armenian', 'bulgarian', 'danish', 'dutch', 'finnish', 'french', 'german', 'greek'],
   ...['hungarian', 'indian', 'indonesian', 'irish', 'italian', 'lithuanian', 'nepali', 'norwegian', 'portuguese'],
   ...['romanian', 'russian', 'sanskrit', 'serbian', 'spanish', 'swedish', 'tamil', 'turkish', 'ukrainian'],
 ]);
 const DEFAULT = 'english';
-/** Of questions to a memory, beside those of the list. */
-const OF_QUESTIONS: Readonly<Record<string, readonly string[]>> = {
-  english: [
-    ...['a', 'say', 'says', 'said', 'tell', 'told', 'talk', 'talked', 'talking', 'discuss', 'discussed', 'mention'],
-    ...['mentioned', 'happen', 'happened', 'anything', 'something', 'everything', 'anyone', 'someone'],
-  ],
-};
+/** English ones of questions to a memory, beside those of the list. */
+const OF_QUESTIONS: readonly string[] = [
+  ...['a', 'say', 'says', 'said', 'tell', 'told', 'talk', 'talked', 'talking', 'discuss', 'discussed', 'mention'],
+  ...['mentioned', 'happen', 'happened', 'anything', 'something', 'everything', 'anyone', 'someone'],
+];
 
 const require = createRequire(import.meta.url);
-const loaded = new Map<string, ReadonlySet<string>>();
+const loaded = new Map<string, ReadonlySet<string>>([[DEFAULT, new Set([...english, ...OF_QUESTIONS])]]);
 
 /** Those of a query, in the language that most of its words are of among those of the texts. */
 export function stopWordsOf(words: readonly string[], shelves: readonly Shelf[]): ReadonlySet<string> {
@@ -44,7 +43,7 @@ function listOf(name: string): ReadonlySet<string> {
   if (known !== undefined) return known;
   // Loaded when first needed: most servers hear few languages.
   const { stopwords } = LISTS.has(name) ? (require(`@orama/stopwords/${name}`) as Module) : { stopwords: [] };
-  const list = new Set([...stopwords, ...(OF_QUESTIONS[name] ?? [])]);
+  const list = new Set(stopwords);
   loaded.set(name, list);
   return list;
 }

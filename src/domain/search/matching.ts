@@ -2,11 +2,11 @@ import type { Stemmer } from './stemmers.js';
 import { isHeard, soundsOf, soundTerm, stemTerm, wordTerm } from './words.js';
 
 /** How a word that is looked for stands in a text: the better the higher. */
-export const NOT_THERE = 0;
+const NOT_THERE = 0;
 export const BY_SOUND = 1;
 export const BY_STEM = 2;
 export const AS_IT_IS = 3;
-export type Variant = typeof NOT_THERE | typeof BY_SOUND | typeof BY_STEM | typeof AS_IT_IS;
+type Variant = typeof NOT_THERE | typeof BY_SOUND | typeof BY_STEM | typeof AS_IT_IS;
 
 /** What a match of each variant weighs. docs/choices.md, "Search and recall". */
 export const VARIANT_WEIGHTS: readonly number[] = [0, 0.4, 0.7, 1];
