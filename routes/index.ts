@@ -16,6 +16,7 @@ import { MEMORY_ROUTES } from './api/memories.js';
 import { PERSONAL_ACCESS_TOKEN_ROUTES } from './api/personal_access_tokens.js';
 import { PIPELINE_ROUTES } from './api/pipelines.js';
 import { PROFILE_ROUTES } from './api/profile.js';
+import { SEARCH_ROUTES } from './api/search.js';
 import { SESSION_SUMMARY_ROUTES } from './api/session_summary.js';
 import { SIGNAL_ROUTES } from './api/signals.js';
 import { SOURCE_ROUTES } from './api/sources.js';
@@ -87,6 +88,7 @@ export const ROUTES: Record<'public' | 'device' | 'operator', readonly Route[]> 
     ...MEMORY_ROUTES,
     ...SUGGESTION_ROUTES,
     ...SESSION_SUMMARY_ROUTES,
+    ...SEARCH_ROUTES,
     ...PROFILE_ROUTES,
     ...PIPELINE_ROUTES,
     ...FILE_ROUTES,

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { ROUTES } from '../routes/index.js';
+import { SearchShelves } from './content/search/shelves.js';
 import { REVOKED_CHANNEL } from './devices/connections.js';
 import { AccountReader } from './exports/account_reader.js';
 import { ExportWorker } from './exports/export_worker.js';
@@ -98,6 +99,7 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
     ...{ settings, addresses, log, metrics, tracing, watch, handleDue },
     ...{ keys, clock, store, runtime, actors, blobs, storage_health },
     ...{ deliveries, mail, exports, ...workers },
+    search_shelves: new SearchShelves({ store, runtime }),
     ...devices,
     ...identity,
     ...{ overload, ...openAdmission(settings, metrics) },

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { SearchShelves } from './content/search/shelves.js';
 import type { Exporter } from './exports/exporter.js';
 import type { Metrics } from './runtime/metrics.js';
 import type { AdmissionServices } from './server/admission.js';
@@ -22,6 +23,8 @@ export type Services = StorageServices &
     log: Logger;
     metrics: Metrics;
     exports: Exporter;
+    /** What can be found, as far as it is in memory. */
+    search_shelves: SearchShelves;
     /** Null where traces go nowhere. */
     tracing: Tracing | null;
     /** What operators see of how this process is doing. */

@@ -9,13 +9,14 @@ import {
   turnsOfMany,
   turnsOfStream,
 } from '../../src/content/turn_lists.js';
+import { turnShape } from '../../src/content/turn_shape.js';
 import { placeOfTurn } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
 import { listCursor } from '../../src/http/cursors.js';
 import type { Principal } from '../../src/http/principal.js';
 import { listLimit, timestamp, uuid, whole } from '../../src/http/request_schemas.js';
-import { count, id, moment, pageShape } from '../../src/http/response_schemas.js';
+import { pageShape } from '../../src/http/response_schemas.js';
 import { accountRoute, type Route } from '../../src/http/route.js';
 import type { Services } from '../../src/services.js';
 import { ownSource } from './sources.js';
@@ -26,13 +27,6 @@ import { lane } from './suggestions.js';
 /** Of which a list of turns takes one at most. */
 const SCOPES = ['stream_id', 'source_id', 'workspace_id', 'contact_id'] as const;
 const NO_TURN = refuse('NOT_FOUND', 'There is no such turn.');
-const confidence = z
-  .number()
-  .min(0)
-  .max(1)
-  .nullable()
-  .describe('How sure the engine was, 0 to 1; null where it did not say.');
-
 const timeInQuery = z
   .string()
   .refine((text) => /^\d{1,16}$/.test(text) && Number.isSafeInteger(Number(text)), 'must be a whole number from 0')
@@ -45,46 +39,6 @@ export const speakerId = z
   .refine((text) => speakerNumber(text) !== null, 'must be the name of a speaker, such as S1')
   .transform((text) => speakerNumber(text) as number)
   .meta({ pattern: '^S[1-9][0-9]{0,3}$' });
-
-const turnShape = z
-  .strictObject({
-    id,
-    stream_id: id.describe('The recording that it was said in.'),
-    source_id: id.describe('The source of its stream.'),
-    workspace_id: id.describe('Where it was recorded.'),
-    start_ms: count.describe("When it begins, in ms on the stream's timeline."),
-    end_ms: count.describe('When it is over, in ms.'),
-    started_at: moment.describe('The same as a time.'),
-    ended_at: moment.describe('The end as a time.'),
-    text: z.string().describe('What was said.'),
-    language: z.string().nullable().describe('A BCP 47 tag; null where it is not known.'),
-    speaker: z.string().nullable().describe("Which of the stream's speakers said it, such as S1; null for nobody."),
-    contact_id: id
-      .nullable()
-      .describe(
-        "Who that is, of the account's contacts; null where nobody knows, and to other members of the workspace.",
-      ),
-    speaker_name: z.string().nullable().describe("The contact's name."),
-    attribution: z
-      .enum(['none', 'detected', 'recognized', 'manual'])
-      .describe('detected: a speaker was told apart; recognized: by the voice; manual: a person said so.'),
-    confidence,
-    audio: z.enum(['available', 'expired', 'none']).describe('Whether its audio is still there.'),
-    pipeline_id: id.describe('What made it.'),
-    published_at: moment.describe('When it was transcribed; retention counts from then.'),
-    words: z
-      .array(
-        z.strictObject({
-          text: z.string().describe('The word, as it was heard.'),
-          start_ms: count.describe('When it begins, in ms of the timeline.'),
-          end_ms: count.describe('When it is over.'),
-          confidence,
-        }),
-      )
-      .optional()
-      .describe('Each word with its time, where that was asked for and is known.'),
-  })
-  .meta({ id: 'Turn' });
 
 const listQuery = z
   .object({

@@ -36,6 +36,7 @@ export function withReference(tables: Record<Listener, readonly Route[]>): Recor
       pageRoute('/guides/webhooks', (base_url) => guidePage('webhooks', base_url)),
       pageRoute('/guides/transcription', (base_url) => guidePage('transcription', base_url)),
       pageRoute('/guides/insights', (base_url) => guidePage('insights', base_url)),
+      pageRoute('/guides/search', (base_url) => guidePage('search', base_url)),
       pageRoute('/guides/assistants', (base_url) => guidePage('assistants', base_url)),
     ],
     device: tables.device,

@@ -195,6 +195,24 @@ export const LIMITS = {
   search_memory_bytes: 256 * 1024 * 1024, // docs/choices.md, "Search and recall": of what search keeps of libraries in one process
   search_terms_kept_max: 100_000, // ours: words of a language of which is kept how they are looked up
   search_texts_kept_max: 20_000, // ours: texts of which is kept how they are looked up, twice so many
+  search_query_chars_max: 256, // docs/choices.md, "Search and recall"
+  search_words_max: 16, // docs/choices.md, "Search and recall": of one query
+  search_looked_max: 400, // ours: hits of the index that one page reads the texts of
+  search_passed_max: 2_000, // ours: and those that it looks at at all
+  search_snippet_chars_max: 240, // docs/choices.md, "Search and recall"
+  search_deleted_sources_max: 10_000, // ours: of an account, left out of its searches
+  recall_query_chars_max: 1_000, // docs/choices.md, "Search and recall"
+  recall_limit_default: 8, // docs/choices.md, "Search and recall"
+  recall_limit_max: 20, // docs/choices.md, "Search and recall"
+  recall_context_default: 2, // docs/choices.md, "Search and recall": turns before and after
+  recall_context_max: 10, // docs/choices.md, "Search and recall"
+  recall_passage_turns_max: 12, // docs/choices.md, "Search and recall": from its first match to its last
+  recall_hits_max: 400, // ours: the best matches, of which passages are made
+  recall_contacts_max: 20, // ours: named as a filter
+  recall_names_read_max: 1_000, // ours: contacts, the newest, of whom a query may name some
+  recall_names_max: 4, // ours: contacts that a query names
+  recall_transcripts_max: 100, // ours: the newest in which a contact that is named speaks
+  recall_half_ms: 90 * DAY_MS, // docs/choices.md, "Search and recall"
   search_sound_letters_min: 5, // docs/choices.md, "Search and recall": shorter words sound like too many others
   speakers_per_block: 64, // ours: stored together
   speaker_labels_max: 64, // ours: labels of a stream that mean the same in all of it

@@ -9,6 +9,7 @@ const GUIDES = {
   webhooks: 'Webhook guide',
   transcription: 'Transcription guide',
   insights: 'Insights guide',
+  search: 'Search guide',
   assistants: 'Assistant guide',
 } as const;
 

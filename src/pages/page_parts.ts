@@ -8,6 +8,7 @@ const PLACES = [
   { path: '/guides/webhooks', title: 'Webhook guide' },
   { path: '/guides/transcription', title: 'Transcription guide' },
   { path: '/guides/insights', title: 'Insights guide' },
+  { path: '/guides/search', title: 'Search guide' },
   { path: '/guides/assistants', title: 'Assistant guide' },
 ];
 

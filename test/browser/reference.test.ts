@@ -43,6 +43,7 @@ t.test('the reference and the guides in a browser', async (t) => {
         '/guides/webhooks',
         '/guides/transcription',
         '/guides/insights',
+        '/guides/search',
         '/guides/assistants',
       ]) {
         await page.goto(base_url + path);

@@ -224,9 +224,6 @@ function putNumber(bytes: number[], number: number): void {
   bytes.push(rest);
 }
 
-/** Where a term stands: `texts` in order, and how often in each. */
-export type Postings = { texts: number[]; counts: number[] };
-
 /** A stored block. Throws RangeError for what is none. */
 export class Block {
   readonly #bytes: Buffer;
@@ -308,17 +305,20 @@ export class Block {
     return this.stemmers[number] as Stemmer;
   }
 
-  /** Null where the term stands nowhere here. */
-  postings(term: number): Postings | null {
+  /**
+   * Where a term stands: so many texts, which are in `texts` then, in order, with how often it stands there in `counts`.
+   * Both have room for all texts.
+   */
+  readPostings(term: number, texts: Uint16Array, counts: Uint16Array): number {
     const index = this.#indexOf(term);
-    if (index < 0) return null;
+    if (index < 0) return 0;
     const bytes = this.#bytes;
     const mark = Math.floor(index / MARK_EVERY);
     let at =
       this.#postings_at +
       (this.#is_long ? bytes.readUInt32LE(this.#marks_at + mark * 4) : bytes.readUInt16LE(this.#marks_at + mark * 2));
     for (let passed = mark * MARK_EVERY; passed < index; passed++) at = this.#behind(at);
-    const found: Postings = { texts: [], counts: [] };
+    let found = 0;
     for (let text = 0, is_last = false; !is_last; ) {
       let posting = 0;
       for (let shift = 0, more = true; more; at++, shift += 7) {
@@ -329,11 +329,11 @@ export class Block {
       is_last = (posting & 1) !== 0;
       const added = posting >>> 1;
       text += added;
-      const last = found.texts.length - 1;
-      if (added === 0 && last >= 0) found.counts[last] = (found.counts[last] as number) + 1;
+      if (added === 0 && found > 0) counts[found - 1] = (counts[found - 1] as number) + 1;
       else {
-        found.texts.push(text);
-        found.counts.push(1);
+        texts[found] = text;
+        counts[found] = 1;
+        found += 1;
       }
     }
     return found;

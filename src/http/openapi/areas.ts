@@ -62,6 +62,12 @@ export const AREAS: readonly Area[] = [
     prefixes: ['/conversations', '/memories', '/suggestions'],
   },
   {
+    name: 'Search and recall',
+    introduction:
+      'Finding what was said, and what was made of it: by words, or for an assistant that looks for what bears an answer. Both need turns:read and insights:read together, or recall:read. See the search guide.',
+    prefixes: ['/search', '/recall'],
+  },
+  {
     name: 'Pipelines and profile',
     introduction:
       'How recordings are read, and what is to be known of the person who records. Every account has one pipeline from the start; those beside it are for accounts with developer access.',

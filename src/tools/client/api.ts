@@ -959,6 +959,37 @@ export type ProtectedResource = {
   resource_name: string;
 };
 
+export type RecallItem = {
+  /** passage: what was said; suggestion: what was made of it. */
+  kind: 'passage' | 'suggestion';
+  /** How well it fits; only scores of one query compare. */
+  score: number;
+  /** The recording; null where nothing is left that it rests on. */
+  stream_id: string | null;
+  /** Where it begins, in ms of the stream's timeline. */
+  start_ms: number | null;
+  /** Where it is over. */
+  end_ms: number | null;
+  /** When it was said. */
+  started_at: string;
+  /** Null for a passage. */
+  suggestion: {
+    id: string;
+    /** Of which sort it is. */
+    kind: 'task' | 'follow_up' | 'reminder' | 'question' | 'decision';
+    /** What is to be done, or known. */
+    text: string;
+    /** How it stands. */
+    status: 'open' | 'accepted' | 'completed' | 'dismissed' | 'withdrawn';
+    /** When it is due; null for no time. */
+    due_at: string | null;
+  } | null;
+  /** What was said there, and before and after it. */
+  turns: Turn[];
+  /** Which words of the query it has, in some form. */
+  matched: string[];
+};
+
 export type RecorderSession = {
   /** The binding_epoch of its recorder. */
   id: string;
@@ -1048,6 +1079,34 @@ export type RenewedCertificate = {
   not_after: string;
   /** From here on the device should renew. */
   renew_after: string;
+};
+
+export type SearchHit = {
+  /** What it is. */
+  kind: 'turn' | 'suggestion' | 'conversation' | 'memory';
+  /** Of the turn, suggestion, conversation or memory. */
+  id: string;
+  /** How well it fits; only scores of one query compare. */
+  score: number;
+  /** What was found. */
+  snippet: {
+    /** What stands around the best place, with … where it is cut. */
+    text: string;
+    /** Where the words stand in it: from and to, in UTF-16 units, as JavaScript counts. */
+    highlights: [number, number][];
+  };
+  /** The recording; null for a memory that a person wrote. */
+  stream_id: string | null;
+  /** The source of its stream. */
+  source_id: string | null;
+  /** Where it begins, in ms of the stream's timeline. */
+  start_ms: number | null;
+  /** When it was said, or made where nobody knows that. */
+  started_at: string;
+  /** Who said it, whose task it is, or about whom; null where nobody knows, and to others. */
+  contact_id: string | null;
+  /** That contact's name. */
+  speaker_name: string | null;
 };
 
 export type SeenDevice = {
@@ -2522,6 +2581,51 @@ export type PublicApi = {
     path: { id: string };
     query?: { pipeline_id?: string | undefined };
     answer: SessionSummary;
+  };
+  /** Finds what was said, and what was made of it. */
+  'GET /search': {
+    query: { q: string; kind?: string | undefined; from?: string | undefined; to?: string | undefined; source_id?: string | undefined; workspace_id?: string | undefined; contact_id?: string | undefined; session_id?: string | undefined; sort?: 'relevance' | 'recent' | undefined; fuzzy?: '0' | '1' | undefined; limit?: number | undefined; cursor?: string | undefined; pipeline_id?: string | undefined };
+    answer: {
+      items: SearchHit[];
+      /** What to pass as cursor for the next page; null on the last one. */
+      cursor: string | null;
+    };
+  };
+  /** Finds what bears an answer to a question. */
+  'POST /recall': {
+    body: {
+      /** A question, or words. */
+      query: string;
+      /** Only what began at this time or later. */
+      from?: string;
+      /** Only what began by then. */
+      to?: string;
+      /** Only in this workspace, whoever recorded there. */
+      workspace_id?: string;
+      /** Only what one of these contacts said or is named in. */
+      contact_ids?: string[];
+      /** How many items at most. */
+      limit?: number;
+      /** How many turns before and after each passage. */
+      context_turns?: number;
+      /** Whose calendar "yesterday" is of, such as Europe/Vienna. */
+      time_zone?: string;
+      /** What another pipeline than the default one has made, for accounts with developer access. */
+      pipeline_id?: string;
+    };
+    answer: {
+      /** What fits best comes first. */
+      items: RecallItem[];
+      /** Null: there is no other page. */
+      cursor: null;
+      /** The time that the query speaks of, to which the items are bound; null where it speaks of none. */
+      period: {
+        /** Its begin. */
+        from: string;
+        /** Its end. */
+        to: string;
+      } | null;
+    };
   };
   /** What the account says of itself. */
   'GET /profile': {

@@ -16,6 +16,7 @@ import { actorsOf } from '../../../src/runtime/actors.js';
 import type { AnyActorKind } from '../../../src/runtime/runtime.js';
 import { keysOf } from '../../../src/store/partitions.js';
 import { SearchBackfill } from '../../../src/workers/search_backfill.js';
+import { postingsOf } from '../../fixtures/postings.js';
 import { TestRedis } from '../../fixtures/redis.js';
 import { ServerProcess } from '../../fixtures/server_process.js';
 
@@ -178,9 +179,11 @@ function placesOf(shelf: Shelf, word: string): { turns: Record<string, string[]>
   const turns: Record<string, string[]> = {};
   for (const [id, pages] of shelf.transcripts)
     for (const { page, block } of pages)
-      for (const text of block.postings(wordTerm(word))?.texts ?? [])
+      for (const [text] of postingsOf(block, wordTerm(word)))
         turns[id] = [...(turns[id] ?? []), `${page}:${block.serial(text)}`];
-  const items = [...shelf.items].filter(([, block]) => block.postings(wordTerm(word)) !== null).map(([entry]) => entry);
+  const items = [...shelf.items]
+    .filter(([, block]) => postingsOf(block, wordTerm(word)).length > 0)
+    .map(([entry]) => entry);
   return { turns, items };
 }
 

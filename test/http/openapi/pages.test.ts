@@ -7,7 +7,9 @@ import { TestSpool } from '../../fixtures/spool.js';
 
 const spool = await TestSpool.start();
 t.teardown(() => spool.end());
-const GUIDES = ['devices', 'webhooks', 'transcription', 'insights', 'assistants'].map((name) => `/guides/${name}`);
+const GUIDES = ['devices', 'webhooks', 'transcription', 'insights', 'search', 'assistants'].map(
+  (name) => `/guides/${name}`,
+);
 const PAGES = ['/reference', '/reference/devices', ...GUIDES];
 const get = (path: string, headers: Record<string, string> = {}) => fetch(`${spool.base_url}${path}`, { headers });
 

@@ -1,0 +1,373 @@
+import type { ItemKind } from '../../../actors/library_state.js';
+import { laneId } from '../../domain/ids.js';
+import type { Block } from '../../domain/search/block.js';
+import { AS_IT_IS, BY_SOUND, BY_STEM, type QueryWord, VARIANT_WEIGHTS } from '../../domain/search/matching.js';
+import { laneNumberOf } from '../../domain/search/places.js';
+import type { Stemmer } from '../../domain/search/stemmers.js';
+import type { Shelf, ShelfPage } from './shelves.js';
+
+/**
+ * Which texts of libraries a query hits, by what their blocks say, and how well. It is computed at once from what is in
+ * memory: of texts that are no hit no object is made.
+ */
+
+export type SearchKind = 'turn' | ItemKind;
+
+/** What is searched, and counted for the weight of words. */
+export type SearchScope = {
+  shelves: readonly Shelf[];
+  kinds: ReadonlySet<SearchKind>;
+  /** The number of the pipeline whose own it must be; 0 for the default one. */
+  pipeline: number;
+  source_id: string | null;
+  deleted_sources: ReadonlySet<string>;
+};
+
+/** Whose words turns are: by transcript which of its speakers they are, and they themselves where a person named them. */
+export type Voices = { contact_ids: ReadonlySet<string>; speakers: ReadonlyMap<string, ReadonlySet<number>> };
+
+export type Wanted = {
+  /** At most as many as a number of 16 bits can tell apart. Without any every text is a hit. */
+  words: readonly QueryWord[];
+  /** Whether all of them must stand in a text or beside it, or any in it. */
+  match: 'all' | 'any';
+  /** Places of the words that must stand in the text itself as they are. */
+  exact: readonly number[];
+  /** Terms that must not stand there. */
+  excluded: readonly number[];
+  from_ms: number;
+  to_ms: number;
+  /** By the place of a word that is somebody's name: what they say counts as if the word stood there. */
+  said_by?: ReadonlyMap<number, Voices>;
+  /** By the place of a word: terms of suggestions that it is about. */
+  about?: ReadonlyMap<number, readonly number[]>;
+};
+
+/** A page or an item with hits. `page_at`: its place in `pages`, which are a transcript's. */
+export type HitPlace =
+  | { shelf: Shelf; block: Block; transcript_id: string; pages: readonly ShelfPage[]; page_at: number }
+  | { shelf: Shelf; block: Block; entry: string };
+
+/** The weight of each word, and how many words a text has: what scores follow from. */
+export type Weights = { idf: readonly number[]; average: number };
+
+const SATURATION = 1.2;
+const LENGTH_SHARE = 0.75;
+/** How a match is noted: its variant above its count. */
+const COUNT_BITS = 12;
+const COUNT_MAX = 2 ** COUNT_BITS - 1;
+const KIND_OF_ENTRY: Readonly<Record<string, ItemKind>> = { c: 'conversation', m: 'memory', s: 'suggestion' };
+
+/** The kind and number that an item's entry stands for. */
+export function itemOfEntry(entry: string): { kind: ItemKind; number: number } {
+  return { kind: KIND_OF_ENTRY[entry.charAt(0)] as ItemKind, number: Number.parseInt(entry.slice(1), 16) };
+}
+
+/** Texts that a query hits, one number each. */
+export class Hits {
+  readonly #words: number;
+  readonly #places: HitPlace[] = [];
+  #place_of = new Uint32Array(64);
+  #text_of = new Uint16Array(64);
+  #cells: Uint16Array;
+  count = 0;
+
+  constructor(words: number) {
+    this.#words = words;
+    this.#cells = new Uint16Array(64 * words);
+  }
+
+  addPlace(place: HitPlace): void {
+    this.#places.push(place);
+  }
+
+  /** Of the place that was added last. `cells`: of each word, one of so many. */
+  add(text: number, cells: Uint16Array, at: number, stride: number): void {
+    if (this.count === this.#text_of.length) this.#grow();
+    this.#place_of[this.count] = this.#places.length - 1;
+    this.#text_of[this.count] = text;
+    const own = this.count * this.#words;
+    for (let word = 0; word < this.#words; word++) this.#cells[own + word] = cells[at + word * stride] as number;
+    this.count += 1;
+  }
+
+  place(hit: number): HitPlace {
+    return this.#places[this.#place_of[hit] as number] as HitPlace;
+  }
+
+  /** Which text of its block. */
+  text(hit: number): number {
+    return this.#text_of[hit] as number;
+  }
+
+  started_ms(hit: number): number {
+    const { block } = this.place(hit);
+    return block.begins_at_ms + block.start_ms(this.text(hit));
+  }
+
+  /** Whether a word stands in the text itself, in some form. */
+  has(hit: number, word: number): boolean {
+    return this.#cells[hit * this.#words + word] !== 0;
+  }
+
+  /** BM25, each word by the best way in which it stands there. */
+  score(hit: number, weights: Weights): number {
+    let sum = 0;
+    for (let word = 0; word < this.#words; word++) sum += this.share(hit, word, weights);
+    return sum;
+  }
+
+  /** What a word adds to that. */
+  share(hit: number, word: number, { idf, average }: Weights): number {
+    const cell = this.#cells[hit * this.#words + word] as number;
+    if (cell === 0) return 0;
+    const count = cell & COUNT_MAX;
+    const length = this.place(hit).block.length(this.text(hit));
+    const norm = SATURATION * (1 - LENGTH_SHARE + (LENGTH_SHARE * length) / average);
+    const weight = (idf[word] as number) * (VARIANT_WEIGHTS[cell >>> COUNT_BITS] as number);
+    return (weight * count * (SATURATION + 1)) / (count + norm);
+  }
+
+  #grow(): void {
+    const size = this.#text_of.length * 2;
+    const [place_of, text_of] = [new Uint32Array(size), new Uint16Array(size)];
+    const cells = new Uint16Array(size * this.#words);
+    place_of.set(this.#place_of);
+    text_of.set(this.#text_of);
+    cells.set(this.#cells);
+    [this.#place_of, this.#text_of, this.#cells] = [place_of, text_of, cells];
+  }
+}
+
+export function evaluate(scope: SearchScope, wanted: Wanted): { hits: Hits; weights: Weights } {
+  const search = new Evaluation(scope, wanted);
+  for (const shelf of scope.shelves) search.look(shelf);
+  return { hits: search.hits, weights: search.weights };
+}
+
+/** One evaluation: pages of a transcript together, items each alone. */
+class Evaluation {
+  readonly #scope: SearchScope;
+  readonly #wanted: Wanted;
+  readonly #all: number;
+  /** Of each text of a transcript: which words stand there, and 1 where one does that must not. */
+  #marks = new Uint16Array(0);
+  #banned = new Uint8Array(0);
+  /** Of each word and text: how it stands there. */
+  #cells = new Uint16Array(0);
+  #is_used = false;
+  readonly #sounds: readonly LookUp[];
+  readonly #exact: readonly LookUp[];
+  readonly #stems = new Map<Stemmer, { alone: readonly LookUp[]; among_others: readonly LookUp[] }>();
+  /** Postings of one term. */
+  #places = new Uint16Array(0);
+  #counts = new Uint16Array(0);
+  /** In how many texts each word stands. */
+  readonly #found: Uint32Array;
+  #texts = 0;
+  #words = 0;
+  readonly hits: Hits;
+
+  constructor(scope: SearchScope, wanted: Wanted) {
+    this.#scope = scope;
+    this.#wanted = wanted;
+    this.#all = 2 ** wanted.words.length - 1;
+    this.#found = new Uint32Array(wanted.words.length);
+    this.hits = new Hits(wanted.words.length);
+    // The better ways come later.
+    this.#sounds = wanted.words.flatMap(({ sounds }, word) =>
+      sounds.map((term) => ({ term, word, variant: BY_SOUND })),
+    );
+    this.#exact = wanted.words.map(({ term }, word) => ({ term, word, variant: AS_IT_IS }));
+  }
+
+  get weights(): Weights {
+    const texts = this.#texts;
+    return {
+      idf: Array.from(this.#found, (found) => Math.log(1 + (texts - found + 0.5) / (found + 0.5))),
+      average: texts === 0 ? 1 : Math.max(1, this.#words) / texts,
+    };
+  }
+
+  look(shelf: Shelf): void {
+    const { kinds, pipeline } = this.#scope;
+    if (kinds.has('turn')) {
+      const deleted =
+        pipeline === 0
+          ? shelf.deleted_streams
+          : new Set([...shelf.deleted_streams].map((stream_id) => laneId(stream_id, pipeline)));
+      for (const [transcript_id, pages] of shelf.transcripts)
+        if (laneNumberOf(transcript_id) === pipeline && !deleted.has(transcript_id) && this.#hasSource(pages))
+          this.#lookThrough(shelf, transcript_id, pages);
+    }
+    for (const [entry, block] of shelf.items) {
+      const kind = KIND_OF_ENTRY[entry.charAt(0)];
+      if (kind !== undefined && kinds.has(kind) && block.speaker(0) === pipeline) this.#lookAt(shelf, entry, block);
+    }
+  }
+
+  #hasSource([first]: readonly ShelfPage[]): boolean {
+    const { source_id, deleted_sources } = this.#scope;
+    if (first === undefined) return false;
+    if (source_id === null && deleted_sources.size === 0) return true;
+    const of = first.block.source_id;
+    return (source_id === null || of === source_id) && !deleted_sources.has(of ?? '');
+  }
+
+  #lookThrough(shelf: Shelf, transcript_id: string, pages: readonly ShelfPage[]): void {
+    let texts = 0;
+    for (const { block } of pages) {
+      texts += block.texts;
+      this.#words += block.words;
+    }
+    this.#texts += texts;
+    this.#begin(texts);
+    let first = 0;
+    let there = 0;
+    for (const { block } of pages) {
+      there |= this.#fill(block, first, texts);
+      there |= this.#hear(transcript_id, block, first, texts);
+      first += block.texts;
+    }
+    const { words, match } = this.#wanted;
+    if (words.length > 0 && (match === 'all' ? there !== this.#all : there === 0)) return;
+    first = 0;
+    for (const [page_at, { block }] of pages.entries()) {
+      let is_known = false;
+      for (let text = 0; text < block.texts; text++) {
+        if (!this.#isHit(first + text, texts) || !this.#isInTime(block, text)) continue;
+        if (!is_known) this.hits.addPlace({ shelf, block, transcript_id, pages, page_at });
+        is_known = true;
+        this.hits.add(text, this.#cells, first + text, texts);
+      }
+      first += block.texts;
+    }
+  }
+
+  #lookAt(shelf: Shelf, entry: string, block: Block): void {
+    this.#texts += 1;
+    this.#words += block.words;
+    this.#begin(1);
+    this.#fill(block, 0, 1);
+    // What it says outright counts for more.
+    for (const [word, terms] of this.#wanted.about ?? [])
+      for (const term of terms) if (this.#cells[word] === 0) this.#put(block, { term, word, variant: BY_SOUND }, 0, 1);
+    if (!this.#isHit(0, 1) || !this.#isInTime(block, 0)) return;
+    this.hits.addPlace({ shelf, block, entry });
+    this.hits.add(0, this.#cells, 0, 1);
+  }
+
+  #begin(texts: number): void {
+    const { words } = this.#wanted;
+    if (this.#marks.length < texts) {
+      this.#marks = new Uint16Array(texts);
+      this.#banned = new Uint8Array(texts);
+      this.#cells = new Uint16Array(texts * words.length);
+    } else if (this.#is_used) {
+      this.#marks.fill(0, 0, texts);
+      this.#banned.fill(0, 0, texts);
+      this.#cells.fill(0, 0, texts * words.length);
+    }
+    this.#is_used = true;
+  }
+
+  /** Notes how the words stand in a block's texts, of which the first has that place; which of them do at all. */
+  #fill(block: Block, first: number, texts: number): number {
+    if (this.#places.length < block.texts) {
+      this.#places = new Uint16Array(block.texts);
+      this.#counts = new Uint16Array(block.texts);
+    }
+    let there = 0;
+    const only = block.stemmers.length > 1;
+    for (const look_up of this.#sounds) there |= this.#put(block, look_up, first, texts);
+    for (const stemmer of block.stemmers)
+      for (const look_up of this.#stemsOf(stemmer, only)) there |= this.#put(block, look_up, first, texts);
+    for (const look_up of this.#exact) there |= this.#put(block, look_up, first, texts);
+    for (const term of this.#wanted.excluded) {
+      const found = block.readPostings(term, this.#places, this.#counts);
+      for (let at = 0; at < found; at++) this.#banned[first + (this.#places[at] as number)] = 1;
+    }
+    return there;
+  }
+
+  /** By stem, in texts of a language; `only`: beside texts of others. */
+  #stemsOf(stemmer: Stemmer, only: boolean): readonly LookUp[] {
+    const known = this.#stems.get(stemmer);
+    if (known !== undefined) return only ? known.among_others : known.alone;
+    const alone = this.#wanted.words.flatMap((wanted, word): LookUp[] => {
+      const { inflected, plain } = wanted.stems(stemmer);
+      const of = { word, variant: BY_STEM };
+      return plain === 0
+        ? [{ ...of, term: inflected }]
+        : [
+            { ...of, term: inflected },
+            { ...of, term: plain },
+          ];
+    });
+    this.#stems.set(stemmer, { alone, among_others: alone.map((one) => ({ ...one, only: stemmer })) });
+    return this.#stemsOf(stemmer, only);
+  }
+
+  /** Which word is there, as a bit. */
+  #put(block: Block, { term, word, variant, only }: LookUp, first: number, texts: number): number {
+    const found = block.readPostings(term, this.#places, this.#counts);
+    for (let at = 0; at < found; at++) {
+      const text = this.#places[at] as number;
+      if (only === undefined || block.stemmer(text) === only)
+        this.#note(word * texts + first + text, this.#counts[at] as number, word, variant, first + text);
+    }
+    return found === 0 ? 0 : 1 << word;
+  }
+
+  #note(cell: number, count: number, word: number, variant: number, text: number): void {
+    const before = this.#cells[cell] as number;
+    if (before === 0) {
+      this.#found[word] = (this.#found[word] as number) + 1;
+      this.#marks[text] = (this.#marks[text] as number) | (1 << word);
+    }
+    const known = before >>> COUNT_BITS === variant ? before & COUNT_MAX : 0;
+    this.#cells[cell] = (variant << COUNT_BITS) | Math.min(COUNT_MAX, known + count);
+  }
+
+  /** What somebody says who is named. */
+  #hear(transcript_id: string, block: Block, first: number, texts: number): number {
+    let there = 0;
+    for (const [word, { contact_ids, speakers }] of this.#wanted.said_by ?? []) {
+      const own = speakers.get(transcript_id);
+      if (own === undefined && block.contacts.size === 0) continue;
+      for (let text = 0; text < block.texts; text++) {
+        const named = block.contacts.get(text);
+        const is_theirs =
+          named === undefined ? own?.has(block.speaker(text)) : named !== null && contact_ids.has(named);
+        if (is_theirs !== true) continue;
+        const cell = word * texts + first + text;
+        if ((this.#cells[cell] as number) >>> COUNT_BITS !== AS_IT_IS)
+          this.#note(cell, 1, word, AS_IT_IS, first + text);
+        there |= 1 << word;
+      }
+    }
+    return there;
+  }
+
+  #isHit(at: number, texts: number): boolean {
+    const marks = this.#marks;
+    const own = marks[at] as number;
+    const { words, match, exact } = this.#wanted;
+    if ((own === 0 && words.length > 0) || this.#banned[at] === 1) return false;
+    if (match === 'any') return true;
+    const before = at > 0 ? (marks[at - 1] as number) : 0;
+    const after = at + 1 < texts ? (marks[at + 1] as number) : 0;
+    if ((own | before | after) !== this.#all) return false;
+    return exact.every((word) => (this.#cells[word * texts + at] as number) >>> COUNT_BITS === AS_IT_IS);
+  }
+
+  #isInTime(block: Block, text: number): boolean {
+    const { from_ms, to_ms } = this.#wanted;
+    if (from_ms === Number.NEGATIVE_INFINITY && to_ms === Number.POSITIVE_INFINITY) return true;
+    const started_ms = block.begins_at_ms + block.start_ms(text);
+    return started_ms >= from_ms && started_ms <= to_ms;
+  }
+}
+
+/** A term for a word that is looked for, and how it stands where the term does; `only`: in texts of that stemmer. */
+type LookUp = { term: number; word: number; variant: number; only?: Stemmer };

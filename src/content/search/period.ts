@@ -1,0 +1,172 @@
+import { Chrono, casual, type ParsedResult } from 'chrono-node/en';
+
+/** When something was, as somebody says it: "last week", "on Monday", "in March". Of the calendar of a time zone. */
+
+/** From its first to its last millisecond. */
+export type Period = { from_ms: number; to_ms: number };
+
+type Day = { year: number; month: number; day: number };
+type Asked = { now_ms: number; time_zone: string };
+
+const CHRONO = new Chrono(casual);
+const MINUTE_MS = 60_000;
+const WEEK_DAYS = 7;
+/** Of a week from Monday on. */
+const SATURDAY = 5;
+
+const OF_A_MOMENT = /\b(?:now|seconds?|secs?|minutes?|mins?|hours?|hrs?)\b/;
+const UP_TO_NOW = /^(?:past|last)\s+(?:\S+\s+)+(?:of\s+)?(?:days|weeks|months|years)$|^past\s+(?:day|week|month|year)$/;
+const PART_OF_TODAY = /^(?:this\s+(?:morning|afternoon|evening|night)|tonight)$/;
+const ISO_DAY = /^\d{4}-\d{2}-\d{2}$/;
+const NUMBER = /\d/;
+const LETTERS = /[a-z]{3}/;
+/** A month or a day of the week alone is a word like others, and a name, unless it follows one of these. */
+const LEADS = /\b(?:in|on|during|since|from|of|this|last)\s+$/;
+const ENDS = /\b(?:before|until|till|after|by|next)\s+$/;
+const SINCE = /\bsince\s+$/;
+const YEAR = /\b(?:in|during|since)\s+((?:19|20)\d\d)\b/;
+
+/** True for the name of a time zone, such as Europe/Vienna. */
+export function isTimeZone(name: string): boolean {
+  try {
+    return /^[a-z]/i.test(name) && new Intl.DateTimeFormat('en', { timeZone: name }) !== null;
+  } catch {
+    return false;
+  }
+}
+
+/** The period that a text speaks of, and what else it says; null where it clearly speaks of none. */
+export function periodIn(text: string, asked: Asked): { period: Period; rest: string } | null {
+  const lower = text.toLowerCase();
+  const reference = { instant: new Date(asked.now_ms), timezone: offsetMs(asked.now_ms, asked.time_zone) / MINUTE_MS };
+  let period: Period | null = null;
+  let rest = text;
+  const take = (found: Period, { index, length }: { index: number; length: number }) => {
+    period = {
+      from_ms: Math.min(found.from_ms, (period as Period | null)?.from_ms ?? found.from_ms),
+      to_ms: Math.max(found.to_ms, (period as Period | null)?.to_ms ?? found.to_ms),
+    };
+    rest = rest.slice(0, index) + ' '.repeat(length) + rest.slice(index + length);
+  };
+  for (const result of CHRONO.parse(lower, reference)) {
+    const found = periodOf(result, { lower, ...asked });
+    if (found !== null) take(found, { index: result.index, length: result.text.length });
+  }
+  const year = YEAR.exec(lower);
+  if (period === null && year !== null) {
+    const number = Number(year[1]);
+    const whole = span({ year: number, month: 1, day: 1 }, { year: number + 1, month: 1, day: 1 }, asked.time_zone);
+    const is_since = year[0].startsWith('since');
+    if (whole.from_ms <= asked.now_ms)
+      take(is_since ? { ...whole, to_ms: asked.now_ms } : whole, { index: year.index, length: year[0].length });
+  }
+  return period === null ? null : { period, rest };
+}
+
+function periodOf(result: ParsedResult, { lower, now_ms, time_zone }: Asked & { lower: string }): Period | null {
+  const text = result.text.trim();
+  const before = lower.slice(0, result.index);
+  if (OF_A_MOMENT.test(text) || ENDS.test(before)) return null;
+  const unit = unitOf(result, { text, before, lower });
+  if (unit === null) return null;
+  // It counts weeks from Sunday on.
+  const begin = text.startsWith('this week') ? today({ now_ms, time_zone }) : dayOf(result.start);
+  const [from, to] = bounds(unit, begin, result.end == null ? begin : dayOf(result.end));
+  let period = span(from, to, time_zone);
+  // Nothing is recorded that is still to come: it is the one before.
+  const back = backOf(result);
+  if (period.from_ms > now_ms && back !== null) period = span(back(from), back(to), time_zone);
+  if (period.from_ms > now_ms) return null;
+  return UP_TO_NOW.test(text) || SINCE.test(before) ? { ...period, to_ms: now_ms } : period;
+}
+
+type Unit = 'day' | 'weekend' | 'week' | 'month' | 'year';
+
+/** How long what is said is; null where it may be said of something else. */
+function unitOf(
+  { start }: ParsedResult,
+  { text, before, lower }: { text: string; before: string; lower: string },
+): Unit | null {
+  if (PART_OF_TODAY.test(text) || UP_TO_NOW.test(text)) return 'day';
+  for (const unit of ['weekend', 'week', 'month', 'year'] as const)
+    if (new RegExp(`\\b${unit}s?\\b`).test(text)) return unit;
+  const is_led = LEADS.test(before) || /^(?:on|last|this)\s/.test(text) || text === lower.trim();
+  if (start.isCertain('weekday') && !start.isCertain('day')) return is_led ? 'day' : null;
+  if (start.isCertain('month') && !start.isCertain('day'))
+    return (is_led && !/\sof$/.test(text)) || NUMBER.test(text) ? 'month' : null;
+  if (!start.isCertain('day')) return null;
+  // Which of two numbers is the month, nobody knows.
+  return LETTERS.test(text) || ISO_DAY.test(text) ? 'day' : null;
+}
+
+/** The year or the week before, where nobody said which. */
+function backOf({ start }: ParsedResult): ((day: Day) => Day) | null {
+  if (start.isCertain('year')) return null;
+  if (start.isCertain('month')) return (day) => ({ ...day, year: day.year - 1 });
+  return start.isCertain('weekday') ? (day) => addDays(day, -WEEK_DAYS) : null;
+}
+
+/** Its first day, and the first after it. */
+function bounds(unit: Unit, begin: Day, end: Day): [Day, Day] {
+  switch (unit) {
+    case 'day':
+      return [begin, addDays(end, 1)];
+    case 'weekend':
+      return [addDays(mondayOf(begin), SATURDAY), addDays(mondayOf(begin), WEEK_DAYS)];
+    case 'week':
+      return [mondayOf(begin), addDays(mondayOf(end), WEEK_DAYS)];
+    case 'month':
+      return [{ ...begin, day: 1 }, normal({ ...end, month: end.month + 1, day: 1 })];
+    case 'year':
+      return [
+        { ...begin, month: 1, day: 1 },
+        { year: end.year + 1, month: 1, day: 1 },
+      ];
+  }
+}
+
+function dayOf(components: ParsedResult['start']): Day {
+  const [year, month, day] = (['year', 'month', 'day'] as const).map((name) => components.get(name) ?? 1);
+  return { year: year as number, month: month as number, day: day as number };
+}
+
+function today({ now_ms, time_zone }: Asked): Day {
+  const there = new Date(now_ms + offsetMs(now_ms, time_zone));
+  return { year: there.getUTCFullYear(), month: there.getUTCMonth() + 1, day: there.getUTCDate() };
+}
+
+function mondayOf(day: Day): Day {
+  const date = new Date(Date.UTC(day.year, day.month - 1, day.day));
+  return addDays(day, -((date.getUTCDay() + WEEK_DAYS - 1) % WEEK_DAYS));
+}
+
+function addDays(day: Day, days: number): Day {
+  return normal({ ...day, day: day.day + days });
+}
+
+/** Of a month or day that is beyond its end. */
+function normal({ year, month, day }: Day): Day {
+  const date = new Date(Date.UTC(year, month - 1, day));
+  return { year: date.getUTCFullYear(), month: date.getUTCMonth() + 1, day: date.getUTCDate() };
+}
+
+function span(from: Day, to: Day, time_zone: string): Period {
+  return { from_ms: midnight(from, time_zone), to_ms: midnight(to, time_zone) - 1 };
+}
+
+function midnight({ year, month, day }: Day, time_zone: string): number {
+  const there = Date.UTC(year, month - 1, day);
+  const guess = there - offsetMs(there, time_zone);
+  return there - offsetMs(guess, time_zone);
+}
+
+/** How far the clocks of a zone are ahead of UTC at a time. */
+function offsetMs(at_ms: number, timeZone: string): number {
+  const parts = new Intl.DateTimeFormat('en-US', {
+    ...{ timeZone, hourCycle: 'h23', year: 'numeric', month: 'numeric', day: 'numeric' },
+    ...{ hour: 'numeric', minute: 'numeric', second: 'numeric' },
+  }).formatToParts(at_ms);
+  const of = (type: string) => Number(parts.find((part) => part.type === type)?.value);
+  const there = Date.UTC(of('year'), of('month') - 1, of('day'), of('hour'), of('minute'), of('second'));
+  return there - Math.floor(at_ms / 1_000) * 1_000;
+}

@@ -1,0 +1,51 @@
+import { createRequire } from 'node:module';
+import { stopwords as english } from '@orama/stopwords/english';
+import type { Shelf } from './shelves.js';
+
+/** Words that say nothing of what a question is about. By the names of stemmers, where there is a list. */
+const LISTS: ReadonlySet<string> = new Set([
+  ...['arabic', 'armenian', 'bulgarian', 'danish', 'dutch', 'finnish', 'french', 'german', 'greek'],
+  ...['hungarian', 'indian', 'indonesian', 'irish', 'italian', 'lithuanian', 'nepali', 'norwegian', 'portuguese'],
+  ...['romanian', 'russian', 'sanskrit', 'serbian', 'spanish', 'swedish', 'tamil', 'turkish', 'ukrainian'],
+]);
+const DEFAULT = 'english';
+/** English ones of questions to a memory, beside those of the list. */
+const OF_QUESTIONS: readonly string[] = [
+  ...['a', 'say', 'says', 'said', 'tell', 'told', 'talk', 'talked', 'talking', 'discuss', 'discussed', 'mention'],
+  ...['mentioned', 'happen', 'happened', 'anything', 'something', 'everything', 'anyone', 'someone'],
+];
+
+const require = createRequire(import.meta.url);
+const loaded = new Map<string, ReadonlySet<string>>([[DEFAULT, new Set([...english, ...OF_QUESTIONS])]]);
+
+/** Those of a query, in the language that most of its words are of among those of the texts. */
+export function stopWordsOf(words: readonly string[], shelves: readonly Shelf[]): ReadonlySet<string> {
+  let best = listOf(DEFAULT);
+  let most = words.filter((word) => best.has(word)).length;
+  for (const name of languagesOf(shelves)) {
+    const list = listOf(name);
+    const found = words.filter((word) => list.has(word)).length;
+    if (found > most) [best, most] = [list, found];
+  }
+  return best;
+}
+
+/** By the first pages of recordings. */
+function languagesOf(shelves: readonly Shelf[]): Set<string> {
+  const found = new Set<string>();
+  for (const { transcripts } of shelves)
+    for (const [first] of transcripts.values()) for (const { name } of first?.block.stemmers ?? []) found.add(name);
+  return found;
+}
+
+function listOf(name: string): ReadonlySet<string> {
+  const known = loaded.get(name);
+  if (known !== undefined) return known;
+  // Loaded when first needed: most servers hear few languages.
+  const { stopwords } = LISTS.has(name) ? (require(`@orama/stopwords/${name}`) as Module) : { stopwords: [] };
+  const list = new Set(stopwords);
+  loaded.set(name, list);
+  return list;
+}
+
+type Module = { stopwords: string[] };

@@ -1,0 +1,56 @@
+import type { Stemmer } from './stemmers.js';
+import { isHeard, soundsOf, soundTerm, stemTerm, wordTerm } from './words.js';
+
+/** How a word that is looked for stands in a text: the better the higher. */
+const NOT_THERE = 0;
+export const BY_SOUND = 1;
+export const BY_STEM = 2;
+export const AS_IT_IS = 3;
+type Variant = typeof NOT_THERE | typeof BY_SOUND | typeof BY_STEM | typeof AS_IT_IS;
+
+/** What a match of each variant weighs. docs/choices.md, "Search and recall". */
+export const VARIANT_WEIGHTS: readonly number[] = [0, 0.4, 0.7, 1];
+
+/** Terms that stand for other forms of a word: those that have an ending, and the stem where that is a word. 0 for none. */
+export type StemTerms = { inflected: number; plain: number };
+
+/** A word that is looked for. */
+export class QueryWord {
+  readonly term: number;
+  /** Terms of how it may sound; none where it goes by its letters alone. */
+  readonly sounds: readonly number[];
+  readonly #sounds: readonly string[];
+  readonly #stems = new Map<string, { stem: string; terms: StemTerms }>();
+
+  constructor(
+    readonly word: string,
+    { fuzzy }: { fuzzy: boolean },
+  ) {
+    this.term = wordTerm(word);
+    this.#sounds = fuzzy && isHeard(word) ? [...new Set(soundsOf(word))].filter((sound) => sound !== '') : [];
+    this.sounds = this.#sounds.map(soundTerm);
+  }
+
+  /** In texts of a language. */
+  stems(stemmer: Stemmer): StemTerms {
+    return this.#of(stemmer).terms;
+  }
+
+  /** How it matches a word of a text. */
+  variantOf(word: string, stemmer: Stemmer): Variant {
+    if (word === this.word) return AS_IT_IS;
+    if (stemmer.stem(word) === this.#of(stemmer).stem) return BY_STEM;
+    return this.#sounds.length > 0 && isHeard(word) && this.#sounds.includes(soundsOf(word)[0]) ? BY_SOUND : NOT_THERE;
+  }
+
+  #of(stemmer: Stemmer): { stem: string; terms: StemTerms } {
+    const known = this.#stems.get(stemmer.name);
+    if (known !== undefined) return known;
+    const stem = stemmer.stem(this.word);
+    // A word that is its own stem is indexed as a word alone.
+    const is_word = stem !== this.word && stemmer.stem(stem) === stem;
+    const found = { stem, terms: { inflected: stemTerm(stem, stemmer), plain: is_word ? wordTerm(stem) : 0 } };
+    this.#stems.set(stemmer.name, found);
+    return found;
+  }
+}

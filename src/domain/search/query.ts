@@ -1,0 +1,42 @@
+import { LIMITS } from '../limits.js';
+import { wordsIn } from './words.js';
+
+/** What somebody types into a search: words, "phrases", and -what shall not stand there. */
+export type ParsedQuery = {
+  /** Each once, those of phrases too. */
+  words: string[];
+  phrases: string[][];
+  /** Words that follow each other, or one. */
+  excluded: string[][];
+};
+
+/** A phrase, which the end of the text ends as well, or what stands between spaces; a hyphen before it excludes. */
+const PART = /(-?)(?:["“”„]([^"“”„]*)(?:["“”„]|$)|([^\s"“”„]+))/gu;
+
+/** The parts of a query, or the rule that it breaks. */
+export function parseQuery(text: string): ParsedQuery | { wrong: string } {
+  const found: ParsedQuery = { words: [], phrases: [], excluded: [] };
+  const words = new Set<string>();
+  let count = 0;
+  for (const [, hyphen, quoted, plain] of text.matchAll(PART)) {
+    const run = wordsIn(quoted ?? plain ?? '').map(({ word }) => word);
+    if (run.length === 0) continue;
+    if (hyphen === '-') {
+      found.excluded.push(run);
+      count += run.length;
+      continue;
+    }
+    for (const word of run) words.add(word);
+    if (quoted !== undefined) found.phrases.push(run);
+  }
+  found.words = [...words];
+  if (words.size + count > LIMITS.search_words_max)
+    return { wrong: `must have at most ${LIMITS.search_words_max} words` };
+  if (words.size === 0) return { wrong: 'must have a word to look for' };
+  return found;
+}
+
+/** Whether these words follow each other somewhere in a text, as they are. */
+export function standsIn(words: readonly string[], run: readonly string[]): boolean {
+  return words.some((_, at) => run.every((word, next) => words[at + next] === word));
+}

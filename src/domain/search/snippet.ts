@@ -1,0 +1,70 @@
+import { LIMITS } from '../limits.js';
+import type { QueryWord } from './matching.js';
+import type { Stemmer } from './stemmers.js';
+import { wordsIn } from './words.js';
+
+/** A word of a text that is looked for: where it stands, in UTF-16 units, and which ones it is, a bit each. */
+export type Match = { at: number; length: number; words: number };
+
+/** `highlights`: from where to where in `text`, in UTF-16 units. */
+export type Snippet = { text: string; highlights: [number, number][] };
+
+const CHARS = LIMITS.search_snippet_chars_max;
+/** Of that, what stands before the first match. */
+const BEFORE = CHARS / 4;
+/** So far a cut moves to fall between two words. */
+const MOVED_MAX = 20;
+const CUT = '…';
+const LOW_SURROGATE = /^[\udc00-\udfff]/;
+
+export function matchesIn(words: readonly QueryWord[], text: string, stemmer: Stemmer): Match[] {
+  return wordsIn(text).flatMap(({ word, at, length }) => {
+    let found = 0;
+    for (const [place, wanted] of words.entries()) if (wanted.variantOf(word, stemmer) !== 0) found |= 1 << place;
+    return found === 0 ? [] : [{ at, length, words: found }];
+  });
+}
+
+/** What of a text to show: where most of the words stand that are looked for. */
+export function snippetOf(text: string, matches: readonly Match[]): Snippet {
+  const from = text.length <= CHARS ? 0 : beginOf(text, matches);
+  const to = text.length <= CHARS ? text.length : endOf(text, from);
+  const before = from === 0 ? '' : CUT;
+  const highlights = matches.flatMap(({ at, length }): [number, number][] => {
+    const begin = at - from + before.length;
+    return at >= from && at + length <= to ? [[begin, begin + length]] : [];
+  });
+  return { text: before + text.slice(from, to) + (to === text.length ? '' : CUT), highlights };
+}
+
+function beginOf(text: string, matches: readonly Match[]): number {
+  let best = { at: 0, words: 0, matches: 0 };
+  for (const { at } of matches) {
+    const within = matches.filter((one) => one.at >= at && one.at + one.length <= at + CHARS - BEFORE);
+    const words = bitsIn(within.reduce((all, one) => all | one.words, 0));
+    if (words > best.words || (words === best.words && within.length > best.matches))
+      best = { at, words, matches: within.length };
+  }
+  const from = Math.min(Math.max(0, best.at - BEFORE), text.length - CHARS);
+  return from === 0 ? 0 : betweenWords(text, from, 1);
+}
+
+function endOf(text: string, from: number): number {
+  const to = from + CHARS;
+  return to >= text.length ? text.length : betweenWords(text, to, -1);
+}
+
+/** The next place behind or before that in which no word is cut; where words are long, one in which no character is. */
+function betweenWords(text: string, place: number, step: 1 | -1): number {
+  for (let at = place; Math.abs(at - place) <= MOVED_MAX; at += step) {
+    const is_between = /\s/.test(text.charAt(step === 1 ? at - 1 : at));
+    if (is_between) return at;
+  }
+  return LOW_SURROGATE.test(text.charAt(place)) ? place - 1 : place;
+}
+
+function bitsIn(number: number): number {
+  let count = 0;
+  for (let left = number; left !== 0; left &= left - 1) count += 1;
+  return count;
+}

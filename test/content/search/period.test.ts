@@ -1,0 +1,77 @@
+import t from 'tap';
+import { isTimeZone, periodIn } from '../../../src/content/search/period.js';
+
+/** A Wednesday; in Auckland it is Thursday already. */
+const NOW_MS = Date.parse('2026-11-25T12:30:00.000Z');
+const OFFSETS: Record<string, string> = { UTC: 'Z', 'Europe/Vienna': '+01:00', 'Pacific/Auckland': '+13:00' };
+
+/** First and last day, of the calendar there. */
+const CASES: [text: string, days: [string, string] | null, rest?: string, zone?: string][] = [
+  ['what did I promise last week', ['2026-11-16', '2026-11-22'], 'what did I promise'],
+  ['last week', ['2026-11-16', '2026-11-22'], '', 'Pacific/Auckland'],
+  ['this week', ['2026-11-23', '2026-11-29']],
+  ['two weeks ago', ['2026-11-09', '2026-11-15']],
+  ['yesterday', ['2026-11-24', '2026-11-24'], ''],
+  ['yesterday', ['2026-11-25', '2026-11-25'], '', 'Pacific/Auckland'],
+  ['yesterday at 5pm', ['2026-11-24', '2026-11-24'], ''],
+  ['this morning', ['2026-11-25', '2026-11-25'], '', 'Europe/Vienna'],
+  ['plans on Monday', ['2026-11-23', '2026-11-23'], 'plans'],
+  ['plans on Saturday', ['2026-11-21', '2026-11-21']],
+  ['last tuesday', ['2026-11-24', '2026-11-24']],
+  ['last weekend', ['2026-11-21', '2026-11-22']],
+  ['from monday to tuesday', ['2026-11-23', '2026-11-24']],
+  ['what Anna said in March', ['2026-03-01', '2026-03-31'], 'what Anna said in'],
+  ['in may', ['2026-05-01', '2026-05-31']],
+  ['may 2025', ['2025-05-01', '2025-05-31']],
+  ['last month', ['2026-10-01', '2026-10-31']],
+  ['last year', ['2025-01-01', '2025-12-31'], '', 'Europe/Vienna'],
+  ['budget in 2024', ['2024-01-01', '2024-12-31'], 'budget'],
+  ['on november 3', ['2026-11-03', '2026-11-03']],
+  ['december 3rd', ['2025-12-03', '2025-12-03']],
+  ['2026-11-01', ['2026-11-01', '2026-11-01']],
+  ['may', ['2026-05-01', '2026-05-31'], ''],
+  ['may I have a second', null],
+  ['where he sat in the sun', null],
+  ['what did April say', null],
+  ['the march of time', null],
+  ['monday standup', null],
+  ['before last week', null],
+  ['next week', null],
+  ['tomorrow', null],
+  ['now', null],
+  ['five minutes ago', null],
+  ['5pm', null],
+  ['room 12/11', null],
+  ['in 2099', null],
+  ['budget', null],
+];
+
+const UP_TO_NOW: [text: string, day: string, rest: string][] = [
+  ['since last friday', '2026-11-20', 'since'],
+  ['past 3 days', '2026-11-22', ''],
+  ['the last two weeks', '2026-11-11', 'the'],
+  ['since 2025', '2025-01-01', ''],
+];
+
+t.test('K-015: periods of a query', async (t) => {
+  for (const [text, days, rest, time_zone = 'UTC'] of CASES) {
+    const found = periodIn(text, { now_ms: NOW_MS, time_zone });
+    const at = (day: string, time: string) => Date.parse(`${day}T${time}${OFFSETS[time_zone]}`);
+    const expected =
+      days === null ? null : { from_ms: at(days[0], '00:00:00.000'), to_ms: at(days[1] as string, '23:59:59.999') };
+    t.same(found?.period ?? null, expected, `${text}, ${time_zone}`);
+    if (rest !== undefined) t.equal(found?.rest.trim(), rest);
+  }
+  for (const [text, day, rest] of UP_TO_NOW) {
+    const found = periodIn(text, { now_ms: NOW_MS, time_zone: 'UTC' });
+    t.same(found, { period: { from_ms: Date.parse(`${day}T00:00:00Z`), to_ms: NOW_MS }, rest: found?.rest }, text);
+    t.equal(found?.rest.trim(), rest);
+  }
+  const summer = periodIn('in July', { now_ms: NOW_MS, time_zone: 'Europe/Vienna' })?.period;
+  t.same(summer, { from_ms: Date.parse('2026-06-30T22:00:00Z'), to_ms: Date.parse('2026-07-31T21:59:59.999Z') });
+});
+
+t.test('K-015: time zones', async (t) => {
+  for (const name of ['UTC', 'Europe/Vienna', 'America/Argentina/Buenos_Aires']) t.ok(isTimeZone(name), name);
+  for (const name of ['', 'Nowhere/Town', '+01:00', 'x'.repeat(300)]) t.notOk(isTimeZone(name), name);
+});
