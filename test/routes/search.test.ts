@@ -90,6 +90,8 @@ t.test('search', async (t) => {
     t.same(await found('fence', `&session_id=${UNKNOWN}`), []);
     const anna = await ann.ask<Contact>('POST', '/contacts', { name: 'Anna' });
     await ann.ask('PATCH', `/turns/${(await turnOf(kitchen, 'wait')).id}`, { contact_id: anna.id });
+    const ben = await ann.ask<Contact>('POST', '/contacts', { name: 'Ben' });
+    await ann.ask('PATCH', `/turns/${(await turnOf(garden, 'new fence')).id}`, { contact_id: ben.id });
     t.match((await pageOf('wait')).items, [{ contact_id: anna.id, speaker_name: 'Anna' }]);
     t.same(await found('fence', `&contact_id=${anna.id}`), [late]);
     const other = await ann.ask<Contact>('POST', '/contacts', { name: 'Annie' });
