@@ -1,5 +1,9 @@
 import { performance } from 'node:perf_hooks';
 import { Pool } from 'undici';
+import { Patience } from '../../dist/src/tools/demo/patience.js';
+import { recordWeek } from '../../dist/src/tools/demo/run_week.js';
+import { scriptedWeek } from '../../dist/src/tools/demo/scripted_week.js';
+import { ScriptedEngine } from '../../dist/src/tools/speech/scripted_engine.js';
 import { startFts5 } from '../fts5.mjs';
 import { closedLoop, quantile, verify, whole } from '../measure.mjs';
 import { temporaryFolder } from '../processes.mjs';
@@ -15,12 +19,14 @@ const SMALL = 100_000;
 const LARGE = 1_000_000;
 const PUBLISHED_A_SECOND = 500;
 const PEER_QUERIES = 500;
+const RECALLED = 8;
 const GOALS = { p50: 10, p99: 40, large_p99: 150, cold: 500 };
 
 export const title = 'search: what was said among 100,000 and 1,000,000 turns';
 
 export async function run(options) {
-  return [...(await rowsOf(SMALL, options, smallRows)), ...(await rowsOf(LARGE, options, largeRows))];
+  const rows = [...(await rowsOf(SMALL, options, smallRows)), ...(await rowsOf(LARGE, options, largeRows))];
+  return [...rows, await recallRow()];
 }
 
 /** Whatever is measured with so many turns of one account. */
@@ -45,7 +51,7 @@ async function rowsOf(turns, options, measure) {
       const { statusCode, body } = await pool.request({ method: 'GET', path, headers });
       const answer = await body.json();
       if (statusCode !== 200) throw new Error(`a search got ${statusCode}: ${JSON.stringify(answer)}`);
-      return { ms: performance.now() - began, items: answer.items };
+      return { ms: performance.now() - began, items: answer.data.items };
     };
     return await measure({ search, spool, spare: recordings[STREAMS], turns, ...options });
   } finally {
@@ -140,6 +146,56 @@ async function peer(turns) {
     for (let count = 0; count < PEER_QUERIES; count++)
       all_ms.push((await fts5.ask({ search: drawQuery(random), limit: 25 })).ms);
     return all_ms;
+  } finally {
+    fts5.stop();
+  }
+}
+
+/** Questions about the scripted week: how many of them have their answer among the first so many that are found. */
+async function recallRow() {
+  const { folder, remove } = temporaryFolder();
+  const stops = [remove];
+  try {
+    const engine = await ScriptedEngine.start({ keeps_requests: false });
+    stops.push(() => engine.close());
+    const engine_env = { TRANSCRIBE_URL: engine.url, TRANSCRIBE_DIARIZE: '1', TRANSCRIBE_WINDOW_S: '600' };
+    const spool = await startSpool(folder, { env: { CHUNK_WORKER: '1', INSIGHTS: 'off', ...engine_env } });
+    stops.push(() => spool.stop());
+    const { app } = await spool.signIn('bench@spool.example');
+    const { said, heard } = await recordWeek({ base_url: spool.base_url, app, patience: new Patience() });
+    verify('turns of the week', heard, said);
+    const turns = scriptedWeek().flatMap((conversation) => conversation.turns);
+    const pairs = turns.flatMap(({ text, questions }) => questions.map((question) => ({ question, text })));
+    let found = 0;
+    for (const { question: query, text } of pairs) {
+      const { items } = await app.ask('POST', '/recall', { query, limit: RECALLED, context_turns: 0 });
+      if (items.some((item) => item.turns.some((turn) => turn.text === text))) found += 1;
+    }
+    const of_peer = await recallOfPeer(turns, pairs);
+    const share = (count) => `${((100 * count) / pairs.length).toFixed(1)} %`;
+    return {
+      work: `answers among the first ${RECALLED} passages, ${pairs.length} questions`,
+      beside: `among the first ${RECALLED} turns of SQLite FTS5`,
+      ...{ figure: share(found), peer: of_peer === null ? 'not there' : share(of_peer), ratio: '' },
+      ...{ goal: 'as many', met: found >= (of_peer ?? 0) },
+    };
+  } finally {
+    for (const stop of stops.reverse()) await stop();
+  }
+}
+
+async function recallOfPeer(turns, pairs) {
+  const fts5 = startFts5();
+  if (fts5 === null) return null;
+  try {
+    await fts5.ask({ add: turns.map(({ text }, at) => [at + 1, text]) });
+    let count = 0;
+    for (const { question, text } of pairs) {
+      const words = question.match(/[\p{L}\p{N}]+/gu);
+      const { found } = await fts5.ask({ search: words, any: true, limit: RECALLED });
+      if (found.some((number) => turns[number - 1].text === text)) count += 1;
+    }
+    return count;
   } finally {
     fts5.stop();
   }

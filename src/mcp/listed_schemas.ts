@@ -19,7 +19,7 @@ type Schema = {
 type ObjectSchema = Schema & { type: 'object' };
 
 /** Of arguments. The server holds them to these rules all the same, and says which one is broken. */
-const LEFT_OUT = ['additionalProperties', 'pattern', 'minLength', 'minimum'];
+const LEFT_OUT = ['additionalProperties', 'pattern', 'minLength', 'maxLength', 'minimum'];
 /** The name says what it is: every id is one. */
 const ID_FORMAT = 'uuid';
 
@@ -35,14 +35,18 @@ export function listedInput(input: z.ZodType): ObjectSchema {
   return schema as ObjectSchema;
 }
 
+/** What lists call what is on them; connectors expect `results` of a search. */
+const LISTS = ['items', 'results'];
+
 /** The names that are always there, of a list those of its items as well. More may come. */
 export function listedOutput(output: z.ZodType): ObjectSchema {
   const schema = z.toJSONSchema(output, { unrepresentable: 'any' }) as Schema;
   const of = (one: Schema = {}) => resolved(one, schema.$defs ?? {});
   const { properties, required = [] } = of(schema);
-  const item = of(of(properties?.items).items);
-  if (item.required === undefined) return { type: 'object', required };
-  return { type: 'object', properties: { items: { type: 'array', items: { required: item.required } } }, required };
+  const list = LISTS.find((name) => properties?.[name] !== undefined);
+  const item = list === undefined ? {} : of(of(properties?.[list]).items);
+  if (list === undefined || item.required === undefined) return { type: 'object', required };
+  return { type: 'object', properties: { [list]: { type: 'array', items: { required: item.required } } }, required };
 }
 
 function resolved(schema: Schema, defs: Record<string, Schema>): Schema {

@@ -60,7 +60,7 @@ t.test('the MCP server', async (t) => {
         t.same(unknownFormats(tools), [], 'schemas have formats that readers know');
         t.same(tools.map(({ name }) => name).toSorted(), [
           ...['fetch', 'get_session_summary', 'get_transcript', 'list_contacts', 'list_events', 'list_sources'],
-          ...['list_streams', 'list_suggestions', 'list_turns', 'who_am_i'],
+          ...['list_streams', 'list_suggestions', 'list_turns', 'recall', 'search', 'who_am_i'],
         ]);
         for (const tool of tools)
           t.match(tool, { annotations: { readOnlyHint: true }, inputSchema: { type: 'object' } });
@@ -155,7 +155,7 @@ t.test('the MCP server', async (t) => {
       await client.close();
     });
 
-    await t.test(`C-100 with ${which}: tools are told of, and work, as far as scopes go`, async (t) => {
+    await t.test(`C-100 C-103 C-107 with ${which}: tools are told of, and work, as far as scopes go`, async (t) => {
       const client = await connect(await mint(['insights:read']));
       const names = ['fetch', 'get_session_summary', 'list_suggestions', 'who_am_i'];
       t.same((await client.listTools()).tools.map(({ name }) => name).toSorted(), names);
@@ -171,6 +171,12 @@ t.test('the MCP server', async (t) => {
       });
       t.match(await personal.callTool({ name: 'list_streams' }), { isError: true, content: [{ text: /audio:read/ }] });
       await personal.close();
+      const recaller = await connect(await mint(['recall:read']));
+      t.same((await recaller.listTools()).tools.map(({ name }) => name).toSorted(), ['recall', 'search', 'who_am_i']);
+      t.match(await recaller.callTool({ name: 'search', arguments: { query: 'bread' } }), {
+        structuredContent: { results: [] },
+      });
+      await recaller.close();
       const owner = await connect(await mint(['account:manage']));
       t.match(await owner.callTool({ name: 'who_am_i' }), {
         structuredContent: { email: 'mcp@x.test', name: 'Three', permissions: ['account:manage'] },

@@ -113,6 +113,8 @@ t.test('tools of the MCP server', async (t) => {
     ['who_am_i', {}, { account_id: ann.id }],
     ['list_turns', { stream_id: recording.id, limit: 2 }, { items: [{ text: texts[0], speaker: 'Anna' }, {}] }],
     ['get_transcript', { stream_id: recording.id }, { text: /^\[00:00:00\] Anna: I will call Zoë tomorrow\.\n/ }],
+    ['recall', { query: 'Who bakes bread?' }, { items: [{ stream_id: recording.id, text: /Anna: And I will bake/ }] }],
+    ['search', { query: 'bread', kind: 'turn' }, { results: [{ id: turns[1].id, url: /\/turns\//, text: /bread/ }] }],
     ['list_contacts', { query: 'ann' }, { items: [{ contact_id: anna.id, name: 'Anna' }] }],
     ['correct_turn', { turn_id: turns[2].id, speaker: 'S2' }, { turn_id: turns[2].id, speaker_label: 'S2' }],
     ['fetch', { id: turns[1].id }, { id: turns[1].id, title: /^Anna · 2026-11-01T10:00:05\.000Z/, url: /^http/ }],

@@ -1,18 +1,29 @@
 import { LIMITS } from '../../domain/limits.js';
 import { readSettings } from '../../settings.js';
 import { newProgram, numberOption, runProgram } from '../command_line.js';
+import { ScriptedEngine } from '../speech/scripted_engine.js';
 import { UserError, WRONG_USAGE } from '../user_error.js';
 import { openRecording } from './recording.js';
 import { runDemo } from './run.js';
 import { runSpeech } from './run_speech.js';
+import { runWeek } from './run_week.js';
 import { chooseServer, engineSettings, ownServer } from './server_choice.js';
 import { ensureSpeech, speak } from './spoken.js';
 import { summaryOf } from './summary.js';
 
-type Options = { devices: number; chunkSeconds: number; duration?: number; speech?: true };
+type Options = {
+  devices: number;
+  chunkSeconds: number;
+  duration?: number;
+  speech?: true;
+  week?: true;
+  stay?: true;
+};
 
 /** Short, so that turns come while one watches. */
 const SPEECH_WINDOW_S = '10';
+/** As long as one may be: speakers are told apart within a window. */
+const WEEK_WINDOW_S = '600';
 
 const program = newProgram(
   'npm run demo --',
@@ -31,7 +42,16 @@ const program = newProgram(
     }),
   )
   .option('--speech', 'speak some sentences, and show what a server of its own hears in them and suggests')
-  .action(async (file: string | undefined, { devices, chunkSeconds, duration, speech }: Options) => {
+  .option('--week', 'record a scripted week of conversations into a server of its own, and ask what was said')
+  .option('--stay', 'with --week: serve it until Ctrl-C, for an assistant to ask')
+  .action(async (file: string | undefined, { devices, chunkSeconds, duration, speech, week, stay }: Options) => {
+    if (stay === true && week !== true) throw new UserError('--stay goes with --week.', WRONG_USAGE);
+    if (week === true) {
+      if (file !== undefined || speech === true)
+        throw new UserError('--week brings what is said; it takes neither FILE nor --speech.', WRONG_USAGE);
+      await demoWeek(stay === true);
+      return;
+    }
     if (speech === true) {
       if (file !== undefined) throw new UserError('--speech speaks by itself; it takes no FILE.', WRONG_USAGE);
       await demoSpeech(chunkSeconds);
@@ -71,6 +91,33 @@ async function demoSpeech(chunk_seconds: number): Promise<void> {
     }
   } finally {
     await spoken.remove();
+  }
+}
+
+async function demoWeek(stays: boolean): Promise<void> {
+  const engine = await ScriptedEngine.start({ keeps_requests: false });
+  try {
+    const server = await ownServer({
+      ...{ TRANSCRIBE_URL: engine.url, TRANSCRIBE_DIARIZE: '1', TRANSCRIBE_WINDOW_S: WEEK_WINDOW_S },
+      ...engineSettings('INSIGHTS'),
+    });
+    try {
+      console.log(`server: ${server.description}, whose engine hears what a script says`);
+      const { is_heard, token } = await runWeek(server, process.stdout);
+      if (!is_heard) process.exitCode = 1;
+      const mcp_url = `${server.base_url}/mcp`;
+      console.log(`\nAn assistant asks the same at ${mcp_url} with this token, for example:`);
+      console.log(`  claude mcp add --transport http spool ${mcp_url} --header "Authorization: Bearer ${token}"`);
+      if (!stays) console.log('The server ends now. It stays with --stay.');
+      else {
+        console.log('Serving until Ctrl-C.');
+        await new Promise(() => {});
+      }
+    } finally {
+      await server.end();
+    }
+  } finally {
+    await engine.close();
   }
 }
 
