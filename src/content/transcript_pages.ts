@@ -13,7 +13,7 @@ import type { Runtime } from '../runtime/runtime.js';
 
 const PAGES_STEP = 2;
 /** Of all that is kept of transcripts, in turns: whoever reads one reads on. */
-const TURNS_KEPT_MAX = 20_000;
+const TURNS_KEPT_MAX = 150_000;
 const SPEAKERS_KEPT_MAX = 2_000;
 const NAMES_STEP = 200;
 const NO_STREAM = refuse('NOT_FOUND', 'There is no such stream.');

@@ -139,6 +139,22 @@ export class Hits {
   }
 }
 
+/**
+ * Of words that stand in a large part of a block's texts: in how many. Most queries have one of those, and blocks never
+ * change.
+ */
+const common_words = new WeakMap<Block, Map<string, number>>();
+/** Common is what stands in more than one of so many texts. */
+const COMMON_PART = 8;
+/** Words of one block. */
+const COMMON_MAX = 64;
+
+function keepCommon(block: Block, key: string, count: number): void {
+  const known = common_words.get(block) ?? new Map<string, number>();
+  if (known.size === 0) common_words.set(block, known);
+  if (known.size < COMMON_MAX) known.set(key, count);
+}
+
 export function evaluate(scope: SearchScope, wanted: Wanted): { hits: Hits; weights: Weights } {
   const search = new Evaluation(scope, wanted);
   for (const shelf of scope.shelves) search.look(shelf);
@@ -156,9 +172,8 @@ class Evaluation {
   /** Of each word and text: how it stands there. */
   #cells = new Uint16Array(0);
   #is_used = false;
-  readonly #sounds: readonly LookUp[];
-  readonly #exact: readonly LookUp[];
-  readonly #stems = new Map<Stemmer, { alone: readonly LookUp[]; among_others: readonly LookUp[] }>();
+  /** How many cells are between one word's and the next's. */
+  #cells_apart = 0;
   /** Postings of one term. */
   #places = new Uint16Array(0);
   #counts = new Uint16Array(0);
@@ -174,11 +189,6 @@ class Evaluation {
     this.#all = 2 ** wanted.words.length - 1;
     this.#found = new Uint32Array(wanted.words.length);
     this.hits = new Hits(wanted.words.length);
-    // The better ways come later.
-    this.#sounds = wanted.words.flatMap(({ sounds }, word) =>
-      sounds.map((term) => ({ term, word, variant: BY_SOUND })),
-    );
-    this.#exact = wanted.words.map(({ term }, word) => ({ term, word, variant: AS_IT_IS }));
   }
 
   get weights(): Weights {
@@ -222,26 +232,82 @@ class Evaluation {
     }
     this.#texts += texts;
     this.#begin(texts);
+    const { words, match } = this.#wanted;
+    const looked = match === 'all' ? this.#pagesWithAll(pages, texts) : null;
     let first = 0;
-    let there = 0;
-    for (const { block } of pages) {
-      there |= this.#fill(block, first, texts);
-      there |= this.#hear(transcript_id, block, first, texts);
+    for (const { block } of looked === null ? pages : []) {
+      this.#fill(block, first, texts);
+      this.#hear(transcript_id, block, first, texts);
       first += block.texts;
     }
-    const { words, match } = this.#wanted;
-    if (words.length > 0 && (match === 'all' ? there !== this.#all : there === 0)) return;
     first = 0;
     for (const [page_at, { block }] of pages.entries()) {
-      let is_known = false;
-      for (let text = 0; text < block.texts; text++) {
-        if (!this.#isHit(first + text, texts) || !this.#isInTime(block, text)) continue;
-        if (!is_known) this.hits.addPlace({ shelf, block, transcript_id, pages, page_at });
-        is_known = true;
-        this.hits.add(text, this.#cells, first + text, texts);
+      if (looked === null || looked[page_at] === 1) {
+        const place: HitPlace = { shelf, block, transcript_id, pages, page_at };
+        let is_known = false;
+        const marks = this.#marks;
+        for (let text = 0, at = first; text < block.texts; text++, at++) {
+          // Most texts have none of the words.
+          if (marks[at] === 0 && words.length > 0) continue;
+          if (!this.#isHit(at, texts) || !this.#isInTime(block, text)) continue;
+          if (!is_known) this.hits.addPlace(place);
+          is_known = true;
+          this.hits.add(text, this.#cells, at, texts);
+        }
       }
       first += block.texts;
     }
+  }
+
+  /**
+   * Pages that may have a text with all words in or beside it: 1 for those. What stands in them, and at the borders of the
+   * pages beside them, is noted; of others only in how many texts each word stands, which is kept for words that stand in
+   * many.
+   */
+  #pagesWithAll(pages: readonly ShelfPage[], texts: number): Uint8Array {
+    const { words } = this.#wanted;
+    const there = new Uint16Array(pages.length);
+    const noted = new Uint16Array(pages.length);
+    let first = 0;
+    for (const [at, { block }] of pages.entries()) {
+      const known = common_words.get(block);
+      for (let word = 0; word < words.length; word++) {
+        const { key } = words[word] as QueryWord;
+        let count = known?.get(key);
+        if (count === undefined) {
+          const before = this.#found[word] as number;
+          this.#fillWord(block, word, first, texts);
+          noted[at] = (noted[at] as number) | (1 << word);
+          count = (this.#found[word] as number) - before;
+          if (count * COMMON_PART > block.texts) keepCommon(block, key, count);
+        } else this.#found[word] = (this.#found[word] as number) + count;
+        if (count > 0) there[at] = (there[at] as number) | (1 << word);
+      }
+      first += block.texts;
+    }
+    const looked = new Uint8Array(pages.length);
+    const needed = new Uint8Array(pages.length);
+    for (let at = 0; at < pages.length; at++) {
+      const own = there[at] as number;
+      if (own === 0 || (own | (there[at - 1] ?? 0) | (there[at + 1] ?? 0)) !== this.#all) continue;
+      looked[at] = 1;
+      needed.fill(1, Math.max(0, at - 1), at + 2);
+    }
+    first = 0;
+    for (const [at, { block }] of pages.entries()) {
+      if (needed[at] === 1) {
+        for (let word = 0; word < words.length; word++) {
+          if ((noted[at] as number) & (1 << word)) continue;
+          // It was counted before.
+          const before = this.#found[word] as number;
+          this.#fillWord(block, word, first, texts);
+          this.#found[word] = before;
+        }
+        this.#ban(block, first);
+      }
+      first += block.texts;
+    }
+    return looked;
   }
 
   #lookAt(shelf: Shelf, entry: string, block: Block): void {
@@ -251,7 +317,7 @@ class Evaluation {
     this.#fill(block, 0, 1);
     // What it says outright counts for more.
     for (const [word, terms] of this.#wanted.about ?? [])
-      for (const term of terms) if (this.#cells[word] === 0) this.#put(block, { term, word, variant: BY_SOUND }, 0, 1);
+      for (const term of terms) if (this.#cells[word] === 0) this.#put(block, term, BY_SOUND, word, word);
     if (!this.#isHit(0, 1) || !this.#isInTime(block, 0)) return;
     this.hits.addPlace({ shelf, block, entry });
     this.hits.add(0, this.#cells, 0, 1);
@@ -269,54 +335,52 @@ class Evaluation {
       this.#cells.fill(0, 0, texts * words.length);
     }
     this.#is_used = true;
+    this.#cells_apart = texts;
   }
 
-  /** Notes how the words stand in a block's texts, of which the first has that place; which of them do at all. */
-  #fill(block: Block, first: number, texts: number): number {
-    if (this.#places.length < block.texts) {
-      this.#places = new Uint16Array(block.texts);
-      this.#counts = new Uint16Array(block.texts);
+  /** Notes how the words stand in a block's texts, of which the first has that place. */
+  #fill(block: Block, first: number, texts: number): void {
+    for (let word = 0; word < this.#wanted.words.length; word++) this.#fillWord(block, word, first, texts);
+    this.#ban(block, first);
+  }
+
+  #fillWord(block: Block, word: number, first: number, texts: number): void {
+    this.#makeRoom(block);
+    const wanted = this.#wanted.words[word] as QueryWord;
+    const at = word * texts + first;
+    // The better ways come later.
+    for (const sound of wanted.sounds) this.#put(block, sound, BY_SOUND, word, at);
+    for (const stemmer of block.stemmers) {
+      const { inflected, plain } = wanted.stems(stemmer);
+      const only = block.stemmers.length > 1 ? stemmer : null;
+      this.#put(block, inflected, BY_STEM, word, at, only);
+      if (plain !== 0) this.#put(block, plain, BY_STEM, word, at, only);
     }
-    let there = 0;
-    const only = block.stemmers.length > 1;
-    for (const look_up of this.#sounds) there |= this.#put(block, look_up, first, texts);
-    for (const stemmer of block.stemmers)
-      for (const look_up of this.#stemsOf(stemmer, only)) there |= this.#put(block, look_up, first, texts);
-    for (const look_up of this.#exact) there |= this.#put(block, look_up, first, texts);
+    this.#put(block, wanted.term, AS_IT_IS, word, at);
+  }
+
+  #ban(block: Block, first: number): void {
+    this.#makeRoom(block);
     for (const term of this.#wanted.excluded) {
       const found = block.readPostings(term, this.#places, this.#counts);
       for (let at = 0; at < found; at++) this.#banned[first + (this.#places[at] as number)] = 1;
     }
-    return there;
   }
 
-  /** By stem, in texts of a language; `only`: beside texts of others. */
-  #stemsOf(stemmer: Stemmer, only: boolean): readonly LookUp[] {
-    const known = this.#stems.get(stemmer);
-    if (known !== undefined) return only ? known.among_others : known.alone;
-    const alone = this.#wanted.words.flatMap((wanted, word): LookUp[] => {
-      const { inflected, plain } = wanted.stems(stemmer);
-      const of = { word, variant: BY_STEM };
-      return plain === 0
-        ? [{ ...of, term: inflected }]
-        : [
-            { ...of, term: inflected },
-            { ...of, term: plain },
-          ];
-    });
-    this.#stems.set(stemmer, { alone, among_others: alone.map((one) => ({ ...one, only: stemmer })) });
-    return this.#stemsOf(stemmer, only);
+  #makeRoom({ texts }: Block): void {
+    if (this.#places.length >= texts) return;
+    this.#places = new Uint16Array(texts);
+    this.#counts = new Uint16Array(texts);
   }
 
-  /** Which word is there, as a bit. */
-  #put(block: Block, { term, word, variant, only }: LookUp, first: number, texts: number): number {
+  /** Of the block's texts the first word has its cell at `at`; `only`: texts of that stemmer. */
+  #put(block: Block, term: number, variant: number, word: number, at: number, only: Stemmer | null = null): void {
     const found = block.readPostings(term, this.#places, this.#counts);
-    for (let at = 0; at < found; at++) {
-      const text = this.#places[at] as number;
-      if (only === undefined || block.stemmer(text) === only)
-        this.#note(word * texts + first + text, this.#counts[at] as number, word, variant, first + text);
+    for (let one = 0; one < found; one++) {
+      const text = this.#places[one] as number;
+      if (only === null || block.stemmer(text) === only)
+        this.#note(at + text, this.#counts[one] as number, word, variant, at + text - this.#cells_apart * word);
     }
-    return found === 0 ? 0 : 1 << word;
   }
 
   #note(cell: number, count: number, word: number, variant: number, text: number): void {
@@ -330,8 +394,7 @@ class Evaluation {
   }
 
   /** What somebody says who is named. */
-  #hear(transcript_id: string, block: Block, first: number, texts: number): number {
-    let there = 0;
+  #hear(transcript_id: string, block: Block, first: number, texts: number): void {
     for (const [word, { contact_ids, speakers }] of this.#wanted.said_by ?? []) {
       const own = speakers.get(transcript_id);
       if (own === undefined && block.contacts.size === 0) continue;
@@ -343,10 +406,8 @@ class Evaluation {
         const cell = word * texts + first + text;
         if ((this.#cells[cell] as number) >>> COUNT_BITS !== AS_IT_IS)
           this.#note(cell, 1, word, AS_IT_IS, first + text);
-        there |= 1 << word;
       }
     }
-    return there;
   }
 
   #isHit(at: number, texts: number): boolean {
@@ -368,6 +429,3 @@ class Evaluation {
     return started_ms >= from_ms && started_ms <= to_ms;
   }
 }
-
-/** A term for a word that is looked for, and how it stands where the term does; `only`: in texts of that stemmer. */
-type LookUp = { term: number; word: number; variant: number; only?: Stemmer };

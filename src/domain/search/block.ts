@@ -283,7 +283,9 @@ export class Block {
 
   /** Of a text, ms since the block begins. */
   start_ms(text: number): number {
-    return this.#bytes.readUInt32LE(this.#texts_at + text * TEXT_BYTES) & START_MAX;
+    const at = this.#texts_at + text * TEXT_BYTES;
+    const bytes = this.#bytes;
+    return ((bytes[at] as number) | ((bytes[at + 1] as number) << 8) | ((bytes[at + 2] as number) << 16)) & START_MAX;
   }
 
   serial(text: number): number {
@@ -293,7 +295,8 @@ export class Block {
 
   /** How many words a text has. */
   length(text: number): number {
-    return (this.#bytes.readUInt32LE(this.#texts_at + text * TEXT_BYTES + 4) >>> 5) & WORDS_MAX;
+    const at = this.#texts_at + text * TEXT_BYTES + 4;
+    return (((this.#bytes[at] as number) | ((this.#bytes[at + 1] as number) << 8)) >>> 5) & WORDS_MAX;
   }
 
   speaker(text: number): number {
@@ -349,24 +352,40 @@ export class Block {
     }
   }
 
+  /** Asked for each word of each block: it reads bytes by themselves, which is quickest. */
   #indexOf(term: number): number {
     const bytes = this.#bytes;
-    let [low, high] = [0, this.#terms - 1];
-    if (this.#is_bucketed) {
-      const bucket = this.#terms_at - (BUCKETS - (term >>> 24)) * BUCKET_BYTES;
-      low = bytes.readUInt16LE(bucket);
-      if (term >>> 24 < BUCKETS - 1) high = bytes.readUInt16LE(bucket + BUCKET_BYTES) - 1;
+    const first_byte = term >>> 24;
+    let low = 0;
+    let high = this.#terms - 1;
+    if (!this.#is_bucketed) {
+      while (low <= high) {
+        const middle = (low + high) >>> 1;
+        const at = this.#terms_at + middle * TERM_BYTES;
+        const found = (bytes[at] as number) - first_byte || this.#lowBytes(at + 1) - (term & 0xffffff);
+        if (found === 0) return middle;
+        if (found < 0) low = middle + 1;
+        else high = middle - 1;
+      }
+      return -1;
     }
-    const size = this.#is_bucketed ? TERM_BYTES - 1 : TERM_BYTES;
-    const wanted = this.#is_bucketed ? term % 2 ** 24 : term;
+    const bucket = this.#terms_at - (BUCKETS - first_byte) * BUCKET_BYTES;
+    low = (bytes[bucket] as number) | ((bytes[bucket + 1] as number) << 8);
+    if (first_byte < BUCKETS - 1) high = ((bytes[bucket + 2] as number) | ((bytes[bucket + 3] as number) << 8)) - 1;
+    const wanted = term & 0xffffff;
     while (low <= high) {
       const middle = (low + high) >>> 1;
-      const found = bytes.readUIntBE(this.#terms_at + middle * size, size);
+      const found = this.#lowBytes(this.#terms_at + middle * (TERM_BYTES - 1));
       if (found === wanted) return middle;
       if (found < wanted) low = middle + 1;
       else high = middle - 1;
     }
     return -1;
+  }
+
+  #lowBytes(at: number): number {
+    const bytes = this.#bytes;
+    return ((bytes[at] as number) << 16) | ((bytes[at + 1] as number) << 8) | (bytes[at + 2] as number);
   }
 
   #overrides(at: { contacts_at: number; overrides_at: number; overrides: number }): Map<number, string | null> {

@@ -17,6 +17,8 @@ export type StemTerms = { inflected: number; plain: number };
 /** A word that is looked for. */
 export class QueryWord {
   readonly term: number;
+  /** The same for words that match the same. */
+  readonly key: string;
   /** Terms of how it may sound; none where it goes by its letters alone. */
   readonly sounds: readonly number[];
   readonly #sounds: readonly string[];
@@ -29,6 +31,7 @@ export class QueryWord {
     this.term = wordTerm(word);
     this.#sounds = fuzzy && isHeard(word) ? [...new Set(soundsOf(word))].filter((sound) => sound !== '') : [];
     this.sounds = this.#sounds.map(soundTerm);
+    this.key = `${this.sounds.length} ${word}`;
   }
 
   /** In texts of a language. */
