@@ -99,7 +99,7 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
     ...{ settings, addresses, log, metrics, tracing, watch, handleDue },
     ...{ keys, clock, store, runtime, actors, blobs, storage_health },
     ...{ deliveries, mail, exports, ...workers },
-    search_shelves: new SearchShelves({ store, runtime }),
+    search_shelves: new SearchShelves({ store, runtime, metrics }),
     ...devices,
     ...identity,
     ...{ overload, ...openAdmission(settings, metrics) },

@@ -102,6 +102,8 @@ export function makeMetrics() {
     insights_published: counter('insights_published_total', 'Items that results made, by kind', 'kind'),
     insights_dropped: counter('insights_dropped_total', 'Items of results that came to nothing, by reason', 'reason'),
     transcript_lag: latency('transcript_lag', 'Time from the arrival of audio to its turns'),
+    search_kept: gauge('search_kept_bytes', 'Memory that holds what can be found of libraries'),
+    search_blocks: counter('search_blocks_read_total', 'Blocks of pages and items that were read into that memory'),
     uploads: counter('uploads_total', 'Chunks of audio stored'),
     uploads_bytes: counter('upload_bytes_total', 'Bytes of audio stored'),
     audio_sweeps: counter('audio_sweeps_total', 'Partitions whose audio was held against its chunks'),

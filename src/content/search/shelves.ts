@@ -3,6 +3,7 @@ import { partitionOfId } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
 import { Block } from '../../domain/search/block.js';
 import { BLOCKS, placeOfMember, SEARCH_INDEX } from '../../domain/search/places.js';
+import type { Metrics } from '../../runtime/metrics.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import { decodeStored } from '../../store/codec.js';
 import type { Store } from '../../store/store.js';
@@ -31,7 +32,12 @@ type Kept = {
   bytes: number;
 };
 
-type Parts = { store: Pick<Store, 'list' | 'records'>; runtime: Pick<Runtime, 'cacheEpoch'>; bytes_max?: number };
+type Parts = {
+  store: Pick<Store, 'list' | 'records'>;
+  runtime: Pick<Runtime, 'cacheEpoch'>;
+  metrics: Pick<Metrics, 'search_kept' | 'search_blocks'>;
+  bytes_max?: number;
+};
 
 /** Behind all members of one number. */
 const LAST = '~';
@@ -91,6 +97,7 @@ export class SearchShelves {
       }
     }
     if (is_new || kept.bytes !== was) this.#kept.set(library_id, kept);
+    this.#parts.metrics.search_kept.set(this.#kept.calculatedSize);
     return kept;
   }
 
@@ -125,6 +132,7 @@ export class SearchShelves {
     if (ids.length === 0) return [];
     const place = { address, partition: partitionOfId(address.id) };
     const values = await this.#parts.store.records(place, BLOCKS, ids);
+    this.#parts.metrics.search_blocks.inc(ids.length);
     // Copied: what arrives lies in buffers that hold much else.
     return values.map((value) =>
       value === null ? null : new Block(Uint8Array.from(decodeStored(value) as Uint8Array)),

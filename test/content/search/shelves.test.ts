@@ -13,6 +13,7 @@ import { SEARCH_INDEX } from '../../../src/domain/search/places.js';
 import { wordTerm } from '../../../src/domain/search/words.js';
 import { randomId } from '../../../src/random.js';
 import { actorsOf } from '../../../src/runtime/actors.js';
+import { makeMetrics } from '../../../src/runtime/metrics.js';
 import type { AnyActorKind } from '../../../src/runtime/runtime.js';
 import { keysOf } from '../../../src/store/partitions.js';
 import { SearchBackfill } from '../../../src/workers/search_backfill.js';
@@ -22,6 +23,7 @@ import { ServerProcess } from '../../fixtures/server_process.js';
 
 const KINDS: AnyActorKind[] = [transcript, library, stream, contacts, sweep];
 const PARTITION = 7;
+const metrics = makeMetrics();
 const drawn = () => randomId({ partition: PARTITION, now_ms: Date.now() });
 const [account_id, source_id] = [drawn(), drawn()];
 /** A release that knows nothing of search. */
@@ -45,7 +47,7 @@ t.test('K-015: what search keeps of a library is as new as the question', async 
   t.teardown(() => server.stop());
   const opened = async (kinds = KINDS) => {
     const process = await ServerProcess.open(t, { socket_path: server.socket_path, kinds, trust_memory: false });
-    const shelves = new SearchShelves({ store: process.store, runtime: process.runtime });
+    const shelves = new SearchShelves({ store: process.store, runtime: process.runtime, metrics });
     return { process, shelves, actors: actorsOf(process.runtime) };
   };
   const [one, other] = [await opened(), await opened()];
@@ -162,7 +164,12 @@ t.test('K-015: what search keeps of a library is as new as the question', async 
     async (t) => {
       const { id, library_id } = await begin();
       await publish(id, ['one boat']);
-      const small = new SearchShelves({ store: one.process.store, runtime: one.process.runtime, bytes_max: 10 });
+      const small = new SearchShelves({
+        store: one.process.store,
+        runtime: one.process.runtime,
+        metrics,
+        bytes_max: 10,
+      });
       for (let time = 0; time < 2; time++)
         t.same(placesOf(await small.of(library_id), 'boat').turns, { [id]: ['0:0'] });
       const [, before] = await one.process.redis.zrange(indexKey(library_id), '0', '-1', 'WITHSCORES');
