@@ -60,7 +60,7 @@ export async function runWeek(server: ChosenServer, out: Writable): Promise<{ is
   }
 }
 
-/** All of it, by an account that is signed in; how many turns there are, and how many of them were heard. */
+/** All of it, by an account that is signed in; how many turns there are, and how many of them were heard. @public for measuring. */
 export async function recordWeek(week: Recording): Promise<{ conversations: number; said: number; heard: number }> {
   const { app, patience } = week;
   const conversations = scriptedWeek();
@@ -85,7 +85,7 @@ export async function recordWeek(week: Recording): Promise<{ conversations: numb
 }
 
 /** Midnight (UTC) of the Monday with which the week before this one began. */
-export function lastMonday(now_ms: number): number {
+function lastMonday(now_ms: number): number {
   const today_ms = Math.floor(now_ms / DAY_MS) * DAY_MS;
   const day = new Date(today_ms).getUTCDay();
   const since_monday = day === SUNDAY ? DAYS_OF_WEEK - 1 : day - 1;
