@@ -63,6 +63,16 @@ export function itemOfEntry(entry: string): { kind: ItemKind; number: number } {
   return { kind: KIND_OF_ENTRY[entry.charAt(0)] as ItemKind, number: Number.parseInt(entry.slice(1), 16) };
 }
 
+const KEPT_COUNTS = 8;
+const KEPT_LENGTHS = 128;
+
+function shareOf(cell: number, { length, word }: { length: number; word: number }, { idf, average }: Weights): number {
+  const count = cell & COUNT_MAX;
+  const norm = SATURATION * (1 - LENGTH_SHARE + (LENGTH_SHARE * length) / average);
+  const weight = (idf[word] as number) * (VARIANT_WEIGHTS[cell >>> COUNT_BITS] as number);
+  return (weight * count * (SATURATION + 1)) / (count + norm);
+}
+
 /** Texts that a query hits, one number each. */
 export class Hits {
   readonly #words: number;
@@ -70,6 +80,9 @@ export class Hits {
   #place_of = new Uint32Array(64);
   #text_of = new Uint16Array(64);
   #cells: Uint16Array;
+  /** By word, variant, count and length, under the weights that they were made with; 0 for what was not asked for. */
+  #shares = new Float64Array(0);
+  #shares_of: Weights | null = null;
   count = 0;
 
   constructor(words: number) {
@@ -117,15 +130,24 @@ export class Hits {
     return sum;
   }
 
-  /** What a word adds to that. */
-  share(hit: number, word: number, { idf, average }: Weights): number {
+  /** What a word adds to that. Most texts are short and have a word once: what that comes to is kept. */
+  share(hit: number, word: number, weights: Weights): number {
     const cell = this.#cells[hit * this.#words + word] as number;
     if (cell === 0) return 0;
     const count = cell & COUNT_MAX;
     const length = this.place(hit).block.length(this.text(hit));
-    const norm = SATURATION * (1 - LENGTH_SHARE + (LENGTH_SHARE * length) / average);
-    const weight = (idf[word] as number) * (VARIANT_WEIGHTS[cell >>> COUNT_BITS] as number);
-    return (weight * count * (SATURATION + 1)) / (count + norm);
+    if (count >= KEPT_COUNTS || length >= KEPT_LENGTHS) return shareOf(cell, { length, word }, weights);
+    if (this.#shares_of !== weights) {
+      this.#shares = new Float64Array(this.#words * VARIANT_WEIGHTS.length * KEPT_COUNTS * KEPT_LENGTHS);
+      this.#shares_of = weights;
+    }
+    const row = (word * VARIANT_WEIGHTS.length + (cell >>> COUNT_BITS)) * KEPT_COUNTS + count;
+    const at = row * KEPT_LENGTHS + length;
+    const known = this.#shares[at] as number;
+    if (known !== 0) return known;
+    const share = shareOf(cell, { length, word }, weights);
+    this.#shares[at] = share;
+    return share;
   }
 
   #grow(): void {

@@ -135,7 +135,7 @@ export class SearchShelves {
     this.#parts.metrics.search_blocks.inc(ids.length);
     // Copied: what arrives lies in buffers that hold much else.
     return values.map((value) =>
-      value === null ? null : new Block(Uint8Array.from(decodeStored(value) as Uint8Array)),
+      value === null ? null : new Block(new Uint8Array(decodeStored(value) as Uint8Array)),
     );
   }
 }

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { stemmer as english } from '@orama/stemmers/english';
+import { LIMITS } from '../limits.js';
 
 /** What is left of a word when its endings are taken away, language by language. */
 
@@ -18,7 +18,7 @@ const LANGUAGES: Readonly<Record<string, string>> = {
 };
 
 const NAMES = [...new Set([DEFAULT, ...Object.values(LANGUAGES)])];
-const loaded = new Map<string, Stemmer>([[DEFAULT, { name: DEFAULT, stem: english }]]);
+const loaded = new Map<string, Stemmer>();
 
 /** Of tags that were asked for; there are few. */
 const by_tag = new Map<string, Stemmer>();
@@ -49,7 +49,21 @@ function stemmerNamed(name: string): Stemmer {
   if (known !== undefined) return known;
   // Loaded when first needed: most servers hear few languages.
   const { stemmer: stem } = require(`@orama/stemmers/${name}`) as { stemmer: Stemmer['stem'] };
-  const found = { name, stem };
+  const found = { name, stem: remembering(stem) };
   loaded.set(name, found);
   return found;
+}
+
+/** The same words come again and again. */
+function remembering(stem: Stemmer['stem']): Stemmer['stem'] {
+  const known = new Map<string, string>();
+  return (word) => {
+    let found = known.get(word);
+    if (found === undefined) {
+      found = stem(word);
+      if (known.size >= LIMITS.search_terms_kept_max) known.clear();
+      known.set(word, found);
+    }
+    return found;
+  };
 }
