@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import { stemmer as english } from '@orama/stemmers/english';
 import { LIMITS } from '../limits.js';
 
 /** What is left of a word when its endings are taken away, language by language. */
@@ -18,7 +19,7 @@ const LANGUAGES: Readonly<Record<string, string>> = {
 };
 
 const NAMES = [...new Set([DEFAULT, ...Object.values(LANGUAGES)])];
-const loaded = new Map<string, Stemmer>();
+const loaded = new Map<string, Stemmer>([[DEFAULT, { name: DEFAULT, stem: remembering(english) }]]);
 
 /** Of tags that were asked for; there are few. */
 const by_tag = new Map<string, Stemmer>();
