@@ -142,7 +142,7 @@ function bruteForce(libraries: Told[], asked: Asked): { id: string; score: numbe
 
 const two = fc.tuple(told(1), told(2));
 
-t.test('K-015: a search finds what reading everything finds, with the same scores', async (t) => {
+t.test('K-015 a search finds what reading everything finds, with the same scores', async (t) => {
   let found = 0;
   fc.assert(
     fc.property(two, asked, (libraries, asked) => {
@@ -161,7 +161,7 @@ t.test('K-015: a search finds what reading everything finds, with the same score
   t.ok(found > RUNS, `${found} hits`);
 });
 
-t.test('K-015: the best comes first, of equals the newest, then the first id', async (t) => {
+t.test('K-015 the best comes first, of equals the newest, then the first id', async (t) => {
   fc.assert(
     fc.property(
       two,
@@ -183,7 +183,7 @@ t.test('K-015: the best comes first, of equals the newest, then the first id', a
   );
 });
 
-t.test('K-015: pages of a search are a partition of what stays, whatever changes meanwhile', async (t) => {
+t.test('K-015 pages of a search are a partition of what stays, whatever changes meanwhile', async (t) => {
   const sort = fc.constantFrom<'relevance' | 'recent'>('relevance', 'recent');
   const changes = fc.array(two, { minLength: 1, maxLength: 4 });
   fc.assert(
@@ -230,7 +230,7 @@ function others(changes: [Told, Told][], page: number): Told[] {
   return [{ library_id, transcripts: renamed, items, deleted_streams: new Set() }];
 }
 
-t.test('K-015: a cursor is of one query', async (t) => {
+t.test('K-015 a cursor is of one query', async (t) => {
   const digest = digestOfQuery({ q: 'one' });
   const position = {
     weights: { idf: [0.1, 1 / 3], average: 7.3 },
@@ -274,6 +274,6 @@ const QUERIES: [text: string, parsed: unknown][] = [
   [`${Array.from({ length: 15 }, (_, at) => `w${at}`).join(' ')} -"x y"`, { wrong: 'must have at most 16 words' }],
 ];
 
-t.test('K-015: queries', async (t) => {
+t.test('K-015 queries', async (t) => {
   for (const [text, parsed] of QUERIES) t.same(parseQuery(text), parsed, text);
 });

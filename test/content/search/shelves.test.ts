@@ -42,7 +42,7 @@ function withoutSearch(decision: ReturnType<AnyActorKind['decide']>): ReturnType
   return { ...decision, effects: effects ?? [], next: { ...state, ...(state.insights && { insights }) } };
 }
 
-t.test('K-015: what search keeps of a library is as new as the question', async (t) => {
+t.test('K-015 what search keeps of a library is as new as the question', async (t) => {
   const server = await new TestRedis().start();
   t.teardown(() => server.stop());
   const opened = async (kinds = KINDS) => {
