@@ -94,5 +94,9 @@ t.test('spool content says how insights go, and has what failed tried again', as
   const off = { ...env, OPS_URL: `http://127.0.0.1:${spool.server.ports.operator}` };
   t.match(await runCli(['content', 'reprocess', recording.id, '--insights'], off), { code: 1, errors: /INSIGHTS=off/ });
   t.match(await runCli(['content', 'retry', recording.id], off), { code: 0 });
-  t.match(await content(), { by: 'nobody', waiting: { due: 0, later: 0 } });
+  t.match(await content(), { by: 'nobody' });
+  await until('nothing waits for nobody', async () => {
+    const { waiting } = await content();
+    return waiting.due === 0 && waiting.later === 0;
+  });
 });
