@@ -26,7 +26,7 @@ const hitShape = z.strictObject({
   url: z.string(),
   text: z.string(),
   kind: z.string(),
-  at: moment.nullable(),
+  at: moment,
   stream_id: id.nullable(),
   start_ms: count.nullable(),
   speaker: z.string().nullable(),
@@ -105,14 +105,9 @@ export const SEARCH_TOOLS: readonly Tool[] = [
         if (isRefusal(found)) return found;
         const items = found.items.map((hit): z.infer<typeof hitShape> => {
           const { id, started_at: at, stream_id, start_ms, speaker_name: speaker, contact_id } = hit;
+          const title = `${hit.kind === 'turn' ? (speaker ?? 'Somebody') : hit.kind} · ${at}`;
           return {
-            ...{
-              id,
-              title: [hit.kind === 'turn' ? (speaker ?? 'Somebody') : hit.kind, ...(at === null ? [] : [at])].join(
-                ' · ',
-              ),
-            },
-            ...{ url: `${base_url}${PATHS[hit.kind]}/${id}`, text: hit.snippet.text },
+            ...{ id, title, url: `${base_url}${PATHS[hit.kind]}/${id}`, text: hit.snippet.text },
             ...{ kind: hit.kind, at, stream_id, start_ms, speaker, contact_id },
           };
         });

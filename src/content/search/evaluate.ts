@@ -254,8 +254,7 @@ class Evaluation {
     }
     this.#texts += texts;
     this.#begin(texts);
-    const { words, match } = this.#wanted;
-    const looked = match === 'all' ? this.#pagesWithAll(pages, texts) : null;
+    const looked = this.#wanted.match === 'all' ? this.#pagesWithAll(pages, texts) : null;
     let first = 0;
     for (const { block } of looked === null ? pages : []) {
       this.#fill(block, first, texts);
@@ -267,10 +266,7 @@ class Evaluation {
       if (looked === null || looked[page_at] === 1) {
         const place: HitPlace = { shelf, block, transcript_id, pages, page_at };
         let is_known = false;
-        const marks = this.#marks;
         for (let text = 0, at = first; text < block.texts; text++, at++) {
-          // Most texts have none of the words.
-          if (marks[at] === 0 && words.length > 0) continue;
           if (!this.#isHit(at, texts) || !this.#isInTime(block, text)) continue;
           if (!is_known) this.hits.addPlace(place);
           is_known = true;
