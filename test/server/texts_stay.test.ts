@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import pino from 'pino';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { libraryId } from '../../src/domain/ids.js';
 import { isRefusal } from '../../src/domain/refusals.js';
 import { StoreUnavailable } from '../../src/store/store.js';
@@ -54,7 +54,9 @@ t.test('K-004 K-006 what is said, and who says it, shows up nowhere but in turns
     return answer.status;
   };
 
-  // An engine that fails, and repeats what it was sent, before it hears anything.
+  // An engine and a model that fail, and repeat what they were sent, before they hear anything.
+  await ann.entitle('developer.tools', true);
+  chat.answers = [{ status: 500, body: 'no memory for "zyzzyva the first"' }, completion('zyzzyva is no JSON')];
   engine.answers = [
     { status: 500, body: 'out of memory at "zyzzyva the first"' },
     { status: 200, body: '<html>zyzzyva in HTML</html>' },
@@ -81,7 +83,7 @@ t.test('K-004 K-006 what is said, and who says it, shows up nowhere but in turns
   await until('it is heard', async () => (await recording.turns()).length === 3);
   t.match((await recording.turns())[0], { text: MARKED });
 
-  await insightsOf(ann, chat, says);
+  await insightsOf(t, { ann, chat, says });
 
   const made = await ann.ask<{ id: string; name: string }>('POST', '/contacts', { name: 'Zyzzyva Smith' });
   const other = await ann.ask<{ id: string }>('POST', '/contacts', { name: 'Zyzzyva Jones' });
@@ -189,13 +191,18 @@ const OF_INSIGHTS = [
 
 /** What a model makes of it once it works, and all that a person says of that. */
 async function insightsOf(
-  ann: TestAccount,
-  chat: ScriptedChat,
-  says: (method: string, path: string, body?: unknown) => Promise<number>,
+  t: Test,
+  {
+    ann,
+    chat,
+    says,
+  }: {
+    ann: TestAccount;
+    chat: ScriptedChat;
+    says: (method: string, path: string, body?: unknown) => Promise<number>;
+  },
 ): Promise<void> {
   const { spool } = ann;
-  await ann.entitle('developer.tools', true);
-  chat.answers = [{ status: 500, body: 'no memory for "zyzzyva the first"' }, completion('zyzzyva is no JSON')];
   const suggestions = async () => {
     const { items } = await ann.ask<{ items: { id: string; text: string }[] }>('GET', '/suggestions');
     return items;
