@@ -7,7 +7,8 @@ export type Address = { kind: string; id: string };
 
 /** A record that a message needs before it can be decided: one by its id, or a run of an ordered collection. */
 export type RecordQuery =
-  | { collection: string; id: string }
+  /** `expected: 'absent'`: as a rule there is none, so it is not read before the commit, which proves that. */
+  | { collection: string; id: string; expected?: 'absent' }
   | { collection: string; range: RangeQuery }
   /** Of an endpoint's delivery queue: entries after a number, the oldest first. */
   | { collection: 'queue'; queue: { after: number; limit: number } };

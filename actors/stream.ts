@@ -109,8 +109,8 @@ export const stream = defineActor<Stream>()({
 
     intend: {
       records: ({ intent }: Intended) => [
-        { collection: 'refs', id: intent.source_chunk_ref },
-        { collection: 'sequences', id: String(intent.sequence) },
+        { collection: 'refs', id: intent.source_chunk_ref, expected: 'absent' },
+        { collection: 'sequences', id: String(intent.sequence), expected: 'absent' },
       ],
       decide: keptStream((state, intended: Intended, turn) => intend(state, intended, turn)),
     },

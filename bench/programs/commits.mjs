@@ -5,10 +5,13 @@ import { randomId } from '../../dist/src/random.js';
 import { makeMetrics } from '../../dist/src/runtime/metrics.js';
 import { Runtime } from '../../dist/src/runtime/runtime.js';
 import { decodeStored, encodeStored } from '../../dist/src/store/codec.js';
-import { commitCall } from '../../dist/src/store/commit_call.js';
+import { writeCommit } from '../../dist/src/store/commit_call.js';
+import { NO_VERSION, versionAfter } from '../../dist/src/store/entity_version.js';
+import { MsgpackWriter } from '../../dist/src/store/msgpack_writer.js';
 import { keysOf } from '../../dist/src/store/partitions.js';
 import { loadLibrary, openRedis } from '../../dist/src/store/redis_connection.js';
 import { RedisStore } from '../../dist/src/store/redis_store.js';
+import { Subscribers } from '../../dist/src/store/subscriptions.js';
 import { closedLoop } from '../measure.mjs';
 import { answer, settings } from './answering.mjs';
 
@@ -46,7 +49,7 @@ const idsOf = (count) =>
   Array.from({ length: count }, (_, index) => randomId({ partition: index % 256, now_ms: Date.now() }));
 const many = idsOf(10_000);
 const hot = idsOf(1);
-const bare = idsOf(10_000).map((id) => ({ id, version: 0, commit_id: '' }));
+const bare = idsOf(10_000).map((id) => ({ id, version: NO_VERSION }));
 let commits = 0;
 
 const add = async (id) => {
@@ -57,25 +60,26 @@ const add = async (id) => {
 /** What the runtime sends for one message, with no actor behind it. */
 const commitBare = async (entity) => {
   const commit_id = `b0b0b0b0b0b0${(++commits).toString(16).padStart(12, '0')}`;
-  const state = { ...fresh, count: entity.version + 1 };
+  const state = { ...fresh, count: entity.version.version + 1 };
   const value = encodeStored({ at: state.count, note: 'z'.repeat(40) });
-  const { keys, args } = commitCall(
+  const out = new MsgpackWriter();
+  writeCommit(
+    out,
     {
       place: { address: { kind: 'bench_counter', id: entity.id }, partition: Number.parseInt(entity.id.slice(-2), 16) },
       commit_id,
-      expected: { version: entity.version, commit_id: entity.commit_id },
+      expected: entity.version,
       mode: 'put',
       snapshot: encodeStored({ k: 1, s: state }),
       now_ms: Date.now(),
       fences: [],
       effects: [{ effect: 'put_record', collection: 'notes', id: 'last', value }],
     },
-    () => 'bench',
+    { draw_log_epoch: () => 'bench', subscribers: new Subscribers() },
   );
-  const [verdict, version] = await redis.fcall('spool_commit_v3', keys.length, ...keys, ...args);
+  const [verdict] = await redis.fcall('spool_commit_v4', 0, out.take());
   if (verdict !== 'applied') throw new Error(`verdict ${verdict}`);
-  entity.version = Number(version);
-  entity.commit_id = commit_id;
+  entity.version = versionAfter(entity.version, commit_id);
 };
 
 /** Each lane has entities of its own and goes round them. */

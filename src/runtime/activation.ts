@@ -4,13 +4,12 @@ import { isId } from '../domain/ids.js';
 import { isRefusal, type Refusal, refuse, UnknownVariant, unreachable } from '../domain/refusals.js';
 import { randomFraction } from '../random.js';
 import { decodeStored, encodeStored } from '../store/codec.js';
+import { NO_VERSION, type StoredVersion, versionAfter, versionIn } from '../store/entity_version.js';
 import { eventIdIn } from '../store/event_body.js';
 import {
   type Commit,
   type EntityLocation,
-  type EntityVersion,
   type Fence,
-  NO_VERSION,
   type QueryResult,
   type StoredEffect,
   StoreUnavailable,
@@ -72,7 +71,7 @@ export class Activation {
   #queue: Waiting[] = [];
   #busy = false;
   #entity: Entity | null = null;
-  #fence: EntityVersion = NO_VERSION;
+  #fence: StoredVersion = NO_VERSION;
   /** The cache epoch in which memory was last held against storage. */
   #seen_epoch = -1;
   /** Records as of the present fence, by collection and id; null for one that was dropped. */
@@ -231,11 +230,12 @@ export class Activation {
   /** Decides and saves the batch; what did not fit goes back to the head of the mailbox. */
   async #decide(all: Waiting[]): Promise<void> {
     let batch = all;
+    let reads_all = false;
     for (let conflicts = 0; batch.length > 0; ) {
       const quarantined = this.#isReady() ? null : await this.#load();
       if (quarantined !== null) return this.#answerAll(batch, quarantined);
       const entity = this.#entity as Entity;
-      const { rows, all_kept } = await this.#read(batch, entity.state);
+      const { rows, all_kept, assumed } = await this.#read(batch, entity.state, { reads_all });
       const commit_id = this.#parts.nextCommitId();
       const now_ms = this.#parts.now();
       const { kind, place } = this;
@@ -245,6 +245,11 @@ export class Activation {
         this.#queue.unshift(...batch.slice(decided.outcomes.length));
         batch = batch.slice(0, decided.outcomes.length);
         if (batch.length === 0) throw new Error('a turn must decide something');
+      }
+      const is_unproved = assumed.length > 0 && !(decided.changed && decided.outcomes.every(isDecided));
+      if (is_unproved) {
+        reads_all = true;
+        continue;
       }
       if (!decided.changed) {
         // No commit fences what is said here. Facts are read after the state: another process may have moved on in
@@ -258,13 +263,13 @@ export class Activation {
         continue;
       }
       const began = performance.now();
-      const verdict = await this.#commit(decided, { commit_id, now_ms });
+      const verdict = await this.#commit(decided, { commit_id, now_ms, assumed });
       switch (verdict.verdict) {
         case 'applied':
         case 'repeated': {
           if (this.#parts.onTurn !== null) this.#noteCommit(began, decided);
           this.#entity = { ...decided.entity, schema: writtenSchema(this.kind, decided.entity) };
-          this.#fence = { version: verdict.version, commit_id };
+          this.#fence = versionAfter(this.#fence, commit_id);
           this.#seen_epoch = this.#parts.cacheEpoch();
           this.#keepRecords(decided.effects);
           const downstream =
@@ -273,9 +278,13 @@ export class Activation {
         }
         case 'guarded': {
           const owner = decided.fences[verdict.index];
-          if (owner === undefined) throw new Error(`no fence ${verdict.index}`);
+          if (owner === undefined) {
+            // One of the assumed records is there.
+            reads_all = true;
+            break;
+          }
           const stopped = batch[owner.index] as Waiting;
-          answer(stopped, FENCED[owner.fence.fence]);
+          answer(stopped, FENCED[owner.fence.fence as keyof typeof FENCED]);
           batch = batch.filter((waiting) => waiting !== stopped);
           break;
         }
@@ -291,22 +300,39 @@ export class Activation {
     }
   }
 
-  /** Reads what a batch needs: first what its messages name, then what they need because of that. */
-  async #read(batch: Waiting[], state: unknown): Promise<{ rows: QueryResult[]; all_kept: boolean }> {
+  /**
+   * Reads what a batch needs: first what its messages name, then what they need because of that. Records that are
+   * expected to be absent are assumed to be, unless all are to be read: the commit must prove it.
+   */
+  async #read(
+    batch: Waiting[],
+    state: unknown,
+    { reads_all }: { reads_all: boolean },
+  ): Promise<{ rows: QueryResult[]; all_kept: boolean; assumed: Fence[] }> {
     const { kind, place } = this;
     const rows: QueryResult[] = [];
+    const assumed: Fence[] = [];
     const known = new Set<string>();
     let all_kept = true;
     const requestsOf = (message: unknown) => kind.records(message, state);
     const furtherOf = (message: unknown) => furtherRequests(kind, { message, state }, rows);
     for (let step = 0; step <= FURTHER_READS_MAX; step++) {
-      const requests = wantedBy(batch, step === 0 ? requestsOf : furtherOf, known);
-      if (requests.length === 0 && step > 0) break;
+      const wanted = wantedBy(batch, step === 0 ? requestsOf : furtherOf, known);
+      if (wanted.length === 0 && step > 0) break;
+      const requests: RecordQuery[] = [];
+      for (const request of wanted) {
+        if (reads_all || !isExpectedAbsent(request) || this.#records.has(recordKey(request.collection, request.id))) {
+          requests.push(request);
+          continue;
+        }
+        assumed.push({ fence: 'absent', collection: request.collection, id: request.id });
+        rows.push({ request, value: null, rows: [] });
+      }
       const kept = this.#keptRows(requests);
       if (kept === null) all_kept = false;
       rows.push(...(kept ?? (await this.#parts.store.query(place, requests))));
     }
-    return { rows, all_kept };
+    return { rows, all_kept, assumed };
   }
 
   /** Adds what a message needs because of these rows; null where that is not all kept. */
@@ -329,7 +355,7 @@ export class Activation {
   /** Sends the commit until its outcome is known, a bounded number of times; the same commit applies once. */
   async #commit(
     decided: BatchDecision,
-    { commit_id, now_ms }: { commit_id: string; now_ms: number },
+    { commit_id, now_ms, assumed }: { commit_id: string; now_ms: number; assumed: Fence[] },
   ): Promise<Exclude<Verdict, { verdict: 'forgotten' }>> {
     const { metrics, store } = this.#parts;
     const snapshot = snapshotOf(this.kind, decided.entity);
@@ -341,7 +367,7 @@ export class Activation {
       mode: state !== null ? 'put' : decided.deletes ? 'delete' : 'end',
       snapshot: encodeStored(snapshot),
       now_ms,
-      fences: decided.fences.map(({ fence }) => fence),
+      fences: [...decided.fences.map(({ fence }) => fence), ...assumed],
       effects: decided.effects,
     };
     let doubtful = false; // an earlier try was sent, and may have been applied
@@ -396,7 +422,7 @@ export class Activation {
       const [stored] = await store.load([this.place]);
       metrics.load.observe({ kind: this.kind.kind }, (performance.now() - began) / 1000);
       this.#entity = stored ? readSnapshot(this.kind, stored.snapshot) : { state: null, marks: {} };
-      this.#fence = stored ? { version: stored.version, commit_id: stored.commit_id } : NO_VERSION;
+      this.#fence = stored ? versionIn(stored) : NO_VERSION;
     } catch (error) {
       if (error instanceof StoreUnavailable) throw error;
       if (error instanceof NewerSchema) {
@@ -551,7 +577,7 @@ function snapshotOf(kind: ActorKind, entity: Entity): Snapshot {
 
 const ALREADY: Answer = { outcome: 'already', reply: null, downstream: null };
 /** The answer when the commit met a fence that no longer holds. */
-const FENCED: Record<Fence['fence'], Answer> = {
+const FENCED: Record<Exclude<Fence['fence'], 'absent'>, Answer> = {
   epoch: refused(EPOCH_ENDED),
   reminder: ALREADY,
   open: refused(CLOSED),
@@ -591,6 +617,14 @@ function wantedBy(batch: Waiting[], asks: (message: unknown) => RecordQuery[], k
     }
   }
   return wanted;
+}
+
+function isExpectedAbsent(request: RecordQuery): request is Extract<RecordQuery, { id: string }> {
+  return 'id' in request && request.expected === 'absent';
+}
+
+function isDecided({ outcome }: Outcome): boolean {
+  return outcome !== 'threw';
 }
 
 function requestKey(request: RecordQuery): string {

@@ -195,6 +195,8 @@ function fencedBy(fence: Fence): string {
       return `reminder ${fence.member}`;
     case 'open':
       return `open ${fence.id}`;
+    case 'absent':
+      return ''; // nobody asks with it: it is the runtime's own
     default:
       return unreachable(fence);
   }

@@ -33,6 +33,11 @@ export function tagOf(partition: number): string {
   return tag;
 }
 
+/** The slot of a Redis Cluster that a partition is. */
+export function slotOf(partition: number): number {
+  return partition * SLOTS_APART;
+}
+
 /** The partition of a text that is not an id: an email, a BLE address, a client id, a fingerprint. */
 export function partitionOfText(text: string): number {
   return createHash('sha256').update(text).digest()[0] ?? 0;

@@ -1,7 +1,9 @@
-import type { Redis } from 'ioredis';
+import { Command, type Redis } from 'ioredis';
 import { LRUCache } from 'lru-cache';
 import type { QueuedDelivery, RangeQuery, RecordQuery } from '../../actors/actor.js';
-import { commitCall, parseVerdict } from './commit_call.js';
+import { CommitBatches } from './commit_batches.js';
+import { parseVerdict, writeCommit } from './commit_call.js';
+import { type EntityVersion, FENCE_BYTES, readHeader, readVersion } from './entity_version.js';
 import { keysOf } from './partitions.js';
 import { loadLibrary } from './redis_connection.js';
 import {
@@ -9,7 +11,6 @@ import {
   type DueEndpoints,
   type DueReminder,
   type EntityLocation,
-  type EntityVersion,
   type ListPage,
   type LoggedEvent,
   type LogHead,
@@ -26,8 +27,8 @@ import {
 } from './store.js';
 import { parseSubscriptions, Subscribers, type Subscriptions } from './subscriptions.js';
 
-const ENTRY_BYTES = 20;
-const COMMIT_ID_BYTES = 12;
+const COMMIT = 'spool_commit_v4';
+const AS_TEXT = { replyEncoding: 'utf8' as const };
 const SUBSCRIPTIONS_KEPT_MAX = 50_000;
 const STALE_TRIES_MAX = 12;
 const LIBRARY_LOADS_MAX = 4;
@@ -48,6 +49,7 @@ export class RedisStore implements Store {
   readonly #redis: Redis;
   /** Names the logs that begin through this process; a log never changes its name. */
   readonly #draw_log_epoch: () => string;
+  readonly #commits: CommitBatches;
   /** Who gets the events of an account, as last seen; a commit that relies on it says of which version it is. */
   readonly #subscriptions = new LRUCache<string, Subscriptions>({ max: SUBSCRIPTIONS_KEPT_MAX });
   /** Called when a commit of this process has made deliveries to these endpoints. */
@@ -56,6 +58,13 @@ export class RedisStore implements Store {
   constructor(redis: Redis, draw_log_epoch: () => string) {
     this.#redis = redis;
     this.#draw_log_epoch = draw_log_epoch;
+    this.#commits = new CommitBatches(redis, (keys, commits) =>
+      // Not by way of the automatic pipeline, which waits for others; these have waited.
+      this.#call(
+        () =>
+          redis.sendCommand(new Command('fcall', [COMMIT, keys.length, ...keys, commits], AS_TEXT)) as Promise<unknown>,
+      ),
+    );
   }
 
   async load(places: EntityLocation[]): Promise<(StoredEntity | null)[]> {
@@ -64,8 +73,8 @@ export class RedisStore implements Store {
   }
 
   async probe(place: EntityLocation): Promise<EntityVersion | null> {
-    const header = await storeCall(this.#redis.getrangeBuffer(entityKey(place), 0, ENTRY_BYTES));
-    return header.length === 0 ? null : parseFence(header);
+    const header = await storeCall(this.#redis.getrangeBuffer(entityKey(place), 0, FENCE_BYTES - 1));
+    return header.length === 0 ? null : readVersion(header);
   }
 
   async query(place: EntityLocation, requests: RecordQuery[]): Promise<QueryResult[]> {
@@ -128,12 +137,14 @@ export class RedisStore implements Store {
   }
 
   async commit(commit: Commit): Promise<Verdict> {
+    const { place } = commit;
     for (let tries = 0; tries < STALE_TRIES_MAX; tries++) {
       const subscribers = new Subscribers(this.#subscriptions);
-      const { keys, args } = commitCall(commit, this.#draw_log_epoch, subscribers);
-      if (this.#redis.status !== 'ready') throw new StoreUnavailable('storage: no connection', { sent: false });
-      const answer = await this.#call(() => this.#redis.fcall('spool_commit_v3', keys.length, ...keys, ...args));
-      const verdict = parseVerdict(answer as [string, string | number]);
+      const parts = { draw_log_epoch: this.#draw_log_epoch, subscribers };
+      const verdict = parseVerdict(
+        commit,
+        ...(await this.#commits.send(place.partition, (out) => writeCommit(out, commit, parts))),
+      );
       if (verdict !== 'stale') {
         if (verdict.verdict === 'applied') subscribers.keep();
         else subscribers.forget();
@@ -214,7 +225,7 @@ export class RedisStore implements Store {
   async removeReminder(partition: number, { member, at_ms }: { member: string; at_ms: number }): Promise<void> {
     const keys = keysOf(partition);
     await this.#call(() =>
-      this.#redis.fcall('spool_unremind_v3', 2, keys.reminders, keys.reminderMessages, member, at_ms),
+      this.#redis.fcall('spool_unremind_v4', 2, keys.reminders, keys.reminderMessages, member, at_ms),
     );
   }
 
@@ -236,7 +247,7 @@ export class RedisStore implements Store {
     const keys = keysOf(partition).queue(queue);
     const flat = (await this.#call(() =>
       (this.#redis as unknown as FcallBuffer).fcallBuffer(
-        'spool_lease_v3',
+        'spool_lease_v4',
         2,
         keys.due,
         keys.contents,
@@ -289,7 +300,7 @@ export class RedisStore implements Store {
   async leaseEndpoints(partition: number, due: { now_ms: number; again_ms: number; limit: number }): Promise<string[]> {
     const { dueEndpoints, noContents } = keysOf(partition);
     const leased = await this.#call(() =>
-      this.#redis.fcall('spool_lease_v3', 2, dueEndpoints, noContents, due.now_ms, due.again_ms, due.limit),
+      this.#redis.fcall('spool_lease_v4', 2, dueEndpoints, noContents, due.now_ms, due.again_ms, due.limit),
     );
     return (leased as string[]).filter((_, index) => index % 2 === 0);
   }
@@ -314,7 +325,7 @@ export class RedisStore implements Store {
   async trimEvents({ account_id, partition }: AccountPlace, before_ms: number): Promise<void> {
     const keys = keysOf(partition);
     await this.#call(() =>
-      this.#redis.fcall('spool_trim_v3', 2, keys.log(account_id), keys.oldestEvents, account_id, before_ms),
+      this.#redis.fcall('spool_trim_v4', 2, keys.log(account_id), keys.oldestEvents, account_id, before_ms),
     );
   }
 
@@ -376,16 +387,9 @@ function entityKey({ address, partition }: EntityLocation): string {
   return keysOf(partition).entity(address);
 }
 
-function parseFence(header: Buffer): EntityVersion {
-  return {
-    commit_id: header.toString('hex', 1, 1 + COMMIT_ID_BYTES),
-    version: Number(header.readBigUInt64BE(1 + COMMIT_ID_BYTES)),
-  };
-}
-
 function parseEntity(value: Buffer): StoredEntity {
-  const writers = value[0] ?? 0;
-  return { ...parseFence(value), snapshot: value.subarray(1 + writers * ENTRY_BYTES) };
+  const { version, end } = readHeader(value);
+  return { ...version, snapshot: value.subarray(end) };
 }
 
 /** `<event's place in the log> <epoch> <generation> <type>` under the event's number, as commit.lua writes it. */

@@ -1,15 +1,8 @@
 import type { Address, DeliveryQueue, Effect, ListedRecord, QueuedDelivery, RecordQuery } from '../../actors/actor.js';
-
-/**
- * What fences an entity: its version and the random id of the commit that made it (docs/architecture.md, "Versions and
- * fences").
- */
-export type EntityVersion = { version: number; commit_id: string };
-
-export const NO_VERSION: EntityVersion = { version: 0, commit_id: '' };
+import type { EntityVersion, StoredVersion } from './entity_version.js';
 
 /** An entity as stored; an empty snapshot is one that ended. */
-export type StoredEntity = EntityVersion & { snapshot: Uint8Array };
+export type StoredEntity = StoredVersion & { snapshot: Uint8Array };
 
 /** An entity's place: its address and its partition. */
 export type EntityLocation = { address: Address; partition: number };
@@ -19,7 +12,9 @@ export type Fence =
   | { fence: 'epoch'; account_id: string; epoch: string; value: number }
   | { fence: 'reminder'; member: string; at_ms: number }
   /** Of an id of the same partition: that nobody has closed it. */
-  | { fence: 'open'; id: string };
+  | { fence: 'open'; id: string }
+  /** Of the entity itself: that it has no such record. */
+  | { fence: 'absent'; collection: string; id: string };
 
 /** What actors say as a value, as storage keeps it: values encoded, reminders and mails under their names. */
 type Encoded =
@@ -43,7 +38,7 @@ export type QueueName = 'mails' | 'jobs' | 'sweeps';
 export type Commit = {
   place: EntityLocation;
   commit_id: string;
-  expected: EntityVersion;
+  expected: StoredVersion;
   /** 'end' keeps the header (with the snapshot, which then holds only marks) for a while and nothing else; 'delete' hardly. */
   mode: 'put' | 'end' | 'delete';
   snapshot: Uint8Array;

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { encodeStored } from '../../src/store/codec.js';
-import { NO_VERSION } from '../../src/store/store.js';
+import { NO_VERSION } from '../../src/store/entity_version.js';
 import { OperatorClient } from '../../src/tools/client/operator_client.js';
 import { TestSpool } from '../fixtures/spool.js';
 

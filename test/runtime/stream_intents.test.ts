@@ -1,10 +1,11 @@
 import t from 'tap';
 import { stream } from '../../actors/stream.js';
-import type { ChunkIntent } from '../../actors/stream_state.js';
+import type { Chunk, ChunkIntent } from '../../actors/stream_state.js';
 import { isRefusal } from '../../src/domain/refusals.js';
 import { randomId } from '../../src/random.js';
 import { TestRedis } from '../fixtures/redis.js';
 import { ServerProcess } from '../fixtures/server_process.js';
+import { WatchedStore } from '../fixtures/watched_store.js';
 
 const intent = (source_chunk_ref: string, sequence: number): ChunkIntent => ({
   source_chunk_ref,
@@ -21,7 +22,8 @@ const intent = (source_chunk_ref: string, sequence: number): ChunkIntent => ({
 t.test('many intents in one turn', async (t) => {
   const server = await new TestRedis().start();
   t.teardown(() => server.stop());
-  const process = await ServerProcess.open(t, { socket_path: server.socket_path, kinds: [stream] });
+  const { socket_path } = server;
+  const process = await ServerProcess.open(t, { socket_path, kinds: [stream] });
   const register = async () => {
     const address = { kind: 'stream', id: randomId({ partition: 1, now_ms: Date.now() }) };
     await process.runtime.ask(address, {
@@ -35,10 +37,10 @@ t.test('many intents in one turn', async (t) => {
     });
     return address;
   };
-  const ask = (address: { kind: string; id: string }, intents: ChunkIntent[]) =>
+  const ask = (address: { kind: string; id: string }, intents: ChunkIntent[], by = process) =>
     Promise.all(
       intents.map((intent) =>
-        process.counted(process.runtime.ask(address, { type: 'intend', intent, content: JSON.stringify(intent) })),
+        by.counted(by.runtime.ask(address, { type: 'intend', intent, content: JSON.stringify(intent) })),
       ),
     );
   const chunksOf = async (address: { kind: string; id: string }) =>
@@ -100,5 +102,28 @@ t.test('many intents in one turn', async (t) => {
       ['a'],
     );
     t.equal((await chunksOf(address)).chunks.length, 2);
+  });
+
+  await t.test('new ones are not looked for before their commit, and known ones are found', async (t) => {
+    const address = await register();
+    const [first] = await ask(address, [intent('a', 1), intent('b', 2)]);
+    const watched = new WatchedStore();
+    const other = await ServerProcess.open(t, { socket_path, kinds: [stream], wrap: watched.wrap });
+    const chunkOf = (reply: unknown) => (isRefusal(reply) ? reply.refused : (reply as { chunk: Chunk }).chunk.chunk_id);
+    const asked = async (...intents: ChunkIntent[]) => (await ask(address, intents, other)).map(chunkOf);
+
+    const [third] = await asked(intent('c', 3));
+    t.equal(watched.count('query'), 0, 'nothing was read');
+    t.equal(watched.count('commit'), 1);
+    t.same(await asked(intent('a', 1)), [chunkOf(first)], 'the same again');
+    t.same(await asked(intent('b', 7)), ['CONFLICT'], 'the same ref with other content');
+    t.same(await asked(intent('d', 2)), ['CONFLICT'], 'a sequence that another has');
+    const [again, taken, fourth] = await asked(intent('c', 3), intent('e', 1), intent('f', 4));
+    t.same([again, taken], [third, 'CONFLICT'], 'among others');
+    t.match(fourth, /^[0-9a-f-]{36}/);
+    t.same(
+      (await chunksOf(address)).chunks.map((chunk) => chunk.source_chunk_ref),
+      ['a', 'b', 'c', 'f'],
+    );
   });
 });

@@ -1,13 +1,13 @@
 import { Buffer } from 'node:buffer';
 import type { Address, QueuedDelivery, RangeQuery, RecordQuery, Subscription } from '../../actors/actor.js';
 import { unreachable } from '../../src/domain/refusals.js';
+import { type EntityVersion, entryOf, type StoredVersion } from '../../src/store/entity_version.js';
 import { keysOf } from '../../src/store/partitions.js';
 import type {
   Commit,
   DueEndpoints,
   DueReminder,
   EntityLocation,
-  EntityVersion,
   Fence,
   ListPage,
   LoggedEvent,
@@ -87,7 +87,7 @@ export class ModelStore implements Store {
   async load(places: EntityLocation[]): Promise<(StoredEntity | null)[]> {
     return places.map((place) => {
       const found = this.#entity(place);
-      return found === undefined ? null : { ...fenceOf(found), snapshot: found.snapshot };
+      return found === undefined ? null : { ...versionOf(found), snapshot: found.snapshot };
     });
   }
 
@@ -133,7 +133,7 @@ export class ModelStore implements Store {
       const forgotten = oldest !== undefined && oldest.version > expected.version + 1;
       return { verdict: forgotten ? 'forgotten' : 'conflict', version: present.version };
     }
-    const index = commit.fences.findIndex((fence) => !this.#holds(place.partition, fence));
+    const index = commit.fences.findIndex((fence) => !this.#holds(place, fence));
     if (index >= 0) return { verdict: 'guarded', index };
     // From here on nothing can fail.
     const version = present.version + 1;
@@ -161,10 +161,11 @@ export class ModelStore implements Store {
     return undefined;
   }
 
-  #holds(partition: number, fence: Fence): boolean {
+  #holds({ address, partition }: EntityLocation, fence: Fence): boolean {
     const keys = keysOf(partition);
     if (fence.fence === 'epoch')
       return (this.#lives.get(keys.epochs(fence.account_id))?.get(fence.epoch) ?? 0) === fence.value;
+    if (fence.fence === 'absent') return !this.#records.get(keys.records(address, fence.collection))?.has(fence.id);
     if (fence.fence === 'open') return !this.#lives.get(keys.fence(fence.id))?.has('closed');
     return this.#sorted.get(keys.reminders)?.get(fence.member) === fence.at_ms;
   }
@@ -489,8 +490,9 @@ export class ModelStore implements Store {
 
   /** Every entity, ended ones included. */
   *entities(): Generator<StoredEntity & EntityLocation> {
-    for (const { address, partition, writers, snapshot } of this.#entities.values()) {
-      yield { address, partition, snapshot, ...(writers[0] as EntityVersion) };
+    for (const entity of this.#entities.values()) {
+      const { address, partition, snapshot } = entity;
+      yield { address, partition, snapshot, ...versionOf(entity) };
     }
   }
 
@@ -534,6 +536,11 @@ export class ModelStore implements Store {
   hasTells(partition: number): boolean {
     return (this.#outboxes.get(partition)?.tells.size ?? 0) > 0;
   }
+}
+
+function versionOf(entity: Entity): StoredVersion {
+  const earlier = entity.writers.slice(1).map((writer) => entryOf(writer).toString('latin1'));
+  return { ...fenceOf(entity), earlier: earlier.join('') };
 }
 
 function fenceOf({ writers }: Entity): EntityVersion {

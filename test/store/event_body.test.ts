@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { EVENT_SCHEMA_VERSION, EVENT_TYPES } from '../../src/domain/event_types.js';
 import { chunkId, makeId } from '../../src/domain/ids.js';
+import { NO_VERSION, versionAfter } from '../../src/store/entity_version.js';
 import { decodeEvent, encodeEvent, eventIdIn, type RecordedEvent } from '../../src/store/event_body.js';
 import { keysOf } from '../../src/store/partitions.js';
 import { RedisStore } from '../../src/store/redis_store.js';
@@ -118,7 +119,7 @@ t.test(`E-001 an event of a turn takes at most ${BYTES_MAX} bytes in Redis`, asy
   const redis = await server.connect();
   const store = new RedisStore(redis, () => 'epoch');
   const address = ledgerOf(PARTITION);
-  let expected = { version: 0, commit_id: '' };
+  let expected = NO_VERSION;
   const written: RecordedEvent[] = [];
   for (let count = 0; count < EVENTS; count += AT_ONCE) {
     const now_ms = NOW_MS + count * 3_000;
@@ -130,7 +131,7 @@ t.test(`E-001 an event of a turn takes at most ${BYTES_MAX} bytes in Redis`, asy
     });
     const { verdict } = await store.commit(commitOf(address, count, { commit_id, expected, now_ms, effects }));
     t.equal(verdict, 'applied');
-    expected = { version: expected.version + 1, commit_id };
+    expected = versionAfter(expected, commit_id);
     written.push(...events);
   }
   const place = { account_id, partition: PARTITION };

@@ -32,7 +32,7 @@ t.test('the function library', async (t) => {
       const name = /^#!lua name=(\S+)/.exec(LIBRARY)?.[1];
       t.equal(
         `${name} ${createHash('sha256').update(LIBRARY.replaceAll(COMMENTS, '')).digest('hex').slice(0, 16)}`,
-        'spool_commit_v3 b953801fdeb7d5f6',
+        'spool_commit_v4 5c66696dfdb1fc4a',
         'a changed library takes another number, for itself and its functions, and this line',
       );
     },
@@ -123,14 +123,14 @@ t.test('the function library', async (t) => {
   });
 
   await t.test('a second version of the library loads beside the first', async (t) => {
-    const second = LIBRARY.replace('#!lua name=spool_commit_v3', '#!lua name=spool_commit_v4').replaceAll(
-      /'spool_(\w+)_v3'/g,
-      "'spool_$1_v4'",
+    const second = LIBRARY.replace('#!lua name=spool_commit_v4', '#!lua name=spool_commit_v5').replaceAll(
+      /'spool_(\w+)_v4'/g,
+      "'spool_$1_v5'",
     );
-    t.equal(await redis.call('FUNCTION', 'LOAD', second), 'spool_commit_v4');
+    t.equal(await redis.call('FUNCTION', 'LOAD', second), 'spool_commit_v5');
     const address = ledgerOf(9);
     t.equal(await process.ask(address, { type: 'add', by: 1 }), 1);
-    t.equal(await redis.call('FUNCTION', 'LOAD', 'REPLACE', LIBRARY), 'spool_commit_v3');
+    t.equal(await redis.call('FUNCTION', 'LOAD', 'REPLACE', LIBRARY), 'spool_commit_v4');
     t.equal(await process.ask(address, { type: 'add', by: 1 }), 2);
   });
 });

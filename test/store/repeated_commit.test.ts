@@ -1,6 +1,7 @@
 import t from 'tap';
+import { NO_VERSION, type StoredVersion, versionAfter } from '../../src/store/entity_version.js';
 import { RedisStore } from '../../src/store/redis_store.js';
-import type { EntityVersion, StoredEffect } from '../../src/store/store.js';
+import type { StoredEffect } from '../../src/store/store.js';
 import { ledgerOf } from '../fixtures/ledger.js';
 import { commitId, commitOf, drawWriter } from '../fixtures/raw_commit.js';
 import { TestRedis } from '../fixtures/redis.js';
@@ -13,13 +14,13 @@ t.test('repeated commits', async (t) => {
   const store = new RedisStore(await server.connect(), () => 'epoch');
 
   /** Lets so many other writers commit on top of a fence. */
-  const others = async (address: ReturnType<typeof ledgerOf>, from: EntityVersion, writers: number) => {
+  const others = async (address: ReturnType<typeof ledgerOf>, from: StoredVersion, writers: number) => {
     let fence = from;
     for (let i = 0; i < writers; i++) {
       const commit_id = commitId(drawWriter(), 1);
       const verdict = await store.commit(commitOf(address, 100 + i, { commit_id, expected: fence }));
       if (verdict.verdict !== 'applied') throw new Error(verdict.verdict);
-      fence = { version: verdict.version, commit_id };
+      fence = versionAfter(fence, commit_id);
     }
     return fence;
   };
@@ -39,9 +40,10 @@ t.test('repeated commits', async (t) => {
     const address = ledgerOf(2);
     const commit = commitOf(address, 1, { commit_id: commitId(drawWriter(), 1), effects: [TELL] });
     t.same(await store.commit(commit), { verdict: 'applied', version: 1 });
-    const fence = await others(address, { version: 1, commit_id: commit.commit_id }, 7);
+    const fence = await others(address, versionAfter(NO_VERSION, commit.commit_id), 7);
     t.same(await store.commit(commit), { verdict: 'repeated', version: 1 }, 'with the version that it made');
-    t.same(await store.probe(commit.place), fence, 'the others are as they were');
+    const { earlier: _, ...version } = fence;
+    t.same(await store.probe(commit.place), version, 'the others are as they were');
     t.equal((await store.outbox(2, 0, 10)).length, 1);
   });
 
@@ -49,14 +51,14 @@ t.test('repeated commits', async (t) => {
     const address = ledgerOf(3);
     const commit = commitOf(address, 1, { commit_id: commitId(drawWriter(), 1), effects: [TELL] });
     await store.commit(commit);
-    await others(address, { version: 1, commit_id: commit.commit_id }, 8);
+    await others(address, versionAfter(NO_VERSION, commit.commit_id), 8);
     t.same(await store.commit(commit), { verdict: 'forgotten', version: 9 });
     t.equal((await store.outbox(3, 0, 10)).length, 1);
   });
 
   await t.test('a commit that came too late is a conflict while the ring can tell', async (t) => {
     const address = ledgerOf(4);
-    await others(address, { version: 0, commit_id: '' }, 7);
+    await others(address, NO_VERSION, 7);
     const late = commitOf(address, 1, { commit_id: commitId(drawWriter(), 1) });
     t.same(await store.commit(late), { verdict: 'conflict', version: 7 });
   });
@@ -66,7 +68,7 @@ t.test('repeated commits', async (t) => {
     const writer = drawWriter();
     const first = commitOf(address, 1, { commit_id: commitId(writer, 1) });
     await store.commit(first);
-    const expected = { version: 1, commit_id: first.commit_id };
+    const expected = versionAfter(NO_VERSION, first.commit_id);
     await store.commit(commitOf(address, 2, { commit_id: commitId(writer, 2), expected }));
     t.same(await store.commit(first), { verdict: 'conflict', version: 2 });
   });
@@ -74,7 +76,7 @@ t.test('repeated commits', async (t) => {
   await t.test('the same version under another commit id is a conflict', async (t) => {
     const address = ledgerOf(6);
     await store.commit(commitOf(address, 1, { commit_id: commitId(drawWriter(), 1) }));
-    const expected = { version: 1, commit_id: commitId(drawWriter(), 1) };
+    const expected = versionAfter(NO_VERSION, commitId(drawWriter(), 1));
     const commit = commitOf(address, 2, { commit_id: commitId(drawWriter(), 1), expected });
     t.same(await store.commit(commit), { verdict: 'conflict', version: 1 });
   });
@@ -84,7 +86,7 @@ t.test('repeated commits', async (t) => {
     const end = commitOf(address, 1, { commit_id: commitId(drawWriter(), 1), mode: 'end' });
     t.same(await store.commit(end), { verdict: 'applied', version: 1 });
     t.same(await store.commit(end), { verdict: 'repeated', version: 1 });
-    const fence = await others(address, { version: 1, commit_id: end.commit_id }, 1);
+    const fence = await others(address, versionAfter(NO_VERSION, end.commit_id), 1);
     t.equal(fence.version, 2);
   });
 });

@@ -1,0 +1,122 @@
+import { Cluster, type Redis } from 'ioredis';
+import { MsgpackWriter } from './msgpack_writer.js';
+import { slotOf } from './partitions.js';
+import { StoreUnavailable } from './store.js';
+
+/** Commits of one call, and their bytes: others wait while Redis runs them. */
+const TOGETHER_MAX = 128;
+const BYTES_MAX = 256 * 1024;
+/** What is said of a commit whose keys are on another node of the cluster. */
+const ELSEWHERE = 'elsewhere';
+
+/** Calls the commit function on the node that has these keys; resolves with two values for each commit. */
+type Call = (keys: readonly string[], commits: Buffer) => Promise<unknown>;
+/** Writes one commit and gives the names of its keys. */
+type Write = (out: MsgpackWriter) => readonly string[];
+type Said = [verdict: string, number: string | number];
+type Sent = { resolve: (said: Said) => void; reject: (error: unknown) => void };
+type Batch = { sent: Sent[]; keys: readonly string[]; commits: Buffer };
+
+/**
+ * Sends commits. All that are made for a server while a call to it is under way go with the next one: the more there
+ * are, the more of them share a call and its wait for the disk.
+ */
+export class CommitBatches {
+  readonly #redis: Redis;
+  readonly #call: Call;
+  readonly #lanes = new Map<string, Lane>();
+
+  constructor(redis: Redis, call: Call) {
+    this.#redis = redis;
+    this.#call = call;
+  }
+
+  /** Sends a commit and gives what the function said of it. Rejects with StoreUnavailable when that is not known. */
+  async send(partition: number, write: Write): Promise<Said> {
+    if (this.#redis.status !== 'ready') throw NO_CONNECTION;
+    const said = await this.#laneOf(partition).send(write);
+    if (said[0] !== ELSEWHERE) return said;
+    const out = new MsgpackWriter();
+    return (await this.#call(write(out), out.take())) as Said;
+  }
+
+  /** One for each node, as far as it is known which one has a partition. */
+  #laneOf(partition: number): Lane {
+    const redis = this.#redis as unknown;
+    const node = redis instanceof Cluster ? (redis.slots[slotOf(partition)]?.[0] ?? '') : '';
+    let lane = this.#lanes.get(node);
+    if (lane === undefined) {
+      lane = new Lane(this.#call);
+      this.#lanes.set(node, lane);
+    }
+    return lane;
+  }
+}
+
+/** The commits of one server, with one call under way. */
+class Lane {
+  readonly #call: Call;
+  readonly #out = new MsgpackWriter();
+  #sent: Sent[] = [];
+  /** Of the first commit that was written. */
+  #keys: readonly string[] = [];
+  /** Filled up, and waiting behind the call that is under way. */
+  #full: Batch[] = [];
+  #is_busy = false;
+
+  constructor(call: Call) {
+    this.#call = call;
+  }
+
+  send(write: Write): Promise<Said> {
+    return new Promise((resolve, reject) => {
+      this.#take(write);
+      this.#sent.push({ resolve, reject });
+      if (this.#is_busy) return;
+      this.#is_busy = true;
+      // With all that others make in this turn of the event loop.
+      setImmediate(() => void this.#sendAll());
+    });
+  }
+
+  #take(write: Write): void {
+    if (this.#sent.length === TOGETHER_MAX || this.#out.length > BYTES_MAX) this.#fill();
+    const { length } = this.#out;
+    try {
+      const keys = write(this.#out);
+      if (this.#sent.length === 0) this.#keys = keys;
+    } catch (error) {
+      this.#out.cut(length);
+      throw error;
+    }
+  }
+
+  #fill(): void {
+    this.#full.push({ sent: this.#sent, keys: this.#keys, commits: this.#out.take() });
+    this.#sent = [];
+  }
+
+  async #sendAll(): Promise<void> {
+    while (this.#sent.length > 0 || this.#full.length > 0) {
+      if (this.#full.length === 0) this.#fill();
+      const { sent, keys, commits } = this.#full.shift() as Batch;
+      try {
+        const said = (await this.#call(keys, commits)) as (string | number)[];
+        for (const [index, { resolve }] of sent.entries())
+          resolve([said[index * 2] as string, said[index * 2 + 1] as string | number]);
+      } catch (error) {
+        for (const { reject } of sent) reject(error);
+        if (error instanceof StoreUnavailable) this.#refuseWaiting();
+      }
+    }
+    this.#is_busy = false;
+  }
+
+  /** What waited for a call that failed would only wait for as long again. */
+  #refuseWaiting(): void {
+    if (this.#sent.length > 0) this.#fill();
+    for (const { sent } of this.#full.splice(0)) for (const { reject } of sent) reject(NO_CONNECTION);
+  }
+}
+
+const NO_CONNECTION = new StoreUnavailable('storage: no connection', { sent: false });

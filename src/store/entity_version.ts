@@ -1,0 +1,76 @@
+/**
+ * What fences an entity: its version and the random id of the commit that made it (docs/architecture.md, "Versions and
+ * fences").
+ */
+export type EntityVersion = { version: number; commit_id: string };
+
+/** The same with the ids and versions of the last commits of other writers, the newest first, as latin1 text of 20 bytes each. */
+export type StoredVersion = EntityVersion & { earlier: string };
+
+export const NO_VERSION: StoredVersion = { version: 0, commit_id: '', earlier: '' };
+
+/** Writers whose last commit is known by its id, so that it is recognised when it arrives again. */
+const WRITERS_MAX = 8;
+const ENTRY_BYTES = 20;
+const COMMIT_ID_BYTES = 12;
+const WRITER_BYTES = 6;
+const NO_ENTRY = Buffer.alloc(0);
+/** Of a stored value, as far as its fence goes. */
+export const FENCE_BYTES = 1 + ENTRY_BYTES;
+
+/** The version that a value begins with. */
+export function readVersion(value: Buffer): EntityVersion {
+  return {
+    commit_id: value.toString('hex', 1, 1 + COMMIT_ID_BYTES),
+    version: Number(value.readBigUInt64BE(1 + COMMIT_ID_BYTES)),
+  };
+}
+
+/** The version that a value begins with, in full, and where its snapshot begins. */
+export function readHeader(value: Buffer): { version: StoredVersion; end: number } {
+  const end = 1 + (value[0] ?? 0) * ENTRY_BYTES;
+  return { version: { ...readVersion(value), earlier: value.toString('latin1', FENCE_BYTES, end) }, end };
+}
+
+/** What a value of this version begins with. */
+export function headerOf({ commit_id, version, earlier }: StoredVersion): Buffer {
+  const header = Buffer.allocUnsafe(FENCE_BYTES + earlier.length);
+  header[0] = 1 + earlier.length / ENTRY_BYTES;
+  writeEntry(header, { commit_id, version }, 1);
+  header.write(earlier, FENCE_BYTES, 'latin1');
+  return header;
+}
+
+/** The version of something that has one, alone. */
+export function versionIn({ version, commit_id, earlier }: StoredVersion): StoredVersion {
+  return { version, commit_id, earlier };
+}
+
+/** The fence that a commit leaves which follows on another. */
+export function versionAfter(before: StoredVersion, commit_id: string): StoredVersion {
+  const version = before.version + 1;
+  const is_own =
+    before.earlier === '' && before.commit_id.slice(0, WRITER_BYTES * 2) === commit_id.slice(0, WRITER_BYTES * 2);
+  if (is_own || before.commit_id === '') return { version, commit_id, earlier: '' };
+  const writer = Buffer.from(commit_id, 'hex').toString('latin1', 0, WRITER_BYTES);
+  let earlier = '';
+  const entries = entryOf(before).toString('latin1') + before.earlier;
+  for (let at = 0; at < entries.length && earlier.length < (WRITERS_MAX - 1) * ENTRY_BYTES; at += ENTRY_BYTES) {
+    const entry = entries.slice(at, at + ENTRY_BYTES);
+    if (!entry.startsWith(writer)) earlier += entry;
+  }
+  return { version, commit_id, earlier };
+}
+
+/** Id and version as they are stored; empty where there is none. */
+export function entryOf(version: EntityVersion): Buffer {
+  if (version.commit_id === '') return NO_ENTRY;
+  const entry = Buffer.allocUnsafe(ENTRY_BYTES);
+  writeEntry(entry, version, 0);
+  return entry;
+}
+
+function writeEntry(bytes: Buffer, { commit_id, version }: EntityVersion, at: number): void {
+  bytes.write(commit_id, at, 'hex');
+  bytes.writeBigUInt64BE(BigInt(version), at + COMMIT_ID_BYTES);
+}

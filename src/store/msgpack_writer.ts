@@ -1,0 +1,106 @@
+const FIRST_BYTES = 16 * 1024;
+/** A larger buffer is not kept for what follows. */
+const KEPT_BYTES_MAX = 1024 * 1024;
+/** Texts up to here are written letter by letter, which costs less than a call into the engine. */
+const SHORT_MAX = 24;
+/** Of a letter in UTF-8. */
+const LETTER_BYTES_MAX = 3;
+const ASCII_MAX = 0x7f;
+const TINY_MAX = 0x7f;
+
+/** Marks of msgpack: each is followed by a length of two or four bytes, or a number of two. */
+const ARRAY_32 = 0xdd;
+const TEXT_16 = 0xda;
+const TEXT_32 = 0xdb;
+const NUMBER_16 = 0xcd;
+
+/**
+ * Writes what commit.lua reads, arrays, numbers, texts and bytes, one behind the other. To Lua texts are bytes; it reads
+ * both as msgpack's texts only.
+ */
+export class MsgpackWriter {
+  #buffer = Buffer.allocUnsafeSlow(FIRST_BYTES);
+  #length = 0;
+
+  get length(): number {
+    return this.#length;
+  }
+
+  /** What was written; it stays as it is. */
+  take(): Buffer {
+    const taken = Buffer.from(this.#buffer.subarray(0, this.#length));
+    this.#length = 0;
+    if (this.#buffer.length > KEPT_BYTES_MAX) this.#buffer = Buffer.allocUnsafeSlow(FIRST_BYTES);
+    return taken;
+  }
+
+  /** Takes back what was written from here on. */
+  cut(length: number): void {
+    this.#length = length;
+  }
+
+  /** An array of so many things follows. */
+  array(count: number): void {
+    this.#reserve(5);
+    this.#mark32(ARRAY_32, count);
+  }
+
+  text(text: string): void {
+    const { length } = text;
+    const bytes_max = length * LETTER_BYTES_MAX;
+    this.#reserve(5 + bytes_max);
+    const buffer = this.#buffer;
+    const is_wide = bytes_max > 0xffff;
+    const start = this.#length + (is_wide ? 5 : 3);
+    let bytes = length <= SHORT_MAX ? 0 : -1;
+    for (; bytes >= 0 && bytes < length; bytes++) {
+      const letter = text.charCodeAt(bytes);
+      if (letter > ASCII_MAX) {
+        bytes = -1;
+        break;
+      }
+      buffer[start + bytes] = letter;
+    }
+    if (bytes === -1) bytes = buffer.write(text, start);
+    if (is_wide) this.#mark32(TEXT_32, bytes);
+    else this.#mark16(TEXT_16, bytes);
+    this.#length = start + bytes;
+  }
+
+  /** All of these as one. */
+  bytes(first: Uint8Array, second?: Uint8Array): void {
+    const length = first.length + (second?.length ?? 0);
+    this.#reserve(5 + length);
+    this.#mark32(TEXT_32, length);
+    this.#buffer.set(first, this.#length);
+    if (second !== undefined) this.#buffer.set(second, this.#length + first.length);
+    this.#length += length;
+  }
+
+  /** A whole number from 0 to 65,535. */
+  number(number: number): void {
+    this.#reserve(3);
+    if (number <= TINY_MAX) this.#buffer[this.#length++] = number;
+    else this.#mark16(NUMBER_16, number);
+  }
+
+  #mark16(mark: number, value: number): void {
+    const buffer = this.#buffer;
+    buffer[this.#length++] = mark;
+    buffer[this.#length++] = value >> 8;
+    buffer[this.#length++] = value & 0xff;
+  }
+
+  #mark32(mark: number, value: number): void {
+    this.#buffer[this.#length++] = mark;
+    this.#length = this.#buffer.writeUInt32BE(value, this.#length);
+  }
+
+  #reserve(bytes: number): void {
+    const needed = this.#length + bytes;
+    if (needed <= this.#buffer.length) return;
+    const larger = Buffer.allocUnsafeSlow(Math.max(needed, this.#buffer.length * 2));
+    larger.set(this.#buffer.subarray(0, this.#length));
+    this.#buffer = larger;
+  }
+}
