@@ -1,4 +1,3 @@
-import { type ActorSystemRef, dispatch, type Ref, spawn, stop } from 'nact';
 import { type ActorKind, FURTHER_READS_MAX, type RecordQuery } from '../../actors/actor.js';
 import { isId } from '../domain/ids.js';
 import { isRefusal, type Refusal, refuse, UnknownVariant, unreachable } from '../domain/refusals.js';
@@ -67,7 +66,6 @@ export class Activation {
   /** Distinguishes it from others of this process, also from an earlier one of the same address. */
   readonly number: number;
   readonly #parts: RuntimeParts;
-  readonly #ref: Ref<unknown>;
   #queue: Waiting[] = [];
   #busy = false;
   #entity: Entity | null = null;
@@ -75,7 +73,7 @@ export class Activation {
   /** The cache epoch in which memory was last held against storage. */
   #seen_epoch = -1;
   /** Records as of the present fence, by collection and id; null for one that was dropped. */
-  readonly #records = new Map<string, Uint8Array | null>();
+  #records: Map<string, Uint8Array | null> | null = null;
   quarantined: { reason: string; since_ms: number } | null = null;
   #newer_until = 0;
   last_used = 0;
@@ -87,12 +85,11 @@ export class Activation {
   /** What the present turn has done so far, for whoever watches. */
   #done: Pick<TurnNote, 'commit_ms' | 'event_ids'> = NOTHING_DONE;
 
-  constructor(place: EntityLocation, kind: ActorKind, parts: RuntimeParts, system: ActorSystemRef, number: number) {
+  constructor(place: EntityLocation, kind: ActorKind, parts: RuntimeParts, number: number) {
     this.place = place;
     this.kind = kind;
     this.number = number;
     this.#parts = parts;
-    this.#ref = spawn(system, () => this.#turn(), `e${number}`) as Ref<unknown>;
   }
 
   get waiting(): number {
@@ -120,18 +117,18 @@ export class Activation {
     this.#queue.push({ message, source, scope, resolve, enqueued_at: performance.now(), answer: null });
     if (!this.#busy) {
       this.#busy = true;
-      dispatch(this.#ref, null);
+      this.#parts.turns.run(this);
     }
   }
 
   /**
-   * The answer to a read, at once: where nothing waits, memory is trusted and holds all that the message asks for, a
-   * turn could say nothing else. Null where it takes a turn.
+   * The answer to a read, at once, where memory is trusted and holds all that the message asks for: what is committed. A
+   * turn that is under way has not been answered, so nobody can know of more. Null where it takes a turn.
    */
   readNow(incoming: Incoming): Answer | null {
     const { kind, place } = this;
     const entity = this.#entity;
-    if (entity === null || !this.idle || !this.#isReady()) return null;
+    if (entity === null || !this.#isReady()) return null;
     if (incoming.source.from !== 'ask' || !kind.reads.has((incoming.message as { type?: string }).type ?? ''))
       return null;
     try {
@@ -149,11 +146,6 @@ export class Activation {
     }
   }
 
-  /** Ends the activation; only an idle one may. */
-  rest(): void {
-    stop(this.#ref);
-  }
-
   /** Forgets why it was quarantined, so that the next message tries again. */
   releaseQuarantine(): void {
     if (this.quarantined === null) return;
@@ -161,7 +153,8 @@ export class Activation {
     this.#parts.metrics.quarantined.dec({ kind: this.kind.kind });
   }
 
-  async #turn(): Promise<void> {
+  /** Takes what waits, up to a batch, and answers it. */
+  async turn(): Promise<void> {
     const began = performance.now();
     const batch = this.#queue.splice(0, this.kind.batch_max ?? BATCH_MAX);
     const { metrics } = this.#parts;
@@ -181,7 +174,7 @@ export class Activation {
       const { number: entity, version } = this;
       this.#parts.recent.note({ entity, message, outcome: outcomeOf(answer), at: began, took_ms, version });
     }
-    if (this.#queue.length > 0) dispatch(this.#ref, null);
+    if (this.#queue.length > 0) this.#parts.turns.run(this);
     else this.#busy = false;
   }
 
@@ -321,7 +314,7 @@ export class Activation {
       if (wanted.length === 0 && step > 0) break;
       const requests: RecordQuery[] = [];
       for (const request of wanted) {
-        if (reads_all || !isExpectedAbsent(request) || this.#records.has(recordKey(request.collection, request.id))) {
+        if (reads_all || !isExpectedAbsent(request) || this.#records?.has(recordKey(request.collection, request.id))) {
           requests.push(request);
           continue;
         }
@@ -417,7 +410,7 @@ export class Activation {
     }
     const began = performance.now();
     if (began < this.#newer_until) return NEWER;
-    this.#records.clear();
+    this.#records = null;
     try {
       const [stored] = await store.load([this.place]);
       metrics.load.observe({ kind: this.kind.kind }, (performance.now() - began) / 1000);
@@ -451,7 +444,7 @@ export class Activation {
   #keptRows(requests: RecordQuery[]): QueryResult[] | null {
     const rows: QueryResult[] = [];
     for (const request of requests) {
-      const value = 'id' in request ? this.#records.get(recordKey(request.collection, request.id)) : undefined;
+      const value = 'id' in request ? this.#records?.get(recordKey(request.collection, request.id)) : undefined;
       if (value === undefined) return null;
       rows.push({ request, value, rows: [] });
     }
@@ -462,14 +455,16 @@ export class Activation {
   #keepRecords(effects: StoredEffect[]): void {
     for (const effect of effects) {
       if (effect.effect === 'delete_collection') {
-        this.#records.clear();
+        this.#records = null;
         return;
       }
       if (effect.effect !== 'put_record' && effect.effect !== 'delete_record') continue;
       const key = recordKey(effect.collection, effect.id);
+      this.#records ??= new Map();
       this.#records.delete(key);
       this.#records.set(key, effect.effect === 'put_record' ? effect.value : null);
     }
+    if (this.#records === null) return;
     for (const key of this.#records.keys()) {
       if (this.#records.size <= RECORDS_KEPT_MAX) break;
       this.#records.delete(key);
@@ -478,7 +473,7 @@ export class Activation {
 
   /** Of an entity that nobody has asked for a while; what it needs again is read again. */
   forgetRecords(): void {
-    this.#records.clear();
+    this.#records = null;
   }
 
   /** Whether storage still holds what is in memory. */
@@ -492,7 +487,7 @@ export class Activation {
   #drop(): void {
     this.#entity = null;
     this.#fence = NO_VERSION;
-    this.#records.clear();
+    this.#records = null;
   }
 
   #answerAll(batch: Waiting[], refusal: Refusal): void {

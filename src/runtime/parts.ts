@@ -4,10 +4,13 @@ import type { TurnWatch } from '../tracing/turn_note.js';
 import type { StoredMessage } from './batch.js';
 import type { Metrics } from './metrics.js';
 import type { RecentMessages } from './recent_messages.js';
+import type { TurnActors } from './turn_actors.js';
 
 /** What an activation needs of its surroundings. */
 export type RuntimeParts = {
   store: Store;
+  /** Who runs turns. */
+  turns: TurnActors;
   metrics: Metrics;
   /** Where what happened is noted, for operators. */
   recent: RecentMessages;

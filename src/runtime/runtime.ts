@@ -1,4 +1,3 @@
-import { type ActorSystemRef, start, stop } from 'nact';
 import type { ActorKind, Address } from '../../actors/actor.js';
 import { isRefusal, type Refusal, refuse } from '../domain/refusals.js';
 import { randomBytes } from '../random.js';
@@ -9,8 +8,10 @@ import type { TurnWatch } from '../tracing/turn_note.js';
 import { Activation, type Answer, readSnapshot, refused, SHUT } from './activation.js';
 import { ActiveEntities } from './active_entities.js';
 import type { Incoming, StoredMessage } from './batch.js';
+import { Deadlines } from './deadlines.js';
 import type { RuntimeParts } from './parts.js';
 import { RecentMessages, type RecentTurns } from './recent_messages.js';
+import { TurnActors } from './turn_actors.js';
 
 const ASK_DEADLINE_MS = 8_000;
 const DOWNSTREAM_MAX_MS = 2_000;
@@ -68,7 +69,8 @@ export class Runtime {
   readonly #active = new ActiveEntities();
   readonly #parts: RuntimeParts;
   readonly #recent = new RecentMessages();
-  readonly #system: ActorSystemRef;
+  readonly #turns = new TurnActors();
+  readonly #deadlines: Deadlines;
   readonly #options: RuntimeOptions;
   readonly #rest_timer: NodeJS.Timeout;
   readonly #writer = Buffer.from(randomBytes(6)).toString('hex');
@@ -83,9 +85,10 @@ export class Runtime {
   constructor(options: RuntimeOptions) {
     for (const kind of options.kinds) this.#kinds.set(kind.kind, kind);
     this.#options = options;
-    this.#system = start();
+    this.#deadlines = new Deadlines(options.ask_deadline_ms ?? ASK_DEADLINE_MS);
     this.#parts = {
       store: options.store,
+      turns: this.#turns,
       metrics: options.metrics,
       recent: this.#recent,
       log: options.log,
@@ -163,22 +166,23 @@ export class Runtime {
     return activation.readNow(incoming) ?? this.#enqueue(activation, incoming);
   }
 
-  async #enqueue(activation: Activation, incoming: Incoming): Promise<Answer> {
-    this.#waiting += 1;
-    try {
-      return await new Promise<Answer>((resolve) => {
-        const deadline = setTimeout(() => {
-          this.#options.metrics.refused.inc({ kind: activation.kind.kind, reason: 'deadline' });
-          resolve(refused(LATE));
-        }, this.#options.ask_deadline_ms ?? ASK_DEADLINE_MS);
-        activation.enqueue(incoming, (answer) => {
-          clearTimeout(deadline);
-          resolve(answer);
-        });
+  #enqueue(activation: Activation, incoming: Incoming): Promise<Answer> {
+    return new Promise<Answer>((resolve) => {
+      this.#waiting += 1;
+      let is_late = false;
+      const deadline = this.#deadlines.add(() => {
+        is_late = true;
+        this.#waiting -= 1;
+        this.#options.metrics.refused.inc({ kind: activation.kind.kind, reason: 'deadline' });
+        resolve(refused(LATE));
       });
-    } finally {
-      this.#waiting -= 1;
-    }
+      activation.enqueue(incoming, (answer) => {
+        if (is_late) return;
+        this.#deadlines.remove(deadline);
+        this.#waiting -= 1;
+        resolve(answer);
+      });
+    });
   }
 
   #kind(address: Address): ActorKind {
@@ -191,7 +195,7 @@ export class Runtime {
     let found = this.#active.get(address);
     if (found === undefined) {
       const kind = this.#kind(address);
-      found = new Activation(this.locate(address), kind, this.#parts, this.#system, ++this.#spawned);
+      found = new Activation(this.locate(address), kind, this.#parts, ++this.#spawned);
       this.#options.metrics.activations.inc({ kind: kind.kind });
       this.#options.metrics.active.inc({ kind: kind.kind });
       this.#active.add(found);
@@ -232,7 +236,6 @@ export class Runtime {
       // Until its message is in, the one that is kept looks idle itself.
       if (activation === kept || !activation.idle) continue;
       this.#active.delete(activation);
-      activation.rest();
       this.#options.metrics.passivations.inc({ kind: activation.kind.kind });
       this.#options.metrics.active.dec({ kind: activation.kind.kind });
     }
@@ -342,7 +345,7 @@ export class Runtime {
     const until = performance.now() + deadline_ms;
     while (this.#waiting > 0 && performance.now() < until) await new Promise((resolve) => setTimeout(resolve, 10));
     clearInterval(this.#rest_timer);
-    stop(this.#system);
+    this.#turns.stop();
   }
 }
 

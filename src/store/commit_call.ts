@@ -1,5 +1,12 @@
 import { unreachable } from '../domain/refusals.js';
-import { entryOf, headerOf, versionAfter } from './entity_version.js';
+import {
+  COMMIT_ID_BYTES,
+  ENTRY_BYTES,
+  type EntityVersion,
+  FENCE_BYTES,
+  type StoredVersion,
+  versionAfter,
+} from './entity_version.js';
 import type { MsgpackWriter } from './msgpack_writer.js';
 import { keysOf, type PartitionKeys } from './partitions.js';
 import type { Commit, Fence, StoredEffect, Verdict } from './store.js';
@@ -39,13 +46,29 @@ export function writeCommit(
   for (const [account_id, version] of subscribers.relied_on) call.fenceSubscriptions(account_id, version);
   const { expected, commit_id, mode } = commit;
   out.array(PARTS);
-  out.bytes(Buffer.from(commit_id, 'hex'));
-  out.bytes(entryOf(expected));
-  out.bytes(headerOf(versionAfter(expected, commit_id)), commit.snapshot);
+  out.begin(COMMIT_ID_BYTES);
+  out.putText(commit_id, 'hex');
+  out.begin(expected.commit_id === '' ? 0 : ENTRY_BYTES);
+  if (expected.commit_id !== '') writeEntry(out, expected);
+  writeValue(out, versionAfter(expected, commit_id), commit.snapshot);
   out.text(mode === 'put' ? '' : String(mode === 'delete' ? DELETED_HEADER_MS : ENDED_HEADER_MS));
   out.text(String(commit.now_ms));
   out.text(has_events ? draw_log_epoch() : '');
   return call.write(out);
+}
+
+function writeValue(out: MsgpackWriter, version: StoredVersion, snapshot: Uint8Array): void {
+  const { earlier } = version;
+  out.begin(FENCE_BYTES + earlier.length + snapshot.length);
+  out.putByte(1 + earlier.length / ENTRY_BYTES);
+  writeEntry(out, version);
+  out.putText(earlier, 'latin1');
+  out.put(snapshot);
+}
+
+function writeEntry(out: MsgpackWriter, { commit_id, version }: EntityVersion): void {
+  out.putText(commit_id, 'hex');
+  out.putNumber(version);
 }
 
 /** Gathers what a commit checks and writes: names of keys once each, and writes of one key together. */

@@ -11,10 +11,9 @@ export const NO_VERSION: StoredVersion = { version: 0, commit_id: '', earlier: '
 
 /** Writers whose last commit is known by its id, so that it is recognised when it arrives again. */
 const WRITERS_MAX = 8;
-const ENTRY_BYTES = 20;
-const COMMIT_ID_BYTES = 12;
+export const ENTRY_BYTES = 20;
+export const COMMIT_ID_BYTES = 12;
 const WRITER_BYTES = 6;
-const NO_ENTRY = Buffer.alloc(0);
 /** Of a stored value, as far as its fence goes. */
 export const FENCE_BYTES = 1 + ENTRY_BYTES;
 
@@ -30,15 +29,6 @@ export function readVersion(value: Buffer): EntityVersion {
 export function readHeader(value: Buffer): { version: StoredVersion; end: number } {
   const end = 1 + (value[0] ?? 0) * ENTRY_BYTES;
   return { version: { ...readVersion(value), earlier: value.toString('latin1', FENCE_BYTES, end) }, end };
-}
-
-/** What a value of this version begins with. */
-export function headerOf({ commit_id, version, earlier }: StoredVersion): Buffer {
-  const header = Buffer.allocUnsafe(FENCE_BYTES + earlier.length);
-  header[0] = 1 + earlier.length / ENTRY_BYTES;
-  writeEntry(header, { commit_id, version }, 1);
-  header.write(earlier, FENCE_BYTES, 'latin1');
-  return header;
 }
 
 /** The version of something that has one, alone. */
@@ -62,15 +52,10 @@ export function versionAfter(before: StoredVersion, commit_id: string): StoredVe
   return { version, commit_id, earlier };
 }
 
-/** Id and version as they are stored; empty where there is none. */
-export function entryOf(version: EntityVersion): Buffer {
-  if (version.commit_id === '') return NO_ENTRY;
+/** Id and version as they are stored. */
+export function entryOf({ commit_id, version }: EntityVersion): Buffer {
   const entry = Buffer.allocUnsafe(ENTRY_BYTES);
-  writeEntry(entry, version, 0);
+  entry.write(commit_id, 0, 'hex');
+  entry.writeBigUInt64BE(BigInt(version), COMMIT_ID_BYTES);
   return entry;
-}
-
-function writeEntry(bytes: Buffer, { commit_id, version }: EntityVersion, at: number): void {
-  bytes.write(commit_id, at, 'hex');
-  bytes.writeBigUInt64BE(BigInt(version), at + COMMIT_ID_BYTES);
 }

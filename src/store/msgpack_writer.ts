@@ -67,14 +67,34 @@ export class MsgpackWriter {
     this.#length = start + bytes;
   }
 
-  /** All of these as one. */
-  bytes(first: Uint8Array, second?: Uint8Array): void {
-    const length = first.length + (second?.length ?? 0);
+  bytes(bytes: Uint8Array): void {
+    this.begin(bytes.length);
+    this.put(bytes);
+  }
+
+  /** Bytes of this length follow, put one after the other. */
+  begin(length: number): void {
     this.#reserve(5 + length);
     this.#mark32(TEXT_32, length);
-    this.#buffer.set(first, this.#length);
-    if (second !== undefined) this.#buffer.set(second, this.#length + first.length);
-    this.#length += length;
+  }
+
+  put(bytes: Uint8Array): void {
+    this.#buffer.set(bytes, this.#length);
+    this.#length += bytes.length;
+  }
+
+  putText(text: string, encoding: 'hex' | 'latin1'): void {
+    this.#length += this.#buffer.write(text, this.#length, encoding);
+  }
+
+  putByte(byte: number): void {
+    this.#buffer[this.#length++] = byte;
+  }
+
+  /** A whole number that JavaScript can hold, in eight bytes. */
+  putNumber(number: number): void {
+    this.#length = this.#buffer.writeUInt32BE(Math.floor(number / 2 ** 32), this.#length);
+    this.#length = this.#buffer.writeUInt32BE(number >>> 0, this.#length);
   }
 
   /** A whole number from 0 to 65,535. */
