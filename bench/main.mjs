@@ -34,7 +34,12 @@ export async function runBench(names, options) {
     const began = performance.now();
     try {
       const rows = await ROWS[name].run(options);
-      measured[name] = { at: new Date().toISOString().slice(0, 10), ...settingsOf(options), rows };
+      measured[name] = {
+        at: new Date().toISOString().slice(0, 10),
+        node: process.version,
+        ...settingsOf(options),
+        rows,
+      };
       console.log(`${name}: measured in ${((performance.now() - began) / 1000).toFixed(0)} s`);
     } catch (error) {
       failed += 1;

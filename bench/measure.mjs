@@ -1,4 +1,10 @@
 /** Rounds of variants in turn, and what is made of them. */
+import { spawnSync } from 'node:child_process';
+import { kernelMs } from './processes.mjs';
+
+/** Warm is what did as much in two rounds in a row, up to this part; or what has run for so many. */
+const WARM_WITHIN = 0.05;
+const WARM_ROUNDS_MAX = 6;
 
 /**
  * Runs `op` with so many at a time until the time is up; operations under way are still awaited and counted.
@@ -19,25 +25,39 @@ export async function closedLoop({ in_flight, seconds, op }) {
 }
 
 /**
- * Measures variants A B A B …, after one round of each that doesn't count. A variant is `{ run(seconds), cpuMs() }`:
+ * Measures variants A B A B …, once each is warm. Before each round the disk is synced, so that what one variant has
+ * left to be written is not written in another's time. A variant is `{ run(seconds), cpuMs() }`:
  * `run` gives `{ ops, seconds }`, `cpuMs` the CPU time its server side has used so far; what a run uses up is made by
  * `prepare(seconds)`, which isn't measured. Resolves with a list of rounds for each variant.
  */
 export async function interleave(variants, { rounds, seconds }) {
-  for (const variant of Object.values(variants)) {
-    await variant.prepare?.(seconds);
-    await variant.run(seconds);
-  }
+  for (const variant of Object.values(variants)) await warmUp(variant, seconds);
   const taken = Object.fromEntries(Object.keys(variants).map((name) => [name, []]));
   for (let round = 0; round < rounds; round++) {
     for (const [name, variant] of Object.entries(variants)) {
-      await variant.prepare?.(seconds);
-      const before_ms = variant.cpuMs();
-      const { ops, seconds: took_s } = await variant.run(seconds);
-      taken[name].push({ ops, rate: ops / took_s, cpu_us: ((variant.cpuMs() - before_ms) * 1000) / ops });
+      taken[name].push(await oneRound(variant, seconds));
     }
   }
   return taken;
+}
+
+async function oneRound(variant, seconds) {
+  await variant.prepare?.(seconds);
+  spawnSync('sync');
+  const [before_ms, kernel_before_ms] = [variant.cpuMs(), kernelMs()];
+  const { ops, seconds: took_s } = await variant.run(seconds);
+  const us = (ms) => (ms * 1000) / ops;
+  const kernel_us = us(kernelMs() - kernel_before_ms);
+  return { ops, rate: ops / took_s, cpu_us: us(variant.cpuMs() - before_ms), kernel_us };
+}
+
+async function warmUp(variant, seconds) {
+  let before = 0;
+  for (let round = 0; round < WARM_ROUNDS_MAX; round++) {
+    const { rate } = await oneRound(variant, seconds);
+    if (Math.abs(rate - before) <= before * WARM_WITHIN) return;
+    before = rate;
+  }
 }
 
 function spread(values) {
@@ -65,8 +85,8 @@ export function rateRow({ work, beside, ours, peer, goal, unit = 'a second' }) {
   const cpu_ratio = spread(ours.map(({ cpu_us }, round) => peer[round].cpu_us / cpu_us));
   const told = (rounds) => {
     const { median, min, max } = spread(rounds.map(({ rate }) => rate));
-    const cpu = spread(rounds.map(({ cpu_us }) => cpu_us)).median;
-    return `${whole(median)} ${unit} (${whole(min)}–${whole(max)}), ${whole(cpu)} µs CPU`;
+    const [cpu, kernel] = ['cpu_us', 'kernel_us'].map((kind) => spread(rounds.map((round) => round[kind])).median);
+    return `${whole(median)} ${unit} (${whole(min)}–${whole(max)}), ${whole(cpu)} µs CPU, kernel ${whole(kernel)} µs`;
   };
   return {
     work,

@@ -30,6 +30,13 @@ export function cpuMs(pids) {
   return ticks * TICK_MS;
 }
 
+/** Time that the servers' core has spent in the kernel, whoever it was for, ms. */
+export function kernelMs() {
+  const [, line = ''] = new RegExp(`^cpu${SERVER_CORE} (.*)$`, 'm').exec(readFileSync('/proc/stat', 'utf8')) ?? [];
+  const [, , system = 0, , , irq = 0, softirq = 0] = line.split(' ').map(Number);
+  return (system + irq + softirq) * TICK_MS;
+}
+
 export function rssBytes(pid) {
   return Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) * 1024;
 }
@@ -49,7 +56,13 @@ export function temporaryFolder() {
  */
 export async function startProgram(name, settings, { core = SERVER_CORE, node_args = [] } = {}) {
   const file = fileURLToPath(new URL(`./programs/${name}.mjs`, import.meta.url));
-  const [command, ...args] = pinned(core, [process.execPath, ...NODE_ARGS, ...node_args, file, JSON.stringify(settings)]);
+  const [command, ...args] = pinned(core, [
+    process.execPath,
+    ...NODE_ARGS,
+    ...node_args,
+    file,
+    JSON.stringify(settings),
+  ]);
   const child = spawn(command, args, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'], serialization: 'advanced' });
   const waiting = new Map();
   let count = 0;

@@ -30,11 +30,11 @@ export function reportText(groups, { redis_version, pinned }) {
   const where = pinned
     ? 'servers with their Redis on one core, the load generator on another'
     : 'processes were not held to cores: `taskset` or a second core is missing';
-  const tables = Object.entries(groups).map(([name, { at, rounds, seconds, rows }]) =>
+  const tables = Object.entries(groups).map(([name, { at, node, rounds, seconds, rows }]) =>
     [
       `## ${name[0].toUpperCase()}${name.slice(1)}`,
       '',
-      `Measured on ${at}, ${rounds} rounds of ${seconds} s.`,
+      `Measured on ${at}${node === undefined ? '' : ` with Node ${node}`}, ${rounds} rounds of ${seconds} s.`,
       '',
       ...[line(texts(HEAD)), line(COLUMNS.map(() => '---')), ...rows.map((row) => line(texts(row)))],
     ].join('\n'),
@@ -42,8 +42,10 @@ export function reportText(groups, { redis_version, pinned }) {
   return `# Benchmarks
 
 Made by \`npm run bench\`. Ratios count, more than figures: the variants of a row take turns on the same machine (A B A B …).
-A figure is the median of its rounds, with least and most, after a warm-up; beside it the CPU time that the server's
-processes (its Redis among them) spent on one operation. What a run says it stored was counted afterwards.
+A figure is the median of its rounds, with least and most, after rounds until two in a row agree within 5 %; beside it
+the CPU time that the server's processes (its Redis among them) spent on one operation, and the kernel's time on the
+servers' core. Spool runs with its own settings: limits, overload protection and the check of chunks are on. The disk is
+synced before each round. What a run says it stored was counted afterwards.
 Where p99s of some hundred requests are compared, a stall of the machine decides, in which nothing at all is answered: in 18
 rounds each with sick endpoints and without, most had one, of up to 310 ms and 453 ms. Every commit waits for the disk.
 

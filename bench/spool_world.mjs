@@ -4,6 +4,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Pool } from 'undici';
 import { makeDeviceKey, openAuthority } from '../dist/certs/authority.js';
+import { pcm16Format, writeWav } from '../dist/src/audio/wav.js';
 import { randomId } from '../dist/src/random.js';
 import { AppClient } from '../dist/src/tools/client/app_client.js';
 import { DeviceClient } from '../dist/src/tools/client/device_client.js';
@@ -15,13 +16,16 @@ const CHUNK_BYTES = 64 * 1024;
 const PAYLOADS_MAX = 64;
 const payloads = new Map();
 
-/** One of a few bodies of a size, with its SHA-256 in hex. */
+const WAV_HEADER_BYTES = 44;
+
+/** One of a few bodies of a size, noise of a second as WAV, with its SHA-256 in hex. */
 export function payload(number, size = CHUNK_BYTES) {
   const known = payloads.get(size) ?? [];
   payloads.set(size, known);
   const at = number % PAYLOADS_MAX;
   if (known[at] === undefined) {
-    const bytes = randomBytes(size);
+    const samples = randomBytes(size - WAV_HEADER_BYTES);
+    const bytes = writeWav({ fmt: pcm16Format({ channels: 1, frames_per_second: samples.length / 2 }) }, samples);
     known[at] = { bytes, sha256: createHash('sha256').update(bytes).digest('hex') };
   }
   return known[at];
@@ -98,7 +102,7 @@ export async function sendChunk({ pool, epoch }, stream, size = CHUNK_BYTES) {
       publication_start_ms: sequence * 1000,
       source_end_ms: sequence * 1000 + 1000,
     },
-    ...{ codec: 'opus', container: 'ogg', size_bytes: bytes.length, sha256 },
+    ...{ codec: 'pcm_s16le', container: 'wav', size_bytes: bytes.length, sha256 },
   };
   const cbor = { accept: 'application/cbor' };
   const headers = { ...cbor, 'content-type': 'application/cbor' };

@@ -27,7 +27,7 @@ const { values, positionals } = readCommandLine({
       min: 1,
       says: 'accounts among which sign-ins are measured',
     },
-    chunks: { value: 'N', default: '100000', whole: true, min: 1, says: 'chunks of the long stream' },
+    chunks: { value: 'N', default: '1000000', whole: true, min: 1, says: 'chunks of the long stream' },
     profile: { value: 'FOLDER', says: 'also write CPU profiles of the measured servers there; they then run slower' },
   },
   notes: [`Rows:\n${tableText(rows)}`],

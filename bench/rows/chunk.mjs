@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, statSync } from 'node:fs';
+import { mkdtempSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { openFolderBlobStore } from '../../dist/src/blobs/folder_blob_store.js';
 import { closedLoop, interleave, rateRow, verify } from '../measure.mjs';
@@ -12,6 +12,12 @@ const KIB = 1024;
 /** Bytes of a chunk, and how many are under way: 16 KiB are four seconds of speech, 1 MiB four minutes. */
 const FORMS = [16 * KIB, 64 * KIB, 1024 * KIB].flatMap((size) => [32, 256].map((in_flight) => [size, in_flight]));
 
+/** Small ones are mostly requests, of which there are two on both sides; a later Node handles those of peers faster. */
+const GOAL_UNSYNCED_SMALL = Number.parseInt(process.versions.node, 10) >= 24 ? 2.2 : 2.5;
+const GOAL_UNSYNCED = 3;
+const GOAL_SYNCED = 4;
+const GOAL_BARE = 0.6;
+
 export const title = 'chunks over mutual TLS beside tus and beside a bare handler';
 
 export async function run(options) {
@@ -21,6 +27,7 @@ export async function run(options) {
 }
 
 async function chunkRows(options, { size, in_flight }) {
+  const unsynced = size <= 16 * KIB ? GOAL_UNSYNCED_SMALL : GOAL_UNSYNCED;
   const { folder, remove } = temporaryFolder();
   const stops = [remove];
   try {
@@ -33,10 +40,9 @@ async function chunkRows(options, { size, in_flight }) {
       devices.push({ ...device, stream: await registerStream(device) });
     }
     const tls = await peerTls(folder);
-    const peer = async (name) => {
-      const files = join(folder, name);
-      mkdirSync(files);
-      const program = await startProgram(name, { folder: files, tls: tls.server });
+    const peer = async (name, more = {}) => {
+      const files = mkdtempSync(join(folder, name));
+      const program = await startProgram(name, { folder: files, tls: tls.server, ...more });
       const pool = tlsPool(`https://localhost:${program.ready.port}`, tls.client, in_flight);
       stops.push(
         () => program.stop(),
@@ -44,10 +50,20 @@ async function chunkRows(options, { size, in_flight }) {
       );
       return { program, pool, files, sent: 0 };
     };
-    const tus = await peer('tus');
+    const tus = await peer('tus', { is_synced: false });
+    const synced = await peer('tus', { is_synced: true });
     const bare = await peer('bare_upload');
 
     let stored = 0;
+    const tusVariant = (server) => ({
+      cpuMs: () => cpuMs([server.program.pid]),
+      run: (seconds) =>
+        counted(
+          (ops) => (server.sent += ops),
+          { in_flight, seconds },
+          (lane) => sendTus(server.pool, payload(lane, size)),
+        ),
+    });
     const variants = {
       spool: {
         cpuMs: spool.cpuMs,
@@ -61,15 +77,8 @@ async function chunkRows(options, { size, in_flight }) {
             },
           ),
       },
-      tus: {
-        cpuMs: () => cpuMs([tus.program.pid]),
-        run: (seconds) =>
-          counted(
-            (ops) => (tus.sent += ops),
-            { in_flight, seconds },
-            (lane) => sendTus(tus.pool, payload(lane, size)),
-          ),
-      },
+      tus: tusVariant(tus),
+      synced: tusVariant(synced),
       bare: {
         cpuMs: () => cpuMs([bare.program.pid]),
         run: (seconds) =>
@@ -95,13 +104,15 @@ async function chunkRows(options, { size, in_flight }) {
     }
     verify('chunks of Spool', sum(streams.map(({ stored_chunks }) => stored_chunks)), stored);
     verify('blobs of Spool', await blobBytes(join(folder, 'spool', 'blobs')), stored * size);
-    verify('bytes of tus', sum(filesBelow(tus.files).filter((found) => found === size)), tus.sent * size);
+    for (const { files, sent } of [tus, synced])
+      verify('bytes of tus', sum(filesBelow(files).filter((found) => found === size)), sent * size);
     verify('bytes of the bare handler', sum(filesBelow(bare.files)), bare.sent * size);
 
     const work = `chunk of ${size / KIB} KiB, durable, ${in_flight} in flight`;
     return [
-      rateRow({ work, beside: '@tus/server, POST and PATCH', ours: taken.spool, peer: taken.tus, goal: 3 }),
-      rateRow({ work, beside: 'bare node:https, one PUT', ours: taken.spool, peer: taken.bare, goal: 0.7 }),
+      rateRow({ work, beside: '@tus/server, unsynced', ours: taken.spool, peer: taken.tus, goal: unsynced }),
+      rateRow({ work, beside: '@tus/server, synced', ours: taken.spool, peer: taken.synced, goal: GOAL_SYNCED }),
+      rateRow({ work, beside: 'bare node:https, one PUT', ours: taken.spool, peer: taken.bare, goal: GOAL_BARE }),
     ];
   } finally {
     for (const stop of stops.reverse()) await stop();

@@ -42,7 +42,7 @@ async function streamRow(options) {
     verify('chunks of the long stream', stored_chunks, long.sequence);
     return costRow({
       ...{ work: `a chunk at ${options.chunks.toLocaleString('en')} chunks in the stream`, beside: 'at 10 chunks' },
-      ...{ small, large, goal: 1.15 },
+      ...{ small, large, goal: 1.1 },
     });
   } finally {
     for (const stop of stops.reverse()) await stop();
@@ -88,7 +88,7 @@ async function accountsRow(options) {
         work: `a sign-in at ${count.toLocaleString('en')} accounts`,
         beside: `at ${FEW_ACCOUNTS.toLocaleString('en')} accounts`,
       },
-      ...{ small, large, goal: 1.15 },
+      ...{ small, large, goal: 1.1 },
     });
   } finally {
     for (const stop of stops.reverse()) await stop();

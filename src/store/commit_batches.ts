@@ -6,6 +6,8 @@ import { StoreUnavailable } from './store.js';
 /** Commits of one call, and their bytes: others wait while Redis runs them. */
 const TOGETHER_MAX = 128;
 const BYTES_MAX = 256 * 1024;
+/** Calls under way to one server: it runs one while the next is on its way. */
+const CALLS_MAX = 2;
 /** What is said of a commit whose keys are on another node of the cluster. */
 const ELSEWHERE = 'elsewhere';
 
@@ -18,7 +20,7 @@ type Sent = { resolve: (said: Said) => void; reject: (error: unknown) => void };
 type Batch = { sent: Sent[]; keys: readonly string[]; commits: Buffer };
 
 /**
- * Sends commits. All that are made for a server while a call to it is under way go with the next one: the more there
+ * Sends commits. All that are made for a server while calls to it are under way go with the next one: the more there
  * are, the more of them share a call and its wait for the disk.
  */
 export class CommitBatches {
@@ -53,7 +55,7 @@ export class CommitBatches {
   }
 }
 
-/** The commits of one server, with one call under way. */
+/** The commits of one server. */
 class Lane {
   readonly #call: Call;
   readonly #out = new MsgpackWriter();
@@ -62,7 +64,7 @@ class Lane {
   #keys: readonly string[] = [];
   /** Filled up, and waiting behind the call that is under way. */
   #full: Batch[] = [];
-  #is_busy = false;
+  #calls = 0;
 
   constructor(call: Call) {
     this.#call = call;
@@ -72,8 +74,8 @@ class Lane {
     return new Promise((resolve, reject) => {
       this.#take(write);
       this.#sent.push({ resolve, reject });
-      if (this.#is_busy) return;
-      this.#is_busy = true;
+      if (this.#calls === CALLS_MAX) return;
+      this.#calls += 1;
       // With all that others make in this turn of the event loop.
       setImmediate(() => void this.#sendAll());
     });
@@ -109,7 +111,7 @@ class Lane {
         if (error instanceof StoreUnavailable) this.#refuseWaiting();
       }
     }
-    this.#is_busy = false;
+    this.#calls -= 1;
   }
 
   /** What waited for a call that failed would only wait for as long again. */
