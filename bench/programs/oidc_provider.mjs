@@ -1,5 +1,5 @@
 /** Peer for OAuth: oidc-provider on the Redis that it is told of, with a door to mint codes past its pages. */
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash, generateKeyPairSync, randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import { Redis } from '../../node_modules/ioredis/built/index.js';
 import { answer, settings } from './answering.mjs';
@@ -8,7 +8,8 @@ import { answer, settings } from './answering.mjs';
 console.warn = () => {};
 const { Provider } = await import('oidc-provider');
 
-const { socket_path, agent_secret, redirect_uri } = settings();
+const { socket_path, agent_secret, redirect_uri, format } = settings();
+const AUDIENCE = 'https://api.spool.example';
 const redis = new Redis(socket_path, { enableAutoPipelining: true });
 const DAY_S = 86_400;
 
@@ -56,6 +57,25 @@ class RedisAdapter {
   }
 }
 
+const SCOPE = 'account:manage turns:read';
+
+/** Of the kind that Spool signs with. */
+function signingKey() {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  return { ...privateKey.export({ format: 'jwk' }), use: 'sig', alg: 'ES256' };
+}
+
+/** All tokens are for one resource, whose tokens are JWTs. */
+function jwtsOfResources() {
+  const jwt = { sign: { alg: 'ES256' } };
+  return {
+    enabled: true,
+    defaultResource: () => AUDIENCE,
+    getResourceServerInfo: () => ({ scope: SCOPE, audience: AUDIENCE, accessTokenFormat: 'jwt', jwt }),
+    useGrantedResource: () => true,
+  };
+}
+
 const server = createServer({ keepAliveTimeout: 72_000 });
 await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
 const { port } = server.address();
@@ -74,12 +94,17 @@ const provider = new Provider(`http://localhost:${port}`, {
     introspection: { enabled: true, allowedPolicy: () => true },
     revocation: { enabled: true },
     devInteractions: { enabled: false },
+    ...(format === 'jwt' && { resourceIndicators: jwtsOfResources() }),
   },
   findAccount: (_context, id) => ({ accountId: id, claims: () => ({ sub: id }) }),
   issueRefreshToken: () => true,
   pkce: { required: () => true },
   rotateRefreshToken: true,
   scopes: ['account:manage', 'turns:read'],
+  ...(format === 'jwt' && {
+    jwks: { keys: [signingKey()] },
+    clientDefaults: { id_token_signed_response_alg: 'ES256' },
+  }),
   ttl: {
     ...{ AccessToken: 3_600, AuthorizationCode: 600, RefreshToken: 30 * DAY_S, Grant: 30 * DAY_S },
     ...{ IdToken: 3_600, Session: 30 * DAY_S, Interaction: 3_600, ClientCredentials: 3_600 },
@@ -87,17 +112,17 @@ const provider = new Provider(`http://localhost:${port}`, {
 });
 server.on('request', provider.callback());
 
-const SCOPE = 'account:manage turns:read';
-
 async function mintCode(challenge) {
   const accountId = `account-${Math.floor(Math.random() * 1_000)}`;
   const client = await provider.Client.find('public');
   const grant = new provider.Grant({ accountId, clientId: 'public' });
-  grant.addOIDCScope(SCOPE);
+  if (format === 'jwt') grant.addResourceScope(AUDIENCE, SCOPE);
+  else grant.addOIDCScope(SCOPE);
   const grantId = await grant.save();
   const code = new provider.AuthorizationCode({
     ...{ accountId, client, grantId, gty: 'authorization_code', scope: SCOPE, redirectUri: redirect_uri },
     ...{ codeChallenge: challenge, codeChallengeMethod: 'S256', expiresWithSession: false },
+    ...(format === 'jwt' && { resource: AUDIENCE }),
   });
   return code.save();
 }
