@@ -12,7 +12,16 @@ import {
   type Turn,
 } from './actor.js';
 import { type EndedDelivery, eventMs, type FoundDelivery, type WaitingDelivery } from './delivery.js';
-import { batchOf, disabled, ENDED, ENDPOINTS, type Endpoint, leaseEndsAt, type NewEndpoint } from './endpoint_state.js';
+import {
+  batchOf,
+  disabled,
+  ENDED,
+  ENDPOINTS,
+  type Endpoint,
+  leaseEndsAt,
+  mayWait,
+  type NewEndpoint,
+} from './endpoint_state.js';
 import { EndpointWork, QUEUE_READ_MAX, WAITING_READ_MAX, type WorkInput } from './endpoint_turn.js';
 import { type Erase, erased } from './erase.js';
 
@@ -102,7 +111,10 @@ export const endpoint = defineActor<Endpoint>()({
       records: ({ life }: WorkInput, state) =>
         state === null
           ? []
-          : [queueOf(state), { collection: batchOf({ ...state, life }), range: { limit: WAITING_READ_MAX } }],
+          : [
+              queueOf(state),
+              ...(mayWait(state, life) ? [{ collection: batchOf(state), range: { limit: WAITING_READ_MAX } }] : []),
+            ],
       decide: known((state, asked: WorkInput, turn) => new EndpointWork(state, asked, turn).decide()),
     },
 

@@ -60,6 +60,11 @@ export function batchOf({ generation, life }: { generation: number; life: number
   return `waiting:${generation}.${life}`;
 }
 
+/** Whether something of this batch may wait to be tried again; a batch that only begins holds nothing. */
+export function mayWait(state: Endpoint, life: number): boolean {
+  return state.waiting > 0 && state.life === life;
+}
+
 /** Whether only one probe at a time is sent. */
 export function isCircuitOpen({ passing_failures }: Endpoint): boolean {
   return passing_failures >= LIMITS.circuit_opens_after;

@@ -18,6 +18,7 @@ import {
   type Endpoint,
   isCircuitOpen,
   leaseEndsAt,
+  mayWait,
   newBatch,
   TOO_MANY_FAILURES,
 } from './endpoint_state.js';
@@ -69,8 +70,8 @@ export class EndpointWork {
   /** By so much the clock may be ahead: no delivery is given up for that. */
   readonly #uncertain_ms: number;
   readonly #last: number;
-  /** Where those wait that were loaded. */
-  readonly #batch: string;
+  /** Those that wait, as far as they were loaded. */
+  readonly #waiting: readonly { id: string; order: number; value: WaitingDelivery }[];
   readonly #effects: Effect[] = [];
   readonly #claimed: Claim[] = [];
   readonly #ended: WorkDone['ended'] = [];
@@ -87,7 +88,7 @@ export class EndpointWork {
     this.#now_ms = now_ms;
     this.#uncertain_ms = now_ms - turn.certain_ms;
     this.#last = turn.deliveryQueue().last;
-    this.#batch = batchOf(this.#state);
+    this.#waiting = mayWait(state, asked.life) ? turn.range<WaitingDelivery>(batchOf(state)) : [];
   }
 
   decide(): Decision<Endpoint, Work> {
@@ -203,7 +204,7 @@ export class EndpointWork {
 
   /** Takes up what is due, whatever has waited longest first, until there are enough claims. */
   #claim(): void {
-    const waiting = this.#turn.range<WaitingDelivery>(this.#batch);
+    const waiting = this.#waiting;
     const { entries } = this.#turn.deliveryQueue();
     const tokens = [...this.#asked.tokens];
     let [at_waiting, at_queue] = [0, 0];

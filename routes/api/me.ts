@@ -2,8 +2,9 @@ import { z } from 'zod';
 import type { Account } from '../../actors/account_state.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import { ENTITLEMENT_DEFAULTS, permissionsOf } from '../../src/domain/permissions.js';
+import { ENTITLEMENT_DEFAULTS, type Permission, permissionsOf } from '../../src/domain/permissions.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
+import { lasting } from '../../src/http/lasting_answers.js';
 import { pollUntil } from '../../src/http/poll_until.js';
 import type { Principal } from '../../src/http/principal.js';
 import { trimmedText } from '../../src/http/request_schemas.js';
@@ -126,8 +127,21 @@ async function deleteAccount(services: Services, account: Account, fences: Fence
   return null;
 }
 
+type AccountView = z.infer<typeof accountShape>;
+
+/** What was last shown of each state of an account, and for which permissions. */
+const shown = new WeakMap<Account, { permissions: readonly Permission[]; view: AccountView }>();
+
 /** The Account of the interface; permissions are those that the calling credential can use. */
-function accountView(account: Account, who: Principal): z.infer<typeof accountShape> {
+function accountView(account: Account, { permissions }: Principal): AccountView {
+  const before = shown.get(account);
+  if (before?.permissions === permissions) return before.view;
+  const view = lasting(viewOf(account, permissions));
+  shown.set(account, { permissions, view });
+  return view;
+}
+
+function viewOf(account: Account, usable: readonly Permission[]): AccountView {
   const { email, name, entitlements } = account;
   const enabled = { ...ENTITLEMENT_DEFAULTS, ...entitlements };
   return {
@@ -135,7 +149,7 @@ function accountView(account: Account, who: Principal): z.infer<typeof accountSh
     email,
     name,
     developer_enabled: enabled['developer.tools'],
-    permissions: permissionsOf(entitlements).filter((permission) => who.permissions.includes(permission)),
+    permissions: permissionsOf(entitlements).filter((permission) => usable.includes(permission)),
     sharing_enabled: enabled['workspace.sharing'],
     agent_enabled: enabled['agent.experimental'],
     workspaces: workspacesOf(account).map(({ id, name, private: is_private, role }) => ({

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { isOauthError, oauthError } from '../../src/domain/oauth_errors.js';
 import { isEnabled } from '../../src/domain/permissions.js';
 import { isRefusal, type Refusal } from '../../src/domain/refusals.js';
+import { lasting } from '../../src/http/lasting_answers.js';
 import { type AccessTokenHolder, accessTokenHolder, accountDeleted } from '../../src/http/principal.js';
 import { id } from '../../src/http/response_schemas.js';
 import { openRoute, type Route } from '../../src/http/route.js';
@@ -24,6 +25,12 @@ const introspectionShape = z.union([
     .meta({ id: 'ActiveToken' }),
   z.strictObject({ active: z.literal(false).describe('It is worth nothing; the reason is not given.') }),
 ]);
+
+type Introspected = z.infer<typeof introspectionShape>;
+
+const INACTIVE: Introspected = lasting({ active: false });
+/** What was said of each that stands behind a token, which is another object once anything of it changed. */
+const said = new WeakMap<AccessTokenHolder, Introspected>();
 
 /** Our own servers ask at one address about tokens of both. */
 async function holderAtAny(services: Services, token: string): Promise<AccessTokenHolder | Refusal> {
@@ -58,19 +65,24 @@ export const INTROSPECT_ROUTES: readonly Route[] = [
       if (body.token === undefined) return oauthError('invalid_request', 'token is missing.');
       const holder = await holderAtAny(services, body.token);
       // Only what is known to be over is inactive: a problem on our side says nothing about a token.
-      if (isRefusal(holder)) return holder.refused === 'UNAUTHORIZED' ? { active: false } : holder;
-      const { account, claims, permissions } = holder;
-      // Nobody may act for it but to sign out and to restore it, and that is asked for here.
-      if (accountDeleted(account) !== null) return { active: false };
-      return {
-        active: true,
-        token_type: 'Bearer',
-        client_id: claims.client_id,
-        sub: account.id,
-        username: account.email,
-        scope: permissions.join(' '),
-        ...(claims.client_id === AGENT ? { agent_enabled: isEnabled(account.entitlements, 'agent.experimental') } : {}),
-      };
+      if (isRefusal(holder)) return holder.refused === 'UNAUTHORIZED' ? INACTIVE : holder;
+      const answer = said.get(holder) ?? lasting(introspected(holder));
+      said.set(holder, answer);
+      return answer;
     },
   }),
 ];
+
+function introspected({ account, claims, permissions }: AccessTokenHolder): Introspected {
+  // Nobody may act for it but to sign out and to restore it, and that is asked for here.
+  if (accountDeleted(account) !== null) return { active: false };
+  return {
+    active: true,
+    token_type: 'Bearer',
+    client_id: claims.client_id,
+    sub: account.id,
+    username: account.email,
+    scope: permissions.join(' '),
+    ...(claims.client_id === AGENT ? { agent_enabled: isEnabled(account.entitlements, 'agent.experimental') } : {}),
+  };
+}

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { type Account, eraseAtMs, isOpen } from '../../actors/account_state.js';
+import type { AppSession } from '../../actors/app_session.js';
 import type { Grant } from '../../actors/grant.js';
 import { audienceUrl, type Issuer } from '../domain/audiences.js';
 import { type Permission, permissionsOf } from '../domain/permissions.js';
@@ -39,6 +40,13 @@ const BAD_TOKEN = refuse('UNAUTHORIZED', 'The token is unknown, expired or revok
 /** App tokens found genuine, by hash: only that they are ours. That they still hold is asked with every request. */
 const genuine = new LRUCache<string, { session_id: string; serial: number }>({ max: REMEMBERED_MAX });
 
+/**
+ * Callers by what was found of them. Each request still asks for all of it; where it is what it was before, so is the
+ * caller. A state is never changed, so the object that it is says that it is the same.
+ */
+const callers = new WeakMap<AppSession | AccessTokenHolder, Principal>();
+const holders = new WeakMap<AccessClaims, AccessTokenHolder>();
+
 /** The caller behind the Authorization header, or why there is none. */
 export function principalOf(
   services: Services,
@@ -70,10 +78,12 @@ async function appSessionPrincipal({ keys, actors }: Services, token: string): P
   if (isRefusal(session)) return session;
   const account = await accountNow(actors, session.account_id);
   if (isRefusal(account)) return account;
+  const before = callers.get(session);
+  if (before?.account === account) return before;
   if (session.born.app_sessions !== account.lives.app_sessions) return BAD_TOKEN;
   const { account_id } = session;
   const permissions = permissionsOf(account.entitlements);
-  return {
+  const caller: Principal = {
     kind: 'app_session',
     credential_id: known.session_id,
     client: null,
@@ -87,6 +97,8 @@ async function appSessionPrincipal({ keys, actors }: Services, token: string): P
       { fence: 'epoch', account_id, epoch: 'app_sessions', value: session.born.app_sessions },
     ],
   };
+  callers.set(session, caller);
+  return caller;
 }
 
 async function tokenPrincipal({ keys, actors }: Services, text: string): Promise<Principal | Refusal> {
@@ -142,8 +154,10 @@ async function oauthPrincipal(
   if (isRefusal(holder)) return holder;
   const { claims, grant, client, account, permissions } = holder;
   if (at === 'rest' && claims.audience !== 'api') return otherAudience(services);
+  const before = callers.get(holder);
+  if (before !== undefined) return before;
   const { account_id } = grant;
-  return {
+  const caller: Principal = {
     kind: 'oauth',
     credential_id: claims.grant_id,
     client: { client_id: grant.client_id, first_party: client.party === 'first', scopes: claims.scopes },
@@ -157,6 +171,8 @@ async function oauthPrincipal(
       { fence: 'epoch', account_id, epoch: 'grants', value: grant.born.grants },
     ],
   };
+  callers.set(holder, caller);
+  return caller;
 }
 
 /** Clients that do not name a resource get tokens for /mcp, and a hint how to request others. */
@@ -192,8 +208,12 @@ export async function accessTokenHolder(
   ]);
   if (isRefusal(grant)) return grant;
   if (isRefusal(account)) return account;
+  const before = holders.get(claims);
+  if (before?.grant === grant && before.account === account && before.client === client) return before;
   if (client === null || grant.born.grants !== account.lives.grants) return BAD_TOKEN;
   const allowed = permissionsOfScopes(claims.scopes);
   const permissions = permissionsOf(account.entitlements).filter((name) => allowed.includes(name));
-  return { claims, grant, client, account, permissions };
+  const holder: AccessTokenHolder = { claims, grant, client, account, permissions };
+  holders.set(claims, holder);
+  return holder;
 }

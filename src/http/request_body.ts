@@ -5,7 +5,7 @@ import { decodeCbor } from '../wire/cbor.js';
 import { isForm, readParameters, repeatProblem } from '../wire/form.js';
 import { decodeJson } from '../wire/json.js';
 import { bodyFormat } from '../wire/media_types.js';
-import { parseGiven } from '../wire/schema_faults.js';
+import { parseGiven, parseTexts } from '../wire/schema_faults.js';
 import type { ListenerKind } from './request_state.js';
 import type { Route } from './route.js';
 
@@ -66,12 +66,17 @@ function readForm(
   if (parameters === null) return bad('The body is not a form in UTF-8.');
   const twice = repeatProblem(parameters);
   if (twice !== null) return bad(twice);
-  return validate(schema, parameters.values, 'body');
+  return validate(schema, parameters.values, 'body', parseTexts);
 }
 
-function validate(schema: z.ZodType | undefined, value: unknown, what: 'body' | 'query'): Read {
+function validate(
+  schema: z.ZodType | undefined,
+  value: unknown,
+  what: 'body' | 'query',
+  parse: typeof parseGiven = parseGiven,
+): Read {
   if (schema === undefined) return { ok: true, value: undefined };
-  const parsed = parseGiven(schema, value);
+  const parsed = parse(schema, value);
   if (parsed.success) return { ok: true, value: parsed.data };
   const details = parsed.error.issues.slice(0, 20).map(({ path, message }) => ({ path: path.join('.'), message }));
   const first = details[0];

@@ -9,6 +9,7 @@ import { sendPage } from '../pages/page.js';
 import type { Services } from '../services.js';
 import { encodeCbor } from '../wire/cbor.js';
 import { chooseAnswerFormat } from '../wire/media_types.js';
+import { lastingText } from './lasting_answers.js';
 import type { ListenerKind } from './request_state.js';
 import type { Dialect } from './route.js';
 
@@ -27,7 +28,8 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 
 type Ends = { request: FastifyRequest; reply: FastifyReply };
 
-const [DATA_BEGINS, DATA_ENDS] = [Buffer.from('{"success":true,"data":'), Buffer.from('}')];
+const ENVELOPE = ['{"success":true,"data":', '}'] as const;
+const [DATA_BEGINS, DATA_ENDS] = [Buffer.from(ENVELOPE[0]), Buffer.from(ENVELOPE[1])];
 
 /** An answer's payload that is JSON already, in UTF-8: what it holds is to reach the caller as it was written. */
 export class JsonBytes {
@@ -58,7 +60,10 @@ export function sendAnswer(as: Answering, ends: Ends, answer: unknown): FastifyR
   const { reply } = ends;
   if (reply.statusCode === 204) return reply.send();
   if (answer instanceof JsonBytes) return sendPieces(reply, [DATA_BEGINS, ...answer.pieces, DATA_ENDS]);
-  if (as.dialect === 'oauth' || as.listener === 'operator') return sendData(as, ends, answer);
+  const is_bare = as.dialect === 'oauth' || as.listener === 'operator';
+  const text = as.cbor ? null : lastingText(answer);
+  if (text !== null) return reply.type(JSON_TYPE).send(is_bare ? text : ENVELOPE[0] + text + ENVELOPE[1]);
+  if (is_bare) return sendData(as, ends, answer);
   return sendData(as, ends, { success: true, data: answer });
 }
 

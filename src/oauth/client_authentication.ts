@@ -32,9 +32,15 @@ export async function authenticateClient(
   request: FastifyRequest,
   body: { client_id?: string | undefined; client_secret?: string | undefined },
 ): Promise<Client | OauthError> {
-  const shown = credentialsOf(request.headers.authorization, body);
+  const header = request.headers.authorization;
+  const known = header === undefined || body.client_secret !== undefined ? null : clients.provenBy(header);
+  if (known !== null && (body.client_id === undefined || body.client_id === known.client_id)) {
+    const client = await clients.authenticateProven(known);
+    if (client !== null) return client;
+  }
+  const shown = credentialsOf(header, body);
   if (isOauthError(shown)) return shown;
-  const client = await clients.authenticate(shown);
+  const client = await clients.authenticate(shown, header);
   if (client === null) return REFUSED;
   return shown.in_body && client.party === 'first' ? SECRET_IN_BODY : client;
 }

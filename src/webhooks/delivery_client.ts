@@ -1,14 +1,14 @@
 import type { Logger } from 'pino';
 import { type AttemptResult, type Claim, eventMs } from '../../actors/delivery.js';
-import { deliveryId, partitionOfId } from '../domain/ids.js';
+import { deliveryId } from '../domain/ids.js';
 import { retryAfterMs, verdictOf } from '../domain/webhooks.js';
-import { type EventView, eventView } from '../events.js';
 import type { Metrics } from '../runtime/metrics.js';
-import { type Store, StoreUnavailable } from '../store/store.js';
+import type { Store } from '../store/store.js';
 import type { Tracing } from '../tracing/tracing.js';
 import { deliveryHeaders } from './delivery_headers.js';
 import type { EndpointActivity } from './endpoint_activity.js';
 import type { Target } from './endpoint_work.js';
+import { EventBodies } from './event_bodies.js';
 import type { Poster } from './poster.js';
 
 type Parts = {
@@ -28,9 +28,19 @@ type Attempted = { result: AttemptResult; event_id: string | null };
 /** Sends one delivery: reads its event, signs it and posts it once. */
 export class DeliveryClient {
   readonly #parts: Parts;
+  readonly #bodies: EventBodies;
 
   constructor(parts: Parts) {
     this.#parts = parts;
+    this.#bodies = new EventBodies(parts.store);
+  }
+
+  /** Reads the events of these at once, before they are sent one by one. Never rejects. */
+  readAhead({ account_id }: Target, claims: readonly Claim[]): Promise<void> {
+    return this.#bodies.readAhead(
+      account_id,
+      claims.flatMap(({ log_id, attempts }) => (attempts.length > 0 ? [] : log_id)),
+    );
   }
 
   /** Rejects where the event could not be read because storage is away; nothing was sent then. */
@@ -47,7 +57,7 @@ export class DeliveryClient {
   async #attempt({ endpoint_id, account_id, url, key }: Target, claim: Claim): Promise<Attempted> {
     const { metrics, now, poster } = this.#parts;
     const { sequence, token } = claim;
-    const event = await this.#eventOf(account_id, claim);
+    const event = await this.#bodies.of(account_id, claim.log_id, { again: claim.attempts.length > 0 });
     const attempted_at_ms = now();
     const unsent = (error: string): Attempted => ({
       result: {
@@ -58,7 +68,7 @@ export class DeliveryClient {
     });
     if (key === null) return unsent('secret_unreadable');
     if (event === null) return unsent('event_unreadable');
-    const body = JSON.stringify(event);
+    const body = event.bytes;
     if (claim.attempts.length === 0)
       metrics.delivery_first_attempt.observe(Math.max(0, attempted_at_ms - eventMs(claim)) / 1000);
     const headers = deliveryHeaders(key, { id: deliveryId(endpoint_id, sequence), at_ms: attempted_at_ms, body });
@@ -70,22 +80,7 @@ export class DeliveryClient {
       verdict: status_code === null ? 'passing' : verdictOf(status_code),
       retry_after_ms: retryAfterMs(retry_after, now()),
     };
-    return { result, event_id: event.id };
-  }
-
-  /** Null when it is gone, or what is stored is none. */
-  async #eventOf(account_id: string, { log_id }: Claim): Promise<EventView | null> {
-    const place = { account_id, partition: partitionOfId(account_id) };
-    const range = { from: log_id, to: log_id, descending: false, limit: 1 };
-    const [event] = await this.#parts.store.events(place, range);
-    if (event === undefined) return null;
-    try {
-      return eventView(event);
-    } catch (error) {
-      // One that a newer server wrote waits for that server.
-      if (error instanceof StoreUnavailable) throw error;
-      return null;
-    }
+    return { result, event_id: event.event_id };
   }
 
   /** The webhook-id is also what the receiver sees; the event's id stands in the log of the turn that recorded it. */

@@ -10,6 +10,8 @@ import type { Queued, ReadyQueue } from './ready_queue.js';
 
 /** What came back for an endpoint waits so long for what is still in progress, so that one commit takes all of it. */
 const GATHER_MS = 25;
+/** An endpoint that has more to send may use the places that it was given again and again for so long. */
+const KEEPS_PLACES_MS = 100;
 const TRY_AGAIN_MS = 100;
 const TRY_AGAIN_MS_MAX = 2_000;
 
@@ -39,6 +41,11 @@ export class EndpointDispatcher implements Queued {
   #is_due = false;
   #is_asking = false;
   #is_queued = false;
+  /** As far as is known there is more than it could take at the last time. */
+  #is_behind = false;
+  /** Places that came free and that it uses again. */
+  #kept = 0;
+  #keeps_until = 0;
   #failures = 0;
   #retry: NodeJS.Timeout | null = null;
   /** Running while more may come back. */
@@ -68,6 +75,7 @@ export class EndpointDispatcher implements Queued {
       this.#target === null ? LIMITS.endpoint_in_flight_max : this.#parts.limit.free(this.#target, this.#in_flight);
     if (free <= 0 && this.#results.length === 0) return false;
     this.#is_queued = false;
+    this.#keeps_until = performance.now() + KEEPS_PLACES_MS;
     void this.#turn(Math.max(0, Math.min(free, LIMITS.endpoint_in_flight_max - this.#in_flight)));
     return true;
   }
@@ -75,7 +83,8 @@ export class EndpointDispatcher implements Queued {
   /** Does what can be done now, or says that there is nothing. */
   #step(): void {
     if (this.#is_asking || this.#is_queued || this.#retry !== null) return;
-    if (this.#is_due && !this.#parts.isStopped() && this.#in_flight < LIMITS.endpoint_in_flight_max) {
+    if (this.#kept > 0) void this.#turn(this.#kept);
+    else if (this.#is_due && !this.#parts.isStopped() && this.#in_flight < LIMITS.endpoint_in_flight_max) {
       this.#is_queued = true;
       this.#parts.queue.add(this);
     } else if (this.#results.length > 0) void this.#turn(0);
@@ -100,12 +109,18 @@ export class EndpointDispatcher implements Queued {
     this.#gathering = null;
   }
 
+  #giveBackKept(): void {
+    if (this.#target !== null) this.#parts.limit.giveBack(this.#target, this.#kept);
+    this.#kept = 0;
+  }
+
   /** Hands over what came back and takes up to `want` deliveries. Never rejects. */
   async #turn(want: number): Promise<void> {
     this.#is_asking = true;
     this.#is_due = false;
     this.#stopGathering();
     const results = this.#results.splice(0);
+    this.#giveBackKept(); // it takes them again before anybody else can, if it still may
     try {
       this.#target ??= await this.#parts.work.targetOf(this.#endpoint_id);
       if (this.#target === null) this.#forget();
@@ -134,19 +149,23 @@ export class EndpointDispatcher implements Queued {
       claims = done.claims;
       const has_more = done.next_at_ms !== null && done.next_at_ms <= now();
       const was_short = claims.length === granted && this.#in_flight + granted < LIMITS.endpoint_in_flight_max;
+      this.#is_behind = claims.length === granted && granted > 0;
       if (has_more || was_short) this.#is_due = true;
     } finally {
       limit.giveBack(target, granted - claims.length);
     }
     this.#failures = 0;
     this.#in_flight += claims.length;
-    for (const claim of claims) void this.#deliver(target, claim);
+    const { client } = this.#parts;
+    const ahead = claims.length > 1 ? client.readAhead(target, claims) : null;
+    for (const claim of claims) void this.#deliver(target, claim, ahead);
   }
 
   /** Sends one delivery and keeps its result. Never rejects. */
-  async #deliver(target: Target, claim: Claim): Promise<void> {
-    const { client, limit, log, onPosted, queue } = this.#parts;
+  async #deliver(target: Target, claim: Claim, ahead: Promise<void> | null): Promise<void> {
+    const { client, isStopped, limit, log, onPosted, queue } = this.#parts;
     try {
+      if (ahead !== null) await ahead;
       this.#results.push(await client.send(target, claim));
     } catch (error) {
       // Its lease expires, and it is claimed again.
@@ -155,7 +174,9 @@ export class EndpointDispatcher implements Queued {
     onPosted();
     this.#in_flight -= 1;
     this.#is_due = true;
-    limit.giveBack(target, 1);
+    const keeps = this.#is_behind && !isStopped() && this.#retry === null && performance.now() < this.#keeps_until;
+    if (keeps) this.#kept += 1;
+    else limit.giveBack(target, 1);
     this.#stepGathered();
     queue.serveSoon();
   }
@@ -163,6 +184,7 @@ export class EndpointDispatcher implements Queued {
   /** Storage is away, or too much waits: what came back is kept as long as it counts. */
   #tryAgain(results: AttemptResult[], error: unknown): void {
     const { isStopped, log, now } = this.#parts;
+    this.#giveBackKept();
     if (!(error instanceof StoreUnavailable))
       log.error({ err: error }, 'deliveries of an endpoint could not be dealt with');
     const counts_from_ms = now() - LIMITS.delivery_lease_ms;
@@ -181,6 +203,7 @@ export class EndpointDispatcher implements Queued {
 
   /** There is no such endpoint any more. */
   #forget(): void {
+    this.#giveBackKept();
     this.#parts.work.forget(this.#endpoint_id);
     this.#target = null;
     this.#results = [];

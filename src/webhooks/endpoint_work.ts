@@ -1,3 +1,4 @@
+import { createSecretKey, type KeyObject } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { AttemptResult } from '../../actors/delivery.js';
 import type { MailNeeded, WorkDone, WorkInput } from '../../actors/endpoint_turn.js';
@@ -24,7 +25,7 @@ const TOKEN_BYTES = 9;
 export type Target = ConcurrencyGroups & {
   endpoint_id: string;
   url: URL;
-  key: Uint8Array | null;
+  key: KeyObject | null;
   account_epoch: number;
 };
 
@@ -67,7 +68,7 @@ export class EndpointWork {
       account_id,
       origin: url.origin,
       url,
-      key,
+      key: key === null ? null : createSecretKey(key),
       account_epoch: await this.#accountEpoch(account_id),
     };
     this.#targets.set(endpoint_id, target);

@@ -115,7 +115,7 @@ export class Poster {
   }
 
   /** Sends one request. Never rejects, and resolves within the limit of time, however the other side behaves. */
-  post(url: URL, { headers, body }: { headers: Record<string, string>; body: string }): Promise<Posted> {
+  post(url: URL, { headers, body }: { headers: Record<string, string>; body: string | Uint8Array }): Promise<Posted> {
     const began = performance.now();
     return new Promise((resolve) => {
       let controller: Dispatcher.DispatchController | null = null;

@@ -1,4 +1,4 @@
-import { createHmac, randomBytes } from 'node:crypto';
+import { createHmac, type KeyObject, randomBytes } from 'node:crypto';
 import { LIMITS } from '../domain/limits.js';
 import type { ServerKeys } from '../secrets/server_keys.js';
 
@@ -30,7 +30,7 @@ export function parseSigningSecret(text: string): Uint8Array | null {
 
 /** Headers that prove where a body comes from. Rules F-023 and F-024. */
 export function signedHeaders(
-  key: Uint8Array,
+  key: Uint8Array | KeyObject,
   { id, at_ms, body }: { id: string; at_ms: number; body: string | Uint8Array },
 ): Record<'webhook-id' | 'webhook-timestamp' | 'webhook-signature', string> {
   const timestamp = String(Math.floor(at_ms / 1000));

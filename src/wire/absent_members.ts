@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 /** What callers send without its optional members that are null, which count as absent; the value itself where none is. */
 export function withoutNulls(schema: z.ZodType, value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return value;
+  if (typeof value !== 'object' || value === null || isFlat(value)) return value;
   const inner = innermost(schema);
   if (inner instanceof z.ZodArray && Array.isArray(value)) {
     const element = inner.element as z.ZodType;
@@ -21,6 +21,12 @@ export function withoutNulls(schema: z.ZodType, value: unknown): unknown {
     else left[name] = kept;
   }
   return left ?? value;
+}
+
+/** Nothing in it is null, or may hold what is: so are nearly all bodies of devices. */
+function isFlat(value: object): boolean {
+  for (const name in value) if (typeof (value as Record<string, unknown>)[name] === 'object') return false;
+  return true;
 }
 
 /** Null is no value of it, and it may be left out. */

@@ -14,6 +14,7 @@ const TYPES: Record<string, string> = {
   record: 'an object',
 };
 const UNITS: Record<string, string> = { string: 'characters', array: 'entries', set: 'entries', record: 'members' };
+const IN_OUR_WORDS = { error: ruleOf };
 const NAMES_SHOWN_MAX = 5;
 const NAME_FORM = /^[\w.-]{1,40}$/;
 
@@ -25,7 +26,15 @@ export function parseGiven<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
 ): z.ZodSafeParseResult<z.output<Schema>> {
-  return schema.safeParse(withoutNulls(schema, value), { error: ruleOf });
+  return schema.safeParse(withoutNulls(schema, value), IN_OUR_WORDS);
+}
+
+/** The same for what can hold texts alone, as parameters of a form. */
+export function parseTexts<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+): z.ZodSafeParseResult<z.output<Schema>> {
+  return schema.safeParse(value, IN_OUR_WORDS);
 }
 
 function ruleOf(issue: z.core.$ZodRawIssue): string {

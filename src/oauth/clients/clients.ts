@@ -1,8 +1,10 @@
+import { hash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import { type ClientSecret, type ClientState, isTouchDue } from '../../../actors/client.js';
 import type { Clock } from '../../clock.js';
 import { isId } from '../../domain/ids.js';
 import { isRefusal, type Refusal, refuse } from '../../domain/refusals.js';
-import { randomId, randomPartition } from '../../random.js';
+import { randomBytes, randomId, randomPartition } from '../../random.js';
 import type { Actors, EntityOf } from '../../runtime/actors.js';
 import type { ServerKeys } from '../../secrets/server_keys.js';
 import { StoreUnavailable } from '../../store/store.js';
@@ -20,6 +22,13 @@ export type ClientRecord = { client: Client; state: ClientState | null };
 
 export type MadeClient = ClientRecord & { state: ClientState; client_secret: string | null };
 
+/** What a client shows with every request is held against the kept hashes once, not every time. */
+const PROVEN_MAX = 1_000;
+const PROVEN_KEY_BYTES = 32;
+
+/** A secret that was found good: whose it is, and which of the kept hashes is its own. */
+export type ProvenSecret = { client_id: string; hash: string };
+
 const UNKNOWN = refuse('NOT_FOUND', 'There is no such client.');
 const NO_SECRET = refuse('CONFLICT', 'This client is public: it has no secret.');
 
@@ -30,6 +39,9 @@ export class Clients {
   readonly #actors: Actors;
   readonly #keys: ServerKeys;
   readonly #clock: Clock;
+  /** By a hash of the header that showed it, under a key that only this process has. */
+  readonly #proven = new LRUCache<string, ProvenSecret>({ max: PROVEN_MAX });
+  readonly #proven_key = Buffer.from(randomBytes(PROVEN_KEY_BYTES)).toString('hex');
 
   constructor(parts: {
     first_party: readonly FirstPartyClient[];
@@ -62,17 +74,35 @@ export class Clients {
 
   /** A client with its state, also a disabled one. Throws StoreUnavailable. */
   async inspect(client_id: string): Promise<ClientRecord | null> {
-    const client = await this.registration(client_id);
+    const client = this.#first_party.get(client_id)?.client ?? (await this.registration(client_id));
     if (client === null) return null;
     const { state } = unless(await this.#actor(client_id).view());
     return client.party === 'first' || state !== null ? { client, state } : null;
   }
 
+  /** What a header has proven before; null where it is not known. */
+  provenBy(header: string): ProvenSecret | null {
+    return this.#proven.get(this.#nameOf(header)) ?? null;
+  }
+
+  /** The client of a secret that was proven before, while it may act and the hash is still among those that are good. */
+  async authenticateProven({ client_id, hash }: ProvenSecret): Promise<Client | null> {
+    const found = await this.inspect(client_id);
+    if (found === null || isDisabled(found)) return null;
+    if (!this.goodSecrets(found).some((good) => good.hash === hash)) return null;
+    this.#noteUse(found);
+    return found.client;
+  }
+
   /**
    * The client that a request comes from, if it may act and this is a good secret of it, or it has none and shows none;
-   * null otherwise. Secrets are compared in constant time. Notes that the client was used. Throws StoreUnavailable.
+   * null otherwise. Secrets are compared in constant time; `header` showed this one. Notes that the client was used. Throws
+   * StoreUnavailable.
    */
-  async authenticate({ client_id, secret }: { client_id: string; secret: string | null }): Promise<Client | null> {
+  async authenticate(
+    { client_id, secret }: { client_id: string; secret: string | null },
+    header?: string,
+  ): Promise<Client | null> {
     const found = await this.inspect(client_id);
     if (found === null || isDisabled(found)) return null;
     if ((found.client.token_endpoint_auth_method === 'none') !== (secret === null)) return null;
@@ -80,7 +110,9 @@ export class Clients {
       const good = this.goodSecrets(found).filter(({ hash }) =>
         isClientSecret(this.#keys, { client_id, secret }, hash),
       );
-      if (good.length === 0) return null;
+      const [first] = good;
+      if (first === undefined) return null;
+      if (header !== undefined) this.#proven.set(this.#nameOf(header), { client_id, hash: first.hash });
     }
     this.#noteUse(found);
     return found.client;
@@ -140,6 +172,10 @@ export class Clients {
     }
     const of_file = this.#first_party.get(client.client_id)?.secret_hashes ?? [];
     return of_file.map((hash) => ({ hash, until_ms: null }));
+  }
+
+  #nameOf(header: string): string {
+    return hash('sha256', this.#proven_key + header, 'base64');
   }
 
   /** Whoever asked has its answer already; a use that could not be noted is noted with the next one. */

@@ -1,0 +1,17 @@
+/** The texts of answers that last, each made when it is first sent. */
+const texts = new WeakMap<object, string | null>();
+
+/** An answer that its maker gives again for as long as it says the same: it is written as JSON once. Never changed. */
+export function lasting<Answer extends object>(answer: Answer): Readonly<Answer> {
+  texts.set(answer, null);
+  return Object.freeze(answer);
+}
+
+/** The JSON text of an answer that lasts; null for any other. */
+export function lastingText(answer: unknown): string | null {
+  const known = texts.get(answer as object);
+  if (known !== null) return known ?? null;
+  const text = JSON.stringify(answer);
+  texts.set(answer as object, text);
+  return text;
+}
