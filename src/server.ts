@@ -4,6 +4,7 @@ import { SearchShelves } from './content/search/shelves.js';
 import { REVOKED_CHANNEL } from './devices/connections.js';
 import { AccountReader } from './exports/account_reader.js';
 import { ExportWorker } from './exports/export_worker.js';
+import { Members } from './members/members.js';
 import { issuerUrl } from './oauth/issuer.js';
 import { makeMetrics } from './runtime/metrics.js';
 import { SERVER_KEYS_CHANNEL } from './secrets/server_key_rotation.js';
@@ -54,6 +55,9 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
   const metrics = makeMetrics();
   const entities = await startRuntime(start, foundation, { metrics, tracing });
   const { store, runtime, actors, records } = entities;
+  const members = new Members({ redis, log, since_ms: clock.unmoved() });
+  shutdown.add(() => members.leave());
+  await ofStorage(members.start());
 
   const clients = await openClients(start, { ...foundation, ...entities });
   const devices = await openDevices(start, { clock, records, redis });
@@ -64,6 +68,7 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
     hearOthers(start, place, {
       [REVOKED_CHANNEL]: (text) => devices.connections.heard(text),
       [SERVER_KEYS_CHANNEL]: () => keys.reread(),
+      [members.channel]: () => {}, // that somebody listens is what others ask
     }),
   );
   const overload = startOverload(start, metrics);
@@ -97,7 +102,7 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
   };
   const services: Services = {
     ...{ settings, addresses, log, metrics, tracing, watch, handleDue },
-    ...{ keys, clock, store, runtime, actors, blobs, storage_health },
+    ...{ keys, clock, store, runtime, actors, blobs, storage_health, members },
     ...{ deliveries, mail, exports, ...workers },
     search_shelves: new SearchShelves({ store, runtime, metrics }),
     ...devices,
@@ -109,5 +114,7 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
   const ports = await new Listeners(services, shutdown).start(ROUTES, descriptors, (port) => {
     public_port = port;
   });
+  // First of all, so that others take over while it answers what is in progress.
+  shutdown.add(() => members.leave());
   return { services, base_url: addresses().base_url, ports, redis: child };
 }

@@ -152,19 +152,8 @@ export class RedisStore implements Store {
     throw new StoreUnavailable('storage: subscriptions change all the time', { sent: false });
   }
 
-  /** Calls a function of the library, which is loaded again when it got lost. What the call does not find, it did not do. */
-  async #call(call: () => Promise<unknown>): Promise<unknown> {
-    for (let loads = 0; ; loads++) {
-      try {
-        return await call();
-      } catch (error) {
-        if (!isMissingFunction(error)) throw ioErrorOf(error);
-        if (loads === LIBRARY_LOADS_MAX) {
-          throw new StoreUnavailable('storage: its functions get lost', { sent: false });
-        }
-        await storeCall(loadLibrary(this.#redis));
-      }
-    }
+  #call(call: () => Promise<unknown>): Promise<unknown> {
+    return callFunction(this.#redis, call);
   }
 
   async epochs({ account_id, partition }: AccountPlace): Promise<Record<string, number>> {
@@ -340,6 +329,21 @@ export class RedisStore implements Store {
     return entries.map(([id, [, type = NO_BYTES, , body = NO_BYTES]]) => ({
       ...{ id: id.toString(), account_id, type: type.toString(), body },
     }));
+  }
+}
+
+/** Calls one of our functions, which are loaded again when they got lost. What the call does not find, it did not do. */
+export async function callFunction(redis: Redis, call: () => Promise<unknown>): Promise<unknown> {
+  for (let loads = 0; ; loads++) {
+    try {
+      return await call();
+    } catch (error) {
+      if (!isMissingFunction(error)) throw ioErrorOf(error);
+      if (loads === LIBRARY_LOADS_MAX) {
+        throw new StoreUnavailable('storage: its functions get lost', { sent: false });
+      }
+      await storeCall(loadLibrary(redis));
+    }
   }
 }
 
