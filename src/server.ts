@@ -21,6 +21,7 @@ import type { Services } from './services.js';
 import { publicAddresses, type Settings } from './settings.js';
 import { openTracing } from './tracing/open_tracing.js';
 import { Watch } from './watch/watch.js';
+import { DuePoll } from './workers/due_poll.js';
 
 /** A server that serves. Ports are those it ended up with. */
 export type Server = {
@@ -62,7 +63,10 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
   const clients = await openClients(start, { ...foundation, ...entities });
   const devices = await openDevices(start, { clock, records, redis });
   const blobs = await openBlobs(start, descriptors.segments);
-  const delivery = await startDelivery(start, { ...foundation, ...entities, blobs, metrics, tracing });
+  const poll = new DuePoll({ store, ownership: members, log, now: clock.now });
+  poll.start();
+  shutdown.add(() => poll.stop());
+  const delivery = await startDelivery(start, { ...foundation, ...entities, poll, blobs, metrics, tracing });
   const server_key_rotation = startServerKeyRotation(start, foundation);
   await ofStorage(
     hearOthers(start, place, {
@@ -77,7 +81,7 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
   const { retention } = workers;
   const { device_activity } = devices;
   const watch = new Watch({
-    ...{ metrics, runtime, store, redis, storage_health, clock, overload, deliveries, mail, device_activity },
+    ...{ metrics, runtime, redis, storage_health, clock, overload, deliveries, mail, device_activity },
     transcription: delivery.transcription,
     insights: delivery.insights.jobs,
     retention,
@@ -94,7 +98,7 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
     { clients, server_key_rotation, issuerUrl: (issuer) => issuerUrl({ addresses }, issuer) },
   );
   const reader = new AccountReader(ROUTES.public, () => services);
-  const exports = new ExportWorker({ store, actors, blobs, reader, metrics, log, now: clock.now });
+  const exports = new ExportWorker({ store, actors, blobs, poll, reader, metrics, log, now: clock.now });
   const handleDue = async () => {
     await server_key_rotation.look();
     await handleWork();

@@ -3,8 +3,8 @@ import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import { randomBytes } from '../random.js';
+import { callFunction } from '../store/redis_calls.js';
 import { nodesOf } from '../store/redis_connection.js';
-import { callFunction } from '../store/redis_store.js';
 import { StoreUnavailable } from '../store/store.js';
 import { ownersOf } from './ownership.js';
 
@@ -50,6 +50,8 @@ export class Members implements Ownership {
   /** Since when no view was missed: before, others may not have been able to say that they are alive. */
   #steady_since_ms = 0;
   #gone: ReadonlySet<string> = new Set();
+  /** Read once: what one says of itself never changes. */
+  #known = new Map<string, Member>();
   #timer: NodeJS.Timeout | null = null;
   #renewing: Promise<void> | null = null;
   #has_left = false;
@@ -165,9 +167,13 @@ export class Members implements Ownership {
       | string
       | number
     )[];
+    const known = this.#known;
+    this.#known = new Map();
     return Array.from({ length: told.length / 3 }, (_, nth) => {
       const [id, left_ms, text] = told.slice(nth * 3, nth * 3 + 3) as [string, number, string];
-      return { member: { id, ...saidOf(text) }, left_ms };
+      const member = known.get(id) ?? { id, ...saidOf(text) };
+      this.#known.set(id, member);
+      return { member, left_ms };
     });
   }
 }

@@ -2,11 +2,13 @@ import type { Redis } from 'ioredis';
 import { LRUCache } from 'lru-cache';
 import type { QueuedDelivery, RangeQuery, RecordQuery } from '../../actors/actor.js';
 import { commitCall, parseVerdict } from './commit_call.js';
+import { backlogs, duePartitions } from './due_partitions.js';
 import { keysOf } from './partitions.js';
-import { loadLibrary } from './redis_connection.js';
+import { callFunction, storeCall } from './redis_calls.js';
 import {
+  type Backlog,
   type Commit,
-  type DueEndpoints,
+  type DueQuestion,
   type DueReminder,
   type EntityLocation,
   type EntityVersion,
@@ -30,7 +32,6 @@ const ENTRY_BYTES = 20;
 const COMMIT_ID_BYTES = 12;
 const SUBSCRIPTIONS_KEPT_MAX = 50_000;
 const STALE_TRIES_MAX = 12;
-const LIBRARY_LOADS_MAX = 4;
 const NO_BYTES = Buffer.alloc(0);
 /** Ties in an ordered collection are read over in steps of this. */
 const TIES_STEP = 64;
@@ -170,6 +171,10 @@ export class RedisStore implements Store {
     return storeCall(this.#ordered(keysOf(partition).index(owner, index), { ...page, after }));
   }
 
+  async duePartitions(questions: readonly DueQuestion[]): Promise<number[][]> {
+    return duePartitions(this.#redis, questions);
+  }
+
   async dueReminders(
     partition: number,
     now_ms: number,
@@ -283,16 +288,8 @@ export class RedisStore implements Store {
     return (leased as string[]).filter((_, index) => index % 2 === 0);
   }
 
-  async endpointsDue(partition: number, now_ms: number): Promise<DueEndpoints> {
-    const { dueEndpoints } = keysOf(partition);
-    const [count, oldest] = await storeCall(
-      Promise.all([
-        this.#redis.zcount(dueEndpoints, '-inf', now_ms),
-        this.#redis.zrangebyscore(dueEndpoints, '-inf', now_ms, 'WITHSCORES', 'LIMIT', 0, 1),
-      ]),
-    );
-    const [oldest_id = null, at_ms] = oldest;
-    return { count, oldest_ms: at_ms === undefined ? null : Number(at_ms), oldest_id };
+  async backlogs(now_ms: number): Promise<Backlog[]> {
+    return backlogs(this.#redis, now_ms);
   }
 
   async accountsWithEventsBefore(partition: number, before_ms: number, limit: number): Promise<string[]> {
@@ -330,50 +327,6 @@ export class RedisStore implements Store {
       ...{ id: id.toString(), account_id, type: type.toString(), body },
     }));
   }
-}
-
-/** Calls one of our functions, which are loaded again when they got lost. What the call does not find, it did not do. */
-export async function callFunction(redis: Redis, call: () => Promise<unknown>): Promise<unknown> {
-  for (let loads = 0; ; loads++) {
-    try {
-      return await call();
-    } catch (error) {
-      if (!isMissingFunction(error)) throw ioErrorOf(error);
-      if (loads === LIBRARY_LOADS_MAX) {
-        throw new StoreUnavailable('storage: its functions get lost', { sent: false });
-      }
-      await storeCall(loadLibrary(redis));
-    }
-  }
-}
-
-export async function storeCall<T>(work: Promise<T>): Promise<T> {
-  try {
-    return await work;
-  } catch (error) {
-    throw ioErrorOf(error);
-  }
-}
-
-/** Redis' own refusals are bugs and pass as they are; everything else means that the outcome is unknown. */
-function ioErrorOf(error: unknown): unknown {
-  if (error instanceof StoreUnavailable || (isReplyError(error) && !isTransient(error))) return error;
-  return new StoreUnavailable(`storage: ${error instanceof Error ? error.message : String(error)}`);
-}
-
-function isReplyError(error: unknown): error is Error {
-  return error instanceof Error && error.name === 'ReplyError';
-}
-
-/** Refusals that say "not now": loading, busy, read-only replica, out of memory, disk errors, slot moves. */
-function isTransient(error: Error): boolean {
-  return /^(LOADING|BUSY|READONLY|OOM|MISCONF|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|NOREPLICAS|UNKILLABLE)/.test(
-    error.message,
-  );
-}
-
-function isMissingFunction(error: unknown): boolean {
-  return isReplyError(error) && /function not found/i.test(error.message);
 }
 
 function entityKey({ address, partition }: EntityLocation): string {

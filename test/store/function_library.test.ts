@@ -37,7 +37,7 @@ t.test('the function library', async (t) => {
       });
       t.same(
         loaded,
-        ['spool_commit_v3 b953801fdeb7d5f6', 'spool_workers_v1 4a2c881172444881'],
+        ['spool_commit_v3 b953801fdeb7d5f6', 'spool_workers_v1 f893327600a1d292'],
         'a changed library takes another number, for itself and its functions, and its line here',
       );
     },
