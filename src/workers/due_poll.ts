@@ -31,6 +31,8 @@ type Polled = { queue: DueQueue | null; every_ms: number; look: (partitions: rea
 export class DuePoll {
   readonly #parts: Parts;
   readonly #polled = new Set<Polled>();
+  /** Those that were never polled: all own partitions have their turn at once. */
+  readonly #new = new Set<Polled>();
   /** When a partition has its turn: in an order of this process' own, so that processes do not look there together. */
   readonly #places = shuffled(ALL_PARTITIONS);
   #ticks = 0;
@@ -62,7 +64,11 @@ export class DuePoll {
   /** From now on `look` is told where something is due, until what this gives is called. */
   add(polled: Polled): () => void {
     this.#polled.add(polled);
-    return () => this.#polled.delete(polled);
+    if (polled.queue !== null) this.#new.add(polled);
+    return () => {
+      this.#polled.delete(polled);
+      this.#new.delete(polled);
+    };
   }
 
   /** All partitions where something is due now; where that can't be told, all. Never rejects. */
@@ -85,7 +91,7 @@ export class DuePoll {
     const questions: { asked: Polled; queue: DueQueue; partitions: readonly number[]; by_ms: number }[] = [];
     for (const polled of this.#polled) {
       const others_every_ms = Math.max(OTHERS_EVERY_MS, OTHERS_TIMES * polled.every_ms);
-      const turn = this.#inTurn(own, polled.every_ms, tick);
+      const turn = this.#new.has(polled) ? own : this.#inTurn(own, polled.every_ms, tick);
       const others_turn = this.#inTurn(others, others_every_ms, tick);
       const { queue } = polled;
       if (queue === null) polled.look([...turn, ...others_turn]);
@@ -96,6 +102,7 @@ export class DuePoll {
     }
     try {
       const answers = await store.duePartitions(questions.map(({ asked: _, ...question }) => question));
+      for (const { asked } of questions) this.#new.delete(asked);
       const found = new Map<Polled, number[]>();
       for (const [nth, { asked }] of questions.entries())
         found.set(asked, [...(found.get(asked) ?? []), ...(answers[nth] ?? [])]);
