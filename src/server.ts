@@ -4,6 +4,7 @@ import { SearchShelves } from './content/search/shelves.js';
 import { REVOKED_CHANNEL } from './devices/connections.js';
 import { AccountReader } from './exports/account_reader.js';
 import { ExportWorker } from './exports/export_worker.js';
+import { Members } from './members/members.js';
 import { issuerUrl } from './oauth/issuer.js';
 import { makeMetrics } from './runtime/metrics.js';
 import { SERVER_KEYS_CHANNEL } from './secrets/server_key_rotation.js';
@@ -20,6 +21,7 @@ import type { Services } from './services.js';
 import { publicAddresses, type Settings } from './settings.js';
 import { openTracing } from './tracing/open_tracing.js';
 import { Watch } from './watch/watch.js';
+import { DuePoll } from './workers/due_poll.js';
 
 /** A server that serves. Ports are those it ended up with. */
 export type Server = {
@@ -54,16 +56,23 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
   const metrics = makeMetrics();
   const entities = await startRuntime(start, foundation, { metrics, tracing });
   const { store, runtime, actors, records } = entities;
+  const members = new Members({ redis, log, since_ms: clock.unmoved() });
+  shutdown.add(() => members.leave());
+  await ofStorage(members.start());
 
   const clients = await openClients(start, { ...foundation, ...entities });
   const devices = await openDevices(start, { clock, records, redis });
   const blobs = await openBlobs(start, descriptors.segments);
-  const delivery = await startDelivery(start, { ...foundation, ...entities, blobs, metrics, tracing });
+  const poll = new DuePoll({ store, ownership: members, log, now: clock.now });
+  poll.start();
+  shutdown.add(() => poll.stop());
+  const delivery = await startDelivery(start, { ...foundation, ...entities, poll, blobs, metrics, tracing });
   const server_key_rotation = startServerKeyRotation(start, foundation);
   await ofStorage(
     hearOthers(start, place, {
       [REVOKED_CHANNEL]: (text) => devices.connections.heard(text),
       [SERVER_KEYS_CHANNEL]: () => keys.reread(),
+      [members.channel]: () => {}, // that somebody listens is what others ask
     }),
   );
   const overload = startOverload(start, metrics);
@@ -72,7 +81,7 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
   const { retention } = workers;
   const { device_activity } = devices;
   const watch = new Watch({
-    ...{ metrics, runtime, store, redis, storage_health, clock, overload, deliveries, mail, device_activity },
+    ...{ metrics, runtime, redis, storage_health, clock, overload, deliveries, mail, device_activity },
     transcription: delivery.transcription,
     insights: delivery.insights.jobs,
     retention,
@@ -89,7 +98,7 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
     { clients, server_key_rotation, issuerUrl: (issuer) => issuerUrl({ addresses }, issuer) },
   );
   const reader = new AccountReader(ROUTES.public, () => services);
-  const exports = new ExportWorker({ store, actors, blobs, reader, metrics, log, now: clock.now });
+  const exports = new ExportWorker({ store, actors, blobs, poll, reader, metrics, log, now: clock.now });
   const handleDue = async () => {
     await server_key_rotation.look();
     await handleWork();
@@ -97,7 +106,7 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
   };
   const services: Services = {
     ...{ settings, addresses, log, metrics, tracing, watch, handleDue },
-    ...{ keys, clock, store, runtime, actors, blobs, storage_health },
+    ...{ keys, clock, store, runtime, actors, blobs, storage_health, members },
     ...{ deliveries, mail, exports, ...workers },
     search_shelves: new SearchShelves({ store, runtime, metrics }),
     ...devices,
@@ -109,5 +118,7 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
   const ports = await new Listeners(services, shutdown).start(ROUTES, descriptors, (port) => {
     public_port = port;
   });
+  // First of all, so that others take over while it answers what is in progress.
+  shutdown.add(() => members.leave());
   return { services, base_url: addresses().base_url, ports, redis: child };
 }

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { SearchShelves } from './content/search/shelves.js';
 import type { Exporter } from './exports/exporter.js';
+import type { Members } from './members/members.js';
 import type { Metrics } from './runtime/metrics.js';
 import type { AdmissionServices } from './server/admission.js';
 import type { DeliveryServices } from './server/delivery.js';
@@ -22,6 +23,8 @@ export type Services = StorageServices &
     addresses(): ReturnType<typeof publicAddresses>;
     log: Logger;
     metrics: Metrics;
+    /** The processes that work on this Redis. */
+    members: Members;
     exports: Exporter;
     /** What can be found, as far as it is in memory. */
     search_shelves: SearchShelves;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { count, serverNow } from '../../src/http/response_schemas.js';
+import { count, moment, serverNow } from '../../src/http/response_schemas.js';
 import { operatorRoute, type Route } from '../../src/http/route.js';
 import { VERSION } from '../../src/version.js';
 
@@ -22,6 +22,18 @@ const overviewShape = z.strictObject({
       shedding: z.enum(['nothing', 'first', 'all']).describe('What is refused for load.'),
     })
     .describe('The process that answers.'),
+  processes: z
+    .array(
+      z.strictObject({
+        id: z.string().describe('Its name among them; another one after each start.'),
+        since: moment.describe('Since when it runs.'),
+        host: z.string().describe('The name of its machine.'),
+        pid: count.describe('Its number on its machine.'),
+        partitions: count.describe('How many partitions it looks at before others do.'),
+        answers: z.boolean().describe('Whether it is the one that answers.'),
+      }),
+    )
+    .describe('The processes that are alive on this Redis, the oldest first; none while that is not known.'),
   storage: z
     .strictObject({
       status: z
@@ -77,8 +89,9 @@ export const OVERVIEW_ROUTES: readonly Route[] = [
           description: 'Only samples later than this, in ms since 1970; all that are kept when absent.',
         }),
     }),
-    async handler({ services: { clock, settings, watch }, query: { after_ms } }) {
+    async handler({ services: { clock, members, settings, watch }, query: { after_ms } }) {
       const { storage, storage_ms, storage_bytes, disk, shedding, dead_letters, clock_ahead_ms } = watch.standing();
+      const shares = members.shares();
       return {
         now: new Date(clock.now()).toISOString(),
         clock: { ahead_ms: Math.round(clock_ahead_ms), movable: settings.test_clock },
@@ -86,6 +99,10 @@ export const OVERVIEW_ROUTES: readonly Route[] = [
           ...{ pid: process.pid, version: VERSION, node: process.version },
           ...{ up_s: Math.round(process.uptime()), shedding },
         },
+        processes: members.living.map(({ id, since_ms, host, pid }) => ({
+          ...{ id, since: new Date(since_ms).toISOString(), host, pid },
+          ...{ partitions: shares.get(id) ?? 0, answers: id === members.id },
+        })),
         storage: {
           ...{ status: storage.status, since_ms: storage.since_ms, round_trip_ms: storage_ms },
           ...{ memory_bytes: storage_bytes, log_healthy: storage.log_healthy, dead_letters },

@@ -7,7 +7,8 @@ import { CLOSED } from '../runtime/activation.js';
 import type { Actors } from '../runtime/actors.js';
 import { type Fence, type Store, StoreUnavailable } from '../store/store.js';
 import { DueEntities } from '../workers/due_entities.js';
-import { PeriodicTask } from '../workers/periodic_task.js';
+import type { DuePoll } from '../workers/due_poll.js';
+import { DueTask } from '../workers/due_task.js';
 
 /** What other processes have left behind is found after this at the latest. */
 const SWEEP_EVERY_MS = 60_000;
@@ -22,7 +23,7 @@ const HOLDER_BYTES = 6;
 /** `into`: who its turns show now; null for nobody. */
 type Changed = { contact_id: string; into: string | null; number: number };
 
-type Parts = { store: Store; actors: Actors; log: Pick<Logger, 'error'>; now: () => number };
+type Parts = { store: Store; actors: Actors; poll: DuePoll; log: Pick<Logger, 'error'>; now: () => number };
 
 /**
  * Records the events of changes that are seen at once and told step by step: of a speaker, by its transcript; of a contact
@@ -31,14 +32,17 @@ type Parts = { store: Store; actors: Actors; log: Pick<Logger, 'error'>; now: ()
 export class Announcements {
   readonly #parts: Parts;
   readonly #due: DueEntities;
-  readonly #task = new PeriodicTask(() => this.#run(), SWEEP_EVERY_MS);
+  readonly #task: DueTask<void>;
   readonly #offered = new Set<Promise<unknown>>();
   #is_stopped = false;
 
   constructor(parts: Parts) {
     this.#parts = parts;
-    const { store, now } = parts;
-    this.#due = new DueEntities({ store, now, index: ANNOUNCING_INDEX, complain: (error) => this.#complain(error) });
+    const { store, now, poll } = parts;
+    const complain = (error: unknown) => this.#complain(error);
+    this.#due = new DueEntities({ store, now, poll, index: ANNOUNCING_INDEX, complain });
+    const asked = { poll, queue: ANNOUNCING_INDEX, every_ms: SWEEP_EVERY_MS };
+    this.#task = new DueTask(asked, (partitions) => this.#run(partitions));
   }
 
   start(): void {
@@ -69,9 +73,9 @@ export class Announcements {
     clearTimeout(timer);
   }
 
-  async #run(): Promise<void> {
+  async #run(partitions: readonly number[]): Promise<void> {
     try {
-      await this.#due.sweep();
+      this.#due.offerPartitions(partitions);
       const isStopped = () => this.#is_stopped;
       await this.#due.workThrough((member) => this.#announce(member), { at_once: AT_ONCE, isStopped });
     } catch (error) {

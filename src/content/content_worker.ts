@@ -4,6 +4,7 @@ import type { BlobStore } from '../blobs/blob_store.js';
 import { isRefusal } from '../domain/refusals.js';
 import type { Metrics } from '../runtime/metrics.js';
 import { StoreUnavailable } from '../store/store.js';
+import type { DuePoll } from '../workers/due_poll.js';
 import type { Engine } from './engines/engine.js';
 import { JobLanes, LEASE_MS, persisting, prolonging } from './job_lanes.js';
 import { transcribeWindow } from './transcribe_window.js';
@@ -22,6 +23,7 @@ const UNKNOWN = {
 
 type Parts = {
   jobs: TranscriptionJobs;
+  poll: DuePoll;
   blobs: BlobStore;
   /** By the names that pipelines have for them. */
   engines: ReadonlyMap<string, Engine>;
@@ -37,9 +39,9 @@ export class ContentWorker {
 
   constructor(parts: Parts) {
     this.#parts = parts;
-    const { log, at_once } = parts;
+    const { log, at_once, poll } = parts;
     this.#lanes = new JobLanes({
-      ...{ due: parts.jobs.due, at_once, sweep_every_ms: SWEEP_EVERY_MS, log },
+      ...{ due: parts.jobs.due, poll, at_once, sweep_every_ms: SWEEP_EVERY_MS, log },
       workOn: (stream_id, signal) => this.#workOn(stream_id, signal),
       complaint: 'what is to be transcribed could not be found; it is tried again',
     });

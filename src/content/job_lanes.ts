@@ -3,10 +3,11 @@ import type { Logger } from 'pino';
 import { isRefusal, type Refusal } from '../domain/refusals.js';
 import { StoreUnavailable } from '../store/store.js';
 import type { DueEntities } from '../workers/due_entities.js';
+import type { DuePoll } from '../workers/due_poll.js';
 import { PeriodicTask } from '../workers/periodic_task.js';
 
-/** What fell due meanwhile is found after this. */
-const RUN_EVERY_MS = 1_000;
+/** What was offered by others than the worker is taken up after this. */
+const OFFERED_EVERY_MS = 1_000;
 const PROLONG_EVERY_MS = 10_000;
 const PUBLISH_TRIES_MAX = 10;
 const PUBLISH_PAUSE_MS = 1_000;
@@ -15,6 +16,7 @@ export const LEASE_MS = 30_000;
 
 type Parts = {
   due: DueEntities;
+  poll: DuePoll;
   at_once: number;
   /** What falls due, or other processes have left, is found after this. */
   sweep_every_ms: number;
@@ -28,25 +30,34 @@ type Parts = {
 /** How a built-in worker goes about it: members of an index that are due, a few at a time. */
 export class JobLanes {
   readonly #parts: Parts;
-  readonly #task = new PeriodicTask(() => this.#run(), RUN_EVERY_MS);
+  readonly #task = new PeriodicTask(() => this.#run());
   readonly #stopping = new AbortController();
   /** Members with something due, and those that are worked on. */
   readonly #waiting = new Set<string>();
   readonly #in_hand = new Set<string>();
   readonly #lanes = new Set<Promise<void>>();
-  #swept_ms = Number.NEGATIVE_INFINITY;
+  #drops: (() => void)[] = [];
 
   constructor(parts: Parts) {
     this.#parts = parts;
   }
 
   start(): void {
-    this.#task.start();
+    const { due, poll, sweep_every_ms } = this.#parts;
+    const found = (partitions: readonly number[]) => {
+      due.offerPartitions(partitions);
+      if (due.known.length > 0) void this.#task.runOnce();
+    };
+    this.#drops = [
+      poll.add({ queue: due.index, every_ms: sweep_every_ms, look: found }),
+      poll.add({ queue: null, every_ms: OFFERED_EVERY_MS, look: () => found([]) }),
+    ];
   }
 
   /** Gives back what is in hand. */
   async stop(): Promise<void> {
     this.#stopping.abort();
+    for (const drop of this.#drops) drop();
     await this.#task.stop();
     await Promise.all(this.#lanes);
   }
@@ -59,8 +70,8 @@ export class JobLanes {
 
   /** Does all that is due, to the end; for the test clock. Never rejects. */
   async look(): Promise<void> {
-    this.#swept_ms = Number.NEGATIVE_INFINITY;
     for (let was_due = true; was_due && !this.#stopping.signal.aborted; ) {
+      await this.#parts.due.sweep();
       await this.#task.runOnce();
       was_due = this.#lanes.size > 0;
       await Promise.all(this.#lanes);
@@ -68,14 +79,9 @@ export class JobLanes {
   }
 
   async #run(): Promise<void> {
-    const { due, at_once, sweep_every_ms } = this.#parts;
+    const { due, at_once } = this.#parts;
     try {
-      if (performance.now() - this.#swept_ms > sweep_every_ms) {
-        this.#swept_ms = performance.now();
-        await due.sweep();
-      }
-      const partitions = await due.partitions();
-      const members = await Promise.all(partitions.map((partition) => due.due(partition)));
+      const members = await Promise.all(due.known.map((partition) => due.due(partition)));
       for (const member of members.flat()) if (!this.#in_hand.has(member)) this.#waiting.add(member);
     } catch (error) {
       this.#complain(error);

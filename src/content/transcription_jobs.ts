@@ -17,6 +17,7 @@ import type { Metrics } from '../runtime/metrics.js';
 import { type Fence, type Store, StoreUnavailable } from '../store/store.js';
 import { goneWorkspace } from '../streams/standing_workspace.js';
 import { DueEntities } from '../workers/due_entities.js';
+import type { DuePoll } from '../workers/due_poll.js';
 import { InHand } from './in_hand.js';
 import type { TranscriptionResult, WindowChunk, WindowWork } from './transcription.js';
 import { TranscriptionActivity } from './transcription_activity.js';
@@ -32,6 +33,7 @@ const GONE = refuse(
 
 type Parts = {
   store: Store;
+  poll: DuePoll;
   actors: Actors;
   metrics: Metrics;
   log: { error(details: object, text: string): void };
@@ -71,7 +73,7 @@ export class TranscriptionJobs {
   readonly #in_hand: InHand;
 
   constructor(parts: Parts) {
-    const { store, now, log, actors } = parts;
+    const { store, now, log, actors, poll } = parts;
     this.#parts = parts;
     this.#voices = new Voices(actors, now);
     this.activity = new TranscriptionActivity(now);
@@ -79,7 +81,7 @@ export class TranscriptionJobs {
       if (!(error instanceof NotNow || error instanceof StoreUnavailable))
         log.error({ err: error }, 'a recording could not be transcribed; it is tried again');
     };
-    this.due = new DueEntities({ store, now, index: TRANSCRIBING_INDEX, complain });
+    this.due = new DueEntities({ store, now, poll, index: TRANSCRIBING_INDEX, complain });
     const { due } = this;
     const ways = { rest: (id: string) => due.rest(id), wake: (id: string) => due.wake(id) };
     this.#in_hand = new InHand({ now, per_account_max: LIMITS.windows_per_account_max, ...ways });

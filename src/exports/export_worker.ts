@@ -6,7 +6,6 @@ import { isLive } from '../../actors/grant.js';
 import { accountFolder, archiveKey, placeOfAccountKey } from '../blobs/blob_keys.js';
 import type { BlobStore } from '../blobs/blob_store.js';
 import { JobLanes, persisting, prolonging } from '../content/job_lanes.js';
-import { PARTITIONS } from '../domain/ids.js';
 import { LIMITS } from '../domain/limits.js';
 import { isRefusal, type Refusal, unreachable } from '../domain/refusals.js';
 import { randomBytes } from '../random.js';
@@ -15,6 +14,7 @@ import type { Actors } from '../runtime/actors.js';
 import type { Metrics } from '../runtime/metrics.js';
 import { type Fence, type Store, StoreUnavailable } from '../store/store.js';
 import { DueEntities } from '../workers/due_entities.js';
+import { ALL_PARTITIONS, type DuePoll } from '../workers/due_poll.js';
 import type { AccountReader } from './account_reader.js';
 import { Archive } from './archive.js';
 import { ExportContents } from './export_contents.js';
@@ -31,6 +31,7 @@ type Parts = {
   store: Store;
   actors: Actors;
   blobs: BlobStore;
+  poll: DuePoll;
   reader: AccountReader;
   metrics: Metrics;
   log: Pick<Logger, 'error' | 'warn'>;
@@ -65,14 +66,14 @@ export class ExportWorker implements Exporter {
 
   constructor(parts: Parts) {
     this.#parts = parts;
-    const { store, now, log } = parts;
+    const { store, now, log, poll } = parts;
     const complain = (error: unknown) => {
       if (!(error instanceof StoreUnavailable))
         log.error({ err: error }, 'an export was interrupted; it goes on later');
     };
-    this.#due = new DueEntities({ store, now, index: EXPORTS_INDEX, complain, fresh_ms: SWEEP_EVERY_MS });
+    this.#due = new DueEntities({ store, now, poll, index: EXPORTS_INDEX, complain, fresh_ms: SWEEP_EVERY_MS });
     this.#lanes = new JobLanes({
-      ...{ due: this.#due, at_once: LIMITS.exports_at_once, sweep_every_ms: SWEEP_EVERY_MS, log },
+      ...{ due: this.#due, poll, at_once: LIMITS.exports_at_once, sweep_every_ms: SWEEP_EVERY_MS, log },
       workOn: (account_id, signal) => this.#workOn(account_id, signal),
       complaint: 'exports that are due could not be found; it is tried again',
     });
@@ -96,10 +97,9 @@ export class ExportWorker implements Exporter {
   }
 
   async listDue(): Promise<string[]> {
-    const partitions = Array.from({ length: PARTITIONS }, (_, partition) => partition);
     const page = { descending: false, limit: SHOWN_MAX };
     const rows = await Promise.all(
-      partitions.map((partition) =>
+      ALL_PARTITIONS.map((partition) =>
         this.#parts.store.list({ owner: EXPORTS_INDEX.owner, partition }, EXPORTS_INDEX.index, page),
       ),
     );

@@ -24,6 +24,7 @@ import { DeliveryWorker } from '../webhooks/delivery_worker.js';
 import { Poster } from '../webhooks/poster.js';
 import { AudioSweep } from '../workers/audio_sweep.js';
 import { ChunkProcessing } from '../workers/chunk_processing.js';
+import type { DuePoll } from '../workers/due_poll.js';
 import { ErasureWorker } from '../workers/erasures.js';
 import { EventRetention } from '../workers/event_retention.js';
 import { MailWorker } from '../workers/mail_worker.js';
@@ -56,23 +57,23 @@ export type DeliveryServices = {
 /** `handleWork` does all that is due by now. */
 export type Delivery = DeliveryServices & { handleWork(): Promise<void> };
 
-type Parts = Entities & Foundation & { blobs: BlobStore; metrics: Metrics; tracing: Tracing | null };
+type Parts = Entities & Foundation & { poll: DuePoll; blobs: BlobStore; metrics: Metrics; tracing: Tracing | null };
 
 /** Opens the ways out and starts the workers. */
 export async function startDelivery(start: Start, parts: Parts): Promise<Delivery> {
   const { settings, log, shutdown } = start;
-  const { actors, blobs, clock, keys, metrics, redis, runtime, store, tracing } = parts;
+  const { actors, blobs, clock, keys, metrics, poll, redis, runtime, store, tracing } = parts;
   const { now } = clock;
   const mail = openMail(start, now);
-  const relay = new OutboxRelay({ store, runtime, metrics, log });
-  const reminders = new ReminderWorker({ store, runtime, metrics, log, now });
-  const mails = new MailWorker({ store, mail, keys, metrics, now });
+  const relay = new OutboxRelay({ store, runtime, poll, metrics, log });
+  const reminders = new ReminderWorker({ store, runtime, poll, metrics, log, now });
+  const mails = new MailWorker({ store, mail, keys, poll, metrics, now });
   const rewriteDisk = (stopped: () => boolean) => rewriteAll(redis, { log, stopped });
-  const erasures = new ErasureWorker({ store, actors, blobs, metrics, log, now, rewriteDisk });
+  const erasures = new ErasureWorker({ store, actors, blobs, poll, metrics, log, now, rewriteDisk });
   const poster = await openPoster(start);
-  const deliveries = new DeliveryWorker({ store, actors, poster, keys, metrics, log, tracing, now });
+  const deliveries = new DeliveryWorker({ store, actors, poster, keys, poll, metrics, log, tracing, now });
   store.onDeliveries = (endpoint_ids) => deliveries.wake(endpoint_ids);
-  const event_retention = new EventRetention({ store, metrics, log, certain: clock.certain });
+  const event_retention = new EventRetention({ store, poll, metrics, log, certain: clock.certain });
   const turns = new SweepTurns(redis);
   const audio_sweep = new AudioSweep({ turns, actors, blobs, metrics, log, now });
   const is_worker = settings.chunk_worker;
@@ -83,11 +84,11 @@ export async function startDelivery(start: Start, parts: Parts): Promise<Deliver
     insights: insights.insights.made_by !== null,
   });
   const { awaited, transcribes, onTold } = transcription;
-  const retention = new RetentionSweep({ store, actors, blobs, metrics, log, now, awaited });
+  const retention = new RetentionSweep({ store, actors, blobs, poll, metrics, log, now, awaited });
   const processing = new ChunkProcessing({
-    ...{ store, actors, blobs, metrics, log, now, is_worker, transcribes, onTold },
+    ...{ store, actors, blobs, poll, metrics, log, now, is_worker, transcribes, onTold },
   });
-  const announcements = new Announcements({ store, actors, log, now });
+  const announcements = new Announcements({ store, actors, poll, log, now });
   const sweeps = [event_retention, retention, audio_sweep];
   const workers = [mails, reminders, relay, erasures, ...sweeps, processing, deliveries, announcements];
   for (const worker of [...workers, ...transcription.workers, ...insights.workers]) {

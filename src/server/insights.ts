@@ -3,11 +3,12 @@ import { type InsightMaker, insightEngines, insightHosts, insightMakerOf } from 
 import { InsightJobs } from '../content/insights/insight_jobs.js';
 import { InsightsWorker } from '../content/insights/insights_worker.js';
 import type { Metrics } from '../runtime/metrics.js';
+import type { DuePoll } from '../workers/due_poll.js';
 import type { Start } from './start.js';
 import type { Entities, Foundation } from './storage.js';
 
 type Parts = Pick<Entities, 'store' | 'actors' | 'runtime'> &
-  Pick<Foundation, 'clock' | 'keys'> & { metrics: Metrics; further: EnginesFile['insights'] };
+  Pick<Foundation, 'clock' | 'keys'> & { poll: DuePoll; metrics: Metrics; further: EnginesFile['insights'] };
 
 /** What operators and readers need to know of who looks into conversations: null where nobody does. */
 export type InsightServices = {
@@ -23,14 +24,14 @@ const MADE_BY = { server: 'model', built_in: 'extractive', workers: 'external', 
 /** What looks into conversations: the jobs for whoever does, and the built-in worker where there is one. */
 export function openInsights(
   { settings, log }: Start,
-  { store, actors, runtime, clock, keys, metrics, further }: Parts,
+  { store, actors, runtime, clock, keys, poll, metrics, further }: Parts,
 ) {
   const { now } = clock;
-  const jobs = new InsightJobs({ store, actors, runtime, keys, metrics, log, now });
+  const jobs = new InsightJobs({ store, actors, runtime, keys, poll, metrics, log, now });
   const { by } = insightMakerOf(settings);
   const engines = insightEngines(settings, further);
   const at_once = settings.content_at_once;
-  const worker = engines.size === 0 ? null : new InsightsWorker({ jobs, engines, metrics, log, at_once });
+  const worker = engines.size === 0 ? null : new InsightsWorker({ jobs, poll, engines, metrics, log, at_once });
   const insights: InsightServices = { jobs, by, made_by: MADE_BY[by], hosts: insightHosts(settings, further) };
   return {
     insights,

@@ -50,94 +50,95 @@ export function partitionOf(address: Address, home: 'id' | 'hash'): number {
 
 /** Names of all keys. Each starts with the partition's hash tag; the version of the key format comes first inside. */
 export class PartitionKeys {
-  readonly #prefix: string;
+  /** What all of them begin with. */
+  readonly prefix: string;
 
   constructor(partition: number) {
-    this.#prefix = `{${tagOf(partition)}}1:`;
+    this.prefix = `{${tagOf(partition)}}1:`;
   }
 
   /** String: the entity's header and snapshot. */
   entity(address: Address): string {
-    return `${this.#prefix}e:${address.kind}:${address.id}`;
+    return `${this.prefix}e:${address.kind}:${address.id}`;
   }
   /** Hash: records of one collection by id. */
   records(address: Address, collection: string): string {
-    return `${this.#prefix}r:${address.kind}:${address.id}:${collection}`;
+    return `${this.prefix}r:${address.kind}:${address.id}:${collection}`;
   }
   /** Sorted set: ids of a collection's records in their order. */
   order(address: Address, collection: string): string {
-    return `${this.#prefix}o:${address.kind}:${address.id}:${collection}`;
+    return `${this.prefix}o:${address.kind}:${address.id}:${collection}`;
   }
   /** Stream: an account's events. */
   log(account_id: string): string {
-    return `${this.#prefix}log:${account_id}`;
+    return `${this.prefix}log:${account_id}`;
   }
   /** Hash: `epoch` of the log, last `sequence`, `last_ms`, and `t:<type>` = id of the last event of that type. */
   logHead(account_id: string): string {
-    return `${this.#prefix}logh:${account_id}`;
+    return `${this.prefix}logh:${account_id}`;
   }
   /** Sorted set: accounts with a log, by the time of their oldest event. */
   get oldestEvents(): string {
-    return `${this.#prefix}oldest`;
+    return `${this.prefix}oldest`;
   }
   /** Hash: who gets an account's events. `v` is the id of the commit that changed it last, `closed` is there while nobody does, `e:<endpoint>` = what it wants. */
   subscriptions(account_id: string): string {
-    return `${this.#prefix}subs:${account_id}`;
+    return `${this.prefix}subs:${account_id}`;
   }
   /** Stream: an endpoint's deliveries as events made them, each under its event's number. */
   deliveryQueue(endpoint_id: string): string {
-    return `${this.#prefix}inbox:${endpoint_id}`;
+    return `${this.prefix}inbox:${endpoint_id}`;
   }
   /** Sorted set: when each endpoint is due next. */
   get dueEndpoints(): string {
-    return `${this.#prefix}wake`;
+    return `${this.prefix}wake`;
   }
   /** Leasing takes what is due together with its contents. Endpoints have none but their own state: this is never written. */
   get noContents(): string {
-    return `${this.#prefix}wakec`;
+    return `${this.prefix}wakec`;
   }
   /** Hash: the credential epochs of an account; an absent one is 0. */
   epochs(account_id: string): string {
-    return `${this.#prefix}life:${account_id}`;
+    return `${this.prefix}life:${account_id}`;
   }
   /** Hash: the closed fences of an id that is no account's. Its key is made as those of epochs are, which it never meets. */
   fence(id: string): string {
-    return `${this.#prefix}life:${id}`;
+    return `${this.prefix}life:${id}`;
   }
   /** Sorted set: members of an index in their order. `owner`: an account's id, or the name of what the whole partition shares. */
   index(owner: string, index: string): string {
-    return `${this.#prefix}l:${owner}:${index}`;
+    return `${this.prefix}l:${owner}:${index}`;
   }
   /** Sorted set of due times, and the messages, of the partition's reminders. */
   get reminders(): string {
-    return `${this.#prefix}rem`;
+    return `${this.prefix}rem`;
   }
   get reminderMessages(): string {
-    return `${this.#prefix}remm`;
+    return `${this.prefix}remm`;
   }
   /** Stream: outbox messages that are not applied yet; their ids count up without a gap. */
   get outbox(): string {
-    return `${this.#prefix}out`;
+    return `${this.prefix}out`;
   }
   get outboxCount(): string {
-    return `${this.#prefix}outn`;
+    return `${this.prefix}outn`;
   }
   /** Sorted set of due times, and the contents, of what waits for workers: sealed mails to send, jobs to do. */
   queue(name: QueueName): { due: string; contents: string } {
     const queue = { mails: 'mail', jobs: 'job', sweeps: 'swp' }[name];
-    return { due: this.#prefix + queue, contents: `${this.#prefix}${queue}c` };
+    return { due: this.prefix + queue, contents: `${this.prefix}${queue}c` };
   }
   /** Sorted set: when the audio of each partition is swept next; only partition 0 has it. */
   get sweeps(): string {
-    return `${this.#prefix}sweep`;
+    return `${this.prefix}sweep`;
   }
   /** String: the name under which this storage owns its audio; only partition 0 has it. */
   get audioOwner(): string {
-    return `${this.#prefix}audio_owner`;
+    return `${this.prefix}audio_owner`;
   }
   /** Hash: dead letters, until somebody retries them. */
   get deadLetters(): string {
-    return `${this.#prefix}aside`;
+    return `${this.prefix}aside`;
   }
 }
 

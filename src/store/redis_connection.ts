@@ -6,7 +6,8 @@ const COMMAND_DEADLINE_MS = 5_000;
 const RECONNECT_MAX_MS = 1_000;
 /** How soon a cluster whose masters changed is known anew, when no command met a redirection before. */
 const SLOTS_EVERY_MS = 2_000;
-const LIBRARY = readFileSync(new URL('./commit.lua', import.meta.url), 'utf8');
+/** Of our functions: commits, and what workers ask. */
+const LIBRARIES = ['./commit.lua', './workers.lua'].map((file) => readFileSync(new URL(file, import.meta.url), 'utf8'));
 
 const CONNECTION = {
   autoResubscribe: false, // nobody would handle its failure, which would end the process
@@ -99,12 +100,14 @@ export function nodesOf(redis: Redis): Redis[] {
 }
 
 /**
- * Loads the commit function on every master; repeating it is harmless. Of a cluster, one that is away gets it with the
+ * Loads our functions on every master; repeating it is harmless. Of a cluster, one that is away gets it with the
  * first commit that misses it there.
  */
 export async function loadLibrary(redis: Redis): Promise<void> {
   const loaded = await Promise.allSettled(
-    mastersOf(redis).map((master) => master.call('FUNCTION', 'LOAD', 'REPLACE', LIBRARY)),
+    mastersOf(redis).flatMap((master) =>
+      LIBRARIES.map((library) => master.call('FUNCTION', 'LOAD', 'REPLACE', library)),
+    ),
   );
   const failed = loaded.find(({ status }) => status === 'rejected') as PromiseRejectedResult | undefined;
   if (failed !== undefined && loaded.every(({ status }) => status === 'rejected')) throw failed.reason;

@@ -3,12 +3,14 @@ import { LRUCache } from 'lru-cache';
 import type { QueuedDelivery, RangeQuery, RecordQuery } from '../../actors/actor.js';
 import { CommitBatches } from './commit_batches.js';
 import { parseVerdict, writeCommit } from './commit_call.js';
+import { backlogs, duePartitions } from './due_partitions.js';
 import { type EntityVersion, FENCE_BYTES, readHeader, readVersion } from './entity_version.js';
 import { keysOf } from './partitions.js';
-import { loadLibrary } from './redis_connection.js';
+import { callFunction, storeCall } from './redis_calls.js';
 import {
+  type Backlog,
   type Commit,
-  type DueEndpoints,
+  type DueQuestion,
   type DueReminder,
   type EntityLocation,
   type ListPage,
@@ -31,7 +33,6 @@ const COMMIT = 'spool_commit_v4';
 const AS_TEXT = { replyEncoding: 'utf8' as const };
 const SUBSCRIPTIONS_KEPT_MAX = 50_000;
 const STALE_TRIES_MAX = 12;
-const LIBRARY_LOADS_MAX = 4;
 const NO_BYTES = Buffer.alloc(0);
 /** Ties in an ordered collection are read over in steps of this. */
 const TIES_STEP = 64;
@@ -163,19 +164,8 @@ export class RedisStore implements Store {
     throw new StoreUnavailable('storage: subscriptions change all the time', { sent: false });
   }
 
-  /** Calls a function of the library, which is loaded again when it got lost. What the call does not find, it did not do. */
-  async #call(call: () => Promise<unknown>): Promise<unknown> {
-    for (let loads = 0; ; loads++) {
-      try {
-        return await call();
-      } catch (error) {
-        if (!isMissingFunction(error)) throw ioErrorOf(error);
-        if (loads === LIBRARY_LOADS_MAX) {
-          throw new StoreUnavailable('storage: its functions get lost', { sent: false });
-        }
-        await storeCall(loadLibrary(this.#redis));
-      }
-    }
+  #call(call: () => Promise<unknown>): Promise<unknown> {
+    return callFunction(this.#redis, call);
   }
 
   async epochs({ account_id, partition }: AccountPlace): Promise<Record<string, number>> {
@@ -190,6 +180,10 @@ export class RedisStore implements Store {
   ): Promise<{ member: string; order: number }[]> {
     const after = page.after === undefined ? undefined : { order: page.after.order, id: page.after.member };
     return storeCall(this.#ordered(keysOf(partition).index(owner, index), { ...page, after }));
+  }
+
+  async duePartitions(questions: readonly DueQuestion[]): Promise<number[][]> {
+    return duePartitions(this.#redis, questions);
   }
 
   async dueReminders(
@@ -305,16 +299,8 @@ export class RedisStore implements Store {
     return (leased as string[]).filter((_, index) => index % 2 === 0);
   }
 
-  async endpointsDue(partition: number, now_ms: number): Promise<DueEndpoints> {
-    const { dueEndpoints } = keysOf(partition);
-    const [count, oldest] = await storeCall(
-      Promise.all([
-        this.#redis.zcount(dueEndpoints, '-inf', now_ms),
-        this.#redis.zrangebyscore(dueEndpoints, '-inf', now_ms, 'WITHSCORES', 'LIMIT', 0, 1),
-      ]),
-    );
-    const [oldest_id = null, at_ms] = oldest;
-    return { count, oldest_ms: at_ms === undefined ? null : Number(at_ms), oldest_id };
+  async backlogs(now_ms: number): Promise<Backlog[]> {
+    return backlogs(this.#redis, now_ms);
   }
 
   async accountsWithEventsBefore(partition: number, before_ms: number, limit: number): Promise<string[]> {
@@ -352,35 +338,6 @@ export class RedisStore implements Store {
       ...{ id: id.toString(), account_id, type: type.toString(), body },
     }));
   }
-}
-
-export async function storeCall<T>(work: Promise<T>): Promise<T> {
-  try {
-    return await work;
-  } catch (error) {
-    throw ioErrorOf(error);
-  }
-}
-
-/** Redis' own refusals are bugs and pass as they are; everything else means that the outcome is unknown. */
-function ioErrorOf(error: unknown): unknown {
-  if (error instanceof StoreUnavailable || (isReplyError(error) && !isTransient(error))) return error;
-  return new StoreUnavailable(`storage: ${error instanceof Error ? error.message : String(error)}`);
-}
-
-function isReplyError(error: unknown): error is Error {
-  return error instanceof Error && error.name === 'ReplyError';
-}
-
-/** Refusals that say "not now": loading, busy, read-only replica, out of memory, disk errors, slot moves. */
-function isTransient(error: Error): boolean {
-  return /^(LOADING|BUSY|READONLY|OOM|MISCONF|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|NOREPLICAS|UNKILLABLE)/.test(
-    error.message,
-  );
-}
-
-function isMissingFunction(error: unknown): boolean {
-  return isReplyError(error) && /function not found/i.test(error.message);
 }
 
 function entityKey({ address, partition }: EntityLocation): string {

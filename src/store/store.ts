@@ -34,6 +34,11 @@ export type StoredEffect =
 /** What workers take from a partition when it is due, and take away when it is done. `jobs` are those of erasures. */
 export type QueueName = 'mails' | 'jobs' | 'sweeps';
 
+/** What is found by looking into partitions. Of an index, the order of its members is when they are due. */
+export type DueQueue = QueueName | 'reminders' | 'endpoints' | 'outbox' | { owner: string; index: string };
+/** Of an outbox all is due that is there. */
+export type DueQuestion = { queue: DueQueue; partitions: readonly number[]; by_ms: number };
+
 /** One turn's whole effect. */
 export type Commit = {
   place: EntityLocation;
@@ -101,6 +106,8 @@ export interface Store {
     page: ListPage,
   ): Promise<{ member: string; order: number }[]>;
 
+  /** Those partitions of each question where something is due: one round trip, on a cluster one for each partition. */
+  duePartitions(questions: readonly DueQuestion[]): Promise<number[][]>;
   /** The first that are due, except skipped ones. */
   dueReminders(partition: number, now_ms: number, limit: number, skips?: SkipsReminder): Promise<DueReminder[]>;
   removeReminder(partition: number, reminder: { member: string; at_ms: number }): Promise<void>;
@@ -127,8 +134,8 @@ export interface Store {
   ): Promise<QueuedDelivery[]>;
   /** Leases endpoints that are due: they come back at `again_ms` unless their own commits say otherwise. */
   leaseEndpoints(partition: number, due: { now_ms: number; again_ms: number; limit: number }): Promise<string[]>;
-  /** How many endpoints are due, and which of them waits longest, since when. */
-  endpointsDue(partition: number, now_ms: number): Promise<DueEndpoints>;
+  /** What waits in each partition that answers, for operators. */
+  backlogs(now_ms: number): Promise<Backlog[]>;
   /** Accounts that have events older than this. */
   accountsWithEventsBefore(partition: number, before_ms: number, limit: number): Promise<string[]>;
   /** Takes an account's events away that are older than this. */
@@ -141,6 +148,8 @@ export interface Store {
   ): Promise<LoggedEvent[]>;
 }
 
-export type DueEndpoints = { count: number; oldest_ms: number | null; oldest_id: string | null };
+/** How many endpoints are due, and which of them waits longest, since when. */
+type DueEndpoints = { count: number; oldest_ms: number | null; oldest_id: string | null };
+export type Backlog = { partition: number; dead_letters: number; endpoints: DueEndpoints };
 
 export type ListPage = { after?: { order: number; member: string } | undefined; descending: boolean; limit: number };

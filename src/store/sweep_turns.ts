@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import { keysOf } from './partitions.js';
+import { storeCall } from './redis_calls.js';
 import { mastersOf } from './redis_connection.js';
-import { storeCall } from './redis_store.js';
 
 const SCAN_COUNT = 1_000;
 /** Sweeps belong to no partition; their keys lie in the first. */

@@ -14,7 +14,6 @@ import type { Metrics } from '../runtime/metrics.js';
 import type { Runtime } from '../runtime/runtime.js';
 import { mastersOf } from '../store/redis_connection.js';
 import type { StorageHealth } from '../store/storage_health.js';
-import type { Store } from '../store/store.js';
 import type { DeliveryWorker } from '../webhooks/delivery_worker.js';
 import type { RetentionSweep } from '../workers/retention_sweep.js';
 import { type HealthProblem, healthProblemsOf, type Standing } from './health_problems.js';
@@ -32,7 +31,6 @@ const SILENT_COUNTED_MAX = 1_000;
 type Parts = {
   metrics: Metrics;
   runtime: Runtime;
-  store: Store;
   redis: Redis;
   storage_health: Pick<StorageHealth, 'state'>;
   clock: Clock;
@@ -205,12 +203,10 @@ export class Watch {
   }
 
   async #askStorageMore(): Promise<void> {
-    const { deliveries, metrics, redis, store } = this.#parts;
-    const partitions = Array.from({ length: PARTITIONS }, (_, partition) => partition);
-    const [infos, dead_letters] = await Promise.all([
+    const { deliveries, metrics, redis } = this.#parts;
+    const [infos, backlogs] = await Promise.all([
       answered(mastersOf(redis).map((master) => master.info())),
-      answered(partitions.map((partition) => store.listDeadLetters(partition))),
-      deliveries.measure().catch(() => {}), // it asks all partitions
+      deliveries.measure().catch(() => []), // no partition answers
     ]);
     const fields = (name: string) =>
       infos.flatMap((info) => new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1] ?? []);
@@ -219,8 +215,8 @@ export class Watch {
     const log_healthy = statuses.length === 0 ? null : statuses.every((status) => status === 'ok');
     this.#storage_bytes = storage_bytes;
     this.#log_healthy = log_healthy;
-    this.#partitions_away = PARTITIONS - dead_letters.length;
-    this.#dead_letters = dead_letters.reduce((sum, { length }) => sum + length, 0);
+    this.#partitions_away = PARTITIONS - backlogs.length;
+    this.#dead_letters = backlogs.reduce((sum, { dead_letters }) => sum + dead_letters, 0);
     metrics.storage_memory.set(storage_bytes);
     metrics.storage_log_healthy.set(log_healthy === false ? 0 : 1);
     metrics.dead_letters_waiting.set(this.#dead_letters);

@@ -1,12 +1,12 @@
 import type { Logger } from 'pino';
-import { PARTITIONS } from '../domain/ids.js';
 import { LIMITS } from '../domain/limits.js';
 import type { Actors } from '../runtime/actors.js';
 import type { Metrics } from '../runtime/metrics.js';
 import type { ServerKeys } from '../secrets/server_keys.js';
-import { type Store, StoreUnavailable } from '../store/store.js';
+import { type Backlog, type Store, StoreUnavailable } from '../store/store.js';
 import type { Tracing } from '../tracing/tracing.js';
-import { PeriodicTask } from '../workers/periodic_task.js';
+import type { DuePoll } from '../workers/due_poll.js';
+import { DueTask } from '../workers/due_task.js';
 import { ConcurrencyLimit } from './concurrency_limit.js';
 import { DeliveryClient } from './delivery_client.js';
 import { EndpointActivity } from './endpoint_activity.js';
@@ -28,6 +28,7 @@ type Parts = {
   actors: Actors;
   poster: Poster;
   keys: ServerKeys;
+  poll: DuePoll;
   metrics: Metrics;
   log: Pick<Logger, 'error' | 'info' | 'isLevelEnabled'>;
   /** Null where traces go nowhere. */
@@ -47,7 +48,7 @@ export class DeliveryWorker {
   readonly #limit = new ConcurrencyLimit();
   readonly #dispatchers = new Map<string, EndpointDispatcher>();
   readonly #shared: DispatcherParts;
-  readonly #task = new PeriodicTask(() => this.#look(), LOOK_EVERY_MS);
+  readonly #task: DueTask<void>;
   /** What came of the last requests to each endpoint. */
   readonly activity = new EndpointActivity();
   #due: DueEndpoint[] = [];
@@ -56,6 +57,8 @@ export class DeliveryWorker {
 
   constructor(parts: Parts) {
     this.#parts = parts;
+    const asked = { poll: parts.poll, queue: 'endpoints', every_ms: LOOK_EVERY_MS } as const;
+    this.#task = new DueTask(asked, (partitions) => this.#look(partitions));
     const { activity } = this;
     this.#shared = {
       work: new EndpointWork({ ...parts, activity }),
@@ -109,14 +112,12 @@ export class DeliveryWorker {
     return this.#posted - before;
   }
 
-  async #look(): Promise<void> {
+  async #look(partitions: readonly number[]): Promise<void> {
     const { store, now, log } = this.#parts;
     try {
       const now_ms = now();
       const due = { now_ms, again_ms: now_ms + FOUND_MS, limit: PER_PARTITION_MAX };
-      const found = await Promise.all(
-        Array.from({ length: PARTITIONS }, (_, partition) => store.leaseEndpoints(partition, due)),
-      );
+      const found = await Promise.all(partitions.map((partition) => store.leaseEndpoints(partition, due)));
       this.wake(found.flat());
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) log.error({ err: error }, 'due endpoints could not be looked for');
@@ -129,13 +130,12 @@ export class DeliveryWorker {
       await new Promise((resolve) => setTimeout(resolve, IDLE_LOOKS_EVERY_MS));
   }
 
-  /** Sets the gauges: how many endpoints are due, since when the longest waits, what is in flight here. */
-  async measure(): Promise<void> {
+  /** Sets the gauges, and gives what they follow from: how many endpoints are due, since when the longest waits, what is in flight here. */
+  async measure(): Promise<Backlog[]> {
     const { store, metrics, now } = this.#parts;
     const now_ms = now();
-    const due = await Promise.all(
-      Array.from({ length: PARTITIONS }, (_, partition) => store.endpointsDue(partition, now_ms)),
-    );
+    const backlogs = await store.backlogs(now_ms);
+    const due = backlogs.map(({ endpoints }) => endpoints);
     const oldest_ms = Math.min(now_ms, ...due.map(({ oldest_ms: at_ms }) => at_ms ?? now_ms));
     metrics.endpoints_due.set(due.reduce((sum, { count }) => sum + count, 0));
     metrics.endpoints_due_age.set((now_ms - oldest_ms) / 1000);
@@ -145,6 +145,7 @@ export class DeliveryWorker {
         oldest_id === null || oldest_ms === null ? [] : [{ endpoint_id: oldest_id, since_ms: oldest_ms }],
       )
       .sort((a, b) => a.since_ms - b.since_ms);
+    return backlogs;
   }
 
   /** As last measured, of each partition the endpoint that has been due for longest; the longest first. */

@@ -12,7 +12,8 @@ import type { Actors } from '../runtime/actors.js';
 import type { Metrics } from '../runtime/metrics.js';
 import { type Store, StoreUnavailable } from '../store/store.js';
 import { DueEntities } from './due_entities.js';
-import { PeriodicTask } from './periodic_task.js';
+import type { DuePoll } from './due_poll.js';
+import { DueTask } from './due_task.js';
 
 /** So long chunks gather before the built-in worker takes those of a stream together: it makes two commits of them all. */
 const GATHER_MS = 500;
@@ -25,6 +26,7 @@ type Parts = {
   store: Store;
   actors: Actors;
   blobs: BlobStore;
+  poll: DuePoll;
   metrics: Metrics;
   log: Pick<Logger, 'error'>;
   now: () => number;
@@ -46,15 +48,18 @@ export type Work = ClaimedChunk & { token: string; chunk: Chunk; stream: Stream 
 export class ChunkProcessing {
   readonly #parts: Parts;
   readonly #streams: DueEntities;
-  readonly #task = new PeriodicTask(() => this.#run(), SWEEP_EVERY_MS);
+  readonly #task: DueTask<void>;
   #gathering: NodeJS.Timeout | null = null;
   #is_stopped = false;
 
   constructor(parts: Parts) {
     this.#parts = parts;
-    const { store, now } = parts;
+    const { store, now, poll } = parts;
+    const asked = { poll, queue: PROCESSING_INDEX, every_ms: SWEEP_EVERY_MS };
+    this.#task = new DueTask(asked, (partitions) => this.#run(partitions));
     this.#streams = new DueEntities({
       store,
+      poll,
       now,
       index: PROCESSING_INDEX,
       complain: (error) => this.#complain(error),
@@ -102,9 +107,9 @@ export class ChunkProcessing {
     return found;
   }
 
-  async #run(): Promise<void> {
+  async #run(partitions: readonly number[]): Promise<void> {
     try {
-      await this.#streams.sweep();
+      this.#streams.offerPartitions(partitions);
       await this.#work();
     } catch (error) {
       this.#complain(error);

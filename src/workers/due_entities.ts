@@ -1,6 +1,7 @@
-import { PARTITIONS, partitionOfId } from '../domain/ids.js';
+import { partitionOfId } from '../domain/ids.js';
 import type { Store } from '../store/store.js';
 import { Backoff } from './backoff.js';
+import type { DuePoll } from './due_poll.js';
 
 /** Who asks for work finds what another process has left there after this. */
 const SWEPT_FRESH_MS = 1_000;
@@ -14,6 +15,7 @@ const REST = { first_ms: 2_000, max_ms: 2_000, kept_max: 10_000 };
 
 type Parts = {
   store: Store;
+  poll: DuePoll;
   now: () => number;
   /** An index that each partition has. Members end with the id of an entity of the partition; their order is when they are due. */
   index: { owner: string; index: string };
@@ -38,9 +40,23 @@ export class DueEntities {
     this.#parts = parts;
   }
 
+  get index(): Parts['index'] {
+    return this.#parts.index;
+  }
+
   /** Something of this member may be due. */
   offer(member: string): void {
     this.#hot.add(partitionOfId(member));
+  }
+
+  /** Something is due in these partitions. */
+  offerPartitions(partitions: readonly number[]): void {
+    for (const partition of partitions) this.#hot.add(partition);
+  }
+
+  /** Partitions that may have something due, as far as that is known. */
+  get known(): number[] {
+    return [...this.#hot];
   }
 
   /** Nothing can be done with this member for a moment: those behind it come first. */
@@ -58,13 +74,13 @@ export class DueEntities {
   async partitions(): Promise<number[]> {
     if (this.#hot.size === 0 && performance.now() - this.#swept_ms > (this.#parts.fresh_ms ?? SWEPT_FRESH_MS))
       await this.sweep();
-    return [...this.#hot];
+    return this.known;
   }
 
   /** Finds out which partitions have something. */
   async sweep(): Promise<void> {
     this.#swept_ms = performance.now();
-    await Promise.all(Array.from({ length: PARTITIONS }, (_, partition) => this.due(partition)));
+    this.offerPartitions(await this.#parts.poll.due(this.#parts.index));
   }
 
   /** Members of a partition that are due. One that has none is left alone until it is offered more. */

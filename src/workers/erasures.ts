@@ -13,15 +13,16 @@ import { DELETED_STREAMS, STREAMS } from '../../actors/stream.js';
 import { SWEEPS } from '../../actors/sweep.js';
 import { accountFolder, streamFolder } from '../blobs/blob_keys.js';
 import type { BlobStore } from '../blobs/blob_store.js';
-import { laneId, PARTITIONS, partitionOfId } from '../domain/ids.js';
+import { laneId, partitionOfId } from '../domain/ids.js';
 import { isRefusal, type Refusal, unreachable } from '../domain/refusals.js';
 import type { Actors } from '../runtime/actors.js';
 import type { Metrics } from '../runtime/metrics.js';
 import { decodeStored } from '../store/codec.js';
 import { type Queued, type Store, StoreUnavailable } from '../store/store.js';
-import { PeriodicTask } from './periodic_task.js';
+import { ALL_PARTITIONS, type DuePoll } from './due_poll.js';
+import { DueTask } from './due_task.js';
 
-const RUN_EVERY_MS = 15_000;
+const RUN_EVERY_MS = 5_000;
 /** Another process takes the work over after this; both at once would do no harm. */
 const LEASE_MS = 120_000;
 /** Leased at once, of one partition. */
@@ -37,6 +38,7 @@ type Parts = {
   store: Store;
   actors: Actors;
   blobs: BlobStore;
+  poll: DuePoll;
   metrics: Metrics;
   log: Pick<Logger, 'info' | 'error'>;
   now: () => number;
@@ -54,11 +56,13 @@ export type ErasureView = { account_id: string; began_at: string; removed: Recor
 export class ErasureWorker {
   readonly #parts: Parts;
   readonly #in_hand = new Set<string>();
-  readonly #task = new PeriodicTask(() => this.#run(), RUN_EVERY_MS);
+  readonly #task: DueTask<void>;
   #stopped = false;
 
   constructor(parts: Parts) {
     this.#parts = parts;
+    const asked = { poll: parts.poll, queue: 'jobs', every_ms: RUN_EVERY_MS } as const;
+    this.#task = new DueTask(asked, (partitions) => this.#run(partitions));
   }
 
   start(): void {
@@ -78,9 +82,8 @@ export class ErasureWorker {
   /** All erasures in progress, here or elsewhere. */
   async list(): Promise<ErasureView[]> {
     const { store } = this.#parts;
-    const partitions = Array.from({ length: PARTITIONS }, (_, partition) => partition);
     // All at once: one after the other they would take 256 times as long as Redis takes for an answer.
-    const jobs = await Promise.all(partitions.map((partition) => store.listQueued({ partition, queue: 'jobs' })));
+    const jobs = await Promise.all(ALL_PARTITIONS.map((partition) => store.listQueued({ partition, queue: 'jobs' })));
     const found: ErasureView[] = [];
     for (const job of jobs.flat()) {
       const { job: what, account_id } = decodeStored(job.content) as ErasureJob;
@@ -94,11 +97,11 @@ export class ErasureWorker {
     return found;
   }
 
-  async #run(): Promise<void> {
+  async #run(partitions: readonly number[]): Promise<void> {
     const { store, now, log, rewriteDisk } = this.#parts;
     const done: { partition: number; id: string }[] = [];
     try {
-      for (let partition = 0; partition < PARTITIONS && !this.#stopped; partition++) {
+      for (const partition of partitions) {
         for (let left = true; left && !this.#stopped && done.length < PER_RUN_MAX; ) {
           const now_ms = now();
           const due = { now_ms, again_ms: now_ms + LEASE_MS, limit: PER_PARTITION_MAX };

@@ -1,15 +1,16 @@
 import type { Logger } from 'pino';
-import { PARTITIONS } from '../domain/ids.js';
 import { LIMITS } from '../domain/limits.js';
 import type { Metrics } from '../runtime/metrics.js';
 import { type Store, StoreUnavailable } from '../store/store.js';
-import { PeriodicTask } from './periodic_task.js';
+import type { DuePoll } from './due_poll.js';
+import { DueTask } from './due_task.js';
 
 const RUN_EVERY_MS = 10 * 60_000;
 const PER_PARTITION_MAX = 100;
 
 type Parts = {
   store: Store;
+  poll: DuePoll;
   metrics: Metrics;
   log: Pick<Logger, 'error'>;
   /** Where clocks disagree, the earlier: what is taken away does not come back. */
@@ -20,10 +21,12 @@ type Parts = {
 export class EventRetention {
   readonly #parts: Parts;
   #is_stopped = false;
-  readonly #task = new PeriodicTask(() => this.#run(), RUN_EVERY_MS);
+  readonly #task: DueTask<void>;
 
   constructor(parts: Parts) {
     this.#parts = parts;
+    const asked = { poll: parts.poll, queue: null, every_ms: RUN_EVERY_MS };
+    this.#task = new DueTask(asked, (partitions) => this.#run(partitions));
   }
 
   start(): void {
@@ -40,11 +43,11 @@ export class EventRetention {
     return this.#task.runOnce();
   }
 
-  async #run(): Promise<void> {
+  async #run(partitions: readonly number[]): Promise<void> {
     const { store, metrics, log, certain } = this.#parts;
     const before_ms = certain() - LIMITS.event_kept_ms;
     try {
-      for (let partition = 0; partition < PARTITIONS && !this.#is_stopped; partition++) {
+      for (const partition of partitions) {
         for (let left = true; left && !this.#is_stopped; ) {
           const accounts = await store.accountsWithEventsBefore(partition, before_ms, PER_PARTITION_MAX);
           let trimmed = 0;

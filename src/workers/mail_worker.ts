@@ -1,28 +1,37 @@
-import { PARTITIONS } from '../domain/ids.js';
 import type { MailSender } from '../mail/mail_sender.js';
 import { openMail } from '../mail/sealed_mail.js';
 import type { Metrics } from '../runtime/metrics.js';
 import type { ServerKeys } from '../secrets/server_keys.js';
 import { decodeStored } from '../store/codec.js';
 import type { Queued, Store } from '../store/store.js';
-import { PeriodicTask } from './periodic_task.js';
+import type { DuePoll } from './due_poll.js';
+import { DueTask } from './due_task.js';
 
 const RUN_EVERY_MS = 1_000;
 /** A leased mail that nobody took away comes back after this: longer than the sender's deadline. */
 const LEASE_MS = 30_000;
 const PER_PARTITION_MAX = 50;
 
-type Parts = { store: Store; mail: MailSender; keys: ServerKeys; metrics: Metrics; now: () => number };
+type Parts = {
+  store: Store;
+  mail: MailSender;
+  keys: ServerKeys;
+  poll: DuePoll;
+  metrics: Metrics;
+  now: () => number;
+};
 
 /** Sends the mails that commits left in the partitions; a lease keeps two processes from sending one at the same time. */
 export class MailWorker {
   readonly #parts: Parts;
-  readonly #task = new PeriodicTask(async () => {
-    await Promise.all(Array.from({ length: PARTITIONS }, (_, partition) => this.sendDue(partition)));
-  }, RUN_EVERY_MS);
+  readonly #task: DueTask<void>;
 
   constructor(parts: Parts) {
     this.#parts = parts;
+    const asked = { poll: parts.poll, queue: 'mails', every_ms: RUN_EVERY_MS } as const;
+    this.#task = new DueTask(asked, async (partitions) => {
+      await Promise.all(partitions.map((partition) => this.sendDue(partition)));
+    });
   }
 
   start(): void {

@@ -5,6 +5,7 @@ import type { Metrics } from '../runtime/metrics.js';
 import type { Runtime } from '../runtime/runtime.js';
 import { decodeStored, encodeStored } from '../store/codec.js';
 import { type OutboxEntry, type Store, StoreUnavailable } from '../store/store.js';
+import type { DuePoll } from './due_poll.js';
 
 const READ_MAX = 200;
 /** Messages of one partition in memory at most while they move; others wait in the outbox. */
@@ -22,6 +23,7 @@ const DRAIN_POLL_MS = 10;
 type Parts = {
   store: Store;
   runtime: Runtime;
+  poll: DuePoll;
   metrics: Metrics;
   log: Pick<Logger, 'warn' | 'error'>;
   pause?: (ms: number) => Promise<void>;
@@ -77,7 +79,7 @@ export class OutboxRelay {
     reading: null,
     again: false,
   }));
-  #timer: NodeJS.Timeout | null = null;
+  #drops: (() => void)[] = [];
   #stopped = false;
 
   constructor(parts: Parts) {
@@ -90,16 +92,19 @@ export class OutboxRelay {
     return this.#boxes.reduce((sum, { waiters }) => sum + waiters.size, 0);
   }
 
-  /** Starts reading all partitions at intervals, for what another process left behind. */
+  /** From now on reads what another process left behind, and what this one did before its start. */
   start(): void {
-    this.#timer = setInterval(() => this.#wakeAll(), POLL_EVERY_MS);
-    this.#timer.unref();
-    this.#wakeAll();
+    const { poll } = this.#parts;
+    this.#drops = [
+      poll.add({ queue: 'outbox', every_ms: POLL_EVERY_MS, look: (partitions) => this.#readAll(partitions) }),
+      poll.add({ queue: null, every_ms: POLL_EVERY_MS, look: () => this.#readAll(this.#awaited()) }),
+    ];
+    void poll.due('outbox').then((partitions) => this.#readAll(partitions));
   }
 
   async stop(): Promise<void> {
     this.#stopped = true;
-    if (this.#timer !== null) clearInterval(this.#timer);
+    for (const drop of this.#drops) drop();
     await Promise.all(this.#boxes.flatMap(({ receivers }) => [...receivers.values()].map(({ serving }) => serving)));
     for (const { waiters } of this.#boxes) {
       for (const waiter of waiters.values()) waiter();
@@ -110,7 +115,8 @@ export class OutboxRelay {
   /** Resolves when no message is left that could be applied: for the test clock and for shutdown. */
   async drain(): Promise<void> {
     while (!this.#stopped) {
-      await Promise.all(this.#boxes.map((_, partition) => this.#read(partition)));
+      const partitions = await this.#parts.poll.due('outbox');
+      await Promise.all([...partitions, ...this.#awaited()].map((partition) => this.#read(partition)));
       const busy = this.#boxes
         .flatMap(({ receivers }) => [...receivers.values()])
         .filter(({ refusals }) => refusals < REFUSALS_STUCK);
@@ -128,8 +134,13 @@ export class OutboxRelay {
     return Promise.all(all).then(() => {});
   }
 
-  #wakeAll(): void {
-    for (let partition = 0; partition < PARTITIONS; partition++) void this.#read(partition);
+  #readAll(partitions: readonly number[]): void {
+    for (const partition of partitions) void this.#read(partition);
+  }
+
+  /** Where a sender waits for a message: another process may have taken it away. */
+  #awaited(): number[] {
+    return this.#boxes.flatMap(({ waiters }, partition) => (waiters.size > 0 ? [partition] : []));
   }
 
   #read(partition: number): Promise<void> {

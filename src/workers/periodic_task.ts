@@ -5,18 +5,20 @@
  */
 export class PeriodicTask<Found> {
   readonly #begin: () => Promise<Found>;
-  readonly #every_ms: number;
+  readonly #every_ms: number | null;
   #timer: NodeJS.Timeout | null = null;
   #present: Promise<Found> | null = null;
   #next: Promise<Found> | null = null;
 
-  constructor(begin: () => Promise<Found>, every_ms: number) {
+  /** Without an interval it runs only when somebody asks. */
+  constructor(begin: () => Promise<Found>, every_ms: number | null = null) {
     this.#begin = begin;
     this.#every_ms = every_ms;
   }
 
   /** From now on runs at intervals; a failed run is repeated by the next. */
   start(): void {
+    if (this.#every_ms === null) return;
     this.#timer = setInterval(() => {
       if (this.#present === null) this.#beginOne().catch(() => {});
     }, this.#every_ms);
@@ -27,6 +29,10 @@ export class PeriodicTask<Found> {
   async stop(): Promise<void> {
     if (this.#timer !== null) clearInterval(this.#timer);
     while (this.#present !== null) await (this.#next ?? this.#present).catch(() => {});
+  }
+
+  get is_running(): boolean {
+    return this.#present !== null;
   }
 
   /** Finds all that is due at the time of the call. */

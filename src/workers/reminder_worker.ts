@@ -1,12 +1,12 @@
 import type { Logger } from 'pino';
 import type { Address } from '../../actors/actor.js';
-import { PARTITIONS } from '../domain/ids.js';
 import type { Metrics } from '../runtime/metrics.js';
 import type { Runtime } from '../runtime/runtime.js';
 import { decodeStored, encodeStored } from '../store/codec.js';
 import type { DueReminder, SkipsReminder, Store } from '../store/store.js';
 import { Backoff } from './backoff.js';
-import { PeriodicTask } from './periodic_task.js';
+import type { DuePoll } from './due_poll.js';
+import { DueTask } from './due_task.js';
 
 const RUN_EVERY_MS = 1_000;
 const PER_PARTITION_MAX = 100;
@@ -17,7 +17,14 @@ const THROWS_MAX = 5;
 /** One that could not be delivered, for example to a quarantined entity, is skipped for this long. */
 const RETRY = { first_ms: 2_000, max_ms: 60_000, kept_max: 100_000 };
 
-type Parts = { store: Store; runtime: Runtime; metrics: Metrics; log: Pick<Logger, 'error'>; now: () => number };
+type Parts = {
+  store: Store;
+  runtime: Runtime;
+  poll: DuePoll;
+  metrics: Metrics;
+  log: Pick<Logger, 'error'>;
+  now: () => number;
+};
 
 type Tried = 'fired' | 'threw' | 'undeliverable';
 
@@ -29,10 +36,12 @@ export class ReminderWorker {
   readonly #parts: Parts;
   readonly #throws = new Map<string, number>();
   readonly #undeliverable = new Backoff(RETRY);
-  readonly #task = new PeriodicTask(() => this.#run(), RUN_EVERY_MS);
+  readonly #task: DueTask<number>;
 
   constructor(parts: Parts) {
     this.#parts = parts;
+    const asked = { poll: parts.poll, queue: 'reminders', every_ms: RUN_EVERY_MS } as const;
+    this.#task = new DueTask(asked, (partitions) => this.#run(partitions));
   }
 
   start(): void {
@@ -48,14 +57,14 @@ export class ReminderWorker {
     return this.#task.runOnce();
   }
 
-  async #run(): Promise<number> {
+  async #run(partitions: readonly number[]): Promise<number> {
     const now_ms = this.#parts.now();
     const tried = new Set<string>();
     let fired = 0;
     // Undeliverable reminders took places of the limit, so others are read now.
     for (let has_undeliverable = true; has_undeliverable && tried.size < PER_RUN_MAX; ) {
       has_undeliverable = false;
-      const due = (await this.#due(now_ms, tried)).slice(0, PER_RUN_MAX - tried.size);
+      const due = (await this.#due(partitions, { now_ms, tried })).slice(0, PER_RUN_MAX - tried.size);
       for (let at = 0; at < due.length; at += AT_ONCE_MAX) {
         const some = due.slice(at, at + AT_ONCE_MAX);
         for (const { reminder } of some) tried.add(nameOf(reminder));
@@ -67,12 +76,14 @@ export class ReminderWorker {
     return fired;
   }
 
-  async #due(now_ms: number, tried: ReadonlySet<string>): Promise<{ partition: number; reminder: DueReminder }[]> {
+  async #due(
+    partitions: readonly number[],
+    { now_ms, tried }: { now_ms: number; tried: ReadonlySet<string> },
+  ): Promise<{ partition: number; reminder: DueReminder }[]> {
     const skips: SkipsReminder = (reminder) => {
       const name = nameOf(reminder);
       return tried.has(name) || this.#undeliverable.isWaiting(name, now_ms);
     };
-    const partitions = Array.from({ length: PARTITIONS }, (_, partition) => partition);
     const found = await Promise.all(
       partitions.map(async (partition) => {
         const due = await this.#parts.store.dueReminders(partition, now_ms, PER_PARTITION_MAX, skips);

@@ -4,7 +4,7 @@ import type { SweepJob } from '../../actors/actor.js';
 import type { Library, LibrarySweep } from '../../actors/library_state.js';
 import { blobKey } from '../blobs/blob_keys.js';
 import type { BlobStore } from '../blobs/blob_store.js';
-import { chunkId, isLaneId, ownerOfPrivateWorkspace, PARTITIONS, partitionOfId } from '../domain/ids.js';
+import { chunkId, isLaneId, ownerOfPrivateWorkspace, partitionOfId } from '../domain/ids.js';
 import type { Interval } from '../domain/intervals.js';
 import { isRefusal, type Refusal, unreachable } from '../domain/refusals.js';
 import { DUE_LISTS, type DueList, dueIndex, type Expire, type Expired } from '../domain/retention.js';
@@ -13,7 +13,8 @@ import type { Actors } from '../runtime/actors.js';
 import type { Metrics } from '../runtime/metrics.js';
 import { decodeStored } from '../store/codec.js';
 import { type Fence, type Queued, type Store, StoreUnavailable } from '../store/store.js';
-import { PeriodicTask } from './periodic_task.js';
+import type { DuePoll } from './due_poll.js';
+import { DueTask } from './due_task.js';
 
 const RUN_EVERY_MS = 15_000;
 /** Another process takes the work over after this; both at once would do no harm. */
@@ -35,6 +36,7 @@ type Parts = {
   store: Store;
   actors: Actors;
   blobs: BlobStore;
+  poll: DuePoll;
   metrics: Metrics;
   log: Pick<Logger, 'error'>;
   now: () => number;
@@ -52,13 +54,15 @@ type Part = { library_id: string; place: Library; sweep: LibrarySweep; fences: F
  */
 export class RetentionSweep {
   readonly #parts: Parts;
-  readonly #task = new PeriodicTask(() => this.#run(), RUN_EVERY_MS);
+  readonly #task: DueTask<number>;
   /** Jobs that failed here: since when, and when last. */
   readonly #failing = new Map<string, { since_ms: number; last_ms: number }>();
   #stopped = false;
 
   constructor(parts: Parts) {
     this.#parts = parts;
+    const asked = { poll: parts.poll, queue: 'sweeps', every_ms: RUN_EVERY_MS } as const;
+    this.#task = new DueTask(asked, (partitions) => this.#run(partitions));
   }
 
   start(): void {
@@ -83,11 +87,11 @@ export class RetentionSweep {
     return Math.max(0, ...[...this.#failing.values()].map(({ since_ms }) => now_ms - since_ms));
   }
 
-  async #run(): Promise<number> {
+  async #run(partitions: readonly number[]): Promise<number> {
     const { store, now, log } = this.#parts;
     let done = 0;
     try {
-      for (let partition = 0; partition < PARTITIONS && !this.#stopped; partition++) {
+      for (const partition of partitions) {
         const place = { partition, queue: 'sweeps' as const };
         for (let left = true; left && !this.#stopped; ) {
           const now_ms = now();

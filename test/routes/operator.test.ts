@@ -1,8 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { generateKeyPairSync, X509Certificate } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
+import { PARTITIONS } from '../../src/domain/ids.js';
 import { encodeStored } from '../../src/store/codec.js';
 import { NO_VERSION } from '../../src/store/entity_version.js';
 import { OperatorClient } from '../../src/tools/client/operator_client.js';
@@ -53,8 +55,10 @@ t.test('the operator port', async (t) => {
       insights: { by: 'built_in', hosts: [] },
     });
     t.match(await (await get('/metrics')).text(), `spool_build_info{version="${version}"} 1`);
-    const { process } = await spool.operator.ask<{ process: { version: string } }>('GET', '/ops/overview');
-    t.equal(process.version, version);
+    const { process: answering, processes } = await spool.operator.call('GET /ops/overview');
+    t.equal(answering.version, version);
+    t.match(processes, [{ host: hostname(), pid: process.pid, partitions: PARTITIONS, answers: true }]);
+    t.equal(processes.length, 1);
     const stranger = new OperatorClient(url, 'wrong');
     t.teardown(() => stranger.close());
     for (const [method, path] of [

@@ -40,13 +40,14 @@ const READS = [
   'epochs',
   'list',
   'dueReminders',
+  'duePartitions',
   'outbox',
   'listDeadLetters',
   'listQueued',
   'logHead',
   'events',
   'listDeliveryQueue',
-  'endpointsDue',
+  'backlogs',
   'accountsWithEventsBefore',
 ] as const;
 const WRITES = [

@@ -1,11 +1,13 @@
 import { Buffer } from 'node:buffer';
 import type { Address, QueuedDelivery, RangeQuery, RecordQuery, Subscription } from '../../actors/actor.js';
+import { PARTITIONS } from '../../src/domain/ids.js';
 import { unreachable } from '../../src/domain/refusals.js';
 import { type EntityVersion, entryOf, type StoredVersion } from '../../src/store/entity_version.js';
 import { keysOf } from '../../src/store/partitions.js';
 import type {
+  Backlog,
   Commit,
-  DueEndpoints,
+  DueQuestion,
   DueReminder,
   EntityLocation,
   Fence,
@@ -392,6 +394,24 @@ export class ModelStore implements Store {
     for (const number of numbers) this.#outboxes.get(partition)?.tells.delete(number);
   }
 
+  async duePartitions(questions: readonly DueQuestion[]): Promise<number[][]> {
+    return questions.map(({ queue, partitions, by_ms }) =>
+      partitions.filter((partition) => {
+        if (queue === 'outbox') return this.hasTells(partition);
+        const keys = keysOf(partition);
+        const key =
+          typeof queue === 'object'
+            ? keys.index(queue.owner, queue.index)
+            : queue === 'reminders'
+              ? keys.reminders
+              : queue === 'endpoints'
+                ? keys.dueEndpoints
+                : keys.queue(queue).due;
+        return [...(this.#sorted.get(key)?.values() ?? [])].some((at_ms) => at_ms <= by_ms);
+      }),
+    );
+  }
+
   async lease(
     { partition, queue }: QueuePlace,
     { now_ms, again_ms, limit }: { now_ms: number; again_ms: number; limit: number },
@@ -450,9 +470,12 @@ export class ModelStore implements Store {
     });
   }
 
-  async endpointsDue(partition: number, now_ms: number): Promise<DueEndpoints> {
-    const due = this.#inOrder(keysOf(partition).dueEndpoints).filter(({ order }) => order <= now_ms);
-    return { count: due.length, oldest_ms: due[0]?.order ?? null, oldest_id: due[0]?.member ?? null };
+  async backlogs(now_ms: number): Promise<Backlog[]> {
+    return Array.from({ length: PARTITIONS }, (_, partition) => {
+      const due = this.#inOrder(keysOf(partition).dueEndpoints).filter(({ order }) => order <= now_ms);
+      const endpoints = { count: due.length, oldest_ms: due[0]?.order ?? null, oldest_id: due[0]?.member ?? null };
+      return { partition, dead_letters: this.#aside.get(partition)?.size ?? 0, endpoints };
+    });
   }
 
   async accountsWithEventsBefore(partition: number, before_ms: number, limit: number): Promise<string[]> {

@@ -29,6 +29,7 @@ import { Runtime } from '../../src/runtime/runtime.js';
 import type { ServerKeys } from '../../src/secrets/server_keys.js';
 import { DeliveryWorker } from '../../src/webhooks/delivery_worker.js';
 import type { Poster } from '../../src/webhooks/poster.js';
+import { DuePoll } from '../../src/workers/due_poll.js';
 import { ErasureWorker } from '../../src/workers/erasures.js';
 import { OutboxRelay } from '../../src/workers/outbox_relay.js';
 import { ReminderWorker } from '../../src/workers/reminder_worker.js';
@@ -105,18 +106,20 @@ export class SimulatedProcess {
     const { store } = connection;
     time.owned = this.#timers;
     this.runtime = new Runtime({ store, metrics, log, now, trust_memory, kinds: KINDS, active_max });
-    this.#relay = new OutboxRelay({ store, runtime: this.runtime, metrics, log });
-    this.reminders = new ReminderWorker({ store, runtime: this.runtime, metrics, log, now });
+    const poll = new DuePoll({ store, ownership: { owns: () => true }, log, now });
+    poll.start();
+    this.#relay = new OutboxRelay({ store, runtime: this.runtime, poll, metrics, log });
+    this.reminders = new ReminderWorker({ store, runtime: this.runtime, poll, metrics, log, now });
     const rewriteDisk = async () => true;
     this.erasures = new ErasureWorker({
-      ...{ store, actors: actorsOf(this.runtime), metrics, log, now },
+      ...{ store, actors: actorsOf(this.runtime), poll, metrics, log, now },
       blobs: NO_BLOBS,
       rewriteDisk,
     });
     this.erasures.start();
     this.#relay.start();
     this.reminders.start();
-    const parts = { store, actors: actorsOf(this.runtime), keys: NO_KEYS, metrics, log, now, tracing: null };
+    const parts = { store, actors: actorsOf(this.runtime), poll, keys: NO_KEYS, metrics, log, now, tracing: null };
     this.deliveries = poster === null ? null : new DeliveryWorker({ ...parts, poster });
     connection.onDeliveries = (endpoint_ids) => this.deliveries?.wake(endpoint_ids);
     this.deliveries?.start();

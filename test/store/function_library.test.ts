@@ -15,7 +15,9 @@ import { until } from '../fixtures/until.js';
 const LEDGERS = 8;
 const DONE_EACH = 8;
 const AT_MS = 4_000_000_000_000;
-const LIBRARY = readFileSync(new URL('../../src/store/commit.lua', import.meta.url), 'utf8');
+const LIBRARIES = ['commit', 'workers'].map((file) =>
+  readFileSync(new URL(`../../src/store/${file}.lua`, import.meta.url), 'utf8'),
+);
 /** What Redis does not run may change. */
 const COMMENTS = /--\[\[.*?\]\]|--[^\n]*/gs;
 
@@ -29,11 +31,14 @@ t.test('the function library', async (t) => {
   await t.test(
     'fault 21: what is loaded under a name never changes, since processes of two releases load it',
     async (t) => {
-      const name = /^#!lua name=(\S+)/.exec(LIBRARY)?.[1];
-      t.equal(
-        `${name} ${createHash('sha256').update(LIBRARY.replaceAll(COMMENTS, '')).digest('hex').slice(0, 16)}`,
-        'spool_commit_v4 5c66696dfdb1fc4a',
-        'a changed library takes another number, for itself and its functions, and this line',
+      const loaded = LIBRARIES.map((library) => {
+        const name = /^#!lua name=(\S+)/.exec(library)?.[1];
+        return `${name} ${createHash('sha256').update(library.replaceAll(COMMENTS, '')).digest('hex').slice(0, 16)}`;
+      });
+      t.same(
+        loaded,
+        ['spool_commit_v4 5c66696dfdb1fc4a', 'spool_workers_v1 f893327600a1d292'],
+        'a changed library takes another number, for itself and its functions, and its line here',
       );
     },
   );
@@ -123,14 +128,14 @@ t.test('the function library', async (t) => {
   });
 
   await t.test('a second version of the library loads beside the first', async (t) => {
-    const second = LIBRARY.replace('#!lua name=spool_commit_v4', '#!lua name=spool_commit_v5').replaceAll(
-      /'spool_(\w+)_v4'/g,
-      "'spool_$1_v5'",
-    );
+    const [commits = ''] = LIBRARIES;
+    const second = commits
+      .replace('#!lua name=spool_commit_v4', '#!lua name=spool_commit_v5')
+      .replaceAll(/'spool_(\w+)_v4'/g, "'spool_$1_v5'");
     t.equal(await redis.call('FUNCTION', 'LOAD', second), 'spool_commit_v5');
     const address = ledgerOf(9);
     t.equal(await process.ask(address, { type: 'add', by: 1 }), 1);
-    t.equal(await redis.call('FUNCTION', 'LOAD', 'REPLACE', LIBRARY), 'spool_commit_v4');
+    t.equal(await redis.call('FUNCTION', 'LOAD', 'REPLACE', commits), 'spool_commit_v4');
     t.equal(await process.ask(address, { type: 'add', by: 1 }), 2);
   });
 });

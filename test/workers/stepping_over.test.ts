@@ -12,6 +12,7 @@ import type { SweepTurns } from '../../src/store/sweep_turns.js';
 import { AudioSweep } from '../../src/workers/audio_sweep.js';
 import { Backoff } from '../../src/workers/backoff.js';
 import { ChunkProcessing } from '../../src/workers/chunk_processing.js';
+import { DuePoll } from '../../src/workers/due_poll.js';
 
 const PARTITION = 3;
 const QUARANTINED = refuse('INTERNAL', 'This entity is out of service.');
@@ -47,7 +48,10 @@ t.test('streams that are quarantined keep no chunk of others from being processe
     const from = after === undefined ? 0 : streams.indexOf(after.member) + 1;
     return streams.slice(from, from + limit).map((member) => ({ member, order: 0 }));
   };
-  const store = { list: async (...args: Parameters<typeof list>) => await inPartition(args) } as unknown as Store;
+  const store = {
+    list: async (...args: Parameters<typeof list>) => await inPartition(args),
+    duePartitions: async () => [[PARTITION]],
+  } as unknown as Store;
   const inPartition = async (args: Parameters<typeof list>) =>
     (args[0] as { partition: number }).partition === PARTITION ? list(...args) : [];
   const runtime = {
@@ -66,7 +70,8 @@ t.test('streams that are quarantined keep no chunk of others from being processe
     log: { error() {} },
     now: () => now_ms,
   };
-  const processing = new ChunkProcessing({ ...parts, is_worker: false });
+  const poll = new DuePoll({ ...parts, ownership: { owns: () => true } });
+  const processing = new ChunkProcessing({ ...parts, poll, is_worker: false });
   const claim = () => processing.claim({ limit: 1, lease_ms: 1_000 });
   processing.offer(good as string);
   let found = await claim();

@@ -1,8 +1,8 @@
 import { showBand } from './band.js';
 import { Chart } from './chart.js';
-import { byId, fill, h, section } from './dom.js';
+import { byId, fill, h, section, table } from './dom.js';
 import { ask, live } from './live.js';
-import { bytes, dateTime, duration, span } from './words.js';
+import { ago, bytes, dateTime, duration, followClock, span } from './words.js';
 
 /** Live charts of the last quarter of an hour, which the server keeps. */
 
@@ -150,6 +150,7 @@ const GROUPS = [
 ];
 
 const facts = h('dl', { class: 'facts' });
+const processes = h('div');
 const charts = GROUPS.flatMap((group) => group.charts.map((row) => new Chart(row)));
 const of = new Map(charts.map((chart) => [chart.row.id, chart]));
 fill(
@@ -157,6 +158,10 @@ fill(
   facts,
   ...GROUPS.map(({ id, title, hint, charts: rows }) =>
     section({ id, title, hint }, h('div', { class: 'charts' }, ...rows.map((row) => of.get(row.id)?.element ?? null))),
+  ),
+  section(
+    { id: 'processes', title: 'Processes', hint: 'On this Redis. Each looks first at what is due in its partitions.' },
+    processes,
   ),
 );
 
@@ -209,11 +214,30 @@ function showFacts({ now, process, storage, disk }) {
   fill(facts, ...rows.map(([name, value]) => h('div', {}, h('dt', {}, name ?? ''), h('dd', {}, value ?? ''))));
 }
 
+/** @param {any} overview */
+function showProcesses({ processes: rows }) {
+  fill(
+    processes,
+    table({
+      caption: 'Processes that are alive',
+      columns: ['Process', 'Machine', 'Pid', 'Started', 'Partitions'],
+      rows,
+      cells: (/** @type {any} */ { id, host, pid, since, partitions, answers }) => [
+        h('span', { class: 'mono' }, answers ? `${id} (this one)` : id),
+        ...[host, pid, ago(since), partitions],
+      ],
+      empty: 'Which are alive is not known at the moment.',
+    }),
+  );
+}
+
 live({
   load: () => ask(`/ops/overview?after_ms=${history.at_ms.at(-1) ?? 0}`),
   show(overview) {
     showBand(overview.health_problems);
     showFacts(overview);
+    followClock(overview.now);
+    showProcesses(overview);
     append(overview.history);
     for (const chart of charts) chart.show(history);
   },

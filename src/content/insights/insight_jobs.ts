@@ -16,6 +16,7 @@ import type { ServerKeys } from '../../secrets/server_keys.js';
 import { type Fence, type Store, StoreUnavailable } from '../../store/store.js';
 import { goneWorkspace } from '../../streams/standing_workspace.js';
 import { DueEntities } from '../../workers/due_entities.js';
+import type { DuePoll } from '../../workers/due_poll.js';
 import { InHand } from '../in_hand.js';
 import { checkedInsights } from './checked_insights.js';
 import { conversationsOf } from './conversations_of.js';
@@ -32,6 +33,7 @@ const OTHER_TURNS = refuse('CONFLICT', 'The turns of this job have changed since
 
 type Parts = {
   store: Store;
+  poll: DuePoll;
   actors: Actors;
   runtime: Pick<Runtime, 'cacheEpoch'>;
   keys: Pick<ServerKeys, 'keyIds' | 'keyedHashWith'>;
@@ -80,14 +82,14 @@ export class InsightJobs {
   readonly activity: InsightActivity;
 
   constructor(parts: Parts) {
-    const { store, now, log } = parts;
+    const { store, now, log, poll } = parts;
     this.#parts = parts;
     this.activity = new InsightActivity(now);
     const complain = (error: unknown) => {
       if (!(error instanceof NotNow || error instanceof StoreUnavailable))
         log.error({ err: error }, 'a conversation could not be looked into; it is tried again');
     };
-    const due = new DueEntities({ store, now, index: INSIGHTS_INDEX, complain });
+    const due = new DueEntities({ store, now, poll, index: INSIGHTS_INDEX, complain });
     this.due = due;
     const ways = { rest: (id: string) => due.rest(id), wake: (id: string) => due.wake(id) };
     this.#in_hand = new InHand({ now, per_account_max: LIMITS.insight_jobs_per_account_max, ...ways });

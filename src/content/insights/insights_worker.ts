@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { isRefusal } from '../../domain/refusals.js';
 import type { Metrics } from '../../runtime/metrics.js';
 import { StoreUnavailable } from '../../store/store.js';
+import type { DuePoll } from '../../workers/due_poll.js';
 import { EngineFailed, type EngineFailure } from '../engines/engine.js';
 import { JobLanes, LEASE_MS, persisting, prolonging } from '../job_lanes.js';
 import type { InsightEngine } from './engines/insight_engine.js';
@@ -13,6 +14,7 @@ const SWEEP_EVERY_MS = 5_000;
 
 type Parts = {
   jobs: InsightJobs;
+  poll: DuePoll;
   /** By the names that pipelines have for them. */
   engines: ReadonlyMap<string, InsightEngine>;
   metrics: Metrics;
@@ -27,9 +29,9 @@ export class InsightsWorker {
 
   constructor(parts: Parts) {
     this.#parts = parts;
-    const { log, at_once } = parts;
+    const { log, at_once, poll } = parts;
     this.#lanes = new JobLanes({
-      ...{ due: parts.jobs.due, at_once, sweep_every_ms: SWEEP_EVERY_MS, log },
+      ...{ due: parts.jobs.due, poll, at_once, sweep_every_ms: SWEEP_EVERY_MS, log },
       workOn: (library_id, signal) => this.#workOn(library_id, signal),
       complaint: 'conversations that are due could not be found; it is tried again',
     });

@@ -3950,6 +3950,21 @@ export type OperatorApi = {
         /** What is refused for load. */
         shedding: 'nothing' | 'first' | 'all';
       };
+      /** The processes that are alive on this Redis, the oldest first; none while that is not known. */
+      processes: {
+        /** Its name among them; another one after each start. */
+        id: string;
+        /** Since when it runs. */
+        since: string;
+        /** The name of its machine. */
+        host: string;
+        /** Its number on its machine. */
+        pid: number;
+        /** How many partitions it looks at before others do. */
+        partitions: number;
+        /** Whether it is the one that answers. */
+        answers: boolean;
+      }[];
       /** Redis. */
       storage: {
         /** slow: a write takes over half a second. refusing: Redis answers and takes no writes. */

@@ -25,7 +25,9 @@ function runIn(folder: string, program: string, ...args: string[]) {
 }
 
 /** Of all that package.json names, but for what is a program of others. */
-const programs = Object.values(scripts).flatMap((script) => /^node (?:--\S+ )?(bin\/\w+\.mjs)$/.exec(script)?.[1] ?? []);
+const programs = Object.values(scripts).flatMap(
+  (script) => /^node (?:--\S+ )?(bin\/\w+\.mjs)$/.exec(script)?.[1] ?? [],
+);
 
 t.test('every program says how it is used and which version it is, and refuses what it does not know', async (t) => {
   t.ok(programs.length >= 16, `${programs}`);

@@ -1,0 +1,97 @@
+#!lua name=spool_workers_v1
+--[[
+  What processes and their workers ask of Redis beside commits: who is alive, and where something is due. What is loaded
+  under this name never changes; a changed file takes the next number (docs/architecture.md, "The commit").
+]]
+
+local MEMBERS_MAX = 1000
+
+--[[
+  Says that a process is alive, or that it leaves, and tells of all others.
+  KEYS 1 members by when they expire, ms of Redis' time   2 what each says of itself
+  ARGV 1 id   2 what it says of itself ('' when it leaves)   3 how long that holds, ms
+       4 how long one that expired is told of, ms
+  Result: id, ms until it expires (less than 1: since when it has), what it says of itself; and so on
+]]
+local function members(keys, args)
+  local time = redis.call('TIME')
+  local now = time[1] * 1000 + math.floor(time[2] / 1000)
+  if args[2] == '' then
+    redis.call('ZREM', keys[1], args[1])
+    redis.call('HDEL', keys[2], args[1])
+  else
+    redis.call('ZADD', keys[1], string.format('%.0f', now + args[3]), args[1])
+    redis.call('HSETNX', keys[2], args[1], args[2])
+  end
+  local forgotten = string.format('%.0f', now - args[4])
+  for _, id in ipairs(redis.call('ZRANGEBYSCORE', keys[1], '-inf', forgotten, 'LIMIT', 0, MEMBERS_MAX)) do
+    redis.call('ZREM', keys[1], id)
+    redis.call('HDEL', keys[2], id)
+  end
+  local found = redis.call('ZREVRANGE', keys[1], 0, MEMBERS_MAX - 1, 'WITHSCORES')
+  local out = {}
+  for i = 1, #found, 2 do
+    out[#out + 1] = found[i]
+    out[#out + 1] = found[i + 1] - now
+    out[#out + 1] = redis.call('HGET', keys[2], found[i]) or ''
+  end
+  return out
+end
+
+-- A name that begins with the hash tag of a partition is declared for all keys of that partition.
+
+--[[
+  Tells where something is due. Where none of a question's keys is there, one command finds that out.
+  KEYS what the keys of each partition begin with
+  ARGV of each question: 'times' (a sorted set of due times) or 'stream' (all of it is due)   what the key ends with
+       due by, ms   numbers of the partitions among KEYS ('' for all)
+  Result: number of the question, number of the partition; and so on
+]]
+local function due(keys, args)
+  local out = {}
+  for at = 1, #args, 4 do
+    local places, names = {}, {}
+    if args[at + 3] == '' then
+      for place = 1, #keys do places[place] = place end
+    else
+      for place in string.gmatch(args[at + 3], '%d+') do places[#places + 1] = tonumber(place) end
+    end
+    for i, place in ipairs(places) do names[i] = keys[place] .. args[at + 1] end
+    if #names > 0 and redis.call('EXISTS', unpack(names)) > 0 then
+      for i, name in ipairs(names) do
+        local count
+        if args[at] == 'stream' then
+          count = redis.call('XLEN', name)
+        else
+          count = redis.call('ZCOUNT', name, '-inf', args[at + 2])
+        end
+        if count > 0 then
+          out[#out + 1] = (at + 3) / 4
+          out[#out + 1] = places[i]
+        end
+      end
+    end
+  end
+  return out
+end
+
+--[[
+  Counts what waits, for operators.
+  KEYS what the keys of each partition begin with   ARGV 1 now, ms   2, 3 what those of dead letters and of endpoints end with
+  Result: of each partition dead letters, endpoints that are due, the one that is so for longest, since when, ms
+]]
+local function backlogs(keys, args)
+  local out = {}
+  for _, key in ipairs(keys) do
+    local oldest = redis.call('ZRANGEBYSCORE', key .. args[3], '-inf', args[1], 'WITHSCORES', 'LIMIT', 0, 1)
+    out[#out + 1] = redis.call('HLEN', key .. args[2])
+    out[#out + 1] = oldest[1] and redis.call('ZCOUNT', key .. args[3], '-inf', args[1]) or 0
+    out[#out + 1] = oldest[1] or ''
+    out[#out + 1] = oldest[2] or ''
+  end
+  return out
+end
+
+redis.register_function('spool_members_v1', members)
+redis.register_function { function_name = 'spool_due_v1', callback = due, flags = { 'no-writes' } }
+redis.register_function { function_name = 'spool_backlogs_v1', callback = backlogs, flags = { 'no-writes' } }

@@ -1,0 +1,53 @@
+import type { DueQueue } from '../store/store.js';
+import type { DuePoll } from './due_poll.js';
+import { PeriodicTask } from './periodic_task.js';
+
+type Parts = {
+  poll: DuePoll;
+  queue: DueQueue | null;
+  every_ms: number;
+};
+
+/**
+ * A worker's looks at what is due in its queue, one after the other: where a poll found something, once it is started, and
+ * everywhere whenever somebody asks.
+ */
+export class DueTask<Found> {
+  readonly #parts: Parts;
+  readonly #task: PeriodicTask<Found>;
+  /** Where the next look looks; null for everywhere. */
+  #partitions: readonly number[] | null = null;
+  #drop = () => {};
+
+  constructor(parts: Parts, look: (partitions: readonly number[]) => Promise<Found>) {
+    this.#parts = parts;
+    this.#task = new PeriodicTask(async () => {
+      const partitions = this.#partitions;
+      this.#partitions = null;
+      return look(partitions ?? (await parts.poll.due(parts.queue)));
+    });
+  }
+
+  start(): void {
+    const { poll, queue, every_ms } = this.#parts;
+    this.#drop = poll.add({ queue, every_ms, look: (partitions) => this.#lookAt(partitions) });
+  }
+
+  /** No longer looks by itself; resolves when no look is in progress and none follows. Never rejects. */
+  async stop(): Promise<void> {
+    this.#drop();
+    await this.#task.stop();
+  }
+
+  /** Finds all that is due at the time of the call. */
+  runOnce(): Promise<Found> {
+    return this.#task.runOnce();
+  }
+
+  /** What a look in progress does not come to is found due again. */
+  #lookAt(partitions: readonly number[]): void {
+    if (partitions.length === 0 || this.#task.is_running) return;
+    this.#partitions = partitions;
+    this.#task.runOnce().catch(() => {});
+  }
+}
