@@ -10,6 +10,7 @@ import { SERVER_KEYS_CHANNEL } from './secrets/server_key_rotation.js';
 import { openAdmission, shareDescriptors, startOverload } from './server/admission.js';
 import { startDelivery } from './server/delivery.js';
 import { openDevices } from './server/devices.js';
+import { Draining } from './server/draining.js';
 import { openClients, openIdentity, startServerKeyRotation } from './server/identity.js';
 import { Listeners } from './server/listeners.js';
 import { hearOthers, type OpenRedis } from './server/redis.js';
@@ -18,7 +19,9 @@ import { ofStorage, type Start } from './server/start.js';
 import { openBlobs, openFoundation, startRuntime, watchStorage } from './server/storage.js';
 import type { Services } from './services.js';
 import { publicAddresses, type Settings } from './settings.js';
+import type { Supervised } from './supervisor/supervised.js';
 import { openTracing } from './tracing/open_tracing.js';
+import { Processes } from './watch/processes.js';
 import { Watch } from './watch/watch.js';
 
 /** A server that serves. Ports are those it ended up with. */
@@ -32,11 +35,15 @@ export type Server = {
 };
 
 /** Starts everything. What was started is stopped again when a later step fails. */
-export async function startServer(settings: Settings, log: Logger): Promise<Server> {
+export async function startServer(
+  settings: Settings,
+  log: Logger,
+  supervised: Supervised | null = null,
+): Promise<Server> {
   const shutdown = new Shutdown(log);
   const close = () => shutdown.run();
   try {
-    return { ...(await startParts({ settings, log, shutdown })), close };
+    return { ...(await startParts({ settings, log, shutdown, supervised })), close };
   } catch (error) {
     await close();
     throw error;
@@ -45,7 +52,7 @@ export async function startServer(settings: Settings, log: Logger): Promise<Serv
 
 /** Each step may use what the steps before it started, and is stopped before them. */
 async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
-  const { settings, log, shutdown } = start;
+  const { settings, log, shutdown, supervised } = start;
   const descriptors = shareDescriptors(start);
   const foundation = await openFoundation(start);
   const { redis, place, child, keys, clock } = foundation;
@@ -95,8 +102,10 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
     await handleWork();
     await exports.look();
   };
+  const processes = new Processes(supervised, { metrics: () => metrics.registry.metrics() });
   const services: Services = {
-    ...{ settings, addresses, log, metrics, tracing, watch, handleDue },
+    ...{ settings, addresses, log, metrics, tracing, watch, handleDue, draining: new Draining() },
+    processes,
     ...{ keys, clock, store, runtime, actors, blobs, storage_health },
     ...{ deliveries, mail, exports, ...workers },
     search_shelves: new SearchShelves({ store, runtime, metrics }),
@@ -106,7 +115,7 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
   };
   exports.start();
   shutdown.add(() => exports.stop());
-  const ports = await new Listeners(services, shutdown).start(ROUTES, descriptors, (port) => {
+  const ports = await new Listeners(services, { shutdown, supervised }).start(ROUTES, descriptors, (port) => {
     public_port = port;
   });
   return { services, base_url: addresses().base_url, ports, redis: child };

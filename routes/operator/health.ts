@@ -21,7 +21,8 @@ export const HEALTH_ROUTES: readonly Route[] = [
     method: 'GET',
     path: '/readyz',
     summary: 'Whether it can serve requests: all, or those that the part of a Redis Cluster answers that is there.',
-    notes: 'It writes something, as requests do, and waits two seconds at most; what was found counts for a second.',
+    notes:
+      'It writes something, as requests do, and waits two seconds at most; what was found counts for a second. A server that is about to stop says 503 for DRAIN_S, and serves on.',
     credential: 'none',
     answer: z.strictObject({
       ready: z.literal(true).describe('Storage takes writes.'),
@@ -42,7 +43,8 @@ export const HEALTH_ROUTES: readonly Route[] = [
         })
         .describe('Who looks into conversations.'),
     }),
-    async handler({ services: { storage_health, transcriber, insights } }) {
+    async handler({ services: { draining, storage_health, transcriber, insights } }) {
+      if (draining.hasBegun) return refuse('UNAVAILABLE', 'The server is about to stop.', { retry_after_s: 2 });
       const { status } = await storage_health.current();
       if (status === 'ok' || status === 'slow')
         return {
