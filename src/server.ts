@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { ROUTES } from '../routes/index.js';
+import { SharedWindows } from './admission/shared_windows.js';
 import { SearchShelves } from './content/search/shelves.js';
 import { REVOKED_CHANNEL } from './devices/connections.js';
 import { AccountReader } from './exports/account_reader.js';
@@ -88,12 +89,14 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
   watch.start();
   shutdown.add(() => watch.stop());
 
+  const is_alone = settings.redis_url === null && supervised === null;
+  const shared = is_alone ? null : new SharedWindows(redis, keys);
   let public_port = settings.port;
   const addresses = () => publicAddresses(settings, public_port);
   const identity = await openIdentity(
     start,
     { ...foundation, ...entities },
-    { clients, server_key_rotation, issuerUrl: (issuer) => issuerUrl({ addresses }, issuer) },
+    { clients, server_key_rotation, shared, issuerUrl: (issuer) => issuerUrl({ addresses }, issuer) },
   );
   const reader = new AccountReader(ROUTES.public, () => services);
   const exports = new ExportWorker({ store, actors, blobs, reader, metrics, log, now: clock.now });
@@ -111,7 +114,7 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
     search_shelves: new SearchShelves({ store, runtime, metrics }),
     ...devices,
     ...identity,
-    ...{ overload, ...openAdmission(settings, metrics) },
+    ...{ overload, ...openAdmission(settings, { metrics, shared }) },
   };
   exports.start();
   shutdown.add(() => exports.stop());

@@ -2,6 +2,7 @@ import { AccountConcurrencyLimiter } from '../admission/account_concurrency.js';
 import { type DescriptorPlan, descriptorLimit, planDescriptors, shareOfPlan } from '../admission/descriptors.js';
 import { Overload } from '../admission/overload.js';
 import { RateLimits } from '../admission/rate_limits.js';
+import type { SharedWindows } from '../admission/shared_windows.js';
 import type { Metrics } from '../runtime/metrics.js';
 import type { Settings } from '../settings.js';
 import { CannotStart, type Start } from './start.js';
@@ -21,7 +22,10 @@ export function startOverload({ settings, shutdown }: Start, metrics: Metrics): 
   return overload;
 }
 
-export function openAdmission(settings: Settings, metrics: Metrics): Omit<AdmissionServices, 'overload'> {
+export function openAdmission(
+  settings: Settings,
+  { metrics, shared }: { metrics: Metrics; shared: SharedWindows | null },
+): Omit<AdmissionServices, 'overload'> {
   const limits = {
     sign_ins_begun: settings.rate_sign_ins_begun,
     codes_sent: settings.rate_codes_sent,
@@ -31,7 +35,7 @@ export function openAdmission(settings: Settings, metrics: Metrics): Omit<Admiss
     claims: settings.rate_claims,
   };
   return {
-    rates: new RateLimits(limits, { on: settings.rate_limits }),
+    rates: new RateLimits(limits, { on: settings.rate_limits, shared }),
     account_concurrency: new AccountConcurrencyLimiter(metrics),
   };
 }

@@ -10,7 +10,7 @@ export class Draining {
     this.#has_begun = true;
   }
 
-  /** Another takes its place, which nobody need know. */
+  /** Another takes its place, which nobody need know: connections go there, but for those of devices. */
   replaced(): void {
     this.#is_replaced = true;
   }
@@ -19,9 +19,9 @@ export class Draining {
     return this.#has_begun;
   }
 
-  install(server: Server): void {
+  install(server: Server, listener: 'public' | 'device' | 'operator'): void {
     server.prependListener('request', (_request, answer: ServerResponse) => {
-      if (this.#has_begun || this.#is_replaced) answer.setHeader('Connection', 'close');
+      if (this.#has_begun || (this.#is_replaced && listener === 'device')) answer.setHeader('Connection', 'close');
     });
   }
 }

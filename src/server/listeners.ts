@@ -129,7 +129,7 @@ export class Listeners {
   /** Stands before and behind what Fastify does with connections and requests. */
   #prepare(app: FastifyInstance, listener: Name): OpenConnections {
     const { draining, log, metrics } = this.#services;
-    draining.install(app.server);
+    draining.install(app.server, listener);
     this.#stalls.install(app.server, listener);
     app.server.on('checkContinue', (request, response) => app.server.emit('request', request, response));
     // Such as no descriptor being left for a connection: the next one may have one.

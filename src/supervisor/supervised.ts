@@ -51,13 +51,13 @@ export class Supervised {
   /** Gives a connection back on which no request is under way; nothing may be done with it any more. */
   giveBack(socket: Socket): void {
     const connection = this.#numbers.get(socket);
-    if (connection === undefined) return void socket.destroy();
+    if (connection === undefined) return; // it waits to be sent
     this.#numbers.delete(socket);
     socket.pause();
     // Node would keep account of connections that leave their server.
     Object.assign(socket, { server: null });
-    report({ says: 'back', connection }, socket);
-    socket.destroy(); // what is left of it: the connection is on its way
+    // One is on its way at a time. What is then left here is no connection.
+    report({ says: 'back', connection }, socket, () => socket.destroy());
   }
 
   /** What all processes answer, this one apart. */
@@ -119,8 +119,9 @@ export class Supervised {
 }
 
 /** A server whose supervisor is gone says nothing to anybody, and ends. */
-function report(what: Report, socket?: Socket): void {
-  if (process.connected) process.send?.(what, socket, {}, () => {});
+function report(what: Report, socket?: Socket, sent: () => void = () => {}): void {
+  if (process.connected) process.send?.(what, socket, {}, sent);
+  else sent();
 }
 
 /** The lock of DATA_DIR: as long as this process lives, nobody else begins there. */
