@@ -22,7 +22,7 @@ import type { Services } from './services.js';
 import { publicAddresses, type Settings } from './settings.js';
 import type { Supervised } from './supervisor/supervised.js';
 import { openTracing } from './tracing/open_tracing.js';
-import { Processes } from './watch/processes.js';
+import { Processes, tellsOf } from './watch/processes.js';
 import { Watch } from './watch/watch.js';
 
 /** A server that serves. Ports are those it ended up with. */
@@ -105,7 +105,7 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
     await handleWork();
     await exports.look();
   };
-  const processes = new Processes(supervised, { metrics: () => metrics.registry.metrics() });
+  const processes = new Processes(supervised, tellsOf({ metrics, runtime, watch, device_activity, deliveries }));
   const services: Services = {
     ...{ settings, addresses, log, metrics, tracing, watch, handleDue, draining: new Draining() },
     processes,

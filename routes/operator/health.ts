@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { refuse } from '../../src/domain/refusals.js';
 import { openRoute, type Route } from '../../src/http/route.js';
 import { VERSION } from '../../src/version.js';
+import { joinMetrics } from '../../src/watch/joined_metrics.js';
 
 /** What programs ask that watch this one. docs/operators.md, "Routes". */
 export const HEALTH_ROUTES: readonly Route[] = [
@@ -61,12 +62,12 @@ export const HEALTH_ROUTES: readonly Route[] = [
   openRoute({
     method: 'GET',
     path: '/metrics',
-    summary: 'Metrics for Prometheus.',
+    summary: 'Metrics for Prometheus; of several processes each sample says whose it is.',
     credential: 'none',
     answer: 'text',
-    async handler({ services: { deliveries, metrics }, reply }) {
+    async handler({ services: { deliveries, metrics, processes }, reply }) {
       await deliveries.measure().catch(() => {}); // storage is away: the rest is worth having all the same
-      return reply.type(metrics.registry.contentType).send(await metrics.registry.metrics());
+      return reply.type(metrics.registry.contentType).send(joinMetrics(await processes.ask('metrics', null)));
     },
   }),
 ];

@@ -14,6 +14,11 @@ const ENDS_MAX_MS = 20_000;
 const CONNECTIONS_MAX = 30;
 const CODES_MAX = 4;
 
+type Overview = {
+  processes_here: { number: number; pid: number; row: { pid: number } | null }[];
+  history: { series: Record<string, unknown[]> };
+};
+
 t.test('two processes on the same ports', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'spool-several-'));
   const servers: SpoolProcess[] = [];
@@ -61,6 +66,42 @@ t.test('two processes on the same ports', async (t) => {
     t.equal((await fetch(`${server.base_url}/me`)).status, 503);
     crowd.leave();
     await until('there is room again', async () => (await fetch(`${server.base_url}/me`)).status === 401);
+  });
+
+  await t.test('operators see both, whichever answers', async (t) => {
+    for (let round = 0; round < 3; round++) {
+      const { processes_here: rows, history } = await operator.ask<Overview>('GET', '/ops/overview');
+      t.same(
+        rows.map(({ number, pid }) => [number, pid]),
+        server.pids.map((pid, at) => [at + 1, pid]),
+      );
+      for (const { row, pid } of rows) t.equal(row?.pid, pid);
+      t.equal(new Set(Object.values(history.series).map((row) => row.length)).size, 1);
+    }
+    const metrics = await (await fetch(`${server.operator_url}/metrics`)).text();
+    for (const number of [1, 2]) {
+      t.match(metrics, `spool_process_answers{process="${number}"} 1`);
+      t.match(metrics, new RegExp(`spool_http_request_seconds_count{process="${number}",listener="public"`));
+    }
+    t.equal(metrics.match(/# TYPE spool_commits_total/g)?.length, 1);
+    const { kinds } = await operator.ask<{ kinds: Record<string, { active: number }> }>('GET', '/ops/actors');
+    t.ok((kinds.account?.active ?? 0) >= 1);
+
+    process.kill(server.pids[1] as number, 'SIGSTOP');
+    try {
+      // By what the first one answers: connections without a credential go to whoever has fewer.
+      const rows = await Promise.all(
+        [1, 2, 3, 4].map(() =>
+          fetch(`${server.operator_url}/metrics`, { signal: AbortSignal.timeout(4_000) }).then(
+            (answer) => answer.text(),
+            () => '',
+          ),
+        ),
+      );
+      t.ok(rows.some((text) => text.includes('spool_process_answers{process="2"} 0')));
+    } finally {
+      process.kill(server.pids[1] as number, 'SIGCONT');
+    }
   });
 
   await t.test('one is killed: the other serves at once, and another takes its place', async (t) => {
