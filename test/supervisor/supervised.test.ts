@@ -13,18 +13,32 @@ import { until } from '../fixtures/until.js';
 const ENDS_MAX_MS = 20_000;
 const CONNECTIONS_MAX = 30;
 const CODES_MAX = 4;
+const DRAIN_S = 1;
 
 type Overview = {
   processes_here: { number: number; pid: number; row: { pid: number } | null }[];
   history: { series: Record<string, unknown[]> };
 };
 
+/** What an account asks of itself, on a connection of the agent. */
+function answerOf(base_url: string, token: string, agent: Agent) {
+  return new Promise<{ status: number; connection: string | undefined; port: number }>((resolve, reject) => {
+    const asked = request(`${base_url}/me`, { agent, headers: { authorization: `Bearer ${token}` } }, (answer) => {
+      const { statusCode: status = 0, headers, socket } = answer;
+      const { localPort: port = 0 } = socket;
+      answer.resume().once('end', () => resolve({ status, connection: headers.connection, port }));
+    });
+    asked.once('error', reject);
+    asked.end();
+  });
+}
+
 t.test('two processes on the same ports', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'spool-several-'));
   const servers: SpoolProcess[] = [];
   const start = async () => {
     const server = new SpoolProcess(folder, {
-      ...{ PROCESSES: '2', RATE_LIMITS: 'on' },
+      ...{ PROCESSES: '2', RATE_LIMITS: 'on', DRAIN_S: String(DRAIN_S) },
       ...{ CONNECTIONS_PER_NETWORK: String(CONNECTIONS_MAX), RATE_CODES_SENT: String(CODES_MAX) },
     });
     servers.push(server);
@@ -120,19 +134,11 @@ t.test('two processes on the same ports', async (t) => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     t.teardown(() => agent.destroy());
     const ports = new Set<number>();
-    const ask = () =>
-      new Promise<number>((resolve, reject) => {
-        const asked = request(
-          `${server.base_url}/me`,
-          { agent, headers: { authorization: `Bearer ${token}` } },
-          (answer) => {
-            ports.add(answer.socket.localPort ?? 0);
-            answer.resume().once('end', () => resolve(answer.statusCode ?? 0));
-          },
-        );
-        asked.once('error', reject);
-        asked.end();
-      });
+    const ask = async () => {
+      const { status, port } = await answerOf(server.base_url, token, agent);
+      ports.add(port);
+      return status;
+    };
     const before = server.childrenNow();
     server.signal('SIGHUP');
     const statuses: number[] = [];
@@ -189,7 +195,16 @@ t.test('two processes on the same ports', async (t) => {
   await t.test('stopping in order: readiness first, then everything; Redis last', async (t) => {
     const children = server.childrenNow();
     const { redis_pid } = server;
-    t.equal(await server.stop(), 0);
+    const agent = new Agent({ keepAlive: true });
+    t.teardown(() => agent.destroy());
+    t.equal((await answerOf(server.base_url, token, agent)).status, 200, 'its connection is kept');
+    const stopped = server.stop();
+    const ready = () => fetch(`${server.operator_url}/readyz`).then(({ status }) => status);
+    await until('it says that it is not ready', async () => (await ready()) === 503);
+    const last = await answerOf(server.base_url, token, agent);
+    t.match(last, { status: 200, connection: 'close' }, 'it serves on, and says that connections end');
+    t.equal((await answerOf(server.base_url, token, agent)).status, 200, 'so the next one is a new one');
+    t.equal(await stopped, 0);
     t.same([...children, redis_pid].filter(isRunning), []);
   });
 });
