@@ -1,21 +1,24 @@
 import { join } from 'node:path';
-import pino from 'pino';
+import { setTimeout as delay } from 'node:timers/promises';
+import pino, { type Logger } from 'pino';
 import { transcriberOf, transcriptionHosts } from './content/engines/choose_engine.js';
 import { readEnginesFile } from './content/engines/engines_file.js';
 import { insightHosts, insightMakerOf } from './content/insights/engines/choose.js';
 import { unreachable } from './domain/refusals.js';
-import { DataFolderHeld } from './process/data_folder.js';
-import { NoRedisProgram } from './process/redis_program.js';
-import { CannotStart } from './server/start.js';
-import { startServer } from './server.js';
-import { readSettings, type Settings, WrongSettings } from './settings.js';
+import { isStartProblem } from './server/start.js';
+import { readSettings, type Settings } from './settings.js';
+import { type Supervisor, startSupervisor } from './supervisor/supervisor.js';
 
-/** Starts the server from the environment and stops it at Ctrl-C or SIGTERM. */
+/** What runs, whether alone or as several processes. */
+type Started = Pick<Supervisor, 'base_url' | 'ports' | 'redis' | 'close'> & Partial<Pick<Supervisor, 'pids' | 'roll'>>;
+
+/** Starts the server, or several processes that serve together, from the environment; stops at Ctrl-C or SIGTERM. */
 async function main(): Promise<void> {
   const began = performance.now();
   const settings = readSettings(process.env);
   const log = pino({ level: settings.log_level }, pino.destination({ dest: 2, sync: true }));
-  const starting = startServer(settings, log);
+  const starting: Promise<Started> =
+    settings.processes === 1 ? startAlone(settings, log) : startSupervisor(settings, log);
   let asked = 0;
   const stop = (signal: NodeJS.Signals) => {
     asked += 1;
@@ -34,7 +37,37 @@ async function main(): Promise<void> {
   };
   process.on('SIGINT', stop);
   process.on('SIGTERM', stop);
-  const { ports, base_url, redis } = await starting;
+  const started = await starting;
+  const { roll } = started;
+  if (roll !== undefined) process.on('SIGHUP', () => void rollAll(roll, log));
+  console.log(`Spool is ready after ${((performance.now() - began) / 1000).toFixed(1)} s.`);
+  for (const [what, where] of rowsOf(started, settings)) console.log(`  ${what.padEnd(11)} ${where}`);
+}
+
+/** One process that serves, loaded only where it is this one. */
+async function startAlone(settings: Settings, log: Logger): Promise<Started> {
+  const { startServer } = await import('./server.js');
+  const { services, close, ...started } = await startServer(settings, log);
+  return {
+    ...started,
+    async close() {
+      services.draining.begin();
+      await delay(settings.drain_s * 1_000);
+      await close();
+    },
+  };
+}
+
+async function rollAll(roll: () => Promise<void>, log: Logger): Promise<void> {
+  console.log('SIGHUP: replacing the processes, one after the other.');
+  await roll().then(
+    () => console.log('All processes were replaced.'),
+    (error: Error) => log.error({ reason: error.message }, 'not all processes were replaced'),
+  );
+}
+
+/** What is where. */
+function rowsOf({ base_url, ports, redis, pids }: Started, settings: Settings): [string, string][] {
   const rows: [string, string][] = [
     ['REST', base_url],
     ...(settings.base_url === null ? [] : [['listens', `http://${settings.host}:${ports.public}`] as [string, string]]),
@@ -48,6 +81,7 @@ async function main(): Promise<void> {
     ['transcripts', transcriptsLine(settings)],
     ['insights', insightsLine(settings)],
     ['data', settings.data_dir],
+    ...(pids === undefined ? [] : [['processes', pids.join(', ')] as [string, string]]),
     [
       'redis',
       redis === null
@@ -56,8 +90,7 @@ async function main(): Promise<void> {
     ],
   ];
   if (settings.test_clock) rows.push(['clock', 'can be moved: TEST_CLOCK=1']);
-  console.log(`Spool is ready after ${((performance.now() - began) / 1000).toFixed(1)} s.`);
-  for (const [what, where] of rows) console.log(`  ${what.padEnd(11)} ${where}`);
+  return rows;
 }
 
 /** Whoever runs the server must see where the audio of others goes. */
@@ -99,7 +132,6 @@ function insightsLine(settings: Settings): string {
 
 /** What a person at the terminal can set right is said in words; anything else is a bug and shows its stack. */
 main().catch((error: unknown) => {
-  const known = [CannotStart, DataFolderHeld, NoRedisProgram, WrongSettings].some((kind) => error instanceof kind);
-  console.error(known ? (error as Error).message : error);
+  console.error(isStartProblem(error) ? (error as Error).message : error);
   process.exit(1);
 });

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { ROUTES } from '../routes/index.js';
+import { SharedWindows } from './admission/shared_windows.js';
 import { SearchShelves } from './content/search/shelves.js';
 import { REVOKED_CHANNEL } from './devices/connections.js';
 import { AccountReader } from './exports/account_reader.js';
@@ -11,6 +12,7 @@ import { SERVER_KEYS_CHANNEL } from './secrets/server_key_rotation.js';
 import { openAdmission, shareDescriptors, startOverload } from './server/admission.js';
 import { startDelivery } from './server/delivery.js';
 import { openDevices } from './server/devices.js';
+import { Draining } from './server/draining.js';
 import { openClients, openIdentity, startServerKeyRotation } from './server/identity.js';
 import { Listeners } from './server/listeners.js';
 import { hearOthers, type OpenRedis } from './server/redis.js';
@@ -19,7 +21,9 @@ import { ofStorage, type Start } from './server/start.js';
 import { openBlobs, openFoundation, startRuntime, watchStorage } from './server/storage.js';
 import type { Services } from './services.js';
 import { publicAddresses, type Settings } from './settings.js';
+import type { Supervised } from './supervisor/supervised.js';
 import { openTracing } from './tracing/open_tracing.js';
+import { Processes, tellsOf } from './watch/processes.js';
 import { Watch } from './watch/watch.js';
 import { DuePoll } from './workers/due_poll.js';
 
@@ -34,11 +38,15 @@ export type Server = {
 };
 
 /** Starts everything. What was started is stopped again when a later step fails. */
-export async function startServer(settings: Settings, log: Logger): Promise<Server> {
+export async function startServer(
+  settings: Settings,
+  log: Logger,
+  supervised: Supervised | null = null,
+): Promise<Server> {
   const shutdown = new Shutdown(log);
   const close = () => shutdown.run();
   try {
-    return { ...(await startParts({ settings, log, shutdown })), close };
+    return { ...(await startParts({ settings, log, shutdown, supervised })), close };
   } catch (error) {
     await close();
     throw error;
@@ -47,7 +55,7 @@ export async function startServer(settings: Settings, log: Logger): Promise<Serv
 
 /** Each step may use what the steps before it started, and is stopped before them. */
 async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
-  const { settings, log, shutdown } = start;
+  const { settings, log, shutdown, supervised } = start;
   const descriptors = shareDescriptors(start);
   const foundation = await openFoundation(start);
   const { redis, place, child, keys, clock } = foundation;
@@ -90,12 +98,14 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
   watch.start();
   shutdown.add(() => watch.stop());
 
+  const is_alone = settings.redis_url === null && supervised === null;
+  const shared = is_alone ? null : new SharedWindows(redis, keys);
   let public_port = settings.port;
   const addresses = () => publicAddresses(settings, public_port);
   const identity = await openIdentity(
     start,
     { ...foundation, ...entities },
-    { clients, server_key_rotation, issuerUrl: (issuer) => issuerUrl({ addresses }, issuer) },
+    { clients, server_key_rotation, shared, issuerUrl: (issuer) => issuerUrl({ addresses }, issuer) },
   );
   const reader = new AccountReader(ROUTES.public, () => services);
   const exports = new ExportWorker({ store, actors, blobs, poll, reader, metrics, log, now: clock.now });
@@ -104,18 +114,20 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
     await handleWork();
     await exports.look();
   };
+  const processes = new Processes(supervised, tellsOf({ metrics, runtime, watch, device_activity, deliveries }));
   const services: Services = {
-    ...{ settings, addresses, log, metrics, tracing, watch, handleDue },
+    ...{ settings, addresses, log, metrics, tracing, watch, handleDue, draining: new Draining() },
+    processes,
     ...{ keys, clock, store, runtime, actors, blobs, storage_health, members },
     ...{ deliveries, mail, exports, ...workers },
     search_shelves: new SearchShelves({ store, runtime, metrics }),
     ...devices,
     ...identity,
-    ...{ overload, ...openAdmission(settings, metrics) },
+    ...{ overload, ...openAdmission(settings, { metrics, shared }) },
   };
   exports.start();
   shutdown.add(() => exports.stop());
-  const ports = await new Listeners(services, shutdown).start(ROUTES, descriptors, (port) => {
+  const ports = await new Listeners(services, { shutdown, supervised }).start(ROUTES, descriptors, (port) => {
     public_port = port;
   });
   // First of all, so that others take over while it answers what is in progress.

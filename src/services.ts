@@ -6,10 +6,12 @@ import type { Metrics } from './runtime/metrics.js';
 import type { AdmissionServices } from './server/admission.js';
 import type { DeliveryServices } from './server/delivery.js';
 import type { DeviceServices } from './server/devices.js';
+import type { Draining } from './server/draining.js';
 import type { IdentityServices } from './server/identity.js';
 import type { StorageServices } from './server/storage.js';
 import type { publicAddresses, Settings } from './settings.js';
 import type { Tracing } from './tracing/tracing.js';
+import type { Processes } from './watch/processes.js';
 import type { Watch } from './watch/watch.js';
 
 /** What routes and workers work with; made once at the start. */
@@ -32,6 +34,9 @@ export type Services = StorageServices &
     tracing: Tracing | null;
     /** What operators see of how this process is doing. */
     watch: Watch;
+    draining: Draining;
+    /** All that serve on these ports, as operators ask them. */
+    processes: Processes;
     /** Handles all that is due by now: reminders, outbox messages, mails, deliveries, old events. For the test clock. */
     handleDue(): Promise<void>;
   };

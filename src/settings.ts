@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { readS3Location } from './blobs/s3_location.js';
 import { AUDIO_WORD, commandWords } from './content/engines/command_words.js';
+import { usableCores } from './process/cores.js';
 import { REDIS_URL_RULE, readRedisLocation } from './store/redis_location.js';
 
 /** How much of a wrong value an error message may show. */
@@ -30,6 +31,8 @@ const perMinute = (default_number: number) => wholeNumber({ min: 1, max: 1_000_0
 
 const countOf = wholeNumber({ min: 1, max: 1_000_000 });
 const count = (default_number: number) => countOf.default(default_number);
+
+const PROCESSES_MAX = 64;
 
 const listOf = ({ rule, holds, defaults }: { rule: string; holds: (entry: string) => boolean; defaults: string[] }) =>
   z
@@ -133,6 +136,19 @@ const orNull = <Schema extends z.ZodType>(schema: Schema) => schema.optional().t
 
 /** Every variable the server reads, in the order in which docs/settings.md prints them. */
 const variables = {
+  PROCESSES: row(
+    text(
+      `must be auto or a whole number from 1 to ${PROCESSES_MAX}`,
+      (value) => value === 'auto' || (/^\d{1,2}$/.test(value) && Number(value) >= 1 && Number(value) <= PROCESSES_MAX),
+    )
+      .transform((value) => (value === 'auto' ? Math.min(usableCores(), PROCESSES_MAX) : Number(value)))
+      .default(1),
+    { default_text: '1', meaning: 'processes that serve on these ports; auto for one each core that may be used' },
+  ),
+  DRAIN_S: row(wholeNumber({ min: 0, max: 600 }).default(0), {
+    default_text: '0',
+    meaning: 'seconds for which a server that is to stop serves on, while `/readyz` says 503',
+  }),
   PORT: row(port(8080), { default_text: '8080', meaning: 'REST, OAuth, web pages and /mcp; 0 takes a free port' }),
   HOST: row(host.default('127.0.0.1'), { default_text: '127.0.0.1', meaning: 'address PORT listens on' }),
   CONNECTIONS_MAX: row(orNull(countOf), {

@@ -129,7 +129,7 @@ async function sendCode(visit: Visit, body: Form): Promise<Answer> {
   const email = emailAddress.safeParse(body.email ?? '');
   if (!email.success) return emailProblem(visit, body, 'Enter an email address, such as name@example.com.');
   // Before the CAPTCHA's provider is asked: what fails there counts, too.
-  const limited = services.rates.refusalOf('codes_sent', request.ip);
+  const limited = await services.rates.refusalOf('codes_sent', request.ip);
   if (limited !== null) return limited;
   const token =
     body.captcha_token ?? body['cf-turnstile-response'] ?? body['h-captcha-response'] ?? body['g-recaptcha-response'];
@@ -143,7 +143,7 @@ async function resendCode(visit: Visit): Promise<Answer> {
   const { services, request, sign_in } = visit;
   const { step } = sign_in;
   if (step.at !== 'code') return nextPage(visit);
-  const limited = services.rates.refusalOf('codes_sent', request.ip);
+  const limited = await services.rates.refusalOf('codes_sent', request.ip);
   return limited ?? mailCode(visit, step.email);
 }
 
@@ -169,7 +169,7 @@ async function tryCode(visit: Visit, body: Form): Promise<Answer> {
   if (step.at !== 'code' && step.at !== 'verified') return nextPageSignedIn(visit);
   const code = (body.code ?? '').replace(/\s/g, '');
   if (!/^\d{6}$/.test(code)) return leave(visit.reply, codeProblemPath(visit, 'digits'));
-  const limited = services.rates.refusalOf('codes_checked', request.ip);
+  const limited = await services.rates.refusalOf('codes_checked', request.ip);
   if (limited !== null) return limited;
   const tried = await triedCode(services, request, { sign_in_id: id, email: step.email, code });
   if (isRefusal(tried)) return tried;

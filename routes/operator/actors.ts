@@ -8,6 +8,7 @@ import { operatorRoute, type Route } from '../../src/http/route.js';
 import { activationShape, quarantineReason } from '../../src/operator/activation_schema.js';
 import { listDeadLetters, retryDeadLetter } from '../../src/operator/dead_letters.js';
 import { shownName } from '../../src/operator/entity_fields.js';
+import { joinActors } from '../../src/operator/joined_actors.js';
 
 const activeShape = activationShape.extend({
   kind: z.string().describe('The kind of actor.'),
@@ -66,22 +67,24 @@ const actorsShape = z.strictObject({
     .describe('Dead letters: messages whose decision threw five times.'),
 });
 
-/** Entities in the memory of this process, those out of service, and dead letters. */
+/** Entities in the memory of the processes on this machine, those out of service, and dead letters. */
 export const ACTOR_ROUTES: readonly Route[] = [
   operatorRoute({
     method: 'GET',
     path: '/ops/actors',
-    summary: 'What is active in this process, and what is quarantined, and dead letters.',
+    summary: 'What is active in the processes on this machine, and what is quarantined, and dead letters.',
     credential: 'operator',
     query: z.object({ limit: listLimit }),
     answer: actorsShape,
-    async handler({ services: { clock, runtime, store, watch }, query: { limit } }) {
-      const dead_letters = await listDeadLetters(store, limit);
-      const { kinds, busiest, quarantined, lately } = runtime.inspect(limit);
-      const times = watch.turnTimes(Object.keys(kinds));
+    async handler({ services: { clock, processes, store }, query: { limit } }) {
+      const [dead_letters, told] = await Promise.all([
+        listDeadLetters(store, limit),
+        processes.askAll('actors', { limit }),
+      ]);
+      const { kinds, busiest, quarantined, lately } = joinActors(told, limit);
       return {
         now: new Date(clock.now()).toISOString(),
-        kinds: Object.fromEntries(Object.entries(kinds).map(([kind, row]) => [kind, { ...row, ...times.get(kind) }])),
+        kinds,
         busiest: busiest.map(named),
         // With its id, whatever that is: without it nobody could have it try again.
         quarantined: quarantined.map((one) => ({ ...one, name: shownName(one) })),
@@ -102,10 +105,9 @@ export const ACTOR_ROUTES: readonly Route[] = [
       id: z.string('must be the id of a quarantined entity').max(300),
     }),
     refusals: ['NOT_FOUND'],
-    async handler({ services: { runtime }, body }) {
-      return runtime.releaseQuarantine(body)
-        ? null
-        : refuse('NOT_FOUND', 'No such entity is quarantined in this process.');
+    async handler({ services: { processes }, body }) {
+      const released = await processes.askAll('release', body);
+      return released.includes(true) ? null : refuse('NOT_FOUND', 'No such entity is quarantined here.');
     },
   }),
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { joinedDevices } from '../../src/devices/joined_activity.js';
 import { listLimit } from '../../src/http/request_schemas.js';
 import { count, moment, no_cursor, serverNow } from '../../src/http/response_schemas.js';
 import { operatorRoute, type Route } from '../../src/http/route.js';
@@ -6,16 +7,16 @@ import { seenDeviceShape, seenDeviceView } from '../../src/operator/seen_device.
 
 const MINUTE_MS = 60_000;
 
-/** Devices as this process has seen them; what they are is on their own pages. */
+/** Devices as the processes on this machine have seen them; what they are is on their own pages. */
 export const SEEN_DEVICE_ROUTES: readonly Route[] = [
   operatorRoute({
     method: 'GET',
     path: '/ops/devices',
-    summary: 'Devices as this process has heard of them, the most silent first.',
+    summary: 'Devices as the processes on this machine have heard of them, the most silent first.',
     answer: z.strictObject({
       now: serverNow,
-      watched_since: moment.describe('Since when this process watches.'),
-      seen: count.describe('How many devices it has heard of.'),
+      watched_since: moment.describe('Since when they watch.'),
+      seen: count.describe('How many devices they have heard of.'),
       seen_max: count.describe('Of more, those not heard of for longest are forgotten.'),
       items: z.array(seenDeviceShape),
       cursor: no_cursor,
@@ -34,13 +35,13 @@ export const SEEN_DEVICE_ROUTES: readonly Route[] = [
         .default('0')
         .describe('1: only those that have a stream open, or announced a chunk that has not come.'),
     }),
-    async handler({ services: { clock, device_activity }, query: { limit, silent_min, recording } }) {
+    async handler({ services: { clock, processes }, query: { limit, silent_min, recording } }) {
       const filter = { silent_ms: silent_min * MINUTE_MS, recording: recording === '1', limit };
-      const { since_ms, size: seen, seen_max } = device_activity;
+      const { since_ms, seen, seen_max, items } = await joinedDevices(processes, filter, clock.now());
       return {
         now: new Date(clock.now()).toISOString(),
         ...{ watched_since: new Date(since_ms).toISOString(), seen, seen_max },
-        items: device_activity.list(filter).map(seenDeviceView),
+        items: items.map(seenDeviceView),
         cursor: null,
       };
     },

@@ -11,15 +11,18 @@ import {
   seenEndpointView,
 } from '../../src/operator/endpoint_for_staff.js';
 
+import { newestOfEach } from '../../src/webhooks/endpoint_activity.js';
+
 /** Endpoints: which are due, failing or disabled, and why one gets nothing. Hosts alone: an address may hold a secret. */
 export const SEEN_ENDPOINT_ROUTES: readonly Route[] = [
   operatorRoute({
     method: 'GET',
     path: '/ops/endpoints',
-    summary: 'Endpoints that are due, that fail and that were disabled lately, as this process has seen them.',
+    summary:
+      'Endpoints that are due, that fail and that were disabled lately, as the processes on this machine have seen them.',
     answer: z.strictObject({
       now: serverNow,
-      in_flight: count.describe('Requests that this process has under way.'),
+      in_flight: count.describe('Requests that are under way.'),
       due: z
         .array(
           z.strictObject({
@@ -34,19 +37,26 @@ export const SEEN_ENDPOINT_ROUTES: readonly Route[] = [
     }),
     credential: 'operator',
     query: z.object({ limit: listLimit }),
-    async handler({ services: { clock, deliveries }, query: { limit } }) {
-      const { due, activity, in_flight } = deliveries;
+    async handler({ services: { clock, deliveries, processes }, query: { limit } }) {
+      const { due } = deliveries;
+      const told = await processes.askAll('deliveries', { limit });
       const now_ms = clock.now();
       return {
         now: new Date(now_ms).toISOString(),
-        in_flight,
+        in_flight: told.reduce((sum, { in_flight }) => sum + in_flight, 0),
         due: due.slice(0, limit).map(({ endpoint_id, since_ms }) => ({
           endpoint_id,
           due_since: new Date(since_ms).toISOString(),
           due_s: Math.max(0, Math.round((now_ms - since_ms) / 1000)),
         })),
-        failing: activity.failing(limit).map(seenEndpointView),
-        disabled: activity.disabledLately(limit).map(seenEndpointView),
+        failing: newestOfEach(told.flatMap(({ failing }) => failing))
+          .sort((a, b) => b.failures - a.failures)
+          .slice(0, limit)
+          .map(seenEndpointView),
+        disabled: newestOfEach(told.flatMap(({ disabled }) => disabled))
+          .sort((a, b) => (b.disabled_at_ms ?? 0) - (a.disabled_at_ms ?? 0))
+          .slice(0, limit)
+          .map(seenEndpointView),
       };
     },
   }),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ACTOR_KINDS } from '../../actors/index.js';
 import { accountIdOf } from '../../src/accounts/account_of_email.js';
+import { joinedDevice } from '../../src/devices/joined_activity.js';
 import { endpointOfDelivery, isId, ownerOfPrivateWorkspace, streamOfChunk } from '../../src/domain/ids.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
 import { emailAddress } from '../../src/http/request_schemas.js';
@@ -177,7 +178,10 @@ async function entityView(services: Services, { kind, id }: Address): Promise<un
   if (home === null) return NO_KIND;
   if (home === 'id' && !isId(id)) return refuse('NOT_FOUND', `The id of a ${kind} is a UUID.`);
   const address = { kind, id };
-  const memory = runtime.look(address);
+  // In the process that was asked last, where it is in the memory of several.
+  const [memory = null] = (await services.processes.askAll('look', address)).sort(
+    (a, b) => agoOf(a.recent) - agoOf(b.recent),
+  );
   const stored = await storedView(services, address);
   if (memory === null && stored.is === 'absent') return refuse('NOT_FOUND', `There is no ${kind} of this id.`);
   const { partition } = runtime.locate(address);
@@ -191,7 +195,7 @@ async function entityView(services: Services, { kind, id }: Address): Promise<un
     recent: recent.map(({ type, outcome, took_ms, ago_ms }) => ({ type, outcome, took_ms, at: at(ago_ms) })),
     versions: versionsOf(recent).map(({ version, type, ago_ms }) => ({ version, type, at: at(ago_ms) })),
     endpoint: kind === 'endpoint' && stored.is === 'kept' ? orNull(await endpointForStaff(services, id)) : null,
-    device: kind === 'device' ? deviceSeen(services, id) : null,
+    device: kind === 'device' ? await deviceSeen(services, id) : null,
   };
 }
 
@@ -235,9 +239,13 @@ function inMemory({
   };
 }
 
-function deviceSeen({ device_activity }: Services, device_id: string) {
-  const seen = device_activity.find(device_id);
-  const watched_since = new Date(device_activity.since_ms).toISOString();
+function agoOf([newest]: readonly { ago_ms: number }[]): number {
+  return newest?.ago_ms ?? Number.POSITIVE_INFINITY;
+}
+
+async function deviceSeen({ clock, processes }: Services, device_id: string) {
+  const { since_ms, seen } = await joinedDevice(processes, device_id, clock.now());
+  const watched_since = new Date(since_ms).toISOString();
   return { watched_since, seen: seen === null ? null : seenDeviceView(seen) };
 }
 

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { refuse } from '../../src/domain/refusals.js';
 import { openRoute, type Route } from '../../src/http/route.js';
 import { VERSION } from '../../src/version.js';
+import { joinMetrics } from '../../src/watch/joined_metrics.js';
 
 /** What programs ask that watch this one. docs/operators.md, "Routes". */
 export const HEALTH_ROUTES: readonly Route[] = [
@@ -21,7 +22,8 @@ export const HEALTH_ROUTES: readonly Route[] = [
     method: 'GET',
     path: '/readyz',
     summary: 'Whether it can serve requests: all, or those that the part of a Redis Cluster answers that is there.',
-    notes: 'It writes something, as requests do, and waits two seconds at most; what was found counts for a second.',
+    notes:
+      'It writes something, as requests do, and waits two seconds at most; what was found counts for a second. A server that is about to stop says 503 for DRAIN_S, and serves on.',
     credential: 'none',
     answer: z.strictObject({
       ready: z.literal(true).describe('Storage takes writes.'),
@@ -42,7 +44,8 @@ export const HEALTH_ROUTES: readonly Route[] = [
         })
         .describe('Who looks into conversations.'),
     }),
-    async handler({ services: { storage_health, transcriber, insights } }) {
+    async handler({ services: { draining, storage_health, transcriber, insights } }) {
+      if (draining.hasBegun) return refuse('UNAVAILABLE', 'The server is about to stop.', { retry_after_s: 2 });
       const { status } = await storage_health.current();
       if (status === 'ok' || status === 'slow')
         return {
@@ -59,12 +62,12 @@ export const HEALTH_ROUTES: readonly Route[] = [
   openRoute({
     method: 'GET',
     path: '/metrics',
-    summary: 'Metrics for Prometheus.',
+    summary: 'Metrics for Prometheus; of several processes each sample says whose it is.',
     credential: 'none',
     answer: 'text',
-    async handler({ services: { deliveries, metrics }, reply }) {
+    async handler({ services: { deliveries, metrics, processes }, reply }) {
       await deliveries.measure().catch(() => {}); // storage is away: the rest is worth having all the same
-      return reply.type(metrics.registry.contentType).send(await metrics.registry.metrics());
+      return reply.type(metrics.registry.contentType).send(joinMetrics(await processes.ask('metrics', null)));
     },
   }),
 ];

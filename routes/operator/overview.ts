@@ -1,7 +1,12 @@
 import { z } from 'zod';
+import { joinedDevices } from '../../src/devices/joined_activity.js';
 import { count, moment, serverNow } from '../../src/http/response_schemas.js';
 import { operatorRoute, type Route } from '../../src/http/route.js';
 import { VERSION } from '../../src/version.js';
+import { joinHistories } from '../../src/watch/joined_history.js';
+import { joinProblems } from '../../src/watch/joined_problems.js';
+import { processShape } from '../../src/watch/process_row.js';
+import { SILENT_COUNTED_MAX, SILENT_MS } from '../../src/watch/watch.js';
 
 const size = z.number().min(0);
 
@@ -34,6 +39,7 @@ const overviewShape = z.strictObject({
       }),
     )
     .describe('The processes that are alive on this Redis, the oldest first; none while that is not known.'),
+  processes_here: z.array(processShape).describe('The processes on this machine that serve these ports.'),
   storage: z
     .strictObject({
       status: z
@@ -70,12 +76,13 @@ const overviewShape = z.strictObject({
     .describe('`at_ms[i]` goes with `series[name][i]`; rates are a second.'),
 });
 
-/** How this process is doing: what is wrong now, and a quarter of an hour of what was measured. */
+/** How all processes of this machine are doing: what is wrong now, and a quarter of an hour of what was measured. */
 export const OVERVIEW_ROUTES: readonly Route[] = [
   operatorRoute({
     method: 'GET',
     path: '/ops/overview',
-    summary: 'How this process is doing: what is wrong now, and what was measured in the last quarter of an hour.',
+    summary: 'How it is doing: what is wrong now, and what was measured in the last quarter of an hour.',
+    notes: 'Of several processes on this machine, counts are sums, and of times the longest is shown.',
     answer: overviewShape,
     credential: 'operator',
     query: z.object({
@@ -89,7 +96,13 @@ export const OVERVIEW_ROUTES: readonly Route[] = [
           description: 'Only samples later than this, in ms since 1970; all that are kept when absent.',
         }),
     }),
-    async handler({ services: { clock, members, settings, watch }, query: { after_ms } }) {
+    async handler({ services: { clock, members, processes, settings, watch }, query: { after_ms } }) {
+      const silent = { silent_ms: SILENT_MS, recording: true, limit: SILENT_COUNTED_MAX };
+      const [told, { items: silent_devices }] = await Promise.all([
+        processes.ask('standing', { after_ms }),
+        joinedDevices(processes, silent, clock.now()),
+      ]);
+      const others = told.flatMap(({ pid, value }) => (pid === process.pid || value === null ? [] : [value.history]));
       const { storage, storage_ms, storage_bytes, disk, shedding, dead_letters, clock_ahead_ms } = watch.standing();
       const shares = members.shares();
       return {
@@ -103,13 +116,14 @@ export const OVERVIEW_ROUTES: readonly Route[] = [
           ...{ id, since: new Date(since_ms).toISOString(), host, pid },
           ...{ partitions: shares.get(id) ?? 0, answers: id === members.id },
         })),
+        processes_here: told.map(({ number, pid, value }) => ({ number, pid, row: value?.row ?? null })),
         storage: {
           ...{ status: storage.status, since_ms: storage.since_ms, round_trip_ms: storage_ms },
           ...{ memory_bytes: storage_bytes, log_healthy: storage.log_healthy, dead_letters },
         },
         disk,
-        health_problems: watch.healthProblems(),
-        history: watch.history(after_ms),
+        health_problems: joinProblems(told, { silent_devices: silent_devices.length, now_ms: clock.unmoved() }),
+        history: joinHistories([watch.history(after_ms), ...others]),
       };
     },
   }),

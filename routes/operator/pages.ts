@@ -112,7 +112,7 @@ async function signIn(
 ) {
   if (!isOwnPage(request)) return FOREIGN;
   const to = ownAddress(wanted);
-  const wait_s = services.operator_tries.take('operator_sign_ins', networkOf(request.ip));
+  const wait_s = await services.operator_tries.take('operator_sign_ins', networkOf(request.ip));
   if (wait_s !== null) {
     reply.code(429).header('Retry-After', String(wait_s));
     return sendSignIn(reply, { to, problem: `Too many tries. Wait ${wait_s} seconds, then try again.` });

@@ -15,6 +15,12 @@ const HEAD = ['HTTP/1.1 503 Service Unavailable', 'X-API-Version: 1', 'Content-T
 const REFUSAL = [...HEAD, `Content-Length: ${Buffer.byteLength(BODY)}`, 'Retry-After: 10', 'Connection: close'];
 const ANSWER = `${REFUSAL.join('\r\n')}\r\n\r\n${BODY}`;
 
+/** Says on a connection without TLS that there are too many, and closes it. */
+export function refuseConnections(socket: Socket): void {
+  socket.on('error', () => {}); // it went away meanwhile
+  socket.end(ANSWER, () => socket.destroy());
+}
+
 /** Bounds the connections of a listener without TLS. One too many gets an answer and is closed before it sent anything. */
 export class ConnectionLimiter {
   readonly #limits: ConnectionLimits;
@@ -38,26 +44,26 @@ export class ConnectionLimiter {
     const accept = server.listeners('connection') as ((socket: Socket) => void)[];
     server.removeAllListeners('connection');
     server.on('connection', (socket: Socket) => {
-      const cause = this.enter(socket);
-      if (cause === null) for (const go of accept) go.call(server, socket);
-      else {
-        this.#refused(cause);
-        socket.on('error', () => {}); // it went away meanwhile
-        socket.end(ANSWER, () => socket.destroy());
-      }
+      const leave = this.enter(socket.remoteAddress);
+      if (leave === null) return refuseConnections(socket);
+      socket.once('close', leave);
+      for (const go of accept) go.call(server, socket);
     });
   }
 
-  /** Counts a connection until it closes, or says why it may not stay. */
-  enter(socket: Socket): ConnectionCause | null {
+  /** Counts a connection until what it gives is called; null where the connection may not stay. */
+  enter(address = ''): (() => void) | null {
     const { connections_max, connections_per_network_max } = this.#limits;
-    const { remoteAddress: address = '' } = socket;
     const network = this.#is_exempt(address) ? null : networkOf(address);
-    if (this.#open >= connections_max) return 'connections';
+    if (this.#open >= connections_max) return this.#refuse('connections');
     if (network !== null && (this.#networks.get(network) ?? 0) >= connections_per_network_max)
-      return 'network_connections';
+      return this.#refuse('network_connections');
     this.#count(network, 1);
-    socket.once('close', () => this.#count(network, -1));
+    return () => this.#count(network, -1);
+  }
+
+  #refuse(cause: ConnectionCause): null {
+    this.#refused(cause);
     return null;
   }
 

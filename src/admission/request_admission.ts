@@ -26,7 +26,10 @@ export class RequestAdmission {
   }
 
   /** Before anything is done for a request. Operators are never refused for load. */
-  refusalOf({ priority = 'normal', rate }: { priority?: Priority; rate?: RateName }, address: string): Refusal | null {
+  refusalOf(
+    { priority = 'normal', rate }: { priority?: Priority; rate?: RateName },
+    address: string,
+  ): Refusal | null | Promise<Refusal | null> {
     const { overload, metrics, rates } = this.#parts;
     if (overload.shedding !== 'nothing' && this.#listener !== 'operator') {
       const cause = overload.causeAgainst(priority);

@@ -1,7 +1,6 @@
-import type { IncomingMessage, Server } from 'node:http';
-import type { Socket } from 'node:net';
+import type { IncomingMessage } from 'node:http';
+import type { Server, Socket } from 'node:net';
 import type { Logger } from 'pino';
-import type { Metrics } from '../runtime/metrics.js';
 
 /** Whoever asked so long ago has given up, as most clients do, or soon will. */
 const STALL_MS = 10_000;
@@ -12,7 +11,7 @@ const TURN_MS = 20;
 
 type Parts = {
   log: Pick<Logger, 'warn'>;
-  metrics: Pick<Metrics, 'overload_refusals'>;
+  metrics: { overload_refusals: { inc(labels: { listener: 'public' | 'device' | 'operator'; cause: 'stall' }): void } };
   /** Monotonic milliseconds. */
   monotonicMs?: () => number;
 };

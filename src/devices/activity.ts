@@ -122,11 +122,15 @@ export class DeviceActivity {
   }
 }
 
-function silenceOf({ last_upload_at_ms, recording_since_ms, first_seen_at_ms }: SeenDevice, now_ms: number): number {
+/** For how long it has not uploaded what it should have. */
+export function silenceOf(
+  { last_upload_at_ms, recording_since_ms, first_seen_at_ms }: SeenDevice,
+  now_ms: number,
+): number {
   return Math.max(0, now_ms - Math.max(last_upload_at_ms ?? first_seen_at_ms, recording_since_ms ?? 0));
 }
 
-function isRecording({ open_streams, awaited_chunks }: SeenDevice): boolean {
+export function isRecording({ open_streams, awaited_chunks }: SeenDevice): boolean {
   return open_streams.length > 0 || awaited_chunks.length > 0;
 }
 

@@ -22,7 +22,7 @@ const WAITING_SHARE = 1 / 2;
 export async function openDeviceListener(
   services: Services,
   options: FastifyHttpsOptions<HttpsServer>,
-  { connections_max, shutdown }: { connections_max: number; shutdown: Shutdown },
+  { connections_max, processes, shutdown }: { connections_max: number; processes: number; shutdown: Shutdown },
 ): Promise<FastifyInstance> {
   const { connections, device_proxies, metrics, overload, settings } = services;
   const certificate = new ListenerCertificate(services);
@@ -32,7 +32,7 @@ export async function openDeviceListener(
   });
   certificate.keepIn(app.server);
   shutdown.add(() => certificate.stop());
-  const handshakes = new HandshakeLimiter(limitsOf(settings, connections_max), {
+  const handshakes = new HandshakeLimiter(limitsOf(settings, { connections_max, processes }), {
     is_overloaded: () => overload.shedding === 'all',
     is_exempt: (address) => device_proxies.has(address),
     refused: (cause) => metrics.overload_refusals.inc({ listener: 'device', cause }),
@@ -88,17 +88,19 @@ class ListenerCertificate {
   }
 }
 
+/** Of several processes each does its part of the handshakes; connections go to each alike. */
 function limitsOf(
   { device_connections_per_network, device_handshakes_max, rate_limits }: Settings,
-  connections_max: number,
+  { connections_max, processes }: { connections_max: number; processes: number },
 ): HandshakeLimits {
   const unlimited = Number.POSITIVE_INFINITY;
-  const waiting_max = device_handshakes_max * WAITING_PER_HANDSHAKE;
+  const handshakes_max = Math.ceil(device_handshakes_max / processes);
+  const waiting_max = handshakes_max * WAITING_PER_HANDSHAKE;
   return {
     connections_max,
     connections_per_network_max: rate_limits ? device_connections_per_network : unlimited,
-    handshakes_max: device_handshakes_max,
-    handshakes_per_network_max: rate_limits ? Math.ceil(device_handshakes_max * HANDSHAKES_SHARE) : unlimited,
+    handshakes_max,
+    handshakes_per_network_max: rate_limits ? Math.ceil(handshakes_max * HANDSHAKES_SHARE) : unlimited,
     waiting_max,
     waiting_per_network_max: rate_limits ? waiting_max * WAITING_SHARE : unlimited,
   };

@@ -63,7 +63,9 @@ export class RouteHandler {
     const { admission, kind, requests } = this.#parts;
     const route = this.#route;
     const services = requests.servicesFor(request);
-    const admitted = admission.refusalOf(route, request.ip) ?? (await authorize(services, { kind, route, request }));
+    const asked = admission.refusalOf(route, request.ip);
+    const limited = asked instanceof Promise ? await asked : asked;
+    const admitted = limited ?? (await authorize(services, { kind, route, request }));
     if (isRefusal(admitted)) return refuseUnread(this.#as, ends, admitted);
     request.caller = { services, who: admitted.who };
     if (route.raw === true && kind.listener === 'device') {

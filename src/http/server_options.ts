@@ -51,7 +51,7 @@ function refuseAddress(_error: FastifyError, request: FastifyRequest, reply: Fas
 }
 
 /** What is no HTTP, or stalls for too long, gets an answer before the connection closes. */
-function refuseConnection(error: NodeJS.ErrnoException, socket: Socket): void {
+export function refuseConnection(error: NodeJS.ErrnoException, socket: Socket): void {
   if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
   const code = CLIENT_ERRORS[error.code ?? ''] ?? 'BAD_REQUEST';
   const body = JSON.stringify({

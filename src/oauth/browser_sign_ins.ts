@@ -28,7 +28,7 @@ export async function beginSignIn(
   signed_in: { session_id: string; email: string } | null,
 ): Promise<Answer> {
   // Each is kept for an hour, whoever asks for it.
-  const limited = services.rates.refusalOf('sign_ins_begun', request.ip);
+  const limited = await services.rates.refusalOf('sign_ins_begun', request.ip);
   if (limited !== null) return limited;
   const { actors, keys, clock } = services;
   const id = randomId({ partition: randomPartition(), now_ms: clock.now() });

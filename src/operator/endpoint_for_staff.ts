@@ -6,7 +6,7 @@ import { deliveryId, partitionOfId } from '../domain/ids.js';
 import { isRefusal, type Refusal } from '../domain/refusals.js';
 import { count, id, moment, momentOrNull } from '../http/response_schemas.js';
 import type { Services } from '../services.js';
-import type { SeenEndpoint } from '../webhooks/endpoint_activity.js';
+import { newestOfEach, type SeenEndpoint } from '../webhooks/endpoint_activity.js';
 import { type EndpointFacts, EVENTS_READ_MAX, endpointHeadline, endpointReasons } from './endpoint_reasons.js';
 
 const DELIVERIES_SHOWN = 10;
@@ -82,7 +82,7 @@ export const endpointForStaffShape = z
 
 /** How an endpoint stands, in words, with its last deliveries. */
 export async function endpointForStaff(services: Services, endpoint_id: string) {
-  const { clock, deliveries, actors, store } = services;
+  const { clock, processes, actors, store } = services;
   const partition = partitionOfId(endpoint_id);
   const address = { kind: 'endpoint', id: endpoint_id };
   const entries = await store.listDeliveryQueue({ address, partition }, { limit: DELIVERIES_SHOWN });
@@ -93,7 +93,7 @@ export async function endpointForStaff(services: Services, endpoint_id: string) 
   const account = await actors.account(account_id).view();
   if (isRefusal(account) && account.refused !== 'UNAUTHORIZED') return account;
   const now_ms = clock.now();
-  const seen = deliveries.activity.find(endpoint_id);
+  const [seen = null] = newestOfEach(await processes.askAll('endpoint', endpoint_id));
   const epoch = isRefusal(account) ? -1 : account.lives.account;
   const stand = found.map((one) => ({ ...one.entry, ...standingOf(endpoint, one, { epoch, now_ms }) }));
   const facts: EndpointFacts = {

@@ -48,7 +48,7 @@ function bearerRefusal({ operator_tries, ops_token }: Services, given: string, n
   }
   if (isText(given, `Bearer ${ops_token}`)) return null;
   const guess = `${network} ${macOf(ops_token, given)}`;
-  if (!GUESSED.has(guess)) operator_tries.take('operator_tokens', network);
+  if (!GUESSED.has(guess)) void operator_tries.take('operator_tokens', network);
   GUESSED.set(guess, true);
   return NO_TOKEN;
 }

@@ -13,7 +13,9 @@ import {
 import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
+import { isRunning } from './redis_process.js';
 
 /*
  * Node has no flock, so the lock is a listening Unix socket: the kernel closes it when its process dies, however it
@@ -35,6 +37,9 @@ import { z } from 'zod';
 /** Turns lost to other starters before giving up; each loss means that another one got further. */
 const attempts_max = 50;
 const connect_ms = 5_000;
+/** Processes of a supervisor that was killed answer what is under way, and end. */
+const orphans_ms = 20_000;
+const orphans_poll_ms = 50;
 const generation_name = /^lock\.(\d{1,15})$/;
 
 const Note = z.object({ pid: z.number().int().positive(), since: z.string() });
@@ -56,6 +61,8 @@ export class DataFolderHeld extends Error {
 export interface HeldFolder {
   /** The folder's real path. */
   readonly path: string;
+  /** The lock. A process that was given it as well holds the folder too, until it ends. */
+  readonly lock: Server;
   /** Lets go of the folder. May be called twice. */
   release(): Promise<void>;
 }
@@ -65,6 +72,19 @@ export interface HeldFolder {
  * `DataFolderHeld` if another process, or this one, holds it already.
  */
 export const holdDataFolder = async (folder: string): Promise<HeldFolder> => {
+  for (const until = performance.now() + orphans_ms; ; ) {
+    try {
+      return await holdNow(folder);
+    } catch (error) {
+      // Whoever took it is gone, and processes that it started are about to end.
+      const is_orphaned = error instanceof DataFolderHeld && error.pid !== null && !isRunning(error.pid);
+      if (!is_orphaned || performance.now() > until) throw error;
+      await delay(orphans_poll_ms);
+    }
+  }
+};
+
+const holdNow = async (folder: string): Promise<HeldFolder> => {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const path = realpathSync(folder);
   // Socket paths end at 107 bytes, here and in the kernel. A link from a short place makes every folder reachable.
@@ -93,7 +113,7 @@ const takeTurns = async ({ path, reach }: { path: string; reach: string }): Prom
       continue;
     }
     await cleanUp({ path, reach, own: highest + 1 });
-    return { path, release: () => close(server) };
+    return { path, lock: server, release: () => close(server) };
   }
   throw new Error(`${path} could not be locked: ${attempts_max} times another process was faster`);
 };

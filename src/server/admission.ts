@@ -1,7 +1,8 @@
 import { AccountConcurrencyLimiter } from '../admission/account_concurrency.js';
-import { type DescriptorPlan, descriptorLimit, planDescriptors } from '../admission/descriptors.js';
+import { type DescriptorPlan, descriptorLimit, planDescriptors, shareOfPlan } from '../admission/descriptors.js';
 import { Overload } from '../admission/overload.js';
 import { RateLimits } from '../admission/rate_limits.js';
+import type { SharedWindows } from '../admission/shared_windows.js';
 import type { Metrics } from '../runtime/metrics.js';
 import type { Settings } from '../settings.js';
 import { CannotStart, type Start } from './start.js';
@@ -21,7 +22,10 @@ export function startOverload({ settings, shutdown }: Start, metrics: Metrics): 
   return overload;
 }
 
-export function openAdmission(settings: Settings, metrics: Metrics): Omit<AdmissionServices, 'overload'> {
+export function openAdmission(
+  settings: Settings,
+  { metrics, shared }: { metrics: Metrics; shared: SharedWindows | null },
+): Omit<AdmissionServices, 'overload'> {
   const limits = {
     sign_ins_begun: settings.rate_sign_ins_begun,
     codes_sent: settings.rate_codes_sent,
@@ -31,22 +35,33 @@ export function openAdmission(settings: Settings, metrics: Metrics): Omit<Admiss
     claims: settings.rate_claims,
   };
   return {
-    rates: new RateLimits(limits, { on: settings.rate_limits }),
+    rates: new RateLimits(limits, { on: settings.rate_limits, shared }),
     account_concurrency: new AccountConcurrencyLimiter(metrics),
   };
 }
 
-/** What each part may have open; a start that asks for more than the process may have says so. */
-export function shareDescriptors({ settings, log }: Start): DescriptorPlan {
+/** What each part of this process may have open. */
+export function shareDescriptors({ settings, log, supervised }: Start): DescriptorPlan {
+  if (supervised === null) return planForMachine(settings, log, { processes: 1 });
+  const { processes } = supervised.order;
+  return shareOfPlan(planForMachine(settings, null, { processes }), descriptorLimit());
+}
+
+/** What so many processes may have open together; a start that asks for more than they may have says so. */
+export function planForMachine(
+  settings: Settings,
+  log: Start['log'] | null,
+  { processes }: { processes: number },
+): DescriptorPlan {
   const limit = descriptorLimit();
   const { connections_max, device_connections_max } = settings;
   const asked = { public_connections: connections_max, device_connections: device_connections_max };
-  const plan = planDescriptors(limit, asked);
+  const plan = planDescriptors(limit, asked, { processes });
   if (typeof plan === 'string') throw new CannotStart(plan);
   const { public_connections, device_connections } = plan;
   if (plan.is_low) {
     const few = 'few files may be open (ulimit -n): fewer connections than usual are let in';
-    log.warn({ open_files: limit, public_connections, device_connections }, few);
+    log?.warn({ open_files: limit, public_connections, device_connections }, few);
   }
   return plan;
 }

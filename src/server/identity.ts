@@ -3,6 +3,7 @@ import { link, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Redis } from 'ioredis';
 import { RateLimits } from '../admission/rate_limits.js';
+import type { SharedWindows } from '../admission/shared_windows.js';
 import type { Issuer } from '../domain/audiences.js';
 import { LIMITS } from '../domain/limits.js';
 import { Clients } from '../oauth/clients/clients.js';
@@ -55,9 +56,12 @@ export function startServerKeyRotation(
 export async function openIdentity(
   { settings }: Start,
   { keys, clock, actors }: Foundation & Entities,
-  parts: Pick<IdentityServices, 'clients' | 'server_key_rotation'> & { issuerUrl: (issuer: Issuer) => string },
+  parts: Pick<IdentityServices, 'clients' | 'server_key_rotation'> & {
+    issuerUrl: (issuer: Issuer) => string;
+    shared: SharedWindows | null;
+  },
 ): Promise<IdentityServices> {
-  const { issuerUrl, ...made } = parts;
+  const { issuerUrl, shared, ...made } = parts;
   const signing_keys = new SigningKeys({ actors, keys, now: clock.now });
   const operator_tokens = settings.rate_limits ? LIMITS.operator_tokens_wrong_per_minute : Number.POSITIVE_INFINITY;
   const tries = { operator_sign_ins: LIMITS.operator_sign_ins_per_minute, operator_tokens };
@@ -66,7 +70,7 @@ export async function openIdentity(
     signing_keys,
     access_tokens: new AccessTokens({ signing_keys, now: clock.now, issuerUrl }),
     ops_token: settings.ops_token ?? (await ownOpsToken(settings)),
-    operator_tries: new RateLimits(tries, { on: true }),
+    operator_tries: new RateLimits(tries, { on: true, shared }),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import fastify, { type FastifyInstance } from 'fastify';
 import { ConnectionLimiter } from '../admission/connection_limiter.js';
 import type { DescriptorPlan } from '../admission/descriptors.js';
@@ -12,13 +13,14 @@ import type { ListenerKind } from '../http/request_state.js';
 import type { Route } from '../http/route.js';
 import { LISTENER_OPTIONS, SERVER_OPTIONS } from '../http/server_options.js';
 import type { Services } from '../services.js';
+import type { Supervised } from '../supervisor/supervised.js';
+import { giveBackAll } from './given_back.js';
+import { boundAddress, LISTEN_BACKLOG, portProblem } from './listening.js';
 import type { Shutdown } from './shutdown.js';
-import { CannotStart, DRAIN_MAX_MS } from './start.js';
+import { DRAIN_MAX_MS, type Start } from './start.js';
 
 type Name = ListenerKind['listener'];
 
-/** A fleet that comes back at once waits in the kernel while the thread is busy; node's 511 would lose some of it. */
-const LISTEN_BACKLOG = 4_096;
 const IDLE_LOOKS_EVERY_MS = 20;
 const COMMON = { ...LISTENER_OPTIONS, return503OnClosing: false };
 
@@ -32,12 +34,14 @@ const LISTENERS: Record<Name, ListenerKind> = {
 export class Listeners {
   readonly #services: Services;
   readonly #shutdown: Shutdown;
+  readonly #supervised: Supervised | null;
   readonly #stalls: Stalls;
   readonly #open: (() => Promise<void>)[] = [];
 
-  constructor(services: Services, shutdown: Shutdown) {
+  constructor(services: Services, { shutdown, supervised }: Pick<Start, 'shutdown' | 'supervised'>) {
     this.#services = services;
     this.#shutdown = shutdown;
+    this.#supervised = supervised;
     this.#stalls = new Stalls(services);
   }
 
@@ -50,11 +54,13 @@ export class Listeners {
     const apps = await this.#make(descriptors);
     for (const name of ['public', 'device', 'operator'] as const)
       mount(apps[name], this.#services, LISTENERS[name], routes[name]);
-    apps.public.server.once('listening', () => onPublicPort(portOf(apps.public)));
+    const { ports } = this.#supervised?.order ?? {};
+    apps.public.server.once('listening', () => onPublicPort(ports?.public ?? portOf(apps.public)));
     this.#stalls.start();
     this.#shutdown.add(() => this.#stalls.stop());
     // Side by side: what stands still on each takes no longer than on one.
     this.#shutdown.add(() => Promise.all(this.#open.map((close) => close())));
+    if (this.#supervised !== null) return this.#serveHanded(this.#supervised, apps);
     const { host, port, device_host, device_port, ops_host, ops_port } = this.#services.settings;
     return {
       operator: await this.#listen(apps, 'operator', { host: ops_host, port: ops_port, setting: 'OPS_PORT' }),
@@ -76,7 +82,11 @@ export class Listeners {
     const device = await openDeviceListener(
       this.#services,
       { ...COMMON, https: SERVER_OPTIONS },
-      { connections_max: descriptors.device_connections, shutdown: this.#shutdown },
+      {
+        connections_max: descriptors.device_connections,
+        processes: this.#supervised?.order.processes ?? 1,
+        shutdown: this.#shutdown,
+      },
     );
     const unlimited = Number.POSITIVE_INFINITY;
     this.#limitConnections(open, 'public', {
@@ -108,22 +118,56 @@ export class Listeners {
     listener: Name,
     { host, port, setting }: { host: string; port: number; setting: string },
   ): Promise<number> {
-    const { log, metrics } = this.#services;
     const app = apps[listener];
+    this.#prepare(app, listener);
+    await app.listen({ host: boundAddress(host), port, backlog: LISTEN_BACKLOG }).catch((error) => {
+      throw portProblem(error, { port, setting });
+    });
+    return portOf(app);
+  }
+
+  /** Stands before and behind what Fastify does with connections and requests. */
+  #prepare(app: FastifyInstance, listener: Name): OpenConnections {
+    const { draining, log, metrics } = this.#services;
+    draining.install(app.server, listener);
     this.#stalls.install(app.server, listener);
     app.server.on('checkContinue', (request, response) => app.server.emit('request', request, response));
     // Such as no descriptor being left for a connection: the next one may have one.
     app.server.on('error', (error) => log.error({ reason: error.message }, 'a connection could not be accepted'));
     const connections = new OpenConnections(app.server, (count) => metrics.connections.set({ listener }, count));
     this.#open.push(() => closeWithin(app, connections, DRAIN_MAX_MS));
-    // For the name Fastify would open a second server, on ::1, that nothing of ours limits.
-    const at = host === 'localhost' ? '127.0.0.1' : host;
-    await app.listen({ host: at, port, backlog: LISTEN_BACKLOG }).catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'EADDRINUSE')
-        throw new CannotStart(`Port ${port} is in use. Set ${setting} to another, or to 0 for any free one.`);
-      throw error;
+    return connections;
+  }
+
+  /** Listens nowhere: a supervisor hands over each connection. */
+  async #serveHanded(supervised: Supervised, apps: Record<Name, FastifyInstance>): Promise<Record<Name, number>> {
+    const { draining, metrics, processes, settings } = this.#services;
+    const { ports } = supervised.order;
+    const [of_apps, of_operators, of_devices] = (['public', 'operator', 'device'] as const).map((name) =>
+      this.#prepare(apps[name], name),
+    ) as [OpenConnections, OpenConnections, OpenConnections];
+    for (const app of Object.values(apps)) {
+      await app.ready();
+      // With this node begins to look at how long heads and requests take.
+      app.server.emit('listening');
+    }
+    supervised.serves({
+      serve: (port, socket) => void apps[port].server.emit('connection', socket),
+      count(refusals) {
+        for (const { count, ...labels } of refusals) metrics.overload_refusals.inc(labels, count);
+      },
+      drain: () => draining.begin(),
+      tell: (name, about) => processes.tell(name, about),
+      async leave() {
+        draining.replaced();
+        const handed = [
+          { app: apps.public, connections: of_apps },
+          { app: apps.operator, connections: of_operators },
+        ];
+        await giveBackAll(supervised, handed, of_devices, settings.drain_s * 1_000);
+      },
     });
-    return portOf(app);
+    return ports;
   }
 }
 
@@ -138,6 +182,8 @@ async function closeWithin(app: FastifyInstance, connections: OpenConnections, m
   const sweep = setInterval(() => app.server.closeIdleConnections(), IDLE_LOOKS_EVERY_MS);
   connections.closeSilent();
   await app.close();
+  // A server that listens nowhere waits for none of them.
+  while (connections.size > 0) await delay(IDLE_LOOKS_EVERY_MS);
   clearTimeout(late);
   clearInterval(sweep);
 }

@@ -1,8 +1,8 @@
 import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
-import { holdDataFolder } from '../process/data_folder.js';
+import { type HeldFolder, holdDataFolder } from '../process/data_folder.js';
 import { askRedis, checkRedis } from '../process/redis_checks.js';
-import { startRedis } from '../process/redis_server.js';
+import { type RedisServer, startRedis } from '../process/redis_server.js';
 import type { ServerKeys } from '../secrets/server_keys.js';
 import type { Settings } from '../settings.js';
 import { loadLibrary, nodesOf, openRedis } from '../store/redis_connection.js';
@@ -34,10 +34,23 @@ export async function connectRedis(start: Start): Promise<OpenRedis> {
   return { place, redis, child };
 }
 
-/** Our own Redis as a child, under the lock of DATA_DIR; or the one that somebody named. */
-async function redisPlace({ settings, log, shutdown }: Start): Promise<Pick<OpenRedis, 'place' | 'child'>> {
+/** Our own Redis, a supervisor's, or the one that somebody named. */
+async function redisPlace(start: Start): Promise<Pick<OpenRedis, 'place' | 'child'>> {
+  const { settings, supervised } = start;
   const place = settings.redis_url === null ? null : readRedisLocation(settings.redis_url);
   if (place !== null) return { place, child: null };
+  const socket_path = supervised?.order.redis_socket ?? null;
+  if (socket_path !== null) return { place: { socket_path }, child: null };
+  const { child } = await startOwnRedis(start);
+  return { place: { socket_path: child.socket_path }, child };
+}
+
+/** Our own Redis as a child, under the lock of DATA_DIR. */
+export async function startOwnRedis({
+  settings,
+  log,
+  shutdown,
+}: Pick<Start, 'settings' | 'log' | 'shutdown'>): Promise<{ child: RedisServer; held: HeldFolder }> {
   const held = await holdDataFolder(settings.data_dir);
   shutdown.add(() => held.release());
   const child = await startRedis({
@@ -46,7 +59,7 @@ async function redisPlace({ settings, log, shutdown }: Start): Promise<Pick<Open
     onExit: ({ pid }) => log.error({ pid }, 'redis-server ended unexpectedly; it is started again'),
   });
   shutdown.add(() => child.stop());
-  return { place: { socket_path: child.socket_path }, child };
+  return { child, held };
 }
 
 async function checkForeignRedis(redis: Redis, settings: Settings, log: Logger): Promise<void> {

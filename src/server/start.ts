@@ -1,10 +1,13 @@
 import type { Logger } from 'pino';
-import type { Settings } from '../settings.js';
+import { DataFolderHeld } from '../process/data_folder.js';
+import { NoRedisProgram } from '../process/redis_program.js';
+import { type Settings, WrongSettings } from '../settings.js';
 import { storageProblem } from '../store/storage_problem.js';
+import type { Supervised } from '../supervisor/supervised.js';
 import type { Shutdown } from './shutdown.js';
 
-/** What every part of a server is started with. */
-export type Start = { settings: Settings; log: Logger; shutdown: Shutdown };
+/** What every part of a server is started with. `supervised`: null for one that is alone on its ports. */
+export type Start = { settings: Settings; log: Logger; shutdown: Shutdown; supervised: Supervised | null };
 
 /** Work in progress gets so long to end. */
 export const DRAIN_MAX_MS = 10_000;
@@ -12,6 +15,11 @@ export const DRAIN_MAX_MS = 10_000;
 /** The start fails as configured; the message says what to do. */
 export class CannotStart extends Error {
   override name = 'CannotStart';
+}
+
+/** Whether a person at the terminal can set it right: the message says how. Anything else is a bug. */
+export function isStartProblem(error: unknown): boolean {
+  return [CannotStart, DataFolderHeld, NoRedisProgram, WrongSettings].some((kind) => error instanceof kind);
 }
 
 /** What a person can set right about Redis stops the start in words; anything else is a bug and shows its stack. */

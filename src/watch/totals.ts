@@ -23,6 +23,7 @@ const SOURCES: readonly Source[] = [
   { metric: 'deliveries_in_flight', towards: () => ['deliveries_in_flight'] },
   { metric: 'endpoints_due', towards: () => ['endpoints_due'] },
   { metric: 'endpoints_due_age', towards: () => ['endpoints_due_age'] },
+  { metric: 'connections', towards: () => ['connections'] },
   { metric: 'device_connections', towards: () => ['device_connections'] },
   { metric: 'device_handshakes', towards: ({ outcome }) => [`handshakes ${outcome}`] },
   { metric: 'device_refusals', towards: () => ['device_refusals'] },

@@ -16,8 +16,9 @@ import { mastersOf } from '../store/redis_connection.js';
 import type { StorageHealth } from '../store/storage_health.js';
 import type { DeliveryWorker } from '../webhooks/delivery_worker.js';
 import type { RetentionSweep } from '../workers/retention_sweep.js';
-import { type HealthProblem, healthProblemsOf, type Standing } from './health_problems.js';
+import type { Standing } from './health_problems.js';
 import { type Gauges, History, type HistoryView, SAMPLE_EVERY_MS, type Sample } from './history.js';
+import type { ProcessRow } from './process_row.js';
 import { grown, quantile, readTotals } from './totals.js';
 
 /** Looks that ask storage something of every partition, or the disk: every so many samples. */
@@ -25,8 +26,8 @@ const SLOW_EVERY = 2;
 /** Turns are counted over the last minute. */
 const TURNS_WITHIN_SAMPLES = 12;
 const LOOP_RESOLUTION_MS = 20;
-const SILENT_MS = 10 * 60_000;
-const SILENT_COUNTED_MAX = 1_000;
+export const SILENT_MS = 10 * 60_000;
+export const SILENT_COUNTED_MAX = 1_000;
 
 type Parts = {
   metrics: Metrics;
@@ -64,6 +65,8 @@ export class Watch {
   #timer: NodeJS.Timeout | null = null;
   #taking: Promise<void> | null = null;
   #taken = 0;
+  #cpu_share: number | null = null;
+  #cpu_before: { at_ms: number; cpu: NodeJS.CpuUsage } | null = null;
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -93,6 +96,26 @@ export class Watch {
   /** Samples later than a time, by the clock that no test moves. */
   history(after_ms: number): HistoryView {
     return this.#history.view(after_ms);
+  }
+
+  /** How this process is doing, as of the last two samples. */
+  row(): ProcessRow {
+    const [before, now] = this.#samples.slice(-2);
+    const countOf = (sample: Sample | undefined, of: string) => sample?.totals.get(of)?.count ?? 0;
+    const seconds = now === undefined || before === undefined ? 0 : (now.at_ms - before.at_ms) / 1000;
+    const requests = ['public', 'device', 'operator'].map(
+      (listener) => countOf(now, `requests ${listener}`) - countOf(before, `requests ${listener}`),
+    );
+    return {
+      pid: process.pid,
+      up_s: Math.round(process.uptime()),
+      cpu_share: this.#cpu_share,
+      rss_bytes: now?.gauges.rss_bytes ?? residentBytes(),
+      loop_delay_ms: now?.gauges.loop_delay_ms ?? 0,
+      connections: countOf(now, 'connections'),
+      requests_per_s: seconds <= 0 ? 0 : requests.reduce((sum, count) => sum + count, 0) / seconds,
+      shedding: this.#parts.overload.shedding,
+    };
   }
 
   /** How long the turns of each kind took. */
@@ -147,11 +170,6 @@ export class Watch {
     return { failing_ms: this.#parts.clock.now() - since_ms, tries, code };
   }
 
-  /** What is wrong now, in words. */
-  healthProblems(): HealthProblem[] {
-    return healthProblemsOf(this.standing(), this.#parts.clock.unmoved());
-  }
-
   async #take(): Promise<void> {
     const { metrics, clock } = this.#parts;
     const is_away = this.#parts.storage_health.state.status === 'away';
@@ -160,10 +178,20 @@ export class Watch {
     const totals = await readTotals(metrics);
     const sample = { at_ms: clock.unmoved(), totals, gauges: this.#gauges(storage_ms) };
     this.#history.take(sample);
+    this.#measureCpu();
     this.#samples.push(sample);
     if (this.#samples.length > TURNS_WITHIN_SAMPLES + 1) this.#samples.shift();
     metrics.clock_ahead.set((clock.now() - Date.now()) / 1000);
     metrics.mail_healthy.set(this.#parts.mail.healthy() ? 1 : 0);
+  }
+
+  #measureCpu(): void {
+    const before = this.#cpu_before;
+    const now = { at_ms: performance.now(), cpu: process.cpuUsage() };
+    this.#cpu_before = now;
+    if (before === null || now.at_ms <= before.at_ms) return;
+    const { user, system } = process.cpuUsage(before.cpu);
+    this.#cpu_share = (user + system) / 1000 / (now.at_ms - before.at_ms);
   }
 
   #gauges(storage_ms: number | null): Gauges {

@@ -71,3 +71,17 @@ export class EndpointActivity {
     );
   }
 }
+
+/** Of what several processes have seen, each endpoint as whoever posted to it last has. */
+export function newestOfEach(seen: readonly SeenEndpoint[]): SeenEndpoint[] {
+  const newest = new Map<string, SeenEndpoint>();
+  for (const one of seen) {
+    const known = newest.get(one.endpoint_id);
+    if (known === undefined || lastAt(one) > lastAt(known)) newest.set(one.endpoint_id, one);
+  }
+  return [...newest.values()];
+}
+
+function lastAt({ last, disabled_at_ms }: SeenEndpoint): number {
+  return Math.max(last?.at_ms ?? 0, disabled_at_ms ?? 0);
+}

@@ -20,11 +20,13 @@ import { type FolderBlobStoreOptions, openFolderBlobStore } from '../../src/blob
 import { encodeHeader, RECORD_HEADER_BYTES } from '../../src/blobs/segment_record.js';
 import { tempFolder } from '../fixtures/temp_folder.js';
 import { until } from '../fixtures/until.js';
+import type { BlobQuestion } from './asked_process.js';
 import { expectationOf, streamOf } from './blob_store_contract.js';
 import { ageRecords, bytesNamed, hashesOf, isSegment, segmentsIn } from './segments.js';
 
 const HOUR_MS = 3_600_000;
 const PUTTING = fileURLToPath(new URL('./putting_process.js', import.meta.url));
+const ASKED = fileURLToPath(new URL('./asked_process.js', import.meta.url));
 
 async function setUp(t: Test, options: FolderBlobStoreOptions = {}) {
   const folder = tempFolder(t);
@@ -490,6 +492,63 @@ t.test('H-023 two processes on one folder, killed in the middle, lose nothing th
     folder,
     heard.flatMap((one) => one.acknowledged),
   );
+});
+
+function askedProcess(t: Test, folder: string) {
+  const child = fork(ASKED, [folder], { execArgv: [] });
+  t.teardown(() => child.kill('SIGKILL'));
+  let asked = 0;
+  const ask = async (question: BlobQuestion): Promise<unknown> => {
+    const number = asked++;
+    child.send({ number, question });
+    for (;;) {
+      const [said] = (await once(child, 'message')) as [{ number: number; answer: unknown }];
+      if (said.number === number) return said.answer;
+    }
+  };
+  return {
+    put: (key: string, bytes = 3_000) => ask({ ask: 'put', key, bytes }),
+    read: (key: string) => ask({ ask: 'read', key }),
+    remove: (key: string) => ask({ ask: 'remove', key }),
+    sweep: (older_than_ms: number) => ask({ ask: 'sweep', older_than_ms }),
+    async kill() {
+      child.kill('SIGKILL');
+      await once(child, 'close');
+    },
+  };
+}
+
+t.test('H-023 processes read, remove and sweep what another appended, also after it was killed', async (t) => {
+  const folder = tempFolder(t);
+  const one = askedProcess(t, folder);
+  const two = askedProcess(t, folder);
+  const hashOf = (key: string, bytes = 3_000) => expectationOf(bytesNamed(key, bytes)).sha256_hex;
+  const large = 400_000;
+  t.ok((await one.put('p/s/a')) && (await one.put('p/s/b')) && (await one.put('p/s/large', large)));
+  t.equal(await two.read('p/s/a'), hashOf('p/s/a'), 'found without having been told');
+  t.ok(await one.put('p/s/c'));
+  t.equal(await two.read('p/s/c'), hashOf('p/s/c'), 'and what was appended since');
+  t.equal(await two.read('p/s/large'), hashOf('p/s/large', large));
+  t.equal(await two.remove('p/s/a'), true);
+  t.equal(await one.read('p/s/a'), null, 'removed for whoever put it');
+  t.equal(await two.remove('p/s/b'), true);
+  t.equal(await two.remove('p/s/c'), true);
+  t.ok(await one.put('p/s/d'), 'whose segment was emptied beside it');
+  t.equal(await two.read('p/s/d'), hashOf('p/s/d'));
+  const sweeping = two.sweep(0);
+  t.ok(await one.put('p/s/e'));
+  await sweeping;
+  for (const key of ['p/s/d', 'p/s/e']) t.equal(await two.read(key), hashOf(key), 'a sweep takes nothing that lives');
+
+  await one.kill();
+  const next = askedProcess(t, folder);
+  t.ok(await next.put('p/s/f'));
+  for (const key of ['p/s/d', 'p/s/e']) t.equal(await next.read(key), hashOf(key), 'what the killed one left');
+  t.equal(await two.read('p/s/f'), hashOf('p/s/f'));
+  for (const key of ['p/s/d', 'p/s/e', 'p/s/large']) t.equal(await next.remove(key), true);
+  await two.sweep(0);
+  t.equal(await two.read('p/s/f'), hashOf('p/s/f'));
+  t.equal(segmentsIn(join(folder, 'p', 's')).length, 1, "the killed one's segments are gone");
 });
 
 t.test('H-023 a file that can grow no more, for real', async (t) => {

@@ -133,7 +133,7 @@ const GROUPS = [
   {
     id: 'process',
     title: 'Process',
-    hint: 'The event loop serves everybody: what delays it delays all.',
+    hint: 'The event loop serves everybody: what delays it delays all. Of several processes the longest delay, and all memory.',
     charts: [
       { id: 'loop', title: 'Event loop delay, p99', unit: 'ms', lines: [['loop_delay_ms', 'delay']] },
       {
@@ -149,19 +149,40 @@ const GROUPS = [
   },
 ];
 
+const PROCESS_COLUMNS = [
+  'Process',
+  'Up for',
+  'CPU',
+  'Memory',
+  'Loop delay',
+  'Connections',
+  'Requests a second',
+  'Refuses',
+];
+const SHEDDING = { nothing: 'nothing', first: 'what may wait', all: 'all' };
+
 const facts = h('dl', { class: 'facts' });
-const processes = h('div');
+const members = h('div');
+const processes = h('tbody', {});
 const charts = GROUPS.flatMap((group) => group.charts.map((row) => new Chart(row)));
 const of = new Map(charts.map((chart) => [chart.row.id, chart]));
 fill(
   byId('view'),
   facts,
+  section(
+    {
+      id: 'processes',
+      title: 'Processes on this machine',
+      hint: 'Those that serve these ports. Charts show all of them together.',
+    },
+    h('table', {}, h('thead', {}, h('tr', {}, ...PROCESS_COLUMNS.map((name) => h('th', {}, name)))), processes),
+  ),
   ...GROUPS.map(({ id, title, hint, charts: rows }) =>
     section({ id, title, hint }, h('div', { class: 'charts' }, ...rows.map((row) => of.get(row.id)?.element ?? null))),
   ),
   section(
-    { id: 'processes', title: 'Processes', hint: 'On this Redis. Each looks first at what is due in its partitions.' },
-    processes,
+    { id: 'members', title: 'Processes on this Redis', hint: 'Each looks first at what is due in its partitions.' },
+    members,
   ),
 );
 
@@ -205,19 +226,16 @@ function showFacts({ now, process, storage, disk }) {
       storage.log_healthy === null ? 'unknown' : storage.log_healthy ? 'written' : 'can’t be written',
     ],
     ['Disk free', disk === null ? 'unknown' : `${bytes(disk.free_bytes)} of ${bytes(disk.size_bytes)}`],
-    [
-      'Refused for load',
-      { nothing: 'nothing', first: 'what may wait', all: 'all' }[/** @type {'nothing'} */ (process.shedding)] ?? '',
-    ],
+    ['Refused for load', SHEDDING[/** @type {'nothing'} */ (process.shedding)] ?? ''],
     ['Clock', dateTime(now)],
   ];
   fill(facts, ...rows.map(([name, value]) => h('div', {}, h('dt', {}, name ?? ''), h('dd', {}, value ?? ''))));
 }
 
 /** @param {any} overview */
-function showProcesses({ processes: rows }) {
+function showMembers({ processes: rows }) {
   fill(
-    processes,
+    members,
     table({
       caption: 'Processes that are alive',
       columns: ['Process', 'Machine', 'Pid', 'Started', 'Partitions'],
@@ -231,13 +249,33 @@ function showProcesses({ processes: rows }) {
   );
 }
 
+/** @param {any[]} rows */
+function showProcesses(rows) {
+  const cells = rows.map(({ number, pid, row }) => [
+    number === null ? `${pid}` : `${number} (${pid})`,
+    ...(row === null
+      ? ['does not answer', '', '', '', '', '', '']
+      : [
+          span(row.up_s),
+          row.cpu_share === null ? '' : `${Math.round(row.cpu_share * 100)} %`,
+          bytes(row.rss_bytes),
+          duration(row.loop_delay_ms),
+          String(row.connections),
+          row.requests_per_s.toFixed(1),
+          SHEDDING[/** @type {'nothing'} */ (row.shedding)] ?? '',
+        ]),
+  ]);
+  fill(processes, ...cells.map((values) => h('tr', {}, ...values.map((value) => h('td', {}, value)))));
+}
+
 live({
   load: () => ask(`/ops/overview?after_ms=${history.at_ms.at(-1) ?? 0}`),
   show(overview) {
     showBand(overview.health_problems);
     showFacts(overview);
     followClock(overview.now);
-    showProcesses(overview);
+    showMembers(overview);
+    showProcesses(overview.processes_here);
     append(overview.history);
     for (const chart of charts) chart.show(history);
   },

@@ -3062,7 +3062,7 @@ export type OperatorApi = {
       };
     };
   };
-  /** What is active in this process, and what is quarantined, and dead letters. */
+  /** What is active in the processes on this machine, and what is quarantined, and dead letters. */
   'GET /ops/actors': {
     query?: { limit?: number | undefined };
     answer: {
@@ -3342,15 +3342,15 @@ export type OperatorApi = {
       renew_after: string;
     };
   };
-  /** Devices as this process has heard of them, the most silent first. */
+  /** Devices as the processes on this machine have heard of them, the most silent first. */
   'GET /ops/devices': {
     query?: { limit?: number | undefined; silent_min?: number | undefined; recording?: '0' | '1' | undefined };
     answer: {
       /** What time it is here. */
       now: string;
-      /** Since when this process watches. */
+      /** Since when they watch. */
       watched_since: string;
-      /** How many devices it has heard of. */
+      /** How many devices they have heard of. */
       seen: number;
       /** Of more, those not heard of for longest are forgotten. */
       seen_max: number;
@@ -3924,7 +3924,7 @@ export type OperatorApi = {
       })[];
     };
   };
-  /** How this process is doing: what is wrong now, and what was measured in the last quarter of an hour. */
+  /** How it is doing: what is wrong now, and what was measured in the last quarter of an hour. */
   'GET /ops/overview': {
     query?: { after_ms?: number | undefined };
     answer: {
@@ -3964,6 +3964,32 @@ export type OperatorApi = {
         partitions: number;
         /** Whether it is the one that answers. */
         answers: boolean;
+      }[];
+      /** The processes on this machine that serve these ports. */
+      processes_here: {
+        /** Which of the processes it is, from 1 on; null for one that is alone. */
+        number: number | null;
+        /** Its number on its machine. */
+        pid: number;
+        /** How it is doing; null for one that did not answer within a second. */
+        row: {
+          /** Its number on its machine. */
+          pid: number;
+          /** For how many seconds it has run. */
+          up_s: number;
+          /** Of one core, since the sample before; null before there are two. */
+          cpu_share: number | null;
+          /** Memory that it has. */
+          rss_bytes: number;
+          /** Delay of its event loop, the 99th percentile. */
+          loop_delay_ms: number;
+          /** Open connections, of all listeners. */
+          connections: number;
+          /** Requests that it answered, of all listeners. */
+          requests_per_s: number;
+          /** What it refuses for load. */
+          shedding: 'nothing' | 'first' | 'all';
+        } | null;
       }[];
       /** Redis. */
       storage: {
@@ -4090,13 +4116,13 @@ export type OperatorApi = {
       } | null;
     };
   };
-  /** Endpoints that are due, that fail and that were disabled lately, as this process has seen them. */
+  /** Endpoints that are due, that fail and that were disabled lately, as the processes on this machine have seen them. */
   'GET /ops/endpoints': {
     query?: { limit?: number | undefined };
     answer: {
       /** What time it is here. */
       now: string;
-      /** Requests that this process has under way. */
+      /** Requests that are under way. */
       in_flight: number;
       /** Of each partition the one for which something has been due for longest; the longest first. */
       due: {

@@ -1,0 +1,27 @@
+import type { Server, ServerResponse } from 'node:http';
+
+/** Whether this server is about to stop. From then on its answers end their connections, so that callers go elsewhere. */
+export class Draining {
+  #has_begun = false;
+  #is_replaced = false;
+
+  /** It is about to stop, which probes are told: nobody should send anything more. */
+  begin(): void {
+    this.#has_begun = true;
+  }
+
+  /** Another takes its place, which nobody need know: connections go there, but for those of devices. */
+  replaced(): void {
+    this.#is_replaced = true;
+  }
+
+  get hasBegun(): boolean {
+    return this.#has_begun;
+  }
+
+  install(server: Server, listener: 'public' | 'device' | 'operator'): void {
+    server.prependListener('request', (_request, answer: ServerResponse) => {
+      if (this.#has_begun || (this.#is_replaced && listener === 'device')) answer.setHeader('Connection', 'close');
+    });
+  }
+}

@@ -1,0 +1,49 @@
+/** A port of the server, by its listener. */
+export type PortName = 'public' | 'device' | 'operator';
+
+/** Connections that were refused, by listener and cause, since the last time. */
+export type RefusalCount = {
+  listener: PortName;
+  cause: 'connections' | 'network_connections' | 'stall';
+  count: number;
+};
+
+/** What a server process is started with. `redis_socket`: of the supervisor's own Redis; null where REDIS_URL is set. */
+export type StartOrder = {
+  number: number;
+  processes: number;
+  redis_socket: string | null;
+  ports: Record<PortName, number>;
+};
+
+/** From the supervisor to a server process. */
+export type Order =
+  | ({ do: 'start' } & StartOrder)
+  /** Comes with the lock of DATA_DIR, which holds as long as somebody has it. */
+  | { do: 'hold' }
+  /** Comes with a connection. `head`: what was read from it, in base64. */
+  | { do: 'serve'; port: PortName; connection: number; head: string }
+  | { do: 'count'; refusals: RefusalCount[] }
+  /** The server is about to stop. */
+  | { do: 'drain' }
+  /** Another takes its place: it gives back what is idle, answers the rest, and says so. */
+  | { do: 'leave' }
+  | { do: 'stop' }
+  | { do: 'tell'; question: number; name: string; about: unknown }
+  | { do: 'hear'; question: number; answers: ProcessAnswer[] };
+
+/** What one process answered; `value` is undefined where it did not in time. */
+export type ProcessAnswer = { number: number; pid: number; value?: unknown };
+
+/** From a server process to the supervisor. */
+export type Report =
+  | { says: 'ready' }
+  | { says: 'failed'; text: string }
+  | { says: 'took'; connection: number }
+  | { says: 'closed'; connections: number[] }
+  /** Comes with a connection on which no request is under way. */
+  | { says: 'back'; connection: number }
+  /** It has nothing left, and everything that it gave back was sent. */
+  | { says: 'left' }
+  | { says: 'ask'; question: number; name: string; about: unknown }
+  | { says: 'told'; question: number; value: unknown };

@@ -1,0 +1,77 @@
+import { randomBytes } from 'node:crypto';
+import { SignJWT } from 'jose';
+import t from 'tap';
+import { makeId, PARTITIONS, partitionOfId } from '../../src/domain/ids.js';
+import { SERVER_OPTIONS } from '../../src/http/server_options.js';
+import { openServerKeys } from '../../src/secrets/server_keys.js';
+import { deriveToken, makeSecret, randomSeed } from '../../src/secrets/tokens.js';
+import { homeOf } from '../../src/supervisor/home_process.js';
+import { homeOfRequest } from '../../src/supervisor/request_head.js';
+import { tempFolder } from '../fixtures/temp_folder.js';
+
+const members = (count: number) => Array.from({ length: count }, (_, at) => ({ number: at + 1 }));
+const partitions = Array.from({ length: PARTITIONS }, (_, partition) => partition);
+const homes = (count: number) => partitions.map((partition) => homeOf(partition, members(count))?.number);
+
+t.test('partitions are spread over processes, and few move when one comes or goes', async (t) => {
+  t.equal(homeOf(7, []), null);
+  for (const count of [2, 3, 4, 8, 16]) {
+    const now = homes(count);
+    for (const { number } of members(count)) {
+      const share = now.filter((home) => home === number).length / (PARTITIONS / count);
+      t.ok(share > 0.5 && share < 1.6, `${number} of ${count} has ${share.toFixed(2)} of its share`);
+    }
+    const moved = homes(count + 1).filter((home, partition) => home !== now[partition]);
+    t.ok(moved.length > 0 && moved.every((home) => home === count + 1), 'those that move go to the new one');
+  }
+  t.equal(homeOf(7, [...members(4)].reverse())?.number, homeOf(7, members(4))?.number, 'in whatever order');
+});
+
+t.test('the head of a request leads to the partition of its credential', async (t) => {
+  const keys = await openServerKeys(tempFolder(t));
+  const request = (...headers: string[]) =>
+    Buffer.from(['GET /me HTTP/1.1', 'Host: x', ...headers, '', ''].join('\r\n'), 'latin1');
+  for (const partition of [0, 1, 127, 128, 254, 255]) {
+    const id = makeId({ partition, now_ms: 1_767_225_600_000, random: randomBytes(5) });
+    const of = (kind: 'app_access' | 'browser_session' | 'auth_session') =>
+      deriveToken(keys, kind, { id, counter: 3, ...randomSeed(keys) });
+    const jwt = await new SignJWT({ sub: id, scope: 'x' }).setProtectedHeader({ alg: 'HS256' }).sign(randomBytes(32));
+    const found = { partition: partitionOfId(id) };
+    t.same(homeOfRequest(request(`Authorization: Bearer ${of('app_access')}`)), found);
+    t.same(
+      homeOfRequest(request(`authorization:\tbearer ${makeSecret(keys, 'personal_access_token', id).text}`)),
+      found,
+    );
+    t.same(homeOfRequest(request(`Authorization: Bearer ${jwt}`)), found);
+    t.same(homeOfRequest(request(`Cookie: a=b; __Host-spool_session=${of('browser_session')}; c=d`)), found);
+    t.same(
+      homeOfRequest(
+        Buffer.from(`GET /oauth/continue?auth_session=${of('auth_session')}&x=1 HTTP/1.1\r\nHost: x\r\n\r\n`),
+      ),
+      found,
+    );
+  }
+});
+
+t.test('a head that says nothing leads nowhere, one that is not all there is waited for', async (t) => {
+  const nowhere = { partition: null };
+  const rows: [string, ReturnType<typeof homeOfRequest>][] = [
+    ['', 'more'],
+    ['GE', 'more'],
+    ['GET /me HT', 'more'],
+    ['GET /me HTTP/1.1\r\nAuthorization: Bearer sps_x\r\n', 'more'],
+    ['GET /me HTTP/1.1\r\nHost: x\r\n\r\n', nowhere],
+    ['GET /me HTTP/1.1\nHost: x\n\n', nowhere],
+    ['POST /x HTTP/1.1\r\nAuthorization: Basic eDp5\r\n\r\nsps_', nowhere],
+    ['GET /me HTTP/1.1\r\nAuthorization: Bearer sps_short\r\n\r\n', nowhere],
+    ['GET /me HTTP/1.1\r\nAuthorization: Bearer a.b.c\r\n\r\n', nowhere],
+    ['GET /me HTTP/2.0\r\n', nowhere],
+    ['\x16\x03\x01\x02\x00\x01\x00', nowhere],
+    ['hello there\r\n', nowhere],
+    ['hello', nowhere],
+    [`GET /${'x'.repeat(SERVER_OPTIONS.maxHeaderSize)}`, nowhere],
+    [`GET / HTTP/1.1\r\nX: ${'x'.repeat(SERVER_OPTIONS.maxHeaderSize)}`, nowhere],
+  ];
+  for (const [text, home] of rows)
+    t.same(homeOfRequest(Buffer.from(text, 'latin1')), home, JSON.stringify(text.slice(0, 60)));
+});
