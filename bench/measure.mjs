@@ -118,6 +118,21 @@ export function costRow({ work, beside, small, large, goal }) {
   };
 }
 
+/** The same by the CPU of an operation alone. */
+export function cpuRow({ work, beside, small, large, goal }) {
+  const ratio = spread(large.map(({ cpu_us }, round) => cpu_us / small[round].cpu_us));
+  const told = (rounds) => {
+    const { median, min, max } = spread(rounds.map(({ cpu_us }) => cpu_us));
+    return `${whole(median)} µs CPU (${whole(min)}–${whole(max)})`;
+  };
+  return {
+    ...{ work, beside, figure: told(large), peer: told(small) },
+    ratio: `${ratio.median.toFixed(2)}x (${ratio.min.toFixed(2)}–${ratio.max.toFixed(2)})`,
+    goal: `≤ ${goal}x`,
+    met: ratio.median <= goal,
+  };
+}
+
 export function whole(value) {
   return Math.round(value).toLocaleString('en');
 }

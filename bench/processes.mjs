@@ -14,6 +14,9 @@ const TICK_MS = 1000 / Number(execFileSync('getconf', ['CLK_TCK']).toString());
 
 const pinned = (core, command) => (can_pin ? ['taskset', '-c', String(core), ...command] : command);
 
+/** A command that runs on the servers' core. */
+export const pinnedCommand = (command) => pinned(SERVER_CORE, command);
+
 /** Puts this process, with all its threads, on the load generator's core. */
 export function pinLoad() {
   if (can_pin) execFileSync('taskset', ['-a', '-c', '-p', String(LOAD_CORE), String(process.pid)], { stdio: 'ignore' });

@@ -1,0 +1,112 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Client } from 'undici';
+import { AppClient } from '../../dist/src/tools/client/app_client.js';
+import { OperatorClient } from '../../dist/src/tools/client/operator_client.js';
+import { closedLoop, cpuRow, interleave } from '../measure.mjs';
+import { cpuMs, pinnedCommand, temporaryFolder } from '../processes.mjs';
+
+/** Of each process. */
+const IN_FLIGHT = 8;
+const ACCOUNTS = 8;
+const WRITES_EVERY = 3;
+/** Eight processes need cores, or they only wait for each other. */
+const COUNTS = availableParallelism() >= 8 ? [3, 8] : [3];
+const GOALS = { sticky: 1.2, random: 1.4 };
+const MAIN = fileURLToPath(new URL('../../dist/src/main.js', import.meta.url));
+const READY = /ready after[\s\S]*redis +\S/;
+
+export const title = 'processes: CPU of a request with several processes';
+
+export async function run(options) {
+  const stops = [];
+  try {
+    const worlds = new Map();
+    for (const processes of [1, ...COUNTS]) {
+      const world = await startWorld(processes);
+      stops.push(world.stop);
+      worlds.set(processes, world);
+    }
+    const variants = {};
+    for (const [processes, world] of worlds) {
+      variants[`sticky ${processes}`] = requests(world, { is_random: false });
+      variants[`random ${processes}`] = requests(world, { is_random: true });
+    }
+    const taken = await interleave(variants, options);
+    return COUNTS.flatMap((count) =>
+      Object.entries(GOALS).map(([how, goal]) =>
+        cpuRow({
+          work: `GET and PATCH /me, ${how}, ${count} processes, ${IN_FLIGHT} in flight each`,
+          beside: 'one process',
+          ...{ small: taken[`${how} 1`], large: taken[`${how} ${count}`], goal },
+        }),
+      ),
+    );
+  } finally {
+    for (const stop of stops.reverse()) await stop();
+  }
+}
+
+/** The server as `npm start` runs it, with accounts that are signed in. */
+async function startWorld(processes) {
+  const { folder, remove } = temporaryFolder();
+  const ports = { PORT: '0', DEVICE_PORT: '0', OPS_PORT: '0' };
+  const env = { PATH: process.env.PATH, ...ports, DATA_DIR: folder, PROCESSES: String(processes), RATE_LIMITS: 'off' };
+  const [command, ...args] = pinnedCommand([process.execPath, MAIN]);
+  const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  let output = '';
+  while (!READY.test(output)) output += String(await once(child.stdout, 'data'));
+  child.stdout.resume();
+  const portOf = (row) => Number(new RegExp(`${row} +https?://[^:]+:(\\d+)`).exec(output)[1]);
+  const pids = [child.pid, ...childrenOf(child.pid)];
+  const port = portOf('REST');
+  const token = readFileSync(join(folder, 'ops_token'), 'utf8').trim();
+  const operator = new OperatorClient(`http://127.0.0.1:${portOf('operators')}`, token);
+  const tokens = [];
+  for (let at = 0; at < ACCOUNTS * processes; at++) {
+    const app = new AppClient(`http://127.0.0.1:${port}`);
+    const email = `bench${at}@spool.example`;
+    tokens.push((await app.signIn(email, () => operator.readCode(email))).access_token);
+    app.close();
+  }
+  operator.close();
+  return {
+    ...{ port, processes, tokens, cpuMs: () => cpuMs(pids) },
+    async stop() {
+      child.kill('SIGTERM');
+      await once(child, 'exit');
+      remove();
+    },
+  };
+}
+
+function childrenOf(pid) {
+  const tasks = readdirSync(`/proc/${pid}/task`).map((task) => `/proc/${pid}/task/${task}/children`);
+  return tasks.flatMap((file) => readFileSync(file, 'utf8').trim().split(' ').filter(Boolean).map(Number));
+}
+
+/** On kept connections, each of one account, or each request of any. */
+function requests({ port, processes, tokens, cpuMs }, { is_random }) {
+  const in_flight = IN_FLIGHT * processes;
+  const lanes = Array.from({ length: in_flight }, () => new Client(`http://127.0.0.1:${port}`));
+  const rounds = new Array(in_flight).fill(0);
+  const op = async (lane) => {
+    const round = rounds[lane]++;
+    const account = is_random ? Math.floor(Math.random() * tokens.length) : lane % tokens.length;
+    const headers = { authorization: `Bearer ${tokens[account]}`, 'content-type': 'application/json' };
+    const write = { method: 'PATCH', body: JSON.stringify({ name: `lane ${lane}, ${round}` }) };
+    const how = round % WRITES_EVERY === 0 ? write : { method: 'GET' };
+    await drained(lanes[lane].request({ path: '/me', headers, ...how }));
+  };
+  return { cpuMs, run: (seconds) => closedLoop({ in_flight, seconds, op }) };
+}
+
+async function drained(asked) {
+  const { statusCode, body } = await asked;
+  await body.dump();
+  if (statusCode !== 200) throw new Error(`answered ${statusCode}`);
+}
