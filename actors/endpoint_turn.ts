@@ -1,6 +1,6 @@
 import { LIMITS } from '../src/domain/limits.js';
 import { unreachable } from '../src/domain/refusals.js';
-import { backoffMs, probeMs } from '../src/domain/webhooks.js';
+import { backoffMs, holderOf, probeMs } from '../src/domain/webhooks.js';
 import type { Decision, Effect, QueuedDelivery, Turn } from './actor.js';
 import {
   type Attempt,
@@ -28,8 +28,10 @@ export type WorkInput = {
   /** The account's present credential epoch, which fences the commit. */
   life: number;
   results: AttemptResult[];
-  /** As many tokens as claims are wanted, each random. */
+  /** As many tokens as claims are wanted, each the id of who asks and random behind it. */
   tokens: string[];
+  /** Members that ended without giving back what they had claimed. */
+  gone?: string[];
   /** A random number from 0 to 1. */
   jitter: number;
   /** To the owner, should this disable the endpoint; it is asked for when it is needed. */
@@ -166,9 +168,9 @@ export class EndpointWork {
     }
   }
 
-  /** Whoever had claimed these has not come back in time: nobody knows whether they were posted. */
+  /** Whoever had claimed these has not come back in time, or never will: nobody knows whether they were posted. */
   #takeBackLost(): void {
-    for (const claim of this.#state.claims.filter(({ lease_until_ms }) => lease_until_ms <= this.#now_ms)) {
+    for (const claim of this.#state.claims.filter((one) => this.#isLost(one))) {
       this.#release(claim);
       const lost: Attempt = {
         attempted_at_ms: claim.claimed_at_ms,
@@ -181,6 +183,11 @@ export class EndpointWork {
       if (this.#isPresent(claim)) this.#tryAgain(claim, attempts, this.#now_ms);
       else this.#end(claim, attempts, 'cancelled');
     }
+  }
+
+  #isLost({ lease_until_ms, token }: Claim): boolean {
+    const { gone = [] } = this.#asked;
+    return lease_until_ms <= this.#now_ms || (gone.length > 0 && gone.includes(holderOf(token) ?? ''));
   }
 
   #tryAgain(entry: QueuedDelivery, attempts: Attempt[], at_ms: number): void {

@@ -74,7 +74,7 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
   const poll = new DuePoll({ store, ownership: members, log, now: clock.now });
   poll.start();
   shutdown.add(() => poll.stop());
-  const delivery = await startDelivery(start, { ...foundation, ...entities, poll, blobs, metrics, tracing });
+  const delivery = await startDelivery(start, { ...foundation, ...entities, poll, members, blobs, metrics, tracing });
   const server_key_rotation = startServerKeyRotation(start, foundation);
   await ofStorage(
     hearOthers(start, place, {

@@ -9,6 +9,14 @@ export type EndpointStatus = (typeof ENDPOINT_STATUSES)[number];
 /** What an attempt says about its delivery: done, to be tried again, ended, or nothing that the receiver is to blame for. */
 export type Verdict = 'accepted' | 'passing' | 'refused' | 'void';
 
+/** Of a process among those that work on one Redis. */
+export const MEMBER_ID_CHARS = 12;
+
+/** Who made a claim, by its token, which begins with that member's id; null for one of a release without members. */
+export function holderOf(token: string): string | null {
+  return token.length > MEMBER_ID_CHARS ? token.slice(0, MEMBER_ID_CHARS) : null;
+}
+
 const RETRYABLE_STATUSES: readonly number[] = [408, 429];
 
 export function verdictOf(status_code: number): Verdict {

@@ -2,6 +2,7 @@ import { hostname } from 'node:os';
 import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import { z } from 'zod';
+import { MEMBER_ID_CHARS } from '../domain/webhooks.js';
 import { randomBytes } from '../random.js';
 import { callFunction } from '../store/redis_calls.js';
 import { nodesOf } from '../store/redis_connection.js';
@@ -13,7 +14,6 @@ const RENEW_EVERY_MS = 1_000;
 const EXPIRE_MS = 5_000;
 /** Longer than any lease: whoever looks later finds nothing of its own. */
 const REMEMBERED_MS = 10 * 60_000;
-const ID_BYTES = 9;
 /** Both lie in one slot of a cluster. */
 const KEYS = ['spool:{members}', 'spool:{members}:said'] as const;
 
@@ -22,6 +22,9 @@ export type Member = { id: string; host: string; pid: number; since_ms: number }
 
 /** Whose partitions are whose, as far as this process knows. Only a hint: nothing may rest on it but delays. */
 export type Ownership = { owns(partition: number): boolean };
+
+/** Under which name this process holds what it takes, and who has ended without giving back. */
+export type Holding = { readonly id: string; readonly gone: ReadonlySet<string> };
 
 const saidShape = z.object({ host: z.string().max(255), pid: z.int().min(0), since_ms: z.int().min(0) });
 const UNKNOWN = { host: '', pid: 0, since_ms: 0 };
@@ -40,8 +43,8 @@ type View = { living: readonly Member[]; owners: readonly string[]; at_ms: numbe
  * The processes that work on one Redis (docs/architecture.md, "More than one process"). Each says every second that it is
  * alive, and learns who else is. Times are Redis'; how old the view is, the monotonic clock says.
  */
-export class Members implements Ownership {
-  readonly id = Buffer.from(randomBytes(ID_BYTES)).toString('base64url');
+export class Members implements Ownership, Holding {
+  readonly id = Buffer.from(randomBytes((MEMBER_ID_CHARS * 3) / 4)).toString('base64url');
   readonly #parts: Parts;
   readonly #said: string;
   readonly #renew_every_ms: number;

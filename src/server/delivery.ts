@@ -15,6 +15,7 @@ import { MailSender } from '../mail/mail_sender.js';
 import { outboxFolder } from '../mail/outbox_folder.js';
 import { OutboxMailer } from '../mail/outbox_mailer.js';
 import { SmtpMailer } from '../mail/smtp_mailer.js';
+import type { Members } from '../members/members.js';
 import { rewriteAppendOnlyFile } from '../process/redis_rewrite.js';
 import type { Metrics } from '../runtime/metrics.js';
 import { nodesOf } from '../store/redis_connection.js';
@@ -31,6 +32,7 @@ import { MailWorker } from '../workers/mail_worker.js';
 import { OutboxRelay } from '../workers/outbox_relay.js';
 import { ReminderWorker } from '../workers/reminder_worker.js';
 import { RetentionSweep } from '../workers/retention_sweep.js';
+import { Takeover } from '../workers/takeover.js';
 import { type InsightServices, openInsights } from './insights.js';
 import { CannotStart, type Start } from './start.js';
 import type { Entities, Foundation } from './storage.js';
@@ -57,21 +59,22 @@ export type DeliveryServices = {
 /** `handleWork` does all that is due by now. */
 export type Delivery = DeliveryServices & { handleWork(): Promise<void> };
 
-type Parts = Entities & Foundation & { poll: DuePoll; blobs: BlobStore; metrics: Metrics; tracing: Tracing | null };
+type Parts = Entities &
+  Foundation & { poll: DuePoll; members: Members; blobs: BlobStore; metrics: Metrics; tracing: Tracing | null };
 
 /** Opens the ways out and starts the workers. */
 export async function startDelivery(start: Start, parts: Parts): Promise<Delivery> {
   const { settings, log, shutdown } = start;
-  const { actors, blobs, clock, keys, metrics, poll, redis, runtime, store, tracing } = parts;
+  const { actors, blobs, clock, keys, members, metrics, poll, redis, runtime, store, tracing } = parts;
   const { now } = clock;
   const mail = openMail(start, now);
   const relay = new OutboxRelay({ store, runtime, poll, metrics, log });
   const reminders = new ReminderWorker({ store, runtime, poll, metrics, log, now });
-  const mails = new MailWorker({ store, mail, keys, poll, metrics, now });
+  const mails = new MailWorker({ store, mail, keys, poll, members, metrics, now });
   const rewriteDisk = (stopped: () => boolean) => rewriteAll(redis, { log, stopped });
-  const erasures = new ErasureWorker({ store, actors, blobs, poll, metrics, log, now, rewriteDisk });
+  const erasures = new ErasureWorker({ store, actors, blobs, poll, members, metrics, log, now, rewriteDisk });
   const poster = await openPoster(start);
-  const deliveries = new DeliveryWorker({ store, actors, poster, keys, poll, metrics, log, tracing, now });
+  const deliveries = new DeliveryWorker({ store, actors, poster, keys, poll, members, metrics, log, tracing, now });
   store.onDeliveries = (endpoint_ids) => deliveries.wake(endpoint_ids);
   const event_retention = new EventRetention({ store, poll, metrics, log, certain: clock.certain });
   const turns = new SweepTurns(redis);
@@ -84,13 +87,14 @@ export async function startDelivery(start: Start, parts: Parts): Promise<Deliver
     insights: insights.insights.made_by !== null,
   });
   const { awaited, transcribes, onTold } = transcription;
-  const retention = new RetentionSweep({ store, actors, blobs, poll, metrics, log, now, awaited });
+  const retention = new RetentionSweep({ store, actors, blobs, poll, members, metrics, log, now, awaited });
   const processing = new ChunkProcessing({
     ...{ store, actors, blobs, poll, metrics, log, now, is_worker, transcribes, onTold },
   });
   const announcements = new Announcements({ store, actors, poll, log, now });
+  const takeover = new Takeover({ store, poll, members, deliveries, log, now });
   const sweeps = [event_retention, retention, audio_sweep];
-  const workers = [mails, reminders, relay, erasures, ...sweeps, processing, deliveries, announcements];
+  const workers = [mails, reminders, relay, erasures, ...sweeps, processing, deliveries, announcements, takeover];
   for (const worker of [...workers, ...transcription.workers, ...insights.workers]) {
     worker.start();
     shutdown.add(() => worker.stop());

@@ -2,7 +2,7 @@ import { Cluster, type Redis } from 'ioredis';
 import { PARTITIONS } from '../domain/ids.js';
 import { keysOf } from './partitions.js';
 import { callFunction } from './redis_calls.js';
-import type { Backlog, DueQuestion, DueQueue } from './store.js';
+import { type Backlog, type DueQuestion, type DueQueue, QUEUES } from './store.js';
 
 const ALL = Array.from({ length: PARTITIONS }, (_, partition) => partition);
 
@@ -40,6 +40,25 @@ export async function backlogs(redis: Redis, now_ms: number): Promise<Backlog[]>
     }
   });
   return found;
+}
+
+/** Makes due what members have that ended, as `takeBack` of the store says. */
+export async function takeBack(
+  redis: Redis,
+  partitions: readonly number[],
+  { gone, now_ms }: { gone: ReadonlySet<string>; now_ms: number },
+): Promise<number> {
+  const names = QUEUES.map((queue) => keysOf(0).queue(queue)).flatMap(({ due, holders }) => [
+    endOf(due),
+    endOf(holders),
+  ]);
+  let count = 0;
+  await onEachServer(redis, partitions, async (some) => {
+    const keys = some.map((partition) => keysOf(partition).prefix);
+    const args = [now_ms, [...gone].join(' '), ...names];
+    count += Number(await callFunction(redis, () => redis.fcall('spool_take_back_v1', keys.length, ...keys, ...args)));
+  });
+  return count;
 }
 
 /**

@@ -123,10 +123,14 @@ export class PartitionKeys {
   get outboxCount(): string {
     return `${this.prefix}outn`;
   }
-  /** Sorted set of due times, and the contents, of what waits for workers: sealed mails to send, jobs to do. */
-  queue(name: QueueName): { due: string; contents: string } {
+  /**
+   * Sorted set of due times, contents, and who has what of it until when, of what waits for workers: sealed mails to send,
+   * jobs to do.
+   */
+  queue(name: QueueName): { due: string; contents: string; holders: string } {
     const queue = { mails: 'mail', jobs: 'job', sweeps: 'swp' }[name];
-    return { due: this.prefix + queue, contents: `${this.prefix}${queue}c` };
+    const due = this.prefix + queue;
+    return { due, contents: `${due}c`, holders: `${due}h` };
   }
   /** Sorted set: when the audio of each partition is swept next; only partition 0 has it. */
   get sweeps(): string {

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { QueuedDelivery, RangeQuery, RecordQuery } from '../../actors/actor.js';
 import { CommitBatches } from './commit_batches.js';
 import { parseVerdict, writeCommit } from './commit_call.js';
-import { backlogs, duePartitions } from './due_partitions.js';
+import { backlogs, duePartitions, takeBack } from './due_partitions.js';
 import { type EntityVersion, FENCE_BYTES, readHeader, readVersion } from './entity_version.js';
 import { keysOf } from './partitions.js';
 import { callFunction, storeCall } from './redis_calls.js';
@@ -236,18 +236,20 @@ export class RedisStore implements Store {
 
   async lease(
     { partition, queue }: QueuePlace,
-    due: { now_ms: number; again_ms: number; limit: number },
+    due: { now_ms: number; again_ms: number; limit: number; holder: string },
   ): Promise<Queued[]> {
     const keys = keysOf(partition).queue(queue);
     const flat = (await this.#call(() =>
       (this.#redis as unknown as FcallBuffer).fcallBuffer(
-        'spool_lease_v4',
-        2,
+        'spool_hold_v1',
+        3,
         keys.due,
         keys.contents,
+        keys.holders,
         due.now_ms,
         due.again_ms,
         due.limit,
+        due.holder,
       ),
     )) as Buffer[];
     const leased: Queued[] = [];
@@ -258,8 +260,13 @@ export class RedisStore implements Store {
   }
 
   async removeQueued({ partition, queue }: QueuePlace, id: string): Promise<void> {
-    const { due, contents } = keysOf(partition).queue(queue);
-    await storeCall(Promise.all([this.#redis.zrem(due, id), this.#redis.hdel(contents, id)]));
+    const { due, contents, holders } = keysOf(partition).queue(queue);
+    const gone = [contents, holders].map((key) => this.#redis.hdel(key, id));
+    await storeCall(Promise.all([this.#redis.zrem(due, id), ...gone]));
+  }
+
+  async takeBack(partitions: readonly number[], from: { gone: ReadonlySet<string>; now_ms: number }): Promise<number> {
+    return takeBack(this.#redis, partitions, from);
   }
 
   async listQueued({ partition, queue }: QueuePlace): Promise<Queued[]> {
@@ -297,6 +304,14 @@ export class RedisStore implements Store {
       this.#redis.fcall('spool_lease_v4', 2, dueEndpoints, noContents, due.now_ms, due.again_ms, due.limit),
     );
     return (leased as string[]).filter((_, index) => index % 2 === 0);
+  }
+
+  async endpointsBetween(
+    partition: number,
+    { after_ms, until_ms, limit }: { after_ms: number; until_ms: number; limit: number },
+  ): Promise<string[]> {
+    const { dueEndpoints } = keysOf(partition);
+    return storeCall(this.#redis.zrangebyscore(dueEndpoints, `(${after_ms}`, until_ms, 'LIMIT', 0, limit));
   }
 
   async backlogs(now_ms: number): Promise<Backlog[]> {

@@ -32,7 +32,8 @@ export type StoredEffect =
   | Exclude<Effect, { effect: Encoded['effect'] | 'enqueue_mail' | 'enqueue_job' | 'delete' }>;
 
 /** What workers take from a partition when it is due, and take away when it is done. `jobs` are those of erasures. */
-export type QueueName = 'mails' | 'jobs' | 'sweeps';
+export const QUEUES = ['mails', 'jobs', 'sweeps'] as const;
+export type QueueName = (typeof QUEUES)[number];
 
 /** What is found by looking into partitions. Of an index, the order of its members is when they are due. */
 export type DueQueue = QueueName | 'reminders' | 'endpoints' | 'outbox' | { owner: string; index: string };
@@ -113,11 +114,13 @@ export interface Store {
   removeReminder(partition: number, reminder: { member: string; at_ms: number }): Promise<void>;
   outbox(partition: number, after: number, limit: number): Promise<OutboxEntry[]>;
   removeFromOutbox(partition: number, numbers: number[]): Promise<void>;
-  /** Leases what is due in a queue; what is not removed comes back at `again_ms`. */
+  /** Leases what is due in a queue to a member; what is not removed comes back at `again_ms`. */
   lease(
     place: { partition: number; queue: QueueName },
-    due: { now_ms: number; again_ms: number; limit: number },
+    due: { now_ms: number; again_ms: number; limit: number; holder: string },
   ): Promise<Queued[]>;
+  /** Makes due what these members have of the queues of these partitions; gives how much. */
+  takeBack(partitions: readonly number[], from: { gone: ReadonlySet<string>; now_ms: number }): Promise<number>;
   removeQueued(place: { partition: number; queue: QueueName }, id: string): Promise<void>;
   /** All of a queue, leased or not. */
   listQueued(place: { partition: number; queue: QueueName }): Promise<Queued[]>;
@@ -134,6 +137,8 @@ export interface Store {
   ): Promise<QueuedDelivery[]>;
   /** Leases endpoints that are due: they come back at `again_ms` unless their own commits say otherwise. */
   leaseEndpoints(partition: number, due: { now_ms: number; again_ms: number; limit: number }): Promise<string[]>;
+  /** The first endpoints that fall due within some time. */
+  endpointsBetween(partition: number, times: { after_ms: number; until_ms: number; limit: number }): Promise<string[]>;
   /** What waits in each partition that answers, for operators. */
   backlogs(now_ms: number): Promise<Backlog[]>;
   /** Accounts that have events older than this. */

@@ -92,6 +92,54 @@ local function backlogs(keys, args)
   return out
 end
 
+--[[
+  Takes what is due in a queue and moves it into the future, so that one worker has it until then, and notes whose it is.
+  KEYS 1 due times, 2 contents, 3 who has it    ARGV 1 now, ms   2 due again at, ms   3 how many   4 the member that takes it
+  Result: member of the queue, content; and so on
+]]
+local function hold(keys, args)
+  local out = {}
+  for _, name in ipairs(redis.call('ZRANGEBYSCORE', keys[1], '-inf', args[1], 'LIMIT', 0, args[3])) do
+    redis.call('ZADD', keys[1], args[2], name)
+    redis.call('HSET', keys[3], name, args[4] .. ' ' .. args[2])
+    out[#out + 1] = name
+    out[#out + 1] = redis.call('HGET', keys[2], name) or ''
+  end
+  return out
+end
+
+--[[
+  Makes due again what members have that ended, unless it was moved since.
+  KEYS what the keys of each partition begin with
+  ARGV 1 now, ms   2 those members   then of each queue what its due times end with, and what says who has them
+  Result: how many
+]]
+local function take_back(keys, args)
+  local ended = {}
+  for id in string.gmatch(args[2], '%S+') do ended[id] = true end
+  local count = 0
+  for _, key in ipairs(keys) do
+    for at = 3, #args, 2 do
+      local due, holders = key .. args[at], key .. args[at + 1]
+      local held = redis.call('HGETALL', holders)
+      for i = 1, #held, 2 do
+        local id, again = string.match(held[i + 1], '^(%S+) (%d+)$')
+        if not id or ended[id] then
+          local score = redis.call('ZSCORE', due, held[i])
+          if id and score and tonumber(score) == tonumber(again) and tonumber(score) > tonumber(args[1]) then
+            redis.call('ZADD', due, args[1], held[i])
+            count = count + 1
+          end
+          redis.call('HDEL', holders, held[i])
+        end
+      end
+    end
+  end
+  return count
+end
+
 redis.register_function('spool_members_v1', members)
+redis.register_function('spool_hold_v1', hold)
+redis.register_function('spool_take_back_v1', take_back)
 redis.register_function { function_name = 'spool_due_v1', callback = due, flags = { 'no-writes' } }
 redis.register_function { function_name = 'spool_backlogs_v1', callback = backlogs, flags = { 'no-writes' } }

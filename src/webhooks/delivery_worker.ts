@@ -1,5 +1,9 @@
+import pMap from 'p-map';
 import type { Logger } from 'pino';
 import { LIMITS } from '../domain/limits.js';
+import { isRefusal } from '../domain/refusals.js';
+import { holderOf } from '../domain/webhooks.js';
+import type { Holding } from '../members/members.js';
 import type { Actors } from '../runtime/actors.js';
 import type { Metrics } from '../runtime/metrics.js';
 import type { ServerKeys } from '../secrets/server_keys.js';
@@ -19,6 +23,9 @@ const LOOK_EVERY_MS = 1_000;
 /** An endpoint that was found due is due for others again after this, unless its own commits say otherwise. */
 const FOUND_MS = 5_000;
 const PER_PARTITION_MAX = 64;
+/** Endpoints of a partition that are looked through after a process ended; claims of others wait for the end of their leases. */
+const TAKEN_BACK_MAX = 1_000;
+const TAKEN_BACK_AT_ONCE = 16;
 /** Longer than any request lasts. */
 const IDLE_MAX_MS = LIMITS.delivery_timeout_ms + 5_000;
 const IDLE_LOOKS_EVERY_MS = 5;
@@ -29,6 +36,7 @@ type Parts = {
   poster: Poster;
   keys: ServerKeys;
   poll: DuePoll;
+  members: Holding;
   metrics: Metrics;
   log: Pick<Logger, 'error' | 'info' | 'isLevelEnabled'>;
   /** Null where traces go nowhere. */
@@ -110,6 +118,21 @@ export class DeliveryWorker {
     await this.#task.runOnce();
     await this.#idle();
     return this.#posted - before;
+  }
+
+  /** Wakes the endpoints of these partitions of which members have claims that ended without giving them back. */
+  async takeBack(partitions: readonly number[], gone: ReadonlySet<string>): Promise<void> {
+    const { store, actors, now } = this.#parts;
+    const after_ms = now();
+    const times = { after_ms, until_ms: after_ms + LIMITS.delivery_lease_ms, limit: TAKEN_BACK_MAX };
+    // A claim makes its endpoint due when its lease ends, or before.
+    const found = await Promise.all(partitions.map((partition) => store.endpointsBetween(partition, times)));
+    const look = async (endpoint_id: string) => {
+      const endpoint = await actors.endpoint(endpoint_id).view();
+      if (isRefusal(endpoint)) return;
+      if (endpoint.claims.some(({ token }) => gone.has(holderOf(token) ?? ''))) this.wake([endpoint_id]);
+    };
+    await pMap(found.flat(), look, { concurrency: TAKEN_BACK_AT_ONCE });
   }
 
   async #look(partitions: readonly number[]): Promise<void> {

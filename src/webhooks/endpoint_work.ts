@@ -7,6 +7,7 @@ import { LIMITS } from '../domain/limits.js';
 import { isRefusal } from '../domain/refusals.js';
 import { endpointDisabledMail } from '../mail/endpoint_mail.js';
 import { sealMail } from '../mail/sealed_mail.js';
+import type { Holding } from '../members/members.js';
 import { randomBytes, randomFraction, randomId } from '../random.js';
 import type { Actors } from '../runtime/actors.js';
 import type { Metrics } from '../runtime/metrics.js';
@@ -35,6 +36,7 @@ type Parts = {
   keys: ServerKeys;
   metrics: Metrics;
   activity: EndpointActivity;
+  members: Holding;
   now: () => number;
 };
 
@@ -84,16 +86,20 @@ export class EndpointWork {
     target: Target,
     { results, granted }: { results: AttemptResult[]; granted: number },
   ): Promise<WorkDone | null> {
-    const { actors } = this.#parts;
+    const { actors, members } = this.#parts;
     const { account_id, endpoint_id } = target;
+    const gone = members.gone.size > 0 ? { gone: [...members.gone] } : {};
     let mail: WorkInput['mail'];
     for (let tries = 0; tries < TRIES_MAX; tries++) {
       const { account_epoch } = target;
-      const tokens = Array.from({ length: granted }, () => Buffer.from(randomBytes(TOKEN_BYTES)).toString('base64url'));
+      const tokens = Array.from({ length: granted }, () => this.#drawToken());
       const fences = [{ fence: 'epoch' as const, account_id, epoch: 'account', value: account_epoch }];
       const work = await actors
         .endpoint(endpoint_id)
-        .work({ life: account_epoch, results, tokens, jitter: randomFraction(), ...(mail && { mail }) }, fences);
+        .work(
+          { life: account_epoch, results, tokens, ...gone, jitter: randomFraction(), ...(mail && { mail }) },
+          fences,
+        );
       if (isRefusal(work)) {
         if (work.refused === 'NOT_FOUND') return null;
         // The account was deleted or restored meanwhile: results are counted under its present epoch.
@@ -108,6 +114,10 @@ export class EndpointWork {
       }
     }
     throw new StoreUnavailable('endpoint: it changes all the time');
+  }
+
+  #drawToken(): string {
+    return this.#parts.members.id + Buffer.from(randomBytes(TOKEN_BYTES)).toString('base64url');
   }
 
   async #accountEpoch(account_id: string): Promise<number> {

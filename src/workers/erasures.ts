@@ -15,6 +15,7 @@ import { accountFolder, streamFolder } from '../blobs/blob_keys.js';
 import type { BlobStore } from '../blobs/blob_store.js';
 import { laneId, partitionOfId } from '../domain/ids.js';
 import { isRefusal, type Refusal, unreachable } from '../domain/refusals.js';
+import type { Holding } from '../members/members.js';
 import type { Actors } from '../runtime/actors.js';
 import type { Metrics } from '../runtime/metrics.js';
 import { decodeStored } from '../store/codec.js';
@@ -39,6 +40,7 @@ type Parts = {
   actors: Actors;
   blobs: BlobStore;
   poll: DuePoll;
+  members: Holding;
   metrics: Metrics;
   log: Pick<Logger, 'info' | 'error'>;
   now: () => number;
@@ -98,13 +100,13 @@ export class ErasureWorker {
   }
 
   async #run(partitions: readonly number[]): Promise<void> {
-    const { store, now, log, rewriteDisk } = this.#parts;
+    const { store, members, now, log, rewriteDisk } = this.#parts;
     const done: { partition: number; id: string }[] = [];
     try {
       for (const partition of partitions) {
         for (let left = true; left && !this.#stopped && done.length < PER_RUN_MAX; ) {
           const now_ms = now();
-          const due = { now_ms, again_ms: now_ms + LEASE_MS, limit: PER_PARTITION_MAX };
+          const due = { now_ms, again_ms: now_ms + LEASE_MS, limit: PER_PARTITION_MAX, holder: members.id };
           const jobs = await store.lease({ partition, queue: 'jobs' }, due);
           for (const job of jobs) if (await this.#do(job)) done.push({ partition, id: job.id });
           left = jobs.length === PER_PARTITION_MAX;

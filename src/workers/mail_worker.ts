@@ -1,5 +1,6 @@
 import type { MailSender } from '../mail/mail_sender.js';
 import { openMail } from '../mail/sealed_mail.js';
+import type { Holding } from '../members/members.js';
 import type { Metrics } from '../runtime/metrics.js';
 import type { ServerKeys } from '../secrets/server_keys.js';
 import { decodeStored } from '../store/codec.js';
@@ -17,6 +18,7 @@ type Parts = {
   mail: MailSender;
   keys: ServerKeys;
   poll: DuePoll;
+  members: Holding;
   metrics: Metrics;
   now: () => number;
 };
@@ -49,12 +51,12 @@ export class MailWorker {
 
   /** Sends what is due in one partition, right after a commit has put something there. Never rejects. */
   async sendDue(partition: number): Promise<void> {
-    const { store, now } = this.#parts;
+    const { store, members, now } = this.#parts;
     try {
       const now_ms = now();
       const leased = await store.lease(
         { partition, queue: 'mails' },
-        { now_ms, again_ms: now_ms + LEASE_MS, limit: PER_PARTITION_MAX },
+        { now_ms, again_ms: now_ms + LEASE_MS, limit: PER_PARTITION_MAX, holder: members.id },
       );
       await Promise.all(leased.map((mail) => this.#send(partition, mail)));
     } catch {

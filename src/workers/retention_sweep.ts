@@ -8,6 +8,7 @@ import { chunkId, isLaneId, ownerOfPrivateWorkspace, partitionOfId } from '../do
 import type { Interval } from '../domain/intervals.js';
 import { isRefusal, type Refusal, unreachable } from '../domain/refusals.js';
 import { DUE_LISTS, type DueList, dueIndex, type Expire, type Expired } from '../domain/retention.js';
+import type { Holding } from '../members/members.js';
 import { CLOSED, EPOCH_ENDED } from '../runtime/activation.js';
 import type { Actors } from '../runtime/actors.js';
 import type { Metrics } from '../runtime/metrics.js';
@@ -37,6 +38,7 @@ type Parts = {
   actors: Actors;
   blobs: BlobStore;
   poll: DuePoll;
+  members: Holding;
   metrics: Metrics;
   log: Pick<Logger, 'error'>;
   now: () => number;
@@ -88,14 +90,15 @@ export class RetentionSweep {
   }
 
   async #run(partitions: readonly number[]): Promise<number> {
-    const { store, now, log } = this.#parts;
+    const { store, members, now, log } = this.#parts;
     let done = 0;
     try {
       for (const partition of partitions) {
         const place = { partition, queue: 'sweeps' as const };
         for (let left = true; left && !this.#stopped; ) {
           const now_ms = now();
-          const jobs = await store.lease(place, { now_ms, again_ms: now_ms + LEASE_MS, limit: PER_PARTITION_MAX });
+          const due = { now_ms, again_ms: now_ms + LEASE_MS, limit: PER_PARTITION_MAX, holder: members.id };
+          const jobs = await store.lease(place, due);
           for (const job of jobs) {
             if (!(await this.#do(job))) continue;
             await store.removeQueued(place, job.id);

@@ -193,6 +193,25 @@ t.test('F-029 F-041 a lost lease is an attempt, without a gap, and the eighth en
   }
 });
 
+t.test('F-041 claims of a process that ended are taken back before their leases end, and no others', async (t) => {
+  const [dead, living] = ['dead........', 'living......'];
+  const tokens = [`${dead}1`, `${living}2`, 'early-token3'];
+  const claims = tokens.map((token, at) => ({ ...claimOf(entry(at + 1), { at_ms: NOW_MS }), token }));
+  const played = at(NOW_MS, { claims, taken: 3 });
+  t.strictSame(numbers(played.work({ tokens: 0 }).claims), [], 'nobody is gone');
+  t.equal(played.endpoint.claims.length, 3);
+  t.equal(played.work({ tokens: 1, gone: [dead] }).next_at_ms, NOW_MS, 'it is due at once');
+  t.strictSame(numbers(played.work({ tokens: 1, gone: [dead] }).claims), [1]);
+  const [again] = played.endpoint.claims.filter(({ sequence }) => sequence === 1) as [Claim];
+  t.match(again, { attempts: [{ error: 'interrupted' }] });
+  t.not(again.token, tokens[0], 'what the first claim brings counts no more');
+  t.strictSame(
+    played.endpoint.claims.map(({ sequence }) => sequence),
+    [2, 3, 1],
+  );
+  t.equal(played.work({ results: [{ ...resultOf(again, 'accepted'), token: tokens[0] as string }] }).late, 1);
+});
+
 t.test('F-016 F-017 the count is exact, however the results come together', async (t) => {
   const table: [says: string, before: number, verdicts: Verdict[], count: number, disables: boolean][] = [
     ['to nine', 8, ['refused'], 9, false],

@@ -48,6 +48,7 @@ const READS = [
   'events',
   'listDeliveryQueue',
   'backlogs',
+  'endpointsBetween',
   'accountsWithEventsBefore',
 ] as const;
 const WRITES = [
@@ -55,6 +56,7 @@ const WRITES = [
   'removeReminder',
   'removeFromOutbox',
   'lease',
+  'takeBack',
   'removeQueued',
   'addDeadLetter',
   'removeDeadLetter',
@@ -77,6 +79,10 @@ export class Connection {
     for (const name of READS) calls[name] = (...args: unknown[]) => this.#read(name, args);
     for (const name of WRITES) calls[name] = (...args: unknown[]) => this.#write(name, args);
     this.store = calls as unknown as Store;
+  }
+
+  get name(): string {
+    return this.#parts.name;
   }
 
   get is_cut(): boolean {

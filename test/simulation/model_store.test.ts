@@ -16,6 +16,7 @@ const PARTITIONS = [0, 7];
 const WRITERS = Array.from({ length: 10 }, (_, writer) => writer.toString(16).padStart(12, '0'));
 const MEMBERS = ['a', 'b', 'B', 'ab', 'z~', 'é'];
 const QUEUES = ['mails', 'jobs'] as const;
+const HOLDERS = ['one', 'two'];
 const LIFE_NAMES = ['account', 'tokens'] as const;
 const TYPES = ['account.created', 'account.updated'];
 
@@ -58,7 +59,14 @@ class Script {
     this.#now_ms += random.below(5) - 1;
     const { partition, account_id } = random.pick(this.accounts);
     const now_ms = this.#now_ms;
-    switch (random.below(14)) {
+    switch (random.below(15)) {
+      case 14: {
+        const gone = new Set([random.pick(HOLDERS)]);
+        return {
+          name: `takeBack ${[...gone]} ${now_ms}`,
+          run: (store) => store.takeBack(PARTITIONS, { gone, now_ms }),
+        };
+      }
       case 12: {
         const due = { now_ms, again_ms: now_ms + random.below(20), limit: 1 + random.below(3) };
         return {
@@ -76,7 +84,12 @@ class Script {
       }
       case 0: {
         const queue = random.pick(QUEUES);
-        const due = { now_ms, again_ms: now_ms + random.below(20), limit: 1 + random.below(3) };
+        const due = {
+          now_ms,
+          again_ms: now_ms + random.below(20),
+          limit: 1 + random.below(3),
+          holder: random.pick(HOLDERS),
+        };
         return {
           name: `lease ${queue} ${partition} ${JSON.stringify(due)}`,
           run: (store) => store.lease({ partition, queue }, due),
@@ -316,6 +329,8 @@ class Script {
         );
       }
       const limit = 1 + random.below(3);
+      const times = { after_ms: now_ms - 3, until_ms: now_ms + 3, limit };
+      read('endpointsBetween', (store) => store.endpointsBetween(partition, times));
       read(`accountsWithEventsBefore ${now_ms}`, (store) => store.accountsWithEventsBefore(partition, now_ms, limit));
       read('tells', (store) => store.outbox(partition, 0, 10_000));
       const number = random.below(20);

@@ -4,26 +4,27 @@ import { PARTITIONS } from '../../src/domain/ids.js';
 import { unreachable } from '../../src/domain/refusals.js';
 import { type EntityVersion, entryOf, type StoredVersion } from '../../src/store/entity_version.js';
 import { keysOf } from '../../src/store/partitions.js';
-import type {
-  Backlog,
-  Commit,
-  DueQuestion,
-  DueReminder,
-  EntityLocation,
-  Fence,
-  ListPage,
-  LoggedEvent,
-  LogHead,
-  OutboxEntry,
-  QueryResult,
-  Queued,
-  QueueName,
-  SkipsReminder,
-  Store,
-  StoredEffect,
-  StoredEntity,
-  StoredRow,
-  Verdict,
+import {
+  type Backlog,
+  type Commit,
+  type DueQuestion,
+  type DueReminder,
+  type EntityLocation,
+  type Fence,
+  type ListPage,
+  type LoggedEvent,
+  type LogHead,
+  type OutboxEntry,
+  QUEUES,
+  type QueryResult,
+  type Queued,
+  type QueueName,
+  type SkipsReminder,
+  type Store,
+  type StoredEffect,
+  type StoredEntity,
+  type StoredRow,
+  type Verdict,
 } from '../../src/store/store.js';
 
 const WRITERS_MAX = 8;
@@ -67,6 +68,8 @@ export class ModelStore implements Store {
   readonly #sorted = new Map<string, Map<string, number>>();
   /** Contents that go with a sorted set: reminders' messages and mails. */
   readonly #contents = new Map<string, Map<string, Uint8Array>>();
+  /** Who has what of a queue, by the queue's key. */
+  readonly #holders = new Map<string, Map<string, { holder: string; again_ms: number }>>();
   readonly #lives = new Map<string, Map<string, number>>();
   readonly #logs = new Map<string, EventLog>();
   /** Who gets an account's events, by account. */
@@ -414,12 +417,13 @@ export class ModelStore implements Store {
 
   async lease(
     { partition, queue }: QueuePlace,
-    { now_ms, again_ms, limit }: { now_ms: number; again_ms: number; limit: number },
+    { now_ms, again_ms, limit, holder }: { now_ms: number; again_ms: number; limit: number; holder: string },
   ): Promise<Queued[]> {
     const keys = keysOf(partition).queue(queue);
     const due = this.#inOrder(keys.due).filter(({ order }) => order <= now_ms);
     return due.slice(0, limit).map(({ member }) => {
       this.#sorted.get(keys.due)?.set(member, again_ms);
+      under(this.#holders, keys.holders).set(member, { holder, again_ms });
       return { id: member, content: this.#contents.get(keys.contents)?.get(member) ?? new Uint8Array() };
     });
   }
@@ -428,6 +432,31 @@ export class ModelStore implements Store {
     const keys = keysOf(partition).queue(queue);
     this.#sorted.get(keys.due)?.delete(id);
     this.#contents.get(keys.contents)?.delete(id);
+    this.#holders.get(keys.holders)?.delete(id);
+  }
+
+  async takeBack(partitions: readonly number[], { gone, now_ms }: { gone: ReadonlySet<string>; now_ms: number }) {
+    let count = 0;
+    for (const { due, holders } of partitions.flatMap((one) => QUEUES.map((queue) => keysOf(one).queue(queue)))) {
+      const held = this.#holders.get(holders);
+      for (const [id, { holder, again_ms }] of held ?? []) {
+        if (!gone.has(holder)) continue;
+        held?.delete(id);
+        if (this.#sorted.get(due)?.get(id) !== again_ms || again_ms <= now_ms) continue;
+        this.#sorted.get(due)?.set(id, now_ms);
+        count += 1;
+      }
+    }
+    return count;
+  }
+
+  async endpointsBetween(
+    partition: number,
+    { after_ms, until_ms, limit }: { after_ms: number; until_ms: number; limit: number },
+  ): Promise<string[]> {
+    const all = this.#inOrder(keysOf(partition).dueEndpoints);
+    const between = all.filter(({ order }) => order > after_ms && order <= until_ms);
+    return between.slice(0, limit).map(({ member }) => member);
   }
 
   async listQueued({ partition, queue }: QueuePlace): Promise<Queued[]> {

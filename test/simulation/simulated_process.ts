@@ -106,20 +106,31 @@ export class SimulatedProcess {
     const { store } = connection;
     time.owned = this.#timers;
     this.runtime = new Runtime({ store, metrics, log, now, trust_memory, kinds: KINDS, active_max });
+    const members = { id: `${connection.name}............`.slice(0, 12), gone: new Set<string>() };
     const poll = new DuePoll({ store, ownership: { owns: () => true }, log, now });
     poll.start();
     this.#relay = new OutboxRelay({ store, runtime: this.runtime, poll, metrics, log });
     this.reminders = new ReminderWorker({ store, runtime: this.runtime, poll, metrics, log, now });
     const rewriteDisk = async () => true;
     this.erasures = new ErasureWorker({
-      ...{ store, actors: actorsOf(this.runtime), poll, metrics, log, now },
+      ...{ store, actors: actorsOf(this.runtime), poll, members, metrics, log, now },
       blobs: NO_BLOBS,
       rewriteDisk,
     });
     this.erasures.start();
     this.#relay.start();
     this.reminders.start();
-    const parts = { store, actors: actorsOf(this.runtime), poll, keys: NO_KEYS, metrics, log, now, tracing: null };
+    const parts = {
+      store,
+      actors: actorsOf(this.runtime),
+      poll,
+      members,
+      keys: NO_KEYS,
+      metrics,
+      log,
+      now,
+      tracing: null,
+    };
     this.deliveries = poster === null ? null : new DeliveryWorker({ ...parts, poster });
     connection.onDeliveries = (endpoint_ids) => this.deliveries?.wake(endpoint_ids);
     this.deliveries?.start();

@@ -37,7 +37,7 @@ t.test('the function library', async (t) => {
       });
       t.same(
         loaded,
-        ['spool_commit_v4 5c66696dfdb1fc4a', 'spool_workers_v1 f893327600a1d292'],
+        ['spool_commit_v4 5c66696dfdb1fc4a', 'spool_workers_v1 4b71eaa74eb65390'],
         'a changed library takes another number, for itself and its functions, and its line here',
       );
     },
@@ -57,18 +57,21 @@ t.test('the function library', async (t) => {
     await redis.zadd(keysOf(1).queue('mails').due, 5, 'mail');
     await redis.hset(keysOf(1).queue('mails').contents, 'mail', encodeStored({ sealed: 1 }));
     await flush();
-    const leased = await store.lease({ partition: 1, queue: 'mails' }, { now_ms: 5, again_ms: 10, limit: 3 });
+    const leased = await store.lease(
+      { partition: 1, queue: 'mails' },
+      { now_ms: 5, again_ms: 10, limit: 3, holder: 'm' },
+    );
     t.same(
       leased.map(({ id }) => id),
       ['mail'],
     );
     t.same(
-      await store.lease({ partition: 1, queue: 'mails' }, { now_ms: 9, again_ms: 10, limit: 3 }),
+      await store.lease({ partition: 1, queue: 'mails' }, { now_ms: 9, again_ms: 10, limit: 3, holder: 'm' }),
       [],
       'it is leased',
     );
     t.equal(
-      (await store.lease({ partition: 1, queue: 'mails' }, { now_ms: 10, again_ms: 20, limit: 3 })).length,
+      (await store.lease({ partition: 1, queue: 'mails' }, { now_ms: 10, again_ms: 20, limit: 3, holder: 'm' })).length,
       1,
       'and comes back',
     );
