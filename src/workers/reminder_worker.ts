@@ -19,7 +19,7 @@ const RETRY = { first_ms: 2_000, max_ms: 60_000, kept_max: 100_000 };
 
 type Parts = {
   store: Store;
-  runtime: Runtime;
+  runtime: Pick<Runtime, 'deliver'>;
   poll: DuePoll;
   metrics: Metrics;
   log: Pick<Logger, 'error'>;

@@ -81,10 +81,6 @@ export class Connection {
     this.store = calls as unknown as Store;
   }
 
-  get name(): string {
-    return this.#parts.name;
-  }
-
   get is_cut(): boolean {
     return this.#cut;
   }

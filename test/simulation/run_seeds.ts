@@ -1,7 +1,7 @@
 import { ABOUTS } from './clients.js';
 import { MEMBER_OPERATIONS } from './members.js';
 import { SESSION_OPERATIONS } from './session_hosts.js';
-import { type Outcome, simulate } from './simulation.js';
+import { type Outcome, simulate, TRIES_EACH_MAX } from './simulation.js';
 import { WEBHOOK_OPERATIONS } from './webhook_owners.js';
 
 /** Of every kind of operation on workspaces and endpoints at least one must be acknowledged in so many seeds. */
@@ -15,6 +15,7 @@ export async function runSeeds({ seeds, seed: first_seed, operations, about: wan
   const failed: Outcome[] = [];
   let crashes = 0;
   let undecided = 0;
+  let [reminders, tries] = [0, 0];
   const began = performance.now();
   const abouts = ABOUTS.filter((about) => about === (wanted ?? about));
   for (let seed = first_seed; seed < first_seed + seeds; seed++) {
@@ -30,6 +31,8 @@ export async function runSeeds({ seeds, seed: first_seed, operations, about: wan
   console.log(
     `${crashes} crashes, ${undecided} histories of names undecided; acknowledged: ${JSON.stringify(acknowledged)}`,
   );
+  const each = reminders === 0 ? 0 : tries / reminders;
+  console.log(`${each.toFixed(3)} tries of each of ${reminders} reminders, once all agreed who looks where`);
   if (failed.length > 0) console.log(`failed seeds: ${failed.map(({ seed }) => seed).join(' ')}`);
   const expected = [
     ...(abouts.includes('workspaces') ? MEMBER_OPERATIONS : []),
@@ -38,13 +41,15 @@ export async function runSeeds({ seeds, seed: first_seed, operations, about: wan
   ];
   const rare = expected.filter((what) => (acknowledged[what] ?? 0) < Math.floor(seeds / SEEDS_PER_ACKNOWLEDGED));
   if (rare.length > 0) console.log(`hardly ever acknowledged: ${rare.join(', ')}`);
-  process.exitCode = rare.length > 0 || failed.length > 0 ? 1 : 0;
+  process.exitCode = rare.length > 0 || failed.length > 0 || each > TRIES_EACH_MAX ? 1 : 0;
   async function run(seed: number, about: (typeof ABOUTS)[number]): Promise<void> {
     const outcome = await simulate(seed, { operations, about });
     for (const [what, count] of Object.entries(outcome.acknowledged))
       acknowledged[what] = (acknowledged[what] ?? 0) + count;
     crashes += outcome.crashes;
     undecided += outcome.undecided;
+    reminders += outcome.reminders;
+    tries += outcome.reminder_tries;
     if (outcome.violations.length === 0) return;
     failed.push(outcome);
     tell(outcome, about);

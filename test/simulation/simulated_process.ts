@@ -23,6 +23,7 @@ import { sweep } from '../../actors/sweep.js';
 import { transcript } from '../../actors/transcript.js';
 import { workspace } from '../../actors/workspace.js';
 import type { BlobStore } from '../../src/blobs/blob_store.js';
+import type { Holding, Ownership } from '../../src/members/members.js';
 import { actorsOf } from '../../src/runtime/actors.js';
 import { makeMetrics } from '../../src/runtime/metrics.js';
 import { Runtime } from '../../src/runtime/runtime.js';
@@ -33,6 +34,7 @@ import { DuePoll } from '../../src/workers/due_poll.js';
 import { ErasureWorker } from '../../src/workers/erasures.js';
 import { OutboxRelay } from '../../src/workers/outbox_relay.js';
 import { ReminderWorker } from '../../src/workers/reminder_worker.js';
+import { Takeover } from '../../src/workers/takeover.js';
 import type { Connection } from './connection.js';
 import { tally } from './tally.js';
 import type { Timers, VirtualTime } from './virtual_time.js';
@@ -78,11 +80,15 @@ type Parts = {
   onError: (text: string) => void;
   /** Posts deliveries when it is given. */
   poster: Poster | null;
+  members: Ownership & Holding;
+  /** A reminder is tried. */
+  onTry: (name: string) => void;
 };
 
 /** A server process without its listeners: the real runtime and workers on a connection of their own. */
 export class SimulatedProcess {
   readonly connection: Connection;
+  readonly member_id: string;
   readonly runtime: Runtime;
   readonly reminders: ReminderWorker;
   readonly #relay: OutboxRelay;
@@ -94,8 +100,9 @@ export class SimulatedProcess {
   #onCrash: () => void = () => {};
   alive = true;
 
-  constructor({ connection, time, now, trust_memory, active_max, onError, poster }: Parts) {
+  constructor({ connection, time, now, trust_memory, active_max, onError, poster, members, onTry }: Parts) {
     this.connection = connection;
+    this.member_id = members.id;
     this.#time = time;
     this.crashed = new Promise((resolve) => {
       this.#onCrash = resolve;
@@ -106,11 +113,16 @@ export class SimulatedProcess {
     const { store } = connection;
     time.owned = this.#timers;
     this.runtime = new Runtime({ store, metrics, log, now, trust_memory, kinds: KINDS, active_max });
-    const members = { id: `${connection.name}............`.slice(0, 12), gone: new Set<string>() };
-    const poll = new DuePoll({ store, ownership: { owns: () => true }, log, now });
+    const poll = new DuePoll({ store, ownership: members, log, now });
     poll.start();
     this.#relay = new OutboxRelay({ store, runtime: this.runtime, poll, metrics, log });
-    this.reminders = new ReminderWorker({ store, runtime: this.runtime, poll, metrics, log, now });
+    const { runtime } = this;
+    const deliver: Runtime['deliver'] = (to, incoming) => {
+      const { source } = incoming;
+      if (source.from === 'reminder') onTry(`${to.kind}:${to.id} ${source.member}@${source.at_ms}`);
+      return runtime.deliver(to, incoming);
+    };
+    this.reminders = new ReminderWorker({ store, runtime: { deliver }, poll, metrics, log, now });
     const rewriteDisk = async () => true;
     this.erasures = new ErasureWorker({
       ...{ store, actors: actorsOf(this.runtime), poll, members, metrics, log, now },
@@ -134,6 +146,8 @@ export class SimulatedProcess {
     this.deliveries = poster === null ? null : new DeliveryWorker({ ...parts, poster });
     connection.onDeliveries = (endpoint_ids) => this.deliveries?.wake(endpoint_ids);
     this.deliveries?.start();
+    const deliveries = this.deliveries ?? { takeBack: async () => {} };
+    new Takeover({ store, poll, members, deliveries, log, now }).start();
     time.owned = null;
   }
 

@@ -2,7 +2,7 @@ import t from 'tap';
 import { MEMBER_OPERATIONS } from './members.js';
 import { judgeNames } from './name_history.js';
 import { SESSION_OPERATIONS } from './session_hosts.js';
-import { simulate } from './simulation.js';
+import { simulate, TRIES_EACH_MAX } from './simulation.js';
 import { WEBHOOK_OPERATIONS } from './webhook_owners.js';
 
 /** Faults, layer A. More seeds: `npm run simulate -- --seeds 5000`. */
@@ -34,13 +34,17 @@ t.test('faults A: seeds that once failed', async (t) => {
 });
 
 t.test('faults A: whatever is lost, late, repeated or crashes, what was acknowledged holds', async (t) => {
-  let crashes = 0;
+  const sums = { crashes: 0, reminders: 0, tries: 0 };
   for (let seed = 100; seed < 100 + SEEDS; seed++) {
-    const outcome = await simulate(seed);
-    t.same(outcome.violations, [], `seed ${seed}`);
-    crashes += outcome.crashes;
+    const { violations, crashes, reminders, reminder_tries } = await simulate(seed);
+    t.same(violations, [], `seed ${seed}`);
+    sums.crashes += crashes;
+    sums.reminders += reminders;
+    sums.tries += reminder_tries;
   }
-  t.ok(crashes > SEEDS, 'processes crashed');
+  t.ok(sums.crashes > SEEDS, 'processes crashed');
+  t.ok(sums.reminders > SEEDS, 'reminders fell due once all agreed who looks where');
+  t.ok(sums.tries <= TRIES_EACH_MAX * sums.reminders, `${sums.tries} tries of ${sums.reminders} reminders`);
 });
 
 t.test(

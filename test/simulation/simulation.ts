@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { PARTITIONS } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
+import { MEMBER_ID_CHARS } from '../../src/domain/webhooks.js';
 import { randomBytes, useRandomSource } from '../../src/random.js';
 import { SeededRandom } from '../../src/seeded_random.js';
 import { Checker, checkStep } from './checker.js';
@@ -8,6 +9,7 @@ import { type About, Clients, isUnknown } from './clients.js';
 import { Connection, FAIR, type Weather } from './connection.js';
 import { DeliveryHistory } from './delivery_history.js';
 import { Ledger } from './ledger.js';
+import { MemberViews } from './member_views.js';
 import { checkMemberships, MembershipHistory } from './membership_checker.js';
 import { ModelStore } from './model_store.js';
 import { Receivers } from './receivers.js';
@@ -41,8 +43,13 @@ const ERASURES_MAX_MS = 1_000;
 /** Another process may have applied what a sender waits for: the sender's own finds out when it looks, every second. */
 const SETTLED_MAX_MS = 1_200;
 const DRAIN_MAX_MS = 180_000;
+/** While all agree who looks where, all that falls due is done within this. */
+const IN_TIME_MS = 2_000;
 /** Of the operations asked for, the least that must have been acknowledged. */
 const ACKNOWLEDGED_LEAST: Record<About, number> = { devices: 0.25, workspaces: 0.1, endpoints: 0.2, sessions: 0.1 };
+
+/** How often a reminder may be tried, on average, while all agree who looks where. */
+export const TRIES_EACH_MAX = 1.1;
 
 /** Kinds that can be asked for themselves without any more words. */
 const VIEWED = ['email', 'account', 'device', 'claim', 'source', 'stream', 'tally'];
@@ -58,6 +65,9 @@ export type Outcome = {
   crashes: number;
   steps: number;
   undecided: number;
+  /** Reminders that fell due when all views agreed, and how often they were tried. */
+  reminders: number;
+  reminder_tries: number;
 };
 
 /**
@@ -99,6 +109,10 @@ class Simulation {
   readonly #hash = createHash('sha256');
   readonly #lines: string[] = [];
   readonly #processes: SimulatedProcess[] = [];
+  readonly #views: MemberViews;
+  #started = 0;
+  /** Of reminders that were tried while all is calm and all views agree. */
+  readonly #tried = { reminders: new Set<string>(), tries: 0 };
   readonly #trust_memory: boolean;
   readonly #usual: Weather;
   #weather: Weather = FAIR;
@@ -123,6 +137,7 @@ class Simulation {
     const slots = 1 + random.below(3);
     this.#trust_memory = slots === 1 && random.chance(0.5);
     this.#usual = drawWeather(random);
+    this.#views = new MemberViews(random);
     this.#model = new ModelStore(
       () => Buffer.from(randomBytes(4)).toString('hex'),
       () => time.elapsed_ms,
@@ -172,7 +187,7 @@ class Simulation {
     await checker.check();
     for (const days of [1, 1, 2, 31, 31]) {
       this.#advance(days * DAY_MS);
-      await this.#rest(LOOK_MS);
+      await this.#rest(LOOK_MS, IN_TIME_MS);
     }
     if (this.#about === 'sessions') checkSessions(this.#model, this.#sessions, { ledger: this.#ledger });
     if (this.#about === 'workspaces') {
@@ -204,6 +219,8 @@ class Simulation {
       crashes: this.#crashes,
       steps: this.#time.steps,
       undecided: checker.undecided,
+      reminders: this.#tried.reminders.size,
+      reminder_tries: this.#tried.tries,
     };
   }
 
@@ -270,6 +287,7 @@ class Simulation {
   #start(): SimulatedProcess {
     const [random, time] = [this.#random, this.#time];
     const name = `p${this.#crashes}.${this.#processes.length}`;
+    const id = `m${this.#started++}`.padEnd(MEMBER_ID_CHARS, '.');
     const record = (line: string) => this.#record(line);
     const connection = new Connection({ model: this.#model, time, random, weather: () => this.#weather, record, name });
     const skew_ms = random.between(-SKEW_MAX_MS, SKEW_MAX_MS);
@@ -281,6 +299,8 @@ class Simulation {
       active_max: random.chance(0.3) ? 4 : 1_000,
       onError: (text) => this.#must(false, `logged: ${text}`),
       poster: this.#about === 'endpoints' ? this.#receivers.posterOf(connection) : null,
+      members: this.#views.joined(id),
+      onTry: (name) => this.#noteTry(name),
     });
   }
 
@@ -307,10 +327,17 @@ class Simulation {
       });
   }
 
+  #noteTry(name: string): void {
+    if (!this.#calm) return;
+    this.#tried.reminders.add(name);
+    this.#tried.tries += 1;
+  }
+
   /** A fault, or a jump of the clock. */
   #meddle(): void {
     const random = this.#random;
     const roll = random.fraction();
+    this.#views.meddle();
     if (roll < 0.05) {
       this.#crash(random.below(this.#processes.length));
       return;
@@ -359,6 +386,7 @@ class Simulation {
     if (!before.alive) return;
     this.#record(`crash of ${slot}`);
     before.crash();
+    this.#views.crashed(before.member_id);
     this.#crashes += 1;
     this.#time.after(this.#random.between(10, 3_000), () => {
       this.#record(`start of ${slot}`);
@@ -372,14 +400,15 @@ class Simulation {
   }
 
   /** Faults end, and everything that is under way or due comes to its end. */
-  async #rest(quiet_ms: number): Promise<void> {
+  async #rest(quiet_ms: number, drain_max_ms = DRAIN_MAX_MS): Promise<void> {
     this.#calm = true;
     this.#weather = FAIR;
+    this.#views.agree();
     for (const { connection } of this.#processes) connection.away = false;
     await this.#time.runUntil(() => false, quiet_ms);
     const idle = () => this.#processes.every(({ alive, waiting }) => alive && waiting === 0) && !this.#isAnythingDue();
     this.#must(
-      await this.#time.runUntil(idle, DRAIN_MAX_MS),
+      await this.#time.runUntil(idle, drain_max_ms),
       'outbox messages, reminders or messages were left waiting',
     );
     // The last answer of storage may be on its way to them.
