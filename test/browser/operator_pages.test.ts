@@ -90,6 +90,8 @@ t.test('the operators’ pages as a browser shows them', async (t) => {
         await page.setViewportSize({ width, height: 800 });
         await page.emulateMedia({ colorScheme });
         await page.evaluate('document.getAnimations().forEach((animation) => animation.finish())');
+        // Charts are drawn anew once they know of their new width.
+        await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
         const name = `${view.slice(0, 20)}, ${colorScheme}`;
         const seen = await inspect(page);
         const wanted = {

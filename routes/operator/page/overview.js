@@ -163,7 +163,7 @@ const SHEDDING = { nothing: 'nothing', first: 'what may wait', all: 'all' };
 
 const facts = h('dl', { class: 'facts' });
 const members = h('div');
-const processes = h('tbody', {});
+const processes = h('div');
 const charts = GROUPS.flatMap((group) => group.charts.map((row) => new Chart(row)));
 const of = new Map(charts.map((chart) => [chart.row.id, chart]));
 fill(
@@ -175,7 +175,7 @@ fill(
       title: 'Processes on this machine',
       hint: 'Those that serve these ports. Charts show all of them together.',
     },
-    h('table', {}, h('thead', {}, h('tr', {}, ...PROCESS_COLUMNS.map((name) => h('th', {}, name)))), processes),
+    processes,
   ),
   ...GROUPS.map(({ id, title, hint, charts: rows }) =>
     section({ id, title, hint }, h('div', { class: 'charts' }, ...rows.map((row) => of.get(row.id)?.element ?? null))),
@@ -251,21 +251,32 @@ function showMembers({ processes: rows }) {
 
 /** @param {any[]} rows */
 function showProcesses(rows) {
-  const cells = rows.map(({ number, pid, row }) => [
-    number === null ? `${pid}` : `${number} (${pid})`,
-    ...(row === null
-      ? ['does not answer', '', '', '', '', '', '']
-      : [
-          span(row.up_s),
-          row.cpu_share === null ? '' : `${Math.round(row.cpu_share * 100)} %`,
-          bytes(row.rss_bytes),
-          duration(row.loop_delay_ms),
-          String(row.connections),
-          row.requests_per_s.toFixed(1),
-          SHEDDING[/** @type {'nothing'} */ (row.shedding)] ?? '',
-        ]),
-  ]);
-  fill(processes, ...cells.map((values) => h('tr', {}, ...values.map((value) => h('td', {}, value)))));
+  fill(
+    processes,
+    table({
+      caption: 'Processes that serve these ports',
+      columns: PROCESS_COLUMNS,
+      rows,
+      cells: (/** @type {any} */ { number, pid, row }) => [
+        number === null ? `${pid}` : `${number} (${pid})`,
+        ...(row === null ? ['does not answer', '', '', '', '', '', ''] : cellsOf(row)),
+      ],
+      empty: 'None has answered.',
+    }),
+  );
+}
+
+/** @param {any} row */
+function cellsOf(row) {
+  return [
+    span(row.up_s),
+    row.cpu_share === null ? '' : `${Math.round(row.cpu_share * 100)} %`,
+    bytes(row.rss_bytes),
+    duration(row.loop_delay_ms),
+    String(row.connections),
+    row.requests_per_s.toFixed(1),
+    SHEDDING[/** @type {'nothing'} */ (row.shedding)] ?? '',
+  ];
 }
 
 live({
