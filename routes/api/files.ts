@@ -179,8 +179,8 @@ async function upload({ services, who, params, request, reply }: Call<Principal,
   const { id: file_id, size_bytes, sha256: announced } = file;
   const key = fileKey(who.account_id, file_id);
   const is_known = file.status === 'stored';
-  const refusal = await takeBody(services, { request, reply }, { key, size_bytes, sha256: announced, is_known });
-  if (refusal !== null) return refusal;
+  const taken = await takeBody(services, { request, reply }, { key, size_bytes, sha256: announced, is_known });
+  if (isRefusal(taken)) return taken;
   if (is_known) return fileView(file);
   const stored = await services.actors.files(who.account_id).stored({ file_id }, who.fences);
   // It was deleted while its bytes came: nobody would know of these.

@@ -9,6 +9,8 @@ import { readWav, type WavFormat } from './wav.js';
 /** What the built-in worker checks: whether a chunk is what its container says, and as long as its intent said. */
 export type CheckedChunk = AnnouncedAudio & {
   key: string;
+  /** All its bytes, where they are in memory; else they are read. */
+  bytes?: Buffer | undefined;
   size_bytes: number;
   source_start_ms: number;
   source_end_ms: number;
@@ -17,6 +19,8 @@ export type CheckedChunk = AnnouncedAudio & {
 /** How far a chunk's own duration may be from that of its intent. */
 const DURATION_TOLERANCE = 0.01;
 const OPUS_SAMPLES_PER_MS = 48;
+/** Read at once: more than what usually precedes the samples. */
+const WAV_HEAD_BYTES = 4_096;
 
 /** What a chunk must be: a device that sends pieces of one file learns why they are none by themselves. */
 const WHOLE_WAV = 'A chunk in WAV must be a whole WAV file, with a header of its own.';
@@ -69,11 +73,14 @@ function measurePcm({ frame_bytes, frames_per_second }: WavFormat, { size_bytes 
   return (size_bytes / frame_bytes / frames_per_second) * 1_000;
 }
 
-async function measureWav(blobs: BlobStore, { key, size_bytes }: CheckedChunk): Promise<number | null> {
-  const read = async (offset: number, length: number) => {
+async function measureWav(blobs: BlobStore, { size_bytes, ...chunk }: CheckedChunk): Promise<number | null> {
+  const readAt = async (offset: number, length: number) => {
     if (offset >= size_bytes || length === 0) return Buffer.alloc(0);
-    return Buffer.concat(await all(piecesOf(blobs, key, { start: offset, end: offset + length - 1 })));
+    return Buffer.concat(await all(piecesOf(blobs, chunk, { start: offset, end: offset + length - 1 })));
   };
+  const head = await readAt(0, WAV_HEAD_BYTES);
+  const read = async (offset: number, length: number) =>
+    offset + length <= head.length ? head.subarray(offset, offset + length) : readAt(offset, length);
   const found = await readWav({ size_bytes, read });
   if (!found.ok) {
     // How long it is, only its codec knows.
@@ -84,9 +91,9 @@ async function measureWav(blobs: BlobStore, { key, size_bytes }: CheckedChunk): 
   return (found.wav.frames * 1_000) / found.wav.format.frames_per_second;
 }
 
-async function measureOgg(blobs: BlobStore, { key }: CheckedChunk): Promise<number | null> {
+async function measureOgg(blobs: BlobStore, chunk: CheckedChunk): Promise<number | null> {
   try {
-    const { samples, trimmed } = await readOpus(piecesOf(blobs, key));
+    const { samples, trimmed } = await readOpus(piecesOf(blobs, chunk));
     return (samples - trimmed) / OPUS_SAMPLES_PER_MS;
   } catch (error) {
     if (error instanceof NotOpus) return null;
@@ -97,9 +104,13 @@ async function measureOgg(blobs: BlobStore, { key }: CheckedChunk): Promise<numb
 
 async function* piecesOf(
   blobs: BlobStore,
-  key: string,
+  { key, bytes }: Pick<CheckedChunk, 'key' | 'bytes'>,
   range?: { start: number; end: number },
 ): AsyncGenerator<Buffer> {
+  if (bytes !== undefined) {
+    yield range === undefined ? bytes : bytes.subarray(range.start, range.end + 1);
+    return;
+  }
   const blob = await blobs.open(key, range);
   if (blob === null) throw new BadAudio('The bytes of the chunk are gone.');
   yield* blob.stream as AsyncIterable<Buffer>;

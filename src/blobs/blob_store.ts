@@ -10,9 +10,10 @@ export interface BlobExpectation {
 
 /**
  * - `size`: fewer or more bytes than announced. - `checksum`: other bytes. - `aborted`: the stream broke off.
+ * `parts` is a small blob's whole content, where it still was in memory.
  * After a refusal the stream is left where it was, neither read further nor destroyed: it may be a request to answer.
  */
-export type PutResult = { ok: true } | { ok: false; reason: 'size' | 'checksum' | 'aborted' };
+export type PutResult = { ok: true; parts?: Buffer[] } | { ok: false; reason: 'size' | 'checksum' | 'aborted' };
 
 /** Offsets of bytes, both inclusive, as in HTTP. `end` is cut to the last byte. */
 export interface ByteRange {

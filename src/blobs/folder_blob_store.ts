@@ -105,13 +105,14 @@ class FolderBlobStore implements BlobStore {
     try {
       const reason = await body.take(partsOf(stream), expected);
       if (reason !== null) return { ok: false, reason };
-      if (expected.size_bytes <= RECORD_BLOB_BYTES_MAX) await this.#append(name, body.piece, expected);
-      else {
-        const fd = await body.moveTo(name);
-        const known = this.#known.get(directory);
-        if (known !== undefined) known.has_files = true;
-        await Promise.all([closeFile(fd), this.#directory_sync.sync(directory)]);
+      if (expected.size_bytes <= RECORD_BLOB_BYTES_MAX) {
+        await this.#append(name, body.piece, expected);
+        return { ok: true, parts: body.piece };
       }
+      const fd = await body.moveTo(name);
+      const known = this.#known.get(directory);
+      if (known !== undefined) known.has_files = true;
+      await Promise.all([closeFile(fd), this.#directory_sync.sync(directory)]);
       return { ok: true };
     } finally {
       await body.discard();

@@ -115,8 +115,9 @@ class S3BlobStore implements BlobStore {
         if ('reason' in part) return { ok: false, reason: part.reason };
         parts.push(part.bytes);
       }
-      await ask('storing', () => this.#putBuffer(name, Buffer.concat(parts), sha256));
-      return { ok: true };
+      const bytes = Buffer.concat(parts);
+      await ask('storing', () => this.#putBuffer(name, bytes, sha256));
+      return { ok: true, parts: [bytes] };
     }
     return this.#passThrough(name, stream, expected);
   }

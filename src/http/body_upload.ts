@@ -43,12 +43,15 @@ export async function answerUpload<Answer>(
   return answer;
 }
 
-/** Takes a body, whose bytes are on disk when this resolves with null; refuses before it is read where that can be said. */
+/** A body that is on disk. `parts` is all of it, where a small one came and still was in memory. */
+type TakenBody = { parts: Buffer[] | null };
+
+/** Takes a body, whose bytes are on disk when this resolves; refuses before it is read where that can be said. */
 export async function takeBody(
   { blobs }: Pick<Services, 'blobs'>,
   { request, reply }: Ends,
   announced: AnnouncedBody,
-): Promise<Refusal | null> {
+): Promise<TakenBody | Refusal> {
   const { size_bytes, is_known } = announced;
   const { 'content-length': length, 'content-encoding': encoding } = request.headers;
   if (encoding !== undefined && encoding !== 'identity') {
@@ -88,18 +91,18 @@ async function store(
   blobs: Services['blobs'],
   body: FastifyRequest['raw'],
   { key, size_bytes, sha256: sha256_hex }: AnnouncedBody,
-): Promise<Refusal | null> {
+): Promise<TakenBody | Refusal> {
   const put = await blobs.put(key, body, { size_bytes, sha256_hex });
-  if (put.ok) return null;
+  if (put.ok) return { parts: put.parts ?? null };
   return put.reason === 'checksum' ? WRONG_BYTES : CUT_SHORT;
 }
 
-async function compare(body: FastifyRequest['raw'], { sha256 }: AnnouncedBody): Promise<Refusal | null> {
+async function compare(body: FastifyRequest['raw'], { sha256 }: AnnouncedBody): Promise<TakenBody | Refusal> {
   const hash = createHash('sha256');
   try {
     for await (const piece of body) hash.update(piece as Buffer);
   } catch {
     return CUT_SHORT;
   }
-  return hash.digest('hex') === sha256 ? null : WRONG_BYTES;
+  return hash.digest('hex') === sha256 ? { parts: null } : WRONG_BYTES;
 }

@@ -155,8 +155,8 @@ async function upload(
   const upload_started_at_ms = services.clock.now();
   const { size_bytes, sha256 } = chunk;
   const key = blobKey(stream.id, chunk.chunk_id);
-  const refusal = await takeBody(services, ends, { key, size_bytes, sha256, is_known });
-  if (refusal !== null) return refusal;
+  const taken = await takeBody(services, ends, { key, size_bytes, sha256, is_known });
+  if (isRefusal(taken)) return taken;
   if (is_known) return uploadView(chunk);
   services.metrics.uploads.inc();
   services.metrics.uploads_bytes.inc(chunk.size_bytes);
@@ -165,7 +165,7 @@ async function upload(
   const is_gone = isRefusal(stored) ? stored.refused === 'NOT_FOUND' : hasExpired(stored.chunk);
   if (is_gone) await services.blobs.remove(key);
   if (isRefusal(stored)) return stored;
-  services.processing.offer(stream.id);
+  services.processing.offer(stream.id, { key, parts: taken.parts });
   return uploadView(stored.chunk);
 }
 

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import type { ClaimedChunk } from '../../actors/stream_processing.js';
 import { PROCESSING_INDEX } from '../../actors/stream_processing.js';
@@ -21,6 +22,8 @@ const GATHER_MS = 500;
 const SWEEP_EVERY_MS = 60_000;
 const BATCH = 32;
 const STREAMS_AT_ONCE = 4;
+/** Of bodies that came and wait to be checked; what does not fit is read again. */
+const BODIES_BYTES_MAX = 32 * 1_048_576; // ours: half a second of very many devices
 
 type Parts = {
   store: Store;
@@ -49,6 +52,8 @@ export class ChunkProcessing {
   readonly #parts: Parts;
   readonly #streams: DueEntities;
   readonly #task: DueTask<void>;
+  /** Small ones that this process took and has still to check, by key. */
+  readonly #bodies = new LRUCache<string, Buffer[]>({ maxSize: BODIES_BYTES_MAX, sizeCalculation: bytesOf });
   #gathering: NodeJS.Timeout | null = null;
   #is_stopped = false;
 
@@ -76,10 +81,12 @@ export class ChunkProcessing {
     await this.#task.stop();
   }
 
-  /** A chunk of the stream was stored. */
-  offer(stream_id: string): void {
+  /** A chunk of the stream was stored; `parts` are its bytes, where they are in memory. */
+  offer(stream_id: string, { key, parts }: { key: string; parts: Buffer[] | null }): void {
     this.#streams.offer(stream_id);
-    if (!this.#parts.is_worker || this.#is_stopped || this.#gathering !== null) return;
+    if (!this.#parts.is_worker || this.#is_stopped) return;
+    if (parts !== null) this.#bodies.set(key, parts);
+    if (this.#gathering !== null) return;
     this.#gathering = setTimeout(() => {
       this.#gathering = null;
       void this.#work().catch((error: unknown) => this.#complain(error));
@@ -120,9 +127,11 @@ export class ChunkProcessing {
    * The built-in worker: runs until nothing is due, or nothing that is due can be claimed. Of a stream that is being removed
    * nothing can, and it is due until it is gone.
    */
-  #work(): Promise<void> {
+  async #work(): Promise<void> {
     const isStopped = () => this.#is_stopped;
-    return this.#streams.workThrough((stream_id) => this.#workOn(stream_id), { at_once: STREAMS_AT_ONCE, isStopped });
+    await this.#streams.workThrough((stream_id) => this.#workOn(stream_id), { at_once: STREAMS_AT_ONCE, isStopped });
+    // What is left was checked elsewhere, or its stream was removed.
+    if (this.#gathering === null) this.#bodies.clear();
   }
 
   /** Gives how many chunks of the stream it took. */
@@ -133,7 +142,11 @@ export class ChunkProcessing {
     if (first === undefined) return taken;
     const results: { number: number; result: ChunkResult }[] = [];
     for (const { chunk, number } of work) {
-      const result = await checkAudio(blobs, { ...chunk, key: blobKey(stream_id, chunk.chunk_id) });
+      const key = blobKey(stream_id, chunk.chunk_id);
+      const parts = this.#bodies.get(key);
+      this.#bodies.delete(key);
+      const bytes = parts === undefined ? undefined : Buffer.concat(parts);
+      const result = await checkAudio(blobs, { ...chunk, key, bytes });
       metrics.chunks_processed.inc({ worker: 'built_in', status: result.status });
       results.push({ number, result });
     }
@@ -191,6 +204,10 @@ export class ChunkProcessing {
     if (!(error instanceof StoreUnavailable))
       this.#parts.log.error({ err: error }, 'chunks could not be processed; they are tried again');
   }
+}
+
+function bytesOf(parts: Buffer[]): number {
+  return parts.reduce((total, part) => total + part.length, 0);
 }
 
 /** A problem that passes is waited for, and not logged. */

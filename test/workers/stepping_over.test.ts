@@ -73,7 +73,7 @@ t.test('streams that are quarantined keep no chunk of others from being processe
   const poll = new DuePoll({ ...parts, ownership: { owns: () => true } });
   const processing = new ChunkProcessing({ ...parts, poll, is_worker: false });
   const claim = () => processing.claim({ limit: 1, lease_ms: 1_000 });
-  processing.offer(good as string);
+  processing.offer(good as string, { key: '', parts: null });
   let found = await claim();
   for (let claims = 1; found.length === 0 && claims < 4; claims++) found = await claim();
   t.equal(found.length, 1);
