@@ -11,7 +11,8 @@ import { decodeStored } from '../../src/store/codec.js';
 import { keysOf } from '../../src/store/partitions.js';
 import { mastersOf } from '../../src/store/redis_connection.js';
 import { RedisStore } from '../../src/store/redis_store.js';
-import type { DeliveryView } from '../fixtures/endpoints.js';
+import type { AppClient } from '../../src/tools/client/app_client.js';
+import type { DeliveryView, TestEndpoint } from '../fixtures/endpoints.js';
 import { until } from '../fixtures/until.js';
 import { checkReminders, type Kind, type States } from '../simulation/implied_reminders.js';
 import type { FaultRig } from './rig.js';
@@ -168,12 +169,26 @@ async function dueListFaults(redis: Redis, states: AllStates): Promise<string[]>
 
 type Place = { account_id: string; workspace_id: string };
 
-/** Deliveries = events since the endpoint was made, each of them once; and each has arrived under one id. */
-export async function deliveryFaults(
+/** Deliveries that a process of version 0.1.0 ended, which cannot read events of turns (docs/upgrading.md). */
+async function unreadableElsewhere(
   rig: FaultRig,
-  { app, email, endpoint, path, cursor }: Witness,
-): Promise<string[]> {
-  endpoint.app = app();
+  endpoint: TestEndpoint,
+  deliveries: readonly DeliveryView[],
+): Promise<ReadonlySet<string>> {
+  const found = new Set<string>();
+  if (!rig.is_mixed) return found;
+  for (const { id, status, event_type } of deliveries) {
+    if (status !== 'failed' || !event_type?.startsWith('turn.')) continue;
+    const { attempts } = await endpoint.delivery(id);
+    if (attempts.at(-1)?.error === 'event_unreadable') found.add(id);
+  }
+  return found;
+}
+
+/** Deliveries = events since the endpoint was made, each of them once; and each has arrived under one id. */
+export async function deliveryFaults(rig: FaultRig, { email, endpoint, path, cursor }: Witness): Promise<string[]> {
+  const app = rig.clients((await rig.signIn(email)).token, rig.at_hand)[0] as AppClient; // its session may have run out, where the clock jumped
+  endpoint.app = app;
   const is_open = ({ status }: DeliveryView) => status === 'pending' || status === 'leased';
   let deliveries: DeliveryView[] = [];
   await until(
@@ -184,9 +199,10 @@ export async function deliveryFaults(
     },
     SETTLED_MAX_MS,
   ).catch(() => {});
+  const unreadable = await unreadableElsewhere(rig, endpoint, deliveries);
   const events: string[] = [];
   for (let after = cursor; ; ) {
-    const page = await app().ask<EventPage>('GET', `/events?limit=100&after=${encodeURIComponent(after)}`);
+    const page = await app.ask<EventPage>('GET', `/events?limit=100&after=${encodeURIComponent(after)}`);
     events.push(...page.items.map(({ id }) => id));
     after = page.cursor;
     if (page.items.length < 100) break;
@@ -195,16 +211,17 @@ export async function deliveryFaults(
   const must = (holds: boolean, text: string) => void (holds || faults.push(`${email}: ${text}`));
   const delivered = deliveries.map(({ event_id }) => event_id ?? '').toSorted();
   must(delivered.join() === events.toSorted().join(), `${delivered.length} deliveries of ${events.length} events`);
-  const open = deliveries.filter(({ status }) => status !== 'succeeded').map(({ status }) => status);
+  const due = deliveries.filter(({ id }) => !unreadable.has(id));
+  const open = due.filter(({ status }) => status !== 'succeeded').map(({ status }) => status);
   must(open.length === 0, `deliveries that did not succeed: ${open.join()}`);
   const came = new Set(rig.receiver.at(path).map(({ headers }) => String(headers['webhook-id'])));
   must(
     [...came].toSorted().join() ===
-      deliveries
+      due
         .map(({ id }) => id)
         .toSorted()
         .join(),
-    `${came.size} of ${deliveries.length} deliveries came`,
+    `${came.size} of ${due.length} deliveries came`,
   );
   return faults;
 }

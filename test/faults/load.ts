@@ -113,7 +113,7 @@ export class Load {
     for (const email of ['owner@x.test', 'colleague@x.test']) await rig.entitle(email);
     const apps = rig.clients(owner.token);
     const { devices: recorder, epoch } = await rig.boundDevice(apps[0] as AppClient);
-    const claimants = [(await rig.device()).devices, (await rig.device()).devices];
+    const claimants = await claimantsOf(rig);
     const people = { owner: apps, colleague: rig.clients(colleague.token), colleague_id: colleague.account_id };
     const speech = await SpeechLoad.open(rig, random);
     return new Load(rig, random, { ...people, epoch, recorder, claimants, speech });
@@ -303,11 +303,13 @@ export class Load {
   async #claim(name: string): Promise<Entity> {
     const { claim } = await this.#app().ask<{ claim: string }>('POST', '/devices/claims', { kind: 'owner' });
     this.#rig.secrets.set(name, claim);
+    // Version 0.1.0 says wrongly what a device is bound by that was bound before (docs/upgrading.md).
+    const claimants = this.#rig.is_mixed ? await claimantsOf(this.#rig) : this.#claimants;
     return entity<OnceCall>('claim', name, {
       model: setOnce,
-      draw: () => ({ op: 'set', value: this.#random.below(this.#claimants.length) }),
+      draw: () => ({ op: 'set', value: this.#random.below(claimants.length) }),
       ask: async (what) => {
-        const device = this.#claimants[what.op === 'set' ? what.value : 0] as DeviceClient[];
+        const device = claimants[what.op === 'set' ? what.value : 0] as DeviceClient[];
         return this.#random.pick(device).ask('POST', '/device/claims/redeem', { claim });
       },
     });
@@ -363,10 +365,22 @@ export class Load {
     const wrong: string[] = [];
     for (const { name, calls, model } of this.#all) {
       const judgement = judge(calls, model);
-      if (judgement.holds !== 'yes') wrong.push(`${name}: ${judgement.holds}, ${judgement.why}`);
+      if (judgement.holds !== 'yes')
+        wrong.push(`${name}: ${judgement.holds}, ${judgement.why}; ${calls.map(callText).join('; ')}`);
     }
     return { judged: this.#all.length, wrong };
   }
+}
+
+/** Devices that are bound to nobody, each with a connection to each server. */
+async function claimantsOf(rig: FaultRig): Promise<DeviceClient[][]> {
+  return [(await rig.device()).devices, (await rig.device()).devices];
+}
+
+/** What was asked, from when to when in the run's own time, and the answer. */
+function callText({ what, began, ended, answer }: Call): string {
+  const heard = answer === null ? '?' : [answer.status, answer.code].join(' ');
+  return `${JSON.stringify(what)} ${began}-${ended} ${heard}`;
 }
 
 function entity<What>(

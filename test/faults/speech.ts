@@ -37,6 +37,8 @@ const REPROCESSED_MAX = 2;
 const AGAIN: ReadonlySet<number> = new Set([0, 401, 429, 503]);
 const SHORT_LEASE_S = 1;
 const LEASE_S = 60;
+/** What other processes left is looked for once a second. */
+const LOOK_AGAIN_MS = 500;
 const UPLOAD_MAX_MS = 10_000;
 const DRAIN_ROUNDS_MAX = 30;
 /** Of chunks that will become windows. */
@@ -290,6 +292,7 @@ export class SpeechLoad {
       if (await this.#isDone()) return;
       // Leases end, and what failed comes again.
       await this.#answer(() => this.#operator().advanceClock(LEASE_S * 1_000 + 1_000));
+      await pause(LOOK_AGAIN_MS);
     }
     this.problems.push('some audio still waits for a worker');
   }

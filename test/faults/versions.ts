@@ -145,6 +145,8 @@ class Crossing {
   }
 
   async signIn(): Promise<void> {
+    // Who learned of the time a little later would issue what has run out for the others.
+    for (const { operator } of this.#rig.servers) await operator.advanceClock(0);
     this.#token = (await this.#rig.signIn(this.#email)).token;
     this.#apps = this.#rig.clients(this.#token);
   }
@@ -183,8 +185,10 @@ class Crossing {
     await until(
       'it is swept',
       async () => {
+        if ((await swept()).length > 0) return true;
         await operator.advanceClock(LIMITS.delivery_lease_ms + 1_000); // a worker that took it may have left it
-        return (await swept()).length > 0;
+        await pause(AGAIN_MS);
+        return false;
       },
       SWEPT_MAX_MS,
     ).catch((error: Error) => this.#trial.must(false, `${this.#email}: ${error.message}`));
