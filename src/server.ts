@@ -64,7 +64,7 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
   const metrics = makeMetrics();
   const entities = await startRuntime(start, foundation, { metrics, tracing });
   const { store, runtime, actors, records } = entities;
-  const members = new Members({ redis, log, since_ms: clock.unmoved() });
+  const members = new Members({ id: supervised?.order.member_id, redis, log, since_ms: clock.unmoved() });
   shutdown.add(() => members.leave());
   await ofStorage(members.start());
 

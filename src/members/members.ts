@@ -2,12 +2,10 @@ import { hostname } from 'node:os';
 import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import { MEMBER_ID_CHARS } from '../domain/webhooks.js';
-import { randomBytes } from '../random.js';
 import { callFunction } from '../store/redis_calls.js';
 import { nodesOf } from '../store/redis_connection.js';
 import { StoreUnavailable } from '../store/store.js';
-import { ownersOf } from './ownership.js';
+import { newMemberId, ownersOf } from './ownership.js';
 
 const RENEW_EVERY_MS = 1_000;
 /** A process that says nothing for so long is no member any more, and believes so itself. */
@@ -30,6 +28,8 @@ const saidShape = z.object({ host: z.string().max(255), pid: z.int().min(0), sin
 const UNKNOWN = { host: '', pid: 0, since_ms: 0 };
 
 type Parts = {
+  /** A new one when absent. */
+  id?: string | undefined;
   redis: Redis;
   log: Pick<Logger, 'info' | 'error'>;
   since_ms: number;
@@ -44,7 +44,7 @@ type View = { living: readonly Member[]; owners: readonly string[]; at_ms: numbe
  * alive, and learns who else is. Times are Redis'; how old the view is, the monotonic clock says.
  */
 export class Members implements Ownership, Holding {
-  readonly id = Buffer.from(randomBytes((MEMBER_ID_CHARS * 3) / 4)).toString('base64url');
+  readonly id: string;
   readonly #parts: Parts;
   readonly #said: string;
   readonly #renew_every_ms: number;
@@ -61,6 +61,7 @@ export class Members implements Ownership, Holding {
 
   constructor(parts: Parts) {
     this.#parts = parts;
+    this.id = parts.id ?? newMemberId();
     const { renew_every_ms, expire_ms } = parts.times ?? { renew_every_ms: RENEW_EVERY_MS, expire_ms: EXPIRE_MS };
     this.#renew_every_ms = renew_every_ms;
     this.#expire_ms = expire_ms;

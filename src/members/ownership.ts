@@ -1,4 +1,11 @@
 import { PARTITIONS } from '../domain/ids.js';
+import { MEMBER_ID_CHARS } from '../domain/webhooks.js';
+import { randomBytes } from '../random.js';
+
+/** What a process is called among those that work on one Redis. */
+export function newMemberId(): string {
+  return Buffer.from(randomBytes((MEMBER_ID_CHARS * 3) / 4)).toString('base64url');
+}
 
 /**
  * Who looks at each partition first, by partition; none while there are no members. Each partition goes to the member with

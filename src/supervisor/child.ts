@@ -21,6 +21,7 @@ type Hears = (child: Child, report: Report, socket: Socket | undefined) => void;
 export class Child {
   /** Which of the processes it is, from 1 on; whoever takes its place has the same. */
   readonly number: number;
+  readonly member_id: string;
   /** Rejects with `ChildFailed` where it ends before it serves. */
   readonly ready: Promise<void>;
   readonly exited: Promise<string>;
@@ -32,6 +33,7 @@ export class Child {
 
   constructor(order: StartOrder, hears: Hears) {
     this.number = order.number;
+    this.member_id = order.member_id;
     this.#process = fork(PROGRAM, [], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
     this.exited = new Promise((resolve) => {
       this.#process.once('error', (error) => resolve(error.message)); // it never ran

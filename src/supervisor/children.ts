@@ -1,9 +1,9 @@
 import type { Server, Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { newMemberId, ownersOf } from '../members/ownership.js';
 import { DRAIN_MAX_MS } from '../server/start.js';
 import { Child } from './child.js';
-import { homeOf } from './home_process.js';
 import type { Order, PortName, Report, StartOrder } from './messages.js';
 
 /** The wait between restarts is bounded, their number is not: after giving up, a person would have to come. */
@@ -24,7 +24,7 @@ type Events = {
 type Parts = {
   count: number;
   log: Pick<Logger, 'info' | 'warn' | 'error'>;
-  order: Omit<StartOrder, 'number'>;
+  order: Omit<StartOrder, 'number' | 'member_id'>;
   /** Held by each of them as well, so that no other server begins while one of them still writes. */
   lock: Server | null;
   /** For how long one that leaves lets devices' connections end with an answer. */
@@ -40,6 +40,7 @@ export class Children {
   readonly #running = new Set<Child>();
   readonly #wait_ms = new Map<number, number>();
   readonly #stopping = new AbortController();
+  #owners: { among: readonly string[]; by_partition: readonly string[] } = { among: [], by_partition: [] };
   #rolling: Promise<void> | null = null;
 
   constructor(parts: Parts) {
@@ -64,14 +65,22 @@ export class Children {
     return this.#places;
   }
 
-  /** Who is to serve a connection: whoever the partition is at home with, or has the fewest; null while nobody serves. */
+  /** Who is to serve a connection: who owns the partition, of those here, or has the fewest; null while nobody serves. */
   choose(port: PortName, partition: number | null): Child | null {
-    if (partition !== null) return homeOf(partition, this.serving);
+    const { serving } = this;
+    if (partition !== null) return this.#ownerOf(partition, serving);
     let fewest: Child | null = null;
-    for (const child of this.serving) {
+    for (const child of serving) {
       if (fewest === null || child.connections[port] < fewest.connections[port]) fewest = child;
     }
     return fewest;
+  }
+
+  #ownerOf(partition: number, serving: readonly Child[]): Child | null {
+    const ids = serving.map(({ member_id }) => member_id);
+    if (ids.join() !== this.#owners.among.join()) this.#owners = { among: ids, by_partition: ownersOf(ids) };
+    const owner_id = this.#owners.by_partition[partition];
+    return serving.find(({ member_id }) => member_id === owner_id) ?? null;
   }
 
   sendAll(order: Order): void {
@@ -114,7 +123,7 @@ export class Children {
 
   #launch(number: number, { is_spare = false } = {}): Child {
     const { events, lock, order } = this.#parts;
-    const child = new Child({ ...order, number }, (from, report, socket) => {
+    const child = new Child({ ...order, number, member_id: newMemberId() }, (from, report, socket) => {
       if (report.says === 'left') from.send({ do: 'stop' });
       else events.hears(from, report, socket);
     });

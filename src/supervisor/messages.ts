@@ -11,6 +11,8 @@ export type RefusalCount = {
 /** What a server process is started with. `redis_socket`: of the supervisor's own Redis; null where REDIS_URL is set. */
 export type StartOrder = {
   number: number;
+  /** What it is called among all that work on the Redis: its supervisor knows what it owns. */
+  member_id: string;
   processes: number;
   redis_socket: string | null;
   ports: Record<PortName, number>;

@@ -1,31 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { SignJWT } from 'jose';
 import t from 'tap';
-import { makeId, PARTITIONS, partitionOfId } from '../../src/domain/ids.js';
+import { makeId, partitionOfId } from '../../src/domain/ids.js';
 import { SERVER_OPTIONS } from '../../src/http/server_options.js';
 import { openServerKeys } from '../../src/secrets/server_keys.js';
 import { deriveToken, makeSecret, randomSeed } from '../../src/secrets/tokens.js';
-import { homeOf } from '../../src/supervisor/home_process.js';
 import { homeOfRequest } from '../../src/supervisor/request_head.js';
 import { tempFolder } from '../fixtures/temp_folder.js';
-
-const members = (count: number) => Array.from({ length: count }, (_, at) => ({ number: at + 1 }));
-const partitions = Array.from({ length: PARTITIONS }, (_, partition) => partition);
-const homes = (count: number) => partitions.map((partition) => homeOf(partition, members(count))?.number);
-
-t.test('partitions are spread over processes, and few move when one comes or goes', async (t) => {
-  t.equal(homeOf(7, []), null);
-  for (const count of [2, 3, 4, 8, 16]) {
-    const now = homes(count);
-    for (const { number } of members(count)) {
-      const share = now.filter((home) => home === number).length / (PARTITIONS / count);
-      t.ok(share > 0.5 && share < 1.6, `${number} of ${count} has ${share.toFixed(2)} of its share`);
-    }
-    const moved = homes(count + 1).filter((home, partition) => home !== now[partition]);
-    t.ok(moved.length > 0 && moved.every((home) => home === count + 1), 'those that move go to the new one');
-  }
-  t.equal(homeOf(7, [...members(4)].reverse())?.number, homeOf(7, members(4))?.number, 'in whatever order');
-});
 
 t.test('the head of a request leads to the partition of its credential', async (t) => {
   const keys = await openServerKeys(tempFolder(t));

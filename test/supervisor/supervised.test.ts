@@ -5,6 +5,8 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
+import { partitionOfId } from '../../src/domain/ids.js';
+import { ownersOf } from '../../src/members/ownership.js';
 import { isRunning } from '../../src/process/redis_process.js';
 import { SpoolProcess } from '../fixtures/spool_process.js';
 import { StalledConnections } from '../fixtures/stalled_connections.js';
@@ -16,6 +18,7 @@ const CODES_MAX = 4;
 const DRAIN_S = 1;
 
 type Overview = {
+  processes: { id: string; pid: number }[];
   processes_here: { number: number; pid: number; row: { pid: number } | null }[];
   history: { series: Record<string, unknown[]> };
 };
@@ -31,6 +34,15 @@ function answerOf(base_url: string, token: string, agent: Agent) {
     asked.once('error', reject);
     asked.end();
   });
+}
+
+async function whileStopped<T>(pid: number, act: () => Promise<T>): Promise<T> {
+  process.kill(pid, 'SIGSTOP');
+  try {
+    return await act();
+  } finally {
+    process.kill(pid, 'SIGCONT');
+  }
 }
 
 t.test('two processes on the same ports', async (t) => {
@@ -63,6 +75,28 @@ t.test('two processes on the same ports', async (t) => {
       client.close();
     }
     t.equal((await server.client().send('GET', '/me')).status, 401);
+  });
+
+  await t.test('a connection goes to the process that owns the partition of its credential', async (t) => {
+    let processes: Overview['processes'] = [];
+    await until('they know each other', async () => {
+      ({ processes } = await operator.ask<Overview>('GET', '/ops/overview'));
+      return processes.length === server.pids.length;
+    });
+    const me = await server.client(token).ask<{ id: string }>('GET', '/me');
+    const owner_id = ownersOf(processes.map(({ id }) => id))[partitionOfId(me.id)];
+    const owner = processes.find(({ id }) => id === owner_id)?.pid as number;
+    const isAnswered = (stopped: number) =>
+      whileStopped(stopped, () =>
+        fetch(`${server.base_url}/me`, {
+          headers: { authorization: `Bearer ${token}`, connection: 'close' },
+          signal: AbortSignal.timeout(1_000),
+        }).then(
+          ({ status }) => status === 200,
+          () => false,
+        ),
+      );
+    for (const pid of server.pids) t.equal(await isAnswered(pid), pid !== owner);
   });
 
   await t.test('J-015 what one network may do is counted over both', async (t) => {
@@ -108,21 +142,18 @@ t.test('two processes on the same ports', async (t) => {
     const { kinds } = await operator.ask<{ kinds: Record<string, { active: number }> }>('GET', '/ops/actors');
     t.ok((kinds.account?.active ?? 0) >= 1);
 
-    process.kill(server.pids[1] as number, 'SIGSTOP');
-    try {
-      // By what the first one answers: connections without a credential go to whoever has fewer.
-      const rows = await Promise.all(
+    // By what the first one answers: connections without a credential go to whoever has fewer.
+    const rows = await whileStopped(server.pids[1] as number, () =>
+      Promise.all(
         [1, 2, 3, 4].map(() =>
           fetch(`${server.operator_url}/metrics`, { signal: AbortSignal.timeout(4_000) }).then(
             (answer) => answer.text(),
             () => '',
           ),
         ),
-      );
-      t.ok(rows.some((text) => text.includes('spool_process_answers{process="2"} 0')));
-    } finally {
-      process.kill(server.pids[1] as number, 'SIGCONT');
-    }
+      ),
+    );
+    t.ok(rows.some((text) => text.includes('spool_process_answers{process="2"} 0')));
   });
 
   await t.test('one is killed: the other serves at once, and another takes its place', async (t) => {
