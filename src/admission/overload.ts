@@ -4,8 +4,11 @@ import { randomFraction } from '../random.js';
 import type { Metrics } from '../runtime/metrics.js';
 
 const LOOK_EVERY_MS = 500;
-/** Resolution of the delay: how long the timer of node itself takes when nothing delays it. */
-const RESOLUTION_MS = 50;
+/**
+ * Resolution of the delay: how long the timer of node itself takes when nothing delays it. Each time it wakes the process up,
+ * which takes 50 µs.
+ */
+const RESOLUTION_MS = 100;
 const BYTES_PER_MB = 1024 * 1024;
 /** Of the heap or the container that a process may have. */
 const MEMORY_SHARE_MAX = 0.9;
@@ -62,6 +65,8 @@ export class Overload {
   #timer: NodeJS.Timeout | null = null;
   #looked_at_ms = performance.now();
   #worst_before_ms = 0;
+  /** The longest delay that was seen since somebody asked. */
+  #longest_ms = 0;
   #cause: LoadName | null = null;
   /** What is refused at the moment. */
   shedding: Shedding = 'nothing';
@@ -86,6 +91,13 @@ export class Overload {
     this.#histogram.disable();
   }
 
+  /** The longest delay of the event loop since this was asked last, but for one in a hundred. */
+  takeLongestDelay(): number {
+    const longest_ms = this.#longest_ms;
+    this.#longest_ms = 0;
+    return longest_ms;
+  }
+
   /** Why a request is refused, or null when it is accepted. */
   causeAgainst(priority: Priority): LoadName | null {
     if (this.shedding === 'nothing' || (this.shedding === 'first' && priority === 'critical')) return null;
@@ -108,8 +120,11 @@ export class Overload {
     // When nothing at all ran, the histogram is empty and this look is late.
     const late_ms = now_ms - this.#looked_at_ms - LOOK_EVERY_MS;
     this.#looked_at_ms = now_ms;
-    const mean_ms = this.#histogram.count === 0 ? 0 : this.#histogram.mean / 1e6 - RESOLUTION_MS;
+    const is_empty = this.#histogram.count === 0;
+    const mean_ms = is_empty ? 0 : this.#histogram.mean / 1e6 - RESOLUTION_MS;
+    const p99_ms = is_empty ? 0 : this.#histogram.percentile(99) / 1e6 - RESOLUTION_MS;
     this.#histogram.reset();
+    this.#longest_ms = Math.max(this.#longest_ms, p99_ms, late_ms);
     const worst_ms = Math.max(mean_ms, late_ms);
     // One stall is no overload: a collection of garbage, or a machine that slept. It takes two looks in a row.
     const steady_ms = Math.min(worst_ms, this.#worst_before_ms);

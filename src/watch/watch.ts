@@ -1,5 +1,4 @@
 import { statfs } from 'node:fs/promises';
-import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import { getHeapStatistics } from 'node:v8';
 import type { Redis } from 'ioredis';
 import { type Overload, residentBytes } from '../admission/overload.js';
@@ -25,7 +24,8 @@ import { grown, quantile, readTotals } from './totals.js';
 const SLOW_EVERY = 2;
 /** Turns are counted over the last minute. */
 const TURNS_WITHIN_SAMPLES = 12;
-const LOOP_RESOLUTION_MS = 20;
+/** So many samples show the delay of the event loop: as long as others take between two looks at metrics. */
+const LOOP_SAMPLES = 3;
 export const SILENT_MS = 10 * 60_000;
 export const SILENT_COUNTED_MAX = 1_000;
 
@@ -35,7 +35,7 @@ type Parts = {
   redis: Redis;
   storage_health: Pick<StorageHealth, 'state'>;
   clock: Clock;
-  overload: Pick<Overload, 'shedding'>;
+  overload: Pick<Overload, 'shedding' | 'takeLongestDelay'>;
   deliveries: Pick<DeliveryWorker, 'measure'>;
   mail: Pick<MailSender, 'healthy'>;
   device_activity: Pick<DeviceActivity, 'list'>;
@@ -55,7 +55,6 @@ export type TurnTimes = { turns: number; turn_ms_mean: number | null; turn_ms_p9
 export class Watch {
   readonly #parts: Parts;
   readonly #history = new History();
-  readonly #loop: IntervalHistogram = monitorEventLoopDelay({ resolution: LOOP_RESOLUTION_MS });
   readonly #samples: Sample[] = [];
   #log_healthy: boolean | null = null;
   #partitions_away = 0;
@@ -73,7 +72,6 @@ export class Watch {
   }
 
   start(): void {
-    this.#loop.enable();
     void this.sample();
     this.#timer = setInterval(() => void this.sample(), SAMPLE_EVERY_MS);
     this.#timer.unref();
@@ -81,7 +79,6 @@ export class Watch {
 
   async stop(): Promise<void> {
     if (this.#timer !== null) clearInterval(this.#timer);
-    this.#loop.disable();
     await this.#taking;
   }
 
@@ -181,6 +178,8 @@ export class Watch {
     this.#measureCpu();
     this.#samples.push(sample);
     if (this.#samples.length > TURNS_WITHIN_SAMPLES + 1) this.#samples.shift();
+    const delays_ms = this.#samples.slice(-LOOP_SAMPLES).map(({ gauges }) => gauges.loop_delay_ms);
+    metrics.loop_delay_p99.set(Math.max(...delays_ms) / 1000);
     metrics.clock_ahead.set((clock.now() - Date.now()) / 1000);
     metrics.mail_healthy.set(this.#parts.mail.healthy() ? 1 : 0);
   }
@@ -196,8 +195,7 @@ export class Watch {
 
   #gauges(storage_ms: number | null): Gauges {
     const { waiting, oldest_ms } = this.#parts.runtime.pressure();
-    const loop_delay_ms = Math.max(0, this.#loop.percentile(99) / 1e6 - LOOP_RESOLUTION_MS);
-    this.#loop.reset();
+    const loop_delay_ms = this.#parts.overload.takeLongestDelay();
     return {
       ...{
         waiting,
