@@ -108,7 +108,7 @@ t.test('H-023 a store that is busy is asked again, so often and no more', async 
       response.end(response.statusCode === 500 ? '<Error><Code>InternalError</Code></Error>' : '');
     });
   });
-  t.strictSame(await store.put('p/s/c', streamOf(small), expectationOf(small)), { ok: true });
+  t.match(await store.put('p/s/c', streamOf(small), expectationOf(small)), { ok: true });
   t.equal(tries, 3);
   busy = Number.POSITIVE_INFINITY;
   const failed = { name: 'BlobStoreUnavailable', code: 'BLOB_STORE_UNAVAILABLE', message: /InternalError, status 500/ };

@@ -244,7 +244,7 @@ t.test('a repeat adds nothing; one after long does, and the earlier is swept', a
   const size = () => statSync(onlySegment(join(folder, 'p', 's'))).size;
   await put(store, 'p/s/a', bytes);
   const once_bytes = size();
-  for (let at = 0; at < 50; at++) t.strictSame(await put(store, 'p/s/a', bytes), { ok: true });
+  for (let at = 0; at < 50; at++) t.match(await put(store, 'p/s/a', bytes), { ok: true });
   t.equal(size(), once_bytes);
   await put(store, 'p/s/a', bytesNamed('other', 30_000));
   t.equal(size(), 2 * once_bytes, 'other bytes are not a repeat');
@@ -331,7 +331,7 @@ t.test('what is on its way into a segment that goes meanwhile is written again',
   is_holding = false;
   t.equal(await other.remove('p/s/a'), true);
   (held as unknown as () => void)();
-  t.strictSame(await late, { ok: true });
+  t.match(await late, { ok: true });
   for (const one of [store, other, await open()]) t.strictSame(await keysOf(one), ['p/s/b']);
 });
 
@@ -372,8 +372,7 @@ t.test('H-023 a disk that is full or broken acknowledges nothing, and harms noth
       trouble = 'none';
       t.strictSame(await keysOf(await open(), `p/${stream}-${kind}`), kept);
       t.equal(segmentsIn(join(folder, `p/${stream}-${kind}`)).length, kept.length, 'no litter');
-      for (const name of ['a', 'b', 'c'])
-        t.strictSame(await put(store, key(name), bytesNamed(name, 2_000)), { ok: true });
+      for (const name of ['a', 'b', 'c']) t.match(await put(store, key(name), bytesNamed(name, 2_000)), { ok: true });
       const reopened = await open();
       for (const name of [...(stream === 'used' ? ['before'] : []), 'a', 'b', 'c'])
         t.ok(bytesNamed(name, 2_000).equals((await read(reopened, key(name))) as Buffer), key(name));

@@ -1,0 +1,45 @@
+import { Readable } from 'node:stream';
+import t from 'tap';
+import { checkAudio } from '../../src/audio/check.js';
+import { pcm16Format, writeWav } from '../../src/audio/wav.js';
+import type { BlobStore } from '../../src/blobs/blob_store.js';
+
+const format = pcm16Format({ channels: 1, frames_per_second: 8_000 });
+const wav = writeWav({ fmt: format }, Buffer.alloc(16_000));
+const chunk = { ...{ codec: 'pcm_s16le', container: 'wav' }, key: 'p/s/c', size_bytes: wav.length };
+
+/** A store that counts how often a blob is opened. */
+function storeOf(bytes: Buffer) {
+  let opened = 0;
+  const open: BlobStore['open'] = async (_key, { start = 0, end = bytes.length - 1 } = {}) => {
+    opened += 1;
+    return { size_bytes: bytes.length, stream: Readable.from([bytes.subarray(start, end + 1)]) };
+  };
+  return { store: { open } as BlobStore, opened: () => opened };
+}
+
+t.test('a WAV chunk is opened once, and not at all while its bytes are in memory', async (t) => {
+  const processed = { status: 'processed', checked: true };
+  const times = { source_start_ms: 0, source_end_ms: 1_000 };
+  const disk = storeOf(wav);
+  t.same(await checkAudio(disk.store, { ...chunk, ...times }), processed);
+  t.equal(disk.opened(), 1);
+  t.same(await checkAudio(disk.store, { ...chunk, ...times, bytes: wav }), processed);
+  t.equal(disk.opened(), 1, 'not again');
+  t.match(await checkAudio(disk.store, { ...chunk, source_start_ms: 0, source_end_ms: 2_000, bytes: wav }), {
+    failure: { code: 'WRONG_DURATION' },
+  });
+  const cut = { ...chunk, ...times, bytes: wav.subarray(0, 40), size_bytes: 40 };
+  t.match(await checkAudio(disk.store, cut), { failure: { code: 'BAD_AUDIO' } });
+});
+
+t.test('a header that is longer than what is read at once is read to its end', async (t) => {
+  const list = Buffer.alloc(8 + 10_000);
+  list.write('LIST');
+  list.writeUInt32LE(10_000, 4);
+  const long = Buffer.concat([wav.subarray(0, 12), list, wav.subarray(12)]);
+  const disk = storeOf(long);
+  const asked = { ...chunk, size_bytes: long.length, source_start_ms: 0, source_end_ms: 1_000 };
+  t.same(await checkAudio(disk.store, asked), { status: 'processed', checked: true });
+  t.ok(disk.opened() > 1);
+});
