@@ -6,8 +6,11 @@ import { StoreUnavailable } from './store.js';
 /** Commits of one call, and their bytes: others wait while Redis runs them. */
 const TOGETHER_MAX = 128;
 const BYTES_MAX = 256 * 1024;
-/** Calls under way to one server: it runs one while the next is on its way. */
-const CALLS_MAX = 2;
+/**
+ * Calls under way to one server: it runs one while the next is on its way. While calls take long, as on a slow disk, one
+ * more for each ms that they take: what waited here for two of them would wait for two syncs more.
+ */
+const CALLS = { least: 2, most: 16 };
 /** What is said of a commit whose keys are on another node of the cluster. */
 const ELSEWHERE = 'elsewhere';
 
@@ -65,6 +68,7 @@ class Lane {
   /** Filled up, and waiting behind the call that is under way. */
   #full: Batch[] = [];
   #calls = 0;
+  #calls_max = CALLS.least;
 
   constructor(call: Call) {
     this.#call = call;
@@ -74,7 +78,7 @@ class Lane {
     return new Promise((resolve, reject) => {
       this.#take(write);
       this.#sent.push({ resolve, reject });
-      if (this.#calls === CALLS_MAX) return;
+      if (this.#calls >= this.#calls_max) return;
       this.#calls += 1;
       // With all that others make in this turn of the event loop.
       setImmediate(() => void this.#sendAll());
@@ -99,9 +103,10 @@ class Lane {
   }
 
   async #sendAll(): Promise<void> {
-    while (this.#sent.length > 0 || this.#full.length > 0) {
+    while ((this.#sent.length > 0 || this.#full.length > 0) && this.#calls <= this.#calls_max) {
       if (this.#full.length === 0) this.#fill();
       const { sent, keys, commits } = this.#full.shift() as Batch;
+      const began_ms = performance.now();
       try {
         const said = (await this.#call(keys, commits)) as (string | number)[];
         for (const [index, { resolve }] of sent.entries())
@@ -110,6 +115,8 @@ class Lane {
         for (const { reject } of sent) reject(error);
         if (error instanceof StoreUnavailable) this.#refuseWaiting();
       }
+      const took_ms = Math.round(performance.now() - began_ms);
+      this.#calls_max = Math.min(CALLS.most, Math.max(CALLS.least, took_ms));
     }
     this.#calls -= 1;
   }
