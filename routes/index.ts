@@ -64,6 +64,7 @@ import { ASSET_ROUTES } from './pages/assets.js';
 import { INVITATIONS_PAGE_ROUTES } from './pages/invitations.js';
 import { withReference } from './pages/reference.js';
 import { RESTORE_PAGE_ROUTES } from './pages/restore.js';
+import { START_PAGE_ROUTES } from './pages/start.js';
 
 /** The whole API: what each listener serves. */
 export const ROUTES: Record<'public' | 'device' | 'operator', readonly Route[]> = withReference({
@@ -104,6 +105,7 @@ export const ROUTES: Record<'public' | 'device' | 'operator', readonly Route[]> 
     ...CHALLENGE_ROUTES,
     ...RESTORE_PAGE_ROUTES,
     ...INVITATIONS_PAGE_ROUTES,
+    ...START_PAGE_ROUTES,
     ...ASSET_ROUTES,
     ...MCP_ROUTES,
   ],

@@ -1,10 +1,11 @@
-import { createHash } from 'node:crypto';
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { type ApiDocuments, documentsOf } from '../../src/http/openapi/documents.js';
 import type { Listener } from '../../src/http/openapi/refusals.js';
 import { openRoute, type Route } from '../../src/http/route.js';
+import { GUIDES } from '../../src/pages/guide_names.js';
 import { guidePage } from '../../src/pages/guides.js';
+import { kept, sendKept, sendKeptPage } from '../../src/pages/kept_page.js';
+import { guidePath } from '../../src/pages/page_parts.js';
 import { referencePage } from '../../src/pages/reference_page.js';
 import { SCOPE_WORDS } from '../../src/pages/scope_words.js';
 
@@ -32,12 +33,7 @@ export function withReference(tables: Record<Listener, readonly Route[]>): Recor
       documentRoute('device', made),
       pageRoute('/reference', () => referencePage(made().public, 'app')),
       pageRoute('/reference/devices', () => referencePage(made().device, 'device')),
-      pageRoute('/guides/devices', (base_url) => guidePage('devices', base_url)),
-      pageRoute('/guides/webhooks', (base_url) => guidePage('webhooks', base_url)),
-      pageRoute('/guides/transcription', (base_url) => guidePage('transcription', base_url)),
-      pageRoute('/guides/insights', (base_url) => guidePage('insights', base_url)),
-      pageRoute('/guides/search', (base_url) => guidePage('search', base_url)),
-      pageRoute('/guides/assistants', (base_url) => guidePage('assistants', base_url)),
+      ...GUIDES.map(({ name }) => pageRoute(guidePath(name), (base_url) => guidePage(name, base_url))),
     ],
     device: tables.device,
     operator: [...tables.operator, documentRoute('operator', made)],
@@ -66,9 +62,6 @@ function documentRoute(listener: Listener, made: () => ApiDocuments): Route {
   });
 }
 
-const POLICY =
-  "default-src 'none'; style-src 'self'; img-src 'self'; script-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-
 function pageRoute(path: string, write: (base_url: string) => string): Route {
   const page = kept(write);
   return openRoute({
@@ -76,37 +69,7 @@ function pageRoute(path: string, write: (base_url: string) => string): Route {
     path,
     credential: 'none',
     dialect: 'page',
-    async handler({ services, request, reply }) {
-      reply
-        .header('Content-Security-Policy', POLICY)
-        .header('Referrer-Policy', 'no-referrer')
-        .header('X-Frame-Options', 'DENY');
-      return sendKept({ request, reply }, page(services.addresses().base_url), 'text/html; charset=utf-8');
-    },
+    handler: async ({ services, request, reply }) =>
+      sendKeptPage({ request, reply }, page(services.addresses().base_url)),
   });
-}
-
-type Kept = { text: string; etag: string };
-
-/** Written once: but for the server's address, nothing that it is made of changes while the process runs. */
-function kept(write: (base_url: string) => string): (base_url: string) => Kept {
-  let found: (Kept & { base_url: string }) | null = null;
-  return (base_url) => {
-    if (found?.base_url !== base_url) {
-      const text = write(base_url);
-      found = { base_url, text, etag: `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"` };
-    }
-    return found;
-  };
-}
-
-function sendKept(
-  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
-  { text, etag }: Kept,
-  type: string,
-): FastifyReply {
-  reply.header('ETag', etag).header('Cache-Control', 'no-cache').header('X-Content-Type-Options', 'nosniff');
-  const known = request.headers['if-none-match']?.split(',').map((one) => one.trim().replace(/^W\//, ''));
-  if (known?.includes(etag)) return reply.code(304).send();
-  return reply.type(type).send(text);
 }
