@@ -1,6 +1,7 @@
 import type { EventType } from '../src/domain/event_types.js';
 import { LIMITS } from '../src/domain/limits.js';
 import { type Attempt, type Claim, type DeliveryStatus, deadlineMs, eventMs, type FoundDelivery } from './delivery.js';
+import type { Trouble } from './endpoint_trouble.js';
 
 /**
  * A destination of an account's events. Deliveries come into its queue with the events themselves; from there it hands
@@ -31,6 +32,8 @@ export type Endpoint = NewEndpoint & {
   passing_failures: number;
   /** While the circuit is open: no attempt before this. */
   probe_at_ms: number;
+  /** On which list of staff's it stands, and since when it is so. */
+  trouble?: { is: Trouble; since_ms: number };
 };
 
 export type NewEndpoint = {

@@ -25,11 +25,8 @@ export type Reports = {
   /** Ids of devices that the filter holds for. */
   device_ids: { about: DeviceFilter; value: { since_ms: number; seen: number; seen_max: number; ids: string[] } };
   devices: { about: string[]; value: { since_ms: number; items: SeenDevice[] } };
-  deliveries: {
-    about: { limit: number };
-    value: { in_flight: number; failing: SeenEndpoint[]; disabled: SeenEndpoint[] };
-  };
-  endpoint: { about: string; value: SeenEndpoint | null };
+  /** What came of the last requests to endpoints, and how many requests are under way. */
+  endpoints: { about: string[]; value: { since_ms: number; in_flight: number; items: SeenEndpoint[] } };
 };
 type Name = keyof Reports;
 export type Tells = { [N in Name]: (about: Reports[N]['about']) => Reports[N]['value'] | Promise<Reports[N]['value']> };
@@ -99,10 +96,10 @@ export function tellsOf({
       const items = ids.flatMap((id) => device_activity.find(id) ?? []);
       return { since_ms: device_activity.since_ms, items };
     },
-    deliveries({ limit }) {
+    endpoints(ids) {
       const { activity, in_flight } = deliveries;
-      return { in_flight, failing: activity.failing(limit), disabled: activity.disabledLately(limit) };
+      // Both have watched since this process began.
+      return { since_ms: device_activity.since_ms, in_flight, items: ids.flatMap((id) => activity.find(id) ?? []) };
     },
-    endpoint: (id) => deliveries.activity.find(id),
   };
 }

@@ -26,6 +26,8 @@ const SLOW_EVERY = 2;
 /** Turns are counted over the last minute. */
 const TURNS_WITHIN_SAMPLES = 12;
 const LOOP_RESOLUTION_MS = 20;
+/** What was disabled longer ago, its owner has been told often enough. */
+const DISABLED_LATELY_MS = 24 * 60 * 60_000;
 export const SILENT_MS = 10 * 60_000;
 export const SILENT_COUNTED_MAX = 1_000;
 
@@ -36,7 +38,7 @@ type Parts = {
   storage_health: Pick<StorageHealth, 'state'>;
   clock: Clock;
   overload: Pick<Overload, 'shedding'>;
-  deliveries: Pick<DeliveryWorker, 'measure'>;
+  deliveries: Pick<DeliveryWorker, 'measure' | 'troubled'>;
   mail: Pick<MailSender, 'healthy'>;
   device_activity: Pick<DeviceActivity, 'list'>;
   transcription: Pick<TranscriptionJobs, 'activity'>;
@@ -62,6 +64,7 @@ export class Watch {
   #storage_bytes: number | null = null;
   #disk: Standing['disk'] = null;
   #dead_letters: number | null = null;
+  #troubled = { circuit_open: 0, disabled: 0 };
   #timer: NodeJS.Timeout | null = null;
   #taking: Promise<void> | null = null;
   #taken = 0;
@@ -151,7 +154,7 @@ export class Watch {
       shedding: overload.shedding,
       quarantined,
       dead_letters: this.#dead_letters,
-      endpoints: { due, due_ms: due_s * 1000 },
+      endpoints: { due, due_ms: due_s * 1000, ...this.#troubled },
       disk: this.#disk,
       clock_ahead_ms: clock.now() - Date.now(),
       clocks_apart_ms: clock.apart_ms,
@@ -231,11 +234,17 @@ export class Watch {
   }
 
   async #askStorageMore(): Promise<void> {
-    const { deliveries, metrics, redis } = this.#parts;
-    const [infos, backlogs] = await Promise.all([
+    const { clock, deliveries, metrics, redis } = this.#parts;
+    const [infos, backlogs, troubled] = await Promise.all([
       answered(mastersOf(redis).map((master) => master.info())),
       deliveries.measure().catch(() => []), // no partition answers
+      deliveries.troubled().catch(() => null),
     ]);
+    if (troubled !== null) {
+      const disabled_from_ms = clock.now() - DISABLED_LATELY_MS;
+      const disabled = troubled.disabled.filter(({ since_ms }) => since_ms >= disabled_from_ms);
+      this.#troubled = { circuit_open: troubled.circuit_open.length, disabled: disabled.length };
+    }
     const fields = (name: string) =>
       infos.flatMap((info) => new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1] ?? []);
     const storage_bytes = fields('used_memory').reduce((sum, bytes) => sum + Number(bytes), 0);

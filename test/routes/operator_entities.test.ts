@@ -305,6 +305,38 @@ t.test('what operators see of entities', async (t) => {
     t.ok(health_problems.some(({ name }) => name === 'devices_silent'));
     t.ok(health_problems.some(({ name }) => name === 'clock_moved'));
   });
+
+  await t.test('F-016 after a restart operators still see which endpoints get nothing', async (t) => {
+    const fay = await TestAccount.open(spool, 'fay@x.test');
+    const endpoints = {
+      circuit_open: await TestEndpoint.open(fay, receiver.on('/broken', 503)),
+      disabled: await TestEndpoint.open(fay, receiver.on('/refusing', 400)),
+      stopped: await TestEndpoint.open(fay, receiver.on('/paused', 204)),
+    };
+    await endpoints.stopped.set('paused');
+    for (let n = 1; n <= 10; n++) await fay.ask('PATCH', '/me', { name: `Fay ${n}` });
+    type Lists = Record<keyof typeof endpoints, { endpoint_id: string; failures: number }[]>;
+    const lists = async () => {
+      const told = await spool.operator.ask<Lists>('GET', '/ops/endpoints?limit=100');
+      const isOn = (name: keyof Lists) => told[name].some(({ endpoint_id }) => endpoint_id === endpoints[name].id);
+      return { told, names: (Object.keys(endpoints) as (keyof Lists)[]).filter(isOn) };
+    };
+    await until('they are in trouble', async () => (await lists()).names.length === 3);
+    await spool.close();
+    await spool.open();
+    const { told, names } = await lists();
+    t.same(names, Object.keys(endpoints));
+    const found = told.circuit_open.find(({ endpoint_id }) => endpoint_id === endpoints.circuit_open.id);
+    t.match(found, { account_id: fay.id, host: /^localhost:/, last: null, next_probe_at: /^2/, since: /^2/ });
+    await until('the band says so', async () => {
+      const { health_problems } = await spool.operator.ask<{ health_problems: { name: string }[] }>(
+        'GET',
+        '/ops/overview',
+      );
+      const said = health_problems.map(({ name }) => name);
+      return said.includes('endpoints_failing') && said.includes('endpoints_disabled');
+    });
+  });
 });
 
 t.test('every kind of entity is told in a sentence on its page', async (t) => {

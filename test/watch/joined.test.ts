@@ -45,7 +45,13 @@ t.test('histories are joined by time: counts are sums, of times the longest coun
 t.test('a problem stands once, with the processes that have it; so does one that does not answer', async (t) => {
   const healthy: ProcessStanding['standing'] = {
     storage: { status: 'ok', since_ms: 0, log_healthy: true, partitions_away: 0 },
-    ...{ shedding: 'nothing', quarantined: 0, dead_letters: 0, endpoints: { due: 0, due_ms: 0 }, disk: null },
+    ...{
+      shedding: 'nothing',
+      quarantined: 0,
+      dead_letters: 0,
+      endpoints: { due: 0, due_ms: 0, circuit_open: 0, disabled: 0 },
+      disk: null,
+    },
     ...{ clock_ahead_ms: 0, clocks_apart_ms: 0, mail_healthy: true, oldest_message_ms: 0, retention_failing_ms: 0 },
     ...{ silent_devices: 0, transcription: null, insights: null },
   } as ProcessStanding['standing'];

@@ -1459,6 +1459,34 @@ export type TranscriptionWork = {
   }[];
 };
 
+export type TroubledEndpoint = {
+  /** The endpoint. */
+  endpoint_id: string;
+  /** Whose it is. */
+  account_id: string;
+  /** Of its address, which itself may hold a secret. */
+  host: string;
+  /** Since when it is so. */
+  since: string;
+  /** Requests in a row that were not accepted, or deliveries where those are more. */
+  failures: number;
+  /** When the next request may be sent; null unless its circuit is open. */
+  next_probe_at: string | null;
+  /** When it last accepted something; null while it has not. */
+  last_success_at: string | null;
+  /** The last request; null where none was sent since `watched_since`. */
+  last: {
+    /** When. */
+    at: string | null;
+    /** What that means for the delivery. */
+    verdict: string;
+    /** The HTTP status; null where no answer came. */
+    status_code: number | null;
+    /** What went wrong where no answer came, such as timeout, dns or tls. */
+    error: string | null;
+  } | null;
+};
+
 export type Turn = {
   id: string;
   /** The recording that it was said in. */
@@ -4116,12 +4144,22 @@ export type OperatorApi = {
       } | null;
     };
   };
-  /** Endpoints that are due, that fail and that were disabled lately, as the processes on this machine have seen them. */
+  /** Endpoints that are due, and those that get nothing or do not accept what they get, the last ones first. */
   'GET /ops/endpoints': {
     query?: { limit?: number | undefined };
     answer: {
+      /** Those that failed repeatedly, so that only probes are sent. */
+      circuit_open: TroubledEndpoint[];
+      /** Those that too many failures disabled. */
+      disabled: TroubledEndpoint[];
+      /** Those whose last request was not accepted. */
+      failing: TroubledEndpoint[];
+      /** Those that their owners paused or disabled. */
+      stopped: TroubledEndpoint[];
       /** What time it is here. */
       now: string;
+      /** Since when the processes on this machine know of requests. */
+      watched_since: string;
       /** Requests that are under way. */
       in_flight: number;
       /** Of each partition the one for which something has been due for longest; the longest first. */
@@ -4133,10 +4171,6 @@ export type OperatorApi = {
         /** The same in seconds. */
         due_s: number;
       }[];
-      /** Those whose last request was not accepted. */
-      failing: SeenEndpoint[];
-      /** Those that too many failures disabled lately. */
-      disabled: SeenEndpoint[];
     };
   };
   /** The endpoints of an account, and why each gets what it gets. */
