@@ -21,6 +21,7 @@ import { ofStorage, type Start } from './server/start.js';
 import { openBlobs, openFoundation, startRuntime, watchStorage } from './server/storage.js';
 import type { Services } from './services.js';
 import { developmentAddresses, publicAddresses, type Settings } from './settings.js';
+import { EntityScan } from './store/entity_scan.js';
 import type { Supervised } from './supervisor/supervised.js';
 import { openTracing } from './tracing/open_tracing.js';
 import { Processes, tellsOf } from './watch/processes.js';
@@ -120,6 +121,7 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
     ...{ settings, addresses, development, log, metrics, tracing, watch, handleDue, draining: new Draining() },
     processes,
     ...{ keys, clock, store, runtime, actors, blobs, storage_health, members },
+    entity_scan: new EntityScan(redis),
     ...{ deliveries, mail, exports, ...workers },
     search_shelves: new SearchShelves({ store, runtime, metrics }),
     ...devices,

@@ -752,6 +752,37 @@ export type Invitation = {
   created_at: string;
 };
 
+export type ListedAccount = {
+  id: string;
+  email: string;
+  /** leaving: its deletion waits for shared workspaces. deleted: it can be restored. */
+  status: 'active' | 'leaving' | 'deleted' | 'erasing' | 'erased';
+  created_at: string;
+  /** Bound to it. */
+  devices: number;
+  /** Where it sends its events. */
+  endpoints: number;
+  /** That it belongs to. */
+  shared_workspaces: number;
+};
+
+export type ListedStream = {
+  id: string;
+  /** When its timeline begins. */
+  captured_at: string;
+  created_at: string;
+  /** Where its timeline ends; null while it is open. */
+  end_ms: number | null;
+  /** The device that uploads it; null for an app. */
+  device_id: string | null;
+  /** Chunks whose bytes have come. */
+  stored_chunks: number;
+  /** All of them together. */
+  stored_bytes: number;
+  /** Announced, and not uploaded. */
+  awaited_chunks: number;
+};
+
 export type Member = {
   /** Whose membership it is. */
   account_id: string;
@@ -957,6 +988,23 @@ export type ProtectedResource = {
   scopes_supported: string[];
   /** What people call it. */
   resource_name: string;
+};
+
+export type ProvisionedDevice = {
+  /** The device. */
+  device_id: string;
+  /** personal: bound to one account; shared: records for whoever hosts a session on it. */
+  kind: 'personal' | 'shared';
+  /** revoked: none of its certificates is good any more. */
+  state: 'bound' | 'unbound' | 'revoked';
+  /** Whom it records for; null for one that is bound to nobody. */
+  account_id: string | null;
+  /** When it got its first certificate. */
+  provisioned_at: string;
+  /** When it last called, to the minute; null while it never has. */
+  last_seen_at: string | null;
+  /** When the certificate in use ends; null where that is not known. */
+  certificate_until: string | null;
 };
 
 export type RecallItem = {
@@ -4142,6 +4190,69 @@ export type OperatorApi = {
         /** Null while it has not called. */
         seen: SeenDevice | null;
       } | null;
+    };
+  };
+  /** Accounts, by a part of the id or of the email, and by how they stand. */
+  'GET /ops/accounts': {
+    query?: { find?: string | undefined; limit?: number | undefined; cursor?: string | undefined; status?: 'active' | 'leaving' | 'deleted' | 'erasing' | 'erased' | undefined };
+    answer: {
+      items: ListedAccount[];
+      /** What to pass as cursor for the next page; null on the last one. */
+      cursor: string | null;
+      /** What time it is here. */
+      now: string;
+      /** Through how many keys of Redis this page has looked. */
+      looked_at: number;
+      /** How many keys Redis has. */
+      keys: number;
+    };
+  };
+  /** Devices that were provisioned, by a part of the id or by whom they record for, and by how they stand. */
+  'GET /ops/devices/provisioned': {
+    query?: { find?: string | undefined; limit?: number | undefined; cursor?: string | undefined; kind?: 'personal' | 'shared' | undefined; state?: 'bound' | 'unbound' | 'revoked' | undefined; unseen_min?: number | undefined };
+    answer: {
+      items: ProvisionedDevice[];
+      /** What to pass as cursor for the next page; null on the last one. */
+      cursor: string | null;
+      /** What time it is here. */
+      now: string;
+      /** Through how many keys of Redis this page has looked. */
+      looked_at: number;
+      /** How many keys Redis has. */
+      keys: number;
+    };
+  };
+  /** The devices of an account, those bound last first. */
+  'GET /ops/accounts/{account}/devices': {
+    path: { account: string };
+    query?: { limit?: number | undefined; cursor?: string | undefined };
+    answer: {
+      items: {
+        /** The device. */
+        device_id: string;
+        /** personal: bound to one account; shared: records for whoever hosts a session on it. */
+        kind: 'personal' | 'shared';
+        /** Since when it records for the account. */
+        bound_at: string;
+        /** When it last called, to the minute; null while it never has. */
+        last_seen_at: string | null;
+      }[];
+      /** What to pass as cursor for the next page; null on the last one. */
+      cursor: string | null;
+      /** Whose they are. */
+      account_id: string;
+    };
+  };
+  /** The recordings of an account, the newest first, without what is in them. */
+  'GET /ops/accounts/{account}/streams': {
+    path: { account: string };
+    query?: { limit?: number | undefined; cursor?: string | undefined };
+    answer: {
+      items: ListedStream[];
+      /** What to pass as cursor for the next page; null on the last one. */
+      cursor: string | null;
+      /** Whose they are. */
+      account_id: string;
     };
   };
   /** Endpoints that are due, and those that get nothing or do not accept what they get, the last ones first. */
