@@ -5,7 +5,7 @@ import type { Supervised } from '../supervisor/supervised.js';
 import type { DeliveryWorker } from '../webhooks/delivery_worker.js';
 import type { SeenEndpoint } from '../webhooks/endpoint_activity.js';
 import type { Standing } from './health_problems.js';
-import type { HistoryView } from './history.js';
+import type { HistoryView, Range } from './history.js';
 import type { ProcessRow } from './process_row.js';
 import type { TurnTimes, Watch } from './watch.js';
 
@@ -18,7 +18,7 @@ export type ActorsSeen = ReturnType<Runtime['inspect']> & { times: Record<string
 /** What may be asked of a process, and what it answers; both travel as JSON. */
 export type Reports = {
   metrics: { about: null; value: string };
-  standing: { about: { after_ms: number }; value: ProcessStanding };
+  standing: { about: { after_ms: number; range: Range }; value: ProcessStanding };
   actors: { about: { limit: number }; value: ActorsSeen };
   look: { about: Address; value: ReturnType<Runtime['look']> };
   release: { about: Address; value: boolean };
@@ -81,7 +81,9 @@ export function tellsOf({
 }): Tells {
   return {
     metrics: () => metrics.registry.metrics(),
-    standing: ({ after_ms }) => ({ row: watch.row(), standing: watch.standing(), history: watch.history(after_ms) }),
+    standing: ({ after_ms, range }) => ({
+      ...{ row: watch.row(), standing: watch.standing(), history: watch.history(after_ms, range) },
+    }),
     actors({ limit }) {
       const seen = runtime.inspect(limit);
       return { ...seen, times: Object.fromEntries(watch.turnTimes(Object.keys(seen.kinds))) };

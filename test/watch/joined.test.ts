@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { HistoryView, SeriesName } from '../../src/watch/history.js';
+import { type HistoryView, type SeriesName, TALLIED } from '../../src/watch/history.js';
 import { joinHistories } from '../../src/watch/joined_history.js';
 import { joinMetrics } from '../../src/watch/joined_metrics.js';
 import { joinProblems } from '../../src/watch/joined_problems.js';
@@ -22,9 +22,11 @@ t.test('metrics of several processes say whose they are, those of one are as the
 
 t.test('histories are joined by time: counts are sums, of times the longest counts', async (t) => {
   const view = (at_ms: number[], of: Partial<Record<SeriesName, (number | null)[]>>): HistoryView => ({
-    ...{ every_ms: 5_000, kept_ms: 900_000, at_ms },
+    ...{ every_ms: 5_000, kept_ms: 900_000, at_ms, since_ms: at_ms[0] ?? 0 },
     series: of as HistoryView['series'],
+    tallies: Object.fromEntries(TALLIED.map((name) => [name, tally])) as HistoryView['tallies'],
   });
+  const tally = { count: 4, sum: 2, bounds: [1, 2], buckets: [1, 3] };
   const one = view([10_000, 15_000, 20_000], {
     commits: [1, 2, 3],
     loop_delay_ms: [5, 50, null],
@@ -35,6 +37,7 @@ t.test('histories are joined by time: counts are sums, of times the longest coun
   t.same(joinHistories([one, two]), {
     ...one,
     series: { commits: [11, 22, 23], loop_delay_ms: [7, 50, 8], storage_ms: [null, 1, 2] },
+    tallies: Object.fromEntries(TALLIED.map((name) => [name, { count: 8, sum: 4, bounds: [1, 2], buckets: [2, 6] }])),
   });
   t.same(
     joinHistories([one, view([900_000], { commits: [9], loop_delay_ms: [9], storage_ms: [9] })]).series,

@@ -5,12 +5,12 @@ import { makeMetrics } from '../../src/runtime/metrics.js';
 import { RecentMessages } from '../../src/runtime/recent_messages.js';
 import { healthProblemsOf, type Standing } from '../../src/watch/health_problems.js';
 import { type Gauges, History, type Sample } from '../../src/watch/history.js';
-import { grown, quantile, readTotals } from '../../src/watch/totals.js';
+import { grown, quantile, readTotals, type Total } from '../../src/watch/totals.js';
 import { EndpointActivity } from '../../src/webhooks/endpoint_activity.js';
 
 const GAUGES: Gauges = {
   ...{ waiting: 0, oldest_ms: 0, loop_delay_ms: 0, rss_bytes: 1, heap_bytes: 1 },
-  ...{ storage_ms: 1, storage_bytes: 1, disk_free_bytes: 1 },
+  ...{ storage_ms: 1, storage_bytes: 1, disk_free_bytes: 1, dead_letters: 0, cpu_share: 0.5 },
 };
 
 t.test('totals are added up over labels, and rates and quantiles follow from two of them', async (t) => {
@@ -63,7 +63,49 @@ t.test('the history keeps a quarter of an hour, with gaps where nothing could be
   t.same(series.storage_ms.slice(-3), [1, null, 1]);
   for (const row of Object.values(series)) t.equal(row.length, 180);
   t.same(history.view(1_000 + 398 * 5_000).at_ms, [1_000 + 399 * 5_000, 1_000 + 400 * 5_000]);
-  t.ok(JSON.stringify(history.view(0)).length < 60_000);
+  t.ok(JSON.stringify(history.view(0)).length < 80_000);
+});
+
+t.test('longer ranges keep rows that are further apart, and the step that still goes on', async (t) => {
+  const history = new History();
+  const START_MS = 1_000_000;
+  const DAY_SAMPLES = (24 * 3_600) / 5;
+  for (let n = 0; n <= DAY_SAMPLES + 300; n++) {
+    // A request with each sample; of 96 one takes long.
+    const slow = Math.floor(n / 96);
+    const requests: Total = { count: n, sum: 0, bounds: [0.005, 0.5, 1], buckets: [n - slow, n - slow, n] };
+    const totals = new Map([['requests public', requests]]);
+    const gauges = {
+      ...GAUGES,
+      waiting: n % 24 === 3 ? 7 : 0,
+      disk_free_bytes: n % 24 === 5 ? 3 : 9,
+      storage_ms: null,
+    };
+    const early_ms = n % 2 === 0 ? 0 : 40;
+    history.take({ at_ms: START_MS + n * 5_000 - early_ms, totals, gauges });
+  }
+  for (const [range, every_ms, kept_ms] of [
+    ['15m', 5_000, 900_000],
+    ['1h', 20_000, 3_600_000],
+    ['6h', 120_000, 21_600_000],
+    ['24h', 480_000, 86_400_000],
+  ] as const) {
+    const { at_ms, series, since_ms, ...view } = history.view(0, range);
+    t.match(view, { every_ms, kept_ms });
+    const last_ms = START_MS + (DAY_SAMPLES + 300) * 5_000;
+    t.equal(at_ms.at(-1), last_ms, `${range} ends now`);
+    t.ok(at_ms.length >= 180 && at_ms.length <= 181, `${range}: ${at_ms.length} rows`);
+    t.ok(last_ms - since_ms >= kept_ms - every_ms && last_ms - since_ms <= kept_ms + every_ms, range);
+    for (const row of Object.values(series)) t.equal(row.length, at_ms.length);
+  }
+  const { series, tallies } = history.view(0, '24h');
+  t.equal(series.waiting[90], 7, 'the worst of the step');
+  t.equal(series.disk_free_bytes[90], 3, 'of what is free the least');
+  t.equal(series.storage_ms[90], null);
+  t.equal(series.requests_public[90], 0.2);
+  t.ok((series.requests_public_p50_ms[90] as number) < 5 && (series.requests_public_p99_ms[90] as number) > 500);
+  t.ok(tallies['requests public'].count > DAY_SAMPLES - 100);
+  t.ok((quantile(tallies['requests public'], 0.95) ?? 1) < 0.005);
 });
 
 t.test('what is wrong is said in words, the worst first, and nothing when nothing is', async (t) => {

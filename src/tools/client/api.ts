@@ -4000,9 +4000,9 @@ export type OperatorApi = {
       })[];
     };
   };
-  /** How it is doing: what is wrong now, and what was measured in the last quarter of an hour. */
+  /** How it is doing: what is wrong now, and what was measured lately. */
   'GET /ops/overview': {
-    query?: { after_ms?: number | undefined };
+    query?: { after_ms?: number | undefined; range?: '15m' | '1h' | '6h' | '24h' | undefined };
     answer: {
       /** What time it is here. */
       now: string;
@@ -4089,6 +4089,8 @@ export type OperatorApi = {
         /** All of it. */
         size_bytes: number;
       } | null;
+      /** Since when the processes on this machine know what devices do. */
+      watched_since: string;
       /** What is wrong now, in words. */
       health_problems: {
         /** The kind of problem. */
@@ -4100,6 +4102,43 @@ export type OperatorApi = {
         /** The page on which one sees why. */
         link: string;
       }[];
+      /** All of the range, of all processes on this machine; null where nothing was measured. */
+      summary: {
+        /** What it is of: the range, or since the processes on this machine began. */
+        since: string;
+        /** Requests of each listener. */
+        listeners: {
+          /** Who asked. */
+          listener: 'public' | 'device' | 'operator';
+          /** How many were answered. */
+          requests: number;
+          /** The same a second. */
+          per_s: number;
+          /** Of these with 5xx. */
+          errors: number;
+          /** Half took no longer, in ms. */
+          p50_ms: number | null;
+          /** 95 % took no longer. */
+          p95_ms: number | null;
+          /** 99 % took no longer. */
+          p99_ms: number | null;
+        }[];
+        /** Commits. */
+        commits: {
+          /** How many. */
+          count: number;
+          /** Half took no longer, in ms. */
+          p50_ms: number | null;
+          /** 95 % took no longer. */
+          p95_ms: number | null;
+          /** 99 % took no longer. */
+          p99_ms: number | null;
+        };
+        /** After how many ms 99 % of outbox messages were applied. */
+        outbox_p99_ms: number | null;
+        /** By how many ms 99 % of reminders were late at most. */
+        reminders_p99_ms: number | null;
+      };
       /** `at_ms[i]` goes with `series[name][i]`; rates are a second. */
       history: {
         /** How far apart samples are. */
