@@ -5,6 +5,7 @@ import type { Route } from '../route.js';
 import { AREAS, areaOf } from './areas.js';
 import type { ApiDocument, Header, Method, Operation, Parameter, Schema } from './openapi.js';
 import { openApiPath, operationOf } from './operation.js';
+import { REFUSAL_EXAMPLES } from './refusal_examples.js';
 import type { Listener } from './refusals.js';
 import { Schemas } from './schemas.js';
 
@@ -194,12 +195,21 @@ function documentOf(listener: Listener, routes: readonly Route[], scope_words: S
       parameters: listener === 'operator' ? keep(PARAMETERS, new Set(['RequestId'])) : PARAMETERS,
       headers: HEADERS,
       schemas: { ...schemas.named, ...(is_public ? { OauthError: OAUTH_ERROR } : {}), Refused: REFUSED },
+      examples: keep(REFUSAL_EXAMPLES, codesIn(operations)),
     },
   };
 }
 
 function schemesOf(operations: readonly Operation[]): Set<string> {
   return new Set(operations.flatMap(({ security }) => security.flatMap((one) => Object.keys(one))));
+}
+
+/** Error codes that an operation names. */
+function codesIn(operations: readonly Operation[]): Set<string> {
+  const contents = operations.flatMap(({ responses }) =>
+    Object.values(responses).flatMap(({ content = {} }) => Object.values(content)),
+  );
+  return new Set(contents.flatMap(({ examples = {} }) => Object.keys(examples)));
 }
 
 function keep<Value>(table: Record<string, Value>, names: ReadonlySet<string>): Record<string, Value> {
