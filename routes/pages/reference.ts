@@ -1,12 +1,15 @@
 import { z } from 'zod';
+import { areaId, areasOf } from '../../src/http/openapi/areas.js';
+import type { Caller } from '../../src/http/openapi/curl.js';
 import { type ApiDocuments, documentsOf } from '../../src/http/openapi/documents.js';
+import type { ApiDocument } from '../../src/http/openapi/openapi.js';
 import type { Listener } from '../../src/http/openapi/refusals.js';
 import { openRoute, type Route } from '../../src/http/route.js';
 import { GUIDES } from '../../src/pages/guide_names.js';
 import { guidePage } from '../../src/pages/guides.js';
 import { kept, sendKept, sendKeptPage } from '../../src/pages/kept_page.js';
-import { guidePath } from '../../src/pages/page_parts.js';
-import { referencePage } from '../../src/pages/reference_page.js';
+import { guidePath, REFERENCE_PATHS } from '../../src/pages/page_parts.js';
+import { referenceArea, referenceIndex, referenceShapes, searchIndex } from '../../src/pages/reference_page.js';
 import { SCOPE_WORDS } from '../../src/pages/scope_words.js';
 
 /** The reference, as documents for programs and as pages for people. Made of the tables of routes, when first asked for. */
@@ -26,19 +29,44 @@ export function withReference(tables: Record<Listener, readonly Route[]>): Recor
     documents ??= documentsOf(all, scopeWords);
     return documents;
   };
+  const of_apps = [...tables.public, documentRoute('public', made), documentRoute('device', made)];
   const all: Record<Listener, readonly Route[]> = {
     public: [
-      ...tables.public,
-      documentRoute('public', made),
-      documentRoute('device', made),
-      pageRoute('/reference', () => referencePage(made().public, 'app')),
-      pageRoute('/reference/devices', () => referencePage(made().device, 'device')),
+      ...of_apps,
+      ...referenceRoutes('app', of_apps, () => made().public),
+      ...referenceRoutes('device', tables.device, () => made().device),
+      searchRoute(() => ({ app: made().public, device: made().device })),
       ...GUIDES.map(({ name }) => pageRoute(guidePath(name), (base_url) => guidePage(name, base_url))),
     ],
     device: tables.device,
     operator: [...tables.operator, documentRoute('operator', made)],
   };
   return all;
+}
+
+/** A page that leads on, one for each area, and one for the shapes. */
+function referenceRoutes(caller: Caller, rows: readonly Route[], document: () => ApiDocument): Route[] {
+  const base = REFERENCE_PATHS[caller];
+  return [
+    pageRoute(base, () => referenceIndex(document(), caller)),
+    pageRoute(`${base}/shapes`, () => referenceShapes(document(), caller)),
+    ...areasOf(rows).map(({ name }) =>
+      pageRoute(`${base}/${areaId(name)}`, () => referenceArea(document(), caller, areaId(name))),
+    ),
+  ];
+}
+
+/** What the search on the pages looks through. */
+function searchRoute(documents: () => Record<Caller, ApiDocument>): Route {
+  const index = kept(() => JSON.stringify(searchIndex(documents())));
+  return openRoute({
+    method: 'GET',
+    path: '/reference/search.json',
+    credential: 'none',
+    dialect: 'page',
+    handler: async ({ services, request, reply }) =>
+      sendKept({ request, reply }, index(services.addresses().base_url), 'application/json; charset=utf-8'),
+  });
 }
 
 function scopeWords(scope: string): string {

@@ -1,10 +1,14 @@
+import type { Caller } from '../http/openapi/curl.js';
 import { ASSETS, REFERENCE_ASSETS } from './assets.js';
 import { GUIDES, type Guide } from './guide_names.js';
 
+/** Where the reference begins, for whoever calls. */
+export const REFERENCE_PATHS: Record<Caller, string> = { app: '/reference', device: '/reference/devices' };
+
 /** What there is to read, in the order in which pages link to it. */
 const PLACES = [
-  { path: '/reference', title: 'API' },
-  { path: '/reference/devices', title: 'Device API' },
+  { path: REFERENCE_PATHS.app, title: 'API' },
+  { path: REFERENCE_PATHS.device, title: 'Device API' },
   ...GUIDES.map(({ name, title }) => ({ path: guidePath(name), title })),
 ];
 

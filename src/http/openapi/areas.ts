@@ -50,6 +50,12 @@ export const AREAS: readonly Area[] = [
     prefixes: ['/sources', '/audio/'],
   },
   {
+    name: 'Turns',
+    introduction:
+      'What was said, by whom and when: each turn of a transcript by its own id, as people read and correct it. Whole transcripts are read with their stream.',
+    prefixes: ['/turns'],
+  },
+  {
     name: 'Contacts',
     introduction:
       'The people that recordings hear: named by the account, or recognised by their voice and named later. Turns show them; a contact that is renamed, merged or deleted shows so in all of its turns.',
@@ -140,6 +146,17 @@ export const AREAS: readonly Area[] = [
     prefixes: ['/'],
   },
 ];
+
+/** As it stands in addresses. */
+export function areaId(name: string): string {
+  return name.toLowerCase().replace(/[^a-z0-9]+/g, '-');
+}
+
+/** Those of the rows that the reference shows, in order. */
+export function areasOf(rows: readonly { path: string; summary?: string }[]): Area[] {
+  const shown = new Set(rows.flatMap(({ path, summary }) => (summary === undefined ? [] : [areaOf(path)])));
+  return AREAS.filter((area) => shown.has(area));
+}
 
 export function areaOf(path: string): Area {
   const area = AREAS.find(({ prefixes }) => prefixes.some((prefix) => lies(path, prefix)));
