@@ -1,7 +1,6 @@
 import type { EventType } from '../src/domain/event_types.js';
 import { LIMITS } from '../src/domain/limits.js';
 import { type Attempt, type Claim, type DeliveryStatus, deadlineMs, eventMs, type FoundDelivery } from './delivery.js';
-import type { Trouble } from './endpoint_trouble.js';
 
 /**
  * A destination of an account's events. Deliveries come into its queue with the events themselves; from there it hands
@@ -35,6 +34,13 @@ export type Endpoint = NewEndpoint & {
   /** On which list of staff's it stands, and since when it is so. */
   trouble?: { is: Trouble; since_ms: number };
 };
+
+/**
+ * What staff should know of an endpoint: a `failing` one did not accept the last request, of a `circuit_open` one only
+ * probes are sent, a `disabled` one was so after too many failures, a `stopped` one was paused or disabled by its owner.
+ */
+export const TROUBLES = ['circuit_open', 'disabled', 'failing', 'stopped'] as const;
+export type Trouble = (typeof TROUBLES)[number];
 
 export type NewEndpoint = {
   account_id: string;

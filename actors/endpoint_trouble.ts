@@ -1,14 +1,7 @@
 import type { Decision, Effect, Turn } from './actor.js';
-import { type Endpoint, isCircuitOpen, TOO_MANY_FAILURES } from './endpoint_state.js';
+import { type Endpoint, isCircuitOpen, TOO_MANY_FAILURES, type Trouble } from './endpoint_state.js';
 
-/**
- * Endpoints that staff should know of: `failing` ones did not accept the last request, of `circuit_open` ones only probes
- * are sent, `disabled` ones were so after too many failures, `stopped` ones were paused or disabled by their owners.
- */
-export const TROUBLES = ['circuit_open', 'disabled', 'failing', 'stopped'] as const;
-export type Trouble = (typeof TROUBLES)[number];
-
-/** Where staff find them: one list in each partition, in the order of since when they are so. */
+/** Where staff find endpoints in trouble: one list in each partition, in the order of since when they are so. */
 export function troubleIndex(trouble: Trouble): { owner: string; index: string } {
   return { owner: 'staff', index: `endpoints_${trouble}` };
 }

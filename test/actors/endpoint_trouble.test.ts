@@ -1,7 +1,7 @@
 import t from 'tap';
 import type { Effect } from '../../actors/actor.js';
-import type { Endpoint } from '../../actors/endpoint_state.js';
-import { TROUBLES, type Trouble, troubleIndex } from '../../actors/endpoint_trouble.js';
+import { type Endpoint, TROUBLES, type Trouble } from '../../actors/endpoint_state.js';
+import { troubleIndex } from '../../actors/endpoint_trouble.js';
 import type { Verdict } from '../../src/domain/webhooks.js';
 import { entry, PlayedEndpoint, resultOf } from '../fixtures/endpoint_state.js';
 

@@ -1,7 +1,7 @@
 /** What the reference is divided into. A path belongs to the first area that has it, or whole segments of its start. */
 export type Area = { name: string; introduction: string; prefixes: readonly string[] };
 
-export const AREAS: readonly Area[] = [
+const AREAS: readonly Area[] = [
   {
     name: 'Sign-in and sessions',
     introduction:
