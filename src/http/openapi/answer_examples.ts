@@ -74,19 +74,24 @@ const OF_PATTERNS: [start: string, value: string][] = [
 /** Deeper than any shape of ours that does not hold itself. */
 const DEPTH_MAX = 12;
 
+type Named = Record<string, Schema>;
+
+/** What stands where neither the schema nor a name says more. */
+const PLAIN_TEXT = 'text';
+
 /** `named`: the shapes that references lead to. */
-export function answerExample(named: Record<string, Schema>, schema: Schema, name = '', depth = 0): unknown {
-  const resolved =
-    schema.$ref === undefined ? schema : (named[schema.$ref.slice(schema.$ref.lastIndexOf('/') + 1)] ?? {});
+export function answerExample(named: Named, schema: Schema, name = '', depth = 0): unknown {
+  const resolved = resolvedIn(named, schema);
   if (depth > DEPTH_MAX) return null;
-  if (Object.hasOwn(OF_NAMES, name) && fits(resolved, OF_NAMES[name])) return OF_NAMES[name];
+  if (Object.hasOwn(OF_NAMES, name) && fits(named, resolved, OF_NAMES[name])) return OF_NAMES[name];
   const inner = (one: Schema, of: string) => answerExample(named, one, of, depth + 1);
   const { additionalProperties, allOf, properties, required = [] } = resolved;
   const anyOf = resolved.anyOf ?? resolved.oneOf;
   if (anyOf !== undefined) {
     const or_null = anyOf.find(({ type }) => type === 'null');
     if (or_null !== undefined && NULL_WHERE_FINE.has(name)) return null;
-    return inner(anyOf.find((one) => one !== or_null) ?? {}, name);
+    const value = inner(anyOf.find((one) => one !== or_null) ?? {}, name);
+    return or_null !== undefined && value === PLAIN_TEXT ? null : value;
   }
   if (allOf !== undefined) return Object.assign({}, ...allOf.map((one) => inner(one, name)));
   if (properties !== undefined) {
@@ -119,17 +124,22 @@ function plainExample(schema: Schema, exampleOfItem: (item: Schema) => unknown):
     case 'object':
       return {};
     default:
-      return 'text';
+      return PLAIN_TEXT;
   }
 }
 
 /** Whether a value of a name's may stand for this schema: another member of that name may be something else. */
-function fits(schema: Schema, value: unknown): boolean {
-  const { type, format, pattern, anyOf, minimum } = schema;
-  if (schema.const !== undefined || schema.$ref !== undefined) return false;
-  if (schema.enum !== undefined) return schema.enum.includes(value);
-  if (anyOf !== undefined) return anyOf.some((one) => fits(one, value));
-  if (Array.isArray(value)) return type === 'array' && value.every((item) => fits(schema.items ?? {}, item));
+function fits(named: Named, schema: Schema, value: unknown): boolean {
+  const { type, format, pattern, anyOf, minimum, ...rest } = resolvedIn(named, schema);
+  if (rest.const !== undefined) return false;
+  if (rest.enum !== undefined) return rest.enum.includes(value);
+  if (anyOf !== undefined) return anyOf.some((one) => fits(named, one, value));
+  if (Array.isArray(value)) return type === 'array' && value.every((item) => fits(named, rest.items ?? {}, item));
   if (typeof value === 'number') return (type === 'number' || type === 'integer') && value >= (minimum ?? value);
   return type === 'string' && pattern === undefined && (format === undefined || format === 'email' || format === 'uri');
+}
+
+function resolvedIn(named: Named, schema: Schema): Schema {
+  if (schema.$ref === undefined) return schema;
+  return named[schema.$ref.slice(schema.$ref.lastIndexOf('/') + 1)] ?? {};
 }
