@@ -22,6 +22,7 @@ import {
   mayWait,
   type NewEndpoint,
 } from './endpoint_state.js';
+import { listedByTrouble, unlisted } from './endpoint_trouble.js';
 import { EndpointWork, QUEUE_READ_MAX, WAITING_READ_MAX, type WorkInput } from './endpoint_turn.js';
 import { type Erase, erased } from './erase.js';
 
@@ -66,21 +67,23 @@ export const endpoint = defineActor<Endpoint>()({
         effects: [
           // Set active after its account had let it go, it would be subscribed for ever.
           { effect: 'unsubscribe', account_id, endpoint_id: self },
-          ...removal(state),
+          ...removal(state, self),
           { effect: 'remove_from_index', owner: account_id, index: ENDPOINTS, member: self },
         ],
       };
     },
 
     erase: (state, input: Erase, { self }) =>
-      erased(input, { member: self, effects: state === null ? [] : removal(state) }),
+      erased(input, { member: self, effects: state === null ? [] : removal(state, self) }),
 
     // From its owner.
     view: { reads: true, decide: known((state) => ({ reply: state })) },
 
     set_status: {
       records: (_: unknown, state) => (state === null ? [] : [queueOf(state)]),
-      decide: known((state, { status }: { status: EndpointStatus }, turn) => setStatus(state, status, turn)),
+      decide: known((state, { status }: { status: EndpointStatus }, turn) =>
+        listedByTrouble(setStatus(state, status, turn), state, turn),
+      ),
     },
 
     /** How deliveries of the queue stand. */
@@ -115,7 +118,9 @@ export const endpoint = defineActor<Endpoint>()({
               queueOf(state),
               ...(mayWait(state, life) ? [{ collection: batchOf(state), range: { limit: WAITING_READ_MAX } }] : []),
             ],
-      decide: known((state, asked: WorkInput, turn) => new EndpointWork(state, asked, turn).decide()),
+      decide: known((state, asked: WorkInput, turn) =>
+        listedByTrouble(new EndpointWork(state, asked, turn).decide(), state, turn),
+      ),
     },
 
     sweep: {
@@ -126,7 +131,7 @@ export const endpoint = defineActor<Endpoint>()({
               { collection: 'queue', queue: { after: 0, limit: SWEPT_MAX } },
               { collection: ENDED, range: { limit: SWEPT_MAX } },
             ],
-      decide: known((state, _: unknown, turn) => swept(state, turn)),
+      decide: known((state, _: unknown, turn) => listedByTrouble(swept(state, turn), state, turn)),
     },
   },
 });
@@ -149,7 +154,7 @@ function queueOf({ taken }: Endpoint): RecordQuery {
   return { collection: 'queue', queue: { after: taken, limit: QUEUE_READ_MAX } };
 }
 
-function removal(state: Endpoint): Effect[] {
+function removal(state: Endpoint, self: string): Effect[] {
   return [
     ...[ENDED, batchOf(state), ...state.cancelled.map(({ batch }) => batch)].map(
       (collection): Effect => ({ effect: 'delete_collection', collection }),
@@ -157,6 +162,7 @@ function removal(state: Endpoint): Effect[] {
     { effect: 'delete_queue' },
     { effect: 'schedule_endpoint', at_ms: null, seen: Number.MAX_SAFE_INTEGER },
     { effect: 'cancel_reminder', name: 'sweep' },
+    ...(state.trouble === undefined ? [] : unlisted(state.trouble.is, self)),
   ];
 }
 

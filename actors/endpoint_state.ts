@@ -31,7 +31,16 @@ export type Endpoint = NewEndpoint & {
   passing_failures: number;
   /** While the circuit is open: no attempt before this. */
   probe_at_ms: number;
+  /** On which list of staff's it stands, and since when it is so. */
+  trouble?: { is: Trouble; since_ms: number };
 };
+
+/**
+ * What staff should know of an endpoint: a `failing` one did not accept the last request, of a `circuit_open` one only
+ * probes are sent, a `disabled` one was so after too many failures, a `stopped` one was paused or disabled by its owner.
+ */
+export const TROUBLES = ['circuit_open', 'disabled', 'failing', 'stopped'] as const;
+export type Trouble = (typeof TROUBLES)[number];
 
 export type NewEndpoint = {
   account_id: string;

@@ -46,6 +46,7 @@ import { STAFF_CHUNK_ROUTES } from './operator/chunks.js';
 import { STAFF_CLIENT_ROUTES } from './operator/clients.js';
 import { STAFF_CONTENT_ROUTES } from './operator/content.js';
 import { SEEN_DEVICE_ROUTES } from './operator/devices.js';
+import { DIRECTORY_ROUTES } from './operator/directory.js';
 import { SEEN_ENDPOINT_ROUTES } from './operator/endpoints.js';
 import { ENTITY_ROUTES } from './operator/entities.js';
 import { STAFF_EXPORT_ROUTES } from './operator/exports.js';
@@ -64,6 +65,7 @@ import { ASSET_ROUTES } from './pages/assets.js';
 import { INVITATIONS_PAGE_ROUTES } from './pages/invitations.js';
 import { withReference } from './pages/reference.js';
 import { RESTORE_PAGE_ROUTES } from './pages/restore.js';
+import { START_PAGE_ROUTES } from './pages/start.js';
 
 /** The whole API: what each listener serves. */
 export const ROUTES: Record<'public' | 'device' | 'operator', readonly Route[]> = withReference({
@@ -104,6 +106,7 @@ export const ROUTES: Record<'public' | 'device' | 'operator', readonly Route[]> 
     ...CHALLENGE_ROUTES,
     ...RESTORE_PAGE_ROUTES,
     ...INVITATIONS_PAGE_ROUTES,
+    ...START_PAGE_ROUTES,
     ...ASSET_ROUTES,
     ...MCP_ROUTES,
   ],
@@ -133,6 +136,7 @@ export const ROUTES: Record<'public' | 'device' | 'operator', readonly Route[]> 
     ...OVERVIEW_ROUTES,
     ...ENTITY_ROUTES,
     ...SEEN_DEVICE_ROUTES,
+    ...DIRECTORY_ROUTES,
     ...SEEN_ENDPOINT_ROUTES,
     ...OPERATOR_PAGE_ROUTES,
     ...OPERATOR_ASSET_ROUTES,

@@ -4,9 +4,10 @@ import pino, { type Logger } from 'pino';
 import { transcriberOf, transcriptionHosts } from './content/engines/choose_engine.js';
 import { readEnginesFile } from './content/engines/engines_file.js';
 import { insightHosts, insightMakerOf } from './content/insights/engines/choose.js';
+import { MCP_PATH } from './domain/audiences.js';
 import { unreachable } from './domain/refusals.js';
 import { isStartProblem } from './server/start.js';
-import { readSettings, type Settings } from './settings.js';
+import { developmentAddresses, operatorUrl, readSettings, type Settings } from './settings.js';
 import { type Supervisor, startSupervisor } from './supervisor/supervisor.js';
 
 /** What runs, whether alone or as several processes. */
@@ -41,7 +42,7 @@ async function main(): Promise<void> {
   const { roll } = started;
   if (roll !== undefined) process.on('SIGHUP', () => void rollAll(roll, log));
   console.log(`Spool is ready after ${((performance.now() - began) / 1000).toFixed(1)} s.`);
-  for (const [what, where] of rowsOf(started, settings)) console.log(`  ${what.padEnd(11)} ${where}`);
+  for (const [what, where] of rowsOf(started, settings)) console.log(`  ${what.padEnd(12)} ${where}`);
 }
 
 /** One process that serves, loaded only where it is this one. */
@@ -68,14 +69,18 @@ async function rollAll(roll: () => Promise<void>, log: Logger): Promise<void> {
 
 /** What is where. */
 function rowsOf({ base_url, ports, redis, pids }: Started, settings: Settings): [string, string][] {
+  const operators_url = operatorUrl(settings, ports.operator);
+  const token = settings.ops_token === null ? join(settings.data_dir, 'ops_token') : 'OPS_TOKEN';
+  const inbox_url = developmentAddresses(settings, ports.operator)?.inbox_url ?? null;
   const rows: [string, string][] = [
-    ['REST', base_url],
+    ['start page', base_url],
     ...(settings.base_url === null ? [] : [['listens', `http://${settings.host}:${ports.public}`] as [string, string]]),
+    ['app', `${base_url}/app`],
+    ['reference', `${base_url}/reference`],
+    ['MCP', `${base_url}${MCP_PATH}`],
     ['devices', `https://${settings.device_names[0]}:${ports.device} (mutual TLS)`],
-    [
-      'operators',
-      `http://${settings.ops_host}:${ports.operator} (token in ${settings.ops_token === null ? join(settings.data_dir, 'ops_token') : 'OPS_TOKEN'})`,
-    ],
+    ['operators', `${operators_url} (token in ${token})`],
+    ...(inbox_url === null ? [] : [['inbox', inbox_url] as [string, string]]),
     ['mails', settings.smtp_url === null ? join(settings.data_dir, 'outbox') : 'over SMTP'],
     ['webhooks', settings.webhook_block_private ? 'to public addresses' : 'to any address, private ones too'],
     ['transcripts', transcriptsLine(settings)],

@@ -20,7 +20,8 @@ import { Shutdown } from './server/shutdown.js';
 import { ofStorage, type Start } from './server/start.js';
 import { openBlobs, openFoundation, startRuntime, watchStorage } from './server/storage.js';
 import type { Services } from './services.js';
-import { publicAddresses, type Settings } from './settings.js';
+import { developmentAddresses, publicAddresses, type Settings } from './settings.js';
+import { EntityScan } from './store/entity_scan.js';
 import type { Supervised } from './supervisor/supervised.js';
 import { openTracing } from './tracing/open_tracing.js';
 import { Processes, tellsOf } from './watch/processes.js';
@@ -100,8 +101,9 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
 
   const is_alone = settings.redis_url === null && supervised === null;
   const shared = is_alone ? null : new SharedWindows(redis, keys);
-  let public_port = settings.port;
-  const addresses = () => publicAddresses(settings, public_port);
+  const listening = { public: settings.port, device: settings.device_port, operator: settings.ops_port };
+  const addresses = () => publicAddresses(settings, listening.public);
+  const development = () => developmentAddresses(settings, listening.operator);
   const identity = await openIdentity(
     start,
     { ...foundation, ...entities },
@@ -116,9 +118,10 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
   };
   const processes = new Processes(supervised, tellsOf({ metrics, runtime, watch, device_activity, deliveries }));
   const services: Services = {
-    ...{ settings, addresses, log, metrics, tracing, watch, handleDue, draining: new Draining() },
+    ...{ settings, addresses, development, log, metrics, tracing, watch, handleDue, draining: new Draining() },
     processes,
     ...{ keys, clock, store, runtime, actors, blobs, storage_health, members },
+    entity_scan: new EntityScan(redis),
     ...{ deliveries, mail, exports, ...workers },
     search_shelves: new SearchShelves({ store, runtime, metrics }),
     ...devices,
@@ -127,8 +130,8 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
   };
   exports.start();
   shutdown.add(() => exports.stop());
-  const ports = await new Listeners(services, { shutdown, supervised }).start(ROUTES, descriptors, (port) => {
-    public_port = port;
+  const ports = await new Listeners(services, { shutdown, supervised }).start(ROUTES, descriptors, (name, port) => {
+    listening[name] = port;
   });
   // First of all, so that others take over while it answers what is in progress.
   shutdown.add(() => members.leave());

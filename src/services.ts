@@ -9,7 +9,7 @@ import type { DeviceServices } from './server/devices.js';
 import type { Draining } from './server/draining.js';
 import type { IdentityServices } from './server/identity.js';
 import type { StorageServices } from './server/storage.js';
-import type { publicAddresses, Settings } from './settings.js';
+import type { developmentAddresses, publicAddresses, Settings } from './settings.js';
 import type { Tracing } from './tracing/tracing.js';
 import type { Processes } from './watch/processes.js';
 import type { Watch } from './watch/watch.js';
@@ -21,8 +21,9 @@ export type Services = StorageServices &
   IdentityServices &
   AdmissionServices & {
     settings: Settings;
-    /** Ours, once the public listener has its port. */
+    /** Ours, once the listeners have their ports. */
     addresses(): ReturnType<typeof publicAddresses>;
+    development(): ReturnType<typeof developmentAddresses>;
     log: Logger;
     metrics: Metrics;
     /** The processes that work on this Redis. */

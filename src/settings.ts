@@ -541,6 +541,20 @@ export const publicAddresses = (
   };
 };
 
+/** Where operators are served, as the browser of this machine reaches it. */
+export const operatorUrl = ({ ops_host }: Pick<Settings, 'ops_host'>, listening_port: number): string =>
+  `http://${ops_host}:${listening_port}`;
+
+/** What the start page may name beside what is for everybody; null where others than this machine call the server. */
+export const developmentAddresses = (
+  settings: Pick<Settings, 'base_url' | 'ops_host' | 'smtp_url'>,
+  operator_port: number,
+): { operators_url: string; inbox_url: string | null } | null => {
+  if (!isLocal(settings.base_url)) return null;
+  const operators_url = operatorUrl(settings, operator_port);
+  return { operators_url, inbox_url: settings.smtp_url === null ? `${operators_url}/mails` : null };
+};
+
 /** Whether callers know the server by an address of their own machine. Where it listens says less: a proxy may stand before it. */
 const isLocal = (base_url: string | null): boolean =>
   base_url === null || /^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(base_url).hostname);

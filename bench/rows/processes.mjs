@@ -63,7 +63,7 @@ async function startWorld(processes) {
   child.stdout.resume();
   const portOf = (row) => Number(new RegExp(`${row} +https?://[^:]+:(\\d+)`).exec(output)[1]);
   const pids = [child.pid, ...childrenOf(child.pid)];
-  const port = portOf('REST');
+  const port = portOf('start page');
   const token = readFileSync(join(folder, 'ops_token'), 'utf8').trim();
   const operator = new OperatorClient(`http://127.0.0.1:${portOf('operators')}`, token);
   const tokens = [];

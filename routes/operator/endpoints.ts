@@ -1,27 +1,38 @@
 import { z } from 'zod';
+import { TROUBLES, type Trouble } from '../../actors/endpoint_state.js';
 import { accountNamed } from '../../src/accounts/account_of_email.js';
 import { isRefusal } from '../../src/domain/refusals.js';
 import { listLimit } from '../../src/http/request_schemas.js';
 import { count, id, moment, no_cursor, serverNow } from '../../src/http/response_schemas.js';
 import { operatorRoute, type Route } from '../../src/http/route.js';
-import {
-  endpointForStaff,
-  endpointForStaffShape,
-  seenEndpointShape,
-  seenEndpointView,
-} from '../../src/operator/endpoint_for_staff.js';
-
+import { endpointForStaff, endpointForStaffShape } from '../../src/operator/endpoint_for_staff.js';
+import { troubledEndpointShape, troubledViews } from '../../src/operator/troubled_endpoint.js';
 import { newestOfEach } from '../../src/webhooks/endpoint_activity.js';
+
+/** The rows of `/ops/endpoints`, by what is the matter. */
+const TROUBLE_WORDS: Record<Trouble, string> = {
+  circuit_open: 'Those that failed repeatedly, so that only probes are sent.',
+  failing: 'Those whose last request was not accepted.',
+  disabled: 'Those that too many failures disabled.',
+  stopped: 'Those that their owners paused or disabled.',
+};
+
+const troubledShape = z.strictObject(
+  Object.fromEntries(
+    TROUBLES.map((trouble) => [trouble, z.array(troubledEndpointShape).describe(TROUBLE_WORDS[trouble])]),
+  ) as Record<Trouble, z.ZodArray<typeof troubledEndpointShape>>,
+);
 
 /** Endpoints: which are due, failing or disabled, and why one gets nothing. Hosts alone: an address may hold a secret. */
 export const SEEN_ENDPOINT_ROUTES: readonly Route[] = [
   operatorRoute({
     method: 'GET',
     path: '/ops/endpoints',
-    summary:
-      'Endpoints that are due, that fail and that were disabled lately, as the processes on this machine have seen them.',
-    answer: z.strictObject({
+    summary: 'Endpoints that are due, and those that get nothing or do not accept what they get, the last ones first.',
+    notes: 'As it is stored, whichever process posted to them; the last requests are those of this machine.',
+    answer: troubledShape.extend({
       now: serverNow,
+      watched_since: moment.describe('Since when the processes on this machine know of requests.'),
       in_flight: count.describe('Requests that are under way.'),
       due: z
         .array(
@@ -32,31 +43,34 @@ export const SEEN_ENDPOINT_ROUTES: readonly Route[] = [
           }),
         )
         .describe('Of each partition the one for which something has been due for longest; the longest first.'),
-      failing: z.array(seenEndpointShape).describe('Those whose last request was not accepted.'),
-      disabled: z.array(seenEndpointShape).describe('Those that too many failures disabled lately.'),
     }),
     credential: 'operator',
     query: z.object({ limit: listLimit }),
-    async handler({ services: { clock, deliveries, processes }, query: { limit } }) {
-      const { due } = deliveries;
-      const told = await processes.askAll('deliveries', { limit });
+    async handler({ services, query: { limit } }) {
+      const { clock, deliveries, processes } = services;
+      const troubled = await deliveries.troubled();
+      const ids = TROUBLES.flatMap((trouble) =>
+        troubled[trouble].slice(0, limit).map(({ endpoint_id }) => endpoint_id),
+      );
+      const told = await processes.askAll('endpoints', ids);
+      const seen = newestOfEach(told.flatMap(({ items }) => items));
+      const lists = await Promise.all(
+        TROUBLES.map(async (trouble) => {
+          const listed = troubled[trouble].slice(0, limit);
+          return [trouble, await troubledViews(services, { trouble, listed, seen })] as const;
+        }),
+      );
       const now_ms = clock.now();
       return {
         now: new Date(now_ms).toISOString(),
+        watched_since: new Date(Math.min(...told.map(({ since_ms }) => since_ms))).toISOString(),
         in_flight: told.reduce((sum, { in_flight }) => sum + in_flight, 0),
-        due: due.slice(0, limit).map(({ endpoint_id, since_ms }) => ({
+        due: deliveries.due.slice(0, limit).map(({ endpoint_id, since_ms }) => ({
           endpoint_id,
           due_since: new Date(since_ms).toISOString(),
           due_s: Math.max(0, Math.round((now_ms - since_ms) / 1000)),
         })),
-        failing: newestOfEach(told.flatMap(({ failing }) => failing))
-          .sort((a, b) => b.failures - a.failures)
-          .slice(0, limit)
-          .map(seenEndpointView),
-        disabled: newestOfEach(told.flatMap(({ disabled }) => disabled))
-          .sort((a, b) => (b.disabled_at_ms ?? 0) - (a.disabled_at_ms ?? 0))
-          .slice(0, limit)
-          .map(seenEndpointView),
+        ...Object.fromEntries(lists),
       };
     },
   }),

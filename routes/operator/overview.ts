@@ -3,12 +3,21 @@ import { joinedDevices } from '../../src/devices/joined_activity.js';
 import { count, moment, serverNow } from '../../src/http/response_schemas.js';
 import { operatorRoute, type Route } from '../../src/http/route.js';
 import { VERSION } from '../../src/version.js';
+import { type HistoryView, RANGES } from '../../src/watch/history.js';
 import { joinHistories } from '../../src/watch/joined_history.js';
 import { joinProblems } from '../../src/watch/joined_problems.js';
 import { processShape } from '../../src/watch/process_row.js';
+import { quantile, type Total } from '../../src/watch/totals.js';
 import { SILENT_COUNTED_MAX, SILENT_MS } from '../../src/watch/watch.js';
 
 const size = z.number().min(0);
+
+const LISTENERS = ['public', 'device', 'operator'] as const;
+const quantiles = {
+  p50_ms: size.nullable().describe('Half took no longer, in ms.'),
+  p95_ms: size.nullable().describe('95 % took no longer.'),
+  p99_ms: size.nullable().describe('99 % took no longer.'),
+};
 
 const overviewShape = z.strictObject({
   now: serverNow,
@@ -56,6 +65,7 @@ const overviewShape = z.strictObject({
     .strictObject({ free_bytes: size.describe('What is left.'), size_bytes: size.describe('All of it.') })
     .nullable()
     .describe('The disk under DATA_DIR; null where it can not be asked.'),
+  watched_since: moment.describe('Since when the processes on this machine know what devices do.'),
   health_problems: z
     .array(
       z.strictObject({
@@ -66,6 +76,25 @@ const overviewShape = z.strictObject({
       }),
     )
     .describe('What is wrong now, in words.'),
+  summary: z
+    .strictObject({
+      since: moment.describe('What it is of: the range, or since the processes on this machine began.'),
+      listeners: z
+        .array(
+          z.strictObject({
+            listener: z.enum(LISTENERS).describe('Who asked.'),
+            requests: count.describe('How many were answered.'),
+            per_s: size.describe('The same a second.'),
+            errors: count.describe('Of these with 5xx.'),
+            ...quantiles,
+          }),
+        )
+        .describe('Requests of each listener.'),
+      commits: z.strictObject({ count: count.describe('How many.'), ...quantiles }).describe('Commits.'),
+      outbox_p99_ms: size.nullable().describe('After how many ms 99 % of outbox messages were applied.'),
+      reminders_p99_ms: size.nullable().describe('By how many ms 99 % of reminders were late at most.'),
+    })
+    .describe('All of the range, of all processes on this machine; null where nothing was measured.'),
   history: z
     .strictObject({
       every_ms: count.describe('How far apart samples are.'),
@@ -76,12 +105,12 @@ const overviewShape = z.strictObject({
     .describe('`at_ms[i]` goes with `series[name][i]`; rates are a second.'),
 });
 
-/** How all processes of this machine are doing: what is wrong now, and a quarter of an hour of what was measured. */
+/** How all processes of this machine are doing: what is wrong now, and up to a day of what was measured. */
 export const OVERVIEW_ROUTES: readonly Route[] = [
   operatorRoute({
     method: 'GET',
     path: '/ops/overview',
-    summary: 'How it is doing: what is wrong now, and what was measured in the last quarter of an hour.',
+    summary: 'How it is doing: what is wrong now, and what was measured lately.',
     notes: 'Of several processes on this machine, counts are sums, and of times the longest is shown.',
     answer: overviewShape,
     credential: 'operator',
@@ -95,16 +124,22 @@ export const OVERVIEW_ROUTES: readonly Route[] = [
           ...{ type: 'integer', minimum: 0 },
           description: 'Only samples later than this, in ms since 1970; all that are kept when absent.',
         }),
+      range: z
+        .enum(RANGES, `must be one of ${RANGES.join(', ')}`)
+        .default('15m')
+        .describe('How far back; the further, the further samples are apart.'),
     }),
-    async handler({ services: { clock, members, processes, settings, watch }, query: { after_ms } }) {
+    async handler({ services: { clock, members, processes, settings, watch }, query: { after_ms, range } }) {
       const silent = { silent_ms: SILENT_MS, recording: true, limit: SILENT_COUNTED_MAX };
-      const [told, { items: silent_devices }] = await Promise.all([
-        processes.ask('standing', { after_ms }),
+      const [told, { items: silent_devices, since_ms: watched_since_ms }] = await Promise.all([
+        processes.ask('standing', { after_ms, range }),
         joinedDevices(processes, silent, clock.now()),
       ]);
       const others = told.flatMap(({ pid, value }) => (pid === process.pid || value === null ? [] : [value.history]));
       const { storage, storage_ms, storage_bytes, disk, shedding, dead_letters, clock_ahead_ms } = watch.standing();
       const shares = members.shares();
+      const joined = joinHistories([watch.history(after_ms, range), ...others]);
+      const { since_ms: _, tallies: __, ...history } = joined;
       return {
         now: new Date(clock.now()).toISOString(),
         clock: { ahead_ms: Math.round(clock_ahead_ms), movable: settings.test_clock },
@@ -122,9 +157,36 @@ export const OVERVIEW_ROUTES: readonly Route[] = [
           ...{ memory_bytes: storage_bytes, log_healthy: storage.log_healthy, dead_letters },
         },
         disk,
+        watched_since: new Date(watched_since_ms).toISOString(),
         health_problems: joinProblems(told, { silent_devices: silent_devices.length, now_ms: clock.unmoved() }),
-        history: joinHistories([watch.history(after_ms), ...others]),
+        summary: summaryOf(joined, clock.unmoved()),
+        history,
       };
     },
   }),
 ];
+
+function summaryOf({ since_ms, tallies }: HistoryView, now_ms: number): z.infer<typeof overviewShape>['summary'] {
+  const seconds = Math.max(1, (now_ms - since_ms) / 1000);
+  const { commit } = tallies;
+  return {
+    since: new Date(since_ms).toISOString(),
+    listeners: LISTENERS.map((listener) => {
+      const { [`requests ${listener}` as const]: requests, [`errors ${listener}` as const]: errors } = tallies;
+      const per_s = Number((requests.count / seconds).toPrecision(3));
+      return { listener, requests: requests.count, per_s, errors: errors.count, ...quantilesOf(requests) };
+    }),
+    commits: { count: commit.count, ...quantilesOf(commit) },
+    outbox_p99_ms: withinMs(tallies.outbox_lag, 0.99),
+    reminders_p99_ms: withinMs(tallies.reminder_lateness, 0.99),
+  };
+}
+
+function quantilesOf(total: Total) {
+  return { p50_ms: withinMs(total, 0.5), p95_ms: withinMs(total, 0.95), p99_ms: withinMs(total, 0.99) };
+}
+
+function withinMs(total: Total, share: number): number | null {
+  const seconds = quantile(total, share);
+  return seconds === null ? null : Number((seconds * 1000).toPrecision(4));
+}

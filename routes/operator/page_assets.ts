@@ -12,6 +12,7 @@ const JS = 'text/javascript; charset=utf-8';
 const CSS = 'text/css; charset=utf-8';
 
 const FILES = {
+  'accounts.js': { from: own('accounts.js'), type: JS },
   'actors.js': { from: own('actors.js'), type: JS },
   'band.js': { from: own('band.js'), type: JS },
   'chart.js': { from: own('chart.js'), type: JS },
@@ -21,6 +22,7 @@ const FILES = {
   'endpoints.js': { from: own('endpoints.js'), type: JS },
   'entity.js': { from: own('entity.js'), type: JS },
   'inbox.js': { from: own('inbox.js'), type: JS },
+  'listing.js': { from: own('listing.js'), type: JS },
   'live.js': { from: own('live.js'), type: JS },
   'operator.css': { from: own('operator.css'), type: CSS },
   'overview.js': { from: own('overview.js'), type: JS },

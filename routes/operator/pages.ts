@@ -26,6 +26,7 @@ import { operatorAsset } from './page_assets.js';
 const VIEWS = {
   overview: { path: '/', title: 'Overview', charts: true },
   actors: { path: '/actors', title: 'Actors', charts: false },
+  accounts: { path: '/accounts', title: 'Accounts', charts: false },
   devices: { path: '/devices', title: 'Devices', charts: false },
   endpoints: { path: '/endpoints', title: 'Endpoints', charts: false },
   content: { path: '/content', title: 'Content', charts: false },

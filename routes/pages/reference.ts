@@ -1,11 +1,15 @@
-import { createHash } from 'node:crypto';
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { areaId, areasOf } from '../../src/http/openapi/areas.js';
+import type { Caller } from '../../src/http/openapi/curl.js';
 import { type ApiDocuments, documentsOf } from '../../src/http/openapi/documents.js';
+import type { ApiDocument } from '../../src/http/openapi/openapi.js';
 import type { Listener } from '../../src/http/openapi/refusals.js';
 import { openRoute, type Route } from '../../src/http/route.js';
+import { GUIDES } from '../../src/pages/guide_names.js';
 import { guidePage } from '../../src/pages/guides.js';
-import { referencePage } from '../../src/pages/reference_page.js';
+import { kept, sendKept, sendKeptPage } from '../../src/pages/kept_page.js';
+import { guidePath, REFERENCE_PATHS } from '../../src/pages/page_parts.js';
+import { referenceArea, referenceIndex, referenceShapes, searchIndex } from '../../src/pages/reference_page.js';
 import { SCOPE_WORDS } from '../../src/pages/scope_words.js';
 
 /** The reference, as documents for programs and as pages for people. Made of the tables of routes, when first asked for. */
@@ -25,24 +29,44 @@ export function withReference(tables: Record<Listener, readonly Route[]>): Recor
     documents ??= documentsOf(all, scopeWords);
     return documents;
   };
+  const of_apps = [...tables.public, documentRoute('public', made), documentRoute('device', made)];
   const all: Record<Listener, readonly Route[]> = {
     public: [
-      ...tables.public,
-      documentRoute('public', made),
-      documentRoute('device', made),
-      pageRoute('/reference', () => referencePage(made().public, 'app')),
-      pageRoute('/reference/devices', () => referencePage(made().device, 'device')),
-      pageRoute('/guides/devices', (base_url) => guidePage('devices', base_url)),
-      pageRoute('/guides/webhooks', (base_url) => guidePage('webhooks', base_url)),
-      pageRoute('/guides/transcription', (base_url) => guidePage('transcription', base_url)),
-      pageRoute('/guides/insights', (base_url) => guidePage('insights', base_url)),
-      pageRoute('/guides/search', (base_url) => guidePage('search', base_url)),
-      pageRoute('/guides/assistants', (base_url) => guidePage('assistants', base_url)),
+      ...of_apps,
+      ...referenceRoutes('app', of_apps, () => made().public),
+      ...referenceRoutes('device', tables.device, () => made().device),
+      searchRoute(() => ({ app: made().public, device: made().device })),
+      ...GUIDES.map(({ name }) => pageRoute(guidePath(name), (base_url) => guidePage(name, base_url))),
     ],
     device: tables.device,
     operator: [...tables.operator, documentRoute('operator', made)],
   };
   return all;
+}
+
+/** A page that leads on, one for each area, and one for the shapes. */
+function referenceRoutes(caller: Caller, rows: readonly Route[], document: () => ApiDocument): Route[] {
+  const base = REFERENCE_PATHS[caller];
+  return [
+    pageRoute(base, () => referenceIndex(document(), caller)),
+    pageRoute(`${base}/shapes`, () => referenceShapes(document(), caller)),
+    ...areasOf(rows).map(({ name }) =>
+      pageRoute(`${base}/${areaId(name)}`, () => referenceArea(document(), caller, areaId(name))),
+    ),
+  ];
+}
+
+/** What the search on the pages looks through. */
+function searchRoute(documents: () => Record<Caller, ApiDocument>): Route {
+  const index = kept(() => JSON.stringify(searchIndex(documents())));
+  return openRoute({
+    method: 'GET',
+    path: '/reference/search.json',
+    credential: 'none',
+    dialect: 'page',
+    handler: async ({ services, request, reply }) =>
+      sendKept({ request, reply }, index(services.addresses().base_url), 'application/json; charset=utf-8'),
+  });
 }
 
 function scopeWords(scope: string): string {
@@ -66,9 +90,6 @@ function documentRoute(listener: Listener, made: () => ApiDocuments): Route {
   });
 }
 
-const POLICY =
-  "default-src 'none'; style-src 'self'; img-src 'self'; script-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-
 function pageRoute(path: string, write: (base_url: string) => string): Route {
   const page = kept(write);
   return openRoute({
@@ -76,37 +97,7 @@ function pageRoute(path: string, write: (base_url: string) => string): Route {
     path,
     credential: 'none',
     dialect: 'page',
-    async handler({ services, request, reply }) {
-      reply
-        .header('Content-Security-Policy', POLICY)
-        .header('Referrer-Policy', 'no-referrer')
-        .header('X-Frame-Options', 'DENY');
-      return sendKept({ request, reply }, page(services.addresses().base_url), 'text/html; charset=utf-8');
-    },
+    handler: async ({ services, request, reply }) =>
+      sendKeptPage({ request, reply }, page(services.addresses().base_url)),
   });
-}
-
-type Kept = { text: string; etag: string };
-
-/** Written once: but for the server's address, nothing that it is made of changes while the process runs. */
-function kept(write: (base_url: string) => string): (base_url: string) => Kept {
-  let found: (Kept & { base_url: string }) | null = null;
-  return (base_url) => {
-    if (found?.base_url !== base_url) {
-      const text = write(base_url);
-      found = { base_url, text, etag: `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"` };
-    }
-    return found;
-  };
-}
-
-function sendKept(
-  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
-  { text, etag }: Kept,
-  type: string,
-): FastifyReply {
-  reply.header('ETag', etag).header('Cache-Control', 'no-cache').header('X-Content-Type-Options', 'nosniff');
-  const known = request.headers['if-none-match']?.split(',').map((one) => one.trim().replace(/^W\//, ''));
-  if (known?.includes(etag)) return reply.code(304).send();
-  return reply.type(type).send(text);
 }

@@ -14,20 +14,19 @@ const DELIVERIES_SHOWN = 10;
 const statusCode = count.nullable().describe('The HTTP status; null where no answer came.');
 const postError = z.string().nullable().describe('What went wrong where no answer came, such as timeout, dns or tls.');
 
-export const seenEndpointShape = z
+export const requestShape = z.strictObject({
+  at: moment.nullable().describe('When.'),
+  verdict: z.string().describe('What that means for the delivery.'),
+  status_code: statusCode,
+  error: postError,
+});
+
+const seenEndpointShape = z
   .strictObject({
     endpoint_id: id.describe('The endpoint.'),
     account_id: id.nullable().describe('Whose it is; null while nothing was sent to it here.'),
     failures: count.describe('Requests in a row that were not accepted.'),
-    last: z
-      .strictObject({
-        at: moment.nullable().describe('When.'),
-        verdict: z.string().describe('What that means for the delivery.'),
-        status_code: statusCode,
-        error: postError,
-      })
-      .nullable()
-      .describe('The last request; null while there was none.'),
+    last: requestShape.nullable().describe('The last request; null while there was none.'),
     failing_since: moment.nullable().describe('Null while it accepts what it is sent.'),
     last_success_at: moment.nullable().describe('When it last accepted something; null while it has not.'),
     disabled_at: moment.nullable().describe('When too many failures disabled it; null otherwise.'),
@@ -93,7 +92,9 @@ export async function endpointForStaff(services: Services, endpoint_id: string) 
   const account = await actors.account(account_id).view();
   if (isRefusal(account) && account.refused !== 'UNAUTHORIZED') return account;
   const now_ms = clock.now();
-  const [seen = null] = newestOfEach(await processes.askAll('endpoint', endpoint_id));
+  const [seen = null] = newestOfEach(
+    (await processes.askAll('endpoints', [endpoint_id])).flatMap(({ items }) => items),
+  );
   const epoch = isRefusal(account) ? -1 : account.lives.account;
   const stand = found.map((one) => ({ ...one.entry, ...standingOf(endpoint, one, { epoch, now_ms }) }));
   const facts: EndpointFacts = {
@@ -132,16 +133,19 @@ async function recentTypes({ store }: Services, { account_id, created_at_ms }: E
   return (await store.events(place, range)).map(({ type }) => type as EventType);
 }
 
-export function seenEndpointView(seen: SeenEndpoint) {
+function seenEndpointView(seen: SeenEndpoint) {
   const { endpoint_id, account_id, failures, last } = seen;
   return {
     ...{ endpoint_id, account_id, failures },
-    last:
-      last === null
-        ? null
-        : { at: momentOrNull(last.at_ms), verdict: last.verdict, status_code: last.status_code, error: last.error },
+    last: requestView(last),
     failing_since: momentOrNull(seen.failing_since_ms),
     last_success_at: momentOrNull(seen.last_success_at_ms),
     disabled_at: momentOrNull(seen.disabled_at_ms),
   };
+}
+
+export function requestView(last: SeenEndpoint['last']) {
+  if (last === null) return null;
+  const { at_ms, verdict, status_code, error } = last;
+  return { at: momentOrNull(at_ms), verdict, status_code, error };
 }

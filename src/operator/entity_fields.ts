@@ -168,6 +168,7 @@ const ENTITY_FIELDS: { readonly [Kind in keyof States]: FieldsOf<States[Kind]> }
     topics: [S],
     claims: [{ sequence: S, log_id: S, life: S, generation: S, type: S, claimed_at_ms: S, lease_until_ms: S }],
     cancelled: [{ batch: S, at_ms: S }],
+    trouble: { is: S, since_ms: S },
   },
   exports: {
     asked_at_ms: [S],

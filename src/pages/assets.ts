@@ -17,8 +17,9 @@ export const ASSETS = {
   icon: assetOf('spool.svg', 'image/svg+xml'),
 };
 
-/** What the reference and the guides need beside that. The script only makes them handier: they work without it. */
+/** What the reference and the guides need beside that. Scripts only make them handier: they work without. */
 export const REFERENCE_ASSETS = {
+  copying: assetOf('copying.js', 'text/javascript; charset=utf-8'),
   stylesheet: assetOf('reference.css', 'text/css; charset=utf-8'),
   script: assetOf('reference.js', 'text/javascript; charset=utf-8'),
 };

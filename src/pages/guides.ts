@@ -1,25 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { Marked } from 'marked';
+import { GUIDES, type Guide } from './guide_names.js';
 import { renderTemplate } from './page.js';
-import { pageParts } from './page_parts.js';
-
-/** Guides, written in Markdown in docs/. They are ours alone, so what they hold is trusted. */
-const GUIDES = {
-  devices: 'Device guide',
-  webhooks: 'Webhook guide',
-  transcription: 'Transcription guide',
-  insights: 'Insights guide',
-  search: 'Search guide',
-  assistants: 'Assistant guide',
-} as const;
-
-type Guide = keyof typeof GUIDES;
+import { guidePath, pageParts } from './page_parts.js';
 
 /** Stands in guides where the address of the server belongs. */
 const EXAMPLE_URL = 'https://spool.example';
 
 type Heading = { id: string; text: string };
 
+/** A guide. It is ours alone, so what it holds is trusted. */
 export function guidePage(name: Guide, base_url: string): string {
   const written = readFileSync(new URL(`../../docs/${name}.md`, import.meta.url), 'utf8');
   const text = written.replaceAll(EXAMPLE_URL, base_url);
@@ -34,7 +24,7 @@ export function guidePage(name: Guide, base_url: string): string {
       /** Files name each other so that they can be read as files. */
       link({ href, tokens }) {
         const [, named = ''] = /^(\w+)\.md$/.exec(href) ?? [];
-        return `<a href="${named in GUIDES ? `/guides/${named}` : href}">${this.parser.parseInline(tokens)}</a>`;
+        return `<a href="${isGuide(named) ? guidePath(named) : href}">${this.parser.parseInline(tokens)}</a>`;
       },
       // Tables and code are wider than a phone: they scroll by themselves.
       table(token) {
@@ -50,11 +40,15 @@ export function guidePage(name: Guide, base_url: string): string {
   });
   const body = marked.parse(text, { async: false });
   return renderTemplate('guide', {
-    ...pageParts(`/guides/${name}`),
-    title: `${GUIDES[name]} · Spool`,
+    ...pageParts(guidePath(name)),
+    title: `${GUIDES.find((guide) => guide.name === name)?.title} · Spool`,
     headings,
     guide: body,
   });
+}
+
+function isGuide(name: string): name is Guide {
+  return GUIDES.some((guide) => guide.name === name);
 }
 
 function escaped(text: string): string {

@@ -1,16 +1,20 @@
+import type { Caller } from '../http/openapi/curl.js';
 import { ASSETS, REFERENCE_ASSETS } from './assets.js';
+import { GUIDES, type Guide } from './guide_names.js';
+
+/** Where the reference begins, for whoever calls. */
+export const REFERENCE_PATHS: Record<Caller, string> = { app: '/reference', device: '/reference/devices' };
 
 /** What there is to read, in the order in which pages link to it. */
 const PLACES = [
-  { path: '/reference', title: 'API' },
-  { path: '/reference/devices', title: 'Device API' },
-  { path: '/guides/devices', title: 'Device guide' },
-  { path: '/guides/webhooks', title: 'Webhook guide' },
-  { path: '/guides/transcription', title: 'Transcription guide' },
-  { path: '/guides/insights', title: 'Insights guide' },
-  { path: '/guides/search', title: 'Search guide' },
-  { path: '/guides/assistants', title: 'Assistant guide' },
+  { path: REFERENCE_PATHS.app, title: 'API' },
+  { path: REFERENCE_PATHS.device, title: 'Device API' },
+  ...GUIDES.map(({ name, title }) => ({ path: guidePath(name), title })),
 ];
+
+export function guidePath(name: Guide): string {
+  return `/guides/${name}`;
+}
 
 /** What every page of the reference and of the guides is made with. */
 export function pageParts(here: string) {
@@ -18,7 +22,7 @@ export function pageParts(here: string) {
     here,
     places: PLACES,
     stylesheets: [ASSETS.basics.path, ASSETS.stylesheet.path, REFERENCE_ASSETS.stylesheet.path],
-    script: REFERENCE_ASSETS.script.path,
+    scripts: [REFERENCE_ASSETS.script.path, REFERENCE_ASSETS.copying.path],
     icon: ASSETS.icon.path,
     /** Text in which some stands between backticks. */
     inline: (text: string) => text.split('`').map((part, index) => ({ part, is_code: index % 2 === 1 })),

@@ -1,10 +1,23 @@
+import { areaId } from '../http/openapi/areas.js';
 import { type Caller, curlOf } from '../http/openapi/curl.js';
 import { type Field, fieldsOf, typeOf } from '../http/openapi/fields.js';
-import type { ApiDocument, Content, Method, Operation, Parameter, Response, Schema } from '../http/openapi/openapi.js';
+import type {
+  ApiDocument,
+  Content,
+  Header,
+  Method,
+  Operation,
+  Parameter,
+  Response,
+  Schema,
+} from '../http/openapi/openapi.js';
 import { renderTemplate } from './page.js';
-import { pageParts } from './page_parts.js';
+import { pageParts, REFERENCE_PATHS } from './page_parts.js';
 
-/** The reference for people: what the document says, and nothing else, as one page. */
+/** The reference for people: what the documents say, and nothing else. One page for each area, and one that leads there. */
+
+/** An answer with how it may look; `body` is null where it is no JSON, and `words` say what it is instead. */
+type Example = { status: string; code: string | null; headers: string[]; body: string | null; words: string };
 
 type OperationView = {
   id: string;
@@ -16,8 +29,8 @@ type OperationView = {
   permissions: string[];
   parameters: Field[];
   body: { types: string[]; fields: Field[]; is_optional: boolean } | null;
-  answers: { status: string; words: string; shape: string | null; fields: Field[] }[];
-  refusals: { status: string; codes: string[] }[];
+  answers: { status: string; words: string; shape: string | null; fields: Field[]; example: Example }[];
+  refusals: Example[];
   curl: string;
 };
 
@@ -30,51 +43,108 @@ const CREDENTIALS: Record<string, string> = {
   operatorToken: 'operator token',
 };
 
-export function referencePage(document: ApiDocument, caller: Caller): string {
-  const operations = Object.entries(document.paths).flatMap(([path, item]) =>
-    Object.entries(item).map(([method, operation]) => ({
-      area: operation.tags[0] ?? '',
-      view: operationView(document, { path, method: method as Method, operation }, caller),
-    })),
-  );
-  const areas = document.tags.map(({ name, description }) => ({
-    ...{ id: idOf(name), name, introduction: description },
-    operations: operations.flatMap(({ area, view }) => (area === name ? [view] : [])),
-  }));
-  const shapes = Object.entries(document.components.schemas).map(([name, schema]) => ({
-    ...{ id: shapeId(name), name },
-    fields: fieldsOf(document, schema),
-    words: typeOf(document, schema).words,
-  }));
-  const webhooks = Object.entries(document.webhooks ?? {}).map(([type]) => type);
+/** More values than these are folded. */
+const VALUES_SHOWN = 8;
+
+type Found = { path: string; method: Method; operation: Operation };
+
+/** What it is divided into, with a line for each operation. */
+export function referenceIndex(document: ApiDocument, caller: Caller): string {
   const { title, summary, description } = document.info;
   return renderTemplate('reference', {
-    ...pageParts(caller === 'device' ? '/reference/devices' : '/reference'),
+    ...partsOf(document, caller, null),
     title: `${title} · API reference`,
     heading: `${title} API`,
     lead: summary,
     introduction: description,
-    document_path: caller === 'device' ? '/openapi/device.json' : '/openapi.json',
-    caller,
-    areas,
-    shapes,
-    webhooks,
+    shapes: Object.keys(document.components.schemas),
   });
 }
 
-function idOf(name: string): string {
-  return name.toLowerCase().replace(/[^a-z0-9]+/g, '-');
+/** One area, with all of its operations. */
+export function referenceArea(document: ApiDocument, caller: Caller, id: string): string {
+  const area = document.tags.find(({ name }) => areaId(name) === id);
+  if (area === undefined) throw new Error(`the reference has no area ${id}`);
+  const operations = operationsOf(document).filter(({ operation }) => operation.tags[0] === area.name);
+  return renderTemplate('reference_area', {
+    ...partsOf(document, caller, id),
+    title: `${area.name} · API reference`,
+    heading: area.name,
+    introduction: area.description,
+    operations: operations.map((one) => operationView(document, one, caller)),
+    webhooks: id === areaId('Events and webhooks') ? Object.keys(document.webhooks ?? {}) : [],
+  });
 }
 
-function shapeId(name: string): string {
-  return `shape-${name}`;
+/** What answers are made of. */
+export function referenceShapes(document: ApiDocument, caller: Caller): string {
+  const shapes = Object.entries(document.components.schemas).map(([name, schema]) => ({
+    ...{ name, fields: fieldsOf(document, schema).map(folded), type: foldedType(typeOf(document, schema)) },
+  }));
+  return renderTemplate('reference_shapes', {
+    ...partsOf(document, caller, 'shapes'),
+    title: 'Shapes · API reference',
+    shapes,
+  });
 }
 
-function operationView(
-  document: ApiDocument,
-  { path, method, operation }: { path: string; method: Method; operation: Operation },
-  caller: Caller,
-): OperationView {
+/** What the search on every page looks through: address, method, path, summary, area, and other words in lower case. */
+export function searchIndex(documents: Record<Caller, ApiDocument>): string[][] {
+  return (['app', 'device'] as const).flatMap((caller) =>
+    operationsOf(documents[caller]).map(({ path, method, operation }) => {
+      const [area = ''] = operation.tags;
+      const address = `${REFERENCE_PATHS[caller]}/${areaId(area)}#${operation.operationId}`;
+      return [address, method.toUpperCase(), path, operation.summary, area, wordsOf(operation)];
+    }),
+  );
+}
+
+/** Permissions, error codes, names of parameters and of members of the body, notes. */
+function wordsOf({ security, responses, parameters = [], requestBody, description = '' }: Operation): string {
+  const members = Object.values(requestBody?.content ?? {}).flatMap(({ schema }) =>
+    Object.keys(schema.properties ?? {}),
+  );
+  const words = [
+    ...security.flatMap((one) => Object.values(one).flat()),
+    ...Object.entries(responses).flatMap(([status, answer]) =>
+      isSuccess(status) ? [] : answer.description.split(', '),
+    ),
+    ...parameters.flatMap((one) => ('name' in one ? [one.name] : [])),
+    ...members,
+    description,
+  ];
+  return [...new Set(words.map((word) => word.toLowerCase()))].join(' ');
+}
+
+/** `here`: the area that is shown, 'shapes', or null for the page that leads to them. */
+function partsOf(document: ApiDocument, caller: Caller, here: string | null) {
+  const base = REFERENCE_PATHS[caller];
+  const all = operationsOf(document);
+  return {
+    ...pageParts(base),
+    base,
+    caller,
+    area_here: here,
+    document_path: caller === 'device' ? '/openapi/device.json' : '/openapi.json',
+    shapes_path: `${base}/shapes`,
+    areas: document.tags.map(({ name, description }) => ({
+      ...{ id: areaId(name), path: `${base}/${areaId(name)}`, name, introduction: description },
+      operations: all.flatMap(({ path, method, operation }) =>
+        operation.tags[0] === name
+          ? [{ id: operation.operationId, method: method.toUpperCase(), path, summary: operation.summary }]
+          : [],
+      ),
+    })),
+  };
+}
+
+function operationsOf(document: ApiDocument): Found[] {
+  return Object.entries(document.paths).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, operation]) => ({ path, method: method as Method, operation })),
+  );
+}
+
+function operationView(document: ApiDocument, { path, method, operation }: Found, caller: Caller): OperationView {
   const { security, requestBody } = operation;
   const statuses = Object.entries(operation.responses);
   return {
@@ -88,9 +158,7 @@ function operationView(
     parameters: parametersOf(operation).map((parameter) => parameterField(document, parameter)),
     body: requestBody === undefined ? null : bodyView(document, requestBody),
     answers: statuses.flatMap(([status, answer]) => (isSuccess(status) ? [answerView(document, status, answer)] : [])),
-    refusals: statuses.flatMap(([status, answer]) =>
-      isSuccess(status) ? [] : [{ status, codes: answer.description.split(', ') }],
-    ),
+    refusals: statuses.flatMap(([status, answer]) => (isSuccess(status) ? [] : refusalViews(document, status, answer))),
     curl: curlOf({ path, method, operation }, caller),
   };
 }
@@ -105,25 +173,55 @@ function parametersOf({ parameters = [] }: Operation): Parameter[] {
 }
 
 function parameterField(document: ApiDocument, { name, in: place, required, description, schema }: Parameter): Field {
-  return { name, place, type: typeOf(document, schema), is_required: required, description: description ?? null };
+  return folded({
+    ...{ name, place, type: typeOf(document, schema), is_required: required, description: description ?? null },
+  });
 }
 
 function bodyView(document: ApiDocument, { content, required }: { content: Content; required: boolean }) {
   const types = Object.keys(content);
   const schema = content[types[0] ?? '']?.schema ?? {};
-  return { types, fields: fieldsOf(document, schema), is_optional: !required };
+  return { types, fields: fieldsOf(document, schema).map(folded), is_optional: !required };
 }
 
-function answerView(document: ApiDocument, status: string, { description, content = {} }: Response) {
+function answerView(document: ApiDocument, status: string, { description, headers, content = {} }: Response) {
   const [type] = Object.keys(content);
   const schema = payloadOf((type === undefined ? undefined : content[type]?.schema) ?? {});
   const shape = shapeNamed(schema) ?? shapeNamed(schema.properties?.items?.items ?? {});
+  const example = type === undefined ? undefined : content[type]?.example;
   return {
     status,
     words: type === undefined || type.includes('json') ? description : `${description} ${type}`,
     shape,
-    fields: fieldsOf(document, schema),
+    fields: fieldsOf(document, schema).map(folded),
+    example: {
+      ...{ status, code: null, headers: headerNames(headers), body: example === undefined ? null : written(example) },
+      words: type === undefined ? 'It has no body.' : `The body is ${type}.`,
+    },
   };
+}
+
+/** One for each code. */
+function refusalViews(
+  { components }: ApiDocument,
+  status: string,
+  { description, headers, content }: Response,
+): Example[] {
+  const json = content?.['application/json'];
+  if (json === undefined) return [{ status, code: null, headers: [], body: null, words: description }];
+  return description.split(', ').map((code) => {
+    const name = json.examples?.[code]?.$ref.split('/').at(-1) ?? '';
+    const body = written(components.examples?.[name]?.value);
+    return { status, code, headers: headerNames(headers), body, words: '' };
+  });
+}
+
+function headerNames(headers: Record<string, Header | { $ref: string }> = {}): string[] {
+  return Object.keys(headers);
+}
+
+function written(example: unknown): string {
+  return JSON.stringify(example, null, 2);
 }
 
 /** What lies in the envelope, where there is one. */
@@ -134,6 +232,18 @@ function payloadOf(schema: Schema): Schema {
 
 function shapeNamed({ $ref }: Schema): string | null {
   return $ref === undefined ? null : ($ref.split('/').at(-1) ?? null);
+}
+
+/** A type of many values tells how many there are; the values are folded under it. */
+function foldedType({ words, shape }: Field['type']): Field['type'] & { values: string[] } {
+  const [, before = '', listed = '', after = ''] = /^(.*?)one of (.*?)( or null)?$/.exec(words) ?? [];
+  const values = listed.split(', ').filter(Boolean);
+  if (values.length <= VALUES_SHOWN) return { words, shape, values: [] };
+  return { words: `${before}one of ${values.length} values${after}`, shape, values };
+}
+
+function folded(field: Field): Field {
+  return { ...field, type: foldedType(field.type) };
 }
 
 /** Permissions that are needed together, as one. */

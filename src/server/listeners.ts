@@ -45,17 +45,18 @@ export class Listeners {
     this.#stalls = new Stalls(services);
   }
 
-  /** Gives the ports that it ended up with. `onPublicPort` gets that of apps before any request is read. */
+  /** Gives the ports that it ended up with. `onPort` gets each before any request is read. */
   async start(
     routes: Record<Name, readonly Route[]>,
     descriptors: DescriptorPlan,
-    onPublicPort: (port: number) => void,
+    onPort: (name: Name, port: number) => void,
   ): Promise<Record<Name, number>> {
     const apps = await this.#make(descriptors);
     for (const name of ['public', 'device', 'operator'] as const)
       mount(apps[name], this.#services, LISTENERS[name], routes[name]);
     const { ports } = this.#supervised?.order ?? {};
-    apps.public.server.once('listening', () => onPublicPort(ports?.public ?? portOf(apps.public)));
+    for (const name of ['public', 'operator'] as const)
+      apps[name].server.once('listening', () => onPort(name, ports?.[name] ?? portOf(apps[name])));
     this.#stalls.start();
     this.#shutdown.add(() => this.#stalls.stop());
     // Side by side: what stands still on each takes no longer than on one.

@@ -8,6 +8,7 @@ import { type Actors, actorsOf } from '../runtime/actors.js';
 import type { Metrics } from '../runtime/metrics.js';
 import { type Asks, Runtime } from '../runtime/runtime.js';
 import { openServerKeys, type ServerKeys } from '../secrets/server_keys.js';
+import type { EntityScan } from '../store/entity_scan.js';
 import { ImmutableRecordsRedis } from '../store/immutable_records.js';
 import { loadLibrary } from '../store/redis_connection.js';
 import { RedisStore } from '../store/redis_store.js';
@@ -23,6 +24,8 @@ export type StorageServices = {
   keys: ServerKeys;
   clock: Clock;
   store: Store;
+  /** Where staff find what no index lists. */
+  entity_scan: EntityScan;
   runtime: Asks;
   /** The entities that routes and workers ask. */
   actors: Actors;

@@ -11,7 +11,8 @@ export type Standing = {
   quarantined: number;
   /** Null while storage is away. */
   dead_letters: number | null;
-  endpoints: { due: number; due_ms: number };
+  /** `circuit_open`: after repeated failures; `disabled`: after too many, within the last day. */
+  endpoints: { due: number; due_ms: number; circuit_open: number; disabled: number };
   disk: { free_bytes: number; size_bytes: number } | null;
   /** How far our clock is ahead of this machine's. */
   clock_ahead_ms: number;
@@ -126,6 +127,20 @@ const ROWS: readonly Row[] = [
     severity: ({ endpoints }) => (endpoints.due > 0 && endpoints.due_ms >= DELIVERIES_LATE_MS ? 'mild' : null),
     text: ({ endpoints }) =>
       `Deliveries are late: ${counted(endpoints.due, 'endpoint is', 'endpoints are')} due and not taken up, the first for ${spanText(endpoints.due_ms)}.`,
+  },
+  {
+    name: 'endpoints_failing',
+    link: '/endpoints#circuit_open',
+    severity: ({ endpoints }) => (endpoints.circuit_open > 0 ? 'mild' : null),
+    text: ({ endpoints }) =>
+      `${counted(endpoints.circuit_open, 'endpoint gets', 'endpoints get')} nothing but probes: ${endpoints.circuit_open === 1 ? 'its circuit is' : 'their circuits are'} open after repeated failures.`,
+  },
+  {
+    name: 'endpoints_disabled',
+    link: '/endpoints#disabled',
+    severity: ({ endpoints }) => (endpoints.disabled > 0 ? 'mild' : null),
+    text: ({ endpoints }) =>
+      `${counted(endpoints.disabled, 'endpoint was', 'endpoints were')} disabled after too many failures within the last day. ${endpoints.disabled === 1 ? 'It gets' : 'They get'} nothing until the owner sets ${endpoints.disabled === 1 ? 'it' : 'them'} active.`,
   },
   {
     name: 'messages_old',

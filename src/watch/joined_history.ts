@@ -1,4 +1,5 @@
-import type { HistoryView, SeriesName } from './history.js';
+import { type HistoryView, type SeriesName, TALLIED } from './history.js';
+import type { Total } from './totals.js';
 
 /** Of all processes together these are sums; of everything else the largest counts. */
 const SUMMED: ReadonlySet<SeriesName> = new Set<SeriesName>([
@@ -7,7 +8,7 @@ const SUMMED: ReadonlySet<SeriesName> = new Set<SeriesName>([
   ...(['commits', 'conflicts', 'waiting', 'outbox_waiting'] as const),
   ...(['deliveries_accepted', 'deliveries_passing', 'deliveries_refused'] as const),
   ...(['device_connections', 'handshakes', 'handshakes_failed', 'device_refusals'] as const),
-  ...(['upload_bytes', 'uploads', 'rss_bytes', 'heap_bytes'] as const),
+  ...(['upload_bytes', 'uploads', 'rss_bytes', 'heap_bytes', 'cpu_share'] as const),
 ]);
 
 /** One history of several: at the times of the first, with the samples of the others that lie next to them. */
@@ -21,7 +22,22 @@ export function joinHistories([first, ...others]: readonly [HistoryView, ...Hist
       return joined(name, [value, ...found]);
     });
   }
-  return { ...first, series };
+  const all = [first, ...others];
+  const tallies = Object.fromEntries(TALLIED.map((name) => [name, addedUp(all.map((one) => one.tallies[name]))]));
+  return {
+    ...{ ...first, series, tallies: tallies as HistoryView['tallies'] },
+    since_ms: Math.min(...all.map(({ since_ms }) => since_ms)),
+  };
+}
+
+/** All have the same bounds, where they have any. */
+function addedUp(totals: readonly Total[]): Total {
+  const { bounds } = totals.find((total) => total.bounds.length > 0) ?? { bounds: [] };
+  const sumOf = (of: (total: Total) => number) => totals.reduce((sum, total) => sum + of(total), 0);
+  return {
+    ...{ count: sumOf(({ count }) => count), sum: sumOf(({ sum }) => sum), bounds },
+    buckets: bounds.map((_, at) => sumOf(({ buckets }) => buckets[at] ?? 0)),
+  };
 }
 
 function joined(name: SeriesName, values: (number | null)[]): number | null {

@@ -5,7 +5,7 @@ import type { Supervised } from '../supervisor/supervised.js';
 import type { DeliveryWorker } from '../webhooks/delivery_worker.js';
 import type { SeenEndpoint } from '../webhooks/endpoint_activity.js';
 import type { Standing } from './health_problems.js';
-import type { HistoryView } from './history.js';
+import type { HistoryView, Range } from './history.js';
 import type { ProcessRow } from './process_row.js';
 import type { TurnTimes, Watch } from './watch.js';
 
@@ -18,18 +18,15 @@ export type ActorsSeen = ReturnType<Runtime['inspect']> & { times: Record<string
 /** What may be asked of a process, and what it answers; both travel as JSON. */
 export type Reports = {
   metrics: { about: null; value: string };
-  standing: { about: { after_ms: number }; value: ProcessStanding };
+  standing: { about: { after_ms: number; range: Range }; value: ProcessStanding };
   actors: { about: { limit: number }; value: ActorsSeen };
   look: { about: Address; value: ReturnType<Runtime['look']> };
   release: { about: Address; value: boolean };
   /** Ids of devices that the filter holds for. */
   device_ids: { about: DeviceFilter; value: { since_ms: number; seen: number; seen_max: number; ids: string[] } };
   devices: { about: string[]; value: { since_ms: number; items: SeenDevice[] } };
-  deliveries: {
-    about: { limit: number };
-    value: { in_flight: number; failing: SeenEndpoint[]; disabled: SeenEndpoint[] };
-  };
-  endpoint: { about: string; value: SeenEndpoint | null };
+  /** What came of the last requests to endpoints, and how many requests are under way. */
+  endpoints: { about: string[]; value: { since_ms: number; in_flight: number; items: SeenEndpoint[] } };
 };
 type Name = keyof Reports;
 export type Tells = { [N in Name]: (about: Reports[N]['about']) => Reports[N]['value'] | Promise<Reports[N]['value']> };
@@ -84,7 +81,9 @@ export function tellsOf({
 }): Tells {
   return {
     metrics: () => metrics.registry.metrics(),
-    standing: ({ after_ms }) => ({ row: watch.row(), standing: watch.standing(), history: watch.history(after_ms) }),
+    standing: ({ after_ms, range }) => ({
+      ...{ row: watch.row(), standing: watch.standing(), history: watch.history(after_ms, range) },
+    }),
     actors({ limit }) {
       const seen = runtime.inspect(limit);
       return { ...seen, times: Object.fromEntries(watch.turnTimes(Object.keys(seen.kinds))) };
@@ -99,10 +98,10 @@ export function tellsOf({
       const items = ids.flatMap((id) => device_activity.find(id) ?? []);
       return { since_ms: device_activity.since_ms, items };
     },
-    deliveries({ limit }) {
+    endpoints(ids) {
       const { activity, in_flight } = deliveries;
-      return { in_flight, failing: activity.failing(limit), disabled: activity.disabledLately(limit) };
+      // Both have watched since this process began.
+      return { since_ms: device_activity.since_ms, in_flight, items: ids.flatMap((id) => activity.find(id) ?? []) };
     },
-    endpoint: (id) => deliveries.activity.find(id),
   };
 }

@@ -16,7 +16,7 @@ import type { StorageHealth } from '../store/storage_health.js';
 import type { DeliveryWorker } from '../webhooks/delivery_worker.js';
 import type { RetentionSweep } from '../workers/retention_sweep.js';
 import type { Standing } from './health_problems.js';
-import { type Gauges, History, type HistoryView, SAMPLE_EVERY_MS, type Sample } from './history.js';
+import { type Gauges, History, type HistoryView, type Range, SAMPLE_EVERY_MS, type Sample } from './history.js';
 import type { ProcessRow } from './process_row.js';
 import { grown, quantile, readTotals } from './totals.js';
 
@@ -26,6 +26,8 @@ const SLOW_EVERY = 2;
 const TURNS_WITHIN_SAMPLES = 12;
 /** So many samples show the delay of the event loop: as long as others take between two looks at metrics. */
 const LOOP_SAMPLES = 3;
+/** What was disabled longer ago, its owner has been told often enough. */
+const DISABLED_LATELY_MS = 24 * 60 * 60_000;
 export const SILENT_MS = 10 * 60_000;
 export const SILENT_COUNTED_MAX = 1_000;
 
@@ -36,7 +38,7 @@ type Parts = {
   storage_health: Pick<StorageHealth, 'state'>;
   clock: Clock;
   overload: Pick<Overload, 'shedding' | 'takeLongestDelay'>;
-  deliveries: Pick<DeliveryWorker, 'measure'>;
+  deliveries: Pick<DeliveryWorker, 'measure' | 'troubled'>;
   mail: Pick<MailSender, 'healthy'>;
   device_activity: Pick<DeviceActivity, 'list'>;
   transcription: Pick<TranscriptionJobs, 'activity'>;
@@ -49,8 +51,8 @@ type Parts = {
 export type TurnTimes = { turns: number; turn_ms_mean: number | null; turn_ms_p99: number | null };
 
 /**
- * Keeps an eye on this process for operators: a sample of what metrics count every five seconds, kept for a quarter of an
- * hour, and what is wrong at the moment. A sample takes 1 to 3 ms.
+ * Keeps an eye on this process for operators: a sample of what metrics count every five seconds, kept for a day, and what
+ * is wrong at the moment. A sample takes 1 to 3 ms.
  */
 export class Watch {
   readonly #parts: Parts;
@@ -61,6 +63,7 @@ export class Watch {
   #storage_bytes: number | null = null;
   #disk: Standing['disk'] = null;
   #dead_letters: number | null = null;
+  #troubled = { circuit_open: 0, disabled: 0 };
   #timer: NodeJS.Timeout | null = null;
   #taking: Promise<void> | null = null;
   #taken = 0;
@@ -91,8 +94,8 @@ export class Watch {
   }
 
   /** Samples later than a time, by the clock that no test moves. */
-  history(after_ms: number): HistoryView {
-    return this.#history.view(after_ms);
+  history(after_ms: number, range?: Range): HistoryView {
+    return this.#history.view(after_ms, range);
   }
 
   /** How this process is doing, as of the last two samples. */
@@ -148,7 +151,7 @@ export class Watch {
       shedding: overload.shedding,
       quarantined,
       dead_letters: this.#dead_letters,
-      endpoints: { due, due_ms: due_s * 1000 },
+      endpoints: { due, due_ms: due_s * 1000, ...this.#troubled },
       disk: this.#disk,
       clock_ahead_ms: clock.now() - Date.now(),
       clocks_apart_ms: clock.apart_ms,
@@ -173,9 +176,9 @@ export class Watch {
     const is_slow = this.#taken++ % SLOW_EVERY === 0 || this.#partitions_away > 0 || is_away;
     const [storage_ms] = await Promise.all([this.#askStorage(is_slow), is_slow ? this.#askDisk() : null]);
     const totals = await readTotals(metrics);
+    this.#measureCpu();
     const sample = { at_ms: clock.unmoved(), totals, gauges: this.#gauges(storage_ms) };
     this.#history.take(sample);
-    this.#measureCpu();
     this.#samples.push(sample);
     if (this.#samples.length > TURNS_WITHIN_SAMPLES + 1) this.#samples.shift();
     const delays_ms = this.#samples.slice(-LOOP_SAMPLES).map(({ gauges }) => gauges.loop_delay_ms);
@@ -207,6 +210,8 @@ export class Watch {
       },
       storage_bytes: storage_ms === null ? null : this.#storage_bytes,
       disk_free_bytes: this.#disk?.free_bytes ?? null,
+      dead_letters: storage_ms === null ? null : this.#dead_letters,
+      cpu_share: this.#cpu_share,
     };
   }
 
@@ -229,11 +234,17 @@ export class Watch {
   }
 
   async #askStorageMore(): Promise<void> {
-    const { deliveries, metrics, redis } = this.#parts;
-    const [infos, backlogs] = await Promise.all([
+    const { clock, deliveries, metrics, redis } = this.#parts;
+    const [infos, backlogs, troubled] = await Promise.all([
       answered(mastersOf(redis).map((master) => master.info())),
       deliveries.measure().catch(() => []), // no partition answers
+      deliveries.troubled().catch(() => null),
     ]);
+    if (troubled !== null) {
+      const disabled_from_ms = clock.now() - DISABLED_LATELY_MS;
+      const disabled = troubled.disabled.filter(({ since_ms }) => since_ms >= disabled_from_ms);
+      this.#troubled = { circuit_open: troubled.circuit_open.length, disabled: disabled.length };
+    }
     const fields = (name: string) =>
       infos.flatMap((info) => new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1] ?? []);
     const storage_bytes = fields('used_memory').reduce((sum, bytes) => sum + Number(bytes), 0);

@@ -18,6 +18,7 @@ import { type DispatcherParts, EndpointDispatcher } from './endpoint_dispatcher.
 import { EndpointWork } from './endpoint_work.js';
 import type { Poster } from './poster.js';
 import { ReadyQueue } from './ready_queue.js';
+import { type TroubledEndpoints, troubledEndpoints } from './troubled_endpoints.js';
 
 const LOOK_EVERY_MS = 1_000;
 /** An endpoint that was found due is due for others again after this, unless its own commits say otherwise. */
@@ -169,6 +170,11 @@ export class DeliveryWorker {
       )
       .sort((a, b) => a.since_ms - b.since_ms);
     return backlogs;
+  }
+
+  /** Endpoints that get nothing or do not accept it, as it is stored. */
+  troubled(): Promise<TroubledEndpoints> {
+    return troubledEndpoints(this.#parts.store);
   }
 
   /** As last measured, of each partition the endpoint that has been due for longest; the longest first. */

@@ -48,20 +48,6 @@ export class EndpointActivity {
     return this.#seen.peek(endpoint_id) ?? null;
   }
 
-  /** Those whose last requests failed, the one with the most failures first. */
-  failing(limit: number): SeenEndpoint[] {
-    const found = [...this.#seen.values()].filter(
-      ({ failures, disabled_at_ms }) => failures > 0 && disabled_at_ms === null,
-    );
-    return found.sort((a, b) => b.failures - a.failures).slice(0, limit);
-  }
-
-  /** Those that too many failures disabled, the last first. */
-  disabledLately(limit: number): SeenEndpoint[] {
-    const found = [...this.#seen.values()].filter(({ disabled_at_ms }) => disabled_at_ms !== null);
-    return found.sort((a, b) => (b.disabled_at_ms ?? 0) - (a.disabled_at_ms ?? 0)).slice(0, limit);
-  }
-
   #of(endpoint_id: string): SeenEndpoint {
     return (
       this.#seen.get(endpoint_id) ?? {

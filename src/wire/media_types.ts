@@ -29,6 +29,13 @@ export function bodyFormat(content_type: string | undefined): WireFormat | 'unsu
   return (Object.hasOwn(FORMATS, type) ? FORMATS[type] : undefined) ?? 'unsupported';
 }
 
+/** Whether whoever asks names HTML, and would not have JSON rather: as browsers do, and programs do not. */
+export function wantsPage(accept = ''): boolean {
+  const ranges = splitUnquoted(accept, ',').map(readMediaRange);
+  const html = ranges.find(({ type }) => type === 'text/html')?.quality ?? 0;
+  return html > 0 && html >= rate(ranges, 'application/json').quality;
+}
+
 /** What the most exact range that covers `type` grants it. */
 function rate(ranges: readonly MediaRange[], type: string): { quality: number; precision: number } {
   const covering = ['*/*', 'application/*', type];

@@ -3,6 +3,7 @@ import type { Effect, RepliesOf } from '../../actors/actor.js';
 import { deadlineMs, type EndedDelivery } from '../../actors/delivery.js';
 import { type EndpointMessage, endpoint } from '../../actors/endpoint.js';
 import { ENDED, ENDPOINTS, type Endpoint, standingOf } from '../../actors/endpoint_state.js';
+import { troubleIndex } from '../../actors/endpoint_trouble.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { decideRows, type Row, START_MS } from '../fixtures/deciding.js';
 import {
@@ -27,6 +28,10 @@ const failing = { failure_count: 7, passing_failures: 6, probe_at_ms: NOW_MS + 1
 const inFlight = [claimOf(entry(2), { at_ms: NOW_MS - 2_000 }), claimOf(entry(1), { at_ms: NOW_MS - 3_000 })];
 const LEASE_ENDS_MS = NOW_MS - 3_000 + LIMITS.delivery_lease_ms;
 const inbox = [entry(3), entry(5)];
+
+/** On the list of those that their owners stopped. */
+const stopped = (state: Endpoint): Endpoint => ({ ...state, trouble: { is: 'stopped', since_ms: NOW_MS } });
+const LISTED: Effect = { effect: 'add_to_index', ...troubleIndex('stopped'), member: 'e', order: NOW_MS };
 
 const set = (status: 'active' | 'paused' | 'disabled'): EndpointMessage => ({ type: 'set_status', status });
 const subscribe = (generation: number): Effect => ({
@@ -131,8 +136,8 @@ t.test('F-012 F-013 F-014 F-015 every status set in every standing', async (t) =
     row('disabled to paused', disabled, set('paused'), { reply: { refused: 'CONFLICT' } }),
     row('active to paused, nothing in flight', active, set('paused'), {
       reply: paused,
-      next: paused,
-      effects: [UNSUBSCRIBE, wake(null, 5)],
+      next: stopped(paused),
+      effects: [UNSUBSCRIBE, wake(null, 5), LISTED],
     }),
     row(
       'active to paused, looked at when the first lease ends',
@@ -140,8 +145,8 @@ t.test('F-012 F-013 F-014 F-015 every status set in every standing', async (t) =
       set('paused'),
       {
         reply: pausedNow,
-        next: pausedNow,
-        effects: [UNSUBSCRIBE, wake(LEASE_ENDS_MS, 5)],
+        next: stopped(pausedNow),
+        effects: [UNSUBSCRIBE, wake(LEASE_ENDS_MS, 5), LISTED],
       },
     ),
     row('paused to active', { ...paused, ...failing, taken: 3 }, set('active'), activated({ ...paused, taken: 3 })),
@@ -154,14 +159,14 @@ t.test('F-012 F-013 F-014 F-015 every status set in every standing', async (t) =
     ...[busy, { ...busy, waiting: 0 }, { ...busy, standing: paused.standing }].map((state) =>
       row(`${state.standing.status} with ${state.waiting} waiting to disabled`, state, set('disabled'), {
         reply: cancelled(state),
-        next: cancelled(state),
-        effects: [UNSUBSCRIBE, wake(LEASE_ENDS_MS, 5)],
+        next: stopped(cancelled(state)),
+        effects: [UNSUBSCRIBE, wake(LEASE_ENDS_MS, 5), LISTED],
       }),
     ),
     row('disabled, the inbox behind what was taken', { ...active, taken: 9 }, set('disabled'), {
       reply: { ...cancelled(active), taken: 9 },
-      next: { ...cancelled(active), taken: 9 },
-      effects: [UNSUBSCRIBE, wake(null, 5)],
+      next: stopped({ ...cancelled(active), taken: 9 }),
+      effects: [UNSUBSCRIBE, wake(null, 5), LISTED],
     }),
   ]);
 });
@@ -174,6 +179,7 @@ t.test('F-018 F-040 removed or erased, nothing of it is left, and nobody gets it
     waiting: 1,
     claims: inFlight,
     cancelled: [{ batch: 'waiting:2.2', at_ms: NOW_MS }],
+    trouble: { is: 'disabled', since_ms: NOW_MS },
   };
   const erase: EndpointMessage = { type: 'erase', account_id: 'a', list: ENDPOINTS };
   const delist: Effect = { effect: 'remove_from_index', owner: 'a', index: ENDPOINTS, member: 'e' };
@@ -182,6 +188,7 @@ t.test('F-018 F-040 removed or erased, nothing of it is left, and nobody gets it
     { effect: 'delete_queue' },
     wake(null, Number.MAX_SAFE_INTEGER),
     FORGET_SWEEP,
+    { effect: 'remove_from_index', ...troubleIndex('disabled'), member: 'e' },
   ];
   rows(t, [
     {
@@ -220,63 +227,65 @@ t.test('F-018 deliveries are kept for 30 days, what came of them for 90', async 
   const sweep = { message: { type: 'sweep' } as const, reply: DONE, now_ms };
   const old = entry(4, { at_ms: kept_from_ms - 1 });
   const young = entry(6, { at_ms: kept_from_ms });
+  const listed = stopped(paused);
   rows(t, [
-    { ...sweep, says: 'nothing there', state: paused, next: paused, effects: [day] },
+    { ...sweep, says: 'nothing there', state: listed, next: listed, effects: [day] },
     {
       ...sweep,
       says: 'all young',
-      state: paused,
+      state: listed,
       inbox: [young, entry(7, { at_ms: now_ms })],
-      next: paused,
+      next: listed,
       effects: [day],
     },
     {
       ...sweep,
       says: 'one is old',
-      state: paused,
+      state: listed,
       inbox: [old, young],
-      next: paused,
+      next: listed,
       effects: [{ effect: 'trim_queue', before: 6 }, day],
     },
     {
       ...sweep,
       says: 'all old',
-      state: paused,
+      state: listed,
       inbox: [old],
-      next: paused,
+      next: listed,
       effects: [{ effect: 'trim_queue', before: 5 }, day],
     },
     {
       ...sweep,
       says: 'more than one look takes: the rest comes at once',
-      state: paused,
+      state: listed,
       inbox: Array.from({ length: 501 }, (_, index) => entry(index + 1, { at_ms: kept_from_ms - 1 })),
-      next: paused,
+      next: listed,
       effects: [{ effect: 'trim_queue', before: 501 }, sweepAt(now_ms + 1_000)],
     },
     {
       ...sweep,
       says: 'as many as one look takes, the last of them young',
-      state: paused,
+      state: listed,
       inbox: Array.from({ length: 500 }, (_, index) =>
         entry(index + 1, { at_ms: kept_from_ms - (index < 499 ? 1 : 0) }),
       ),
-      next: paused,
+      next: listed,
       effects: [{ effect: 'trim_queue', before: 500 }, day],
     },
     {
       ...sweep,
       says: 'batches that were cancelled long ago',
       state: {
-        ...paused,
+        ...listed,
         cancelled: [
           { batch: 'waiting:1.0', at_ms: attempts_from_ms - 1 },
           { batch: 'waiting:2.0', at_ms: attempts_from_ms },
         ],
       },
-      next: { ...paused, cancelled: [{ batch: 'waiting:2.0', at_ms: attempts_from_ms }] },
+      next: { ...listed, cancelled: [{ batch: 'waiting:2.0', at_ms: attempts_from_ms }] },
       effects: [dropAll('waiting:1.0'), day],
     },
+    { ...sweep, says: 'one that no list had yet', state: paused, next: listed, effects: [day, LISTED] },
   ]);
 
   const played = new PlayedEndpoint();

@@ -74,7 +74,17 @@ t.test('the operators’ pages as a browser shows them', async (t) => {
 
   await walk('every view, small and dark, wide and light', async (t, visitor) => {
     const { page } = visitor;
-    const views = ['/sign-in', '/', '/actors', '/devices', '/endpoints?account=ann@x.test', '/content', '/mails'];
+    const views = [
+      '/sign-in',
+      '/',
+      '/?range=24h',
+      '/actors',
+      '/accounts',
+      '/devices',
+      '/endpoints?account=ann@x.test',
+      '/content',
+      '/mails',
+    ];
     const entities = [
       { kind: 'account', id: ann.id },
       { kind: 'endpoint', id: endpoint.id },
@@ -170,6 +180,62 @@ t.test('the operators’ pages as a browser shows them', async (t) => {
     await page.getByLabel('Endpoints of an account').fill('nobody');
     await page.keyboard.press('Enter');
     await page.getByText('There is no such account, and no such endpoint.').waitFor();
+  });
+
+  await walk('an account is found by a part of its email, and leads to what belongs to it', async (t, visitor) => {
+    const { page } = visitor;
+    await enter(visitor, '/accounts');
+    const row = page.getByRole('row').filter({ hasText: 'ann@x.test' });
+    await row.waitFor();
+    await page.getByLabel('Email or id, or a part of it').fill('nn@x.te');
+    await page.keyboard.press('Enter');
+    await until('one is left', async () => (await page.locator('#accounts tbody tr').count()) === 1);
+    t.match(page.url(), /\?find=nn%40x\.te$/, 'an address that can be sent on');
+    await page.reload();
+    await row.getByRole('link').click();
+    t.equal(await headingOf(page), `Account ${ann.id}`);
+    await page.locator('#account-devices').getByRole('link', { name: silent.device_id }).waitFor();
+    t.match(await page.locator('#account-endpoints').textContent(), endpoint.id);
+    t.match(await page.locator('#account-streams').textContent(), /1 chunk, .*open/);
+    t.match(await page.locator('#account-grants').textContent(), 'No app is connected to it.');
+    const state = page.locator('#entity-state dl').first();
+    t.notOk(await state.isVisible(), 'what is stored is folded');
+    await page.locator('#entity-state summary').focus();
+    await page.keyboard.press('Enter');
+    t.ok(await state.isVisible());
+    await look(page);
+    await answered(page);
+    t.ok(await state.isVisible(), 'it stays unfolded');
+    await page.getByRole('link', { name: 'Devices on their own page' }).click();
+    await page.locator('#provisioned').getByRole('link', { name: silent.device_id }).waitFor();
+    await page.getByLabel('How it stands').selectOption('revoked');
+    await page.locator('#provisioned').getByRole('button', { name: 'Show' }).click();
+    await page.getByText('There is no such device.').waitFor();
+  });
+
+  await walk('a longer time: percentiles and rates of all of it, and since when it is known', async (t, visitor) => {
+    const { page } = visitor;
+    await enter(visitor);
+    await page.getByRole('navigation', { name: 'Time range' }).getByRole('link', { name: '6 h' }).focus();
+    await Promise.all([page.waitForEvent('load'), page.keyboard.press('Enter')]);
+    await answered(page);
+    t.match(page.url(), /\?range=6h$/);
+    t.ok(await page.getByRole('heading', { name: 'The last 6 h' }).isVisible());
+    const public_row = page.locator('#summary').getByRole('row', { name: /^Public / });
+    t.match(await public_row.textContent(), /^Public[\d.]+\/s\d+[\d.]+ %[\d.]+ ms[\d.]+ ms[\d.]+ m?s$/);
+    t.match(await page.locator('#summary').textContent(), /Kept since 2.*before that this server did not run/);
+    for (const word of [
+      'Throughput',
+      'Error rate',
+      'p50',
+      'p95',
+      'p99',
+      'Saturation',
+      'Lag',
+      'Backlog',
+      'Dead letters',
+    ])
+      t.match(await page.locator('#summary').textContent(), word);
   });
 
   await walk('a device that stopped uploading', async (t, visitor) => {

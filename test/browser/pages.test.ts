@@ -60,7 +60,30 @@ t.test('the pages as a browser shows them', async (t) => {
           }
         }
       });
-      t.equal(pages, 31);
+      t.equal(pages, 32);
+    },
+  );
+
+  await walk(
+    'the start page leads on, and its address for assistants can be copied by keyboard',
+    async (t, visitor) => {
+      const { page, context } = visitor;
+      const { base_url, ports } = spool.server;
+      await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: base_url });
+      await page.goto(base_url);
+      const links = (await page.evaluate(`[...document.querySelectorAll('a')].map(({ href }) => href)`)) as string[];
+      for (const path of ['/app', '/reference', '/reference/devices', '/guides/assistants'])
+        t.ok(links.includes(base_url + path), path);
+      const operators = `http://127.0.0.1:${ports.operator}`;
+      t.ok(links.includes(`${operators}/`) && links.includes(`${operators}/mails`), 'what is for this machine alone');
+      await page.getByRole('button', { name: 'Copy the MCP address' }).focus();
+      await page.keyboard.press('Enter');
+      await page.getByText('Copied').waitFor();
+      t.equal(await page.evaluate('navigator.clipboard.readText()'), `${base_url}/mcp`);
+      await visitor.follow('API reference');
+      t.equal(new URL(page.url()).pathname, '/reference');
+      await visitor.follow('Spool');
+      t.equal(new URL(page.url()).pathname, '/');
     },
   );
 

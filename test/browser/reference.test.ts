@@ -1,55 +1,142 @@
+import type { Page } from 'playwright-core';
 import t from 'tap';
 import { Browsing } from '../fixtures/browsing.js';
+import { contrast, inspect, luminance } from '../fixtures/page_inspection.js';
+
+const GUIDES = ['devices', 'webhooks', 'transcription', 'insights', 'search', 'assistants'].map(
+  (name) => `/guides/${name}`,
+);
+const REFERENCE = [
+  ...['/reference', '/reference/events-and-webhooks', '/reference/oauth', '/reference/shapes'],
+  ...['/reference/devices', '/reference/devices/recording'],
+];
+
+/** Words in tables that stand on two lines; a word may only break at a hyphen. Runs in the browser. */
+const BROKEN_WORDS = `[...document.querySelectorAll('.guide td, .guide th')].flatMap((cell) => {
+  const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+  const broken = [];
+  for (let node = texts.nextNode(); node !== null; node = texts.nextNode()) {
+    for (const { 0: word, index } of node.data.matchAll(/[^\\s-]+/g)) {
+      const range = document.createRange();
+      range.setStart(node, index);
+      range.setEnd(node, index + word.length);
+      const lines = new Set([...range.getClientRects()].map(({ top }) => Math.round(top)));
+      if (lines.size > 1) broken.push(word);
+    }
+  }
+  return broken;
+})`;
 
 /** The reference in a browser. Complaints of the browser, as over its policy, fail a walk by themselves. */
 t.test('the reference and the guides in a browser', async (t) => {
   const browsing = await Browsing.start(t);
   const { base_url } = browsing.spool.server;
   const walk = browsing.walk.bind(browsing, t);
-  const shown = 'document.querySelectorAll("article[data-operation]:not([hidden])").length';
+  const results = (page: Page) => page.locator('#found a');
+  const focused = (page: Page) => page.evaluate('document.activeElement.id || document.activeElement.textContent');
 
   await walk(
-    'typing leaves the operations that have every word, and Escape brings the others back',
+    'a search finds operations of all areas by every word, and works by keyboard alone',
     async (t, { page }) => {
-      await page.goto(`${base_url}/reference`);
-      const all = (await page.evaluate(shown)) as number;
-      await page.fill('#filter', '/join conflict');
-      t.equal(await page.evaluate(shown), 1);
-      t.ok(await page.locator('#postDeviceSessionsByIdJoin').isVisible());
-      t.notOk(await page.locator('#oauth').isVisible(), 'areas without any are not shown');
-      t.equal(await page.locator('#filter-count').textContent(), '1 operation');
-      await page.press('#filter', 'Escape');
-      t.equal(await page.evaluate(shown), all);
+      await page.goto(`${base_url}/reference/account`);
+      await page.keyboard.press('/');
+      t.equal(await focused(page), 'search');
+      await page.keyboard.type('/join conflict');
+      await page.getByText('1 operation', { exact: true }).waitFor();
+      t.match(await results(page).textContent(), '/device-sessions/{id}/join');
+      t.notOk(await page.locator('#getMe').isVisible(), 'what was found stands alone');
+      await page.keyboard.press('ArrowDown');
+      t.match(await focused(page), '/device-sessions/{id}/join');
+      await page.keyboard.press('ArrowUp');
+      t.equal(await focused(page), 'search');
+      await page.keyboard.press('Escape');
+      t.ok(await page.locator('#getMe').isVisible());
+      t.equal(await results(page).count(), 0);
+      await page.keyboard.type('device/chunks/intents');
+      await page.getByText('1 operation', { exact: true }).waitFor();
+      await page.keyboard.press('ArrowDown');
+      await Promise.all([page.waitForEvent('load'), page.keyboard.press('Enter')]);
+      t.equal(page.url(), `${base_url}/reference/devices/recording#postDeviceChunksIntents`);
+      t.ok(await page.locator('#postDeviceChunksIntents').isVisible());
+      await page.fill('#search', 'conflict');
+      await page.getByText(/^[2-9]\d operations/).waitFor();
+      const areas = new Set(
+        (await results(page).evaluateAll((links) => links.map((link) => link.getAttribute('href')))).map(
+          (address) => address?.split('#')[0],
+        ),
+      );
+      t.ok(areas.size > 8, `${areas.size} areas`);
+      await page.fill('#search', 'nothing-is-called-so');
+      await page.getByText('0 operations', { exact: true }).waitFor();
     },
   );
 
+  await walk('an address of an earlier release leads to where the operation is now', async (t, { page }) => {
+    for (const [from, to] of [
+      ['/reference#patchMe', '/reference/account#patchMe'],
+      ['/reference#shape-Event', '/reference/shapes#shape-Event'],
+      ['/reference#events-and-webhooks', '/reference/events-and-webhooks'],
+      ['/reference/devices#postDeviceStreams', '/reference/devices/recording#postDeviceStreams'],
+    ] as const) {
+      await page.goto(base_url + from);
+      await page.waitForURL(base_url + to);
+    }
+    await page.goto(`${base_url}/reference/shapes#shape-Event`);
+    t.ok(await page.locator('#shape-Event').isVisible(), 'what the address names is unfolded');
+  });
+
+  await walk('requests and answers can be copied', async (t, { page, context }) => {
+    await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: base_url });
+    await page.goto(`${base_url}/reference/account#patchMe`);
+    const operation = page.locator('#patchMe');
+    const copied = () => page.evaluate('navigator.clipboard.readText()') as Promise<string>;
+    await operation.getByRole('button', { name: 'Copy the request as curl' }).click();
+    await operation.getByText('Copied').waitFor();
+    t.match(await copied(), /^curl -X PATCH -H "Authorization: Bearer \$ACCESS"/);
+    await operation.locator('summary', { hasText: 'ACCOUNT_DELETED' }).click();
+    await operation.getByRole('button', { name: 'Copy the refusal' }).click();
+    t.match(JSON.parse(await copied()), { success: false, error: { code: 'ACCOUNT_DELETED', erase_at: /^2026/ } });
+  });
+
   await walk(
-    'without scripts all of it is there, and no box that does nothing',
+    'without scripts all of it is there, and no box or button that does nothing',
     async (t, { page }) => {
       await page.goto(`${base_url}/reference`);
+      t.notOk(await page.locator('#search').isVisible());
+      await page.getByRole('link', { name: 'Devices and recorder sessions' }).first().click();
       t.ok(await page.locator('#postDeviceSessionsByIdJoin').isVisible());
-      t.notOk(await page.locator('#filter').isVisible());
+      t.equal(await page.getByRole('button').count(), 0);
+      // An old address ends at the line that leads on.
+      await page.goto(`${base_url}/reference#postDeviceSessionsByIdJoin`);
+      await page.locator('#postDeviceSessionsByIdJoin').getByRole('link').click();
+      t.equal(page.url(), `${base_url}/reference/devices-and-recorder-sessions#postDeviceSessionsByIdJoin`);
     },
     { javaScriptEnabled: false },
   );
 
-  await walk(
-    'on the smallest phone nothing is wider than the window',
-    async (t, { page }) => {
-      for (const path of [
-        '/reference',
-        '/reference/devices',
-        '/guides/devices',
-        '/guides/webhooks',
-        '/guides/transcription',
-        '/guides/insights',
-        '/guides/search',
-        '/guides/assistants',
-      ]) {
-        await page.goto(base_url + path);
-        t.equal(await page.evaluate('document.documentElement.scrollWidth'), 320, path);
-      }
-    },
-    { viewport: { width: 320, height: 640 } },
-  );
+  for (const [width, colorScheme] of [
+    [320, 'dark'],
+    [1280, 'light'],
+  ] as const) {
+    await walk(
+      `at ${width} pixels nothing is wider than the window, everything is labelled and stands out`,
+      async (t, { page }) => {
+        for (const path of [...REFERENCE, ...GUIDES]) {
+          await page.goto(base_url + path);
+          await page.evaluate(`for (const folded of document.querySelectorAll('details')) folded.open = true`);
+          const seen = await inspect(page);
+          const wanted = {
+            ...{ lang: 'en', headings: 1, mains: 1, unlabelled: 0, nameless: 0, pictures: 0, scrolls: false },
+          };
+          t.match(seen, wanted, path);
+          t.same([...seen.twice, ...seen.nowhere, ...seen.skips, ...seen.small], [], path);
+          t.equal(luminance(seen.scheme) < 0.1, colorScheme === 'dark');
+          const faint = seen.texts.filter(({ colour, ground }) => contrast(colour, ground) < 4.5);
+          t.same(faint, [], `${path}: contrast`);
+          t.same(await page.evaluate(BROKEN_WORDS), [], `${path}: words in tables`);
+        }
+      },
+      { viewport: { width, height: 640 }, colorScheme },
+    );
+  }
 });

@@ -305,6 +305,102 @@ t.test('what operators see of entities', async (t) => {
     t.ok(health_problems.some(({ name }) => name === 'devices_silent'));
     t.ok(health_problems.some(({ name }) => name === 'clock_moved'));
   });
+
+  await t.test(
+    'accounts and devices are found by a part of the id or of the email, and by how they stand',
+    async (t) => {
+      const gina = await TestAccount.open(spool, 'gina@found.test');
+      const hugo = await TestAccount.open(spool, 'hugo@found.test');
+      await TestAccount.open(spool, 'gi*na@elsewhere.test');
+      const bound = await spool.boundDevice(gina.app);
+      await record(bound.device, bound);
+      const loose = await operator.provision('personal');
+      const revoked = await operator.provision('shared');
+      await operator.ask('DELETE', `/ops/devices/${revoked.device_id}/certificate`);
+      await hugo.ask('DELETE', '/me');
+      type Page<Row> = { items: Row[]; cursor: string | null; looked_at: number; keys: number };
+      /** All pages of a list. */
+      const all = async <Row>(path: string, query: Record<string, string>): Promise<Row[]> => {
+        const found: Row[] = [];
+        for (let cursor: string | null = ''; cursor !== null; ) {
+          const asked = new URLSearchParams({ ...query, limit: '2', ...(cursor === '' ? {} : { cursor }) });
+          const page: Page<Row> = await operator.ask('GET', `${path}?${asked}`);
+          found.push(...page.items);
+          cursor = page.cursor;
+        }
+        return found;
+      };
+      const emails = async (query: Record<string, string>) =>
+        (await all<{ email: string }>('/ops/accounts', query)).map(({ email }) => email).sort();
+      t.same(await emails({ find: '@FOUND.test' }), ['gina@found.test', 'hugo@found.test']);
+      t.same(await emails({ find: '@found.test', status: 'deleted' }), ['hugo@found.test']);
+      t.same(await emails({ find: gina.id }), ['gina@found.test']);
+      t.same(await emails({ find: gina.id.slice(0, 20) }), ['gina@found.test']);
+      t.same(await emails({ find: 'gi*na' }), ['gi*na@elsewhere.test'], 'a star is a star');
+      t.same(await emails({ find: 'nobody-is-called-so' }), []);
+      const everybody = await emails({});
+      t.equal(new Set(everybody).size, everybody.length, 'each once');
+      t.ok(everybody.includes('gina@found.test') && everybody.includes('hugo@found.test'));
+      t.match(await all('/ops/accounts', { find: gina.id }), [{ status: 'active', devices: 1, endpoints: 0 }]);
+
+      const devices = async (query: Record<string, string>) =>
+        (await all<{ device_id: string }>('/ops/devices/provisioned', query)).map(({ device_id }) => device_id);
+      t.same(await devices({ find: 'gina@found.test' }), [bound.device_id]);
+      t.same(await devices({ find: gina.id }), [bound.device_id]);
+      t.same(await devices({ find: loose.device_id }), [loose.device_id]);
+      t.same(await devices({ find: hugo.id }), []);
+      t.ok((await devices({ state: 'unbound', kind: 'personal' })).includes(loose.device_id));
+      t.notOk((await devices({ state: 'unbound' })).includes(bound.device_id));
+      t.ok((await devices({ state: 'revoked' })).includes(revoked.device_id));
+      t.ok((await devices({ unseen_min: '10' })).includes(loose.device_id), 'it never called');
+      t.notOk((await devices({ unseen_min: '10' })).includes(bound.device_id));
+      for (const path of ['/ops/accounts?cursor=x', '/ops/devices/provisioned?cursor=1', '/ops/accounts?status=odd'])
+        t.equal((await operator.send('GET', path)).status, 400, path);
+
+      t.match(await operator.ask('GET', '/ops/accounts/gina@found.test/devices'), {
+        account_id: gina.id,
+        items: [{ device_id: bound.device_id, kind: 'personal' }],
+      });
+      t.match(await operator.ask('GET', `/ops/accounts/${gina.id}/streams?limit=1`), {
+        items: [{ device_id: bound.device_id, end_ms: null, stored_chunks: 1 }],
+        cursor: null,
+      });
+      for (const path of ['devices', 'streams'])
+        t.equal((await operator.send('GET', `/ops/accounts/nobody@x.test/${path}`)).status, 404);
+    },
+  );
+
+  await t.test('F-016 after a restart operators still see which endpoints get nothing', async (t) => {
+    const fay = await TestAccount.open(spool, 'fay@x.test');
+    const endpoints = {
+      circuit_open: await TestEndpoint.open(fay, receiver.on('/broken', 503)),
+      disabled: await TestEndpoint.open(fay, receiver.on('/refusing', 400)),
+      stopped: await TestEndpoint.open(fay, receiver.on('/paused', 204)),
+    };
+    await endpoints.stopped.set('paused');
+    for (let n = 1; n <= 10; n++) await fay.ask('PATCH', '/me', { name: `Fay ${n}` });
+    type Lists = Record<keyof typeof endpoints, { endpoint_id: string; failures: number }[]>;
+    const lists = async () => {
+      const told = await spool.operator.ask<Lists>('GET', '/ops/endpoints?limit=100');
+      const isOn = (name: keyof Lists) => told[name].some(({ endpoint_id }) => endpoint_id === endpoints[name].id);
+      return { told, names: (Object.keys(endpoints) as (keyof Lists)[]).filter(isOn) };
+    };
+    await until('they are in trouble', async () => (await lists()).names.length === 3);
+    await spool.close();
+    await spool.open();
+    const { told, names } = await lists();
+    t.same(names, Object.keys(endpoints));
+    const found = told.circuit_open.find(({ endpoint_id }) => endpoint_id === endpoints.circuit_open.id);
+    t.match(found, { account_id: fay.id, host: /^localhost:/, last: null, next_probe_at: /^2/, since: /^2/ });
+    await until('the band says so', async () => {
+      const { health_problems } = await spool.operator.ask<{ health_problems: { name: string }[] }>(
+        'GET',
+        '/ops/overview',
+      );
+      const said = health_problems.map(({ name }) => name);
+      return said.includes('endpoints_failing') && said.includes('endpoints_disabled');
+    });
+  });
 });
 
 t.test('every kind of entity is told in a sentence on its page', async (t) => {

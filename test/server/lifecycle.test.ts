@@ -35,6 +35,20 @@ t.test('J-017 starting, stopping, being killed and starting again', async (t) =>
   const app = await signIn(first, 'life@x.test');
   const token = app.access_token;
 
+  await t.test('a start says where everything is, in columns', async (t) => {
+    const rows = [...first.output.matchAll(/^ {2}(\w[\w ]{0,10}\w) +(\S.*)$/gm)].map(([line, what, where]) => ({
+      ...{ what, where, at: line.indexOf(` ${where}`) },
+    }));
+    const base_url = rows.find(({ what }) => what === 'start page')?.where;
+    const of = new Map(rows.map(({ what, where }) => [what, where]));
+    t.equal(of.get('app'), `${base_url}/app`);
+    t.equal(of.get('reference'), `${base_url}/reference`);
+    t.equal(of.get('MCP'), `${base_url}/mcp`);
+    t.match(of.get('devices'), /^https:/);
+    t.equal(of.get('inbox'), `${of.get('operators')?.split(' ')[0]}/mails`);
+    t.same(new Set(rows.map(({ at }) => at)).size, 1);
+  });
+
   await t.test('a second start on the same folder is refused with its reason', async (t) => {
     const second = start();
     t.equal(await second.exited, 1);

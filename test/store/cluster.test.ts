@@ -2,6 +2,7 @@ import calculateSlot from 'cluster-key-slot';
 import type { Cluster } from 'ioredis';
 import t from 'tap';
 import { randomId } from '../../src/random.js';
+import { EntityScan } from '../../src/store/entity_scan.js';
 import { keysOf, tagOf } from '../../src/store/partitions.js';
 import { mastersOf } from '../../src/store/redis_connection.js';
 import { SweepTurns } from '../../src/store/sweep_turns.js';
@@ -37,6 +38,14 @@ t.test('on a cluster of three', async (t) => {
     await process.ask(first as never, { type: 'tell', to: addresses.slice(1), message: told });
     for (const address of addresses.slice(1))
       await until('it is told', async () => (await process.view(address)).n === 1);
+    const scan = new EntityScan(redis);
+    const found: string[] = [];
+    for (let cursor: string | null | undefined; cursor !== null; ) {
+      const page = await scan.page({ kind: 'ledger' }, { cursor, limit: 1 }, async (ids) => ids);
+      found.push(...page.rows);
+      cursor = page.cursor;
+    }
+    t.same(found.sort(), addresses.map(({ id }) => id).sort(), 'staff find those of every master, each once');
   });
 
   await t.test('a slot that moves while it is written to: each is applied once, nobody notices', async (t) => {

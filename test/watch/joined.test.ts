@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { HistoryView, SeriesName } from '../../src/watch/history.js';
+import { type HistoryView, type SeriesName, TALLIED } from '../../src/watch/history.js';
 import { joinHistories } from '../../src/watch/joined_history.js';
 import { joinMetrics } from '../../src/watch/joined_metrics.js';
 import { joinProblems } from '../../src/watch/joined_problems.js';
@@ -22,9 +22,11 @@ t.test('metrics of several processes say whose they are, those of one are as the
 
 t.test('histories are joined by time: counts are sums, of times the longest counts', async (t) => {
   const view = (at_ms: number[], of: Partial<Record<SeriesName, (number | null)[]>>): HistoryView => ({
-    ...{ every_ms: 5_000, kept_ms: 900_000, at_ms },
+    ...{ every_ms: 5_000, kept_ms: 900_000, at_ms, since_ms: at_ms[0] ?? 0 },
     series: of as HistoryView['series'],
+    tallies: Object.fromEntries(TALLIED.map((name) => [name, tally])) as HistoryView['tallies'],
   });
+  const tally = { count: 4, sum: 2, bounds: [1, 2], buckets: [1, 3] };
   const one = view([10_000, 15_000, 20_000], {
     commits: [1, 2, 3],
     loop_delay_ms: [5, 50, null],
@@ -35,6 +37,7 @@ t.test('histories are joined by time: counts are sums, of times the longest coun
   t.same(joinHistories([one, two]), {
     ...one,
     series: { commits: [11, 22, 23], loop_delay_ms: [7, 50, 8], storage_ms: [null, 1, 2] },
+    tallies: Object.fromEntries(TALLIED.map((name) => [name, { count: 8, sum: 4, bounds: [1, 2], buckets: [2, 6] }])),
   });
   t.same(
     joinHistories([one, view([900_000], { commits: [9], loop_delay_ms: [9], storage_ms: [9] })]).series,
@@ -45,7 +48,13 @@ t.test('histories are joined by time: counts are sums, of times the longest coun
 t.test('a problem stands once, with the processes that have it; so does one that does not answer', async (t) => {
   const healthy: ProcessStanding['standing'] = {
     storage: { status: 'ok', since_ms: 0, log_healthy: true, partitions_away: 0 },
-    ...{ shedding: 'nothing', quarantined: 0, dead_letters: 0, endpoints: { due: 0, due_ms: 0 }, disk: null },
+    ...{
+      shedding: 'nothing',
+      quarantined: 0,
+      dead_letters: 0,
+      endpoints: { due: 0, due_ms: 0, circuit_open: 0, disabled: 0 },
+      disk: null,
+    },
     ...{ clock_ahead_ms: 0, clocks_apart_ms: 0, mail_healthy: true, oldest_message_ms: 0, retention_failing_ms: 0 },
     ...{ silent_devices: 0, transcription: null, insights: null },
   } as ProcessStanding['standing'];

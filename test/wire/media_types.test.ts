@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { bodyFormat, chooseAnswerFormat } from '../../src/wire/media_types.js';
+import { bodyFormat, chooseAnswerFormat, wantsPage } from '../../src/wire/media_types.js';
 
 t.test('H-004 Accept chooses the format of the answer', async (t) => {
   const rows: [string | undefined, 'json' | 'cbor' | 'none'][] = [
@@ -66,6 +66,23 @@ t.test('H-004 no Accept header makes the choice throw', async (t) => {
   );
   const property = fc.property(header, (accept) => ['json', 'cbor', 'none'].includes(chooseAnswerFormat(accept)));
   t.doesNotThrow(() => fc.assert(property, { numRuns: 1_000 }));
+});
+
+t.test('a page is for whoever names HTML and would not have JSON rather', async (t) => {
+  const rows: [string | undefined, boolean][] = [
+    ['text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', true],
+    ['text/html', true],
+    ['TEXT/HTML; q=0.5', true],
+    ['text/html, application/json', true],
+    ['application/json, text/html;q=0.5', false],
+    ['application/json', false],
+    ['*/*', false],
+    ['text/*', false],
+    ['text/html;q=0', false],
+    ['', false],
+    [undefined, false],
+  ];
+  for (const [accept, wants] of rows) t.equal(wantsPage(accept), wants, String(accept));
 });
 
 t.test('H-003 Content-Type names the format of a body', async (t) => {

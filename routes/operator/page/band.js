@@ -1,5 +1,6 @@
 import { byId, fill, h } from './dom.js';
 import { ask } from './live.js';
+import { dateTime } from './words.js';
 
 /** What is wrong now, on top of every page. */
 
@@ -11,8 +12,8 @@ const NO_HISTORY = 'after_ms=999999999999999';
 
 let shown = '';
 
-/** @param {HealthProblem[]} health_problems */
-export function showBand(health_problems) {
+/** @param {{ health_problems: HealthProblem[], watched_since: string }} overview */
+export function showBand({ health_problems, watched_since }) {
   const text = JSON.stringify(health_problems);
   if (text === shown) return; // a screen reader would say it again
   shown = text;
@@ -21,7 +22,15 @@ export function showBand(health_problems) {
   );
   fill(
     byId('band'),
-    ...(items.length > 0 ? items : [h('p', { class: 'problem fine' }, 'Nothing is wrong that this process knows of.')]),
+    ...(items.length > 0
+      ? items
+      : [
+          h(
+            'p',
+            { class: 'problem fine' },
+            `Nothing is known to be wrong. What devices do is known since ${dateTime(watched_since)}.`,
+          ),
+        ]),
   );
 }
 
@@ -30,7 +39,7 @@ export function watchBand() {
   const look = async () => {
     if (!document.hidden) {
       await ask(`/ops/overview?${NO_HISTORY}`).then(
-        ({ health_problems }) => showBand(health_problems),
+        (overview) => showBand(overview),
         () => {}, // the page says that the server is away
       );
     }

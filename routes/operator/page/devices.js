@@ -1,9 +1,10 @@
 import { watchBand } from './band.js';
 import { byId, entityLink, fill, h, section, table } from './dom.js';
+import { listing } from './listing.js';
 import { ask, live } from './live.js';
-import { ago, dateTime, digits, span } from './words.js';
+import { ago, clockTime, dateTime, digits, span } from './words.js';
 
-/** Which device stopped uploading. */
+/** Which device stopped uploading, and which devices there are. */
 
 const LIMIT = 100;
 
@@ -23,7 +24,36 @@ const filter = h(
     h('span', {}, 'Only with an open stream or an announced chunk'),
   ),
 );
-fill(byId('view'), filter, list);
+const provisioned = listing({
+  ...{ id: 'provisioned', title: 'All devices', path: '/ops/devices/provisioned' },
+  hint: 'What is stored, so also of devices that have not called since this process began. By an id or a part of one, or by the email or id of the account.',
+  fields: [
+    { name: 'find', label: 'Device, or email or id of an account' },
+    {
+      name: 'state',
+      label: 'How it stands',
+      options: [
+        ['', 'any'],
+        ['bound', 'bound'],
+        ['unbound', 'bound to nobody'],
+        ['revoked', 'revoked'],
+      ],
+    },
+    { name: 'unseen_min', label: 'Has not called for, minutes', number: true },
+  ],
+  caption: 'Devices that were provisioned',
+  columns: ['Device', 'State', 'Account', 'Last call', 'Certificate until', 'Provisioned'],
+  cells: (row) => [
+    h('span', { class: 'entity' }, `${row.kind} `, entityLink({ kind: 'device', id: row.device_id })),
+    row.state === 'unbound' ? 'bound to nobody' : row.state,
+    row.account_id === null ? '–' : entityLink({ kind: 'account', id: row.account_id }),
+    ago(row.last_seen_at),
+    row.certificate_until === null ? '–' : dateTime(row.certificate_until),
+    dateTime(row.provisioned_at),
+  ],
+  empty: 'There is no such device.',
+});
+fill(byId('view'), filter, list, provisioned.element);
 
 const look = live({
   load() {
@@ -39,14 +69,17 @@ const look = live({
       list,
       section(
         {
-          ...{ id: 'silent-devices', title: 'By silence, the longest first' },
-          hint: `This process has watched since ${dateTime(watched_since)} and knows the ${digits(seen_max)} devices that asked last: ${digits(seen)} so far. Silence counts from the last upload, or from when there was something to upload since.`,
+          ...{ id: 'silent-devices', title: `By silence, as seen since ${clockTime(watched_since)}` },
+          hint: `The processes of this machine have watched since ${dateTime(watched_since)}, and ${digits(seen)} devices have called since (${digits(seen_max)} are kept). Silence counts from the last upload, or from when there was something to upload since.`,
         },
         table({
           caption: 'Devices',
           columns: ['Device', 'Silent for', 'Last request', 'Last upload', 'Waits for', 'Last refusal'],
           rows: items,
-          empty: seen === 0 ? 'No device has asked anything of this process yet.' : 'No device is silent like that.',
+          empty:
+            seen === 0
+              ? `No device has called since ${clockTime(watched_since)}. All devices are below.`
+              : 'No device is silent like that.',
           cells: (row) => [
             h(
               'span',
@@ -68,6 +101,7 @@ const look = live({
 });
 filter.addEventListener('submit', (event) => event.preventDefault());
 filter.addEventListener('input', () => void look());
+void provisioned.begin().catch(() => {}); // the part above says that the server is away
 watchBand();
 
 /** @param {{ open_streams: string[], awaited_chunks: number }} row */

@@ -37,7 +37,7 @@ export function byId(id) {
   return found;
 }
 
-const FOCUSABLE = 'a[href], button, input, summary';
+const FOCUSABLE = 'a[href], button, input, select, summary';
 
 /**
  * Puts new content in. The focus stays where it was, and while somebody selects text nothing is put in at all.

@@ -1,9 +1,29 @@
 import { watchBand } from './band.js';
 import { byId, entityLink, fill, h, section, table } from './dom.js';
 import { ask, live, Refused } from './live.js';
-import { ago, digits, span } from './words.js';
+import { ago, clockTime, digits, span } from './words.js';
 
-/** Endpoints: those of an account, and those that are due, failing or were disabled. */
+/** Endpoints: those of an account, and those that get nothing, or do not accept what they get, as it is stored. */
+
+/** @type {{ id: 'circuit_open' | 'failing' | 'disabled' | 'stopped', title: string, hint: string, empty: string, probes: boolean }[]} */
+const TROUBLES = [
+  {
+    ...{ id: 'circuit_open', title: 'Circuit open', probes: true, empty: 'No circuit is open.' },
+    hint: 'They failed five times in a row or more: single requests probe them, until one is accepted.',
+  },
+  {
+    ...{ id: 'failing', title: 'Failing', probes: false, empty: 'No endpoint is failing.' },
+    hint: 'The last request was not accepted; their circuits are closed.',
+  },
+  {
+    ...{ id: 'disabled', title: 'Disabled after failures', probes: false, empty: 'None was disabled.' },
+    hint: 'Ten deliveries in a row failed. They get nothing until the owner sets them active.',
+  },
+  {
+    ...{ id: 'stopped', title: 'Stopped by their owners', probes: false, empty: 'None is paused or disabled.' },
+    hint: 'Paused or disabled.',
+  },
+];
 
 const LIMIT = 50;
 
@@ -30,9 +50,13 @@ const look = live({
     ]);
     return { ...all, own };
   },
-  show({ own, due, failing, disabled, in_flight }) {
+  show({ own, due, in_flight, watched_since, ...lists }) {
     fill(found, own === null ? null : ownPart(own));
-    fill(list, duePart(due, in_flight), seenPart('failing', failing), seenPart('disabled', disabled));
+    fill(
+      list,
+      ...TROUBLES.map((trouble) => troublePart(trouble, lists[trouble.id], watched_since)),
+      duePart(due, in_flight),
+    );
   },
 });
 form.addEventListener('submit', (event) => {
@@ -117,24 +141,36 @@ function duePart(rows, in_flight) {
 }
 
 /**
- * @param {'failing' | 'disabled'} which
+ * @param {(typeof TROUBLES)[number]} trouble
  * @param {any[]} rows
+ * @param {string} watched_since
  */
-function seenPart(which, rows) {
-  const title = which === 'failing' ? 'Failing' : 'Disabled after failures';
+function troublePart({ id, title, hint, empty, probes }, rows, watched_since) {
   return section(
-    { id: which, title, hint: 'As this process has seen it, among the 5,000 endpoints it posted to last.' },
+    { id, title, hint },
     table({
       caption: title,
-      columns: ['Endpoint', 'Failed in a row', 'Since', 'Last request', 'Last accepted'],
+      columns: [
+        'Endpoint',
+        'Host',
+        'Since',
+        'Failed in a row',
+        'Last request',
+        'Last accepted',
+        ...(probes ? ['Next probe'] : []),
+      ],
       rows,
-      empty: which === 'failing' ? 'No endpoint is failing.' : 'None was disabled.',
+      empty,
       cells: (row) => [
         entityLink({ kind: 'endpoint', id: row.endpoint_id }),
+        row.host,
+        ago(row.since),
         digits(row.failures),
-        ago(which === 'failing' ? row.failing_since : row.disabled_at),
-        row.last === null ? '–' : `${row.last.status_code ?? row.last.error}, ${ago(row.last.at)}`,
+        row.last === null
+          ? `none since ${clockTime(watched_since)}`
+          : `${row.last.status_code ?? row.last.error}, ${ago(row.last.at)}`,
         ago(row.last_success_at),
+        ...(probes ? [row.next_probe_at === null ? '–' : clockTime(row.next_probe_at)] : []),
       ],
     }),
   );

@@ -1,8 +1,9 @@
 import { watchBand } from './band.js';
 import { byId, entityLink, fill, h, section, table } from './dom.js';
+import { paged } from './listing.js';
 import { actionButton, ask, live, Refused } from './live.js';
 import { KINDS, meaningOf } from './terms.js';
-import { ago, clockTime, dateTime, digits, duration, serverNow, span } from './words.js';
+import { ago, bytes, clockTime, dateTime, digits, duration, serverNow, span } from './words.js';
 
 /** One entity, or those that a search found. */
 
@@ -47,6 +48,8 @@ async function load(address) {
     factsOf(view),
     view.endpoint === null ? null : endpointPart(view.endpoint),
     view.device === null ? null : devicePart(view.device, view.stored),
+    view.kind === 'account' && view.stored.is === 'kept' ? belongings(view.id) : null,
+    leadsPart(view),
     statePart(view),
     recentPart(view),
     versionsPart(view),
@@ -160,17 +163,20 @@ function devicePart({ seen, watched_since }, stored) {
       'Certificates',
       certificates.revoked_at_ms === null ? in_use.join('; ') : `revoked ${dateTime(certificates.revoked_at_ms)}`,
     ],
-    ['Last request', seen === null ? 'none seen' : ago(seen.last_request_at)],
-    ['Last upload', seen === null ? 'none seen' : ago(seen.last_upload_at)],
+    // Stored to the minute: known of devices that have not called since this process began.
+    ['Last request', ago(seen?.last_request_at ?? momentOf(state.last_seen_at_ms))],
+    ['Last upload', seen === null ? `none since ${clockTime(watched_since)}` : ago(seen.last_upload_at)],
     ['Silent for', seen === null ? '–' : span(seen.silent_s)],
     [
       'Waits for',
-      seen === null ? '–' : `${seen.open_streams.length} open streams, ${seen.awaited_chunks} announced chunks`,
+      seen === null
+        ? `not known since ${clockTime(watched_since)}`
+        : `${seen.open_streams.length} open ${seen.open_streams.length === 1 ? 'stream' : 'streams'}, ${chunks(seen.awaited_chunks)} announced`,
     ],
     [
       'Last refusal',
       seen === null || seen.last_refusal === null
-        ? 'none seen'
+        ? `none since ${clockTime(watched_since)}`
         : `${seen.last_refusal.reason}, ${ago(seen.last_refusal.at)} (${seen.last_refusal.route})`,
     ],
   ];
@@ -178,7 +184,7 @@ function devicePart({ seen, watched_since }, stored) {
     {
       id: 'device',
       title: 'What it does',
-      hint: `Seen by this process, which has watched since ${dateTime(watched_since)}.`,
+      hint: `Uploads, silence and refusals are what the processes of this machine have seen since ${dateTime(watched_since)}; everything else is stored.`,
     },
     h(
       'dl',
@@ -200,7 +206,137 @@ function statePart({ kind: of, id: its, stored }) {
     stored.is === 'kept'
       ? tree(stored.state, { kind: of, id: its, within: '' })
       : h('p', { class: 'empty' }, text[/** @type {'absent'} */ (stored.is)] ?? '');
-  return section({ id: 'entity-state', title: 'State', hint }, shown);
+  const size =
+    stored.is === 'kept' ? `${digits(Object.keys(stored.state).length)} fields, ${digits(stored.bytes)} bytes` : '';
+  const folded = h(
+    'details',
+    { class: 'folded', open: state_is_open, toggle: (event) => noteOpen(event) },
+    h('summary', {}, 'State as it is stored', h('span', { class: 'hint' }, size)),
+    h('p', { class: 'hint' }, hint),
+    shown,
+  );
+  return h('section', { id: 'entity-state', 'aria-label': 'State' }, folded);
+}
+
+/** The page is made anew every few seconds: what somebody unfolded stays so. */
+let state_is_open = false;
+
+/** @param {Event} event */
+function noteOpen(event) {
+  state_is_open = /** @type {HTMLDetailsElement} */ (event.currentTarget).open;
+}
+
+/** Fields that say what an entity belongs to, or is about. @type {Record<string, string>} */
+const LEADS = {
+  account_id: 'Account',
+  host_account_id: 'Host',
+  workspace_id: 'Workspace',
+  device_id: 'Device',
+  source_id: 'Source',
+  stream_id: 'Stream',
+  client_id: 'Client',
+  claim_id: 'Claim',
+};
+
+/** Where the entity leads, so that nobody has to look for it in the state. @param {any} view */
+function leadsPart({ kind: of, id: its, stored }) {
+  if (stored.is !== 'kept') return null;
+  const found = new Map();
+  const collect = (/** @type {Record<string, any>} */ state, /** @type {string} */ within) => {
+    for (const [name, value] of Object.entries(state)) {
+      if (value !== null && typeof value === 'object' && !Array.isArray(value) && within === '') collect(value, name);
+      const label = LEADS[name];
+      if (label === undefined || typeof value !== 'string' || value === its || found.has(label)) continue;
+      found.set(label, shownValue(name, value, { kind: of, id: its, within }));
+    }
+  };
+  collect(stored.state, '');
+  if (found.size === 0) return null;
+  return section(
+    { id: 'leads', title: 'Leads to' },
+    h(
+      'dl',
+      { class: 'facts' },
+      ...[...found].map(([label, link]) => h('div', {}, h('dt', {}, label), h('dd', {}, link))),
+    ),
+  );
+}
+
+/** @param {number | null | undefined} ms */
+function momentOf(ms) {
+  return ms === null || ms === undefined ? null : new Date(ms).toISOString();
+}
+
+/** @param {number} count */
+function chunks(count) {
+  return `${digits(count)} ${count === 1 ? 'chunk' : 'chunks'}`;
+}
+
+const BELONGINGS_SHOWN = 10;
+
+/** @type {HTMLElement | null} */
+let of_account = null;
+
+/** What belongs to the account: loaded once, page by page. @param {string} account */
+function belongings(account) {
+  if (of_account !== null) return of_account;
+  const path = (/** @type {string} */ list) => () => `/ops/accounts/${account}/${list}?limit=${BELONGINGS_SHOWN}`;
+  const lists = [
+    {
+      ...{ id: 'account-devices', title: 'Devices', all: `/devices?find=${account}`, path: path('devices') },
+      columns: ['Device', 'Bound', 'Last call'],
+      cells: (/** @type {any} */ row) => [
+        h('span', { class: 'entity' }, `${row.kind} `, entityLink({ kind: 'device', id: row.device_id })),
+        ago(row.bound_at),
+        ago(row.last_seen_at),
+      ],
+      empty: 'No device is bound to it.',
+    },
+    {
+      ...{ id: 'account-streams', title: 'Recordings', all: null, path: path('streams') },
+      columns: ['Recording', 'Begins', 'Stored', 'Stands', 'From'],
+      cells: (/** @type {any} */ row) => [
+        entityLink({ kind: 'stream', id: row.id }),
+        dateTime(row.captured_at),
+        `${chunks(row.stored_chunks)}, ${bytes(row.stored_bytes)}`,
+        row.end_ms === null
+          ? `open${row.awaited_chunks > 0 ? `, waits for ${chunks(row.awaited_chunks)}` : ''}`
+          : `ended after ${span(row.end_ms / 1000)}`,
+        row.device_id === null ? 'an app' : entityLink({ kind: 'device', id: row.device_id }),
+      ],
+      empty: 'It has no recordings.',
+    },
+    {
+      ...{ id: 'account-endpoints', title: 'Endpoints', all: `/endpoints?account=${account}` },
+      path: () => `/ops/accounts/${account}/endpoints`,
+      columns: ['Endpoint', 'Host', 'Status', 'In words'],
+      cells: (/** @type {any} */ row) => [
+        entityLink({ kind: 'endpoint', id: row.endpoint_id }),
+        ...[row.host, row.status, row.headline],
+      ],
+      empty: 'Nothing is subscribed to its events.',
+    },
+    {
+      ...{ id: 'account-grants', title: 'Grants', all: null, path: path('grants') },
+      columns: ['Grant', 'Client', 'Scopes', 'Since'],
+      cells: (/** @type {any} */ row) => [
+        entityLink({ kind: 'grant', id: row.id }),
+        entityLink({ kind: 'client', id: row.client_id }),
+        row.scopes.join(' '),
+        ago(row.created_at),
+      ],
+      empty: 'No app is connected to it.',
+    },
+  ];
+  of_account = h('div', {});
+  for (const { title, all, ...list } of lists) {
+    const { place, begin } = paged({ ...list, caption: title });
+    const more =
+      all === null ? null : h('p', { class: 'further' }, h('a', { href: all }, `${title} on their own page`));
+    of_account.append(section({ id: list.id, title }, place, more));
+    begin().catch((error) => fill(place, h('p', { class: 'empty' }, error.message)));
+  }
+  return of_account;
 }
 
 /**

@@ -38,11 +38,11 @@ export async function ask(path, { method = 'GET', body } = {}) {
 }
 
 /**
- * Loads now and every five seconds, and shows what came. What was shown stays while the server is away. Gives what loads
- * at once.
- * @param {{ load: () => Promise<any>, show: (answer: any) => void }} page
+ * Loads now and every five seconds, or once until it succeeds, and shows what came. What was shown stays while the server is
+ * away. Gives what loads at once.
+ * @param {{ load: () => Promise<any>, show: (answer: any) => void, repeats?: boolean }} page
  */
-export function live({ load, show }) {
+export function live({ load, show, repeats = true }) {
   let answered_ms = 0;
   let asking = false;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -60,6 +60,7 @@ export function live({ load, show }) {
       // What the address names is there only now.
       if (is_first && location.hash !== '') document.getElementById(location.hash.slice(1))?.scrollIntoView();
       say('live', `As of ${clockTime(answered_ms)}`);
+      if (!repeats) return;
     } catch (error) {
       if (error instanceof Refused && error.status === 401) return signedOut();
       sayAway(error);
@@ -78,7 +79,7 @@ export function live({ load, show }) {
 
   document.addEventListener('visibilitychange', () => {
     if (document.hidden) clearTimeout(timer);
-    else void look();
+    else if (repeats || answered_ms === 0) void look();
   });
   void look();
   return look;

@@ -2,9 +2,19 @@ import { showBand } from './band.js';
 import { Chart } from './chart.js';
 import { byId, fill, h, section, table } from './dom.js';
 import { ask, live } from './live.js';
-import { ago, bytes, dateTime, duration, followClock, span } from './words.js';
+import { ago, bytes, dateTime, digits, duration, followClock, span } from './words.js';
 
-/** Live charts of the last quarter of an hour, which the server keeps. */
+/** How it is doing, in figures and charts over a range of time, as far back as the server keeps it. */
+
+/** @type {[range: string, words: string, ms: number][]} */
+const RANGES = [
+  ['15m', '15 min', 900_000],
+  ['1h', '1 h', 3_600_000],
+  ['6h', '6 h', 21_600_000],
+  ['24h', '24 h', 86_400_000],
+];
+const asked = new URLSearchParams(location.search).get('range');
+const [range, range_words, range_ms] = RANGES.find(([name]) => name === asked) ?? ['15m', '15 min', 900_000];
 
 /** @type {{ id: string, title: string, hint: string, charts: import('./chart.js').ChartRow[] }[]} */
 const GROUPS = [
@@ -24,16 +34,6 @@ const GROUPS = [
         ],
       },
       {
-        id: 'p99',
-        title: 'Time, p99',
-        unit: 'ms',
-        lines: [
-          ['requests_public_p99_ms', 'public'],
-          ['requests_device_p99_ms', 'devices'],
-          ['requests_operator_p99_ms', 'ops'],
-        ],
-      },
-      {
         id: 'errors',
         title: 'Errors',
         unit: 'per_s',
@@ -43,6 +43,9 @@ const GROUPS = [
           ['errors_operator', 'ops'],
         ],
       },
+      latency('time-public', 'Time, public', 'requests_public'),
+      latency('time-device', 'Time, devices', 'requests_device'),
+      latency('time-operator', 'Time, ops', 'requests_operator'),
     ],
   },
   {
@@ -79,7 +82,7 @@ const GROUPS = [
           ['conflicts', 'conflicts'],
         ],
       },
-      { id: 'commit-time', title: 'Commit, p99', unit: 'ms', lines: [['commit_p99_ms', 'time']] },
+      latency('commit-time', 'Commit', 'commit'),
       {
         id: 'waiting',
         title: 'Messages waiting',
@@ -99,6 +102,7 @@ const GROUPS = [
           ['outbox_lag_p99_ms', 'outbox after'],
         ],
       },
+      { id: 'dead-letters', title: 'Dead letters', unit: 'count', lines: [['dead_letters', 'waiting']] },
     ],
   },
   {
@@ -135,6 +139,7 @@ const GROUPS = [
     title: 'Process',
     hint: 'The event loop serves everybody: what delays it delays all. Of several processes the longest delay, and all memory.',
     charts: [
+      { id: 'cpu', title: 'CPU, of one core', unit: 'share', lines: [['cpu_share', 'used']] },
       { id: 'loop', title: 'Event loop delay, p99', unit: 'ms', lines: [['loop_delay_ms', 'delay']] },
       {
         id: 'memory',
@@ -149,6 +154,19 @@ const GROUPS = [
   },
 ];
 
+/**
+ * @param {string} id
+ * @param {string} title
+ * @param {string} series
+ * @returns {import('./chart.js').ChartRow}
+ */
+function latency(id, title, series) {
+  const lines = ['p50', 'p95', 'p99'].map(
+    (share) => /** @type {[string, string]} */ ([`${series}_${share}_ms`, share]),
+  );
+  return { id, title, unit: 'ms', lines };
+}
+
 const PROCESS_COLUMNS = [
   'Process',
   'Up for',
@@ -161,6 +179,10 @@ const PROCESS_COLUMNS = [
 ];
 const SHEDDING = { nothing: 'nothing', first: 'what may wait', all: 'all' };
 
+const LISTENERS = { public: 'Public', device: 'Devices', operator: 'Operators' };
+
+const summary = h('div');
+const signals = h('dl', { class: 'facts' });
 const facts = h('dl', { class: 'facts' });
 const members = h('div');
 const processes = h('div');
@@ -168,7 +190,15 @@ const charts = GROUPS.flatMap((group) => group.charts.map((row) => new Chart(row
 const of = new Map(charts.map((chart) => [chart.row.id, chart]));
 fill(
   byId('view'),
-  facts,
+  h(
+    'nav',
+    { class: 'ranges', 'aria-label': 'Time range' },
+    ...RANGES.map(([name, words]) =>
+      h('a', { href: name === '15m' ? '/' : `/?range=${name}`, 'aria-current': name === range ? 'true' : null }, words),
+    ),
+  ),
+  section({ id: 'summary', title: `The last ${range_words}` }, summary, signals),
+  section({ id: 'server', title: 'Server' }, facts),
   section(
     {
       id: 'processes',
@@ -192,6 +222,8 @@ const history = { kept_ms: 0, at_ms: [], series: {} };
 /** @param {import('./chart.js').History} more */
 function append(more) {
   history.kept_ms = more.kept_ms;
+  // Of longer ranges all comes each time: their last row is of a step that still goes on.
+  if (range !== '15m') clear();
   const last_ms = history.at_ms.at(-1) ?? 0;
   // The server began anew when its samples are older than ours, or far apart.
   if ((more.at_ms[0] ?? last_ms) < last_ms) clear();
@@ -209,6 +241,57 @@ function append(more) {
 function clear() {
   history.at_ms = [];
   history.series = {};
+}
+
+/** @param {any} overview */
+function showSummary({ summary: told, now }) {
+  const kept_s = (Date.parse(now) - Date.parse(told.since)) / 1000;
+  fill(
+    summary,
+    kept_s * 1000 < range_ms * 0.98
+      ? h(
+          'p',
+          { class: 'hint' },
+          `Kept since ${dateTime(told.since)}, for ${span(kept_s)}: before that this server did not run.`,
+        )
+      : null,
+    table({
+      caption: `Requests of the last ${range_words}`,
+      columns: ['Listener', 'Throughput', 'Requests', 'Error rate', 'p50', 'p95', 'p99'],
+      rows: [...told.listeners, { listener: 'commits', ...told.commits }],
+      cells: (/** @type {any} */ row) => [
+        row.listener === 'commits' ? 'Commits' : (LISTENERS[/** @type {'public'} */ (row.listener)] ?? ''),
+        `${digits(row.per_s ?? row.count / Math.max(1, kept_s))}/s`,
+        digits(row.requests ?? row.count),
+        row.listener === 'commits' ? '–' : errorRate(row),
+        ...[row.p50_ms, row.p95_ms, row.p99_ms].map((ms) => (ms === null ? '–' : duration(ms))),
+      ],
+      empty: '',
+    }),
+  );
+}
+
+/** @param {{ requests: number, errors: number }} row */
+function errorRate({ requests, errors }) {
+  return requests === 0 ? '–' : `${digits((errors / requests) * 100)} %`;
+}
+
+/** @param {any} overview */
+function showSignals({ summary: told, storage }) {
+  const last = (/** @type {string} */ name) => (history.series[name] ?? []).findLast((value) => value !== null) ?? null;
+  const shown = (/** @type {number | null} */ value, /** @type {(value: number) => string} */ words) =>
+    value === null ? '–' : words(value);
+  const rows = [
+    ['Saturation: CPU', shown(last('cpu_share'), (share) => `${digits(share * 100)} % of a core`)],
+    ['Saturation: event loop', shown(last('loop_delay_ms'), duration)],
+    ['Lag: outbox, p99', shown(told.outbox_p99_ms, duration)],
+    ['Lag: reminders, p99', shown(told.reminders_p99_ms, duration)],
+    ['Backlog: messages', shown(last('waiting'), digits)],
+    ['Backlog: outbox', shown(last('outbox_waiting'), digits)],
+    ['Backlog: endpoints due', shown(last('endpoints_due'), digits)],
+    ['Dead letters', shown(storage.dead_letters, digits)],
+  ];
+  fill(signals, ...rows.map(([name, value]) => h('div', {}, h('dt', {}, name ?? ''), h('dd', {}, value ?? ''))));
 }
 
 /** @param {any} overview */
@@ -280,14 +363,16 @@ function cellsOf(row) {
 }
 
 live({
-  load: () => ask(`/ops/overview?after_ms=${history.at_ms.at(-1) ?? 0}`),
+  load: () => ask(`/ops/overview?range=${range}&after_ms=${range === '15m' ? (history.at_ms.at(-1) ?? 0) : 0}`),
   show(overview) {
-    showBand(overview.health_problems);
+    showBand(overview);
     showFacts(overview);
     followClock(overview.now);
     showMembers(overview);
     showProcesses(overview.processes_here);
     append(overview.history);
+    showSummary(overview);
+    showSignals(overview);
     for (const chart of charts) chart.show(history);
   },
 });

@@ -70,6 +70,7 @@ const WORDS_OF = {
     claims: 'Deliveries that are under way.',
     waiting: 'Deliveries that wait to be tried again.',
     passing_failures: 'Attempts in a row that failed in a way that may pass; from five on its circuit is open.',
+    trouble: 'On which list of the Endpoints page it stands, and since when.',
     probe_at_ms: 'While its circuit is open: no request before this.',
   },
   grant: { stage: 'code: it waits for the exchange; live: tokens are out.' },

@@ -88,4 +88,5 @@ export const UNITS = {
   bytes,
   bytes_per_s: (value) => `${bytes(value)}/s`,
   count: digits,
+  share: (value) => `${digits(value * 100)} %`,
 };

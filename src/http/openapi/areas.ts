@@ -1,7 +1,7 @@
 /** What the reference is divided into. A path belongs to the first area that has it, or whole segments of its start. */
 export type Area = { name: string; introduction: string; prefixes: readonly string[] };
 
-export const AREAS: readonly Area[] = [
+const AREAS: readonly Area[] = [
   {
     name: 'Sign-in and sessions',
     introduction:
@@ -48,6 +48,12 @@ export const AREAS: readonly Area[] = [
     introduction:
       'A stream is the timeline of a recording; it belongs to a source, and its audio comes in chunks. Signals say what happened on the timeline. All times in it are milliseconds from its start.',
     prefixes: ['/sources', '/audio/'],
+  },
+  {
+    name: 'Turns',
+    introduction:
+      'What was said, by whom and when: each turn of a transcript by its own id, as people read and correct it. Whole transcripts are read with their stream.',
+    prefixes: ['/turns'],
   },
   {
     name: 'Contacts',
@@ -140,6 +146,17 @@ export const AREAS: readonly Area[] = [
     prefixes: ['/'],
   },
 ];
+
+/** As it stands in addresses. */
+export function areaId(name: string): string {
+  return name.toLowerCase().replace(/[^a-z0-9]+/g, '-');
+}
+
+/** Those of the rows that the reference shows, in order. */
+export function areasOf(rows: readonly { path: string; summary?: string }[]): Area[] {
+  const shown = new Set(rows.flatMap(({ path, summary }) => (summary === undefined ? [] : [areaOf(path)])));
+  return AREAS.filter((area) => shown.has(area));
+}
 
 export function areaOf(path: string): Area {
   const area = AREAS.find(({ prefixes }) => prefixes.some((prefix) => lies(path, prefix)));

@@ -2,9 +2,10 @@ import { EVENT_TYPES, isDelivered } from '../../domain/event_types.js';
 import { PERMISSIONS } from '../../domain/permissions.js';
 import { eventShape } from '../../events.js';
 import type { Route } from '../route.js';
-import { AREAS, areaOf } from './areas.js';
+import { areasOf } from './areas.js';
 import type { ApiDocument, Header, Method, Operation, Parameter, Schema } from './openapi.js';
 import { openApiPath, operationOf } from './operation.js';
+import { REFUSAL_EXAMPLES } from './refusal_examples.js';
 import type { Listener } from './refusals.js';
 import { Schemas } from './schemas.js';
 
@@ -180,13 +181,12 @@ function documentOf(listener: Listener, routes: readonly Route[], scope_words: S
   }
   const webhooks = listener === 'public' ? webhooksOf(schemas) : undefined;
   const operations = Object.values(paths).flatMap((item) => Object.values(item));
-  const shown = new Set(routes.filter(isDocumented).map(({ path }) => areaOf(path).name));
   const is_public = listener === 'public';
   return {
     openapi: '3.1.1',
     info: INFO[listener],
     servers: SERVERS[listener],
-    tags: AREAS.flatMap(({ name, introduction: description }) => (shown.has(name) ? [{ name, description }] : [])),
+    tags: areasOf(routes).map(({ name, introduction: description }) => ({ name, description })),
     paths,
     ...(webhooks === undefined ? {} : { webhooks }),
     components: {
@@ -194,12 +194,21 @@ function documentOf(listener: Listener, routes: readonly Route[], scope_words: S
       parameters: listener === 'operator' ? keep(PARAMETERS, new Set(['RequestId'])) : PARAMETERS,
       headers: HEADERS,
       schemas: { ...schemas.named, ...(is_public ? { OauthError: OAUTH_ERROR } : {}), Refused: REFUSED },
+      examples: keep(REFUSAL_EXAMPLES, codesIn(operations)),
     },
   };
 }
 
 function schemesOf(operations: readonly Operation[]): Set<string> {
   return new Set(operations.flatMap(({ security }) => security.flatMap((one) => Object.keys(one))));
+}
+
+/** Error codes that an operation names. */
+function codesIn(operations: readonly Operation[]): Set<string> {
+  const contents = operations.flatMap(({ responses }) =>
+    Object.values(responses).flatMap(({ content = {} }) => Object.values(content)),
+  );
+  return new Set(contents.flatMap(({ examples = {} }) => Object.keys(examples)));
 }
 
 function keep<Value>(table: Record<string, Value>, names: ReadonlySet<string>): Record<string, Value> {

@@ -14,6 +14,7 @@ export type Schema = {
   items?: Schema;
   prefixItems?: Schema[];
   anyOf?: Schema[];
+  oneOf?: Schema[];
   allOf?: Schema[];
   minimum?: number;
   maximum?: number;
@@ -33,7 +34,11 @@ export type Parameter = {
   schema: Schema;
 };
 
-export type Content = Record<string, { schema: Schema; example?: unknown }>;
+/** `examples`: by error code, each a reference to one of the document's. */
+export type Content = Record<
+  string,
+  { schema: Schema; example?: unknown; examples?: Record<string, { $ref: string }> }
+>;
 
 export type Header = { description: string; schema: Schema };
 
@@ -75,5 +80,6 @@ export type ApiDocument = {
     parameters: Record<string, Parameter>;
     headers: Record<string, Header>;
     schemas: Record<string, Schema>;
+    examples?: Record<string, { value: unknown }>;
   };
 };

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { ENTITLEMENTS } from '../../domain/permissions.js';
 import { RECALL } from '../../domain/scopes.js';
 import { givesBytes, type Route } from '../route.js';
+import { answerExample } from './answer_examples.js';
 import { areaOf } from './areas.js';
 import { exampleOf } from './examples.js';
 import type { Content, Operation, Parameter, Response, Schema } from './openapi.js';
@@ -168,7 +169,12 @@ function successOf(route: Route, listener: Listener, schemas: Schemas): Record<s
   const data = schemas.ofAnswer(answer);
   const schema = dialect !== 'rest' || listener === 'operator' ? data : inEnvelope(data);
   const description = status === 201 ? 'It is made.' : status === 202 ? 'It will be done.' : 'Success.';
-  const found: Record<string, Response> = { [status]: { description, content: documentIn(listener, schema) } };
+  const { 'application/json': json, ...others } = documentIn(listener, schema);
+  const content: Content = {
+    'application/json': { schema, ...json, example: answerExample(schemas.named, schema) },
+    ...others,
+  };
+  const found: Record<string, Response> = { [status]: { description, content } };
   if (dialect === 'mcp') found['202'] = { description: 'A notification was taken.' };
   return found;
 }
@@ -237,6 +243,11 @@ function refusedWith(
           },
         }
       : {}),
-    content: documentIn(listener, schema),
+    content: withExamples(documentIn(listener, schema), codes),
   };
+}
+
+function withExamples({ 'application/json': json, ...others }: Content, codes: readonly string[]): Content {
+  const examples = Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }]));
+  return { 'application/json': { schema: {}, ...json, examples }, ...others };
 }

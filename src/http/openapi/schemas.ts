@@ -50,6 +50,7 @@ function tidied({ $schema: _, id: _id, ...schema }: Found, io: 'input' | 'output
   if (kept.items !== undefined) kept.items = tidied(kept.items, io);
   if (kept.prefixItems !== undefined) kept.prefixItems = each(kept.prefixItems);
   if (kept.anyOf !== undefined) kept.anyOf = each(kept.anyOf);
+  if (kept.oneOf !== undefined) kept.oneOf = each(kept.oneOf);
   if (kept.allOf !== undefined) kept.allOf = each(kept.allOf);
   if (typeof kept.additionalProperties === 'object') {
     kept.additionalProperties = tidied(kept.additionalProperties, io);

@@ -1,4 +1,4 @@
-import type { SeenEndpoint } from '../client/api.js';
+import type { TroubledEndpoint } from '../client/api.js';
 import type { CommandGroup, CommandRow } from './command.js';
 import { limitQuery } from './paging.js';
 import { table } from './table.js';
@@ -49,14 +49,18 @@ const failing: CommandRow = {
   name: 'failing',
   parameters: [],
   options: { limit: { value: 'N', says: 'how many of each, 1 to 100; 25 when not given' } },
-  says: 'Lists endpoints that fail, that are late, and that were disabled lately, as this process has seen them',
+  says: 'Lists endpoints that fail, that are late, and that were disabled or paused',
   async run({ operator, options }) {
     const found = await operator.call('GET /ops/endpoints', { query: limitQuery(options) });
-    const lastOf = ({ last }: SeenEndpoint) => last?.error ?? String(last?.status_code ?? '');
+    const lastOf = ({ last }: TroubledEndpoint) => last?.error ?? String(last?.status_code ?? '');
+    const failures = (one: TroubledEndpoint) => [one.endpoint_id, `${one.failures} in a row`, lastOf(one)];
+    const since = (one: TroubledEndpoint) => [one.endpoint_id, `since ${one.since}`, lastOf(one)];
     const rows = [
-      ...found.failing.map((seen) => ['failing', seen.endpoint_id, `${seen.failures} in a row`, lastOf(seen)]),
+      ...found.circuit_open.map((one) => ['circuit open', ...failures(one)]),
+      ...found.failing.map((one) => ['failing', ...failures(one)]),
       ...found.due.map(({ endpoint_id, due_s }) => ['due', endpoint_id, `for ${due_s} s`, '']),
-      ...found.disabled.map((seen) => ['disabled', seen.endpoint_id, seen.disabled_at ?? '', lastOf(seen)]),
+      ...found.disabled.map((one) => ['disabled', ...since(one)]),
+      ...found.stopped.map((one) => ['by its owner', ...since(one)]),
     ];
     return { json: found, lines: rows.length === 0 ? ['None.'] : table(rows) };
   },

@@ -752,6 +752,37 @@ export type Invitation = {
   created_at: string;
 };
 
+export type ListedAccount = {
+  id: string;
+  email: string;
+  /** leaving: its deletion waits for shared workspaces. deleted: it can be restored. */
+  status: 'active' | 'leaving' | 'deleted' | 'erasing' | 'erased';
+  created_at: string;
+  /** Bound to it. */
+  devices: number;
+  /** Where it sends its events. */
+  endpoints: number;
+  /** That it belongs to. */
+  shared_workspaces: number;
+};
+
+export type ListedStream = {
+  id: string;
+  /** When its timeline begins. */
+  captured_at: string;
+  created_at: string;
+  /** Where its timeline ends; null while it is open. */
+  end_ms: number | null;
+  /** The device that uploads it; null for an app. */
+  device_id: string | null;
+  /** Chunks whose bytes have come. */
+  stored_chunks: number;
+  /** All of them together. */
+  stored_bytes: number;
+  /** Announced, and not uploaded. */
+  awaited_chunks: number;
+};
+
 export type Member = {
   /** Whose membership it is. */
   account_id: string;
@@ -957,6 +988,23 @@ export type ProtectedResource = {
   scopes_supported: string[];
   /** What people call it. */
   resource_name: string;
+};
+
+export type ProvisionedDevice = {
+  /** The device. */
+  device_id: string;
+  /** personal: bound to one account; shared: records for whoever hosts a session on it. */
+  kind: 'personal' | 'shared';
+  /** revoked: none of its certificates is good any more. */
+  state: 'bound' | 'unbound' | 'revoked';
+  /** Whom it records for; null for one that is bound to nobody. */
+  account_id: string | null;
+  /** When it got its first certificate. */
+  provisioned_at: string;
+  /** When it last called, to the minute; null while it never has. */
+  last_seen_at: string | null;
+  /** When the certificate in use ends; null where that is not known. */
+  certificate_until: string | null;
 };
 
 export type RecallItem = {
@@ -1457,6 +1505,34 @@ export type TranscriptionWork = {
       embedding: string;
     } | null;
   }[];
+};
+
+export type TroubledEndpoint = {
+  /** The endpoint. */
+  endpoint_id: string;
+  /** Whose it is. */
+  account_id: string;
+  /** Of its address, which itself may hold a secret. */
+  host: string;
+  /** Since when it is so. */
+  since: string;
+  /** Requests in a row that were not accepted, or deliveries where those are more. */
+  failures: number;
+  /** When the next request may be sent; null unless its circuit is open. */
+  next_probe_at: string | null;
+  /** When it last accepted something; null while it has not. */
+  last_success_at: string | null;
+  /** The last request; null where none was sent since `watched_since`. */
+  last: {
+    /** When. */
+    at: string | null;
+    /** What that means for the delivery. */
+    verdict: string;
+    /** The HTTP status; null where no answer came. */
+    status_code: number | null;
+    /** What went wrong where no answer came, such as timeout, dns or tls. */
+    error: string | null;
+  } | null;
 };
 
 export type Turn = {
@@ -3924,9 +4000,9 @@ export type OperatorApi = {
       })[];
     };
   };
-  /** How it is doing: what is wrong now, and what was measured in the last quarter of an hour. */
+  /** How it is doing: what is wrong now, and what was measured lately. */
   'GET /ops/overview': {
-    query?: { after_ms?: number | undefined };
+    query?: { after_ms?: number | undefined; range?: '15m' | '1h' | '6h' | '24h' | undefined };
     answer: {
       /** What time it is here. */
       now: string;
@@ -4013,6 +4089,8 @@ export type OperatorApi = {
         /** All of it. */
         size_bytes: number;
       } | null;
+      /** Since when the processes on this machine know what devices do. */
+      watched_since: string;
       /** What is wrong now, in words. */
       health_problems: {
         /** The kind of problem. */
@@ -4024,6 +4102,43 @@ export type OperatorApi = {
         /** The page on which one sees why. */
         link: string;
       }[];
+      /** All of the range, of all processes on this machine; null where nothing was measured. */
+      summary: {
+        /** What it is of: the range, or since the processes on this machine began. */
+        since: string;
+        /** Requests of each listener. */
+        listeners: {
+          /** Who asked. */
+          listener: 'public' | 'device' | 'operator';
+          /** How many were answered. */
+          requests: number;
+          /** The same a second. */
+          per_s: number;
+          /** Of these with 5xx. */
+          errors: number;
+          /** Half took no longer, in ms. */
+          p50_ms: number | null;
+          /** 95 % took no longer. */
+          p95_ms: number | null;
+          /** 99 % took no longer. */
+          p99_ms: number | null;
+        }[];
+        /** Commits. */
+        commits: {
+          /** How many. */
+          count: number;
+          /** Half took no longer, in ms. */
+          p50_ms: number | null;
+          /** 95 % took no longer. */
+          p95_ms: number | null;
+          /** 99 % took no longer. */
+          p99_ms: number | null;
+        };
+        /** After how many ms 99 % of outbox messages were applied. */
+        outbox_p99_ms: number | null;
+        /** By how many ms 99 % of reminders were late at most. */
+        reminders_p99_ms: number | null;
+      };
       /** `at_ms[i]` goes with `series[name][i]`; rates are a second. */
       history: {
         /** How far apart samples are. */
@@ -4116,12 +4231,85 @@ export type OperatorApi = {
       } | null;
     };
   };
-  /** Endpoints that are due, that fail and that were disabled lately, as the processes on this machine have seen them. */
+  /** Accounts, by a part of the id or of the email, and by how they stand. */
+  'GET /ops/accounts': {
+    query?: { find?: string | undefined; limit?: number | undefined; cursor?: string | undefined; status?: 'active' | 'leaving' | 'deleted' | 'erasing' | 'erased' | undefined };
+    answer: {
+      items: ListedAccount[];
+      /** What to pass as cursor for the next page; null on the last one. */
+      cursor: string | null;
+      /** What time it is here. */
+      now: string;
+      /** Through how many keys of Redis this page has looked. */
+      looked_at: number;
+      /** How many keys Redis has. */
+      keys: number;
+    };
+  };
+  /** Devices that were provisioned, by a part of the id or by whom they record for, and by how they stand. */
+  'GET /ops/devices/provisioned': {
+    query?: { find?: string | undefined; limit?: number | undefined; cursor?: string | undefined; kind?: 'personal' | 'shared' | undefined; state?: 'bound' | 'unbound' | 'revoked' | undefined; unseen_min?: number | undefined };
+    answer: {
+      items: ProvisionedDevice[];
+      /** What to pass as cursor for the next page; null on the last one. */
+      cursor: string | null;
+      /** What time it is here. */
+      now: string;
+      /** Through how many keys of Redis this page has looked. */
+      looked_at: number;
+      /** How many keys Redis has. */
+      keys: number;
+    };
+  };
+  /** The devices of an account, those bound last first. */
+  'GET /ops/accounts/{account}/devices': {
+    path: { account: string };
+    query?: { limit?: number | undefined; cursor?: string | undefined };
+    answer: {
+      items: {
+        /** The device. */
+        device_id: string;
+        /** personal: bound to one account; shared: records for whoever hosts a session on it. */
+        kind: 'personal' | 'shared';
+        /** Since when it records for the account. */
+        bound_at: string;
+        /** When it last called, to the minute; null while it never has. */
+        last_seen_at: string | null;
+      }[];
+      /** What to pass as cursor for the next page; null on the last one. */
+      cursor: string | null;
+      /** Whose they are. */
+      account_id: string;
+    };
+  };
+  /** The recordings of an account, the newest first, without what is in them. */
+  'GET /ops/accounts/{account}/streams': {
+    path: { account: string };
+    query?: { limit?: number | undefined; cursor?: string | undefined };
+    answer: {
+      items: ListedStream[];
+      /** What to pass as cursor for the next page; null on the last one. */
+      cursor: string | null;
+      /** Whose they are. */
+      account_id: string;
+    };
+  };
+  /** Endpoints that are due, and those that get nothing or do not accept what they get, the last ones first. */
   'GET /ops/endpoints': {
     query?: { limit?: number | undefined };
     answer: {
+      /** Those that failed repeatedly, so that only probes are sent. */
+      circuit_open: TroubledEndpoint[];
+      /** Those that too many failures disabled. */
+      disabled: TroubledEndpoint[];
+      /** Those whose last request was not accepted. */
+      failing: TroubledEndpoint[];
+      /** Those that their owners paused or disabled. */
+      stopped: TroubledEndpoint[];
       /** What time it is here. */
       now: string;
+      /** Since when the processes on this machine know of requests. */
+      watched_since: string;
       /** Requests that are under way. */
       in_flight: number;
       /** Of each partition the one for which something has been due for longest; the longest first. */
@@ -4133,10 +4321,6 @@ export type OperatorApi = {
         /** The same in seconds. */
         due_s: number;
       }[];
-      /** Those whose last request was not accepted. */
-      failing: SeenEndpoint[];
-      /** Those that too many failures disabled lately. */
-      disabled: SeenEndpoint[];
     };
   };
   /** The endpoints of an account, and why each gets what it gets. */

@@ -92,7 +92,7 @@ export class OwnServer {
     };
     this.redis_pid = Number(find(/^ *redis +own process (\d+)/m));
     this.addresses = {
-      base_url: find(/^ *REST +(\S+)/m),
+      base_url: find(/^ *start page +(\S+)/m),
       device_url: find(/^ *devices +(\S+)/m),
       operator_url: find(/^ *operators +(\S+)/m),
       ops_token: readFileSync(join(this.#folder, 'ops_token'), 'utf8').trim(),

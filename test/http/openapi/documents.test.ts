@@ -120,6 +120,32 @@ t.test('examples of bodies are what their routes take', async (t) => {
   }
 });
 
+t.test('every answer has an example, which is what its route may answer', async (t) => {
+  let examples = 0;
+  for (const { listener, route } of rows.filter(({ route }) => route.summary !== undefined)) {
+    const { components, paths } = documents[listener];
+    const item = paths[route.path.replace(/:([a-z_]+)/g, '{$1}')];
+    const { responses = {} } = item?.[route.method.toLowerCase() as 'get'] ?? {};
+    for (const [status, { description, content = {} }] of Object.entries(responses)) {
+      const json = content['application/json'];
+      if (json === undefined) continue;
+      const codes = Number(status) < 400 ? [] : description.split(', ');
+      const shown = codes.map(
+        (code) => components.examples?.[json.examples?.[code]?.$ref.split('/').at(-1) ?? '']?.value,
+      );
+      for (const [at, example] of (codes.length > 0 ? shown : [json.example]).entries()) {
+        examples += 1;
+        const where = `${nameOf(route)} ${status} ${codes[at] ?? ''}`;
+        t.not(example, undefined, where);
+        t.equal(differenceOf(nameOf(route), Number(status), example), null, where, { example });
+        const { error } = (example ?? {}) as { error?: string | { code: string } };
+        if (codes.length > 0) t.equal(typeof error === 'object' ? error.code : error, codes[at], where);
+      }
+    }
+  }
+  t.ok(examples > 1_000, `${examples} examples`);
+});
+
 function exampleIn(listener: Listener, { method, path }: Route): unknown {
   const item = documents[listener].paths[path.replace(/:([a-z_]+)/g, '{$1}')];
   const content = item?.[method.toLowerCase() as 'post']?.requestBody?.content ?? {};

@@ -1,0 +1,11 @@
+/** The guides, in the order in which pages link to them. Each is a file of docs/. */
+export const GUIDES = [
+  { name: 'devices', title: 'Device guide', about: 'Provisioning, streams, chunks, what a recorder must survive' },
+  { name: 'webhooks', title: 'Webhook guide', about: 'Receiving events, checking signatures, retries' },
+  { name: 'transcription', title: 'Transcription guide', about: 'Engines, workers, what becomes of audio' },
+  { name: 'insights', title: 'Insights guide', about: 'Conversations, memories and suggestions' },
+  { name: 'search', title: 'Search guide', about: 'Finding words, and recall for assistants' },
+  { name: 'assistants', title: 'Assistant guide', about: 'Connecting an assistant over MCP' },
+] as const;
+
+export type Guide = (typeof GUIDES)[number]['name'];
