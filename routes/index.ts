@@ -60,6 +60,7 @@ import { OPERATOR_PAGE_ROUTES } from './operator/pages.js';
 import { REMOVAL_ROUTES } from './operator/removals.js';
 import { STAFF_STREAM_ROUTES } from './operator/streams.js';
 import { TEST_CLOCK_ROUTES } from './operator/test_clock.js';
+import { APP_ROUTES } from './pages/app.js';
 import { ASSET_ROUTES } from './pages/assets.js';
 import { INVITATIONS_PAGE_ROUTES } from './pages/invitations.js';
 import { withReference } from './pages/reference.js';
@@ -104,6 +105,7 @@ export const ROUTES: Record<'public' | 'device' | 'operator', readonly Route[]> 
     ...CHALLENGE_ROUTES,
     ...RESTORE_PAGE_ROUTES,
     ...INVITATIONS_PAGE_ROUTES,
+    ...APP_ROUTES,
     ...ASSET_ROUTES,
     ...MCP_ROUTES,
   ],

@@ -68,7 +68,10 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
   shutdown.add(() => members.leave());
   await ofStorage(members.start());
 
-  const clients = await openClients(start, { ...foundation, ...entities });
+  let public_port = settings.port;
+  const addresses = () => publicAddresses(settings, public_port);
+  const base_url = () => addresses().base_url;
+  const clients = await openClients(start, { ...foundation, ...entities, base_url });
   const devices = await openDevices(start, { clock, records, redis });
   const blobs = await openBlobs(start, descriptors.segments);
   const poll = new DuePoll({ store, ownership: members, log, now: clock.now });
@@ -100,8 +103,6 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
 
   const is_alone = settings.redis_url === null && supervised === null;
   const shared = is_alone ? null : new SharedWindows(redis, keys);
-  let public_port = settings.port;
-  const addresses = () => publicAddresses(settings, public_port);
   const identity = await openIdentity(
     start,
     { ...foundation, ...entities },
@@ -132,5 +133,5 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
   });
   // First of all, so that others take over while it answers what is in progress.
   shutdown.add(() => members.leave());
-  return { services, base_url: addresses().base_url, ports, redis: child };
+  return { services, base_url: base_url(), ports, redis: child };
 }

@@ -1,0 +1,8 @@
+import { Recordings } from './pages/recordings.js';
+import type { AppRoute } from './router.js';
+
+/** Every page, in the order of the navigation. One row and one file in pages/ make another. */
+export const ROUTES: readonly AppRoute[] = [
+  { path: '/', page: Recordings },
+  { path: '/recordings', page: Recordings, nav: 'Recordings' },
+];
