@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals';
 import type { ComponentType } from 'preact';
+import type { Permission } from '../tools/client/api.js';
 
 /** Addresses under /app, by the browser's own history. */
 
@@ -13,6 +14,8 @@ export type AppRoute = {
   page: ComponentType<{ params: Record<string, string> }>;
   /** Its name in the navigation; none for pages that others lead to. */
   nav?: string;
+  /** Without it the page can show nothing, and is not in the navigation. */
+  needs?: Permission;
   /** Beginnings of further addresses at which it is the present one in the navigation. */
   also?: readonly string[];
 };

@@ -1,3 +1,4 @@
+import { Recording } from './pages/recording.js';
 import { Recordings } from './pages/recordings.js';
 import type { AppRoute } from './router.js';
 
@@ -5,4 +6,5 @@ import type { AppRoute } from './router.js';
 export const ROUTES: readonly AppRoute[] = [
   { path: '/', page: Recordings },
   { path: '/recordings', page: Recordings, nav: 'Recordings' },
+  { path: '/recordings/:id', page: Recording },
 ];

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import type { Account } from '../../tools/client/api.js';
+import type { Account, Permission } from '../../tools/client/api.js';
 import { type ApiError, api } from '../api/api.js';
 import { apiErrorOf } from '../api/loading.js';
 
@@ -15,4 +15,9 @@ export async function loadAccount(): Promise<void> {
   } catch (error) {
     account_error.value = apiErrorOf(error);
   }
+}
+
+/** Whether the account holds a permission: staff may have switched a layer of content off. */
+export function may(permission: Permission): boolean {
+  return account.value?.permissions.includes(permission) ?? false;
 }

@@ -7,7 +7,7 @@ import { EmptyState } from '../parts/states.js';
 import { BASE, place, routeAt } from '../router.js';
 import { ROUTES } from '../routes.js';
 import { session, signOut } from '../session/session.js';
-import { account, loadAccount } from './account.js';
+import { account, loadAccount, may } from './account.js';
 import { Entrance, NoAccount } from './entrance.js';
 import { Notices } from './notices.js';
 import { SURROUNDINGS } from './surroundings.js';
@@ -84,7 +84,7 @@ function Frame({ children }: { children: ComponentChildren }) {
           <nav aria-label="Pages">
             <ul>
               {ROUTES.flatMap((route) => {
-                if (route.nav === undefined) return [];
+                if (route.nav === undefined || (route.needs !== undefined && !may(route.needs))) return [];
                 const is_here = [route.path, ...(route.also ?? [])].some(
                   (at) => path === at || path.startsWith(`${at}/`),
                 );
