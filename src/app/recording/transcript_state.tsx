@@ -45,7 +45,8 @@ export function noTurnsWords(transcript: Transcript, stream: Stream): { title: s
   return { title: 'No speech was heard', text: 'The recording was listened to, and nobody speaks in it.' };
 }
 
-export function retentionWords({ retention, name }: Workspace): string {
+export function retentionWords({ retention, ...workspace }: Workspace): string {
+  const name = workspace.private ? 'Your own workspace' : workspace.name;
   const { audio, transcripts } = retention;
   const kept = (days: number | null) => {
     if (days === null) return 'for as long as you like';

@@ -4,6 +4,7 @@ import { Button } from '../parts/button.js';
 import { Questions } from '../parts/dialog.js';
 import { Page } from '../parts/page.js';
 import { EmptyState } from '../parts/states.js';
+import { RecordingBar } from '../recorder/recording_bar.js';
 import { BASE, place, routeAt } from '../router.js';
 import { ROUTES } from '../routes.js';
 import { session, signOut } from '../session/session.js';
@@ -111,6 +112,7 @@ function Frame({ children }: { children: ComponentChildren }) {
       <main id="content" tabIndex={-1}>
         {children}
       </main>
+      <RecordingBar />
       <Notices />
       <Questions />
     </div>
