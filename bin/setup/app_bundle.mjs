@@ -8,7 +8,7 @@ import { basename, extname } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
 /** Where the server serves them. */
-export const APP_ASSETS_PATH = '/assets/app';
+const APP_ASSETS_PATH = '/assets/app';
 
 const FOLDER = 'src/app/';
 const GZIP_LEVEL = 9;
@@ -38,7 +38,8 @@ const ENTRIES = { script: 'src/app/main.tsx', style: 'src/app/app.css', worker: 
 /** The files of dist/app with their contents, and `manifest.json`, which says which is which. Throws what esbuild throws. */
 export const bundleApp = (root) => {
   // Here, as the package may have been installed only a moment ago.
-  const { buildSync } = createRequire(import.meta.url)('esbuild');
+  const require = createRequire(import.meta.url);
+  const { buildSync } = require('esbuild');
   const { outputFiles, metafile } = buildSync({ ...OPTIONS, absWorkingDir: root, entryPoints: Object.values(ENTRIES) });
   const named = Object.entries(metafile.outputs).flatMap(([path, { entryPoint }]) =>
     Object.entries(ENTRIES)

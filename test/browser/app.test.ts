@@ -300,7 +300,8 @@ t.test('the account’s own pages in a browser', async (t) => {
   );
 });
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const require = createRequire(import.meta.url);
+const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 /** Each page is looked at in these, one after the other. */
 const LOOKS = [
   { viewport: { width: 320, height: 640 }, colorScheme: 'dark' },

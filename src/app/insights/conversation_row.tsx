@@ -2,7 +2,7 @@ import type { Conversation, Memory } from '../../tools/client/api.js';
 import { Badge } from '../parts/states.js';
 import { durationText, Time } from '../parts/time.js';
 import { BASE } from '../router.js';
-import { EvidenceList } from './evidence.js';
+import { EvidenceList, FromSession } from './evidence.js';
 
 export function ConversationRow({ conversation }: { conversation: Conversation }) {
   const { title, summary, topics, participants, parts, started_at, ended_at } = conversation;
@@ -17,6 +17,7 @@ export function ConversationRow({ conversation }: { conversation: Conversation }
           <Time at={started_at} />
           <span>{durationText(length_ms)}</span>
           {names.length > 0 && <bdi>{names.join(', ')}</bdi>}
+          <FromSession id={conversation.session_id} />
         </p>
         {first === undefined ? (
           <p class="row-title">{words}</p>

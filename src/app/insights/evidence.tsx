@@ -27,3 +27,13 @@ export function EvidenceList({ evidence, text }: { evidence: readonly Evidence[]
     </ul>
   );
 }
+
+/** To all that came of the recorder session in which something was said. */
+export function FromSession({ id }: { id: string | null }) {
+  if (id === null) return null;
+  return (
+    <a class="above" href={`${BASE}/sessions/${id}/summary`}>
+      from a session
+    </a>
+  );
+}

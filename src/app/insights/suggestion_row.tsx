@@ -7,7 +7,7 @@ import { Dialog } from '../parts/dialog.js';
 import { Field, FormProblem, TextField } from '../parts/field.js';
 import { Badge } from '../parts/states.js';
 import { Time } from '../parts/time.js';
-import { EvidenceList } from './evidence.js';
+import { EvidenceList, FromSession } from './evidence.js';
 
 type Status = Suggestion['status'];
 
@@ -63,6 +63,7 @@ export function SuggestionRow({
               due <Time at={due_at} />
             </span>
           )}
+          <FromSession id={suggestion.session_id} />
           {status !== 'open' && <Badge tone={status === 'dismissed' ? 'plain' : 'good'}>{STATUS_NAMES[status]}</Badge>}
         </p>
         <p class="row-title" id={`suggestion-${id}`}>

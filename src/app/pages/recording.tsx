@@ -6,7 +6,7 @@ import { useAction, useLoaded } from '../api/loading.js';
 import { loadPeaks } from '../audio/peaks.js';
 import { Player } from '../audio/player.js';
 import type { Timeline } from '../audio/timeline.js';
-import { Button } from '../parts/button.js';
+import { Button, CopyButton } from '../parts/button.js';
 import { confirm, Dialog } from '../parts/dialog.js';
 import { FormProblem, TextField } from '../parts/field.js';
 import { say } from '../parts/news.js';
@@ -55,7 +55,7 @@ function NoRecording({ code, message }: { code: string; message: string }) {
   );
 }
 
-export function recordingName({ title, captured_at }: Pick<Stream, 'title' | 'captured_at'>): string {
+function recordingName({ title, captured_at }: Pick<Stream, 'title' | 'captured_at'>): string {
   return title ?? `Recording of ${timeText(captured_at, 'date')}`;
 }
 
@@ -136,7 +136,7 @@ function Recorded({ stream, set, reload }: { stream: Stream; set: (stream: Strea
           {turns.turns.length > 0 && (
             <section class="panel">
               <h2>As text</h2>
-              <Downloads stream={stream} />
+              <Downloads stream={stream} turns={turns.turns} />
             </section>
           )}
           <Show of={workspace}>{(known) => <p class="hint">{retentionWords(known)}</p>}</Show>
@@ -242,7 +242,7 @@ const TEXTS = [
   ['srt', 'Subtitles (SRT)'],
 ] as const;
 
-function Downloads({ stream }: { stream: Stream }) {
+function Downloads({ stream, turns }: { stream: Stream; turns: readonly Turn[] }) {
   const load = useAction(async (format: string) => {
     const answer = await send('GET', `/audio/streams/${stream.id}/transcript/text?format=${format}`);
     const text = answer.ok ? await answer.blob() : await payloadOf<Blob>(answer);
@@ -254,6 +254,7 @@ function Downloads({ stream }: { stream: Stream }) {
   });
   return (
     <div class="actions">
+      <CopyButton text={turns.map(lineOf).join('\n')} what="What was said" />
       {TEXTS.map(([format, words]) => (
         <Button key={format} small busy={load.busy} onClick={() => void load.run(format)}>
           {words}
@@ -262,6 +263,10 @@ function Downloads({ stream }: { stream: Stream }) {
       <FormProblem error={load.error} />
     </div>
   );
+}
+
+function lineOf({ speaker_name, text }: Turn): string {
+  return speaker_name === null ? text : `${speaker_name}: ${text}`;
 }
 
 /** `?t=` in ms: where a search found something. */
