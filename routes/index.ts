@@ -62,6 +62,7 @@ import { STAFF_STREAM_ROUTES } from './operator/streams.js';
 import { TEST_CLOCK_ROUTES } from './operator/test_clock.js';
 import { APP_ROUTES } from './pages/app.js';
 import { ASSET_ROUTES } from './pages/assets.js';
+import { FRONT_ROUTES } from './pages/front.js';
 import { INVITATIONS_PAGE_ROUTES } from './pages/invitations.js';
 import { withReference } from './pages/reference.js';
 import { RESTORE_PAGE_ROUTES } from './pages/restore.js';
@@ -105,6 +106,7 @@ export const ROUTES: Record<'public' | 'device' | 'operator', readonly Route[]> 
     ...CHALLENGE_ROUTES,
     ...RESTORE_PAGE_ROUTES,
     ...INVITATIONS_PAGE_ROUTES,
+    ...FRONT_ROUTES,
     ...APP_ROUTES,
     ...ASSET_ROUTES,
     ...MCP_ROUTES,

@@ -69,6 +69,7 @@ async function rollAll(roll: () => Promise<void>, log: Logger): Promise<void> {
 /** What is where. */
 function rowsOf({ base_url, ports, redis, pids }: Started, settings: Settings): [string, string][] {
   const rows: [string, string][] = [
+    ['app', `${base_url}/app`],
     ['REST', base_url],
     ...(settings.base_url === null ? [] : [['listens', `http://${settings.host}:${ports.public}`] as [string, string]]),
     ['devices', `https://${settings.device_names[0]}:${ports.device} (mutual TLS)`],

@@ -1,7 +1,7 @@
 import { ASSETS, REFERENCE_ASSETS } from './assets.js';
 
 /** What there is to read, in the order in which pages link to it. */
-const PLACES = [
+export const PLACES = [
   { path: '/reference', title: 'API' },
   { path: '/reference/devices', title: 'Device API' },
   { path: '/guides/devices', title: 'Device guide' },

@@ -276,7 +276,9 @@ t.test('the account’s own pages in a browser', async (t) => {
       await makeInsights(account, recording, {
         suggestions: [{ text: 'Send the report', kind: 'task', at: [[0, 3_000]] }],
       });
-      await page.goto(app_url);
+      await page.goto(spool.server.base_url);
+      await look(t, page, 'the address of the server');
+      await page.getByRole('link', { name: 'Open your recordings' }).click();
       await page.getByRole('button', { name: 'Sign in' }).waitFor();
       await look(t, page, 'the entrance');
       await enter(visitor, email);

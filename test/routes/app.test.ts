@@ -1,5 +1,6 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import t from 'tap';
+import { frontPage } from '../../src/pages/front_page.js';
 import { call } from '../../src/tools/client/http_call.js';
 import { TestSpool } from '../fixtures/spool.js';
 
@@ -68,6 +69,19 @@ t.test('the account’s own pages, as they are served', async (t) => {
     }
     t.ok(bytes <= COMPRESSED_BYTES_MAX, `${bytes} bytes`);
     t.comment(`${bytes} bytes with gzip`);
+  });
+
+  await t.test('the address of the server itself says what this is, and leads on', async (t) => {
+    const { status, headers, body } = await get('/');
+    t.equal(status, 200);
+    t.match(headers['content-security-policy'], "default-src 'none'");
+    const front = body.toString();
+    for (const path of ['/app', '/reference', '/guides/assistants']) t.match(front, `href="${path}"`);
+    t.match(front, `${spool.server.base_url}/mcp`);
+    t.notMatch(front, 'inbox', 'which is for development, at a port that is known');
+    const inbox_url = 'http://127.0.0.1:9090/mails';
+    t.match(frontPage({ base_url: 'http://localhost:8080', inbox_url }), `href="${inbox_url}"`);
+    for (const [, path = ''] of front.matchAll(/href="(\/[^"]*)"/g)) t.equal((await get(path)).status, 200, path);
   });
 
   await t.test('the worker may stand before all of /app', async (t) => {

@@ -1,4 +1,4 @@
-import { payloadOf, send } from '../api/api.js';
+import { ApiError, payloadOf, send } from '../api/api.js';
 import { accessToken, accessTokenAfter } from '../session/session.js';
 
 /** How the browser's player gets at audio: through the service worker, or where there is none, by a copy in memory. */
@@ -45,18 +45,33 @@ async function startWorker(): Promise<boolean> {
 
 /** An address for a media element. `done` gives back what it holds. */
 export async function audioSource(stream_id: string): Promise<{ url: string; done: () => void }> {
-  const path = `/audio/streams/${stream_id}/content`;
+  const path = pathOf(stream_id);
   if (await workerReady()) return { url: path, done: () => {} };
-  const url = URL.createObjectURL(await fetchAudio(path, { bytes_max: COPY_BYTES_MAX }));
+  const url = URL.createObjectURL(await fetchAudio(stream_id, { bytes_max: COPY_BYTES_MAX }));
   return { url, done: () => URL.revokeObjectURL(url) };
+}
+
+/** What the server says against it; null where it says nothing. A media element tells only that it failed. */
+export async function whyNoAudio(stream_id: string): Promise<string | null> {
+  try {
+    const answer = await send('GET', pathOf(stream_id), { headers: { Range: 'bytes=0-0' } });
+    if (answer.ok) return null;
+    return await payloadOf<null>(answer);
+  } catch (error) {
+    return error instanceof ApiError ? error.message : null;
+  }
+}
+
+function pathOf(stream_id: string): string {
+  return `/audio/streams/${stream_id}/content`;
 }
 
 /** All of it; throws where it is larger. */
 export async function fetchAudio(
-  path: string,
+  stream_id: string,
   { bytes_max, signal }: { bytes_max: number; signal?: AbortSignal },
 ): Promise<Blob> {
-  const answer = await send('GET', path, signal === undefined ? {} : { signal });
+  const answer = await send('GET', pathOf(stream_id), signal === undefined ? {} : { signal });
   if (!answer.ok) return payloadOf<Blob>(answer);
   if (Number(answer.headers.get('Content-Length')) > bytes_max) {
     await answer.body?.cancel();

@@ -19,7 +19,7 @@ export async function loadPeaks(
   signal: AbortSignal,
 ): Promise<Float32Array | null> {
   if (timeline.file_ms === 0 || timeline.file_ms > LENGTH_MS_MAX || stream.stored_bytes > BYTES_MAX) return null;
-  const file = await fetchAudio(`/audio/streams/${stream.id}/content`, { bytes_max: BYTES_MAX, signal });
+  const file = await fetchAudio(stream.id, { bytes_max: BYTES_MAX, signal });
   const context = new OfflineAudioContext(1, 1, SAMPLES_PER_S);
   const decoded = await context.decodeAudioData(await file.arrayBuffer());
   return peaksOf(decoded.getChannelData(0), timeline);

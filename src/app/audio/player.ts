@@ -1,5 +1,5 @@
 import { computed, signal } from '@preact/signals';
-import { audioSource } from './audio_access.js';
+import { audioSource, whyNoAudio } from './audio_access.js';
 import { Timeline } from './timeline.js';
 
 /** Plays one recording. All times are moments of the recording, in ms. */
@@ -38,9 +38,12 @@ export class Player {
     element.addEventListener('error', () => {
       if (this.#source === null || this.#is_closed) return;
       this.playing.value = false;
-      this.problem.value = 'This browser can’t play the recording, or it could not be loaded.';
+      this.#source.done();
       this.#source = null;
       this.#opening = null;
+      void whyNoAudio(this.#stream_id).then((why) => {
+        this.problem.value = why ?? 'This browser can’t play the recording, or the connection was lost.';
+      });
     });
   }
 

@@ -24,8 +24,8 @@ import { BASE, go, place } from '../router.js';
 
 const BACK = { href: `${BASE}/recordings`, name: 'Recordings' };
 const LIVE_POLL_MS = 5_000;
-/** Of a long recording, the list of chunks is read less often. */
-const LONG_POLL_MS = 30_000;
+/** The list of chunks of a long recording, or of one whose recorder has gone silent, is read less often. */
+const SLOW_POLL_MS = 30_000;
 const LONG_CHUNKS = 500;
 /** A recording that has no end yet, and nothing new for so long, is not under way. */
 const LIVE_MS_MAX = 120_000;
@@ -75,13 +75,18 @@ function Recorded({ stream, set, reload }: { stream: Stream; set: (stream: Strea
   useEffect(() => {
     if (audio.data !== null) player.setTimeline(audio.data.timeline);
   }, [audio.data]);
-  useEffect(() => audio.reload(), [stream.stored_chunks]);
+  useEffect(() => {
+    audio.reload();
+    transcript.reload();
+  }, [stream.stored_chunks]);
   useJump(player, audio.data !== null);
 
+  const last_stored_at = audio.data?.last_stored_at ?? null;
   const is_open = stream.end_ms === undefined || stream.stored_chunks < stream.chunks;
-  const is_waiting = (transcript.data?.waiting.length ?? 0) > 0;
-  usePolling(is_open, stream.chunks > LONG_CHUNKS ? LONG_POLL_MS : LIVE_POLL_MS, reload);
-  usePolling(is_open || is_waiting, LIVE_POLL_MS, transcript.reload);
+  const is_waiting = transcript.data !== null && transcript.data.engine !== null && transcript.data.waiting.length > 0;
+  const is_slow = stream.chunks > LONG_CHUNKS || !isLive(stream, last_stored_at);
+  usePolling(is_open, is_slow ? SLOW_POLL_MS : LIVE_POLL_MS, reload);
+  usePolling(is_waiting, LIVE_POLL_MS, transcript.reload);
 
   const has_audio = (audio.data?.timeline.file_ms ?? 0) > 0;
   const name = recordingName(stream);
@@ -95,7 +100,7 @@ function Recorded({ stream, set, reload }: { stream: Stream; set: (stream: Strea
           <Time at={stream.captured_at} />
           {stream.end_ms !== undefined && <span>{durationText(stream.end_ms)}</span>}
           {source.data?.name != null && <bdi>{source.data.name}</bdi>}
-          <LiveBadge stream={stream} last_stored_at={audio.data?.last_stored_at ?? null} />
+          <LiveBadge stream={stream} last_stored_at={last_stored_at} />
         </div>
       }
       actions={<Changes stream={stream} set={set} />}
@@ -172,8 +177,11 @@ function LiveBadge({ stream, last_stored_at }: { stream: Stream; last_stored_at:
   if (stream.end_ms !== undefined) {
     return stream.stored_chunks < stream.chunks ? <Badge tone="caution">still arriving</Badge> : null;
   }
-  const last = new Date(last_stored_at ?? stream.created_at).getTime();
-  return Date.now() - last < LIVE_MS_MAX ? <Badge tone="live">recording now</Badge> : <Badge>without an end</Badge>;
+  return isLive(stream, last_stored_at) ? <Badge tone="live">recording now</Badge> : <Badge>without an end</Badge>;
+}
+
+function isLive(stream: Stream, last_stored_at: string | null): boolean {
+  return Date.now() - Date.parse(last_stored_at ?? stream.created_at) < LIVE_MS_MAX;
 }
 
 /** Rename and delete. */

@@ -44,6 +44,7 @@ let sequence = 0;
 /** Where the present chunk begins on the timeline. */
 let chunk_start_ms = 0;
 let began_at = 0;
+let awake: WakeLockSentinel | null = null;
 
 /** Opens the microphone and registers the recording. Throws NoMicrophone, ApiError. */
 export async function startRecording(account_id: string): Promise<void> {
@@ -59,6 +60,8 @@ export async function startRecording(account_id: string): Promise<void> {
     [recorded_ms.value, level.value] = [0, 0];
     recorder.value = { is: 'recording', recording: { stream_id: id, uploads: new Uploads(id) } };
     addEventListener('beforeunload', warn);
+    document.addEventListener('visibilitychange', stayAwake);
+    stayAwake();
   } catch (error) {
     await microphone?.close();
     microphone = null;
@@ -112,6 +115,9 @@ export function dropRecording(): void {
 
 function forget(): void {
   removeEventListener('beforeunload', warn);
+  document.removeEventListener('visibilitychange', stayAwake);
+  void awake?.release();
+  awake = null;
   recorder.value = { is: 'off' };
 }
 
@@ -154,6 +160,19 @@ function cut(): void {
   const end_ms = start_ms + Math.round((samples / samples_per_s) * 1_000);
   now.recording.uploads.add({ sequence: sequence++, start_ms, end_ms, bytes: wavOf(pieces, samples_per_s) });
   [pieces, samples, chunk_start_ms] = [[], 0, end_ms];
+}
+
+/** A phone whose screen goes dark ends what pages record. The lock is lost whenever the page is not in sight. */
+function stayAwake(): void {
+  const { wakeLock } = navigator as { wakeLock?: WakeLock };
+  if (wakeLock === undefined || document.hidden) return;
+  wakeLock.request('screen').then(
+    (lock) => {
+      awake = lock;
+      if (recorder.peek().is === 'off') void lock.release();
+    },
+    () => {}, // a battery that is low: it goes on without
+  );
 }
 
 function warn(event: BeforeUnloadEvent): void {

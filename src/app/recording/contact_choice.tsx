@@ -7,20 +7,20 @@ import { TextField } from '../parts/field.js';
 const SHOWN = 6;
 const TYPED_MS = 200;
 
-/** Somebody known, or a name that nobody has yet. */
-export type Person = { contact: Contact } | { name: string };
-
 /** Chooses a person: by name among those known, or a new one by that name. */
 export function PersonField({
   label,
   value,
   onValue,
   error,
+  without = [],
 }: {
   label: string;
   value: string;
   onValue: (name: string) => void;
   error?: string | null;
+  /** Names that are offered elsewhere already. */
+  without?: readonly (string | null)[];
 }) {
   const [asked, setAsked] = useState(value);
   useEffect(() => {
@@ -32,7 +32,7 @@ export function PersonField({
     [asked],
   );
   const names = (known.data?.items ?? []).flatMap(({ id, name, merged_into }) =>
-    name === null || merged_into !== null || name === value ? [] : [{ id, name }],
+    name === null || merged_into !== null || name === value || without.includes(name) ? [] : [{ id, name }],
   );
   return (
     <>

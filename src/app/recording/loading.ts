@@ -60,6 +60,8 @@ export function useTurns(stream: { id: string; source_id: string }, changed: () 
         const page = await api('GET /turns', { query: { stream_id: stream.id, limit: PAGE_ITEMS, cursor } });
         turns.push(...page.items);
         cursor = page.cursor ?? undefined;
+        // The first ones are read while the others come.
+        if (mine === run.current) setState((was) => (was.state === 'ready' ? was : { ...was, turns: [...turns] }));
       } while (cursor !== undefined && turns.length < TURNS_MAX && mine === run.current);
       if (mine === run.current) setState({ turns, state: 'ready', error: null, cut: cursor !== undefined });
     } catch (error) {

@@ -100,6 +100,7 @@ function TurnForm({
       >
         <PersonField
           label="Somebody else"
+          without={speakers.map(({ name }) => name)}
           value={name}
           onValue={setName}
           error={save.error?.fields.get('name') ?? null}

@@ -84,7 +84,8 @@ export async function accessTokenAfter(refused: string): Promise<string> {
   return renewed();
 }
 
-async function resume(): Promise<void> {
+/** Goes on with the session that is stored. */
+export async function resume(): Promise<void> {
   if (readStored() === null) return signedOut(null);
   try {
     await renewed();

@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks';
 import { useAction } from '../api/loading.js';
 import { Button, ButtonLink } from '../parts/button.js';
 import { Loading } from '../parts/states.js';
-import { session, signIn, signOut, startSession } from '../session/session.js';
+import { resume, session, signIn, signOut } from '../session/session.js';
 import { account_error, loadAccount } from './account.js';
 import { SURROUNDINGS } from './surroundings.js';
 
@@ -41,7 +41,7 @@ export function Entrance() {
     return (
       <Card title="Spool can’t be reached">
         <p class="lead">Check your connection. You stay signed in.</p>
-        <Button kind="primary" onClick={() => void startSession()}>
+        <Button kind="primary" onClick={() => void resume()}>
           Try again
         </Button>
       </Card>
