@@ -37,7 +37,6 @@ export const APP_ROUTES: readonly Route[] = [
       async handler({ services, reply }) {
         const { base_url } = services.addresses();
         return reply
-          .header('Cache-Control', 'no-store')
           .header('Content-Security-Policy', POLICY)
           .header('Cross-Origin-Opener-Policy', 'same-origin')
           .header('Permissions-Policy', 'microphone=(self), camera=(self), geolocation=()')
@@ -58,7 +57,7 @@ export const APP_ROUTES: readonly Route[] = [
     async handler({ request, reply }) {
       // `/app` itself lies outside of `/app/`, the scope that its address gives it.
       reply.header('Service-Worker-Allowed', '/app').header('Content-Security-Policy', POLICY);
-      return sendFile({ request, reply }, APP_WORKER, 'no-cache');
+      return sendFile({ request, reply }, APP_WORKER, 'no-store');
     },
   }),
 

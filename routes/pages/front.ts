@@ -13,7 +13,6 @@ export const FRONT_ROUTES: readonly Route[] = [
     dialect: 'page',
     handler: async ({ services, reply }) =>
       reply
-        .header('Cache-Control', 'no-cache')
         .header('Content-Security-Policy', POLICY)
         .header('Referrer-Policy', 'no-referrer')
         .header('X-Content-Type-Options', 'nosniff')
