@@ -39,7 +39,7 @@ export const APP_ROUTES: readonly Route[] = [
         return reply
           .header('Content-Security-Policy', POLICY)
           .header('Cross-Origin-Opener-Policy', 'same-origin')
-          .header('Permissions-Policy', 'microphone=(self), camera=(self), geolocation=()')
+          .header('Permissions-Policy', 'microphone=(self), camera=(), geolocation=()')
           .header('Referrer-Policy', 'no-referrer')
           .header('X-Content-Type-Options', 'nosniff')
           .header('X-Frame-Options', 'DENY')
