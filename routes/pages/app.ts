@@ -79,7 +79,7 @@ function sendFile(
 ): FastifyReply {
   reply
     .header('Cache-Control', caching)
-    .header('Vary', 'Accept-Encoding')
+    .header('Vary', 'Origin, Accept-Encoding')
     .header('X-Content-Type-Options', 'nosniff')
     .type(type);
   const accepted = encodingsOf(request.headers['accept-encoding']);

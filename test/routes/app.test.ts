@@ -63,7 +63,7 @@ t.test('the account’s own pages, as they are served', async (t) => {
       t.ok(refused.body.equals(plain.body));
       const is_hashed = path !== '/app/worker.js';
       t.equal(plain.headers['cache-control'], is_hashed ? 'public, max-age=31536000, immutable' : 'no-store');
-      t.equal(plain.headers.vary, 'Accept-Encoding');
+      t.equal(plain.headers.vary, 'Origin, Accept-Encoding');
       t.match(plain.headers['content-type'], /^text\/(javascript|css); charset=utf-8$/);
       bytes += gzip.body.length;
     }
