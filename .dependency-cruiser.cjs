@@ -55,8 +55,21 @@ module.exports = {
       name: 'tools-run-beside-a-server',
       comment: 'Programs that talk to a server are never part of one.',
       severity: 'error',
-      from: { path: '^(src|actors|routes|certs)/', pathNot: '^src/tools/' },
+      from: { path: '^(src|actors|routes|certs)/', pathNot: '^src/(tools|app)/' },
       to: { path: '^src/tools/' },
+    },
+    {
+      name: 'app-runs-in-browsers',
+      comment: "Of the server it knows the API's types, and how a call is made of a name.",
+      severity: 'error',
+      from: { path: '^src/app/' },
+      to: { path: '^(src|actors|routes|certs)/', pathNot: '^src/(app/|tools/client/(api|typed_call)\\.ts$)' },
+    },
+    {
+      name: 'nothing-imports-the-app',
+      severity: 'error',
+      from: { pathNot: '^(src/app|test)/' },
+      to: { path: '^src/app/' },
     },
     {
       name: 'nothing-imports-tests',
@@ -67,7 +80,8 @@ module.exports = {
     {
       name: 'no-development-packages',
       severity: 'error',
-      from: { path: '^(src|actors|routes|certs)/' },
+      comment: 'The app is bundled when it is built, with what it imports.',
+      from: { path: '^(src|actors|routes|certs)/', pathNot: '^src/app/' },
       to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'], pathNot: '/@types/' },
     },
     {

@@ -20,6 +20,7 @@ const folders = ['src', 'actors', 'routes', 'certs', 'test', 'bench'].filter((fo
 const checks = [
   { title: 'types', program: 'tsc', args: ['-p', '.'] },
   { title: 'types of scripts in pages', program: 'tsc', args: ['-p', 'tsconfig.pages.json'] },
+  { title: 'types of the app', program: 'tsc', args: ['-p', 'tsconfig.app.json'] },
   { title: 'lint and format', program: 'biome', args: ['check', '--error-on-warnings', '.'] },
   { title: 'import directions', program: 'depcruise', args: ['--config', '.dependency-cruiser.cjs', ...folders] },
   { title: 'unused code', program: 'knip', args: ['--no-progress'] },

@@ -61,6 +61,7 @@ import { OPERATOR_PAGE_ROUTES } from './operator/pages.js';
 import { REMOVAL_ROUTES } from './operator/removals.js';
 import { STAFF_STREAM_ROUTES } from './operator/streams.js';
 import { TEST_CLOCK_ROUTES } from './operator/test_clock.js';
+import { APP_ROUTES } from './pages/app.js';
 import { ASSET_ROUTES } from './pages/assets.js';
 import { INVITATIONS_PAGE_ROUTES } from './pages/invitations.js';
 import { withReference } from './pages/reference.js';
@@ -107,6 +108,7 @@ export const ROUTES: Record<'public' | 'device' | 'operator', readonly Route[]> 
     ...RESTORE_PAGE_ROUTES,
     ...INVITATIONS_PAGE_ROUTES,
     ...START_PAGE_ROUTES,
+    ...APP_ROUTES,
     ...ASSET_ROUTES,
     ...MCP_ROUTES,
   ],

@@ -69,7 +69,11 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
   shutdown.add(() => members.leave());
   await ofStorage(members.start());
 
-  const clients = await openClients(start, { ...foundation, ...entities });
+  const listening = { public: settings.port, device: settings.device_port, operator: settings.ops_port };
+  const addresses = () => publicAddresses(settings, listening.public);
+  const development = () => developmentAddresses(settings, listening.operator);
+  const base_url = () => addresses().base_url;
+  const clients = await openClients(start, { ...foundation, ...entities, base_url });
   const devices = await openDevices(start, { clock, records, redis });
   const blobs = await openBlobs(start, descriptors.segments);
   const poll = new DuePoll({ store, ownership: members, log, now: clock.now });
@@ -101,9 +105,6 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
 
   const is_alone = settings.redis_url === null && supervised === null;
   const shared = is_alone ? null : new SharedWindows(redis, keys);
-  const listening = { public: settings.port, device: settings.device_port, operator: settings.ops_port };
-  const addresses = () => publicAddresses(settings, listening.public);
-  const development = () => developmentAddresses(settings, listening.operator);
   const identity = await openIdentity(
     start,
     { ...foundation, ...entities },
@@ -135,5 +136,5 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
   });
   // First of all, so that others take over while it answers what is in progress.
   shutdown.add(() => members.leave());
-  return { services, base_url: addresses().base_url, ports, redis: child };
+  return { services, base_url: base_url(), ports, redis: child };
 }

@@ -1,6 +1,7 @@
 /*
- * Transpiles the sources to dist/, file by file, without a look at types: `npm run check` has that look. Only what
- * changed since the last build is made anew. No output is ever half there: each is written aside, then renamed.
+ * Transpiles the sources to dist/, file by file, without a look at types: `npm run check` has that look. The account's own
+ * pages are bundled to dist/app. Only what changed since the last build is made anew. No output is ever half there: each
+ * is written aside, then renamed.
  */
 import {
   copyFileSync,
@@ -16,13 +17,24 @@ import {
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { bundleApp, isOfApp } from './app_bundle.mjs';
 
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 
 const SOURCE_FOLDERS = ['src', 'actors', 'routes', 'certs', 'docs', 'test'];
 /** All outputs follow from these, too. */
-const SETTINGS = ['bin/setup/build.mjs', 'tsconfig.json', 'package-lock.json'];
+const SETTINGS = [
+  'bin/setup/build.mjs',
+  'bin/setup/app_bundle.mjs',
+  'tsconfig.json',
+  'tsconfig.app.json',
+  'package-lock.json',
+];
 const DIST = join(root, 'dist');
+const APP = join(DIST, 'app');
+const APP_MANIFEST = join(APP, 'manifest.json');
+/** The app's parts without a document are transpiled as well, for tests of them. */
+const isBundledAlone = (path) => path.startsWith('src/app/') && !path.endsWith('.ts');
 /** A line for each file that the outputs were made of; absent while a build runs, and after one that broke off. */
 const STAMP = join(DIST, '.built_from');
 const LOCK = join(DIST, '.building');
@@ -70,11 +82,12 @@ const stampOf = (sources) => [...sources].map(([path, words]) => `${path} ${word
 
 const readStamp = () => (existsSync(STAMP) ? readFileSync(STAMP, 'utf8') : '');
 
-const isUpToDate = (sources) => readStamp() === stampOf(sources) && [...sources.keys()].every(hasOutput);
+const isUpToDate = (sources) =>
+  readStamp() === stampOf(sources) && [...sources.keys()].every(hasOutput) && existsSync(APP_MANIFEST);
 
 const hasOutput = (path) => !isEmitted(path) || existsSync(outputOf(path));
 
-const isEmitted = (path) => !SETTINGS.includes(path) && !path.endsWith('.d.ts');
+const isEmitted = (path) => !SETTINGS.includes(path) && !path.endsWith('.d.ts') && !isBundledAlone(path);
 
 const outputOf = (path) => join(DIST, path.replace(/\.ts$/, '.js'));
 
@@ -90,6 +103,11 @@ const build = (sources) => {
   const emitted = [...sources.keys()].filter(isEmitted);
   const changed = emitted.filter((path) => is_whole || !isKnown(path) || !hasOutput(path));
   const faults = transpile(changed.filter((path) => path.endsWith('.ts')));
+  const of_app = [...sources.keys()].filter(isOfApp);
+  // What is gone changed it as well.
+  const is_app_known =
+    of_app.every(isKnown) && [...known].filter((line) => isOfApp(line.split(' ', 1)[0])).length === of_app.length;
+  if (faults.length === 0 && (is_whole || !is_app_known || !existsSync(APP_MANIFEST))) faults.push(...bundle());
   if (faults.length === 0) {
     for (const path of changed)
       if (!path.endsWith('.ts')) put(outputOf(path), (at) => copyFileSync(join(root, path), at));
@@ -102,10 +120,7 @@ const build = (sources) => {
 
 const transpile = (paths) => {
   if (paths.length === 0) return [];
-  // Here, as the package may have been installed only a moment ago.
-  const require = createRequire(import.meta.url);
-  const { buildSync, formatMessagesSync } = require('esbuild');
-  try {
+  return faultsOf(({ buildSync }) => {
     const { outputFiles } = buildSync({
       absWorkingDir: root,
       entryPoints: paths,
@@ -119,10 +134,29 @@ const transpile = (paths) => {
       logLevel: 'silent',
     });
     for (const { path, contents } of outputFiles) put(path, (at) => writeFileSync(at, contents));
+  });
+};
+
+/** The manifest last: it names only what is there. Earlier files go, as nothing names them any more. */
+const bundle = () =>
+  faultsOf(() => {
+    const files = bundleApp(root);
+    for (const { name, contents } of files) put(join(APP, name), (at) => writeFileSync(at, contents));
+    const names = new Set(files.map(({ name }) => name));
+    for (const name of readdirSync(APP)) if (!names.has(name)) rmSync(join(APP, name));
+  });
+
+/** What esbuild finds wrong, in words. */
+const faultsOf = (work) => {
+  // Here, as the package may have been installed only a moment ago.
+  const require = createRequire(import.meta.url);
+  const esbuild = require('esbuild');
+  try {
+    work(esbuild);
     return [];
   } catch (error) {
     if (error.errors === undefined) throw error;
-    return formatMessagesSync(error.errors, { kind: 'error', color: process.stderr.isTTY === true });
+    return esbuild.formatMessagesSync(error.errors, { kind: 'error', color: process.stderr.isTTY === true });
   }
 };
 

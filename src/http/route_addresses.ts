@@ -33,5 +33,6 @@ export class RouteAddresses {
 }
 
 function patternOf(path: string): RegExp {
-  return new RegExp(`^${path.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/:[a-z_]+/g, '[^/]+')}$`);
+  const text = path.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/:[a-z_]+/g, '[^/]+');
+  return new RegExp(`^${text.replace(/\\\*$/, '.*')}$`);
 }

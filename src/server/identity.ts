@@ -8,6 +8,7 @@ import type { Issuer } from '../domain/audiences.js';
 import { LIMITS } from '../domain/limits.js';
 import { Clients } from '../oauth/clients/clients.js';
 import {
+  APP_CLIENT_ID,
   type FirstPartyClient,
   openFirstPartyClients,
   WrongFirstPartyClients,
@@ -36,10 +37,10 @@ export type IdentityServices = {
 /** The clients of the operator's file, whose faults stop the start, and those that were registered. */
 export async function openClients(
   { settings, log }: Start,
-  { keys, clock, records, actors }: Foundation & Entities,
+  { keys, clock, records, actors, base_url }: Foundation & Entities & { base_url: () => string },
 ): Promise<Clients> {
   const first_party = await firstPartyClients(settings, keys, log);
-  return new Clients({ first_party, registered: new RegisteredClients(records), actors, keys, clock });
+  return new Clients({ first_party, base_url, registered: new RegisteredClients(records), actors, keys, clock });
 }
 
 export function startServerKeyRotation(
@@ -78,7 +79,10 @@ async function firstPartyClients(settings: Settings, keys: ServerKeys, log: Star
   const found = await openFirstPartyClients(settings, keys).catch((error: unknown) => {
     throw error instanceof WrongFirstPartyClients ? new CannotStart(error.message) : error;
   });
-  const nowhere = found.filter(({ client: { native, redirect_uris } }) => !native && redirect_uris.length === 0);
+  const nowhere = found.filter(
+    ({ client: { client_id, native, redirect_uris } }) =>
+      client_id !== APP_CLIENT_ID && !native && redirect_uris.length === 0,
+  );
   if (nowhere.length > 0) {
     const clients = nowhere.map(({ client }) => client.client_id);
     log.warn({ file: settings.first_party_clients, clients }, 'nobody can sign in to these without redirect URIs');

@@ -204,7 +204,7 @@ t.test('behind https, with a CAPTCHA, and within limits', async (t) => {
       RATE_LIMITS: 'on',
       RATE_CODES_SENT: '3',
     },
-    sites,
+    { sites },
   );
   const { spool } = browsing;
   front.on('request', (request: http.IncomingMessage, response: http.ServerResponse) => {

@@ -10,7 +10,7 @@ import type { ServerKeys } from '../../secrets/server_keys.js';
 import { StoreUnavailable } from '../../store/store.js';
 import type { Client } from './client.js';
 import { clientSecretHash, isClientSecret, randomClientSecret } from './client_secrets.js';
-import type { FirstPartyClient } from './first_party_clients.js';
+import { APP_CALLBACK_PATH, APP_CLIENT_ID, type FirstPartyClient } from './first_party_clients.js';
 import { matchesRegistered } from './redirect_uris.js';
 import type { RegisteredClient, RegisteredClients } from './registered_clients.js';
 
@@ -35,6 +35,7 @@ const NO_SECRET = refuse('CONFLICT', 'This client is public: it has no secret.')
 /** All OAuth clients: those of the operator's file, and those that were registered. */
 export class Clients {
   readonly #first_party: ReadonlyMap<string, FirstPartyClient>;
+  readonly #base_url: () => string;
   readonly #registered: RegisteredClients;
   readonly #actors: Actors;
   readonly #keys: ServerKeys;
@@ -45,12 +46,15 @@ export class Clients {
 
   constructor(parts: {
     first_party: readonly FirstPartyClient[];
+    /** Of this server; the port may be known only once it listens. */
+    base_url: () => string;
     registered: RegisteredClients;
     actors: Actors;
     keys: ServerKeys;
     clock: Clock;
   }) {
     this.#first_party = new Map(parts.first_party.map((entry) => [entry.client.client_id, entry]));
+    this.#base_url = parts.base_url;
     this.#registered = parts.registered;
     this.#actors = parts.actors;
     this.#keys = parts.keys;
@@ -65,8 +69,8 @@ export class Clients {
 
   /** As it was made, whether or not it may act now: what it is called, for instance. Throws StoreUnavailable. */
   async registration(client_id: string): Promise<Client | null> {
-    const first = this.#first_party.get(client_id);
-    if (first !== undefined) return first.client;
+    const first = this.#ofFile(client_id);
+    if (first !== null) return first;
     if (!isId(client_id)) return null; // before it becomes part of a key
     const registered = await this.#registered.find(client_id);
     return registered === null ? null : { ...registered, party: 'third', native: false };
@@ -74,7 +78,7 @@ export class Clients {
 
   /** A client with its state, also a disabled one. Throws StoreUnavailable. */
   async inspect(client_id: string): Promise<ClientRecord | null> {
-    const client = this.#first_party.get(client_id)?.client ?? (await this.registration(client_id));
+    const client = await this.registration(client_id);
     if (client === null) return null;
     const { state } = unless(await this.#actor(client_id).view());
     return client.party === 'first' || state !== null ? { client, state } : null;
@@ -172,6 +176,16 @@ export class Clients {
     }
     const of_file = this.#first_party.get(client.client_id)?.secret_hashes ?? [];
     return of_file.map((hash) => ({ hash, until_ms: null }));
+  }
+
+  /** Our own pages sign in through one of them, and are sent back to this server. */
+  #ofFile(client_id: string): Client | null {
+    const client = this.#first_party.get(client_id)?.client ?? null;
+    if (client === null || client_id !== APP_CLIENT_ID) return client;
+    const callback = this.#base_url() + APP_CALLBACK_PATH;
+    return client.redirect_uris.includes(callback)
+      ? client
+      : { ...client, redirect_uris: [...client.redirect_uris, callback] };
   }
 
   #nameOf(header: string): string {

@@ -72,6 +72,11 @@ type FirstPartyId = keyof typeof FIRST_PARTY;
 const FIRST_PARTY_IDS = Object.keys(FIRST_PARTY) as FirstPartyId[];
 const CONFIDENTIAL_IDS = FIRST_PARTY_IDS.filter((id) => FIRST_PARTY[id].confidential);
 
+/** The client of the account's own pages at /app, which this server serves itself. */
+export const APP_CLIENT_ID: FirstPartyId = 'svc-web';
+/** Where it is sent back to, whatever the file says: behind the address of this server. */
+export const APP_CALLBACK_PATH = '/app/callback';
+
 /** A client of the file, with the hashes of the secrets that hold until staff rotate them. */
 export type FirstPartyClient = { client: Client; secret_hashes: readonly string[] };
 

@@ -175,6 +175,12 @@ t.test('which client a request comes from', async (t) => {
     t.notOk(isRedirectOf(web, 'http://localhost:3001/callback'), 'not even another port');
     t.notOk(isRedirectOf(web, 'https://evil.test/'));
     t.ok(isRedirectOf({ ...web, party: 'third' }, 'http://localhost:3001/callback'));
+    const callback = `${spool.server.base_url}/app/callback`;
+    t.ok(isRedirectOf(web, callback), 'and to the pages that this server serves itself');
+    t.notOk(isRedirectOf(web, `${callback}/more`));
+    t.notOk(isRedirectOf(web, callback.replace('localhost', '127.0.0.1')), 'by the name that it knows itself by');
+    const agent = await clients.find('svc-agent');
+    t.notOk(agent === null || isRedirectOf(agent, callback), 'which are nobody else’s');
   });
 });
 
@@ -186,6 +192,7 @@ t.test('trouble in storage is no verdict on a client', async (t) => {
   if (agent === null) throw new Error('no svc-agent');
   const away = new Clients({
     first_party: [{ client: agent, secret_hashes: [] }],
+    base_url: () => 'http://localhost:8080',
     registered: { find: () => Promise.reject(new StoreUnavailable('away')) } as unknown as RegisteredClients,
     actors: actorsOf({ ask: () => Promise.resolve(refuse('UNAVAILABLE', 'away')) } as unknown as Runtime),
     keys,

@@ -3,6 +3,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symli
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { gunzipSync } from 'node:zlib';
 import t from 'tap';
 import { tempFolder } from '../../fixtures/temp_folder.js';
 
@@ -22,6 +23,10 @@ function checkout(t: Parameters<typeof tempFolder>[0]) {
   write('package.json', '{"type":"module"}');
   write('package-lock.json', '{}');
   write('tsconfig.json', '{"compilerOptions":{"verbatimModuleSyntax":true}}');
+  write('tsconfig.app.json', '{"compilerOptions":{"jsx":"react-jsx","jsxImportSource":"preact"}}');
+  write('src/app/main.tsx', "import { render } from 'preact';\nrender(<p>one</p>, document.body);\n");
+  write('src/app/app.css', 'p { color: red; }\n');
+  write('src/app/audio/audio_worker.ts', 'addEventListener("fetch", () => {});\n');
   write('src/number.ts', 'export const number: number = 1;\n');
   write('src/main.ts', "import { number } from './number.js';\nconsole.log(number);\n");
   write('src/words.d.ts', 'declare module "words";\n');
@@ -31,7 +36,7 @@ function checkout(t: Parameters<typeof tempFolder>[0]) {
   const main = async () => (await run(process.execPath, [at('dist/src/main.js')])).stdout.trim();
   const outputs = () =>
     readdirSync(at('dist/src'), { recursive: true, encoding: 'utf8' })
-      .filter((path) => path.includes('.'))
+      .filter((path) => path.includes('.') && !path.startsWith('app'))
       .toSorted();
   return { at, write, build, main, outputs };
 }
@@ -63,6 +68,37 @@ t.test('a build makes what changed anew, and takes away what has no source', asy
   writeFileSync(at('dist/src/main.js'), 'console.log("old");');
   await build();
   t.equal(await main(), '22', 'other settings make everything anew');
+});
+
+t.test('the app is one script and one stylesheet, named by what is in them, and compressed', async (t) => {
+  const { at, write, build } = checkout(t);
+  await build();
+  const files = () => readdirSync(at('dist/app')).toSorted();
+  const script = () => JSON.parse(readFileSync(at('dist/app/manifest.json'), 'utf8')).script as string;
+  const first = { files: files(), script: script() };
+  t.equal(first.files.length, 3 * 3 + 1);
+  t.ok(first.files.includes(`${first.script}.br`));
+  t.match(first.script, /^main-[A-Z0-9]{8}\.js$/);
+  t.match(gunzipSync(readFileSync(at(`dist/app/${first.script}.gz`))).toString(), 'one');
+  t.equal((await build()).stderr, '', 'nothing changed');
+
+  write('src/number.ts', 'export const number: number = 2;\n');
+  writeFileSync(at(`dist/app/${first.script}`), 'kept');
+  await build();
+  t.equal(readFileSync(at(`dist/app/${first.script}`), 'utf8'), 'kept', 'nothing of the app changed');
+
+  write('src/app/main.tsx', "import { render } from 'preact';\nrender(<p>another</p>, document.body);\n");
+  await build();
+  t.not(script(), first.script);
+  t.notOk(existsSync(at(`dist/app/${first.script}`)), 'what nothing names any more is gone');
+  t.equal(files().length, first.files.length);
+
+  rmSync(at('dist/app/manifest.json'));
+  await build();
+  t.ok(existsSync(at('dist/app/manifest.json')), 'what was lost is made again');
+
+  write('src/app/main.tsx', 'const = 3;\n');
+  await t.rejects(build(), { code: 1, stderr: /src\/app\/main\.tsx:1:/ }, 'a fault names the file and the line');
 });
 
 t.test('a build that broke off or failed is not trusted', async (t) => {

@@ -1,0 +1,96 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { openRoute, type Route } from '../../src/http/route.js';
+import { APP_ENTRIES, APP_FILES, APP_WORKER, type AppFile } from '../../src/pages/app_files.js';
+import { ASSETS } from '../../src/pages/assets.js';
+import { renderTemplate } from '../../src/pages/page.js';
+
+/**
+ * The account's own pages: one document for all addresses under /app, which a script fills from the public API. The
+ * document knows nobody; who looks at it proves that by OAuth, as any client does.
+ */
+
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  "img-src 'self' blob: data:",
+  "media-src 'self' blob:",
+  "worker-src 'self'",
+  "manifest-src 'none'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const SHELLS = ['/app', '/app/*'];
+const WORKER = '/app/worker.js';
+const FOR_EVER = 'public, max-age=31536000, immutable';
+
+export const APP_ROUTES: readonly Route[] = [
+  ...SHELLS.map((path) =>
+    openRoute({
+      method: 'GET',
+      path,
+      credential: 'none',
+      dialect: 'page',
+      async handler({ services, reply }) {
+        const { base_url } = services.addresses();
+        return reply
+          .header('Content-Security-Policy', POLICY)
+          .header('Cross-Origin-Opener-Policy', 'same-origin')
+          .header('Permissions-Policy', 'microphone=(self), camera=(), geolocation=()')
+          .header('Referrer-Policy', 'no-referrer')
+          .header('X-Content-Type-Options', 'nosniff')
+          .header('X-Frame-Options', 'DENY')
+          .type('text/html; charset=utf-8')
+          .send(renderTemplate('app', { ...APP_ENTRIES, icon: ASSETS.icon.path, base_url }));
+      },
+    }),
+  ),
+
+  openRoute({
+    method: 'GET',
+    path: WORKER,
+    credential: 'none',
+    dialect: 'page',
+    async handler({ request, reply }) {
+      // `/app` itself lies outside of `/app/`, the scope that its address gives it.
+      reply.header('Service-Worker-Allowed', '/app').header('Content-Security-Policy', POLICY);
+      return sendFile({ request, reply }, APP_WORKER, 'no-store');
+    },
+  }),
+
+  ...[...APP_FILES].map(([path, file]) =>
+    openRoute({
+      method: 'GET',
+      path,
+      credential: 'none',
+      dialect: 'page',
+      handler: async ({ request, reply }) => sendFile({ request, reply }, file, FOR_EVER),
+    }),
+  ),
+];
+
+function sendFile(
+  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
+  { type, plain, br, gzip }: AppFile,
+  caching: string,
+): FastifyReply {
+  reply
+    .header('Cache-Control', caching)
+    .header('Vary', 'Origin, Accept-Encoding')
+    .header('X-Content-Type-Options', 'nosniff')
+    .type(type);
+  const accepted = encodingsOf(request.headers['accept-encoding']);
+  if (accepted.has('br')) return reply.header('Content-Encoding', 'br').send(br);
+  if (accepted.has('gzip')) return reply.header('Content-Encoding', 'gzip').send(gzip);
+  return reply.send(plain);
+}
+
+/** Those that a client takes; one that is refused by `q=0` is none. */
+function encodingsOf(header: string | string[] | undefined): Set<string> {
+  const given = (Array.isArray(header) ? header.join() : (header ?? '')).toLowerCase().split(',');
+  const rows = given.map((one) => one.trim().split(/\s*;\s*/));
+  return new Set(rows.filter(([, q]) => q === undefined || Number(q.slice(2)) > 0).map(([name = '']) => name));
+}

@@ -1,0 +1,81 @@
+import { ApiError, payloadOf, send } from '../api/api.js';
+import { accessToken, accessTokenAfter } from '../session/session.js';
+
+/** How the browser's player gets at audio: through the service worker, or where there is none, by a copy in memory. */
+
+const WORKER_PATH = '/app/worker.js';
+const SCOPE = '/app';
+const WORKER_MS_MAX = 4_000;
+/** Of a copy in memory. */
+const COPY_BYTES_MAX = 200_000_000;
+
+let ready: Promise<boolean> | null = null;
+
+/** Whether requests of this page pass the worker. */
+function workerReady(): Promise<boolean> {
+  ready ??= startWorker().catch(() => false);
+  return ready;
+}
+
+async function startWorker(): Promise<boolean> {
+  const container = navigator.serviceWorker as ServiceWorkerContainer | undefined;
+  if (container === undefined) return false;
+  container.addEventListener('message', (event) => {
+    const { data, ports } = event as MessageEvent<{ wants?: string; refused: string | null }>;
+    const [port] = ports;
+    if (data.wants !== 'audio_token' || port === undefined) return;
+    const token = data.refused === null ? accessToken() : accessTokenAfter(data.refused);
+    token.then(
+      (text) => port.postMessage(text),
+      () => port.postMessage(null),
+    );
+  });
+  container.startMessages();
+  await container.register(WORKER_PATH, { scope: SCOPE });
+  if (container.controller !== null) return true;
+  // A page that was loaded past the worker (by a forced reload) stays outside.
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(false), WORKER_MS_MAX);
+    container.addEventListener('controllerchange', () => {
+      clearTimeout(timer);
+      resolve(true);
+    });
+  });
+}
+
+/** An address for a media element. `done` gives back what it holds. */
+export async function audioSource(stream_id: string): Promise<{ url: string; done: () => void }> {
+  const path = pathOf(stream_id);
+  if (await workerReady()) return { url: path, done: () => {} };
+  const url = URL.createObjectURL(await fetchAudio(stream_id, { bytes_max: COPY_BYTES_MAX }));
+  return { url, done: () => URL.revokeObjectURL(url) };
+}
+
+/** What the server says against it; null where it says nothing. A media element tells only that it failed. */
+export async function whyNoAudio(stream_id: string): Promise<string | null> {
+  try {
+    const answer = await send('GET', pathOf(stream_id), { headers: { Range: 'bytes=0-0' } });
+    if (answer.ok) return null;
+    return await payloadOf<null>(answer);
+  } catch (error) {
+    return error instanceof ApiError ? error.message : null;
+  }
+}
+
+function pathOf(stream_id: string): string {
+  return `/audio/streams/${stream_id}/content`;
+}
+
+/** All of it; throws where it is larger. */
+export async function fetchAudio(
+  stream_id: string,
+  { bytes_max, signal }: { bytes_max: number; signal?: AbortSignal },
+): Promise<Blob> {
+  const answer = await send('GET', pathOf(stream_id), signal === undefined ? {} : { signal });
+  if (!answer.ok) return payloadOf<Blob>(answer);
+  if (Number(answer.headers.get('Content-Length')) > bytes_max) {
+    await answer.body?.cancel();
+    throw new RangeError('The recording is too large to be held in memory.');
+  }
+  return answer.blob();
+}

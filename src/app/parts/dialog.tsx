@@ -1,0 +1,97 @@
+import { signal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import { useEffect, useId, useRef } from 'preact/hooks';
+import { Button } from './button.js';
+
+/** A dialog over the page: the browser keeps the focus in it, Escape closes it, and the focus goes back. */
+export function Dialog({
+  open,
+  title,
+  onClose,
+  children,
+}: {
+  open: boolean;
+  title: string;
+  onClose: () => void;
+  children: ComponentChildren;
+}) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const closing = useRef(onClose);
+  closing.current = onClose;
+  const id = useId();
+  useEffect(() => {
+    const element = dialog.current;
+    if (element === null || !open) return;
+    const before = document.activeElement;
+    // What is hit outside is the dialog's own ground.
+    const leave = (event: MouseEvent) => event.target === element && closing.current();
+    element.addEventListener('click', leave);
+    element.showModal();
+    return () => {
+      element.removeEventListener('click', leave);
+      element.close();
+      if (before instanceof HTMLElement && before.isConnected) before.focus();
+    };
+  }, [open]);
+  return (
+    <dialog
+      ref={dialog}
+      aria-labelledby={`${id}-title`}
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+    >
+      {open && (
+        <div class="dialog">
+          <div class="dialog-head">
+            <h2 id={`${id}-title`}>{title}</h2>
+            <Button kind="quiet" small icon="close" label="Close" onClick={onClose} />
+          </div>
+          {children}
+        </div>
+      )}
+    </dialog>
+  );
+}
+
+type Question = {
+  title: string;
+  text: ComponentChildren;
+  /** What the button that goes on says. */
+  action: string;
+  /** It can't be undone. */
+  grave?: boolean;
+};
+
+const asked = signal<(Question & { answer: (goes_on: boolean) => void }) | null>(null);
+
+/** Asks before something is done; false where the person would rather not. */
+export function confirm(question: Question): Promise<boolean> {
+  asked.value?.answer(false);
+  return new Promise((resolve) => {
+    asked.value = {
+      ...question,
+      answer: (goes_on) => {
+        asked.value = null;
+        resolve(goes_on);
+      },
+    };
+  });
+}
+
+/** Where `confirm` asks; once in the page. */
+export function Questions() {
+  const question = asked.value;
+  return (
+    <Dialog open={question !== null} title={question?.title ?? ''} onClose={() => question?.answer(false)}>
+      <div class="dialog-text">{question?.text}</div>
+      <div class="dialog-actions">
+        <Button onClick={() => question?.answer(false)}>Cancel</Button>
+        <Button kind={question?.grave === true ? 'danger' : 'primary'} onClick={() => question?.answer(true)}>
+          {question?.action}
+        </Button>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,23 @@
+import { signal } from '@preact/signals';
+
+/** Short news that the shell shows at the edge of the page, and screen readers read out. */
+
+export type Tone = 'good' | 'problem';
+export type Said = { key: number; text: string; tone: Tone };
+
+const SHOWN_MS = 6_000;
+const SHOWN_MAX = 3;
+
+export const said = signal<readonly Said[]>([]);
+let count = 0;
+
+/** What went wrong stays until it is put away. */
+export function say(text: string, tone: Tone = 'good'): void {
+  const key = ++count;
+  said.value = [...said.value.filter((one) => one.text !== text), { key, text, tone }].slice(-SHOWN_MAX);
+  if (tone === 'good') setTimeout(() => putAway(key), SHOWN_MS);
+}
+
+export function putAway(key: number): void {
+  said.value = said.value.filter((one) => one.key !== key);
+}

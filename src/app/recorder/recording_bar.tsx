@@ -1,0 +1,18 @@
+import { clockText } from '../parts/time.js';
+import { BASE, place } from '../router.js';
+import { is_recording, recorded_ms, recorder } from './recorder.js';
+
+/** On all other pages: that a recording is under way. */
+export function RecordingBar() {
+  if (!is_recording.value || place.value.path === '/record') return null;
+  const { is } = recorder.value;
+  return (
+    <a class="recording-bar" href={`${BASE}/record`}>
+      <span class={is === 'recording' ? 'dot live' : 'dot'} aria-hidden="true" />
+      <span>
+        {is === 'recording' ? 'Recording' : is === 'paused' ? 'Recording is paused' : 'Sending the recording'}
+      </span>
+      <span class="soft">{clockText(recorded_ms.value)}</span>
+    </a>
+  );
+}

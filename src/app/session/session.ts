@@ -1,0 +1,157 @@
+import { signal } from '@preact/signals';
+import { BASE, go } from '../router.js';
+import {
+  accountOf,
+  authorizeUrl,
+  CALLBACK_PATH,
+  endSessionUrl,
+  exchange,
+  randomText,
+  refresh,
+  revoke,
+  SignInRefused,
+  type Tokens,
+} from './oauth.js';
+import { keepSignIn, onStoredElsewhere, readStored, takeSignIn, writeStored } from './stored.js';
+
+/**
+ * Who is signed in. The access token lives in this page's memory alone; the refresh token in the origin's storage, and each
+ * use replaces it, so that tabs take turns.
+ */
+
+export type SessionState =
+  | { is: 'starting' }
+  /** `problem`: why the last sign-in came to nothing, or why it ended. */
+  | { is: 'out'; problem: string | null }
+  | { is: 'in'; account_id: string }
+  /** Whether anybody is signed in can't be told. */
+  | { is: 'away' };
+
+export const session = signal<SessionState>({ is: 'starting' });
+
+const REFRESH_LOCK = 'spool.refresh';
+/** An access token that ends sooner is refreshed before it is used. */
+const REMAINING_MIN_MS = 30_000;
+const ENDED = 'Your session has ended. Sign in to go on.';
+
+type Access = { token: string; until_ms: number };
+
+let access: Access | null = null;
+let renewing: Promise<string> | null = null;
+
+/** Nobody is signed in any more. */
+export class SignedOut extends Error {
+  override readonly name = 'SignedOut';
+}
+
+/** Finishes a sign-in that comes back here, or goes on with the one that is stored. */
+export async function startSession(): Promise<void> {
+  onStoredElsewhere((stored) => {
+    const now = session.value;
+    if (stored === null) signedOut(null);
+    else if (now.is !== 'in') void resume();
+    else if (now.account_id !== stored.account_id) location.reload();
+  });
+  if (location.pathname === CALLBACK_PATH) await finishSignIn();
+  else await resume();
+}
+
+export async function signIn(): Promise<void> {
+  const begun = { state: randomText(), verifier: randomText(), to: location.pathname + location.search };
+  keepSignIn(begun);
+  location.assign(await authorizeUrl(begun));
+}
+
+/** Ends the grant and the browser session. Without a connection at least this browser forgets both tokens. */
+export async function signOut(): Promise<void> {
+  const stored = readStored();
+  access = null;
+  writeStored(null);
+  if (stored !== null) await revoke(stored.refresh_token).catch(() => {});
+  location.assign(endSessionUrl());
+}
+
+/** A token that may be used now. Throws SignedOut. */
+export async function accessToken(): Promise<string> {
+  if (access !== null && access.until_ms - Date.now() > REMAINING_MIN_MS) return access.token;
+  return renewed();
+}
+
+/** Another one than that which was refused. */
+export async function accessTokenAfter(refused: string): Promise<string> {
+  if (access !== null && access.token !== refused) return accessToken();
+  access = null;
+  return renewed();
+}
+
+/** Goes on with the session that is stored. */
+export async function resume(): Promise<void> {
+  if (readStored() === null) return signedOut(null);
+  try {
+    await renewed();
+  } catch (error) {
+    if (!(error instanceof SignedOut)) session.value = { is: 'away' };
+  }
+}
+
+async function finishSignIn(): Promise<void> {
+  const answer = new URLSearchParams(location.search);
+  const begun = takeSignIn();
+  // The code leaves the address and the history before anything else happens.
+  go(begun?.to ?? BASE, { replace: true });
+  const [code, error] = [answer.get('code'), answer.get('error')];
+  if (begun === null || answer.get('state') !== begun.state) {
+    return readStored() === null ? signedOut('That sign-in was not begun in this tab. Begin again.') : resume();
+  }
+  if (error === 'access_denied') return signedOut(null);
+  if (code === null) return signedOut(answer.get('error_description') ?? 'The sign-in came to nothing.');
+  try {
+    take(await exchange({ code, verifier: begun.verifier }));
+  } catch (failure) {
+    signedOut(failure instanceof Error ? failure.message : 'The sign-in came to nothing.');
+  }
+}
+
+function renewed(): Promise<string> {
+  renewing ??= renew().finally(() => {
+    renewing = null;
+  });
+  return renewing;
+}
+
+async function renew(): Promise<string> {
+  return inTurn(async () => {
+    const stored = readStored();
+    if (stored === null) throw end(null);
+    try {
+      return take(await refresh(stored.refresh_token));
+    } catch (error) {
+      throw error instanceof SignInRefused ? end(ENDED) : error;
+    }
+  });
+}
+
+/** One tab after the other: a refresh token that was replaced long ago ends the session when it is used again. */
+function inTurn(work: () => Promise<string>): Promise<string> {
+  return navigator.locks === undefined ? work() : navigator.locks.request(REFRESH_LOCK, work);
+}
+
+function take({ access_token, refresh_token, expires_in }: Tokens): string {
+  const account_id = accountOf(access_token);
+  access = { token: access_token, until_ms: Date.now() + expires_in * 1_000 };
+  writeStored({ refresh_token, account_id });
+  const now = session.value;
+  if (now.is !== 'in' || now.account_id !== account_id) session.value = { is: 'in', account_id };
+  return access_token;
+}
+
+function end(problem: string | null): SignedOut {
+  writeStored(null);
+  signedOut(problem);
+  return new SignedOut('Nobody is signed in.');
+}
+
+function signedOut(problem: string | null): void {
+  access = null;
+  session.value = { is: 'out', problem };
+}

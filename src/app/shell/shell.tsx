@@ -1,0 +1,120 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { Button } from '../parts/button.js';
+import { Questions } from '../parts/dialog.js';
+import { Page } from '../parts/page.js';
+import { EmptyState } from '../parts/states.js';
+import { RecordingBar } from '../recorder/recording_bar.js';
+import { BASE, place, routeAt } from '../router.js';
+import { ROUTES } from '../routes.js';
+import { session, signOut } from '../session/session.js';
+import { account, loadAccount, may } from './account.js';
+import { Entrance, NoAccount } from './entrance.js';
+import { Notices } from './notices.js';
+import { SURROUNDINGS } from './surroundings.js';
+
+export function App() {
+  const now = session.value;
+  const account_id = now.is === 'in' ? now.account_id : null;
+  useEffect(() => {
+    account.value = null;
+    if (account_id !== null) void loadAccount();
+  }, [account_id]);
+  if (account_id === null) return <Entrance />;
+  if (account.value === null) return <NoAccount />;
+  return (
+    <Frame>
+      <PresentPage />
+    </Frame>
+  );
+}
+
+function PresentPage() {
+  const { path } = place.value;
+  const found = routeAt(ROUTES, path);
+  if (found === null) return <NothingHere />;
+  const { page: Shown } = found.route;
+  return <Shown key={path} params={found.params} />;
+}
+
+function NothingHere() {
+  return (
+    <Page title="There is nothing here">
+      <EmptyState title="No page has this address" action={<a href={BASE}>To your recordings</a>}>
+        <p>It may have been deleted, or the address was cut off on its way.</p>
+      </EmptyState>
+    </Page>
+  );
+}
+
+function Frame({ children }: { children: ComponentChildren }) {
+  const { path } = place.value;
+  const [open, setOpen] = useState(false);
+  const toggle = useRef<HTMLDivElement>(null);
+  useEffect(() => setOpen(false), [path]);
+  useEffect(() => {
+    if (!open) return;
+    const close = (event: KeyboardEvent) => {
+      if (event.key !== 'Escape') return;
+      setOpen(false);
+      toggle.current?.querySelector('button')?.focus();
+    };
+    addEventListener('keydown', close);
+    return () => removeEventListener('keydown', close);
+  }, [open]);
+  return (
+    <div class="frame">
+      <a class="skip" href="#content">
+        Skip to content
+      </a>
+      <header class="top">
+        <a class="brand" href={BASE}>
+          <img src={SURROUNDINGS.icon} alt="" width="26" height="26" />
+          <span>Spool</span>
+        </a>
+        <div class="menu-toggle" ref={toggle}>
+          <Button
+            kind="quiet"
+            icon={open ? 'close' : 'menu'}
+            label={open ? 'Close the menu' : 'Menu'}
+            aria-expanded={open}
+            onClick={() => setOpen(!open)}
+          />
+        </div>
+        <div class={open ? 'side open' : 'side'}>
+          <nav aria-label="Pages">
+            <ul>
+              {ROUTES.flatMap((route) => {
+                if (route.nav === undefined || (route.needs !== undefined && !may(route.needs))) return [];
+                const is_here = [route.path, ...(route.also ?? [])].some(
+                  (at) => path === at || path.startsWith(`${at}/`),
+                );
+                return (
+                  <li key={route.path}>
+                    <a href={BASE + route.path} aria-current={is_here ? 'page' : undefined}>
+                      {route.nav}
+                    </a>
+                  </li>
+                );
+              })}
+            </ul>
+          </nav>
+          <div class="who">
+            <p>
+              <bdi>{account.value?.name ?? account.value?.email}</bdi>
+            </p>
+            <Button kind="quiet" small onClick={() => void signOut()}>
+              Sign out
+            </Button>
+          </div>
+        </div>
+      </header>
+      <main id="content" tabIndex={-1}>
+        {children}
+      </main>
+      <RecordingBar />
+      <Notices />
+      <Questions />
+    </div>
+  );
+}

@@ -1,0 +1,10 @@
+/** What the document that the server sent says of it. */
+
+const root = document.getElementById('app') as HTMLElement;
+
+export const SURROUNDINGS = {
+  root,
+  /** The address that the server knows itself by; signing in leads there and nowhere else. */
+  base_url: root.dataset.baseUrl as string,
+  icon: root.dataset.icon as string,
+};
