@@ -1,8 +1,16 @@
+import { Devices } from './pages/devices.js';
+import { NewSession } from './pages/new_session.js';
 import { Recordings } from './pages/recordings.js';
+import { Session } from './pages/session.js';
+import { Sessions } from './pages/sessions.js';
 import type { AppRoute } from './router.js';
 
 /** Every page, in the order of the navigation. One row and one file in pages/ make another. */
 export const ROUTES: readonly AppRoute[] = [
   { path: '/', page: Recordings },
   { path: '/recordings', page: Recordings, nav: 'Recordings' },
+  { path: '/devices', page: Devices, nav: 'Devices' },
+  { path: '/sessions', page: Sessions, nav: 'Sessions' },
+  { path: '/sessions/new', page: NewSession },
+  { path: '/sessions/:id', page: Session },
 ];

@@ -57,7 +57,11 @@ export async function startSession(): Promise<void> {
 }
 
 export async function signIn(): Promise<void> {
-  const begun = { state: randomText(), verifier: randomText(), to: location.pathname + location.search };
+  const begun = {
+    state: randomText(),
+    verifier: randomText(),
+    to: location.pathname + location.search + location.hash,
+  };
   keepSignIn(begun);
   location.assign(await authorizeUrl(begun));
 }
