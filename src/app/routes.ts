@@ -1,8 +1,11 @@
+import { DeliveryPage } from './pages/delivery.js';
 import { Devices } from './pages/devices.js';
 import { NewSession } from './pages/new_session.js';
 import { Recordings } from './pages/recordings.js';
 import { Session } from './pages/session.js';
 import { Sessions } from './pages/sessions.js';
+import { Webhook } from './pages/webhook.js';
+import { Webhooks } from './pages/webhooks.js';
 import type { AppRoute } from './router.js';
 
 /** Every page, in the order of the navigation. One row and one file in pages/ make another. */
@@ -13,4 +16,7 @@ export const ROUTES: readonly AppRoute[] = [
   { path: '/sessions', page: Sessions, nav: 'Sessions' },
   { path: '/sessions/new', page: NewSession },
   { path: '/sessions/:id', page: Session },
+  { path: '/webhooks', page: Webhooks, nav: 'Webhooks' },
+  { path: '/webhooks/:id', page: Webhook },
+  { path: '/webhooks/:id/deliveries/:delivery_id', page: DeliveryPage },
 ];
