@@ -1,3 +1,4 @@
+import { Connections } from './pages/connections.js';
 import { DeliveryPage } from './pages/delivery.js';
 import { Devices } from './pages/devices.js';
 import { NewSession } from './pages/new_session.js';
@@ -19,4 +20,5 @@ export const ROUTES: readonly AppRoute[] = [
   { path: '/webhooks', page: Webhooks, nav: 'Webhooks' },
   { path: '/webhooks/:id', page: Webhook },
   { path: '/webhooks/:id/deliveries/:delivery_id', page: DeliveryPage },
+  { path: '/connections', page: Connections, nav: 'Connections' },
 ];
