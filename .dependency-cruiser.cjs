@@ -63,7 +63,10 @@ module.exports = {
       comment: "Of the server it knows the API's types, how a call is made of a name, and what scopes mean in words.",
       severity: 'error',
       from: { path: '^src/app/' },
-      to: { path: '^(src|actors|routes|certs)/', pathNot: '^src/(app/|tools/client/(api|typed_call)\\.ts$|pages/scope_words\\.ts$)' },
+      to: {
+        path: '^(src|actors|routes|certs)/',
+        pathNot: '^src/(app/|tools/client/(api|typed_call)\\.ts$|pages/scope_words\\.ts$)',
+      },
     },
     {
       name: 'nothing-imports-the-app',

@@ -7,6 +7,8 @@ import { Session } from './pages/session.js';
 import { Sessions } from './pages/sessions.js';
 import { Webhook } from './pages/webhook.js';
 import { Webhooks } from './pages/webhooks.js';
+import { WorkspacePage } from './pages/workspace.js';
+import { Workspaces } from './pages/workspaces.js';
 import type { AppRoute } from './router.js';
 
 /** Every page, in the order of the navigation. One row and one file in pages/ make another. */
@@ -21,4 +23,6 @@ export const ROUTES: readonly AppRoute[] = [
   { path: '/webhooks/:id', page: Webhook },
   { path: '/webhooks/:id/deliveries/:delivery_id', page: DeliveryPage },
   { path: '/connections', page: Connections, nav: 'Connections' },
+  { path: '/workspaces', page: Workspaces, nav: 'Workspaces' },
+  { path: '/workspaces/:id', page: WorkspacePage },
 ];
