@@ -1,3 +1,4 @@
+import { AccountPage } from './pages/account.js';
 import { Connections } from './pages/connections.js';
 import { DeliveryPage } from './pages/delivery.js';
 import { Devices } from './pages/devices.js';
@@ -25,4 +26,5 @@ export const ROUTES: readonly AppRoute[] = [
   { path: '/connections', page: Connections, nav: 'Connections' },
   { path: '/workspaces', page: Workspaces, nav: 'Workspaces' },
   { path: '/workspaces/:id', page: WorkspacePage },
+  { path: '/account', page: AccountPage, nav: 'Account' },
 ];
