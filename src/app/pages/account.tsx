@@ -67,10 +67,10 @@ function SignOut() {
   });
   const end = async () => {
     const text = (
-      <>
+      <div class="spaced">
         <p>Our own apps and this browser ask for a code again.</p>
         <p>Connected apps and personal access tokens end as well, and so does an export that is being made.</p>
-      </>
+      </div>
     );
     if (!(await confirm({ title: 'Sign out everywhere?', action: 'Sign out everywhere', grave: true, text }))) return;
     if (!(await everywhere.run())) say('You could not be signed out. Try again.', 'problem');

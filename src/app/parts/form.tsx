@@ -32,7 +32,10 @@ export function Form({
 }) {
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => {
-    if (of.error !== null) form.current?.querySelector<HTMLElement>('[aria-invalid]')?.focus();
+    if (of.error === null) return;
+    const wrong = form.current?.querySelector<HTMLElement>('[aria-invalid]');
+    if (wrong) wrong.focus();
+    else form.current?.querySelector('.form-end')?.scrollIntoView({ block: 'nearest' });
   }, [of.error]);
   return (
     <form

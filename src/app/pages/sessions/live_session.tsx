@@ -3,7 +3,7 @@ import type { RecorderSession } from '../../../tools/client/api.js';
 import { api } from '../../api/api.js';
 import { useHappenings } from '../../api/happenings.js';
 import { useAction, useLoaded } from '../../api/loading.js';
-import { Button, CopyButton } from '../../parts/button.js';
+import { Button } from '../../parts/button.js';
 import { useEvery } from '../../parts/clock.js';
 import { confirm, Dialog } from '../../parts/dialog.js';
 import { SelectField } from '../../parts/field.js';
@@ -11,6 +11,7 @@ import { Form, faultOf } from '../../parts/form.js';
 import { say } from '../../parts/news.js';
 import { Section } from '../../parts/page.js';
 import { QrCode } from '../../parts/qr_code.js';
+import { Secret } from '../../parts/secret.js';
 import { Loading, Problem, Show } from '../../parts/states.js';
 import { Time } from '../../parts/time.js';
 import { BASE, go } from '../../router.js';
@@ -159,12 +160,12 @@ function Joining({ id, code }: { id: string; code: string }) {
     <Section title="For people who take part" lead="They scan this, or open the link, and sign in.">
       <div class="panel">
         <QrCode text={link} label="The way into this session, to scan" />
-        <p>
+        <p class="center">
           Join code: <output class="join-code">{halves}</output>
         </p>
-        <p class="actions">
-          <CopyButton text={link} what="The link" />
-        </p>
+        <div class="field">
+          <Secret text={link} what="The link" />
+        </div>
       </div>
     </Section>
   );

@@ -1,8 +1,9 @@
 import type { Endpoint } from '../../../tools/client/api.js';
 import { Badge } from '../../parts/states.js';
 
-export function EndpointBadge({ endpoint: { status, failure_count } }: { endpoint: Endpoint }) {
+export function EndpointBadge({ endpoint: { status, failure_count, last_success_at } }: { endpoint: Endpoint }) {
   if (status === 'disabled') return <Badge tone="wrong">Disabled</Badge>;
   if (status === 'paused') return <Badge tone="caution">Paused</Badge>;
-  return failure_count > 0 ? <Badge tone="caution">Failing</Badge> : <Badge tone="good">Active</Badge>;
+  if (failure_count > 0) return <Badge tone="caution">Failing</Badge>;
+  return <Badge tone={last_success_at === null ? 'plain' : 'good'}>Active</Badge>;
 }

@@ -75,17 +75,16 @@ function Change({
       onCancel={onClose}
     >
       {BUCKETS.map(([bucket, name, hint]) => (
-        <fieldset key={bucket}>
-          <legend>{name}</legend>
-          <p class="hint">{hint}</p>
+        <div key={bucket}>
           <SelectField
-            label={`${name} is kept`}
+            label={name}
             value={draft[bucket].kept}
             onValue={(kept) => setDraft({ ...draft, [bucket]: { ...draft[bucket], kept: kept as typeof FOR_EVER } })}
             options={[
               [FOR_EVER, 'For ever'],
               [FOR_DAYS, 'For some days'],
             ]}
+            hint={hint}
           />
           {draft[bucket].kept === FOR_DAYS && (
             <TextField
@@ -95,11 +94,11 @@ function Change({
               onValue={(days) => setDraft({ ...draft, [bucket]: { ...draft[bucket], days } })}
               min={0}
               max={DAYS_MAX}
-              hint="0: it is not kept at all."
+              hint="0: not kept at all."
               error={faultOf(saving.error, `retention.${bucket}`)}
             />
           )}
-        </fieldset>
+        </div>
       ))}
     </Form>
   );
@@ -115,7 +114,7 @@ function Consequences({
   for_all: boolean;
 }) {
   return (
-    <>
+    <div class="spaced">
       <ul class="points">
         {shorter.map(([bucket, name]) => {
           const { days } = wanted[bucket];
@@ -132,7 +131,7 @@ function Consequences({
         This begins within the hour{for_all && ', holds for all members,'} and can’t be undone: a longer time later
         brings nothing back.
       </p>
-    </>
+    </div>
   );
 }
 
