@@ -108,7 +108,7 @@ function Row({ of: one, changed }: { of: Export; changed: () => void }) {
           {failure !== null && <span>{failure.message}</span>}
           {loaded !== null && bytes !== null && (
             <span>
-              <progress aria-label="Saved so far" max={bytes} value={loaded} /> {bytesText(loaded)}
+              <progress aria-label="Downloaded so far" max={bytes} value={loaded} /> {bytesText(loaded)}
             </span>
           )}
         </p>
@@ -118,7 +118,7 @@ function Row({ of: one, changed }: { of: Export; changed: () => void }) {
         <Badge tone={tone}>{words}</Badge>
         {status === 'ready' && (
           <Button small kind="primary" busy={saving.busy} onClick={() => void saving.run()}>
-            Save
+            Download
           </Button>
         )}
         {status !== 'expired' && (
