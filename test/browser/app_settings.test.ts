@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import t from 'tap';
 import { call } from '../../src/tools/client/http_call.js';
 import { allowSharing, membersOf, sharer } from '../fixtures/account_pages.js';
-import { appUrl, enterApp, looksWell, settled } from '../fixtures/app_browsing.js';
+import { appUrl, asksAtOnce, enterApp, looksWell, settled } from '../fixtures/app_browsing.js';
 import { Browsing, headingOf } from '../fixtures/browsing.js';
 import { TestEndpoint } from '../fixtures/endpoints.js';
 import { OauthApp } from '../fixtures/oauth.js';
@@ -46,6 +46,7 @@ t.test('what an account has set up, in a browser', async (t) => {
     await looksWell(t, page, 'the code of a device');
     const { device, device_id } = await spool.device();
     const { binding_epoch } = await device.call('POST /device/claims/redeem', { body: { claim } });
+    await asksAtOnce(page);
     await sees(page, `…${device_id.slice(-6)} has been added`);
     await device.call('POST /device/streams', {
       body: {
@@ -55,6 +56,7 @@ t.test('what an account has set up, in a browser', async (t) => {
         binding_epoch,
       },
     });
+    await asksAtOnce(page);
     await sees(page, 'It has begun to record');
     await press(page, 'Done');
     await press(page, 'Rename Personal recorder');
@@ -84,6 +86,7 @@ t.test('what an account has set up, in a browser', async (t) => {
     await looksWell(t, page, 'a session that waits');
     const { device } = await spool.device('shared');
     await device.call('POST /device/claims/redeem', { body: { claim, ble_address: 'A0B1C2D3E4F5' } });
+    await asksAtOnce(page);
     await sees(page, 'A recorder is here');
     t.equal(await page.getByLabel('The code', { exact: true }).count(), 0, 'its code is of no use any more');
     const guest = await browsing.visitor();
@@ -92,6 +95,7 @@ t.test('what an account has set up, in a browser', async (t) => {
       await guest.page.getByLabel('Join code').waitFor();
       await press(guest.page, 'Join');
       await sees(guest.page, 'The host and 1 other');
+      await asksAtOnce(page);
       await sees(page, 'The host and 1 other');
       t.equal(await button(guest.page, 'End it').count(), 0, 'which is for the host');
       t.equal(await button(guest.page, 'Leave').count(), 1);
@@ -141,6 +145,7 @@ t.test('what an account has set up, in a browser', async (t) => {
     await sees(page, 'is of types that it is not subscribed to, as source.created');
     await rename('Ann');
     await receiver.count('/busy', 1);
+    await page.reload();
     await sees(page, /What was sent was not taken, and is sent again. The last try: it answered 503/);
     await looksWell(t, page, 'an endpoint');
     await page.getByRole('link', { name: 'account.updated' }).click();

@@ -31,7 +31,7 @@ export function Webhook({ params: { id = '' } }: { params: Record<string, string
             <p class={`notice ${health.tone === 'good' ? '' : health.tone}`} role="status">
               {health.text}
             </p>
-            <About endpoint={endpoint} changed={standing.reload} />
+            <About endpoint={endpoint} newest={newest[0] ?? null} changed={standing.reload} />
             <Deliveries id={id} newest={newest} />
           </>
         )}
@@ -60,11 +60,11 @@ async function lastAttempt(id: string, delivery_id: string) {
   return attempts.at(-1) ?? null;
 }
 
-function About({ endpoint, changed }: { endpoint: Endpoint; changed: () => void }) {
+function About({ endpoint, newest, changed }: { endpoint: Endpoint; newest: Delivery | null; changed: () => void }) {
   const { url, topics, status, created_at, last_success_at } = endpoint;
   const [replacing, setReplacing] = useState(false);
   return (
-    <Section title="About it" actions={<EndpointBadge endpoint={endpoint} />}>
+    <Section title="About it" actions={<EndpointBadge endpoint={endpoint} newest={newest} />}>
       <div class="panel spaced">
         <dl class="facts">
           <div>

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { Endpoint } from '../../tools/client/api.js';
 import { api } from '../api/api.js';
-import { useList } from '../api/loading.js';
+import { useList, useLoaded } from '../api/loading.js';
 import { Button } from '../parts/button.js';
 import { Page, Section } from '../parts/page.js';
 import { EmptyState, List } from '../parts/states.js';
@@ -44,6 +44,10 @@ export function Webhooks() {
 
 function Row({ endpoint }: { endpoint: Endpoint }) {
   const { id, url, topics } = endpoint;
+  const newest = useLoaded(async () => {
+    const { items } = await api('GET /endpoints/{id}/deliveries', { path: { id }, query: { limit: 1 } });
+    return items[0] ?? null;
+  }, [id]).data;
   return (
     <li>
       <div class="row-main">
@@ -51,12 +55,12 @@ function Row({ endpoint }: { endpoint: Endpoint }) {
           {url}
         </a>
         <p class="row-facts">
-          <span>{shortHealth(endpoint)}</span>
+          <span>{shortHealth(endpoint, newest)}</span>
           <span>{topics.length === 0 ? 'All types' : topics.length === 1 ? topics[0] : `${topics.length} types`}</span>
         </p>
       </div>
       <div class="row-end">
-        <EndpointBadge endpoint={endpoint} />
+        <EndpointBadge endpoint={endpoint} newest={newest} />
       </div>
     </li>
   );

@@ -111,7 +111,7 @@ function Own({ app, changed }: { app: ConnectedApp; changed: () => void }) {
         {current ? (
           <Badge tone="good">This one</Badge>
         ) : (
-          <Button small busy={revocation.busy} aria-label={`Sign ${name} out`} onClick={() => void revoke()}>
+          <Button small busy={revocation.busy} aria-label={`Sign out ${name}`} onClick={() => void revoke()}>
             Sign out
           </Button>
         )}

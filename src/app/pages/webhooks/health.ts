@@ -12,12 +12,21 @@ const NEVER_DELIVERED: readonly string[] = ['account.created', 'account.deleted'
 type Attempt = AttemptedDelivery['attempts'][number];
 export type Health = { tone: 'good' | 'caution' | 'problem'; text: string };
 
-/** In a few words, from the endpoint alone. */
-export function shortHealth({ status, failure_count, last_success_at, disabled_reason }: Endpoint): string {
+/** In a few words; `newest` is its newest delivery, null where there is none or it is not known yet. */
+export function shortHealth(
+  { status, failure_count, last_success_at, disabled_reason }: Endpoint,
+  newest: Delivery | null,
+): string {
   if (status === 'disabled') return disabled_reason === null ? 'Switched off' : 'Failed too often';
   if (status === 'paused') return 'Gets nothing for now';
   if (failure_count > 0) return `${failure_count} of ${FAILURES_MAX} failures in a row`;
+  if (isTriedInVain(newest)) return 'The last delivery was not taken yet';
   return last_success_at === null ? 'Nothing delivered yet' : 'Works';
+}
+
+/** Whether it was sent, was not taken, and is sent again. */
+export function isTriedInVain(delivery: Delivery | null): boolean {
+  return delivery?.status === 'pending' && delivery.attempt_count > 0;
 }
 
 export type Known = {

@@ -72,10 +72,11 @@ function Invite({ id, invited, onClose }: { id: string; invited: () => void; onC
         error={faultOf(inviting.error, 'email')}
       />
       <SelectField
-        label="What they may do"
+        label="Role"
         value={role}
         onValue={(value) => setRole(value as GivenRole)}
         options={GIVEN_ROLES}
+        hint={ROLES[role].does}
         error={faultOf(inviting.error, 'role')}
       />
     </Form>

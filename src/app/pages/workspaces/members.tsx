@@ -96,7 +96,12 @@ function Row({ workspace, member, changed }: { workspace: Workspace; member: Mem
               <option value="admin">{ROLES.admin.name}</option>
             </select>
             {workspace.role === 'owner' && (
-              <Button small busy={busy} aria-label={`Make ${name ?? email} the owner`} onClick={() => void handOver()}>
+              <Button
+                small
+                busy={busy}
+                aria-label={`Make owner of it: ${name ?? email}`}
+                onClick={() => void handOver()}
+              >
                 Make owner
               </Button>
             )}

@@ -10,14 +10,12 @@ export type GivenRole = Exclude<Role, 'owner'>;
 export type Bucket = keyof Workspace['retention'];
 
 export const ROLES = {
-  member: { name: 'Member', does: 'Sees what is recorded there' },
-  admin: { name: 'Admin', does: 'Invites and removes members as well' },
-  owner: { name: 'Owner', does: 'Decides everything' },
+  member: { name: 'Member', does: 'Sees what is recorded there.' },
+  admin: { name: 'Admin', does: 'Sees what is recorded there, and invites and removes members.' },
+  owner: { name: 'Owner', does: 'Decides everything.' },
 } as const satisfies Record<Role, object>;
 
-export const GIVEN_ROLES = (['member', 'admin'] as const).map(
-  (role) => [role, `${ROLES[role].name}: ${ROLES[role].does.toLowerCase()}`] as const,
-);
+export const GIVEN_ROLES = (['member', 'admin'] as const).map((role) => [role, ROLES[role].name] as const);
 
 export const BUCKETS: readonly (readonly [bucket: Bucket, name: string, hint: string])[] = [
   ['audio', 'Audio', 'The recordings themselves.'],
