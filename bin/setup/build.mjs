@@ -33,7 +33,8 @@ const SETTINGS = [
 const DIST = join(root, 'dist');
 const APP = join(DIST, 'app');
 const APP_MANIFEST = join(APP, 'manifest.json');
-const isBundled = (path) => path.startsWith('src/app/');
+/** The app's parts without a document are transpiled as well, for tests of them. */
+const isBundledAlone = (path) => path.startsWith('src/app/') && !path.endsWith('.ts');
 /** A line for each file that the outputs were made of; absent while a build runs, and after one that broke off. */
 const STAMP = join(DIST, '.built_from');
 const LOCK = join(DIST, '.building');
@@ -86,7 +87,7 @@ const isUpToDate = (sources) =>
 
 const hasOutput = (path) => !isEmitted(path) || existsSync(outputOf(path));
 
-const isEmitted = (path) => !SETTINGS.includes(path) && !path.endsWith('.d.ts') && !isBundled(path);
+const isEmitted = (path) => !SETTINGS.includes(path) && !path.endsWith('.d.ts') && !isBundledAlone(path);
 
 const outputOf = (path) => join(DIST, path.replace(/\.ts$/, '.js'));
 
@@ -148,7 +149,8 @@ const bundle = () =>
 /** What esbuild finds wrong, in words. */
 const faultsOf = (work) => {
   // Here, as the package may have been installed only a moment ago.
-  const esbuild = createRequire(import.meta.url)('esbuild');
+  const require = createRequire(import.meta.url);
+  const esbuild = require('esbuild');
   try {
     work(esbuild);
     return [];
