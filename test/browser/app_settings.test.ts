@@ -217,6 +217,7 @@ t.test('what an account has set up, in a browser', async (t) => {
     const email = await enterApp(browsing, visitor, '/workspaces');
     await sees(page, 'Your account may not share workspaces');
     await allowSharing(spool, email);
+    await asksAtOnce(page);
     await press(page, 'New workspace');
     await page.getByLabel('Name', { exact: true }).fill('Research');
     await press(page, 'Make it');

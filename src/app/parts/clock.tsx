@@ -8,7 +8,7 @@ const MINUTE_MS = 60 * SECOND_MS;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 
 /** The time, again after each `every_ms`. */
-export function useNow(every_ms: number): number {
+function useNow(every_ms: number): number {
   const [now, setNow] = useState(Date.now);
   useEffect(() => {
     const timer = setInterval(() => setNow(Date.now()), every_ms);
