@@ -180,8 +180,13 @@ t.test('what an account has set up, in a browser', async (t) => {
       const headers = { Authorization: `Bearer ${token}`, 'X-API-Version': '1' };
       return (await call({ method: 'GET', url, headers })).status;
     };
-    await press(page, 'New token');
-    await page.getByLabel('Name', { exact: true }).fill('Backup');
+    await button(page, 'New token').press('Enter');
+    await page.locator('input:focus').waitFor();
+    await page.keyboard.press('Escape');
+    await page.locator('button:focus', { hasText: 'New token' }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.locator('input:focus').waitFor();
+    await page.keyboard.type('Backup');
     await press(page, 'Make it');
     await sees(page, 'Choose what it may do.');
     await page.getByLabel('turns:read').check();

@@ -3,6 +3,7 @@ import { api } from '../api/api.js';
 import { useHappenings } from '../api/happenings.js';
 import { useAction } from '../api/loading.js';
 import { Button } from '../parts/button.js';
+import { useDeed } from '../parts/deed.js';
 import { confirm } from '../parts/dialog.js';
 import { TextField } from '../parts/field.js';
 import { Form, faultOf } from '../parts/form.js';
@@ -61,7 +62,7 @@ function Name() {
 }
 
 function SignOut() {
-  const everywhere = useAction(async () => {
+  const everywhere = useDeed('You are still signed in.', async () => {
     await api('POST /me/sign-out', { body: { everywhere: true } });
     await signOut();
   });
@@ -72,8 +73,8 @@ function SignOut() {
         <p>Connected apps and personal access tokens end as well, and so does an export that is being made.</p>
       </div>
     );
-    if (!(await confirm({ title: 'Sign out everywhere?', action: 'Sign out everywhere', grave: true, text }))) return;
-    if (!(await everywhere.run())) say('You could not be signed out. Try again.', 'problem');
+    const question = { title: 'Sign out everywhere?', action: 'Sign out everywhere', grave: true, text };
+    if (await confirm(question)) await everywhere.run();
   };
   return (
     <Section title="Signing out" lead="Of this browser, or of everything that acts for you.">

@@ -1,9 +1,10 @@
 import { useState } from 'preact/hooks';
 import { api } from '../api/api.js';
 import { useHappenings } from '../api/happenings.js';
-import { useAction, useList } from '../api/loading.js';
+import { useList } from '../api/loading.js';
 import { Button } from '../parts/button.js';
 import { Ago } from '../parts/clock.js';
+import { leaveRow, useDeed } from '../parts/deed.js';
 import { confirm } from '../parts/dialog.js';
 import { say } from '../parts/news.js';
 import { Page, Section } from '../parts/page.js';
@@ -43,14 +44,15 @@ export function Devices() {
 function Row({ device, rename, removed }: { device: NamedDevice; rename: () => void; removed: () => void }) {
   const { id, kind, bound_at, last_seen_at, session_id, source_id } = device;
   const name = nameOf(device);
-  const removal = useAction(async () => {
+  const removal = useDeed(`${name} could not be removed.`, async () => {
     await api('DELETE /devices/{id}', { path: { id } });
     say(`${name} is removed.`);
+    leaveRow();
     removed();
   });
   const remove = async () => {
     const question = { title: `Remove ${name}?`, action: 'Remove', grave: true, text: <Consequences kind={kind} /> };
-    if ((await confirm(question)) && !(await removal.run())) say(`${name} could not be removed.`, 'problem');
+    if (await confirm(question)) await removal.run();
   };
   return (
     <li>

@@ -1,9 +1,10 @@
 import { useState } from 'preact/hooks';
 import type { Delivery, Endpoint } from '../../tools/client/api.js';
 import { api } from '../api/api.js';
-import { useAction, useLoaded } from '../api/loading.js';
+import { useLoaded } from '../api/loading.js';
 import { Button } from '../parts/button.js';
 import { useEvery } from '../parts/clock.js';
+import { useDeed } from '../parts/deed.js';
 import { confirm } from '../parts/dialog.js';
 import { say } from '../parts/news.js';
 import { Page, Section } from '../parts/page.js';
@@ -113,12 +114,12 @@ const NEXT: Record<Endpoint['status'], readonly Endpoint['status'][]> = {
 
 function Actions({ endpoint, changed, replace }: { endpoint: Endpoint; changed: () => void; replace: () => void }) {
   const { id, status, url } = endpoint;
-  const setting = useAction(async (next: Endpoint['status']) => {
+  const setting = useDeed('It stays as it was.', async (next: Endpoint['status']) => {
     await api('PATCH /endpoints/{id}', { path: { id }, body: { status: next } });
     say(STEPS[next].done);
     changed();
   });
-  const removal = useAction(async () => {
+  const removal = useDeed('The endpoint is still there.', async () => {
     await api('DELETE /endpoints/{id}', { path: { id } });
     say('The endpoint is deleted.');
     go(`${BASE}/webhooks`);
@@ -127,12 +128,12 @@ function Actions({ endpoint, changed, replace }: { endpoint: Endpoint; changed: 
     const text = 'What waits for it is cancelled, and what happens meanwhile is not sent later.';
     const question = { title: 'Disable this endpoint?', action: 'Disable', grave: true, text };
     if (next === 'disabled' && !(await confirm(question))) return;
-    if (!(await setting.run(next))) say('That could not be changed.', 'problem');
+    await setting.run(next);
   };
   const remove = async () => {
     const text = `${url} gets nothing more. Its secret and the list of its deliveries are deleted with it.`;
-    if (!(await confirm({ title: 'Delete this endpoint?', action: 'Delete', grave: true, text }))) return;
-    if (!(await removal.run())) say('The endpoint could not be deleted.', 'problem');
+    const question = { title: 'Delete this endpoint?', action: 'Delete', grave: true, text };
+    if (await confirm(question)) await removal.run();
   };
   return (
     <div class="actions">

@@ -3,7 +3,7 @@ import type { Workspace } from '../../tools/client/api.js';
 import { api } from '../api/api.js';
 import { useHappenings } from '../api/happenings.js';
 import { useAction, useLoaded } from '../api/loading.js';
-import { Button } from '../parts/button.js';
+import { Button, ButtonLink } from '../parts/button.js';
 import { confirm, Dialog } from '../parts/dialog.js';
 import { TextField } from '../parts/field.js';
 import { Form, faultOf } from '../parts/form.js';
@@ -41,10 +41,15 @@ export function WorkspacePage({ params: { id = '' } }: { params: Record<string, 
     void loadAccount();
   };
   const manages = data.role === 'owner';
-  const rename = manages && <Button onClick={() => setRenaming(true)}>Rename</Button>;
+  const actions = (
+    <>
+      <ButtonLink href={`${BASE}/recordings${data.private ? '' : `?workspace=${id}`}`}>Its recordings</ButtonLink>
+      {manages && <Button onClick={() => setRenaming(true)}>Rename</Button>}
+    </>
+  );
   const lead = data.private ? 'Yours alone.' : `Shared. You are ${ROLES[data.role].name.toLowerCase()}.`;
   return (
-    <Page title={data.name} heading={<bdi>{data.name}</bdi>} back={BACK} lead={lead} actions={rename}>
+    <Page title={data.name} heading={<bdi>{data.name}</bdi>} back={BACK} lead={lead} actions={actions}>
       {!data.private && <Members workspace={data} changed={reload} />}
       {!data.private && data.role !== 'member' && <Invitations workspace={data} />}
       <Retention workspace={data} set={set} />

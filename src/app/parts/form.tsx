@@ -37,6 +37,13 @@ export function Form({
     if (wrong) wrong.focus();
     else form.current?.querySelector('.form-end')?.scrollIntoView({ block: 'nearest' });
   }, [of.error]);
+  useEffect(() => {
+    // A dialog begins at the button that closes it. Whoever opened this one came to fill it in, or should read it first.
+    if (grave) return;
+    const first = form.current?.closest('dialog') ? form.current.querySelector<HTMLElement>('input, select') : null;
+    const frame = requestAnimationFrame(() => first?.focus());
+    return () => cancelAnimationFrame(frame);
+  }, []);
   return (
     <form
       ref={form}

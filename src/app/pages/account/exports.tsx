@@ -4,6 +4,7 @@ import { api } from '../../api/api.js';
 import { useAction, useList } from '../../api/loading.js';
 import { Button } from '../../parts/button.js';
 import { useEvery } from '../../parts/clock.js';
+import { leaveRow, useDeed } from '../../parts/deed.js';
 import { confirm, Dialog } from '../../parts/dialog.js';
 import { CheckField } from '../../parts/field.js';
 import { Form } from '../../parts/form.js';
@@ -77,16 +78,17 @@ function Row({ of: one, changed }: { of: Export; changed: () => void }) {
     await saveExport(one, setLoaded);
     setLoaded(null);
   });
-  const removal = useAction(async () => {
+  const removal = useDeed('The export is still there.', async () => {
     await api('DELETE /me/exports/{id}', { path: { id } });
     say(isUnderWay(one) ? 'The export is stopped.' : 'The export is deleted.');
+    leaveRow();
     changed();
   });
   const remove = async () => {
     const title = isUnderWay(one) ? 'Stop this export?' : 'Delete this export?';
     const text = 'Its archive is deleted here. What you have saved stays with you.';
-    if (!(await confirm({ title, action: isUnderWay(one) ? 'Stop it' : 'Delete', grave: true, text }))) return;
-    if (!(await removal.run())) say('That did not work. Try again.', 'problem');
+    const action = isUnderWay(one) ? 'Stop it' : 'Delete';
+    if (await confirm({ title, action, grave: true, text })) await removal.run();
   };
   const [tone, words] = STATES[status];
   const parts = [audio ? 'audio' : '', files ? 'files' : ''].filter(Boolean).join(' and ');

@@ -1,7 +1,8 @@
 import type { ConnectedApp } from '../../../tools/client/api.js';
 import { api } from '../../api/api.js';
-import { type LoadedList, useAction, useList } from '../../api/loading.js';
+import { type LoadedList, useList } from '../../api/loading.js';
 import { Button } from '../../parts/button.js';
+import { leaveRow, useDeed } from '../../parts/deed.js';
 import { confirm } from '../../parts/dialog.js';
 import { say } from '../../parts/news.js';
 import { Section } from '../../parts/page.js';
@@ -43,9 +44,10 @@ function only(apps: LoadedList<ConnectedApp>, is: (app: ConnectedApp) => boolean
 }
 
 function useRevocation({ id, name }: ConnectedApp, changed: () => void) {
-  return useAction(async () => {
+  return useDeed(`${name} can still act for you.`, async () => {
     await api('DELETE /me/connections/{id}', { path: { id } });
     say(`${name} can act for you no longer.`);
+    leaveRow();
     changed();
   });
 }
@@ -55,8 +57,8 @@ function Foreign({ app, changed }: { app: ConnectedApp; changed: () => void }) {
   const revocation = useRevocation(app, changed);
   const revoke = async () => {
     const text = 'It can see and do nothing more here at once. What it has fetched before stays with it.';
-    if (!(await confirm({ title: `Disconnect ${name}?`, action: 'Disconnect', grave: true, text }))) return;
-    if (!(await revocation.run())) say(`${name} could not be disconnected.`, 'problem');
+    const question = { title: `Disconnect ${name}?`, action: 'Disconnect', grave: true, text };
+    if (await confirm(question)) await revocation.run();
   };
   return (
     <li>
@@ -92,8 +94,7 @@ function Own({ app, changed }: { app: ConnectedApp; changed: () => void }) {
   const revocation = useRevocation(app, changed);
   const revoke = async () => {
     const question = { title: `Sign ${name} out?`, action: 'Sign it out', text: 'It asks for a code the next time.' };
-    if (!(await confirm(question))) return;
-    if (!(await revocation.run())) say(`${name} could not be signed out.`, 'problem');
+    if (await confirm(question)) await revocation.run();
   };
   return (
     <li>
@@ -122,14 +123,15 @@ function Own({ app, changed }: { app: ConnectedApp; changed: () => void }) {
 
 function SignOutOthers({ apps }: { apps: LoadedList<ConnectedApp> }) {
   const others = apps.items.filter((app) => isOwn(app) && !app.current);
-  const ending = useAction(async () => {
+  const ending = useDeed('Not all of them could be signed out.', async () => {
     for (const { id } of others) await api('DELETE /me/connections/{id}', { path: { id } });
     say('You are signed out everywhere else.');
   });
   const end = async () => {
     const text = 'All of our own apps but this one. Connected apps and tokens stay.';
     if (!(await confirm({ title: 'Sign out the others?', action: 'Sign them out', text }))) return;
-    if (!(await ending.run())) say('Not all of them could be signed out. Try again.', 'problem');
+    await ending.run();
+    leaveRow();
     apps.reload();
   };
   if (others.length === 0) return null;

@@ -2,9 +2,10 @@ import { useState } from 'preact/hooks';
 import type { PersonalAccessToken } from '../../../tools/client/api.js';
 import { api } from '../../api/api.js';
 import { useHappenings } from '../../api/happenings.js';
-import { useAction, useList } from '../../api/loading.js';
+import { useList } from '../../api/loading.js';
 import { Button } from '../../parts/button.js';
 import { Ago } from '../../parts/clock.js';
+import { leaveRow, useDeed } from '../../parts/deed.js';
 import { confirm } from '../../parts/dialog.js';
 import { say } from '../../parts/news.js';
 import { Section } from '../../parts/page.js';
@@ -33,15 +34,15 @@ export function Tokens() {
 
 function Row({ token, changed }: { token: PersonalAccessToken; changed: () => void }) {
   const { id, name, last_four, permissions, created_at, expires_at, last_used_at } = token;
-  const revocation = useAction(async () => {
+  const revocation = useDeed(`${name} could not be revoked.`, async () => {
     await api('DELETE /me/tokens/{id}', { path: { id } });
     say(`${name} is revoked.`);
+    leaveRow();
     changed();
   });
   const revoke = async () => {
     const text = 'Whatever uses it is refused at once. It can’t be brought back.';
-    if (!(await confirm({ title: `Revoke ${name}?`, action: 'Revoke', grave: true, text }))) return;
-    if (!(await revocation.run())) say(`${name} could not be revoked.`, 'problem');
+    if (await confirm({ title: `Revoke ${name}?`, action: 'Revoke', grave: true, text })) await revocation.run();
   };
   return (
     <li>

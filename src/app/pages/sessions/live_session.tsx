@@ -5,10 +5,10 @@ import { useHappenings } from '../../api/happenings.js';
 import { useAction, useLoaded } from '../../api/loading.js';
 import { Button } from '../../parts/button.js';
 import { useEvery } from '../../parts/clock.js';
+import { useDeed } from '../../parts/deed.js';
 import { confirm, Dialog } from '../../parts/dialog.js';
 import { SelectField } from '../../parts/field.js';
 import { Form, faultOf } from '../../parts/form.js';
-import { say } from '../../parts/news.js';
 import { Section } from '../../parts/page.js';
 import { QrCode } from '../../parts/qr_code.js';
 import { Secret } from '../../parts/secret.js';
@@ -96,15 +96,16 @@ function Fact({ name, at }: { name: string; at: string }) {
 function Hosting({ session: { id }, set }: { session: RecorderSession; set: (session: RecorderSession) => void }) {
   const [hours, setHours] = useState('1');
   const [open, setOpen] = useState(false);
-  const ending = useAction(async () => set(await api('POST /device-sessions/{id}/end', { path: { id } })));
+  const ending = useDeed('The session goes on.', async () =>
+    set(await api('POST /device-sessions/{id}/end', { path: { id } })),
+  );
   const extending = useAction(async () => {
     set(await api('POST /device-sessions/{id}/extend', { path: { id }, body: { expires_at: inHours(hours) } }));
     setOpen(false);
   });
   const end = async () => {
     const text = 'Nobody can join it any more. Its recorder has 15 minutes to send what it has recorded.';
-    if (!(await confirm({ title: 'End this session?', action: 'End it', grave: true, text }))) return;
-    if (!(await ending.run())) say('The session could not be ended.', 'problem');
+    if (await confirm({ title: 'End this session?', action: 'End it', grave: true, text })) await ending.run();
   };
   return (
     <div class="actions">
@@ -134,14 +135,13 @@ function Hosting({ session: { id }, set }: { session: RecorderSession; set: (ses
 }
 
 function Leave({ id }: { id: string }) {
-  const leaving = useAction(async () => {
+  const leaving = useDeed('You still take part.', async () => {
     await api('POST /device-sessions/{id}/leave', { path: { id } });
     go(`${BASE}/sessions`);
   });
   const leave = async () => {
     const text = 'You see no more of it. With its join code you can come back while it goes on.';
-    if (!(await confirm({ title: 'Leave this session?', action: 'Leave', text }))) return;
-    if (!(await leaving.run())) say('You could not leave the session.', 'problem');
+    if (await confirm({ title: 'Leave this session?', action: 'Leave', text })) await leaving.run();
   };
   return (
     <div class="actions">

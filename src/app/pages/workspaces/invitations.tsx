@@ -4,6 +4,7 @@ import { api } from '../../api/api.js';
 import { useAction, useList } from '../../api/loading.js';
 import { Button } from '../../parts/button.js';
 import { useEvery } from '../../parts/clock.js';
+import { leaveRow } from '../../parts/deed.js';
 import { Dialog } from '../../parts/dialog.js';
 import { SelectField, TextField } from '../../parts/field.js';
 import { Form, faultOf } from '../../parts/form.js';
@@ -88,6 +89,7 @@ function Row({ invitation, changed }: { invitation: Invitation; changed: () => v
   const withdrawal = useAction(async () => {
     await api('DELETE /workspaces/{id}/invitations/{invitation_id}', { path: { id: workspace.id, invitation_id } });
     say(`The invitation of ${email} is withdrawn.`);
+    leaveRow();
     changed();
   });
   const error = wordsOf(withdrawal.error);

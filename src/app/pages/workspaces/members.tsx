@@ -4,6 +4,7 @@ import { useHappenings } from '../../api/happenings.js';
 import { useAction, useList } from '../../api/loading.js';
 import { Button } from '../../parts/button.js';
 import { useEvery } from '../../parts/clock.js';
+import { leaveRow } from '../../parts/deed.js';
 import { confirm } from '../../parts/dialog.js';
 import { say } from '../../parts/news.js';
 import { Section } from '../../parts/page.js';
@@ -50,6 +51,7 @@ function Row({ workspace, member, changed }: { workspace: Workspace; member: Mem
   const removal = useAction(async () => {
     await api('DELETE /workspaces/{id}/members/{account_id}', { path });
     say(`${name ?? email} belongs to it no longer.`);
+    leaveRow();
     changed();
   });
   const transfer = useAction(async () => {

@@ -3,6 +3,7 @@ import { api } from '../../api/api.js';
 import { useAction, useList } from '../../api/loading.js';
 import { Button } from '../../parts/button.js';
 import { useEvery } from '../../parts/clock.js';
+import { leaveRow } from '../../parts/deed.js';
 import { say } from '../../parts/news.js';
 import { Section } from '../../parts/page.js';
 import { List, Problem } from '../../parts/states.js';
@@ -36,12 +37,14 @@ function Row({ invitation, answered }: { invitation: Invitation; answered: () =>
   const acceptance = useAction(async () => {
     await api('POST /me/invitations/{id}/accept', { path: { id } });
     say(`You now belong to ${workspace.name}.`);
+    leaveRow();
     await loadAccount();
     answered();
   });
   const refusal = useAction(async () => {
     await api('POST /me/invitations/{id}/decline', { path: { id } });
     say('Declined.');
+    leaveRow();
     answered();
   });
   const error = wordsOf(acceptance.error ?? refusal.error);
