@@ -56,7 +56,7 @@ export function Topics({
       {TOPICS.map(([about, types]) => (
         <fieldset key={about}>
           <legend>{about}</legend>
-          <div class="choices">
+          <div class="options">
             {types.map((type) => (
               <CheckField key={type} label={type} checked={chosen.includes(type)} onValue={(on) => choose(type, on)} />
             ))}
