@@ -149,7 +149,7 @@ t.test('what an account has set up, in a browser', async (t) => {
     await sees(page, /What was sent was not taken, and is sent again. The last try: it answered 503/);
     await looksWell(t, page, 'an endpoint');
     await page.getByRole('link', { name: 'account.updated' }).click();
-    await sees(page, '1. it answered 503');
+    await sees(page, '1. It answered 503');
     await looksWell(t, page, 'a delivery');
     await page.getByRole('link', { name: 'Endpoint' }).click();
     await press(page, 'Pause');
@@ -303,8 +303,27 @@ t.test('what an account has set up, in a browser', async (t) => {
     await visitor.enterEmail(email);
     await visitor.enterCode(await spool.readCode(email));
     await settled(page);
+    let release = () => {};
+    const deleted = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await page.route('**/events?*', (route) => deleted.then(() => route.continue()));
+    const asked = page.waitForRequest('**/events?*');
+    await asksAtOnce(page);
+    await asked;
+    const refused = page.waitForResponse('**/events?*');
     await remove(email);
-    await sees(page, /Your account is deleted. Until .* you can have it back/);
+    const notice = page.getByText(/Your account is deleted. Until .* you can have it back/);
+    await notice.waitFor();
+    release();
+    const answer = await refused;
+    t.equal(answer.status(), 401);
+    // A refused call asks for another token, and those that do take turns; then the page is drawn.
+    await page.evaluate(
+      'new Promise(requestAnimationFrame).then(() => navigator.locks.request("spool.refresh", () => {}))',
+    );
+    await page.evaluate('new Promise(requestAnimationFrame)');
+    t.ok(await notice.isVisible(), 'what was still asked changes nothing of it');
     t.equal(await page.evaluate('localStorage.length'), 0);
     await visitor.press('Sign in');
     await visitor.enterEmail(email);

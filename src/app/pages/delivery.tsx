@@ -80,6 +80,10 @@ function Found({ delivery }: { delivery: AttemptedDelivery }) {
   );
 }
 
+function capitalized(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
 function Attempts({ attempts }: { attempts: AttemptedDelivery['attempts'] }) {
   return (
     <ol class="list">
@@ -87,7 +91,7 @@ function Attempts({ attempts }: { attempts: AttemptedDelivery['attempts'] }) {
         <li key={attempt.attempted_at}>
           <div class="row-main">
             <p class="row-title">
-              {n + 1}. {attemptWords(attempt)}
+              {n + 1}. {capitalized(attemptWords(attempt))}
             </p>
             <p class="row-facts">
               <Time at={attempt.attempted_at} />

@@ -133,7 +133,8 @@ function renewed(): Promise<string> {
 async function renew(): Promise<string> {
   return inTurn(async () => {
     const stored = readStored();
-    if (stored === null) throw end(null);
+    // Whoever still asks after the end changes nothing of what is said of it.
+    if (stored === null) throw session.peek().is === 'out' ? new SignedOut('Nobody is signed in.') : end(null);
     try {
       return take(await refresh(stored.refresh_token));
     } catch (error) {
