@@ -13,7 +13,10 @@ const APP_ASSETS_PATH = '/assets/app';
 const FOLDER = 'src/app/';
 const GZIP_LEVEL = 9;
 
-export const isOfApp = (path) => path.startsWith(FOLDER) || path === 'src/pages/files/basics.css';
+/** What lies elsewhere and is bundled as well. */
+const FROM_ELSEWHERE = ['src/pages/files/basics.css', 'src/pages/scope_words.ts', 'src/tools/client/typed_call.ts'];
+
+export const isOfApp = (path) => path.startsWith(FOLDER) || FROM_ELSEWHERE.includes(path);
 
 const OPTIONS = {
   bundle: true,

@@ -19,6 +19,8 @@ type ButtonProps = {
   'aria-pressed'?: boolean;
   'aria-expanded'?: boolean;
   'aria-describedby'?: string;
+  /** Where several buttons say the same. */
+  'aria-label'?: string;
 };
 
 export function Button({
@@ -30,6 +32,7 @@ export function Button({
   small = false,
   type = 'button',
   children,
+  'aria-label': said = label,
   ...rest
 }: ButtonProps) {
   const classes = ['button', kind, small ? 'small' : '', children === undefined ? 'round' : ''].filter(Boolean);
@@ -37,7 +40,7 @@ export function Button({
     <button
       type={type}
       class={classes.join(' ')}
-      aria-label={label}
+      aria-label={said}
       title={children === undefined ? label : undefined}
       aria-busy={busy || undefined}
       disabled={disabled || busy}

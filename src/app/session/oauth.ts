@@ -22,8 +22,16 @@ export function randomText(): string {
   return base64url(crypto.getRandomValues(new Uint8Array(RANDOM_BYTES)));
 }
 
-/** Where a sign-in begins. */
-export async function authorizeUrl({ state, verifier }: { state: string; verifier: string }): Promise<string> {
+/** Where a sign-in begins. `again`: with a new code, whoever is signed in. */
+export async function authorizeUrl({
+  state,
+  verifier,
+  again,
+}: {
+  state: string;
+  verifier: string;
+  again: boolean;
+}): Promise<string> {
   const challenge = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(verifier));
   const parameters = new URLSearchParams({
     response_type: 'code',
@@ -32,6 +40,7 @@ export async function authorizeUrl({ state, verifier }: { state: string; verifie
     state,
     code_challenge: base64url(new Uint8Array(challenge)),
     code_challenge_method: 'S256',
+    ...(again ? { prompt: 'login' } : {}),
   });
   return `/oauth/authorize?${parameters}`;
 }

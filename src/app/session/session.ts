@@ -56,10 +56,15 @@ export async function startSession(): Promise<void> {
   else await resume();
 }
 
-export async function signIn(): Promise<void> {
-  const begun = { state: randomText(), verifier: randomText(), to: location.pathname + location.search };
+/** Leads back to where it was begun. `again`: what is about to happen needs a code that was entered just now. */
+export async function signIn({ again = false }: { again?: boolean } = {}): Promise<void> {
+  const begun = {
+    state: randomText(),
+    verifier: randomText(),
+    to: location.pathname + location.search + location.hash,
+  };
   keepSignIn(begun);
-  location.assign(await authorizeUrl(begun));
+  location.assign(await authorizeUrl({ ...begun, again }));
 }
 
 /** Ends the grant and the browser session. Without a connection at least this browser forgets both tokens. */
@@ -69,6 +74,11 @@ export async function signOut(): Promise<void> {
   writeStored(null);
   if (stored !== null) await revoke(stored.refresh_token).catch(() => {});
   location.assign(endSessionUrl());
+}
+
+/** The account has ended all of its sessions: this browser forgets its own, and says why. */
+export function endedBy(problem: string): void {
+  end(problem);
 }
 
 /** A token that may be used now. Throws SignedOut. */
@@ -106,7 +116,9 @@ async function finishSignIn(): Promise<void> {
   if (error === 'access_denied') return signedOut(null);
   if (code === null) return signedOut(answer.get('error_description') ?? 'The sign-in came to nothing.');
   try {
+    const before = readStored();
     take(await exchange({ code, verifier: begun.verifier }));
+    if (before !== null) await revoke(before.refresh_token).catch(() => {}); // one sign-in a browser
   } catch (failure) {
     signedOut(failure instanceof Error ? failure.message : 'The sign-in came to nothing.');
   }
@@ -122,7 +134,8 @@ function renewed(): Promise<string> {
 async function renew(): Promise<string> {
   return inTurn(async () => {
     const stored = readStored();
-    if (stored === null) throw end(null);
+    // Whoever still asks after the end changes nothing of what is said of it.
+    if (stored === null) throw session.peek().is === 'out' ? new SignedOut('Nobody is signed in.') : end(null);
     try {
       return take(await refresh(stored.refresh_token));
     } catch (error) {

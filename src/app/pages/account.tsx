@@ -1,0 +1,89 @@
+import { useState } from 'preact/hooks';
+import { api } from '../api/api.js';
+import { useHappenings } from '../api/happenings.js';
+import { useAction } from '../api/loading.js';
+import { Button } from '../parts/button.js';
+import { useDeed } from '../parts/deed.js';
+import { confirm } from '../parts/dialog.js';
+import { TextField } from '../parts/field.js';
+import { Form, faultOf } from '../parts/form.js';
+import { say } from '../parts/news.js';
+import { Page, Section } from '../parts/page.js';
+import { signOut } from '../session/session.js';
+import { account, loadAccount } from '../shell/account.js';
+import { DeleteAccount } from './account/delete_account.js';
+import { Exports } from './account/exports.js';
+
+const NAME_CHARS_MAX = 80;
+
+/** The account itself: its name, its data, and its end. */
+export function AccountPage() {
+  useHappenings(['account.updated'], () => void loadAccount());
+  return (
+    <Page title="Account">
+      <Name />
+      <Exports />
+      <SignOut />
+      <DeleteAccount />
+    </Page>
+  );
+}
+
+function Name() {
+  const [name, setName] = useState(account.value?.name ?? '');
+  const saving = useAction(async () => {
+    const text = name.trim();
+    account.value = await api('PATCH /me', { body: { name: text === '' ? null : text } });
+    say('Saved.');
+  });
+  return (
+    <Section title="You">
+      <div class="panel">
+        <dl class="facts">
+          <div>
+            <dt>Email address</dt>
+            <dd class="cut">{account.value?.email}</dd>
+          </div>
+        </dl>
+        <Form of={saving} submit="Save" fields={['name']} onSubmit={() => void saving.run()}>
+          <TextField
+            label="Name"
+            value={name}
+            onValue={setName}
+            maxLength={NAME_CHARS_MAX}
+            autoComplete="name"
+            hint="Members of your workspaces see it. Empty: no name."
+            error={faultOf(saving.error, 'name')}
+          />
+        </Form>
+      </div>
+    </Section>
+  );
+}
+
+function SignOut() {
+  const everywhere = useDeed('You are still signed in.', async () => {
+    await api('POST /me/sign-out', { body: { everywhere: true } });
+    await signOut();
+  });
+  const end = async () => {
+    const text = (
+      <div class="spaced">
+        <p>Our own apps and this browser ask for a code again.</p>
+        <p>Connected apps and personal access tokens end as well, and so does an export that is being made.</p>
+      </div>
+    );
+    const question = { title: 'Sign out everywhere?', action: 'Sign out everywhere', grave: true, text };
+    if (await confirm(question)) await everywhere.run();
+  };
+  return (
+    <Section title="Signing out" lead="Of this browser, or of everything that acts for you.">
+      <div class="actions">
+        <Button onClick={() => void signOut()}>Sign out here</Button>
+        <Button kind="danger" busy={everywhere.busy} onClick={() => void end()}>
+          Sign out everywhere
+        </Button>
+      </div>
+    </Section>
+  );
+}

@@ -1,0 +1,125 @@
+import { useState } from 'preact/hooks';
+import { api } from '../api/api.js';
+import { useHappenings } from '../api/happenings.js';
+import { useList } from '../api/loading.js';
+import { Button } from '../parts/button.js';
+import { Ago } from '../parts/clock.js';
+import { leaveRow, useDeed } from '../parts/deed.js';
+import { confirm } from '../parts/dialog.js';
+import { say } from '../parts/news.js';
+import { Page, Section } from '../parts/page.js';
+import { Badge, EmptyState, List } from '../parts/states.js';
+import { Time } from '../parts/time.js';
+import { BASE } from '../router.js';
+import { AddDevice } from './devices/add_device.js';
+import { NameDevice } from './devices/name_device.js';
+import { devicesPage, KIND_WORDS, type NamedDevice, nameOf } from './devices/named_devices.js';
+
+/** Recorders that are bound to the account. */
+export function Devices() {
+  const devices = useList(devicesPage, []);
+  const [adding, setAdding] = useState(false);
+  const [naming, setNaming] = useState<NamedDevice | null>(null);
+  useHappenings(
+    ['source.created', 'source.updated', 'source.deleted', 'device_session.started', 'device_session.ended'],
+    () => devices.reload(),
+  );
+  const add = (
+    <Button kind="primary" onClick={() => setAdding(true)}>
+      Add a device
+    </Button>
+  );
+  return (
+    <Page title="Devices" lead="What records for you." actions={add}>
+      <List of={devices} empty={<Nothing />} label="Devices">
+        {(device) => <Row key={device.id} device={device} rename={() => setNaming(device)} removed={devices.reload} />}
+      </List>
+      <Needs />
+      <AddDevice open={adding} onClose={() => setAdding(false)} added={devices.reload} />
+      <NameDevice device={naming} onClose={() => setNaming(null)} named={devices.reload} />
+    </Page>
+  );
+}
+
+function Row({ device, rename, removed }: { device: NamedDevice; rename: () => void; removed: () => void }) {
+  const { id, kind, bound_at, last_seen_at, session_id, source_id } = device;
+  const name = nameOf(device);
+  const removal = useDeed(`${name} could not be removed.`, async () => {
+    await api('DELETE /devices/{id}', { path: { id } });
+    say(`${name} is removed.`);
+    leaveRow();
+    removed();
+  });
+  const remove = async () => {
+    const question = { title: `Remove ${name}?`, action: 'Remove', grave: true, text: <Consequences kind={kind} /> };
+    if (await confirm(question)) await removal.run();
+  };
+  return (
+    <li>
+      <div class="row-main">
+        <p class="row-title">
+          <bdi>{name}</bdi>
+        </p>
+        <p class="row-facts">
+          <span>
+            {last_seen_at === null ? (
+              'Has not called yet'
+            ) : (
+              <>
+                Seen <Ago at={last_seen_at} />
+              </>
+            )}
+          </span>
+          <span>
+            Added <Time at={bound_at} style="date" />
+          </span>
+          <span title={id}>…{id.slice(-6)}</span>
+        </p>
+      </div>
+      <div class="row-end">
+        <Badge>{KIND_WORDS[kind]}</Badge>
+        {session_id !== null && <a href={`${BASE}/sessions/${session_id}`}>Its session</a>}
+        {source_id !== null && (
+          <Button small kind="quiet" onClick={rename} aria-label={`Rename ${name}`}>
+            Rename
+          </Button>
+        )}
+        <Button small kind="danger" busy={removal.busy} onClick={() => void remove()} aria-label={`Remove ${name}`}>
+          Remove
+        </Button>
+      </div>
+    </li>
+  );
+}
+
+function Consequences({ kind }: { kind: NamedDevice['kind'] }) {
+  return (
+    <ul class="points">
+      <li>It stops recording for you at once{kind === 'shared' && ', and its session ends'}.</li>
+      <li>What it has sent stays. What it has not sent yet is lost to you.</li>
+      <li>It can be added again with a new code.</li>
+    </ul>
+  );
+}
+
+function Nothing() {
+  return (
+    <EmptyState icon="microphone" title="No device records for you yet">
+      <p>Press “Add a device”, and give it the code that appears.</p>
+    </EmptyState>
+  );
+}
+
+function Needs() {
+  return (
+    <Section title="What a device needs">
+      <ul class="points">
+        <li>A certificate of this server, which staff give it. Recorders that come set up have one.</li>
+        <li>A way to take the code: a keyboard, a camera, or an app that passes it on.</li>
+        <li>
+          Whoever builds one reads the <a href="/guides/devices">device guide</a>.
+        </li>
+      </ul>
+    </Section>
+  );
+}

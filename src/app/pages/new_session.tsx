@@ -1,0 +1,93 @@
+import { useState } from 'preact/hooks';
+import { type Answer, api } from '../api/api.js';
+import { useAction } from '../api/loading.js';
+import { Countdown } from '../parts/clock.js';
+import { SelectField } from '../parts/field.js';
+import { Form, faultOf } from '../parts/form.js';
+import { Page, Section } from '../parts/page.js';
+import { QrCode } from '../parts/qr_code.js';
+import { Secret } from '../parts/secret.js';
+import { BASE } from '../router.js';
+import { account } from '../shell/account.js';
+import { LiveSession } from './sessions/live_session.js';
+import { inHours, LENGTHS } from './sessions/session_words.js';
+
+type Hosted = Answer<'POST /device-sessions'>;
+
+const BACK = { href: `${BASE}/sessions`, name: 'Sessions' };
+/** So long a claim counts. */
+const CLAIM_MS = 10 * 60_000;
+
+/** Opens a session. What the recorder is to be shown stays here alone: it is gone when the page is left. */
+export function NewSession() {
+  const [hosted, setHosted] = useState<Hosted | null>(null);
+  const [hours, setHours] = useState('2');
+  const [workspace_id, setWorkspace] = useState('');
+  const opening = useAction(async () => {
+    const body = { expires_at: inHours(hours), ...(workspace_id === '' ? {} : { workspace_id }) };
+    setHosted(await api('POST /device-sessions', { body }));
+  });
+  if (hosted !== null) return <Opened hosted={hosted} />;
+  const shared = (account.value?.workspaces ?? []).filter((workspace) => !workspace.private);
+  return (
+    <Page
+      title="New session"
+      back={BACK}
+      lead="A shared recorder records for you, until you end it or its time is over."
+    >
+      <div class="panel">
+        <Form
+          of={opening}
+          submit="Open the session"
+          fields={['expires_at', 'workspace_id']}
+          onSubmit={() => void opening.run()}
+        >
+          <SelectField
+            label="It ends by itself after"
+            value={hours}
+            onValue={setHours}
+            options={LENGTHS}
+            hint="You can extend it, and end it sooner."
+            error={faultOf(opening.error, 'expires_at')}
+          />
+          {shared.length > 0 && (
+            <SelectField
+              label="Its recordings belong to"
+              value={workspace_id}
+              onValue={setWorkspace}
+              options={[['', 'You alone'], ...shared.map(({ id, name }) => [id, name] as const)]}
+              hint="All members of a workspace can listen to its recordings and read them."
+              error={faultOf(opening.error, 'workspace_id')}
+            />
+          )}
+        </Form>
+      </div>
+    </Page>
+  );
+}
+
+function Opened({ hosted: { session, claim } }: { hosted: Hosted }) {
+  const [waits, setWaits] = useState(true);
+  const until = new Date(Date.parse(session.created_at) + CLAIM_MS).toISOString();
+  return (
+    <Page
+      title="New session"
+      back={BACK}
+      lead={<a href={`${BASE}/sessions/${session.id}`}>To the session’s own page</a>}
+    >
+      {waits && (
+        <Section title="For the recorder" lead="Scan this with the shared recorder, or type it there.">
+          <div class="panel">
+            <QrCode text={claim} label="The code of the recorder, to scan" />
+            <Secret text={claim} what="The code" />
+            <p class="hint">
+              Good for <Countdown until={until} over={() => setWaits(false)} />, for one recorder. It is shown this
+              once.
+            </p>
+          </div>
+        </Section>
+      )}
+      <LiveSession id={session.id} began={() => setWaits(false)} />
+    </Page>
+  );
+}

@@ -1,0 +1,37 @@
+import { api } from '../../api/api.js';
+import { useHappenings } from '../../api/happenings.js';
+import { useLoaded } from '../../api/loading.js';
+import { ButtonLink } from '../../parts/button.js';
+import { Section } from '../../parts/page.js';
+import { Show } from '../../parts/states.js';
+import { durationText } from '../../parts/time.js';
+import { BASE } from '../../router.js';
+import { countText } from './session_words.js';
+
+/** Whether something came of it, for its host; the summary is a page of its own. */
+export function SessionSummary({ id }: { id: string }) {
+  const summary = useLoaded(() => api('GET /device-sessions/{id}/summary', { path: { id } }), [id]);
+  useHappenings(['conversation.created', 'conversation.deleted', 'suggestion.created', 'memory.created'], () =>
+    summary.reload(),
+  );
+  return (
+    <Section title="What came of it">
+      <Show of={summary}>
+        {({ state, talk_ms, conversations, suggestions }) =>
+          state === 'none' ? (
+            <p class="lead">Nothing was made of its recordings.</p>
+          ) : (
+            <div class="spaced">
+              <p>
+                {durationText(talk_ms)} of talk in {countText(conversations.length, 'conversation')},{' '}
+                {countText(suggestions.length, 'suggestion')}.
+                {state === 'pending' && ' More may come: its recordings are still being worked on.'}
+              </p>
+              <ButtonLink href={`${BASE}/sessions/${id}/summary`}>To the summary</ButtonLink>
+            </div>
+          )
+        }
+      </Show>
+    </Section>
+  );
+}

@@ -1,0 +1,82 @@
+import { useState } from 'preact/hooks';
+import { api } from '../api/api.js';
+import { useHappenings } from '../api/happenings.js';
+import { useAction } from '../api/loading.js';
+import { Button } from '../parts/button.js';
+import { Dialog } from '../parts/dialog.js';
+import { TextField } from '../parts/field.js';
+import { Form, faultOf } from '../parts/form.js';
+import { Page, Section } from '../parts/page.js';
+import { Badge } from '../parts/states.js';
+import { BASE, go } from '../router.js';
+import { account, loadAccount } from '../shell/account.js';
+import { MyInvitations } from './workspaces/my_invitations.js';
+import { NAME_CHARS_MAX, ROLES, wordsOf } from './workspaces/workspace_words.js';
+
+/** What recordings belong to: one's own, and those that one shares. */
+export function Workspaces() {
+  const [making, setMaking] = useState(false);
+  useHappenings(['account.updated', 'workspace.updated', 'workspace.deleted'], () => void loadAccount());
+  const { workspaces = [], sharing_enabled = false } = account.value ?? {};
+  const make = sharing_enabled && (
+    <Button kind="primary" onClick={() => setMaking(true)}>
+      New workspace
+    </Button>
+  );
+  return (
+    <Page title="Workspaces" lead="What recordings belong to: yours alone, or a group’s." actions={make}>
+      <MyInvitations />
+      <ul class="list" aria-label="Workspaces">
+        {workspaces.map(({ id, name, role, private: is_private }) => (
+          <li key={id}>
+            <div class="row-main">
+              <a class="row-title" href={`${BASE}/workspaces/${id}`}>
+                <bdi>{name}</bdi>
+              </a>
+              <p class="row-facts">{is_private ? 'Yours alone' : 'Shared'}</p>
+            </div>
+            <div class="row-end">{!is_private && <Badge>{ROLES[role].name}</Badge>}</div>
+          </li>
+        ))}
+      </ul>
+      {!sharing_enabled && (
+        <Section title="Sharing">
+          <p class="lead">
+            Your account may not share workspaces: you can’t make one, and can’t accept invitations. Whoever runs this
+            server can switch that on for you.
+          </p>
+        </Section>
+      )}
+      <NewWorkspace open={making} onClose={() => setMaking(false)} />
+    </Page>
+  );
+}
+
+function NewWorkspace({ open, onClose }: { open: boolean; onClose: () => void }) {
+  const [name, setName] = useState('');
+  const making = useAction(async () => {
+    const { id } = await api('POST /workspaces', { body: { name } });
+    await loadAccount();
+    go(`${BASE}/workspaces/${id}`);
+  });
+  return (
+    <Dialog open={open} title="New workspace" onClose={onClose}>
+      <Form
+        of={{ ...making, error: wordsOf(making.error) }}
+        submit="Make it"
+        fields={['name']}
+        onSubmit={() => void making.run()}
+        onCancel={onClose}
+      >
+        <TextField
+          label="Name"
+          value={name}
+          onValue={setName}
+          maxLength={NAME_CHARS_MAX}
+          hint="You own it, and invite others."
+          error={faultOf(making.error, 'name')}
+        />
+      </Form>
+    </Dialog>
+  );
+}
