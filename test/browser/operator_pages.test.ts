@@ -196,7 +196,10 @@ t.test('the operators’ pages as a browser shows them', async (t) => {
     await page.getByRole('heading', { name: `Account ${ann.id}` }).waitFor();
     await page.locator('#account-devices').getByRole('link', { name: silent.device_id }).waitFor();
     await page.locator('#account-endpoints').getByRole('link', { name: endpoint.id }).waitFor();
-    await page.locator('#account-streams').getByText(/^1 chunk, /).waitFor();
+    await page
+      .locator('#account-streams')
+      .getByText(/^1 chunk, /)
+      .waitFor();
     await page.locator('#account-grants').getByText('No app is connected to it.').waitFor();
     const state = page.locator('#entity-state dl').first();
     t.notOk(await state.isVisible(), 'what is stored is folded');
