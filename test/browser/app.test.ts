@@ -237,6 +237,33 @@ t.test('the account’s own pages in a browser', async (t) => {
     t.same(await statuses(), ['open']);
   });
 
+  await walk('what came of a recorder session, and what developers see of it', async (t, visitor) => {
+    const { page } = visitor;
+    const email = browsing.somebody();
+    const { account, recording } = await recorded(email);
+    const { session } = await spool.hostSession(account.app);
+    await makeInsights(account, recording, {
+      session_id: session.id,
+      span: [0, 9_000],
+      conversation: { title: 'The meeting' },
+      suggestions: [{ text: 'Send the notes', at: [[0, 3_000]] }],
+      memories: [{ text: 'Meets on Mondays', at: [[3_000, 6_000]] }],
+    });
+    await account.entitle('developer.tools', true);
+    await enter(visitor, email, `/sessions/${session.id}`);
+    await page.getByRole('link', { name: 'To the summary' }).click();
+    await page.getByRole('heading', { name: 'What came of the session' }).waitFor();
+    for (const text of ['The meeting', 'Send the notes', 'Meets on Mondays']) await page.getByText(text).waitFor();
+    await look(t, page, 'the summary of a session');
+    await page.getByRole('link', { name: 'Insights' }).click();
+    await page.getByRole('link', { name: 'Memories' }).click();
+    await page.getByText('Meets on Mondays').waitFor();
+    await page.getByRole('link', { name: 'Conversations' }).click();
+    await look(t, page, 'conversations');
+    await page.getByRole('link', { name: 'The meeting' }).click();
+    await turn(page, 'The spare key').waitFor();
+  });
+
   await walk('the browser records, and what was said becomes text', async (t, visitor) => {
     const { page, context } = visitor;
     const email = browsing.somebody();
