@@ -92,6 +92,8 @@ t.test('the pages as a browser shows them', async (t) => {
     const { keyboard } = page;
     const enter = async (button = 'Enter') => {
       await Promise.all([page.waitForEvent('load'), keyboard.press(button)]);
+      // A page gives the focus away with what it draws first.
+      await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))');
     };
     const focused = () =>
       page.evaluate('document.activeElement.id || document.activeElement.textContent.trim()') as Promise<string>;
