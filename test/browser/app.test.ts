@@ -1,5 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
@@ -8,9 +7,9 @@ import { LIMITS } from '../../src/domain/limits.js';
 import { heardIn } from '../../src/tools/speech/audible_script.js';
 import { ScriptedEngine } from '../../src/tools/speech/scripted_engine.js';
 import { TestAccount } from '../fixtures/account.js';
+import { looksWell } from '../fixtures/app_browsing.js';
 import { Browsing, headingOf, type Visitor } from '../fixtures/browsing.js';
 import { makeInsights } from '../fixtures/insights.js';
-import { luminance } from '../fixtures/page_inspection.js';
 import { tempFolder } from '../fixtures/temp_folder.js';
 import { TestRecording } from '../fixtures/transcribing.js';
 import { until } from '../fixtures/until.js';
@@ -254,12 +253,12 @@ t.test('the account’s own pages in a browser', async (t) => {
     await page.getByRole('link', { name: 'To the summary' }).click();
     await page.getByRole('heading', { name: 'What came of the session' }).waitFor();
     for (const text of ['The meeting', 'Send the notes', 'Meets on Mondays']) await page.getByText(text).waitFor();
-    await look(t, page, 'the summary of a session');
+    await looksWell(t, page, 'the summary of a session');
     await page.getByRole('link', { name: 'Insights' }).click();
     await page.getByRole('link', { name: 'Memories' }).click();
     await page.getByText('Meets on Mondays').waitFor();
     await page.getByRole('link', { name: 'Conversations' }).click();
-    await look(t, page, 'conversations');
+    await looksWell(t, page, 'conversations');
     await page.getByRole('link', { name: 'The meeting' }).click();
     await turn(page, 'The spare key').waitFor();
   });
@@ -310,7 +309,7 @@ t.test('the account’s own pages in a browser', async (t) => {
       });
       await page.goto(app_url);
       await page.getByRole('button', { name: 'Sign in' }).waitFor();
-      await look(t, page, 'the entrance');
+      await looksWell(t, page, 'the entrance');
       await enter(visitor, email);
       for (const [path, ready] of [
         ['', '.list'],
@@ -322,47 +321,15 @@ t.test('the account’s own pages in a browser', async (t) => {
       ] as const) {
         await page.goto(app_url + path);
         await page.locator(ready).first().waitFor();
-        await look(t, page, path);
+        await looksWell(t, page, path);
       }
       await page.goto(`${app_url}/recordings/${recording.id}`);
       await page.getByRole('button', { name: 'Name Speaker 1' }).click();
       await page.getByRole('dialog').getByLabel('Name').waitFor();
-      await look(t, page, 'a dialog');
+      await looksWell(t, page, 'a dialog');
     },
   );
 });
-
-const require = createRequire(import.meta.url);
-const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
-/** Each page is looked at in these, one after the other. */
-const LOOKS = [
-  { viewport: { width: 320, height: 640 }, colorScheme: 'dark' },
-  { viewport: { width: 1280, height: 800 }, colorScheme: 'light' },
-] as const;
-
-async function look(t: Test, page: Page, name: string): Promise<void> {
-  await page.evaluate(AXE);
-  for (const { viewport, colorScheme } of LOOKS) {
-    await page.setViewportSize(viewport);
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-    const found = (await page.evaluate(`(async () => {
-      const rules = { 'target-size': { enabled: true } };
-      const { violations } = await axe.run(document, { rules });
-      const ground = getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number);
-      return {
-        violations: violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html, failureSummary }) => html + ' ' + failureSummary).join('; ')),
-        scrolls: document.documentElement.scrollWidth > document.documentElement.clientWidth,
-        headings: document.querySelectorAll('h1').length,
-        ground,
-      };
-    })()`)) as { violations: string[]; scrolls: boolean; headings: number; ground: [number, number, number] };
-    const where = `${name}, ${viewport.width} px, ${colorScheme}`;
-    t.same(found.violations, [], where);
-    t.notOk(found.scrolls, `${where}: nothing to scroll sideways`);
-    t.equal(found.headings, 1, where);
-    t.equal(luminance(found.ground) < 0.1, colorScheme === 'dark', where);
-  }
-}
 
 /** What the fake microphone hears. */
 function toneFile(t: Test): string {
