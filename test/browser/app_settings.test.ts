@@ -219,7 +219,14 @@ t.test('what an account has set up, in a browser', async (t) => {
 
   await walk('I-009 a colleague is invited and accepts; what a workspace keeps is asked about', async (t, visitor) => {
     const { page } = visitor;
+    const order: string[] = [];
+    page.on(
+      'response',
+      (response) => response.url().includes('/events?after=latest') && order.push('place in the log'),
+    );
+    page.on('request', (request) => request.url().endsWith('/me') && order.push('account'));
     const email = await enterApp(browsing, visitor, '/workspaces');
+    t.same(order, ['place in the log', 'account'], 'nothing happens unheard between the two');
     await sees(page, 'Your account may not share workspaces');
     await allowSharing(spool, email);
     await asksAtOnce(page);

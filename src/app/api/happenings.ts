@@ -6,7 +6,8 @@ import { ApiError, api } from './api.js';
 
 /**
  * What has happened in the account since the page was opened: one loop of forward polling for all of the app. Pages name
- * the types that they show. Where the log can't be followed without a gap, listeners hear `null`: load again.
+ * the types that they show. The place in the log is found before anything is loaded, so that nothing happens unheard
+ * between the two. Where the log can't be followed without a gap, listeners hear `null`: load again.
  */
 
 const POLL_MS = 3_000;
@@ -33,10 +34,14 @@ export function useHappenings(types: readonly EventType[], hear: (events: readon
   }, [types.join()]);
 }
 
-/** Begins with whoever signs in, and again with whoever is next. */
+/** Follows the log of whoever is signed in from here on: to be waited for before what is shown is loaded. */
+export async function followFromHere(): Promise<void> {
+  cursor = (await api('GET /events', { query: { after: 'latest', limit: 1 } })).cursor;
+}
+
+/** Polls while somebody is signed in and looks. */
 export function startHappenings(): void {
   effect(() => {
-    cursor = null;
     if (session.value.is === 'in') schedule(0);
   });
   document.addEventListener('visibilitychange', () => schedule(0));
@@ -54,18 +59,19 @@ async function poll(): Promise<void> {
   polling = true;
   let wait_ms = POLL_MS;
   try {
-    const after: string = cursor ?? 'latest';
-    const page = await api('GET /events', { query: { after, limit: EVENTS_PER_POLL } });
-    cursor = page.cursor;
+    if (cursor === null) {
+      await followFromHere();
+      for (const { hear } of [...listeners]) hear(null);
+    } else {
+      const page = await api('GET /events', { query: { after: cursor, limit: EVENTS_PER_POLL } });
+      cursor = page.cursor;
+      tell(page.items);
+      if (page.items.length === EVENTS_PER_POLL) wait_ms = 0;
+    }
     failures = 0;
-    tell(page.items);
-    if (page.items.length === EVENTS_PER_POLL) wait_ms = 0;
   } catch (error) {
     const lost_its_place = error instanceof ApiError && error.code === 'BAD_REQUEST';
-    if (lost_its_place && cursor !== null) {
-      cursor = null;
-      for (const { hear } of listeners) hear(null);
-    }
+    if (lost_its_place) cursor = null;
     failures++;
     const asked_ms = error instanceof ApiError ? (error.retry_after_s ?? 0) * 1_000 : 0;
     wait_ms = Math.max(asked_ms, Math.min(POLL_MS * 2 ** failures, FAILED_POLL_MS_MAX));

@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals';
 import type { Account, Permission } from '../../tools/client/api.js';
 import { type ApiError, api } from '../api/api.js';
+import { followFromHere } from '../api/happenings.js';
 import { apiErrorOf } from '../api/loading.js';
 
 /** The signed-in account, as all pages need it. */
@@ -10,6 +11,7 @@ export const account_error = signal<ApiError | null>(null);
 
 export async function loadAccount(): Promise<void> {
   try {
+    if (account.value === null) await followFromHere();
     account.value = await api('GET /me');
     account_error.value = null;
   } catch (error) {
