@@ -37,8 +37,10 @@ const REMEMBERED_MAX = 50_000;
 const NO_TOKEN = refuse('UNAUTHORIZED', 'This route needs an Authorization header with a bearer token.');
 const BAD_TOKEN = refuse('UNAUTHORIZED', 'The token is unknown, expired or revoked.');
 
-/** App tokens found genuine, by hash: only that they are ours. That they still hold is asked with every request. */
-const genuine = new LRUCache<string, { session_id: string; serial: number }>({ max: REMEMBERED_MAX });
+/** App tokens found genuine, by hash: only that they are ours, and whose. That they still hold is asked with every request. */
+const genuine = new LRUCache<string, { session_id: string; serial: number; account_id: string }>({
+  max: REMEMBERED_MAX,
+});
 
 /**
  * Callers by what was found of them. Each request still asks for all of it; where it is what it was before, so is the
@@ -71,12 +73,14 @@ async function appSessionPrincipal({ keys, actors }: Services, token: string): P
     const session = await actors.appSession(parsed.id).secret();
     if (isRefusal(session)) return session;
     if (!isGenuine(keys, 'app_access', parsed, session)) return BAD_TOKEN;
-    known = { session_id: parsed.id, serial: parsed.counter };
+    known = { session_id: parsed.id, serial: parsed.counter, account_id: session.account_id };
     genuine.set(key, known);
   }
-  const session = await actors.appSession(known.session_id).use({ serial: known.serial });
+  const [session, account] = await Promise.all([
+    actors.appSession(known.session_id).use({ serial: known.serial }),
+    accountNow(actors, known.account_id),
+  ]);
   if (isRefusal(session)) return session;
-  const account = await accountNow(actors, session.account_id);
   if (isRefusal(account)) return account;
   const before = callers.get(session);
   if (before?.account === account) return before;

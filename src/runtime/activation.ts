@@ -68,6 +68,8 @@ export class Activation {
   readonly #parts: RuntimeParts;
   #queue: Waiting[] = [];
   #busy = false;
+  /** Reads that wait for storage to say whether memory is current. */
+  #confirming = 0;
   #entity: Entity | null = null;
   #fence: StoredVersion = NO_VERSION;
   /** The cache epoch in which memory was last held against storage. */
@@ -93,7 +95,7 @@ export class Activation {
   }
 
   get waiting(): number {
-    return this.#queue.length;
+    return this.#queue.length + this.#confirming;
   }
   /** When the message came that waits for longest, by the monotonic clock; null when none does. */
   get oldest_at(): number | null {
@@ -104,16 +106,21 @@ export class Activation {
   }
   /** Nothing waits and nothing runs: it may be put to rest. */
   get idle(): boolean {
-    return !this.#busy && this.#queue.length === 0;
+    return !this.#busy && this.waiting === 0;
   }
 
   enqueue(incoming: Incoming, resolve: (answer: Answer) => void): void {
-    if (this.#queue.length >= MAILBOX_MAX) {
+    if (this.waiting >= MAILBOX_MAX) {
       this.#parts.metrics.refused.inc({ kind: this.kind.kind, reason: 'mailbox_full' });
       resolve(refused(FULL));
-      return;
+    } else if (this.#isRead(incoming) && this.#isHeld() && !this.#isTrusted()) {
+      void this.#readConfirmed(incoming, resolve);
+    } else {
+      this.#push(incoming, resolve);
     }
-    const { message, source, scope } = incoming;
+  }
+
+  #push({ message, source, scope }: Incoming, resolve: (answer: Answer) => void): void {
     this.#queue.push({ message, source, scope, resolve, enqueued_at: performance.now(), answer: null });
     if (!this.#busy) {
       this.#busy = true;
@@ -126,11 +133,16 @@ export class Activation {
    * turn that is under way has not been answered, so nobody can know of more. Null where it takes a turn.
    */
   readNow(incoming: Incoming): Answer | null {
+    return this.#isRead(incoming) && this.#isReady() ? this.#readKept(incoming) : null;
+  }
+
+  #isRead({ message, source }: Incoming): boolean {
+    return source.from === 'ask' && this.kind.reads.has((message as { type?: string }).type ?? '');
+  }
+
+  #readKept(incoming: Incoming): Answer | null {
     const { kind, place } = this;
-    const entity = this.#entity;
-    if (entity === null || !this.#isReady()) return null;
-    if (incoming.source.from !== 'ask' || !kind.reads.has((incoming.message as { type?: string }).type ?? ''))
-      return null;
+    const entity = this.#entity as Entity;
     try {
       const rows = this.#keptRows(kind.records(incoming.message, entity.state));
       if (rows === null) return null;
@@ -144,6 +156,24 @@ export class Activation {
     } catch {
       return null; // a turn meets the same fault and deals with it
     }
+  }
+
+  /**
+   * Answers a read without a turn where others write too: from memory, when storage says that it is current. It was
+   * asked after the read came, so nothing is answered that was over by then.
+   */
+  async #readConfirmed(incoming: Incoming, resolve: (answer: Answer) => void): Promise<void> {
+    this.#confirming += 1;
+    let answer: Answer | null = null;
+    try {
+      if ((await this.#isCurrent()) && this.#isHeld()) answer = this.#readKept(incoming);
+      else if (!this.#busy) this.#drop();
+    } catch (error) {
+      if (error instanceof StoreUnavailable) answer = refused(AWAY);
+    }
+    this.#confirming -= 1;
+    if (answer === null) this.#push(incoming, resolve);
+    else resolve(answer);
   }
 
   /** Forgets why it was quarantined, so that the next message tries again. */
@@ -225,8 +255,13 @@ export class Activation {
     let batch = all;
     let reads_all = false;
     for (let conflicts = 0; batch.length > 0; ) {
-      const quarantined = this.#isReady() ? null : await this.#load();
-      if (quarantined !== null) return this.#answerAll(batch, quarantined);
+      // Where others write too, a commit proves what memory holds; only an answer without one has to ask.
+      let is_proved = this.#isReady();
+      if (!this.#isHeld()) {
+        const quarantined = await this.#load();
+        if (quarantined !== null) return this.#answerAll(batch, quarantined);
+        is_proved = true;
+      }
       const entity = this.#entity as Entity;
       const { rows, all_kept, assumed } = await this.#read(batch, entity.state, { reads_all });
       const commit_id = this.#parts.nextCommitId();
@@ -248,8 +283,8 @@ export class Activation {
         // No commit fences what is said here. Facts are read after the state: another process may have moved on in
         // between, and both together would then describe what never was (an intent not in `open` looks stored). A server
         // that is alone has that to fear from the one before it, whose last commit may come when it is dead already.
-        if (rows.length === 0 || (all_kept && this.#isTrusted()) || (await this.#isCurrent()))
-          return this.#answerOutcomes(batch, decided.outcomes, null);
+        const is_said = is_proved && (rows.length === 0 || (all_kept && this.#isTrusted()));
+        if (is_said || (await this.#isCurrent())) return this.#answerOutcomes(batch, decided.outcomes, null);
         this.#drop();
         conflicts += 1;
         if (conflicts >= CONFLICT_TRIES_MAX) return this.#answerAll(batch, CONTENDED);
@@ -392,7 +427,12 @@ export class Activation {
 
   /** Memory holds the entity as it is stored. */
   #isReady(): boolean {
-    return this.#entity !== null && this.quarantined === null && this.#isTrusted();
+    return this.#isHeld() && this.#parts.trust_memory;
+  }
+
+  /** Memory holds the entity as it was stored when it was last seen, and nothing has happened to storage since. */
+  #isHeld(): boolean {
+    return this.#entity !== null && this.quarantined === null && this.#seen_epoch === this.#parts.cacheEpoch();
   }
 
   /** Brings memory up to storage where it must be; a refusal says why the entity can't be used. */
@@ -476,11 +516,16 @@ export class Activation {
     this.#records = null;
   }
 
-  /** Whether storage still holds what is in memory. */
+  /** Whether memory holds what storage held when it was asked, or what a turn has saved or loaded since. */
   async #isCurrent(): Promise<boolean> {
+    const known = this.#fence;
     const stored = (await this.#parts.store.probe(this.place)) ?? NO_VERSION;
-    if (stored.version < this.#fence.version) this.#parts.onRegress(this.place, this.#fence.version, stored.version);
-    return stored.version === this.#fence.version && stored.commit_id === this.#fence.commit_id;
+    const { version, commit_id } = this.#fence;
+    if (stored.version < version) {
+      if (this.#fence !== known) return true;
+      this.#parts.onRegress(this.place, version, stored.version);
+    }
+    return stored.version === version && stored.commit_id === commit_id;
   }
 
   /** Forgets what is in memory; the next turn loads. */
