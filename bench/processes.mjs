@@ -45,7 +45,7 @@ export function rssBytes(pid) {
 }
 
 /** As `npm start` has it, of peers too: so much may be allocated before what is short-lived is collected. */
-const NODE_ARGS = ['--max-semi-space-size=64'];
+export const NODE_ARGS = ['--max-semi-space-size=64'];
 
 /** A folder of a row's own; `remove` takes it away with all that was stored. */
 export function temporaryFolder() {

@@ -8,10 +8,12 @@ import { Client } from 'undici';
 import { AppClient } from '../../dist/src/tools/client/app_client.js';
 import { OperatorClient } from '../../dist/src/tools/client/operator_client.js';
 import { closedLoop, cpuRow, interleave } from '../measure.mjs';
-import { cpuMs, pinnedCommand, temporaryFolder } from '../processes.mjs';
+import { cpuMs, NODE_ARGS, pinnedCommand, temporaryFolder } from '../processes.mjs';
 
 /** Of each process. */
 const IN_FLIGHT = 8;
+/** Of each process: before that, most of what is measured is the compiler. */
+const WARM_OPS = 15_000;
 const ACCOUNTS = 8;
 const WRITES_EVERY = 3;
 /** Well before the server closes what is idle, as connections are while other variants are measured. */
@@ -26,31 +28,51 @@ export const title = 'processes: CPU of a request with several processes';
 
 export async function run(options) {
   const stops = [];
+  const start = async (processes) => {
+    const world = await startWorld(processes);
+    stops.push(world.stop);
+    return world;
+  };
   try {
-    const worlds = new Map();
-    for (const processes of [1, ...COUNTS]) {
-      const world = await startWorld(processes);
-      stops.push(world.stop);
-      worlds.set(processes, world);
-    }
-    const variants = {};
-    for (const [processes, world] of worlds) {
-      variants[`sticky ${processes}`] = requests(world, { is_random: false });
-      variants[`random ${processes}`] = requests(world, { is_random: true });
+    const one = await start(1);
+    const variants = { ...variantsOf('one', [one]) };
+    for (const count of COUNTS) {
+      Object.assign(variants, variantsOf(`${count}`, [await start(count)]));
+      const apart = [];
+      for (let at = 0; at < count; at++) apart.push(await start(1));
+      Object.assign(variants, variantsOf(`${count} apart`, apart));
     }
     const taken = await interleave(variants, options);
     return COUNTS.flatMap((count) =>
-      Object.entries(GOALS).map(([how, goal]) =>
-        cpuRow({
-          work: `GET and PATCH /me, ${how}, ${count} processes, ${IN_FLIGHT} in flight each`,
-          beside: 'one process',
-          ...{ small: taken[`${how} 1`], large: taken[`${how} ${count}`], goal },
-        }),
-      ),
+      Object.entries(GOALS).flatMap(([how, goal]) => {
+        const work = `GET and PATCH /me, ${how}, ${count} processes, ${IN_FLIGHT} in flight each`;
+        const large = taken[`${how}, ${count}`];
+        return [
+          cpuRow({ work, beside: 'one process', small: taken[`${how}, one`], large, goal }),
+          // What is left when the core and its caches have as many programs to run.
+          cpuRow({ work, beside: `${count} servers, each alone`, small: taken[`${how}, ${count} apart`], large, goal }),
+        ];
+      }),
     );
   } finally {
     for (const stop of stops.reverse()) await stop();
   }
+}
+
+function variantsOf(name, worlds) {
+  const variant = (is_random) => {
+    const parts = worlds.map((world) => requests(world, { is_random }));
+    const processes = worlds.reduce((sum, world) => sum + world.processes, 0);
+    return {
+      warm_ops: WARM_OPS * processes,
+      cpuMs: () => parts.reduce((sum, part) => sum + part.cpuMs(), 0),
+      async run(seconds) {
+        const ran = await Promise.all(parts.map((part) => part.run(seconds)));
+        return { ops: ran.reduce((sum, { ops }) => sum + ops, 0), seconds: Math.max(...ran.map((one) => one.seconds)) };
+      },
+    };
+  };
+  return { [`sticky, ${name}`]: variant(false), [`random, ${name}`]: variant(true) };
 }
 
 /** The server as `npm start` runs it, with accounts that are signed in. */
@@ -58,7 +80,7 @@ async function startWorld(processes) {
   const { folder, remove } = temporaryFolder();
   const ports = { PORT: '0', DEVICE_PORT: '0', OPS_PORT: '0' };
   const env = { PATH: process.env.PATH, ...ports, DATA_DIR: folder, PROCESSES: String(processes), RATE_LIMITS: 'off' };
-  const [command, ...args] = pinnedCommand([process.execPath, MAIN]);
+  const [command, ...args] = pinnedCommand([process.execPath, ...NODE_ARGS, MAIN]);
   const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
   let output = '';
   while (!READY.test(output)) output += String(await once(child.stdout, 'data'));
