@@ -1,10 +1,10 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { CallRefused } from '../../kits/typescript/src/http_call.js';
 import { BackupRefused } from '../backup/manifest.js';
 import { DataFolderHeld } from '../process/data_folder.js';
 import { NoRedisProgram } from '../process/redis_program.js';
 import { WrongSettings } from '../settings.js';
 import { VERSION } from '../version.js';
-import { CallRefused } from './client/http_call.js';
 import { UserError, WRONG_USAGE } from './user_error.js';
 
 /** What all programs for people share: help in 80 columns, the version, and how they end. Exit code 2 is for what was not understood. */

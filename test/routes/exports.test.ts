@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import t from 'tap';
+import type { Export } from '../../kits/typescript/src/api.js';
+import type { AppClient } from '../../kits/typescript/src/app_client.js';
+import { sha256Of } from '../../kits/typescript/src/device_client.js';
 import { ROUTES } from '../../routes/index.js';
 import { accountFolder, archiveKey } from '../../src/blobs/blob_keys.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { LEFT_OUT, RESOURCES } from '../../src/exports/export_resources.js';
 import type { ExportWorker } from '../../src/exports/export_worker.js';
-import type { Export } from '../../src/tools/client/api.js';
-import type { AppClient } from '../../src/tools/client/app_client.js';
-import { sha256Of } from '../../src/tools/client/device_client.js';
 import { TestAccount } from '../fixtures/account.js';
 import { bearer, tell } from '../fixtures/answers.js';
 import { allOf } from '../fixtures/colleagues.js';

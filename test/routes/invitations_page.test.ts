@@ -1,7 +1,7 @@
 import t from 'tap';
 import type { EmailMessage } from '../../actors/email.js';
+import type { AppClient } from '../../kits/typescript/src/app_client.js';
 import { isRefusal } from '../../src/domain/refusals.js';
-import type { AppClient } from '../../src/tools/client/app_client.js';
 import {
   allowSharing,
   DAY_MS,

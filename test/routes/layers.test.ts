@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
+import type { AppClient } from '../../kits/typescript/src/app_client.js';
 import { ROUTES } from '../../routes/index.js';
 import {
   ENTITLED_PERMISSIONS,
@@ -10,7 +11,6 @@ import {
 } from '../../src/domain/permissions.js';
 import { permissionsOfScopes, recalls } from '../../src/domain/scopes.js';
 import type { Route } from '../../src/http/route.js';
-import type { AppClient } from '../../src/tools/client/app_client.js';
 import { TestAccount } from '../fixtures/account.js';
 import { bearer } from '../fixtures/answers.js';
 import { OauthApp } from '../fixtures/oauth.js';

@@ -1,8 +1,8 @@
 import t from 'tap';
+import type { DebugRun, Pipeline, Suggestion, Transcript, Turn } from '../../kits/typescript/src/api.js';
+import type { AppClient } from '../../kits/typescript/src/app_client.js';
 import { laneId, libraryId, placeOfTurn } from '../../src/domain/ids.js';
 import { isRefusal } from '../../src/domain/refusals.js';
-import type { DebugRun, Pipeline, Suggestion, Transcript, Turn } from '../../src/tools/client/api.js';
-import type { AppClient } from '../../src/tools/client/app_client.js';
 import { TestAccount } from '../fixtures/account.js';
 import { bearer } from '../fixtures/answers.js';
 import { privateWorkspaceOf } from '../fixtures/insights.js';

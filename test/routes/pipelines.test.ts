@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
+import type { Pipeline } from '../../kits/typescript/src/api.js';
+import type { AppClient } from '../../kits/typescript/src/app_client.js';
 import { defaultPipelineId, pipelineId } from '../../src/domain/ids.js';
-import type { Pipeline } from '../../src/tools/client/api.js';
-import type { AppClient } from '../../src/tools/client/app_client.js';
 import { TestAccount } from '../fixtures/account.js';
 import { bearer, tell } from '../fixtures/answers.js';
 import { TestSpool } from '../fixtures/spool.js';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
-import type { Contact, SearchHit, Suggestion, Turn } from '../../src/tools/client/api.js';
-import type { AppClient } from '../../src/tools/client/app_client.js';
+import type { Contact, SearchHit, Suggestion, Turn } from '../../kits/typescript/src/api.js';
+import type { AppClient } from '../../kits/typescript/src/app_client.js';
 import { TestAccount } from '../fixtures/account.js';
 import { bearer } from '../fixtures/answers.js';
 import { makeInsights, privateWorkspaceOf } from '../fixtures/insights.js';

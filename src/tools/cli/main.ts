@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import type { OperatorClient } from '../client/operator_client.js';
+import type { OperatorClient } from '../../../kits/typescript/src/operator_client.js';
 import { runProgram } from '../command_line.js';
 import { ACCOUNT_COMMANDS } from './accounts.js';
 import { ACTOR_COMMANDS } from './actors.js';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { OperatorClient } from '../../../kits/typescript/src/operator_client.js';
 import { readSettings } from '../../settings.js';
-import { OperatorClient } from '../client/operator_client.js';
 import { UserError, WRONG_USAGE } from '../user_error.js';
 
 /** A client of the operator port that the environment names: OPS_URL or OPS_PORT, OPS_TOKEN or DATA_DIR. */

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { CallRefused } from '../client/http_call.js';
+import { CallRefused } from '../../../kits/typescript/src/http_call.js';
 
 const TRIES_MAX = 30;
 const PAUSE_MS = 100;

@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import pMap from 'p-map';
-import type { AppClient } from '../client/app_client.js';
-import { DeviceClient, sha256Of } from '../client/device_client.js';
-import type { OperatorClient } from '../client/operator_client.js';
+import type { AppClient } from '../../../kits/typescript/src/app_client.js';
+import { DeviceClient, sha256Of } from '../../../kits/typescript/src/device_client.js';
+import type { OperatorClient } from '../../../kits/typescript/src/operator_client.js';
 import { UserError } from '../user_error.js';
 import type { Patience } from './patience.js';
 import type { Lane } from './progress.js';

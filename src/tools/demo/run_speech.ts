@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
-import { AppClient } from '../client/app_client.js';
-import { OperatorClient } from '../client/operator_client.js';
+import { AppClient } from '../../../kits/typescript/src/app_client.js';
+import { OperatorClient } from '../../../kits/typescript/src/operator_client.js';
 import { UserError } from '../user_error.js';
 import { cameOf, dismiss, lookAgain, showInsights } from './insights.js';
 import { Patience } from './patience.js';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { call } from '../../../kits/typescript/src/http_call.js';
 import type { Settings } from '../../settings.js';
-import { call } from '../client/http_call.js';
 import { UserError } from '../user_error.js';
 import { OwnServer, type ServerAddresses } from './own_server.js';
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { DeviceClient, type DeviceCredentials } from '../../../kits/typescript/src/device_client.js';
+import { CallRefused } from '../../../kits/typescript/src/http_call.js';
 import type { SeededRandom } from '../../seeded_random.js';
-import { DeviceClient, type DeviceCredentials } from '../client/device_client.js';
-import { CallRefused } from '../client/http_call.js';
 import type { CallName, RetryReason, Stats } from './stats.js';
 
 /** A recorder's connection to the server: it breaks, loses answers, and comes back. A call is repeated until it is answered. */

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pMap from 'p-map';
+import { AppClient } from '../../../kits/typescript/src/app_client.js';
+import { OperatorClient } from '../../../kits/typescript/src/operator_client.js';
 import { SeededRandom } from '../../seeded_random.js';
-import { AppClient } from '../client/app_client.js';
-import { OperatorClient } from '../client/operator_client.js';
 import { Patience } from '../demo/patience.js';
 import type { ChosenServer } from '../demo/server_choice.js';
 import { AudioSource } from './audio_source.js';

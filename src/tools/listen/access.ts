@@ -1,6 +1,6 @@
-import type { PublicApi } from '../client/api.js';
-import { AppClient, type SignedIn } from '../client/app_client.js';
-import { CallRefused } from '../client/http_call.js';
+import type { PublicApi } from '../../../kits/typescript/src/api.js';
+import { AppClient, type SignedIn } from '../../../kits/typescript/src/app_client.js';
+import { CallRefused } from '../../../kits/typescript/src/http_call.js';
 import { UserError } from '../user_error.js';
 
 const CALL_MAX_MS = 15_000;

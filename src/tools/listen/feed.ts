@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { CallRefused } from '../client/http_call.js';
+import { CallRefused } from '../../../kits/typescript/src/http_call.js';
 import type { Access } from './access.js';
 
 const POLL_EVERY_MS = 1_000;

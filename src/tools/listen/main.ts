@@ -1,5 +1,5 @@
-import { CallRefused } from '../client/http_call.js';
-import { NoCode } from '../client/operator_client.js';
+import { CallRefused } from '../../../kits/typescript/src/http_call.js';
+import { NoCode } from '../../../kits/typescript/src/operator_client.js';
 import { runProgram } from '../command_line.js';
 import { UserError } from '../user_error.js';
 import { Access } from './access.js';

@@ -1,5 +1,5 @@
+import { CallRefused } from '../../../kits/typescript/src/http_call.js';
 import { operatorAccess } from '../cli/operator_access.js';
-import { CallRefused } from '../client/http_call.js';
 import { UserError, WRONG_USAGE } from '../user_error.js';
 import type { Access } from './access.js';
 import type { Options } from './options.js';

@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import t from 'tap';
-import { AppClient } from '../../../src/tools/client/app_client.js';
+import { AppClient } from '../../../kits/typescript/src/app_client.js';
 import { runWeek } from '../../../src/tools/demo/run_week.js';
 import { scriptedWeek } from '../../../src/tools/demo/scripted_week.js';
 import { ScriptedEngine } from '../../../src/tools/speech/scripted_engine.js';

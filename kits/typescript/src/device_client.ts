@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { OutgoingHttpHeaders } from 'node:http';
 import https from 'node:https';
-import { decodeCbor, encodeCbor } from '../../wire/cbor.js';
+import { decodeCbor, encodeCbor } from '../../../src/wire/cbor.js';
 import type { Binding, DeviceApi, Upload, UploadIntent } from './api.js';
 import { type CallAnswer, call, payloadOf } from './http_call.js';
 import { type Given, requestOf } from './typed_call.js';
