@@ -1,5 +1,5 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
-import { CallRefused } from '../../kits/typescript/src/http_call.js';
+import { CallRefused, NoAnswer } from '../../kits/typescript/src/call.js';
 import { BackupRefused } from '../backup/manifest.js';
 import { DataFolderHeld } from '../process/data_folder.js';
 import { NoRedisProgram } from '../process/redis_program.js';
@@ -60,5 +60,5 @@ function commonWordsFor(error: unknown): unknown {
   const kinds = [UserError, WrongSettings, NoRedisProgram, BackupRefused, DataFolderHeld];
   if (kinds.some((kind) => error instanceof kind)) return (error as Error).message;
   const { code, syscall } = error as NodeJS.ErrnoException;
-  return syscall === 'connect' ? `The server could not be reached (${code}).` : error;
+  return error instanceof NoAnswer || syscall === 'connect' ? `The server could not be reached (${code}).` : error;
 }

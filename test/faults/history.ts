@@ -1,4 +1,4 @@
-import { CallRefused } from '../../kits/typescript/src/http_call.js';
+import { CallRefused } from '../../kits/typescript/src/call.js';
 
 /**
  * What callers did and heard. A call is a span of the run's own time: whatever was acknowledged before a call was sent

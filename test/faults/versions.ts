@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import type { AppClient } from '../../kits/typescript/src/app_client.js';
 import {
   type DeviceClient,
   type DeviceCredentials,
@@ -14,6 +13,7 @@ import {
 } from '../../kits/typescript/src/device_client.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { nextSweepAt } from '../../src/domain/retention.js';
+import type { AppClient } from '../fixtures/app_client.js';
 import { ARRIVED } from '../fixtures/stored_audio.js';
 import { until } from '../fixtures/until.js';
 import { type Answer, answerOf } from './history.js';

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { AppClient } from '../../kits/typescript/src/app_client.js';
 import {
   type BindingView,
   DeviceClient,
@@ -11,6 +10,7 @@ import {
 } from '../../kits/typescript/src/device_client.js';
 import type { OperatorClient } from '../../kits/typescript/src/operator_client.js';
 import { voiceId } from '../../src/domain/ids.js';
+import type { AppClient } from '../fixtures/app_client.js';
 import { OauthApp, type SpoolPlace } from '../fixtures/oauth.js';
 import type { SpoolProcess } from '../fixtures/spool_process.js';
 import { said, TestRecording, TestTranscriber } from '../fixtures/transcribing.js';

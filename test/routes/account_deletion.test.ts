@@ -1,12 +1,12 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import t from 'tap';
-import type { AppClient, SignedIn } from '../../kits/typescript/src/app_client.js';
+import { CallRefused } from '../../kits/typescript/src/call.js';
 import { type BindingView, type IntentView, sha256Of } from '../../kits/typescript/src/device_client.js';
-import { CallRefused } from '../../kits/typescript/src/http_call.js';
 import type { InboxMail } from '../../kits/typescript/src/operator_client.js';
 import { ROUTES } from '../../routes/index.js';
 import type { Route } from '../../src/http/route.js';
 import { bearer, tell } from '../fixtures/answers.js';
+import type { AppClient, SignedIn } from '../fixtures/app_client.js';
 import { Browser, codeOf, jsonOf, OauthApp, type Tokens } from '../fixtures/oauth.js';
 import { record } from '../fixtures/recording.js';
 import { TestSpool } from '../fixtures/spool.js';

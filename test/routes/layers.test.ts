@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
-import type { AppClient } from '../../kits/typescript/src/app_client.js';
 import { ROUTES } from '../../routes/index.js';
 import {
   ENTITLED_PERMISSIONS,
@@ -13,6 +12,7 @@ import { permissionsOfScopes, recalls } from '../../src/domain/scopes.js';
 import type { Route } from '../../src/http/route.js';
 import { TestAccount } from '../fixtures/account.js';
 import { bearer } from '../fixtures/answers.js';
+import type { AppClient } from '../fixtures/app_client.js';
 import { OauthApp } from '../fixtures/oauth.js';
 import { TestSpool } from '../fixtures/spool.js';
 

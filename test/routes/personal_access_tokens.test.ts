@@ -2,9 +2,9 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { Writable } from 'node:stream';
 import pino from 'pino';
 import t from 'tap';
-import type { AppClient } from '../../kits/typescript/src/app_client.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { bearer, tell } from '../fixtures/answers.js';
+import type { AppClient } from '../fixtures/app_client.js';
 import { OauthApp } from '../fixtures/oauth.js';
 import { TestSpool } from '../fixtures/spool.js';
 

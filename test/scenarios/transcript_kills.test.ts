@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Test } from 'tap';
 import type { Event, Turn } from '../../kits/typescript/src/api.js';
+import { CallRefused } from '../../kits/typescript/src/call.js';
 import { sha256Of } from '../../kits/typescript/src/device_client.js';
-import { CallRefused } from '../../kits/typescript/src/http_call.js';
 import { pcm16Format, writeWav } from '../../src/audio/wav.js';
 import { storedSearchFaults } from '../faults/equalities.js';
 import { allOf } from '../fixtures/colleagues.js';

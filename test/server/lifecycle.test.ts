@@ -2,8 +2,8 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
-import type { AppClient } from '../../kits/typescript/src/app_client.js';
 import { isRunning, redisProcessesIn } from '../../src/process/redis_process.js';
+import type { AppClient } from '../fixtures/app_client.js';
 import { SpoolProcess } from '../fixtures/spool_process.js';
 
 const SECOND_START_MAX_MS = 3_000;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import type { SearchHit, Turn } from '../../kits/typescript/src/api.js';
-import type { AppClient } from '../../kits/typescript/src/app_client.js';
+import type { AppClient } from '../fixtures/app_client.js';
 import { TestRedis } from '../fixtures/redis.js';
 import { SpoolProcess } from '../fixtures/spool_process.js';
 import { type Recorder, said, TestRecording, TestTranscriber } from '../fixtures/transcribing.js';

@@ -1,4 +1,4 @@
-import { CallRefused } from '../../../kits/typescript/src/http_call.js';
+import { CallRefused } from '../../../kits/typescript/src/call.js';
 import { NoCode } from '../../../kits/typescript/src/operator_client.js';
 import { runProgram } from '../command_line.js';
 import { UserError } from '../user_error.js';
