@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
@@ -8,7 +9,8 @@ const OWN = 0o600;
 
 /** Resolves once the file is on disk under its name. */
 export async function writeDurably(path: string, ...parts: (string | Uint8Array)[]): Promise<void> {
-  const aside = path + ASIDE;
+  // Several programs may write the same file.
+  const aside = `${path}.${randomUUID()}${ASIDE}`;
   const file = await open(aside, 'w', OWN);
   try {
     for (const part of parts) await file.writeFile(part);

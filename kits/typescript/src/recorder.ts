@@ -253,8 +253,9 @@ export class Recorder {
 
   /** Whether there may be more to do at once. */
   async #turn(): Promise<boolean> {
-    if (this.#now() >= this.#identity.renew_after_ms) await this.#renew();
+    // The server's clock says when to renew.
     if (Date.now() - this.#heard_at_ms >= HEARTBEAT_EVERY_MS) await this.#greet();
+    if (this.#now() >= this.#identity.renew_after_ms) await this.#renew();
     for (const stream of this.#streams.filter((one) => (this.#not_before_ms.get(one) ?? 0) <= Date.now()))
       if (await this.#send(stream)) return true;
     return false;
