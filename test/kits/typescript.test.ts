@@ -1,11 +1,15 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildSync } from 'esbuild';
+import { Webhook } from 'standardwebhooks';
 import t from 'tap';
+import type { Binding } from '../../kits/typescript/src/api.js';
 import type { CallRefused } from '../../kits/typescript/src/call.js';
 import { DeviceClient } from '../../kits/typescript/src/device_client.js';
 import { call } from '../../kits/typescript/src/http_call.js';
+import { type Notice, Recorder } from '../../kits/typescript/src/recorder.js';
+import { WebhookVerifier } from '../../kits/typescript/src/webhooks.js';
 import { pcm16Format, writeWav } from '../../src/audio/wav.js';
 import { SeededRandom } from '../../src/seeded_random.js';
 import { AppClient } from '../fixtures/app_client.js';
@@ -14,8 +18,10 @@ import { freePort } from '../fixtures/free_port.js';
 import { Browser } from '../fixtures/oauth.js';
 import { ConsumerFolder } from '../fixtures/packed_kit.js';
 import { drawSeed } from '../fixtures/seed.js';
+import { TestSpool } from '../fixtures/spool.js';
 import { SpoolProcess } from '../fixtures/spool_process.js';
 import { tempFolder } from '../fixtures/temp_folder.js';
+import { until } from '../fixtures/until.js';
 
 const ROOT = new URL('../../..', import.meta.url).pathname;
 const RATE = 16_000;
@@ -313,3 +319,100 @@ const app = new AppClient('http://x', { credential: oauth.credential(memoryStore
 for await (const piece of app.audio('id')) console.log(piece.byteLength);
 console.log(new WebhookVerifier('whsec_'));
 `;
+
+t.test('H-007 H-008 H-021 what is refused for good is put aside, and what may pass waits', async (t) => {
+  const spool = await TestSpool.start();
+  t.teardown(() => spool.end());
+  const recorders: Recorder[] = [];
+  t.teardown(() => Promise.all(recorders.map((recorder) => recorder.close())));
+  const { app } = await spool.signIn(ANN);
+  const opened = async () => {
+    const { device_id, ...credentials } = await spool.operator.provision('personal');
+    const notices: Notice[] = [];
+    const folder = tempFolder(t);
+    const onNotice = (notice: Notice) => void notices.push(notice);
+    const recorder = await Recorder.open({ url: spool.device_url, folder, credentials, onNotice });
+    recorders.push(recorder);
+    const { claim } = await app.call('POST /devices/claims', { body: { kind: 'owner' } });
+    await recorder.claim(claim);
+    const heard = (what: string) => until(what, () => notices.some((notice) => notice.what === what));
+    return { device_id, recorder, notices, folder, heard };
+  };
+  const take = async ({ recorder }: { recorder: Recorder }, pcm: Buffer) => {
+    const recording = await recorder.record(
+      { codec: 'pcm_s16le', sample_rate_hz: RATE, channels: 1 },
+      { chunk_ms: 100 },
+    );
+    await recording.write(pcm);
+    return recording;
+  };
+  const pcm = randomBytes(RATE / 2);
+
+  const one = await opened();
+  const recording = await take(one, pcm);
+  await one.heard('sent');
+  const streams = await app.call('GET /audio/streams');
+  const device = new DeviceClient(spool.device_url, JSON.parse(readFileSync(join(one.folder, 'device.json'), 'utf8')));
+  const { source_stream_ref } = recording;
+  const { binding_epoch } = one.recorder.binding as Binding;
+  const body = { source_stream_ref, binding_epoch, end_ms: 99_000 };
+  await device.call('POST /device/streams/end', { body });
+  device.close();
+  await recording.end();
+  await one.recorder.settled();
+  t.match(one.notices.at(-1), { what: 'refused', sequence: null, error: { code: 'CONFLICT' } });
+  t.match(readdirSync(join(one.folder, 'refused')), [recording.source_stream_ref]);
+  t.equal((await app.call('GET /audio/streams/{id}', { path: { id: streams.items[0]?.id as string } })).end_ms, 99_000);
+
+  const removed = await opened();
+  await app.call('DELETE /devices/{id}', { path: { id: removed.device_id } });
+  await (await take(removed, pcm)).end();
+  await removed.recorder.settled();
+  t.match(removed.notices, [{ what: 'refused', sequence: null, error: { code: 'DEVICE_UNBOUND' } }]);
+  const [name = ''] = readdirSync(join(removed.folder, 'refused'));
+  t.same(readdirSync(join(removed.folder, 'refused', name)).filter((file) => file.endsWith('.chunk')).length, 3);
+
+  const revoked = await opened();
+  await spool.operator.call('DELETE /ops/devices/{id}/certificate', { path: { id: revoked.device_id } });
+  await (await take(revoked, pcm)).end();
+  await t.rejects(revoked.recorder.settled(), { message: /403/ });
+  t.match(revoked.notices, [{ what: 'stopped', error: { reason: 'revoked' } }]);
+
+  const waiting = await opened();
+  await app.call('DELETE /me');
+  await (await take(waiting, pcm)).end();
+  await waiting.heard('waiting');
+  await waiting.recorder.settled();
+  t.equal(waiting.recorder.interrupted.length, 0);
+  t.equal(readdirSync(join(waiting.folder, 'streams')).length, 1, 'its recordings stay');
+});
+
+t.test('F-023 F-024 only what the endpoint was sent, and lately, verifies', async (t) => {
+  const secret = `whsec_${randomBytes(32).toString('base64')}`;
+  const event = JSON.stringify({ id: 'e', type: 'account.updated' });
+  const at = new Date();
+  const signature = new Webhook(secret).sign('msg_1', at, event);
+  const right = {
+    'webhook-id': 'msg_1',
+    'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
+    'webhook-signature': `v1,${Buffer.alloc(32).toString('base64')} ${signature}`,
+  };
+  const old = `whsec_${randomBytes(32).toString('base64')}`;
+  const found = await new WebhookVerifier([old, secret]).verify(event, right);
+  t.match(found, { webhook_id: 'msg_1', event: { type: 'account.updated' } });
+  t.match(await new WebhookVerifier(secret).verify(Buffer.from(event), new Headers(right)), found);
+  const wrong: [string, string, Record<string, string | undefined>, number?][] = [
+    ['another body', `${event} `, right],
+    ['another id', event, { ...right, 'webhook-id': 'msg_2' }],
+    ['no signature', event, { ...right, 'webhook-signature': undefined }],
+    ['another version', event, { ...right, 'webhook-signature': signature.replace('v1', 'v2') }],
+    ['no Base64', event, { ...right, 'webhook-signature': 'v1,%%' }],
+    ['no number', event, { ...right, 'webhook-timestamp': 'now' }],
+    ['too late', event, right, at.getTime() + 302_000],
+    ['too early', event, right, at.getTime() - 302_000],
+  ];
+  for (const [what, body, headers, now_ms] of wrong)
+    await t.rejects(new WebhookVerifier(secret).verify(body, headers, now_ms), { name: 'NotVerified' }, what);
+  await t.rejects(new WebhookVerifier(old).verify(event, right), { name: 'NotVerified' }, 'another secret');
+  await t.rejects(new WebhookVerifier('secret').verify(event, right), { name: 'TypeError' });
+});

@@ -21,7 +21,7 @@ export type Notice =
   | { what: 'sent'; source_stream_ref: string; sequence: number; status: 'stored' | 'expired' }
   /** All of a stream is on the server. */
   | { what: 'ended'; source_stream_ref: string }
-  /** The server will never take it: it was put into `refused/`. `sequence` is null for a whole stream. */
+  /** The server will never take it: it goes into `refused/`, a whole stream (`sequence` is null) once it has ended. */
   | { what: 'refused'; source_stream_ref: string; sequence: number | null; error: CallRefused }
   /** The account is deleted, and may be restored until then: its recordings wait. */
   | { what: 'waiting'; source_stream_ref: string; error: CallRefused }
@@ -77,6 +77,8 @@ export class Recorder {
   readonly #registered = new Set<StreamQueue>();
   /** Being recorded by this program. */
   readonly #open = new Set<StreamQueue>();
+  /** Streams that the server will never take. */
+  readonly #refusals = new Map<StreamQueue, CallRefused>();
   readonly #not_before_ms = new Map<StreamQueue, number>();
   #device: DeviceClient;
   #binding: Binding | null;
@@ -293,6 +295,8 @@ export class Recorder {
   /** Sends what there is of a stream; whether anything was. */
   async #send(stream: StreamQueue): Promise<boolean> {
     const { waiting, end_ms } = stream;
+    const refusal = this.#refusals.get(stream);
+    if (refusal !== undefined) return this.#putAside(stream, refusal);
     if (waiting.length === 0 && end_ms === null && this.#registered.has(stream)) return false;
     try {
       if (!this.#registered.has(stream)) await this.#register(stream);
@@ -368,10 +372,18 @@ export class Recorder {
     }
     // Registered once and unknown now: registering it again says whether it is gone for good.
     if (error.status === 404 && this.#registered.delete(stream)) return;
-    this.#queued_bytes -= bytesOf(stream.waiting);
-    await stream.putAside(this.#refused, wordsOf(error));
-    this.#forget(stream);
+    this.#refusals.set(stream, error);
     this.#tell({ what: 'refused', source_stream_ref, sequence: null, error });
+  }
+
+  /** While it is being recorded, its folder stays where it is. */
+  async #putAside(stream: StreamQueue, refusal: CallRefused): Promise<boolean> {
+    if (stream.end_ms === null) return false;
+    this.#queued_bytes -= bytesOf(stream.waiting);
+    await stream.putAside(this.#refused, wordsOf(refusal));
+    this.#forget(stream);
+    this.#wake();
+    return true;
   }
 
   /** What a failure means to the device. */
@@ -399,6 +411,7 @@ export class Recorder {
     this.#streams.splice(this.#streams.indexOf(stream), 1);
     this.#registered.delete(stream);
     this.#open.delete(stream);
+    this.#refusals.delete(stream);
     this.#not_before_ms.delete(stream);
   }
 
