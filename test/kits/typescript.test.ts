@@ -148,18 +148,16 @@ t.test('packed and installed elsewhere', { timeout: 110_000 }, async (t) => {
   const random = new SeededRandom(drawSeed(t));
   const ports = { PORT: `${await freePort()}`, DEVICE_PORT: `${await freePort()}`, OPS_PORT: `${await freePort()}` };
   const data = tempFolder(t);
-  const [consumer, first_server] = await Promise.all([
-    ConsumerFolder.of('typescript', folder),
-    new SpoolProcess(data, ports).ready(),
-  ]);
-  let server = first_server;
+  const consumer = await ConsumerFolder.of('typescript', folder);
+  let server = new SpoolProcess(data, ports);
+  t.teardown(() => server.stop());
+  await server.ready();
   const link = await BadLink.open(Number(ports.DEVICE_PORT), random);
   const operator = server.operator();
   t.teardown(async () => {
     await consumer.end();
     link.close();
     operator.close();
-    await server.stop();
   });
   const app = new AppClient(server.base_url);
   t.teardown(() => app.close());
@@ -168,6 +166,14 @@ t.test('packed and installed elsewhere', { timeout: 110_000 }, async (t) => {
     const code = await operator.readCode(ANN, seen);
     seen.add(code);
     return code;
+  };
+  /** As a person in a browser, who is led back to the program. */
+  const signInAt = async (url: string) => {
+    const browser = new Browser(new URL(url).origin);
+    const asked = await browser.press(await browser.open(url), 'email', { email: ANN });
+    const entered = await browser.press(asked, 'code', { code: await readCode() });
+    const back = entered.location === null ? await browser.press(entered, 'approve') : entered;
+    await call({ method: 'GET', url: new URL(back.location as string) });
   };
   await app.signIn(ANN, readCode);
   const { device_id: _, ...credentials } = await operator.provision('personal');
@@ -211,12 +217,7 @@ t.test('packed and installed elsewhere', { timeout: 110_000 }, async (t) => {
   await t.test('C-020 C-045 C-064 C-065 an app signs in, reads, and refreshes safely', async (t) => {
     const program = consumer.start('signs_in.mjs', { base_url: server.base_url, tokens: join(folder, 'tokens.json') });
     const { url } = await program.says('open');
-    const browser = new Browser(new URL(url as string).origin);
-    const at = await browser.open(url as string);
-    const asked = await browser.press(at, 'email', { email: ANN });
-    const entered = await browser.press(asked, 'code', { code: await readCode() });
-    const back = entered.location === null ? await browser.press(entered, 'approve') : entered;
-    await call({ method: 'GET', url: new URL(back.location as string) });
+    await signInAt(url as string);
     const read = await program.says('read');
     const [stream] = (await app.call('GET /audio/streams')).items;
     const sha256 = createHash('sha256').update(pcm).digest('hex');
@@ -260,6 +261,38 @@ t.test('packed and installed elsewhere', { timeout: 110_000 }, async (t) => {
     const sent = items.find(({ captured_at }) => captured_at === items[0]?.captured_at);
     const { body } = await app.send('GET', `/audio/streams/${sent?.id}/content`);
     t.ok(body.subarray(WAV_HEADER_BYTES).equals(pcm));
+  });
+
+  await t.test('what the README shows runs as it stands', async (t) => {
+    const readme = readFileSync(join(ROOT, 'kits/typescript/README.md'), 'utf8');
+    for (const name of ['app', 'device', 'webhook'])
+      consumer.write(`${name}.mjs`, new RegExp(`^\`\`\`js ${name}\\n(.*?)^\`\`\``, 'ms').exec(readme)?.[1] ?? '');
+    const { certificate_pem, private_key_pem, ca_pem } = await operator.provision('personal');
+    for (const [name, pem] of Object.entries({ cert: certificate_pem, key: private_key_pem, ca: ca_pem }))
+      consumer.write(`recorder.${name}.pem`, pem);
+    const { claim } = await app.call('POST /devices/claims', { body: { kind: 'owner' } });
+    const device = consumer.start('device.mjs', {}, { SPOOL_DEVICE_URL: server.device_url, SPOOL_CLAIM: claim });
+    await device.prints(/ended/);
+    t.equal(await device.exited, 0, device.output);
+    const { items } = await app.call('GET /audio/streams');
+
+    const reads = consumer.start('app.mjs', {}, { SPOOL_URL: server.base_url });
+    await signInAt((await reads.prints(/Open (\S+)/))[1] as string);
+    t.equal(await reads.exited, 0, reads.output);
+    for (const { id } of items) t.match(reads.output, id);
+
+    const [secret, port] = [`whsec_${randomBytes(32).toString('base64')}`, await freePort()];
+    const receiver = consumer.start('webhook.mjs', {}, { SPOOL_WEBHOOK_SECRET: secret, PORT: `${port}` });
+    const body = JSON.stringify({ type: 'account.updated', resource: { id: 'one' } });
+    const post = async (signed: string) => {
+      const signature = new Webhook(secret).sign('msg_1', new Date(), signed);
+      const at = String(Math.floor(Date.now() / 1_000));
+      const headers = { 'webhook-id': 'msg_1', 'webhook-timestamp': at, 'webhook-signature': signature };
+      return (await fetch(`http://127.0.0.1:${port}`, { method: 'POST', headers, body })).status;
+    };
+    await until('the receiver listens', () => post('another').then(Boolean, () => false));
+    t.same([await post('another'), await post(body)], [401, 204]);
+    await receiver.prints(/account.updated one/);
   });
 
   await t.test('a strict consumer compiles, with Node and in a browser', async (t) => {
