@@ -56,7 +56,14 @@ module.exports = {
       comment: 'Programs that talk to a server are never part of one.',
       severity: 'error',
       from: { path: '^(src|actors|routes|certs)/', pathNot: '^src/(tools|app)/' },
-      to: { path: '^src/tools/' },
+      to: { path: '^(src/tools|kits)/' },
+    },
+    {
+      name: 'kits-stand-alone',
+      comment: 'Others install them without the server.',
+      severity: 'error',
+      from: { path: '^kits/([^/]+)/' },
+      to: { pathNot: '^kits/$1/', dependencyTypesNot: ['core', 'npm'] },
     },
     {
       name: 'app-runs-in-browsers',
@@ -64,8 +71,8 @@ module.exports = {
       severity: 'error',
       from: { path: '^src/app/' },
       to: {
-        path: '^(src|actors|routes|certs)/',
-        pathNot: '^src/(app/|tools/client/(api|typed_call)\\.ts$|pages/scope_words\\.ts$)',
+        path: '^(src|actors|routes|certs|kits)/',
+        pathNot: '^(src/app/|src/pages/scope_words\\.ts$|kits/typescript/src/(api|typed_call)\\.ts$)',
       },
     },
     {

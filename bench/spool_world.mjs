@@ -4,11 +4,11 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Pool } from 'undici';
 import { makeDeviceKey, openAuthority } from '../dist/certs/authority.js';
+import { AppClient } from '../dist/kits/typescript/src/app_client.js';
+import { DeviceClient } from '../dist/kits/typescript/src/device_client.js';
+import { OperatorClient } from '../dist/kits/typescript/src/operator_client.js';
 import { pcm16Format, writeWav } from '../dist/src/audio/wav.js';
 import { randomId } from '../dist/src/random.js';
-import { AppClient } from '../dist/src/tools/client/app_client.js';
-import { DeviceClient } from '../dist/src/tools/client/device_client.js';
-import { OperatorClient } from '../dist/src/tools/client/operator_client.js';
 import { decodeCbor, encodeCbor } from '../dist/src/wire/cbor.js';
 import { cpuMs, startProgram } from './processes.mjs';
 

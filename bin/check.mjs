@@ -13,7 +13,7 @@ readCommandLine({
 });
 ensurePackages();
 
-const folders = ['src', 'actors', 'routes', 'certs', 'test', 'bench'].filter((folder) =>
+const folders = ['src', 'actors', 'routes', 'certs', 'kits/typescript/src', 'test', 'bench'].filter((folder) =>
   existsSync(join(root, folder)),
 );
 

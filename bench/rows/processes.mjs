@@ -5,8 +5,8 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client } from 'undici';
-import { AppClient } from '../../dist/src/tools/client/app_client.js';
-import { OperatorClient } from '../../dist/src/tools/client/operator_client.js';
+import { AppClient } from '../../dist/kits/typescript/src/app_client.js';
+import { OperatorClient } from '../../dist/kits/typescript/src/operator_client.js';
 import { closedLoop, cpuRow, interleave } from '../measure.mjs';
 import { cpuMs, NODE_ARGS, pinnedCommand, temporaryFolder } from '../processes.mjs';
 

@@ -21,7 +21,7 @@ import { bundleApp, isOfApp } from './app_bundle.mjs';
 
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 
-const SOURCE_FOLDERS = ['src', 'actors', 'routes', 'certs', 'docs', 'test'];
+const SOURCE_FOLDERS = ['src', 'actors', 'routes', 'certs', 'kits/typescript/src', 'docs', 'test'];
 /** All outputs follow from these, too. */
 const SETTINGS = [
   'bin/setup/build.mjs',

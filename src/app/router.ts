@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import type { ComponentType } from 'preact';
-import type { Permission } from '../tools/client/api.js';
+import type { Permission } from '../../kits/typescript/src/api.js';
 
 /** Addresses under /app, by the browser's own history. */
 

@@ -1,10 +1,10 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { CallRefused, NoAnswer } from '../../kits/typescript/src/call.js';
 import { BackupRefused } from '../backup/manifest.js';
 import { DataFolderHeld } from '../process/data_folder.js';
 import { NoRedisProgram } from '../process/redis_program.js';
 import { WrongSettings } from '../settings.js';
 import { VERSION } from '../version.js';
-import { CallRefused } from './client/http_call.js';
 import { UserError, WRONG_USAGE } from './user_error.js';
 
 /** What all programs for people share: help in 80 columns, the version, and how they end. Exit code 2 is for what was not understood. */
@@ -60,5 +60,5 @@ function commonWordsFor(error: unknown): unknown {
   const kinds = [UserError, WrongSettings, NoRedisProgram, BackupRefused, DataFolderHeld];
   if (kinds.some((kind) => error instanceof kind)) return (error as Error).message;
   const { code, syscall } = error as NodeJS.ErrnoException;
-  return syscall === 'connect' ? `The server could not be reached (${code}).` : error;
+  return error instanceof NoAnswer || syscall === 'connect' ? `The server could not be reached (${code}).` : error;
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import t from 'tap';
-import { call } from '../../src/tools/client/http_call.js';
+import { call } from '../../kits/typescript/src/http_call.js';
 import { allowSharing, membersOf, sharer } from '../fixtures/account_pages.js';
 import { appUrl, asksAtOnce, enterApp, looksWell, settled } from '../fixtures/app_browsing.js';
 import { Browsing, headingOf } from '../fixtures/browsing.js';

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { CONTACTS_MEMBER } from '../../actors/announcing.js';
-import type { Contact } from '../../src/tools/client/api.js';
+import type { Contact } from '../../kits/typescript/src/api.js';
 import { TestAccount } from '../fixtures/account.js';
 import { TestSpool } from '../fixtures/spool.js';
 import { said, TestRecording, TestTranscriber } from '../fixtures/transcribing.js';

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { partitionOfId } from '../../src/domain/ids.js';
-import type { AppClient } from '../../src/tools/client/app_client.js';
+import type { AppClient } from '../fixtures/app_client.js';
 import type { ClusterNode, TestRedisCluster } from '../fixtures/redis_cluster.js';
 import { until } from '../fixtures/until.js';
 import { type Answer, answerOf } from './history.js';

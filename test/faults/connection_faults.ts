@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import { DeviceClient } from '../../src/tools/client/device_client.js';
+import { DeviceClient } from '../../kits/typescript/src/device_client.js';
 import { STALLS, type Stall, StalledConnections } from '../fixtures/stalled_connections.js';
 import { answerOf } from './history.js';
 import { ENTITY_KINDS, Load } from './load.js';

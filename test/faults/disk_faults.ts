@@ -18,7 +18,7 @@ import { partitionOfId } from '../../src/domain/ids.js';
 import { redisProcessesIn } from '../../src/process/redis_process.js';
 import { decodeStored } from '../../src/store/codec.js';
 import { RedisStore } from '../../src/store/redis_store.js';
-import type { AppClient } from '../../src/tools/client/app_client.js';
+import type { AppClient } from '../fixtures/app_client.js';
 import { TestEndpoint } from '../fixtures/endpoints.js';
 import { connectPatiently } from '../fixtures/redis.js';
 import { SpoolProcess } from '../fixtures/spool_process.js';

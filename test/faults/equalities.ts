@@ -11,7 +11,7 @@ import { decodeStored } from '../../src/store/codec.js';
 import { keysOf } from '../../src/store/partitions.js';
 import { mastersOf } from '../../src/store/redis_connection.js';
 import { RedisStore } from '../../src/store/redis_store.js';
-import type { AppClient } from '../../src/tools/client/app_client.js';
+import type { AppClient } from '../fixtures/app_client.js';
 import type { DeliveryView, TestEndpoint } from '../fixtures/endpoints.js';
 import { until } from '../fixtures/until.js';
 import { checkReminders, type Kind, type States } from '../simulation/implied_reminders.js';

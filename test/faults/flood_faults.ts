@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import type { AppClient } from '../../src/tools/client/app_client.js';
+import type { AppClient } from '../fixtures/app_client.js';
 import type { Flood, FloodCounts } from './flooder.js';
 import { answerOf } from './history.js';
 import { FaultRig } from './rig.js';

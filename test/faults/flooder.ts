@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { AppClient } from '../../src/tools/client/app_client.js';
+import { AppClient } from '../fixtures/app_client.js';
 import { answerOf } from './history.js';
 
 /**

@@ -1,4 +1,4 @@
-import { CallRefused } from '../../src/tools/client/http_call.js';
+import { CallRefused } from '../../kits/typescript/src/call.js';
 
 /**
  * What callers did and heard. A call is a span of the run's own time: whatever was acknowledged before a call was sent

@@ -1,10 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { AppClient } from '../../src/tools/client/app_client.js';
-import { type BindingView, DeviceClient, type DeviceCredentials } from '../../src/tools/client/device_client.js';
-import { CallRefused, call } from '../../src/tools/client/http_call.js';
-import type { OperatorClient } from '../../src/tools/client/operator_client.js';
+import { CallRefused } from '../../kits/typescript/src/call.js';
+import { type BindingView, DeviceClient, type DeviceCredentials } from '../../kits/typescript/src/device_client.js';
+import { call } from '../../kits/typescript/src/http_call.js';
+import type { OperatorClient } from '../../kits/typescript/src/operator_client.js';
+import { AppClient } from '../fixtures/app_client.js';
 import { Receiver } from '../fixtures/receiver.js';
 import { TestRedis } from '../fixtures/redis.js';
 import { TestRedisCluster } from '../fixtures/redis_cluster.js';

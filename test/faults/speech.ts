@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
+import { payloadOf } from '../../kits/typescript/src/call.js';
+import { sha256Of } from '../../kits/typescript/src/device_client.js';
+import { call } from '../../kits/typescript/src/http_call.js';
+import type { OperatorClient } from '../../kits/typescript/src/operator_client.js';
 import { pcm16Format, writeWav } from '../../src/audio/wav.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import type { SeededRandom } from '../../src/seeded_random.js';
-import type { AppClient } from '../../src/tools/client/app_client.js';
-import { sha256Of } from '../../src/tools/client/device_client.js';
-import { call, payloadOf } from '../../src/tools/client/http_call.js';
-import type { OperatorClient } from '../../src/tools/client/operator_client.js';
+import type { AppClient } from '../fixtures/app_client.js';
 import { allOf } from '../fixtures/colleagues.js';
 import { TestEndpoint } from '../fixtures/endpoints.js';
 import type { WorkView } from '../fixtures/transcribing.js';

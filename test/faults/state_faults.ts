@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { encodeStored } from '../../src/store/codec.js';
 import { keysOf } from '../../src/store/partitions.js';
-import type { AppClient } from '../../src/tools/client/app_client.js';
+import type { AppClient } from '../fixtures/app_client.js';
 import { answerOf } from './history.js';
 import { ENTITY_KINDS, Load } from './load.js';
 import { FaultRig } from './rig.js';

@@ -3,13 +3,13 @@ import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import https from 'node:https';
 import { delimiter, join } from 'node:path';
-import type { AppClient } from '../../src/tools/client/app_client.js';
 import {
   type DeviceClient,
   type DeviceCredentials,
   type IntentView,
   sha256Of,
-} from '../../src/tools/client/device_client.js';
+} from '../../kits/typescript/src/device_client.js';
+import type { AppClient } from '../fixtures/app_client.js';
 import { ARRIVED, audioOf, differences } from '../fixtures/stored_audio.js';
 import { until } from '../fixtures/until.js';
 import { answerOf } from './history.js';

@@ -5,15 +5,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { LIMITS } from '../../src/domain/limits.js';
-import { nextSweepAt } from '../../src/domain/retention.js';
-import type { AppClient } from '../../src/tools/client/app_client.js';
 import {
   type DeviceClient,
   type DeviceCredentials,
   type IntentView,
   sha256Of,
-} from '../../src/tools/client/device_client.js';
+} from '../../kits/typescript/src/device_client.js';
+import { LIMITS } from '../../src/domain/limits.js';
+import { nextSweepAt } from '../../src/domain/retention.js';
+import type { AppClient } from '../fixtures/app_client.js';
 import { ARRIVED } from '../fixtures/stored_audio.js';
 import { until } from '../fixtures/until.js';
 import { type Answer, answerOf } from './history.js';

@@ -1,4 +1,4 @@
-import type { AppClient } from '../../src/tools/client/app_client.js';
+import type { AppClient } from '../fixtures/app_client.js';
 import type { TestEndpoint } from '../fixtures/endpoints.js';
 
 /** An account whose events an endpoint gets, each of them. */

@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { voiceId } from '../../src/domain/ids.js';
-import type { AppClient } from '../../src/tools/client/app_client.js';
 import {
   type BindingView,
   DeviceClient,
   type DeviceCredentials,
   type IntentView,
   sha256Of,
-} from '../../src/tools/client/device_client.js';
-import type { OperatorClient } from '../../src/tools/client/operator_client.js';
+} from '../../kits/typescript/src/device_client.js';
+import type { OperatorClient } from '../../kits/typescript/src/operator_client.js';
+import { voiceId } from '../../src/domain/ids.js';
+import type { AppClient } from '../fixtures/app_client.js';
 import { OauthApp, type SpoolPlace } from '../fixtures/oauth.js';
 import type { SpoolProcess } from '../fixtures/spool_process.js';
 import { said, TestRecording, TestTranscriber } from '../fixtures/transcribing.js';

@@ -2,9 +2,9 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import net from 'node:net';
 import tls from 'node:tls';
 import t from 'tap';
+import { type IntentView, sha256Of } from '../../kits/typescript/src/device_client.js';
 import { ROUTES } from '../../routes/index.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import { type IntentView, sha256Of } from '../../src/tools/client/device_client.js';
 import { TestSpool } from '../fixtures/spool.js';
 
 const ANSWER_MAX_MS = 1_000;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import { ENTITLEMENTS, PERMISSIONS } from '../../src/domain/permissions.js';
-import type { AppClient } from '../../src/tools/client/app_client.js';
+import type { AppClient } from '../fixtures/app_client.js';
 import { TestSpool } from '../fixtures/spool.js';
 
 type Me = {

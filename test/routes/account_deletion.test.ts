@@ -1,12 +1,12 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import t from 'tap';
+import { CallRefused } from '../../kits/typescript/src/call.js';
+import { type BindingView, type IntentView, sha256Of } from '../../kits/typescript/src/device_client.js';
+import type { InboxMail } from '../../kits/typescript/src/operator_client.js';
 import { ROUTES } from '../../routes/index.js';
 import type { Route } from '../../src/http/route.js';
-import type { AppClient, SignedIn } from '../../src/tools/client/app_client.js';
-import { type BindingView, type IntentView, sha256Of } from '../../src/tools/client/device_client.js';
-import { CallRefused } from '../../src/tools/client/http_call.js';
-import type { InboxMail } from '../../src/tools/client/operator_client.js';
 import { bearer, tell } from '../fixtures/answers.js';
+import type { AppClient, SignedIn } from '../fixtures/app_client.js';
 import { Browser, codeOf, jsonOf, OauthApp, type Tokens } from '../fixtures/oauth.js';
 import { record } from '../fixtures/recording.js';
 import { TestSpool } from '../fixtures/spool.js';

@@ -1,6 +1,6 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import t from 'tap';
-import { call } from '../../src/tools/client/http_call.js';
+import { call } from '../../kits/typescript/src/http_call.js';
 import { TestSpool } from '../fixtures/spool.js';
 
 /** What a browser loads over the first visit to /app, in bytes on the wire. */

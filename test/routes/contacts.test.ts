@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
+import type { Contact } from '../../kits/typescript/src/api.js';
 import { partitionOfId, voiceId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { randomId } from '../../src/random.js';
-import type { Contact } from '../../src/tools/client/api.js';
 import { TestAccount } from '../fixtures/account.js';
 import { bearer } from '../fixtures/answers.js';
 import { TestSpool } from '../fixtures/spool.js';

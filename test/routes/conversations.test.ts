@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
+import type { Contact, Conversation } from '../../kits/typescript/src/api.js';
 import { insightId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import type { Contact, Conversation } from '../../src/tools/client/api.js';
 import { TestAccount } from '../fixtures/account.js';
 import { bearer, tell } from '../fixtures/answers.js';
 import { makeInsights, privateWorkspaceOf, spoke } from '../fixtures/insights.js';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
+import type { DebugRun } from '../../kits/typescript/src/api.js';
 import { defaultPipelineId, pipelineId } from '../../src/domain/ids.js';
-import type { DebugRun } from '../../src/tools/client/api.js';
 import { TestAccount } from '../fixtures/account.js';
 import { bearer, tell } from '../fixtures/answers.js';
 import { makeInsights } from '../fixtures/insights.js';

@@ -1,12 +1,12 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import t from 'tap';
+import type { CallRefused } from '../../kits/typescript/src/call.js';
 import {
   type BindingView,
   type DeviceClient,
   type IntentView,
   sha256Of,
-} from '../../src/tools/client/device_client.js';
-import type { CallRefused } from '../../src/tools/client/http_call.js';
+} from '../../kits/typescript/src/device_client.js';
 import { TestAccount } from '../fixtures/account.js';
 import { record } from '../fixtures/recording.js';
 import { type SessionView, TestSpool } from '../fixtures/spool.js';

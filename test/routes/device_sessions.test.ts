@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import t, { type Test } from 'tap';
-import type { BindingView, DeviceClient } from '../../src/tools/client/device_client.js';
-import type { CallRefused } from '../../src/tools/client/http_call.js';
+import type { CallRefused } from '../../kits/typescript/src/call.js';
+import type { BindingView, DeviceClient } from '../../kits/typescript/src/device_client.js';
 import { TestAccount } from '../fixtures/account.js';
 import { type Recorded, record } from '../fixtures/recording.js';
 import { type SessionView, TestSpool } from '../fixtures/spool.js';

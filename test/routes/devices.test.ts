@@ -5,12 +5,12 @@ import tls from 'node:tls';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import t from 'tap';
+import type { CallRefused } from '../../kits/typescript/src/call.js';
+import { type BindingView, DeviceClient, type IntentView, sha256Of } from '../../kits/typescript/src/device_client.js';
 import { ROUTES } from '../../routes/index.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import type { AppClient } from '../../src/tools/client/app_client.js';
-import { type BindingView, DeviceClient, type IntentView, sha256Of } from '../../src/tools/client/device_client.js';
-import type { CallRefused } from '../../src/tools/client/http_call.js';
 import { decodeCbor, encodeCbor } from '../../src/wire/cbor.js';
+import type { AppClient } from '../fixtures/app_client.js';
 import { TestSpool } from '../fixtures/spool.js';
 
 const HOUR_MS = 3_600_000;

@@ -2,8 +2,8 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import net from 'node:net';
 import type { Readable } from 'node:stream';
 import t from 'tap';
+import { type IntentView, sha256Of } from '../../kits/typescript/src/device_client.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import { type IntentView, sha256Of } from '../../src/tools/client/device_client.js';
 import { TestSpool } from '../fixtures/spool.js';
 
 const CLOSED_MAX_MS = 25_000;

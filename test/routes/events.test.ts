@@ -1,7 +1,7 @@
 import t from 'tap';
 import { EVENT_TYPES } from '../../src/domain/event_types.js';
 import { isId } from '../../src/domain/ids.js';
-import type { AppClient } from '../../src/tools/client/app_client.js';
+import type { AppClient } from '../fixtures/app_client.js';
 import { TestSpool } from '../fixtures/spool.js';
 
 type Event = {

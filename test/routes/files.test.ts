@@ -1,12 +1,12 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import t from 'tap';
+import type { File } from '../../kits/typescript/src/api.js';
+import { sha256Of } from '../../kits/typescript/src/device_client.js';
+import { call } from '../../kits/typescript/src/http_call.js';
 import { fileKey } from '../../src/blobs/blob_keys.js';
-import type { File } from '../../src/tools/client/api.js';
-import type { AppClient } from '../../src/tools/client/app_client.js';
-import { sha256Of } from '../../src/tools/client/device_client.js';
-import { call } from '../../src/tools/client/http_call.js';
 import { TestAccount } from '../fixtures/account.js';
 import { bearer, tell } from '../fixtures/answers.js';
+import type { AppClient } from '../fixtures/app_client.js';
 import { TestSpool } from '../fixtures/spool.js';
 
 const DAY_MS = 24 * 3_600_000;

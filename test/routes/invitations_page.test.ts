@@ -1,7 +1,6 @@
 import t from 'tap';
 import type { EmailMessage } from '../../actors/email.js';
 import { isRefusal } from '../../src/domain/refusals.js';
-import type { AppClient } from '../../src/tools/client/app_client.js';
 import {
   allowSharing,
   DAY_MS,
@@ -12,6 +11,7 @@ import {
   sharer,
   textOf,
 } from '../fixtures/account_pages.js';
+import type { AppClient } from '../fixtures/app_client.js';
 import { Browser, formOf, type Shown } from '../fixtures/oauth.js';
 import { TestSpool } from '../fixtures/spool.js';
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
+import type { Turn } from '../../kits/typescript/src/api.js';
 import { voiceId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import type { Turn } from '../../src/tools/client/api.js';
 import { TestAccount } from '../fixtures/account.js';
 import type { Told } from '../fixtures/answers.js';
 import { TestSpool } from '../fixtures/spool.js';

@@ -10,9 +10,9 @@ import {
 } from '../../src/domain/permissions.js';
 import { permissionsOfScopes, recalls } from '../../src/domain/scopes.js';
 import type { Route } from '../../src/http/route.js';
-import type { AppClient } from '../../src/tools/client/app_client.js';
 import { TestAccount } from '../fixtures/account.js';
 import { bearer } from '../fixtures/answers.js';
+import type { AppClient } from '../fixtures/app_client.js';
 import { OauthApp } from '../fixtures/oauth.js';
 import { TestSpool } from '../fixtures/spool.js';
 

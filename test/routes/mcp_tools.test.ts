@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import t from 'tap';
+import type { Contact, Suggestion, Turn } from '../../kits/typescript/src/api.js';
 import { TOOLS } from '../../routes/mcp/tools.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import {
@@ -13,7 +14,6 @@ import {
 import { permissionsOfScopes, recalls } from '../../src/domain/scopes.js';
 import type { Tool } from '../../src/mcp/tool.js';
 import { listedTool } from '../../src/mcp/tool_server.js';
-import type { Contact, Suggestion, Turn } from '../../src/tools/client/api.js';
 import { TestAccount } from '../fixtures/account.js';
 import { makeInsights } from '../fixtures/insights.js';
 import { MCP_CLIENTS, type ToolResult } from '../fixtures/mcp_clients.js';

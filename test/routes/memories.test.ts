@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
+import type { Contact, Memory, Pipeline } from '../../kits/typescript/src/api.js';
 import { insightId } from '../../src/domain/ids.js';
-import type { Contact, Memory, Pipeline } from '../../src/tools/client/api.js';
 import { TestAccount } from '../fixtures/account.js';
 import { bearer } from '../fixtures/answers.js';
 import { makeInsights, privateWorkspaceOf } from '../fixtures/insights.js';

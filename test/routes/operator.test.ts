@@ -4,10 +4,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
+import { OperatorClient } from '../../kits/typescript/src/operator_client.js';
 import { PARTITIONS } from '../../src/domain/ids.js';
 import { encodeStored } from '../../src/store/codec.js';
 import { NO_VERSION } from '../../src/store/entity_version.js';
-import { OperatorClient } from '../../src/tools/client/operator_client.js';
 import { TestSpool } from '../fixtures/spool.js';
 
 /** What operators watch; the names are part of what alerts rest on. */

@@ -4,10 +4,10 @@ import https from 'node:https';
 import net from 'node:net';
 import tls from 'node:tls';
 import t from 'tap';
+import { DeviceClient } from '../../kits/typescript/src/device_client.js';
 import { ROUTES } from '../../routes/index.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import type { Route } from '../../src/http/route.js';
-import { DeviceClient } from '../../src/tools/client/device_client.js';
 import { TestSpool } from '../fixtures/spool.js';
 import { until } from '../fixtures/until.js';
 

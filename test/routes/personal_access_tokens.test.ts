@@ -3,8 +3,8 @@ import { Writable } from 'node:stream';
 import pino from 'pino';
 import t from 'tap';
 import { LIMITS } from '../../src/domain/limits.js';
-import type { AppClient } from '../../src/tools/client/app_client.js';
 import { bearer, tell } from '../fixtures/answers.js';
+import type { AppClient } from '../fixtures/app_client.js';
 import { OauthApp } from '../fixtures/oauth.js';
 import { TestSpool } from '../fixtures/spool.js';
 

@@ -1,10 +1,10 @@
 import t from 'tap';
+import type { DebugRun, Pipeline, Suggestion, Transcript, Turn } from '../../kits/typescript/src/api.js';
 import { laneId, libraryId, placeOfTurn } from '../../src/domain/ids.js';
 import { isRefusal } from '../../src/domain/refusals.js';
-import type { DebugRun, Pipeline, Suggestion, Transcript, Turn } from '../../src/tools/client/api.js';
-import type { AppClient } from '../../src/tools/client/app_client.js';
 import { TestAccount } from '../fixtures/account.js';
 import { bearer } from '../fixtures/answers.js';
+import type { AppClient } from '../fixtures/app_client.js';
 import { privateWorkspaceOf } from '../fixtures/insights.js';
 import { TestSpool } from '../fixtures/spool.js';
 import { said, TestRecording, TestTranscriber } from '../fixtures/transcribing.js';

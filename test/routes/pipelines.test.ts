@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
+import type { Pipeline } from '../../kits/typescript/src/api.js';
 import { defaultPipelineId, pipelineId } from '../../src/domain/ids.js';
-import type { Pipeline } from '../../src/tools/client/api.js';
-import type { AppClient } from '../../src/tools/client/app_client.js';
 import { TestAccount } from '../fixtures/account.js';
 import { bearer, tell } from '../fixtures/answers.js';
+import type { AppClient } from '../fixtures/app_client.js';
 import { TestSpool } from '../fixtures/spool.js';
 
 type Page = { items: Pipeline[]; cursor: string | null };

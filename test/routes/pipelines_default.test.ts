@@ -1,6 +1,6 @@
 import t from 'tap';
+import type { Conversation, DebugRun, Memory, Pipeline, Suggestion, Turn } from '../../kits/typescript/src/api.js';
 import { defaultPipelineId } from '../../src/domain/ids.js';
-import type { Conversation, DebugRun, Memory, Pipeline, Suggestion, Turn } from '../../src/tools/client/api.js';
 import { TestAccount } from '../fixtures/account.js';
 import { makeInsights } from '../fixtures/insights.js';
 import { TestSpool } from '../fixtures/spool.js';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
-import type { ContextItem, Profile } from '../../src/tools/client/api.js';
+import type { ContextItem, Profile } from '../../kits/typescript/src/api.js';
 import { TestAccount } from '../fixtures/account.js';
 import { bearer, tell } from '../fixtures/answers.js';
 import { TestSpool } from '../fixtures/spool.js';

@@ -1,7 +1,7 @@
 import t from 'tap';
+import type { Conversation, Event, Memory, SessionSummary, Suggestion } from '../../kits/typescript/src/api.js';
 import { libraryId } from '../../src/domain/ids.js';
 import { isRefusal } from '../../src/domain/refusals.js';
-import type { Conversation, Event, Memory, SessionSummary, Suggestion } from '../../src/tools/client/api.js';
 import { TestAccount } from '../fixtures/account.js';
 import { type Made, makeInsights, privateWorkspaceOf } from '../fixtures/insights.js';
 import { TestSpool } from '../fixtures/spool.js';

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
-import type { Contact, SearchHit, Suggestion, Turn } from '../../src/tools/client/api.js';
-import type { AppClient } from '../../src/tools/client/app_client.js';
+import type { Contact, SearchHit, Suggestion, Turn } from '../../kits/typescript/src/api.js';
 import { TestAccount } from '../fixtures/account.js';
 import { bearer } from '../fixtures/answers.js';
+import type { AppClient } from '../fixtures/app_client.js';
 import { makeInsights, privateWorkspaceOf } from '../fixtures/insights.js';
 import { OauthApp } from '../fixtures/oauth.js';
 import { TestSpool } from '../fixtures/spool.js';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
-import type { SessionSummary } from '../../src/tools/client/api.js';
+import type { SessionSummary } from '../../kits/typescript/src/api.js';
 import { TestAccount } from '../fixtures/account.js';
 import { bearer } from '../fixtures/answers.js';
 import { makeInsights } from '../fixtures/insights.js';

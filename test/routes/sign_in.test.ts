@@ -1,6 +1,6 @@
 import t from 'tap';
 import { LIMITS } from '../../src/domain/limits.js';
-import type { AppClient, SignedIn } from '../../src/tools/client/app_client.js';
+import type { AppClient, SignedIn } from '../fixtures/app_client.js';
 import { CaptchaProvider } from '../fixtures/captcha_provider.js';
 import { Browser, OauthApp } from '../fixtures/oauth.js';
 import { TestSpool } from '../fixtures/spool.js';

@@ -1,9 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import net from 'node:net';
 import t from 'tap';
+import { sha256Of } from '../../kits/typescript/src/device_client.js';
 import { pcm16Format, readWav, writeWav } from '../../src/audio/wav.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import { sha256Of } from '../../src/tools/client/device_client.js';
 import { TestAccount } from '../fixtures/account.js';
 import { opusFile } from '../fixtures/opus_file.js';
 import { TestSpool } from '../fixtures/spool.js';

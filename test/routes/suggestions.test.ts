@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
+import type { Contact, Suggestion } from '../../kits/typescript/src/api.js';
 import { insightId, libraryId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal } from '../../src/domain/refusals.js';
-import type { Contact, Suggestion } from '../../src/tools/client/api.js';
 import { TestAccount } from '../fixtures/account.js';
 import { bearer, tell } from '../fixtures/answers.js';
 import { makeInsights, privateWorkspaceOf } from '../fixtures/insights.js';

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
+import type { Turn } from '../../kits/typescript/src/api.js';
 import { ROUTES } from '../../routes/index.js';
 import { turnId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { writeCursor } from '../../src/http/cursors.js';
-import type { Turn } from '../../src/tools/client/api.js';
-import type { AppClient } from '../../src/tools/client/app_client.js';
 import { TestAccount } from '../fixtures/account.js';
 import { bearer, tell } from '../fixtures/answers.js';
+import type { AppClient } from '../fixtures/app_client.js';
 import { OauthApp } from '../fixtures/oauth.js';
 import { TestSpool } from '../fixtures/spool.js';
 import { type Said, said, TestRecording, TestTranscriber } from '../fixtures/transcribing.js';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { Turn } from '../../src/tools/client/api.js';
+import type { Turn } from '../../kits/typescript/src/api.js';
 import { TestAccount } from '../fixtures/account.js';
 import { TestSpool } from '../fixtures/spool.js';
 import { said, TestRecording, TestTranscriber, type WorkView } from '../fixtures/transcribing.js';

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { Test } from 'tap';
+import type { Export } from '../../kits/typescript/src/api.js';
 import { openFolderBlobStore } from '../../src/blobs/folder_blob_store.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import type { Export } from '../../src/tools/client/api.js';
 import { addFile } from '../fixtures/files.js';
 import { KilledServer, type Kills } from '../fixtures/kills.js';
 import { scenario } from '../fixtures/scenario.js';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import tls from 'node:tls';
 import type { Test } from 'tap';
-import { type BindingView, DeviceClient } from '../../src/tools/client/device_client.js';
+import { type BindingView, DeviceClient } from '../../kits/typescript/src/device_client.js';
 import { scenario } from '../fixtures/scenario.js';
 import { SpoolProcess } from '../fixtures/spool_process.js';
 

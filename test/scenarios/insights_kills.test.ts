@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Test } from 'tap';
+import type { Event, Suggestion } from '../../kits/typescript/src/api.js';
+import { CallRefused } from '../../kits/typescript/src/call.js';
+import { sha256Of } from '../../kits/typescript/src/device_client.js';
 import { pcm16Format, writeWav } from '../../src/audio/wav.js';
-import type { Event, Suggestion } from '../../src/tools/client/api.js';
-import { sha256Of } from '../../src/tools/client/device_client.js';
-import { CallRefused } from '../../src/tools/client/http_call.js';
 import { ScriptedChat } from '../../src/tools/speech/scripted_chat.js';
 import { ScriptedEngine } from '../../src/tools/speech/scripted_engine.js';
 import { storedSearchFaults } from '../faults/equalities.js';

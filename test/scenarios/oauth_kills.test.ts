@@ -1,5 +1,5 @@
 import type { Test } from 'tap';
-import type { CallAnswer } from '../../src/tools/client/http_call.js';
+import type { CallAnswer } from '../../kits/typescript/src/http_call.js';
 import { ALL_KILLS, KilledServer, type Kills, SOME_KILLS } from '../fixtures/kills.js';
 import { Browser, codeOf, jsonOf, OauthApp, pkce, type Shown, type Tokens } from '../fixtures/oauth.js';
 import { scenario } from '../fixtures/scenario.js';

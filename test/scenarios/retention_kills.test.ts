@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Test } from 'tap';
-import type { Event } from '../../src/tools/client/api.js';
-import { sha256Of } from '../../src/tools/client/device_client.js';
+import type { Event } from '../../kits/typescript/src/api.js';
+import { sha256Of } from '../../kits/typescript/src/device_client.js';
 import { allOf } from '../fixtures/colleagues.js';
 import { KilledServer, type Kills } from '../fixtures/kills.js';
 import { scenario } from '../fixtures/scenario.js';

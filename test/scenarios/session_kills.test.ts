@@ -1,8 +1,8 @@
 import type { Test } from 'tap';
-import type { Device, Event } from '../../src/tools/client/api.js';
-import type { BindingView, DeviceCredentials } from '../../src/tools/client/device_client.js';
-import { DeviceClient } from '../../src/tools/client/device_client.js';
-import { CallRefused } from '../../src/tools/client/http_call.js';
+import type { Device, Event } from '../../kits/typescript/src/api.js';
+import { CallRefused } from '../../kits/typescript/src/call.js';
+import type { BindingView, DeviceCredentials } from '../../kits/typescript/src/device_client.js';
+import { DeviceClient } from '../../kits/typescript/src/device_client.js';
 import { allOf } from '../fixtures/colleagues.js';
 import { ALL_KILLS, KilledServer, type Kills, SOME_KILLS } from '../fixtures/kills.js';
 import { scenario } from '../fixtures/scenario.js';

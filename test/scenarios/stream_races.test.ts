@@ -4,14 +4,14 @@ import https from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Test } from 'tap';
-import { SeededRandom } from '../../src/seeded_random.js';
-import type { Chunk, Event, Signal as StoredSignal } from '../../src/tools/client/api.js';
+import type { Chunk, Event, Signal as StoredSignal } from '../../kits/typescript/src/api.js';
 import {
   type BindingView,
   DeviceClient,
   type DeviceCredentials,
   sha256Of,
-} from '../../src/tools/client/device_client.js';
+} from '../../kits/typescript/src/device_client.js';
+import { SeededRandom } from '../../src/seeded_random.js';
 import { type Answer, answerOf, type Call, RunTime } from '../faults/history.js';
 import { allOf } from '../fixtures/colleagues.js';
 import { TestRedis } from '../fixtures/redis.js';

@@ -6,7 +6,7 @@ import type { StreamMessage } from '../../actors/stream.js';
 import { partitionOfId, privateWorkspaceId } from '../../src/domain/ids.js';
 import { isRefusal } from '../../src/domain/refusals.js';
 import { randomId } from '../../src/random.js';
-import type { AppClient } from '../../src/tools/client/app_client.js';
+import type { AppClient } from '../fixtures/app_client.js';
 import { TestEndpoint } from '../fixtures/endpoints.js';
 import { scenario } from '../fixtures/scenario.js';
 import { TestSpool } from '../fixtures/spool.js';

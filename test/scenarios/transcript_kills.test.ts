@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Test } from 'tap';
+import type { Event, Turn } from '../../kits/typescript/src/api.js';
+import { CallRefused } from '../../kits/typescript/src/call.js';
+import { sha256Of } from '../../kits/typescript/src/device_client.js';
 import { pcm16Format, writeWav } from '../../src/audio/wav.js';
-import type { Event, Turn } from '../../src/tools/client/api.js';
-import { sha256Of } from '../../src/tools/client/device_client.js';
-import { CallRefused } from '../../src/tools/client/http_call.js';
 import { storedSearchFaults } from '../faults/equalities.js';
 import { allOf } from '../fixtures/colleagues.js';
 import { ALL_KILLS, KilledServer, type Kills, SOME_KILLS } from '../fixtures/kills.js';

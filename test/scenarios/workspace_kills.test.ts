@@ -1,7 +1,7 @@
 import type { Test } from 'tap';
+import type { CallAnswer } from '../../kits/typescript/src/http_call.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import type { AppClient } from '../../src/tools/client/app_client.js';
-import type { CallAnswer } from '../../src/tools/client/http_call.js';
+import type { AppClient } from '../fixtures/app_client.js';
 import { allOf, type Colleague, colleagueFaults } from '../fixtures/colleagues.js';
 import { ALL_KILLS, KilledServer, type Kills, SOME_KILLS } from '../fixtures/kills.js';
 import { scenario } from '../fixtures/scenario.js';

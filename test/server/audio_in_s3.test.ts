@@ -1,10 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { ListObjectsV2Command } from '@aws-sdk/client-s3';
 import t from 'tap';
+import { type IntentView, sha256Of } from '../../kits/typescript/src/device_client.js';
+import { call } from '../../kits/typescript/src/http_call.js';
 import { blobKey } from '../../src/blobs/blob_keys.js';
 import { streamOfChunk } from '../../src/domain/ids.js';
-import { type IntentView, sha256Of } from '../../src/tools/client/device_client.js';
-import { call } from '../../src/tools/client/http_call.js';
 import { record } from '../fixtures/recording.js';
 import { type S3Server, startS3Server } from '../fixtures/s3_server.js';
 import { TestSpool } from '../fixtures/spool.js';

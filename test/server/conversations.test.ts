@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import t, { type Test } from 'tap';
+import type { Conversation, Event, SessionSummary, Suggestion } from '../../kits/typescript/src/api.js';
+import { type DeviceClient, sha256Of } from '../../kits/typescript/src/device_client.js';
 import { pcm16Format, writeWav } from '../../src/audio/wav.js';
 import { isRefusal } from '../../src/domain/refusals.js';
-import type { Conversation, Event, SessionSummary, Suggestion } from '../../src/tools/client/api.js';
-import { type DeviceClient, sha256Of } from '../../src/tools/client/device_client.js';
 import { speak, type Utterance } from '../../src/tools/speech/audible_script.js';
 import { type ChatRequest, ScriptedChat } from '../../src/tools/speech/scripted_chat.js';
 import { ScriptedEngine } from '../../src/tools/speech/scripted_engine.js';

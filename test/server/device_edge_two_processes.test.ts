@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import tls, { type SecureVersion } from 'node:tls';
 import t from 'tap';
-import { DeviceClient } from '../../src/tools/client/device_client.js';
+import { DeviceClient } from '../../kits/typescript/src/device_client.js';
 import { TestRedis } from '../fixtures/redis.js';
 import { newKeyRequest } from '../fixtures/signing_request.js';
 import { SpoolProcess } from '../fixtures/spool_process.js';

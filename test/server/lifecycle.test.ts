@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { isRunning, redisProcessesIn } from '../../src/process/redis_process.js';
-import type { AppClient } from '../../src/tools/client/app_client.js';
+import type { AppClient } from '../fixtures/app_client.js';
 import { SpoolProcess } from '../fixtures/spool_process.js';
 
 const SECOND_START_MAX_MS = 3_000;

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import t from 'tap';
-import type { SignedIn } from '../../src/tools/client/app_client.js';
+import type { SignedIn } from '../fixtures/app_client.js';
 import { Browser, codeOf, jsonOf, OauthApp, type Tokens } from '../fixtures/oauth.js';
 import { TestSpool } from '../fixtures/spool.js';
 import { appendOnlyFiles, secretsIn } from '../fixtures/stored_secrets.js';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { DeviceClient } from '../../src/tools/client/device_client.js';
+import { DeviceClient } from '../../kits/typescript/src/device_client.js';
 import { jsonOf, OauthApp } from '../fixtures/oauth.js';
 import { TestRedis } from '../fixtures/redis.js';
 import { RedisProxy } from '../fixtures/redis_proxy.js';

@@ -3,8 +3,8 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
-import type { SignedIn } from '../../src/tools/client/app_client.js';
-import { type BindingView, DeviceClient, type IntentView, sha256Of } from '../../src/tools/client/device_client.js';
+import { type BindingView, DeviceClient, type IntentView, sha256Of } from '../../kits/typescript/src/device_client.js';
+import type { SignedIn } from '../fixtures/app_client.js';
 import { TestRedis } from '../fixtures/redis.js';
 import { SpoolProcess } from '../fixtures/spool_process.js';
 

@@ -1,5 +1,5 @@
-import type { PublicApi } from '../../tools/client/api.js';
-import { type AnswerOf, type Given, requestOf } from '../../tools/client/typed_call.js';
+import type { PublicApi } from '../../../kits/typescript/src/api.js';
+import { type AnswerOf, type Given, requestOf } from '../../../kits/typescript/src/typed_call.js';
 import { accessToken, accessTokenAfter } from '../session/session.js';
 
 /** The public REST API, typed by the reference. Anything that is not a success is an `ApiError`. */

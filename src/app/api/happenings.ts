@@ -1,6 +1,6 @@
 import { effect } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import type { Event, EventType } from '../../tools/client/api.js';
+import type { Event, EventType } from '../../../kits/typescript/src/api.js';
 import { session } from '../session/session.js';
 import { ApiError, api } from './api.js';
 

@@ -1,4 +1,4 @@
-import type { Conversation, Memory } from '../../tools/client/api.js';
+import type { Conversation, Memory } from '../../../kits/typescript/src/api.js';
 import { Badge } from '../parts/states.js';
 import { durationText, Time } from '../parts/time.js';
 import { BASE } from '../router.js';

@@ -1,4 +1,4 @@
-import type { Evidence } from '../../tools/client/api.js';
+import type { Evidence } from '../../../kits/typescript/src/api.js';
 import { clockText } from '../parts/time.js';
 import { BASE } from '../router.js';
 

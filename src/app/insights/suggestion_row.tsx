@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { Suggestion } from '../../tools/client/api.js';
+import type { Suggestion } from '../../../kits/typescript/src/api.js';
 import { ApiError, api } from '../api/api.js';
 import { useAction } from '../api/loading.js';
 import { Button } from '../parts/button.js';

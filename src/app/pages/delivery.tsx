@@ -1,4 +1,4 @@
-import type { AttemptedDelivery } from '../../tools/client/api.js';
+import type { AttemptedDelivery } from '../../../kits/typescript/src/api.js';
 import { api } from '../api/api.js';
 import { useLoaded } from '../api/loading.js';
 import { CopyButton } from '../parts/button.js';

@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import type { Stream, Transcript, Turn } from '../../tools/client/api.js';
+import type { Stream, Transcript, Turn } from '../../../kits/typescript/src/api.js';
 import { api, payloadOf, send } from '../api/api.js';
 import { useHappenings } from '../api/happenings.js';
 import { useAction, useLoaded } from '../api/loading.js';

@@ -1,4 +1,4 @@
-import type { Conversation, Source, Stream } from '../../tools/client/api.js';
+import type { Conversation, Source, Stream } from '../../../kits/typescript/src/api.js';
 import { api } from '../api/api.js';
 import { useHappenings } from '../api/happenings.js';
 import { useList, useLoaded } from '../api/loading.js';

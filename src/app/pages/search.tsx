@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { SearchHit } from '../../tools/client/api.js';
+import type { SearchHit } from '../../../kits/typescript/src/api.js';
 import { api } from '../api/api.js';
 import { useList, useLoaded } from '../api/loading.js';
 import { Button } from '../parts/button.js';

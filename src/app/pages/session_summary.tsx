@@ -1,4 +1,4 @@
-import type { Suggestion } from '../../tools/client/api.js';
+import type { Suggestion } from '../../../kits/typescript/src/api.js';
 import { api } from '../api/api.js';
 import { useHappenings } from '../api/happenings.js';
 import { useLoaded } from '../api/loading.js';

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { Delivery, Endpoint } from '../../tools/client/api.js';
+import type { Delivery, Endpoint } from '../../../kits/typescript/src/api.js';
 import { api } from '../api/api.js';
 import { useLoaded } from '../api/loading.js';
 import { Button } from '../parts/button.js';

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { Endpoint } from '../../tools/client/api.js';
+import type { Endpoint } from '../../../kits/typescript/src/api.js';
 import { api } from '../api/api.js';
 import { useList, useLoaded } from '../api/loading.js';
 import { Button } from '../parts/button.js';

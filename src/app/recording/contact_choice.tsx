@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { Contact } from '../../tools/client/api.js';
+import type { Contact } from '../../../kits/typescript/src/api.js';
 import { api } from '../api/api.js';
 import { useLoaded } from '../api/loading.js';
 import { TextField } from '../parts/field.js';

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { Stream } from '../../tools/client/api.js';
+import type { Stream } from '../../../kits/typescript/src/api.js';
 import { api } from '../api/api.js';
 
 /** A recording without a title is known by how it begins. A few are looked up at a time, and each once. */

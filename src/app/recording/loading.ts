@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
-import type { Event, EventType, Turn } from '../../tools/client/api.js';
+import type { Event, EventType, Turn } from '../../../kits/typescript/src/api.js';
 import { ApiError, api } from '../api/api.js';
 import { useHappenings } from '../api/happenings.js';
 import { apiErrorOf } from '../api/loading.js';

@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks';
-import type { Turn } from '../../tools/client/api.js';
+import type { Turn } from '../../../kits/typescript/src/api.js';
 import { PEAKS } from '../audio/peaks.js';
 import type { Player } from '../audio/player.js';
 import { spokenDuration } from '../parts/time.js';

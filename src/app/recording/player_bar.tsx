@@ -1,4 +1,4 @@
-import type { Turn } from '../../tools/client/api.js';
+import type { Turn } from '../../../kits/typescript/src/api.js';
 import type { Player } from '../audio/player.js';
 import { Button } from '../parts/button.js';
 import { clockText } from '../parts/time.js';

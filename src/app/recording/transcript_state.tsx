@@ -1,4 +1,4 @@
-import type { Stream, Transcript, Workspace } from '../../tools/client/api.js';
+import type { Stream, Transcript, Workspace } from '../../../kits/typescript/src/api.js';
 import { durationText } from '../parts/time.js';
 
 /** How far the transcript has come, and what of the recording is not kept, in words. */

@@ -1,7 +1,7 @@
 import { useSignalEffect } from '@preact/signals';
 import { memo } from 'preact/compat';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Turn } from '../../tools/client/api.js';
+import type { Turn } from '../../../kits/typescript/src/api.js';
 import type { Player } from '../audio/player.js';
 import { Button } from '../parts/button.js';
 import { clockText } from '../parts/time.js';

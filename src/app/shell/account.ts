@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import type { Account, Permission } from '../../tools/client/api.js';
+import type { Account, Permission } from '../../../kits/typescript/src/api.js';
 import { type ApiError, api } from '../api/api.js';
 import { followFromHere } from '../api/happenings.js';
 import { apiErrorOf } from '../api/loading.js';

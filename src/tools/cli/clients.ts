@@ -1,4 +1,4 @@
-import type { OauthClient } from '../client/api.js';
+import type { OauthClient } from '../../../kits/typescript/src/api.js';
 import type { CommandGroup, CommandRow, Told } from './command.js';
 import { moreOf, PAGE_OPTIONS, pageQuery } from './paging.js';
 import { table } from './table.js';

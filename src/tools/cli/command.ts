@@ -1,4 +1,4 @@
-import type { OperatorClient } from '../client/operator_client.js';
+import type { OperatorClient } from '../../../kits/typescript/src/operator_client.js';
 
 /** An option of a command, as `--name VALUE`, or as `--name` when it has no `value`. */
 export type OptionRow = {

@@ -1,18 +1,22 @@
+import type { Command } from 'commander';
 import type { CommandGroup, CommandRow, OptionRow } from './command.js';
 import { COMMON_OPTIONS } from './program.js';
 
 const ALL_COMMANDS: Record<string, OptionRow> = { ...COMMON_OPTIONS, help: { says: 'print the usage' } };
 
-type Script = (groups: readonly CommandGroup[]) => string[];
+/** Commands without a group, as commander has them. */
+type Words = { groups: readonly CommandGroup[]; programs: readonly Command[] };
+type Script = (words: Words) => string[];
 
-const bash: Script = (groups) => [
+const bash: Script = ({ groups, programs }) => [
   '_spool() {',
   // biome-ignore lint/suspicious/noTemplateCurlyInString: the shell's
   '  local typed="${COMP_WORDS[COMP_CWORD]}" words=',
   // biome-ignore lint/suspicious/noTemplateCurlyInString: the shell's
   '  case "$COMP_CWORD ${COMP_WORDS[1]} ${COMP_WORDS[2]}" in',
-  `    '1 '*) words='${groups.map(({ name }) => name).join(' ')}' ;;`,
+  `    '1 '*) words='${namesOf({ groups, programs }).join(' ')}' ;;`,
   ...groups.map(({ name, commands }) => `    '2 ${name} '*) words='${commands.map((one) => one.name).join(' ')}' ;;`),
+  ...programs.map((one) => `    *' ${one.name()} '*) words='${one.options.map(({ long }) => long).join(' ')}' ;;`),
   ...groups.flatMap(({ name, commands }) =>
     commands.map((command) => `    *' ${name} ${command.name}') words='${optionsOf(command).join(' ')}' ;;`),
   ),
@@ -22,10 +26,17 @@ const bash: Script = (groups) => [
   'complete -o default -F _spool spool',
 ];
 
-const zsh: Script = (groups) => ['autoload -U +X bashcompinit && bashcompinit', ...bash(groups)];
+const zsh: Script = (words) => ['autoload -U +X bashcompinit && bashcompinit', ...bash(words)];
 
-const fish: Script = (groups) => [
+const fish: Script = ({ groups, programs }) => [
   'complete -c spool -e',
+  ...programs.flatMap((one) => [
+    `complete -c spool -f -n __fish_use_subcommand -a ${one.name()} -d ${quoted(one.summary())}`,
+    ...one.options.map(({ long, required, description }) => {
+      const seen = quoted(`__fish_seen_subcommand_from ${one.name()}`);
+      return `complete -c spool -n ${seen} -l ${long?.slice(2)}${required ? ' -r' : ''} -d ${quoted(description)}`;
+    }),
+  ]),
   ...groups.map(({ name, says }) => `complete -c spool -f -n __fish_use_subcommand -a ${name} -d ${quoted(says)}`),
   ...groups.flatMap(({ name, commands }) => {
     const names = commands.map((command) => command.name).join(' ');
@@ -50,7 +61,7 @@ const SCRIPTS: Record<string, { script: Script; use: string }> = {
 };
 
 /** One command a shell, which prints what makes it complete the words of `spool`. */
-export function completionCommands(groups: readonly CommandGroup[]): CommandGroup {
+export function completionCommands(groups: readonly CommandGroup[], programs: readonly Command[]): CommandGroup {
   return {
     name: 'completion',
     says: 'What makes a shell complete these words',
@@ -60,11 +71,15 @@ export function completionCommands(groups: readonly CommandGroup[]): CommandGrou
       options: {},
       says: `For ${name}: ${use}`,
       async run() {
-        const lines = script(groups);
+        const lines = script({ groups, programs });
         return { json: { shell: name, script: lines.join('\n') }, lines };
       },
     })),
   };
+}
+
+function namesOf({ groups, programs }: Words): string[] {
+  return [...groups.map(({ name }) => name), ...programs.map((one) => one.name())];
 }
 
 function optionsOf({ options }: CommandRow): string[] {

@@ -1,4 +1,4 @@
-import type { OperatorApi } from '../client/api.js';
+import type { OperatorApi } from '../../../kits/typescript/src/api.js';
 import { UserError } from '../user_error.js';
 import type { CommandGroup, CommandRow, GivenOptions } from './command.js';
 import { table } from './table.js';

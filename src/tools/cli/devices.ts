@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import type { OperatorApi } from '../client/api.js';
+import type { OperatorApi } from '../../../kits/typescript/src/api.js';
 import { UserError, WRONG_USAGE } from '../user_error.js';
 import type { CommandGroup, CommandRow, GivenOptions, OptionRow, Told } from './command.js';
 import { limitQuery } from './paging.js';

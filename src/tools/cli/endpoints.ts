@@ -1,4 +1,4 @@
-import type { TroubledEndpoint } from '../client/api.js';
+import type { TroubledEndpoint } from '../../../kits/typescript/src/api.js';
 import type { CommandGroup, CommandRow } from './command.js';
 import { limitQuery } from './paging.js';
 import { table } from './table.js';

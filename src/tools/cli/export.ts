@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { setTimeout } from 'node:timers/promises';
-import type { Export } from '../client/api.js';
-import type { OperatorClient } from '../client/operator_client.js';
+import type { Export } from '../../../kits/typescript/src/api.js';
+import type { OperatorClient } from '../../../kits/typescript/src/operator_client.js';
 import { UserError } from '../user_error.js';
 import type { CommandRow } from './command.js';
 

@@ -1,8 +1,8 @@
 import { createReadStream } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
+import type { OperatorApi } from '../../../kits/typescript/src/api.js';
 import { LIMITS } from '../../domain/limits.js';
-import type { OperatorApi } from '../client/api.js';
 import { UserError, WRONG_USAGE } from '../user_error.js';
 import type { CommandGroup, CommandRow, Told } from './command.js';
 import { moreOf, PAGE_OPTIONS, pageQuery } from './paging.js';

@@ -1,6 +1,8 @@
 #!/usr/bin/env node
-import type { OperatorClient } from '../client/operator_client.js';
+import type { OperatorClient } from '../../../kits/typescript/src/operator_client.js';
 import { runProgram } from '../command_line.js';
+import { demoCommand } from '../demo/command.js';
+import { listenCommand } from '../listen/command.js';
 import { ACCOUNT_COMMANDS } from './accounts.js';
 import { ACTOR_COMMANDS } from './actors.js';
 import { CLIENT_COMMANDS } from './clients.js';
@@ -31,26 +33,31 @@ const SERVER_GROUPS: readonly CommandGroup[] = [
   SERVER_COMMANDS,
   DATA_COMMANDS,
 ];
-const GROUPS = [...SERVER_GROUPS, completionCommands(SERVER_GROUPS)];
+/** Commands that have options of their own kind. */
+const PROGRAMS = [listenCommand('listen'), demoCommand('demo')];
 
-const program = spoolProgram(GROUPS, async ({ command, parameters, options, json: as_json }) => {
-  let opened: OperatorClient | null = null;
-  try {
-    const { json, lines, failed } = await command.run({
-      get operator() {
-        opened ??= operatorAccess(process.env);
-        return opened;
-      },
-      parameters,
-      options,
-    });
-    console.log(as_json ? JSON.stringify(json, null, 2) : lines.join('\n'));
-    if (failed) process.exitCode = 1;
-  } finally {
-    (opened as OperatorClient | null)?.close();
-  }
-});
+const program = spoolProgram(
+  [...SERVER_GROUPS, completionCommands(SERVER_GROUPS, PROGRAMS)],
+  async ({ command, parameters, options, json: as_json }) => {
+    let opened: OperatorClient | null = null;
+    try {
+      const { json, lines, failed } = await command.run({
+        get operator() {
+          opened ??= operatorAccess(process.env);
+          return opened;
+        },
+        parameters,
+        options,
+      });
+      console.log(as_json ? JSON.stringify(json, null, 2) : lines.join('\n'));
+      if (failed) process.exitCode = 1;
+    } finally {
+      (opened as OperatorClient | null)?.close();
+    }
+  },
+);
 
+for (const one of PROGRAMS) program.addCommand(one);
 await runProgram(program, (error) => {
   const { code, syscall } = error as NodeJS.ErrnoException;
   return syscall === 'connect' ? `The server could not be reached (${code}). Is OPS_URL right?` : undefined;

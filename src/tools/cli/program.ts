@@ -3,8 +3,8 @@ import { newProgram } from '../command_line.js';
 import { type CommandGroup, type CommandRow, GivenOptions, type OptionRow } from './command.js';
 
 const WHERE = `
-The server is found at OPS_URL (http://127.0.0.1:9090 when not set), with the
-token in OPS_TOKEN or in DATA_DIR/ops_token.
+The operator port is found at OPS_URL (http://127.0.0.1:9090 when not set),
+with the token in OPS_TOKEN or in DATA_DIR/ops_token.
 Exit codes: 0 done, 1 refused or not reached, 2 not understood.`;
 
 /** What every command takes beside its own. */
@@ -19,7 +19,10 @@ export type Typed = {
 
 /** `spool`, made of its rows. `run` is called with the command that was typed. */
 export function spoolProgram(groups: readonly CommandGroup[], run: (typed: Typed) => Promise<void>): Command {
-  const program = newProgram('spool', 'What staff do to a running server.').addHelpText('after', WHERE);
+  const program = newProgram('spool', 'What staff and developers do with a running server.').addHelpText(
+    'after',
+    WHERE,
+  );
   for (const { name, says, commands } of groups) {
     const group = program.command(name).description(says);
     for (const row of commands) addCommand(group, row, run);

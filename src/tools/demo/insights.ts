@@ -1,8 +1,8 @@
 import type { Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { PublicApi } from '../../../kits/typescript/src/api.js';
+import type { OperatorClient } from '../../../kits/typescript/src/operator_client.js';
 import { LIMITS } from '../../domain/limits.js';
-import type { PublicApi } from '../client/api.js';
-import type { OperatorClient } from '../client/operator_client.js';
 import { clock, type Reading, type Turn } from './transcript.js';
 
 /** What a server makes of the turns of a stream. */

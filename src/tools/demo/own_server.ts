@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -26,6 +26,10 @@ export class OwnServer {
   }
 
   static async start(settings: Record<string, string> = {}): Promise<OwnServer> {
+    if (!existsSync(MAIN))
+      throw new UserError(
+        "No server runs on the configured ports, and there is none here to start. Name one with --server, OPS_URL and OPS_TOKEN, or start one: `npm start` in Spool's repository, or its Docker image. --speech and --week work in the repository alone.",
+      );
     const own = new OwnServer(settings);
     // From here on the child is ours to end, also when somebody presses Ctrl-C while it starts.
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {

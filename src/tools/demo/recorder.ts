@@ -1,10 +1,12 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import pMap from 'p-map';
-import type { AppClient } from '../client/app_client.js';
-import { DeviceClient, sha256Of } from '../client/device_client.js';
-import type { OperatorClient } from '../client/operator_client.js';
+import type { AppClient } from '../../../kits/typescript/src/app_client.js';
+import { sendChunk } from '../../../kits/typescript/src/chunk_sender.js';
+import { DeviceClient, sha256Of } from '../../../kits/typescript/src/device_client.js';
+import type { OperatorClient } from '../../../kits/typescript/src/operator_client.js';
+import type { Patience } from '../../../kits/typescript/src/patience.js';
+import { CBOR_ENCODING } from '../cbor_encoding.js';
 import { UserError } from '../user_error.js';
-import type { Patience } from './patience.js';
 import type { Lane } from './progress.js';
 import type { Piece, Recording } from './recording.js';
 
@@ -18,7 +20,7 @@ export type World = { device_url: string; operator: OperatorClient; app: AppClie
 /** A new device, claimed for the account, whose stream is registered. */
 export async function makeRecorder({ device_url, operator, app, patience }: World): Promise<Recorder> {
   const credentials = await patience.ask(() => operator.provision('personal'));
-  const device = new DeviceClient(device_url, credentials, { maxSockets: UPLOADS_IN_FLIGHT });
+  const device = new DeviceClient(device_url, credentials, { encoding: CBOR_ENCODING, maxSockets: UPLOADS_IN_FLIGHT });
   const { claim } = await patience.ask(() => app.call('POST /devices/claims', { body: { kind: 'owner' } }));
   const { binding_epoch: epoch } = await patience.repeat(() =>
     device.call('POST /device/claims/redeem', { body: { claim } }),
@@ -59,9 +61,8 @@ export async function record({ device, epoch, source_stream_ref }: Recorder, run
         ...{ codec, container, size_bytes, sha256 },
       };
       const began = performance.now();
-      const { upload_path } = await patience.repeat(() => device.call('POST /device/chunks/intents', { body: intent }));
-      const stored = await patience.repeat(() => device.upload(upload_path, bytes));
-      if (stored.status !== 'stored') throw new UserError(`Chunk ${sequence} is ${stored.status} after its upload.`);
+      const status = await sendChunk(device, (call) => patience.repeat(call), { intent, read: async () => bytes });
+      if (status !== 'stored') throw new UserError(`Chunk ${sequence} is ${status} after its upload.`);
       chunk_ms.push(performance.now() - began);
       lane.chunks += 1;
       lane.bytes += size_bytes;

@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import type { Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import pMap from 'p-map';
-import { AppClient } from '../client/app_client.js';
-import { type CallAnswer, payloadOf } from '../client/http_call.js';
-import { OperatorClient } from '../client/operator_client.js';
+import { AppClient } from '../../../kits/typescript/src/app_client.js';
+import { type CallAnswer, parsedBody, payloadOf } from '../../../kits/typescript/src/call.js';
+import { OperatorClient } from '../../../kits/typescript/src/operator_client.js';
+import { Patience } from '../../../kits/typescript/src/patience.js';
 import { showInsights } from './insights.js';
-import { Patience } from './patience.js';
 import { type Lane, Progress } from './progress.js';
 import { makeRecorder, type Recorder, record, signIn } from './recorder.js';
 import type { Recording } from './recording.js';
@@ -34,7 +34,7 @@ export async function runDemo(
   const patience = new Patience();
   try {
     const operator = keep(new OperatorClient(server.operator_url, server.ops_token));
-    const app = keep(new AppClient(server.base_url));
+    const app = keep(new AppClient(server.base_url, { patience: null }));
     const email = await signIn({ app, operator, patience });
     out.write(`signed in as ${email}\n`);
 
@@ -152,7 +152,7 @@ async function listen(
 /** The answer to a download, whatever it is; thrown when it says to come again. */
 async function contentOf(app: AppClient, chunk_id: string): Promise<CallAnswer> {
   const answer = await app.send('GET', `/audio/chunks/${chunk_id}/content`);
-  if (answer.status === 429 || answer.status === 503) payloadOf(answer, JSON.parse(answer.body.toString()));
+  if (answer.status === 429 || answer.status === 503) payloadOf(answer, parsedBody(answer));
   return answer;
 }
 

@@ -1,9 +1,9 @@
 import type { Writable } from 'node:stream';
-import { AppClient } from '../client/app_client.js';
-import { OperatorClient } from '../client/operator_client.js';
+import { AppClient } from '../../../kits/typescript/src/app_client.js';
+import { OperatorClient } from '../../../kits/typescript/src/operator_client.js';
+import { Patience } from '../../../kits/typescript/src/patience.js';
 import { UserError } from '../user_error.js';
 import { cameOf, dismiss, lookAgain, showInsights } from './insights.js';
-import { Patience } from './patience.js';
 import { Progress } from './progress.js';
 import { makeRecorder, record, signIn } from './recorder.js';
 import type { Recording } from './recording.js';
@@ -28,7 +28,7 @@ export async function runSpeech(
 ): Promise<boolean> {
   const patience = new Patience();
   const operator = new OperatorClient(server.operator_url, server.ops_token);
-  const app = new AppClient(server.base_url);
+  const app = new AppClient(server.base_url, { patience: null });
   const clients: { close(): void }[] = [operator, app];
   try {
     const email = await signIn({ app, operator, patience });

@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import type { Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import pMap from 'p-map';
+import { AppClient } from '../../../kits/typescript/src/app_client.js';
+import { sha256Of } from '../../../kits/typescript/src/device_client.js';
+import { OperatorClient } from '../../../kits/typescript/src/operator_client.js';
+import { Patience } from '../../../kits/typescript/src/patience.js';
 import { pcm16Format, writeWav } from '../../audio/wav.js';
-import { AppClient } from '../client/app_client.js';
-import { sha256Of } from '../client/device_client.js';
-import { OperatorClient } from '../client/operator_client.js';
 import { speak } from '../speech/audible_script.js';
 import { UserError } from '../user_error.js';
-import { Patience } from './patience.js';
 import { signIn } from './recorder.js';
 import { type ScriptedConversation, scriptedWeek } from './scripted_week.js';
 import type { ChosenServer } from './server_choice.js';
@@ -30,7 +30,7 @@ const SELF = SPEAKERS.M as string;
 const QUESTIONS = ['what did I promise last week', 'where is the spare key', 'what does the battery cabinet cost'];
 const SHOWN = 3;
 
-type Recording = { base_url: string; app: AppClient; patience: Patience };
+type Recording = { app: AppClient; patience: Patience };
 type Week = Recording & { operator: OperatorClient; out: Writable };
 
 /**
@@ -40,8 +40,8 @@ type Week = Recording & { operator: OperatorClient; out: Writable };
 export async function runWeek(server: ChosenServer, out: Writable): Promise<{ is_heard: boolean; token: string }> {
   const patience = new Patience();
   const operator = new OperatorClient(server.operator_url, server.ops_token);
-  const app = new AppClient(server.base_url);
-  const week = { base_url: server.base_url, app, operator, patience, out };
+  const app = new AppClient(server.base_url, { patience: null });
+  const week = { app, operator, patience, out };
   try {
     out.write(`signed in as ${await signIn(week)}\n`);
     const { conversations, said, heard } = await recordWeek(week);
@@ -105,7 +105,7 @@ async function makeContacts({ app, patience }: Recording): Promise<Map<string, s
 
 /** Gives the stream's id, once the recording is uploaded and transcribed. */
 async function record(
-  { base_url, app, patience }: Recording,
+  { app, patience }: Recording,
   { conversation, source_id, monday_ms }: { conversation: ScriptedConversation; source_id: string; monday_ms: number },
 ): Promise<string> {
   const { day, at_ms, place, turns } = conversation;
@@ -126,11 +126,7 @@ async function record(
   const { upload_path } = await patience.repeat(() =>
     app.call('POST /audio/streams/{id}/chunks/intents', { path, body: intent }),
   );
-  const headers = { Authorization: `Bearer ${app.access_token}`, 'Content-Type': 'application/octet-stream' };
-  const stored = await patience.repeat(() =>
-    fetch(new URL(upload_path, base_url), { method: 'PUT', headers, body: new Uint8Array(wav) }),
-  );
-  if (stored.status !== 200) throw new UserError(`A chunk was answered with ${stored.status}.`);
+  await patience.repeat(() => app.upload(upload_path, wav));
   await patience.repeat(() => app.call('POST /audio/streams/{id}/end', { path, body: { end_ms } }));
   const reading = { app, patience, stream_id };
   for (const until = performance.now() + WAIT_MS_MAX; performance.now() < until; await delay(POLL_MS)) {

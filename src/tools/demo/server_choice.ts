@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { call } from '../../../kits/typescript/src/http_call.js';
 import type { Settings } from '../../settings.js';
-import { call } from '../client/http_call.js';
-import { UserError } from '../user_error.js';
+import { operatorPlace } from '../cli/operator_access.js';
+import { UserError, WRONG_USAGE } from '../user_error.js';
 import { OwnServer, type ServerAddresses } from './own_server.js';
 
 /** The server that a command with simulated devices works with. */
@@ -15,6 +16,7 @@ export type ChosenServer = ServerAddresses & {
 };
 
 const LOOK_MAX_MS = 1_000;
+const DEVICE_PORT = 8443;
 
 /** One that already runs on the ports of the settings, or one of our own in a temporary folder. */
 export async function chooseServer(settings: Settings): Promise<ChosenServer> {
@@ -32,6 +34,28 @@ export async function chooseServer(settings: Settings): Promise<ChosenServer> {
     ops_token: settings.ops_token ?? readToken(settings.data_dir),
     end: async () => {},
   };
+}
+
+/** One that is named; its operator port is where the environment says. Throws UserError for what is no address. */
+export function namedServer(server: string, device_server: string | undefined): ChosenServer {
+  const base = addressOf(server, { option: '--server', protocols: ['http:', 'https:'] });
+  const devices = addressOf(device_server ?? `https://${base.hostname}:${DEVICE_PORT}`, {
+    ...{ option: '--device-server', protocols: ['https:'] },
+  });
+  const { url, token } = operatorPlace(process.env);
+  return {
+    ...{ own: null, description: base.origin, base_url: base.origin, device_url: devices.origin },
+    ...{ operator_url: url, ops_token: token, end: async () => {} },
+  };
+}
+
+function addressOf(text: string, { option, protocols }: { option: string; protocols: string[] }): URL {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url !== null && protocols.includes(url.protocol) && url.href === `${url.origin}/`) return url;
+  throw new UserError(
+    `${option} must be an address without a path, such as ${protocols.at(-1)}//localhost.`,
+    WRONG_USAGE,
+  );
 }
 
 /** One of our own, with these settings beside those that every such one has. */

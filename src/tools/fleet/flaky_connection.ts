@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { CallRefused, NoAnswer } from '../../../kits/typescript/src/call.js';
+import { DeviceClient, type DeviceCredentials } from '../../../kits/typescript/src/device_client.js';
 import type { SeededRandom } from '../../seeded_random.js';
-import { DeviceClient, type DeviceCredentials } from '../client/device_client.js';
-import { CallRefused } from '../client/http_call.js';
+import { CBOR_ENCODING } from '../cbor_encoding.js';
 import type { CallName, RetryReason, Stats } from './stats.js';
 
 /** A recorder's connection to the server: it breaks, loses answers, and comes back. A call is repeated until it is answered. */
@@ -48,7 +49,9 @@ export class FlakyConnection {
 
   #connect(): DeviceClient {
     const { url, credentials } = this.#parts;
-    return new DeviceClient(url, credentials, { maxSockets: CONNECTIONS_MAX, timeout: CALL_MAX_MS });
+    return new DeviceClient(url, credentials, {
+      ...{ encoding: CBOR_ENCODING, maxSockets: CONNECTIONS_MAX, idle_max_ms: CALL_MAX_MS },
+    });
   }
 
   /** Breaks what is in progress; nothing passes for so long. */
@@ -121,8 +124,6 @@ function retryReasonOf(error: unknown, is_up: boolean): RetryReason | null {
     if (error.status === 429) return 'busy (429)';
     return error.status === 503 ? 'away (503)' : null;
   }
-  const { code = '', message = '' } = error as NodeJS.ErrnoException;
-  const broken = BROKEN[code] ?? (message.includes('socket') || message.includes('aborted') ? 'broken' : undefined);
-  if (broken === undefined) return null;
-  return is_up ? broken : 'no connection';
+  if (!(error instanceof NoAnswer)) return null;
+  return is_up ? (BROKEN[error.code] ?? 'broken') : 'no connection';
 }

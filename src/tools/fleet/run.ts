@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pMap from 'p-map';
+import { AppClient } from '../../../kits/typescript/src/app_client.js';
+import { OperatorClient } from '../../../kits/typescript/src/operator_client.js';
+import { Patience } from '../../../kits/typescript/src/patience.js';
 import { SeededRandom } from '../../seeded_random.js';
-import { AppClient } from '../client/app_client.js';
-import { OperatorClient } from '../client/operator_client.js';
-import { Patience } from '../demo/patience.js';
 import type { ChosenServer } from '../demo/server_choice.js';
 import { AudioSource } from './audio_source.js';
 import { Dashboard, megabytes, type Out } from './dashboard.js';
@@ -78,7 +78,7 @@ export async function runFleet(server: ChosenServer, options: FleetOptions, out:
     await pMap(
       numbers(count),
       async (index) => {
-        const app = new AppClient(server.base_url);
+        const app = new AppClient(server.base_url, { patience: null });
         await signIn(app, operator, { email: `fleet-${run_id}-${index}@fleet.example`, patience });
         households[index] = { app, ledger: new Ledger() };
         phase.says = `signing in: ${households.length} of ${count}`;

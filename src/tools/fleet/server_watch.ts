@@ -1,4 +1,4 @@
-import { call } from '../client/http_call.js';
+import { call } from '../../../kits/typescript/src/http_call.js';
 
 /** What the server's own metrics say, read now and then. */
 export type Reading = { at_ms: number; memory_bytes: number; cpu_s: number };

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { CallRefused } from '../client/http_call.js';
+import { CallRefused } from '../../../kits/typescript/src/call.js';
 import type { Access } from './access.js';
 
 const POLL_EVERY_MS = 1_000;
@@ -99,6 +99,6 @@ export function wordsFor(error: unknown): string {
   if (error instanceof CallRefused) return `the server says ${error.message}`;
   if (error instanceof SyntaxError) return 'what answers is not a Spool server';
   const { code } = error as NodeJS.ErrnoException;
-  if (code === 'ABORT_ERR') return 'the server does not answer in time';
+  if (code === 'TIMEOUT') return 'the server does not answer in time';
   return `the server could not be reached (${code})`;
 }

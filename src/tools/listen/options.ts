@@ -21,12 +21,13 @@ Keys on a terminal: r sends the last event again (same webhook-id, new
 timestamp), q or Ctrl-C ends with a summary.
 Exit codes: 0 ended by hand or signal, 1 something went wrong, 2 not understood.`;
 
-/** `npm run listen`, to which the caller adds what it does. */
-export const listenProgram = () =>
+/** `listen`, called by this name; the caller adds what it does. */
+export const listenProgram = (name: string) =>
   newProgram(
-    'npm run listen --',
+    name,
     `Forwards an account's events, from now on, to a program on this machine. Each is a POST that is signed as deliveries to a webhook endpoint are: webhook-id, webhook-timestamp and webhook-signature, over the event as raw JSON. No endpoint is made, and http:// will do. One event goes after the other, in their order; redirects are not followed; after ${LIMITS.delivery_timeout_ms / 1000} seconds an event counts as failed. Unlike deliveries, what failed is shown and not tried again by itself.`,
   )
+    .summary("Forwards an account's events to a program on this machine")
     .option('--forward <URL>', 'where events go, such as http://localhost:3000/webhooks; required')
     .option('--server <URL>', 'the server; http://localhost:8080 when not given (with PORT set, that port)')
     .option('--email <EMAIL>', 'whose events; on a terminal it is asked for when not given')

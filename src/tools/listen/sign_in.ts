@@ -1,5 +1,5 @@
+import { CallRefused } from '../../../kits/typescript/src/call.js';
 import { operatorAccess } from '../cli/operator_access.js';
-import { CallRefused } from '../client/http_call.js';
 import { UserError, WRONG_USAGE } from '../user_error.js';
 import type { Access } from './access.js';
 import type { Options } from './options.js';
@@ -26,7 +26,7 @@ export async function signIn(access: Access, who: Options['who']): Promise<strin
     try {
       const seen = new Set(await operator.codes(email));
       await app.call('POST /auth/otp', { body: { email } });
-      access.useSession(await verify(await operator.readCode(email, seen)));
+      await access.useSession(await verify(await operator.readCode(email, seen)));
     } finally {
       operator.close();
     }
@@ -37,7 +37,7 @@ export async function signIn(access: Access, who: Options['who']): Promise<strin
   for (let tries = 1; ; tries++) {
     const code = await askOnTerminal('code: ');
     try {
-      access.useSession(await verify(code.replaceAll(' ', '')));
+      await access.useSession(await verify(code.replaceAll(' ', '')));
       return `as ${email}`;
     } catch (error) {
       if (!(error instanceof CallRefused) || (error.status !== 400 && error.status !== 401)) throw error;

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { requestOf } from '../../../src/tools/client/typed_call.js';
+import { requestOf } from '../../../kits/typescript/src/typed_call.js';
 
 t.test('a call is made of its name, its path, its query and its body', async (t) => {
   t.same(requestOf('GET /me'), { method: 'GET', path: '/me', body: undefined });

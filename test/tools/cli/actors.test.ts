@@ -47,7 +47,9 @@ t.test('a shell completes the words of spool', async (t) => {
     ])
       .toString()
       .trim();
-  t.match(completed(''), /^accounts workspaces .* data$/);
+  t.match(completed(''), /^accounts workspaces .* data listen demo$/);
+  t.equal(completed('listen', '--for'), '--forward');
+  t.equal(completed('demo', '--server', 'x', '--dev'), '--devices --device-server');
   t.equal(completed('da'), 'data');
   t.equal(completed('data', ''), 'backup verify restore');
   t.equal(completed('accounts', 'show', 'ann@x.test', '--h'), '--help');

@@ -1,7 +1,7 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { DeviceClient } from '../../../src/tools/client/device_client.js';
+import { DeviceClient } from '../../../kits/typescript/src/device_client.js';
 import { runCli } from '../../fixtures/cli.js';
 import { newKeyRequest } from '../../fixtures/signing_request.js';
 import { TestSpool } from '../../fixtures/spool.js';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { call } from '../../../src/tools/client/http_call.js';
+import { call } from '../../../kits/typescript/src/http_call.js';
 import { runCli } from '../../fixtures/cli.js';
 import { Browser, jsonOf, OauthApp, pkce, type Tokens } from '../../fixtures/oauth.js';
 import { TestSpool } from '../../fixtures/spool.js';

@@ -1,9 +1,9 @@
 import { Writable } from 'node:stream';
 import t from 'tap';
-import { AppClient } from '../../../src/tools/client/app_client.js';
 import { runWeek } from '../../../src/tools/demo/run_week.js';
 import { scriptedWeek } from '../../../src/tools/demo/scripted_week.js';
 import { ScriptedEngine } from '../../../src/tools/speech/scripted_engine.js';
+import { AppClient } from '../../fixtures/app_client.js';
 import { MCP_CLIENTS, type ToolResult } from '../../fixtures/mcp_clients.js';
 import { TestSpool } from '../../fixtures/spool.js';
 

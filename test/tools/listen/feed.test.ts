@@ -1,5 +1,5 @@
 import t from 'tap';
-import { CallRefused } from '../../../src/tools/client/http_call.js';
+import { CallRefused } from '../../../kits/typescript/src/call.js';
 import type { Access } from '../../../src/tools/listen/access.js';
 import { follow, type Listener } from '../../../src/tools/listen/feed.js';
 

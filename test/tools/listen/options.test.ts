@@ -3,7 +3,7 @@ import { listenProgram, readOptions } from '../../../src/tools/listen/options.js
 
 /** As `npm run listen` reads it, without a word on the terminal. */
 function read(args: string[], env: Record<string, string>) {
-  const program = listenProgram().configureOutput({ writeOut() {}, writeErr() {} });
+  const program = listenProgram('listen').configureOutput({ writeOut() {}, writeErr() {} });
   return readOptions(program.parse(args, { from: 'user' }).opts(), env);
 }
 
@@ -22,7 +22,7 @@ t.test('what was typed is understood', async (t) => {
     who: { by: 'token', token: 'svc_pat_x' },
   });
   t.match(read(FORWARD, { PORT: '81' }), { server: new URL('http://localhost:81') });
-  t.match(listenProgram().helpInformation().replaceAll(/\s+/g, ' '), /not tried again by itself/);
+  t.match(listenProgram('listen').helpInformation().replaceAll(/\s+/g, ' '), /not tried again by itself/);
 });
 
 t.test('what was not names the option and the rule', async (t) => {

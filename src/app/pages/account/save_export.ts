@@ -1,4 +1,4 @@
-import type { Export } from '../../../tools/client/api.js';
+import type { Export } from '../../../../kits/typescript/src/api.js';
 import { ApiError, payloadOf, send } from '../../api/api.js';
 
 const TOLD_EVERY_MS = 250;

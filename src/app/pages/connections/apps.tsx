@@ -1,4 +1,4 @@
-import type { ConnectedApp } from '../../../tools/client/api.js';
+import type { ConnectedApp } from '../../../../kits/typescript/src/api.js';
 import { api } from '../../api/api.js';
 import { type LoadedList, useList } from '../../api/loading.js';
 import { Button } from '../../parts/button.js';

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { PersonalAccessToken } from '../../../tools/client/api.js';
+import type { PersonalAccessToken } from '../../../../kits/typescript/src/api.js';
 import { api } from '../../api/api.js';
 import { useHappenings } from '../../api/happenings.js';
 import { useList } from '../../api/loading.js';

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Device } from '../../../tools/client/api.js';
+import type { Device } from '../../../../kits/typescript/src/api.js';
 import { type Answer, api } from '../../api/api.js';
 import { useHappenings } from '../../api/happenings.js';
 import { useAction } from '../../api/loading.js';

@@ -1,4 +1,4 @@
-import type { Device, Source } from '../../../tools/client/api.js';
+import type { Device, Source } from '../../../../kits/typescript/src/api.js';
 import { ApiError, api } from '../../api/api.js';
 import type { Page } from '../../api/loading.js';
 

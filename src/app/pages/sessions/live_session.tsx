@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { RecorderSession } from '../../../tools/client/api.js';
+import type { RecorderSession } from '../../../../kits/typescript/src/api.js';
 import { api } from '../../api/api.js';
 import { useHappenings } from '../../api/happenings.js';
 import { useAction, useLoaded } from '../../api/loading.js';

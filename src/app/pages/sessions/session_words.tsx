@@ -1,4 +1,4 @@
-import type { EventType, RecorderSession } from '../../../tools/client/api.js';
+import type { EventType, RecorderSession } from '../../../../kits/typescript/src/api.js';
 import { Badge } from '../../parts/states.js';
 import { account } from '../../shell/account.js';
 

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { Delivery } from '../../../tools/client/api.js';
+import type { Delivery } from '../../../../kits/typescript/src/api.js';
 import { api } from '../../api/api.js';
 import { type Page, useList } from '../../api/loading.js';
 import { SelectField } from '../../parts/field.js';

@@ -1,4 +1,4 @@
-import type { Delivery, Endpoint } from '../../../tools/client/api.js';
+import type { Delivery, Endpoint } from '../../../../kits/typescript/src/api.js';
 import { Badge } from '../../parts/states.js';
 import { isTriedInVain } from './health.js';
 

@@ -1,4 +1,4 @@
-import type { AttemptedDelivery, Delivery, Endpoint, Event } from '../../../tools/client/api.js';
+import type { AttemptedDelivery, Delivery, Endpoint, Event } from '../../../../kits/typescript/src/api.js';
 
 /** How an endpoint is doing, and why it gets nothing, in words. What the API says is all that is known here. */
 

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { Endpoint, EventType } from '../../../tools/client/api.js';
+import type { Endpoint, EventType } from '../../../../kits/typescript/src/api.js';
 import { type Answer, ApiError, api } from '../../api/api.js';
 import { useAction } from '../../api/loading.js';
 import { Button, ButtonLink } from '../../parts/button.js';

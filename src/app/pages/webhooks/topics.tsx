@@ -1,4 +1,4 @@
-import type { EventType } from '../../../tools/client/api.js';
+import type { EventType } from '../../../../kits/typescript/src/api.js';
 import { CheckField } from '../../parts/field.js';
 
 /** Event types by what they are about. Those that endpoints never get are left out. */

@@ -1,4 +1,4 @@
-import type { Member, Workspace } from '../../../tools/client/api.js';
+import type { Member, Workspace } from '../../../../kits/typescript/src/api.js';
 import { api } from '../../api/api.js';
 import { useHappenings } from '../../api/happenings.js';
 import { useAction, useList } from '../../api/loading.js';

@@ -1,4 +1,4 @@
-import type { Invitation } from '../../../tools/client/api.js';
+import type { Invitation } from '../../../../kits/typescript/src/api.js';
 import { api } from '../../api/api.js';
 import { useAction, useList } from '../../api/loading.js';
 import { Button } from '../../parts/button.js';

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { Workspace } from '../../../tools/client/api.js';
+import type { Workspace } from '../../../../kits/typescript/src/api.js';
 import { api } from '../../api/api.js';
 import { useAction } from '../../api/loading.js';
 import { Button } from '../../parts/button.js';

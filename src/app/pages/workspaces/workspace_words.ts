@@ -1,4 +1,4 @@
-import type { Workspace } from '../../../tools/client/api.js';
+import type { Workspace } from '../../../../kits/typescript/src/api.js';
 import { ApiError } from '../../api/api.js';
 
 /** What roles, refusals and times mean, in words. */

@@ -1,7 +1,8 @@
 import http from 'node:http';
 import type { OperatorApi } from './api.js';
+import { CallRefused } from './call.js';
 import type { DeviceCredentials } from './device_client.js';
-import { type CallAnswer, CallRefused, call, download } from './http_call.js';
+import { type CallAnswer, call, download } from './http_call.js';
 import { type Given, requestOf } from './typed_call.js';
 
 const POLL_MS = 20;

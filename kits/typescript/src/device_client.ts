@@ -1,23 +1,53 @@
 import { createHash } from 'node:crypto';
 import type { OutgoingHttpHeaders } from 'node:http';
 import https from 'node:https';
-import { decodeCbor, encodeCbor } from '../../wire/cbor.js';
 import type { Binding, DeviceApi, Upload, UploadIntent } from './api.js';
-import { type CallAnswer, call, payloadOf } from './http_call.js';
+import { NoAnswer, payloadOf } from './call.js';
+import { type CallAnswer, call } from './http_call.js';
 import { type Given, requestOf } from './typed_call.js';
 
 export type DeviceCredentials = { certificate_pem: string; private_key_pem: string; ca_pem: string };
 export type BindingView = Binding;
 export type IntentView = UploadIntent;
 
-/** The device routes as a recorder uses them: CBOR over mutual TLS on connections that are kept. */
+/** How bodies are written: as JSON, or as CBOR by a library of one's own. */
+export type Encoding = {
+  media_type: string;
+  encode(value: unknown): Uint8Array;
+  /** Throws for what is malformed. */
+  decode(bytes: Uint8Array): unknown;
+};
+
+export type DeviceOptions = https.AgentOptions & {
+  encoding?: Encoding;
+  /** A connection on which nothing moves for so long is cut. */
+  idle_max_ms?: number;
+};
+
+const IDLE_MAX_MS = 30_000;
+
+export const JSON_ENCODING: Encoding = {
+  media_type: 'application/json',
+  encode: (value) => Buffer.from(JSON.stringify(value)),
+  decode: (bytes) => JSON.parse(Buffer.from(bytes).toString()),
+};
+
+/** The device routes as a recorder uses them: over mutual TLS on connections that are kept. */
 export class DeviceClient {
   readonly #url: string;
   readonly #agent: https.Agent;
+  readonly #encoding: Encoding;
+  readonly #idle_max_ms: number;
 
   /** `ca_pem` is what signs devices and the listener: issuing CA and root. */
-  constructor(url: string, credentials: DeviceCredentials | null, options: https.AgentOptions = {}) {
+  constructor(
+    url: string,
+    credentials: DeviceCredentials | null,
+    { encoding = JSON_ENCODING, idle_max_ms = IDLE_MAX_MS, ...options }: DeviceOptions = {},
+  ) {
     this.#url = url;
+    this.#encoding = encoding;
+    this.#idle_max_ms = idle_max_ms;
     const identity =
       credentials === null
         ? { rejectUnauthorized: false }
@@ -29,7 +59,7 @@ export class DeviceClient {
     this.#agent = new https.Agent({ keepAlive: true, ...identity, ...options });
   }
 
-  /** The raw answer to bytes as they are. */
+  /** The raw answer to bytes as they are; rejects with NoAnswer when none comes. */
   send(
     method: string,
     path: string,
@@ -41,15 +71,19 @@ export class DeviceClient {
       headers: options.headers ?? {},
       body: options.body,
       agent: this.#agent,
+      idle_max_ms: this.#idle_max_ms,
+    }).catch((error: unknown) => {
+      throw new NoAnswer(error);
     });
   }
 
   /** The payload of a success; throws CallRefused otherwise. */
   async ask<T>(method: string, path: string, body?: unknown): Promise<T> {
-    const headers: OutgoingHttpHeaders = { Accept: 'application/cbor' };
-    if (body !== undefined) headers['Content-Type'] = 'application/cbor';
-    return answerOf<T>(
-      await this.send(method, path, { headers, ...(body === undefined ? {} : { body: encodeCbor(body) }) }),
+    const { media_type, encode } = this.#encoding;
+    const headers: OutgoingHttpHeaders = { Accept: media_type };
+    if (body !== undefined) headers['Content-Type'] = media_type;
+    return this.#payloadOf(
+      await this.send(method, path, { headers, ...(body === undefined ? {} : { body: encode(body) }) }),
     );
   }
 
@@ -64,20 +98,17 @@ export class DeviceClient {
 
   /** Sends a chunk's bytes to the path that its intent gave. */
   async upload(upload_path: string, bytes: Uint8Array): Promise<Upload> {
-    const headers = { 'Content-Type': 'application/octet-stream', Accept: 'application/cbor' };
-    return answerOf(await this.send('PUT', upload_path, { body: bytes, headers }));
+    const headers = { 'Content-Type': 'application/octet-stream', Accept: this.#encoding.media_type };
+    return this.#payloadOf(await this.send('PUT', upload_path, { body: bytes, headers }));
   }
 
   close(): void {
     this.#agent.destroy();
   }
-}
 
-function answerOf<T>(answer: CallAnswer): T {
-  if (answer.body.length === 0) return payloadOf<T>(answer, {});
-  const decoded = decodeCbor(answer.body);
-  if (!decoded.ok) throw new Error(`the server's CBOR is not valid: ${decoded.message}`);
-  return payloadOf<T>(answer, decoded.value);
+  #payloadOf<T>(answer: CallAnswer): T {
+    return payloadOf<T>(answer, answer.body.length === 0 ? {} : this.#encoding.decode(answer.body));
+  }
 }
 
 /** SHA-256 of a chunk's bytes as an intent says it. */

@@ -1,6 +1,7 @@
 import http from 'node:http';
 import https from 'node:https';
 import { buffer } from 'node:stream/consumers';
+import { NoAnswer, type Transport } from './call.js';
 
 /** One request over node's own client: no retries, no redirects, nothing between the caller and the wire. */
 export type CallRequest = {
@@ -10,12 +11,22 @@ export type CallRequest = {
   body?: Uint8Array | undefined;
   agent?: http.Agent | https.Agent | undefined;
   signal?: AbortSignal | undefined;
+  /** A connection on which nothing moves for so long is cut. */
+  idle_max_ms?: number | undefined;
 };
 
 export type CallAnswer = { status: number; headers: http.IncomingHttpHeaders; body: Buffer };
 
-/** Resolves with any answer, whatever its status; rejects when none comes. */
-export function call({ method, url, headers = {}, body, agent, signal }: CallRequest): Promise<CallAnswer> {
+/** Resolves with any answer, whatever its status; rejects with what node says when none comes. */
+export function call({
+  method,
+  url,
+  headers = {},
+  body,
+  agent,
+  signal,
+  idle_max_ms,
+}: CallRequest): Promise<CallAnswer> {
   return new Promise((resolve, reject) => {
     const send = url.protocol === 'https:' ? https.request : http.request;
     const request = send(url, {
@@ -24,6 +35,8 @@ export function call({ method, url, headers = {}, body, agent, signal }: CallReq
       ...(signal === undefined ? {} : { signal }),
       headers: body === undefined ? headers : { 'Content-Length': body.length, ...headers },
     });
+    if (idle_max_ms !== undefined)
+      request.setTimeout(idle_max_ms, () => request.destroy(Object.assign(new Error('idle'), { code: 'ETIMEDOUT' })));
     request.on('error', reject);
     request.on('response', (response) => {
       const pieces: Buffer[] = [];
@@ -54,34 +67,19 @@ export function download(
   });
 }
 
-/** An answer that is not a success, with the server's code and words. */
-export class CallRefused extends Error {
-  override name = 'CallRefused';
-
-  constructor(
-    readonly status: number,
-    readonly code: string,
-    message: string,
-    readonly retry_after_s: number | null,
-  ) {
-    super(`${status} ${code}: ${message}`);
-  }
-}
-
-/** The payload of an enveloped answer; throws CallRefused on a refusal. */
-export function payloadOf<T>(answer: CallAnswer, envelope: unknown): T {
-  if (answer.status === 204) return undefined as T;
-  const { success, data, error } = envelope as {
-    success?: boolean;
-    data?: T;
-    error?: { code?: string; message?: string };
+/** In place of `fetch`: for a certificate authority of one's own (`ca`), or to bound connections (`maxSockets`). */
+export function nodeTransport(options: https.AgentOptions = {}): Transport<CallAnswer> {
+  const agents = {
+    'http:': new http.Agent({ keepAlive: true, ...options }),
+    'https:': new https.Agent({ keepAlive: true, ...options }),
   };
-  if (success === true) return data as T;
-  const retry_after = answer.headers['retry-after'];
-  throw new CallRefused(
-    answer.status,
-    error?.code ?? 'UNKNOWN',
-    error?.message ?? '',
-    retry_after === undefined ? null : Number(retry_after),
-  );
+  return {
+    send: (request) =>
+      call({ ...request, agent: agents[request.url.protocol as keyof typeof agents] }).catch((error: unknown) => {
+        throw new NoAnswer(request.signal?.aborted ? request.signal.reason : error);
+      }),
+    close: () => {
+      for (const agent of Object.values(agents)) agent.destroy();
+    },
+  };
 }
