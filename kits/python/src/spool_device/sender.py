@@ -24,6 +24,8 @@ BEAT_S = 60.0
 LOOK_S = 0.5
 #: How often a device asks whether a deleted account was restored.
 HOLD_S = 900.0
+#: How soon at most a certificate is renewed that was just renewed, whatever its dates say.
+RENEWED_S = 3_600.0
 #: After a renewal that the server refuses for a fault of ours.
 RENEWAL_REFUSED_S = 86_400.0
 
@@ -367,6 +369,7 @@ class Sender:
         answer = self._ask(Call.RENEW, lambda api: api.renew(csr_pem))
         self._identity = self._device.identities.install(answer, self._identity.server)
         self._reconnect()
+        self._renew_not_before = self._server_now_s() + RENEWED_S
         log.info("the certificate was renewed; it lasts until %s", self._identity.not_after)
 
     def _read_newer_identity(self) -> bool:
