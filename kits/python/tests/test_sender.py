@@ -77,7 +77,7 @@ class Server:
         if self.faults.get(name):
             raise self.faults[name].pop(0)
 
-    def _answer(self, name: str, answer: Any) -> Any:
+    def _answer(self, name: str, answer: Dict[str, Any]) -> Dict[str, Any]:
         if self.lost.get(name, 0) > 0:
             self.lost[name] -= 1
             raise NoAnswer("the answer was lost")

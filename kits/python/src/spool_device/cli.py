@@ -24,12 +24,13 @@ from .service import RecordAndSend
 STATE_VARIABLE = "SPOOL_DEVICE_STATE"
 WAIT_S = 60.0
 
+EXIT_SET_ASIDE = 9
 EXIT_CODES = """exit codes:
   0  done                          5  the queue or the disk is full
   1  any other fault               6  the account is deleted (it may be restored)
   2  wrong usage                   7  no answer of the server in time
   3  no certificate, or refused    8  another process does this already
-  4  bound to nobody
+  4  bound to nobody               9  done, but chunks were set aside: see status
 """
 
 DESCRIPTION = """A recording device of Spool. From a new device to a recording on the server:
@@ -235,6 +236,7 @@ def _record(given: argparse.Namespace, device: Device) -> int:
         raise UsageError("record needs a FILE or --microphone, and not both")
     service = RecordAndSend(device, backoff=Backoff(longest_s=given.retry_max_s), drain_s=given.drain_s)
     service.stop_on_signals()
+    aside = device.queue.waiting()["set_aside"]
     recorder = Recorder(
         device,
         chunk_s=given.chunk_s,
@@ -250,8 +252,7 @@ def _record(given: argparse.Namespace, device: Device) -> int:
         print(f"stream {stream.ref}: stopped; the same command goes on with it")
     else:
         print(f"stream {stream.ref}: {stream.end_ms} ms")
-    _say_what_waits(device)
-    return 0
+    return _say_what_waits(device, aside)
 
 
 def _record_one(given: argparse.Namespace, recorder: Recorder, stop: threading.Event) -> Optional[Stream]:
@@ -276,6 +277,7 @@ def _send(given: argparse.Namespace, device: Device) -> int:
         service.stop_on_signals()
         service.send()
         return 0
+    aside = device.queue.waiting()["set_aside"]
     if device.recorder_lock.try_take():
         try:
             Recorder(device).finish_interrupted()
@@ -287,8 +289,7 @@ def _send(given: argparse.Namespace, device: Device) -> int:
             epoch = device.binding().binding_epoch
             sender.end_session(epoch)
             device.forget_binding()
-    _say_what_waits(device)
-    return 0
+    return _say_what_waits(device, aside)
 
 
 def _status(_: argparse.Namespace, device: Device) -> int:
@@ -334,11 +335,14 @@ class _Closing:
         self._sender.close()
 
 
-def _say_what_waits(device: Device) -> None:
+def _say_what_waits(device: Device, aside_before: int) -> int:
+    """Gives the exit code."""
     waiting = device.queue.waiting()
-    words = "all is sent" if waiting["streams"] == 0 else f"{waiting['chunks']} chunks of {waiting['bytes']} bytes wait"
-    aside = f"; {waiting['set_aside']} chunks were set aside, see `status`" if waiting["set_aside"] else ""
-    print(words + aside)
+    print("all is sent" if waiting["streams"] == 0 else f"{waiting['chunks']} chunks of {waiting['bytes']} bytes wait")
+    if waiting["set_aside"] <= aside_before:
+        return 0
+    print(f"{waiting['set_aside'] - aside_before} chunks were set aside: see status", file=sys.stderr)
+    return EXIT_SET_ASIDE
 
 
 def _count(text: str) -> int:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Callable, Dict, Iterable, Optional
 
 from .device import Binding, Device, log
-from .errors import QueueFull, SpoolDeviceError, StreamGone, UsageError
+from .errors import NotBound, QueueFull, SpoolDeviceError, StreamGone, UsageError
 from .identity import moment_of
 from .ogg import opus_duration_ms
 from .queue import ChunkLabel, Progress, Queue, Stream, chunk_ref, new_stream
@@ -18,7 +18,7 @@ from .wav import PcmFormat, Wav, read_wav, wav_file, wav_header
 
 CHUNK_S = 10.0
 #: How soon a queue that is full is asked again for room, where the audio can wait.
-ROOM_S = 1.0
+ROOM_S = 0.2
 #: How often a live recording looks whether its recorder session is over.
 SESSION_LOOK_S = 1.0
 
@@ -176,7 +176,7 @@ class Recorder:
             return self._record_wav(file, wav, source, unfinished)
 
     def _record_wav(self, file: Any, wav: Wav, source: Dict[str, Any], unfinished: Optional[Stream]) -> Stream:
-        binding = self._device.binding()
+        binding = self._present_binding() if unfinished is None else self._device.binding()
         frames = self._frames_of(wav.format, binding)
         stream = unfinished or self._new_stream(binding, time.time(), source)
         done = None if unfinished is None else self._queue.progress(unfinished.ref)
@@ -214,7 +214,7 @@ class Recorder:
         recorded = None if again else self._queue.recorded(source)
         if recorded is not None:
             return recorded
-        binding = self._device.binding()
+        binding = self._present_binding()
         size = path.stat().st_size
         if not 0 < size <= binding.chunk_bytes_max:
             raise UsageError(f"{path} has {size} bytes; a chunk has 1 to {binding.chunk_bytes_max}")
@@ -243,7 +243,7 @@ class Recorder:
         """Records blocks of samples as they come, until they end, a stop is asked for, or the session is over. None
         where nothing was recorded."""
         self._finish_others(None)
-        binding = self._device.binding()
+        binding = self._present_binding()
         writer: Optional[PcmWriter] = None
         looked_at = time.monotonic()
         try:
@@ -287,6 +287,13 @@ class Recorder:
             elif stream.source is None or not _is_there(stream.source):
                 self._queue.end_stream(stream, self._queue.progress(stream.ref).reached_ms)
         return same
+
+    def _present_binding(self) -> Binding:
+        """Raises NotBound."""
+        binding = self._device.binding()
+        if binding.is_over():
+            raise NotBound(f"the recorder session was over at {binding.expires_at}")
+        return binding
 
     def _new_stream(self, binding: Binding, began_s: float, source: Optional[Dict[str, Any]]) -> Stream:
         return new_stream(binding.binding_epoch, moment_of(began_s), self._clock_uncertainty_ms, source)

@@ -1,0 +1,184 @@
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import type { AppClient } from '../../src/tools/client/app_client.js';
+import { DeviceClient } from '../../src/tools/client/device_client.js';
+import { LossyLink } from '../fixtures/lossy_link.js';
+import { noiseFile, PythonDevice, PythonProcess, python, pythonKitLacks, ROOT } from '../fixtures/python_kit.js';
+import { TestSpool } from '../fixtures/spool.js';
+import { until } from '../fixtures/until.js';
+
+/*
+ * The device kit in Python against a real server: through a link that breaks, killed and started again, renewed, and by
+ * the commands that its README gives.
+ */
+
+const lacks = pythonKitLacks();
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const SEED = 20_260_101;
+
+/** The shell commands of a text, as somebody would type them. */
+const commandsIn = (path: string) =>
+  [...readFileSync(join(ROOT, path), 'utf8').matchAll(/^```sh\n(.*?)^```/gms)].map(([, text = '']) => text);
+
+t.test('the device kit in Python', { skip: lacks === null ? false : `${lacks}: not tested here` }, async (t) => {
+  const spool = await TestSpool.start({ RATE_LIMITS: 'off' });
+  t.teardown(() => spool.end());
+  const { port } = new URL(spool.device_url);
+  const link = await LossyLink.open(t, Number(port), SEED);
+  const folder = join(spool.folder, 'kit');
+  const unit_tests = python(['-m', 'unittest', 'discover', '-s', 'tests', '-t', '.']).ended;
+  const newest = async (app: AppClient) => (await app.call('GET /audio/streams')).items;
+  const contentOf = async (app: AppClient, id: string) =>
+    (await app.send('GET', `/audio/streams/${id}/content`)).body as Buffer;
+  let { app } = await spool.signIn('kit@x.test');
+  const device = new PythonDevice(folder, 'personal');
+  const file = join(folder, 'long.wav');
+
+  await t.test('H-009 H-010 H-019 H-021 H-023 loses nothing and stores nothing twice', async (t) => {
+    await device.provision(spool, link.url, 'personal');
+    const { claim } = await app.call('POST /devices/claims', { body: { kind: 'owner' } });
+    await device.run(0, 'claim', claim);
+    const recorded = noiseFile(file, { seconds: 60 });
+    link.is_lossy = true;
+    // A third of the file fits into its queue: recording and sending go on at the same time until the end.
+    const record = () => device.start('--queue-bytes-max', '300000', 'record', file, '--chunk-s', '1');
+    const arrived = async () => (await newest(app))[0]?.stored_chunks ?? 0;
+
+    let running = record();
+    for (const chunks of [3, 10, 17]) {
+      await until(`${chunks} chunks are stored`, async () => (await arrived()) >= chunks);
+      t.equal((await running.kill()).code, null, 'killed while it was at work');
+      running = record();
+    }
+    await until('25 chunks are stored', async () => (await arrived()) >= 25);
+    const { access_token } = app;
+    link.cut();
+    await spool.close();
+    await spool.open();
+    app = spool.client();
+    app.access_token = access_token;
+    link.port = Number(new URL(spool.device_url).port);
+    await until('33 chunks are stored', async () => (await arrived()) >= 33);
+    await running.kill();
+    const { code, out, err } = await record().ended;
+    t.equal(code, 0, err);
+    t.match(out, /: 60000 ms\nall is sent/);
+
+    const [stream, ...more] = await newest(app);
+    t.same(more, [], 'it stayed one recording');
+    t.match(stream, { end_ms: 60_000, chunks: 60, stored_chunks: 60 });
+    t.ok((await contentOf(app, stream?.id ?? '')).equals(recorded), 'byte for byte');
+    const chunks = (
+      await app.call('GET /audio/streams/{id}/chunks', { path: { id: stream?.id ?? '' }, query: { limit: 100 } })
+    ).items;
+    t.same(
+      chunks.map(({ sequence, source_start_ms, source_end_ms }) => [sequence, source_start_ms, source_end_ms]),
+      Array.from({ length: 60 }, (_, sequence) => [sequence, sequence * 1_000, (sequence + 1) * 1_000]),
+    );
+    t.ok(link.broken > 10, `${link.broken} connections broke`);
+
+    t.equal((await device.run(0, 'record', file, '--chunk-s', '1')).out, out, 'once is enough');
+    t.equal((await newest(app)).length, 1);
+    t.match(JSON.parse((await device.run(0, 'status')).out), { queue: { streams: 0, done: 1 }, reports: [] });
+    link.is_lossy = false;
+  });
+
+  await t.test('H-007 H-025 H-026 H-027 H-029 as a shared recorder', async (t) => {
+    const shared = new PythonDevice(folder, 'shared');
+    await shared.provision(spool, link.url, 'shared');
+    const host = async () => {
+      const expires_at = new Date(spool.server.services.clock.now() + HOUR_MS).toISOString();
+      return app.call('POST /device-sessions', { body: { expires_at } });
+    };
+    const first = await host();
+    t.match((await shared.run(1, 'claim', first.claim)).err, /400 BAD_REQUEST/, 'it needs its address');
+    await shared.run(0, 'claim', first.claim, '--ble-address', '0A1B2C3D4E5F');
+    const short = join(folder, 'short.wav');
+    const recorded = noiseFile(short, { seconds: 3 });
+    await shared.run(0, 'record', short, '--raw', '--chunk-s', '1', '--offline');
+    t.match((await shared.run(0, 'send', '--end-session')).out, /all is sent/);
+    const [stream] = await newest(app);
+    t.ok((await contentOf(app, stream?.id ?? '')).equals(recorded), 'raw samples become the same file');
+    const ended = await app.call('GET /device-sessions/{id}', { path: { id: first.session.id } });
+    t.match(ended, { status: 'ended', end_reason: 'recorder' });
+    t.match((await shared.run(4, 'record', short, '--again')).err, /bound to nobody/);
+    t.match((await device.run(1, 'send', '--end-session')).err, /409 CONFLICT/, 'a personal device has no session');
+
+    const second = await host();
+    await shared.run(0, 'claim', second.claim, '--ble-address', '0A1B2C3D4E5F');
+    await shared.run(0, 'record', short, '--again', '--chunk-s', '1', '--offline');
+    await app.call('POST /device-sessions/{id}/end', { path: { id: second.session.id } });
+    await spool.operator.advanceClock(16 * 60_000);
+    t.match((await shared.run(9, 'send')).err, /3 chunks were set aside/, 'too late');
+    const { reports, queue } = JSON.parse((await shared.run(0, 'status')).out);
+    t.match(reports, [{ what: 'set aside', chunks: 3, why: /DEVICE_UNBOUND/ }]);
+    t.match(queue, { chunks: 0, set_aside: 3 });
+  });
+
+  await t.test('H-001 renews its certificate, through a lost answer', async (t) => {
+    const renewals = async () => {
+      const text = (await spool.operator.send('GET', '/metrics')).body.toString();
+      return Number(/^spool_device_certificates_total\{what="renewed"\} (\d+)/m.exec(text)?.[1] ?? 0);
+    };
+    const before = device.identity();
+    t.same([...before.keys()].sort(), ['ca-1.pem', 'device-1.key', 'device-1.pem', 'identity.json']);
+    await spool.operator.advanceClock(75 * DAY_MS);
+    app = (await spool.signIn('kit@x.test')).app;
+    const other = join(folder, 'other.wav');
+    const recorded = noiseFile(other, { seconds: 5 });
+    link.delay_ms = 60;
+    const running = device.start('record', other, '--chunk-s', '1');
+    await until('the server has renewed it', async () => (await renewals()) === 1);
+    link.cut();
+    await running.kill();
+    link.delay_ms = 0;
+    t.same(device.identity().get('identity.json'), before.get('identity.json'), 'it never heard of it');
+    const asked = device.identity().get('next.key');
+    await device.run(0, 'record', other, '--chunk-s', '1');
+    const after = device.identity();
+    t.same([...after.keys()].sort(), ['ca-2.pem', 'device-2.key', 'device-2.pem', 'identity.json']);
+    t.equal(after.get('device-2.key'), asked, 'the same key got the same certificate');
+    t.equal(await renewals(), 1);
+    t.equal(statSync(join(device.state, 'identity', 'device-2.key')).mode & 0o777, 0o600);
+    const old = new DeviceClient(spool.device_url, {
+      certificate_pem: before.get('device-1.pem') ?? '',
+      private_key_pem: before.get('device-1.key') ?? '',
+      ca_pem: before.get('ca-1.pem') ?? '',
+    });
+    t.teardown(() => old.close());
+    t.equal((await old.send('GET', '/device/binding')).status, 403, 'its first use ended the one before');
+    const [stream] = await newest(app);
+    t.ok((await contentOf(app, stream?.id ?? '')).equals(recorded));
+    t.match((await device.run(0, 'renew')).out, /renewed/);
+    await device.run(0, 'send');
+  });
+
+  await t.test('does what its README and that of the example say', async (t) => {
+    const commands = [
+      ...commandsIn('kits/python/README.md'),
+      ...commandsIn('examples/raspberry-pi-recorder/README.md').slice(0, 1),
+    ];
+    const { operator, public: own } = spool.server.ports;
+    const script = ['set -e', ...commands, 'python3 -m spool_device status']
+      .join('\n')
+      .replaceAll('http://localhost:9090', `http://localhost:${operator}`)
+      .replaceAll('http://localhost:8080', `http://localhost:${own}`)
+      .replaceAll('https://localhost:8443', spool.device_url)
+      .replaceAll('data/', `${spool.folder}/`)
+      .replaceAll('examples/', `${ROOT}examples/`)
+      .replaceAll('kits/python/src', `${ROOT}kits/python/src`);
+    const SPOOL_DEVICE_STATE = join(folder, 'readme');
+    const { code, out, err } = await new PythonProcess(['bash', '-c', script], { SPOOL_DEVICE_STATE }, folder).ended;
+    t.equal(code, 0, `${out}${err}`);
+    t.match(out, /: 25000 ms\nall is sent/);
+    t.match(err, /recording\.wav was recorded already/, 'the example knows the recording of the kit');
+  });
+
+  await t.test('holds its own tests', async (t) => {
+    const { code, err } = await unit_tests;
+    t.equal(code, 0, err);
+    t.match(err, /^Ran \d+ tests/m);
+  });
+});
