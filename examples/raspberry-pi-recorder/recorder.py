@@ -22,14 +22,16 @@ def main() -> int:
     home = os.environ.get("SPOOL_DEVICE_STATE") or Path.home() / ".local" / "state" / "spool-device"
     parser.add_argument("--state", type=Path, default=Path(home), help="folder of keys and queue (default %(default)s)")
     parser.add_argument("--alsa-device", default="default", help="a microphone of `arecord -L` (default %(default)s)")
-    parser.add_argument("--file", type=Path, help="a WAV file to record instead of a microphone; it ends when all is sent")
+    parser.add_argument(
+        "--file", type=Path, help="a WAV file to record instead of a microphone; it ends when all is sent"
+    )
     given = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(message)s")
 
     device = Device(given.state)
     service = RecordAndSend(device)
     service.stop_on_signals()
-    recorder = Recorder(device, stop=service.stop)
+    recorder = Recorder(device, stop=service.stop, is_sending=service.is_sending)
 
     def record_microphone() -> None:
         microphone = Microphone(alsa_device=given.alsa_device)

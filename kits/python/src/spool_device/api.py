@@ -17,6 +17,8 @@ CONNECT_S = 15.0
 #: Without a byte of the answer, or without room for a byte of the upload.
 SILENCE_S = 60.0
 _ANSWER_BYTES_MAX = 1024 * 1024
+#: A longer wait is a fault of the server; this one a thread can still wait for.
+_WAIT_MAX_S = 31 * 86_400.0
 
 
 class DeviceApi:
@@ -142,9 +144,9 @@ def retry_after_s(value: Optional[str], now_s: Optional[float] = None) -> Option
     if value is None:
         return None
     if value.strip().isdecimal():
-        return float(value)
+        return min(float(value), _WAIT_MAX_S)
     try:
         moment = email.utils.parsedate_to_datetime(value).timestamp()
     except (TypeError, ValueError):
         return None
-    return max(0.0, moment - (time.time() if now_s is None else now_s))
+    return min(max(0.0, moment - (time.time() if now_s is None else now_s)), _WAIT_MAX_S)

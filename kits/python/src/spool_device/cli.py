@@ -55,6 +55,9 @@ def main(arguments: Optional[List[str]] = None) -> int:
     except SpoolDeviceError as error:
         print(f"spool-device: {error}", file=sys.stderr)
         return error.exit_code
+    except OSError as error:
+        print(f"spool-device: {error}", file=sys.stderr)
+        return 1
     except KeyboardInterrupt:
         return 130
 
@@ -242,7 +245,7 @@ def _record(given: argparse.Namespace, device: Device) -> int:
         chunk_s=given.chunk_s,
         clock_uncertainty_ms=given.clock_uncertainty_ms,
         container="raw" if given.raw else "wav",
-        is_sending=not given.offline,
+        is_sending=None if given.offline else service.is_sending,
         stop=service.stop,
     )
     stream = service.run(lambda: _record_one(given, recorder, service.stop), is_sending=not given.offline)

@@ -106,10 +106,13 @@ class Device:
         log.warning("%s %s", what, json.dumps(facts))
         path = self.state / _REPORTS
         line = json.dumps({"at": moment_of(time.time()), "what": what, **facts}) + "\n"
-        if path.exists() and path.stat().st_size + len(line) > _REPORTS_BYTES_MAX:
-            os.replace(path, path.with_suffix(".old"))
-        with open(path, "a", encoding="ascii", opener=_private) as file:
-            file.write(line)
+        try:
+            if path.exists() and path.stat().st_size + len(line) > _REPORTS_BYTES_MAX:
+                os.replace(path, path.with_suffix(".old"))
+            with open(path, "a", encoding="ascii", opener=_private) as file:
+                file.write(line)
+        except OSError as error:
+            log.error("the report could not be written: %s", error)  # the disk may be what it is about
 
     def reports(self) -> List[Dict[str, Any]]:
         """The newest of what was written down."""

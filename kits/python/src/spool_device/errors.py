@@ -79,7 +79,8 @@ class Refused(SpoolDeviceError):
         erase_at: Optional[str] = None,
         details: Optional[List[Dict[str, Any]]] = None,
     ) -> None:
-        super().__init__(f"{status} {code}: {message}")
+        named = "".join(f" {detail.get('path')}: {detail.get('message')}." for detail in details or [])
+        super().__init__(f"{status} {code}: {message}{named}")
         self.status = status
         self.code = code
         self.message = message

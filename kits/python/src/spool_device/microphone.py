@@ -37,7 +37,10 @@ class Microphone:
         """Blocks of samples until `stop` is set, or the program says with exit code 0 that it is done. Raises
         SpoolDeviceError when it fails."""
         try:
-            program = subprocess.Popen(self._command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+            # In a session of its own: Ctrl-C is for this process, which then ends the program.
+            program = subprocess.Popen(
+                self._command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, start_new_session=True
+            )
         except FileNotFoundError as error:
             message = f"{self._command[0]} is not installed; on Debian: apt-get install alsa-utils"
             raise SpoolDeviceError(message) from error

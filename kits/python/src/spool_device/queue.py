@@ -238,20 +238,25 @@ class Queue:
     def set_aside(self, path: Path) -> None:
         """Takes a chunk out of the queue that will never be stored. It gives way when room is needed."""
         self._keep_progress(path)
+        self._move_aside(path)
+
+    def _move_aside(self, path: Path) -> None:
         os.replace(path, self._aside / f"{path.parent.name}-{path.name}")
         sync_folder(self._aside)
 
     def _keep_progress(self, path: Path) -> None:
-        """When the newest chunk of a stream goes, nothing else would say how far the stream had come."""
+        """When the newest chunk goes of a stream that is still recorded, nothing else would say how far it had come."""
         stream_ref = path.parent.name
-        if path == self.chunk_paths(stream_ref)[-1]:
+        stream = self._read_stream(path.parent)
+        is_ended = stream is not None and stream.end_ms is not None
+        if not is_ended and path == self.chunk_paths(stream_ref)[-1]:
             write_record(path.parent / _SENT, asdict(self.progress(stream_ref)))
 
     def set_stream_aside(self, stream_ref: str) -> int:
         """The same for all that is left of a stream; gives the number of its chunks."""
         paths = self.chunk_paths(stream_ref)
         for path in paths:
-            self.set_aside(path)
+            self._move_aside(path)
         shutil.rmtree(self._streams / stream_ref)
         return len(paths)
 

@@ -121,8 +121,9 @@ def drop_when_full(device: Device) -> Callable[[Callable[[], None]], bool]:
     return put
 
 
-def wait_when_full(stop: threading.Event) -> Callable[[Callable[[], None]], bool]:
-    """For a file, which does: until the sender has made room. Raises QueueFull when `stop` is set first."""
+def wait_when_full(stop: threading.Event, is_sending: Callable[[], bool]) -> Callable[[Callable[[], None]], bool]:
+    """For a file, which does: until the sender has made room. Raises QueueFull when nobody sends any more, or `stop` is
+    set first."""
 
     def put(work: Callable[[], None]) -> bool:
         while True:
@@ -131,7 +132,7 @@ def wait_when_full(stop: threading.Event) -> Callable[[Callable[[], None]], bool
                 return True
             except QueueFull as error:
                 log.info("waiting for room: %s", error)
-                if stop.wait(ROOM_S):
+                if not is_sending() or stop.wait(ROOM_S):
                     raise
 
     return put
@@ -147,10 +148,11 @@ class Recorder:
         chunk_s: float = CHUNK_S,
         clock_uncertainty_ms: int = 1000,
         container: str = "wav",
-        is_sending: bool = True,
+        is_sending: Optional[Callable[[], bool]] = None,
         stop: Optional[threading.Event] = None,
     ) -> None:
-        """`is_sending`: whether a queue that is full will be emptied meanwhile; a file then waits for that."""
+        """`is_sending`: whether a queue that is full is being emptied; a file then waits for that. By default nobody
+        sends."""
         self._device = device
         self._queue = device.queue
         self._chunk_s = chunk_s
@@ -187,7 +189,7 @@ class Recorder:
             chunk_frames=frames,
             container=self._container,
             done=done,
-            put=wait_when_full(self._stop) if self._is_sending else None,
+            put=None if self._is_sending is None else wait_when_full(self._stop, self._is_sending),
         )
         skipped = 0 if done is None else min(wav.frames, done.next_sequence * frames)
         file.seek(wav.data_offset + skipped * wav.format.frame_bytes)

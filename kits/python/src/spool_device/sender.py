@@ -105,9 +105,16 @@ class Sender:
 
     def drain(self) -> None:
         """Sends until nothing is left that can be sent. Streams that are still recorded are sent as far as they are."""
-        self._begin()
-        while self._pass():
-            pass
+        has_begun = False
+        while True:
+            try:
+                if not has_begun:
+                    self._begin()
+                    has_begun = True
+                if not self._pass():
+                    return
+            except OSError as error:
+                self._wait(self._backoff.next_s(), error)
 
     def run(self) -> None:
         """Sends what comes, until it is asked to stop."""
@@ -124,6 +131,10 @@ class Sender:
             except AccountDeleted as error:
                 log.warning("%s; asking again in %d s", error, HOLD_S)
                 self._stop.wait(HOLD_S)
+            except OSError as error:
+                # The disk may be full; what is queued stays.
+                log.error("%s", error)
+                self._stop.wait(self._backoff.next_s())
             except Stopping:
                 return
 
@@ -136,11 +147,13 @@ class Sender:
 
     def _beat(self) -> None:
         self._beat_at = time.monotonic() + BEAT_S
-        if self.refresh_binding() is not None:
-            try:
+        try:
+            if self.refresh_binding() is not None:
                 self._said(lambda: self._ask(Call.HEARTBEAT, lambda api: api.heartbeat()))
-            except NotBound:
-                self._device.forget_binding()
+        except NotBound:
+            self._device.forget_binding()
+        except Refused as refused:
+            log.warning("heartbeat: %s", refused)
 
     # Streams.
 
@@ -325,7 +338,8 @@ class Sender:
         if action is Action.HOLD:
             raise AccountDeleted(str(refused), refused.erase_at)
         if action in (Action.STOP, Action.NEWER_CERTIFICATE):
-            raise NotProvisioned(f"the server refuses this device's certificate ({refused.reason}): {refused.message}")
+            reason = "" if refused.reason is None else f" (reason: {refused.reason})"
+            raise NotProvisioned(f"the server refuses this device: {refused}{reason}")
         raise _Refusal(action, refused)
 
     def _note_answer(self, refused: Optional[Refused]) -> None:

@@ -29,7 +29,8 @@ class RecordAndSend:
         self._drain_s = drain_s
         self._stop_sending = threading.Event()
         self._thread: Optional[threading.Thread] = None
-        self._failed: Optional[SpoolDeviceError] = None
+        self._others_send = False
+        self._failed: Optional[Exception] = None
 
     def stop_on_signals(self) -> None:
         """SIGTERM and SIGINT end the recording, a second one the sending."""
@@ -47,49 +48,54 @@ class RecordAndSend:
         with self._device.recorder_lock:
             if not is_sending:
                 return record()
-            self._begin_sending()
+            thread = threading.Thread(target=self._send_beside, name="sender")
+            self._thread = thread
+            thread.start()
             try:
                 recorded = record()
-                self._wait_until_sent()
-                return recorded
+                self._wait_until_sent(thread)
             finally:
                 self._stop_sending.set()
-                if self._thread is not None:
-                    self._thread.join()
-                if self._failed is not None:
-                    raise self._failed
+                thread.join()
+            if self._failed is not None:
+                raise self._failed
+            return recorded
 
     def send(self) -> None:
         """Sends alone, until `stop` is set. Raises what ended the sending for good, and Busy."""
+        self._send(self.stop)
+
+    def is_sending(self) -> bool:
+        """Whether the queue is being emptied, by this process or another."""
+        return self._others_send or (self._thread is not None and self._thread.is_alive())
+
+    def _send(self, stop: threading.Event) -> None:
         with self._device.sender_lock:
-            sender = Sender(self._device, backoff=self._backoff, stop=self.stop)
+            sender = Sender(self._device, backoff=self._backoff, stop=stop)
             try:
                 sender.run()
             finally:
                 sender.close()
 
-    def _begin_sending(self) -> None:
-        self._thread = threading.Thread(target=self._send, name="sender")
-        self._thread.start()
-
-    def _send(self) -> None:
+    def _send_beside(self) -> None:
         try:
-            with self._device.sender_lock:
-                sender = Sender(self._device, backoff=self._backoff, stop=self._stop_sending)
-                try:
-                    sender.run()
-                finally:
-                    sender.close()
+            self._send(self._stop_sending)
         except Busy as error:
-            log.warning("%s; this one records alone", error)
+            self._others_send = True
+            log.warning("%s; this one only records", error)
         except SpoolDeviceError as error:
-            # The recording goes on: people may set this right before the queue is full.
+            # A live recording goes on: people may set this right before the queue is full.
             log.error("sending has ended: %s", error)
             self._failed = error
+        except Exception as error:
+            # A fault of this package: whoever supervises the process starts it anew.
+            log.exception("sending has failed")
+            self._failed = error
+            self.stop.set()
 
-    def _wait_until_sent(self) -> None:
+    def _wait_until_sent(self, thread: threading.Thread) -> None:
         give_up_at: Optional[float] = None
-        while self._thread is not None and self._thread.is_alive() and self._device.queue.has_work():
+        while thread.is_alive() and self._device.queue.has_work():
             if self.stop.is_set() and give_up_at is None:
                 give_up_at = time.monotonic() + self._drain_s
             if give_up_at is not None and time.monotonic() >= give_up_at:
