@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs';
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import type { AppClient } from '../../src/tools/client/app_client.js';
@@ -115,6 +115,35 @@ t.test('the device kit in Python', { skip: lacks === null ? false : `${lacks}: n
     const { reports, queue } = JSON.parse((await shared.run(0, 'status')).out);
     t.match(reports, [{ what: 'set aside', chunks: 3, why: /DEVICE_UNBOUND/ }]);
     t.match(queue, { chunks: 0, set_aside: 3 });
+  });
+
+  await t.test('H-009 H-021 records a microphone as it comes, and again after a loss of power', async (t) => {
+    const samples = noiseFile(join(folder, 'room.wav'), { seconds: 4 }).subarray(44);
+    writeFileSync(join(folder, 'room.raw'), samples);
+    // What it has to say at once, then silence in real time, for as long as somebody listens.
+    const arecord = `#!/bin/sh\ncat ${folder}/room.raw\nwhile sleep 0.2; do head -c 320 /dev/zero || exit; done\n`;
+    mkdirSync(join(folder, 'bin'));
+    writeFileSync(join(folder, 'bin', 'arecord'), arecord, { mode: 0o755 });
+    const PATH = `${join(folder, 'bin')}:${process.env.PATH}`;
+    const command = ['record', '--microphone', '--rate', '8000', '--chunk-s', '1', '--clock-uncertainty-ms', '77'];
+    const before = (await newest(app)).length;
+    const four = (count: number) => async () => {
+      const items = await newest(app);
+      return items.length === before + count && (items[0]?.stored_chunks ?? 0) >= 4;
+    };
+    const first = device.startWith({ PATH }, ...command);
+    await until('four chunks of the first are stored', four(1));
+    await first.kill();
+    const second = device.startWith({ PATH }, ...command);
+    await until('four chunks of the second are stored', four(2));
+    const { code, out, err } = await second.stop();
+    t.equal(code, 0, err);
+    t.match(out, /all is sent/);
+    const [newer, older] = await newest(app);
+    t.equal(older?.end_ms, 4_000, 'the first ends with the last chunk that was queued');
+    t.ok((await contentOf(app, older?.id ?? '')).subarray(44).equals(samples));
+    t.ok((newer?.end_ms ?? 0) >= 4_000);
+    t.ok((await contentOf(app, newer?.id ?? '')).subarray(44).subarray(0, samples.length).equals(samples));
   });
 
   await t.test('H-001 renews its certificate, through a lost answer', async (t) => {

@@ -45,7 +45,9 @@ class Microphone:
             message = f"{self._command[0]} is not installed; on Debian: apt-get install alsa-utils"
             raise SpoolDeviceError(message) from error
         held: "queue.Queue[bytes]" = queue.Queue(maxsize=int(_HELD_S / _BLOCK_S))
-        threading.Thread(target=self._read, args=(program, held), daemon=True).start()
+        ended = threading.Event()
+        reader = threading.Thread(target=self._read, args=(program, held, ended), daemon=True)
+        reader.start()
         try:
             while not stop.is_set():
                 try:
@@ -58,14 +60,21 @@ class Microphone:
                     raise SpoolDeviceError(f"{self._command[0]} ended with exit code {program.wait()}")
                 yield block
         finally:
+            ended.set()
             program.terminate()
             program.wait()
+            reader.join(_LOOK_S * 2)
 
-    def _read(self, program: "subprocess.Popen[bytes]", held: "queue.Queue[bytes]") -> None:
+    def _read(self, program: "subprocess.Popen[bytes]", held: "queue.Queue[bytes]", ended: threading.Event) -> None:
         assert program.stdout is not None
         size = round(_BLOCK_S * self.format.sample_rate_hz) * self.format.frame_bytes
-        while True:
-            block = program.stdout.read(size)
-            held.put(block)
-            if not block:
-                return
+        with program.stdout:
+            block = b"."
+            while block and not ended.is_set():
+                block = program.stdout.read(size)
+                while not ended.is_set():
+                    try:
+                        held.put(block, timeout=_LOOK_S)
+                        break
+                    except queue.Full:
+                        continue
