@@ -13,7 +13,7 @@ from .device import Binding, Device, log
 from .errors import NotBound, QueueFull, SpoolDeviceError, StreamGone, UsageError
 from .identity import moment_of
 from .ogg import opus_duration_ms
-from .queue import ChunkLabel, Progress, Queue, Stream, chunk_ref, new_stream
+from .queue import ChunkLabel, Queue, Stream, chunk_ref, new_stream
 from .wav import PcmFormat, Wav, read_wav, wav_file, wav_header
 
 CHUNK_S = 10.0
@@ -37,20 +37,22 @@ class PcmWriter:
         *,
         chunk_frames: int,
         container: str = "wav",
-        done: Optional[Progress] = None,
+        next_sequence: int = 0,
+        next_frame: int = 0,
         put: Optional[Callable[[Callable[[], None]], bool]] = None,
     ) -> None:
-        """`container`: `wav`, or `raw` for samples without a header. `done`: what an earlier run has queued of the
-        stream. `put` runs what queues a chunk, and says whether it did: see `drop_when_full`, `wait_when_full`."""
+        """`container`: `wav`, or `raw` for samples without a header. `next_sequence` and `next_frame`: where to go on
+        with a stream of which an earlier run has queued chunks. `put` runs what queues a chunk, and says whether it did:
+        see `drop_when_full`, `wait_when_full`."""
         self.stream = stream
         self._queue = queue
         self._pcm = pcm
         self._container = container
         self._chunk_bytes = chunk_frames * pcm.frame_bytes
         self._put = put or _at_once
-        self._sequence = 0 if done is None else done.next_sequence
-        self._frames = self._sequence * chunk_frames
-        self._has_begun = done is not None
+        self._sequence = next_sequence
+        self._frames = next_frame
+        self._has_begun = next_sequence > 0
         self._held = bytearray()
 
     def write(self, samples: bytes) -> None:
@@ -181,17 +183,18 @@ class Recorder:
         binding = self._present_binding() if unfinished is None else self._device.binding()
         frames = self._frames_of(wav.format, binding)
         stream = unfinished or self._new_stream(binding, time.time(), source)
-        done = None if unfinished is None else self._queue.progress(unfinished.ref)
+        queued = 0 if unfinished is None else self._queue.progress(unfinished.ref).next_sequence
+        skipped = min(wav.frames, queued * frames)
         writer = PcmWriter(
             self._queue,
             stream,
             wav.format,
             chunk_frames=frames,
             container=self._container,
-            done=done,
+            next_sequence=queued,
+            next_frame=skipped,
             put=None if self._is_sending is None else wait_when_full(self._stop, self._is_sending),
         )
-        skipped = 0 if done is None else min(wav.frames, done.next_sequence * frames)
         file.seek(wav.data_offset + skipped * wav.format.frame_bytes)
         left = (wav.frames - skipped) * wav.format.frame_bytes
         while left > 0 and not self._stop.is_set():
