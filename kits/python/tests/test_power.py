@@ -11,9 +11,12 @@ from spool_device.device import Device
 from spool_device.recorder import Recorder
 from spool_device.sender import Sender
 
-from .test_sender import Authority, Server
+from .test_sender import DAY_S, Authority, Server
 
 SAMPLES = bytes((index * 31 + index // 256) % 256 for index in range(8000 * 2 * 5 - 700))
+
+
+Work = Callable[[Path, Server], None]
 
 
 class PowerLost(BaseException):
@@ -55,18 +58,27 @@ class PowerTest(unittest.TestCase):
         device.identities.install(self.authority.answer(request), "https://localhost:1")
         device.keep_binding(Server(self.authority).binding())
 
-    def work(self, state: Path, server: Server) -> None:
+    def device(self, state: Path, server: Server) -> Device:
         device = Device(state, free_bytes_min=0)
         device.connect = lambda _: server  # type: ignore[method-assign, assignment, return-value]
+        return device
+
+    def record_and_send(self, state: Path, server: Server) -> None:
+        device = self.device(state, server)
         Recorder(device, chunk_s=1.0).record_file(self.file)
         Sender(device).drain()
 
-    def lose_power_after(self, steps: int, state: Path, server: Server) -> bool:
+    def renew(self, state: Path, server: Server) -> None:
+        sender = Sender(self.device(state, server))
+        sender.refresh_binding()
+        sender.refresh_binding()
+
+    def lose_power_after(self, steps: int, work: Work, state: Path, server: Server) -> bool:
         """False when the work was done before."""
         power = Power(steps)
         names = ["open", "replace", "fsync", "unlink", "rmdir", "mkdir"]
         patches = [mock.patch.object(os, name, power.guard(getattr(os, name))) for name in names]
-        for name in ("register", "chunk_status", "announce", "upload", "end_stream"):
+        for name in ("renew", "register", "chunk_status", "announce", "upload", "end_stream"):
             call = power.guard(getattr(server, name))
 
             def ask(*arguments: Any, call: Callable[..., Any] = call) -> Any:
@@ -78,7 +90,7 @@ class PowerTest(unittest.TestCase):
         for patch in patches:
             patch.start()
         try:
-            self.work(state, server)
+            work(state, server)
             return False
         except PowerLost:
             return True
@@ -92,8 +104,8 @@ class PowerTest(unittest.TestCase):
             state = self.folder / f"state-{steps}"
             shutil.copytree(self.fresh, state)
             server = Server(self.authority)
-            was_lost = self.lose_power_after(steps, state, server)
-            self.work(state, server)
+            was_lost = self.lose_power_after(steps, self.record_and_send, state, server)
+            self.record_and_send(state, server)
             with self.subTest(steps=steps):
                 self.assert_stored_once(state, server)
             shutil.rmtree(state)
@@ -108,10 +120,31 @@ class PowerTest(unittest.TestCase):
         server = Server(self.authority)
         times = 0
         # Each start costs some steps, so it comes a little further each time.
-        while self.lose_power_after(8 + times // 4, state, server):
+        while self.lose_power_after(8 + times // 4, self.record_and_send, state, server):
             times += 1
         self.assertGreater(times, 10)
         self.assert_stored_once(state, server)
+
+    def test_wherever_power_is_lost_a_certificate_is_renewed(self) -> None:
+        steps = 0
+        while True:
+            state = self.folder / f"state-{steps}"
+            shutil.copytree(self.fresh, state)
+            server = Server(self.authority)
+            server.ahead_s = 2 * DAY_S
+            was_lost = self.lose_power_after(steps, self.renew, state, server)
+            self.renew(state, server)
+            with self.subTest(steps=steps):
+                identity = self.device(state, server).identities.load()
+                self.assertEqual((identity.number, identity.used), (2, True))
+                if len(server.requests) > 1:
+                    keys = {self.authority.run("req", "-noout", "-pubkey", given=each) for each in server.requests}
+                    self.assertEqual(len(keys), 1, "one key, whatever was lost")
+            shutil.rmtree(state)
+            if not was_lost:
+                break
+            steps += 1
+        self.assertGreater(steps, 30)
 
     def assert_stored_once(self, state: Path, server: Server) -> None:
         chunks = sorted(server.announced.values(), key=lambda chunk: int(chunk["sequence"]))

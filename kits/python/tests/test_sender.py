@@ -32,14 +32,14 @@ class Authority:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._run(
+        self.run(
             *("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=ca"),
             *("-keyout", str(folder / "ca.key"), "-out", str(folder / "ca.pem"), "-days", "2"),
         )
 
     def answer(self, csr_pem: str, renew_in_s: float = DAY_S) -> Dict[str, Any]:
         ca, key = str(self._folder / "ca.pem"), str(self._folder / "ca.key")
-        certificate = self._run("x509", "-req", "-CA", ca, "-CAkey", key, "-CAcreateserial", given=csr_pem)
+        certificate = self.run("x509", "-req", "-CA", ca, "-CAkey", key, "-CAcreateserial", given=csr_pem)
         return {
             "certificate_pem": certificate,
             "ca_pem": Path(ca).read_text(),
@@ -47,7 +47,7 @@ class Authority:
             "not_after": moment_of(time.time() + renew_in_s + DAY_S),
         }
 
-    def _run(self, *arguments: str, given: str = "") -> str:
+    def run(self, *arguments: str, given: str = "") -> str:
         return subprocess.run(["openssl", *arguments], input=given, capture_output=True, text=True, check=True).stdout
 
 
@@ -320,7 +320,7 @@ class SenderTest(unittest.TestCase):
         self.assertEqual(self.device.identities.key_path(after).stat().st_mode & 0o777, 0o600)
 
     def key_of(self, csr_pem: str) -> str:
-        return self.authority._run("req", "-noout", "-pubkey", given=csr_pem)
+        return self.authority.run("req", "-noout", "-pubkey", given=csr_pem)
 
     def test_an_expired_certificate_is_renewed_before_all_else(self) -> None:
         self.record(1)

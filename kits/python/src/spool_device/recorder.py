@@ -42,8 +42,8 @@ class PcmWriter:
         put: Optional[Callable[[Callable[[], None]], bool]] = None,
     ) -> None:
         """`container`: `wav`, or `raw` for samples without a header. `next_sequence` and `next_frame`: where to go on
-        with a stream of which an earlier run has queued chunks. `put` runs what queues a chunk, and says whether it did:
-        see `drop_when_full`, `wait_when_full`."""
+        with a stream of which an earlier run has queued chunks. `put` runs what queues a chunk, and says whether it
+        did: see `drop_when_full`, `wait_when_full`."""
         self.stream = stream
         self._queue = queue
         self._pcm = pcm
