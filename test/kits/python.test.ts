@@ -4,6 +4,7 @@ import t from 'tap';
 import type { AppClient } from '../../src/tools/client/app_client.js';
 import { DeviceClient } from '../../src/tools/client/device_client.js';
 import { LossyLink } from '../fixtures/lossy_link.js';
+import { opusFile } from '../fixtures/opus_file.js';
 import { noiseFile, PythonDevice, PythonProcess, python, pythonKitLacks, ROOT } from '../fixtures/python_kit.js';
 import { TestSpool } from '../fixtures/spool.js';
 import { until } from '../fixtures/until.js';
@@ -83,6 +84,20 @@ t.test('the device kit in Python', { skip: lacks === null ? false : `${lacks}: n
     t.equal((await newest(app)).length, 1);
     t.match(JSON.parse((await device.run(0, 'status')).out), { queue: { streams: 0, done: 1 }, reports: [] });
     link.is_lossy = false;
+
+    const ogg = opusFile({
+      pages: [
+        [40, 50],
+        [60, 70, 80],
+      ],
+    });
+    writeFileSync(join(folder, 'short.ogg'), ogg);
+    t.match(
+      (await device.run(0, 'record', join(folder, 'short.ogg'))).out,
+      /: 94 ms\nall is sent/,
+      '100 less the pre-skip',
+    );
+    t.match((await newest(app))[0], { end_ms: 94, stored_bytes: ogg.length });
   });
 
   await t.test('H-007 H-025 H-026 H-027 H-029 as a shared recorder', async (t) => {

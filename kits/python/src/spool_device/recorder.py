@@ -215,7 +215,9 @@ class Recorder:
         """Records a file that is audio by itself as a stream of one chunk. An Ogg file of Opus says how long it lasts,
         of others the caller does."""
         source = _source_of(path, {"container": container, "codec": codec})
-        self._finish_others(None)
+        unfinished = self._finish_others(source)
+        if unfinished is not None:
+            return self._queue.end_stream(unfinished, self._queue.progress(unfinished.ref).reached_ms)
         recorded = None if again else self._queue.recorded(source)
         if recorded is not None:
             return recorded
