@@ -8,13 +8,15 @@ import os
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Dict, List, Optional
+from typing import TYPE_CHECKING, Any, Dict, List, Optional
 
-from .api import DeviceApi
 from .errors import NotBound, TornFile, UsageError
 from .files import FolderLock, make_folder, read_record, write_record
 from .identity import Identity, IdentityStore, moment_of, seconds_of
 from .queue import BYTES_MAX, FREE_BYTES_MIN, Queue
+
+if TYPE_CHECKING:
+    from .api import DeviceApi
 
 log = logging.getLogger("spool_device")
 
@@ -57,8 +59,11 @@ class Device:
         self.recorder_lock = FolderLock(state / "recorder.lock", "recording")
         self.sender_lock = FolderLock(state / "sender.lock", "sending")
 
-    def connect(self, identity: Identity) -> DeviceApi:
+    def connect(self, identity: Identity) -> "DeviceApi":
         """A connection under this certificate."""
+        # The HTTP client takes a small board a second to load, and recording does not need it.
+        from .api import DeviceApi
+
         return DeviceApi(
             identity.server,
             certificate=self.identities.certificate_path(identity),

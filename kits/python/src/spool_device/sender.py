@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import Any, Callable, Dict, List, Optional, Set, TypeVar
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Set, TypeVar
 
-from .api import DeviceApi
 from .device import Binding, Device, log
 from .errors import AccountDeleted, NoAnswer, NotBound, NotProvisioned, Refused, TornFile
 from .identity import seconds_of
 from .policy import Action, Backoff, Call, action_of
 from .queue import QueuedChunk, Stream
+
+if TYPE_CHECKING:
+    from .api import DeviceApi
 
 T = TypeVar("T")
 
