@@ -50,7 +50,7 @@ t.test('the device kit in Python', { skip: lacks === null ? false : `${lacks}: n
     const arrived = async () => (await newest(app))[0]?.stored_chunks ?? 0;
 
     let running = record();
-    for (const chunks of [3, 10, 17]) {
+    for (const chunks of [5, 15]) {
       await until(`${chunks} chunks are stored`, async () => (await arrived()) >= chunks, DEADLINE_MS);
       t.equal((await running.kill()).code, null, 'killed while it was at work');
       running = record();
@@ -82,9 +82,7 @@ t.test('the device kit in Python', { skip: lacks === null ? false : `${lacks}: n
     );
     t.ok(link.broken > 10, `${link.broken} connections broke`);
 
-    t.equal((await device.run(0, 'record', file, '--chunk-s', '1')).out, out, 'once is enough');
-    t.equal((await newest(app)).length, 1);
-    t.match(JSON.parse((await device.run(0, 'status')).out), { queue: { streams: 0, done: 1 }, reports: [] });
+    t.same(device.reports(), []);
     link.is_lossy = false;
 
     const ogg = opusFile({
@@ -125,9 +123,7 @@ t.test('the device kit in Python', { skip: lacks === null ? false : `${lacks}: n
     await app.call('POST /device-sessions/{id}/end', { path: { id: second.session.id } });
     await spool.operator.advanceClock(16 * 60_000);
     t.match((await shared.run(9, 'send')).err, /3 chunks were set aside/, 'too late');
-    const { reports, queue } = JSON.parse((await shared.run(0, 'status')).out);
-    t.match(reports, [{ what: 'set aside', chunks: 3, why: /DEVICE_UNBOUND/ }]);
-    t.match(queue, { chunks: 0, set_aside: 3 });
+    t.match(shared.reports(), [{ what: 'set aside', chunks: 3, why: /DEVICE_UNBOUND/ }]);
   });
 
   await t.test('H-009 H-021 records a microphone as it comes, and again after a loss of power', async (t) => {
@@ -202,7 +198,7 @@ t.test('the device kit in Python', { skip: lacks === null ? false : `${lacks}: n
       ...commandsIn('examples/raspberry-pi-recorder/README.md').slice(0, 1),
     ];
     const { operator, public: own } = spool.server.ports;
-    const script = ['set -e', ...commands, 'python3 -m spool_device status']
+    const script = ['set -e', ...commands]
       .join('\n')
       .replaceAll('http://localhost:9090', `http://localhost:${operator}`)
       .replaceAll('http://localhost:8080', `http://localhost:${own}`)
@@ -210,8 +206,9 @@ t.test('the device kit in Python', { skip: lacks === null ? false : `${lacks}: n
       .replaceAll('data/', `${spool.folder}/`)
       .replaceAll('examples/', `${ROOT}examples/`)
       .replaceAll('kits/python/src', `${ROOT}kits/python/src`);
-    const SPOOL_DEVICE_STATE = join(folder, 'readme');
-    const { code, out, err } = await new PythonProcess(['bash', '-c', script], { SPOOL_DEVICE_STATE }, folder).ended;
+    // Its `python3` is the one that was found to have what the kit needs.
+    const env = { SPOOL_DEVICE_STATE: join(folder, 'readme'), PATH: `/usr/bin:${process.env.PATH}` };
+    const { code, out, err } = await new PythonProcess(['bash', '-c', script], env, folder).ended;
     t.equal(code, 0, `${out}${err}`);
     t.match(out, /: 25000 ms\nall is sent/);
     t.match(err, /recording\.wav was recorded already/, 'the example knows the recording of the kit');
