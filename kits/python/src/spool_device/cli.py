@@ -281,6 +281,15 @@ def _send(given: argparse.Namespace, device: Device) -> int:
         service.send()
         return 0
     aside = device.queue.waiting()["set_aside"]
+    if given.end_session:
+        # Nothing that is recorded from here on could be sent.
+        with device.recorder_lock, device.sender_lock, _Closing(_sender(given, device)) as sender:
+            Recorder(device).finish_interrupted()
+            epoch = device.binding().binding_epoch
+            sender.drain()
+            sender.end_session(epoch)
+            device.forget_binding()
+        return _say_what_waits(device, aside)
     if device.recorder_lock.try_take():
         try:
             Recorder(device).finish_interrupted()
@@ -288,10 +297,6 @@ def _send(given: argparse.Namespace, device: Device) -> int:
             device.recorder_lock.release()
     with device.sender_lock, _Closing(_sender(given, device)) as sender:
         sender.drain()
-        if given.end_session:
-            epoch = device.binding().binding_epoch
-            sender.end_session(epoch)
-            device.forget_binding()
     return _say_what_waits(device, aside)
 
 

@@ -84,10 +84,14 @@ class QueuedChunk:
     def open(self) -> BinaryIO:
         """Its bytes, after they were held against their checksum. Raises TornFile."""
         file = self.path.open("rb")
-        file.seek(self.body_offset)
         digest = hashlib.sha256()
-        for block in iter(lambda: file.read(_BLOCK), b""):
-            digest.update(block)
+        try:
+            file.seek(self.body_offset)
+            for block in iter(lambda: file.read(_BLOCK), b""):
+                digest.update(block)
+        except OSError as error:
+            file.close()
+            raise TornFile(f"{self.path} cannot be read: {error}") from error
         if digest.hexdigest() != self.label.sha256:
             file.close()
             raise TornFile(f"{self.path} is torn: its bytes are not those that were recorded")
@@ -220,8 +224,11 @@ class Queue:
     def read_chunk(self, path: Path) -> QueuedChunk:
         """What lies in a chunk's file, except that its bytes are not looked at. Raises TornFile."""
         with path.open("rb") as file:
-            head = file.readline(_LABEL_BYTES_MAX)
             size = os.fstat(file.fileno()).st_size
+            try:
+                head = file.readline(_LABEL_BYTES_MAX)
+            except OSError as error:
+                raise TornFile(f"{path} cannot be read: {error}") from error
         try:
             label = ChunkLabel(**unseal(head))
         except TornFile as error:
