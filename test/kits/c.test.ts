@@ -239,7 +239,7 @@ class CRecorder {
 
 /** What the server holds of the stream that ends there: the samples of its chunks, which follow each other without a gap. */
 async function recordingOf(app: AppClient, end_ms: number): Promise<{ chunks: number; audio: Buffer }> {
-  type Chunk = { id: string; sequence: number; source_start_ms: number; source_end_ms: number; content_path: string };
+  type Chunk = { id: string; sequence: number; source_start_ms: number; source_end_ms: number };
   const streams = await allOf<{ id: string; end_ms?: number }>(app, '/audio/streams');
   const stream = streams.find((one) => one.end_ms === end_ms);
   if (stream === undefined) throw new Error(`no stream ends at ${end_ms}`);
@@ -250,7 +250,7 @@ async function recordingOf(app: AppClient, end_ms: number): Promise<{ chunks: nu
   for (const [index, chunk] of chunks.entries()) {
     if (chunk.sequence !== index || chunk.source_start_ms !== reached_ms) throw new Error(`a gap before ${chunk.id}`);
     reached_ms = chunk.source_end_ms;
-    const { status, body } = await app.send('GET', chunk.content_path);
+    const { status, body } = await app.send('GET', `/audio/chunks/${chunk.id}/content`);
     if (status !== 200) throw new Error(`${chunk.id}: ${status}`);
     samples.push(body.subarray(0, 4).toString('latin1') === 'RIFF' ? body.subarray(44) : body);
   }
