@@ -43,6 +43,12 @@ t.test('the device kit in C', async (t) => {
   await t.test('H-027, H-028 a device with a key of its own is bound, though the answer was lost', async (t) => {
     await recorder.provision(spool);
     const { claim } = await app.call('POST /devices/claims', { body: { kind: 'owner' } });
+    const elsewhere = ['--server', `127.0.0.1:${proxy.port}`, '--patience', '0'];
+    t.match(
+      await recorder.run('send', ...elsewhere),
+      { code: 1, says: /mbedTLS -0x2700/ },
+      'not the name of the server',
+    );
     t.match(await recorder.run('claim', 'svc_claim_unknown'), { code: 1, says: /404 NOT_FOUND/ });
     proxy.faults.push({ lose: 'answer', turn: 3 });
     t.match(await recorder.run('claim', claim), { code: 1, says: /no answer/ });
@@ -175,7 +181,7 @@ class CRecorder {
   }
 
   start(...words: string[]): { child: ChildProcess; ended: Promise<Ended>; kill(signal: NodeJS.Signals): void } {
-    const child = spawn(this.#program, [this.storage, ...words, '--server', `localhost:${this.#proxy.port}`]);
+    const child = spawn(this.#program, [this.storage, '--server', `localhost:${this.#proxy.port}`, ...words]);
     let says = '';
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding('utf8').on('data', (text: string) => {

@@ -128,7 +128,10 @@ int spool_record_start(spool_recorder *recorder, const spool_format *format, int
 /* Goes on with the stream that was open when power was lost; gives how many frames of it are in storage. */
 int spool_record_resume(spool_recorder *recorder, spool_format *format, uint64_t *frames);
 
-/* Whole frames; says how many bytes were taken. SPOOL_E_FULL: no more than these; wait, or skip the rest. */
+/*
+ * Whole frames; says how many bytes were taken. SPOOL_E_FULL: no more than these; wait, or skip the rest.
+ * SPOOL_E_NOT_FOUND: the server has deleted the stream; stop, and start another.
+ */
 int spool_record(spool_recorder *recorder, const void *pcm, size_t bytes, size_t *taken);
 
 /* Time passes without audio: a hole in the timeline. */

@@ -71,7 +71,10 @@ static int close_chunk(spool_recorder *recorder) {
 static int open_chunk(spool_recorder *recorder) {
   char name[SPOOL_NAME_BYTES];
   spool_survey survey = {0};
-  int result = spool_look(recorder->platform, &survey);
+  spool_stream stream;
+  /* The sender may have let go of it: SPOOL_E_NOT_FOUND. */
+  int result = spool_read_stream(recorder->platform, recorder->stream, &stream);
+  if (result == SPOOL_OK) result = spool_look(recorder->platform, &survey);
   if (result != SPOOL_OK) return result;
   if (survey.audio >= recorder->config.queue_chunks_max) return SPOOL_E_FULL;
   spool_chunk_name(name, 'a', recorder->stream, recorder->sequence);

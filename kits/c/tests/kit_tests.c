@@ -465,6 +465,17 @@ static void test_damage(void) {
   CHECK(spool_upload_read(&upload, 8000, out, 8000) == SPOOL_E_DAMAGED);
 }
 
+static void test_let_go(void) {
+  const spool_format format = {16000, 1, SPOOL_RAW};
+  size_t taken;
+  begin_recorder(&format);
+  record_bytes(0, 16000);
+  CHECK(spool_remove_stream(&platform, 1) == SPOOL_OK);
+  CHECK(spool_record(&recorder, pcm, 2, &taken) == SPOOL_E_NOT_FOUND && taken == 0);
+  CHECK(spool_record_stop(&recorder) == SPOOL_OK);
+  CHECK(spool_record_start(&recorder, &format, 0, 0) == SPOOL_OK);
+}
+
 /* ---- Keys ---- */
 
 static void test_keys(void) {
@@ -491,7 +502,8 @@ int main(int count, char **words) {
                {"what answers mean", test_policy},    {"WAV", test_wav},
                {"chunks are cut", test_cutting},      {"the queue is bounded", test_bound},
                {"torn writes", test_torn},            {"leftovers", test_leftovers},
-               {"damage", test_damage},               {"keys", test_keys}};
+               {"damage", test_damage},               {"streams that are gone", test_let_go},
+               {"keys", test_keys}};
   const char *parent = getenv("TMPDIR");
   snprintf(folder, sizeof(folder), "%s/spool-kit-XXXXXX", parent == NULL ? "/tmp" : parent);
   CHECK(mkdtemp(folder) != NULL && spool_posix_open(&posix, &platform, folder) == SPOOL_OK);
