@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import type { AppClient } from '../../src/tools/client/app_client.js';
-import { DeviceClient } from '../../src/tools/client/device_client.js';
+import { DeviceClient } from '../../kits/typescript/src/device_client.js';
+import type { AppClient } from '../fixtures/app_client.js';
 import { LossyLink } from '../fixtures/lossy_link.js';
 import { opusFile } from '../fixtures/opus_file.js';
 import { noiseFile, PythonDevice, PythonProcess, python, pythonKitLacks, ROOT } from '../fixtures/python_kit.js';
