@@ -10,6 +10,7 @@ import { runFiles } from './testing/file_process.mjs';
 import { makeRunFolder } from './testing/folder.mjs';
 import { Report } from './testing/report.mjs';
 import { isAlone, needsBrowser, selectFiles } from './testing/select.mjs';
+import { bundleServer } from './testing/server_bundle.mjs';
 
 const { values, positionals } = readCommandLine({
   form: 'npm test -- [PART OF A FILE NAME ...] [options]',
@@ -37,15 +38,16 @@ const { findChromium, NO_CHROMIUM } = await import('../dist/test/fixtures/chromi
 const left_out = findChromium() === null ? files.filter(needsBrowser) : [];
 if (left_out.length === files.length) fail(NO_CHROMIUM);
 
-/** One more than cores: a good part of the tests waits for servers to start, or for time to pass. */
-const JOBS = availableParallelism() + 1;
+/** More than cores: a good part of the tests waits for servers to start, or for time to pass. */
+const JOBS = availableParallelism() + 2;
 /** A process ends after so many files, so that what one leaves behind reaches few others. */
-const FILES_PER_PROCESS_MAX = 16;
+const FILES_PER_PROCESS_MAX = 32;
 
 const folder = makeRunFolder();
 /** Where test processes write which operations they saw answered. */
 const succeeded = join(folder, 'succeeded');
 const env = { TMPDIR: folder, SPOOL_SUCCEEDED: succeeded };
+if (positionals.length === 0) env.SPOOL_SERVER_BUNDLE = await bundleServer(folder);
 const report = new Report();
 const tell = (file) => report.add(file);
 
