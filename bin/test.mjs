@@ -41,7 +41,7 @@ if (left_out.length === files.length) fail(NO_CHROMIUM);
 /** More than cores: a good part of the tests waits for servers to start, or for time to pass. */
 const JOBS = availableParallelism() + 2;
 /** A process ends after so many files, so that what one leaves behind reaches few others. */
-const FILES_PER_PROCESS_MAX = 32;
+const FILES_PER_PROCESS_MAX = 16;
 
 const folder = makeRunFolder();
 /** Where test processes write which operations they saw answered. */
