@@ -8,6 +8,7 @@ import * as chunk from './rows/chunk.mjs';
 import * as commits from './rows/commits.mjs';
 import * as growth from './rows/growth.mjs';
 import * as handshakes from './rows/handshakes.mjs';
+import * as idle from './rows/idle.mjs';
 import * as insights from './rows/insights.mjs';
 import * as memory from './rows/memory.mjs';
 import * as oauth from './rows/oauth.mjs';
@@ -32,6 +33,7 @@ const ROWS = {
   retention,
   insights,
   processes,
+  idle,
 };
 const pathOf = (name) => fileURLToPath(new URL(name, import.meta.url));
 const REPORT = pathOf('../BENCHMARKS.md');

@@ -1,14 +1,9 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { Client } from 'undici';
 import { AppClient } from '../../dist/kits/typescript/src/app_client.js';
 import { OperatorClient } from '../../dist/kits/typescript/src/operator_client.js';
 import { closedLoop, cpuRow, interleave } from '../measure.mjs';
-import { cpuMs, NODE_ARGS, pinnedCommand, temporaryFolder } from '../processes.mjs';
+import { startServer } from '../own_server.mjs';
 
 /** Of each process. */
 const IN_FLIGHT = 8;
@@ -21,8 +16,6 @@ const KEPT = { keepAliveTimeout: 20_000, keepAliveMaxTimeout: 20_000 };
 /** Eight processes need cores, or they only wait for each other. */
 const COUNTS = availableParallelism() >= 8 ? [3, 8] : [3];
 const GOALS = { sticky: 1.2, random: 1.4 };
-const MAIN = fileURLToPath(new URL('../../dist/src/main.js', import.meta.url));
-const READY = /ready after[\s\S]*redis +\S/;
 
 export const title = 'processes: CPU of a request with several processes';
 
@@ -75,48 +68,25 @@ function variantsOf(name, worlds) {
   return { [`sticky, ${name}`]: variant(false), [`random, ${name}`]: variant(true) };
 }
 
-/** The server as `npm start` runs it, with accounts that are signed in. */
+/** A server with accounts that are signed in. */
 async function startWorld(processes) {
-  const { folder, remove } = temporaryFolder();
-  const ports = { PORT: '0', DEVICE_PORT: '0', OPS_PORT: '0' };
-  const env = { PATH: process.env.PATH, ...ports, DATA_DIR: folder, PROCESSES: String(processes), RATE_LIMITS: 'off' };
-  const [command, ...args] = pinnedCommand([process.execPath, ...NODE_ARGS, MAIN]);
-  const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
-  let output = '';
-  while (!READY.test(output)) output += String(await once(child.stdout, 'data'));
-  child.stdout.resume();
-  const portOf = (row) => Number(new RegExp(`${row} +https?://[^:]+:(\\d+)`).exec(output)[1]);
-  const pids = [child.pid, ...childrenOf(child.pid)];
-  const port = portOf('start page');
-  const token = readFileSync(join(folder, 'ops_token'), 'utf8').trim();
-  const operator = new OperatorClient(`http://127.0.0.1:${portOf('operators')}`, token);
+  const server = await startServer(processes, { RATE_LIMITS: 'off' });
+  const operator = new OperatorClient(server.operator_url, server.token);
   const tokens = [];
   for (let at = 0; at < ACCOUNTS * processes; at++) {
-    const app = new AppClient(`http://127.0.0.1:${port}`);
+    const app = new AppClient(server.url);
     const email = `bench${at}@spool.example`;
     tokens.push((await app.signIn(email, () => operator.readCode(email))).access_token);
     app.close();
   }
   operator.close();
-  return {
-    ...{ port, processes, tokens, cpuMs: () => cpuMs(pids) },
-    async stop() {
-      child.kill('SIGTERM');
-      await once(child, 'exit');
-      remove();
-    },
-  };
-}
-
-function childrenOf(pid) {
-  const tasks = readdirSync(`/proc/${pid}/task`).map((task) => `/proc/${pid}/task/${task}/children`);
-  return tasks.flatMap((file) => readFileSync(file, 'utf8').trim().split(' ').filter(Boolean).map(Number));
+  return { ...server, processes, tokens };
 }
 
 /** On kept connections, each of one account, or each request of any. */
-function requests({ port, processes, tokens, cpuMs }, { is_random }) {
+function requests({ url, processes, tokens, cpuMs }, { is_random }) {
   const in_flight = IN_FLIGHT * processes;
-  const lanes = Array.from({ length: in_flight }, () => new Client(`http://127.0.0.1:${port}`, KEPT));
+  const lanes = Array.from({ length: in_flight }, () => new Client(url, KEPT));
   const rounds = new Array(in_flight).fill(0);
   const op = async (lane) => {
     const round = rounds[lane]++;

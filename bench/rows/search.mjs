@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { Pool } from 'undici';
-import { Patience } from '../../dist/src/tools/demo/patience.js';
+import { Patience } from '../../dist/kits/typescript/src/patience.js';
 import { recordWeek } from '../../dist/src/tools/demo/run_week.js';
 import { scriptedWeek } from '../../dist/src/tools/demo/scripted_week.js';
 import { ScriptedEngine } from '../../dist/src/tools/speech/scripted_engine.js';
