@@ -1,9 +1,14 @@
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
+import { describeSettings, readSettings } from '../src/settings.js';
 import { Browser } from './fixtures/oauth.js';
 import { TestSpool } from './fixtures/spool.js';
+import { tempFolder } from './fixtures/temp_folder.js';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 /** The commands of guides, as somebody would type them one after the other. */
 
@@ -26,6 +31,14 @@ async function typed(
     .replaceAll('http://localhost:8080', `http://localhost:${own}`)
     .replaceAll('https://localhost:8443', spool.device_url)
     .replaceAll('data/', `${spool.folder}/`);
+  return inBash(t, script, { given, answer });
+}
+
+async function inBash(
+  t: Test,
+  script: string,
+  { given = {}, answer }: { given?: Record<string, string>; answer?: Answer | undefined } = {},
+): Promise<string> {
   const child = spawn('bash', ['-c', script], { cwd: spool.folder, env: { PATH: process.env.PATH, ...given } });
   let out = '';
   for (const stream of [child.stdout, child.stderr])
@@ -81,4 +94,33 @@ t.test('the commands of the guide to recordings continue a download', async (t) 
   const given = { API: spool.base_url, ACCESS: String(app.access_token), STREAM: stream?.id ?? '' };
   await typed(t, 'recordings', { given });
   t.ok(readFileSync(join(spool.folder, 'part.bin')).equals(whole));
+});
+
+t.test('the settings, the unit and the backup of the guide to running it are right', async (t) => {
+  const guide = readFileSync(new URL('../../docs/running.md', import.meta.url), 'utf8');
+  const block = (info: string) => new RegExp(`^\`\`\`${info}\\n(.*?)^\`\`\``, 'ms').exec(guide)?.[1] ?? '';
+  for (const info of ['sh settings', 'sh node']) {
+    const rows = [...block(info).matchAll(/^([A-Z_]+)="?([^"\n]*)"?$/gm)].map(([, name, value]) => [name, value]);
+    const known = new Set(describeSettings().map(({ name }) => name));
+    t.ok(rows.length > 5);
+    t.same(
+      rows.filter(([name = '']) => !known.has(name)),
+      [],
+      'every name is a setting',
+    );
+    t.doesNotThrow(() => readSettings(Object.fromEntries(rows)));
+  }
+  const [, program = ''] = /^ExecStart=.* (\S+)$/m.exec(block('ini')) ?? [];
+  t.ok(existsSync(join(ROOT, program)), program);
+
+  const env = join(spool.folder, 'spool.env');
+  writeFileSync(env, `DATA_DIR=${spool.folder}\n`);
+  const backups = tempFolder(t);
+  const [its_function = '', copy = ''] = [...guide.matchAll(/^spool(?:\(\)| data backup).*$/gm)].map(([line]) => line);
+  const script = `set -e\n${its_function}\n${copy}`
+    .replaceAll('sudo -u spool ', '')
+    .replaceAll('/opt/spool/', ROOT)
+    .replaceAll('/etc/spool.env', env)
+    .replaceAll('/var/backups/spool', backups);
+  t.match(await inBash(t, script), /Whole: \d+ files/);
 });
