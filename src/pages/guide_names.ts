@@ -6,6 +6,7 @@ export const GUIDES = [
   { name: 'insights', title: 'Insights guide', about: 'Conversations, memories and suggestions' },
   { name: 'search', title: 'Search guide', about: 'Finding words, and recall for assistants' },
   { name: 'assistants', title: 'Assistant guide', about: 'Connecting an assistant over MCP' },
+  { name: 'running', title: 'Running it', about: 'A small server, and one of ten machines' },
 ] as const;
 
 export type Guide = (typeof GUIDES)[number]['name'];

@@ -21,10 +21,12 @@ export function guidePage(name: Guide, base_url: string): string {
         if (depth === 2) headings.push({ id, text });
         return `<h${depth} id="${id}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
       },
-      /** Files name each other so that they can be read as files. */
+      /** Files name each other so that they can be read as files; those that are no guides are not served. */
       link({ href, tokens }) {
-        const [, named = ''] = /^(\w+)\.md$/.exec(href) ?? [];
-        return `<a href="${isGuide(named) ? guidePath(named) : href}">${this.parser.parseInline(tokens)}</a>`;
+        const words = this.parser.parseInline(tokens);
+        const [, up = '', named = '', anchor = ''] = /^(\.\.\/)?(\w+)\.md(#.*)?$/.exec(href) ?? [];
+        if (named !== '' && !isGuide(named)) return `${words} (<code>${up === '' ? 'docs/' : ''}${named}.md</code>)`;
+        return `<a href="${isGuide(named) ? guidePath(named) + anchor : href}">${words}</a>`;
       },
       // Tables and code are wider than a phone: they scroll by themselves.
       table(token) {

@@ -3,7 +3,7 @@ import t from 'tap';
 import { Browsing } from '../fixtures/browsing.js';
 import { contrast, inspect, luminance } from '../fixtures/page_inspection.js';
 
-const GUIDES = ['devices', 'webhooks', 'transcription', 'insights', 'search', 'assistants'].map(
+const GUIDES = ['devices', 'webhooks', 'transcription', 'insights', 'search', 'assistants', 'running'].map(
   (name) => `/guides/${name}`,
 );
 const REFERENCE = [

@@ -8,7 +8,7 @@ import { TestSpool } from '../../fixtures/spool.js';
 
 const spool = await TestSpool.start();
 t.teardown(() => spool.end());
-const GUIDES = ['devices', 'webhooks', 'transcription', 'insights', 'search', 'assistants'].map(
+const GUIDES = ['devices', 'webhooks', 'transcription', 'insights', 'search', 'assistants', 'running'].map(
   (name) => `/guides/${name}`,
 );
 /** The pages of the reference, each with the listener whose routes it shows. */
@@ -56,7 +56,7 @@ t.test('pages load nothing from elsewhere, and no script that is not a file of o
     const page = await answer.text();
     t.notMatch(page, /<script(?! src="\/assets\/(?:reference|copying)-[0-9a-f]{16}\.js" defer>)|\son\w+=|style="/);
     for (const [, address = ''] of page.matchAll(/ (?:src|href)="([^"#]+)/g)) {
-      if (address.startsWith('https://www.standardwebhooks.com')) continue;
+      if (/^https:\/\/(www\.standardwebhooks\.com|caddyserver\.com)$/.test(address)) continue;
       t.equal((await get(address, { Accept: 'text/html, */*' })).status, 200, `${path} leads to ${address}`);
     }
   }

@@ -1,0 +1,126 @@
+import { spawn } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import t, { type Test } from 'tap';
+import { describeSettings, readSettings } from '../src/settings.js';
+import { Browser } from './fixtures/oauth.js';
+import { TestSpool } from './fixtures/spool.js';
+import { tempFolder } from './fixtures/temp_folder.js';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+/** The commands of guides, as somebody would type them one after the other. */
+
+const spool = await TestSpool.start({ CHUNK_WORKER: '1' });
+t.teardown(() => spool.end());
+const { app } = await spool.signIn('ann@guides.test');
+
+/** All of a guide's shell blocks in one bash, and what they printed. `answer` gives the line that one of them reads. */
+async function typed(
+  t: Test,
+  guide: string,
+  { given = {}, blocks = [0], answer }: { given?: Record<string, string>; blocks?: number[]; answer?: Answer } = {},
+): Promise<string> {
+  const text = readFileSync(new URL(`../../docs/${guide}.md`, import.meta.url), 'utf8');
+  const found = [...text.matchAll(/^```sh\n(.*?)^```/gms)].map(([, block = '']) => block);
+  const { operator, public: own } = spool.server.ports;
+  const script = ['set -e', ...found.slice(...blocks)]
+    .join('\n')
+    .replaceAll('http://localhost:9090', `http://localhost:${operator}`)
+    .replaceAll('http://localhost:8080', `http://localhost:${own}`)
+    .replaceAll('https://localhost:8443', spool.device_url)
+    .replaceAll('data/', `${spool.folder}/`);
+  return inBash(t, script, { given, answer });
+}
+
+async function inBash(
+  t: Test,
+  script: string,
+  { given = {}, answer }: { given?: Record<string, string>; answer?: Answer | undefined } = {},
+): Promise<string> {
+  const child = spawn('bash', ['-c', script], { cwd: spool.folder, env: { PATH: process.env.PATH, ...given } });
+  let out = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (piece: string) => {
+      out += piece;
+      const line = answer?.(out);
+      if (line === undefined || line === null) return;
+      answer = undefined;
+      void line.then((typed) => child.stdin.end(`${typed}\n`));
+    });
+  const code = await new Promise<number | null>((resolve) => child.on('close', resolve));
+  t.equal(code, 0, out);
+  return out;
+}
+
+/** Null while what was printed so far asks for nothing. */
+type Answer = (out: string) => Promise<string> | null;
+
+t.test('H-015 H-021 H-023 the commands of the device guide record a second, under a renewed certificate', async (t) => {
+  const { claim } = await app.call('POST /devices/claims', { body: { kind: 'owner' } });
+  const out = await typed(t, 'devices', { given: { CLAIM: claim } });
+  t.notMatch(out, /"success":false/);
+  t.match(out, /"status":"stored"/);
+  t.match(out, /"missing":\[\],"truncated":false,"awaiting_upload":0/);
+  const [stream, ...more] = (await app.call('GET /audio/streams')).items;
+  t.same(more, []);
+  t.match(stream, { end_ms: 1_000, stored_chunks: 1, stored_bytes: 32_000 });
+  const joined = await app.send('GET', `/audio/streams/${stream?.id}/content`);
+  t.ok((joined.body as Buffer).subarray(44).equals(readFileSync(join(spool.folder, 'chunk.pcm'))), 'as one file');
+});
+
+t.test('C-020 C-046 C-060 C-065 C-069 the commands of the OAuth guide sign an app in, and out', async (t) => {
+  const browser = new Browser(spool.server.base_url);
+  const back = async (url: string) => {
+    const asked = await browser.press(await browser.open(url), 'email', { email: 'ann@guides.test' });
+    const entered = await browser.press(asked, 'code', { code: await spool.readCode('ann@guides.test') });
+    const { location } = await browser.press(entered, 'approve');
+    return new URL(location ?? '').searchParams.get('code') ?? '';
+  };
+  const answer: Answer = (out) => {
+    const [url] = /^http.*code_challenge_method=S256$/m.exec(out) ?? [];
+    return url === undefined ? null : back(url);
+  };
+  const out = await typed(t, 'oauth', { blocks: [0, 3], answer });
+  t.match(out, /"items":\[\{"id":/, 'the recordings of the account');
+  t.notMatch(out, /"error"/);
+  t.same((await app.call('GET /me/connections')).items, [], 'and it is disconnected');
+});
+
+t.test('the commands of the guide to recordings continue a download', async (t) => {
+  const [stream] = (await app.call('GET /audio/streams')).items;
+  const whole = (await app.send('GET', `/audio/streams/${stream?.id}/content`)).body as Buffer;
+  const given = { API: spool.base_url, ACCESS: String(app.access_token), STREAM: stream?.id ?? '' };
+  await typed(t, 'recordings', { given });
+  t.ok(readFileSync(join(spool.folder, 'part.bin')).equals(whole));
+});
+
+t.test('the settings, the unit and the backup of the guide to running it are right', async (t) => {
+  const guide = readFileSync(new URL('../../docs/running.md', import.meta.url), 'utf8');
+  const block = (info: string) => new RegExp(`^\`\`\`${info}\\n(.*?)^\`\`\``, 'ms').exec(guide)?.[1] ?? '';
+  for (const info of ['sh settings', 'sh node']) {
+    const rows = [...block(info).matchAll(/^([A-Z_]+)="?([^"\n]*)"?$/gm)].map(([, name, value]) => [name, value]);
+    const known = new Set(describeSettings().map(({ name }) => name));
+    t.ok(rows.length > 5);
+    t.same(
+      rows.filter(([name = '']) => !known.has(name)),
+      [],
+      'every name is a setting',
+    );
+    t.doesNotThrow(() => readSettings(Object.fromEntries(rows)));
+  }
+  const [, program = ''] = /^ExecStart=.* (\S+)$/m.exec(block('ini')) ?? [];
+  t.ok(existsSync(join(ROOT, program)), program);
+
+  const env = join(spool.folder, 'spool.env');
+  writeFileSync(env, `DATA_DIR=${spool.folder}\n`);
+  const backups = tempFolder(t);
+  const [its_function = '', copy = ''] = [...guide.matchAll(/^spool(?:\(\)| data backup).*$/gm)].map(([line]) => line);
+  const script = `set -e\n${its_function}\n${copy}`
+    .replaceAll('sudo -u spool ', '')
+    .replaceAll('/opt/spool/', ROOT)
+    .replaceAll('/etc/spool.env', env)
+    .replaceAll('/var/backups/spool', backups);
+  t.match(await inBash(t, script), /Whole: \d+ files/);
+});
