@@ -34,10 +34,12 @@ class BadAudio extends Error {
 /** What it does not know is processed unchecked. A store that fails throws. */
 export async function checkAudio(blobs: BlobStore, chunk: CheckedChunk): Promise<ChunkResult> {
   try {
-    const duration_ms = await measure(blobs, chunk);
-    if (duration_ms === null) return { status: 'processed', checked: false };
+    const measured = await measure(blobs, chunk);
+    if (measured === null) return { status: 'processed', checked: false };
+    const { duration_ms, lead_in_ms } = measured;
     const wanted_ms = chunk.source_end_ms - chunk.source_start_ms;
-    if (Math.abs(duration_ms - wanted_ms) > Math.max(1, wanted_ms * DURATION_TOLERANCE)) {
+    const tolerance_ms = Math.max(1, wanted_ms * DURATION_TOLERANCE);
+    if (wanted_ms > duration_ms + tolerance_ms || wanted_ms < duration_ms - lead_in_ms - tolerance_ms) {
       const message = `The audio lasts ${Math.round(duration_ms)} ms, its intent says ${wanted_ms} ms.`;
       return { status: 'failed', failure: { code: 'WRONG_DURATION', message } };
     }
@@ -48,8 +50,14 @@ export async function checkAudio(blobs: BlobStore, chunk: CheckedChunk): Promise
   }
 }
 
-/** How long the audio is, in ms; null for what this does not know. Throws BadAudio. */
-async function measure(blobs: BlobStore, chunk: CheckedChunk): Promise<number | null> {
+/**
+ * How long the audio is, and how much of that may count or not: what Opus skips at the start of a stream is audio in the
+ * middle of one.
+ */
+type Measured = { duration_ms: number; lead_in_ms: number };
+
+/** Null for what this does not know. Throws BadAudio. */
+async function measure(blobs: BlobStore, chunk: CheckedChunk): Promise<Measured | null> {
   const audio = audioKindOf(chunk);
   switch (audio.kind) {
     case 'wav':
@@ -65,15 +73,15 @@ async function measure(blobs: BlobStore, chunk: CheckedChunk): Promise<number | 
   }
 }
 
-function measurePcm({ frame_bytes, frames_per_second }: WavFormat, { size_bytes }: CheckedChunk): number {
+function measurePcm({ frame_bytes, frames_per_second }: WavFormat, { size_bytes }: CheckedChunk): Measured {
   if (size_bytes % frame_bytes !== 0) {
     const rule = `A chunk of raw PCM must be whole samples of all channels, of ${frame_bytes} bytes together.`;
     throw new BadAudio(`The chunk of ${size_bytes} bytes ends inside a sample. ${rule}`);
   }
-  return (size_bytes / frame_bytes / frames_per_second) * 1_000;
+  return { duration_ms: (size_bytes / frame_bytes / frames_per_second) * 1_000, lead_in_ms: 0 };
 }
 
-async function measureWav(blobs: BlobStore, { size_bytes, ...chunk }: CheckedChunk): Promise<number | null> {
+async function measureWav(blobs: BlobStore, { size_bytes, ...chunk }: CheckedChunk): Promise<Measured | null> {
   const readAt = async (offset: number, length: number) => {
     if (offset >= size_bytes || length === 0) return Buffer.alloc(0);
     return Buffer.concat(await all(piecesOf(blobs, chunk, { start: offset, end: offset + length - 1 })));
@@ -88,13 +96,13 @@ async function measureWav(blobs: BlobStore, { size_bytes, ...chunk }: CheckedChu
     throw new BadAudio(`The chunk ${found.why}. ${WHOLE_WAV}`);
   }
   if (found.wav.truncated) throw new BadAudio(`The chunk is shorter than its header says. ${WHOLE_WAV}`);
-  return (found.wav.frames * 1_000) / found.wav.format.frames_per_second;
+  return { duration_ms: (found.wav.frames * 1_000) / found.wav.format.frames_per_second, lead_in_ms: 0 };
 }
 
-async function measureOgg(blobs: BlobStore, chunk: CheckedChunk): Promise<number | null> {
+async function measureOgg(blobs: BlobStore, chunk: CheckedChunk): Promise<Measured | null> {
   try {
-    const { samples, trimmed } = await readOpus(piecesOf(blobs, chunk));
-    return (samples - trimmed) / OPUS_SAMPLES_PER_MS;
+    const { samples, pre_skip, trimmed } = await readOpus(piecesOf(blobs, chunk));
+    return { duration_ms: (samples - trimmed) / OPUS_SAMPLES_PER_MS, lead_in_ms: pre_skip / OPUS_SAMPLES_PER_MS };
   } catch (error) {
     if (error instanceof NotOpus) return null;
     if (error instanceof NotOgg) throw new BadAudio(`The chunk ${error.message}. ${WHOLE_OGG}`);

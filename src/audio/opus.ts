@@ -11,6 +11,8 @@ export type OpusFile = {
   header_pages: number;
   audio_pages: number;
   samples: number;
+  /** Samples at its start that are not to be heard where it is the start of a stream. */
+  pre_skip: number;
   /** Samples that the last page says are not to be heard. */
   trimmed: number;
 };
@@ -28,13 +30,15 @@ const FRAME_SAMPLES = [
 ];
 const PACKET_SAMPLES_MAX = 5_760;
 const HEAD_BYTES_MIN = 19;
+const PRE_SKIP_AT = 10;
 /** Of the identification header: pre-skip and input sample rate, which do not matter to what follows. */
-const MAY_DIFFER = { from: 10, to: 16 };
+const MAY_DIFFER = { from: PRE_SKIP_AT, to: 16 };
 
 /** Reads a whole file. Throws NotOgg for what is no sound Opus in Ogg, or more than that. */
 export async function readOpus(pieces: AsyncIterable<Buffer>): Promise<OpusFile> {
   const clock = new PacketClock();
-  const found: OpusFile = { format: '', header_bytes: 0, header_pages: 0, audio_pages: 0, samples: 0, trimmed: 0 };
+  const nothing = { header_bytes: 0, header_pages: 0, audio_pages: 0, samples: 0, pre_skip: 0, trimmed: 0 };
+  const found: OpusFile = { format: '', ...nothing };
   let serial: number | null = null;
   let is_tagged = false;
   let begins_at: bigint | null = null;
@@ -45,7 +49,10 @@ export async function readOpus(pieces: AsyncIterable<Buffer>): Promise<OpusFile>
     const is_first = found.header_pages === 0;
     if (page.serial !== serial || is_first !== ((page.flags & FLAGS.first) !== 0))
       throw new NotOgg('holds more than one stream');
-    if (is_first) found.format = formatOf(page.body);
+    if (is_first) {
+      found.format = formatOf(page.body);
+      found.pre_skip = page.body.readUInt16LE(PRE_SKIP_AT);
+    }
     if (is_first || !is_tagged) {
       if (!is_first && found.header_pages === 1 && page.body.toString('latin1', 0, 8) !== 'OpusTags')
         throw new NotOgg('has no OpusTags');

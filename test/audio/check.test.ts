@@ -3,6 +3,7 @@ import t from 'tap';
 import { checkAudio } from '../../src/audio/check.js';
 import { pcm16Format, writeWav } from '../../src/audio/wav.js';
 import type { BlobStore } from '../../src/blobs/blob_store.js';
+import { opusFile } from '../fixtures/opus_file.js';
 
 const format = pcm16Format({ channels: 1, frames_per_second: 8_000 });
 const wav = writeWav({ fmt: format }, Buffer.alloc(16_000));
@@ -42,4 +43,15 @@ t.test('a header that is longer than what is read at once is read to its end', a
   const asked = { ...chunk, size_bytes: long.length, source_start_ms: 0, source_end_ms: 1_000 };
   t.same(await checkAudio(disk.store, asked), { status: 'processed', checked: true });
   t.ok(disk.opened() > 1);
+});
+
+t.test('K-028: of Opus what is skipped at the start may count or not', async (t) => {
+  const bytes = opusFile({ pre_skip: 312, pages: [[100, 100, 100, 100, 100]] });
+  const asked = { codec: 'opus', container: 'ogg', key: 'p/s/c', size_bytes: bytes.length, source_start_ms: 0 };
+  const statusOf = async (source_end_ms: number) =>
+    (await checkAudio(storeOf(bytes).store, { ...asked, source_end_ms })).status;
+  // Five packets of 20 ms; 312 samples of 48,000 a second are 6.5 ms.
+  const rows = { 92: 'failed', 93: 'processed', 94: 'processed', 100: 'processed', 101: 'processed', 102: 'failed' };
+  for (const [duration_ms, status] of Object.entries(rows))
+    t.equal(await statusOf(Number(duration_ms)), status, duration_ms);
 });

@@ -351,7 +351,7 @@ export type Device = {
   kind: 'personal' | 'shared';
   /** Since when it records for the account. */
   bound_at: string;
-  /** When it last called, to the minute; null while it never has. */
+  /** When it last sent a heartbeat or redeemed a claim, to the minute; null while it never has. */
   last_seen_at: string | null;
   /** The recorder session of a shared one; null for a personal one. */
   session_id: string | null;
@@ -1001,7 +1001,7 @@ export type ProvisionedDevice = {
   account_id: string | null;
   /** When it got its first certificate. */
   provisioned_at: string;
-  /** When it last called, to the minute; null while it never has. */
+  /** When it last sent a heartbeat or redeemed a claim, to the minute; null while it never has. */
   last_seen_at: string | null;
   /** When the certificate in use ends; null where that is not known. */
   certificate_until: string | null;
@@ -4273,7 +4273,7 @@ export type OperatorApi = {
         kind: 'personal' | 'shared';
         /** Since when it records for the account. */
         bound_at: string;
-        /** When it last called, to the minute; null while it never has. */
+        /** When it last sent a heartbeat or redeemed a claim, to the minute; null while it never has. */
         last_seen_at: string | null;
       }[];
       /** What to pass as cursor for the next page; null on the last one. */
