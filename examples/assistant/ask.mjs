@@ -1,6 +1,6 @@
 /*
  * Asks an account's recordings as an assistant does, over the Model Context Protocol: signs in, lists the tools, calls
- * `search` and shows what comes back.
+ * `recall` and shows what comes back.
  */
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,6 +11,8 @@ import { Client, StreamableHTTPClientTransport, UnauthorizedError } from '@model
 const { SPOOL_URL = 'http://localhost:8080', SPOOL_TOKEN } = process.env;
 const MCP_URL = new URL('/mcp', SPOOL_URL);
 const FILE = 'login.json';
+/** What "yesterday" means. */
+const TIME_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 const SIGN_IN_MAX_MS = 5 * 60_000;
 
 /** What a sign-in leaves to the app: where things are kept, and a browser to send somebody to. */
@@ -116,11 +118,12 @@ async function ask(query) {
   const client = await signedIn();
   const { tools } = await client.listTools();
   console.log(`tools: ${tools.map(({ name }) => name).join(', ')}`);
-  const answer = await client.callTool({ name: 'search', arguments: { query, limit: 5 } });
+  const answer = await client.callTool({ name: 'recall', arguments: { query, limit: 5, time_zone: TIME_ZONE } });
   if (answer.isError) throw new Error(answer.content[0]?.text ?? 'The tool failed.');
-  const { results } = answer.structuredContent;
-  if (results.length === 0) console.log('Nothing was said about it.');
-  for (const { title, text, url } of results) console.log(`\n${title}\n  ${text}\n  ${url}`);
+  const { items } = answer.structuredContent;
+  if (items.length === 0) console.log('Nothing was said about it.');
+  for (const { kind, at, stream_id, text } of items)
+    console.log(`\n${kind} · ${at}${stream_id === null ? '' : ` · recording ${stream_id}`}\n${text}`);
   await client.close();
 }
 
