@@ -136,6 +136,7 @@ if (question === '') {
 try {
   await ask(question);
 } catch (error) {
-  console.error(error.cause?.code === 'ECONNREFUSED' ? `Spool does not answer at ${MCP_URL}` : error.message);
+  const why = error.cause?.code; // of a connection that could not be made
+  console.error(why === undefined ? error.message : `No answer from ${MCP_URL} (${why})`);
   process.exitCode = 1;
 }

@@ -119,11 +119,11 @@ async function settle(entry) {
       append({ webhook_id, done: true });
       return;
     } catch (error) {
-      console.error(`${event.type} ${webhook_id}, try ${tries} of ${TRIES_MAX}: ${error.message}`);
+      console.error(`${webhook_id}, try ${tries} of ${TRIES_MAX}: ${error.message}`);
       await delay(RETRY_MS * tries);
     }
   }
-  console.error(`${event.type} ${webhook_id} is left until the next start`);
+  console.error(`${webhook_id} is left until the next start`);
 }
 
 /** The line break comes first: it ends a line of which only a part was written. */

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -81,82 +82,87 @@ t.test('the examples', async (t) => {
   ] as const) {
     const command = receivers[at] ?? '';
     const program = /receiver\.\w+/.exec(command)?.[0] ?? '';
-    await t.test(`F-022 F-024 F-025 F-039 ${program} takes each delivery once, whatever happens to it`, async (t) => {
-      const folder = examples.folderOf('webhook-receiver');
-      const file = join(folder, program);
-      const source = readFileSync(file, 'utf8');
-      t.ok(source.includes(fails[0]), 'where the work is');
-      writeFileSync(file, source.replace(fails[0], fails[1]));
-      const registered = examples.run(
-        register
-          .replace('http://localhost:8080', base_url)
-          .replace('https://hooks.example/spool', receiver.url(`/${program}`)),
-        { SPOOL_TOKEN: await mint('endpoints:manage') },
-      );
-      t.equal(await registered.exited, 0, registered.output);
-      const { signing_secret, endpoint } = JSON.parse(/^\{.*\}$/m.exec(registered.output)?.[0] ?? '')
-        .data as MadeEndpoint;
-      const port = await freePort();
-      const start = async (secrets: string, env: Record<string, string> = {}) => {
-        const running = examples.run(
-          command.replace('whsec_…', secrets),
-          { PORT: `${port}`, RECEIVER_FILE: `${program}.jsonl`, ...env },
-          folder,
+    const skip = at === 1 && spawnSync('python3', ['--version']).status !== 0 ? 'python3 is not installed' : false;
+    await t.test(
+      `F-022 F-024 F-025 F-039 ${program} takes each delivery once, whatever happens to it`,
+      { skip },
+      async (t) => {
+        const folder = examples.folderOf('webhook-receiver');
+        const file = join(folder, program);
+        const source = readFileSync(file, 'utf8');
+        t.ok(source.includes(fails[0]), 'where the work is');
+        writeFileSync(file, source.replace(fails[0], fails[1]));
+        const registered = examples.run(
+          register
+            .replace('http://localhost:8080', base_url)
+            .replace('https://hooks.example/spool', receiver.url(`/${program}`)),
+          { SPOOL_TOKEN: await mint('endpoints:manage') },
         );
-        await running.prints(/listening on/);
-        return running;
-      };
-      /** As a proxy that ends TLS passes it on. */
-      const passOn = async ({ headers, body }: Pick<Arrived, 'headers' | 'body'>) => {
-        const names = ['webhook-id', 'webhook-timestamp', 'webhook-signature'];
-        const signed = Object.fromEntries(names.map((name) => [name, `${headers[name]}`]));
-        return (await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', headers: signed, body })).status;
-      };
-      /** Signed with the secret of the endpoint. */
-      const made = (id: string, event: object, at_ms = Date.now()) => {
-        const body = JSON.stringify(event);
-        const signature = new Webhook(signing_secret).sign(id, new Date(at_ms), body);
-        const headers = { 'webhook-id': id, 'webhook-timestamp': `${Math.floor(at_ms / 1_000)}` };
-        return { headers: { ...headers, 'webhook-signature': signature }, body };
-      };
-      receiver.on(`/${program}`, async (_nth, { headers }, response, body) => {
-        response.writeHead(await passOn({ headers, body })).end();
-      });
+        t.equal(await registered.exited, 0, registered.output);
+        const { signing_secret, endpoint } = JSON.parse(/^\{.*\}$/m.exec(registered.output)?.[0] ?? '')
+          .data as MadeEndpoint;
+        const port = await freePort();
+        const start = async (secrets: string, env: Record<string, string> = {}) => {
+          const running = examples.run(
+            command.replace('whsec_…', secrets),
+            { PORT: `${port}`, RECEIVER_FILE: `${program}.jsonl`, ...env },
+            folder,
+          );
+          await running.prints(/listening on/);
+          return running;
+        };
+        /** As a proxy that ends TLS passes it on. */
+        const passOn = async ({ headers, body }: Pick<Arrived, 'headers' | 'body'>) => {
+          const names = ['webhook-id', 'webhook-timestamp', 'webhook-signature'];
+          const signed = Object.fromEntries(names.map((name) => [name, `${headers[name]}`]));
+          return (await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', headers: signed, body })).status;
+        };
+        /** Signed with the secret of the endpoint. */
+        const made = (id: string, event: object, at_ms = Date.now()) => {
+          const body = JSON.stringify(event);
+          const signature = new Webhook(signing_secret).sign(id, new Date(at_ms), body);
+          const headers = { 'webhook-id': id, 'webhook-timestamp': `${Math.floor(at_ms / 1_000)}` };
+          return { headers: { ...headers, 'webhook-signature': signature }, body };
+        };
+        receiver.on(`/${program}`, async (_nth, { headers }, response, body) => {
+          response.writeHead(await passOn({ headers, body })).end();
+        });
 
-      const first = await start(signing_secret, { WORK_FAILS: '1' });
-      await rename(program);
-      const [arrived] = (await receiver.count(`/${program}`, 1)) as [Arrived];
-      await until('it has succeeded', async () => {
-        const { items } = await ann.ask<PageOf<DeliveryView>>('GET', `/endpoints/${endpoint.id}/deliveries`);
-        return items[0]?.status === 'succeeded';
-      });
-      await first.prints(/down/);
-      t.notMatch(first.output, /^account/m, 'answered before the work is done');
-      await first.end();
+        const first = await start(signing_secret, { WORK_FAILS: '1' });
+        await rename(program);
+        const [arrived] = (await receiver.count(`/${program}`, 1)) as [Arrived];
+        await until('it has succeeded', async () => {
+          const { items } = await ann.ask<PageOf<DeliveryView>>('GET', `/endpoints/${endpoint.id}/deliveries`);
+          return items[0]?.status === 'succeeded';
+        });
+        await first.prints(/down/);
+        t.notMatch(first.output, /^account/m, 'answered before the work is done');
+        await first.end();
 
-      const second = await start(`whsec_${randomBytes(32).toString('base64')},${signing_secret}`);
-      await second.prints(/^account\.updated/m);
-      const event = JSON.parse(arrived.body) as { sequence: string };
-      const later = String(BigInt(event.sequence) + 5n);
-      t.equal(await passOn(arrived), 204, 'the same once more');
-      t.equal(await passOn(made('before', { ...event, sequence: '0', type: 'too.old' })), 204);
-      t.equal(await passOn(made('again', { ...event, type: 'too.old' })), 204, 'the same event, of another endpoint');
-      t.equal(await passOn(made('after', { ...event, sequence: later, type: 'later' })), 204);
-      t.equal(await passOn({ ...arrived, body: arrived.body.replace('updated', 'deleted') }), 401);
-      t.equal(await passOn(made('late', { ...event, sequence: `${later}0` }, Date.now() - 301_000)), 401);
-      t.equal(await passOn({ headers: arrived.headers, body: 'x'.repeat(70_000) }), 413);
-      await second.prints(/^later/m);
-      t.same(second.output.match(/^(account|too|later).*$/gm), [`account.updated ${ann.id}`, `later ${ann.id}`]);
-      await second.end();
+        const second = await start(`whsec_${randomBytes(32).toString('base64')},${signing_secret}`);
+        await second.prints(/^account\.updated/m);
+        const event = JSON.parse(arrived.body) as { sequence: string };
+        const later = String(BigInt(event.sequence) + 5n);
+        t.equal(await passOn(arrived), 204, 'the same once more');
+        t.equal(await passOn(made('before', { ...event, sequence: '0', type: 'too.old' })), 204);
+        t.equal(await passOn(made('again', { ...event, type: 'too.old' })), 204, 'the same event, of another endpoint');
+        t.equal(await passOn(made('after', { ...event, sequence: later, type: 'later' })), 204);
+        t.equal(await passOn({ ...arrived, body: arrived.body.replace('updated', 'deleted') }), 401);
+        t.equal(await passOn(made('late', { ...event, sequence: `${later}0` }, Date.now() - 301_000)), 401);
+        t.equal(await passOn({ headers: arrived.headers, body: 'x'.repeat(70_000) }), 413);
+        await second.prints(/^later/m);
+        t.same(second.output.match(/^(account|too|later).*$/gm), [`account.updated ${ann.id}`, `later ${ann.id}`]);
+        await second.end();
 
-      const third = await start(signing_secret);
-      t.equal(await passOn(arrived), 204);
-      t.equal(await passOn(made('end', { ...event, sequence: `${later}0`, type: 'end' })), 204);
-      await third.prints(/^end/m);
-      t.notMatch(third.output, /^(account|later)/m, 'it knows what it took before it was killed');
-      await third.end();
-      await ann.ask('DELETE', `/endpoints/${endpoint.id}`);
-    });
+        const third = await start(signing_secret);
+        t.equal(await passOn(arrived), 204);
+        t.equal(await passOn(made('end', { ...event, sequence: `${later}0`, type: 'end' })), 204);
+        await third.prints(/^end/m);
+        t.notMatch(third.output, /^(account|later)/m, 'it knows what it took before it was killed');
+        await third.end();
+        await ann.ask('DELETE', `/endpoints/${endpoint.id}`);
+      },
+    );
   }
 
   await t.test('C-020 C-064 C-069 the web app signs in, reads, refreshes and signs out', async (t) => {
@@ -229,16 +235,17 @@ t.test('the examples', async (t) => {
       .replace('http://localhost:8080', base_url)
       .replace('svc_pat_…', token)
       .replace('battery cabinet', 'giraffe');
+    const nowhere = `http://127.0.0.1:${await freePort()}`;
     const [again, by_token, misused] = [
       examples.run("node ask.mjs 'Which invoice is late?'", env, folder),
       examples.run(from_root),
-      examples.run('SPOOL_TOKEN=none node ask.mjs x', { SPOOL_URL: 'http://127.0.0.1:1' }, folder),
+      examples.run('SPOOL_TOKEN=none node ask.mjs x', { SPOOL_URL: nowhere }, folder),
     ];
     t.same(await Promise.all([again.exited, by_token.exited, misused.exited]), [0, 0, 1]);
     t.match(again.output, 'Then the invoice has to wait.');
     t.notMatch(again.output, /Open/, 'it is still signed in');
     t.match(by_token.output, 'Nothing was said about it.');
-    t.match(misused.output, 'Spool does not answer at http://127.0.0.1:1/mcp');
+    t.match(misused.output, `No answer from ${nowhere}/mcp (ECONNREFUSED)`);
 
     const read = (name: string) => readFileSync(join(folder, name), 'utf8').replace('http://localhost:8080', base_url);
     const { spool: of_url } = JSON.parse(read('mcp.json')).mcpServers;
