@@ -137,6 +137,7 @@ t.test('the examples', async (t) => {
         });
         await first.prints(/down/);
         t.notMatch(first.output, /^account/m, 'answered before the work is done');
+      t.equal(await passOn(arrived), 204, 'once more meanwhile');
         await first.end();
 
         const second = await start(`whsec_${randomBytes(32).toString('base64')},${signing_secret}`);
