@@ -22,6 +22,7 @@ const texts = [
   'SECURITY.md',
   'BENCHMARKS.md',
   ...readdirSync(join(root, 'docs')).map((file) => `docs/${file}`),
+  ...readdirSync(join(root, 'examples'), { recursive: true }).map((file) => `examples/${file}`),
 ]
   .filter((path) => path.endsWith('.md'))
   .map((path) => ({ path, text: read(path) }));
@@ -45,7 +46,7 @@ t.test('every link between texts leads somewhere, and every file and folder that
       t.ok(existsSync(join(root, file)), `${path} links to ${file}`);
       if (anchor !== undefined) t.ok(anchorsIn(read(file)).includes(anchor), `${path} links to ${file}#${anchor}`);
     }
-    const named = /`((?:actors|bench|bin|certs|docs|kits|monitoring|routes|src|test)\/[\w./-]*)`/g;
+    const named = /`((?:actors|bench|bin|certs|docs|examples|kits|monitoring|routes|src|test)\/[\w./-]*)`/g;
     for (const [, file = ''] of text.matchAll(named)) t.ok(existsSync(join(root, file)), `${path} names ${file}`);
   }
 });

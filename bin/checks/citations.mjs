@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 
 const root = process.argv[2] ?? fileURLToPath(new URL('../..', import.meta.url));
 
-const FOLDERS = ['src', 'actors', 'routes', 'certs', 'test', 'bench', 'bin', 'docs', 'kits', 'monitoring'];
+const FOLDERS = ['src', 'actors', 'routes', 'certs', 'test', 'bench', 'bin', 'docs', 'kits', 'examples', 'monitoring'];
 const TEXT = /\.(ts|mts|mjs|js|lua|css|eta|md|py|sh|yml)$/;
 const SKIPPED = /(^|\/)(node_modules|dist)\//;
 /** This file and its test name the forms that are refused. */

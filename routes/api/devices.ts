@@ -15,7 +15,9 @@ const deviceShape = z
     id,
     kind: deviceKind,
     bound_at: moment.describe('Since when it records for the account.'),
-    last_seen_at: moment.nullable().describe('When it last sent a heartbeat or redeemed a claim, to the minute; null while it never has.'),
+    last_seen_at: moment
+      .nullable()
+      .describe('When it last sent a heartbeat or redeemed a claim, to the minute; null while it never has.'),
     session_id: id.nullable().describe('The recorder session of a shared one; null for a personal one.'),
   })
   .meta({ id: 'Device' });

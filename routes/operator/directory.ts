@@ -66,7 +66,9 @@ const provisionedDeviceShape = z
     state: z.enum(DEVICE_STATES).describe('revoked: none of its certificates is good any more.'),
     account_id: id.nullable().describe('Whom it records for; null for one that is bound to nobody.'),
     provisioned_at: moment.describe('When it got its first certificate.'),
-    last_seen_at: moment.nullable().describe('When it last sent a heartbeat or redeemed a claim, to the minute; null while it never has.'),
+    last_seen_at: moment
+      .nullable()
+      .describe('When it last sent a heartbeat or redeemed a claim, to the minute; null while it never has.'),
     certificate_until: moment.nullable().describe('When the certificate in use ends; null where that is not known.'),
   })
   .meta({ id: 'ProvisionedDevice' });
@@ -150,7 +152,9 @@ export const DIRECTORY_ROUTES: readonly Route[] = [
         device_id: id.describe('The device.'),
         kind: deviceKind,
         bound_at: moment.describe('Since when it records for the account.'),
-        last_seen_at: moment.nullable().describe('When it last sent a heartbeat or redeemed a claim, to the minute; null while it never has.'),
+        last_seen_at: moment
+          .nullable()
+          .describe('When it last sent a heartbeat or redeemed a claim, to the minute; null while it never has.'),
       }),
     ).extend(ofAccountShape),
     refusals: ['NOT_FOUND'],

@@ -29,8 +29,9 @@ export async function loopbackRedirect(): Promise<{ redirect_uri: string; callba
   const origin = `http://${LOOPBACK}:${(server.address() as AddressInfo).port}`;
   const callback = new Promise<URL>((resolve) => {
     server.on('request', (request, response) => {
-      const url = new URL(request.url ?? '/', origin);
-      const is_callback = url.pathname === CALLBACK_PATH;
+      // Anything on this machine may send anything.
+      const url = URL.canParse(request.url ?? '', origin) ? new URL(request.url ?? '', origin) : null;
+      const is_callback = url?.pathname === CALLBACK_PATH;
       response.writeHead(is_callback ? 200 : 404, { 'Content-Type': 'text/plain', Connection: 'close' });
       response.end(is_callback ? DONE : '');
       if (is_callback) resolve(url);
