@@ -45,7 +45,7 @@ t.test('a header that is longer than what is read at once is read to its end', a
   t.ok(disk.opened() > 1);
 });
 
-t.test('K-028: of Opus what is skipped at the start may count or not', async (t) => {
+t.test('of Opus, what is skipped at the start may count or not', async (t) => {
   const bytes = opusFile({ pre_skip: 312, pages: [[100, 100, 100, 100, 100]] });
   const asked = { codec: 'opus', container: 'ogg', key: 'p/s/c', size_bytes: bytes.length, source_start_ms: 0 };
   const statusOf = async (source_end_ms: number) =>
