@@ -38,8 +38,8 @@ const { findChromium, NO_CHROMIUM } = await import('../dist/test/fixtures/chromi
 const left_out = findChromium() === null ? files.filter(needsBrowser) : [];
 if (left_out.length === files.length) fail(NO_CHROMIUM);
 
-/** More than cores: a good part of the tests waits for servers to start, or for time to pass. */
-const JOBS = availableParallelism() + 2;
+/** One more than cores: a good part of the tests waits for servers to start, or for time to pass. */
+const JOBS = availableParallelism() + 1;
 /** A process ends after so many files, so that what one leaves behind reaches few others. */
 const FILES_PER_PROCESS_MAX = 16;
 

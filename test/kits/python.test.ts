@@ -166,7 +166,7 @@ t.test('the device kit in Python', { skip: lacks === null ? false : `${lacks}: n
     app = (await spool.signIn('kit@x.test')).app;
     const other = join(folder, 'other.wav');
     const recorded = noiseFile(other, { seconds: 5 });
-    link.delay_ms = 60;
+    link.delay_ms = 500;
     const running = device.start('record', other, '--chunk-s', '1');
     await until('the server has renewed it', async () => (await renewals()) === 1, DEADLINE_MS);
     link.cut();
