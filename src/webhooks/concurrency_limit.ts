@@ -26,6 +26,13 @@ export class ConcurrencyLimit {
     );
   }
 
+  /** What leaves an endpoint without a place that has so many in flight; null where it may have one. */
+  boundOf(groups: ConcurrencyGroups, in_flight: number): 'all' | 'origin' | 'account' | null {
+    if (this.#all >= LIMITS.deliveries_in_flight_max) return 'all';
+    if ((this.#origins.get(groups.origin) ?? 0) >= LIMITS.origin_in_flight_max) return 'origin';
+    return this.free(groups, in_flight) > 0 ? null : 'account';
+  }
+
   take({ account_id, origin }: ConcurrencyGroups, count: number): void {
     this.#all += count;
     add(this.#accounts, account_id, count);

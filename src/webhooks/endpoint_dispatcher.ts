@@ -3,10 +3,10 @@ import type { AttemptResult, Claim } from '../../actors/delivery.js';
 import { LIMITS } from '../domain/limits.js';
 import { randomFraction } from '../random.js';
 import { StoreUnavailable } from '../store/store.js';
-import type { ConcurrencyLimit } from './concurrency_limit.js';
+import type { ConcurrencyGroups, ConcurrencyLimit } from './concurrency_limit.js';
 import type { DeliveryClient } from './delivery_client.js';
 import type { EndpointWork, Target } from './endpoint_work.js';
-import type { Queued, ReadyQueue } from './ready_queue.js';
+import type { Bound, Queued, ReadyQueue } from './ready_queue.js';
 
 /** What came back for an endpoint waits so long for what is still in progress, so that one commit takes all of it. */
 const GATHER_MS = 25;
@@ -68,30 +68,48 @@ export class EndpointDispatcher implements Queued {
     if (this.#retry !== null) clearTimeout(this.#retry);
   }
 
-  /** Without a place it starts only to hand over what came back. */
-  tryStart(): boolean {
+  get groups(): ConcurrencyGroups | null {
+    return this.#target;
+  }
+
+  tryStart(): Bound | null {
+    const { limit } = this.#parts;
+    const bound = this.#target === null ? null : limit.boundOf(this.#target, this.#in_flight);
+    if (bound !== null) return bound;
     // Of one that is not known yet nobody can say what it may have.
-    const free =
-      this.#target === null ? LIMITS.endpoint_in_flight_max : this.#parts.limit.free(this.#target, this.#in_flight);
-    if (free <= 0 && this.#results.length === 0) return false;
+    const free = this.#target === null ? LIMITS.endpoint_in_flight_max : limit.free(this.#target, this.#in_flight);
     this.#is_queued = false;
     this.#keeps_until = performance.now() + KEEPS_PLACES_MS;
-    void this.#turn(Math.max(0, Math.min(free, LIMITS.endpoint_in_flight_max - this.#in_flight)));
-    return true;
+    void this.#turn(Math.min(free, LIMITS.endpoint_in_flight_max - this.#in_flight));
+    return null;
   }
 
   /** Does what can be done now, or says that there is nothing. */
   #step(): void {
-    if (this.#is_asking || this.#is_queued || this.#retry !== null) return;
+    if (this.#is_asking || this.#retry !== null) return;
+    const { queue } = this.#parts;
+    if (this.#is_queued) {
+      if (this.#kept === 0 && this.#results.length === 0) return;
+      // What came back does not wait for a place.
+      queue.remove(this);
+      this.#is_queued = false;
+    }
     if (this.#kept > 0) void this.#turn(this.#kept);
+    else if (this.#results.length > 0 && this.#mustWait()) void this.#turn(0);
     else if (this.#is_due && !this.#parts.isStopped() && this.#in_flight < LIMITS.endpoint_in_flight_max) {
       this.#is_queued = true;
-      this.#parts.queue.add(this);
+      queue.add(this);
     } else if (this.#results.length > 0) void this.#turn(0);
     else if (this.#in_flight === 0) {
       this.#stopGathering();
       this.#parts.onIdle(this.#endpoint_id);
     }
+  }
+
+  #mustWait(): boolean {
+    const { limit, queue } = this.#parts;
+    if (this.#target === null) return false;
+    return limit.boundOf(this.#target, this.#in_flight) !== null || queue.isAhead(this.#target);
   }
 
   /** As `#step`, but not before all is back that is in progress, or a little time has passed. */
@@ -116,6 +134,7 @@ export class EndpointDispatcher implements Queued {
 
   /** Hands over what came back and takes up to `want` deliveries. Never rejects. */
   async #turn(want: number): Promise<void> {
+    const known = this.#target;
     this.#is_asking = true;
     this.#is_due = false;
     this.#stopGathering();
@@ -131,7 +150,8 @@ export class EndpointDispatcher implements Queued {
     } finally {
       this.#is_asking = false;
       this.#stepGathered();
-      this.#parts.queue.serveSoon();
+      const groups = this.#target ?? known;
+      if (groups !== null) this.#parts.queue.freed(groups);
     }
   }
 
@@ -178,7 +198,7 @@ export class EndpointDispatcher implements Queued {
     if (keeps) this.#kept += 1;
     else limit.giveBack(target, 1);
     this.#stepGathered();
-    queue.serveSoon();
+    queue.freed(target);
   }
 
   /** Storage is away, or too much waits: what came back is kept as long as it counts. */

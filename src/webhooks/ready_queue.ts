@@ -1,35 +1,97 @@
+import type { ConcurrencyGroups } from './concurrency_limit.js';
+
 /** Freed places are handed out together after so long, several to one endpoint. */
 const SERVE_AFTER_MS = 5;
 
+/** What an endpoint has no place under: the limit of all requests, of its origin's or of its account's. */
+export type Bound = 'all' | 'origin' | 'account';
+
 export interface Queued {
-  /** Starts if there is a place for it; false leaves it in the queue. */
-  tryStart(): boolean;
+  /** Whose places it takes; null while that is not known, and then it needs none to start. */
+  readonly groups: ConcurrencyGroups | null;
+  /** Starts if there is a place for it; otherwise gives what it waits for. */
+  tryStart(): Bound | null;
 }
 
-/** Endpoints that have something to do, each once, in turn; who finds no place keeps its own in the queue. */
+/**
+ * Endpoints that have something to do, each once. Those that find no place wait in the line of the bound that stopped
+ * them: of all, of their origin or of their account. A place that comes free is offered where it can be used, so
+ * thousands that wait for a receiver that hangs cost the others nothing.
+ */
 export class ReadyQueue {
-  readonly #waiting: Queued[] = [];
+  readonly #lines = new Map<string, Set<Queued>>();
+  /** Lines in which somebody may start now. */
+  readonly #freed = new Set<string>();
   #timer: NodeJS.Timeout | null = null;
 
+  /** Starts it, or puts it behind those that wait for the same. */
   add(one: Queued): void {
-    this.#waiting.push(one);
-    if (this.#waiting.length === 1) this.#serve();
-    else this.serveSoon();
+    const line = this.#linesOf(one.groups).find((name) => this.#lines.has(name));
+    if (line !== undefined) {
+      this.#lines.get(line)?.add(one);
+      this.#serveSoon([line]);
+      return;
+    }
+    const bound = one.tryStart();
+    if (bound !== null) this.#wait(one, bound);
   }
 
-  /** To be called when a place may have come free. */
-  serveSoon(): void {
-    if (this.#waiting.length === 0) return;
+  /** Whether somebody waits before whoever takes these places. */
+  isAhead(groups: ConcurrencyGroups | null): boolean {
+    return this.#linesOf(groups).some((name) => this.#lines.has(name));
+  }
+
+  remove(one: Queued): void {
+    for (const name of this.#linesOf(one.groups)) this.#leave(one, name);
+  }
+
+  /** To be called when places of these may have come free. */
+  freed(groups: ConcurrencyGroups): void {
+    this.#serveSoon(this.#linesOf(groups).filter((name) => this.#lines.has(name)));
+  }
+
+  #serveSoon(names: string[]): void {
+    if (names.length === 0) return;
+    for (const name of names) this.#freed.add(name);
     this.#timer ??= setTimeout(() => {
       this.#timer = null;
-      this.#serve();
+      const freed = [...this.#freed];
+      this.#freed.clear();
+      for (const name of freed) this.#serve(name);
     }, SERVE_AFTER_MS);
   }
 
-  #serve(): void {
-    for (let left = this.#waiting.length; left > 0; left--) {
-      const one = this.#waiting.shift() as Queued;
-      if (!one.tryStart()) this.#waiting.push(one);
+  /** In turn. Whoever is stopped by another bound goes to that line; by this one, so are those behind. */
+  #serve(name: string): void {
+    const [bound] = name.split(' ', 1) as [Bound];
+    for (const one of this.#lines.get(name) ?? []) {
+      const stopped_by = one.tryStart();
+      // Of an account's places an endpoint gets fewer the more it has, so that one behind may still get one.
+      if (stopped_by === bound && bound !== 'account') return;
+      if (stopped_by === bound) continue;
+      this.#leave(one, name);
+      if (stopped_by !== null) this.#wait(one, stopped_by);
     }
   }
+
+  #wait(one: Queued, bound: Bound): void {
+    const name = nameOf(bound, one.groups as ConcurrencyGroups);
+    const line = this.#lines.get(name);
+    if (line === undefined) this.#lines.set(name, new Set([one]));
+    else line.add(one);
+  }
+
+  #leave(one: Queued, name: string): void {
+    const line = this.#lines.get(name);
+    if (line?.delete(one) && line.size === 0) this.#lines.delete(name);
+  }
+
+  #linesOf(groups: ConcurrencyGroups | null): string[] {
+    if (groups === null) return [];
+    return (['all', 'origin', 'account'] as const).map((bound) => nameOf(bound, groups));
+  }
+}
+
+function nameOf(bound: Bound, { origin, account_id }: ConcurrencyGroups): string {
+  return bound === 'all' ? bound : `${bound} ${bound === 'origin' ? origin : account_id}`;
 }
