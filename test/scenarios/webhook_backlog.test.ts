@@ -74,14 +74,18 @@ async function webhookBacklog(t: Test, size: Size): Promise<void> {
   const used_before = await usedBytes(redis);
   for (let n = 0; n < people.length; n += 8)
     await Promise.all(people.slice(n, n + 8).map(({ account }) => happen(account, each, 'backlog')));
+  // And nothing is in flight: a refusal that is counted after the clock was advanced would put the probe off from then on.
   await until('the circuit of every endpoint is open', async () => {
     const states = await Promise.all(people.map(({ endpoint }) => stateOf(endpoint)));
-    return states.every(({ passing_failures }) => passing_failures >= LIMITS.circuit_opens_after);
+    return states.every(
+      ({ passing_failures, claims }) => passing_failures >= LIMITS.circuit_opens_after && claims.length === 0,
+    );
   });
   const outstanding = each * people.length;
   const bytes_each = ((await usedBytes(redis)) - used_before) / outstanding;
 
   receiver.answer(204);
+  await receiver.counts(); // it has heard
   global.gc?.();
   const rss_before = process.memoryUsage.rss();
   let rss_max = rss_before;
