@@ -10,8 +10,9 @@ export function webhookDoors({ runtime, deliveries, metrics }) {
     return values.find(({ labels }) => labels.outcome === 'succeeded')?.value ?? 0;
   };
   return {
-    /** From now on nothing is delivered. */
+    /** From now on nothing is delivered: whoever has just delivered the last one would take the next ones as well. */
     async hold_deliveries() {
+      await deliveries.handleDue();
       deliveries.wake = () => {};
     },
     /** So many events in each account. */
