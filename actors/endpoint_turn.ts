@@ -155,10 +155,12 @@ export class EndpointWork {
         this.#end(claim, attempts, 'failed');
         return;
       case 'passing': {
-        const passing_failures = this.#state.passing_failures + 1;
         const { jitter } = this.#asked;
-        this.#set({ passing_failures });
-        if (isCircuitOpen(this.#state)) this.#set({ probe_at_ms: this.#now_ms + probeMs(passing_failures, jitter) });
+        if (!this.#wasSentBeside(claim)) {
+          const passing_failures = this.#state.passing_failures + 1;
+          this.#set({ passing_failures });
+          if (isCircuitOpen(this.#state)) this.#set({ probe_at_ms: this.#now_ms + probeMs(passing_failures, jitter) });
+        }
         const delay_ms = Math.max(backoffMs(attempts.length, jitter), retry_after_ms ?? 0);
         this.#tryAgain(claim, attempts, this.#now_ms + delay_ms);
         return;
@@ -166,6 +168,11 @@ export class EndpointWork {
       default:
         unreachable(verdict);
     }
+  }
+
+  /** The circuit has opened since it was sent: it says nothing that those which opened it did not say. */
+  #wasSentBeside({ claimed_at_ms }: Claim): boolean {
+    return isCircuitOpen(this.#state) && claimed_at_ms < this.#state.probe_at_ms;
   }
 
   /** Whoever had claimed these has not come back in time, or never will: nobody knows whether they were posted. */

@@ -409,6 +409,18 @@ t.test('F-026 after five failures that pass there is one probe at a time, until 
   many.inbox = entries(30).slice(8);
   t.equal(many.work({ results: all(many, 'refused') }).claims.length, 8, 'permanent refusals never lead to it');
 
+  const restart = flying(8);
+  restart.work({ results: all(restart, 'passing').slice(0, 6), jitter: 0 });
+  const probe_at_ms = NOW_MS + LIMITS.probe_ms_min;
+  t.match(restart.endpoint, { passing_failures: circuit_opens_after, probe_at_ms }, 'eight at once are one trouble');
+  restart.now_ms += 9_000;
+  restart.work({ results: all(restart, 'passing'), jitter: 0 });
+  t.match(
+    restart.endpoint,
+    { passing_failures: circuit_opens_after, probe_at_ms },
+    'and who was sent then delays no probe',
+  );
+
   const beside = flying(6);
   const results = beside.endpoint.claims.slice(0, 5).map((claim) => resultOf(claim, 'passing'));
   beside.inbox = [entry(9)];
