@@ -79,13 +79,16 @@ export const deviceMessages = messagesOf<Account>()({
     decide: ofAccount((state, { device_id }: { device_id: string }, turn): Done => {
       const bound = turn.record<BoundDevice>('devices', device_id);
       if (bound === undefined) return { reply: NO_DEVICE };
+      const { kind, binding_epoch } = bound;
+      const is_in_session = kind === 'shared' && state.sessions.includes(binding_epoch);
       return {
         reply: DONE,
         next: { ...state, devices: state.devices - 1 },
         effects: [
           { effect: 'delete_record', collection: 'devices', id: device_id },
-          ...(bound.kind === 'personal' ? [endBinding(bound)] : endSessions(state, device_id)),
-          notifyDevice(device_id, { type: 'unbind', binding_epoch: bound.binding_epoch }),
+          ...(kind === 'personal' ? [endBinding(bound)] : endSessions(state, device_id)),
+          // A session lets go of its recorder itself when it has ended, so that no other begins with it before.
+          ...(is_in_session ? [] : [notifyDevice(device_id, { type: 'unbind', binding_epoch })]),
         ],
       };
     }),

@@ -320,6 +320,33 @@ t.test('H-028 a device that is bound gets a binding, and a source once', async (
       ],
     },
     {
+      says: 'removed from a session, which lets go of it once it has ended',
+      state: { ...one, sessions: ['e1', 'e0'] },
+      records: { devices: { d: { ...bound('e1', 's1'), kind: 'shared' } } },
+      message: { type: 'remove_device', device_id: 'd' },
+      reply: DONE,
+      next: { ...ANN, sessions: ['e1', 'e0'] },
+      effects: [
+        { effect: 'delete_record', collection: 'devices', id: 'd' },
+        ...['e1', 'e0'].map((id) => ({
+          ...{ effect: 'notify' as const, to: { kind: 'device_session' as const, id } },
+          message: { type: 'device_removed' as const, device_id: 'd' },
+        })),
+      ],
+    },
+    {
+      says: 'removed after its session',
+      state: one,
+      records: { devices: { d: { ...bound('e1', 's1'), kind: 'shared' } } },
+      message: { type: 'remove_device', device_id: 'd' },
+      reply: DONE,
+      next: ANN,
+      effects: [
+        { effect: 'delete_record', collection: 'devices', id: 'd' },
+        { effect: 'notify', to: { kind: 'device', id: 'd' }, message: { type: 'unbind', binding_epoch: 'e1' } },
+      ],
+    },
+    {
       says: 'removed again',
       state: ANN,
       message: { type: 'remove_device', device_id: 'd' },
