@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
+import { every } from './ticks.js';
 
 const SYNC_EVERY_MS = 10_000;
 const TEST_SYNC_EVERY_MS = 500;
@@ -29,7 +30,7 @@ export class Clock {
   #base_ms = Date.now() - performance.now();
   #offset_ms = 0;
   #jumps = 0;
-  #timer: NodeJS.Timeout | null = null;
+  #stopTicking: (() => void) | null = null;
   readonly #log: Pick<Logger, 'error' | 'info'> | null;
   readonly #machineMs: () => number;
   /** The certain time less the monotonic clock; null until there is one. */
@@ -78,15 +79,14 @@ export class Clock {
     const noted_ms = Number(await this.#redis.get(CERTAIN_KEY));
     if (noted_ms > 0) this.#certain_base_ms = noted_ms - performance.now();
     await this.#sync();
-    this.#timer = setInterval(
-      () => void this.#sync().catch(() => {}),
+    this.#stopTicking = every(
       this.#movable ? TEST_SYNC_EVERY_MS : SYNC_EVERY_MS,
+      () => void this.#sync().catch(() => {}),
     );
-    this.#timer.unref();
   }
 
   stop(): void {
-    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#stopTicking?.();
   }
 
   /** Moves the time forward for every process on this Redis. Only where TEST_CLOCK is on. */
@@ -105,7 +105,7 @@ export class Clock {
     const base_ms = Number(seconds) * 1000 + Number(micros) / 1000 - (before + after) / 2;
     const drift_ms = base_ms - this.#base_ms;
     this.#jumps = Math.abs(drift_ms) > JUMP_MS ? this.#jumps + 1 : 0;
-    if (this.#timer === null || this.#jumps === 0 || this.#jumps >= JUMP_SYNCS) {
+    if (this.#stopTicking === null || this.#jumps === 0 || this.#jumps >= JUMP_SYNCS) {
       this.#base_ms = base_ms;
       this.#jumps = 0;
     }

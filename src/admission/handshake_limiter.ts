@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import type { TLSSocket, Server as TlsServer } from 'node:tls';
 import type { Metrics } from '../runtime/metrics.js';
+import { every } from '../ticks.js';
 import { networkOf } from './rate_limits.js';
 
 /** How many connections may be open, in their handshake, and waiting for it: all together, and from one network. */
@@ -89,9 +90,10 @@ export class HandshakeLimiter {
       metrics.device_handshakes.inc({ resumed: 'no', outcome: 'failed' });
       socket.destroy();
     });
-    const look = setInterval(() => this.endStalled(), LOOK_EVERY_MS);
-    look.unref();
-    server.once('close', () => clearInterval(look));
+    server.once(
+      'close',
+      every(LOOK_EVERY_MS, () => this.endStalled()),
+    );
   }
 
   /** Ends handshakes that take too long: their places are for others. */

@@ -2,13 +2,13 @@ import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import { getHeapStatistics } from 'node:v8';
 import { randomFraction } from '../random.js';
 import type { Metrics } from '../runtime/metrics.js';
+import { every } from '../ticks.js';
 
 const LOOK_EVERY_MS = 500;
-/**
- * Resolution of the delay: how long the timer of node itself takes when nothing delays it. Each time it wakes the process up,
- * which takes 50 µs.
- */
+/** Resolution of the delay: how long the timer of node itself takes when nothing delays it. */
 const RESOLUTION_MS = 100;
+/** Where less of the time is spent, the delay is not measured: measuring wakes the process up ten times a second. */
+const BUSY_SHARE = 0.1;
 const BYTES_PER_MB = 1024 * 1024;
 /** Of the heap or the container that a process may have. */
 const MEMORY_SHARE_MAX = 0.9;
@@ -62,8 +62,9 @@ export class Overload {
   readonly #histogram: IntervalHistogram;
   readonly #resident_bytes_max: number;
   readonly #states: Record<LoadName, Shedding> = { delay: 'nothing', memory: 'nothing' };
-  #timer: NodeJS.Timeout | null = null;
+  #stopTicking: (() => void) | null = null;
   #looked_at_ms = performance.now();
+  #utilization = performance.eventLoopUtilization();
   #worst_before_ms = 0;
   /** The longest delay that was seen since somebody asked. */
   #longest_ms = 0;
@@ -82,12 +83,11 @@ export class Overload {
   start(): void {
     this.#histogram.enable();
     this.#looked_at_ms = performance.now();
-    this.#timer = setInterval(() => this.take(this.#measure()), LOOK_EVERY_MS);
-    this.#timer.unref();
+    this.#stopTicking = every(LOOK_EVERY_MS, () => this.take(this.#measure()));
   }
 
   stop(): void {
-    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#stopTicking?.();
     this.#histogram.disable();
   }
 
@@ -124,6 +124,7 @@ export class Overload {
     const mean_ms = is_empty ? 0 : this.#histogram.mean / 1e6 - RESOLUTION_MS;
     const p99_ms = is_empty ? 0 : this.#histogram.percentile(99) / 1e6 - RESOLUTION_MS;
     this.#histogram.reset();
+    this.#measureDelayWhileBusy();
     this.#longest_ms = Math.max(this.#longest_ms, p99_ms, late_ms);
     const worst_ms = Math.max(mean_ms, late_ms);
     // One stall is no overload: a collection of garbage, or a machine that slept. It takes two looks in a row.
@@ -138,6 +139,14 @@ export class Overload {
         used_heap_size / (heap_size_limit * MEMORY_SHARE_MAX),
       ),
     };
+  }
+
+  #measureDelayWhileBusy(): void {
+    const before = this.#utilization;
+    this.#utilization = performance.eventLoopUtilization();
+    const { utilization } = performance.eventLoopUtilization(this.#utilization, before);
+    if (utilization > BUSY_SHARE) this.#histogram.enable();
+    else this.#histogram.disable();
   }
 }
 

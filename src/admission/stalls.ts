@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Server, Socket } from 'node:net';
 import type { Logger } from 'pino';
+import { every } from '../ticks.js';
 
 /** Whoever asked so long ago has given up, as most clients do, or soon will. */
 const STALL_MS = 10_000;
@@ -31,7 +32,7 @@ export class Stalls {
   #ticked_at: number;
   #turns_left = 0;
   #dropped = 0;
-  #timer: NodeJS.Timeout | null = null;
+  #stopTicking: (() => void) | null = null;
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -41,12 +42,11 @@ export class Stalls {
 
   start(): void {
     this.#ticked_at = this.#now();
-    this.#timer = setInterval(() => this.tick(), TICK_MS);
-    this.#timer.unref();
+    this.#stopTicking = every(TICK_MS, () => this.tick());
   }
 
   stop(): void {
-    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#stopTicking?.();
   }
 
   /** Stands before everything that a server does with connections and requests. To be called before it listens. */

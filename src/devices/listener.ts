@@ -4,6 +4,7 @@ import { HandshakeLimiter, type HandshakeLimits } from '../admission/handshake_l
 import type { Shutdown } from '../server/shutdown.js';
 import type { Services } from '../services.js';
 import type { Settings } from '../settings.js';
+import { every } from '../ticks.js';
 import { SessionTickets, TICKET_LIFE_S } from './session_tickets.js';
 
 const LOOK_EVERY_MS = 1_000;
@@ -47,7 +48,7 @@ class ListenerCertificate {
   readonly #services: Services;
   readonly #tickets: SessionTickets;
   #renew_at_ms = 0;
-  #timer: NodeJS.Timeout | null = null;
+  #stopTicking: (() => void) | null = null;
 
   constructor(services: Services) {
     this.#services = services;
@@ -67,11 +68,11 @@ class ListenerCertificate {
   /** From now on the server has tickets, and a new certificate when that is due. */
   keepIn(server: HttpsServer): void {
     this.#tickets.install(server);
-    this.#timer = setInterval(() => void this.#renew(server), LOOK_EVERY_MS);
+    this.#stopTicking = every(LOOK_EVERY_MS, () => void this.#renew(server));
   }
 
   stop(): void {
-    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#stopTicking?.();
   }
 
   async #renew(server: HttpsServer): Promise<void> {

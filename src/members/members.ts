@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { callFunction } from '../store/redis_calls.js';
 import { nodesOf } from '../store/redis_connection.js';
 import { StoreUnavailable } from '../store/store.js';
+import { every } from '../ticks.js';
 import { newMemberId, ownersOf } from './ownership.js';
 
 const RENEW_EVERY_MS = 1_000;
@@ -55,7 +56,7 @@ export class Members implements Ownership, Holding {
   #gone: ReadonlySet<string> = new Set();
   /** Read once: what one says of itself never changes. */
   #known = new Map<string, Member>();
-  #timer: NodeJS.Timeout | null = null;
+  #stopTicking: (() => void) | null = null;
   #renewing: Promise<void> | null = null;
   #has_left = false;
 
@@ -76,15 +77,14 @@ export class Members implements Ownership, Holding {
   /** Joins; rejects where Redis does not answer. */
   async start(): Promise<void> {
     await this.#renew();
-    this.#timer = setInterval(() => void this.renew(), this.#renew_every_ms);
-    this.#timer.unref();
+    this.#stopTicking = every(this.#renew_every_ms, () => void this.renew());
   }
 
   /** Others take its partitions from now on; what is in its hands stays there. Never rejects. */
   async leave(): Promise<void> {
     if (this.#has_left) return;
     this.#has_left = true;
-    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#stopTicking?.();
     await this.#renewing;
     this.#view = null;
     await this.#say('').catch(() => {}); // then it expires

@@ -3,6 +3,7 @@ import { isRefusal, type Refusal, refuse } from '../domain/refusals.js';
 import { randomBytes } from '../random.js';
 import { partitionOf } from '../store/partitions.js';
 import type { EntityLocation, Fence } from '../store/store.js';
+import { every } from '../ticks.js';
 import type { RequestScope } from '../tracing/request_scope.js';
 import type { TurnWatch } from '../tracing/turn_note.js';
 import { Activation, type Answer, readSnapshot, refused, SHUT } from './activation.js';
@@ -72,7 +73,7 @@ export class Runtime {
   readonly #turns = new TurnActors();
   readonly #deadlines: Deadlines;
   readonly #options: RuntimeOptions;
-  readonly #rest_timer: NodeJS.Timeout;
+  readonly #stopTicking: () => void;
   readonly #writer = Buffer.from(randomBytes(6)).toString('hex');
   #awaitDownstream: DownstreamWaiter = () => Promise.resolve();
   #commits = 0;
@@ -106,11 +107,10 @@ export class Runtime {
         this.invalidateCache();
       },
     };
-    this.#rest_timer = setInterval(() => {
+    this.#stopTicking = every(REST_EVERY_MS, () => {
       this.#restIdle();
       this.#forgetRecords();
-    }, REST_EVERY_MS);
-    this.#rest_timer.unref();
+    });
   }
 
   /** Waits for outbox messages; set once, when the relay exists. */
@@ -344,7 +344,7 @@ export class Runtime {
     this.#shut = true;
     const until = performance.now() + deadline_ms;
     while (this.#waiting > 0 && performance.now() < until) await new Promise((resolve) => setTimeout(resolve, 10));
-    clearInterval(this.#rest_timer);
+    this.#stopTicking();
     this.#turns.stop();
   }
 }

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { every } from '../ticks.js';
 import {
   activateServerKey,
   type IntroducedKey,
@@ -29,19 +30,18 @@ type Parts = {
  */
 export class ServerKeyRotation {
   readonly #parts: Parts;
-  #timer: NodeJS.Timeout | null = null;
+  #stopTicking: (() => void) | null = null;
 
   constructor(parts: Parts) {
     this.#parts = parts;
   }
 
   start(): void {
-    this.#timer = setInterval(() => void this.look(), LOOK_EVERY_MS);
-    this.#timer.unref();
+    this.#stopTicking = every(LOOK_EVERY_MS, () => void this.look());
   }
 
   stop(): void {
-    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#stopTicking?.();
   }
 
   /** Reads what others added, and activates a key whose time has come. Never rejects. */

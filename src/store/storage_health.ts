@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Cluster, type Redis } from 'ioredis';
 import { PARTITIONS } from '../domain/ids.js';
 import type { Metrics } from '../runtime/metrics.js';
+import { every } from '../ticks.js';
 import { tagOf } from './partitions.js';
 import { takesNoWrites } from './storage_problem.js';
 
@@ -39,7 +40,7 @@ export class StorageHealth {
   #state: StorageState;
   #looked_at_ms = Number.NEGATIVE_INFINITY;
   #looking: Promise<void> | null = null;
-  #timer: NodeJS.Timeout | null = null;
+  #stopTicking: (() => void) | null = null;
 
   constructor(
     redis: Redis,
@@ -55,12 +56,11 @@ export class StorageHealth {
 
   start(): void {
     void this.look();
-    this.#timer = setInterval(() => void this.look(), LOOK_EVERY_MS);
-    this.#timer.unref();
+    this.#stopTicking = every(LOOK_EVERY_MS, () => void this.look());
   }
 
   async stop(): Promise<void> {
-    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#stopTicking?.();
     await this.#looking;
   }
 

@@ -2,6 +2,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { ConnectionLimiter, refuseConnections } from '../admission/connection_limiter.js';
 import { Stalls } from '../admission/stalls.js';
 import { LISTENER_OPTIONS, refuseConnection, SERVER_OPTIONS } from '../http/server_options.js';
+import { every } from '../ticks.js';
 import type { Child } from './child.js';
 import type { Children } from './children.js';
 import type { PortName, RefusalCount } from './messages.js';
@@ -51,7 +52,7 @@ export class Doors {
   readonly #servers: Server[] = [];
   readonly #refusals = new Map<string, RefusalCount>();
   readonly #stalls: Stalls;
-  readonly #looking: NodeJS.Timeout;
+  readonly #stopLooking: () => void;
   #waiting = 0;
   #last = 0;
 
@@ -66,8 +67,7 @@ export class Doors {
     const overload_refusals = { inc: (of: { listener: PortName; cause: 'stall' }) => this.#count(of) };
     this.#stalls = new Stalls({ log: parts.log, metrics: { overload_refusals } });
     this.#stalls.start();
-    this.#looking = setInterval(() => this.#look(), LOOK_EVERY_MS);
-    this.#looking.unref();
+    this.#stopLooking = every(LOOK_EVERY_MS, () => this.#look());
   }
 
   /** A server that listens nowhere yet: whoever asks it to listen says where. */
@@ -128,7 +128,7 @@ export class Doors {
   /** Accepts nothing more, and closes what is in the hands of no process. */
   close(): void {
     this.#stalls.stop();
-    clearInterval(this.#looking);
+    this.#stopLooking();
     for (const server of this.#servers) server.close();
     for (const connection of [...this.#open.values()]) if (connection.child === null) this.#drop(connection);
   }

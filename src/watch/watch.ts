@@ -13,6 +13,7 @@ import type { Metrics } from '../runtime/metrics.js';
 import type { Runtime } from '../runtime/runtime.js';
 import { mastersOf } from '../store/redis_connection.js';
 import type { StorageHealth } from '../store/storage_health.js';
+import { every } from '../ticks.js';
 import type { DeliveryWorker } from '../webhooks/delivery_worker.js';
 import type { RetentionSweep } from '../workers/retention_sweep.js';
 import type { Standing } from './health_problems.js';
@@ -64,7 +65,7 @@ export class Watch {
   #disk: Standing['disk'] = null;
   #dead_letters: number | null = null;
   #troubled = { circuit_open: 0, disabled: 0 };
-  #timer: NodeJS.Timeout | null = null;
+  #stopTicking: (() => void) | null = null;
   #taking: Promise<void> | null = null;
   #taken = 0;
   #cpu_share: number | null = null;
@@ -76,12 +77,11 @@ export class Watch {
 
   start(): void {
     void this.sample();
-    this.#timer = setInterval(() => void this.sample(), SAMPLE_EVERY_MS);
-    this.#timer.unref();
+    this.#stopTicking = every(SAMPLE_EVERY_MS, () => void this.sample());
   }
 
   async stop(): Promise<void> {
-    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#stopTicking?.();
     await this.#taking;
   }
 

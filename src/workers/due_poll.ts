@@ -3,6 +3,7 @@ import { PARTITIONS } from '../domain/ids.js';
 import type { Ownership } from '../members/members.js';
 import { randomFraction } from '../random.js';
 import { type DueQueue, type Store, StoreUnavailable } from '../store/store.js';
+import { every } from '../ticks.js';
 
 const TICK_MS = 1_000;
 /** Partitions of other processes are looked at so rarely, or so many times as rarely as own ones. */
@@ -36,7 +37,7 @@ export class DuePoll {
   /** When a partition has its turn: in an order of this process' own, so that processes do not look there together. */
   readonly #places = shuffled(ALL_PARTITIONS);
   #ticks = 0;
-  #timer: NodeJS.Timeout | null = null;
+  #stopTicking: (() => void) | null = null;
   #asking: Promise<void> | null = null;
 
   constructor(parts: Parts) {
@@ -44,12 +45,11 @@ export class DuePoll {
   }
 
   start(): void {
-    this.#timer = setInterval(() => void this.tick(), TICK_MS);
-    this.#timer.unref();
+    this.#stopTicking = every(TICK_MS, () => void this.tick());
   }
 
   async stop(): Promise<void> {
-    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#stopTicking?.();
     await this.#asking;
   }
 

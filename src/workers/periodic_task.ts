@@ -1,3 +1,5 @@
+import { every } from '../ticks.js';
+
 /**
  * Looks at what is due, one after the other: now and then by itself, once it is started, and whenever somebody asks.
  * Whoever asks while one is in progress gets the next, which all of them share: the present one may have passed what fell
@@ -6,7 +8,7 @@
 export class PeriodicTask<Found> {
   readonly #begin: () => Promise<Found>;
   readonly #every_ms: number | null;
-  #timer: NodeJS.Timeout | null = null;
+  #stopTicking: (() => void) | null = null;
   #present: Promise<Found> | null = null;
   #next: Promise<Found> | null = null;
 
@@ -19,15 +21,14 @@ export class PeriodicTask<Found> {
   /** From now on runs at intervals; a failed run is repeated by the next. */
   start(): void {
     if (this.#every_ms === null) return;
-    this.#timer = setInterval(() => {
+    this.#stopTicking = every(this.#every_ms, () => {
       if (this.#present === null) this.#beginOne().catch(() => {});
-    }, this.#every_ms);
-    this.#timer.unref();
+    });
   }
 
   /** No longer runs at intervals; resolves when no run is in progress and none follows. Never rejects. */
   async stop(): Promise<void> {
-    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#stopTicking?.();
     while (this.#present !== null) await (this.#next ?? this.#present).catch(() => {});
   }
 
