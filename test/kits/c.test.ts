@@ -4,8 +4,8 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import type { AppClient } from '../fixtures/app_client.js';
+import { BadLink, type Fate } from '../fixtures/bad_link.js';
 import { allOf } from '../fixtures/colleagues.js';
-import { CuttingProxy } from '../fixtures/cutting_proxy.js';
 import { TestSpool } from '../fixtures/spool.js';
 import { tempFolder } from '../fixtures/temp_folder.js';
 import { until } from '../fixtures/until.js';
@@ -30,7 +30,9 @@ t.test('the device kit in C', async (t) => {
   build(out);
   const spool = await TestSpool.start({ RATE_LIMITS: 'off' });
   t.teardown(() => spool.end());
-  const proxy = await CuttingProxy.open(t, spool.server.ports.device);
+  /** Of the next connections, one each; further ones come through whole. */
+  const fates: Fate[] = [];
+  const link = await BadLink.open(t, spool.server.ports.device, () => fates.shift() ?? 'holds');
   let { app } = await spool.signIn(EMAIL);
   const files = { folder, program: join(out, 'spool-recorder') };
 
@@ -39,20 +41,20 @@ t.test('the device kit in C', async (t) => {
     t.equal(status, 0, `${stdout}${stderr}`);
   });
 
-  const recorder = new CRecorder(files, 'personal', proxy);
+  const recorder = new CRecorder(files, 'personal', link);
   await t.test('H-027, H-028 a device with a key of its own is bound, though the answer was lost', async (t) => {
     await recorder.provision(spool);
     const { claim } = await app.call('POST /devices/claims', { body: { kind: 'owner' } });
-    const elsewhere = ['--server', `127.0.0.1:${proxy.port}`, '--patience', '0'];
+    const elsewhere = ['--server', `127.0.0.1:${link.port}`, '--patience', '0'];
     t.match(
       await recorder.run('send', ...elsewhere),
       { code: 1, says: /mbedTLS -0x2700/ },
       'not the name of the server',
     );
     t.match(await recorder.run('claim', 'svc_claim_unknown'), { code: 1, says: /404 NOT_FOUND/ });
-    proxy.faults.push({ lose: 'answer', turn: 3 });
+    fates.push(answerLost(3));
     t.match(await recorder.run('claim', claim), { code: 1, says: /no answer/ });
-    t.equal(proxy.cuts, 1);
+    t.equal(link.cuts, 1);
     t.match(await recorder.run('claim', claim), { code: 0, says: /bound/ });
   });
 
@@ -60,17 +62,17 @@ t.test('the device kit in C', async (t) => {
     const pcm = randomBytes(20 * RATE_HZ * 2);
     const wav = recorder.writeWav('long.wav', pcm);
     for (const turn of [1, 2, 3, 4, 5, 6, 7]) {
-      proxy.faults.push({ lose: 'answer', turn }, { lose: 'request', turn, after_bytes: turn * 300 });
-      proxy.faults.push({ lose: 'request', turn: 6, after_bytes: turn * 4_000 });
+      fates.push(answerLost(turn), { cut: 'up', from_turn: turn, after_bytes: turn * 300 });
+      fates.push({ cut: 'up', from_turn: 6, after_bytes: turn * 4_000 });
     }
-    const faults = proxy.faults.length;
+    const bad = fates.length;
     const record = () => recorder.start('record', wav, '--resume', '--pace', '8', '--chunk-ms', '700');
     const send = () => recorder.start('send', '--follow', '--retry-ms', '10:60');
     let recording = record();
     let sending = send();
     for (const sent of [90_000, 180_000, 270_000]) {
-      const before = proxy.bytes;
-      await until('bytes come', () => proxy.bytes > before + sent / 3);
+      const before = link.bytes;
+      await until('bytes come', () => link.bytes > before + sent / 3);
       recording.kill('SIGKILL');
       sending.kill('SIGKILL');
       await Promise.all([recording.ended, sending.ended]);
@@ -78,7 +80,7 @@ t.test('the device kit in C', async (t) => {
         await spool.close();
         await spool.open();
         ({ app } = await spool.signIn(EMAIL));
-        proxy.target_port = spool.server.ports.device;
+        link.port_behind = spool.server.ports.device;
       }
       recording = record();
       sending = send();
@@ -87,8 +89,8 @@ t.test('the device kit in C', async (t) => {
     await until('all is sent', () => recorder.queued() === 0, RUN_MAX_MS);
     sending.kill('SIGTERM');
     t.match(await sending.ended, { code: 0 });
-    t.ok(proxy.cuts > faults / 2, `${proxy.cuts} of ${faults} faults have cut`);
-    proxy.faults.length = 0;
+    t.ok(link.cuts > bad / 2, `${link.cuts} of ${bad} connections were cut`);
+    fates.length = 0;
     t.equal((await allOf(app, '/audio/streams')).length, 1, 'kills make no second stream');
     const { audio, chunks } = await recordingOf(app, 20_000);
     t.ok(audio.equals(pcm), 'what the server holds is what was recorded');
@@ -96,14 +98,14 @@ t.test('the device kit in C', async (t) => {
   });
 
   await t.test('H-021 without a link it records on, and sends WAV files later', async (t) => {
-    proxy.is_down = true;
+    link.is_down = true;
     const pcm = randomBytes(5 * RATE_HZ * 2);
     const recorded = recorder.start('record', '-', '--wav', '--chunk-ms', '2000');
     recorded.child.stdin?.end(pcm);
     t.match(await recorded.ended, { code: 0 });
     t.match(await recorder.run('send', '--patience', '0'), { code: 1, says: /no answer/ });
     t.match(await recorder.run('status'), { says: /stream 1: 0 chunks sent, 3 queued, ended/ });
-    proxy.is_down = false;
+    link.is_down = false;
     t.match(await recorder.run('send'), { code: 0, says: /all is sent/ });
     const { audio, chunks } = await recordingOf(app, 5_000);
     t.equal(chunks, 3);
@@ -111,7 +113,7 @@ t.test('the device kit in C', async (t) => {
   });
 
   await t.test('H-025, H-029 a shared recorder sends what it has and ends its session', async (t) => {
-    const shared = new CRecorder(files, 'shared', proxy);
+    const shared = new CRecorder(files, 'shared', link);
     await shared.provision(spool);
     const expires_at = new Date(Date.now() + 3_600_000).toISOString();
     const { session, claim } = await app.call('POST /device-sessions', { body: { expires_at } });
@@ -119,7 +121,7 @@ t.test('the device kit in C', async (t) => {
     t.match(await shared.run('claim', claim, '001122334455'), { code: 0 });
     const pcm = randomBytes(3 * RATE_HZ * 2);
     t.match(await shared.run('record', shared.writeWav('session.wav', pcm)), { code: 0 });
-    proxy.faults.push({ lose: 'answer', turn: 3 }, { lose: 'answer', turn: 5 });
+    fates.push(answerLost(3), answerLost(5));
     t.match(await shared.run('end-session', '--retry-ms', '10:60'), { code: 0, says: /session ended/ });
     const ended = await app.call('GET /device-sessions/{id}', { path: { id: session.id } });
     t.equal(ended.end_reason, 'recorder');
@@ -130,7 +132,7 @@ t.test('the device kit in C', async (t) => {
   await t.test('H-001 a certificate is renewed when it is due, and a lost answer costs nothing', async (t) => {
     const identity = () => readFileSync(join(recorder.storage, 'identity'));
     const before = identity();
-    proxy.faults.push({ lose: 'answer', turn: 3 });
+    fates.push(answerLost(3));
     t.match(await recorder.run('renew'), { code: 1 });
     t.same(identity(), before, 'the old one is in use');
     const next_key = readFileSync(join(recorder.storage, 'next-key'));
@@ -150,7 +152,7 @@ t.test('the device kit in C', async (t) => {
 
   await t.test('H-007, H-013 what belongs to an epoch that is over is set aside', async (t) => {
     const { app: later } = await spool.signIn(EMAIL);
-    const unbound = new CRecorder(files, 'personal', proxy);
+    const unbound = new CRecorder(files, 'personal', link);
     await unbound.provision(spool);
     const { claim } = await later.call('POST /devices/claims', { body: { kind: 'owner' } });
     t.match(await unbound.run('claim', claim), { code: 0 });
@@ -165,23 +167,28 @@ t.test('the device kit in C', async (t) => {
 
 type Ended = { code: number | null; says: string };
 
-/** The program of the kit's example, with a folder of its own, behind the proxy. */
+/** All of the turn goes through; what is answered is lost, and the connection with it. */
+function answerLost(from_turn: number): Fate {
+  return { cut: 'down', after_bytes: 0, from_turn };
+}
+
+/** The program of the kit's example, with a folder of its own, behind the link. */
 class CRecorder {
   readonly #program: string;
   readonly storage: string;
   readonly #kind: 'personal' | 'shared';
-  readonly #proxy: CuttingProxy;
+  readonly #link: BadLink;
   device_id = '';
 
-  constructor(files: { folder: string; program: string }, kind: 'personal' | 'shared', proxy: CuttingProxy) {
+  constructor(files: { folder: string; program: string }, kind: 'personal' | 'shared', link: BadLink) {
     this.#program = files.program;
     this.storage = join(files.folder, `recorder-${randomBytes(4).toString('hex')}`);
     this.#kind = kind;
-    this.#proxy = proxy;
+    this.#link = link;
   }
 
   start(...words: string[]): { child: ChildProcess; ended: Promise<Ended>; kill(signal: NodeJS.Signals): void } {
-    const child = spawn(this.#program, [this.storage, '--server', `localhost:${this.#proxy.port}`, ...words]);
+    const child = spawn(this.#program, [this.storage, '--server', `localhost:${this.#link.port}`, ...words]);
     let says = '';
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding('utf8').on('data', (text: string) => {

@@ -2,8 +2,9 @@ import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { DeviceClient } from '../../kits/typescript/src/device_client.js';
+import { SeededRandom } from '../../src/seeded_random.js';
 import type { AppClient } from '../fixtures/app_client.js';
-import { LossyLink } from '../fixtures/lossy_link.js';
+import { BadLink, drawFate } from '../fixtures/bad_link.js';
 import { opusFile } from '../fixtures/opus_file.js';
 import { noiseFile, PythonDevice, PythonProcess, python, pythonKitLacks, ROOT } from '../fixtures/python_kit.js';
 import { TestSpool } from '../fixtures/spool.js';
@@ -29,7 +30,10 @@ t.test('the device kit in Python', { skip: lacks === null ? false : `${lacks}: n
   const spool = await TestSpool.start({ RATE_LIMITS: 'off' });
   t.teardown(() => spool.end());
   const { port } = new URL(spool.device_url);
-  const link = await LossyLink.open(t, Number(port), SEED);
+  const random = new SeededRandom(SEED);
+  let is_lossy = false;
+  const link = await BadLink.open(t, Number(port), () => (is_lossy ? drawFate(random) : 'holds'));
+  const link_url = `https://localhost:${link.port}`;
   const folder = join(spool.folder, 'kit');
   const unit_tests = python(['-m', 'unittest', 'discover', '-s', 'tests', '-t', '.']).ended;
   const newest = async (app: AppClient) => (await app.call('GET /audio/streams')).items;
@@ -40,11 +44,11 @@ t.test('the device kit in Python', { skip: lacks === null ? false : `${lacks}: n
   const file = join(folder, 'long.wav');
 
   await t.test('H-009 H-010 H-019 H-021 H-023 loses nothing and stores nothing twice', async (t) => {
-    await device.provision(spool, link.url, 'personal');
+    await device.provision(spool, link_url, 'personal');
     const { claim } = await app.call('POST /devices/claims', { body: { kind: 'owner' } });
     await device.run(0, 'claim', claim);
     const recorded = noiseFile(file, { seconds: 60 });
-    link.is_lossy = true;
+    is_lossy = true;
     // A third of the file fits into its queue: recording and sending go on at the same time until the end.
     const record = () => device.start('--queue-bytes-max', '300000', 'record', file, '--chunk-s', '1');
     const arrived = async () => (await newest(app))[0]?.stored_chunks ?? 0;
@@ -57,12 +61,12 @@ t.test('the device kit in Python', { skip: lacks === null ? false : `${lacks}: n
     }
     await until('25 chunks are stored', async () => (await arrived()) >= 25, DEADLINE_MS);
     const { access_token } = app;
-    link.cut();
+    link.cutAll();
     await spool.close();
     await spool.open();
     app = spool.client();
     app.access_token = access_token;
-    link.port = Number(new URL(spool.device_url).port);
+    link.port_behind = Number(new URL(spool.device_url).port);
     await until('33 chunks are stored', async () => (await arrived()) >= 33, DEADLINE_MS);
     await running.kill();
     const { code, out, err } = await record().ended;
@@ -80,10 +84,10 @@ t.test('the device kit in Python', { skip: lacks === null ? false : `${lacks}: n
       chunks.map(({ sequence, source_start_ms, source_end_ms }) => [sequence, source_start_ms, source_end_ms]),
       Array.from({ length: 60 }, (_, sequence) => [sequence, sequence * 1_000, (sequence + 1) * 1_000]),
     );
-    t.ok(link.broken > 10, `${link.broken} connections broke`);
+    t.ok(link.cuts > 10, `${link.cuts} connections broke`);
 
     t.same(device.reports(), []);
-    link.is_lossy = false;
+    is_lossy = false;
 
     const ogg = opusFile({
       pages: [
@@ -102,7 +106,7 @@ t.test('the device kit in Python', { skip: lacks === null ? false : `${lacks}: n
 
   await t.test('H-007 H-025 H-027 H-029 as a shared recorder', async (t) => {
     const shared = new PythonDevice(folder, 'shared');
-    await shared.provision(spool, link.url, 'shared');
+    await shared.provision(spool, link_url, 'shared');
     const host = async () => {
       const expires_at = new Date(spool.server.services.clock.now() + HOUR_MS).toISOString();
       return app.call('POST /device-sessions', { body: { expires_at } });
@@ -169,7 +173,7 @@ t.test('the device kit in Python', { skip: lacks === null ? false : `${lacks}: n
     link.delay_ms = 500;
     const running = device.start('record', other, '--chunk-s', '1');
     await until('the server has renewed it', async () => (await renewals()) === 1, DEADLINE_MS);
-    link.cut();
+    link.cutAll();
     await running.kill();
     link.delay_ms = 0;
     t.same(device.identity().get('identity.json'), before.get('identity.json'), 'it never heard of it');

@@ -13,7 +13,7 @@ import { WebhookVerifier } from '../../kits/typescript/src/webhooks.js';
 import { pcm16Format, writeWav } from '../../src/audio/wav.js';
 import { SeededRandom } from '../../src/seeded_random.js';
 import { AppClient } from '../fixtures/app_client.js';
-import { BadLink } from '../fixtures/bad_link.js';
+import { BadLink, drawFate } from '../fixtures/bad_link.js';
 import { freePort } from '../fixtures/free_port.js';
 import { Browser } from '../fixtures/oauth.js';
 import { ConsumerFolder } from '../fixtures/packed_kit.js';
@@ -152,11 +152,13 @@ t.test('packed and installed elsewhere', { timeout: 110_000 }, async (t) => {
   let server = new SpoolProcess(data, ports);
   t.teardown(() => server.stop());
   await server.ready();
-  const link = await BadLink.open(Number(ports.DEVICE_PORT), random);
+  // The first ones do not come far: whatever is drawn, the link breaks.
+  const link = await BadLink.open(t, Number(ports.DEVICE_PORT), (connection) =>
+    connection > 2 ? drawFate(random) : { cut: 'up', after_bytes: random.between(4_000, 12_000) },
+  );
   const operator = server.operator();
   t.teardown(async () => {
     await consumer.end();
-    link.close();
     operator.close();
   });
   const app = new AppClient(server.base_url);
