@@ -1,7 +1,7 @@
 /** A server process of a supervisor: it begins when it is told how, and ends when it is told to or when nobody is there to do so. */
 import pino from 'pino';
+import { loadParts } from '../load_parts.js';
 import { isStartProblem } from '../server/start.js';
-import { startServer } from '../server.js';
 import { readSettings } from '../settings.js';
 import type { Order, Report } from './messages.js';
 import { Supervised } from './supervised.js';
@@ -19,7 +19,9 @@ async function main(): Promise<void> {
   const supervised = await Supervised.begin();
   const settings = readSettings(process.env);
   const log = pino({ level: settings.log_level }, pino.destination({ dest: 2, sync: true }));
-  const starting = startServer(settings, log, supervised);
+  const starting = loadParts()
+    .then(() => import('../server.js'))
+    .then(({ startServer }) => startServer(settings, log, supervised));
   let is_stopping = false;
   const stop = () => {
     if (is_stopping) return;
