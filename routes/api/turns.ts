@@ -120,11 +120,7 @@ export const TURN_ROUTES: readonly Route[] = [
     example: { speaker: 'S1' },
     answer: turnShape,
     refusals: ['CONTENT_EXPIRED', 'CONFLICT'],
-    async handler({ services, who, params, body }) {
-      const turn_id = params.id as string;
-      const changed = await new TurnChanges(services, who).change(turn_id, body);
-      return isRefusal(changed) ? changed : readTurn(services, who, { turn_id, words: false });
-    },
+    handler: ({ services, who, params, body }) => new TurnChanges(services, who).change(params.id as string, body),
   }),
 
   accountRoute({
@@ -142,15 +138,8 @@ export const TURN_ROUTES: readonly Route[] = [
     answer: z.strictObject({ items: z.array(turnShape), cursor: z.null().describe('Null: there is no other page.') }),
     refusals: ['CONTENT_EXPIRED', 'CONFLICT'],
     async handler({ services, who, params, body }) {
-      const ids = await new TurnChanges(services, who).split(params.id as string, body.at_ms);
-      if (isRefusal(ids)) return ids;
-      const items: TurnView[] = [];
-      for (const turn_id of ids) {
-        const view = await readTurn(services, who, { turn_id, words: false });
-        if (isRefusal(view)) return view;
-        items.push(view);
-      }
-      return { items, cursor: null };
+      const items = await new TurnChanges(services, who).split(params.id as string, body.at_ms);
+      return isRefusal(items) ? items : { items, cursor: null };
     },
   }),
 

@@ -10,7 +10,7 @@ import { count, id, moment } from '../../src/http/response_schemas.js';
 import { fittingPage } from '../../src/mcp/fitting_page.js';
 import { type Caller, SETS, type Tool, tool } from '../../src/mcp/tool.js';
 import { listContacts } from '../api/contacts.js';
-import { judgeScopes, listTurns, readTurn, speakerId } from '../api/turns.js';
+import { judgeScopes, listTurns, speakerId } from '../api/turns.js';
 import { listed, listShape } from './listing.js';
 import { cursor, EXAMPLE_ID, from, paging, to, workspace_id } from './tool_arguments.js';
 import { contactOf, contactShape, speakerOf, turnOf, turnShape } from './views.js';
@@ -105,9 +105,7 @@ export const TURN_TOOLS: readonly Tool[] = [
     example: { turn_id: EXAMPLE_ID, speaker: 'S2' },
     output: turnShape,
     async handler({ services, who }, { turn_id, ...change }) {
-      const changed = await new TurnChanges(services, who).change(turn_id, change);
-      if (isRefusal(changed)) return changed;
-      const turn = await readTurn(services, who, { turn_id, words: false });
+      const turn = await new TurnChanges(services, who).change(turn_id, change);
       return isRefusal(turn) ? turn : turnOf(turn);
     },
   }),

@@ -1,5 +1,6 @@
 import { TRANSCRIPT_MEMBER } from '../../actors/announcing.js';
-import { placeOfTurn, turnId } from '../domain/ids.js';
+import type { Page, PageTurn } from '../../actors/transcript_page.js';
+import { placeOfTurn } from '../domain/ids.js';
 import { isRefusal, type Refusal, refuse } from '../domain/refusals.js';
 import type { Principal } from '../http/principal.js';
 import { CLOSED } from '../runtime/activation.js';
@@ -7,7 +8,7 @@ import type { EntityOf } from '../runtime/actors.js';
 import type { Services } from '../services.js';
 import type { Fence } from '../store/store.js';
 import type { Scene } from './transcript_pages.js';
-import { readableScene } from './transcript_reading.js';
+import { readableScene, type TurnView, viewTurns } from './transcript_reading.js';
 import { Voices } from './voices.js';
 
 const NO_TURN = refuse('NOT_FOUND', 'There is no such turn.');
@@ -15,7 +16,10 @@ const NO_CONTACT = refuse('NOT_FOUND', 'There is no such contact.');
 const NO_SPEAKER = refuse('NOT_FOUND', 'There is no such speaker in this stream.');
 const ONLY_OWNER = refuse('FORBIDDEN', 'Only the owner of a stream may correct its transcript.');
 
-/** What people correct in the transcripts of their recordings. All of it holds still when it commits, or is not done. */
+/**
+ * What people correct in the transcripts of their recordings. All of it holds still when it commits, or is not done. What is
+ * answered is what the commit made of it: a later run may have taken its place before it could be read again.
+ */
 export class TurnChanges {
   readonly #services: Services;
   readonly #who: Principal;
@@ -29,22 +33,26 @@ export class TurnChanges {
   async change(
     turn_id: string,
     { contact_id, speaker }: { contact_id?: string | null | undefined; speaker?: number | undefined },
-  ): Promise<unknown | Refusal> {
+  ): Promise<TurnView | Refusal> {
     const held = await this.#contact(contact_id);
-    return this.#onTurn(turn_id, (transcript, place, fences) => {
+    const changed = await this.#onTurn(turn_id, (transcript, place, fences) => {
       if (speaker !== undefined) return transcript.change_turn({ ...place, speaker }, fences);
       return isRefusal(held) ? Promise.resolve(held) : transcript.change_turn({ ...place, contact_id: held }, fences);
     });
+    if (isRefusal(changed)) return changed;
+    const { page, turn } = changed.reply;
+    const views = await this.#viewed(changed.scene, page, [turn]);
+    return isRefusal(views) ? views : (views[0] ?? NO_TURN);
   }
 
-  /** The ids of both turns. */
-  async split(turn_id: string, at_ms: number): Promise<string[] | Refusal> {
-    const { stream_id = '' } = placeOfTurn(turn_id) ?? {};
+  /** Both turns that it makes of one. */
+  async split(turn_id: string, at_ms: number): Promise<TurnView[] | Refusal> {
     const split = await this.#onTurn(turn_id, (transcript, place, fences) =>
       transcript.split_turn({ ...place, at_ms }, fences),
     );
     if (isRefusal(split)) return split;
-    return split.turns.map(({ serial }) => turnId(stream_id, { page: split.page.number, serial }));
+    const { page, turns } = split.reply;
+    return this.#viewed(split.scene, page, turns);
   }
 
   async delete(turn_id: string): Promise<unknown | Refusal> {
@@ -94,14 +102,20 @@ export class TurnChanges {
       place: { page: number; serial: number },
       fences: Fence[],
     ) => Promise<Reply | Refusal>,
-  ): Promise<Reply | Refusal> {
+  ): Promise<{ scene: Scene; reply: Reply } | Refusal> {
     const found = placeOfTurn(turn_id);
     if (found === null) return NO_TURN;
     const { stream_id, ...place } = found;
     const scene = await this.#own(stream_id);
     if (isRefusal(scene)) return scene.refused === 'NOT_FOUND' ? NO_TURN : scene;
     if (scene.transcript === null) return NO_TURN;
-    return this.#ask(scene, (transcript, fences) => ask(transcript, place, fences));
+    const reply = await this.#ask(scene, (transcript, fences) => ask(transcript, place, fences));
+    return isRefusal(reply) ? reply : { scene, reply };
+  }
+
+  #viewed(scene: Scene, { number: page }: Page, turns: PageTurn[]): Promise<TurnView[] | Refusal> {
+    const found = turns.map((turn) => ({ page, turn, words: null }));
+    return viewTurns(this.#services, this.#who, { scene, turns: found });
   }
 
   async #own(stream_id: string): Promise<Scene | Refusal> {

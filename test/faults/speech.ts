@@ -55,7 +55,14 @@ type Outcome = 'done' | 'refused' | 'unknown';
 type Tally = { turns: number; replaced: number };
 /** A window that a worker had, with what came of its result; `tally`: where that was answered. */
 type Run = { stream_id: string; run_id: string; number: number; page: number; outcome: Outcome; tally: Tally | null };
-type TurnView = { id: string; stream_id: string; text: string; start_ms: number; speaker: string | null };
+type TurnView = {
+  id: string;
+  stream_id: string;
+  text: string;
+  start_ms: number;
+  speaker: string | null;
+  contact_id: string | null;
+};
 /** By the turn's id: where it stood, and what came of its deletion. */
 type Deletion = { stream_id: string; page: number; at: number; outcome: Outcome };
 type EventView = { type: string; resource: { id: string }; data: Record<string, unknown> };
@@ -265,7 +272,8 @@ export class SpeechLoad {
       const outcome = was === 'unknown' && answer.status === 404 ? 'unknown' : outcomeOf(answer);
       const at = Number(turn.text.split('/')[1]);
       this.#deletions.set(turn.id, { stream_id: recording.id, page, at, outcome });
-    } else if (!this.#named.has(turn.id)) {
+    } else if (!this.#named.has(turn.id) && turn.contact_id !== this.#contact_id) {
+      // One that took the place of a turn that was named shows the contact already, and nothing would change.
       const named = { contact_id: this.#contact_id };
       const answer = await this.#answer(() => this.#app().ask('PATCH', `/turns/${turn.id}`, named), [404]);
       this.#named.set(turn.id, outcomeOf(answer));

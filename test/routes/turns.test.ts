@@ -146,6 +146,43 @@ t.test('what was said in a recording', async (t) => {
     t.equal(await ann.says('GET', `/runs/${again.run_id}`), '404 NOT_FOUND', 'a run has no address');
   });
 
+  await t.test('K-004 a correction is answered as it was made, whatever takes its place at once', async (t) => {
+    const recording = await TestRecording.begin(ann);
+    await recording.add(20_000);
+    await recording.end();
+    const eve = await ann.ask<{ id: string }>('POST', '/contacts', { name: 'Eve' });
+    await worker.publish(await worker.claim(recording.id), [
+      said('One. Two.', [0, 2_000], 'A'),
+      said('Three.', [3_000, 4_000], 'A'),
+    ]);
+    const [first, second] = (await recording.turns()).map(({ id }) => id);
+    await ann.newEvents();
+    const { runtime } = spool.server.services;
+    const { ask } = runtime;
+    t.teardown(() => {
+      runtime.ask = ask;
+    });
+    // As soon as it is made another call deletes what it made.
+    runtime.ask = (async (address, message, ...others) => {
+      const answer = await ask.call(runtime, address, message, ...others);
+      const { type, page, serial } = message as { type: string; page: number; serial: number };
+      if (type === 'change_turn' || type === 'split_turn')
+        await ask.call(runtime, address, { type: 'delete_turn', page, serial }, ...others);
+      return answer;
+    }) as typeof ask;
+    const changed = await ann.ask('PATCH', `/turns/${second}`, { contact_id: eve.id });
+    t.match(changed, { id: second, contact_id: eve.id, attribution: 'manual' });
+    t.match(await ann.ask('POST', `/turns/${first}/split`, { at_ms: 1_000 }), {
+      items: [{ text: 'One.' }, { text: 'Two.' }],
+    });
+    t.same(
+      (await ann.newEvents())
+        .map((event) => event.split(' ', 2).join(' '))
+        .filter((event) => event.endsWith(String(second))),
+      [`turn.updated ${second}`, `turn.deleted ${second}`],
+    );
+  });
+
   await t.test('K-005 a speaker gets a name, and two speakers become one, in all their turns', async (t) => {
     const recording = await TestRecording.begin(ann);
     await recording.add(60_000);
