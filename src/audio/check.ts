@@ -9,8 +9,8 @@ import { readWav, type WavFormat } from './wav.js';
 /** What the built-in worker checks: whether a chunk is what its container says, and as long as its intent said. */
 export type CheckedChunk = AnnouncedAudio & {
   key: string;
-  /** All its bytes, where they are in memory; else they are read. */
-  bytes?: Buffer | undefined;
+  /** All its bytes in pieces, where they are in memory; else they are read. */
+  parts?: readonly Buffer[] | undefined;
   size_bytes: number;
   source_start_ms: number;
   source_end_ms: number;
@@ -84,7 +84,8 @@ function measurePcm({ frame_bytes, frames_per_second }: WavFormat, { size_bytes 
 async function measureWav(blobs: BlobStore, { size_bytes, ...chunk }: CheckedChunk): Promise<Measured | null> {
   const readAt = async (offset: number, length: number) => {
     if (offset >= size_bytes || length === 0) return Buffer.alloc(0);
-    return Buffer.concat(await all(piecesOf(blobs, chunk, { start: offset, end: offset + length - 1 })));
+    const pieces = await all(piecesOf(blobs, chunk, { start: offset, end: offset + length - 1 }));
+    return pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces);
   };
   const head = await readAt(0, WAV_HEAD_BYTES);
   const read = async (offset: number, length: number) =>
@@ -112,16 +113,30 @@ async function measureOgg(blobs: BlobStore, chunk: CheckedChunk): Promise<Measur
 
 async function* piecesOf(
   blobs: BlobStore,
-  { key, bytes }: Pick<CheckedChunk, 'key' | 'bytes'>,
+  { key, parts }: Pick<CheckedChunk, 'key' | 'parts'>,
   range?: { start: number; end: number },
 ): AsyncGenerator<Buffer> {
-  if (bytes !== undefined) {
-    yield range === undefined ? bytes : bytes.subarray(range.start, range.end + 1);
+  if (parts !== undefined) {
+    yield* piecesWithin(parts, range);
     return;
   }
   const blob = await blobs.open(key, range);
   if (blob === null) throw new BadAudio('The bytes of the chunk are gone.');
   yield* blob.stream as AsyncIterable<Buffer>;
+}
+
+function* piecesWithin(parts: readonly Buffer[], range?: { start: number; end: number }): Generator<Buffer> {
+  if (range === undefined) {
+    yield* parts;
+    return;
+  }
+  let at = 0;
+  for (const part of parts) {
+    const [from, to] = [Math.max(0, range.start - at), Math.min(part.length, range.end + 1 - at)];
+    if (from < to) yield part.subarray(from, to);
+    at += part.length;
+    if (at > range.end) return;
+  }
 }
 
 async function all(pieces: AsyncIterable<Buffer>): Promise<Buffer[]> {

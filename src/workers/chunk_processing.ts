@@ -145,8 +145,7 @@ export class ChunkProcessing {
       const key = blobKey(stream_id, chunk.chunk_id);
       const parts = this.#bodies.get(key);
       this.#bodies.delete(key);
-      const bytes = parts === undefined ? undefined : Buffer.concat(parts);
-      const result = await checkAudio(blobs, { ...chunk, key, bytes });
+      const result = await checkAudio(blobs, { ...chunk, key, parts });
       metrics.chunks_processed.inc({ worker: 'built_in', status: result.status });
       results.push({ number, result });
     }
