@@ -41,7 +41,7 @@ module.exports = {
       name: 'routes-are-the-top',
       comment: 'Only the program that puts everything together knows the routes.',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/server\\.ts$' },
+      from: { path: '^src/', pathNot: '^src/(server|load_parts)\\.ts$' },
       to: { path: '^routes/' },
     },
     {

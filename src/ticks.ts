@@ -5,6 +5,12 @@ type Periodic = { ticks: number; work: () => void };
 const shared = new Set<Periodic>();
 let timer: NodeJS.Timeout | null = null;
 let count = 0;
+let is_sharing = true;
+
+/** Where one process stands for several, each of which may end by itself, all work has timers of its own. */
+export function shareTimer(on: boolean): void {
+  is_sharing = on;
+}
 
 /**
  * Calls `work` every `ms` milliseconds until what this gives is called; keeps no process alive. Work at multiples of half a
@@ -12,7 +18,7 @@ let count = 0;
  * together. Its first call comes at most `ms` later.
  */
 export function every(ms: number, work: () => void): () => void {
-  if (ms % TICK_MS !== 0) {
+  if (!is_sharing || ms % TICK_MS !== 0) {
     const own = setInterval(work, ms);
     own.unref();
     return () => clearInterval(own);

@@ -4,6 +4,7 @@ import { LIMITS } from '../../src/domain/limits.js';
 import { MEMBER_ID_CHARS } from '../../src/domain/webhooks.js';
 import { randomBytes, useRandomSource } from '../../src/random.js';
 import { SeededRandom } from '../../src/seeded_random.js';
+import { shareTimer } from '../../src/ticks.js';
 import { Checker, checkStep } from './checker.js';
 import { type About, Clients, isUnknown } from './clients.js';
 import { Connection, FAIR, type Weather } from './connection.js';
@@ -81,6 +82,7 @@ export async function simulate(
 ): Promise<Outcome> {
   const random = new SeededRandom(seed);
   const time = new VirtualTime(random);
+  shareTimer(false); // a process' timers end with it
   useRandomSource({
     bytes: (count) => random.bytes(count),
     below: (limit) => (limit === PARTITIONS ? random.below(HOMES) * 51 : random.below(limit)),
@@ -91,6 +93,7 @@ export async function simulate(
   } finally {
     time.leave();
     useRandomSource();
+    shareTimer(true);
   }
 }
 
