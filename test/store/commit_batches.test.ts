@@ -86,25 +86,25 @@ t.test('while calls take long, more of them are under way, and again fewer when 
     await tick();
     await tick();
   }
-  t.equal(server.under_way, 2);
+  t.ok(server.under_way < slow, `${server.under_way} calls are under way`);
   while (server.under_way > 0) await server.end();
   t.equal((await Promise.all(sent)).length, 31);
 });
 
 t.test('a call that fails leaves its commits open, and refuses those that wait as not sent', async (t) => {
   const server = new Server();
-  const sent = [1, 2, 3].map(async (name) => {
-    await pause(name * 5);
-    return server.batches.send(0, commit(name));
-  });
-  const [first, second, third] = sent.map((one) => one.catch((error) => error));
-  await pause(40);
+  const sent: Promise<unknown>[] = [];
+  for (const name of [1, 2, 3]) {
+    sent.push(server.batches.send(0, commit(name)).catch((error) => error));
+    await tick();
+    await tick();
+  }
   t.equal(server.under_way, 2);
   await server.end(new StoreUnavailable('broken', { sent: true }));
-  t.equal((await first).sent, true);
-  t.equal((await third).sent, false);
+  t.match(await sent[0], { sent: true });
+  t.match(await sent[2], { sent: false });
   await server.end();
-  t.same(await second, ['ok', 2]);
+  t.same(await sent[1], ['ok', 2]);
   const later = server.batches.send(0, commit(9));
   await tick();
   await server.end();
