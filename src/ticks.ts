@@ -39,5 +39,5 @@ export function every(ms: number, work: () => void): () => void {
 
 function tick(): void {
   count += 1;
-  for (const { ticks, work } of [...shared]) if (count % ticks === 0) work();
+  for (const { ticks, work } of shared) if (count % ticks === 0) work();
 }

@@ -7,7 +7,7 @@ import { every } from '../ticks.js';
 const LOOK_EVERY_MS = 500;
 /** Resolution of the delay: how long the timer of node itself takes when nothing delays it. */
 const RESOLUTION_MS = 100;
-/** Where less of the time is spent, the delay is not measured: measuring wakes the process up ten times a second. */
+/** While the loop is busy for a smaller share of the time, its delay is not measured: that takes ten wake-ups a second. */
 const BUSY_SHARE = 0.1;
 const BYTES_PER_MB = 1024 * 1024;
 /** Of the heap or the container that a process may have. */

@@ -3,6 +3,9 @@ import { LIMITS } from '../domain/limits.js';
 /** What requests in flight are counted by, beside all of them together. */
 export type ConcurrencyGroups = { account_id: string; origin: string };
 
+/** What an endpoint has no place under: the limit of all requests, of its origin's or of its account's. */
+export type Bound = 'all' | 'origin' | 'account';
+
 /** How many requests of this process are in flight, in all, for each account and to each origin. */
 export class ConcurrencyLimit {
   #all = 0;
@@ -26,8 +29,8 @@ export class ConcurrencyLimit {
     );
   }
 
-  /** What leaves an endpoint without a place that has so many in flight; null where it may have one. */
-  boundOf(groups: ConcurrencyGroups, in_flight: number): 'all' | 'origin' | 'account' | null {
+  /** What an endpoint with so many in flight waits for; null where it may have one more. */
+  boundOf(groups: ConcurrencyGroups, in_flight: number): Bound | null {
     if (this.#all >= LIMITS.deliveries_in_flight_max) return 'all';
     if ((this.#origins.get(groups.origin) ?? 0) >= LIMITS.origin_in_flight_max) return 'origin';
     return this.free(groups, in_flight) > 0 ? null : 'account';

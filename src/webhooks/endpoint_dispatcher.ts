@@ -3,10 +3,10 @@ import type { AttemptResult, Claim } from '../../actors/delivery.js';
 import { LIMITS } from '../domain/limits.js';
 import { randomFraction } from '../random.js';
 import { StoreUnavailable } from '../store/store.js';
-import type { ConcurrencyGroups, ConcurrencyLimit } from './concurrency_limit.js';
+import type { Bound, ConcurrencyGroups, ConcurrencyLimit } from './concurrency_limit.js';
 import type { DeliveryClient } from './delivery_client.js';
 import type { EndpointWork, Target } from './endpoint_work.js';
-import type { Bound, Queued, ReadyQueue } from './ready_queue.js';
+import type { Queued, ReadyQueue } from './ready_queue.js';
 
 /** What came back for an endpoint waits so long for what is still in progress, so that one commit takes all of it. */
 const GATHER_MS = 25;

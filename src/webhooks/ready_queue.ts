@@ -1,10 +1,7 @@
-import type { ConcurrencyGroups } from './concurrency_limit.js';
+import type { Bound, ConcurrencyGroups } from './concurrency_limit.js';
 
 /** Freed places are handed out together after so long, several to one endpoint. */
 const SERVE_AFTER_MS = 5;
-
-/** What an endpoint has no place under: the limit of all requests, of its origin's or of its account's. */
-export type Bound = 'all' | 'origin' | 'account';
 
 export interface Queued {
   /** Whose places it takes; null while that is not known, and then it needs none to start. */
