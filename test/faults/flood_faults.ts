@@ -16,7 +16,8 @@ const OTHERS = 6;
 /** Of the others together, a second. */
 const RATE = 120;
 const FLOODERS = 300;
-const COMMANDS_PER_SECOND = 1_500;
+/** About what a server does on one core, so that the flood lasts. */
+const COMMANDS_PER_SECOND = 2_500;
 const SIGNALS = 500;
 const SIGNAL_BYTES = 8_000;
 const BATCHES_AT_ONCE = 2;

@@ -16,6 +16,8 @@ export type FloodCounts = { statuses: Record<number, number>; wrong: string[] };
 
 const WRONG_KEPT_MAX = 20;
 const AFTER_REFUSAL_MS = 100;
+/** A rush of connections is a fault of its own; here they are as many, but come one by one. */
+const BETWEEN_LANES_MS = 1;
 
 const flood = JSON.parse(process.argv[2] as string) as Flood;
 const app = new AppClient(flood.base_url, { timeout_ms: 20_000 });
@@ -23,7 +25,11 @@ app.access_token = flood.access_token;
 const counts: FloodCounts = { statuses: {}, wrong: [] };
 
 const lanes = { commands, signals }[flood.what];
-await Promise.all(Array.from({ length: flood.at_once }, (_, lane) => lanes(lane)));
+const begin = async (lane: number) => {
+  await pause(lane * BETWEEN_LANES_MS);
+  await lanes(lane);
+};
+await Promise.all(Array.from({ length: flood.at_once }, (_, lane) => begin(lane)));
 app.close();
 process.send?.(counts);
 
