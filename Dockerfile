@@ -7,7 +7,7 @@ COPY . .
 RUN npm run build && chmod +x dist/src/tools/cli/main.js && npm prune --omit=dev --no-audit --no-fund
 
 FROM node:24-slim
-ENV NODE_ENV=production DATA_DIR=/data HOST=0.0.0.0
+ENV NODE_ENV=production DATA_DIR=/data HOST=0.0.0.0 UV_THREADPOOL_SIZE=16
 WORKDIR /app
 # Redis is not in the image: it comes from compose.yaml, or from wherever REDIS_URL points.
 COPY --from=build /app/package.json ./

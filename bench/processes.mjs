@@ -44,8 +44,9 @@ export function rssBytes(pid) {
   return Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) * 1024;
 }
 
-/** As `npm start` has it, of peers too: so much may be allocated before what is short-lived is collected. */
+/** As `npm start` has it, of peers too: so much may be allocated before what is short-lived is collected, so many threads wait for files. */
 export const NODE_ARGS = ['--max-semi-space-size=64'];
+process.env.UV_THREADPOOL_SIZE ??= '16';
 
 /** A folder of a row's own; `remove` takes it away with all that was stored. */
 export function temporaryFolder() {

@@ -46,7 +46,7 @@ export function checkLiteral(host: string): void {
 
 /**
  * A lookup for connections that remembers for half a minute and, unless configured otherwise, gives public addresses only.
- * The system's own lookup holds a thread until the last of its servers has been given up, and of threads there are four,
+ * The system's own lookup holds a thread until the last of its servers has been given up, and of threads there are few,
  * for files too. So it is asked for names alone that this machine knows by itself; all others go to the DNS without
  * threads, many at once: somebody's server of names that never answers keeps nobody else waiting.
  */
