@@ -86,7 +86,7 @@ export const deviceMessages = messagesOf<Account>()({
         next: { ...state, devices: state.devices - 1 },
         effects: [
           { effect: 'delete_record', collection: 'devices', id: device_id },
-          ...(kind === 'personal' ? [endBinding(bound)] : endSessions(state, device_id)),
+          ...(kind === 'personal' ? [endBinding(bound)] : endSessions(state, { device_id, binding_epoch })),
           // A session lets go of its recorder itself when it has ended, so that no other begins with it before.
           ...(is_in_session ? [] : [notifyDevice(device_id, { type: 'unbind', binding_epoch })]),
         ],
@@ -147,8 +147,8 @@ function notifyBinding(id: string, message: BindingMessage): OutboxMessage {
 }
 
 /** Its session, and any earlier one that still drains; those of other recorders do not mind. */
-function endSessions({ sessions }: Account, device_id: string): Effect[] {
-  const removed: DeviceSessionMessage = { type: 'device_removed', device_id };
+function endSessions({ sessions }: Account, recorder: { device_id: string; binding_epoch: string }): Effect[] {
+  const removed: DeviceSessionMessage = { type: 'device_removed', ...recorder };
   return sessions.map((id) => ({ effect: 'notify', to: { kind: 'device_session', id }, message: removed }));
 }
 

@@ -207,9 +207,13 @@ export const deviceSession = defineActor<DeviceSession>()({
     },
 
     // From others.
-    device_removed: known((session, { device_id }: { device_id: string }, turn): Changed | Done =>
-      recorderOf(session)?.device_id === device_id ? endForRecorder(session, 'device_removed', turn) : { reply: DONE },
-    ),
+    /** `binding_epoch`: under which the account had the recorder; what an earlier release has sent does not say it. */
+    device_removed: known((session, { device_id, binding_epoch }: Removed, turn): Changed | Done => {
+      if (recorderOf(session)?.device_id === device_id) return endForRecorder(session, 'device_removed', turn);
+      // The recorder is on its way here, and this may overtake it.
+      const is_expected = session.phase.status === 'waiting' && binding_epoch === session.id;
+      return is_expected ? end(session, 'device_removed', turn) : { reply: DONE };
+    }),
 
     account_deleted: known((session, _: unknown, turn) => end(session, 'account_deleted', turn)),
 
@@ -259,6 +263,7 @@ type NewSession = Pick<DeviceSession, 'host_account_id' | 'workspace_id' | 'join
   claim: { claim_id: string; secret_hash: string; source_id: string };
 };
 type Started = { account_id: string; claim_id: string; device_id: string; source_id: string; ble_address: string };
+type Removed = { device_id: string; binding_epoch?: string };
 type Ended = { ended_at_ms: number; end_reason: EndReason };
 
 /** Over for everybody. The recorder still uploads for a while, unless it said itself that it is done, or was taken away. */

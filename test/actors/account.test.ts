@@ -330,7 +330,7 @@ t.test('H-028 a device that is bound gets a binding, and a source once', async (
         { effect: 'delete_record', collection: 'devices', id: 'd' },
         ...['e1', 'e0'].map((id) => ({
           ...{ effect: 'notify' as const, to: { kind: 'device_session' as const, id } },
-          message: { type: 'device_removed' as const, device_id: 'd' },
+          message: { type: 'device_removed' as const, device_id: 'd', binding_epoch: 'e1' },
         })),
       ],
     },

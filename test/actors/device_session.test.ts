@@ -119,6 +119,11 @@ t.test('H-029 H-034 how a session begins', async (t) => {
 });
 
 t.test('H-007 H-035 how a session ends', async (t) => {
+  const removed_early: DeviceSession = {
+    ...waiting,
+    expires_at_ms: START_MS,
+    phase: { status: 'ended', recorder: null, ended_at_ms, end_reason: 'device_removed' },
+  };
   const drained = [...end_events, released, told('device', 'd', { type: 'draining', binding_epoch: 's' })];
   const drain_until_ms = START_MS + LIMITS.session_drain_ms;
   const past: DeviceSession = { ...open, expires_at_ms: START_MS - 1_000 };
@@ -169,6 +174,26 @@ t.test('H-007 H-035 how a session ends', async (t) => {
       reply: over('device_removed'),
       next: over('device_removed'),
       effects: [...end_events, released, unbound, isOver('d'), no_tick],
+    },
+    {
+      says: 'with its recorder taken away that is still on its way',
+      state: waiting,
+      message: { type: 'device_removed', device_id: 'd', binding_epoch: 's' },
+      reply: removed_early,
+      next: removed_early,
+      effects: [...end_events, isOver(null), no_tick],
+    },
+    {
+      says: 'not with a recorder that another session had',
+      state: waiting,
+      message: { type: 'device_removed', device_id: 'd', binding_epoch: 'other' },
+      reply: DONE,
+    },
+    {
+      says: 'not with a recorder of which only its id is said',
+      state: waiting,
+      message: { type: 'device_removed', device_id: 'd' },
+      reply: DONE,
     },
     {
       says: 'drained by its recorder: the reason stays',

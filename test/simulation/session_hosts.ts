@@ -15,6 +15,9 @@ const ADDRESSES = ['AAAAAAAAAAAA', 'BBBBBBBBBBBB'];
 const MINUTE_MS = 60_000;
 const ACCOUNTS_MAX = 3;
 const RECORDERS = 3;
+const REMOVAL_TRIES_MAX = 30;
+
+type HostedClaim = { claim_id: string; account_id: string };
 
 /** What each operation is drawn for, in a hundred. */
 const OPERATIONS: readonly [share: number, operation: (hosts: SessionHosts, account_id: string) => Promise<void>][] = [
@@ -33,7 +36,7 @@ const OPERATIONS: readonly [share: number, operation: (hosts: SessionHosts, acco
 /** Each must be acknowledged now and then: a run in which all of it fails proves nothing. */
 export const SESSION_OPERATIONS = [
   ...['host_session', 'redeem session', 'address taken', 'stream_of', 'end by host', 'end by recorder', 'extend'],
-  ...['join', 'leave', 'remove recorder'],
+  ...['join', 'leave', 'remove recorder', 'remove on arrival'],
 ];
 
 /** People who host recorder sessions, take part in each other's, and the recorders: they do what the routes do. */
@@ -41,7 +44,7 @@ export class SessionHosts {
   readonly #parts: Asker;
   readonly #accounts: string[] = [];
   readonly #recorders: string[] = [];
-  readonly #claims: { claim_id: string; session_id: string }[] = [];
+  readonly #claims: HostedClaim[] = [];
   readonly #sessions: string[] = [];
 
   constructor(parts: Asker) {
@@ -105,7 +108,7 @@ export class SessionHosts {
     const how = { fences: fencesOf(account), settled: true, tries_max: 1 };
     if (isRefusal(await this.#parts.ask({ kind: 'account', id: account_id }, message, how))) return;
     this.#parts.ledger.acknowledge('host_session');
-    this.#claims.push({ claim_id, session_id });
+    this.#claims.push({ claim_id, account_id });
     this.#sessions.push(session_id);
   }
 
@@ -121,16 +124,25 @@ export class SessionHosts {
     await Promise.all(redeemers);
   }
 
-  async #redeemBy({ claim_id }: { claim_id: string }, ble_address: string): Promise<void> {
+  async #redeemBy({ claim_id, account_id }: HostedClaim, ble_address: string): Promise<void> {
     const { random, ledger } = this.#parts;
     const device_id = random.pick(this.#recorders);
     const address = { kind: 'claim', id: claim_id };
     const message: ClaimMessage = { type: 'redeem', device_id, ble_address };
     const redeemed = await this.#parts.ask<Claim>(address, message, { settled: true });
     if (isRefusal(redeemed)) return;
+    if (random.chance(0.15)) await this.#removeOnArrival(account_id, device_id);
     const outcome = await this.#parts.ask<Claim>(address, { type: 'outcome', device_id } satisfies ClaimMessage);
     if (!isRefusal(outcome)) ledger.acknowledge('redeem session');
     else if (outcome.message.includes('ble_address')) ledger.acknowledge('address taken');
+  }
+
+  /** Removes a recorder as soon as its account has it, before its session may have begun. */
+  async #removeOnArrival(account_id: string, device_id: string): Promise<void> {
+    const account = await this.#view(account_id);
+    if (account === null) return;
+    for (let tries = 0; tries < REMOVAL_TRIES_MAX; tries++)
+      if (await this.#remove(account, device_id)) return this.#parts.ledger.acknowledge('remove on arrival');
   }
 
   async record(): Promise<void> {
@@ -201,10 +213,13 @@ export class SessionHosts {
     if (session === null || recorder === null) return;
     const account = await this.#view(session.host_account_id);
     if (account === null) return;
-    const message: AccountMessage = { type: 'remove_device', device_id: recorder.device_id };
+    if (await this.#remove(account, recorder.device_id)) this.#parts.ledger.acknowledge('remove recorder');
+  }
+
+  async #remove(account: Account, device_id: string): Promise<boolean> {
+    const message: AccountMessage = { type: 'remove_device', device_id };
     const how = { fences: fencesOf(account), settled: true, tries_max: 1 };
-    if (!isRefusal(await this.#parts.ask({ kind: 'account', id: account.id }, message, how)))
-      this.#parts.ledger.acknowledge('remove recorder');
+    return !isRefusal(await this.#parts.ask({ kind: 'account', id: account.id }, message, how));
   }
 
   async deleteAccount(account_id: string): Promise<void> {
