@@ -86,7 +86,9 @@ export const deviceMessages = messagesOf<Account>()({
         next: { ...state, devices: state.devices - 1 },
         effects: [
           { effect: 'delete_record', collection: 'devices', id: device_id },
-          ...(kind === 'personal' ? [endBinding(bound)] : endSessions(state, { device_id, binding_epoch })),
+          ...(kind === 'personal'
+            ? [endBinding(state, device_id, bound)]
+            : endSessions(state, { device_id, binding_epoch })),
           // A session lets go of its recorder itself when it has ended, so that no other begins with it before.
           ...(is_in_session ? [] : [notifyDevice(device_id, { type: 'unbind', binding_epoch })]),
         ],
@@ -126,7 +128,8 @@ export function enter(
     { effect: 'put_record', collection: 'devices', id: device_id, value: bound, order: bound_at_ms },
   ];
   // A draining session continues beside the next one.
-  if (before?.kind === 'personal' && before.binding_epoch !== binding_epoch) effects.push(endBinding(before));
+  if (before?.kind === 'personal' && before.binding_epoch !== binding_epoch)
+    effects.push(endBinding(state, device_id, before));
   const goes_on = next(source_id);
   if (known_source === undefined) {
     const create: SourceMessage = { type: 'create', account_id: state.id, device_id, goes_on };
@@ -138,8 +141,11 @@ export function enter(
   return { next: { ...state, devices: state.devices + (before === undefined ? 1 : 0) }, effects };
 }
 
-function endBinding({ binding_epoch: id }: BoundDevice): Effect {
-  return notifyBinding(id, { type: 'end' });
+/** Also where it has not opened yet: what opens it comes by way of a source that is being made. */
+function endBinding(state: Account, device_id: string, { binding_epoch, source_id }: BoundDevice): Effect {
+  const { id: account_id, private_workspace } = state;
+  const unopened = { account_id, workspace_id: private_workspace.id, device_id, source_id };
+  return notifyBinding(binding_epoch, { type: 'end', unopened });
 }
 
 function notifyBinding(id: string, message: BindingMessage): OutboxMessage {

@@ -15,6 +15,7 @@ export type Binding = {
   workspace_id: string;
   device_id: string;
   source_id: string;
+  /** Empty for one that ended before it was opened. */
   claim_id: string;
   opened_at_ms: number;
 };
@@ -36,7 +37,7 @@ export const binding = defineActor<Binding>()({
   schema: 1,
   messages: {
     open(state, opened: NewBinding, { self, now_ms }) {
-      const { claim_id, device_id, source_id, account_id } = opened;
+      const { claim_id, device_id, source_id } = opened;
       const message: ClaimMessage = { type: 'answered', device_id, outcome: 'bound', binding_epoch: self };
       const answered: Effect = { effect: 'notify', to: { kind: 'claim', id: claim_id }, message };
       if (state !== null) {
@@ -45,12 +46,7 @@ export const binding = defineActor<Binding>()({
         return { reply: state, effects: [answered], ...(is_new ? { next: { ...state, source_id } } : {}) };
       }
       const next: Binding = { status: 'active', kind: 'personal', ...opened, opened_at_ms: now_ms };
-      const index = BINDINGS;
-      return {
-        reply: next,
-        next,
-        effects: [answered, { effect: 'add_to_index', owner: account_id, index, member: self, order: now_ms }],
-      };
+      return { reply: next, next, effects: [answered, listed(next, self)] };
     },
 
     terms: { reads: true, decide: bound((state, _: { device_id: string }) => ({ reply: state })) },
@@ -65,14 +61,22 @@ export const binding = defineActor<Binding>()({
       }),
     },
 
-    end: (state): Decision<Binding, typeof DONE> =>
-      state === null || state.status === 'ended'
-        ? { reply: DONE }
-        : { reply: DONE, next: { ...state, status: 'ended' } },
+    /** `unopened`: what it would be opened with, where that may still be on its way here: it is then not opened any more. */
+    end(state, { unopened }: { unopened?: Unopened }, { self, now_ms }): Decision<Binding, typeof DONE> {
+      if (state?.status === 'active') return { reply: DONE, next: { ...state, status: 'ended' } };
+      if (state !== null || unopened === undefined) return { reply: DONE };
+      const next: Binding = { status: 'ended', kind: 'personal', ...unopened, claim_id: '', opened_at_ms: now_ms };
+      return { reply: DONE, next, effects: [listed(next, self)] };
+    },
 
     erase: (_, input: Erase, { self }) =>
       erased(input, { member: self, effects: [{ effect: 'delete_collection', collection: 'streams' }] }),
   },
 });
 
-type NewBinding = Pick<Binding, 'account_id' | 'workspace_id' | 'device_id' | 'source_id' | 'claim_id'>;
+type Unopened = Pick<Binding, 'account_id' | 'workspace_id' | 'device_id' | 'source_id'>;
+type NewBinding = Unopened & Pick<Binding, 'claim_id'>;
+
+function listed({ account_id: owner, opened_at_ms: order }: Binding, member: string): Effect {
+  return { effect: 'add_to_index', owner, index: BINDINGS, member, order };
+}

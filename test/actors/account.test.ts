@@ -214,7 +214,10 @@ const opens = (epoch: string, source_id: string): Effect => ({
 const ends = (epoch: string): Effect => ({
   effect: 'notify',
   to: { kind: 'binding', id: epoch },
-  message: { type: 'end' },
+  message: {
+    type: 'end',
+    unopened: { account_id: 'a', workspace_id: 'a00000001', device_id: 'd', source_id: 's1' },
+  },
 });
 
 t.test('H-028 a device that is bound gets a binding, and a source once', async (t) => {

@@ -9,6 +9,8 @@ const bound_to = { account_id: 'a', workspace_id: 'w', device_id: 'd', source_id
 const open: BindingMessage = { type: 'open', ...bound_to };
 const active: Binding = { status: 'active', kind: 'personal', ...bound_to, opened_at_ms: START_MS };
 const ended: Binding = { ...active, status: 'ended' };
+const unopened = { account_id: 'a', workspace_id: 'w', device_id: 'd', source_id: 's' };
+const unopened_end: Binding = { ...ended, claim_id: '' };
 const answered: Effect = {
   effect: 'notify',
   to: { kind: 'claim', id: 'c' },
@@ -28,6 +30,22 @@ t.test('an epoch is judged by its own state', async (t) => {
     { says: 'unknown', state: null, message: { type: 'terms', device_id: 'd' }, reply: UNBOUND },
     { says: 'unknown, a stream', state: null, message: streamOf('n'), reply: UNBOUND },
     { says: 'unknown, its end', state: null, message: { type: 'end' }, reply: { done: true } },
+    {
+      says: 'unknown, its end, while its opening is on the way',
+      state: null,
+      message: { type: 'end', unopened },
+      reply: { done: true },
+      next: unopened_end,
+      effects: [enlisted],
+    },
+    {
+      says: 'opened after its end: stays ended',
+      state: unopened_end,
+      message: open,
+      reply: unopened_end,
+      effects: [answered],
+    },
+    { says: 'ended already, its end', state: ended, message: { type: 'end', unopened }, reply: { done: true } },
     { says: 'opened', state: null, message: open, reply: active, next: active, effects: [answered, enlisted] },
     { says: 'opened again', state: active, now_ms: START_MS + 1, message: open, reply: active, effects: [answered] },
     {
@@ -41,7 +59,7 @@ t.test('an epoch is judged by its own state', async (t) => {
     { says: "another device's", state: active, message: { type: 'terms', device_id: 'x' }, reply: UNBOUND },
     { says: "another device's, a stream", state: active, message: streamOf('n', 'x'), reply: UNBOUND },
     { says: 'active', state: active, message: { type: 'terms', device_id: 'd' }, reply: active },
-    { says: 'ends', state: active, message: { type: 'end' }, reply: { done: true }, next: ended },
+    { says: 'ends', state: active, message: { type: 'end', unopened }, reply: { done: true }, next: ended },
     { says: 'ends again', state: ended, message: { type: 'end' }, reply: { done: true } },
     { says: 'ended', state: ended, message: { type: 'terms', device_id: 'd' }, reply: UNBOUND },
     {
@@ -107,7 +125,7 @@ t.test('H-010 in any play a reference keeps its stream, and an ended epoch stays
       source_stream_ref: fc.constantFrom('r', 'q', '__proto__', 'constructor'),
       new_stream_id: fc.option(fc.uuid()),
     }),
-    fc.constant({ type: 'end' as const }),
+    fc.constantFrom({ type: 'end' as const }, { type: 'end' as const, unopened }),
   );
   checkPlays(t, { plays: anyPlay(message, [1]), runs: 200 }, (steps) => {
     const played = new Played(binding, 'e');

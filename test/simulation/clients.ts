@@ -25,6 +25,7 @@ import type { VirtualTime } from './virtual_time.js';
 import { WebhookOwners } from './webhook_owners.js';
 
 const TRIES_MAX = 6;
+const REMOVAL_TRIES_MAX = 30;
 const RETRY_MAX_MS = 900;
 /** The answer got lost between the server and its client. */
 const ANSWER_LOST = 0.03;
@@ -326,6 +327,7 @@ export class Clients {
       settled: true,
     });
     if (isRefusal(redeemed)) return;
+    if (random.chance(0.1)) await this.#removeOnArrival(redeemed.account_id, device_id);
     let outcome: Claim | Refusal = LOST;
     for (let tries = 0; tries < 10 && isUnknown(outcome); tries++) {
       if (tries > 0) await time.pause(random.between(0, RETRY_MAX_MS));
@@ -345,10 +347,19 @@ export class Clients {
   async #remove(): Promise<void> {
     const { random, ledger } = this.#parts;
     const { account_id, device_id } = random.pick(this.#bindings);
+    if (await this.#removeFrom(account_id, device_id)) ledger.acknowledge('remove_device');
+  }
+
+  /** Removes a device as soon as its account has it, before its binding may have opened. */
+  async #removeOnArrival(account_id: string, device_id: string): Promise<void> {
+    for (let tries = 0; tries < REMOVAL_TRIES_MAX; tries++)
+      if (await this.#removeFrom(account_id, device_id)) return this.#parts.ledger.acknowledge('remove on arrival');
+  }
+
+  async #removeFrom(account_id: string, device_id: string): Promise<boolean> {
     const message: AccountMessage = { type: 'remove_device', device_id };
-    const fences = this.#fences(account_id);
-    const removed = await this.#ask({ kind: 'account', id: account_id }, message, { settled: true, fences });
-    if (!isRefusal(removed)) ledger.acknowledge('remove_device');
+    const how = { settled: true, fences: this.#fences(account_id) };
+    return !isRefusal(await this.#ask({ kind: 'account', id: account_id }, message, how));
   }
 
   async #register(): Promise<void> {

@@ -7,7 +7,7 @@ import { WEBHOOK_OPERATIONS } from './webhook_owners.js';
 
 /** Faults, layer A. More seeds: `npm run simulate -- --seeds 5000`. */
 const SEEDS = 5;
-const WORKSPACE_SEEDS = 6;
+const WORKSPACE_SEEDS = 9;
 const ENDPOINT_SEEDS = 2;
 const SESSION_SEEDS = 6;
 const ENDPOINT_OPERATIONS = 60;
@@ -28,6 +28,7 @@ t.test('faults A: seeds that once failed', async (t) => {
   for (const [seed, about, what] of [
     [20261356, 'devices', 'two claims of one account at once, either of which opens the binding'],
     [20261784, 'devices', 'a message that another process applied, with what it set off'],
+    [38, 'devices', 'a device that is removed before its binding has opened'],
     [20261588, 'workspaces', 'a rename and the erasure in one commit'],
   ] as const)
     t.same((await simulate(seed, { about })).violations, [], `${seed}: ${what}`);
