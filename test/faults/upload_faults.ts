@@ -99,7 +99,8 @@ class Recording {
 }
 
 export async function uploadsSpoilt(trial: Trial): Promise<void> {
-  const rig = await FaultRig.open();
+  // A device here asks for more in a second than its limit allows, as the server has become faster.
+  const rig = await FaultRig.open({ env: { RATE_LIMITS: 'off' } });
   try {
     const recordings: Recording[] = [];
     for (let n = 0; n < AT_ONCE; n++) recordings.push(await Recording.open(rig));
