@@ -15,7 +15,7 @@ import {
   timingSafeEqual,
 } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import { chmod, link, mkdir, open, readdir, readFile, rename, stat, unlink, writeFile } from 'node:fs/promises';
+import { chmod, link, mkdir, open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
 const KEY_BYTES = 32;
@@ -173,36 +173,36 @@ export type IntroducedKey = { key_id: string; since_ms: number };
 /** Adds a key that everybody can read and nobody writes with before it is activated; resolves with its id. */
 export async function introduceServerKey(folder: string, since_ms: number): Promise<IntroducedKey> {
   for (let tries = 0; tries < 100; tries++) {
-    const number = Math.max(0, ...keyNumbers(await readdir(folder))) + 1;
-    // Before the key: at no moment may it look like one to write with. One that lies there was left behind.
-    const temporary = path.join(folder, `.${randomBytes(8).toString('hex')}.tmp`);
-    await writeFile(temporary, `${since_ms}\n`, { mode: 0o600, flush: true });
-    await rename(temporary, path.join(folder, markName(number)));
+    const names = await readdir(folder);
+    const number = Math.max(0, ...keyNumbers(names), ...markNumbers(names)) + 1;
+    // Before the key: at no moment may it look like one to write with. Who has made the mark makes the key.
+    const mark = path.join(folder, markName(number));
+    if (!(await writeOnce(mark, `${since_ms}\n`))) continue;
     const key_id = await writeKey(folder, number);
     if (key_id !== null) return { key_id, since_ms };
+    // The key was active before the mark was made, which is not its own.
+    await rm(mark, { force: true });
   }
   throw new Error(`server keys: no free number in ${folder}`);
 }
 
 /** Keys that are introduced and not active, the oldest first. */
 export async function introducedServerKeys(folder: string): Promise<IntroducedKey[]> {
-  return Promise.all(
-    readKeys(folder)
-      .filter(({ is_introduced }) => is_introduced)
-      .map(async ({ key_id, number }) => {
-        const since_ms = Number(await readFile(path.join(folder, markName(number)), 'latin1'));
-        return { key_id, since_ms };
-      }),
+  const introduced = readKeys(folder).filter(({ is_introduced }) => is_introduced);
+  const found = await Promise.all(
+    introduced.map(async ({ key_id, number }) => {
+      const since = await readFile(path.join(folder, markName(number)), 'latin1').catch(nullIfMissing);
+      return since === null ? [] : [{ key_id, since_ms: Number(since) }];
+    }),
   );
+  return found.flat();
 }
 
 /** Lets everybody write with a key who looks at the folder from now on. Again, it does nothing. */
 export async function activateServerKey(folder: string, key_id: string): Promise<void> {
   const key = readKeys(folder).find((one) => one.key_id === key_id);
   if (key === undefined) throw new Error(`server keys: no key ${key_id} in ${folder}`);
-  await unlink(path.join(folder, markName(key.number))).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT') throw error;
-  });
+  await rm(path.join(folder, markName(key.number)), { force: true });
   await syncFolder(folder);
 }
 
@@ -216,22 +216,31 @@ async function writeKey(folder: string, number: number): Promise<string | null> 
   if (number > KEYS_MAX) throw new Error(`server keys: more than ${KEYS_MAX} in ${folder}`);
   const root = randomBytes(KEY_BYTES);
   const key_id = keyId(root);
-  const temporary = path.join(folder, `.${randomBytes(8).toString('hex')}.tmp`);
-  const file = await open(temporary, 'wx', 0o600);
-  try {
-    await file.writeFile(`spool-server-key-1 ${key_id} ${root.toString('base64url')}\n`);
-    await file.sync();
-    // link, not rename: it fails on a taken name, so of two processes that start at once one makes the key.
-    await link(temporary, path.join(folder, fileName(number)));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return null;
-    throw error;
-  } finally {
-    await file.close();
-    await unlink(temporary);
-  }
+  const content = `spool-server-key-1 ${key_id} ${root.toString('base64url')}\n`;
+  if (!(await writeOnce(path.join(folder, fileName(number)), content))) return null;
   await syncFolder(folder);
   return key_id;
+}
+
+/** Writes a whole file of that name (0600); false when there is one. */
+async function writeOnce(name: string, content: string): Promise<boolean> {
+  const temporary = path.join(path.dirname(name), `.${randomBytes(8).toString('hex')}.tmp`);
+  try {
+    await writeFile(temporary, content, { flag: 'wx', mode: 0o600, flush: true });
+    // link, not rename: it fails on a taken name, so of two processes at once one makes the file.
+    await link(temporary, name);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  } finally {
+    await rm(temporary, { force: true });
+  }
+}
+
+function nullIfMissing(error: NodeJS.ErrnoException): null {
+  if (error.code === 'ENOENT') return null;
+  throw error;
 }
 
 /** Oldest first. Files of those known are not read again: a key never changes. */
@@ -239,7 +248,7 @@ function readKeys(folder: string, known: readonly ServerKey[] = []): ServerKey[]
   const names = readdirSync(folder);
   const numbers = keyNumbers(names).sort((a, b) => a - b);
   if (numbers.length === 0) throw new Error(`server keys: none in ${folder}`);
-  const marked = new Set(names.flatMap((name) => MARK_NAME.exec(name)?.[1] ?? []).map(Number));
+  const marked = new Set(markNumbers(names));
   return numbers.map((number) => {
     const is_introduced = marked.has(number);
     const same = known.find((key) => key.number === number);
@@ -261,11 +270,17 @@ function readKeys(folder: string, known: readonly ServerKey[] = []): ServerKey[]
   });
 }
 
-function keyNumbers(names: string[]): number[] {
-  return names.flatMap((name) => {
-    const match = FILE_NAME.exec(name);
-    return match === null ? [] : [Number(match[1])];
-  });
+function keyNumbers(names: readonly string[]): number[] {
+  return numbersIn(names, FILE_NAME);
+}
+
+/** Of keys that are introduced, and of what a process that was killed left behind. */
+function markNumbers(names: readonly string[]): number[] {
+  return numbersIn(names, MARK_NAME);
+}
+
+function numbersIn(names: readonly string[], form: RegExp): number[] {
+  return names.flatMap((name) => form.exec(name)?.[1] ?? []).map(Number);
 }
 
 function fileName(number: number): string {

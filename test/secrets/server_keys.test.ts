@@ -134,7 +134,16 @@ t.test('rotations at once each add a key', async (t) => {
   await openServerKeys(folder);
   const ids = await Promise.all(Array.from({ length: 8 }, () => addServerKey(folder)));
   t.equal(new Set(ids).size, 8);
+  t.same(await introducedServerKeys(folder), []);
   t.equal((await readdir(folder)).length, 9);
+});
+
+t.test('a mark that a killed process left behind hides no key', async (t) => {
+  const folder = path.join(tempFolder(t), 'keys');
+  await openServerKeys(folder);
+  await writeFile(path.join(folder, 'server_key_0002.introduced'), '1\n');
+  const added = await addServerKey(folder);
+  t.equal((await openServerKeys(folder)).currentKeyId(), added);
 });
 
 t.test('what is sealed opens only unchanged and for its purpose', async (t) => {
