@@ -159,7 +159,7 @@ export const FILE_ROUTES: readonly Route[] = [
       const deleted = await services.actors.files(account_id).delete({ file_id }, fences);
       if (isRefusal(deleted)) return deleted;
       // Cut off here, the bytes go with the daily comparison.
-      await services.blobs.remove(fileKey(account_id, file_id));
+      await services.blobs.remove([fileKey(account_id, file_id)]);
       return undefined;
     },
   }),
@@ -184,7 +184,7 @@ async function upload({ services, who, params, request, reply }: Call<Principal,
   if (is_known) return fileView(file);
   const stored = await services.actors.files(who.account_id).stored({ file_id }, who.fences);
   // It was deleted while its bytes came: nobody would know of these.
-  if (isRefusal(stored) && stored.refused === 'NOT_FOUND') await services.blobs.remove(key);
+  if (isRefusal(stored) && stored.refused === 'NOT_FOUND') await services.blobs.remove([key]);
   return isRefusal(stored) ? stored : fileView(stored);
 }
 

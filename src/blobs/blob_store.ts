@@ -38,8 +38,8 @@ export interface BlobStore {
   /** Null when there is no such blob. */
   open(key: string, range?: ByteRange): Promise<OpenBlob | null>;
   has(key: string): Promise<boolean>;
-  /** Whether there was one. */
-  remove(key: string): Promise<boolean>;
+  /** None of them is there any more; keys of nothing are fine. */
+  remove(keys: readonly string[]): Promise<void>;
   /** Removes all keys below `partition` or `partition/folder`; nothing there is fine. */
   removeFolder(prefix: string): Promise<void>;
   /** Keys below a prefix as of removeFolder, or all, in no order; what comes or goes meanwhile may be missed. */

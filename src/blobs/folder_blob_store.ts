@@ -151,14 +151,19 @@ class FolderBlobStore implements BlobStore {
   }
 
   // Removals of files are not synced: one that a power cut undoes is found again by the sweep of orphans.
-  async remove(key: string): Promise<boolean> {
-    checkKey(key);
-    const name = path.join(this.#root, key);
-    let is_removed = (await unlinkFile(name).catch(nullIfAbsent)) !== null;
-    for (const record of await this.#index.all(path.dirname(name), path.basename(name))) {
-      if (await this.#index.erase(path.dirname(name), record)) is_removed = true;
+  async remove(keys: readonly string[]): Promise<void> {
+    const folders = new Map<string, Set<string>>();
+    for (const key of keys) {
+      checkKey(key);
+      const directory = path.join(this.#root, path.dirname(key));
+      const names = folders.get(directory) ?? new Set();
+      folders.set(directory, names.add(path.basename(key)));
     }
-    return is_removed;
+    for (const [directory, names] of folders) {
+      const files = (await fs.promises.readdir(directory).catch(nullIfAbsent)) ?? [];
+      for (const name of files) if (names.has(name)) await unlinkFile(path.join(directory, name)).catch(nullIfAbsent);
+      await this.#index.eraseNames(directory, names);
+    }
   }
 
   async partitions(): Promise<string[]> {
@@ -190,7 +195,7 @@ class FolderBlobStore implements BlobStore {
     if (file === 'young') return 'young';
     // What is put meanwhile lies elsewhere.
     let is_removed = file === 'removed';
-    for (const record of records) if (await this.#index.erase(directory, record)) is_removed = true;
+    if (await this.#index.erase(directory, records)) is_removed = true;
     if (!is_removed) return 'absent';
     // The folder of a stream that is gone goes with the last of its bytes; any other has more in it.
     await fs.promises.rmdir(directory).then(

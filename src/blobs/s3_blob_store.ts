@@ -144,11 +144,10 @@ class S3BlobStore implements BlobStore {
     return (await this.#head(key)) !== null;
   }
 
-  async remove(key: string): Promise<boolean> {
-    checkKey(key);
-    const was_there = (await this.#head(key)) !== null;
-    if (was_there) await this.#removeOne(this.#prefix + key);
-    return was_there;
+  async remove(keys: readonly string[]): Promise<void> {
+    for (const key of keys) checkKey(key);
+    const names = keys.map((key) => this.#prefix + key);
+    for (let at = 0; at < names.length; at += BATCH_MAX) await this.#removeMany(names.slice(at, at + BATCH_MAX));
   }
 
   async partitions(): Promise<string[]> {
@@ -201,23 +200,7 @@ class S3BlobStore implements BlobStore {
   async removeFolder(folder: string): Promise<void> {
     checkPrefix(folder);
     for await (const names of this.#batchesBelow(`${this.#prefix}${folder}/`)) {
-      if (names.length === 0) continue;
-      const command = new DeleteObjectsCommand({
-        Bucket: this.#bucket,
-        Delete: { Objects: names.map((Key) => ({ Key })), Quiet: true },
-      });
-      command.middlewareStack.add(
-        (next) => (args) => {
-          // Amazon's takes newer checksums as well, others want this one.
-          const { headers, body } = args.request as { headers: Record<string, string>; body: string };
-          headers['content-md5'] = createHash('md5').update(body).digest('base64');
-          return next(args);
-        },
-        { step: 'build', name: 'spool_content_md5' },
-      );
-      const { Errors = [] } = await ask('removing', () => this.#client.send(command, AT_HAND));
-      const [failed] = Errors;
-      if (failed !== undefined) throw new BlobStoreUnavailable(`removing: ${failed.Code}, ${Errors.length} objects`);
+      if (names.length > 0) await this.#removeMany(names);
     }
   }
 
@@ -335,6 +318,25 @@ class S3BlobStore implements BlobStore {
       yield (page.Contents ?? []).flatMap(({ Key }) => Key ?? []);
       token = page.IsTruncated === true ? page.NextContinuationToken : undefined;
     } while (token !== undefined);
+  }
+
+  async #removeMany(names: readonly string[]): Promise<void> {
+    const command = new DeleteObjectsCommand({
+      Bucket: this.#bucket,
+      Delete: { Objects: names.map((Key) => ({ Key })), Quiet: true },
+    });
+    command.middlewareStack.add(
+      (next) => (args) => {
+        // Amazon's takes newer checksums as well, others want this one.
+        const { headers, body } = args.request as { headers: Record<string, string>; body: string };
+        headers['content-md5'] = createHash('md5').update(body).digest('base64');
+        return next(args);
+      },
+      { step: 'build', name: 'spool_content_md5' },
+    );
+    const { Errors = [] } = await ask('removing', () => this.#client.send(command, AT_HAND));
+    const [failed] = Errors;
+    if (failed !== undefined) throw new BlobStoreUnavailable(`removing: ${failed.Code}, ${Errors.length} objects`);
   }
 
   async #removeOne(name: string): Promise<void> {

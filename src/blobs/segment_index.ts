@@ -10,14 +10,7 @@ import { DISK, writeAll } from './disk.js';
 import { nullIfAbsent } from './file_errors.js';
 import { type RecordLocation, SEGMENT_SUFFIX } from './segment_appender.js';
 import { CONTENTS_SUFFIX, readContents, writeContents } from './segment_contents.js';
-import {
-  decodeHeader,
-  RECORD_BLOB_BYTES_MAX,
-  RECORD_HEADER_BYTES,
-  type RecordHeader,
-  STATE_AT,
-  STATES,
-} from './segment_record.js';
+import { decodeHeader, RECORD_HEADER_BYTES, type RecordHeader, STATE_AT, STATES } from './segment_record.js';
 
 const openFile = promisify(fs.open);
 const closeFile = promisify(fs.close);
@@ -35,7 +28,8 @@ const SEGMENT_FILE = /^([0-9a-f-]{36})\.(?:seg|closed)$/;
 const KNOWN_RECORDS_MAX = 200_000; // ours: some forty megabytes
 /** Read at once where a header is awaited: a page, in which several small records may lie. */
 const SCAN_BYTES = 4_096;
-const ZEROS = Buffer.alloc(RECORD_BLOB_BYTES_MAX);
+/** Erased at once. */
+const RUN_BYTES_MAX = 1_048_576;
 /** How often a record is looked up again that was gone when it was to be used. */
 const TRIES_MAX = 4;
 
@@ -181,20 +175,33 @@ export class SegmentIndex {
     }
   }
 
+  /** Erases all records of some names. */
+  async eraseNames(directory: string, names: ReadonlySet<string>): Promise<void> {
+    const { records } = await this.refresh(directory);
+    await this.erase(
+      directory,
+      [...names].flatMap((name) => records.get(name) ?? []),
+    );
+  }
+
   /**
-   * Overwrites a record's bytes, and removes its segment when that has no other; resolves when they are gone from the
-   * disk. False when somebody else has done so.
+   * Overwrites records' bytes, and removes segments that have no other; resolves when they are gone from the disk. False
+   * when somebody else has done so, for all of them.
    */
-  async erase(directory: string, record: KnownRecord): Promise<boolean> {
-    const fd = await openSegment(record.segment.path, 'r+');
-    const was_live = fd !== null && (await eraseRecord(fd, record));
-    const index = this.#known.get(directory);
-    if (index !== undefined) drop(index, record);
-    const segment = index?.segments.get(record.segment.name);
-    // A segment that was forgotten meanwhile is left to the sweep.
-    if (index !== undefined && segment !== undefined && (await isEmpty(index, segment)))
-      await this.#removeIfEmpty(directory, segment);
-    return was_live;
+  async erase(directory: string, records: readonly KnownRecord[]): Promise<boolean> {
+    let were_live = false;
+    for (const of_segment of bySegment(records)) {
+      const [{ segment: known }] = of_segment;
+      const fd = await openSegment(known.path, 'r+');
+      if (fd !== null && (await eraseRecords(fd, of_segment))) were_live = true;
+      const index = this.#known.get(directory);
+      if (index === undefined) continue;
+      for (const record of of_segment) drop(index, record);
+      const segment = index.segments.get(known.name);
+      // A segment that was forgotten meanwhile is left to the sweep.
+      if (segment !== undefined && (await isEmpty(index, segment))) await this.#removeIfEmpty(directory, segment);
+    }
+    return were_live;
   }
 
   /**
@@ -213,13 +220,9 @@ export class SegmentIndex {
     for (const records of index.records.values()) {
       if (records.length > 1) left.push(...[...records].sort((a, b) => a.at_ms - b.at_ms).slice(0, -1));
     }
-    let erased = 0;
-    for (const record of left) {
-      if (record.at_ms > before_ms) continue;
-      await this.erase(directory, record);
-      drop(index, record);
-      erased += 1;
-    }
+    const old = left.filter(({ at_ms }) => at_ms <= before_ms);
+    await this.erase(directory, old);
+    for (const record of old) drop(index, record);
     for (const segment of index.segments.values()) {
       if (segment.live.size > 0) continue;
       const stats = await statFile(segment.path).catch(nullIfAbsent);
@@ -228,7 +231,7 @@ export class SegmentIndex {
     for (const file of await contentsFiles(directory)) {
       if (!index.segments.has(nameOf(file))) await unlinkFile(path.join(directory, file)).catch(nullIfAbsent);
     }
-    return erased;
+    return old.length;
   }
 
   /** Looks for what others have appended or removed. */
@@ -450,10 +453,8 @@ async function scan(
 }
 
 /** The bytes, or null when they are not there any more. Read before the state is: bytes that are overwritten are dying. */
-async function readRecord(
-  { segment, offset, name, size_bytes }: KnownRecord,
-  range: { start: number; end: number } | null,
-): Promise<Buffer | null> {
+async function readRecord(record: KnownRecord, range: { start: number; end: number } | null): Promise<Buffer | null> {
+  const { segment, offset } = record;
   const fd = await openSegment(segment.path);
   if (fd === null) return null;
   try {
@@ -461,26 +462,86 @@ async function readRecord(
     const at = offset + RECORD_HEADER_BYTES + (range?.start ?? 0);
     if ((await readAt(fd, bytes, at)) < bytes.length) return null;
     const header = await readHeader(fd, offset);
-    return header?.state === 'live' && header.name === name && header.size_bytes === size_bytes ? bytes : null;
+    return isAsKnown(header, record) && header.state === 'live' ? bytes : null;
   } finally {
     await closeFile(fd);
   }
 }
 
-/** False when it was erased before. Closes the file. */
-async function eraseRecord(fd: number, { offset, name, size_bytes }: KnownRecord): Promise<boolean> {
+/** Whether any was live. One that was erased before is passed over. Closes the file. */
+async function eraseRecords(fd: number, records: readonly KnownRecord[]): Promise<boolean> {
   try {
-    const header = await readHeader(fd, offset);
-    if (header === null || header.state === 'dead' || header.name !== name || header.size_bytes !== size_bytes)
-      return false;
-    await writeAt(fd, Buffer.of(STATES.dying), offset + STATE_AT);
-    if (size_bytes > 0) await writeAt(fd, ZEROS.subarray(0, size_bytes), offset + RECORD_HEADER_BYTES);
-    await writeAt(fd, Buffer.of(STATES.dead), offset + STATE_AT);
-    await DISK.sync(fd);
-    return header.state === 'live';
+    const states: RecordHeader['state'][] = [];
+    for (const run of runsOf(records)) states.push(...(await eraseRun(fd, run)));
+    if (states.length > 0) await DISK.sync(fd);
+    return states.includes('live');
   } finally {
     await closeFile(fd);
   }
+}
+
+/**
+ * Erases records that lie one behind the other; gives the states they had, of those that were not erased before. Writes
+ * go from front to back: no bytes are gone whose header still says that they live. A record that a crash leaves `dying` is
+ * finished by the sweep.
+ */
+async function eraseRun(fd: number, run: readonly KnownRecord[]): Promise<RecordHeader['state'][]> {
+  const from = run[0]?.offset ?? 0;
+  const bytes = Buffer.alloc(run.reduce((sum, record) => sum + lengthOf(record), 0));
+  await readAt(fd, bytes, from);
+  const headers = run.map(({ offset }) => bytes.subarray(offset - from, offset - from + RECORD_HEADER_BYTES));
+  const states = run.flatMap((record, nth) => {
+    const header = decodeHeader(headers[nth] as Buffer);
+    return isAsKnown(header, record) && header.state !== 'dead' ? [header.state] : [];
+  });
+  if (states.length < run.length) {
+    if (run.length === 1) return [];
+    return (await Promise.all(run.map((record) => eraseRun(fd, [record])))).flat();
+  }
+  for (const { offset, size_bytes } of run) {
+    const at = offset - from + RECORD_HEADER_BYTES;
+    bytes.fill(0, at, at + size_bytes);
+  }
+  for (const state of ['dying', 'dead'] as const) {
+    for (const header of headers) header.writeUInt8(STATES[state], STATE_AT);
+    await writeAt(fd, bytes, from);
+  }
+  return states;
+}
+
+/** By where they lie: such as follow one another, as many as may be read and written at once. */
+function runsOf(records: readonly KnownRecord[]): KnownRecord[][] {
+  const runs: KnownRecord[][] = [];
+  let [end, left] = [-1, 0];
+  for (const record of [...records].sort((a, b) => a.offset - b.offset)) {
+    const length = lengthOf(record);
+    if (record.offset === end && length <= left) runs.at(-1)?.push(record);
+    else {
+      runs.push([record]);
+      left = RUN_BYTES_MAX;
+    }
+    end = record.offset + length;
+    left -= length;
+  }
+  return runs;
+}
+
+function lengthOf({ size_bytes }: KnownRecord): number {
+  return RECORD_HEADER_BYTES + size_bytes;
+}
+
+function isAsKnown(header: RecordHeader | null, { name, size_bytes }: KnownRecord): header is RecordHeader {
+  return header?.name === name && header.size_bytes === size_bytes;
+}
+
+function bySegment(records: readonly KnownRecord[]): [KnownRecord, ...KnownRecord[]][] {
+  const lists = new Map<string, [KnownRecord, ...KnownRecord[]]>();
+  for (const record of records) {
+    const list = lists.get(record.segment.name);
+    if (list === undefined) lists.set(record.segment.name, [record]);
+    else list.push(record);
+  }
+  return [...lists.values()];
 }
 
 function writeAt(fd: number, bytes: Buffer, at: number): Promise<void> {

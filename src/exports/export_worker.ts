@@ -244,7 +244,7 @@ export class ExportWorker implements Exporter {
       const place = placeOfAccountKey(key);
       if (place === null || !('archive' in place)) continue;
       const { export_id, attempt } = place.archive;
-      if (which(export_id, attempt)) await blobs.remove(key);
+      if (which(export_id, attempt)) await blobs.remove([key]);
     }
   }
 }

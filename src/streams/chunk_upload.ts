@@ -163,7 +163,7 @@ async function upload(
   const stored = await services.actors.stream(stream.id).stored({ number, upload_started_at_ms }, fences);
   // The stream was erased while its bytes came, or the chunk came twice and has expired: nobody would know of these.
   const is_gone = isRefusal(stored) ? stored.refused === 'NOT_FOUND' : hasExpired(stored.chunk);
-  if (is_gone) await services.blobs.remove(key);
+  if (is_gone) await services.blobs.remove([key]);
   if (isRefusal(stored)) return stored;
   services.processing.offer(stream.id, { key, parts: taken.parts });
   return uploadView(stored.chunk);

@@ -1,4 +1,3 @@
-import pMap from 'p-map';
 import type { Logger } from 'pino';
 import type { SweepJob } from '../../actors/actor.js';
 import type { Library, LibrarySweep } from '../../actors/library_state.js';
@@ -28,10 +27,8 @@ const PER_PARTITION_MAX = 10;
 const STEP_MAX = 100;
 /** Chunks or signals that one commit removes: more would hold up others' for longer. */
 const RECORDS_MAX = 64;
-/** Bytes of chunks that are removed at once. */
-const REMOVALS_AT_ONCE = 8;
 /** After each commit it rests for so many times as long as that took, for the sake of others. */
-const REST_FACTOR = 2;
+const REST_FACTOR = 2.5;
 
 type Parts = {
   store: Store;
@@ -223,8 +220,7 @@ export class RetentionSweep {
       const answer = await stream.expire_audio({ ...expire, numbers: page.due, spared }, fences);
       if (isRefusal(answer)) return yield answer;
       // Cut off here, the bytes go with the daily sweep of audio that no chunk claims.
-      const keys = answer.gone.map((number) => blobKey(stream_id, chunkId(stream_id, number)));
-      await pMap(keys, (key) => blobs.remove(key), { concurrency: REMOVALS_AT_ONCE });
+      await blobs.remove(answer.gone.map((number) => blobKey(stream_id, chunkId(stream_id, number))));
       yield answer.gone.length;
       if (page.next === null) return;
       after = page.next;

@@ -2,7 +2,7 @@
 import { buffer } from 'node:stream/consumers';
 import { openFolderBlobStore } from '../../src/blobs/folder_blob_store.js';
 import { expectationOf, streamOf } from './blob_store_contract.js';
-import { bytesNamed } from './segments.js';
+import { bytesNamed, isRemoved } from './segments.js';
 
 export type BlobQuestion =
   | { ask: 'put'; key: string; bytes: number }
@@ -14,7 +14,7 @@ const store = await openFolderBlobStore(process.argv[2] as string);
 async function answerTo(question: BlobQuestion): Promise<unknown> {
   if (question.ask === 'sweep') return store.sweepTemporary(question.older_than_ms);
   const { key } = question;
-  if (question.ask === 'remove') return store.remove(key);
+  if (question.ask === 'remove') return isRemoved(store, key);
   if (question.ask === 'put') {
     const bytes = bytesNamed(key, question.bytes);
     return (await store.put(key, streamOf(bytes), expectationOf(bytes))).ok;

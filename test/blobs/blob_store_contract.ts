@@ -220,9 +220,10 @@ export function blobStoreContract(t: Test, setUp: (t: Test) => Promise<StoreUnde
     const bytes = randomBytes(100);
     const put = (key: string) => store.put(key, streamOf(bytes), expectationOf(bytes));
     for (const key of ['p1/s1/a', 'p1/s1/b', 'p1/s10/a', 'p1/s2/a', 'p2/s1/a']) await put(key);
-    t.equal(await store.remove('p1/s1/a'), true);
-    t.equal(await store.remove('p1/s1/a'), false);
-    t.equal(await store.remove('p9/s9/a'), false);
+    await store.remove(['p1/s1/a']);
+    t.equal(await store.has('p1/s1/a'), false);
+    await store.remove(['p1/s1/a', 'p9/s9/a']);
+    await store.remove([]);
     await store.removeFolder('p1/s1');
     await store.removeFolder('p1/s1');
     t.strictSame(await keysOf(store), ['p1/s10/a', 'p1/s2/a', 'p2/s1/a']);
@@ -230,6 +231,22 @@ export function blobStoreContract(t: Test, setUp: (t: Test) => Promise<StoreUnde
     await store.removeFolder('p1');
     t.strictSame(await keysOf(store), ['p2/s1/a']);
     t.match(await put('p1/s1/a'), { ok: true });
+  });
+
+  t.test('many of several folders go at once, and no others', async (t) => {
+    const { store } = await setUp(t);
+    const keys = ['p/s1', 'p/s2', 'q/s1'].flatMap((folder) => Array.from({ length: 8 }, (_, at) => `${folder}/c${at}`));
+    for (const [at, key] of keys.entries()) {
+      const bytes = randomBytes(at % 4 === 0 ? 300_000 : 100);
+      await store.put(key, streamOf(bytes), expectationOf(bytes));
+    }
+    const goes = keys.filter((key) => !key.endsWith('3') && !key.endsWith('4'));
+    await store.remove([...goes, 'p/s1/none', ...goes.slice(0, 2)]);
+    const stays = keys.filter((key) => !goes.includes(key));
+    t.strictSame((await keysOf(store)).sort(), stays);
+    for (const key of stays) t.ok(await read(store, key));
+    await store.remove(stays);
+    t.strictSame(await keysOf(store), []);
   });
 
   t.test('what has been there for long can be removed, what was put just now is spared', async (t) => {
@@ -288,7 +305,7 @@ export function blobStoreContract(t: Test, setUp: (t: Test) => Promise<StoreUnde
         () => store.put(key, streamOf(one), expectationOf(one)),
         () => store.open(key),
         () => store.has(key),
-        () => store.remove(key),
+        () => store.remove(['a/b/c', key]),
         () => store.removeOlder(key, 0),
       ];
       for (const call of calls) {

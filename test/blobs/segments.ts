@@ -36,6 +36,13 @@ export function ageRecords(segment: string, by_ms: number, name?: string): void 
   closeSync(fd);
 }
 
+/** Whether there was such a blob, and now is none. */
+export async function isRemoved(store: BlobStore, key: string): Promise<boolean> {
+  const was_there = await store.has(key);
+  await store.remove([key]);
+  return was_there && !(await store.has(key));
+}
+
 /** The SHA-256 of every blob, by its key. */
 export async function hashesOf(store: BlobStore): Promise<Map<string, string>> {
   const hashes = new Map<string, string>();

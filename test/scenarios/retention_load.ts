@@ -1,11 +1,13 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import type { Test } from 'tap';
 import type { StreamMessage } from '../../actors/stream.js';
 import type { Event } from '../../kits/typescript/src/api.js';
-import { libraryId, partitionOfId } from '../../src/domain/ids.js';
+import { blobKey } from '../../src/blobs/blob_keys.js';
+import { chunkId, libraryId, partitionOfId } from '../../src/domain/ids.js';
 import { isRefusal, type Refusal } from '../../src/domain/refusals.js';
 import { randomId } from '../../src/random.js';
+import { expectationOf, streamOf } from '../blobs/blob_store_contract.js';
 import { allOf } from '../fixtures/colleagues.js';
 import { scenario } from '../fixtures/scenario.js';
 import { TestSpool } from '../fixtures/spool.js';
@@ -15,6 +17,8 @@ const AT_ONCE = 32;
 /** Between two requests of one client: others work, and do not try to use up all there is. */
 const PACE_MS = 5;
 const SWEEP_MS_MAX = 60_000;
+/** Of each chunk. */
+const BYTES = randomBytes(2_000);
 
 type Size = { records: number; streams: number; clients: number; beside: number };
 
@@ -32,7 +36,7 @@ scenario<Size>({
 async function retentionLoad(t: Test, { records, streams, clients, beside }: Size): Promise<void> {
   const spool = await TestSpool.start({ RATE_LIMITS: 'off' });
   t.teardown(() => spool.end());
-  const { actors, clock, metrics, retention, runtime } = spool.server.services;
+  const { actors, blobs, clock, metrics, retention, runtime } = spool.server.services;
   const { app, session } = await spool.signIn('many@x.test');
   const [own] = (await app.ask<{ workspaces: { id: string }[] }>('GET', '/me')).workspaces;
   const owner = { account_id: session.user.id, workspace_id: own?.id as string };
@@ -42,7 +46,8 @@ async function retentionLoad(t: Test, { records, streams, clients, beside }: Siz
     if (isRefusal(answer)) throw new Error(answer.message);
     return answer;
   };
-  /** As uploads and requests would store them, bytes aside. */
+  const expected = expectationOf(BYTES);
+  /** As uploads and requests would store them. */
   const fill = async (chunks: number, signals: number) => {
     const id = randomId({ partition: partitionOfId(owner.account_id), now_ms: clock.now() });
     const captured_at = new Date(clock.now()).toISOString();
@@ -55,9 +60,10 @@ async function retentionLoad(t: Test, { records, streams, clients, beside }: Siz
       const intent = {
         ...{ source_chunk_ref: randomUUID(), sequence: number, codec: 'opus', container: 'ogg' },
         ...{ source_start_ms: number * 10, publication_start_ms: number * 10, source_end_ms: number * 10 + 10 },
-        ...{ size_bytes: 50_000, sha256: '00'.repeat(32) },
+        ...{ size_bytes: expected.size_bytes, sha256: expected.sha256_hex },
       };
       answered(await actors.stream(id).intend({ intent, content: intent.source_chunk_ref }));
+      await blobs.put(blobKey(id, chunkId(id, number)), streamOf(BYTES), expected);
       answered(await actors.stream(id).stored({ number, upload_started_at_ms: clock.now() }));
     }
     for (let at = 0; at < signals; at += 500) {

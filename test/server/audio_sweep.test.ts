@@ -112,7 +112,7 @@ t.test('H-023 bytes that no chunk claims go, all others stay', async (t) => {
   t.equal(await metric('audio_missing'), 0);
   t.ok((await metric('audio_removed')) >= gone.length);
   t.ok((await metric('audio_sweeps')) >= 2 * 257);
-  for (const key of stays.slice(2)) await lying.remove(key);
+  for (const key of stays.slice(2)) await lying.remove([key]);
   await sweep();
   t.strictSame(differences(await audioOf(await freshApp(), blobs)), { unclaimed: [], missing: [], wrong: [] });
 });
@@ -143,7 +143,7 @@ t.test('stored chunks without bytes are reported, one by one or a whole stream o
     ...{ size_bytes: 64, sha256: sha256Of(one.bytes) },
   });
   await device.upload(again.upload_path, one.bytes);
-  await lying.remove(placeOf(one.chunk_id));
+  await lying.remove([placeOf(one.chunk_id)]);
   rmSync(join(blobs, streamFolder(streamOfChunk(other.chunk_id)?.stream_id as string)), { recursive: true });
   lines.length = 0;
   await sweep();
