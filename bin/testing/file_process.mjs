@@ -8,7 +8,7 @@ import { countTests } from './report.mjs';
 const RUN_FILES = join(root, 'bin', 'testing', 'run_files.mjs');
 
 /** Longer than a file may take by itself; a process in which one hangs beyond is ended. */
-const FILE_TIMEOUT_S = 120;
+const FILE_TIMEOUT_S = 240;
 const KILLED_AFTER_MS = 30_000;
 /** From the end of its last file to the end of a process: what holds it for longer, a test has left open. */
 const END_MAX_MS = 15_000;
