@@ -133,7 +133,8 @@ t.test('stored states', async (t) => {
 
       const message = { type: 'newest' } as unknown as LedgerMessage;
       older.relay.start();
-      await newer.ask(ledgerOf(4), { type: 'tell', to: [told], message });
+      // By the older: who sends a message delivers it as well.
+      await older.ask(ledgerOf(4), { type: 'tell', to: [told], message });
       await newer.ask(told, { type: 'remind', name: 'x', at_ms: now_ms, message });
       await redis.del(keysOf(4).entity(told)); // as if only its messages were new
       for (let runs = 0; runs < 7; runs++) {
