@@ -1,4 +1,5 @@
 /** The program: what `npm start` runs once everything is built. */
+import './signals.js';
 import { loadParts } from './load_parts.js';
 
 await loadParts();

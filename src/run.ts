@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { isatty } from 'node:tty';
 import pino, { type Logger } from 'pino';
 import { transcriberOf, transcriptionHosts } from './content/engines/choose_engine.js';
 import { readEnginesFile } from './content/engines/engines_file.js';
@@ -8,7 +9,10 @@ import { MCP_PATH } from './domain/audiences.js';
 import { unreachable } from './domain/refusals.js';
 import { isStartProblem } from './server/start.js';
 import { developmentAddresses, operatorUrl, readSettings, type Settings } from './settings.js';
+import { handleSignals } from './signals.js';
 import { type Supervisor, startSupervisor } from './supervisor/supervisor.js';
+
+const STDIN = 0;
 
 /** What runs, whether alone or as several processes. */
 type Started = Pick<Supervisor, 'base_url' | 'ports' | 'redis' | 'close'> & Partial<Pick<Supervisor, 'pids' | 'roll'>>;
@@ -20,10 +24,10 @@ async function main(): Promise<void> {
   const log = pino({ level: settings.log_level }, pino.destination({ dest: 2, sync: true }));
   const starting: Promise<Started> =
     settings.processes === 1 ? startAlone(settings, log) : startSupervisor(settings, log);
-  let asked = 0;
+  let is_stopping = false;
   const stop = (signal: NodeJS.Signals) => {
-    asked += 1;
-    if (asked > 1) process.exit(130);
+    if (is_stopping) process.exit(130);
+    is_stopping = true;
     console.log(`\n${signal}: answering what is under way, then stopping. Once more stops at once.`);
     // A start that is in progress is finished first: cut off, it would leave its Redis running. One that fails says so below.
     void starting
@@ -38,9 +42,25 @@ async function main(): Promise<void> {
   };
   process.on('SIGINT', stop);
   process.on('SIGTERM', stop);
+  const had_terminal = isatty(STDIN);
+  const reload = () => {
+    if (had_terminal && !isatty(STDIN)) {
+      // The terminal was closed, so nobody is left there to stop the server. Node can neither write nor exit in order then.
+      process.kill(process.pid, 'SIGKILL');
+    } else if (is_stopping) {
+      console.log('SIGHUP: nothing is replaced, since the server stops.');
+    } else if (settings.processes === 1) {
+      console.log('SIGHUP: nothing is replaced, since one process serves. PROCESSES=2 or more can be.');
+    } else {
+      // A start that fails says so below.
+      void starting.then(({ roll }) => rollAll(roll, log)).catch(() => {});
+    }
+  };
+  handleSignals((signal) => {
+    if (signal === 'SIGHUP') reload();
+    else console.log(`${signal}: nothing is done.`);
+  });
   const started = await starting;
-  const { roll } = started;
-  if (roll !== undefined) process.on('SIGHUP', () => void rollAll(roll, log));
   console.log(`Spool is ready after ${((performance.now() - began) / 1000).toFixed(1)} s.`);
   for (const [what, where] of rowsOf(started, settings)) console.log(`  ${what.padEnd(12)} ${where}`);
 }
@@ -59,7 +79,8 @@ async function startAlone(settings: Settings, log: Logger): Promise<Started> {
   };
 }
 
-async function rollAll(roll: () => Promise<void>, log: Logger): Promise<void> {
+async function rollAll(roll: Started['roll'], log: Logger): Promise<void> {
+  if (roll === undefined) return;
   console.log('SIGHUP: replacing the processes, one after the other.');
   await roll().then(
     () => console.log('All processes were replaced.'),

@@ -43,8 +43,21 @@ export const HEALTH_ROUTES: readonly Route[] = [
           hosts: z.array(z.string()).describe('Other machines that their text goes to.'),
         })
         .describe('Who looks into conversations.'),
+      troubled_processes: z
+        .array(
+          z.strictObject({
+            number: z.int().describe('Which of the processes it is, from 1 on.'),
+            pid: z.int().describe('Of the process that hangs, or of the one that was replaced.'),
+            trouble: z
+              .enum(['hangs', 'replaced'])
+              .describe(
+                'hangs: it does not respond; replaced: it crashed or hung within the last minute, and another serves.',
+              ),
+          }),
+        )
+        .describe('With PROCESSES of 2 or more, those that do not do their work. Others serve meanwhile.'),
     }),
-    async handler({ services: { draining, storage_health, transcriber, insights } }) {
+    async handler({ services: { draining, storage_health, transcriber, insights, processes } }) {
       if (draining.hasBegun) return refuse('UNAVAILABLE', 'The server is about to stop.', { retry_after_s: 2 });
       const { status } = await storage_health.current();
       if (status === 'ok' || status === 'slow')
@@ -53,6 +66,7 @@ export const HEALTH_ROUTES: readonly Route[] = [
           storage: status,
           transcription: transcriber,
           insights: { by: insights.by, hosts: insights.hosts },
+          troubled_processes: [...processes.troubles],
         };
       const text = status === 'away' ? 'Storage does not answer.' : 'Storage takes no writes.';
       return refuse('UNAVAILABLE', text, { retry_after_s: 2 });

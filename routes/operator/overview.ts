@@ -158,7 +158,11 @@ export const OVERVIEW_ROUTES: readonly Route[] = [
         },
         disk,
         watched_since: new Date(watched_since_ms).toISOString(),
-        health_problems: joinProblems(told, { silent_devices: silent_devices.length, now_ms: clock.unmoved() }),
+        health_problems: joinProblems(told, {
+          silent_devices: silent_devices.length,
+          now_ms: clock.unmoved(),
+          troubles: processes.troubles,
+        }),
         summary: summaryOf(joined, clock.unmoved()),
         history,
       };

@@ -2,11 +2,13 @@ import { type ChildProcess, fork, type SendHandle } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import type { Order, PortName, Report, StartOrder } from './messages.js';
+import { BEAT_EVERY_MS, type Order, type PortName, type Report, type StartOrder } from './messages.js';
 
 const PROGRAM = fileURLToPath(new URL('./child_main.js', import.meta.url));
 /** Keys, certificates and Redis' functions are looked at; Redis itself is there. */
 const READY_MAX_MS = 60_000;
+/** One that missed a beat and then some is not offered anything. */
+const RESPONSIVE_WITHIN_MS = 2 * BEAT_EVERY_MS;
 /** What an ended process said last is read within so long. */
 const LAST_WORDS_MS = 50;
 
@@ -29,6 +31,9 @@ export class Child {
   state: 'starting' | 'ready' | 'leaving' | 'gone' = 'starting';
   /** Connections that it has, by port. */
   readonly connections: Record<PortName, number> = { public: 0, device: 0, operator: 0 };
+  /** Those of them that it was offered and has not taken. */
+  offered = 0;
+  #heard_ms = performance.now();
   readonly #process: ChildProcess;
 
   constructor(order: StartOrder, hears: Hears) {
@@ -46,7 +51,25 @@ export class Child {
     });
     this.ready = this.#begin(order);
     this.ready.catch(() => {}); // whoever waits for it hears of it
-    this.#process.on('message', (report: Report, socket?: Socket) => hears(this, report, socket));
+    this.#process.on('message', (report: Report, socket?: Socket) => {
+      this.#heard_ms = performance.now();
+      hears(this, report, socket);
+    });
+  }
+
+  /** For how long nothing was heard of it, in milliseconds. */
+  get silent_ms(): number {
+    return performance.now() - this.#heard_ms;
+  }
+
+  /** It said something lately, so it will take what it is offered. */
+  get isResponsive(): boolean {
+    return this.silent_ms <= RESPONSIVE_WITHIN_MS;
+  }
+
+  /** Its silence counts from now on: nobody listened before. */
+  forgive(): void {
+    this.#heard_ms = performance.now();
   }
 
   get pid(): number {

@@ -1,47 +1,6 @@
-/** A server process of a supervisor: it begins when it is told how, and ends when it is told to or when nobody is there to do so. */
-import pino from 'pino';
-import { loadParts } from '../load_parts.js';
-import { isStartProblem } from '../server/start.js';
-import { readSettings } from '../settings.js';
-import type { Order, Report } from './messages.js';
-import { Supervised } from './supervised.js';
+/** The program of a server process. Signals first: loading the rest takes a while. */
 
 /** A terminal's signals go to the whole group, a service manager's to each process: the supervisor says what to do. */
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const) process.on(signal, () => {});
 
-const tell = (report: Report) =>
-  new Promise<void>((resolve) => {
-    if (process.connected) process.send?.(report, undefined, {}, () => resolve());
-    else resolve();
-  });
-
-async function main(): Promise<void> {
-  const supervised = await Supervised.begin();
-  const settings = readSettings(process.env);
-  const log = pino({ level: settings.log_level }, pino.destination({ dest: 2, sync: true }));
-  const starting = loadParts()
-    .then(() => import('../server.js'))
-    .then(({ startServer }) => startServer(settings, log, supervised));
-  let is_stopping = false;
-  const stop = () => {
-    if (is_stopping) return;
-    is_stopping = true;
-    void starting
-      .then(({ close }) => close())
-      .then(
-        () => process.exit(0),
-        () => {},
-      );
-  };
-  process.on('message', (told: Order) => {
-    if (told.do === 'stop') stop();
-  });
-  process.on('disconnect', stop);
-  await starting;
-}
-
-main().catch(async (error: unknown) => {
-  if (!isStartProblem(error)) console.error(error);
-  await tell({ says: 'failed', text: (error as Error).message });
-  process.exit(1);
-});
+await import('./child_run.js');

@@ -3,13 +3,27 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { newMemberId, ownersOf } from '../members/ownership.js';
 import { DRAIN_MAX_MS } from '../server/start.js';
+import { every } from '../ticks.js';
 import { Child } from './child.js';
-import type { Order, PortName, Report, StartOrder } from './messages.js';
+import {
+  BEAT_EVERY_MS,
+  type Order,
+  type PortName,
+  type ProcessTrouble,
+  type Report,
+  type StartOrder,
+} from './messages.js';
 
 /** The wait between restarts is bounded, their number is not: after giving up, a person would have to come. */
 const RESTART_WAIT_MS = { first: 50, longest: 5_000 };
 /** One that ran this long was healthy; after it the waits begin again with the first. */
 const HEALTHY_MS = 30_000;
+/** A process of which nothing was heard for so long hangs; it is killed. */
+const SILENT_MAX_MS = 5_000;
+/** Between two looks that lie further apart this process stood still itself. */
+const LOOK_LATE_MS = 2 * BEAT_EVERY_MS;
+/** For so long it is said that a process was replaced after it crashed or hung. */
+const REPLACED_SAID_MS = 60_000;
 /** For what follows the last answers: commits, files, connections to Redis. */
 const END_MAX_MS = DRAIN_MAX_MS + 10_000;
 
@@ -42,6 +56,11 @@ export class Children {
   readonly #stopping = new AbortController();
   #owners: { among: readonly string[]; by_partition: readonly string[] } = { among: [], by_partition: [] };
   #rolling: Promise<void> | null = null;
+  /** Those that ended unasked. */
+  #replaced: { number: number; pid: number; at_ms: number }[] = [];
+  #troubles: ProcessTrouble[] = [];
+  #looked_ms = performance.now();
+  #stopLooking = () => {};
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -53,6 +72,8 @@ export class Children {
       await Promise.all(batch.map((number) => this.#launch(number).ready));
     }
     for (const child of this.#running) void this.#watch(child);
+    this.#looked_ms = performance.now();
+    this.#stopLooking = every(BEAT_EVERY_MS, () => this.#look());
   }
 
   /** Those that serve, by number. */
@@ -65,12 +86,18 @@ export class Children {
     return this.#places;
   }
 
-  /** Who is to serve a connection: who owns the partition, of those here, or has the fewest; null while nobody serves. */
-  choose(port: PortName, partition: number | null): Child | null {
+  /**
+   * Who is to serve a connection: who owns the partition, of those here, or has the fewest. Those that do not respond, and
+   * `but`, which let it lie before, are passed over; null where nobody is left.
+   */
+  choose(port: PortName, partition: number | null, but: Child | null = null): Child | null {
     const { serving } = this;
-    if (partition !== null) return this.#ownerOf(partition, serving);
+    const isAble = (child: Child) => child !== but && child.isResponsive;
+    const owner = partition === null ? null : this.#ownerOf(partition, serving);
+    if (owner !== null && isAble(owner)) return owner;
     let fewest: Child | null = null;
     for (const child of serving) {
+      if (!isAble(child)) continue;
       if (fewest === null || child.connections[port] < fewest.connections[port]) fewest = child;
     }
     return fewest;
@@ -98,6 +125,7 @@ export class Children {
   /** Stops all in order; by force what takes too long. */
   async stop(): Promise<void> {
     this.#stopping.abort();
+    this.#stopLooking();
     this.sendAll({ do: 'stop' });
     await Promise.all([...this.#running].map((child) => endOf(child)));
   }
@@ -128,6 +156,7 @@ export class Children {
       else events.hears(from, report, socket);
     });
     if (lock !== null) child.send({ do: 'hold' }, lock);
+    child.send({ do: 'note', troubles: this.#troubles });
     this.#running.add(child);
     if (!is_spare) this.#places.set(number, child);
     void child.exited.then(() => {
@@ -135,6 +164,40 @@ export class Children {
       events.gone(child);
     });
     return child;
+  }
+
+  /** Kills what hangs, and tells all of what hangs and what was replaced. */
+  #look(): void {
+    const now_ms = performance.now();
+    const is_late = now_ms - this.#looked_ms > LOOK_LATE_MS;
+    this.#looked_ms = now_ms;
+    // What was said meanwhile is read before anybody is judged.
+    setImmediate(() => {
+      if (this.#stopping.signal.aborted) return;
+      for (const child of this.#running) {
+        if (child.state !== 'ready' && child.state !== 'leaving') continue;
+        if (is_late) child.forgive();
+        if (child.silent_ms <= SILENT_MAX_MS) continue;
+        const { number, pid, silent_ms } = child;
+        this.#parts.log.error({ number, pid, silent_ms: Math.round(silent_ms) }, 'a process hangs; it is killed');
+        child.kill();
+      }
+      this.#note();
+    });
+  }
+
+  /** Tells all processes which of them are in trouble, where that has changed. */
+  #note(): void {
+    const before_ms = performance.now() - REPLACED_SAID_MS;
+    this.#replaced = this.#replaced.filter(({ at_ms }) => at_ms > before_ms);
+    const hanging = this.serving.filter(({ isResponsive }) => !isResponsive);
+    const troubles: ProcessTrouble[] = [
+      ...hanging.map(({ number, pid }) => ({ number, pid, trouble: 'hangs' as const })),
+      ...this.#replaced.map(({ number, pid }) => ({ number, pid, trouble: 'replaced' as const })),
+    ];
+    if (JSON.stringify(troubles) === JSON.stringify(this.#troubles)) return;
+    this.#troubles = troubles;
+    this.sendAll({ do: 'note', troubles });
   }
 
   /** Sees to it that somebody takes the place of one that ends while it holds it. */
@@ -145,6 +208,7 @@ export class Children {
     const { number, pid } = child;
     if (this.#stopping.signal.aborted || this.#places.get(number) !== child) return;
     log.error({ number, pid, how }, 'a process ended unexpectedly; it is started again');
+    this.#replaced.push({ number, pid, at_ms: performance.now() });
     if (performance.now() - since > HEALTHY_MS) this.#wait_ms.delete(number);
     const wait_ms = this.#wait_ms.get(number) ?? RESTART_WAIT_MS.first;
     this.#wait_ms.set(number, Math.min(wait_ms * 2, RESTART_WAIT_MS.longest));

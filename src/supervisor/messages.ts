@@ -18,13 +18,19 @@ export type StartOrder = {
   ports: Record<PortName, number>;
 };
 
+export const BEAT_EVERY_MS = 1_000;
+
+/** Milliseconds of a clock that all processes of a machine share and nobody sets. */
+export const monotonicMs = (): number => Number(process.hrtime.bigint() / 1_000_000n);
+
 /** From the supervisor to a server process. */
 export type Order =
   | ({ do: 'start' } & StartOrder)
   /** Comes with the lock of DATA_DIR, which holds as long as somebody has it. */
   | { do: 'hold' }
   /** Comes with a connection. `head`: what was read from it, in base64. */
-  | { do: 'serve'; port: PortName; connection: number; head: string }
+  /** Not taken before `until_ms` of `monotonicMs`, it goes to another process. */
+  | { do: 'serve'; port: PortName; connection: number; head: string; until_ms: number }
   | { do: 'count'; refusals: RefusalCount[] }
   /** The server is about to stop. */
   | { do: 'drain' }
@@ -32,7 +38,14 @@ export type Order =
   | { do: 'leave' }
   | { do: 'stop' }
   | { do: 'tell'; question: number; name: string; about: unknown }
-  | { do: 'hear'; question: number; answers: ProcessAnswer[] };
+  | { do: 'hear'; question: number; answers: ProcessAnswer[] }
+  | { do: 'note'; troubles: ProcessTrouble[] };
+
+/**
+ * A process that does not do its work: it hangs now, or it ended by itself or was killed within the last minute and another
+ * took its place.
+ */
+export type ProcessTrouble = { number: number; pid: number; trouble: 'hangs' | 'replaced' };
 
 /** What one process answered; `value` is undefined where it did not in time. */
 export type ProcessAnswer = { number: number; pid: number; value?: unknown };
@@ -40,6 +53,8 @@ export type ProcessAnswer = { number: number; pid: number; value?: unknown };
 /** From a server process to the supervisor. */
 export type Report =
   | { says: 'ready' }
+  /** Its event loop runs: every `BEAT_EVERY_MS` from `ready` on. */
+  | { says: 'alive' }
   | { says: 'failed'; text: string }
   | { says: 'took'; connection: number }
   | { says: 'closed'; connections: number[] }

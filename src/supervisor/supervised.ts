@@ -1,5 +1,16 @@
 import type { Server, Socket } from 'node:net';
-import type { Order, PortName, ProcessAnswer, RefusalCount, Report, StartOrder } from './messages.js';
+import { every } from '../ticks.js';
+import {
+  BEAT_EVERY_MS,
+  monotonicMs,
+  type Order,
+  type PortName,
+  type ProcessAnswer,
+  type ProcessTrouble,
+  type RefusalCount,
+  type Report,
+  type StartOrder,
+} from './messages.js';
 
 /** A question that no supervisor has answered by then is answered by nobody. */
 const HEAR_MAX_MS = 2_000;
@@ -23,6 +34,8 @@ export class Supervised {
   #closed: number[] = [];
   #asked = 0;
   #obeys: Obeys | null = null;
+  /** Of all processes of the supervisor, as it last said. */
+  troubles: readonly ProcessTrouble[] = [];
 
   /** Waits until it is told how to start. */
   static async begin(): Promise<Supervised> {
@@ -46,6 +59,7 @@ export class Supervised {
   serves(obeys: Obeys): void {
     this.#obeys = obeys;
     report({ says: 'ready' });
+    every(BEAT_EVERY_MS, () => report({ says: 'alive' }));
   }
 
   /** Gives a connection back on which no request is under way; nothing may be done with it any more. */
@@ -78,6 +92,7 @@ export class Supervised {
   #hear(told: Order, handle: Socket | Server | undefined): void {
     const obeys = this.#obeys;
     if (told.do === 'hold') holdOn(handle as Server | undefined);
+    if (told.do === 'note') this.troubles = told.troubles;
     if (told.do === 'hear') this.#questions.get(told.question)?.(told.answers);
     if (told.do === 'serve') this.#take(told, handle as Socket | undefined);
     if (obeys === null) return;
@@ -93,7 +108,9 @@ export class Supervised {
     }
   }
 
-  #take({ port, connection, head }: Order & { do: 'serve' }, socket: Socket | undefined): void {
+  #take({ port, connection, head, until_ms }: Order & { do: 'serve' }, socket: Socket | undefined): void {
+    // Another process has it, or soon will: this one stood still. Only its own descriptor is closed.
+    if (monotonicMs() > until_ms) return void socket?.destroy();
     // Before anything is read of it: what was taken is given to no other process.
     report({ says: 'took', connection });
     const closed = () => {

@@ -47,8 +47,8 @@ async function startParts(settings: Settings, log: Logger, shutdown: Shutdown): 
   const proxies = { public: settings.trusted_proxies, device: settings.device_proxies, operator: [] };
   const exempt = new Map(Object.entries(proxies).map(([port, networks]) => [port, new NetworkList(networks)]));
   const doors = new Doors({
-    ...{ log, limits, waiting_max: roomOf(descriptorLimit()) },
-    children: { choose: (port, partition) => children.choose(port, partition) },
+    ...{ log, limits, held_max: roomOf(descriptorLimit()) },
+    children: { choose: (...asked) => children.choose(...asked) },
     isExempt: (port, address) => exempt.get(port)?.has(address) ?? false,
     counted: (refusals) => children.choose('public', null)?.send({ do: 'count', refusals }),
   });
@@ -56,8 +56,8 @@ async function startParts(settings: Settings, log: Logger, shutdown: Shutdown): 
   const ports = await listenAll(servers, settings);
   const questions = new Questions(() => children.all.values());
   const hears = (child: Child, report: Report, socket: Parameters<Doors['back']>[1]) => {
-    if (report.says === 'took') doors.took(report.connection);
-    if (report.says === 'closed') doors.closed(report.connections);
+    if (report.says === 'took') doors.took(child, report.connection);
+    if (report.says === 'closed') doors.closed(child, report.connections);
     if (report.says === 'back') doors.back(report.connection, socket);
     if (report.says === 'ask') questions.ask(child, report);
     if (report.says === 'told') questions.told(child, report);

@@ -1,3 +1,4 @@
+import type { ProcessTrouble } from '../supervisor/messages.js';
 import { type HealthProblem, healthProblemsOf } from './health_problems.js';
 import type { Told } from './processes.js';
 
@@ -7,7 +8,7 @@ import type { Told } from './processes.js';
  */
 export function joinProblems(
   told: readonly Told<'standing'>[],
-  { silent_devices, now_ms }: { silent_devices: number; now_ms: number },
+  { silent_devices, now_ms, troubles }: { silent_devices: number; now_ms: number; troubles: readonly ProcessTrouble[] },
 ): HealthProblem[] {
   const answered = told.flatMap(({ number, value }) => (value === null ? [] : [{ number, ...value }]));
   const found = new Map<string, HealthProblem & { numbers: (number | null)[] }>();
@@ -25,7 +26,13 @@ export function joinProblems(
     return { ...problem, text: `${problem.text} (Process ${numbers.join(', ')}.)` };
   });
   const isGrave = ({ severity }: HealthProblem) => severity === 'grave';
-  return [...silent, ...joined.filter(isGrave), ...joined.filter((problem) => !isGrave(problem))];
+  const replaced = troubles.filter(({ trouble }) => trouble === 'replaced').map(replacedProblem);
+  return [...silent, ...joined.filter(isGrave), ...replaced, ...joined.filter((problem) => !isGrave(problem))];
+}
+
+function replacedProblem({ number, pid }: ProcessTrouble): HealthProblem {
+  const text = `Process ${number} was replaced within the last minute: pid ${pid} crashed, or hung and was killed. Look at the log.`;
+  return { name: 'process_replaced', severity: 'mild', text, link: '/#processes' };
 }
 
 function silentProblem(number: number | null, pid: number): HealthProblem {

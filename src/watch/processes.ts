@@ -1,6 +1,7 @@
 import type { Address } from '../../actors/actor.js';
 import type { DeviceActivity, DeviceFilter, SeenDevice } from '../devices/activity.js';
 import type { Runtime } from '../runtime/runtime.js';
+import type { ProcessTrouble } from '../supervisor/messages.js';
 import type { Supervised } from '../supervisor/supervised.js';
 import type { DeliveryWorker } from '../webhooks/delivery_worker.js';
 import type { SeenEndpoint } from '../webhooks/endpoint_activity.js';
@@ -42,6 +43,11 @@ export class Processes {
   constructor(supervised: Supervised | null, tells: Tells) {
     this.#supervised = supervised;
     this.#tells = tells;
+  }
+
+  /** Which of them hang, or were replaced within the last minute after they crashed or hung. */
+  get troubles(): readonly ProcessTrouble[] {
+    return this.#supervised?.troubles ?? [];
   }
 
   /** The answers of all, in the order of their numbers. */

@@ -63,7 +63,7 @@ t.test('a problem stands once, with the processes that have it; so does one that
     pid: 100 + number,
     value: standing === null ? null : ({ standing: { ...healthy, ...standing } } as ProcessStanding),
   });
-  const joined = (...all: Told<'standing'>[]) => joinProblems(all, { silent_devices: 0, now_ms: 0 });
+  const joined = (...all: Told<'standing'>[]) => joinProblems(all, { silent_devices: 0, now_ms: 0, troubles: [] });
   t.same(joined(told(1, {}), told(2, {})), []);
   const mail = { mail_healthy: false };
   const [both] = joined(told(1, mail), told(2, mail));
