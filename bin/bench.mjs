@@ -35,7 +35,7 @@ const { values, positionals } = readCommandLine({
 });
 const unknown = positionals.find((name) => !rows.some(([row]) => row === name));
 if (unknown !== undefined) refuse(`there is no row ${JSON.stringify(unknown)}`, FORM);
-makeReady();
+makeReady({ with_dev: true });
 
 const stamp = join(folder, 'node_modules', '.installed_lock');
 const lock = readFileSync(join(folder, 'package-lock.json'), 'utf8');

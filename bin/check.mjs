@@ -11,7 +11,7 @@ readCommandLine({
   form: 'npm run check',
   says: 'Checks everything that can be told without running the code: types, lint, format, import directions, unused code, packages with known weaknesses. Exit code 1 when one of them fails.',
 });
-ensurePackages();
+ensurePackages({ with_dev: true });
 
 const folders = ['src', 'actors', 'routes', 'certs', 'kits/typescript/src', 'test', 'bench'].filter((folder) =>
   existsSync(join(root, folder)),

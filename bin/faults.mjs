@@ -12,6 +12,6 @@ const { values, positionals } = readCommandLine({
   },
   words_max: Number.POSITIVE_INFINITY,
 });
-makeReady();
+makeReady({ with_dev: true });
 const { runFaults } = await import('../dist/test/faults/run_faults.js');
 await runFaults(positionals, values);

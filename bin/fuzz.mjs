@@ -9,6 +9,6 @@ const { values } = readCommandLine({
     seed: { value: 'S', whole: true, says: 'the seed that the requests follow from; drawn when not given' },
   },
 });
-makeReady();
+makeReady({ with_dev: true });
 const { runFuzz } = await import('../dist/test/fuzz/run_fuzz.js');
 await runFuzz(values);

@@ -37,7 +37,7 @@ if (name === undefined || words.includes('--help')) {
 } else if (!files.has(name)) {
   refuse(`there is no scenario ${JSON.stringify(name)}`, FORM);
 } else {
-  makeReady();
+  makeReady({ with_dev: true });
   process.env.SPOOL_PROVE = name;
   await import(`../dist/test/scenarios/${files.get(name).replace(/\.ts$/, '.js')}`).catch((error) => {
     if (!error.code?.startsWith('ERR_PARSE_ARGS')) throw error;

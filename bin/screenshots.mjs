@@ -5,5 +5,5 @@ readCommandLine({
   form: 'npm run screenshots',
   says: 'Takes the pictures in docs/screenshots/ anew, of a server under a little load. It needs a Chromium, and three minutes.',
 });
-makeReady();
+makeReady({ with_dev: true });
 await import('../dist/test/programs/operator_screenshots.js');

@@ -10,9 +10,9 @@ import { ensurePackages } from './setup/packages.mjs';
 
 export { ensureBuilt, ensurePackages, readCommandLine, root };
 
-/** What every program here does before its work. */
-export const makeReady = () => {
-  ensurePackages();
+/** Brings a checkout to where it can run; `with_dev` with the packages that tests and checks need. */
+export const makeReady = ({ with_dev = false } = {}) => {
+  ensurePackages({ with_dev });
   ensureBuilt();
 };
 

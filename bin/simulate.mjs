@@ -16,6 +16,6 @@ const { values } = readCommandLine({
   },
   notes: ['SIMULATION_HISTORY=1 prints the whole history of the first seed that fails.'],
 });
-makeReady();
+makeReady({ with_dev: true });
 const { runSeeds } = await import('../dist/test/simulation/run_seeds.js');
 await runSeeds(values);

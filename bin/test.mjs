@@ -22,7 +22,7 @@ const { values, positionals } = readCommandLine({
   ],
   words_max: Number.POSITIVE_INFINITY,
 });
-makeReady();
+makeReady({ with_dev: true });
 
 const fail = (problem) => {
   console.error(problem);

@@ -11,7 +11,7 @@ const { positionals } = readCommandLine({
   says: 'Runs the tests in test/browser/, with the Chromium at CHROMIUM_PATH or one that is installed. Without one it installs the package chromium where apt-get may run as root.',
   words_max: Number.POSITIVE_INFINITY,
 });
-makeReady();
+makeReady({ with_dev: true });
 
 const { findChromium, installChromium, NO_CHROMIUM } = await import('../dist/test/fixtures/chromium_program.js');
 // One that was named and is not there is for whoever named it to put right.

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
@@ -16,13 +16,13 @@ const spool = await TestSpool.start({ CHUNK_WORKER: '1' });
 t.teardown(() => spool.end());
 const { app } = await spool.signIn('ann@guides.test');
 
-/** All of a guide's shell blocks in one bash, and what they printed. `answer` gives the line that one of them reads. */
+/** All shell blocks of a text in one bash, and what they printed. `answer` gives the line that one of them reads. */
 async function typed(
   t: Test,
-  guide: string,
+  path: string,
   { given = {}, blocks = [0], answer }: { given?: Record<string, string>; blocks?: number[]; answer?: Answer } = {},
 ): Promise<string> {
-  const text = readFileSync(new URL(`../../docs/${guide}.md`, import.meta.url), 'utf8');
+  const text = readFileSync(join(ROOT, path), 'utf8');
   const found = [...text.matchAll(/^```sh\n(.*?)^```/gms)].map(([, block = '']) => block);
   const { operator, public: own } = spool.server.ports;
   const script = ['set -e', ...found.slice(...blocks)]
@@ -57,9 +57,22 @@ async function inBash(
 /** Null while what was printed so far asks for nothing. */
 type Answer = (out: string) => Promise<string> | null;
 
+t.test('the tour of the README signs in, records and reads, and leaves its files in data/tour', async (t) => {
+  const before = new Set(readdirSync(spool.folder));
+  const out = await typed(t, 'README.md', { blocks: [-1] });
+  t.notMatch(out, /"success":false/);
+  t.match(out, /"name":"Ann"/);
+  t.match(out, /"type":"stream.created"/);
+  t.match(out, /^10 \S+part\.bin$/m);
+  t.same(
+    readdirSync(spool.folder).filter((name) => !before.has(name)),
+    ['tour'],
+  );
+});
+
 t.test('H-015 H-021 H-023 the commands of the device guide record a second, under a renewed certificate', async (t) => {
   const { claim } = await app.call('POST /devices/claims', { body: { kind: 'owner' } });
-  const out = await typed(t, 'devices', { given: { CLAIM: claim } });
+  const out = await typed(t, 'docs/devices.md', { given: { CLAIM: claim } });
   t.notMatch(out, /"success":false/);
   t.match(out, /"status":"stored"/);
   t.match(out, /"missing":\[\],"truncated":false,"awaiting_upload":0/);
@@ -82,7 +95,7 @@ t.test('C-020 C-046 C-060 C-065 C-069 the commands of the OAuth guide sign an ap
     const [url] = /^http.*code_challenge_method=S256$/m.exec(out) ?? [];
     return url === undefined ? null : back(url);
   };
-  const out = await typed(t, 'oauth', { blocks: [0, 3], answer });
+  const out = await typed(t, 'docs/oauth.md', { blocks: [0, 3], answer });
   t.match(out, /"items":\[\{"id":/, 'the recordings of the account');
   t.notMatch(out, /"error"/);
   t.same((await app.call('GET /me/connections')).items, [], 'and it is disconnected');
@@ -92,7 +105,7 @@ t.test('the commands of the guide to recordings continue a download', async (t) 
   const [stream] = (await app.call('GET /audio/streams')).items;
   const whole = (await app.send('GET', `/audio/streams/${stream?.id}/content`)).body as Buffer;
   const given = { API: spool.base_url, ACCESS: String(app.access_token), STREAM: stream?.id ?? '' };
-  await typed(t, 'recordings', { given });
+  await typed(t, 'docs/recordings.md', { given });
   t.ok(readFileSync(join(spool.folder, 'part.bin')).equals(whole));
 });
 

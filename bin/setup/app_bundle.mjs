@@ -3,7 +3,6 @@
  * itself (the service worker, the audio worklet). Each name holds a hash of what is in the file. Compressed here once, so
  * that no request pays for it.
  */
-import { createRequire } from 'node:module';
 import { basename, extname } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
@@ -39,10 +38,7 @@ const OPTIONS = {
 const ENTRIES = { script: 'src/app/main.tsx', style: 'src/app/app.css', worker: 'src/app/audio/audio_worker.ts' };
 
 /** The files of dist/app with their contents, and `manifest.json`, which says which is which. Throws what esbuild throws. */
-export const bundleApp = (root) => {
-  // Here, as the package may have been installed only a moment ago.
-  const require = createRequire(import.meta.url);
-  const { buildSync } = require('esbuild');
+export const bundleApp = (root, { buildSync }) => {
   const { outputFiles, metafile } = buildSync({ ...OPTIONS, absWorkingDir: root, entryPoints: Object.values(ENTRIES) });
   const named = Object.entries(metafile.outputs).flatMap(([path, { entryPoint }]) =>
     Object.entries(ENTRIES)

@@ -3,6 +3,7 @@
  * pages are bundled to dist/app. Only what changed since the last build is made anew. No output is ever half there: each
  * is written aside, then renamed.
  */
+import { spawnSync } from 'node:child_process';
 import {
   copyFileSync,
   existsSync,
@@ -20,6 +21,7 @@ import { fileURLToPath } from 'node:url';
 import { bundleApp, isOfApp } from './app_bundle.mjs';
 
 export const root = fileURLToPath(new URL('../..', import.meta.url));
+const PROGRAM = fileURLToPath(import.meta.url);
 
 const SOURCE_FOLDERS = ['src', 'actors', 'routes', 'certs', 'kits/typescript/src', 'docs', 'test'];
 /** All outputs follow from these, too. */
@@ -42,22 +44,27 @@ const LOCK_POLL_MS = 50;
 /** A build takes seconds: a lock of this age was left behind, whoever has the process id in it by now. */
 const LOCK_AGE_MAX_MS = 120_000;
 
-/** Makes dist/ what the sources say. Ends this process when a source can't be read as TypeScript. */
+/**
+ * Makes dist/ what the sources say. Ends this process when a source can't be read as TypeScript. A build is a process of its
+ * own: the compiler's process and memory end with it, not with a server that was started behind it.
+ */
 export const ensureBuilt = () => {
   if (isUpToDate(scan())) return;
+  const { status } = spawnSync(process.execPath, [PROGRAM], { stdio: ['ignore', 2, 2] });
+  if (status !== 0) process.exit(1);
+};
+
+/** Gives what is wrong, in words. */
+const buildOnce = () => {
   mkdirSync(DIST, { recursive: true });
   takeLock();
-  let faults;
   try {
     // Another process may have built meanwhile.
     const sources = scan();
-    faults = isUpToDate(sources) ? [] : build(sources);
+    return isUpToDate(sources) ? [] : build(sources);
   } finally {
     rmSync(LOCK, { force: true });
   }
-  if (faults.length === 0) return;
-  console.error(faults.join('\n'));
-  process.exit(1);
 };
 
 /** What the outputs are made of, each with the words by which a change is seen. */
@@ -139,8 +146,8 @@ const transpile = (paths) => {
 
 /** The manifest last: it names only what is there. Earlier files go, as nothing names them any more. */
 const bundle = () =>
-  faultsOf(() => {
-    const files = bundleApp(root);
+  faultsOf((esbuild) => {
+    const files = bundleApp(root, esbuild);
     for (const { name, contents } of files) put(join(APP, name), (at) => writeFileSync(at, contents));
     const names = new Set(files.map(({ name }) => name));
     for (const name of readdirSync(APP)) if (!names.has(name)) rmSync(join(APP, name));
@@ -148,9 +155,8 @@ const bundle = () =>
 
 /** What esbuild finds wrong, in words. */
 const faultsOf = (work) => {
-  // Here, as the package may have been installed only a moment ago.
-  const require = createRequire(import.meta.url);
-  const esbuild = require('esbuild');
+  // Here, as other programs import this file before packages are installed.
+  const esbuild = createRequire(import.meta.url)('esbuild');
   try {
     work(esbuild);
     return [];
@@ -200,3 +206,9 @@ const isAbandoned = () => {
     return error.code === 'ESRCH';
   }
 };
+
+if (process.argv[1] === PROGRAM) {
+  const faults = buildOnce();
+  if (faults.length > 0) console.error(faults.join('\n'));
+  process.exit(faults.length === 0 ? 0 : 1);
+}

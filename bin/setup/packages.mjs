@@ -17,22 +17,31 @@ const mustRun = (command, args) => {
 const readOr = (path, otherwise) => (existsSync(path) ? readFileSync(path, 'utf8') : otherwise);
 
 /** True if what npm noted about node_modules is what the lock asks for, as after an `npm ci` by hand. */
-const installedAsLocked = (lock_text) => {
+const installedAsLocked = (lock_text, { with_dev }) => {
   const installed = JSON.parse(readOr(join(root, 'node_modules', '.package-lock.json'), '{}')).packages;
   if (!installed) return false;
   return Object.entries(JSON.parse(lock_text).packages).every(([path, wanted]) => {
     if (path === '' || (!installed[path] && wanted.optional)) return true;
+    if (wanted.dev && !with_dev && !installed[path]) return true;
     return installed[path]?.version === wanted.version;
   });
 };
 
-export const ensurePackages = () => {
+/**
+ * Installs what running and building need; `with_dev` also what tests and checks need. What is there already stays, as a
+ * server may run from it. No package needs its install script: their compiled parts are packages of their own.
+ */
+export const ensurePackages = ({ with_dev }) => {
   const lock_text = readFileSync(join(root, 'package-lock.json'), 'utf8');
-  const stamp = createHash('sha256').update(lock_text).update(`${process.platform} ${process.arch}`).digest('hex');
-  if (readOr(packages_stamp, '') === stamp) return;
-  if (!installedAsLocked(lock_text)) {
-    console.error('installing packages');
-    mustRun('npm', ['ci', '--include=dev', '--no-audit', '--no-fund']);
+  const hash = createHash('sha256').update(lock_text).update(`${process.platform} ${process.arch}`).digest('hex');
+  const all = `${hash} with dev`;
+  const stamp = with_dev ? all : hash;
+  if ([stamp, all].includes(readOr(packages_stamp, ''))) return;
+  if (!installedAsLocked(lock_text, { with_dev })) {
+    console.error(with_dev ? 'installing packages, those for tests as well' : 'installing packages');
+    const how = existsSync(join(root, 'node_modules')) ? ['install', '--no-save'] : ['ci'];
+    const flags = [with_dev ? '--include=dev' : '--omit=dev', '--ignore-scripts', '--no-audit', '--no-fund'];
+    mustRun('npm', [...how, ...flags, '--loglevel=error']);
   }
   writeFileSync(packages_stamp, stamp);
 };

@@ -34,7 +34,8 @@ export const bundleServer = (folder) => {
       plugins: [KEEPS_PLACES],
       logLevel: 'error',
     })
-    .then(() => outfile);
+    .then(() => outfile)
+    .finally(() => esbuild.stop());
 };
 
 /** What a module reads or starts beside itself is where the build has put it. */

@@ -1,19 +1,22 @@
 import { openRoute, type Route } from '../../src/http/route.js';
-import { keptPage, sendKeptPage } from '../../src/pages/kept_page.js';
-import { startPage } from '../../src/pages/start_page.js';
+import { keptPage, sendKept, sendKeptPage } from '../../src/pages/kept_page.js';
+import { startPage, startText } from '../../src/pages/start_page.js';
+import { wantsPage } from '../../src/wire/media_types.js';
 
-/** Where somebody arrives who types the service's address. Programs find nothing there. */
+/** Where somebody arrives who types the service's address: a page in a browser, the same addresses as text otherwise. */
 export const START_PAGE_ROUTES: readonly Route[] = [
   openRoute({
     method: 'GET',
     path: '/',
     credential: 'none',
     dialect: 'page',
-    browsers_only: true,
     async handler({ services, request, reply }) {
       reply.header('Vary', 'Accept');
-      const page = keptPage(startPage(services.addresses().base_url, services.development()));
-      return sendKeptPage({ request, reply }, page);
+      const base_url = services.addresses().base_url;
+      const development = services.development();
+      if (wantsPage(request.headers.accept))
+        return sendKeptPage({ request, reply }, keptPage(startPage(base_url, development)));
+      return sendKept({ request, reply }, keptPage(startText(base_url, development)), 'text/plain; charset=utf-8');
     },
   }),
 ];

@@ -17,7 +17,6 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Absent where no row of a table is: what is said there is said as REST. */
     dialect?: Dialect;
-    browsers_only?: true;
   }
   interface FastifyRequest {
     scope: RequestScope | null;

@@ -86,8 +86,6 @@ export type Route = {
   status?: 200 | 201 | 202 | 204;
   /** `rest` when absent. */
   dialect?: Dialect;
-  /** A page for who asks for HTML; for anybody else there is nothing at its address. */
-  browsers_only?: true;
   /** Which web pages may call, and with which headers; CORS_ORIGINS and the interface's list when absent. */
   cors?: FastifyCorsOptions;
   /**

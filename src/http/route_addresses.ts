@@ -1,5 +1,4 @@
 import type { FastifyRequest } from 'fastify';
-import { wantsPage } from '../wire/media_types.js';
 import type { Arrival } from './request_state.js';
 import type { Dialect, Route } from './route.js';
 
@@ -8,8 +7,7 @@ export class RouteAddresses {
   readonly #rows: readonly { method: Route['method']; pattern: RegExp; dialect: Dialect | undefined }[];
 
   constructor(routes: readonly Route[]) {
-    const rows = routes.filter(({ browsers_only }) => browsers_only !== true);
-    this.#rows = rows.map(({ method, path, dialect }) => ({ method, pattern: patternOf(path), dialect }));
+    this.#rows = routes.map(({ method, path, dialect }) => ({ method, pattern: patternOf(path), dialect }));
   }
 
   /** The methods at an address; none where there is no row. */
@@ -22,7 +20,6 @@ export class RouteAddresses {
   arrivalOf(request: FastifyRequest): Arrival {
     if (request.is404) return { dialect: this.#rowsAt(request.url)[0]?.dialect ?? 'rest', url: undefined };
     const { config, url } = request.routeOptions;
-    if (config.browsers_only === true && !wantsPage(request.headers.accept)) return { dialect: 'rest', url: undefined };
     return { dialect: config.dialect ?? 'rest', url };
   }
 

@@ -46,11 +46,11 @@ export class RouteHandler {
   }
 
   mount(app: FastifyInstance): void {
-    const { method, path, cors, dialect = 'rest', body_bytes_max, browsers_only } = this.#route;
+    const { method, path, cors, dialect = 'rest', body_bytes_max } = this.#route;
     app.route({
       method: method === 'GET' ? ['GET', 'HEAD'] : method,
       url: path,
-      config: { dialect, ...(cors && { cors }), ...(browsers_only && { browsers_only }) },
+      config: { dialect, ...(cors && { cors }) },
       bodyLimit: body_bytes_max ?? this.#parts.kind.body_bytes_max,
       onRequest: (request, reply) => this.#admit({ request, reply }),
       handler: (request, reply) => this.#handle({ request, reply }),
@@ -92,9 +92,6 @@ export class RouteHandler {
     const { request, reply } = ends;
     const { kind } = this.#parts;
     const route = this.#route;
-    if (route.browsers_only && request.arrival?.dialect === 'rest') {
-      return sendRefusal(this.#parts.answering.rest, ends, NOT_FOUND);
-    }
     const params = request.params as Record<string, string>;
     const body = readBody(kind, route, request);
     if (!body.ok) return this.#refuse(who, ends, body.refusal);

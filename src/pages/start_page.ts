@@ -4,11 +4,11 @@ import { GUIDES } from './guide_names.js';
 import { renderTemplate } from './page.js';
 import { guidePath } from './page_parts.js';
 
-/** What this is and where it goes on. `development`: what is named only to whoever runs the server on this machine. */
-export function startPage(
-  base_url: string,
-  development: { operators_url: string; inbox_url: string | null } | null,
-): string {
+/** Addresses that are named only to whoever runs the server on this machine. */
+type Development = { operators_url: string; inbox_url: string | null } | null;
+
+/** What this is and where it goes on. */
+export function startPage(base_url: string, development: Development): string {
   return renderTemplate('start', {
     title: 'Welcome · Spool',
     stylesheets: [ASSETS.basics.path, ASSETS.stylesheet.path],
@@ -18,4 +18,18 @@ export function startPage(
     mcp_url: base_url + MCP_PATH,
     development,
   });
+}
+
+/** The addresses of the start page as lines of text: what each is, and where. */
+export function startText(base_url: string, development: Development): string {
+  const rows: [string, string][] = [
+    ['app', `${base_url}/app`],
+    ['MCP', base_url + MCP_PATH],
+    ['API reference', `${base_url}/reference`],
+    ['OpenAPI', `${base_url}/openapi.json`],
+    ...GUIDES.map(({ name, title }): [string, string] => [title, base_url + guidePath(name)]),
+  ];
+  if (development !== null) rows.push(['operators', development.operators_url]);
+  if (development?.inbox_url) rows.push(['inbox', development.inbox_url]);
+  return `Spool\n\n${rows.map(([title, url]) => `${title.padEnd(20)} ${url}\n`).join('')}`;
 }

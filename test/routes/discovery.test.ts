@@ -21,22 +21,27 @@ t.test('what clients find out by themselves', async (t) => {
     return { ...answer, json: JSON.parse(answer.body.toString()) };
   };
 
-  await t.test('the start page is for browsers: programs find what they always found there', async (t) => {
+  await t.test('the start page is HTML for browsers', async (t) => {
     const browser = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
     const page = await client.send('GET', '/', { headers: { Accept: browser } });
     t.match(page.headers, { 'content-type': 'text/html; charset=utf-8', vary: 'Accept' });
     t.match(page.headers['content-security-policy'], "default-src 'none'");
     const again = { Accept: browser, 'If-None-Match': page.headers.etag as string };
     t.equal((await client.send('GET', '/', { headers: again })).status, 304);
-    const absent = await client.send('GET', '/nowhere');
-    for (const headers of [{ Accept: 'application/json' }, { Accept: '*/*' }, {}]) {
+  });
+
+  await t.test('the start page is a list of addresses for programs, and each leads somewhere', async (t) => {
+    for (const headers of [{ Accept: '*/*' }, {}]) {
       const answer = await client.send('GET', '/', { headers });
-      t.equal(answer.status, 404);
-      t.equal(answer.body.toString(), absent.body.toString());
-      const { date: _, 'x-request-id': __, ...same } = answer.headers;
-      t.match(absent.headers, same);
+      t.equal(answer.status, 200);
+      t.match(answer.headers, { 'content-type': 'text/plain; charset=utf-8', vary: 'Accept' });
+      const urls = [...answer.body.toString().matchAll(/ (https?:\/\/\S+)$/gm)].map(([, url = '']) => url);
+      t.ok(urls.includes(`${base_url}/app`) && urls.includes(`${base_url}/guides/devices`));
+      for (const url of urls) {
+        const { status } = await fetch(url, { headers: { accept: 'text/html' }, redirect: 'manual' });
+        t.ok(url.endsWith('/mcp') ? status === 405 || status === 401 : status < 400, `${url} ${status}`);
+      }
     }
-    t.equal((await client.send('POST', '/', { headers: { Accept: browser } })).status, 404);
   });
 
   await t.test('C-003 C-004 C-006 the authorization server, in plain JSON', async (t) => {

@@ -53,6 +53,7 @@ t.test('the operator port', async (t) => {
     t.same(await (await get('/readyz')).json(), {
       ...{ ready: true, storage: 'ok', transcription: { by: 'nobody', host: null, hosts: [] } },
       insights: { by: 'built_in', hosts: [] },
+      troubled_processes: [],
     });
     t.match(await (await get('/metrics')).text(), `spool_build_info{version="${version}"} 1`);
     const { process: answering, processes } = await spool.operator.call('GET /ops/overview');

@@ -3136,6 +3136,15 @@ export type OperatorApi = {
         /** Other machines that their text goes to. */
         hosts: string[];
       };
+      /** With PROCESSES of 2 or more, those that do not do their work. Others serve meanwhile. */
+      troubled_processes: {
+        /** Which of the processes it is, from 1 on. */
+        number: number;
+        /** Of the process that hangs, or of the one that was replaced. */
+        pid: number;
+        /** hangs: it does not respond; replaced: it crashed or hung within the last minute, and another serves. */
+        trouble: 'hangs' | 'replaced';
+      }[];
     };
   };
   /** What is active in the processes on this machine, and what is quarantined, and dead letters. */

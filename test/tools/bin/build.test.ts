@@ -123,6 +123,20 @@ t.test('a build that broke off or failed is not trusted', async (t) => {
   t.equal(await main(), '3');
 });
 
+t.test('a program that has built goes on without the compiler', async (t) => {
+  const { at } = checkout(t);
+  const program = `import('./bin/setup/build.mjs').then(async ({ ensureBuilt }) => {
+    ensureBuilt();
+    const { readdirSync, readFileSync } = require('fs');
+    const childrenOf = (task) => readFileSync('/proc/self/task/' + task + '/children', 'utf8');
+    while (readdirSync('/proc/self/task').some((task) => childrenOf(task) !== ''))
+      await new Promise((later) => setTimeout(later, 10));
+    console.log('alone');
+  })`;
+  const { stdout } = await run(process.execPath, ['-e', program], { cwd: at('.'), timeout: 60_000 });
+  t.equal(stdout.trim(), 'alone');
+});
+
 t.test('builds at once give one whole result', async (t) => {
   const { at, write, build, main } = checkout(t);
   for (let number = 0; number < 50; number++) write(`src/many/file_${number}.ts`, `export const n = ${number};\n`);
