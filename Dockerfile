@@ -1,5 +1,5 @@
 # A release of Node that is supported for years (LTS). Packages say that 20.18.1 and later will do.
-FROM node:24-slim AS build
+FROM node:24.18.0-slim@sha256:6f7b03f7c2c8e2e784dcf9295400527b9b1270fd37b7e9a7285cf83b6951452d AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
@@ -8,7 +8,7 @@ COPY . .
 RUN npm run build && chmod +x dist/src/tools/cli/main.js && \
   rm -rf node_modules/esbuild node_modules/@esbuild node_modules/preact node_modules/@preact node_modules/lean-qr
 
-FROM node:24-slim
+FROM node:24.18.0-slim@sha256:6f7b03f7c2c8e2e784dcf9295400527b9b1270fd37b7e9a7285cf83b6951452d
 ENV NODE_ENV=production DATA_DIR=/data HOST=0.0.0.0 UV_THREADPOOL_SIZE=16
 WORKDIR /app
 # Redis is not in the image: it comes from compose.yaml, or from wherever REDIS_URL points.

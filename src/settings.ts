@@ -224,6 +224,10 @@ const variables = {
     meaning: 'any Redis from version 7.0 on; a cluster as redis-cluster://host:port,host:port',
     shown: 'address',
   }),
+  REDIS_PASSWORD_FILE: row(orNull(z.string()), {
+    default_text: 'none',
+    meaning: 'file with the password of the Redis at REDIS_URL, which then holds none',
+  }),
   REDIS_ACCEPT_WEAKER: row(flag, {
     default_text: '0',
     meaning: '1 starts although the Redis at REDIS_URL may lose or evict data',
@@ -432,6 +436,7 @@ type Name = keyof typeof variables;
 
 /** The first is of no use without the second. */
 const GO_WITH: readonly [Name, Name][] = [
+  ['REDIS_PASSWORD_FILE', 'REDIS_URL'],
   ['CAPTCHA_URL', 'CAPTCHA_SECRET'],
   ['CAPTCHA_SECRET', 'CAPTCHA_URL'],
   ['CAPTCHA_SITE_KEY', 'CAPTCHA_SCRIPT_URL'],
@@ -515,6 +520,7 @@ export const readSettings = (env: Readonly<Record<string, string | undefined>>):
     keys_dir: resolve(found.keys_dir ?? `${data_dir}/keys`),
     webhook_block_private: found.webhook_block_private ?? !isLocal(found.base_url),
     webhook_ca_file: found.webhook_ca_file === null ? null : resolve(found.webhook_ca_file),
+    redis_password_file: found.redis_password_file === null ? null : resolve(found.redis_password_file),
     engines_file: found.engines_file === null ? null : resolve(found.engines_file),
     first_party_clients: resolve(found.first_party_clients ?? `${data_dir}/first_party_clients.json`),
   });

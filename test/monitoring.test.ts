@@ -77,7 +77,7 @@ t.test('compose starts both with the files that are here', async (t) => {
   for (const name of ['prometheus', 'grafana']) {
     const { profiles, image, volumes = [], ports = [] } = services[name] ?? {};
     t.same(profiles, ['monitoring']);
-    t.match(image, /:v?\d+\.\d+\.\d+$/, 'a version of its own');
+    t.match(image, /:v?\d+\.\d+\.\d+@/, 'a version of its own');
     for (const port of ports) t.match(port, /^127\.0\.0\.1:/);
     const own = volumes.flatMap((volume) => (volume.startsWith('./') ? [volume.split(':')[0] as string] : []));
     for (const path of own) t.ok(existsSync(join(root, path)), path);

@@ -42,7 +42,7 @@ export class NoRedisProgram extends Error {
       `${why} Choose one:\n` +
         `  - install redis-server ${redis_version_min} or newer\n` +
         '  - set REDIS_URL to a Redis that is already running\n' +
-        '  - run `docker compose up -d redis` and set REDIS_URL=redis://127.0.0.1:6379',
+        '  - or run it in containers: docker compose up',
     );
   }
 }

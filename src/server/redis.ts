@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import { type HeldFolder, holdDataFolder } from '../process/data_folder.js';
@@ -6,7 +7,7 @@ import { type RedisServer, startRedis } from '../process/redis_server.js';
 import type { ServerKeys } from '../secrets/server_keys.js';
 import type { Settings } from '../settings.js';
 import { loadLibrary, nodesOf, openRedis } from '../store/redis_connection.js';
-import { type RedisLocation, readRedisLocation } from '../store/redis_location.js';
+import { type RedisLocation, readRedisLocation, withPassword } from '../store/redis_location.js';
 import { CannotStart, ofStorage, type Start } from './start.js';
 
 const KEYS_KEY = 'spool:keys_fingerprint';
@@ -37,12 +38,23 @@ export async function connectRedis(start: Start): Promise<OpenRedis> {
 /** Our own Redis, a supervisor's, or the one that somebody named. */
 async function redisPlace(start: Start): Promise<Pick<OpenRedis, 'place' | 'child'>> {
   const { settings, supervised } = start;
-  const place = settings.redis_url === null ? null : readRedisLocation(settings.redis_url);
-  if (place !== null) return { place, child: null };
+  if (settings.redis_url !== null) return { place: foreignPlace(settings.redis_url, settings), child: null };
   const socket_path = supervised?.order.redis_socket ?? null;
   if (socket_path !== null) return { place: { socket_path }, child: null };
   const { child } = await startOwnRedis(start);
   return { place: { socket_path: child.socket_path }, child };
+}
+
+/** The Redis of REDIS_URL, with the password of REDIS_PASSWORD_FILE where that is set. */
+function foreignPlace(redis_url: string, { redis_password_file }: Settings): RedisLocation {
+  const place = readRedisLocation(redis_url);
+  if (place === null) throw new Error('the setting was not checked');
+  if (redis_password_file === null) return place;
+  try {
+    return withPassword(place, readFileSync(redis_password_file, 'utf8').trim());
+  } catch (error) {
+    throw new CannotStart(`REDIS_PASSWORD_FILE can't be read: ${(error as Error).message}`);
+  }
 }
 
 /** Our own Redis as a child, under the lock of DATA_DIR. */

@@ -24,6 +24,15 @@ export function readRedisLocation(text: string): RedisLocation | null {
   return { url: text };
 }
 
+/** The same Redis, asked with `password`. */
+export function withPassword(place: RedisLocation, password: string): RedisLocation {
+  if ('nodes' in place) return { ...place, password };
+  if (!('url' in place)) return place;
+  const url = new URL(place.url);
+  url.password = encodeURIComponent(password);
+  return { url: url.href };
+}
+
 function clusterPlace([, scheme = '', user, list = '']: RegExpExecArray): ClusterLocation | null {
   const nodes = list.split(',').map((entry) => {
     const [, ipv6, name, port] = NODE.exec(entry.trim()) ?? [];
