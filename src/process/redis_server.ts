@@ -2,9 +2,11 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   closeSync,
+  existsSync,
   lstatSync,
   mkdirSync,
   openSync,
+  readdirSync,
   readFileSync,
   realpathSync,
   renameSync,
@@ -12,7 +14,7 @@ import {
   statSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Identity, identify, isRunning, redisProcessesIn, withRedis } from './redis_process.js';
 import { findRedisProgram, isAtLeast, type Log, NoRedisProgram, redis_version_min } from './redis_program.js';
@@ -74,6 +76,8 @@ export interface RedisServerOptions {
   readonly log: Log;
   /** Told of each unexpected exit, before the restart. Must not throw. */
   readonly onExit?: (exit: RedisExit) => void;
+  /** Told where Redis cut an unfinished end of so many bytes off its append-only file as it started. Must not throw. */
+  readonly onCut?: (bytes: number, socket_path: string) => void;
   /** How long Redis may take to load its data. */
   readonly ready_deadline_ms?: number;
 }
@@ -88,6 +92,8 @@ interface Running {
   readonly pid: number;
   readonly version: string;
   readonly adopted: boolean;
+  /** What it cut off its append-only file as it started. */
+  readonly cut_bytes: number;
   readonly exit: Promise<RedisExit>;
 }
 
@@ -105,14 +111,16 @@ interface Attempt {
  * `NoRedisProgram` if there is none to run, and an error with Redis' own last log lines if it does not come up.
  */
 export const startRedis = async (options: RedisServerOptions): Promise<RedisServer> => {
-  const { log, onExit, ready_deadline_ms: deadline_ms = ready_ms } = options;
+  const { log, onExit, onCut, ready_deadline_ms: deadline_ms = ready_ms } = options;
   const place = placeIn(options.data_dir);
   const stopping = new AbortController();
   const { signal } = stopping;
   let program: string | null = null;
   const startNew = async (): Promise<Running> => {
     program ??= (await findRedisProgram({ log })).program;
-    return launch({ place, program, deadline_ms, signal });
+    const launched = await launch({ place, program, deadline_ms, signal });
+    if (launched.cut_bytes > 0) onCut?.(launched.cut_bytes, place.socket_path);
+    return launched;
   };
 
   let running = (await adopt(place, deadline_ms)) ?? (await startNew());
@@ -228,12 +236,14 @@ const takeOver = async ({ pid, version }: Identity, place: Place): Promise<Runni
     }, adopted_poll_ms);
     look.unref();
   });
-  return { pid, version, adopted: true, exit };
+  return { pid, version, adopted: true, cut_bytes: 0, exit };
 };
 
 const launch = async ({ place, program, deadline_ms, signal }: Attempt): Promise<Running> => {
   const deadline = performance.now() + deadline_ms;
   const log_start = startLog(place);
+  const sizes = increments(place);
+  const said = () => readFileSync(place.log_path).subarray(log_start).toString();
   const child = spawnRedis(place, program);
   const exit = exitOf(child);
   let ended: RedisExit | Error | null = null;
@@ -246,18 +256,13 @@ const launch = async ({ place, program, deadline_ms, signal }: Attempt): Promise
     },
   );
   const fail = async (why: string): Promise<never> => {
-    const lines = readFileSync(place.log_path)
-      .subarray(log_start)
-      .toString()
-      .trim()
-      .split('\n')
-      .slice(-log_lines_shown);
+    const lines = said().trim().split('\n').slice(-log_lines_shown);
     throw new Error(`${why}. The end of ${place.log_path}:\n${lines.map((line) => `  ${line}`).join('\n')}`);
   };
   while (ended === null) {
     const found = await identify(place.socket_path).catch(() => null);
     if (found?.pid === child.pid && found && !found.loading) {
-      return { pid: found.pid, version: found.version, adopted: false, exit };
+      return { pid: found.pid, version: found.version, adopted: false, cut_bytes: cutBytes(said(), sizes), exit };
     }
     if (signal.aborted || performance.now() > deadline) {
       child.kill('SIGTERM');
@@ -271,6 +276,21 @@ const launch = async ({ place, program, deadline_ms, signal }: Attempt): Promise
   }
   return fail(`Redis ended while it started (${describeEnd(ended)})`);
 };
+
+/** The files of changes since the last rewrite, with their sizes. */
+const increments = ({ folder }: Place): Map<string, number> => {
+  const files = join(folder, 'appendonlydir');
+  if (!existsSync(files)) return new Map();
+  const names = readdirSync(files).filter((name) => name.endsWith('.incr.aof'));
+  return new Map(names.map((name) => [name, statSync(join(files, name)).size]));
+};
+
+/** What Redis cut off such files by its own word: it says which, and from which byte on. */
+const cutBytes = (said: string, sizes: ReadonlyMap<string, number>): number =>
+  [...said.matchAll(/Truncating the AOF (\S+) at offset (\d+)/g)].reduce((sum, [, path = '', offset]) => {
+    const size = sizes.get(basename(path));
+    return size === undefined ? sum : sum + size - Number(offset);
+  }, 0);
 
 const describeEnd = (ended: RedisExit | Error): string =>
   ended instanceof Error ? ended.message : (ended.signal ?? `exit code ${ended.code}`);

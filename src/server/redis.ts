@@ -3,9 +3,11 @@ import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import { type HeldFolder, holdDataFolder } from '../process/data_folder.js';
 import { askRedis, checkRedis } from '../process/redis_checks.js';
+import { withRedis } from '../process/redis_process.js';
 import { type RedisServer, startRedis } from '../process/redis_server.js';
 import type { ServerKeys } from '../secrets/server_keys.js';
 import type { Settings } from '../settings.js';
+import { noteCut } from '../store/aof_cut.js';
 import { loadLibrary, nodesOf, openRedis } from '../store/redis_connection.js';
 import { type RedisLocation, readRedisLocation, withPassword } from '../store/redis_location.js';
 import { CannotStart, ofStorage, type Start } from './start.js';
@@ -69,6 +71,12 @@ export async function startOwnRedis({
     data_dir: settings.data_dir,
     log: (line) => console.log(line),
     onExit: ({ pid }) => log.error({ pid }, 'redis-server ended unexpectedly; it is started again'),
+    onCut(bytes, socket_path) {
+      log.error({ bytes }, 'Redis cut an unfinished end off its append-only file');
+      void withRedis(socket_path, (redis) => noteCut(redis, { bytes, at_ms: Date.now() })).catch((error: Error) =>
+        log.warn({ reason: error.message }, 'operators can not be shown what Redis cut off'),
+      );
+    },
   });
   shutdown.add(() => child.stop());
   return { child, held };

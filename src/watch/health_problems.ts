@@ -1,12 +1,13 @@
 import type { Shedding } from '../admission/overload.js';
 import { PARTITIONS } from '../domain/ids.js';
 import { LIMITS } from '../domain/limits.js';
+import type { AofCut } from '../store/aof_cut.js';
 import type { StorageState } from '../store/storage_health.js';
 
 /** How things stand, as far as it can be wrong. */
 export type Standing = {
   /** `partitions_away`: those that do not answer although others do, as when a part of a Redis Cluster is away. */
-  storage: StorageState & { log_healthy: boolean | null; partitions_away: number };
+  storage: StorageState & { log_healthy: boolean | null; partitions_away: number; cut: AofCut | null };
   shedding: Shedding;
   quarantined: number;
   /** Null while storage is away. */
@@ -84,6 +85,13 @@ const ROWS: readonly Row[] = [
     link: '/#storage',
     severity: ({ storage }) => (storage.log_healthy === false ? 'grave' : null),
     text: () => 'Redis could not write its append-only file, so it takes no changes. Look at its disk and its log.',
+  },
+  {
+    name: 'storage_cut',
+    link: '/#storage',
+    severity: ({ storage }) => (storage.cut === null ? null : 'mild'),
+    text: ({ storage }, now_ms) =>
+      `Redis cut ${counted(storage.cut?.bytes ?? 0, 'byte', 'bytes')} off the end of its append-only file when it started ${spanText(now_ms - (storage.cut?.at_ms ?? 0))} ago. They belong to a change that was not written to its end; after a fault of the disk changes before it may be missing as well.`,
   },
   {
     name: 'shedding_all',

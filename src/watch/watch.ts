@@ -11,6 +11,7 @@ import { PARTITIONS } from '../domain/ids.js';
 import type { MailSender } from '../mail/mail_sender.js';
 import type { Metrics } from '../runtime/metrics.js';
 import type { Runtime } from '../runtime/runtime.js';
+import { type AofCut, readCut } from '../store/aof_cut.js';
 import { mastersOf } from '../store/redis_connection.js';
 import type { StorageHealth } from '../store/storage_health.js';
 import { every } from '../ticks.js';
@@ -61,6 +62,7 @@ export class Watch {
   readonly #samples: Sample[] = [];
   #log_healthy: boolean | null = null;
   #partitions_away = 0;
+  #cut: AofCut | null = null;
   #storage_bytes: number | null = null;
   #disk: Standing['disk'] = null;
   #dead_letters: number | null = null;
@@ -145,6 +147,7 @@ export class Watch {
         ...this.#parts.storage_health.state,
         log_healthy: this.#log_healthy,
         partitions_away: this.#partitions_away,
+        cut: this.#cut,
       },
       storage_bytes: this.#storage_bytes,
       storage_ms: now?.gauges.storage_ms ?? null,
@@ -235,10 +238,11 @@ export class Watch {
 
   async #askStorageMore(): Promise<void> {
     const { clock, deliveries, metrics, redis } = this.#parts;
-    const [infos, backlogs, troubled] = await Promise.all([
+    const [infos, backlogs, troubled, cut] = await Promise.all([
       answered(mastersOf(redis).map((master) => master.info())),
       deliveries.measure().catch(() => []), // no partition answers
       deliveries.troubled().catch(() => null),
+      readCut(redis).catch(() => null),
     ]);
     if (troubled !== null) {
       const disabled_from_ms = clock.now() - DISABLED_LATELY_MS;
@@ -250,6 +254,7 @@ export class Watch {
     const storage_bytes = fields('used_memory').reduce((sum, bytes) => sum + Number(bytes), 0);
     const statuses = fields('aof_last_write_status');
     const log_healthy = statuses.length === 0 ? null : statuses.every((status) => status === 'ok');
+    this.#cut = cut;
     this.#storage_bytes = storage_bytes;
     this.#log_healthy = log_healthy;
     this.#partitions_away = PARTITIONS - backlogs.length;

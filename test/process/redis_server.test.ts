@@ -193,7 +193,7 @@ t.test('what Redis says is shown when it does not come up', async (t) => {
   t.same(processesIn(data_dir), []);
 });
 
-t.test('a write cut off by a crash is dropped, what came before it is kept', async (t) => {
+t.test('a write cut off by a crash is dropped and reported, what came before it is kept', async (t) => {
   const data_dir = tempFolder(t);
   const redis = await startFor(t, data_dir);
   await call(redis, 'SET', 'kept', 'value');
@@ -201,6 +201,13 @@ t.test('a write cut off by a crash is dropped, what came before it is kept', asy
   const folder = join(data_dir, 'redis', 'appendonlydir');
   const increment = join(folder, readdirSync(folder).find((name) => name.endsWith('.incr.aof')) ?? '');
   writeFileSync(increment, Buffer.concat([readFileSync(increment), Buffer.from('*3\r\n$3\r\nSET\r\n$4\r\nlo')]));
-  const again = await startFor(t, data_dir);
+  const cuts: number[] = [];
+  const again = await startRedis({ data_dir, log: () => {}, onCut: (bytes) => cuts.push(bytes) });
+  t.teardown(() => again.stop());
   t.equal(await call(again, 'GET', 'kept'), 'value');
+  t.same(cuts, [19]);
+  await again.stop();
+  const third = await startRedis({ data_dir, log: () => {}, onCut: (bytes) => cuts.push(bytes) });
+  t.teardown(() => third.stop());
+  t.same(cuts, [19], 'once');
 });

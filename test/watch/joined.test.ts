@@ -47,7 +47,7 @@ t.test('histories are joined by time: counts are sums, of times the longest coun
 
 t.test('a problem stands once, with the processes that have it; so does one that does not answer', async (t) => {
   const healthy: ProcessStanding['standing'] = {
-    storage: { status: 'ok', since_ms: 0, log_healthy: true, partitions_away: 0 },
+    storage: { status: 'ok', since_ms: 0, log_healthy: true, partitions_away: 0, cut: null },
     ...{
       shedding: 'nothing',
       quarantined: 0,

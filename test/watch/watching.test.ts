@@ -110,7 +110,7 @@ t.test('longer ranges keep rows that are further apart, and the step that still 
 
 t.test('what is wrong is said in words, the worst first, and nothing when nothing is', async (t) => {
   const fine: Standing = {
-    storage: { status: 'ok', since_ms: 0, reason: null, log_healthy: true, partitions_away: 0 },
+    storage: { status: 'ok', since_ms: 0, reason: null, log_healthy: true, partitions_away: 0, cut: null },
     ...{ shedding: 'nothing', quarantined: 0, dead_letters: 0 },
     endpoints: { due: 3, due_ms: 900, circuit_open: 0, disabled: 0 },
     ...{ disk: { free_bytes: 50, size_bytes: 100 }, clock_ahead_ms: 20, clocks_apart_ms: 0, mail_healthy: true },

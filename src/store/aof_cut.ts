@@ -1,0 +1,22 @@
+import type { Redis } from 'ioredis';
+import { z } from 'zod';
+
+const KEY = 'spool:aof_cut';
+/** For so long operators are told of it. */
+const KEPT_S = 24 * 60 * 60;
+
+const shape = z.object({ bytes: z.int(), at_ms: z.int() });
+
+/** What Redis cut off its append-only file at a start, and when, in milliseconds since 1970. */
+export type AofCut = z.infer<typeof shape>;
+
+/** Keeps it in Redis, where each process finds it. */
+export async function noteCut(redis: Redis, cut: AofCut): Promise<void> {
+  await redis.set(KEY, JSON.stringify(cut), 'EX', KEPT_S);
+}
+
+/** The last one of the last day; null where there was none. */
+export async function readCut(redis: Redis): Promise<AofCut | null> {
+  const text = await redis.get(KEY);
+  return text === null ? null : shape.parse(JSON.parse(text));
+}
