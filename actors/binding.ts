@@ -2,7 +2,7 @@ import { isRefusal } from '../src/domain/refusals.js';
 import { type Decision, defineActor, type Effect, given, type MessageOf } from './actor.js';
 import type { ClaimMessage } from './claim.js';
 import { type Erase, erased } from './erase.js';
-import { type StreamOf, streamOf, streamRefRecords, UNBOUND } from './stream_refs.js';
+import { type StreamOf, type StreamRef, streamOf, streamRefRecords, UNBOUND } from './stream_refs.js';
 
 /**
  * What binds a personal device to an account for a time; its id is the `binding_epoch` that the device sends with every write,
@@ -53,11 +53,11 @@ export const binding = defineActor<Binding>()({
 
     stream_of: {
       records: streamRefRecords,
-      decide: bound((state, asked: StreamOf, turn): Decision<Binding, { stream_id: string }> => {
+      decide: bound((state, asked: StreamOf, turn): Decision<Binding, StreamRef> => {
         const found = streamOf(turn, asked);
         if (isRefusal(found)) return { reply: found };
-        const { stream_id, effects } = found;
-        return effects.length === 0 ? { reply: { stream_id } } : { reply: { stream_id }, next: { ...state }, effects };
+        const { found: reply, effects } = found;
+        return effects.length === 0 ? { reply } : { reply, next: { ...state }, effects };
       }),
     },
 

@@ -6,7 +6,7 @@ import type { AddressMessage } from './ble_address.js';
 import type { ClaimMessage } from './claim.js';
 import type { DeviceMessage } from './device.js';
 import { type Erase, erased } from './erase.js';
-import { type StreamOf, streamOf, streamRefRecords, UNBOUND } from './stream_refs.js';
+import { type StreamOf, type StreamRef, streamOf, streamRefRecords, UNBOUND } from './stream_refs.js';
 
 /**
  * A time for which a shared recorder records for a host. It lies with its host's account, and its id is the
@@ -192,12 +192,12 @@ export const deviceSession = defineActor<DeviceSession>()({
 
     stream_of: {
       records: streamRefRecords,
-      decide(state, asked: StreamOf, turn): Decision<DeviceSession, { stream_id: string }> {
+      decide(state, asked: StreamOf, turn): Decision<DeviceSession, StreamRef> {
         if (state === null || termsOf(state, asked.device_id, turn.now_ms) === null) return { reply: UNBOUND };
         const found = streamOf(turn, asked);
         if (isRefusal(found)) return { reply: found };
-        const { stream_id, effects } = found;
-        return effects.length === 0 ? { reply: { stream_id } } : { reply: { stream_id }, next: { ...state }, effects };
+        const { found: reply, effects } = found;
+        return effects.length === 0 ? { reply } : { reply, next: { ...state }, effects };
       },
     },
 

@@ -94,10 +94,10 @@ export type ChunkResult =
 /** What most messages of a stream presuppose: one that is there, and stays. */
 export const keptStream = given((state: Stream | null) => (state?.status === 'kept' ? state : noStream(state)));
 const NO_STREAM = refuse('NOT_FOUND', 'There is no such stream.');
-const DELETED = refuse('NOT_FOUND', 'This recording was deleted; nothing of it is taken any more.');
+export const RECORDING_DELETED = refuse('NOT_FOUND', 'This recording was deleted; nothing of it is taken any more.');
 
 export function noStream(state: Stream | null): Refusal {
-  return state?.deleted ? DELETED : NO_STREAM;
+  return state?.deleted ? RECORDING_DELETED : NO_STREAM;
 }
 
 /** A chunk's number as the id of its record: fixed width, so that ids sort as numbers. */

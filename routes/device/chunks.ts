@@ -145,7 +145,7 @@ async function deviceChunk(
   if (recorder?.device_id !== who.device_id) return refusedAs(services, who, NO_CHUNK);
   const bound = await boundBy(services, who, recorder.binding_epoch);
   if (isRefusal(bound)) return bound;
-  const gone = await goneWorkspace(services, bound.terms.workspace_id);
+  const gone = await goneWorkspace(services, found.stream.workspace_id);
   return gone ?? { fences: bound.fences, chunk: found.chunk, stream: found.stream, number };
 }
 

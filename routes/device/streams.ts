@@ -1,23 +1,23 @@
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
-import { hasExpired, type Stream } from '../../actors/stream_state.js';
+import type { StreamOf, StreamRef } from '../../actors/stream_refs.js';
+import { hasExpired, RECORDING_DELETED, type Stream } from '../../actors/stream_state.js';
 import { BOUND_REFUSALS, type Bound, boundBy, type Recording } from '../../src/devices/device_binding.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
-import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
+import { isRefusal, type Refusal } from '../../src/domain/refusals.js';
 import { bindingEpoch, sourceStreamRef, timestamp, uuid, whole } from '../../src/http/request_schemas.js';
 import { count, id, moment } from '../../src/http/response_schemas.js';
 import { deviceRoute, type Route } from '../../src/http/route.js';
 import { randomId } from '../../src/random.js';
 import type { Services } from '../../src/services.js';
-import { goneWorkspace } from '../../src/streams/standing_workspace.js';
+import { goneWorkspace, NO_WORKSPACE } from '../../src/streams/standing_workspace.js';
 import { askRecordingEvents } from '../../src/streams/stream_access.js';
 import { withTranscriptRevision } from '../../src/streams/transcript_revision.js';
 
 /** Streams as their device sees them. References stand in bodies: an offline device queues calls before any answer. */
 
 const GAPS_PAGE = 1_000;
-const HOST_LEFT = refuse('NOT_FOUND', 'The host does not belong to the workspace of this recording any more.');
 
 const deviceStreamShape = z
   .strictObject({
@@ -67,13 +67,15 @@ export const DEVICE_STREAM_ROUTES: readonly Route[] = [
       const { binding_epoch: epoch, source_stream_ref, captured_at, clock_uncertainty_ms, end_ms = null } = body;
       const bound = await boundBy(services, who, epoch);
       if (isRefusal(bound)) return bound;
-      const gone = await goneWorkspace(services, bound.terms.workspace_id);
-      if (gone !== null) return gone;
-      // What was registered before its host left the workspace stays there, and is found again.
-      const new_stream_id = bound.belongs ? randomId({ partition: partitionOfId(epoch), now_ms: clock.now() }) : null;
-      const stream_id = await streamOf(services, bound, { epoch, source_stream_ref, new_stream_id });
-      if (isRefusal(stream_id)) return stream_id.refused === 'NOT_FOUND' ? HOST_LEFT : stream_id;
-      const { account_id, workspace_id, device_id, source_id } = bound.terms;
+      const workspace_id = await workspaceFor(services, bound);
+      if (isRefusal(workspace_id)) return workspace_id;
+      const new_stream = {
+        stream_id: randomId({ partition: partitionOfId(epoch), now_ms: clock.now() }),
+        workspace_id,
+      };
+      const stream_id = await registeredStream(services, bound, { epoch, source_stream_ref, new_stream });
+      if (isRefusal(stream_id)) return stream_id;
+      const { account_id, device_id, source_id } = bound.terms;
       const recorder = { device_id, binding_epoch: epoch, source_stream_ref, clock_uncertainty_ms };
       const registered = { account_id, workspace_id, source_id, recorder, captured_at, title: null, end_ms };
       const stream = await askRecordingEvents(
@@ -141,28 +143,60 @@ export async function deviceStream(
 ): Promise<(Bound & { stream_id: string }) | Refusal> {
   const bound = await boundBy(services, who, ref.epoch);
   if (isRefusal(bound)) return bound;
-  const gone = await goneWorkspace(services, bound.terms.workspace_id);
-  if (gone !== null) return gone;
-  const stream_id = await streamOf(services, bound, { ...ref, new_stream_id: null });
-  return isRefusal(stream_id) ? stream_id : { ...bound, stream_id };
+  const found = await streamOf(services, bound, { ...ref, new_stream: null });
+  if (isRefusal(found)) return found;
+  const gone = await goneWorkspace(services, found.workspace_id);
+  return gone ?? { ...bound, stream_id: found.stream_id };
 }
 
-/** Which stream a reference names never changes, so it may be remembered; until storage is in doubt, which may have lost it. */
-const known_streams = new LRUCache<string, string>({ max: 100_000 });
+/** Where a new stream goes: to the workspace of the session, or to the host's private one once that is left or deleted. */
+async function workspaceFor(services: Services, bound: Bound): Promise<string | Refusal> {
+  const { belongs, private_workspace_id, terms } = bound;
+  if (!belongs) return private_workspace_id;
+  const gone = await goneWorkspace(services, terms.workspace_id);
+  if (gone === null) return terms.workspace_id;
+  return gone === NO_WORKSPACE ? private_workspace_id : gone;
+}
+
+/**
+ * The stream behind a reference, `new_stream` where there is none. One that went with its workspace is replaced by it: what
+ * its recorder still has is kept, unless a person had deleted that stream.
+ */
+async function registeredStream(
+  services: Services,
+  bound: Bound,
+  ref: { epoch: string; source_stream_ref: string; new_stream: Required<StreamRef> },
+): Promise<string | Refusal> {
+  const found = await streamOf(services, bound, ref);
+  if (isRefusal(found)) return found;
+  const gone = await goneWorkspace(services, found.workspace_id);
+  if (gone === null) return found.stream_id;
+  if (gone !== NO_WORKSPACE) return gone;
+  const stream = await services.actors.stream(found.stream_id).view();
+  if (stream === RECORDING_DELETED) return stream;
+  const replaced = await streamOf(services, bound, { ...ref, instead_of: found.stream_id });
+  return isRefusal(replaced) ? replaced : replaced.stream_id;
+}
+
+/**
+ * Which stream a reference names changes only where that is gone, so it may be remembered; until storage is in doubt, which
+ * may have lost it.
+ */
+const known_streams = new LRUCache<string, Required<StreamRef>>({ max: 100_000 });
 
 async function streamOf(
   { runtime }: Services,
-  { binder, terms: { device_id }, fences }: Bound,
-  ref: { epoch: string; source_stream_ref: string; new_stream_id: string | null },
-): Promise<string | Refusal> {
-  const { epoch, source_stream_ref, new_stream_id } = ref;
-  const key = `${runtime.cacheEpoch} ${epoch} ${source_stream_ref}`;
+  { binder, terms: { device_id, workspace_id }, fences }: Bound,
+  { epoch, ...ref }: { epoch: string } & Omit<StreamOf, 'device_id'>,
+): Promise<Required<StreamRef> | Refusal> {
+  const key = `${runtime.cacheEpoch} ${epoch} ${ref.source_stream_ref}`;
   const known = known_streams.get(key);
-  if (known !== undefined) return known;
-  const found = await binder.stream_of({ device_id, source_stream_ref, new_stream_id }, fences);
-  if (isRefusal(found)) return found;
-  known_streams.set(key, found.stream_id);
-  return found.stream_id;
+  if (known !== undefined && known.stream_id !== ref.instead_of) return known;
+  const answer = await binder.stream_of({ device_id, ...ref }, fences);
+  if (isRefusal(answer)) return answer;
+  const found = { workspace_id, ...answer };
+  known_streams.set(key, found);
+  return found;
 }
 
 async function viewDeviceStream(services: Services, stream: Stream) {

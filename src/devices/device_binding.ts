@@ -23,6 +23,7 @@ export type Bound = {
   session: SessionTerms | null;
   /** Whether the account belongs to the workspace, which it may have left since its session began. */
   belongs: boolean;
+  private_workspace_id: string;
   fences: Fence[];
 };
 
@@ -64,6 +65,7 @@ export async function boundBy(services: Services, who: Recording, epoch: string)
     belongs:
       account.private_workspace.id === workspace_id ||
       account.memberships.some((membership) => membership.workspace_id === workspace_id),
+    private_workspace_id: account.private_workspace.id,
     fences: [{ fence: 'epoch', account_id, epoch: 'account', value: account.lives.account }],
   };
 }

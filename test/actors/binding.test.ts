@@ -22,7 +22,7 @@ const streamOf = (new_stream_id: string | null, device_id = 'd'): BindingMessage
   type: 'stream_of',
   device_id,
   source_stream_ref: 'r',
-  new_stream_id,
+  new_stream: new_stream_id === null ? null : { stream_id: new_stream_id },
 });
 
 t.test('an epoch is judged by its own state', async (t) => {
@@ -123,7 +123,7 @@ t.test('H-010 in any play a reference keeps its stream, and an ended epoch stays
       type: fc.constant('stream_of' as const),
       device_id,
       source_stream_ref: fc.constantFrom('r', 'q', '__proto__', 'constructor'),
-      new_stream_id: fc.option(fc.uuid()),
+      new_stream: fc.option(fc.record({ stream_id: fc.uuid() })),
     }),
     fc.constantFrom({ type: 'end' as const }, { type: 'end' as const, unopened }),
   );
@@ -138,7 +138,7 @@ t.test('H-010 in any play a reference keeps its stream, and an ended epoch stays
       has_ended = played.state?.status === 'ended';
       if (step.send.type !== 'stream_of' || !('stream_id' in reply)) continue;
       const { source_stream_ref } = step.send;
-      const first = streams.get(source_stream_ref) ?? step.send.new_stream_id;
+      const first = streams.get(source_stream_ref) ?? step.send.new_stream?.stream_id;
       if (reply.stream_id !== first || has_ended) throw new Error('another stream');
       streams.set(source_stream_ref, reply.stream_id);
     }

@@ -6,7 +6,7 @@ import type { Stream } from '../../actors/stream_state.js';
 import { sha256Of } from '../../kits/typescript/src/device_client.js';
 import { pcm16Format, writeWav } from '../../src/audio/wav.js';
 import { streamFolder } from '../../src/blobs/blob_keys.js';
-import { partitionOfId, privateWorkspaceId } from '../../src/domain/ids.js';
+import { partitionOfId, privateWorkspaceId, streamOfChunk } from '../../src/domain/ids.js';
 import { isRefusal } from '../../src/domain/refusals.js';
 import { randomId } from '../../src/random.js';
 import { TestAccount } from '../fixtures/account.js';
@@ -69,6 +69,7 @@ t.test('streams in shared workspaces', async (t) => {
   const status = async (who: TestAccount, path: string) => (await who.app.send('GET', path)).status;
   const inWorkspace = async (who: TestAccount, id: string, query = '') =>
     (await who.ask<Page>('GET', `/audio/streams?workspace_id=${id}${query}`)).items.map((stream) => stream.id);
+  const streamsOf = (who: TestAccount) => inWorkspace(who, privateWorkspaceId(who.id, 1));
   const folderOf = (id: string) => join(spool.folder, 'blobs', streamFolder(id));
   const workDone = (what: string, done: () => boolean | Promise<boolean>) =>
     until(what, async () => {
@@ -124,7 +125,6 @@ t.test('streams in shared workspaces', async (t) => {
     await ann.ask('DELETE', `/workspaces/${team.id}`);
     const refs = { source_stream_ref, binding_epoch };
     for (const gone of [
-      record(device, session),
       device.upload(`/device/chunks/${chunk_id}/content`, bytes),
       device.ask('GET', `/device/chunks/${chunk_id}`),
       device.ask('POST', '/device/chunks/status', { ...refs, source_chunk_refs: [source_chunk_ref] }),
@@ -135,18 +135,64 @@ t.test('streams in shared workspaces', async (t) => {
     t.match(await device.ask('POST', '/device/session/end', { binding_epoch }), { end_reason: 'recorder' });
   });
 
-  await t.test('a host who was removed from the workspace brings nothing new into it', async (t) => {
+  await t.test('what a recorder still has after its workspace was deleted goes to the host alone', async (t) => {
+    const team = await ann.workspace('Deleted');
+    await ann.bring(team.id, [bob]);
+    const session = await spool.hostSession(bob.app, { workspace_id: team.id });
+    const { device, epoch: binding_epoch } = session;
+    const { source_stream_ref, source_chunk_ref, bytes } = await record(device, session);
+    await ann.ask('DELETE', `/workspaces/${team.id}`);
+    const later = await record(device, session);
+    t.same(await streamsOf(bob), [streamOfChunk(later.chunk_id)?.stream_id], 'a later stream');
+
+    // As kits do it: what is not there any more is registered and announced again.
+    const again = { source_stream_ref, captured_at, clock_uncertainty_ms: 0, binding_epoch };
+    const { id } = await device.ask<Stream>('POST', '/device/streams', again);
+    t.match(await device.ask('POST', '/device/streams', again), { id }, 'the same again');
+    const intent = await device.ask<Intent>('POST', '/device/chunks/intents', {
+      ...{ source_chunk_ref, source_stream_ref, binding_epoch, sequence: 0 },
+      ...{ source_start_ms: 0, publication_start_ms: 0, source_end_ms: 1_000, codec: 'opus', container: 'ogg' },
+      ...{ size_bytes: bytes.length, sha256: sha256Of(bytes) },
+    });
+    t.match(await device.upload(intent.upload_path, bytes), { status: 'stored' });
+    t.match(await device.ask('POST', '/device/streams/end', { source_stream_ref, binding_epoch, end_ms: 1_000 }), {
+      id,
+    });
+    t.ok((await streamsOf(bob)).includes(id));
+    t.equal(await status(ann, `/audio/streams/${id}`), 404, 'and to nobody else');
+  });
+
+  await t.test('a recording that a person deleted does not come back when its workspace is deleted', async (t) => {
+    const team = await ann.workspace('Deleted twice');
+    await ann.bring(team.id, [bob]);
+    const session = await spool.hostSession(bob.app, { workspace_id: team.id });
+    const { device, epoch: binding_epoch } = session;
+    const { source_stream_ref, chunk_id } = await record(device, session);
+    await bob.ask('DELETE', `/audio/streams/${streamOfChunk(chunk_id)?.stream_id}`);
+    await ann.ask('DELETE', `/workspaces/${team.id}`);
+    const again = { source_stream_ref, captured_at, clock_uncertainty_ms: 0, binding_epoch };
+    await t.rejects(device.ask('POST', '/device/streams', again), { status: 404, message: /deleted/ });
+  });
+
+  await t.test('a host who was removed from the workspace brings nothing new into it, and loses nothing', async (t) => {
     const team = await ann.workspace('Left');
     await ann.bring(team.id, [bob]);
     const session = await spool.hostSession(bob.app, { workspace_id: team.id });
     const { device, epoch: binding_epoch } = session;
     const { source_stream_ref, chunk_id, bytes } = await record(device, session);
     t.equal(await ann.says('DELETE', `/workspaces/${team.id}/members/${bob.id}`), '204');
-    await t.rejects(record(device, session), { status: 404, message: /host/ });
+    const own = await record(device, session);
+    t.ok(
+      (await streamsOf(bob)).includes(streamOfChunk(own.chunk_id)?.stream_id as string),
+      'it goes to the host alone',
+    );
+    t.equal(await status(ann, `/audio/chunks/${own.chunk_id}/content`), 404);
     t.equal((await inWorkspace(ann, team.id)).length, 1);
     const again = { source_stream_ref, captured_at, clock_uncertainty_ms: 0, binding_epoch };
     t.match(await device.ask('POST', '/device/streams', again), { source_stream_ref }, 'what was begun goes on');
     t.match(await device.upload(`/device/chunks/${chunk_id}/content`, bytes), { status: 'stored' });
+    const view = await bob.ask<{ status: string }>('GET', `/device-sessions/${binding_epoch}`);
+    t.equal(view.status, 'open', 'the session goes on');
     await ann.bring(team.id, [bob]);
     await record(device, session);
     t.equal((await inWorkspace(ann, team.id)).length, 2, 'back again');
