@@ -90,7 +90,7 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
   );
   const overload = startOverload(start, metrics);
   const storage_health = watchStorage(start, foundation, metrics);
-  const { deliveries, mail, handleWork, ...workers } = delivery;
+  const { deliveries, mail, handleMessages, handleWork, ...workers } = delivery;
   const { retention } = workers;
   const { device_activity } = devices;
   const watch = new Watch({
@@ -119,7 +119,18 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
   };
   const processes = new Processes(supervised, tellsOf({ metrics, runtime, watch, device_activity, deliveries }));
   const services: Services = {
-    ...{ settings, addresses, development, log, metrics, tracing, watch, handleDue, draining: new Draining() },
+    ...{
+      settings,
+      addresses,
+      development,
+      log,
+      metrics,
+      tracing,
+      watch,
+      handleMessages,
+      handleDue,
+      draining: new Draining(),
+    },
     processes,
     ...{ keys, clock, store, runtime, actors, blobs, storage_health, members },
     entity_scan: new EntityScan(redis),

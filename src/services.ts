@@ -38,6 +38,8 @@ export type Services = StorageServices &
     draining: Draining;
     /** All that serve on these ports, as operators ask them. */
     processes: Processes;
+    /** Applies the outbox messages that are under way, for the test clock: what was asked before it moves comes before. */
+    handleMessages(): Promise<void>;
     /** Handles all that is due by now: reminders, outbox messages, mails, deliveries, old events. For the test clock. */
     handleDue(): Promise<void>;
   };

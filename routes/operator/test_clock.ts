@@ -19,6 +19,7 @@ export const TEST_CLOCK_ROUTES: readonly Route[] = [
     refusals: ['NOT_FOUND'],
     async handler({ services, body: { advance_ms } }) {
       if (!services.settings.test_clock) return refuse('NOT_FOUND', 'The clock can be moved only with TEST_CLOCK=1.');
+      await services.handleMessages();
       await services.clock.advance(advance_ms);
       await services.handleDue();
       return { now: new Date(services.clock.now()).toISOString() };

@@ -56,8 +56,8 @@ export type DeliveryServices = {
   engine_names: EngineNames;
 };
 
-/** `handleWork` does all that is due by now. */
-export type Delivery = DeliveryServices & { handleWork(): Promise<void> };
+/** `handleMessages` applies outbox messages that are under way, `handleWork` does all that is due by now. */
+export type Delivery = DeliveryServices & { handleMessages(): Promise<void>; handleWork(): Promise<void> };
 
 type Parts = Entities &
   Foundation & { poll: DuePoll; members: Members; blobs: BlobStore; metrics: Metrics; tracing: Tracing | null };
@@ -116,11 +116,13 @@ export async function startDelivery(start: Start, parts: Parts): Promise<Deliver
     await relay.drain();
     await insights.look();
     await announcements.look();
+    await relay.drain();
   };
+  const handleMessages = () => relay.drain();
   const { jobs, transcriber } = transcription;
   const engine_names = engineNames(settings.content_worker, further);
   const content = { transcription: jobs, transcriber, announcements, insights: insights.insights, engine_names };
-  return { mail, mails, erasures, deliveries, processing, retention, ...content, handleWork };
+  return { mail, mails, erasures, deliveries, processing, retention, ...content, handleMessages, handleWork };
 }
 
 function furtherEngines(path: string | null): EnginesFile {
