@@ -1,3 +1,4 @@
+import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { LIMITS } from '../../src/domain/limits.js';
 import type { SpoolProcess } from '../fixtures/spool_process.js';
@@ -6,7 +7,7 @@ import { ENTITY_KINDS, type EntityKind, Load } from './load.js';
 import { FaultRig, type RigServer } from './rig.js';
 import type { Trial } from './trial.js';
 
-/** Faults 1, 5, 6 and 12: processes killed, frozen, and many at one thing. */
+/** Faults 1, 5, 6, 12 and 26: processes killed, frozen, and many at one thing. */
 
 const COMMIT = 'spool_commit';
 /** The commit at which a process is killed is one of so many to come. */
@@ -15,6 +16,12 @@ const REACHED_MAX_MS = 5_000;
 /** Starting again takes most of the time. */
 const LEAST_WHILE_KILLED = 40;
 const FROZEN_MS = 2_500;
+const PROCESSES = 2;
+/** For a process that is found to hang, killed, and started anew. */
+const REPLACED_MAX_MS = 60_000;
+/** Clients that ask and leave while a process hangs: more than one network may have connections at once. */
+const CLIENTS_GIVING_UP = 100;
+const CONNECTIONS_PER_NETWORK = 60;
 /** Conflicts of a commit that is decided again are bounded by the runtime; so many on the average are a storm. */
 const CONFLICTS_PER_CALL_MAX = 12;
 
@@ -126,4 +133,56 @@ export async function frozen(trial: Trial): Promise<void> {
   } finally {
     await rig.end();
   }
+}
+
+/**
+ * Fault 26: one of the processes behind the same ports hangs, while clients ask and give up. Somebody serves all the while,
+ * `/readyz` names it, another takes its place, and no client's place is lost.
+ */
+export async function childHangs(trial: Trial): Promise<void> {
+  const env = { PROCESSES: String(PROCESSES), CONNECTIONS_PER_NETWORK: String(CONNECTIONS_PER_NETWORK) };
+  const rig = await FaultRig.open({ env });
+  const { process: server } = rig.first;
+  try {
+    const load = await Load.open(rig, trial.random);
+    const hang = async () => {
+      await trial.between(100, 1_000);
+      const pid = trial.random.pick(server.childrenNow());
+      process.kill(pid, 'SIGSTOP');
+      for (let nth = 0; nth < CLIENTS_GIVING_UP; nth++) await askAndLeave(server);
+      const is_named = () => namesTroubled(server, pid);
+      await until('the one that hangs is named', is_named, REPLACED_MAX_MS).catch((error: Error) =>
+        trial.problems.push(error.message),
+      );
+      await until('all serve again', () => allAnswer(server), REPLACED_MAX_MS);
+      trial.must(!server.childrenNow().includes(pid), `process ${pid} hung and was not replaced`);
+    };
+    await load.run(trial.repeat(hang));
+    await trial.settle(rig, load, { kinds: ENTITY_KINDS, least: LEAST_WHILE_KILLED });
+  } finally {
+    for (const pid of server.childrenNow()) process.kill(pid, 'SIGCONT');
+    await rig.end();
+  }
+}
+
+/** Sends a request on a connection of its own and closes it before an answer. */
+function askAndLeave({ base_url }: SpoolProcess): Promise<void> {
+  return new Promise((resolve) => {
+    const socket = connect(Number(new URL(base_url).port), '127.0.0.1');
+    socket.on('error', () => {}).on('close', () => resolve());
+    socket.write('GET /me HTTP/1.1\r\nHost: x\r\n\r\n', () => socket.destroy());
+  });
+}
+
+const ownConnection = { headers: { connection: 'close' } };
+
+async function namesTroubled({ operator_url }: SpoolProcess, pid: number): Promise<boolean> {
+  const answer = await fetch(`${operator_url}/readyz`, ownConnection);
+  const { troubled_processes = [] } = (await answer.json()) as { troubled_processes?: { pid: number }[] };
+  return answer.status === 200 && troubled_processes.some((one) => one.pid === pid);
+}
+
+async function allAnswer({ operator_url }: SpoolProcess): Promise<boolean> {
+  const text = await (await fetch(`${operator_url}/metrics`, ownConnection)).text();
+  return text.match(/^spool_process_answers\{process="\d+"\} 1$/gm)?.length === PROCESSES;
 }

@@ -2,7 +2,7 @@ import { clusterChanges, contractOnCluster } from './cluster_faults.js';
 import { connectionsStall, descriptorsUsedUp } from './connection_faults.js';
 import { diskFails, filesCut } from './disk_faults.js';
 import { floods } from './flood_faults.js';
-import { frozen, killedAmongTells, killedAtCommits, manyWriters } from './process_faults.js';
+import { childHangs, frozen, killedAmongTells, killedAtCommits, manyWriters } from './process_faults.js';
 import { snapshotsSpoilt } from './state_faults.js';
 import {
   clockAhead,
@@ -122,6 +122,15 @@ export const FAULTS: readonly Fault[] = [
     ...{ number: 22, name: 'clock_ahead', what: 'the clock of Redis is days ahead while a process starts' },
     tests: ['server/clocks_disagree'],
     run: clockAhead,
+  },
+  {
+    ...{ number: 26, name: 'child_hangs', what: 'one of several processes hangs, and clients give up' },
+    tests: ['supervisor/hanging'],
+    run: childHangs,
+  },
+  {
+    ...{ number: 28, name: 'host_leaves', what: 'the host leaves, or the workspace goes, while a recorder uploads' },
+    tests: ['routes/shared_streams'],
   },
   {
     ...{ number: null, name: 'cluster', what: 'Redis Cluster: slots move, a failover loses writes' },
