@@ -9,7 +9,7 @@ import { carriesBrand } from '../../src/oauth/clients/brand_names.js';
 import { AUTH_METHODS } from '../../src/oauth/clients/client.js';
 import { clientName } from '../../src/oauth/clients/client_names.js';
 import type { MadeClient, NewClient } from '../../src/oauth/clients/clients.js';
-import { redirectHost, redirectUri } from '../../src/oauth/clients/redirect_uris.js';
+import { hasAppScheme, redirectHost, redirectUriProblem } from '../../src/oauth/clients/redirect_uris.js';
 import { countingScopes, scopesOfRegistered } from '../../src/oauth/clients/third_party_scopes.js';
 import { decodeJson } from '../../src/wire/json.js';
 import { bodyFormat } from '../../src/wire/media_types.js';
@@ -27,9 +27,12 @@ const LIST_MAX = 32;
 const WORD_CHARS_MAX = 200;
 const SCOPE_CHARS_MAX = 4_000;
 
-/** RFC 7592, 2: a null says the same as leaving it out. */
+/** A null says the same as leaving a member out (RFC 7592, 2), and so does an empty text, which many clients send. */
 const optional = <Schema extends z.ZodType>(schema: Schema) =>
-  schema.nullish().transform((value) => value ?? undefined);
+  z.preprocess(
+    (value) => (value === null || (typeof value === 'string' && value.trim() === '') ? undefined : value),
+    schema.optional(),
+  );
 
 const words = (needed: string) =>
   optional(
@@ -45,7 +48,7 @@ const words = (needed: string) =>
 const metadata = z.object({
   client_name: optional(clientName).describe('What people see; the redirect host when absent.'),
   scope: optional(z.string('must be scope names with spaces between').max(SCOPE_CHARS_MAX, 'is too long')).describe(
-    'What it may ask for, with spaces between; all that a third party can have when absent.',
+    'What it may ask for, with spaces between; all that a third party can have when absent. Unknown names are ignored.',
   ),
   token_endpoint_auth_method: optional(z.enum(AUTH_METHODS, `must be ${AUTH_METHODS.join(', ')}`)).describe(
     'none, the default: a public client without a secret. With one, both other ways work.',
@@ -62,14 +65,24 @@ const metadata = z.object({
 
 const redirects = z.object({
   redirect_uris: z
-    .array(redirectUri, 'must be a list of addresses')
+    .array(z.string('must be text'), 'must be a list of addresses')
     .min(1, 'must name at least one address')
     .max(LIMITS.redirect_uris_max, `must name at most ${LIMITS.redirect_uris_max} addresses`)
     .refine(
       (uris) => uris.join('').length <= LIMITS.redirect_uris_chars_max,
       `must be at most ${LIMITS.redirect_uris_chars_max} characters together`,
     )
-    .describe('Where people may be sent back to.'),
+    .transform((uris, context) => {
+      const registered = uris.filter((uri) => redirectUriProblem(uri) === null);
+      for (const [index, uri] of uris.entries()) {
+        const problem = redirectUriProblem(uri);
+        const is_left_out = registered.length > 0 && hasAppScheme(uri);
+        if (problem !== null && !is_left_out)
+          context.addIssue({ code: 'custom', message: problem, path: [index], input: uri });
+      }
+      return registered;
+    })
+    .describe('Where people may be sent back to. Addresses of apps that can not be registered are left out.'),
 });
 
 const registrationForm = z.object({ ...redirects.shape, ...metadata.shape });
@@ -86,11 +99,14 @@ const registrationShape = z
     response_types: z.array(z.string()).describe('What it may ask an authorization for.'),
     token_endpoint_auth_method: z.enum(AUTH_METHODS).describe('none: a public client.'),
     application_type: z.enum(['web', 'native']).describe('As asked for, or what its addresses say.'),
-    scope: z.string().optional().describe('What it may ask for; names that it can not have are left out.'),
+    scope: z
+      .string()
+      .optional()
+      .describe('What it gets without asking, where the request named any; names that it can not have are left out.'),
   })
   .meta({ id: 'Registration' });
 
-type Asked = { registration: NewClient; application_type: 'web' | 'native'; scope: readonly string[] };
+type Asked = { registration: NewClient; application_type: 'web' | 'native'; names_scopes: boolean };
 
 export const REGISTRATION_ROUTES: readonly Route[] = [
   openRoute({
@@ -129,28 +145,25 @@ function readRegistration(request: FastifyRequest, brand_names: readonly string[
     const text = what.client_name === undefined ? 'must be given, since the redirect host' : 'is not free: it';
     return oauthError('invalid_client_metadata', `client_name: ${text} reads like a name of this service.`);
   }
-  const wanted = scopeList(what.scope ?? '');
-  const scope = countingScopes(wanted);
-  // Leaving all of them out would give it what it did not ask for.
-  if (scope.length === 0 && wanted.length > 0) {
-    return oauthError('invalid_client_metadata', 'scope: names nothing that a client of a third party can have.');
-  }
   return {
     registration: {
       name,
       redirect_uris,
-      ...scopesOfRegistered(scope, { first: MCP_SCOPES, later: MCP_LATER_SCOPES }),
+      ...scopesOfRegistered(countingScopes(scopeList(what.scope ?? '')), {
+        first: MCP_SCOPES,
+        later: MCP_LATER_SCOPES,
+      }),
       token_endpoint_auth_method: what.token_endpoint_auth_method ?? 'none',
     },
     application_type: what.application_type ?? (hosts.every(({ kind }) => kind === 'web') ? 'web' : 'native'),
-    scope,
+    names_scopes: what.scope !== undefined,
   };
 }
 
 /** All that was registered, as it was (RFC 7591, 3.2.1). */
 function registrationAnswer(
   { client, state, client_secret }: MadeClient,
-  { application_type, scope }: Asked,
+  { application_type, names_scopes }: Asked,
 ): z.infer<typeof registrationShape> {
   return {
     client_id: client.client_id,
@@ -162,7 +175,7 @@ function registrationAnswer(
     response_types: RESPONSE_TYPES,
     token_endpoint_auth_method: client.token_endpoint_auth_method,
     application_type,
-    ...(scope.length === 0 ? {} : { scope: scope.join(' ') }),
+    ...(names_scopes ? { scope: client.default_scopes.join(' ') } : {}),
   };
 }
 

@@ -198,7 +198,8 @@ function narrowingOf({ services, request }: TokenCall, { scope, resource }: Form
   if (resource !== undefined && audience === null) {
     return oauthError('invalid_target', `resource must be one of ${issuer_url} and ${issuer_url}/mcp.`);
   }
-  return { scopes: scope === undefined ? null : scopeList(scope), audience };
+  const scopes = scopeList(scope ?? '');
+  return { scopes: scopes.length === 0 ? null : scopes, audience };
 }
 
 /** The token response. Scope names are those that the client asked for (rule C-067). */

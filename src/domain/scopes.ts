@@ -91,7 +91,10 @@ export function areEqualScopes(one: readonly string[], other: readonly string[])
   return one.every((scope) => isWithin(other, scope)) && other.every((scope) => isWithin(one, scope));
 }
 
-/** Splits a `scope` parameter: names without repeats, in the order they came. */
+/** Asks for a refresh token (OpenID Connect Core, 11). Every grant has one, so the name means nothing here. */
+const OFFLINE_ACCESS = 'offline_access';
+
+/** Splits a `scope` parameter: names without repeats, in the order they came, and without `offline_access`. */
 export function scopeList(text: string): string[] {
-  return [...new Set(text.split(' ').filter((name) => name !== ''))];
+  return [...new Set(text.split(' ').filter((name) => name !== '' && name !== OFFLINE_ACCESS))];
 }

@@ -36,7 +36,8 @@ export function authorizationRequest(
   const audience = resource === undefined ? usual : audienceOf(issuer_url, resource);
   if (audience === null)
     return oauthError('invalid_target', `resource must be one of ${issuer_url} and ${issuer_url}/mcp.`);
-  const scopes = scope === undefined ? [...client.default_scopes] : scopeList(scope);
+  const named = scopeList(scope ?? '');
+  const scopes = named.length === 0 ? [...client.default_scopes] : named;
   if (scopes.length === 0) return oauthError('invalid_scope', 'scope must name a scope.');
   const foreign = scopes.filter((name) => !isRequestable(name) || !isWithin(client.scopes, name));
   if (foreign.length > 0) return invalidScope(foreign, 'this client may not ask for that');

@@ -82,13 +82,17 @@ t.test('client registration', async (t) => {
     t.equal(status, 201);
     t.equal(json.scope, 'turns:read contacts:read');
     t.match(await clients.find(String(json.client_id)), { party: 'third', native: false });
-    for (const only of ['workspace:read', 'sources:write', 'openid profile']) {
-      const answer = await post({ redirect_uris: [URI], scope: only });
-      t.match([answer.status, answer.json.error], [400, 'invalid_client_metadata'], only);
-    }
     const client = await clients.find(String((await post({ redirect_uris: [URI], scope: ' ' })).json.client_id));
     t.same(client?.default_scopes, DEFAULT_SCOPES, 'as if it had asked for none');
     for (const name of WORKSPACE_SCOPES) t.notOk(client?.scopes.includes(name), name);
+  });
+
+  await t.test('C-013 a registration whose scopes are all unknown gets the default, and hears so', async (t) => {
+    for (const scope of ['openid profile email', 'workspace:read', 'sources:write', 'offline_access']) {
+      const { status, json } = await post({ redirect_uris: [URI], scope });
+      t.match([status, json.scope], [201, DEFAULT_SCOPES.join(' ')], scope);
+      t.same((await clients.find(String(json.client_id)))?.default_scopes, DEFAULT_SCOPES, scope);
+    }
   });
 
   await t.test('C-014 a confidential client gets its secret once', async (t) => {
@@ -101,7 +105,7 @@ t.test('client registration', async (t) => {
       t.equal((await clients.authenticate(shown))?.client_id, json.client_id);
       t.equal(await clients.authenticate({ ...shown, secret: `${shown.secret}x` }), null);
     }
-    for (const method of ['private_key_jwt', 'None', '', 5]) {
+    for (const method of ['private_key_jwt', 'None', 5]) {
       const answer = await refused({ redirect_uris: [URI], token_endpoint_auth_method: method });
       t.same(answer, [400, 'invalid_client_metadata'], String(method));
     }
@@ -135,15 +139,35 @@ t.test('client registration', async (t) => {
     }
   });
 
+  await t.test('C-011 addresses of apps that can not be registered are left out beside one that can', async (t) => {
+    const cursor = 'cursor://anysphere.cursor-mcp/oauth/callback';
+    const { status, json } = await post({ redirect_uris: [cursor, URI, 'myapp:/cb', 'com.x:cb', 'http://[::1]/cb'] });
+    t.equal(status, 201);
+    t.same(json.redirect_uris, [URI, 'http://[::1]/cb']);
+    t.same((await clients.find(String(json.client_id)))?.redirect_uris, [URI, 'http://[::1]/cb']);
+    for (const redirect_uris of [[cursor], ['myapp:/cb', 'com.x:cb']]) {
+      t.same(await refused({ redirect_uris }), [400, 'invalid_redirect_uri'], redirect_uris.join());
+    }
+  });
+
   await t.test('C-010 C-011 others refuse the whole registration', async (t) => {
     const bad = [
       'http://a.test/cb',
-      'myapp:/cb',
+      'HTTP://a.test/cb',
+      'http://0.0.0.0/cb',
+      'https://me@a.test/cb',
+      'https://*.a.test/cb',
       'javascript:alert(1)',
+      'JavaScript:alert(1)',
+      'java\tscript:alert(1)',
+      'data:text/html,x',
+      'file:///tmp/x',
+      'vbscript:x',
       'ftp://a.test',
       'no URI',
-      'com.x:cb',
+      '/cb',
       `${URI}#`,
+      'myapp:/cb#',
     ];
     for (const uri of [...bad, '', 5, null]) {
       t.same(await refused({ redirect_uris: [URI, uri] }), [400, 'invalid_redirect_uri'], String(uri));
@@ -161,9 +185,17 @@ t.test('client registration', async (t) => {
     t.match(json.error_description, /^redirect_uris\.1: must be https/, 'which one, and why');
   });
 
+  await t.test('C-007 empty texts count as absent', async (t) => {
+    const empty = { client_name: ' ', scope: '', token_endpoint_auth_method: '', application_type: '', client_uri: '' };
+    const { status, json } = await post({ redirect_uris: [URI], ...empty });
+    t.equal(status, 201);
+    t.match(json, { client_name: 'app.test', token_endpoint_auth_method: 'none', application_type: 'web' });
+    t.notOk('scope' in json);
+  });
+
   await t.test('C-007 metadata of the wrong form', async (t) => {
     const rows: Record<string, unknown[]> = {
-      client_name: ['', '  ', 'x'.repeat(101), 5, 'a\nb', 'a\u202eb', '\u200b'],
+      client_name: ['x'.repeat(101), 5, 'a\nb', 'a\u202eb', '\u200b'],
       scope: [5, ['turns:read'], 'x'.repeat(5_000)],
       grant_types: ['authorization_code', [], ['client_credentials'], [5], new Array(40).fill('authorization_code')],
       response_types: ['code', [], ['token']],

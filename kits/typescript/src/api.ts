@@ -1114,7 +1114,7 @@ export type Registration = {
   token_endpoint_auth_method: 'none' | 'client_secret_basic' | 'client_secret_post';
   /** As asked for, or what its addresses say. */
   application_type: 'web' | 'native';
-  /** What it may ask for; names that it can not have are left out. */
+  /** What it gets without asking, where the request named any; names that it can not have are left out. */
   scope?: string;
 };
 

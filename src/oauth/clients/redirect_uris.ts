@@ -17,6 +17,11 @@ const AUTHORITY = /^(https?):\/\/([^/?#]*)([^?]*)(\?.*)?$/;
 /** The host as written; then the port, which an app learns only when it starts to listen. */
 const LOOPBACK = /^http:\/\/(localhost|127\.0\.0\.1|\[::1\])(?::([1-9]\d{0,4}))?((?:[/?].*)?)$/;
 const PORT_MAX = 65_535;
+/** Schemes that browsers open themselves: an address of one can run a script, read a file, or send a code in the clear. */
+const BROWSER_SCHEMES = new Set([
+  ...['about', 'blob', 'data', 'file', 'filesystem', 'ftp', 'http', 'https'],
+  ...['javascript', 'vbscript', 'view-source', 'ws', 'wss'],
+]);
 
 /** Why a text can't be registered as a redirect URI, as the end of a sentence about it; null when it can. */
 export function redirectUriProblem(text: string): string | null {
@@ -30,6 +35,16 @@ export function redirectUriProblem(text: string): string | null {
   if (scheme === 'https') return httpsProblem(text);
   if (scheme === 'http') return loopbackProblem(text);
   return appSchemeProblem(text, scheme);
+}
+
+/**
+ * Whether a text is an address with a scheme of an app's own, such as `cursor://host/callback`. One that can't be
+ * registered is harmless beside others. Any other fault may be meant to deceive.
+ */
+export function hasAppScheme(text: string): boolean {
+  if (text.length > LIMITS.redirect_uri_chars_max || !URI_CHARACTERS.test(text) || text.includes('#')) return false;
+  const scheme = SCHEME.exec(text)?.[1]?.toLowerCase();
+  return scheme !== undefined && !BROWSER_SCHEMES.has(scheme);
 }
 
 /** A redirect URI that a client may have; the error says what is wrong with it. */
