@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { MCP_PATH } from '../../src/domain/audiences.js';
+import { MCP_PATH, MCP_PATH_WITH_SLASH } from '../../src/domain/audiences.js';
 import { accountRoute, type Route } from '../../src/http/route.js';
 import { McpEndpoint } from '../../src/mcp/mcp_endpoint.js';
 import { INSTRUCTIONS, MCP_SCOPES, TOOLS } from './tools.js';
@@ -14,11 +14,18 @@ const mcp = new McpEndpoint(TOOLS, INSTRUCTIONS);
 const messageShape = z.looseObject({ jsonrpc: z.literal('2.0').describe('A message of JSON-RPC 2.0.') });
 
 export const MCP_ROUTES: readonly Route[] = [
-  accountRoute({
-    method: 'POST',
-    path: MCP_PATH,
+  messages(MCP_PATH, {
     summary: 'Takes a message of the Model Context Protocol, over streamable HTTP without sessions.',
     notes: 'What the server offers, it says itself: ask it for its tools. App sessions are not taken here.',
+  }),
+  messages(MCP_PATH_WITH_SLASH, {}),
+];
+
+function messages(path: string, reference: Pick<Route, 'summary' | 'notes'>): Route {
+  return accountRoute({
+    method: 'POST',
+    path,
+    ...reference,
     credential: 'account',
     asks_for: MCP_SCOPES,
     dialect: 'mcp',
@@ -34,5 +41,5 @@ export const MCP_ROUTES: readonly Route[] = [
     refusals: ['FORBIDDEN'],
     handler: async ({ services, who, request, reply }) =>
       mcp.take({ services, who, request_id: request.id }, { request, reply }),
-  }),
-];
+  });
+}

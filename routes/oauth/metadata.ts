@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { audienceUrl, MCP_PATH } from '../../src/domain/audiences.js';
+import { audienceUrl, MCP_PATH, MCP_PATH_WITH_SLASH } from '../../src/domain/audiences.js';
 import { CURRENT_SCOPES, WORKSPACE_SCOPES } from '../../src/domain/scopes.js';
 import { type Call, openRoute, type Route } from '../../src/http/route.js';
 import { AUTH_METHODS } from '../../src/oauth/clients/client.js';
@@ -115,17 +115,8 @@ export const METADATA_ROUTES: readonly Route[] = [
       resource_name: NAME,
     }),
   }),
-  metadata({
-    path: RESOURCE_METADATA_PATH + MCP_PATH,
-    summary: 'Where tokens for the MCP server come from (RFC 9728).',
-    answer: resourceShape,
-    write: async (iss) => ({
-      resource: audienceUrl(iss, 'mcp'),
-      ...protectedBy(iss),
-      scopes_supported: [...MCP_SCOPES],
-      resource_name: `${NAME} MCP`,
-    }),
-  }),
+  mcpMetadata(RESOURCE_METADATA_PATH + MCP_PATH, { summary: 'Where tokens for the MCP server come from (RFC 9728).' }),
+  mcpMetadata(RESOURCE_METADATA_PATH + MCP_PATH_WITH_SLASH, {}),
 
   metadata({
     path: JWKS_PATH,
@@ -135,23 +126,37 @@ export const METADATA_ROUTES: readonly Route[] = [
   }),
 ];
 
+function mcpMetadata(path: string, reference: Pick<Route, 'summary'>): Route {
+  return metadata({
+    path,
+    ...reference,
+    answer: resourceShape,
+    write: async (iss) => ({
+      resource: audienceUrl(iss, 'mcp'),
+      ...protectedBy(iss),
+      scopes_supported: [...MCP_SCOPES],
+      resource_name: `${NAME} MCP`,
+    }),
+  });
+}
+
 function protectedBy(iss: string) {
   return { authorization_servers: [iss], bearer_methods_supported: ['header'] };
 }
 
 type Metadata<Shape extends z.ZodType> = {
   path: string;
-  summary: string;
+  /** Absent where another path of the same is in the reference. */
+  summary?: string;
   answer: Shape;
   write: (iss: string, call: Call<null, undefined, undefined>) => Promise<z.input<Shape>>;
 };
 
 /** A document for everybody, from any web page, that may be kept for a while. */
-function metadata<Shape extends z.ZodType>({ path, summary, answer, write }: Metadata<Shape>): Route {
+function metadata<Shape extends z.ZodType>({ answer, write, ...row }: Metadata<Shape>): Route {
   return openRoute({
     method: 'GET',
-    path,
-    summary,
+    ...row,
     credential: 'none',
     dialect: 'oauth',
     // Whatever headers a page adds: MCP clients name their protocol version here too.

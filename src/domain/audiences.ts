@@ -6,6 +6,9 @@ export type Audience = 'api' | 'mcp';
 
 export const MCP_PATH = '/mcp';
 
+/** What people type, or their clients make of it; the resource has the name without a slash all the same. */
+export const MCP_PATH_WITH_SLASH = `${MCP_PATH}/`;
+
 /** The resource's address, as tokens name it. */
 export function audienceUrl(issuer_url: string, audience: Audience): string {
   return audience === 'api' ? issuer_url : issuer_url + MCP_PATH;

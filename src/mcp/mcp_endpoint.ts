@@ -10,13 +10,14 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { MCP_PATH } from '../domain/audiences.js';
 import type { Refusal } from '../domain/refusals.js';
 import { decodeJson } from '../wire/json.js';
+import { chooseMessageFormat } from '../wire/media_types.js';
 import { stepUpRefusal } from './step_up.js';
 import type { Caller, Tool } from './tool.js';
 import { ToolServers } from './tool_server.js';
 
 /**
- * The MCP server, over streamable HTTP without sessions: each POST is answered by itself, with JSON. Nothing is ever
- * sent unasked, so there is no stream to GET and no session to DELETE. Rules C-047, C-048 and C-118.
+ * The MCP server, over streamable HTTP without sessions: each POST is answered by itself, with JSON, or with one event for
+ * clients that take nothing but streams. Nothing is ever sent unasked, so there is no stream to GET and no session to DELETE. Rules C-047, C-048 and C-118.
  */
 
 const {
@@ -59,6 +60,9 @@ export class McpEndpoint {
     const encoding = request.headers['content-encoding'];
     if (encoding !== undefined && encoding !== 'identity')
       return sendError(reply, 415, { code: INVALID_REQUEST, message: 'Bodies must come without Content-Encoding.' });
+    const format = chooseMessageFormat(request.headers.accept);
+    if (format === 'none')
+      return sendError(reply, 406, { code: INVALID_REQUEST, message: 'Answers come as application/json.' });
     const body = decodeJson((request.body as Buffer | undefined) ?? Buffer.alloc(0));
     if (!body.ok) return sendError(reply, 400, { code: PARSE_ERROR, message: `Not valid JSON: ${body.message}.` });
     const fault = faultOf(body.value);
@@ -68,7 +72,7 @@ export class McpEndpoint {
     const message = withoutCancellations(body.value);
     if (message === undefined) return reply.code(202).send();
     const answered = await inTime(this.#answer(caller, request, message));
-    if (answered !== 'late') return send(reply, answered);
+    if (answered !== 'late') return send(reply, answered, format);
     caller.services.log.error({ request_id: caller.request_id }, 'an MCP message was not answered in time');
     return sendError(reply, 503, { code: INTERNAL_ERROR, message: 'This took too long.' });
   }
@@ -156,14 +160,19 @@ function textHeaders({ headers }: FastifyRequest): Headers {
   const kept = new Headers();
   for (const [name, value] of Object.entries(headers))
     if (typeof value === 'string' && name !== 'authorization') kept.set(name, value);
+  // The SDK refuses whoever does not name both, as the specification of 2025 has it. Many clients name one, or neither.
+  kept.set('accept', 'application/json, text/event-stream');
   return kept;
 }
 
-async function send(reply: FastifyReply, response: Response): Promise<FastifyReply> {
-  const body = Buffer.from(await response.arrayBuffer());
+async function send(reply: FastifyReply, response: Response, format: 'json' | 'events'): Promise<FastifyReply> {
+  const body = await response.text();
   reply.code(response.status);
-  if (body.length > 0) reply.type(response.headers.get('content-type') ?? 'application/json');
-  return reply.send(body.length > 0 ? body : undefined);
+  if (body === '') return reply.send();
+  // JSON has no line breaks outside of its texts, so it is one line of data.
+  if (format === 'events' && response.ok)
+    return reply.type('text/event-stream').send(`event: message\ndata: ${body}\n\n`);
+  return reply.type(response.headers.get('content-type') ?? 'application/json').send(body);
 }
 
 function sendError(reply: FastifyReply, status: number, { id = null, ...error }: Fault): FastifyReply {

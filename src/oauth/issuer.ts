@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { type Issuer, MCP_PATH } from '../domain/audiences.js';
+import { type Issuer, MCP_PATH, MCP_PATH_WITH_SLASH } from '../domain/audiences.js';
 import type { Services } from '../services.js';
 
 /** Where RFC 9728 metadata of the API lies; that of the MCP server has its path behind it. */
@@ -31,6 +31,7 @@ export function issuerUrl({ addresses }: Pick<Services, 'addresses'>, issuer: Is
 
 /** The address of the metadata of the resource that a request asks for. */
 export function resourceMetadataOf(services: Services, request: FastifyRequest): string {
-  const at = request.routeOptions.url === MCP_PATH ? MCP_PATH : '';
+  const { url } = request.routeOptions;
+  const at = url === MCP_PATH || url === MCP_PATH_WITH_SLASH ? MCP_PATH : '';
   return issuerUrl(services, issuerOf(services, request)) + RESOURCE_METADATA_PATH + at;
 }

@@ -23,6 +23,17 @@ export function chooseAnswerFormat(accept: string | undefined): WireFormat | 'no
   return cbor.precision > json.precision ? 'cbor' : 'json';
 }
 
+/**
+ * How a message of MCP is answered: with JSON wherever that is taken, or with a stream of events where nothing else is;
+ * 'none' means that neither is wanted.
+ */
+export function chooseMessageFormat(accept: string | undefined): 'json' | 'events' | 'none' {
+  if (accept === undefined || accept.trim() === '') return 'json';
+  const ranges = splitUnquoted(accept, ',').map(readMediaRange);
+  if (rate(ranges, 'application/json').quality > 0) return 'json';
+  return rate(ranges, 'text/event-stream').quality > 0 ? 'events' : 'none';
+}
+
 /** The format a body claims to be in by its `Content-Type`; parameters are ignored. */
 export function bodyFormat(content_type: string | undefined): WireFormat | 'unsupported' {
   const type = content_type?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
@@ -38,7 +49,7 @@ export function wantsPage(accept = ''): boolean {
 
 /** What the most exact range that covers `type` grants it. */
 function rate(ranges: readonly MediaRange[], type: string): { quality: number; precision: number } {
-  const covering = ['*/*', 'application/*', type];
+  const covering = ['*/*', `${type.split('/', 1)[0]}/*`, type];
   for (let precision = covering.length - 1; precision >= 0; precision -= 1) {
     const qualities = ranges.filter((range) => range.type === covering[precision]).map((range) => range.quality);
     if (qualities.length > 0) return { quality: Math.max(...qualities), precision };

@@ -295,6 +295,49 @@ t.test('the MCP server', async (t) => {
     }
   });
 
+  await t.test('C-118 whatever a client accepts that JSON is among is answered with JSON', async (t) => {
+    const token = await mint(['turns:read']);
+    const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+    for (const Accept of ['*/*', 'application/json', 'application/*;q=0.1', '', 'text/html, */*;q=0.5']) {
+      const { status, headers, json } = await rpc(token, list, { Accept });
+      t.match([status, headers.get('content-type')], [200, /^application\/json/], Accept);
+      t.ok(json.result.tools.length > 0, Accept);
+    }
+  });
+
+  await t.test('C-118 a client that accepts nothing but streams gets one event', async (t) => {
+    const token = await mint(['turns:read']);
+    const answer = await post(call('who_am_i'), { Authorization: `Bearer ${token}`, Accept: 'text/event-stream' });
+    t.match([answer.status, answer.headers.get('content-type')], [200, /^text\/event-stream/]);
+    const [, data = ''] = /^event: message\ndata: (.+)\n\n$/.exec(await answer.text()) ?? [];
+    t.match(JSON.parse(data), { id: 1, result: { structuredContent: { account_id } } });
+  });
+
+  await t.test('C-118 a client that accepts neither JSON nor streams is refused', async (t) => {
+    const token = await mint(['turns:read']);
+    for (const Accept of ['text/html', 'application/json;q=0', 'application/cbor, image/*']) {
+      const { status, json } = await rpc(token, { jsonrpc: '2.0', id: 1, method: 'ping' }, { Accept });
+      t.match({ status, json }, { status: 406, json: { jsonrpc: '2.0', error: { code: -32600 } } }, Accept);
+    }
+  });
+
+  await t.test('C-118 /mcp/ is /mcp', async (t) => {
+    const token = await mint(['turns:read']);
+    const at = (headers: Record<string, string>) =>
+      fetch(`${mcp_url}/`, {
+        method: 'POST',
+        headers: { ...JSON_AND_STREAMS, ...headers },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' }),
+      });
+    t.equal((await at({ Authorization: `Bearer ${token}` })).status, 200);
+    const nobody = await at({});
+    t.equal(nobody.status, 401);
+    const metadata_url = `${base_url}/.well-known/oauth-protected-resource/mcp`;
+    t.match(nobody.headers.get('www-authenticate'), `resource_metadata="${metadata_url}"`);
+    const [plain, with_slash] = await Promise.all([metadata_url, `${metadata_url}/`].map((url) => fetch(url)));
+    t.same(await with_slash?.json(), await plain?.json());
+  });
+
   await t.test('a tool that fails says no more than that', async (t) => {
     const token = await mint(['turns:read']);
     const { store } = services;

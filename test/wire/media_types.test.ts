@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { bodyFormat, chooseAnswerFormat, wantsPage } from '../../src/wire/media_types.js';
+import { bodyFormat, chooseAnswerFormat, chooseMessageFormat, wantsPage } from '../../src/wire/media_types.js';
 
 t.test('H-004 Accept chooses the format of the answer', async (t) => {
   const rows: [string | undefined, 'json' | 'cbor' | 'none'][] = [
@@ -83,6 +83,23 @@ t.test('a page is for whoever names HTML and would not have JSON rather', async 
     [undefined, false],
   ];
   for (const [accept, wants] of rows) t.equal(wantsPage(accept), wants, String(accept));
+});
+
+t.test('C-118 a message is answered with JSON wherever Accept has it, else as a stream', async (t) => {
+  const rows = [
+    [undefined, 'json'],
+    ['', 'json'],
+    ['*/*', 'json'],
+    ['application/*', 'json'],
+    ['application/json', 'json'],
+    ['text/event-stream, application/json;q=0.1', 'json'],
+    ['text/event-stream', 'events'],
+    ['text/*', 'events'],
+    ['*/*, application/json;q=0', 'events'],
+    ['text/html', 'none'],
+    ['text/event-stream;q=0', 'none'],
+  ] as const;
+  for (const [accept, format] of rows) t.equal(chooseMessageFormat(accept), format, String(accept));
 });
 
 t.test('H-003 Content-Type names the format of a body', async (t) => {
