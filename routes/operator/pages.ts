@@ -113,17 +113,17 @@ async function signIn(
 ) {
   if (!isOwnPage(request)) return FOREIGN;
   const to = ownAddress(wanted);
+  if (isOperatorToken(services, token.trim())) {
+    setOperatorCookie(services, request, reply);
+    return leave(reply, to);
+  }
   const wait_s = await services.operator_tries.take('operator_sign_ins', networkOf(request.ip));
   if (wait_s !== null) {
     reply.code(429).header('Retry-After', String(wait_s));
     return sendSignIn(reply, { to, problem: `Too many tries. Wait ${wait_s} seconds, then try again.` });
   }
-  if (!isOperatorToken(services, token.trim())) {
-    reply.code(401);
-    return sendSignIn(reply, { to, problem: 'This is not the operator token.' });
-  }
-  setOperatorCookie(services, request, reply);
-  return leave(reply, to);
+  reply.code(401);
+  return sendSignIn(reply, { to, problem: 'This is not the operator token.' });
 }
 
 /** Where the sign-in leads to: one of our own pages, whatever the address says. */

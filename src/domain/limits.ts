@@ -352,7 +352,7 @@ export const LIMITS = {
   insight_streams_read_max: 200, // ours: neighbours of a recording that one look for conversations reads
 
   operator_tokens_wrong_per_minute: 10, // ours: wrong bearer tokens on the operator port, per network
-  operator_sign_ins_per_minute: 10, // ours: tries at the operators' page, per network, right ones too
+  operator_sign_ins_per_minute: 10, // ours: wrong tokens at the operators' page, per network
 
   tool_items_bytes_max: 56 * 1024, // docs/choices.md, "MCP": of a list that a tool gives, as JSON
   transcript_lines_max: 400, // ours: of one answer of a tool

@@ -36,17 +36,17 @@ export function operatorRefusal(services: Services, request: FastifyRequest): Re
 }
 
 /**
- * Wrong tokens are counted, and once they are too many the right one waits as well: else guessing would continue. The same
- * wrong token again is no other guess, so that a program with an old token shuts nobody out.
+ * Wrong tokens are counted, and too many of them wait. The right one never does: whoever shares its network could stop the
+ * operators otherwise. The same wrong token again is no other guess.
  */
 function bearerRefusal({ operator_tries, ops_token }: Services, given: string, network: string): Refusal | null {
+  if (isText(given, `Bearer ${ops_token}`)) return null;
   const wait_s = operator_tries.waitFor('operator_tokens', network);
   if (wait_s !== null) {
     return refuse('TOO_MANY_REQUESTS', `Too many wrong operator tokens from this network; wait ${wait_s} seconds.`, {
       retry_after_s: wait_s,
     });
   }
-  if (isText(given, `Bearer ${ops_token}`)) return null;
   const guess = `${network} ${macOf(ops_token, given)}`;
   if (!GUESSED.has(guess)) void operator_tries.take('operator_tokens', network);
   GUESSED.set(guess, true);

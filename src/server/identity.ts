@@ -30,7 +30,7 @@ export type IdentityServices = {
   server_key_rotation: ServerKeyRotation;
   /** Bearer token of the operator port. */
   ops_token: string;
-  /** Tries at signing in to the operators' page; also where RATE_LIMITS is off. */
+  /** Wrong operator tokens; those at the operators' page are counted also where RATE_LIMITS is off. */
   operator_tries: RateLimits<'operator_sign_ins' | 'operator_tokens'>;
 };
 
