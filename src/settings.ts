@@ -199,6 +199,14 @@ const variables = {
       shown: 'nothing',
     },
   ),
+  WORKER_TOKEN: row(
+    orNull(text('must be 16 to 200 visible ASCII characters', (value) => /^[\x21-\x7e]{16,200}$/.test(value))),
+    {
+      default_text: 'made on first start in DATA_DIR/worker_token',
+      meaning: 'bearer token of content workers on the operator port; opens /ops/jobs and the audio of claimed windows',
+      shown: 'nothing',
+    },
+  ),
   BASE_URL: row(orNull(origin), {
     default_text: 'http://localhost:PORT',
     meaning: 'issuer, and start of every address the server hands out',
@@ -509,6 +517,8 @@ export const readSettings = (env: Readonly<Record<string, string | undefined>>):
   for (const [name, other] of EXCLUDE) {
     if (isSet(name) && isSet(other)) wrong.push(`${other}: must not be set when ${name} is`);
   }
+  if (isSet('WORKER_TOKEN') && env.WORKER_TOKEN?.trim() === env.OPS_TOKEN?.trim())
+    wrong.push('WORKER_TOKEN: must not be the token in OPS_TOKEN');
   if (wrong.length > 0) throw new WrongSettings(wrong);
 
   const found = parsed as Parsed;

@@ -246,10 +246,19 @@ t.test('a Redis is one server, or nodes of a cluster', (t) => {
   t.end();
 });
 
+t.test('the token of workers must not be that of operators', async (t) => {
+  const token = 'the-token-of-everybody';
+  t.same(complaintsOf({ OPS_TOKEN: token, WORKER_TOKEN: ` ${token}` }), [
+    'WORKER_TOKEN: must not be the token in OPS_TOKEN',
+  ]);
+  t.equal(readSettings({ OPS_TOKEN: token, WORKER_TOKEN: `${token}2` }).worker_token, `${token}2`);
+});
+
 t.test('secrets are in no message', async (t) => {
   const secret = 'Tr0ub4dor';
   const rows: [string, string][] = [
     ['OPS_TOKEN', secret],
+    ['WORKER_TOKEN', secret],
     ['REDIS_URL', `http://user:${secret}@cache.example`],
     ['REDIS_URL', `redis//user:${secret}@cache.example`],
     ['REDIS_URL', `cache.example?password=${secret}`],

@@ -4,6 +4,7 @@ import type { Chunk, ChunkResult, Stream } from '../../actors/stream_state.js';
 import { statusOf } from '../../actors/stream_state.js';
 import { blobKey } from '../../src/blobs/blob_keys.js';
 import { streamOfChunk } from '../../src/domain/ids.js';
+import type { Interval } from '../../src/domain/intervals.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
 import { sendBytes } from '../../src/http/byte_download.js';
@@ -20,6 +21,10 @@ import type { Work } from '../../src/workers/chunk_processing.js';
  */
 
 const NO_CHUNK = refuse('NOT_FOUND', 'There is no such chunk.');
+const NOT_CLAIMED = refuse(
+  'FORBIDDEN',
+  'The worker token opens audio only while a window that it reaches into is claimed.',
+);
 const NOT_HELD = refuse('CONFLICT', 'The claim does not hold any more; the chunk may be in other hands.');
 const SECOND_MS = 1_000;
 
@@ -73,11 +78,14 @@ export const STAFF_CHUNK_ROUTES: readonly Route[] = [
     path: '/ops/chunks/:chunk_id/content',
     summary: "A chunk's bytes.",
     credential: 'operator',
+    worker_too: true,
     answer: 'audio',
-    async handler({ services, params, request, reply }) {
+    async handler({ services, who, params, request, reply }) {
       const found = await chunkOf(services, params.chunk_id as string);
       if (isRefusal(found)) return found;
       const { chunk, stream } = found;
+      const span: Interval = [chunk.source_start_ms, chunk.source_end_ms];
+      if (who === 'worker' && !(await services.transcription.isClaimed(stream.id, span))) return NOT_CLAIMED;
       const { size_bytes, sha256: etag } = chunk;
       const key = blobKey(stream.id, chunk.chunk_id);
       const open = async (range?: { start: number; end: number }) =>

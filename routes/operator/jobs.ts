@@ -174,6 +174,7 @@ export const STAFF_JOB_ROUTES: readonly Route[] = [
     path: '/ops/jobs/claim',
     summary: 'Hands windows of recordings, or conversations, to a worker, for a time.',
     credential: 'operator',
+    worker_too: true,
     body: z.object({
       kinds: z
         .array(z.enum(KINDS))
@@ -203,6 +204,7 @@ export const STAFF_JOB_ROUTES: readonly Route[] = [
     path: '/ops/jobs/:job/progress',
     summary: 'Says that a worker is still at it.',
     credential: 'operator',
+    worker_too: true,
     body: z.object({ claim, lease_s }),
     answer: z.strictObject({ lease_until: moment.describe('Until then nobody else gets it.') }),
     refusals: ['NOT_FOUND', 'CONFLICT'],
@@ -220,6 +222,7 @@ export const STAFF_JOB_ROUTES: readonly Route[] = [
     summary: 'Publishes what was said in a window, or what follows from a conversation.',
     notes: 'The same again gets the same answer. Something else under the same claim is refused.',
     credential: 'operator',
+    worker_too: true,
     body_bytes_max: LIMITS.publication_body_bytes_max,
     body: z.discriminatedUnion('kind', [resultForm, insightForm]),
     example: { claim: 'q0m4XfYw8b1c2d3e', turns: [{ start_ms: 0, end_ms: 1_800, text: 'Good morning.' }] },
@@ -256,6 +259,7 @@ export const STAFF_JOB_ROUTES: readonly Route[] = [
     path: '/ops/jobs/:job/failed',
     summary: 'Says why a window can not be transcribed, or a conversation not be looked into.',
     credential: 'operator',
+    worker_too: true,
     body: z.object({
       claim,
       code: z

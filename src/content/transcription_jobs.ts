@@ -5,7 +5,7 @@ import type { Chunk } from '../../actors/stream_state.js';
 import { statusOf } from '../../actors/stream_state.js';
 import { windowFor } from '../../actors/transcript_publication.js';
 import { TRANSCRIBING_INDEX, type Transcript, type Window } from '../../actors/transcript_state.js';
-import { isId, ownerOfPipeline, partitionOfId, pipelineId } from '../domain/ids.js';
+import { isId, laneId, ownerOfPipeline, partitionOfId, pipelineId } from '../domain/ids.js';
 import type { Interval } from '../domain/intervals.js';
 import { LIMITS } from '../domain/limits.js';
 import { isEnabled } from '../domain/permissions.js';
@@ -242,6 +242,20 @@ export class TranscriptionJobs {
     if (transcript === null) return [];
     const { waiting, window } = transcript;
     return [...waiting, ...(window === null ? [] : [window])].map(({ from_ms, to_ms }): Interval => [from_ms, to_ms]);
+  }
+
+  /** Whether a worker holds a window that reaches into this part of a recording, for the default pipeline or another. */
+  async isClaimed(stream_id: string, [from_ms, to_ms]: Interval): Promise<boolean> {
+    const { actors, now } = this.#parts;
+    const own = found(await actors.transcript(stream_id).view());
+    if (own === null) return false;
+    const ids = (own.lanes ?? []).map((number) => laneId(stream_id, number));
+    const lanes = await Promise.all(ids.map(async (id) => found(await actors.transcript(id).view())));
+    return [own, ...lanes].some((transcript) => {
+      if (transcript === null || (transcript.lane?.stream_id ?? stream_id) !== stream_id) return false;
+      const { window } = transcript;
+      return window !== null && window.until_ms > now() && window.from_ms < to_ms && window.to_ms > from_ms;
+    });
   }
 
   /** Whether an account's recording may be transcribed. */

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { deviceIdentityOf } from '../devices/device_identity.js';
 import { isEnabled } from '../domain/permissions.js';
 import { isRefusal, type Refusal, refuse } from '../domain/refusals.js';
-import { operatorRefusal } from '../operator/operator_session.js';
+import { operatorCallerOf } from '../operator/operator_session.js';
 import type { Services } from '../services.js';
 import { chooseAnswerFormat } from '../wire/media_types.js';
 import { accessRefusal } from './access.js';
@@ -46,7 +46,7 @@ async function callerOf(services: Services, route: Route, request: FastifyReques
     case 'none':
       return null;
     case 'operator':
-      return operatorRefusal(services, request);
+      return operatorCallerOf(services, request, { worker_too: route.worker_too === true });
     case 'account':
     case 'app':
     case 'session': {

@@ -7,6 +7,7 @@ import type { DeviceIdentity } from '../devices/device_identity.js';
 import type { OauthErrorCode } from '../domain/oauth_errors.js';
 import type { Layer, Permission } from '../domain/permissions.js';
 import type { Refusal, RefusalCode } from '../domain/refusals.js';
+import type { OperatorCaller } from '../operator/operator_session.js';
 import type { Services } from '../services.js';
 import type { Principal } from './principal.js';
 
@@ -73,6 +74,8 @@ export type Route = {
   own_apps?: true;
   /** Serves deleted accounts as well. */
   deleted_too?: true;
+  /** Serves content workers as well, by their own token. */
+  worker_too?: true;
   /** Serves devices whose certificate has expired, for as long as they may renew it. */
   expired_too?: true;
   /**
@@ -135,4 +138,4 @@ function rowOf<Who>() {
 export const openRoute = rowOf<null>();
 export const accountRoute = rowOf<Principal>();
 export const deviceRoute = rowOf<DeviceIdentity>();
-export const operatorRoute = rowOf<null>();
+export const operatorRoute = rowOf<OperatorCaller>();

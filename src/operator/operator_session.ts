@@ -10,7 +10,7 @@ import type { Services } from '../services.js';
 
 /**
  * Who may use the operator port: whoever shows the operator token as a bearer token, or a browser with the cookie that it
- * got for the token. The cookie says when it ends, under a key made of the token: nothing is kept here, and a new token
+ * got for the token; of some routes, whoever shows the worker token. The cookie says when it ends, under a key made of the token: nothing is kept here, and a new token
  * ends all of them.
  *
  * A page whose name is bound to this address anew (DNS rebinding) gains nothing: the browser keeps the cookie to the host
@@ -25,22 +25,41 @@ const SAFE_METHODS: readonly string[] = ['GET', 'HEAD'];
 const GUESSED = new LRUCache<string, true>({ max: 1_000 });
 
 const NO_TOKEN = refuse('UNAUTHORIZED', 'This needs the operator token as a bearer token.');
+const NOT_FOR_WORKERS = refuse(
+  'FORBIDDEN',
+  'The worker token opens /ops/jobs and the audio of claimed windows; this needs the operator token.',
+);
 const FOREIGN = refuse('FORBIDDEN', 'Only a page of this operator port may do this with its cookie.');
 
-/** Null when the caller is allowed. */
-export function operatorRefusal(services: Services, request: FastifyRequest): Refusal | null {
+/** Who calls the operator port: one of staff, or a content worker. */
+export type OperatorCaller = 'staff' | 'worker';
+
+/** The caller, where allowed; `worker_too`: the route serves workers as well. */
+export function operatorCallerOf(
+  services: Services,
+  request: FastifyRequest,
+  { worker_too }: { worker_too: boolean },
+): OperatorCaller | Refusal {
   const { authorization } = request.headers;
-  if (authorization !== undefined) return bearerRefusal(services, authorization, networkOf(request.ip));
+  if (authorization !== undefined) {
+    const caller = bearerOf(services, authorization, networkOf(request.ip));
+    return caller === 'worker' && !worker_too ? NOT_FOR_WORKERS : caller;
+  }
   if (!isSignedIn(services, request)) return NO_TOKEN;
-  return SAFE_METHODS.includes(request.method) || isOwnPage(request) ? null : FOREIGN;
+  return SAFE_METHODS.includes(request.method) || isOwnPage(request) ? 'staff' : FOREIGN;
 }
 
 /**
- * Wrong tokens are counted, and too many of them wait. The right one never does: whoever shares its network could stop the
+ * Wrong tokens are counted, and too many of them wait. Right ones never do: whoever shares their network could stop the
  * operators otherwise. The same wrong token again is no other guess.
  */
-function bearerRefusal({ operator_tries, ops_token }: Services, given: string, network: string): Refusal | null {
-  if (isText(given, `Bearer ${ops_token}`)) return null;
+function bearerOf(
+  { operator_tries, ops_token, worker_token }: Services,
+  given: string,
+  network: string,
+): OperatorCaller | Refusal {
+  if (isText(given, `Bearer ${ops_token}`)) return 'staff';
+  if (isText(given, `Bearer ${worker_token}`)) return 'worker';
   const wait_s = operator_tries.waitFor('operator_tokens', network);
   if (wait_s !== null) {
     return refuse('TOO_MANY_REQUESTS', `Too many wrong operator tokens from this network; wait ${wait_s} seconds.`, {

@@ -41,6 +41,7 @@ const CREDENTIALS: Record<string, string> = {
   clientSecret: 'client secret (HTTP Basic)',
   deviceCertificate: 'device certificate',
   operatorToken: 'operator token',
+  workerToken: 'worker token',
 };
 
 /** More values than these are folded. */

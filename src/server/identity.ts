@@ -30,6 +30,8 @@ export type IdentityServices = {
   server_key_rotation: ServerKeyRotation;
   /** Bearer token of the operator port. */
   ops_token: string;
+  /** Bearer token of content workers, which opens little of that port. */
+  worker_token: string;
   /** Wrong operator tokens; those at the operators' page are counted also where RATE_LIMITS is off. */
   operator_tries: RateLimits<'operator_sign_ins' | 'operator_tokens'>;
 };
@@ -70,7 +72,8 @@ export async function openIdentity(
     ...made,
     signing_keys,
     access_tokens: new AccessTokens({ signing_keys, now: clock.now, issuerUrl }),
-    ops_token: settings.ops_token ?? (await ownOpsToken(settings)),
+    ops_token: settings.ops_token ?? (await ownToken(settings, 'ops_token')),
+    worker_token: settings.worker_token ?? (await ownToken(settings, 'worker_token')),
     operator_tries: new RateLimits(tries, { on: true, shared }),
   };
 }
@@ -90,9 +93,9 @@ async function firstPartyClients(settings: Settings, keys: ServerKeys, log: Star
   return found;
 }
 
-/** The operator token of this data folder, made on first start; the first process wins. */
-async function ownOpsToken({ data_dir }: Settings): Promise<string> {
-  const file = join(data_dir, 'ops_token');
+/** A token of this data folder, made on first start; the first process wins. */
+async function ownToken({ data_dir }: Settings, name: 'ops_token' | 'worker_token'): Promise<string> {
+  const file = join(data_dir, name);
   const draft = `${file}.${process.pid}`;
   await writeFile(draft, `${randomBytes(24).toString('base64url')}\n`, { mode: 0o600 });
   await link(draft, file).catch((error: NodeJS.ErrnoException) => {

@@ -94,6 +94,7 @@ function securitySchemes(scope_words: ScopeWords): ApiDocument['components']['se
     clientSecret: { type: 'http', scheme: 'basic', description: 'The id and the secret of a confidential client.' },
     deviceCertificate: { type: 'mutualTLS', description: 'A certificate that was issued to the device.' },
     operatorToken: { ...BEARER, description: 'What `OPS_TOKEN` says, or the file `ops_token` in the data folder.' },
+    workerToken: { ...BEARER, description: 'What `WORKER_TOKEN` says, or the file `worker_token` in the data folder.' },
   };
 }
 

@@ -92,14 +92,22 @@ function descriptionOf({ notes, own_apps, sharing, developer, layer, deleted_too
 }
 
 /** One of the permissions suffices, with any of the credentials; those that are all needed stand together. */
-function securityOf({ client, credential, permission, all_of = [], recall, dialect }: Route): Operation['security'] {
+function securityOf({
+  client,
+  credential,
+  permission,
+  all_of = [],
+  recall,
+  dialect,
+  worker_too,
+}: Route): Operation['security'] {
   const schemes = {
     none: client === undefined ? [] : ['clientSecret'],
     account: dialect === 'mcp' ? ['oauth', 'personalAccessToken'] : ['appSession', 'oauth', 'personalAccessToken'],
     app: ['appSession', 'oauth'],
     session: ['appSession'],
     device: ['deviceCertificate'],
-    operator: ['operatorToken'],
+    operator: worker_too ? ['operatorToken', 'workerToken'] : ['operatorToken'],
   }[credential];
   const ways = [...(permission ?? []).map((name) => [name]), ...(recall ? [[...RECALL]] : [])];
   const needed = (ways.length === 0 ? [[]] : ways).map((names) => [...names, ...all_of]);

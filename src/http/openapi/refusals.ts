@@ -27,7 +27,7 @@ function restRefusals(route: Route): DocumentedRefusal[] {
     [of_account && Boolean(is_narrow), 'FORBIDDEN'],
     [route.sharing === true, 'WORKSPACE_SHARING_REQUIRED'],
     [credential === 'operator', 'TOO_MANY_REQUESTS'], // after wrong tokens
-    [credential === 'operator' && method !== 'GET', 'FORBIDDEN'], // with the cookie, from another origin's page
+    [credential === 'operator', 'FORBIDDEN'], // with the worker token, or with the cookie from another origin's page
     [credential === 'device', 'UNAUTHORIZED', 'FORBIDDEN', 'TOO_MANY_REQUESTS', 'NOT_ACCEPTABLE'],
     // A body that nobody asked for is read and judged all the same.
     [takes_body, 'PAYLOAD_TOO_LARGE', 'REQUEST_TIMEOUT', 'UNSUPPORTED_MEDIA_TYPE'],
