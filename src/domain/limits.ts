@@ -202,6 +202,8 @@ export const LIMITS = {
   search_snippet_chars_max: 240, // docs/choices.md, "Search and recall"
   search_deleted_sources_max: 10_000, // ours: of an account, left out of its searches
   recall_query_chars_max: 1_000, // docs/choices.md, "Search and recall"
+  recall_period_chars_max: 500, // docs/choices.md, "Search and recall": of a query, in which a time is looked for
+  time_zones_cached_max: 100, // ours: of what knows their clocks
   recall_limit_default: 8, // docs/choices.md, "Search and recall"
   recall_limit_max: 20, // docs/choices.md, "Search and recall"
   recall_context_default: 2, // docs/choices.md, "Search and recall": turns before and after

@@ -1,4 +1,6 @@
 import { Chrono, casual, type ParsedResult } from 'chrono-node/en';
+import { LRUCache } from 'lru-cache';
+import { LIMITS } from '../../domain/limits.js';
 
 /** When something was, as somebody says it: "last week", "on Monday", "in March". Of the calendar of a time zone. */
 
@@ -35,9 +37,12 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
-/** The period that a text speaks of, and what else it says; null where it clearly speaks of none. */
+/**
+ * The period that a text speaks of, and what else it says; null where it clearly speaks of none. It is looked for in the
+ * first `LIMITS.recall_period_chars_max` characters: a text of nothing but dates would take long.
+ */
 export function periodIn(text: string, asked: Asked): { period: Period; rest: string } | null {
-  const lower = text.toLowerCase();
+  const lower = text.slice(0, LIMITS.recall_period_chars_max).toLowerCase();
   const reference = { instant: new Date(asked.now_ms), timezone: offsetMs(asked.now_ms, asked.time_zone) / MINUTE_MS };
   let period: Period | null = null;
   let rest = text;
@@ -161,12 +166,23 @@ function midnight({ year, month, day }: Day, time_zone: string): number {
 }
 
 /** How far the clocks of a zone are ahead of UTC at a time. */
-function offsetMs(at_ms: number, timeZone: string): number {
-  const parts = new Intl.DateTimeFormat('en-US', {
-    ...{ timeZone, hourCycle: 'h23', year: 'numeric', month: 'numeric', day: 'numeric' },
-    ...{ hour: 'numeric', minute: 'numeric', second: 'numeric' },
-  }).formatToParts(at_ms);
+function offsetMs(at_ms: number, time_zone: string): number {
+  const parts = clockOf(time_zone).formatToParts(at_ms);
   const of = (type: string) => Number(parts.find((part) => part.type === type)?.value);
   const there = Date.UTC(of('year'), of('month') - 1, of('day'), of('hour'), of('minute'), of('second'));
   return there - Math.floor(at_ms / 1_000) * 1_000;
+}
+
+/** Making one takes as long as a hundred uses of it. */
+const CLOCKS = new LRUCache<string, Intl.DateTimeFormat>({ max: LIMITS.time_zones_cached_max });
+
+function clockOf(timeZone: string): Intl.DateTimeFormat {
+  const known = CLOCKS.get(timeZone);
+  if (known !== undefined) return known;
+  const made = new Intl.DateTimeFormat('en-US', {
+    ...{ timeZone, hourCycle: 'h23', year: 'numeric', month: 'numeric', day: 'numeric' },
+    ...{ hour: 'numeric', minute: 'numeric', second: 'numeric' },
+  });
+  CLOCKS.set(timeZone, made);
+  return made;
 }

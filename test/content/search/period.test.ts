@@ -1,5 +1,6 @@
 import t from 'tap';
 import { isTimeZone, periodIn } from '../../../src/content/search/period.js';
+import { LIMITS } from '../../../src/domain/limits.js';
 
 /** A Wednesday; in Auckland it is Thursday already. */
 const NOW_MS = Date.parse('2026-11-25T12:30:00.000Z');
@@ -69,6 +70,15 @@ t.test('K-015 periods of a query', async (t) => {
   }
   const summer = periodIn('in July', { now_ms: NOW_MS, time_zone: 'Europe/Vienna' })?.period;
   t.same(summer, { from_ms: Date.parse('2026-06-30T22:00:00Z'), to_ms: Date.parse('2026-07-31T21:59:59.999Z') });
+});
+
+t.test('K-015 a time is looked for in the first characters alone', async (t) => {
+  const asked = { now_ms: NOW_MS, time_zone: 'UTC' };
+  const beyond = 'x'.repeat(LIMITS.recall_period_chars_max);
+  t.equal(periodIn(`${beyond} last week`, asked), null);
+  const found = periodIn(`yesterday ${beyond} last week`, asked);
+  t.equal(found?.period.from_ms, Date.parse('2026-11-24T00:00:00Z'));
+  t.equal(found?.rest.trim(), `${beyond} last week`);
 });
 
 t.test('K-015 time zones', async (t) => {
