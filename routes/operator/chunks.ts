@@ -3,6 +3,7 @@ import type { StreamMessage } from '../../actors/stream.js';
 import type { Chunk, ChunkResult, Stream } from '../../actors/stream_state.js';
 import { statusOf } from '../../actors/stream_state.js';
 import { blobKey } from '../../src/blobs/blob_keys.js';
+import { withoutFormat } from '../../src/content/engines/plain_text.js';
 import { streamOfChunk } from '../../src/domain/ids.js';
 import type { Interval } from '../../src/domain/intervals.js';
 import { LIMITS } from '../../src/domain/limits.js';
@@ -141,7 +142,7 @@ export const STAFF_CHUNK_ROUTES: readonly Route[] = [
     body: z.object({
       claim,
       code: failureCode,
-      message: trimmedText(LIMITS.failure_message_chars_max).describe('The same for people.'),
+      message: trimmedText(LIMITS.failure_message_chars_max).transform(withoutFormat).describe('The same for people.'),
     }),
     answer: finishedShape,
     refusals: ['CONFLICT'],

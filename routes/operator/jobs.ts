@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { withoutFormat } from '../../src/content/engines/plain_text.js';
 import { isInsightJob } from '../../src/content/insights/insight_jobs.js';
 import type { TranscriptionResult, WindowWork } from '../../src/content/transcription.js';
 import { LIMITS } from '../../src/domain/limits.js';
@@ -34,6 +35,7 @@ const text = (max: number) =>
     .min(1)
     .max(max)
     .refine(isPlain, WELL_FORMED)
+    .transform(withoutFormat)
     .refine((value) => value.trim() !== '', 'must not be empty');
 const label = text(LIMITS.speaker_label_chars_max);
 const language = languageTag.optional();
@@ -98,7 +100,7 @@ const workShape = z
 const word = z.tuple([text(LIMITS.word_chars_max), time, time, share.nullable()]);
 
 const resultForm = z
-  .object({
+  .strictObject({
     kind: z.literal('transcribe').optional().describe('What it is the result of.'),
     claim,
     consumed_to_ms: time
@@ -118,7 +120,7 @@ const resultForm = z
     turns: z
       .array(
         z
-          .object({
+          .strictObject({
             start_ms: time.describe("When it begins, in ms on the stream's timeline."),
             end_ms: time.describe('When it is over.'),
             text: text(LIMITS.turn_text_chars_max).describe('What was said.'),
@@ -140,10 +142,10 @@ const resultForm = z
       .describe('In the order of their start. None: silence.'),
     speakers: z
       .array(
-        z.object({
+        z.strictObject({
           speaker: label.describe('The label.'),
           voice: z
-            .object({
+            .strictObject({
               model: text(LIMITS.voice_model_chars_max).describe('What made the embedding.'),
               embedding: z
                 .string('must be base64')

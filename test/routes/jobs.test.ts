@@ -48,6 +48,10 @@ t.test('workers that transcribe', async (t) => {
     const of = (speaker: unknown) => ({ turns: [turn], speakers: [speaker] });
     const voice = { model: 'm', embedding: Buffer.from('voice').toString('base64') };
     const rows: [says: string, body: Record<string, unknown>, path: string][] = [
+      ['a member that is not known', { turns: [], segments: [] }, ''],
+      ['one in a turn', withTurn({ start: 0 }), 'turns.0'],
+      ['one in a speaker', of({ speaker: 'A', name: 'Ann' }), 'speakers.0'],
+      ['one in a voice', of({ speaker: 'A', voice: { ...voice, dim: 256 } }), 'speakers.0.voice'],
       ['no turns', { turns: undefined }, 'turns'],
       ['turns as an object', { turns: {} }, 'turns'],
       ['too many turns', { turns: Array.from({ length: LIMITS.window_turns_max + 1 }, () => turn) }, 'turns'],
@@ -57,6 +61,7 @@ t.test('workers that transcribe', async (t) => {
       ['no text', withTurn({ text: undefined }), 'turns.0.text'],
       ['empty text', withTurn({ text: '' }), 'turns.0.text'],
       ['blank text', withTurn({ text: ' \n ' }), 'turns.0.text'],
+      ['text of nothing that is seen', withTurn({ text: '\u202e\u2066' }), 'turns.0.text'],
       ['long text', withTurn({ text: 'x'.repeat(LIMITS.turn_text_chars_max + 1) }), 'turns.0.text'],
       ['half a character', withTurn({ text: 'a\ud800b' }), 'turns.0.text'],
       ['a control character', withTurn({ text: 'a\u0000b' }), 'turns.0.text'],
@@ -118,6 +123,21 @@ t.test('workers that transcribe', async (t) => {
     t.equal(large.status, 413);
     t.same(await recording.turns(), []);
     t.same(await ann.newEvents(), []);
+  });
+
+  await t.test('K-004 what turns the direction of text or can not be seen is taken out of a result', async (t) => {
+    const { work, recording } = await claimed();
+    const odd = {
+      start_ms: 0,
+      end_ms: 1_000,
+      text: '\u202eto\u00adday\u2069 می\u200cخواهم\u{e0041}',
+      speaker: '\u2066A',
+    };
+    await worker.publish(work, [{ ...odd, words: [['\u200fto\u206aday', 0, 500, null]] }]);
+    const [turn] = await recording.turns();
+    t.equal(turn?.text, 'today می\u200cخواهم');
+    const { words } = await ann.ask<Turn>('GET', `/turns/${turn?.id}?include=words`);
+    t.equal(words?.[0]?.text, 'today');
   });
 
   await t.test('K-004 jobs and claims that are none', async (t) => {

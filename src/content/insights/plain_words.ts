@@ -3,8 +3,8 @@ import { wordsOf } from './stems.js';
 
 /** Text of engines as it may be shown, and what in it leads somewhere else. */
 
-/** Besides what no line of speech holds: soft hyphens, signs that only programs see, and joiners at which no letters meet. */
-const HIDDEN = /\u034f|\u00ad|[\u115f\u1160\u3164\uffa0\ufff9-\ufffb\u{e0000}-\u{e0fff}]/gu;
+/** Besides what no line of speech holds: signs that only programs see, and joiners at which no letters meet. */
+const HIDDEN = /\u034f|[\u115f\u1160\u3164\uffa0\u{e0000}-\u{e0fff}]/gu;
 const LOOSE_JOINERS = /(?<![\p{L}\p{M}\p{Emoji}])[\u200c\u200d]+|[\u200c\u200d]+(?![\p{L}\p{M}\p{Emoji}])/gu;
 
 /** One line, without anything that is not seen. */

@@ -156,6 +156,7 @@ t.test('text is one line of well-formed Unicode', async (t) => {
     ['half \ud83d of one', 'half \ufffd of one'],
     ['\u202eright to left\u2066', 'right to left'],
     ['zero\u200bwidth\ufeff', 'zero width'],
+    ['co\u00adoperate\u206a \u180ehere', 'cooperate here'],
     ['می\u200cخواهم 👩\u200d🚀', 'می\u200cخواهم 👩\u200d🚀'],
   ];
   for (const [text, wanted] of rows) t.equal(plainText(text), wanted);
