@@ -96,7 +96,6 @@ export const TRANSCRIPT_ROUTES: readonly Route[] = [
       if (isRefusal(text)) return text;
       const name = `${scene.stream.id}.${format}`;
       reply.type(TEXT_TYPES[format]).header('Content-Disposition', `attachment; filename="${name}"`);
-      reply.header('X-Content-Type-Options', 'nosniff');
       return reply.send(text);
     },
   }),

@@ -160,7 +160,6 @@ function send(reply: FastifyReply, template: 'shell' | 'sign_in', data: object) 
       .header('Content-Security-Policy', POLICY)
       // Our own forms must say where they come from.
       .header('Referrer-Policy', 'same-origin')
-      .header('X-Content-Type-Options', 'nosniff')
       .header('X-Frame-Options', 'DENY')
       .type('text/html; charset=utf-8')
       .send(templates.render(`./${template}`, { ...data, icon: ASSETS.icon.path }))

@@ -41,7 +41,6 @@ export const APP_ROUTES: readonly Route[] = [
           .header('Cross-Origin-Opener-Policy', 'same-origin')
           .header('Permissions-Policy', 'microphone=(self), camera=(), geolocation=()')
           .header('Referrer-Policy', 'no-referrer')
-          .header('X-Content-Type-Options', 'nosniff')
           .header('X-Frame-Options', 'DENY')
           .type('text/html; charset=utf-8')
           .send(renderTemplate('app', { ...APP_ENTRIES, icon: ASSETS.icon.path, base_url }));
@@ -77,11 +76,7 @@ function sendFile(
   { type, plain, br, gzip }: AppFile,
   caching: string,
 ): FastifyReply {
-  reply
-    .header('Cache-Control', caching)
-    .header('Vary', 'Origin, Accept-Encoding')
-    .header('X-Content-Type-Options', 'nosniff')
-    .type(type);
+  reply.header('Cache-Control', caching).header('Vary', 'Origin, Accept-Encoding').type(type);
   const accepted = encodingsOf(request.headers['accept-encoding']);
   if (accepted.has('br')) return reply.header('Content-Encoding', 'br').send(br);
   if (accepted.has('gzip')) return reply.header('Content-Encoding', 'gzip').send(gzip);

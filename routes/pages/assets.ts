@@ -13,7 +13,6 @@ export function assetRoute({ path, type, text }: Asset): Route {
     handler: async ({ reply }) =>
       reply
         .header('Cache-Control', 'public, max-age=31536000, immutable')
-        .header('X-Content-Type-Options', 'nosniff')
         // Opened by itself, the drawing is a document.
         .header('Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'")
         .type(type)

@@ -1,4 +1,5 @@
 import type { Server, Socket } from 'node:net';
+import { bareError } from '../wire/bare_error.js';
 import { networkOf } from './rate_limits.js';
 
 /** How many connections may be open: all together, and from one network as `networkOf` has them. */
@@ -7,13 +8,7 @@ export type ConnectionLimits = { connections_max: number; connections_per_networ
 /** Why a connection is refused. */
 export type ConnectionCause = 'connections' | 'network_connections';
 
-const BODY = JSON.stringify({
-  success: false,
-  error: { code: 'UNAVAILABLE', message: 'Too many connections are open; come again later.' },
-});
-const HEAD = ['HTTP/1.1 503 Service Unavailable', 'X-API-Version: 1', 'Content-Type: application/json; charset=utf-8'];
-const REFUSAL = [...HEAD, `Content-Length: ${Buffer.byteLength(BODY)}`, 'Retry-After: 10', 'Connection: close'];
-const ANSWER = `${REFUSAL.join('\r\n')}\r\n\r\n${BODY}`;
+const ANSWER = bareError('UNAVAILABLE', 'Too many connections are open; come again later.', ['Retry-After: 10']);
 
 /** Says on a connection without TLS that there are too many, and closes it. */
 export function refuseConnections(socket: Socket): void {

@@ -41,7 +41,6 @@ export async function sendBytes(
   raw.setHeader('Content-Type', content_type);
   raw.setHeader('Accept-Ranges', 'bytes');
   raw.setHeader('ETag', tag);
-  raw.setHeader('X-Content-Type-Options', 'nosniff');
   if (range !== null) raw.setHeader('Content-Range', `bytes ${range.start}-${range.end}/${size_bytes}`);
   raw.setHeader('Content-Length', range === null ? size_bytes : range.end - range.start + 1);
   raw.setTimeout(UNREAD_MAX_MS);

@@ -48,6 +48,8 @@ export function setHeaders({ dialect, listener, cbor }: Answering, { request, re
   reply.header('X-Request-ID', request.id);
   // Whatever may be kept says so itself: nobody has to think of it where a secret is given.
   reply.header('Cache-Control', 'no-store');
+  // No browser takes an answer for something else than it says.
+  reply.header('X-Content-Type-Options', 'nosniff');
   if (listener !== 'operator' && dialect === 'rest') reply.header('X-API-Version', '1');
   if (cbor) reply.header('Vary', 'Accept');
   if (dialect === 'oauth') reply.header('Pragma', 'no-cache');

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { LIMITS } from '../domain/limits.js';
 import { REFUSALS, type RefusalCode } from '../domain/refusals.js';
+import { bareError } from '../wire/bare_error.js';
 import { NOT_FOUND } from './protocol_answers.js';
 
 /** What all listeners share before there is a route: request ids, bounds on heads and times, and what is no HTTP. */
@@ -42,7 +42,7 @@ export const SERVER_OPTIONS = { headersTimeout: 10_000, connectionsCheckingInter
 
 /** An address that can't be decoded is one that nothing lies at. */
 function refuseAddress(_error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
-  reply.header('X-Request-ID', request.id).header('X-API-Version', '1');
+  reply.header('X-Request-ID', request.id).header('X-API-Version', '1').header('X-Content-Type-Options', 'nosniff');
   const error = { code: NOT_FOUND.refused, message: NOT_FOUND.message };
   void reply
     .code(REFUSALS.NOT_FOUND)
@@ -54,12 +54,7 @@ function refuseAddress(_error: FastifyError, request: FastifyRequest, reply: Fas
 export function refuseConnection(error: NodeJS.ErrnoException, socket: Socket): void {
   if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
   const code = CLIENT_ERRORS[error.code ?? ''] ?? 'BAD_REQUEST';
-  const body = JSON.stringify({
-    success: false,
-    error: { code, message: 'The request is malformed or took too long.' },
-  });
-  const head = `HTTP/1.1 ${REFUSALS[code]} ${STATUS_CODES[REFUSALS[code]]}\r\nX-API-Version: 1\r\nContent-Type: application/json; charset=utf-8`;
-  socket.end(`${head}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`);
+  socket.end(bareError(code, 'The request is malformed or took too long.'));
   // The other end may neither read nor close; HTTP no longer looks at this connection.
   const late = setTimeout(() => socket.destroy(), LAST_WORD_MAX_MS);
   socket.once('close', () => clearTimeout(late));

@@ -25,7 +25,7 @@ export function keptPage(text: string): Kept {
 }
 
 export function sendKept({ request, reply }: Ends, { text, etag }: Kept, type: string): FastifyReply {
-  reply.header('ETag', etag).header('Cache-Control', 'no-cache').header('X-Content-Type-Options', 'nosniff');
+  reply.header('ETag', etag).header('Cache-Control', 'no-cache');
   const known = request.headers['if-none-match']?.split(',').map((one) => one.trim().replace(/^W\//, ''));
   if (known?.includes(etag)) return reply.code(304).send();
   return reply.type(type).send(text);

@@ -169,7 +169,6 @@ export function sendPage(reply: FastifyReply, page: Page): FastifyReply {
     .header('Cache-Control', 'no-store')
     .header('Content-Security-Policy', contentPolicyOf(page))
     .header('Referrer-Policy', 'no-referrer')
-    .header('X-Content-Type-Options', 'nosniff')
     .header('X-Frame-Options', 'DENY')
     .type('text/html; charset=utf-8')
     .send(renderPage(page));

@@ -1,10 +1,12 @@
 import net from 'node:net';
+import tls from 'node:tls';
 import t from 'tap';
 import { ROUTES } from '../../routes/index.js';
 import { OPERATOR_ASSET_ROUTES } from '../../routes/operator/page_assets.js';
 import { OPERATOR_PAGE_ROUTES } from '../../routes/operator/pages.js';
 import { ASSET_ROUTES } from '../../routes/pages/assets.js';
 import { networkOf } from '../../src/admission/rate_limits.js';
+import { ASSETS } from '../../src/pages/assets.js';
 import { TestSpool } from '../fixtures/spool.js';
 
 const ORIGIN = 'https://app.example';
@@ -94,6 +96,37 @@ t.test('what all REST answers share', async (t) => {
         t.equal(head.type, got.type, path);
         t.equal(head.body, 0, path);
         if (got.status === 200) t.ok(Number(head.length) > 0, path);
+      }
+    }
+  });
+
+  await t.test('no answer lets a browser guess what it is, on any port and however early it is given', async (t) => {
+    const ports = spool.server.ports;
+    const lines = {
+      'a document': 'GET /.well-known/jwks.json HTTP/1.1\r\nHost: x',
+      'a page': 'GET /sign-in HTTP/1.1\r\nHost: x',
+      'an asset': `GET ${ASSETS.basics.path} HTTP/1.1\r\nHost: x`,
+      'no route': 'GET /nothing HTTP/1.1\r\nHost: x',
+      'a wrong method': 'PUT /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 0',
+      'no credential': 'GET /me HTTP/1.1\r\nHost: x',
+      'no credential of a device': 'GET /device/binding HTTP/1.1\r\nHost: x',
+      'a fault of OAuth': 'POST /oauth/token HTTP/1.1\r\nHost: x\r\nContent-Length: 0',
+      'a message of MCP': 'POST /mcp HTTP/1.1\r\nHost: x\r\nContent-Length: 0',
+      'an address that is none': 'GET /%zz HTTP/1.1\r\nHost: x',
+      'two hosts': 'GET /me HTTP/1.1\r\nHost: x\r\nHost: y',
+      'no HTTP': 'GARBAGE',
+      'a large head': `GET /me HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}`,
+    };
+    for (const [says, head] of Object.entries(lines)) {
+      const text = `${head}\r\nConnection: close\r\n\r\n`;
+      const answers = await Promise.all([
+        raw(text),
+        exchange(ports.operator, text),
+        exchange(tls.connect({ port: ports.device, rejectUnauthorized: false }), text),
+      ]);
+      for (const [at, answer] of answers.entries()) {
+        t.match(answer, /^HTTP\/1\.1 [24]\d\d /, `${says}, port ${at}`);
+        t.match(answer, /\r\nX-Content-Type-Options: nosniff\r\n/i, `${says}, port ${at}`);
       }
     }
   });
@@ -287,9 +320,10 @@ t.test('H-001 every route of the device listener asks for a device', async (t) =
 });
 
 /** Sends text as it is, and reads the answer until the server closes. */
-function exchange(port: number, text: string): Promise<string> {
+function exchange(to: number | tls.TLSSocket, text: string): Promise<string> {
   return new Promise((resolve, reject) => {
-    const socket = net.connect(port, '127.0.0.1', () => socket.write(text));
+    const socket = typeof to === 'number' ? net.connect(to, '127.0.0.1') : to;
+    socket.write(text);
     let answer = '';
     socket.setEncoding('utf8').on('data', (piece) => {
       answer += piece;

@@ -38,7 +38,6 @@ t.test('what a page refers to lies at an address of its content, for good', asyn
     t.match(answer.headers, {
       'content-type': type,
       'cache-control': 'public, max-age=31536000, immutable',
-      'x-content-type-options': 'nosniff',
     });
   }
 });

@@ -109,7 +109,6 @@ t.test('every page keeps to itself, and leaves the status alone', async (t) => {
         'cache-control': 'no-store',
         'x-frame-options': 'DENY',
         'referrer-policy': 'no-referrer',
-        'x-content-type-options': 'nosniff',
       },
       page.page,
     );
