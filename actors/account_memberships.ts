@@ -1,3 +1,4 @@
+import { spend } from '../src/domain/budgets.js';
 import { LIMITS } from '../src/domain/limits.js';
 import { isEnabled } from '../src/domain/permissions.js';
 import { type Refusal, refuse } from '../src/domain/refusals.js';
@@ -9,6 +10,10 @@ import type { MembershipNews, WorkspaceMessage } from './workspace.js';
 const DONE = { done: true } as const;
 const SHARING_OFF = refuse('WORKSPACE_SHARING_REQUIRED', 'Workspace sharing is not available to this account.');
 const LEAVING = refuse('UNAVAILABLE', 'The account is being deleted; try again if that fails.', { retry_after_s: 2 });
+const WORKSPACES_BUDGET = { max: LIMITS.workspaces_made_max, window_ms: LIMITS.workspaces_made_window_ms };
+const TOO_MANY_MADE = `An account makes at most ${LIMITS.workspaces_made_max} workspaces a day.`;
+const INVITATIONS_BUDGET = { max: LIMITS.invitations_of_account_max, window_ms: LIMITS.invitations_window_ms };
+const TOO_MANY_SENT = `An account sends at most ${LIMITS.invitations_of_account_max} invitations a day.`;
 const FULL = refuse('CONFLICT', `An account belongs to at most ${LIMITS.workspaces_per_account_max} workspaces.`);
 
 /**
@@ -16,10 +21,21 @@ const FULL = refuse('CONFLICT', `An account belongs to at most ${LIMITS.workspac
  * workspace, the workspace alone decides. Messages between the two come in their order.
  */
 export const membershipMessages = messagesOf<Account>()({
-  create_workspace: ofAccount((state, { workspace_id, name }: { workspace_id: string; name: string }) => {
+  create_workspace: ofAccount((state, { workspace_id, name, budgeted }: NewWorkspace, { now_ms }): Done => {
     if (isMember(state, workspace_id)) return { reply: DONE };
     const owner = { account_id: state.id, email: state.email };
-    return join(state, { workspace_id, invitation_id: workspace_id }, { type: 'create', name, owner });
+    const joining = join(state, { workspace_id, invitation_id: workspace_id }, { type: 'create', name, owner });
+    if (!budgeted || joining.next == null) return joining;
+    const made = spend(state.workspaces_made, WORKSPACES_BUDGET, now_ms);
+    if ('wait_s' in made) return { reply: refuse('TOO_MANY_REQUESTS', TOO_MANY_MADE, { retry_after_s: made.wait_s }) };
+    return { ...joining, next: { ...joining.next, workspaces_made: made } };
+  }),
+
+  /** Counts an invitation that it is about to send. */
+  take_invitation: ofAccount((state, _: unknown, { now_ms }): Done => {
+    const sent = spend(state.invitations_sent, INVITATIONS_BUDGET, now_ms);
+    if ('wait_s' in sent) return { reply: refuse('TOO_MANY_REQUESTS', TOO_MANY_SENT, { retry_after_s: sent.wait_s }) };
+    return { reply: DONE, next: { ...state, invitations_sent: sent } };
   }),
 
   accept_invitation: ofAccount((state, { workspace_id, invitation_id }: Joining) => {
@@ -76,6 +92,8 @@ export const membershipMessages = messagesOf<Account>()({
 });
 
 type Done = Decision<Account, typeof DONE>;
+/** Where it is not budgeted, nothing is counted either. */
+type NewWorkspace = { workspace_id: string; name: string; budgeted?: boolean };
 type JoinOutcome = { outcome: 'joined' | 'asked' | 'not_joined' };
 type News<Name extends MembershipNews['type']> = Omit<Extract<MembershipNews, { type: Name }>, 'type'>;
 

@@ -1,3 +1,4 @@
+import { spend } from '../src/domain/budgets.js';
 import { LIMITS } from '../src/domain/limits.js';
 import { refuse } from '../src/domain/refusals.js';
 import { type BoundDevice, enter, recorderRecords } from './account_devices.js';
@@ -31,15 +32,15 @@ export const sessionMessages = messagesOf<Account>()({
 
   /** Counts a try at a join code. */
   try_join: ofAccount((state, _: unknown, { now_ms }): Done => {
-    const { join_tries } = state;
-    const is_over = join_tries === null || now_ms >= join_tries.began_ms + LIMITS.join_tries_window_ms;
-    const tries = is_over ? { began_ms: now_ms, count: 0 } : join_tries;
-    if (tries.count >= LIMITS.join_tries_max) {
-      const wait_ms = tries.began_ms + LIMITS.join_tries_window_ms - now_ms;
-      const retry_after_s = Math.ceil(wait_ms / 1_000);
-      return { reply: refuse('TOO_MANY_REQUESTS', 'Too many tries at join codes.', { retry_after_s }) };
+    const tries = spend(
+      state.join_tries,
+      { max: LIMITS.join_tries_max, window_ms: LIMITS.join_tries_window_ms },
+      now_ms,
+    );
+    if ('wait_s' in tries) {
+      return { reply: refuse('TOO_MANY_REQUESTS', 'Too many tries at join codes.', { retry_after_s: tries.wait_s }) };
     }
-    return { reply: DONE, next: { ...state, join_tries: { ...tries, count: tries.count + 1 } } };
+    return { reply: DONE, next: { ...state, join_tries: tries } };
   }),
 
   /** The recorder has its address, and can begin. */

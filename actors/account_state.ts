@@ -1,3 +1,4 @@
+import type { Spent } from '../src/domain/budgets.js';
 import type { Entitlement } from '../src/domain/permissions.js';
 import { refuse } from '../src/domain/refusals.js';
 import type { Retention, Role } from '../src/domain/workspaces.js';
@@ -24,7 +25,11 @@ export type Account = {
   /** Recorder sessions that it hosts and that have not ended. */
   sessions: string[];
   /** Tries at join codes in the present window. */
-  join_tries: { began_ms: number; count: number } | null;
+  join_tries: Spent | null;
+  /** Invitations that it has sent in the present window, to any workspace. */
+  invitations_sent?: Spent;
+  /** Shared workspaces that it has made in the present window. */
+  workspaces_made?: Spent;
   /** Shared workspaces that it belongs to, as they have reported. */
   memberships: Membership[];
   /** Invitations that it has accepted and the workspace has not answered yet. */

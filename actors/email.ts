@@ -1,3 +1,4 @@
+import { type Spent, spend } from '../src/domain/budgets.js';
 import { LIMITS } from '../src/domain/limits.js';
 import { refuse } from '../src/domain/refusals.js';
 import { type Decision, defineActor, type Effect, type MessageOf, type RangeQuery, type RecordQuery } from './actor.js';
@@ -19,7 +20,10 @@ export type Email = {
   day: { began_ms: number; wrong: Record<string, number> };
   /** Network keys that sign-ins succeeded from, the latest last. */
   networks: string[];
+  /** Those that are not answered. */
   invitations: number;
+  /** Invitations sent to it in the present window, by whichever account. */
+  invitations_sent?: Spent;
 };
 
 /** Collection `invitations`, by invitation, in the order of coming. */
@@ -37,6 +41,8 @@ export type ListedInvitation = AddressedInvitation & { id: string; order: number
 
 /** Under it the wrong tries of all networks are counted that nobody had signed in from. No network's key. */
 const STRANGERS = 'strangers';
+const INVITATIONS_BUDGET = { max: LIMITS.invitations_to_email_max, window_ms: LIMITS.invitations_window_ms };
+const TOO_OFTEN_INVITED = `An address gets at most ${LIMITS.invitations_to_email_max} invitations a day.`;
 const WRONG = refuse('UNAUTHORIZED', 'The code is wrong, used or no longer valid.');
 
 export const email = defineActor<Email>()({
@@ -118,6 +124,19 @@ export const email = defineActor<Email>()({
       const forgotten = unused && known.codes.length === 0;
       if (forgotten) return { reply: { forgotten }, next: null };
       return { reply: { forgotten }, effects: unused ? [forgetLater(now_ms)] : [] };
+    },
+
+    /** Counts an invitation that is about to be sent to it. */
+    take_invitation(state, _: unknown, { now_ms }): Decision<Email, { sent: true }> {
+      const known = emailAt(state, now_ms);
+      const sent = spend(known.invitations_sent, INVITATIONS_BUDGET, now_ms);
+      if ('wait_s' in sent)
+        return { reply: refuse('TOO_MANY_REQUESTS', TOO_OFTEN_INVITED, { retry_after_s: sent.wait_s }) };
+      return {
+        reply: { sent: true },
+        next: { ...known, invitations_sent: sent },
+        effects: forgottenLater(known, now_ms),
+      };
     },
 
     // From workspaces:
@@ -203,6 +222,7 @@ function emailAt(state: Email | null, now_ms: number): Email {
     day: dayAt(state, now_ms),
     networks: state?.networks ?? [],
     invitations: state?.invitations ?? 0,
+    ...(state?.invitations_sent !== undefined && { invitations_sent: state.invitations_sent }),
   };
 }
 

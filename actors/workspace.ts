@@ -1,6 +1,7 @@
+import { type Spent, spend } from '../src/domain/budgets.js';
 import { LIMITS } from '../src/domain/limits.js';
 import type { Permission } from '../src/domain/permissions.js';
-import { type Refusal, refuse } from '../src/domain/refusals.js';
+import { isRefusal, type Refusal, refuse } from '../src/domain/refusals.js';
 import {
   changeSettings,
   changesRetention,
@@ -28,7 +29,7 @@ export type Workspace = WorkspaceSettings & {
   /** Not answered, oldest first. */
   invitations: Invitation[];
   /** Invitations sent in the present window. */
-  sent: { began_ms: number; count: number };
+  sent: Spent;
   /** Members whose accounts are to be deleted. Until that is decided nobody joins, and nobody becomes owner. */
   holds: string[];
   /** The only member's account is deleted: nothing can be done here until it is restored. */
@@ -84,9 +85,8 @@ const USE_LEAVE = refuse('CONFLICT', 'To go yourself, leave the workspace.');
 /** The caller may wait for the outcome. */
 export const HELD = refuse('UNAVAILABLE', 'A member account is being deleted; try again.', { retry_after_s: 2 });
 const FULL = refuse('CONFLICT', `A workspace has at most ${LIMITS.workspace_members_max} members and invitations.`);
-const TOO_MANY_SENT = refuse('TOO_MANY_REQUESTS', 'The workspace has sent too many invitations today.', {
-  retry_after_s: 3_600,
-});
+const INVITATIONS_BUDGET = { max: LIMITS.invitations_per_day_max, window_ms: LIMITS.invitations_window_ms };
+const TOO_MANY_SENT = `A workspace sends at most ${LIMITS.invitations_per_day_max} invitations a day.`;
 
 /** `by`: the account that asks. Its credential's scope and its entitlements the caller has checked. */
 type By = { by: string };
@@ -188,16 +188,15 @@ export const workspace = defineActor<Workspace>()({
         const { invitation_id, email, role, mail } = asked;
         const known = state.invitations.find(({ id }) => id === invitation_id);
         if (known !== undefined) return { reply: known };
-        const refused = mayInvite(state, email, now_ms);
-        if (refused !== null) return { reply: refused };
+        const sent = invitationsAfter(state, email, now_ms);
+        if (isRefusal(sent)) return { reply: sent };
         // From here on it succeeds.
         const { account_id: invited_by } = by;
         const invitation: Invitation = { id: invitation_id, email, role, invited_by, created_at_ms: now_ms };
-        const sent = sentAt(state, now_ms);
         const message: EmailMessage = { type: 'invited', invitation_id, workspace_id: self };
         return {
           reply: invitation,
-          next: { ...state, invitations: [...state.invitations, invitation], sent: { ...sent, count: sent.count + 1 } },
+          next: { ...state, invitations: [...state.invitations, invitation], sent },
           effects: [
             { effect: 'notify', to: { kind: 'email', id: email }, message },
             { effect: 'enqueue_mail', ...mail, give_up_at_ms: now_ms + LIMITS.mail_retried_ms },
@@ -382,15 +381,19 @@ function addressed(state: Workspace | null, { invitation_id, email }: Addressed)
   return state?.invitations.find((invitation) => invitation.id === invitation_id && invitation.email === email);
 }
 
-/** Null when this address may be invited. */
-function mayInvite(state: Workspace, email: string, now_ms: number): Refusal | null {
-  const { members, invitations } = state;
+/** The count of invitations after one to this address, or why it may not be invited. */
+export function invitationsAfter(
+  { members, invitations, sent }: Workspace,
+  email: string,
+  now_ms: number,
+): Spent | Refusal {
   if (members.some((member) => member.email === email))
     return refuse('CONFLICT', 'This email already belongs to the workspace.');
   if (invitations.some((invitation) => invitation.email === email))
     return refuse('CONFLICT', 'This email is already invited.');
   if (members.length + invitations.length >= LIMITS.workspace_members_max) return FULL;
-  return sentAt(state, now_ms).count >= LIMITS.invitations_per_day_max ? TOO_MANY_SENT : null;
+  const after = spend(sent, INVITATIONS_BUDGET, now_ms);
+  return 'wait_s' in after ? refuse('TOO_MANY_REQUESTS', TOO_MANY_SENT, { retry_after_s: after.wait_s }) : after;
 }
 
 function end({ members, invitations }: Workspace, reason: WorkspaceEnd, turn: Turn): Done {
@@ -466,10 +469,6 @@ function withoutInvitation(state: Workspace, invitation: Invitation): Workspace 
 
 function released(state: Workspace, account_id: string): Workspace {
   return { ...state, holds: state.holds.filter((holder) => holder !== account_id) };
-}
-
-function sentAt({ sent }: Workspace, now_ms: number): Workspace['sent'] {
-  return now_ms < sent.began_ms + LIMITS.invitations_window_ms ? sent : { began_ms: now_ms, count: 0 };
 }
 
 /** A hold ends with the account's outcome alone; one that lasts asks for it. */

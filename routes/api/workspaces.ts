@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Member } from '../../actors/workspace.js';
+import { invitationsAfter, type Member, type Workspace } from '../../actors/workspace.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
@@ -80,7 +80,7 @@ export const WORKSPACE_ROUTES: readonly Route[] = [
     status: 201,
     body: z.object({ name }),
     answer: workspaceShape,
-    refusals: ['CONFLICT'],
+    refusals: ['CONFLICT', 'TOO_MANY_REQUESTS'],
     async handler({ services, who, body }) {
       const workspace_id = randomId({ partition: randomPartition(), now_ms: services.clock.now() });
       const { account_id, fences } = who;
@@ -305,6 +305,8 @@ async function invite(
   const by = account_id;
   const found = await askWorkspace(services, id, (workspace) => workspace.view_invitations({ by }));
   if (isRefusal(found)) return found;
+  const refused = await takeInvitation(services, { by, email, workspace: found });
+  if (refused !== null) return refused;
   const { clock, keys, mails } = services;
   const drawn = (partition: number) => randomId({ partition, now_ms: clock.now() });
   const invitations_url = invitationsUrl(services);
@@ -327,4 +329,19 @@ async function invite(
   if (isRefusal(invitation)) return invitation;
   void mails.sendDue(partitionOfId(id)); // the answer does not wait for it
   return invitationView(invitation, { id, name: found.name });
+}
+
+/** Counts an invitation for who sends it and who gets it, unless the workspace would refuse it; null where it may go. */
+async function takeInvitation(
+  { actors, clock, settings }: Services,
+  { by, email, workspace }: { by: string; email: string; workspace: Workspace },
+): Promise<Refusal | null> {
+  const after = invitationsAfter(workspace, email, clock.now());
+  if (isRefusal(after)) return after;
+  if (!settings.rate_limits) return null;
+  // The sender first: who has no invitation left can't use up those of others.
+  const sent = await actors.account(by).take_invitation({});
+  if (isRefusal(sent)) return sent;
+  const got = await actors.email(email).take_invitation({});
+  return isRefusal(got) ? got : null;
 }

@@ -52,7 +52,12 @@ export const LIMITS = {
   workspaces_per_account_max: 100, // ours: shared ones
   workspace_members_max: 200, // ours: members and invitations of one workspace together
   invitations_per_day_max: 200, // ours: of one workspace, so that nobody mails the world by inviting and withdrawing
+  invitations_of_account_max: 50, // docs/choices.md, "Workspaces": sent by one account to anybody, in the window below
+  invitations_to_email_max: 5, // docs/choices.md, "Workspaces": to one address from all accounts, in the window below
   invitations_window_ms: DAY_MS,
+  workspaces_made_max: 20, // docs/choices.md, "Workspaces": by one account in the window below
+  workspaces_made_window_ms: DAY_MS,
+  mail_name_chars_max: 80, // ours: of a name that a mail quotes
   streams_shed_max: 100, // ours: streams that a deleted workspace notifies of its end in one turn
   retention_days_max: 36_500, // ours
 

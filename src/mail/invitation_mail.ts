@@ -1,6 +1,7 @@
 import type { Mail } from './mailer.js';
+import { quotedName } from './quoted_name.js';
 
-/** Invites somebody into a workspace. Names are what people chose, so they stand in quotes and never as an address. */
+/** Invites somebody into a workspace. A name that could be a link or an address is left out. */
 export function invitationMail(of: {
   to: string;
   workspace_name: string;
@@ -9,12 +10,15 @@ export function invitationMail(of: {
   invitations_url: string;
 }): Mail {
   const { to, workspace_name, invited_by, role, invitations_url } = of;
-  const who = invited_by.name === null ? invited_by.email : `${invited_by.name} (${invited_by.email})`;
+  const own_name = quotedName(invited_by.name ?? '');
+  const who = own_name === null ? invited_by.email : `${own_name} (${invited_by.email})`;
+  const name = quotedName(workspace_name);
+  const workspace = name === null ? 'a shared workspace' : `the workspace ${name}`;
   return {
     to,
     subject: 'You are invited to a workspace on Spool',
     text: [
-      `${who} invites you to the workspace "${workspace_name}" on Spool, as ${role}.`,
+      `${who} invites you to ${workspace} on Spool, as ${role}.`,
       '',
       'See the invitation, and accept or decline it, here:',
       '',

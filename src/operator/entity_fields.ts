@@ -90,6 +90,8 @@ const ENTITY_FIELDS: { readonly [Kind in keyof States]: FieldsOf<States[Kind]> }
     endpoints: [S],
     sessions: [S],
     join_tries: { began_ms: S, count: S },
+    invitations_sent: { began_ms: S, count: S },
+    workspaces_made: { began_ms: S, count: S },
     memberships: [{ workspace_id: S, role: S, created_at_ms: S }],
     joining: [{ workspace_id: S, invitation_id: S }],
     phase: {
@@ -161,6 +163,7 @@ const ENTITY_FIELDS: { readonly [Kind in keyof States]: FieldsOf<States[Kind]> }
     codes: [{ sent_at_ms: S, wrong_total: S }],
     window: { began_ms: S, total: S },
     day: { began_ms: S },
+    invitations_sent: { began_ms: S, count: S },
   },
   endpoint: {
     ...{ account_id: S, created_at_ms: S, standing: { status: S, since_ms: S, reason: S }, failure_count: S },

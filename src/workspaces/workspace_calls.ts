@@ -31,7 +31,8 @@ export function createWorkspace(
   { account_id, workspace_id, name }: { account_id: string; workspace_id: string; name: string },
   fences: Fence[],
 ): Promise<null | Refusal> {
-  const asked = () => services.actors.downstream.account(account_id).create_workspace({ workspace_id, name }, fences);
+  const made = { workspace_id, name, budgeted: services.settings.rate_limits };
+  const asked = () => services.actors.downstream.account(account_id).create_workspace(made, fences);
   return join(services, { account_id, workspace_id, invitation_id: workspace_id }, asked);
 }
 

@@ -75,6 +75,57 @@ t.test('I-002 I-011 joining: what is refused, one fault after the other', async 
   decideRows(t, kind, [row('made already', member, create, { reply: DONE })]);
 });
 
+t.test('I-002 workspaces made are counted by the day, after all other refusals', async (t) => {
+  const budgeted: AccountMessage = { ...create, budgeted: true };
+  const spent = { began_ms: START_MS, count: LIMITS.workspaces_made_max };
+  const over = START_MS + LIMITS.workspaces_made_window_ms;
+  const asked = { workspace_id: 'w', invitation_id: 'w' };
+  const owner = { account_id: 'a', email: 'ann@x.test' };
+  const effects = [told('workspace', 'w', { type: 'create', name: 'Team', owner })];
+  const made = (state: Account, workspaces_made?: Account['workspaces_made']) => ({
+    reply: DONE,
+    next: { ...state, joining: [asked], ...(workspaces_made && { workspaces_made }) },
+    effects,
+  });
+  const last: Account = { ...sharing, workspaces_made: { ...spent, count: spent.count - 1 } };
+  const full: Account = { ...sharing, workspaces_made: spent };
+  decideRows(t, kind, [
+    row('sharing is off', { ...full, entitlements: {} }, budgeted, {
+      reply: { refused: 'WORKSPACE_SHARING_REQUIRED' },
+    }),
+    row('made already', { ...full, memberships: [team] }, budgeted, { reply: DONE }),
+    row('asked already', { ...full, joining: [asked] }, budgeted, { reply: DONE }),
+    row('one too many', full, budgeted, {
+      now_ms: over - 1_000,
+      reply: { refused: 'TOO_MANY_REQUESTS', retry_after_s: 1 },
+    }),
+    row('the last of the day', last, budgeted, made(last, spent)),
+    row('the first', sharing, budgeted, made(sharing, { began_ms: START_MS, count: 1 })),
+    row('the next day', full, budgeted, { now_ms: over, ...made(full, { began_ms: over, count: 1 }) }),
+    row('without a budget', full, create, made(full)),
+  ]);
+});
+
+t.test('I-009 invitations sent are counted by the day', async (t) => {
+  const take: AccountMessage = { type: 'take_invitation' };
+  const spent = { began_ms: START_MS, count: LIMITS.invitations_of_account_max };
+  const over = START_MS + LIMITS.invitations_window_ms;
+  const full: Account = { ...ANN, invitations_sent: spent };
+  const last: Account = { ...ANN, invitations_sent: { ...spent, count: spent.count - 1 } };
+  decideRows(t, kind, [
+    row('one too many', full, take, {
+      now_ms: over - 1_000,
+      reply: { refused: 'TOO_MANY_REQUESTS', retry_after_s: 1 },
+    }),
+    row('the last of the day', last, take, { reply: DONE, next: full }),
+    row('the next day', full, take, {
+      now_ms: over,
+      reply: DONE,
+      next: { ...ANN, invitations_sent: { began_ms: over, count: 1 } },
+    }),
+  ]);
+});
+
 t.test(
   'E-027 E-028 E-029 E-030 E-031 I-011 what a workspace tells is kept, with one event for each change',
   async (t) => {

@@ -574,6 +574,21 @@ t.test(
   },
 );
 
+t.test('I-009 invitations to an address are counted by the day, with or without an account', async (t) => {
+  const take: EmailMessage = { type: 'take_invitation' };
+  const sent = { reply: { sent: true } };
+  const played = new Played(email, ADDRESS);
+  for (let n = 0; n < LIMITS.invitations_to_email_max; n++) t.match(played.send(take), sent);
+  t.same(played.state?.invitations_sent, { began_ms: START_MS, count: LIMITS.invitations_to_email_max });
+  t.ok(played.reminders.has('unused'), 'an address without an account is forgotten');
+  played.now_ms = START_MS + LIMITS.invitations_window_ms - 1_000;
+  t.match(played.send(take).reply, { refused: 'TOO_MANY_REQUESTS', retry_after_s: 1 });
+  t.match(played.send(send('1')).reply, { sent: true }, 'codes have a budget of their own');
+  t.equal(played.state?.invitations_sent?.count, LIMITS.invitations_to_email_max, 'and leave the count as it is');
+  played.now_ms += 1_000;
+  t.match(played.send(take), sent);
+});
+
 t.test('I-009 in any play an address counts its invitations, and is forgotten when nothing holds it', async (t) => {
   const invitation_id = fc.constantFrom('i', 'j', '__proto__');
   const message: fc.Arbitrary<EmailMessage> = fc.oneof(
@@ -582,7 +597,10 @@ t.test('I-009 in any play an address counts its invitations, and is forgotten wh
       arbitrary: invitation_id.map((id) => ({ type: 'invited' as const, invitation_id: id, workspace_id: 'w' })),
     },
     { weight: 3, arbitrary: invitation_id.map((id) => ({ type: 'uninvited' as const, invitation_id: id })) },
-    fc.constantFrom<EmailMessage>(takeSend('far'), send('1'), { type: 'forget_person' }, { type: 'view' }),
+    fc.constantFrom<EmailMessage>(
+      ...[takeSend('far'), send('1'), { type: 'forget_person' as const }, { type: 'view' as const }],
+      { type: 'take_invitation' },
+    ),
   );
   checkPlays(t, { plays: anyPlay(message, [LIFE_MS, LIMITS.email_unused_life_ms]), runs: 200 }, (steps) => {
     const played = new Played(email, ADDRESS);

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { LIMITS } from '../../src/domain/limits.js';
 import { type InvitationView, TestAccount, type WorkspaceView } from '../fixtures/account.js';
 import { OauthApp } from '../fixtures/oauth.js';
 import { TestSpool } from '../fixtures/spool.js';
@@ -407,5 +408,72 @@ t.test('workspaces', { timeout: 60_000 }, async (t) => {
     t.match(await again.ask('GET', `/workspaces/${id}/invitations`), { items: [{ id: invited.id }] });
     const cem = await open('cem11@x.test');
     t.equal(await cem.says('POST', `/me/invitations/${invited.id}/accept`), '204');
+  });
+});
+
+t.test('mail of invitations has budgets', { timeout: 60_000 }, async (t) => {
+  const spool = await TestSpool.start();
+  t.teardown(() => spool.end());
+  const ann = await TestAccount.open(spool, 'ann@x.test');
+  const bob = await TestAccount.open(spool, 'bob@x.test');
+  const { id } = await ann.workspace('Choir');
+  const path = `/workspaces/${id}/invitations`;
+  const invite = (email: string) => ann.says('POST', path, { email, role: 'member' });
+  const withdrawAll = async () => {
+    for (;;) {
+      const { items } = await ann.ask<Page<InvitationView>>('GET', `${path}?limit=100`);
+      if (items.length === 0) return;
+      for (const one of items) await ann.ask('DELETE', `${path}/${one.id}`);
+    }
+  };
+  const waitOf = async (who: TestAccount, at: string, body: unknown) => {
+    const { status, headers } = await who.app.send('POST', at, { body });
+    return { status, wait_s: Number(headers['retry-after']) };
+  };
+
+  await t.test('I-009 an address gets so many a day, whoever invites it', async (t) => {
+    for (let n = 1; n < LIMITS.invitations_to_email_max; n++) {
+      t.equal(await invite('often@x.test'), '201');
+      t.equal(await invite('often@x.test'), '409 CONFLICT', 'what is refused does not count');
+      await withdrawAll();
+    }
+    const other = await bob.workspace('Band');
+    const from_bob = `/workspaces/${other.id}/invitations`;
+    const asked = { email: 'often@x.test', role: 'member' };
+    t.equal(await bob.says('POST', from_bob, asked), '201');
+    t.equal(await invite('often@x.test'), '429 TOO_MANY_REQUESTS');
+    const { status, wait_s } = await waitOf(ann, path, asked);
+    t.equal(status, 429);
+    t.ok(wait_s > 86_000 && wait_s <= 86_400, String(wait_s));
+  });
+
+  await t.test('I-009 an account sends so many a day, of all its workspaces', async (t) => {
+    const sent = LIMITS.invitations_to_email_max + 1; // by the test before, with the two that the address did not get
+    for (let n = sent; n < LIMITS.invitations_of_account_max; n++) t.equal(await invite(`${n}@x.test`), '201');
+    t.equal(await invite('last@x.test'), '429 TOO_MANY_REQUESTS');
+    const { id: second } = await ann.workspace('Second');
+    const asked = { email: 'last@x.test', role: 'member' };
+    const { status, wait_s } = await waitOf(ann, `/workspaces/${second}/invitations`, asked);
+    t.equal(status, 429);
+    t.ok(wait_s > 86_000 && wait_s <= 86_400, String(wait_s));
+  });
+
+  await t.test('I-002 an account makes so many workspaces a day', async (t) => {
+    for (let n = 1; n < LIMITS.workspaces_made_max; n++)
+      t.equal(await bob.says('POST', '/workspaces', { name: `${n}` }), '201');
+    const { status, wait_s } = await waitOf(bob, '/workspaces', { name: 'one more' });
+    t.equal(status, 429);
+    t.ok(wait_s > 86_000 && wait_s <= 86_400, String(wait_s));
+    t.equal(await bob.says('PATCH', `/workspaces/${bob.id}`, { name: 'x' }), '404 NOT_FOUND', 'nothing else waits');
+  });
+
+  await t.test('they outlast a restart, and begin anew after a day', async (t) => {
+    await spool.close();
+    await spool.open();
+    const again = await TestAccount.open(spool, 'bob@x.test');
+    t.equal(await again.says('POST', '/workspaces', { name: 'one more' }), '429 TOO_MANY_REQUESTS');
+    await spool.operator.advanceClock(LIMITS.workspaces_made_window_ms);
+    const later = await TestAccount.open(spool, 'bob@x.test');
+    t.equal(await later.says('POST', '/workspaces', { name: 'one more' }), '201');
   });
 });

@@ -1,3 +1,4 @@
+import { ADDRESSES, bareText } from '../../domain/text_addresses.js';
 import { plainText } from '../engines/plain_text.js';
 import { wordsOf } from './stems.js';
 
@@ -14,14 +15,7 @@ export function cleanText(text: string): string {
 
 /** Words by which texts are compared: no case, no signs, no width. */
 export function comparedWords(text: string): string[] {
-  return wordsOf(bare(text));
-}
-
-function bare(text: string): string {
-  return text
-    .normalize('NFKC')
-    .replaceAll(/\p{Default_Ignorable_Code_Point}/gu, '')
-    .toLowerCase();
+  return wordsOf(bareText(text));
 }
 
 /** How many words of one stand in the other, in the same order. */
@@ -37,18 +31,6 @@ export function wordsInOrder(words: readonly string[], others: readonly string[]
   return row[others.length] ?? 0;
 }
 
-const DOT = '[.\\u3002\\uff0e\\uff61]';
-const LABEL = '[\\p{L}\\p{N}](?:[\\p{L}\\p{N}_-]*[\\p{L}\\p{N}])?';
-const SCHEMES = 'mailto|tel|sms|javascript|data|vbscript|file|magnet|skype|whatsapp';
-/** The longest first: what one form has taken is no part of another. */
-const ADDRESSES: readonly RegExp[] = [
-  /[a-z][a-z0-9+.-]*:\/\/\S+/giu,
-  new RegExp(`\\b(?:${SCHEMES}):\\S+`, 'giu'),
-  /\/\/[\p{L}\p{N}]\S+/giu,
-  /[^\s@]+@[^\s@]+/giu,
-  new RegExp(`${LABEL}(?:${DOT}${LABEL})*${DOT}(?:\\p{L}{2,}|xn--[a-z0-9-]+)(?::\\d+)?(?:/\\S*)?`, 'giu'),
-  /\b\d{1,3}(?:\.\d{1,3}){3}\b(?::\d+)?(?:\/\S*)?/gu,
-];
 const PHONE = /[+(]?\d[\d\s().\u2010-\u2015/-]{4,}\d/gu;
 const PHONE_DIGITS_MIN = 7;
 /** A day, a time, or both: digits that nobody dials. */
@@ -56,7 +38,7 @@ const MOMENT = /\b\d{4}-\d{2}-\d{2}(?:[t ]\d{2}:\d{2}(?::\d{2})?)?\b|\b\d{1,2}[.
 
 /** Addresses of the web, of mail and of telephones that a text names and none of these turns does. */
 export function foreignAddresses(text: string, turns: readonly { text: string }[]): string[] {
-  const plain = bare(text);
+  const plain = bareText(text);
   const found: string[] = [];
   let rest = plain;
   for (const form of ADDRESSES)
@@ -66,7 +48,7 @@ export function foreignAddresses(text: string, turns: readonly { text: string }[
     });
   const numbers = numbersIn(rest);
   if (found.length === 0 && numbers.length === 0) return [];
-  const said = turns.map((turn) => bare(turn.text));
+  const said = turns.map((turn) => bareText(turn.text));
   const called = new Set(said.flatMap(numbersIn));
   return [
     ...found.filter((address) => !said.some((turn) => isIn(turn, address))),
