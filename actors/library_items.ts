@@ -4,6 +4,7 @@ import { LIMITS } from '../src/domain/limits.js';
 import { type Refusal, refuse } from '../src/domain/refusals.js';
 import { dueIndex } from '../src/domain/retention.js';
 import { BLOCKS } from '../src/domain/search/places.js';
+import { WORDS_VERSION } from '../src/domain/search/words.js';
 import type { Decision, Effect, Read, RecordQuery, Turn } from './actor.js';
 import { pipelineOf } from './context_state.js';
 import { blockEffects, itemBlock } from './library_block.js';
@@ -61,7 +62,7 @@ const NUMBERS = 2 ** 30;
 const LAST = '~';
 const NO_INSIGHTS: Insights = {
   given: { conversation: 0, memory: 0, suggestion: 0, group: 0 },
-  ...{ due_ms: null, oldest_ms: null, published: [], searchable: true },
+  ...{ due_ms: null, oldest_ms: null, published: [], searchable: WORDS_VERSION },
 };
 
 export type Place = { account_id: string; workspace_id: string };

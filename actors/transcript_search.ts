@@ -1,12 +1,13 @@
 import { libraryId } from '../src/domain/ids.js';
 import { LIMITS } from '../src/domain/limits.js';
 import { pageMember, SEARCH_INDEX } from '../src/domain/search/places.js';
+import { WORDS_VERSION } from '../src/domain/search/words.js';
 import { type Decision, type Effect, messagesOf, type RecordQuery, type Turn } from './actor.js';
 import { blockEffects } from './transcript_block.js';
 import { readPage } from './transcript_page.js';
 import type { Transcript } from './transcript_state.js';
 
-/** How what a release without search has stored is found, and how nothing is found any more. */
+/** How what an earlier release has stored is found by the words of this one, and how nothing is found any more. */
 
 type Place = { order: number; id: string };
 
@@ -17,12 +18,12 @@ export const searchMessages = messagesOf<Transcript>()({
       { collection: 'pages', range: { ...(after === null ? {} : { after }), limit: LIMITS.pages_made_searchable_max } },
     ],
     decide(state, _: { after: Place | null }, turn): Decision<Transcript, { next: Place | null }> {
-      if (state === null || state.searchable) return { reply: { next: null } };
+      if (state === null || state.searchable === WORDS_VERSION) return { reply: { next: null } };
       const rows = turn.range<unknown>('pages');
       const effects = rows.flatMap(({ order, value }) => blockEffects(state, readPage(order, value), turn.self));
       const last = rows.length < LIMITS.pages_made_searchable_max ? undefined : rows.at(-1);
       if (last !== undefined) return { reply: { next: { order: last.order, id: last.id } }, effects };
-      return { reply: { next: null }, next: { ...state, searchable: true }, effects };
+      return { reply: { next: null }, next: { ...state, searchable: WORDS_VERSION }, effects };
     },
   },
 });

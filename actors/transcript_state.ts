@@ -2,6 +2,7 @@ import { libraryId } from '../src/domain/ids.js';
 import type { Interval } from '../src/domain/intervals.js';
 import { LIMITS } from '../src/domain/limits.js';
 import { refuse } from '../src/domain/refusals.js';
+import type { WORDS_VERSION } from '../src/domain/search/words.js';
 import { type Effect, given } from './actor.js';
 
 /**
@@ -54,8 +55,11 @@ export type Transcript = {
   lanes?: number[];
   /** The page with the oldest publication, or where that was until a later run replaced it; null when there is no turn. */
   oldest: { page: number; published_at_ms: number } | null;
-  /** Absent where pages may be there that search does not know, since a release without it wrote them. */
-  searchable?: true;
+  /**
+   * The version of words by which search knows its pages; true for the first. Absent where a release without search may
+   * have written some.
+   */
+  searchable?: true | typeof WORDS_VERSION;
 };
 
 export type Lane = { stream_id: string; pipeline_id: string };

@@ -1,6 +1,7 @@
 import { addInterval, type Interval, subtract } from '../src/domain/intervals.js';
 import { LIMITS } from '../src/domain/limits.js';
 import { refuse } from '../src/domain/refusals.js';
+import { WORDS_VERSION } from '../src/domain/search/words.js';
 import { type Decision, type Effect, messagesOf } from './actor.js';
 import { keptPipeline } from './context_state.js';
 import { pageKey, pageOf, textBefore } from './transcript_page.js';
@@ -318,7 +319,7 @@ export function begin({
     ...{ revision: 0, turns: 0, waiting: [], covered: [], failed: [], longest_ms: 0 },
     ...{ window_ms: LIMITS.window_ms_default, window: null, windows: 0, retry: null },
     ...{ published: null, final_pass: 'none' },
-    ...{ speakers: 0, labels: {}, contacts: [], announcing: [], oldest: null, searchable: true },
+    ...{ speakers: 0, labels: {}, contacts: [], announcing: [], oldest: null, searchable: WORDS_VERSION },
   };
 }
 

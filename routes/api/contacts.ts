@@ -5,6 +5,7 @@ import type { VoiceView } from '../../actors/contacts_state.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, type Refusal } from '../../src/domain/refusals.js';
+import { foldText, looked } from '../../src/domain/search/words.js';
 import { listCursor, type Position, pageOf, writeCursor } from '../../src/http/cursors.js';
 import { listLimit, trimmedText, uuid } from '../../src/http/request_schemas.js';
 import { id, moment, momentOrNull, pageShape } from '../../src/http/response_schemas.js';
@@ -210,9 +211,9 @@ async function pageOfContacts(
   return pageOf(found, limit);
 }
 
-/** A name as it is searched: letter case and compatible forms of a character make no difference. */
+/** A name as it is searched. */
 function foldedName(text: string): string {
-  return text.normalize('NFKC').toLowerCase();
+  return looked(foldText(text));
 }
 
 function viewOf(contact: SeenContact | Refusal): z.infer<typeof contactShape> | Refusal {

@@ -195,7 +195,7 @@ export const LIMITS = {
   same_turn_ms: 50, // ours: a later run's turn with the same text and times is the same turn
   speaker_overlap_min: 0.6, // ours: of what a label says, so that it is who spoke there before
   speakers_per_stream_max: 4_096, // ours
-  pages_made_searchable_max: 8, // ours: pages of a release without search that one commit makes known to it
+  pages_made_searchable_max: 8, // ours: pages of an earlier release that one commit makes known to search
   items_made_searchable_max: 128, // the same of items
   search_memory_bytes: 256 * 1024 * 1024, // docs/choices.md, "Search and recall": of what search keeps of libraries in one process
   search_terms_kept_max: 100_000, // ours: words of a language of which is kept how they are looked up

@@ -1,6 +1,7 @@
 import type { Stream } from '../../actors/stream_state.js';
 import { laneId, libraryId } from '../domain/ids.js';
 import { isRefusal, type Refusal } from '../domain/refusals.js';
+import { WORDS_VERSION } from '../domain/search/words.js';
 import type { Actors } from '../runtime/actors.js';
 import { StoreUnavailable } from '../store/store.js';
 
@@ -8,8 +9,8 @@ import { StoreUnavailable } from '../store/store.js';
 const LOOKED_AT_MAX = 100_000;
 
 /**
- * Makes known to search what a release without it has stored: pages of transcripts and items of libraries. A walk over all
- * streams shows each of them; what is known already is only read.
+ * Makes known to search what an earlier release has stored, without search or by other words: pages of transcripts and
+ * items of libraries. A walk over all streams shows each of them; what is known already is only read.
  */
 export class SearchBackfill {
   readonly #actors: Actors;
@@ -28,7 +29,7 @@ export class SearchBackfill {
     if (this.#looked_at.has(library_id)) return;
     if (this.#looked_at.size < LOOKED_AT_MAX) this.#looked_at.add(library_id);
     const library = read(await this.#actors.library(library_id).view());
-    if (library?.insights === undefined || library.insights.searchable) return;
+    if (library?.insights === undefined || library.insights.searchable === WORDS_VERSION) return;
     await inSteps<LibraryPlace>((place) => this.#actors.library(library_id).make_searchable({ place }));
   }
 
@@ -36,7 +37,7 @@ export class SearchBackfill {
   async #transcript(id: string): Promise<number[]> {
     const transcript = read(await this.#actors.transcript(id).view());
     if (transcript === null) return [];
-    if (!transcript.searchable)
+    if (transcript.searchable !== WORDS_VERSION)
       await inSteps<TranscriptPlace>((after) => this.#actors.transcript(id).make_searchable({ after }));
     return transcript.lanes ?? [];
   }

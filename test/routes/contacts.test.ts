@@ -139,6 +139,23 @@ t.test('contacts', async (t) => {
     t.same(await found('nobody'), []);
   });
 
+  await t.test(
+    'K-006 contacts are found whatever apostrophes, hyphens and dots of i they are written with',
+    async (t) => {
+      const dee = await TestAccount.open(spool, 'dee@x.test');
+      const make = (name: string) => dee.ask('POST', '/contacts', { name });
+      for (const name of ['O’Brien', 'İpek Işık', 'Jean‑Luc', 'Ann «Bo» Lee']) await make(name);
+      const found = async (q: string) => {
+        const { items } = await dee.ask<Page>('GET', `/contacts?q=${encodeURIComponent(q)}`);
+        return items.map(({ name }) => name);
+      };
+      for (const q of ["o'brien", 'OʼBRIEN', 'o‘b', 'O＇Brien']) t.same(await found(q), ['O’Brien'], q);
+      for (const q of ['ipek', 'İPEK', 'ışık', 'IŞIK', 'işik']) t.same(await found(q), ['İpek Işık'], q);
+      for (const q of ['jean-luc', 'Jean–Luc']) t.same(await found(q), ['Jean‑Luc'], q);
+      t.same(await found('"bo"'), ['Ann «Bo» Lee']);
+    },
+  );
+
   await t.test('K-006 a search that finds little gives up after a while, with a cursor', async (t) => {
     const cid = await TestAccount.open(spool, 'cid@x.test');
     const contacts = spool.server.services.actors.contacts(cid.id);

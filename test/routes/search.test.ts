@@ -71,6 +71,21 @@ t.test('search', async (t) => {
     t.same(items.map(marked), [['paint', 'that', 'fence']]);
   });
 
+  await t.test('K-015 a word that nothing has yet finds words that begin with it, while it is the last', async (t) => {
+    t.same(await found('kitc'), ['We painted the kitchen.']);
+    t.same((await pageOf('painted kitc')).items.map(marked), [['painted', 'kitchen']]);
+    t.same((await found('Budg')).length, 1);
+    for (const q of ['kit', 'kitc ', '"kitc"', 'kitc painted', 'kitw']) t.same(await found(q), [], q);
+    t.same((await found('pain')).sort(), (await found('paint')).sort(), 'by beginning as by the word');
+    const walked: string[] = [];
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const page: Page = await pageOf('pain', `&limit=1${cursor === '' ? '' : `&cursor=${cursor}`}`);
+      walked.push(...page.items.map(({ snippet }) => snippet.text));
+      cursor = page.cursor;
+    }
+    t.same(walked, await found('pain'), 'page by page');
+  });
+
   await t.test('K-015 a hit says where it is', async (t) => {
     const [hit] = (await pageOf('schmidt')).items;
     const turn = await turnOf(garden, 'Schmidt');

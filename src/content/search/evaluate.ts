@@ -177,10 +177,14 @@ function keepCommon(block: Block, key: string, count: number): void {
   if (known.size < COMMON_MAX) known.set(key, count);
 }
 
-export function evaluate(scope: SearchScope, wanted: Wanted): { hits: Hits; weights: Weights } {
+/** `found`: in how many texts each word stands, whether or not these are hits. */
+export function evaluate(
+  scope: SearchScope,
+  wanted: Wanted,
+): { hits: Hits; weights: Weights; found: readonly number[] } {
   const search = new Evaluation(scope, wanted);
   for (const shelf of scope.shelves) search.look(shelf);
-  return { hits: search.hits, weights: search.weights };
+  return { hits: search.hits, weights: search.weights, found: search.found };
 }
 
 /** One evaluation: pages of a transcript together, items each alone. */
@@ -211,6 +215,10 @@ class Evaluation {
     this.#all = 2 ** wanted.words.length - 1;
     this.#found = new Uint32Array(wanted.words.length);
     this.hits = new Hits(wanted.words.length);
+  }
+
+  get found(): readonly number[] {
+    return [...this.#found];
   }
 
   get weights(): Weights {
@@ -367,7 +375,9 @@ class Evaluation {
     const wanted = this.#wanted.words[word] as QueryWord;
     const at = word * texts + first;
     // The better ways come later.
+    if (wanted.beginning !== 0) this.#put(block, wanted.beginning, BY_SOUND, word, at);
     for (const sound of wanted.sounds) this.#put(block, sound, BY_SOUND, word, at);
+    if (wanted.pairs.length > 0) this.#putWhole(block, wanted.pairs, word, at);
     for (const stemmer of block.stemmers) {
       const { inflected, plain } = wanted.stems(stemmer);
       const only = block.stemmers.length > 1 ? stemmer : null;
@@ -399,6 +409,20 @@ class Evaluation {
       if (only === null || block.stemmer(text) === only)
         this.#note(at + text, this.#counts[one] as number, word, variant, at + text - this.#cells_apart * word);
     }
+  }
+
+  /** Notes texts that have all parts of a word. Whether these stand together, whoever reads the texts sees. */
+  #putWhole(block: Block, parts: readonly number[], word: number, at: number): void {
+    const having = new Uint16Array(block.texts);
+    for (const part of parts) {
+      const found = block.readPostings(part, this.#places, this.#counts);
+      for (let one = 0; one < found; one++) {
+        const text = this.#places[one] as number;
+        having[text] = (having[text] as number) + 1;
+      }
+    }
+    for (const [text, count] of having.entries())
+      if (count === parts.length) this.#note(at + text, 1, word, BY_STEM, at + text - this.#cells_apart * word);
   }
 
   #note(cell: number, count: number, word: number, variant: number, text: number): void {

@@ -3,7 +3,7 @@ import { languageOf, saidAt, searchedText } from '../../../actors/library_block.
 import { LIMITS } from '../../domain/limits.js';
 import { isRefusal, type Refusal } from '../../domain/refusals.js';
 import { QueryWord } from '../../domain/search/matching.js';
-import { type ParsedQuery, parseQuery, standsIn } from '../../domain/search/query.js';
+import { type ParsedQuery, parseQuery, standsIn, wordBeingTyped } from '../../domain/search/query.js';
 import { matchesIn, type Snippet, snippetOf } from '../../domain/search/snippet.js';
 import { stemmerOf } from '../../domain/search/stemmers.js';
 import { wordsIn, wordTerm } from '../../domain/search/words.js';
@@ -72,21 +72,32 @@ export async function search(services: Services, who: Principal, query: SearchQu
   const parsed = parseQuery(q);
   if ('wrong' in parsed) return wrongQuery('q', parsed.wrong);
   const { limit: _limit, cursor: _cursor, ...asked } = query;
-  const digest = digestOfQuery({ account_id: who.account_id, ...asked });
-  const position = cursor === undefined ? null : readSearchCursor(cursor, digest, parsed.words.length);
+  const digestOf = (begins: boolean) =>
+    digestOfQuery({ account_id: who.account_id, ...asked, ...(begins && { begins }) });
+  const positionIn = (begins: boolean) => readSearchCursor(cursor ?? '', digestOf(begins), parsed.words.length);
+  const position = positionIn(false) ?? positionIn(true);
   if (cursor !== undefined && position === null) return otherCursor();
   const opened = await openScope(services, who, {
     ...query,
     contact_ids: contact_id === undefined ? undefined : [contact_id],
   });
   if (isRefusal(opened)) return opened;
-  const words = parsed.words.map((word) => new QueryWord(word, { fuzzy }));
-  const { hits, weights: now } = evaluate(opened.scope, {
-    ...{ words, match: 'all', excluded: parsed.excluded.flatMap((run) => (run.length === 1 ? run.map(wordTerm) : [])) },
-    exact: [...new Set(parsed.phrases.flat())].map((word) => parsed.words.indexOf(word)),
-    from_ms: from === undefined ? Number.NEGATIVE_INFINITY : Date.parse(from),
-    to_ms: to === undefined ? Number.POSITIVE_INFINITY : Date.parse(to),
-  });
+  const typed = wordBeingTyped(q);
+  const find = (begins: boolean) => {
+    const words = parsed.words.map((word) => new QueryWord(word, { fuzzy, begins: begins && word === typed }));
+    const found = evaluate(opened.scope, {
+      ...{ words, match: 'all' },
+      excluded: parsed.excluded.flatMap((run) => (run.length === 1 ? run.map(wordTerm) : [])),
+      exact: [...new Set(parsed.phrases.flat())].map((word) => parsed.words.indexOf(word)),
+      from_ms: from === undefined ? Number.NEGATIVE_INFINITY : Date.parse(from),
+      to_ms: to === undefined ? Number.POSITIVE_INFINITY : Date.parse(to),
+    });
+    return { ...found, words, digest: digestOf(begins) };
+  };
+  const exactly = find(cursor !== undefined && positionIn(false) === null);
+  // Where nothing has the word that is being typed, words count that begin with it. Later pages go on as the first began.
+  const is_unknown = typed !== null && exactly.found[parsed.words.indexOf(typed)] === 0;
+  const { hits, weights: now, words, digest } = cursor === undefined && is_unknown ? find(true) : exactly;
   const weights = position?.weights ?? now;
   const ranking = new Ranking(hits, {
     scoreOf: (hit) => hits.score(hit, weights),

@@ -1,9 +1,11 @@
 import type { Stemmer } from './stemmers.js';
-import { isHeard, soundsOf, soundTerm, stemTerm, wordTerm } from './words.js';
+import { beginningTerm, isHeard, looked, pairTerms, soundsOf, soundTerm, stemTerm, wordTerm } from './words.js';
 
 /** How a word that is looked for stands in a text: the better the higher. */
 const NOT_THERE = 0;
+/** A word that sounds alike, or begins with it. */
 export const BY_SOUND = 1;
+/** Another form of it, or a Korean word that it is a part of. */
 export const BY_STEM = 2;
 export const AS_IT_IS = 3;
 type Variant = typeof NOT_THERE | typeof BY_SOUND | typeof BY_STEM | typeof AS_IT_IS;
@@ -21,17 +23,25 @@ export class QueryWord {
   readonly key: string;
   /** Terms of how it may sound; none where it goes by its letters alone. */
   readonly sounds: readonly number[];
+  /** Terms of a Korean word's pairs of syllables: all of them are where it is a part of another. */
+  readonly pairs: readonly number[];
+  /** The term of words that begin with it; 0 where these do not count. */
+  readonly beginning: number;
+  readonly #looked: string;
   readonly #sounds: readonly string[];
   readonly #stems = new Map<string, { stem: string; terms: StemTerms }>();
 
   constructor(
     readonly word: string,
-    { fuzzy }: { fuzzy: boolean },
+    { fuzzy, begins = false }: { fuzzy: boolean; begins?: boolean },
   ) {
     this.term = wordTerm(word);
+    this.pairs = pairTerms(word);
+    this.#looked = looked(word);
+    this.beginning = begins ? beginningTerm(this.#looked) : 0;
     this.#sounds = fuzzy && isHeard(word) ? [...new Set(soundsOf(word))].filter((sound) => sound !== '') : [];
     this.sounds = this.#sounds.map(soundTerm);
-    this.key = `${this.sounds.length} ${word}`;
+    this.key = `${this.sounds.length} ${this.beginning} ${word}`;
   }
 
   /** In texts of a language. */
@@ -41,9 +51,12 @@ export class QueryWord {
 
   /** How it matches a word of a text. */
   variantOf(word: string, stemmer: Stemmer): Variant {
-    if (word === this.word) return AS_IT_IS;
+    const other = looked(word);
+    if (other === this.#looked) return AS_IT_IS;
     if (stemmer.stem(word) === this.#of(stemmer).stem) return BY_STEM;
-    return this.#sounds.length > 0 && isHeard(word) && this.#sounds.includes(soundsOf(word)[0]) ? BY_SOUND : NOT_THERE;
+    if (this.pairs.length > 0 && word.includes(this.word)) return BY_STEM;
+    if (this.#sounds.length > 0 && isHeard(word) && this.#sounds.includes(soundsOf(word)[0])) return BY_SOUND;
+    return this.beginning !== 0 && other.startsWith(this.#looked) ? BY_SOUND : NOT_THERE;
   }
 
   #of(stemmer: Stemmer): { stem: string; terms: StemTerms } {

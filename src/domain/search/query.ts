@@ -1,5 +1,5 @@
 import { LIMITS } from '../limits.js';
-import { wordsIn } from './words.js';
+import { HYPHENS, looked, QUOTES, wordsIn } from './words.js';
 
 /** What somebody types into a search: words, "phrases", and -what shall not stand there. */
 export type ParsedQuery = {
@@ -11,7 +11,7 @@ export type ParsedQuery = {
 };
 
 /** A phrase, which the end of the text ends as well, or what stands between spaces; a hyphen before it excludes. */
-const PART = /(-?)(?:["“”„]([^"“”„]*)(?:["“”„]|$)|([^\s"“”„]+))/gu;
+const PART = new RegExp(`([${HYPHENS}]?)(?:[${QUOTES}]([^${QUOTES}]*)(?:[${QUOTES}]|$)|([^\\s${QUOTES}]+))`, 'gu');
 
 /** The parts of a query, or the rule that it breaks. */
 export function parseQuery(text: string): ParsedQuery | { wrong: string } {
@@ -21,7 +21,7 @@ export function parseQuery(text: string): ParsedQuery | { wrong: string } {
   for (const [, hyphen, quoted, plain] of text.matchAll(PART)) {
     const run = wordsIn(quoted ?? plain ?? '').map(({ word }) => word);
     if (run.length === 0) continue;
-    if (hyphen === '-') {
+    if (hyphen) {
       found.excluded.push(run);
       count += run.length;
       continue;
@@ -36,7 +36,16 @@ export function parseQuery(text: string): ParsedQuery | { wrong: string } {
   return found;
 }
 
+/** The word that a query ends with, where somebody may still be typing it: not in quotation marks, and not excluded. */
+export function wordBeingTyped(text: string): string | null {
+  const [, hyphen, , plain = ''] = [...text.matchAll(PART)].at(-1) ?? [];
+  const last = wordsIn(plain).at(-1);
+  const is_last = last !== undefined && text.endsWith(plain) && last.at + last.length === plain.length;
+  return is_last && !hyphen ? last.word : null;
+}
+
 /** Whether these words follow each other somewhere in a text, as they are. */
 export function standsIn(words: readonly string[], run: readonly string[]): boolean {
-  return words.some((_, at) => run.every((word, next) => words[at + next] === word));
+  const wanted = run.map(looked);
+  return words.some((_, at) => wanted.every((word, next) => looked(words[at + next] ?? '') === word));
 }

@@ -4,17 +4,41 @@ import type { Stemmer } from './stemmers.js';
 
 /** Texts as search sees them: words, what is left of them without their endings, and how they sound. */
 
-/** `at` and `length`: where it stands in its text, in UTF-16 units. */
-export type FoundWord = { word: string; at: number; length: number };
+/**
+ * How words are made of texts and looked up, by a number: raised where that changes, so that what is stored is made
+ * searchable anew.
+ */
+export const WORDS_VERSION = 2;
 
 /**
- * How a word is looked up: by hashes of itself, of its stem and of its sound. `stem` and `sound` are 0 where they add
- * nothing: the stem is the word, or the word is too short to go by its sound.
+ * `at` and `length`: where it stands in its text, in UTF-16 units. `former`: the word as version 1 had it, where that is
+ * another one; processes of the release before look for it.
  */
-export type Terms = { word: number; stem: number; sound: number };
+export type FoundWord = { word: string; at: number; length: number; former?: string };
+
+/**
+ * How a word is looked up: by hashes of itself, of its stem, of its sound, and of parts of it. `stem` and `sound` are 0
+ * where they add nothing: the stem is the word, or the word is too short to go by its sound.
+ */
+export type Terms = { word: number; stem: number; sound: number; parts: readonly number[] };
 
 const PLAIN = /[a-z0-9]+(?:'[a-z]+)*/gi;
-const ANY = /[\p{L}\p{N}\p{M}]+(?:['’][\p{L}\p{M}]+)*/gu;
+/** U+02BC and U+02BB are letters by themselves. */
+const ANY = /[\p{L}\p{N}\p{M}]+(?:['’‘‛＇][\p{L}\p{M}]+)*/gu;
+const APOSTROPHE = /['’‘‛＇ʼʻ]/u;
+const OTHER_APOSTROPHES = /[’‘‛ʼʻ]/gu;
+const OUTER_APOSTROPHES = /^'+|'+$/g;
+/** As keyboards and languages have them. */
+export const QUOTES = '"“”„‟«»‹›「」『』〝〞＂';
+/** What typing programs make of one. */
+export const HYPHENS = '-‐‑‒–—―−－';
+const ANY_QUOTE = new RegExp(`[${QUOTES}]`, 'gu');
+const ANY_HYPHEN = new RegExp(`[${HYPHENS}]`, 'gu');
+/** What stands before the apostrophe of an elision in French, Italian, Catalan and Irish: it is no part of the word. */
+const ELIDED: ReadonlySet<string> = new Set([
+  ...['b', 'c', 'd', 'j', 'l', 'm', 'n', 's', 't', 'v', 'qu', 'jusqu', 'lorsqu', 'puisqu', 'quoiqu'],
+  ...['un', 'gl', 'agl', 'dagl', 'degl', 'negl', 'sugl', 'all', 'dall', 'dell', 'nell', 'sull', 'coll', 'quell'],
+]);
 const NOT_ASCII = /[^\0-\x7f]/;
 /** Scripts that put no spaces between words. */
 const UNSPACED =
@@ -22,6 +46,10 @@ const UNSPACED =
 const SEGMENTER = new Intl.Segmenter('en', { granularity: 'word' });
 const POSSESSIVE = /'s$/;
 const LATIN = /^[\p{Script=Latin}\p{M}']+$/u;
+const HANGUL = /\p{Script=Hangul}/u;
+const DOTLESS_I = /ı/g;
+/** By so many first letters longer words are found while somebody types them: each such number costs room in blocks. */
+const BEGINNING_LETTERS = 4;
 
 /** Words as a reader sees them, also in scripts without spaces. */
 export function wordsIn(text: string): FoundWord[] {
@@ -29,18 +57,43 @@ export function wordsIn(text: string): FoundWord[] {
   const is_plain = !NOT_ASCII.test(text);
   for (const match of text.matchAll(is_plain ? PLAIN : ANY)) {
     const [run] = match;
-    if (is_plain || !UNSPACED.test(run)) found.push({ word: run, at: match.index, length: run.length });
+    if (is_plain && !run.includes("'"))
+      found.push({ word: run.toLowerCase(), at: match.index, length: run.length }); // as most are
+    else if (!UNSPACED.test(run)) addWord(found, run.normalize('NFKC').toLowerCase(), { run, at: match.index });
     else
       for (const { segment, index, isWordLike } of SEGMENTER.segment(run))
-        if (isWordLike === true) found.push({ word: segment, at: match.index + index, length: segment.length });
+        if (isWordLike === true)
+          addWord(found, segment.normalize('NFKC').toLowerCase(), { run: segment, at: match.index + index });
   }
-  for (const one of found) one.word = plainWord(one.word, is_plain);
   return found;
 }
 
-function plainWord(word: string, is_plain: boolean): string {
-  const lower = is_plain ? word.toLowerCase() : word.normalize('NFKC').toLowerCase().replaceAll('’', "'");
-  return lower.replace(POSSESSIVE, '');
+/** Text as it is compared: without letter case and width, and with one kind of apostrophe, quotation mark and hyphen. */
+export function foldText(text: string): string {
+  return plainLetters(text.normalize('NFKC').toLowerCase()).replaceAll(ANY_QUOTE, '"').replaceAll(ANY_HYPHEN, '-');
+}
+
+/** The lower case of İ is an i with a dot above it. */
+function plainLetters(lower: string): string {
+  return lower.replaceAll(OTHER_APOSTROPHES, "'").replaceAll('i\u0307', 'i');
+}
+
+function addWord(found: FoundWord[], lower: string, { run, at }: { run: string; at: number }): void {
+  const former = lower.replaceAll('’', "'").replace(POSSESSIVE, '');
+  const whole = plainLetters(lower).replaceAll(OUTER_APOSTROPHES, '');
+  const apostrophe = whole.indexOf("'");
+  const is_elided = apostrophe > 0 && ELIDED.has(whole.slice(0, apostrophe));
+  const word = (is_elided ? whole.slice(apostrophe + 1) : whole).replace(POSSESSIVE, '');
+  if (word === '') return;
+  const cut = is_elided ? run.search(APOSTROPHE) + 1 : 0;
+  const one: FoundWord = { word, at: at + cut, length: run.length - cut };
+  if (former !== looked(word)) one.former = former;
+  found.push(one);
+}
+
+/** A word as it is looked up by itself: capital letters do not tell whether a Turkish i had its dot. */
+export function looked(word: string): string {
+  return word.replace(DOTLESS_I, 'i');
 }
 
 /** Of most words: they come again and again. By stemmer, then by word. */
@@ -60,6 +113,7 @@ export function termsOf(word: string, stemmer: Stemmer): Terms {
       word: wordTerm(word),
       stem: stem === word ? 0 : stemTerm(stem, stemmer),
       sound: isHeard(word) ? soundTerm(soundsOf(word)[0]) : 0,
+      parts: HANGUL.test(word) ? pairTerms(word) : beginningOf(looked(word)),
     };
     known.set(word, terms);
   }
@@ -96,11 +150,12 @@ export function termsIn(text: string, stemmer: Stemmer): TextTerms {
 function textTerms(text: string, stemmer: Stemmer): TextTerms {
   const words = wordsIn(text);
   const terms: number[] = [];
-  for (const { word: plain } of words) {
-    const { word, stem, sound } = termsOf(plain, stemmer);
-    terms.push(word);
+  for (const { word: plain, former } of words) {
+    const { word, stem, sound, parts } = termsOf(plain, stemmer);
+    terms.push(word, ...parts);
     if (stem !== 0) terms.push(stem);
     if (sound !== 0) terms.push(sound);
+    if (former !== undefined) terms.push(hash(former, WORD));
   }
   return { words: words.length, terms: Uint32Array.from(terms) };
 }
@@ -115,13 +170,30 @@ export function soundsOf(word: string): [string, string] {
   return doubleMetaphone(word) as [string, string];
 }
 
+/** Terms of all pairs of syllables, by which a Korean noun is found before its particles. None of a single syllable. */
+export function pairTerms(word: string): number[] {
+  if (!HANGUL.test(word)) return [];
+  return Array.from({ length: word.length - 1 }, (_, at) => hash(word.slice(at, at + 2), PAIR));
+}
+
+/** The term under which longer words lie that begin with this; 0 where it is too short to go by. */
+export function beginningTerm(begin: string): number {
+  return begin.length < BEGINNING_LETTERS ? 0 : hash(begin.slice(0, BEGINNING_LETTERS), BEGINNING);
+}
+
+function beginningOf(word: string): number[] {
+  return word.length > BEGINNING_LETTERS ? [beginningTerm(word)] : [];
+}
+
 const WORD = 0x9747b28c;
 const STEM = 0x85ebca6b;
 const SOUND = 0xc2b2ae35;
 const KIND = 0x27d4eb2f;
+const PAIR = 0x165667b1;
+const BEGINNING = 0xd3a2646c;
 
 export function wordTerm(word: string): number {
-  return hash(word, WORD);
+  return hash(looked(word), WORD);
 }
 
 export function stemTerm(stem: string, { name }: Stemmer): number {

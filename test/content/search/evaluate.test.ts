@@ -4,10 +4,11 @@ import { evaluate, type SearchKind, type SearchScope, type Wanted } from '../../
 import { idOfHit, Ranking } from '../../../src/content/search/ranking.js';
 import { digestOfQuery, readSearchCursor, writeSearchCursor } from '../../../src/content/search/search_cursor.js';
 import { laneId } from '../../../src/domain/ids.js';
-import { QueryWord } from '../../../src/domain/search/matching.js';
-import { parseQuery } from '../../../src/domain/search/query.js';
+import { Block, encodeBlock } from '../../../src/domain/search/block.js';
+import { AS_IT_IS, BY_SOUND, BY_STEM, QueryWord } from '../../../src/domain/search/matching.js';
+import { parseQuery, wordBeingTyped } from '../../../src/domain/search/query.js';
 import { stemmerOf } from '../../../src/domain/search/stemmers.js';
-import { soundsOf, wordsIn, wordTerm } from '../../../src/domain/search/words.js';
+import { soundsOf, termsIn, wordsIn, wordTerm } from '../../../src/domain/search/words.js';
 import {
   libraryOf,
   shelfOf,
@@ -268,11 +269,88 @@ const QUERIES: [text: string, parsed: unknown][] = [
     },
   ],
   ['a - b', { words: ['a', 'b'], phrases: [], excluded: [] }],
+  ['a – b — c', { words: ['a', 'b', 'c'], phrases: [], excluded: [] }],
+  ['a –b —c −d', { words: ['a'], phrases: [], excluded: [['b'], ['c'], ['d']] }],
+  [
+    '«Big dog» ‹a b›',
+    {
+      words: ['big', 'dog', 'a', 'b'],
+      phrases: [
+        ['big', 'dog'],
+        ['a', 'b'],
+      ],
+      excluded: [],
+    },
+  ],
+  ['「Big dog」 -『cat』', { words: ['big', 'dog'], phrases: [['big', 'dog']], excluded: [['cat']] }],
+  ['»Big dog« ＂a＂', { words: ['big', 'dog', 'a'], phrases: [['big', 'dog'], ['a']], excluded: [] }],
+  ["l'eau qu'il", { words: ['eau', 'il'], phrases: [], excluded: [] }],
   ['明日の会議', { words: ['明日', 'の', '会議'], phrases: [], excluded: [] }],
   ['w '.repeat(50), { words: ['w'], phrases: [], excluded: [] }],
   [Array.from({ length: 17 }, (_, at) => `w${at}`).join(' '), { wrong: 'must have at most 16 words' }],
   [`${Array.from({ length: 15 }, (_, at) => `w${at}`).join(' ')} -"x y"`, { wrong: 'must have at most 16 words' }],
 ];
+
+t.test('K-015 the word that is being typed is the last one, as long as nothing ends it', async (t) => {
+  const rows: [text: string, typed: string | null][] = [
+    ['green hous', 'hous'],
+    ["l'hous", 'hous'],
+    ['follow-up', 'up'],
+    ['hous ', null],
+    ['hous.', null],
+    ['green -hous', null],
+    ['"green hous', null],
+    ['"green" hous', 'hous'],
+    ['hous "green"', null],
+    ['', null],
+  ];
+  for (const [text, typed] of rows) t.equal(wordBeingTyped(text), typed, text);
+});
+
+t.test('K-015 how a word stands in a text', async (t) => {
+  const english = stemmerOf('en');
+  const rows: [word: string, options: { fuzzy?: boolean; begins?: boolean }, said: string, variant: number][] = [
+    ['işik', {}, 'ışık', AS_IT_IS],
+    ['ışık', {}, 'işik', AS_IT_IS],
+    ['학교', {}, '학교에서', BY_STEM],
+    ['학교', {}, '고등학교', BY_STEM],
+    ['학교에서', {}, '학교', 0],
+    ['나', {}, '나는', 0],
+    ['hous', { begins: true }, 'house', BY_SOUND],
+    ['hous', { begins: true }, 'hours', 0],
+    ['hous', {}, 'house', 0],
+    ['hou', { begins: true }, 'house', 0],
+  ];
+  for (const [word, { fuzzy = false, begins = false }, said, variant] of rows)
+    t.equal(new QueryWord(word, { fuzzy, begins }).variantOf(said, english), variant, `${word} in ${said}`);
+});
+
+t.test('K-015 a part of a Korean word is found where all its pairs of syllables are', async (t) => {
+  const texts = ['저는 고등학교에서 만났습니다', '학교에 고등어', '초등학교'];
+  const block = (text: string, serial: number) => {
+    const stemmer = stemmerOf('ko');
+    return { serial, start_ms: serial * 1_000, speaker: 0, stemmer, said: termsIn(text, stemmer) };
+  };
+  const page = new Block(encodeBlock({ begins_at_ms: 0, source_id: null }, texts.map(block)));
+  const shelf = {
+    ...{ library_id: libraryOf(1), items: new Map(), deleted_streams: new Set<string>() },
+    transcripts: new Map([['01999999-0001-7222-8222-2222220000aa', [{ page: 0, block: page }]]]),
+  };
+  const scope = {
+    ...{ shelves: [shelf], kinds: new Set<SearchKind>(['turn']), pipeline: 0, source_id: null },
+    deleted_sources: new Set<string>(),
+  };
+  const found = (word: string) => {
+    const words = [new QueryWord(word, { fuzzy: false })];
+    const any = { ...{ match: 'any' as const, exact: [], excluded: [] }, from_ms: -Infinity, to_ms: Infinity };
+    const { hits } = evaluate(scope, { ...any, words });
+    return Array.from({ length: hits.count }, (_, hit) => hits.text(hit));
+  };
+  t.same(found('학교'), [0, 1, 2]);
+  t.same(found('등학'), [0, 2]);
+  t.same(found('고등학교'), [0]);
+  t.same(found('대학교'), []);
+});
 
 t.test('K-015 queries', async (t) => {
   for (const [text, parsed] of QUERIES) t.same(parseQuery(text), parsed, text);

@@ -10,7 +10,7 @@ import { SearchShelves, type Shelf } from '../../../src/content/search/shelves.j
 import { laneId, libraryId, partitionOfId, pipelineId } from '../../../src/domain/ids.js';
 import { isRefusal, type Refusal } from '../../../src/domain/refusals.js';
 import { SEARCH_INDEX } from '../../../src/domain/search/places.js';
-import { wordTerm } from '../../../src/domain/search/words.js';
+import { WORDS_VERSION, wordTerm } from '../../../src/domain/search/words.js';
 import { randomId } from '../../../src/random.js';
 import { actorsOf } from '../../../src/runtime/actors.js';
 import { makeMetrics } from '../../../src/runtime/metrics.js';
@@ -40,6 +40,17 @@ function withoutSearch(decision: ReturnType<AnyActorKind['decide']>): ReturnType
   const { searchable: _, ...state } = next;
   const { searchable: __, ...insights } = state.insights ?? {};
   return { ...decision, effects: effects ?? [], next: { ...state, ...(state.insights && { insights }) } };
+}
+
+/** One whose words were others: what it stores says so, and these are not found. */
+function asVersionOne(decision: ReturnType<AnyActorKind['decide']>): ReturnType<AnyActorKind['decide']> {
+  const { next, ...rest } = withoutSearch(decision);
+  if (next == null) return decision.next === undefined ? rest : { ...rest, next };
+  const { insights, ...state } = next as { insights?: object };
+  return {
+    ...rest,
+    next: { ...state, searchable: true, ...(insights && { insights: { ...insights, searchable: true } }) },
+  };
 }
 
 t.test('K-015 what search keeps of a library is as new as the question', async (t) => {
@@ -157,6 +168,22 @@ t.test('K-015 what search keeps of a library is as new as the question', async (
       before,
       'a second walk only reads',
     );
+  });
+
+  await t.test('what a release has stored by other words is found by those of this one after a walk', async (t) => {
+    const former = KINDS.map(
+      (kind): AnyActorKind => ({ ...kind, decide: (...said) => asVersionOne(kind.decide(...said)) }),
+    );
+    const old = await opened(former);
+    const { id, library_id, workspace_id } = await begin(old.actors);
+    await publish(id, ["l'eau"], old.actors);
+    const memory = { account_id, workspace_id, kind: 'fact' as const, text: "l'eau", stems: ['x'] };
+    done(await old.actors.library(library_id).create_memory(memory));
+    t.same(await found(library_id, 'eau'), { turns: {}, items: [] }, 'before');
+    await new SearchBackfill(one.actors).look({ id, account_id, workspace_id, transcribed: true } as Stream);
+    t.same(await found(library_id, 'eau'), { turns: { [id]: ['0:0'] }, items: ['m00000001'] });
+    t.match(await one.actors.transcript(id).view(), { searchable: WORDS_VERSION });
+    t.match(await one.actors.library(library_id).view(), { insights: { searchable: WORDS_VERSION } });
   });
 
   await t.test(

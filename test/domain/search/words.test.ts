@@ -1,6 +1,6 @@
 import t from 'tap';
 import { stemmerOf } from '../../../src/domain/search/stemmers.js';
-import { soundsOf, termsOf, wordsIn } from '../../../src/domain/search/words.js';
+import { foldText, soundsOf, termsIn, termsOf, wordsIn } from '../../../src/domain/search/words.js';
 
 const WORDS: [text: string, words: string[]][] = [
   ['', []],
@@ -14,6 +14,14 @@ const WORDS: [text: string, words: string[]][] = [
   ['مرحبا بالعالم', ['مرحبا', 'بالعالم']],
   ['हिन्दी में', ['हिन्दी', 'में']],
   ['mixed 会議 room', ['mixed', '会議', 'room']],
+  ["de l'eau d’Annecy, jusqu'à L‘École", ['de', 'eau', 'annecy', 'à', 'école']],
+  ["Ho visto l'albero dell'amico", ['ho', 'visto', 'albero', 'amico']],
+  ["Aujourd'hui, qu'aujourd’hui", ["aujourd'hui", "aujourd'hui"]],
+  ['O’Brien OʼBrien O‘Brien O＇Brien rock‘n’roll', [...Array(4).fill("o'brien"), "rock'n'roll"]],
+  ['обʼєднання об’єднання', ["об'єднання", "об'єднання"]],
+  ['ʼtis dogsʼ ʼ', ['tis', 'dogs']],
+  ['İstanbul I\u0307stanbul ışık', ['istanbul', 'istanbul', 'ışık']],
+  ['학교에서 만나', ['학교에서', '만나']],
 ];
 
 t.test('K-015 words', async (t) => {
@@ -32,6 +40,30 @@ t.test('K-015 words', async (t) => {
   }
 });
 
+t.test('K-015 an elision is no part of the word, wherever that is shown', async (t) => {
+  const text = 'De l’école.';
+  t.same(
+    wordsIn(text).map(({ at, length }) => text.slice(at, at + length)),
+    ['De', 'école'],
+  );
+});
+
+t.test('K-015 a process of the release before finds what it looks for', async (t) => {
+  const english = stemmerOf('en');
+  const former = ["l'eau", 'i\u0307stanbul', 'ışık', 'oʼbrien'];
+  const { terms } = termsIn("L'eau, İstanbul, ışık, OʼBrien", english);
+  for (const word of former) t.ok(terms.includes(formerTerm(word)), word);
+  t.same(termsIn('the same as before', english).words, 4);
+  t.ok(
+    wordsIn("Don't forget Ada's café").every((word) => word.former === undefined),
+    'nothing more where nothing changed',
+  );
+});
+
+t.test('K-015 foldText: one letter case, width, apostrophe, quotation mark and hyphen', async (t) => {
+  t.equal(foldText('Ｊｅａｎ–Luc O’Brien «İ»'), `jean-luc o'brien "i"`);
+});
+
 t.test('K-015 words are looked up by themselves, by their stem and by their sound', async (t) => {
   const [english, german] = [stemmerOf('en-GB'), stemmerOf('de')];
   t.equal(termsOf('running', english).stem, termsOf('runs', english).stem);
@@ -44,3 +76,12 @@ t.test('K-015 words are looked up by themselves, by their stem and by their soun
   t.ok(soundsOf('schmidt').every((sound) => sound !== ''));
   for (const tag of ['xx', '', 'constructor', null]) t.equal(stemmerOf(tag), english, `no stemmer for ${tag}`);
 });
+
+/** As version 1 of words hashed one. */
+function formerTerm(word: string): number {
+  let value = 0x9747b28c;
+  for (let at = 0; at < word.length; at++) value = Math.imul(value ^ word.charCodeAt(at), 0x01000193);
+  value = Math.imul(value ^ (value >>> 16), 0x85ebca6b);
+  value = Math.imul(value ^ (value >>> 13), 0xc2b2ae35);
+  return (value ^ (value >>> 16)) >>> 0 || 1;
+}
