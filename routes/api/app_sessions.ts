@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { IssuedTokens } from '../../actors/app_session.js';
-import { accountOf, newAccountId } from '../../src/accounts/account_of_email.js';
+import { accountOf, knownEmail, newAccountId } from '../../src/accounts/account_of_email.js';
 import { networkOf } from '../../src/admission/rate_limits.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
@@ -55,12 +55,14 @@ export const AUTH_ROUTES: readonly Route[] = [
       captcha_token: z.string('must be text').max(4_096).optional().describe(CAPTCHA_TOKEN),
     }),
     answer: codeSentShape,
-    async handler({ services, body: { email, captcha_token: token }, request }) {
+    async handler({ services, body: { email: typed, captcha_token: token }, request }) {
       if (!services.mail.healthy()) return MAIL_AWAY;
       const captcha = await checkCaptcha(services.settings, { token, network: request.ip });
       if (captcha === 'away') return CAPTCHA_AWAY;
       if (captcha === 'failed') return CAPTCHA_FAILED;
       const { keys, actors, clock } = services;
+      const email = await knownEmail(services, typed);
+      if (isRefusal(email)) return email;
       const code = randomCode();
       const { key_id, mac } = keys.keyedHash('code', email, code);
       const answer = await actors.email(email).send_code({
@@ -93,8 +95,10 @@ export const AUTH_ROUTES: readonly Route[] = [
     }),
     answer: sessionShape,
     refusals: ['UNAUTHORIZED'],
-    async handler({ services, body: { email, token }, request }) {
+    async handler({ services, body: { email: typed, token }, request }) {
       const { keys, actors } = services;
+      const email = await knownEmail(services, typed);
+      if (isRefusal(email)) return email;
       const hashes = Object.fromEntries(
         keys
           .keyIds()

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { invitationsAfter, type Member, type Workspace } from '../../actors/workspace.js';
+import { knownEmail } from '../../src/accounts/account_of_email.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
@@ -245,7 +246,10 @@ export const WORKSPACE_ROUTES: readonly Route[] = [
     body: z.object({ email: emailAddress.describe('Whom to invite, with or without an account.'), role }),
     answer: invitationShape,
     refusals: ['CONFLICT', 'TOO_MANY_REQUESTS'],
-    handler: ({ services, who, params, body }) => invite(services, who, { id: params.id as string, ...body }),
+    async handler({ services, who, params, body: { email: typed, role } }) {
+      const email = await knownEmail(services, typed);
+      return isRefusal(email) ? email : invite(services, who, { id: params.id as string, email, role });
+    },
   }),
 
   accountRoute({

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { INVALID_SESSION } from '../../actors/auth_session.js';
+import { knownEmail } from '../../src/accounts/account_of_email.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isOauthError, type OauthError, oauthError } from '../../src/domain/oauth_errors.js';
@@ -88,19 +89,21 @@ async function begin({ services, request, body }: NativeCall): Promise<Answer> {
     // There is no redirect that a response type could matter to.
     return asked.error === 'unsupported_response_type' ? { ...asked, error: 'invalid_request' } : asked;
   }
-  const email = emailAddress.safeParse(body.email);
-  if (!email.success) return oauthError('invalid_request', 'email must be an email address.');
+  const typed = emailAddress.safeParse(body.email);
+  if (!typed.success) return oauthError('invalid_request', 'email must be an email address.');
   const captcha = await checkCaptcha(settings, { token: body.captcha_token, network: request.ip });
   if (captcha === 'away') return CAPTCHA_AWAY;
   if (captcha === 'failed') return CAPTCHA_FAILED;
 
+  const email = await knownEmail(services, typed.data);
+  if (isRefusal(email)) return email;
   const id = randomId({ partition: randomPartition(), now_ms: clock.now() });
-  const code = await newCode(services, request, { sign_in_id: id, email: email.data });
+  const code = await newCode(services, request, { sign_in_id: id, email });
   if (isRefusal(code)) return code;
   const { challenge, ...request_of_grant } = asked;
   const opened = await actors.authSession(id).open({
     session: {
-      email: email.data,
+      email,
       request: {
         ...request_of_grant,
         client_id: client.client_id,

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { browserSessionEndMs } from '../../actors/browser_session.js';
 import type { BrowserSignIn, NewGrantSeed } from '../../actors/browser_sign_in.js';
-import { accountIdOf } from '../../src/accounts/account_of_email.js';
+import { accountIdOf, knownEmail } from '../../src/accounts/account_of_email.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { oauthError } from '../../src/domain/oauth_errors.js';
@@ -126,8 +126,8 @@ const ACTIONS = new Map<string, (visit: Visit, body: Form) => Promise<Answer>>([
 
 async function sendCode(visit: Visit, body: Form): Promise<Answer> {
   const { services, request } = visit;
-  const email = emailAddress.safeParse(body.email ?? '');
-  if (!email.success) return emailProblem(visit, body, 'Enter an email address, such as name@example.com.');
+  const typed = emailAddress.safeParse(body.email ?? '');
+  if (!typed.success) return emailProblem(visit, body, 'Enter an email address, such as name@example.com.');
   // Before the CAPTCHA's provider is asked: what fails there counts, too.
   const limited = await services.rates.refusalOf('codes_sent', request.ip);
   if (limited !== null) return limited;
@@ -136,7 +136,8 @@ async function sendCode(visit: Visit, body: Form): Promise<Answer> {
   const captcha = await checkCaptcha(services.settings, { token, network: request.ip });
   if (captcha === 'away') return CAPTCHA_AWAY;
   if (captcha === 'failed') return emailProblem(visit, body, 'Please show first that you are a person.');
-  return mailCode(visit, email.data);
+  const email = await knownEmail(services, typed.data);
+  return isRefusal(email) ? email : mailCode(visit, email);
 }
 
 async function resendCode(visit: Visit): Promise<Answer> {

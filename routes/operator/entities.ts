@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ACTOR_KINDS } from '../../actors/index.js';
-import { accountIdOf } from '../../src/accounts/account_of_email.js';
+import { accountIdOf, knownEmail } from '../../src/accounts/account_of_email.js';
 import { joinedDevice } from '../../src/devices/joined_activity.js';
 import { endpointOfDelivery, isId, ownerOfPrivateWorkspace, streamOfChunk } from '../../src/domain/ids.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
@@ -143,11 +143,13 @@ async function candidatesFor({ runtime, ...services }: Services, text: string): 
   if (KINDS.includes(kind) && rest.length > 0) return [{ kind, id: rest.join(':') }];
   const id = text.toLowerCase();
   if (isId(id)) return candidatesOfId(id).flatMap((one) => (runtime.homeOf(one.kind) === 'id' ? [one] : []));
-  const email = emailAddress.safeParse(text);
-  if (email.success) {
-    const account_id = await accountIdOf({ runtime, ...services }, email.data);
+  const typed = emailAddress.safeParse(text);
+  if (typed.success) {
+    const email = await knownEmail(services, typed.data);
+    if (isRefusal(email)) return typed.data.spellings.map((one) => ({ kind: 'email', id: one }));
+    const account_id = await accountIdOf(services, email);
     const account = account_id === null || isRefusal(account_id) ? [] : [{ kind: 'account', id: account_id }];
-    return [...account, { kind: 'email', id: email.data }];
+    return [...account, { kind: 'email', id: email }];
   }
   return KINDS.filter((one) => runtime.homeOf(one) === 'hash').map((one) => ({ kind: one, id: text }));
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Account } from '../../actors/account_state.js';
-import { accountNamed, newAccountId } from '../../src/accounts/account_of_email.js';
-import { isId, partitionOfId } from '../../src/domain/ids.js';
+import { accountNamed, accountOf, knownEmail, newAccountId } from '../../src/accounts/account_of_email.js';
+import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
 import { isScope, scopeList } from '../../src/domain/scopes.js';
@@ -218,13 +218,13 @@ async function bringIn(services: Services, given: unknown, dry_run: boolean): Pr
 
 /** The account that a grant is for; an email without one gets it, as a first sign-in would. */
 async function ownerOf(services: Services, { account }: ImportRow): Promise<Account | Refusal> {
-  if (!isId(account)) {
-    const entered = await services.actors.downstream
-      .email(account)
-      .enter({ network: null, email: account, account: newAccountId(services) });
-    if (isRefusal(entered)) return entered;
-  }
-  return accountNamed(services, account);
+  if (typeof account === 'string') return accountNamed(services, account);
+  const email = await knownEmail(services, account);
+  if (isRefusal(email)) return email;
+  const entered = await services.actors.downstream
+    .email(email)
+    .enter({ network: null, email, account: newAccountId(services) });
+  return isRefusal(entered) ? entered : accountOf(services, entered.account_id);
 }
 
 function wrong(problem: string): Outcome {

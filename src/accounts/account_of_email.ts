@@ -6,6 +6,7 @@ import { pollUntil } from '../http/poll_until.js';
 import { emailAddress } from '../http/request_schemas.js';
 import { randomId, randomPartition } from '../random.js';
 import type { Services } from '../services.js';
+import type { TypedEmail } from './typed_email.js';
 
 /** Accounts by the email that leads to them. */
 
@@ -28,8 +29,31 @@ export function accountOf({ actors }: Services, account_id: string): Promise<Acc
   }, BEING_MADE);
 }
 
-/** The account that an email leads to, if there is one: for those who may know. */
-export async function accountIdOf({ actors }: Services, email: string): Promise<string | null | Refusal> {
+/**
+ * The spelling under which a mailbox is known here: that of an account, else of an invitation, as it was typed before all
+ * others; else the canonical one. Earlier releases took each spelling for a mailbox of its own.
+ */
+export async function knownEmail(
+  { actors }: Pick<Services, 'actors'>,
+  { canonical, spellings }: TypedEmail,
+): Promise<string | Refusal> {
+  if (spellings.length === 1) return canonical;
+  const owned = await Promise.all(spellings.map((email) => actors.email(email).view()));
+  const invited = await Promise.all(
+    spellings.map((email) => actors.email(email).list_invitations({ range: { limit: 1 } })),
+  );
+  const refused = [...owned, ...invited].find((one) => isRefusal(one));
+  if (isRefusal(refused)) return refused;
+  const of_account = owned.findIndex((one) => !isRefusal(one) && one.account_id !== null);
+  const of_invitation = invited.findIndex((one) => !isRefusal(one) && one.invitations.length > 0);
+  return spellings[of_account] ?? spellings[of_invitation] ?? canonical;
+}
+
+/** The account that an email, as it is known, leads to, if there is one: for those who may know. */
+export async function accountIdOf(
+  { actors }: Pick<Services, 'actors'>,
+  email: string,
+): Promise<string | null | Refusal> {
   const found = await actors.email(email).view();
   return isRefusal(found) ? found : found.account_id;
 }
@@ -39,9 +63,10 @@ export async function accountNamed(services: Services, named: string): Promise<A
   const { actors } = services;
   let account_id: string | null = isId(named) ? named : null;
   if (account_id === null) {
-    const email = emailAddress.safeParse(named);
-    if (!email.success) return NO_ACCOUNT;
-    const found = await accountIdOf(services, email.data);
+    const typed = emailAddress.safeParse(named);
+    if (!typed.success) return NO_ACCOUNT;
+    const email = await knownEmail(services, typed.data);
+    const found = isRefusal(email) ? email : await accountIdOf(services, email);
     if (isRefusal(found)) return found;
     account_id = found;
   }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { readEmail } from '../accounts/typed_email.js';
 import { isId } from '../domain/ids.js';
 import { LIMITS } from '../domain/limits.js';
 
@@ -150,18 +151,15 @@ export const mediaType = z
   .refine((text) => text.length <= LIMITS.media_type_chars_max && MEDIA_TYPE_FORM.test(text), MEDIA_TYPE)
   .meta({ minLength: 3, maxLength: LIMITS.media_type_chars_max });
 
-/** What no part of an address holds unquoted; letters beyond ASCII are fine. */
-const NO_ATOM = '\\s@<>()[\\],;:\\\\"\\p{Cc}';
-const ATOM = `[^.${NO_ATOM}]+`;
-const LABEL = `(?!-)[^.${NO_ATOM}]{1,63}(?<!-)`;
-/** Neither side has an empty part between dots; the last label of the domain is no number. */
-const EMAIL_FORM = new RegExp(`^(?=[^@]{1,64}@)${ATOM}(?:\\.${ATOM})*@(?:${LABEL}\\.)+(?!\\d+$)${LABEL}$`, 'u');
-
-/** An email address, normalised: trimmed and in lower case. */
+/** An email address; `knownEmail` says under which spelling its mailbox is known. */
 export const emailAddress = z
   .string('must be an email address')
-  .transform((text) => text.trim().toLowerCase())
-  .refine((text) => text.length <= LIMITS.email_chars_max && EMAIL_FORM.test(text), 'must be an email address')
+  .transform((text, context) => {
+    const email = readEmail(text);
+    if (email !== null) return email;
+    context.addIssue({ code: 'custom', message: 'must be an email address', input: text });
+    return z.NEVER;
+  })
   .meta({ format: 'email', maxLength: LIMITS.email_chars_max });
 
 function uuidOfBytes(bytes: Uint8Array): string {
