@@ -139,7 +139,9 @@ export class ExportContents {
     for await (const file of this.#items(resourceNamed('files'))) {
       const { id, name, status } = file as { id: string; name: string; status: string };
       if (status !== 'stored') continue;
-      await this.#addBlob(archive, `files/${id}/${name}`, () => blobs.open(fileKey(readers.who.account_id, id)));
+      await this.#addBlob(archive, `files/${id}/${nameInArchive(name)}`, () =>
+        blobs.open(fileKey(readers.who.account_id, id)),
+      );
     }
   }
 
@@ -205,6 +207,16 @@ function extensionOf(container: string): string {
       .split(/[;/]/)
       .find((part) => part !== 'audio') ?? '';
   return /^[a-z0-9]{1,8}$/.test(name.trim()) ? name.trim() : 'bin';
+}
+
+/** What no file of Windows may have in its name, and what it takes from the end of one. */
+const NO_FILE_NAME = /[<>:"/\\|?*\p{Cc}]|[. ]+$/gu;
+/** Names of devices there, whatever follows the first dot. */
+const DEVICE_NAME = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9\u00b9\u00b2\u00b3])(?=\.|$)/i;
+
+/** A file's name as every system can unpack it; `files.ndjson` has it as it is. */
+export function nameInArchive(name: string): string {
+  return name.replaceAll(NO_FILE_NAME, (found) => '_'.repeat(found.length)).replace(DEVICE_NAME, '_$&');
 }
 
 function routeName(path: string): string {
