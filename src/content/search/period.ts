@@ -12,6 +12,9 @@ type Asked = { now_ms: number; time_zone: string };
 
 const CHRONO = new Chrono(casual);
 const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+/** Until then the night that began the day before is not over. */
+const NIGHT_ENDS_AT_HOUR = 6;
 const WEEK_DAYS = 7;
 /** Of a week from Monday on. */
 const SATURDAY = 5;
@@ -19,6 +22,7 @@ const SATURDAY = 5;
 const OF_A_MOMENT = /\b(?:now|seconds?|secs?|minutes?|mins?|hours?|hrs?)\b/;
 const UP_TO_NOW = /^(?:past|last)\s+(?:\S+\s+)+(?:of\s+)?(?:days|weeks|months|years)$|^past\s+(?:day|week|month|year)$/;
 const PART_OF_TODAY = /^(?:this\s+(?:morning|afternoon|evening|night)|tonight)$/;
+const LAST_NIGHT = /^last\s*night/;
 const ISO_DAY = /^\d{4}-\d{2}-\d{2}$/;
 const NUMBER = /\d/;
 const LETTERS = /[a-z]{3}/;
@@ -74,15 +78,23 @@ function periodOf(result: ParsedResult, { lower, now_ms, time_zone }: Asked & { 
   if (OF_A_MOMENT.test(text) || ENDS.test(before)) return null;
   const unit = unitOf(result, { text, before, lower });
   if (unit === null) return null;
-  // It counts weeks from Sunday on.
-  const begin = text.startsWith('this week') ? today({ now_ms, time_zone }) : dayOf(result.start);
-  const [from, to] = bounds(unit, begin, result.end == null ? begin : dayOf(result.end));
+  const [begin, end] = daysOf(result, { text, now_ms, time_zone });
+  const [from, to] = bounds(unit, begin, end);
   let period = span(from, to, time_zone);
   // Nothing is recorded that is still to come: it is the one before.
   const back = backOf(result);
   if (period.from_ms > now_ms && back !== null) period = span(back(from), back(to), time_zone);
   if (period.from_ms > now_ms) return null;
   return UP_TO_NOW.test(text) || SINCE.test(before) ? { ...period, to_ms: now_ms } : period;
+}
+
+/** The first and the last of its days. */
+function daysOf({ start, end }: ParsedResult, { text, ...asked }: Asked & { text: string }): [Day, Day] {
+  const { hour, ...day } = nowAt(asked);
+  if (LAST_NIGHT.test(text)) return [addDays(day, -1), hour < NIGHT_ENDS_AT_HOUR ? day : addDays(day, -1)];
+  // It counts weeks from Sunday on.
+  const begin = text.startsWith('this week') ? day : dayOf(start);
+  return [begin, end == null ? begin : dayOf(end)];
 }
 
 type Unit = 'day' | 'weekend' | 'week' | 'month' | 'year';
@@ -135,9 +147,10 @@ function dayOf(components: ParsedResult['start']): Day {
   return { year: year as number, month: month as number, day: day as number };
 }
 
-function today({ now_ms, time_zone }: Asked): Day {
+function nowAt({ now_ms, time_zone }: Asked): Day & { hour: number } {
   const there = new Date(now_ms + offsetMs(now_ms, time_zone));
-  return { year: there.getUTCFullYear(), month: there.getUTCMonth() + 1, day: there.getUTCDate() };
+  const [year, month, day] = [there.getUTCFullYear(), there.getUTCMonth() + 1, there.getUTCDate()];
+  return { year, month, day, hour: there.getUTCHours() };
 }
 
 function mondayOf(day: Day): Day {
@@ -159,10 +172,15 @@ function span(from: Day, to: Day, time_zone: string): Period {
   return { from_ms: midnight(from, time_zone), to_ms: midnight(to, time_zone) - 1 };
 }
 
+/** When a day begins there: at its first midnight, or where clocks skip that, when they do. */
 function midnight({ year, month, day }: Day, time_zone: string): number {
   const there = Date.UTC(year, month - 1, day);
-  const guess = there - offsetMs(there, time_zone);
-  return there - offsetMs(guess, time_zone);
+  const [before, after] = [there - DAY_MS, there + DAY_MS].map((at_ms) => there - offsetMs(at_ms, time_zone)) as [
+    number,
+    number,
+  ];
+  const found = [before, after].filter((at_ms) => at_ms + offsetMs(at_ms, time_zone) === there);
+  return found.length === 0 ? before : Math.min(...found);
 }
 
 /** How far the clocks of a zone are ahead of UTC at a time. */

@@ -72,6 +72,37 @@ t.test('K-015 periods of a query', async (t) => {
   t.same(summer, { from_ms: Date.parse('2026-06-30T22:00:00Z'), to_ms: Date.parse('2026-07-31T21:59:59.999Z') });
 });
 
+t.test('K-015 a day begins when it does there, also where clocks skip midnight or have it twice', async (t) => {
+  const rows: [day: string, time_zone: string, from: string, to: string][] = [
+    ['2026-09-06', 'America/Santiago', '2026-09-06T04:00:00Z', '2026-09-07T03:00:00Z'],
+    ['2026-09-05', 'America/Santiago', '2026-09-05T04:00:00Z', '2026-09-06T04:00:00Z'],
+    ['2026-04-04', 'America/Santiago', '2026-04-04T03:00:00Z', '2026-04-05T04:00:00Z'],
+    ['2025-11-02', 'America/Havana', '2025-11-02T04:00:00Z', '2025-11-03T05:00:00Z'],
+    ['2026-10-25', 'Europe/Vienna', '2026-10-24T22:00:00Z', '2026-10-25T23:00:00Z'],
+    ['2011-12-31', 'Pacific/Apia', '2011-12-30T10:00:00Z', '2011-12-31T10:00:00Z'],
+  ];
+  for (const [day, time_zone, from, to] of rows) {
+    const found = periodIn(day, { now_ms: NOW_MS, time_zone })?.period;
+    t.same(found, { from_ms: Date.parse(from), to_ms: Date.parse(to) - 1 }, `${day} in ${time_zone}`);
+  }
+});
+
+t.test('K-015 last night is the one that ends, as long as it does', async (t) => {
+  const rows: [now: string, from: string, to: string][] = [
+    ['2026-11-25T02:00:00', '2026-11-24', '2026-11-25'],
+    ['2026-11-25T05:59:59', '2026-11-24', '2026-11-25'],
+    ['2026-11-25T06:00:00', '2026-11-24', '2026-11-24'],
+    ['2026-11-25T23:00:00', '2026-11-24', '2026-11-24'],
+  ];
+  for (const [now, from, to] of rows) {
+    for (const text of ['last night', 'what was said last night at 11pm']) {
+      const asked = { now_ms: Date.parse(`${now}+01:00`), time_zone: 'Europe/Vienna' };
+      const days = { from_ms: Date.parse(`${from}T00:00:00+01:00`), to_ms: Date.parse(`${to}T23:59:59.999+01:00`) };
+      t.same(periodIn(text, asked)?.period, days, `${text}, ${now}`);
+    }
+  }
+});
+
 t.test('K-015 a time is looked for in the first characters alone', async (t) => {
   const asked = { now_ms: NOW_MS, time_zone: 'UTC' };
   const beyond = 'x'.repeat(LIMITS.recall_period_chars_max);
