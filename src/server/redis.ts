@@ -10,6 +10,7 @@ import type { Settings } from '../settings.js';
 import { noteCut } from '../store/aof_cut.js';
 import { loadLibrary, nodesOf, openRedis } from '../store/redis_connection.js';
 import { type RedisLocation, readRedisLocation, withPassword } from '../store/redis_location.js';
+import { saysWhy } from '../store/storage_problem.js';
 import { CannotStart, ofStorage, type Start } from './start.js';
 
 const KEYS_KEY = 'spool:keys_fingerprint';
@@ -26,12 +27,25 @@ export async function connectRedis(start: Start): Promise<OpenRedis> {
   const { settings, log, shutdown } = start;
   const { place, child } = await redisPlace(start);
   const redis = openRedis(place);
-  redis.on('error', (error: Error) => log.warn({ reason: error.message }, 'redis connection'));
-  redis.on('node error', (error: Error, node: string) =>
-    log.warn({ reason: error.message, node }, 'connection to a node of the Redis cluster'),
-  );
+  // The client itself says no more than that the connection is closed.
+  let cause: Error | null = null;
+  const note = (error: Error) => {
+    if (saysWhy(error)) cause = error;
+  };
+  redis.on('error', (error: Error) => {
+    note(error);
+    log.warn({ reason: error.message }, 'redis connection');
+  });
+  redis.on('node error', (error: Error, node: string) => {
+    note(error);
+    log.warn({ reason: error.message, node }, 'connection to a node of the Redis cluster');
+  });
   shutdown.add(() => redis.disconnect());
-  await ofStorage(redis.connect());
+  await ofStorage(
+    redis.connect().catch((error: unknown) => {
+      throw cause ?? error;
+    }),
+  );
   if (settings.redis_url !== null) await ofStorage(checkForeignRedis(redis, settings, log));
   await ofStorage(loadLibrary(redis));
   return { place, redis, child };

@@ -1,7 +1,9 @@
 /** What errors of Redis' clients mean, for a person. */
 
 const TAKES_NO_WRITES = /^(OOM|MISCONF|READONLY|NOREPLICAS)/;
-const REFUSES_US = /^(NOAUTH|WRONGPASS|NOPERM)/;
+const REFUSES_US = /^(NOAUTH|WRONGPASS|NOPERM)\b\s*(.*)/s;
+/** Codes of OpenSSL and of Node. */
+const NOT_TRUSTED = /CERT|UNABLE_TO_VERIFY/;
 const NOT_YET = /^(LOADING|BUSY|MASTERDOWN|CLUSTERDOWN)/;
 const NO_ANSWER =
   /timed? ?out|ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ECONNRESET|EPIPE|ENOENT|connection is closed|socket closed|no connection|the cluster is not there|startup nodes|refresh slots cache/i;
@@ -11,15 +13,26 @@ export function takesNoWrites(error: Error): boolean {
   return TAKES_NO_WRITES.test(error.message);
 }
 
-/** What is wrong with storage, in words; null for an error that storage has nothing to do with. */
+/** Whether an error of a connection says why there is none, beside that there is none. */
+export function saysWhy(error: Error): boolean {
+  return REFUSES_US.test(error.message) || NOT_YET.test(error.message) || NOT_TRUSTED.test(codeOf(error));
+}
+
+function codeOf(error: NodeJS.ErrnoException): string {
+  return error.code ?? '';
+}
+
+/** What is wrong with storage, in words, the one that matters first; null for an error that storage has nothing to do with. */
 export function storageProblem(error: unknown): string | null {
   if (!(error instanceof Error)) return null;
   const { message, name } = error;
   const is_reply = ['ReplyError', 'ErrorReply', 'SimpleError'].includes(name);
   if (takesNoWrites(error)) return `Redis takes no writes: ${message}`;
-  if (REFUSES_US.test(message)) return `Redis does not let us in: ${message}`;
+  const [, refused, why] = REFUSES_US.exec(message) ?? [];
+  if (refused !== undefined) return `${refused}: Redis does not let us in: ${why}`;
+  if (NOT_TRUSTED.test(codeOf(error)))
+    return `certificate: that of Redis is not trusted: ${message}. NODE_EXTRA_CA_CERTS names the CA of one that is not public.`;
   if (NOT_YET.test(message)) return `Redis is not ready: ${message}`;
-  if (!is_reply && NO_ANSWER.test(`${(error as NodeJS.ErrnoException).code ?? ''} ${message}`))
-    return `Redis does not answer: ${message}`;
+  if (!is_reply && NO_ANSWER.test(`${codeOf(error)} ${message}`)) return `Redis does not answer: ${message}`;
   return null;
 }
