@@ -193,6 +193,9 @@ t.test('H-001 a signing request gives its key and nothing else', { skip: !HAS_OP
     'old label',
   );
 
+  for (const behind of ['\0', '\n\n', '\r\n\0\0\0', ' \0\n'])
+    t.ok(issue(greedy + behind).ok, `behind it ${JSON.stringify(behind)}`);
+
   const refused = [
     { name: 'weak RSA', csr_pem: request(['-newkey', 'rsa:1024']), message: /RSA of 2048/ },
     {
@@ -203,6 +206,7 @@ t.test('H-001 a signing request gives its key and nothing else', { skip: !HAS_OP
     { name: 'SHA-1', csr_pem: request(['-newkey', 'rsa:2048', '-sha1']), message: /SHA-256/ },
     { name: 'PSS', csr_pem: request(['-newkey', 'rsa:2048', '-sigopt', 'rsa_padding_mode:pss']), message: /PKCS#1/ },
     { name: 'a byte of the subject changed', csr_pem: changeByte(greedy, 'admin'), message: /possession/ },
+    { name: 'a NUL within', csr_pem: greedy.replace('\n', '\n\0'), message: /PEM/ },
     { name: 'no PEM', csr_pem: 'hello', message: /PEM/ },
     { name: 'not a request', csr_pem: relabel(authority.root_pem), message: /PKCS#10/ },
     {
