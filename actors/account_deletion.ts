@@ -225,14 +225,14 @@ function kept(leaving: Account, why: 'owner' | 'late'): Done {
 function erasing(state: Account, now_ms: number): Done {
   // App sessions last until they expire: whoever holds one can begin the account afresh. Switches are the staff's.
   const raised = bumpEpoch(state, ['account', 'grants', 'tokens']);
-  const { invitations_sent: _, workspaces_made: __, ...kept } = raised.state;
+  const { invitations_sent: _, workspaces_made: __, ...rest } = raised.state;
   const { id, email, private_workspace, memberships } = state;
   const number = private_workspace.number + 1;
   const forget_person: EmailMessage = { type: 'forget_person' };
   return {
     reply: DONE,
     next: {
-      ...kept,
+      ...rest,
       name: null,
       private_workspace: freshPrivateWorkspace(id, number),
       tokens: [],
