@@ -26,16 +26,13 @@ const SIGNATURE_HASHES = new Map([
 const PEM_BLOCK =
   /^-----BEGIN (NEW )?CERTIFICATE REQUEST-----\s([A-Za-z0-9+/=\s]+)-----END (NEW )?CERTIFICATE REQUEST-----$/;
 
-/** Programs in C send the NUL that ends their text, and rooms that were filled with it. */
-const BEHIND_BLOCK = /[\s\0]+$/;
-
 /**
  * Reads a PKCS#10 request for its public key alone and checks that the sender holds the private one. Subject and
  * requested extensions are ignored: the authority writes its own. Never throws.
  */
 export function readSigningRequest(csr_pem: string): KeyAnswer {
   if (csr_pem.length > CSR_PEM_BYTES_MAX) return refusal(`the request is larger than ${CSR_PEM_BYTES_MAX} bytes`);
-  const base64 = PEM_BLOCK.exec(csr_pem.replace(BEHIND_BLOCK, '').trimStart())?.[2];
+  const base64 = PEM_BLOCK.exec(withoutNuls(csr_pem).trim())?.[2];
   if (base64 === undefined) return refusal('the request is not a PEM block "CERTIFICATE REQUEST"');
   const request = parseRequest(Buffer.from(base64, 'base64'));
   if (request === undefined) return refusal('the request is not a PKCS#10 certification request');
@@ -52,6 +49,13 @@ export function readSigningRequest(csr_pem: string): KeyAnswer {
     return refusal('the signature does not prove possession of the private key');
   }
   return checked;
+}
+
+/** Programs in C send the NUL that ends their text, or all of a room that was filled with NULs. */
+function withoutNuls(pem: string): string {
+  let length = pem.length;
+  while (length > 0 && /[\s\0]/.test(pem.charAt(length - 1))) length -= 1;
+  return pem.slice(0, length);
 }
 
 /** Accepts a public key a device certificate may carry; refuses weak and unknown ones with the rule. */

@@ -14,6 +14,8 @@ const LABEL = `(?!-)[^.${NO_ATOM}]{1,63}(?<!-)`;
 /** Neither side has an empty part between dots; the last label of the domain is no number. */
 const EMAIL_FORM = new RegExp(`^(?=[^@]{1,64}@)${ATOM}(?:\\.${ATOM})*@(?:${LABEL}\\.)+(?!\\d+$)${LABEL}$`, 'u');
 
+/** One of letters beyond ASCII may be shorter in its canonical form; reading a long one takes time. */
+const TYPED_CHARS_MAX = 2 * LIMITS.email_chars_max;
 const ASCII = /^[\0-\x7f]*$/;
 const FULL_WIDTH = /[\uff01-\uff5e]/g;
 const FULL_WIDTH_APART = 0xfee0;
@@ -23,6 +25,7 @@ const BEYOND_DOMAIN = /[/?#%]/;
 /** Null for what is no address. */
 export function readEmail(text: string): TypedEmail | null {
   const typed = text.trim().toLowerCase();
+  if (typed.length > TYPED_CHARS_MAX) return null;
   const narrow = typed.replaceAll(FULL_WIDTH, (letter) => String.fromCharCode(letter.charCodeAt(0) - FULL_WIDTH_APART));
   const plain = narrow.toLowerCase().normalize('NFC');
   const at = plain.lastIndexOf('@');

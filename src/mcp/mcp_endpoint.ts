@@ -17,7 +17,8 @@ import { ToolServers } from './tool_server.js';
 
 /**
  * The MCP server, over streamable HTTP without sessions: each POST is answered by itself, with JSON, or with one event for
- * clients that take nothing but streams. Nothing is ever sent unasked, so there is no stream to GET and no session to DELETE. Rules C-047, C-048 and C-118.
+ * clients that take nothing but streams. Nothing is ever sent unasked, so there is no stream to GET and no session to
+ * DELETE. Rules C-047, C-048 and C-118.
  */
 
 const {

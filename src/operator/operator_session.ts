@@ -10,8 +10,8 @@ import type { Services } from '../services.js';
 
 /**
  * Who may use the operator port: whoever shows the operator token as a bearer token, or a browser with the cookie that it
- * got for the token; of some routes, whoever shows the worker token. The cookie says when it ends, under a key made of the token: nothing is kept here, and a new token
- * ends all of them.
+ * got for the token; of some routes, whoever shows the worker token. The cookie says when it ends, under a key made of the
+ * operator token: nothing is kept here, and a new token ends all of them.
  *
  * A page whose name is bound to this address anew (DNS rebinding) gains nothing: the browser keeps the cookie to the host
  * that it was made under, and does not send it there.
