@@ -21,7 +21,7 @@ const wav = writeWav({ fmt: pcm16Format({ channels: 1, frames_per_second: 1_000 
 const captured_at = '2026-11-01T10:00:00.000Z';
 
 t.test('streams in shared workspaces', async (t) => {
-  const spool = await TestSpool.start();
+  const spool = await TestSpool.start({ RATE_LIMITS: 'off' });
   t.teardown(() => spool.end());
   const ann = await TestAccount.open(spool, 'ann@x.test'); // owns the workspaces
   const bob = await TestAccount.open(spool, 'bob@x.test'); // records
