@@ -13,6 +13,8 @@ import type { PublicationTally, PublishedTurn, Word } from './transcript_state.j
 export type HeardRun = {
   from_ms: number;
   to_ms: number;
+  /** Parts that nobody could hear: what stood there stays. */
+  unheard: Interval[];
   run: Run;
   turns: PublishedTurn[];
   /** Numbers of labels that are known; others are matched with who spoke there before, or get the next number. */
@@ -38,7 +40,10 @@ export type Merged = {
 type Draft = { turn: Omit<PageTurn, 'serial'>; words: Word[] | undefined; is_corrected: boolean };
 
 export function mergeRun(page: Page, words: PageWords, heard: HeardRun): Merged {
-  const is_covered = ({ start_ms }: PageTurn) => start_ms >= heard.from_ms && start_ms < heard.to_ms;
+  const is_covered = ({ start_ms }: PageTurn) =>
+    start_ms >= heard.from_ms &&
+    start_ms < heard.to_ms &&
+    !heard.unheard.some(([from_ms, to_ms]) => start_ms >= from_ms && start_ms < to_ms);
   const before = page.turns.filter(is_covered);
   const { numbers, speakers } = numberSpeakers(heard, before);
   const said = heard.turns.map((turn) => draftOf(turn, { numbers, run: heard.run }));

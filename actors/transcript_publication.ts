@@ -21,6 +21,7 @@ import {
 } from './transcript_page.js';
 import { noteRun } from './transcript_runs.js';
 import {
+  type FailedAudio,
   ofTranscript,
   type PublicationTally,
   type PublishedTurn,
@@ -34,7 +35,17 @@ import {
   type Window,
   type Word,
 } from './transcript_state.js';
-import { beginFinalPass, consumed, dueEffects, heldWindow, NOT_HELD } from './transcript_windows.js';
+import {
+  beginFinalPass,
+  consumed,
+  dueEffects,
+  heldWindow,
+  NOT_HELD,
+  resting,
+  type StoppedHearing,
+  spanOf,
+  unheard,
+} from './transcript_windows.js';
 
 /** A worker's result for a window that it has claimed. `digest`: over all that the worker said, by which a repeat is known. */
 export type Publication = {
@@ -45,6 +56,10 @@ export type Publication = {
   speaker_scope: 'window' | 'stream';
   mode: 'replace' | 'attribute';
   turns: PublishedTurn[];
+  /** Parts of the window that could not be heard. What stood there stays. */
+  failed?: FailedAudio[] | undefined;
+  /** Why nothing behind `consumed_to_ms` was heard; that waits for another try, also of a final window. */
+  stopped?: StoppedHearing | undefined;
   /** Contacts whose voices were recognised, by label. */
   recognized: Record<string, string>;
   /** Whether a recording is run once more after its end. */
@@ -92,7 +107,7 @@ export const publicationMessages = messagesOf<Transcript>()({
 /** The window that a result is for, or why it can not be published. Texts were looked at before. */
 export function windowFor(
   state: Transcript,
-  publication: Pick<Publication, 'number' | 'token' | 'turns' | 'consumed_to_ms'>,
+  publication: Pick<Publication, 'number' | 'token' | 'turns' | 'consumed_to_ms' | 'failed' | 'stopped'>,
 ): Window | Refusal {
   if (state.published?.token === publication.token) return OTHER_CONTENT;
   const window = heldWindow(state, publication);
@@ -102,13 +117,17 @@ export function windowFor(
 /** Null for a result that lies in its window, in order. */
 function wrongIn(
   { from_ms, to_ms, final }: Window,
-  { turns, consumed_to_ms = to_ms }: Pick<Publication, 'turns' | 'consumed_to_ms'>,
+  { turns, consumed_to_ms = to_ms, failed = [], stopped }: Omit<Parameters<typeof windowFor>[1], 'number' | 'token'>,
 ): Refusal | null {
   const wrong = (path: string, message: string) =>
     refuse('BAD_REQUEST', `${path} ${message}.`, { details: [{ path, message }] });
   if (consumed_to_ms <= from_ms || consumed_to_ms > to_ms)
     return wrong('consumed_to_ms', `must lie behind ${from_ms} and be at most ${to_ms}`);
-  if (final && consumed_to_ms < to_ms) return wrong('consumed_to_ms', `must be ${to_ms}: the window is final`);
+  if (final && consumed_to_ms < to_ms && stopped === undefined)
+    return wrong('consumed_to_ms', `must be ${to_ms}: the window is final`);
+  for (const [index, part] of failed.entries())
+    if (part.from_ms < from_ms || part.to_ms > consumed_to_ms || part.from_ms >= part.to_ms)
+      return wrong(`failed.${index}`, `must lie between ${from_ms} and ${consumed_to_ms}`);
   const latest_ms = consumed_to_ms + LIMITS.window_tolerance_ms;
   let before_ms = from_ms - LIMITS.window_tolerance_ms;
   for (const [index, { start_ms, end_ms, words = [] }] of turns.entries()) {
@@ -196,8 +215,9 @@ function attribute(state: Transcript, { window, publication }: Asked, turn: Turn
 }
 
 function publishedRun(state: Transcript, { window, publication }: Asked, ended_at_ms: number): Effect {
-  const { engine = null, dropped = 0 } = publication;
-  return noteRun(state, { window, status: 'published', engine, failure: null, dropped, ended_at_ms });
+  const { engine = null, dropped = 0, failed = [], stopped } = publication;
+  const failure = failed[0]?.code ?? stopped?.code ?? null;
+  return noteRun(state, { window, status: 'published', engine, failure, dropped, ended_at_ms });
 }
 
 function cameAt({ waiting }: Transcript, { from_ms, pass }: Window): number | null {
@@ -220,7 +240,7 @@ function pageIn({ from_ms }: Window, turn: Turn): { page: Page; words: PageWords
  */
 function heardRun({ labels, speakers }: Transcript, { window, publication }: Asked, now_ms: number): HeardRun {
   const { from_ms, run_id, pipeline } = window;
-  const { turns, consumed_to_ms: to_ms = window.to_ms, speaker_scope } = publication;
+  const { turns, consumed_to_ms: to_ms = window.to_ms, speaker_scope, failed = [] } = publication;
   const within = turns.map((turn) => {
     const start_ms = clamp(turn.start_ms, from_ms, to_ms - 1);
     const end_ms = Math.max(turn.end_ms, start_ms);
@@ -231,7 +251,7 @@ function heardRun({ labels, speakers }: Transcript, { window, publication }: Ask
     return { ...turn, start_ms, end_ms, words };
   });
   return {
-    ...{ from_ms, to_ms, turns: within, speakers },
+    ...{ from_ms, to_ms, unheard: failed.map(spanOf), turns: within, speakers },
     run: { id: run_id, published_at_ms: now_ms, ...keptPipeline(pipeline) },
     labels: speaker_scope === 'stream' ? labels : {},
   };
@@ -252,7 +272,9 @@ function withLabels(state: Transcript, { speaker_scope }: Publication, numbers: 
 }
 
 function passed(state: Transcript, { window, publication }: Asked, now_ms: number): Transcript {
-  const after = consumed(state, window, publication.consumed_to_ms ?? window.to_ms, now_ms);
+  const { consumed_to_ms = window.to_ms, failed = [], stopped } = publication;
+  const heard = unheard(consumed(state, window, consumed_to_ms, now_ms), { before: state, failed });
+  const after = stopped === undefined ? heard : resting(heard, { window, stopped, now_ms });
   return publication.final_pass ? beginFinalPass(after, now_ms) : after;
 }
 

@@ -75,7 +75,7 @@ export type WaitingAudio = {
 
 export type FailedAudio = { from_ms: number; to_ms: number; code: string };
 
-type Retry = { from_ms: number; tries: number; not_before_ms: number };
+export type Retry = { from_ms: number; tries: number; not_before_ms: number };
 
 /** A window in a worker's hands, until the time is over. */
 export type Window = {

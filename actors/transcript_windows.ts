@@ -9,6 +9,7 @@ import { noteRun } from './transcript_runs.js';
 import {
   type FailedAudio,
   ofTranscript,
+  type Retry,
   TRANSCRIBING_INDEX,
   type Transcript,
   type WaitingAudio,
@@ -126,9 +127,8 @@ export const windowMessages = messagesOf<Transcript>()({
       if (held === null) return { reply: NOT_HELD };
       const { from_ms, to_ms, tries } = held;
       const again = retry && tries < LIMITS.window_tries_max;
-      const pause_ms = Math.max(rest_ms ?? 0, LIMITS.window_retries_ms[tries - 1] ?? 0);
       const next: Transcript = again
-        ? { ...state, window: null, retry: { from_ms, tries, not_before_ms: now_ms + pause_ms } }
+        ? { ...state, window: null, retry: restOf({ from_ms, tries, rest_ms, now_ms }) }
         : givenUp(state, { from_ms, to_ms, code });
       const noted = again ? [] : [failedRun(state, { window: held, code, engine }, now_ms)];
       return { reply: { again, tries }, next, effects: [...noted, ...dueEffects(state, next, self)] };
@@ -158,7 +158,9 @@ export const windowMessages = messagesOf<Transcript>()({
       ...state,
       waiting: inOrder(waiting),
       covered: subtract(state.covered, again),
-      failed: state.failed.filter((one) => clip(spanOf(one), within).length === 0),
+      failed: state.failed.flatMap((one) =>
+        subtract([spanOf(one)], [within]).map(([from_ms, to_ms]) => ({ ...one, from_ms, to_ms })),
+      ),
       retry: null,
     };
     return { reply: DONE, next, effects: dueEffects(state, next, self) };
@@ -213,6 +215,49 @@ export function consumed(
   return { ...state, waiting, covered, window: null, retry: null };
 }
 
+/** Why the rest of a window was not heard. `rest_ms`: so long the engine asked to be left alone. */
+export type StoppedHearing = { code: string; rest_ms?: number | undefined };
+
+/** The transcript after a result that could not hear some of its window: `before` says what of that waited. */
+export function unheard(
+  state: Transcript,
+  { before, failed }: { before: Transcript; failed: FailedAudio[] },
+): Transcript {
+  const parts = failed.flatMap((part) =>
+    before.waiting.flatMap((one) =>
+      clip(spanOf(one), spanOf(part)).map(([from_ms, to_ms]) => ({ from_ms, to_ms, code: part.code })),
+    ),
+  );
+  return { ...state, covered: subtract(state.covered, parts.map(spanOf)), failed: withFailed(state.failed, parts) };
+}
+
+/** The rest of a window waits for its next try. After a last try that is audio which nobody has tried. */
+export function resting(
+  state: Transcript,
+  { window, stopped, now_ms }: { window: Window; stopped: StoppedHearing; now_ms: number },
+): Transcript {
+  const [first] = state.waiting;
+  if (first === undefined) return state;
+  const tries = window.tries < LIMITS.window_tries_max ? 1 : 0;
+  return { ...state, retry: restOf({ from_ms: first.from_ms, tries, rest_ms: stopped.rest_ms, now_ms }) };
+}
+
+function restOf(of: { from_ms: number; tries: number; rest_ms: number | undefined; now_ms: number }): Retry {
+  const { from_ms, tries, rest_ms = 0, now_ms } = of;
+  return { from_ms, tries, not_before_ms: now_ms + Math.max(rest_ms, LIMITS.window_retries_ms[tries - 1] ?? 0) };
+}
+
+/** Parts of one window that follow each other and failed for the same reason are one. */
+function withFailed(failed: readonly FailedAudio[], parts: readonly FailedAudio[]): FailedAudio[] {
+  const added: FailedAudio[] = [];
+  for (const one of parts) {
+    const last = added.at(-1);
+    if (last?.to_ms === one.from_ms && last.code === one.code) added[added.length - 1] = { ...last, to_ms: one.to_ms };
+    else added.push(one);
+  }
+  return [...failed, ...added].slice(-LIMITS.transcript_failures_kept_max);
+}
+
 /** After the end all of it may be run once more, page by page. */
 export function beginFinalPass(state: Transcript, now_ms: number): Transcript {
   const { end_ms, waiting, covered } = state;
@@ -247,7 +292,7 @@ function givenUp(state: Transcript, { from_ms, to_ms, code }: FailedAudio): Tran
     waiting: state.waiting.flatMap((one) =>
       subtract([spanOf(one)], [span]).map(([from_ms, to_ms]) => ({ ...one, from_ms, to_ms })),
     ),
-    failed: [...state.failed, { from_ms, to_ms, code }].slice(-LIMITS.transcript_failures_kept_max),
+    failed: withFailed(state.failed, [{ from_ms, to_ms, code }]),
   };
 }
 

@@ -9,7 +9,7 @@ import type { Interval } from '../../src/domain/intervals.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
 import { sendBytes } from '../../src/http/byte_download.js';
-import { trimmedText, whole } from '../../src/http/request_schemas.js';
+import { failureCode, trimmedText, whole } from '../../src/http/request_schemas.js';
 import { count, id, moment, no_cursor } from '../../src/http/response_schemas.js';
 import { operatorRoute, type Route } from '../../src/http/route.js';
 import type { Services } from '../../src/services.js';
@@ -33,10 +33,6 @@ const lease_s = whole({ min: 1, max: LIMITS.chunk_lease_ms_max / SECOND_MS })
   .default(LIMITS.chunk_lease_ms / SECOND_MS)
   .describe('For how many seconds nobody else may have it; 60 when absent.');
 const claim = z.string('must be the text of a claim').min(1).max(64).describe('As it was handed out.');
-const failureCode = z
-  .string('must be a code such as BAD_AUDIO')
-  .regex(/^[A-Z][A-Z0-9_]{0,63}$/, 'must be a code of upper-case letters, digits and underscores, such as BAD_AUDIO')
-  .describe('Why, for programs.');
 
 const workShape = z
   .strictObject({
@@ -141,7 +137,7 @@ export const STAFF_CHUNK_ROUTES: readonly Route[] = [
     credential: 'operator',
     body: z.object({
       claim,
-      code: failureCode,
+      code: failureCode.describe('Why, for programs.'),
       message: trimmedText(LIMITS.failure_message_chars_max).transform(withoutFormat).describe('The same for people.'),
     }),
     answer: finishedShape,

@@ -5,7 +5,7 @@ import { isInsightJob } from '../../src/content/insights/insight_jobs.js';
 import type { TranscriptionResult, WindowWork } from '../../src/content/transcription.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, refuse } from '../../src/domain/refusals.js';
-import { languageTag, trimmedText, uuid, whole } from '../../src/http/request_schemas.js';
+import { failureCode, languageTag, trimmedText, uuid, whole } from '../../src/http/request_schemas.js';
 import { count, id, moment, no_cursor } from '../../src/http/response_schemas.js';
 import { operatorRoute, type Route } from '../../src/http/route.js';
 import type { Services } from '../../src/services.js';
@@ -140,6 +140,17 @@ const resultForm = z
       )
       .max(LIMITS.window_turns_max)
       .describe('In the order of their start. None: silence.'),
+    failed: z
+      .array(
+        z.object({
+          from_ms: time.describe("Where it begins, in ms on the stream's timeline."),
+          to_ms: time.describe('Where it ends.'),
+          code: failureCode.describe('Why, for programs; transcripts and operators see it.'),
+        }),
+      )
+      .max(LIMITS.transcript_failures_kept_max)
+      .optional()
+      .describe('Parts of the window that could not be heard. Turns that stand there stay.'),
     speakers: z
       .array(
         z.strictObject({
@@ -264,13 +275,7 @@ export const STAFF_JOB_ROUTES: readonly Route[] = [
     worker_too: true,
     body: z.object({
       claim,
-      code: z
-        .string('must be a code such as BAD_AUDIO')
-        .regex(
-          /^[A-Z][A-Z0-9_]{0,63}$/,
-          'must be a code of upper-case letters, digits and underscores, such as BAD_AUDIO',
-        )
-        .describe('For programs; transcripts and operators see it.'),
+      code: failureCode.describe('For programs; transcripts and operators see it.'),
       message: trimmedText(LIMITS.failure_message_chars_max).describe('The same for people.'),
       retry: z.boolean('must be true or false').default(true).describe('Whether another try may succeed.'),
     }),

@@ -13,13 +13,11 @@ import type { TranscriptionJobs } from './transcription_jobs.js';
 
 const SWEEP_EVERY_MS = 1_000;
 
-const UNKNOWN = {
-  ok: false,
-  failure: {
-    ...{ code: 'ENGINE_UNKNOWN', retry: false, retry_after_ms: undefined },
-    message: 'The pipeline names an engine that this server does not know.',
-  },
+const UNKNOWN_FAILURE = {
+  ...{ code: 'ENGINE_UNKNOWN', retry: false, of_file: false, retry_after_ms: undefined },
+  message: 'The pipeline names an engine that this server does not know.',
 } as const;
+const UNKNOWN = { ok: false, failure: UNKNOWN_FAILURE, failures: [UNKNOWN_FAILURE] } as const;
 
 type Parts = {
   jobs: TranscriptionJobs;
@@ -87,7 +85,11 @@ export class ContentWorker {
     const engine = engines.get(work.engine);
     const heard_by = engine?.name ?? work.engine;
     const transcribed = engine === undefined ? UNKNOWN : await transcribeWindow({ engine, blobs, work, signal });
+    for (const { code } of signal.aborted ? [] : transcribed.failures) metrics.engine_failures.inc({ code });
     if (transcribed.ok) {
+      const [first] = transcribed.failures;
+      if (first !== undefined)
+        log.warn({ job, code: first.code, reason: first.message }, 'a part of a window could not be transcribed');
       const { result } = transcribed;
       const digest = createHash('sha256').update(JSON.stringify(result)).digest('base64url');
       const heard = { claim, digest, result, engine: heard_by };
@@ -102,7 +104,6 @@ export class ContentWorker {
     }
     const { code, message, retry, retry_after_ms } = transcribed.failure;
     if (signal.aborted) return jobs.release(job, claim);
-    metrics.engine_failures.inc({ code });
     done('failed');
     log.warn({ job, code, reason: message }, 'a window could not be transcribed');
     const rest = retry_after_ms === undefined ? {} : { rest_ms: retry_after_ms };

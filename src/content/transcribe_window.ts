@@ -1,64 +1,172 @@
+import type { FailedAudio } from '../../actors/transcript_state.js';
 import { type BlobStore, BlobStoreUnavailable } from '../blobs/blob_store.js';
 import { LIMITS } from '../domain/limits.js';
-import { type Engine, EngineFailed, type EngineFailure, type HeardSegment } from './engines/engine.js';
+import { type Engine, EngineFailed, type EngineFailure, type Heard, type HeardSegment } from './engines/engine.js';
 import { plainText } from './engines/plain_text.js';
 import { honestText } from './honest_text.js';
 import type { TranscribedTurn, TranscriptionResult, WindowWork } from './transcription.js';
 import { clampedTurn, turnsOf } from './turns_of_segment.js';
-import { lengthOf, onTimeline, type WindowFile, windowFiles } from './window_audio.js';
+import { filesOfPieces, lengthOf, onTimeline, type WindowFile, windowFiles } from './window_audio.js';
 
 type Heading = Pick<
   WindowWork,
-  'stream_id' | 'from_ms' | 'to_ms' | 'final' | 'audio' | 'diarize' | 'language' | 'vocabulary' | 'previous_text'
+  | 'stream_id'
+  | 'tries'
+  | 'from_ms'
+  | 'to_ms'
+  | 'final'
+  | 'audio'
+  | 'diarize'
+  | 'language'
+  | 'vocabulary'
+  | 'previous_text'
 >;
 type Asking = { engine: Engine; blobs: BlobStore; work: Heading; signal: AbortSignal };
 
-/** What the built-in worker makes of a window. It never throws but for a bug. */
-export type Transcribed = { ok: true; result: TranscriptionResult } | { ok: false; failure: EngineFailure };
+/** What the built-in worker makes of a window, and every failure on the way. */
+export type Transcribed = { failures: EngineFailure[] } & (
+  | { ok: true; result: TranscriptionResult }
+  | { ok: false; failure: EngineFailure }
+);
 
 /** So near to the end of the audio an utterance may go on in the next window. */
 const CUT_OFF_MS = 1_000;
 
-export async function transcribeWindow(asking: Asking): Promise<Transcribed> {
-  try {
-    return { ok: true, result: await transcribe(asking) };
-  } catch (error) {
-    if (error instanceof EngineFailed) return { ok: false, failure: error.failure };
-    if (!(error instanceof BlobStoreUnavailable)) throw error;
-    return { ok: false, failure: new EngineFailed('AUDIO_UNAVAILABLE', 'The audio can not be read now.').failure };
-  }
+/** It never throws but for a bug. */
+export function transcribeWindow(asking: Asking): Promise<Transcribed> {
+  return new WindowHearing(asking).transcribed();
 }
 
-async function transcribe({ engine, blobs, work, signal }: Asking): Promise<TranscriptionResult> {
-  const turns: TranscribedTurn[] = [];
-  let [dropped, files] = [0, 0];
-  let ends_ms: number | null = null;
-  for await (const file of windowFiles(blobs, work)) {
-    files += 1;
-    ends_ms = null;
-    if (file.silent) continue;
+/**
+ * One try of a window. A file that the engine does not take fails alone: the others are heard. Where the engine itself
+ * fails, what was heard before counts, and the rest waits for the next try. After the last try a file counts as failed.
+ */
+class WindowHearing {
+  readonly #asking: Asking;
+  readonly #turns: TranscribedTurn[] = [];
+  readonly #failed: FailedAudio[] = [];
+  readonly #failures: EngineFailure[] = [];
+  #files = 0;
+  #heard = 0;
+  #dropped = 0;
+  /** Where the last utterance begins that the end of the audio may have cut off. */
+  #whole_until_ms: number | null = null;
+  /** Nothing from here on is asked for in this try. */
+  #stopped_ms: number | null = null;
+
+  constructor(asking: Asking) {
+    this.#asking = asking;
+  }
+
+  async transcribed(): Promise<Transcribed> {
+    const { blobs, work } = this.#asking;
+    let reached_ms = work.from_ms;
+    try {
+      for await (const file of windowFiles(blobs, work)) {
+        await this.#hear(file);
+        if (this.#stopped_ms !== null) break;
+        reached_ms = file.counts.end_ms;
+      }
+    } catch (error) {
+      if (!(error instanceof BlobStoreUnavailable)) throw error;
+      const { failure } = new EngineFailed('AUDIO_UNAVAILABLE', 'The audio can not be read now.');
+      this.#fails(failure, { start_ms: reached_ms, end_ms: work.to_ms });
+    }
+    return this.#outcome();
+  }
+
+  async #hear(file: WindowFile): Promise<void> {
+    this.#whole_until_ms = null;
+    const failure = await this.#tryOn(file);
+    if (failure === null) return;
+    const is_refused = failure.of_file && !failure.retry;
+    if (!is_refused || file.pieces.length === 1) {
+      this.#fails(failure, file.counts);
+      return;
+    }
+    // One of its pieces may be what the engine does not take.
+    for (const piece of filesOfPieces(file)) if (this.#stopped_ms === null) await this.#hear(piece);
+  }
+
+  /** Null where it was heard. */
+  async #tryOn(file: WindowFile): Promise<EngineFailure | null> {
+    const { engine, work, signal } = this.#asking;
+    if (file.silent) {
+      this.#heard += 1;
+      return null;
+    }
+    this.#files += 1;
     const { language: spoken, diarize } = work;
-    const heard = await engine.hear({ file, language: spoken, diarize, prompt: promptOf(work) }, signal);
+    try {
+      this.#take(file, await engine.hear({ file, language: spoken, diarize, prompt: promptOf(work) }, signal));
+      return null;
+    } catch (error) {
+      if (error instanceof EngineFailed) return error.failure;
+      throw error;
+    }
+  }
+
+  #take(file: WindowFile, heard: Heard): void {
+    const { work } = this.#asking;
     const language = heard.language ?? work.language ?? undefined;
     const honest = honestText(cleaned(heard.segments));
-    dropped += honest.dropped;
-    ends_ms = work.final ? null : wholeUntil(file, honest.kept);
+    this.#heard += 1;
+    this.#dropped += honest.dropped;
+    this.#whole_until_ms = work.final ? null : wholeUntil(file, honest.kept);
     // Labels of two files say nothing about each other.
-    const label = files === 1 ? '' : `${files}-`;
+    const label = this.#files === 1 ? '' : `${this.#files}-`;
     const said = honest.kept.flatMap((segment) => turnsOf(segment, { parts: file.parts, label }));
-    turns.push(...counted(file, said).map((turn) => (language === undefined ? turn : { ...turn, language })));
+    const turns = counted(file, said);
+    this.#turns.push(...turns.map((turn) => (language === undefined ? turn : { ...turn, language })));
   }
-  const consumed_to_ms = ends_ms === null || ends_ms - work.from_ms < (work.to_ms - work.from_ms) / 2 ? null : ends_ms;
-  const kept = turns
-    .filter(({ start_ms }) => consumed_to_ms === null || start_ms < consumed_to_ms)
-    .map((turn) => (consumed_to_ms === null ? turn : clampedTurn(turn, { start_ms: 0, end_ms: consumed_to_ms })))
-    .sort((a, b) => a.start_ms - b.start_ms || a.end_ms - b.end_ms);
-  if (kept.length > LIMITS.window_turns_max)
-    throw new EngineFailed('ENGINE_BAD_ANSWER', 'The answer has more segments than a window may have turns.');
-  return {
-    ...{ speaker_scope: 'window', mode: 'replace', turns: kept, dropped },
-    ...(consumed_to_ms !== null && { consumed_to_ms }),
-  };
+
+  #fails(failure: EngineFailure, { start_ms, end_ms }: { start_ms: number; end_ms: number }): void {
+    const { work } = this.#asking;
+    const { code, retry, of_file } = failure;
+    this.#failures.push(failure);
+    if (retry && work.tries < LIMITS.window_tries_max) {
+      this.#stopped_ms = start_ms;
+      return;
+    }
+    // An engine that refuses whoever asks refuses the rest as well.
+    const to_ms = of_file || retry ? end_ms : work.to_ms;
+    this.#failed.push({ from_ms: start_ms, to_ms, code });
+    if (!of_file) this.#stopped_ms = to_ms;
+  }
+
+  #outcome(): Transcribed {
+    const { work } = this.#asking;
+    const failures = this.#failures;
+    const stopped_ms = this.#stopped_ms ?? work.to_ms;
+    const [first] = failures;
+    const last = failures.at(-1);
+    const is_in_vain = this.#heard === 0 && (this.#failed.length === 0 || stopped_ms >= work.to_ms);
+    if (last?.code === 'ENGINE_STOPPED') return { ok: false, failure: last, failures };
+    if (first !== undefined && is_in_vain) return { ok: false, failure: first, failures };
+    const whole_until_ms = this.#stopped_ms === null ? this.#whole_until_ms : null;
+    const is_most = whole_until_ms !== null && whole_until_ms - work.from_ms >= (work.to_ms - work.from_ms) / 2;
+    const end_ms = Math.min(stopped_ms, is_most ? whole_until_ms : work.to_ms);
+    const is_all = end_ms >= work.to_ms;
+    const turns = this.#turns
+      .filter(({ start_ms }) => is_all || start_ms < end_ms)
+      .map((turn) => (is_all ? turn : clampedTurn(turn, { start_ms: 0, end_ms })))
+      .sort((a, b) => a.start_ms - b.start_ms || a.end_ms - b.end_ms);
+    if (turns.length > LIMITS.window_turns_max) {
+      const { failure } = new EngineFailed(
+        'ENGINE_BAD_ANSWER',
+        'The answer has more segments than a window may have turns.',
+      );
+      return { ok: false, failure, failures: [failure] };
+    }
+    const rest_ms = last?.retry_after_ms;
+    const result: TranscriptionResult = {
+      ...{ speaker_scope: 'window', mode: 'replace', turns, dropped: this.#dropped },
+      ...(!is_all && { consumed_to_ms: end_ms }),
+      ...(this.#failed.length > 0 && { failed: this.#failed }),
+      ...(stopped_ms < work.to_ms && last !== undefined && { stopped: { code: last.code, rest_ms } }),
+    };
+    return { ok: true, result, failures };
+  }
 }
 
 function cleaned(segments: readonly HeardSegment[]): HeardSegment[] {
@@ -70,7 +178,8 @@ function wholeUntil(file: WindowFile, segments: readonly HeardSegment[]): number
   const last = segments.at(-1);
   if (last === undefined || segments.length < 2) return null;
   const is_cut = last.end_s * 1_000 >= lengthOf(file) - CUT_OFF_MS;
-  return is_cut ? onTimeline(file.parts, last.start_s * 1_000, 'start') : null;
+  // What begins before the file counts goes with its beginning.
+  return is_cut ? Math.max(file.counts.start_ms, onTimeline(file.parts, last.start_s * 1_000, 'start')) : null;
 }
 
 /** A file that could not be cut has more in it than counts here: what lies mostly outside is for another. */

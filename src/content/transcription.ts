@@ -1,5 +1,6 @@
 import type { Chunk } from '../../actors/stream_state.js';
-import type { PublishedTurn } from '../../actors/transcript_state.js';
+import type { FailedAudio, PublishedTurn } from '../../actors/transcript_state.js';
+import type { StoppedHearing } from '../../actors/transcript_windows.js';
 
 /**
  * What goes to whoever transcribes a window of a recording, and what comes back. All times are ms of the stream's
@@ -61,6 +62,10 @@ export type TranscriptionResult = {
   mode: 'replace' | 'attribute';
   turns: PublishedTurn[];
   speakers?: HeardSpeaker[] | undefined;
+  /** Parts of the window that could not be heard. */
+  failed?: FailedAudio[] | undefined;
+  /** Why nothing behind `consumed_to_ms` was heard: that waits for another try. */
+  stopped?: StoppedHearing | undefined;
   /** Segments that were left out since the engine itself doubted them. */
   dropped?: number | undefined;
 };

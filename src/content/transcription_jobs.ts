@@ -128,7 +128,8 @@ export class TranscriptionJobs {
     const claimed = found(await actor.claim_window({ token, run_id, lease_ms, window_ms, pipeline: number }));
     if (claimed === null || claimed.window === null) return null;
     const { window, previous_text } = claimed;
-    const audio = await this.#chunksIn(stream_id, window, claimed.transcript.longest_ms);
+    const reaching = await this.#chunksIn(stream_id, window, claimed.transcript.longest_ms);
+    const audio = reaching.filter((chunk) => !isGivenUp(chunk, claimed.transcript));
     if (audio.length === 0) {
       const { number } = window;
       found(await actor.window_failed({ number, token, code: 'AUDIO_GONE', retry: false }));
@@ -179,9 +180,8 @@ export class TranscriptionJobs {
     if (pipeline === null) return GONE;
     const final_pass = pipeline.transcription.final_pass || (lane === undefined && this.#parts.final_pass);
     const insights = this.#parts.insights && (lane === undefined || pipeline.insights !== null);
-    const { speakers = [], turns, consumed_to_ms, speaker_scope, mode, dropped } = result;
-    const heard = { consumed_to_ms, speaker_scope, mode, turns, engine, dropped };
-    const said = { number, token, digest, ...heard, final_pass, insights };
+    const { speakers = [], ...heard } = result;
+    const said = { number, token, digest, ...heard, engine, final_pass, insights };
     // A result that will be refused, or is there, says nothing of voices; nor does one of another pipeline.
     const is_heard = lane === undefined && !isRefusal(windowFor(transcript, said));
     const recognized = is_heard ? await this.#voices.recognized(transcript, speakers, fences) : {};
@@ -195,6 +195,7 @@ export class TranscriptionJobs {
     this.due.offer(transcript_id);
     if (lane === undefined)
       await this.#voices.learn(transcript, { stream_id, speakers, numbers: published.speakers, fences });
+    for (const { code } of result.failed ?? []) this.activity.failed(code);
     const lag_ms = published.came_at_ms === null ? null : Math.max(0, now() - published.came_at_ms);
     this.activity.published({ turns: published.tally.turns, lag_ms });
     metrics.turns_published.inc(published.tally.turns);
@@ -313,6 +314,12 @@ export class TranscriptionJobs {
   get in_hand(): number {
     return this.#in_hand.size;
   }
+}
+
+/** What could not be heard before is not asked for again beside what waits. */
+function isGivenUp({ start_ms, end_ms }: WindowChunk, { failed, waiting }: Transcript): boolean {
+  const waits = waiting.some(({ from_ms, to_ms }) => from_ms < end_ms && to_ms > start_ms);
+  return !waits && failed.some(({ from_ms, to_ms }) => from_ms <= start_ms && to_ms >= end_ms);
 }
 
 function windowChunk(chunk: Chunk): WindowChunk {

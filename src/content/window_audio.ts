@@ -29,6 +29,8 @@ export type WindowFile = {
   counts: Span;
   /** Plain samples that are all (nearly) zero: nobody says anything in it. */
   silent: boolean;
+  /** What it was made of. */
+  pieces: readonly Piece[];
 };
 
 /** `file_ms` is where it begins in the file. */
@@ -81,6 +83,11 @@ export async function* windowFiles(blobs: BlobStore, window: Window): AsyncGener
     held_bytes += piece.body.length;
   }
   if (held.length > 0) yield fileOf(held);
+}
+
+/** A file of several pieces as one file for each. */
+export function filesOfPieces({ pieces }: WindowFile): WindowFile[] {
+  return pieces.map((piece) => fileOf([piece]));
 }
 
 /**
@@ -200,7 +207,7 @@ function fileOf(pieces: Piece[]): WindowFile {
     return { file_ms: begins, ...part };
   });
   const counts = { start_ms: first.span.start_ms, end_ms: (pieces.at(-1) as Piece).span.end_ms };
-  const of = { parts, counts, wav: null, silent: false };
+  const of = { parts, counts, wav: null, silent: false, pieces };
   switch (first.kind) {
     case 'wav': {
       const { format } = first;

@@ -104,6 +104,11 @@ export const languageTag = z
   .string('must be a BCP 47 tag, such as en or pt-BR')
   .regex(/^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,7}$/, 'must be a BCP 47 tag, such as en or pt-BR');
 
+/** A failure's name for programs. */
+export const failureCode = z
+  .string('must be a code such as BAD_AUDIO')
+  .regex(/^[A-Z][A-Z0-9_]{0,63}$/, 'must be a code of upper-case letters, digits and underscores, such as BAD_AUDIO');
+
 const MEDIA_NAME = `must be 1 to ${LIMITS.media_name_chars_max} printable characters, such as opus`;
 
 /** Name of a codec or container, kept as it was sent: with its parameters, where there are any. */

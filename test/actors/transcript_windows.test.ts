@@ -17,6 +17,7 @@ const PAGE_MS = LIMITS.transcript_page_ms;
 const RUN = makeId({ partition: 7, now_ms: START_MS + 1, random: new Uint8Array(5) });
 
 type Refused = { refused: string };
+type Unheard = Partial<Pick<Extract<TranscriptMessage, { type: 'publish' }>, 'turns' | 'failed' | 'stopped'>>;
 
 class Recording extends Played<Transcript, TranscriptMessage, unknown> {
   #tokens = 0;
@@ -38,10 +39,10 @@ class Recording extends Played<Transcript, TranscriptMessage, unknown> {
   }
 
   /** Says that nothing was heard, up to there. */
-  publish({ number, token }: Window, consumed_to_ms?: number, final_pass = false): unknown {
+  publish({ number, token }: Window, consumed_to_ms?: number, final_pass = false, more: Unheard = {}): unknown {
     return this.send({
       ...{ type: 'publish', number, token, digest: token, speaker_scope: 'window', mode: 'replace' },
-      ...{ turns: [], recognized: {}, final_pass, consumed_to_ms },
+      ...{ turns: [], recognized: {}, final_pass, consumed_to_ms, ...more },
     }).reply;
   }
 
@@ -274,4 +275,97 @@ t.test('K-004 many small pieces of audio stay few intervals', async (t) => {
   );
   recording.audio(pieces);
   t.equal(recording.state?.waiting.length, LIMITS.transcript_intervals_max);
+});
+
+const bad = (from_ms: number, to_ms: number, code = 'ENGINE_REFUSED') => ({ from_ms, to_ms, code });
+
+t.test('a part that could not be heard stands in failed, and the rest is covered', async (t) => {
+  const recording = new Recording();
+  recording.audio(
+    [
+      [0, 40_000],
+      [50_000, 60_000],
+    ],
+    60_000,
+  );
+  const failed = [bad(10_000, 20_000), bad(20_000, 30_000), bad(35_000, 55_000, 'ENGINE_ERROR')];
+  recording.publish(recording.claim() as Window, undefined, false, { failed });
+  t.match(recording.state, {
+    ...{ waiting: [], retry: null },
+    covered: [
+      [0, 10_000],
+      [30_000, 35_000],
+      [55_000, 60_000],
+    ],
+    failed: [bad(10_000, 30_000), bad(35_000, 40_000, 'ENGINE_ERROR'), bad(50_000, 55_000, 'ENGINE_ERROR')],
+  });
+});
+
+t.test('where a result says that the engine stopped, the rest waits for its next try', async (t) => {
+  const recording = new Recording();
+  recording.audio([[0, 60_000]], 60_000);
+  const stopped = { code: 'ENGINE_BUSY' };
+  recording.publish(recording.claim() as Window, 20_000, false, { stopped });
+  t.match(recording.state, { covered: [[0, 20_000]], retry: { from_ms: 20_000, tries: 1 } });
+  t.equal(recording.claim(), null, 'it rests');
+  recording.pass(LIMITS.window_retries_ms[0] as number);
+  const second = recording.claim();
+  t.same([span(second), second?.tries], [[20_000, 60_000, true], 2]);
+});
+
+t.test('what nobody has tried has all of its tries before it', async (t) => {
+  const recording = new Recording();
+  recording.audio([[0, 60_000]], 60_000);
+  let window = recording.claim() as Window;
+  for (let tries = 1; tries < LIMITS.window_tries_max; tries++) {
+    const { number, token } = window;
+    recording.ask({ type: 'window_failed', number, token, code: 'ENGINE_BUSY', retry: true });
+    recording.pass(LIMITS.window_retries_ms[tries - 1] as number);
+    window = recording.claim() as Window;
+  }
+  t.equal(window.tries, LIMITS.window_tries_max);
+  recording.publish(window, 10_000, false, {
+    failed: [bad(0, 10_000, 'ENGINE_BUSY')],
+    stopped: { code: 'ENGINE_BUSY' },
+  });
+  t.equal(recording.claim()?.tries, 1);
+});
+
+t.test('a part that is said to have failed must lie in the window', async (t) => {
+  const recording = new Recording();
+  recording.audio([[0, 60_000]], 60_000);
+  const window = recording.claim() as Window;
+  for (const failed of [[bad(-1, 10)], [bad(10, 10)], [bad(59_000, 60_001)]])
+    t.match(recording.publish(window, undefined, false, { failed }), { refused: 'BAD_REQUEST' });
+});
+
+t.test('where a later pass could not hear, what stands there stays', async (t) => {
+  const recording = new Recording();
+  recording.audio([[0, 60_000]], 60_000);
+  const turns = [5_000, 15_000, 25_000].map((start_ms) => ({
+    start_ms,
+    end_ms: start_ms + 1_000,
+    text: `at ${start_ms}`,
+  }));
+  recording.publish(recording.claim() as Window, undefined, true, { turns });
+  const pass = recording.claim() as Window;
+  t.equal(pass.pass, 'final_pass');
+  const heard = [{ start_ms: 5_000, end_ms: 6_000, text: 'better' }];
+  t.match(recording.publish(pass, undefined, true, { turns: heard, failed: [bad(10_000, 20_000)] }), {
+    tally: { turns: 1, replaced: 2 },
+  });
+  t.equal(recording.state?.turns, 2);
+  t.match(recording.state, { failed: [bad(10_000, 20_000)], final_pass: 'done' });
+});
+
+t.test('of a range that failed, only what is asked for is tried again', async (t) => {
+  const recording = new Recording();
+  recording.audio([[0, 60_000]], 60_000);
+  const { number, token } = recording.claim() as Window;
+  recording.ask({ type: 'window_failed', number, token, code: 'ENGINE_REFUSED', retry: false });
+  recording.ask({ type: 'reprocess', from_ms: 10_000, to_ms: 20_000, only_failed: true });
+  t.match(recording.state, {
+    waiting: [{ from_ms: 10_000, to_ms: 20_000 }],
+    failed: [bad(0, 10_000), bad(20_000, 60_000)],
+  });
 });

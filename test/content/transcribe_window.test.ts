@@ -166,6 +166,132 @@ t.test('silence is not sent, and invented text is dropped and counted', async (t
   t.match([turns, dropped], [[{ text: 'Hello.' }], 1]);
 });
 
+/** Six files that no two can be one, of ten seconds each; the engine answers as `answers` says, by the file's number. */
+async function sixFiles(t: Test, answers: Record<number, EngineFailed>, more: Partial<WindowWork> = {}) {
+  const stream = await StoredStream.open(t);
+  const webm = { codec: 'opus', container: 'webm' };
+  for (let at = 0; at < 6; at++) await stream.add([at * 10_000, at * 10_000 + 10_000], Buffer.from(`${at}`), webm);
+  const asked: number[] = [];
+  const hear = async ({ file }: Parameters<Engine['hear']>[0]): Promise<Heard> => {
+    const at = Number(file.bytes.toString());
+    asked.push(at);
+    const failed = answers[at];
+    if (failed !== undefined) throw failed;
+    return { segments: [{ start_s: 1, end_s: 2, text: `Piece ${at}.`, words: [] }] };
+  };
+  const engine: Engine = { name: 'scripted', hear, close: async () => {} };
+  const work = stream.work(0, 60_000, more);
+  const signal = new AbortController().signal;
+  return { made: await transcribeWindow({ engine, blobs: stream.blobs, work, signal }), asked };
+}
+
+const pieces = (...numbers: number[]) => numbers.map((at) => ({ text: `Piece ${at}.` }));
+const refused = () => new EngineFailed('ENGINE_REFUSED', 'The engine answered 400.');
+const broken = () => new EngineFailed('ENGINE_ERROR', 'The engine answered 500.');
+const away = () =>
+  new EngineFailed('ENGINE_UNREACHABLE', 'The engine could not be reached.', { retry_after_ms: 7_000 });
+const LAST_TRY = { tries: LIMITS.window_tries_max };
+
+t.test('a file that the engine refuses fails alone', async (t) => {
+  const { made, asked } = await sixFiles(t, { 1: refused(), 2: refused(), 5: refused() });
+  t.same(asked, [0, 1, 2, 3, 4, 5]);
+  t.match(made, {
+    ok: true,
+    result: {
+      turns: pieces(0, 3, 4),
+      ...{ consumed_to_ms: undefined, stopped: undefined },
+      failed: [
+        { from_ms: 10_000, to_ms: 20_000, code: 'ENGINE_REFUSED' },
+        { from_ms: 20_000, to_ms: 30_000 },
+        { from_ms: 50_000, to_ms: 60_000 },
+      ],
+    },
+    failures: { length: 3 },
+  });
+});
+
+t.test('where every file is refused, the window fails', async (t) => {
+  const { made } = await sixFiles(t, Object.fromEntries([0, 1, 2, 3, 4, 5].map((at) => [at, refused()])));
+  t.match(made, { ok: false, failure: { code: 'ENGINE_REFUSED', retry: false } });
+});
+
+t.test('an engine that refuses whoever asks is asked once', async (t) => {
+  const denied = new EngineFailed('ENGINE_REFUSED', 'The engine answered 401.', { of_file: false });
+  const { made, asked } = await sixFiles(t, { 1: denied });
+  t.same(asked, [0, 1]);
+  t.match(made, {
+    result: {
+      turns: pieces(0),
+      failed: [{ from_ms: 10_000, to_ms: 60_000, code: 'ENGINE_REFUSED' }],
+      stopped: undefined,
+    },
+  });
+});
+
+t.test('what was heard before the engine failed counts, and the rest of a final window waits', async (t) => {
+  const { made, asked } = await sixFiles(t, { 0: refused(), 3: away() }, { final: true });
+  t.same(asked, [0, 1, 2, 3]);
+  t.match(made, {
+    result: {
+      turns: pieces(1, 2),
+      ...{ consumed_to_ms: 30_000, stopped: { code: 'ENGINE_UNREACHABLE', rest_ms: 7_000 } },
+      failed: [{ from_ms: 0, to_ms: 10_000 }],
+    },
+  });
+});
+
+t.test('where the first file fails, the window is tried again', async (t) => {
+  const { made, asked } = await sixFiles(t, { 0: broken() });
+  t.same(asked, [0]);
+  t.match(made, { ok: false, failure: { code: 'ENGINE_ERROR', retry: true } });
+});
+
+t.test('at its last try a file that the engine fails at fails alone', async (t) => {
+  const { made, asked } = await sixFiles(t, { 0: broken(), 2: broken() }, LAST_TRY);
+  t.same(asked, [0, 1, 2, 3, 4, 5]);
+  t.match(made, {
+    result: {
+      ...{ turns: pieces(1, 3, 4, 5), consumed_to_ms: undefined, stopped: undefined },
+      failed: [{ from_ms: 0, to_ms: 10_000, code: 'ENGINE_ERROR' }, { from_ms: 20_000 }],
+    },
+  });
+});
+
+t.test('at its last try a file for which the engine is away fails alone, and those behind it wait', async (t) => {
+  const { made, asked } = await sixFiles(t, { 0: away() }, LAST_TRY);
+  t.same(asked, [0]);
+  t.match(made, {
+    result: {
+      turns: [],
+      consumed_to_ms: 10_000,
+      failed: [{ from_ms: 0, to_ms: 10_000 }],
+      stopped: { code: 'ENGINE_UNREACHABLE' },
+    },
+  });
+});
+
+t.test('of a server that stops nothing is published: the window is given back', async (t) => {
+  const { made } = await sixFiles(t, { 0: refused(), 3: new EngineFailed('ENGINE_STOPPED', 'The server stopped.') });
+  t.match(made, { ok: false, failure: { code: 'ENGINE_STOPPED', retry: true } });
+});
+
+t.test('of a file of several chunks that the engine refuses, each chunk is asked for by itself', async (t) => {
+  const stream = await StoredStream.open(t);
+  for (let at = 0; at < 3; at++)
+    await stream.add([at * 5_000, at * 5_000 + 5_000], wav16(counting(5_000, at === 1 ? 20_000 : 1)));
+  const lengths: number[] = [];
+  const hear = async ({ file }: Parameters<Engine['hear']>[0]): Promise<Heard> => {
+    lengths.push(file.wav?.frames ?? 0);
+    if (file.bytes.includes(counting(1, 20_000))) throw refused();
+    return { segments: [{ start_s: 1, end_s: 2, text: 'Readable.', words: [] }] };
+  };
+  const engine: Engine = { name: 'scripted', hear, close: async () => {} };
+  const { turns, failed } = await transcribe(t, { stream, engine, work: stream.work(0, 15_000) });
+  t.same(lengths, [15_000, 5_000, 5_000, 5_000]);
+  t.match(turns, [{ start_ms: 1_000 }, { start_ms: 11_000 }]);
+  t.match(failed, [{ from_ms: 5_000, to_ms: 10_000 }]);
+});
+
 t.test('what fails is said', async (t) => {
   const stream = await holedStream(t);
   const work = stream.work(10_000, 50_000);
@@ -173,10 +299,18 @@ t.test('what fails is said', async (t) => {
   const hear = async (): Promise<Heard> => {
     throw new EngineFailed('ENGINE_BUSY', 'The engine answered 429.', { retry_after_ms: 7_000 });
   };
+  const BUSY = {
+    code: 'ENGINE_BUSY',
+    message: 'The engine answered 429.',
+    retry: true,
+    of_file: false,
+    retry_after_ms: 7_000,
+  };
   const busy: Engine = { name: 'busy', hear, close: async () => {} };
   t.same(await transcribeWindow({ engine: busy, blobs: stream.blobs, work, signal }), {
     ok: false,
-    failure: { code: 'ENGINE_BUSY', message: 'The engine answered 429.', retry: true, retry_after_ms: 7_000 },
+    failure: BUSY,
+    failures: [BUSY],
   });
   const many = Array.from({ length: LIMITS.window_turns_max + 1 }, (_, index) => ({
     ...{ text: `t${index}`, start_s: index / 1_000, end_s: index / 1_000 },

@@ -61,10 +61,18 @@ const FAILURES = {
   UNSUPPORTED_AUDIO: false,
 } as const;
 
+/** Failures that may lie in the file: others may be heard. */
+const OF_FILE: ReadonlySet<EngineFailure['code']> = new Set([
+  ...(['ENGINE_ERROR', 'ENGINE_REFUSED', 'ENGINE_NOT_JSON', 'ENGINE_BAD_ANSWER', 'ENGINE_ANSWER_TOO_LARGE'] as const),
+  ...(['ENGINE_EXITED', 'UNSUPPORTED_AUDIO'] as const),
+]);
+
 export type EngineFailure = {
   code: keyof typeof FAILURES;
   message: string;
   retry: boolean;
+  /** Whether it may lie in the file alone. */
+  of_file: boolean;
   /** The engine asked for so long. */
   retry_after_ms?: number;
 };
@@ -74,8 +82,12 @@ export class EngineFailed extends Error {
   override name = 'EngineFailed';
   readonly failure: EngineFailure;
 
-  constructor(code: EngineFailure['code'], message: string, { retry_after_ms }: { retry_after_ms?: number } = {}) {
+  constructor(
+    code: EngineFailure['code'],
+    message: string,
+    { of_file = OF_FILE.has(code), ...more }: { retry_after_ms?: number; of_file?: boolean } = {},
+  ) {
     super(message);
-    this.failure = { code, message, retry: FAILURES[code], ...(retry_after_ms !== undefined && { retry_after_ms }) };
+    this.failure = { code, message, retry: FAILURES[code], of_file, ...more };
   }
 }

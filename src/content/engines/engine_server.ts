@@ -6,6 +6,8 @@ import { EngineFailed } from './engine.js';
 
 /** What servers say that do not know what they are asked for. */
 const NOT_KNOWN: ReadonlySet<number> = new Set([400, 422]);
+/** Refusals of what was sent; any other one refuses whoever asks, whatever comes. */
+const OF_CONTENT: ReadonlySet<number> = new Set([...NOT_KNOWN, 413, 415]);
 /** A form that was taken after others were not is asked for first, for so long. */
 const FORM_KEPT_MS = 3_600_000;
 const CONNECT_MS_MAX = 10_000;
@@ -54,7 +56,7 @@ export class EngineServer<Form> {
         if (at < first) continue;
         const { status, text } = await this.#post(bodyOf(form), either);
         if (NOT_KNOWN.has(status) && at < forms.length - 1) continue;
-        if (status !== 200) throw new EngineFailed('ENGINE_REFUSED', `The engine answered ${status}.`);
+        if (status !== 200) throw refusalOf(status, undefined);
         if (at > first) this.#known = { at, until: this.#now() + FORM_KEPT_MS };
         return text;
       }
@@ -115,7 +117,7 @@ function refusalOf(status: number, retry_after: string | string[] | undefined): 
   const asked = retry_after_ms === undefined ? {} : { retry_after_ms };
   if (status === 429) return new EngineFailed('ENGINE_BUSY', message, asked);
   if (status === 408 || status >= 500) return new EngineFailed('ENGINE_ERROR', message, asked);
-  return new EngineFailed('ENGINE_REFUSED', message);
+  return new EngineFailed('ENGINE_REFUSED', message, { of_file: OF_CONTENT.has(status) });
 }
 
 /** Seconds, or a date (RFC 9110, 10.2.3). */

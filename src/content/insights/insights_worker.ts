@@ -108,7 +108,7 @@ export class InsightsWorker {
   }
 }
 
-type Failure = Omit<EngineFailure, 'code'> & { code: string };
+type Failure = Omit<EngineFailure, 'code' | 'of_file'> & { code: string };
 type Thought = { ok: true; raw: unknown } | { ok: false; failure: EngineFailure };
 
 async function thoughtOf(
