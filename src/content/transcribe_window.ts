@@ -96,9 +96,9 @@ class WindowHearing {
       return null;
     }
     this.#files += 1;
-    const { language: spoken, diarize } = work;
+    const { stream_id, language, diarize } = work;
     try {
-      this.#take(file, await engine.hear({ file, language: spoken, diarize, prompt: promptOf(work) }, signal));
+      this.#take(file, await engine.hear({ file, stream_id, language, diarize, prompt: promptOf(work) }, signal));
       return null;
     } catch (error) {
       if (error instanceof EngineFailed) return error.failure;

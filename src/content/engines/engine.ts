@@ -12,6 +12,8 @@ export interface Engine {
 /** One file of a window, and what helps to understand it. */
 export type Asked = {
   file: WindowFile;
+  /** The recording that it is of. */
+  stream_id: string;
   /** A BCP 47 tag. */
   language: string | null;
   /** Whether speakers are to be told apart; an engine may do so anyway, or not be able to. */

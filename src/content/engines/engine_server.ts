@@ -8,8 +8,10 @@ import { EngineFailed } from './engine.js';
 const NOT_KNOWN: ReadonlySet<number> = new Set([400, 422]);
 /** Refusals of what was sent; any other one refuses whoever asks, whatever comes. */
 const OF_CONTENT: ReadonlySet<number> = new Set([...NOT_KNOWN, 413, 415]);
-/** A form that was taken after others were not is asked for first, for so long. */
-const FORM_KEPT_MS = 3_600_000;
+/** A server lacks a form when so many streams in a row needed another: one may have audio that no form is right for. */
+const STREAMS_AGREED = 3;
+/** Then the form that they needed is asked for first, for so long. */
+const FORM_KEPT_MS = 600_000;
 const CONNECT_MS_MAX = 10_000;
 const REFUSAL_BYTES_MAX = 65_536;
 
@@ -24,12 +26,17 @@ type Options<Form> = {
   now?: () => number;
 };
 
+/** `stream_id`: the recording that a question is about. */
+export type AskedOf = { stream_id: string; signal: AbortSignal };
+
 export class EngineServer<Form> {
   readonly #options: Options<Form>;
   readonly #address: URL;
   readonly #agent: Agent;
   readonly #answer_ms_max: number;
-  #known: { at: number; until: number } | null = null;
+  /** Streams in a row that needed another form than the first, each with the one that it got an answer to. */
+  readonly #fell_back = new Map<string, number>();
+  #first_again_ms = 0;
 
   constructor(options: Options<Form>) {
     const { url, path, answer_ms_max = LIMITS.engine_ms_max } = options;
@@ -45,19 +52,22 @@ export class EngineServer<Form> {
     return this.#address.hostname;
   }
 
-  /** The answer to the first form that the server knows. Throws EngineFailed for whatever breaks on the way. */
-  async ask(bodyOf: (form: Form) => FormData | string, signal: AbortSignal): Promise<string> {
+  /**
+   * The answer to the first form that the server knows, for a question about a stream. Throws EngineFailed for whatever
+   * breaks on the way.
+   */
+  async ask(bodyOf: (form: Form) => FormData | string, { stream_id, signal }: AskedOf): Promise<string> {
     const deadline = AbortSignal.timeout(this.#answer_ms_max);
     const either = AbortSignal.any([signal, deadline]);
     const { forms } = this.#options;
-    const first = this.#known !== null && this.#known.until > this.#now() ? this.#known.at : 0;
+    const first = this.#firstForm();
     try {
       for (const [at, form] of forms.entries()) {
         if (at < first) continue;
         const { status, text } = await this.#post(bodyOf(form), either);
         if (NOT_KNOWN.has(status) && at < forms.length - 1) continue;
         if (status !== 200) throw refusalOf(status, undefined);
-        if (at > first) this.#known = { at, until: this.#now() + FORM_KEPT_MS };
+        this.#answered(stream_id, { first, at });
         return text;
       }
     } catch (error) {
@@ -70,6 +80,24 @@ export class EngineServer<Form> {
 
   async close(): Promise<void> {
     await this.#agent.destroy();
+  }
+
+  #firstForm(): number {
+    const is_known = this.#fell_back.size >= STREAMS_AGREED && this.#now() < this.#first_again_ms;
+    return is_known ? Math.min(...this.#fell_back.values()) : 0;
+  }
+
+  #answered(stream_id: string, { first, at }: { first: number; at: number }): void {
+    if (first > 0) return;
+    if (at === 0) {
+      this.#fell_back.clear();
+      return;
+    }
+    this.#fell_back.delete(stream_id);
+    this.#fell_back.set(stream_id, at);
+    const [oldest] = this.#fell_back.keys();
+    if (this.#fell_back.size > STREAMS_AGREED) this.#fell_back.delete(oldest as string);
+    this.#first_again_ms = this.#now() + FORM_KEPT_MS;
   }
 
   #now(): number {

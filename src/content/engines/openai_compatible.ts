@@ -41,7 +41,7 @@ export class OpenAiCompatible implements Engine {
 
   async hear(asked: Asked, signal: AbortSignal): Promise<Heard> {
     const server = this.#servers[asked.diarize || this.#options.diarize ? 'diarized' : 'timed'];
-    const text = await server.ask((form) => this.#body(asked, form), signal);
+    const text = await server.ask((form) => this.#body(asked, form), { stream_id: asked.stream_id, signal });
     return readTranscription(text, lengthOf(asked.file) / 1_000);
   }
 

@@ -62,7 +62,7 @@ async function openWorld(t: Test) {
   };
   const run = (words: string[], { ms, signal }: { ms?: number; signal?: AbortSignal } = {}) =>
     commandEngine(words, ms).hear(
-      { file, language: null, diarize: false, prompt: '' },
+      { file, stream_id: 's', language: null, diarize: false, prompt: '' },
       signal ?? new AbortController().signal,
     );
   const failure = async (words: string[], more: Parameters<typeof run>[1] = {}) => {
@@ -218,7 +218,10 @@ t.test(
     await stream.add([0, length_ms], said);
     const [file] = (await stream.files(0, length_ms)) as [WindowFile];
     const engine = commandEngine(['pocketsphinx']);
-    const heard = await engine.hear({ file, language: null, diarize: false, prompt: '' }, new AbortController().signal);
+    const heard = await engine.hear(
+      { file, stream_id: 's', language: null, diarize: false, prompt: '' },
+      new AbortController().signal,
+    );
     const found = heard.segments.flatMap((segment) => segment.words.map(({ text }) => text));
     const right = words.filter((one) => found.includes(one)).length;
     t.ok(right >= 4, found.join(' '));
@@ -232,7 +235,7 @@ t.test('pocketsphinx is not given what it can not hear', async (t) => {
   const [file] = (await stream.files(0, 1_000)) as [WindowFile];
   const signal = new AbortController().signal;
   const error: unknown = await commandEngine(['pocketsphinx'])
-    .hear({ file, language: null, diarize: false, prompt: '' }, signal)
+    .hear({ file, stream_id: 's', language: null, diarize: false, prompt: '' }, signal)
     .catch((thrown: unknown) => thrown);
   const wanted = { code: 'UNSUPPORTED_AUDIO', retry: false, message: /WAV or raw PCM/ };
   t.match(error instanceof EngineFailed ? error.failure : error, wanted);

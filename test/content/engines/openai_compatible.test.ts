@@ -16,7 +16,7 @@ async function openWorld(t: Parameters<typeof StoredStream.open>[0], options: Re
   const engine = new OpenAiCompatible({ url: server.url, key: null, model: null, diarize: false, ...options });
   t.teardown(() => engine.close());
   const hear = (more: Record<string, unknown> = {}, signal = new AbortController().signal) =>
-    engine.hear({ file, language: null, diarize: false, prompt: '', ...more }, signal);
+    engine.hear({ file, stream_id: 's', language: null, diarize: false, prompt: '', ...more }, signal);
   const failure = async (signal?: AbortSignal) => {
     const error = await hear({}, signal).then(
       () => null,
@@ -56,46 +56,89 @@ t.test('it asks as documented, and reads segments, words and figures', async (t)
   t.same(heard.segments[1]?.words.at(-1)?.end_s, 3.9);
 });
 
-t.test('what a server does not know is not asked for', async (t) => {
+t.test('what a server does not know is asked for in another form', async (t) => {
   const { server, hear, failure } = await openWorld(t);
+  const formsOf = () =>
+    server.requests
+      .splice(0)
+      .map(({ fields }) => [fields.response_format?.[0], fields['timestamp_granularities[]']?.length ?? 0]);
   server.hears = () => [{ text: 'One. Two.', start: 1, end: 2 }];
   server.answers = [json({ error: 'granularities' }, 400)];
   t.match(await hear(), { segments: [{ text: 'One. Two.', start_s: 1, end_s: 2 }] });
-  t.same(
-    server.requests.map(({ fields }) => [fields.response_format, fields['timestamp_granularities[]']?.length]),
-    [
-      [['verbose_json'], 2],
-      [['verbose_json'], undefined],
-    ],
-  );
-  server.requests.length = 0;
-  server.answers = [json({ detail: 'format' }, 422)];
+  t.same(formsOf(), [
+    ['verbose_json', 2],
+    ['verbose_json', 0],
+  ]);
+  server.answers = [json({ detail: 'format' }, 422), json({ detail: 'format' }, 422)];
   t.match(await hear(), { segments: [{ text: 'One. Two.', start_s: 0, end_s: 4, words: [] }] }, 'one turn');
-  t.same(
-    server.requests.map(({ fields }) => fields.response_format),
-    [['verbose_json'], ['json']],
-    'the form that was known last comes first',
-  );
-  server.requests.length = 0;
-  server.answers = [json({ error: 'audio' }, 400)];
-  t.match(await failure(), { code: 'ENGINE_REFUSED', retry: false, message: 'The engine answered 400.' });
-  t.equal(server.requests.length, 1);
+  t.same(formsOf().at(-1), ['json', 0]);
+  server.answers = Array(3).fill(json({ error: 'audio' }, 400));
+  t.match(await failure(), { code: 'ENGINE_REFUSED', retry: false, of_file: true });
+  t.equal(formsOf().length, 3);
 });
 
-t.test('after an hour the most telling form is asked for again', async (t) => {
+/** Of each question how many forms were tried. */
+async function formsTried(t: Parameters<typeof openWorld>[0]) {
   let now = 0;
   const { server, hear } = await openWorld(t, { now: () => now });
-  server.answers = [json({}, 400)];
-  const formsOf = async () => {
-    server.requests.length = 0;
-    await hear();
-    return server.requests.map(({ fields }) => fields['timestamp_granularities[]']?.length ?? 0);
+  return {
+    pass: (ms: number) => {
+      now += ms;
+    },
+    /** `lacks`: how many of the first forms the server does not take this time. */
+    ask: async (stream_id: string, lacks = 0) => {
+      const knows = ({ fields }: { fields: Record<string, string[]> }) => {
+        const form =
+          fields['timestamp_granularities[]'] !== undefined ? 0 : fields.response_format?.[0] === 'json' ? 2 : 1;
+        return form >= lacks;
+      };
+      server.before = async (request) => {
+        server.answers = knows(request) ? [] : [json({}, 400)];
+      };
+      server.requests.length = 0;
+      await hear({ stream_id });
+      return server.requests.length;
+    },
   };
-  t.same(await formsOf(), [2, 0]);
-  now = 3_599_999;
-  t.same(await formsOf(), [0]);
-  now = 3_600_000;
-  t.same(await formsOf(), [2]);
+}
+
+t.test('one odd answer changes nothing for the next question', async (t) => {
+  const { ask } = await formsTried(t);
+  t.equal(await ask('a', 1), 2);
+  t.equal(await ask('b'), 1);
+  t.equal(await ask('b', 1), 2, 'the most telling form came first');
+});
+
+t.test('after three streams in a row the form that they needed comes first', async (t) => {
+  const { ask } = await formsTried(t);
+  for (const stream of ['a', 'a', 'b']) t.equal(await ask(stream, 1), 2, stream);
+  t.equal(await ask('c', 2), 3);
+  t.equal(await ask('d', 1), 1, 'the most telling that one of them got');
+});
+
+t.test('an answer to the most telling form begins a new row', async (t) => {
+  const { ask } = await formsTried(t);
+  for (const [stream, lacks] of [
+    ['a', 1],
+    ['b', 1],
+    ['e', 0],
+    ['c', 1],
+  ] as const)
+    await ask(stream, lacks);
+  t.equal(await ask('d', 1), 2);
+});
+
+t.test('every ten minutes the most telling form is asked for again', async (t) => {
+  const { ask, pass } = await formsTried(t);
+  for (const stream of ['a', 'b', 'c']) await ask(stream, 1);
+  pass(599_999);
+  t.equal(await ask('d', 2), 2, 'and what one stream needs then does not put that off');
+  pass(1);
+  t.equal(await ask('e', 1), 2);
+  t.equal(await ask('f', 1), 1, 'it still lacks it');
+  pass(600_000);
+  await ask('g');
+  t.equal(await ask('h', 1), 2, 'it had it');
 });
 
 t.test('speakers are asked for in a form that has no prompt', async (t) => {
@@ -106,19 +149,18 @@ t.test('speakers are asked for in a form that has no prompt', async (t) => {
   t.match(request?.fields, { response_format: ['diarized_json'], chunking_strategy: ['auto'], prompt: undefined });
 });
 
-t.test(
-  'K-012 speakers are asked for where a pipeline wants them, and what a server lacks there counts only there',
-  async (t) => {
-    const { server, hear } = await openWorld(t);
-    const formsOf = () => server.requests.splice(0).map(({ fields }) => fields.response_format?.[0]);
+t.test('K-012 what a server lacks where speakers are asked for counts only there', async (t) => {
+  const { server, hear } = await openWorld(t);
+  const formsOf = () => server.requests.splice(0).map(({ fields }) => fields.response_format?.[0]);
+  for (const stream_id of ['a', 'b', 'c']) {
     server.answers = [{ status: 400, body: '{}' }];
-    await hear({ diarize: true });
+    await hear({ stream_id, diarize: true });
     t.same(formsOf(), ['diarized_json', 'verbose_json']);
-    await hear();
-    await hear({ diarize: true });
-    t.same(formsOf(), ['verbose_json', 'verbose_json'], 'it is known that there is no other form');
-  },
-);
+  }
+  await hear();
+  await hear({ diarize: true });
+  t.same(formsOf(), ['verbose_json', 'verbose_json'], 'it is known that there is no other form');
+});
 
 t.test('every failure has its code, says whether to come again, and holds neither text nor key', async (t) => {
   const { server, failure } = await openWorld(t, { key: KEY });
@@ -178,7 +220,12 @@ t.test('addresses may have a path, a slash at its end, and parameters', async (t
     const engine = new OpenAiCompatible({ url, key: null, model: null, diarize: false });
     t.teardown(() => engine.close());
     t.same(
-      (await engine.hear({ file, language: null, diarize: false, prompt: '' }, new AbortController().signal)).segments,
+      (
+        await engine.hear(
+          { file, stream_id: 's', language: null, diarize: false, prompt: '' },
+          new AbortController().signal,
+        )
+      ).segments,
       [],
     );
   }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { pageOf } from '../../../../actors/transcript_page.js';
 import { LIMITS } from '../../../domain/limits.js';
-import { EngineServer } from '../../engines/engine_server.js';
+import { type AskedOf, EngineServer } from '../../engines/engine_server.js';
 import type { InputTurn, InsightInput, RawInsights } from '../insight_input.js';
 import {
   INSIGHTS_SCHEMA,
@@ -46,6 +46,7 @@ export class Chat implements InsightEngine {
 
   async think(input: InsightInput, signal: AbortSignal): Promise<RawInsights> {
     const parts = partsOf(input);
+    const stream_id = input.turns[0]?.stream_id ?? '';
     const found: RawInsights[] = [];
     for (const turns of parts) {
       const question = {
@@ -54,24 +55,26 @@ export class Chat implements InsightEngine {
         system: systemOf(input),
         user: userOf(input, turns),
       };
-      found.push(readInsights(await this.#ask(question, signal), input));
+      found.push(readInsights(await this.#ask(question, { stream_id, signal }), input));
     }
     const [only] = found;
-    return found.length === 1 && only !== undefined ? only : joined(found, await this.#summaryOf(found, signal));
+    return found.length === 1 && only !== undefined
+      ? only
+      : joined(found, await this.#summaryOf(found, { stream_id, signal }));
   }
 
   async close(): Promise<void> {
     await this.#server.close();
   }
 
-  async #summaryOf(found: readonly RawInsights[], signal: AbortSignal): Promise<RawSummary> {
+  async #summaryOf(found: readonly RawInsights[], of: AskedOf): Promise<RawSummary> {
     const user = { note: NOTE, parts: found.map(({ conversation }) => conversation) };
     const question = { name: 'summary', schema: SUMMARY_SCHEMA, system: PARTS_PROMPT, user };
-    return readSummary(await this.#ask(question, signal));
+    return readSummary(await this.#ask(question, of));
   }
 
-  async #ask(question: Question, signal: AbortSignal): Promise<unknown> {
-    return readCompletion(await this.#server.ask((form) => this.#body(question, form), signal));
+  async #ask(question: Question, of: AskedOf): Promise<unknown> {
+    return readCompletion(await this.#server.ask((form) => this.#body(question, form), of));
   }
 
   #body({ system, user, name, schema }: Question, form: Form): string {
