@@ -2,6 +2,7 @@ import type { FailedAudio } from '../../actors/transcript_state.js';
 import { type BlobStore, BlobStoreUnavailable } from '../blobs/blob_store.js';
 import { LIMITS } from '../domain/limits.js';
 import { type Engine, EngineFailed, type EngineFailure, type Heard, type HeardSegment } from './engines/engine.js';
+import { CHARS_PER_SECOND_MAX } from './engines/heard_times.js';
 import { plainText } from './engines/plain_text.js';
 import { honestText } from './honest_text.js';
 import type { TranscribedTurn, TranscriptionResult, WindowWork } from './transcription.js';
@@ -176,16 +177,20 @@ function cleaned(segments: readonly HeardSegment[]): HeardSegment[] {
 /** Where the last utterance begins that the end of the audio may have cut off; null where there is none, or no other. */
 function wholeUntil(file: WindowFile, segments: readonly HeardSegment[]): number | null {
   const last = segments.at(-1);
-  if (last === undefined || segments.length < 2) return null;
-  const is_cut = last.end_s * 1_000 >= lengthOf(file) - CUT_OFF_MS;
+  if (last === undefined || segments.length < 2 || last.guessed === true) return null;
+  // What the rest of the file has no room for was said before, whatever its times are: the next window may not have it.
+  const has_room = lengthOf(file) / 1_000 - last.start_s >= last.text.length / CHARS_PER_SECOND_MAX;
+  const is_cut = has_room && last.end_s * 1_000 >= lengthOf(file) - CUT_OFF_MS;
   // What begins before the file counts goes with its beginning.
   return is_cut ? Math.max(file.counts.start_ms, onTimeline(file.parts, last.start_s * 1_000, 'start')) : null;
 }
 
 /** A file that could not be cut has more in it than counts here: what lies mostly outside is for another. */
-function counted({ kind, counts }: WindowFile, turns: readonly TranscribedTurn[]): TranscribedTurn[] {
+function counted(file: WindowFile, turns: readonly TranscribedTurn[]): TranscribedTurn[] {
+  const { kind, counts } = file;
+  const last_ms = onTimeline(file.parts, lengthOf(file), 'end') - 1;
   const isInside = ({ start_ms, end_ms }: TranscribedTurn) => {
-    const middle_ms = (start_ms + end_ms) / 2;
+    const middle_ms = Math.min(last_ms, (start_ms + end_ms) / 2);
     return kind !== 'other' || (middle_ms >= counts.start_ms && middle_ms < counts.end_ms);
   };
   return turns.filter(isInside).map((turn) => clampedTurn(turn, counts));

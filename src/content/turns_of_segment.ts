@@ -57,12 +57,15 @@ function placedWords({ words, speaker: of_segment }: HeardSegment, place: Place)
   ];
   let before = null as { word: HeardWord; speaker: string | null } | null;
   const placed: PlacedWord[] = [];
-  for (const word of words.toSorted((a, b) => a.start_s - b.start_s)) {
+  for (const word of words) {
     const text = cut(plainText(word.text), LIMITS.word_chars_max);
     if (text === '') continue;
     const speaker: string | null = labelOf(word.speaker, place) ?? before?.speaker ?? labelOf(of_segment, place);
-    const [start_ms, end_ms] = [startOf(word), endOf(word)];
-    const hole_ms = before === null ? 0 : start_ms - endOf(before.word) - (word.start_s - before.word.end_s) * 1_000;
+    // Times may be out of order; words are not.
+    const start_ms = Math.max(placed.at(-1)?.start_ms ?? 0, startOf(word));
+    const end_ms = endOf(word);
+    const hole_ms =
+      before === null ? 0 : startOf(word) - endOf(before.word) - (word.start_s - before.word.end_s) * 1_000;
     const begins = before !== null && (speaker !== before.speaker || hole_ms >= HOLE_MS);
     const confidence = rounded(word.confidence) ?? null;
     placed.push({ text, start_ms, end_ms: Math.max(start_ms, end_ms), confidence, speaker, begins });

@@ -129,6 +129,55 @@ t.test('an utterance that the end of a window may have cut is left to the next o
   }
 });
 
+t.test('a last line whose times do not fit is not left to the next window', async (t) => {
+  const stream = await StoredStream.open(t);
+  await stream.add([0, 10_000], wav16(counting(10_000)));
+  await stream.add([10_000, 20_000], Buffer.from('a'), { codec: 'opus', container: 'webm' });
+  const long = 'So long a line was said before, and not in the tenth of a second that is left.';
+  const rows: [string, Said][] = [
+    ['it begins at the end', { text: 'Last.', start_s: 10, end_s: 10 }],
+    ['there is no room for it', { text: long, start_s: 9.9, end_s: 10 }],
+    ['nobody knows when it began', { text: long, start_s: 6, end_s: 10, guessed: true }],
+  ];
+  for (const [says, last] of rows)
+    for (const from_ms of [0, 10_000]) {
+      const { engine } = engineOf([[{ text: 'Whole.', start_s: 0, end_s: 4 }, last]]);
+      const work = stream.work(from_ms, from_ms + 10_000, { final: false });
+      const { turns, consumed_to_ms } = await transcribe(t, { stream, engine, work });
+      t.same(
+        [turns.map(({ text }) => text), consumed_to_ms],
+        [['Whole.', last.text], undefined],
+        `${says}, ${from_ms}`,
+      );
+    }
+});
+
+t.test('words whose times are out of order stay in the order of the text', async (t) => {
+  const stream = await StoredStream.open(t);
+  await stream.add([0, 10_000], wav16(counting(10_000)));
+  const said = { text: 'You know. I know you.', start_s: 0, end_s: 3 };
+  const words = [
+    word('You', 0.5, 0.6, 'A'),
+    word('know.', 0.6, 0.9, 'A'),
+    word('I', 0.85, 0.87, 'B'),
+    word('know', 0.84, 1.2, 'B'),
+    word('you.', 1.2, 1.4, 'B'),
+  ];
+  const { engine } = engineOf([[{ ...said, words }]]);
+  const { turns } = await transcribe(t, { stream, engine, work: stream.work(0, 10_000) });
+  t.match(turns, [
+    { text: 'You know.' },
+    {
+      text: 'I know you.',
+      words: [
+        ['I', 850],
+        ['know', 850],
+        ['you.', 1_200],
+      ],
+    },
+  ]);
+});
+
 t.test('files of one window: speakers of their own, and what lies outside is not of it', async (t) => {
   const stream = await StoredStream.open(t);
   const webm = { codec: 'opus', container: 'webm' };

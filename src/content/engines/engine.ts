@@ -24,12 +24,14 @@ export type Asked = {
 
 export type Heard = { language?: string | undefined; segments: HeardSegment[] };
 
-/** Times are seconds of the file. A segment without words has no times within. */
+/** Times are seconds of the file. A segment without words has no times within; words come in the order of the text. */
 export type HeardSegment = {
   start_s: number;
   end_s: number;
   text: string;
   words: HeardWord[];
+  /** Nothing said when it begins: no window is cut there. */
+  guessed?: boolean | undefined;
   speaker?: string | undefined;
   confidence?: number | undefined;
   /** Whisper's figures, by which text that nobody said is found. */

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { LIMITS } from '../../domain/limits.js';
 import { EngineFailed, type Heard, type HeardSegment, type HeardWord } from './engine.js';
+import { type Place, placesOf, unitOf } from './heard_times.js';
 import { languageTag } from './language_tag.js';
 
 /**
@@ -10,6 +11,12 @@ import { languageTag } from './language_tag.js';
 
 const number = z.number().optional().catch(undefined);
 const text = z.string().optional().catch(undefined);
+/** Some engines number them. */
+const speaker = z
+  .union([z.string(), z.number().transform(String)])
+  .optional()
+  .catch(undefined);
+const speakers = { speaker, speaker_id: speaker };
 /** A list of what can be read of it. */
 const listOf = <T extends z.ZodType>(item: T) =>
   z
@@ -20,13 +27,14 @@ const listOf = <T extends z.ZodType>(item: T) =>
 
 const word = z
   .object({
-    ...{ word: text, text, start: number, end: number, speaker: text },
+    ...{ word: text, text, start: number, end: number, ...speakers },
     ...{ probability: number, confidence: number, score: number },
   })
-  .refine(({ word, text }) => word !== undefined || text !== undefined);
+  .refine(({ word, text }) => word !== undefined || text !== undefined)
+  .transform(({ word, text = '', ...rest }) => ({ ...rest, text: word ?? text }));
 
 const segment = z.object({
-  ...{ text: z.string(), start: number, end: number, speaker: text, words: listOf(word) },
+  ...{ text: z.string(), start: number, end: number, ...speakers, words: listOf(word) },
   ...{ confidence: number, no_speech_prob: number, avg_logprob: number, compression_ratio: number },
 });
 
@@ -35,7 +43,7 @@ const transcription = z.object({ text, language: text, segments: listOf(segment)
 type Word = z.output<typeof word>;
 type Segment = z.output<typeof segment>;
 
-/** `length_s` is that of the file: no time lies beyond it, and text without times has all of it. Throws EngineFailed. */
+/** `length_s` is that of the file: no time lies beyond it, and no text is left out for its times. Throws EngineFailed. */
 export function readTranscription(json: string, length_s: number): Heard {
   const read = transcription.safeParse(parsed(json));
   if (!read.success) throw bad('The answer is not a transcription.');
@@ -44,57 +52,65 @@ export function readTranscription(json: string, length_s: number): Heard {
   if ((segments?.length ?? 0) > LIMITS.engine_segments_max || words_count > LIMITS.engine_words_max)
     throw bad('The answer has more words than anybody says.');
   if (text === undefined && segments === undefined && words === undefined) throw bad('The answer has no text.');
-  const bounded = (seconds: number | undefined, otherwise: number) =>
-    Math.min(length_s, Math.max(0, seconds !== undefined && Number.isFinite(seconds) ? seconds : otherwise));
-  const wordOf = ({ word, text, start, end, probability, confidence, score, speaker }: Word): HeardWord => {
-    const start_s = bounded(start, 0);
-    return {
-      ...{ text: word ?? text ?? '', start_s, end_s: Math.max(start_s, bounded(end, start_s)), speaker },
-      confidence: share(probability ?? confidence ?? score),
-    };
+  const all_words = [...(words ?? []), ...(segments ?? []).flatMap((one) => one.words ?? [])];
+  const units = { segments: unitOf(segments ?? [], length_s), words: unitOf(all_words, length_s) };
+  const whole_file = { from_s: 0, to_s: length_s, length_s };
+  /** None where no time of them can be believed: they say no more than the text. */
+  const wordsIn = (said: readonly Word[], within: { from_s: number; to_s: number }): HeardWord[] => {
+    const joined = joinedWords(said);
+    const places = placesOf(joined, { ...whole_file, ...within, unit_s: units.words });
+    if (places.every(({ guessed }) => guessed)) return [];
+    return joined.map(({ text, probability, confidence, score, ...who }, index) => {
+      const { start_s, end_s } = places[index] as Place;
+      const sure = share(probability ?? confidence ?? score);
+      return { text, start_s, end_s, speaker: who.speaker ?? who.speaker_id, confidence: sure };
+    });
   };
-  const segmentOf = ({ start, end, words = [], confidence, avg_logprob, ...rest }: Segment): HeardSegment => {
-    const start_s = bounded(start, 0);
+  const places = placesOf(segments ?? [], { ...whole_file, unit_s: units.segments });
+  const segmentOf = (said: Segment, index: number): HeardSegment => {
+    const { text, words = [], confidence, no_speech_prob, avg_logprob, compression_ratio } = said;
+    const { start_s, end_s, guessed } = places[index] as Place;
     return {
-      ...{ ...rest, start_s, end_s: Math.max(start_s, bounded(end, length_s)), avg_logprob },
-      words: joinedWords(words.filter(isTimed)).map(wordOf),
+      ...{ text, start_s, end_s, guessed, no_speech_prob, avg_logprob, compression_ratio },
+      ...{ speaker: said.speaker ?? said.speaker_id, words: wordsIn(words, { from_s: start_s, to_s: end_s }) },
       confidence: share(confidence ?? (avg_logprob === undefined ? undefined : Math.exp(avg_logprob))),
     };
   };
   const found = (segments ?? []).map(segmentOf).sort((a, b) => a.start_s - b.start_s);
-  const loose = joinedWords((words ?? []).filter(isTimed)).map(wordOf);
-  const whole = text ?? loose.map((one) => one.text).join(' ');
+  const loose = wordsIn(words ?? [], whole_file);
+  const whole = text ?? (words ?? []).map((one) => one.text).join(' ');
   if (found.length === 0 && whole.trim() !== '')
     found.push({ start_s: loose[0]?.start_s ?? 0, end_s: loose.at(-1)?.end_s ?? length_s, text: whole, words: loose });
   else if (found.every((one) => one.words.length === 0)) deal(loose, found);
   return { language: languageTag(language), segments: found };
 }
 
+/** Python writes numbers that JSON does not have. Text in quotation marks stays as it is. */
+const NO_NUMBERS = /"[^"\\]*(?:\\[\s\S][^"\\]*)*"?|-?\bInfinity\b|\bNaN\b/g;
+
 function parsed(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    throw new EngineFailed('ENGINE_NOT_JSON', 'The answer is not JSON.');
-  }
+  const text = json.replace(/^\ufeff/, '');
+  for (const form of [() => text, () => text.replace(NO_NUMBERS, (found) => (found.startsWith('"') ? found : 'null'))])
+    try {
+      return JSON.parse(form());
+    } catch {
+      // Not in this form.
+    }
+  throw new EngineFailed('ENGINE_NOT_JSON', 'The answer is not JSON.');
 }
 
 function bad(message: string): EngineFailed {
   return new EngineFailed('ENGINE_BAD_ANSWER', message);
 }
 
-function isTimed({ start, end }: Word): boolean {
-  return start !== undefined && end !== undefined;
-}
-
 /** Where words carry the space before them, one without it is a part of the word before. */
 function joinedWords(words: readonly Word[]): Word[] {
-  const textOf = ({ word, text }: Word) => word ?? text ?? '';
-  if (!words.some((one) => textOf(one).startsWith(' '))) return [...words];
+  if (!words.some((one) => one.text.startsWith(' '))) return [...words];
   const joined: Word[] = [];
   for (const one of words) {
     const last = joined.at(-1);
-    if (last === undefined || textOf(one).startsWith(' ')) joined.push({ ...one });
-    else Object.assign(last, { word: textOf(last) + textOf(one), end: one.end });
+    if (last === undefined || one.text.startsWith(' ')) joined.push({ ...one });
+    else Object.assign(last, { text: last.text + one.text, end: one.end ?? last.end });
   }
   return joined;
 }
