@@ -13,23 +13,30 @@ const READ: Record<string, { bytes: number; read: ReadSample }> = {
   pcm_f64le: { bytes: 8, read: (bytes, at) => bytes.readDoubleLE(at) },
 };
 
-/** Two steps of 16 bits: what dither leaves of silence, and far below any microphone. */
-const SILENT_MAX = 2 / 0x8000;
+/** -70 dBFS: below the noise of a quiet room through any microphone. */
+const SILENT_RMS_MAX = 10 ** (-70 / 20);
+/** Parts of a second that are judged each by itself: one word makes none of them louder but its own. */
+const SILENT_PARTS_PER_SECOND = 10;
 /** Output a second, at which the kernel reaches so many zero crossings to both sides. */
 const HALF_WIDTH = 16;
 const PHASES_MAX = 1_024;
 /** Frames read or made before others get their turn. */
 const STEP = 16_000;
-/** Of a length that whole samples of every form fill. */
+/** Parts that are longer are read. */
 const ZEROS = Buffer.alloc(96_000);
 
-export function isSilent({ codec }: WavFormat, samples: Buffer): boolean {
-  const { bytes, read } = readerOf(codec);
-  for (let from = 0; from < samples.length; from += ZEROS.length) {
-    const part = samples.subarray(from, from + ZEROS.length);
+/** Whether nothing can be heard in any part of it. */
+export async function isSilent(format: WavFormat, samples: Buffer): Promise<boolean> {
+  const { bytes, read } = readerOf(format.codec);
+  const part_bytes = Math.ceil(format.frames_per_second / SILENT_PARTS_PER_SECOND) * format.frame_bytes;
+  for (let from = 0; from < samples.length; from += part_bytes) {
+    if (from % (SILENT_PARTS_PER_SECOND * part_bytes) === 0) await new Promise(setImmediate);
+    const part = samples.subarray(from, from + part_bytes);
     // Silence is mostly this, and comparing is many times as fast as reading.
-    if (codec !== 'pcm_u8' && part.equals(ZEROS.subarray(0, part.length))) continue;
-    for (let at = 0; at + bytes <= part.length; at += bytes) if (Math.abs(read(part, at)) > SILENT_MAX) return false;
+    if (format.codec !== 'pcm_u8' && part.equals(ZEROS.subarray(0, part.length))) continue;
+    let squares = 0;
+    for (let at = 0; at + bytes <= part.length; at += bytes) squares += read(part, at) ** 2;
+    if (!(squares * bytes <= SILENT_RMS_MAX ** 2 * part.length)) return false;
   }
   return true;
 }

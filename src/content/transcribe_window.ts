@@ -4,7 +4,7 @@ import { LIMITS } from '../domain/limits.js';
 import { type Engine, EngineFailed, type EngineFailure, type Heard, type HeardSegment } from './engines/engine.js';
 import { CHARS_PER_SECOND_MAX } from './engines/heard_times.js';
 import { plainText } from './engines/plain_text.js';
-import { honestText } from './honest_text.js';
+import { hasWords, honestText } from './honest_text.js';
 import type { TranscribedTurn, TranscriptionResult, WindowWork } from './transcription.js';
 import { clampedTurn, turnsOf } from './turns_of_segment.js';
 import { filesOfPieces, lengthOf, onTimeline, type WindowFile, windowFiles } from './window_audio.js';
@@ -86,7 +86,7 @@ class WindowHearing {
       return;
     }
     // One of its pieces may be what the engine does not take.
-    for (const piece of filesOfPieces(file)) if (this.#stopped_ms === null) await this.#hear(piece);
+    for (const piece of await filesOfPieces(file)) if (this.#stopped_ms === null) await this.#hear(piece);
   }
 
   /** Null where it was heard. */
@@ -116,7 +116,9 @@ class WindowHearing {
     this.#whole_until_ms = work.final ? null : wholeUntil(file, honest.kept);
     // Labels of two files say nothing about each other.
     const label = this.#files === 1 ? '' : `${this.#files}-`;
-    const said = honest.kept.flatMap((segment) => turnsOf(segment, { parts: file.parts, label }));
+    const said = honest.kept
+      .flatMap((segment) => turnsOf(segment, { parts: file.parts, label }))
+      .filter(({ text }) => hasWords(text));
     const turns = counted(file, said);
     this.#turns.push(...turns.map((turn) => (language === undefined ? turn : { ...turn, language })));
   }
@@ -206,5 +208,8 @@ function promptOf({ vocabulary, previous_text }: Heading): string {
     terms = longer;
   }
   const before = plainText((previous_text ?? '').slice(-half));
-  return [terms === '' ? '' : `${plainText(terms)}.`, before].filter((part) => part !== '').join(' ');
+  // A model that is shown a loop goes on with it.
+  const { kept } = honestText([{ text: before }]);
+  const parts = [terms === '' ? '' : `${plainText(terms)}.`, ...kept.map(({ text }) => text)];
+  return parts.filter((part) => part !== '').join(' ');
 }

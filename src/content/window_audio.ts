@@ -27,7 +27,7 @@ export type WindowFile = {
   parts: Part[];
   /** What of the timeline it stands for: one that could not be cut holds more. */
   counts: Span;
-  /** Plain samples that are all (nearly) zero: nobody says anything in it. */
+  /** Plain samples in which nothing can be heard. */
   silent: boolean;
   /** What it was made of. */
   pieces: readonly Piece[];
@@ -76,18 +76,18 @@ export async function* windowFiles(blobs: BlobStore, window: Window): AsyncGener
     const [first] = held;
     const fits = held_bytes + piece.body.length <= LIMITS.window_file_bytes_max;
     if (first !== undefined && !(fits && piece.joins !== null && piece.joins === first.joins)) {
-      yield fileOf(held);
+      yield await fileOf(held);
       [held, held_bytes] = [[], 0];
     }
     held.push(piece);
     held_bytes += piece.body.length;
   }
-  if (held.length > 0) yield fileOf(held);
+  if (held.length > 0) yield await fileOf(held);
 }
 
 /** A file of several pieces as one file for each. */
-export function filesOfPieces({ pieces }: WindowFile): WindowFile[] {
-  return pieces.map((piece) => fileOf([piece]));
+export function filesOfPieces({ pieces }: WindowFile): Promise<WindowFile[]> {
+  return Promise.all(pieces.map((piece) => fileOf([piece])));
 }
 
 /**
@@ -198,7 +198,7 @@ async function soundOpus(blobs: BlobStore, key: string): Promise<OpusFile | null
   }
 }
 
-function fileOf(pieces: Piece[]): WindowFile {
+async function fileOf(pieces: Piece[]): Promise<WindowFile> {
   const [first] = pieces as [Piece];
   let file_ms = 0;
   const parts = pieces.map(({ part }): Part => {
@@ -215,7 +215,7 @@ function fileOf(pieces: Piece[]): WindowFile {
       const bytes = writeWav(format, samples);
       const data_offset = 28 + format.fmt.length + (format.fmt.length % 2);
       const wav = { format, data_offset, frames: samples.length / format.frame_bytes, truncated: false };
-      const silent = isSilent(format, samples);
+      const silent = await isSilent(format, samples);
       return { ...of, kind: 'wav', content_type: 'audio/wav', extension: 'wav', bytes, wav, silent };
     }
     case 'ogg':

@@ -25,6 +25,16 @@ async function transcribe(t: Test, run: { stream: StoredStream; engine: Engine; 
   return (made as { result: TranscriptionResult }).result;
 }
 
+/** So many letters that are no loop, from one on. */
+function letters(count: number, first = 0x61): string {
+  let state = 7;
+  const next = () => {
+    state = (state * 48_271) % 0x7fff_ffff;
+    return String.fromCodePoint(first + (state % 26));
+  };
+  return Array.from({ length: count }, next).join('');
+}
+
 /** A recording from 10 s to 20 s with a hole of 30 s in its middle. */
 async function holedStream(t: Test): Promise<StoredStream> {
   const stream = await StoredStream.open(t);
@@ -50,7 +60,7 @@ t.test('turns lie on the timeline of the stream', async (t) => {
   const work = stream.work(10_000, 50_000, {
     language: 'de',
     vocabulary: ['Spool', 'x'.repeat(60), 'Nact'],
-    previous_text: `${'early '.repeat(200)}and so on`,
+    previous_text: `${letters(600)} and so on`,
   });
   t.same(await transcribe(t, { stream, engine, work }), {
     ...{ speaker_scope: 'window', mode: 'replace', dropped: 0 },
@@ -97,8 +107,8 @@ t.test('a segment is cut where its speaker changes and where the recording has a
 
 t.test('text that is longer than a turn may be becomes several, and none of it is lost', async (t) => {
   const stream = await holedStream(t);
-  const text = Array.from({ length: 900 }, (_, index) => `word${index}`).join(' ');
-  for (const long of [text, 'x'.repeat(5_000), '😀'.repeat(2_500)]) {
+  const text = letters(7_000).replace(/.{7}/g, '$& ').trim();
+  for (const long of [text, letters(5_000), letters(2_500, 0x1d400)]) {
     const { engine } = engineOf([[{ text: long, start_s: 0, end_s: 5 }]]);
     const { turns } = await transcribe(t, { stream, engine, work: stream.work(10_000, 15_000) });
     t.ok(turns.length > 2);
@@ -339,6 +349,24 @@ t.test('of a file of several chunks that the engine refuses, each chunk is asked
   t.same(lengths, [15_000, 5_000, 5_000, 5_000]);
   t.match(turns, [{ start_ms: 1_000 }, { start_ms: 11_000 }]);
   t.match(failed, [{ from_ms: 5_000, to_ms: 10_000 }]);
+});
+
+t.test('what loops is no prompt', async (t) => {
+  const stream = await StoredStream.open(t);
+  await stream.add([0, 10_000], wav16(counting(10_000)));
+  for (const previous_text of ['Thanks for watching! '.repeat(9), '[BLANK_AUDIO]', '...']) {
+    const { engine, asked } = engineOf([[]]);
+    await transcribe(t, { stream, engine, work: stream.work(0, 10_000, { vocabulary: ['Spool'], previous_text }) });
+    t.equal(asked[0]?.prompt, 'Spool.');
+  }
+});
+
+t.test('a turn has a letter or a digit, also where a segment becomes several', async (t) => {
+  const stream = await StoredStream.open(t);
+  await stream.add([0, 10_000], wav16(counting(10_000)));
+  const said = { text: 'Yes. ...', start_s: 0, end_s: 3, words: [word('Yes.', 0, 1, 'A'), word('...', 1, 2, 'B')] };
+  const { engine } = engineOf([[said]]);
+  t.match((await transcribe(t, { stream, engine, work: stream.work(0, 10_000) })).turns, [{ text: 'Yes.' }]);
 });
 
 t.test('what fails is said', async (t) => {

@@ -106,20 +106,47 @@ t.test('WAV and raw samples', async (t) => {
     t.match(await odd.files(0, 500), [{ kind: 'other', bytes: Buffer.from('no WAV at all'), wav: null }]);
   });
 
-  await t.test('silence is known in every form of samples, noise above dither is none', async (t) => {
-    for (const codec of ['pcm_u8', 'pcm_s16le', 'pcm_s24le', 'pcm_s32le', 'pcm_f32le', 'pcm_f64le']) {
-      const format = plainFormat(codec, { channels: 2, frames_per_second: 8_000 });
-      const silence = Buffer.alloc(format.frame_bytes * 800, codec === 'pcm_u8' ? 128 : 0);
-      t.equal(isSilent(format, silence), true, codec);
-      const noise = Buffer.from(silence);
-      // The last sample of the last frame, a hundredth of full scale.
-      const at = noise.length - format.frame_bytes / 2;
-      if (codec === 'pcm_u8') noise[at] = 130;
-      else if (codec === 'pcm_f32le') noise.writeFloatLE(-0.01, at);
-      else if (codec === 'pcm_f64le') noise.writeDoubleLE(0.01, at);
-      else noise[noise.length - 1] = 0x02;
-      t.equal(isSilent(format, noise), false, codec);
-    }
+  await t.test(
+    'silence is known in every form of samples, and a tenth of a second above -70 dBFS is none',
+    async (t) => {
+      const write: [codec: string, write: (samples: Buffer, at: number, value: number) => unknown][] = [
+        ['pcm_s16le', (samples, at, value) => samples.writeInt16LE(Math.round(value * 0x8000), at)],
+        ['pcm_s24le', (samples, at, value) => samples.writeIntLE(Math.round(value * 0x80_0000), at, 3)],
+        ['pcm_s32le', (samples, at, value) => samples.writeInt32LE(Math.round(value * 0x8000_0000), at)],
+        ['pcm_f32le', (samples, at, value) => samples.writeFloatLE(value, at)],
+        ['pcm_f64le', (samples, at, value) => samples.writeDoubleLE(value, at)],
+      ];
+      for (const [codec, writeAt] of write) {
+        const format = plainFormat(codec, { channels: 2, frames_per_second: 8_000 });
+        const sample_bytes = format.frame_bytes / 2;
+        const samples = Buffer.alloc(format.frame_bytes * 8_000);
+        t.equal(await isSilent(format, samples), true, `${codec}: nothing`);
+        for (const [dbfs, is_silent] of [
+          [-71, true],
+          [-69, false],
+        ] as const) {
+          for (let at = samples.length - 800 * format.frame_bytes; at < samples.length; at += sample_bytes)
+            writeAt(samples, at, 10 ** (dbfs / 20));
+          t.equal(await isSilent(format, samples), is_silent, `${codec}: ${dbfs} dBFS`);
+        }
+      }
+    },
+  );
+
+  await t.test('samples of eight bits are silent at their middle alone', async (t) => {
+    const format = plainFormat('pcm_u8', { channels: 1, frames_per_second: 8_000 });
+    t.equal(await isSilent(format, Buffer.alloc(8_000, 128)), true);
+    t.equal(await isSilent(format, Buffer.alloc(8_000, 129)), false);
+  });
+
+  await t.test('what is no number is not silent', async (t) => {
+    const format = plainFormat('pcm_f32le', { channels: 1, frames_per_second: 8_000 });
+    const samples = Buffer.alloc(4_000);
+    samples.writeFloatLE(Number.NaN, 400);
+    t.equal(await isSilent(format, samples), false);
+  });
+
+  await t.test('a file of dither is silent', async (t) => {
     const stream = await StoredStream.open(t);
     const dither = Buffer.from(counting(3, -1));
     await stream.add([0, 3], wav16(dither));
