@@ -4,7 +4,7 @@ import { unreachable } from '../domain/refusals.js';
 import { type AnnouncedAudio, audioKindOf } from './kinds.js';
 import { NotOgg } from './ogg.js';
 import { NotOpus, readOpus } from './opus.js';
-import { readWav, type WavFormat } from './wav.js';
+import { readWav, type WavFormat, withHead } from './wav.js';
 
 /** What the built-in worker checks: whether a chunk is what its container says, and as long as its intent said. */
 export type CheckedChunk = AnnouncedAudio & {
@@ -19,8 +19,6 @@ export type CheckedChunk = AnnouncedAudio & {
 /** How far a chunk's own duration may be from that of its intent. */
 const DURATION_TOLERANCE = 0.01;
 const OPUS_SAMPLES_PER_MS = 48;
-/** Read at once: more than what usually precedes the samples. */
-const WAV_HEAD_BYTES = 4_096;
 
 /** What a chunk must be: a device that sends pieces of one file learns why they are none by themselves. */
 const WHOLE_WAV = 'A chunk in WAV must be a whole WAV file, with a header of its own.';
@@ -82,21 +80,16 @@ function measurePcm({ frame_bytes, frames_per_second }: WavFormat, { size_bytes 
 }
 
 async function measureWav(blobs: BlobStore, { size_bytes, ...chunk }: CheckedChunk): Promise<Measured | null> {
-  const readAt = async (offset: number, length: number) => {
-    if (offset >= size_bytes || length === 0) return Buffer.alloc(0);
+  const read = async (offset: number, length: number) => {
     const pieces = await all(piecesOf(blobs, chunk, { start: offset, end: offset + length - 1 }));
     return pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces);
   };
-  const head = await readAt(0, WAV_HEAD_BYTES);
-  const read = async (offset: number, length: number) =>
-    offset + length <= head.length ? head.subarray(offset, offset + length) : readAt(offset, length);
-  const found = await readWav({ size_bytes, read });
+  const found = await readWav(await withHead({ size_bytes, read }));
   if (!found.ok) {
     // How long it is, only its codec knows.
     if (found.is_compressed) return null;
     throw new BadAudio(`The chunk ${found.why}. ${WHOLE_WAV}`);
   }
-  if (found.wav.truncated) throw new BadAudio(`The chunk is shorter than its header says. ${WHOLE_WAV}`);
   return { duration_ms: (found.wav.frames * 1_000) / found.wav.format.frames_per_second, lead_in_ms: 0 };
 }
 

@@ -5,7 +5,7 @@ import { LIMITS } from '../domain/limits.js';
 import { type AnnouncedAudio, audioKindOf } from './kinds.js';
 import { FLAGS, NO_GRANULE, NotOgg, pagesOf } from './ogg.js';
 import { type OpusFile, PacketClock, readOpus } from './opus.js';
-import { readWav, type Wav, wavHeader } from './wav.js';
+import { readWav, type Wav, wavHeader, withHead } from './wav.js';
 
 /**
  * Chunks of a recording as one file that players take. What a file of one container can follow: WAVs of one format
@@ -36,8 +36,6 @@ type Join = (blobs: BlobStore, chunks: readonly StoredChunk[]) => Promise<Joined
 const JOINS: Record<'wav' | 'pcm' | 'ogg', Join> = { wav: joinWav, pcm: joinWav, ogg: joinOpus };
 /** Chunks looked into at a time. */
 const AT_ONCE = 8;
-/** Enough for the header of a usual WAV. */
-const WAV_HEAD_BYTES = 4_096;
 
 /** One file of all chunks, in their order, or why not. Missing bytes throw. */
 export async function joinChunks(blobs: BlobStore, chunks: readonly StoredChunk[]): Promise<JoinedFile | NotJoined> {
@@ -83,15 +81,11 @@ async function joinWav(blobs: BlobStore, chunks: readonly StoredChunk[]): Promis
     const audio = audioKindOf(chunk);
     if (audio.kind === 'pcm') {
       const frames = Math.floor(chunk.size_bytes / audio.format.frame_bytes);
-      wavs[index] = { format: audio.format, data_offset: 0, frames, truncated: false };
+      wavs[index] = { format: audio.format, data_offset: 0, frames };
       return frames === 0 ? 'holds no audio.' : null;
     }
-    const head = await bytesOf(blobs, chunk.key, { start: 0, end: WAV_HEAD_BYTES - 1 });
-    const read = (offset: number, length: number) =>
-      offset + length <= head.length || head.length === chunk.size_bytes
-        ? Promise.resolve(head.subarray(offset, offset + length))
-        : bytesOf(blobs, chunk.key, { start: offset, end: offset + length - 1 });
-    const found = await readWav({ size_bytes: chunk.size_bytes, read });
+    const read = (start: number, length: number) => bytesOf(blobs, chunk.key, { start, end: start + length - 1 });
+    const found = await readWav(await withHead({ size_bytes: chunk.size_bytes, read }));
     if (!found.ok) return `${found.why}.`;
     wavs[index] = found.wav;
     return null;

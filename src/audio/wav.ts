@@ -1,5 +1,5 @@
 /**
- * WAV files of plain samples (RIFF, little endian): where the audio lies, and cutting it into pieces that are each a
+ * WAV files of plain samples (RIFF, RF64 and BW64, little endian): where the audio lies, and cutting it into pieces that are each a
  * WAV of their own. A piece can then be played by itself, also when its neighbours never came; raw samples would need
  * their rate and width from elsewhere. The cost is one header a piece.
  */
@@ -23,8 +23,6 @@ export type Wav = {
   data_offset: number;
   /** Whole frames that are really in the file. */
   frames: number;
-  /** The header promised more than the file holds, as recorders leave it that were cut off or wrote into a pipe. */
-  truncated: boolean;
 };
 
 export type WavPiece = { first_frame: number; frames: number; start_ms: number; end_ms: number };
@@ -32,6 +30,11 @@ export type WavPiece = { first_frame: number; frames: number; start_ms: number; 
 /** Not a WAV that can be cut: other bytes altogether, or samples that are compressed. `why` completes "it …". */
 export type WavRefusal = { ok: false; is_wav: boolean; is_compressed: boolean; why: string };
 
+/** Files beyond 4 GiB have their sizes in a chunk `ds64`. */
+const FORMS: ReadonlySet<string> = new Set(['RIFF', 'RF64', 'BW64']);
+const IN_DS64 = 0xffff_ffff;
+/** More than what usually precedes the samples. */
+const HEAD_BYTES = 4_096;
 const CHUNKS_MAX = 10_000;
 const COMPRESSED = 'is not plain samples';
 const FMT_BYTES_MAX = 1_024;
@@ -49,16 +52,20 @@ const CODECS: Record<string, string> = {
   [`${FLOAT} 8`]: 'pcm_f64le',
 };
 
-/** Finds format and samples. The size in the RIFF header is not believed: the chunks and the file's end say more. */
+/**
+ * Finds format and samples. The size of the file is not believed, and that of the samples not where it says 0 or more than
+ * there is: recorders that wrote into a pipe or were cut off leave that. The samples then go on to the end.
+ */
 export async function readWav(source: ByteSource): Promise<{ ok: true; wav: Wav } | WavRefusal> {
   const head = await source.read(0, 12);
-  if (head.length < 12 || tagAt(head, 0) !== 'RIFF' || tagAt(head, 8) !== 'WAVE') {
+  if (head.length < 12 || !FORMS.has(tagAt(head, 0)) || tagAt(head, 8) !== 'WAVE') {
     return { ok: false, is_wav: false, is_compressed: false, why: 'does not begin as a WAV file does' };
   }
   const refuse = (why: string): WavRefusal => {
     return { ok: false, is_wav: true, is_compressed: why.startsWith(COMPRESSED), why };
   };
   let format: WavFormat | null = null;
+  let long_data_bytes: number | null = null;
   let offset = 12;
   for (let seen = 0; seen < CHUNKS_MAX; seen++) {
     const header = await source.read(offset, 8);
@@ -67,19 +74,51 @@ export async function readWav(source: ByteSource): Promise<{ ok: true; wav: Wav 
     const body = offset + 8;
     if (tagAt(header, 0) === 'data') {
       if (format === null) return refuse('has its data before its format');
-      const present = Math.min(size, source.size_bytes - body);
-      const frames = Math.floor(present / format.frame_bytes);
-      if (frames === 0) return refuse('holds no audio');
-      return { ok: true, wav: { format, data_offset: body, frames, truncated: size > present } };
+      const said = size === IN_DS64 && long_data_bytes !== null ? long_data_bytes : size;
+      const rest = source.size_bytes - body;
+      const is_open = said === 0 && !isHeader(await source.read(body, 8), rest);
+      const frames = Math.floor((is_open ? rest : Math.min(said, rest)) / format.frame_bytes);
+      return frames === 0 ? refuse('holds no audio') : { ok: true, wav: { format, data_offset: body, frames } };
+    }
+    if (tagAt(header, 0) === 'ds64') {
+      const sizes = await source.read(body, 16);
+      if (sizes.length === 16) long_data_bytes = Number(sizes.readBigUInt64LE(8));
     }
     if (tagAt(header, 0) === 'fmt ') {
       const read = readFormat(await source.read(body, Math.min(size, FMT_BYTES_MAX)), size);
       if (typeof read === 'string') return refuse(read);
       format = read;
     }
-    offset = body + size + (size % 2); // chunks begin at even offsets
+    offset = await nextChunk(source, body + size);
   }
   return refuse(`has more than ${CHUNKS_MAX} chunks`);
+}
+
+/** Chunks begin at even offsets, behind a pad byte where that is needed. Writers leave it out, or write one too many. */
+async function nextChunk(source: ByteSource, end: number): Promise<number> {
+  const bytes = await source.read(end, 9);
+  const skipped = [0, 1].find((skip) => isHeader(bytes.subarray(skip), source.size_bytes - end - skip));
+  return end + (skipped ?? end % 2);
+}
+
+/** Whether a chunk begins here, with so many bytes to the file's end. */
+function isHeader(bytes: Buffer, rest: number): boolean {
+  if (bytes.length < 8 || !/^[\x20-\x7e]{4}$/.test(tagAt(bytes, 0))) return false;
+  return tagAt(bytes, 0) === 'data' || bytes.readUInt32LE(4) <= rest - 8;
+}
+
+/** The same bytes, of which the first, where a header usually is, are read once. */
+export async function withHead({ size_bytes, read }: ByteSource): Promise<ByteSource> {
+  const within = (offset: number, length: number) => Math.max(0, Math.min(length, size_bytes - offset));
+  const head = await read(0, within(0, HEAD_BYTES));
+  return {
+    size_bytes,
+    read: async (offset, length) => {
+      const bytes = within(offset, length);
+      if (offset + bytes <= head.length || bytes === 0) return head.subarray(offset, offset + bytes);
+      return read(offset, bytes);
+    },
+  };
 }
 
 /** The format, or what is wrong with it. */

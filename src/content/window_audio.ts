@@ -2,7 +2,7 @@ import { audioKindOf } from '../audio/kinds.js';
 import { FLAGS, NO_GRANULE, NotOgg, type OggPage, pagesOf } from '../audio/ogg.js';
 import { type OpusFile, PacketClock, readOpus } from '../audio/opus.js';
 import { isSilent } from '../audio/samples.js';
-import { readWav, type Wav, type WavFormat, writeWav } from '../audio/wav.js';
+import { readWav, type Wav, type WavFormat, withHead, writeWav } from '../audio/wav.js';
 import { blobKey } from '../blobs/blob_keys.js';
 import type { BlobStore, ByteRange } from '../blobs/blob_store.js';
 import { LIMITS } from '../domain/limits.js';
@@ -47,7 +47,6 @@ type Piece = { body: Buffer; part: Omit<Part, 'file_ms'>; span: Span } & (
   | { kind: 'other'; joins: null; chunk: WindowChunk }
 );
 
-const WAV_HEAD_BYTES = 4_096;
 const SAMPLES_PER_MS = 48;
 /** Of the identification header (RFC 7845, 5.1). */
 const PRE_SKIP_AT = 10;
@@ -115,16 +114,12 @@ async function pieceOf(blobs: BlobStore, source: Source): Promise<Piece | null> 
   if (kind.kind === 'pcm') {
     const { format } = kind;
     const frames = Math.floor(chunk.size_bytes / format.frame_bytes);
-    return samplesOf(blobs, source, { format, data_offset: 0, frames, truncated: false });
+    return samplesOf(blobs, source, { format, data_offset: 0, frames });
   }
   if (kind.kind === 'wav') {
-    const head = await bytesOf(blobs, key, { start: 0, end: WAV_HEAD_BYTES - 1 });
-    if (head === null) return null;
-    const read = async (offset: number, length: number) =>
-      offset + length <= head.length || head.length === chunk.size_bytes
-        ? head.subarray(offset, offset + length)
-        : ((await bytesOf(blobs, key, { start: offset, end: offset + length - 1 })) ?? Buffer.alloc(0));
-    const found = await readWav({ size_bytes: chunk.size_bytes, read });
+    const read = async (start: number, length: number) =>
+      (await bytesOf(blobs, key, { start, end: start + length - 1 })) ?? Buffer.alloc(0);
+    const found = await readWav(await withHead({ size_bytes: chunk.size_bytes, read }));
     if (found.ok) return samplesOf(blobs, source, found.wav);
   }
   if (kind.kind === 'ogg') {
@@ -214,7 +209,7 @@ async function fileOf(pieces: Piece[]): Promise<WindowFile> {
       const samples = Buffer.concat(pieces.map(({ body }) => body));
       const bytes = writeWav(format, samples);
       const data_offset = 28 + format.fmt.length + (format.fmt.length % 2);
-      const wav = { format, data_offset, frames: samples.length / format.frame_bytes, truncated: false };
+      const wav = { format, data_offset, frames: samples.length / format.frame_bytes };
       const silent = await isSilent(format, samples);
       return { ...of, kind: 'wav', content_type: 'audio/wav', extension: 'wav', bytes, wav, silent };
     }

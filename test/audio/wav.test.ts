@@ -1,5 +1,14 @@
 import t from 'tap';
-import { cutWav, pcm16Format, readPiece, readWav, type Wav, wavBytes, writeWav } from '../../src/audio/wav.js';
+import {
+  cutWav,
+  pcm16Format,
+  readPiece,
+  readWav,
+  type Wav,
+  wavBytes,
+  withHead,
+  writeWav,
+} from '../../src/audio/wav.js';
 import { bufferSource } from '../../src/tools/demo/recording.js';
 import { makeTone } from '../../src/tools/demo/tone.js';
 
@@ -61,7 +70,7 @@ t.test('pieces are WAV files whose samples, put together, are those of the file'
     );
     const source = bufferSource(file);
     const wav = await read(file);
-    t.match(wav, { frames: 1_003, truncated: false, format: { codec, frame_bytes } }, title);
+    t.match(wav, { frames: 1_003, format: { codec, frame_bytes } }, title);
     const pieces = cutWav(wav, 0.02);
     t.equal(pieces.length, Math.ceil(1_003 / 160), title);
     const back: Buffer[] = [];
@@ -97,20 +106,68 @@ t.test('times of pieces meet without a gap, also at rates that no millisecond di
   }
 });
 
-t.test('what a recorder left behind that was cut off is used up to its last whole frame', async (t) => {
-  const fmt = chunk('fmt ', format({ channels: 2 }));
-  const cut = await read(riff(fmt, chunk('data', counting(41), 1_000)).subarray(0, 12 + fmt.length + 8 + 41));
-  t.match(cut, { frames: 10, truncated: true });
-  t.match(
-    await read(riff(fmt, chunk('data', counting(40), 0xffff_ffff))),
-    { frames: 10, truncated: true },
-    'written into a pipe',
-  );
-  t.match(
-    await read(riff(fmt, chunk('data', counting(43)))),
-    { frames: 10, truncated: false },
-    'half a frame at the end',
-  );
+const FMT = chunk('fmt ', format({ channels: 2 }));
+
+t.test('samples go on to the end where their size is none', async (t) => {
+  const samples = counting(40);
+  for (const size of [0, 0x7fff_ffff, 0x7fff_f000, 0xffff_ffff, 1_000, 41])
+    t.match(await read(riff(FMT, chunk('data', samples, size))), { frames: 10 }, `${size}`);
+});
+
+t.test('samples end with their chunk, and half a frame at the end is none', async (t) => {
+  t.match(await read(riff(FMT, chunk('data', counting(43)))), { frames: 10 });
+  t.match(await read(riff(FMT, chunk('data', counting(40)), chunk('LIST', counting(8)))), { frames: 10 });
+  const empty = riff(FMT, chunk('data', Buffer.alloc(0)), chunk('LIST', counting(8)));
+  t.match(await readWav(bufferSource(empty)), { ok: false, why: 'holds no audio' });
+});
+
+t.test('a pad byte may be missing, or be one too many', async (t) => {
+  const data = chunk('data', counting(40));
+  const pad = Buffer.alloc(1);
+  const rows: [string, Buffer][] = [
+    ['as it should be', riff(FMT, chunk('LIST', counting(21)), data)],
+    ['missing', riff(FMT, chunk('LIST', counting(21)).subarray(0, -1), data)],
+    ['missing twice', riff(FMT, ...Array(2).fill(chunk('LIST', counting(33)).subarray(0, -1)), data)],
+    ['one too many', riff(FMT, chunk('LIST', counting(22)), pad, data)],
+    ['before samples without a size', riff(FMT, chunk('LIST', counting(22)), pad, chunk('data', counting(40), 0))],
+  ];
+  for (const [says, file] of rows)
+    t.match(await read(file), { frames: 10, data_offset: file.indexOf('data') + 8 }, says);
+});
+
+t.test('RF64 and BW64 have the size of the samples in ds64', async (t) => {
+  for (const form of ['RF64', 'BW64'])
+    for (const [size, frames] of [
+      [40n, 10],
+      [0n, 14],
+      [1n << 40n, 14],
+    ] as const) {
+      const sizes = Buffer.alloc(28);
+      sizes.writeBigUInt64LE(size, 8);
+      const file = riff(chunk('ds64', sizes), FMT, chunk('data', counting(40), 0xffff_ffff), counting(16));
+      file.write(form, 0, 'latin1');
+      t.match(await read(file), { frames }, `${form} ${size}`);
+    }
+});
+
+t.test('the head of a file is read once', async (t) => {
+  const file = riff(FMT, chunk('LIST', counting(5_000)), chunk('data', counting(40)));
+  const reads: [number, number][] = [];
+  const source = bufferSource(file);
+  const counted = await withHead({
+    ...source,
+    read: (offset, length) => {
+      reads.push([offset, length]);
+      return source.read(offset, length);
+    },
+  });
+  t.match(await readWav(counted), { ok: true, wav: { frames: 10 } });
+  t.match(reads, [
+    [0, 4_096],
+    [5_044, 9],
+    [5_044, 8],
+  ]);
+  t.equal((await counted.read(file.length + 10, 8)).length, 0);
 });
 
 t.test('what is not a WAV file, or none that can be cut, is refused with the reason', async (t) => {
@@ -151,7 +208,6 @@ t.test('the tone and the header we write are read back', async (t) => {
   const wav = await read(makeTone({ seconds: 2, hertz: 440 }));
   t.match(wav, {
     frames: 32_000,
-    truncated: false,
     format: { codec: 'pcm_s16le', frames_per_second: 16_000, channels: 1 },
   });
   const fmt = pcm16Format({ channels: 2, frames_per_second: 44_100 });

@@ -72,9 +72,8 @@ function wavRecording(source: ByteSource, wav: Wav, chunk_seconds: number): Cut 
     read: () => readPiece(source, wav, piece),
   }));
   const { codec, channels, frames_per_second } = format;
-  const cut_off = wav.truncated ? ', shorter than its header says' : '';
   return {
-    description: `WAV, ${codec}, ${frames_per_second} Hz, ${channels === 1 ? 'one channel' : `${channels} channels`}${cut_off}`,
+    description: `WAV, ${codec}, ${frames_per_second} Hz, ${channels === 1 ? 'one channel' : `${channels} channels`}`,
     codec,
     container: 'wav',
     duration_ms: pieces.at(-1)?.end_ms ?? 0,
