@@ -128,7 +128,7 @@ async function joinOpus(blobs: BlobStore, chunks: readonly StoredChunk[]): Promi
   let pages = 0;
   let samples = 0;
   const segments = files.map((opus, index): Segment => {
-    const { key, size_bytes } = chunks[index] as StoredChunk;
+    const { key } = chunks[index] as StoredChunk;
     const place: PlaceInStream = {
       is_first: index === 0,
       is_last: index === files.length - 1,
@@ -138,7 +138,7 @@ async function joinOpus(blobs: BlobStore, chunks: readonly StoredChunk[]): Promi
     pages += opus.audio_pages + (place.is_first ? opus.header_pages : 0);
     samples += opus.samples;
     return {
-      size_bytes: size_bytes - (place.is_first ? 0 : opus.header_bytes),
+      size_bytes: opus.audio_bytes + (place.is_first ? opus.header_bytes : 0),
       read: (from) => skip(renumbered(piecesOf(blobs, key), opus, place), from),
     };
   });

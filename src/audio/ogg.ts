@@ -54,22 +54,36 @@ export class OggPage {
   }
 }
 
+/** What memory cards hold behind the end of a file. */
+const FILLERS: ReadonlySet<number | undefined> = new Set([0, 0xff]);
+
 /** The pages of a file, each with bytes of its own. Throws NotOgg. */
 export async function* pagesOf(pieces: AsyncIterable<Buffer>): AsyncGenerator<OggPage> {
   let held: Buffer = Buffer.alloc(0);
+  let pages = 0;
   for await (const piece of pieces) {
     held = held.length === 0 ? piece : Buffer.concat([held, piece]);
     let at = 0;
     for (;;) {
+      if (pages > 0 && isFiller(held.subarray(at))) {
+        at = held.length - 1;
+        break;
+      }
       const length = pageBytes(held.subarray(at));
       if (length === null || held.length - at < length) break;
       yield new OggPage(Buffer.from(held.subarray(at, at + length)));
+      pages += 1;
       at += length;
     }
     held = held.subarray(at);
     if (held.length > PAGE_BYTES_MAX) throw new NotOgg('has a page that does not end');
   }
-  if (held.length > 0) throw new NotOgg('ends within a page');
+  if (held.length > 0 && !(pages > 0 && isFiller(held))) throw new NotOgg('ends within a page');
+}
+
+/** One byte of it is kept, so that what follows must be the same. */
+function isFiller(bytes: Buffer): boolean {
+  return FILLERS.has(bytes[0]) && bytes.equals(Buffer.alloc(bytes.length, bytes[0]));
 }
 
 /** How long the page is that begins here; null where too little of it is known. */

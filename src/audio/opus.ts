@@ -9,11 +9,12 @@ export type OpusFile = {
   /** Of the pages before the first audio. */
   header_bytes: number;
   header_pages: number;
+  audio_bytes: number;
   audio_pages: number;
   samples: number;
   /** Samples at its start that are not to be heard where it is the start of a stream. */
   pre_skip: number;
-  /** Samples that the last page says are not to be heard. */
+  /** Samples of the last page that it says are not to be heard. */
   trimmed: number;
 };
 
@@ -37,12 +38,21 @@ const MAY_DIFFER = { from: PRE_SKIP_AT, to: 16 };
 /** Reads a whole file. Throws NotOgg for what is no sound Opus in Ogg, or more than that. */
 export async function readOpus(pieces: AsyncIterable<Buffer>): Promise<OpusFile> {
   const clock = new PacketClock();
-  const nothing = { header_bytes: 0, header_pages: 0, audio_pages: 0, samples: 0, pre_skip: 0, trimmed: 0 };
+  const nothing = {
+    header_bytes: 0,
+    header_pages: 0,
+    audio_bytes: 0,
+    audio_pages: 0,
+    samples: 0,
+    pre_skip: 0,
+    trimmed: 0,
+  };
   const found: OpusFile = { format: '', ...nothing };
   let serial: number | null = null;
   let is_tagged = false;
   let begins_at: bigint | null = null;
-  let last: OggPage | null = null;
+  let last: { page: OggPage; samples: number } | null = null;
+  let is_counted = true;
   for await (const page of pagesOf(pieces)) {
     if (!page.is_sound()) throw new NotOgg('has a damaged page');
     serial ??= page.serial;
@@ -63,6 +73,13 @@ export async function readOpus(pieces: AsyncIterable<Buffer>): Promise<OpusFile>
       found.header_pages += 1;
       continue;
     }
+    // Only the last page may end before its packets do.
+    if (
+      last !== null &&
+      last.page.granule !== NO_GRANULE &&
+      last.page.granule !== (begins_at ?? 0n) + BigInt(clock.samples)
+    )
+      is_counted = false;
     const before = clock.samples;
     const ended = clock.pass(page);
     // A file that was cut from a longer one does not begin at 0.
@@ -70,14 +87,26 @@ export async function readOpus(pieces: AsyncIterable<Buffer>): Promise<OpusFile>
       const rest = page.granule - BigInt(clock.samples - before);
       begins_at = rest < 0n ? 0n : rest;
     }
+    found.audio_bytes += page.bytes.length;
     found.audio_pages += 1;
-    last = page;
+    last = { page, samples: clock.samples - before };
   }
   if (found.audio_pages === 0) throw new NotOgg('holds no audio');
   found.samples = clock.samples;
-  const is_ended = last !== null && (last.flags & FLAGS.last) !== 0 && last.granule !== NO_GRANULE;
-  if (is_ended) found.trimmed = Math.max(0, clock.samples - Number((last as OggPage).granule - (begins_at ?? 0n)));
+  if (is_counted && last !== null)
+    found.trimmed = trimmedBy(last, { samples: clock.samples, begins_at: begins_at ?? 0n });
   return found;
+}
+
+/** What the last page cuts off its own packets (RFC 7845, 4.5); a position that says more, or nothing, is wrong. */
+function trimmedBy(
+  last: { page: OggPage; samples: number },
+  { samples, begins_at }: { samples: number; begins_at: bigint },
+): number {
+  const { flags, granule } = last.page;
+  if ((flags & FLAGS.last) === 0 || granule === NO_GRANULE || granule === 0n) return 0;
+  const trimmed = samples - Number(granule - begins_at);
+  return trimmed > 0 && trimmed <= last.samples ? trimmed : 0;
 }
 
 function formatOf(head: Buffer): string {

@@ -144,6 +144,13 @@ t.test('Opus in Ogg as one', async (t) => {
     tags_bytes: fc.constantFrom(0, 300),
   });
 
+  await t.test('what a memory card holds behind a file is not joined', async (t) => {
+    const one = opusFile({ pages: [[100, 100]] });
+    const files = [Buffer.concat([one, Buffer.alloc(5_000)]), Buffer.concat([one, Buffer.alloc(7, 0xff)])];
+    const whole = await read(await joined(blobs, 'ogg', files));
+    t.ok(whole.equals(await read(await joined(blobs, 'ogg', [one, one]))));
+  });
+
   await t.test('one stream whose numbers go on, and any range of it is that slice', async (t) => {
     await property(t, fc.tuple(fc.array(shape, { minLength: 1, maxLength: 5 }), cuts), async ([shapes, of]) => {
       const file = await joined(blobs, 'ogg', shapes.map(opusFile));
