@@ -27,7 +27,7 @@ type OneFile = Decision<Files, KeptFile>;
 
 const FILES = 'files';
 const DONE = { done: true } as const;
-export const NO_FILE = refuse('NOT_FOUND', 'There is no such file.');
+const NO_FILE = refuse('NOT_FOUND', 'There is no such file.');
 const TOO_MANY = refuse('CONFLICT', `An account has at most ${LIMITS.files_per_account_max} files.`);
 const TOO_LARGE = refuse(
   'CONFLICT',

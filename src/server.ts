@@ -98,6 +98,7 @@ async function startParts(start: Start): Promise<Omit<Server, 'close'>> {
     transcription: delivery.transcription,
     insights: delivery.insights.jobs,
     retention,
+    lost_audio: delivery.lost_audio,
     data_dir: settings.data_dir,
   });
   watch.start();

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type FileRecord, type KeptFile, NO_FILE } from '../../actors/files.js';
+import type { FileRecord, KeptFile } from '../../actors/files.js';
 import { fileKey } from '../../src/blobs/blob_keys.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
@@ -13,6 +13,7 @@ import { count, id, moment, pageShape } from '../../src/http/response_schemas.js
 import { accountRoute, type Call, type Route } from '../../src/http/route.js';
 import { randomId } from '../../src/random.js';
 import type { Services } from '../../src/services.js';
+import { CONTENT_MISSING } from '../../src/streams/lost_audio.js';
 
 /** What people keep beside recordings, for themselves alone. Rule K-014; docs/choices.md, "Files and exports". */
 
@@ -119,15 +120,19 @@ export const FILE_ROUTES: readonly Route[] = [
     credential: 'account',
     permission: READS,
     answer: 'bytes',
-    refusals: ['CONFLICT'],
+    refusals: ['CONFLICT', 'CONTENT_MISSING'],
     async handler({ services, who, params, request, reply }) {
       const file = await ownFile(services, who, params);
       if (isRefusal(file)) return file;
       if (file.status !== 'stored') return NOT_HERE;
       const key = fileKey(who.account_id, file.id);
       const { size_bytes, sha256: etag, media_type: content_type } = file;
-      const open = async (range?: { start: number; end: number }) =>
-        (await services.blobs.open(key, range))?.stream ?? NO_FILE;
+      const open = async (range?: { start: number; end: number }) => {
+        const blob = await services.blobs.open(key, range);
+        if (blob !== null) return blob.stream;
+        const still = await ownFile(services, who, params);
+        return isRefusal(still) ? still : CONTENT_MISSING;
+      };
       return sendBytes({ request, reply }, { size_bytes, etag, content_type, headers: savedAs(file.name), open });
     },
   }),

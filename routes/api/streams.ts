@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { STREAMS, streamIndexOf } from '../../actors/stream.js';
 import { type Chunk, failureOf, hasExpired, type Stream, statusOf } from '../../actors/stream_state.js';
-import { blobKey } from '../../src/blobs/blob_keys.js';
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
@@ -29,6 +28,7 @@ import {
   uploadShape,
 } from '../../src/streams/chunk_upload.js';
 import { AUDIO_EXPIRED, joinedAudio } from '../../src/streams/joined_audio.js';
+import { chunkContent } from '../../src/streams/lost_audio.js';
 import {
   askRecordingEvents,
   NO_CHUNK,
@@ -256,11 +256,11 @@ export const STREAM_ROUTES: readonly Route[] = [
     path: '/audio/streams/:id/content',
     summary: 'All audio of a stream as one file.',
     notes:
-      'Possible where all chunks are WAV or raw PCM of one format, or Opus in Ogg. `X-Joined-Chunks`, `X-Joined-Missing-Ms` and `X-Joined-Overlap-Ms` say what it is made of.',
+      'Possible where all chunks are WAV or raw PCM of one format, or Opus in Ogg. `X-Joined-Chunks`, `X-Joined-Missing-Ms` and `X-Joined-Overlap-Ms` say what it is made of, `X-Joined-Lost-Chunks` how many stored chunks are not in it since the server has lost their bytes.',
     credential: 'account',
     permission: ['audio:read'],
     answer: 'audio',
-    refusals: ['CONFLICT', 'CONTENT_EXPIRED'],
+    refusals: ['CONFLICT', 'CONTENT_EXPIRED', 'CONTENT_MISSING'],
     async handler({ services, who, params, request, reply }) {
       const stream = await readableStream(services, who, params.id as string);
       if (isRefusal(stream)) return stream;
@@ -276,22 +276,21 @@ export const STREAM_ROUTES: readonly Route[] = [
     credential: 'account',
     permission: ['audio:read'],
     answer: 'audio',
-    refusals: ['CONFLICT', 'CONTENT_EXPIRED'],
+    refusals: ['CONFLICT', 'CONTENT_EXPIRED', 'CONTENT_MISSING'],
     async handler({ services, who, params, request, reply }) {
       const found = await readableChunk(services, who, params.id as string);
       if (isRefusal(found)) return found;
-      const { chunk, stream } = found;
+      const { chunk } = found;
       if (hasExpired(chunk)) return AUDIO_EXPIRED;
       if (chunk.status !== 'stored')
         return refuse('CONFLICT', `The chunk's audio is not here: its status is ${chunk.status}.`);
-      const key = blobKey(stream.id, chunk.chunk_id);
       return sendBytes(
         { request, reply },
         {
           size_bytes: chunk.size_bytes,
           etag: chunk.sha256,
           content_type: 'application/octet-stream',
-          open: async (range) => (await services.blobs.open(key, range))?.stream ?? NO_CHUNK,
+          open: (range) => chunkContent(services, chunk, { range, gone: NO_CHUNK }),
         },
       );
     },

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import type { StreamMessage } from '../../actors/stream.js';
 import type { Chunk, ChunkResult, Stream } from '../../actors/stream_state.js';
 import { statusOf } from '../../actors/stream_state.js';
-import { blobKey } from '../../src/blobs/blob_keys.js';
 import { withoutFormat } from '../../src/content/engines/plain_text.js';
 import { streamOfChunk } from '../../src/domain/ids.js';
 import type { Interval } from '../../src/domain/intervals.js';
@@ -14,6 +13,7 @@ import { count, id, moment, no_cursor } from '../../src/http/response_schemas.js
 import { operatorRoute, type Route } from '../../src/http/route.js';
 import type { Services } from '../../src/services.js';
 import { announcedShape, intentView } from '../../src/streams/chunk_upload.js';
+import { chunkContent } from '../../src/streams/lost_audio.js';
 import type { Work } from '../../src/workers/chunk_processing.js';
 
 /**
@@ -77,6 +77,7 @@ export const STAFF_CHUNK_ROUTES: readonly Route[] = [
     credential: 'operator',
     worker_too: true,
     answer: 'audio',
+    refusals: ['CONTENT_MISSING'],
     async handler({ services, who, params, request, reply }) {
       const found = await chunkOf(services, params.chunk_id as string);
       if (isRefusal(found)) return found;
@@ -84,9 +85,7 @@ export const STAFF_CHUNK_ROUTES: readonly Route[] = [
       const span: Interval = [chunk.source_start_ms, chunk.source_end_ms];
       if (who === 'worker' && !(await services.transcription.isClaimed(stream.id, span))) return NOT_CLAIMED;
       const { size_bytes, sha256: etag } = chunk;
-      const key = blobKey(stream.id, chunk.chunk_id);
-      const open = async (range?: { start: number; end: number }) =>
-        (await services.blobs.open(key, range))?.stream ?? NO_CHUNK;
+      const open = (range?: { start: number; end: number }) => chunkContent(services, chunk, { range, gone: NO_CHUNK });
       return sendBytes({ request, reply }, { size_bytes, etag, content_type: 'application/octet-stream', open });
     },
   }),

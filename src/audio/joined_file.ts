@@ -22,13 +22,15 @@ export type JoinedFile = {
   /** Another one whenever a byte is. */
   etag: string;
   segments: Segment[];
+  /** What is in it: all chunks but those of which the store has no bytes. */
+  chunks: readonly StoredChunk[];
 };
 
 /** A part of the file, and its bytes from an offset on. */
 type Segment = { size_bytes: number; read(from: number): AsyncIterable<Buffer> };
 
-/** Why chunks cannot be one file, as a sentence. */
-export type NotJoined = { why: string };
+/** Why chunks cannot be one file, as a sentence; `lost`: the store has no bytes of any. */
+export type NotJoined = { why: string; lost?: true };
 
 type Join = (blobs: BlobStore, chunks: readonly StoredChunk[]) => Promise<JoinedFile | NotJoined>;
 
@@ -37,7 +39,7 @@ const JOINS: Record<'wav' | 'pcm' | 'ogg', Join> = { wav: joinWav, pcm: joinWav,
 /** Chunks looked into at a time. */
 const AT_ONCE = 8;
 
-/** One file of all chunks, in their order, or why not. Missing bytes throw. */
+/** One file of all chunks that have bytes, in their order, or why not. */
 export async function joinChunks(blobs: BlobStore, chunks: readonly StoredChunk[]): Promise<JoinedFile | NotJoined> {
   const [first] = chunks;
   if (first === undefined) return { why: 'No audio of the stream is stored.' };
@@ -75,22 +77,20 @@ export async function* readJoined(
   }
 }
 
-async function joinWav(blobs: BlobStore, chunks: readonly StoredChunk[]): Promise<JoinedFile | NotJoined> {
-  const wavs: Wav[] = [];
-  const failed = await eachChunk(chunks, async (chunk, index) => {
+async function joinWav(blobs: BlobStore, stored: readonly StoredChunk[]): Promise<JoinedFile | NotJoined> {
+  const found = await eachChunk<Wav>(stored, async (chunk) => {
     const audio = audioKindOf(chunk);
     if (audio.kind === 'pcm') {
+      if (!(await blobs.has(chunk.key))) throw new NoBytes();
       const frames = Math.floor(chunk.size_bytes / audio.format.frame_bytes);
-      wavs[index] = { format: audio.format, data_offset: 0, frames };
-      return frames === 0 ? 'holds no audio.' : null;
+      return frames === 0 ? 'holds no audio.' : { format: audio.format, data_offset: 0, frames };
     }
     const read = (start: number, length: number) => bytesOf(blobs, chunk.key, { start, end: start + length - 1 });
-    const found = await readWav(await withHead({ size_bytes: chunk.size_bytes, read }));
-    if (!found.ok) return `${found.why}.`;
-    wavs[index] = found.wav;
-    return null;
+    const wav = await readWav(await withHead({ size_bytes: chunk.size_bytes, read }));
+    return wav.ok ? wav.wav : `${wav.why}.`;
   });
-  if (failed !== null) return failed;
+  if ('why' in found) return found;
+  const { chunks, read: wavs } = found;
   const fmt = (wavs[0] as Wav).format.fmt;
   const odd = wavs.findIndex(({ format }) => !format.fmt.equals(fmt));
   if (odd >= 0) return { why: `${nameOf(chunks[odd])} has another format than the first.` };
@@ -111,18 +111,17 @@ async function joinWav(blobs: BlobStore, chunks: readonly StoredChunk[]): Promis
   });
 }
 
-async function joinOpus(blobs: BlobStore, chunks: readonly StoredChunk[]): Promise<JoinedFile | NotJoined> {
-  const files: OpusFile[] = [];
-  const failed = await eachChunk(chunks, async ({ key }, index) => {
+async function joinOpus(blobs: BlobStore, stored: readonly StoredChunk[]): Promise<JoinedFile | NotJoined> {
+  const found = await eachChunk<OpusFile>(stored, async ({ key }) => {
     try {
-      files[index] = await readOpus(piecesOf(blobs, key));
-      return null;
+      return await readOpus(piecesOf(blobs, key));
     } catch (error) {
       if (error instanceof NotOgg) return `${error.message}.`;
       throw error;
     }
   });
-  if (failed !== null) return failed;
+  if ('why' in found) return found;
+  const { chunks, read: files } = found;
   const odd = files.findIndex(({ format }) => format !== files[0]?.format);
   if (odd >= 0) return { why: `${nameOf(chunks[odd])} has other channels or another gain than the first.` };
   let pages = 0;
@@ -178,35 +177,40 @@ async function* renumbered(
   }
 }
 
-/** Looks into all chunks, a few at a time, until one says what is wrong with it. */
-async function eachChunk(
+/** Looks into all chunks, a few at a time, until one says what is wrong with it. Those without bytes are left out. */
+async function eachChunk<Read extends object>(
   chunks: readonly StoredChunk[],
-  look: (chunk: StoredChunk, index: number) => Promise<string | null>,
-): Promise<NotJoined | null> {
-  let failed: { index: number; why: string } | null = null;
+  look: (chunk: StoredChunk) => Promise<Read | string>,
+): Promise<{ chunks: StoredChunk[]; read: Read[] } | NotJoined> {
+  const found: ({ chunk: StoredChunk; read: Read } | null)[] = [];
+  let why: string | null = null;
   const lookOn = async (chunk: StoredChunk, index: number) => {
-    if (failed !== null) return;
-    const why = await look(chunk, index);
-    if (why !== null) failed = { index, why };
+    found[index] = null;
+    if (why !== null) return;
+    try {
+      const read = await look(chunk);
+      if (typeof read === 'string') why = `${nameOf(chunk)} ${read}`;
+      else found[index] = { chunk, read };
+    } catch (error) {
+      if (!(error instanceof NoBytes)) throw error;
+    }
   };
   await pMap(chunks, lookOn, { concurrency: AT_ONCE });
-  const found = failed as { index: number; why: string } | null;
-  return found === null ? null : { why: `${nameOf(chunks[found.index])} ${found.why}` };
+  if (why !== null) return { why };
+  const there = found.filter((one) => one !== null);
+  if (there.length === 0) return { why: 'The server has lost the audio of the stream.', lost: true };
+  return { chunks: there.map(({ chunk }) => chunk), read: there.map(({ read }) => read) };
 }
 
 function nameOf(chunk: StoredChunk | undefined): string {
   return `The chunk of sequence ${chunk?.sequence}`;
 }
 
-function file({
-  chunks,
-  segments,
-  ...rest
-}: Omit<JoinedFile, 'size_bytes' | 'etag'> & { chunks: readonly StoredChunk[] }): JoinedFile {
-  const hash = createHash('sha256').update(rest.content_type);
-  for (const { sha256 } of chunks) hash.update(sha256);
+function file(of: Omit<JoinedFile, 'size_bytes' | 'etag'>): JoinedFile {
+  const hash = createHash('sha256').update(of.content_type);
+  for (const { sha256 } of of.chunks) hash.update(sha256);
   const etag = hash.digest('hex').slice(0, 32);
-  return { ...rest, segments, etag, size_bytes: sum(segments.map(({ size_bytes }) => size_bytes)) };
+  return { ...of, etag, size_bytes: sum(of.segments.map(({ size_bytes }) => size_bytes)) };
 }
 
 function heldSegment(bytes: Buffer): Segment {
@@ -218,9 +222,14 @@ function heldSegment(bytes: Buffer): Segment {
   };
 }
 
+/** The store has no such bytes. */
+class NoBytes extends Error {
+  override name = 'NoBytes';
+}
+
 async function* piecesOf(blobs: BlobStore, key: string, range?: ByteRange): AsyncGenerator<Buffer> {
   const blob = await blobs.open(key, range);
-  if (blob === null) throw new Error('a stored chunk has no bytes');
+  if (blob === null) throw new NoBytes('a stored chunk has no bytes');
   yield* blob.stream as AsyncIterable<Buffer>;
 }
 

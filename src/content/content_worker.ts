@@ -4,6 +4,7 @@ import type { BlobStore } from '../blobs/blob_store.js';
 import { isRefusal } from '../domain/refusals.js';
 import type { Metrics } from '../runtime/metrics.js';
 import { StoreUnavailable } from '../store/store.js';
+import type { LostAudio } from '../streams/lost_audio.js';
 import type { DuePoll } from '../workers/due_poll.js';
 import type { Engine } from './engines/engine.js';
 import { JobLanes, LEASE_MS, persisting, prolonging } from './job_lanes.js';
@@ -23,6 +24,7 @@ type Parts = {
   jobs: TranscriptionJobs;
   poll: DuePoll;
   blobs: BlobStore;
+  lost_audio: Pick<LostAudio, 'confirms'>;
   /** By the names that pipelines have for them. */
   engines: ReadonlyMap<string, Engine>;
   metrics: Metrics;
@@ -79,12 +81,14 @@ export class ContentWorker {
   }
 
   async #transcribe(work: WindowWork, signal: AbortSignal): Promise<void> {
-    const { jobs, engines, blobs, metrics, log } = this.#parts;
+    const { jobs, engines, blobs, lost_audio, metrics, log } = this.#parts;
     const { job, claim } = work;
     const done = (status: string) => metrics.windows.inc({ worker: 'built_in', status });
     const engine = engines.get(work.engine);
     const heard_by = engine?.name ?? work.engine;
-    const transcribed = engine === undefined ? UNKNOWN : await transcribeWindow({ engine, blobs, work, signal });
+    const onLost = (chunk_id: string) => void lost_audio.confirms(chunk_id).catch(() => {});
+    const transcribed =
+      engine === undefined ? UNKNOWN : await transcribeWindow({ engine, blobs, work, signal, onLost });
     for (const { code } of signal.aborted ? [] : transcribed.failures) metrics.engine_failures.inc({ code });
     if (transcribed.ok) {
       const [first] = transcribed.failures;

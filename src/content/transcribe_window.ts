@@ -7,7 +7,7 @@ import { plainText } from './engines/plain_text.js';
 import { hasWords, honestText } from './honest_text.js';
 import type { TranscribedTurn, TranscriptionResult, WindowWork } from './transcription.js';
 import { clampedTurn, turnsOf } from './turns_of_segment.js';
-import { filesOfPieces, lengthOf, onTimeline, type WindowFile, windowFiles } from './window_audio.js';
+import { filesOfPieces, type Lost, lengthOf, onTimeline, type WindowFile, windowFiles } from './window_audio.js';
 
 type Heading = Pick<
   WindowWork,
@@ -22,7 +22,14 @@ type Heading = Pick<
   | 'vocabulary'
   | 'previous_text'
 >;
-type Asking = { engine: Engine; blobs: BlobStore; work: Heading; signal: AbortSignal };
+/** `onLost`: told of chunks whose bytes are gone. */
+type Asking = {
+  engine: Engine;
+  blobs: BlobStore;
+  work: Heading;
+  signal: AbortSignal;
+  onLost?: (chunk_id: string) => void;
+};
 
 /** What the built-in worker makes of a window, and every failure on the way. */
 export type Transcribed = { failures: EngineFailure[] } & (
@@ -63,7 +70,8 @@ class WindowHearing {
     const { blobs, work } = this.#asking;
     let reached_ms = work.from_ms;
     try {
-      for await (const file of windowFiles(blobs, work)) {
+      const onLost = (lost: Lost) => this.#loses(lost);
+      for await (const file of windowFiles(blobs, work, onLost)) {
         await this.#hear(file);
         if (this.#stopped_ms !== null) break;
         reached_ms = file.counts.end_ms;
@@ -121,6 +129,11 @@ class WindowHearing {
       .filter(({ text }) => hasWords(text));
     const turns = counted(file, said);
     this.#turns.push(...turns.map((turn) => (language === undefined ? turn : { ...turn, language })));
+  }
+
+  #loses({ chunk_id, start_ms, end_ms }: Lost): void {
+    this.#asking.onLost?.(chunk_id);
+    this.#failed.push({ from_ms: start_ms, to_ms: end_ms, code: 'AUDIO_GONE' });
   }
 
   #fails(failure: EngineFailure, { start_ms, end_ms }: { start_ms: number; end_ms: number }): void {

@@ -39,6 +39,8 @@ export type Part = { file_ms: number; length_ms: number; start_ms: number; end_m
 type Window = Pick<WindowWork, 'stream_id' | 'from_ms' | 'to_ms' | 'audio'>;
 /** What of a chunk is heard in the window. */
 type Span = { start_ms: number; end_ms: number };
+/** A chunk whose bytes are gone, and what of it would have been heard. */
+export type Lost = Span & { chunk_id: string };
 
 /** A chunk's share of a file. `joins` is equal for what can be one file. */
 type Piece = { body: Buffer; part: Omit<Part, 'file_ms'>; span: Span } & (
@@ -61,8 +63,15 @@ const TYPES: ReadonlyMap<string, { content_type: string; extension: string }> = 
   ...['webm', 'flac', 'aac'].map((name) => [name, { content_type: `audio/${name}`, extension: name }] as const),
 ]);
 
-/** The files of a window one by one, so that one at a time is in memory. Chunks whose bytes are gone are gaps. */
-export async function* windowFiles(blobs: BlobStore, window: Window): AsyncGenerator<WindowFile> {
+/**
+ * The files of a window one by one, so that one at a time is in memory. Chunks whose bytes are gone are gaps, of which
+ * `onLost` is told.
+ */
+export async function* windowFiles(
+  blobs: BlobStore,
+  window: Window,
+  onLost: (lost: Lost) => void,
+): AsyncGenerator<WindowFile> {
   let held: Piece[] = [];
   let held_bytes = 0;
   let reached_ms = window.from_ms;
@@ -70,7 +79,12 @@ export async function* windowFiles(blobs: BlobStore, window: Window): AsyncGener
     const span = { start_ms: Math.max(chunk.start_ms, reached_ms), end_ms: Math.min(chunk.end_ms, window.to_ms) };
     if (span.start_ms >= span.end_ms) continue;
     reached_ms = span.end_ms;
-    const piece = await pieceOf(blobs, { key: blobKey(window.stream_id, chunk.chunk_id), chunk, span });
+    const key = blobKey(window.stream_id, chunk.chunk_id);
+    const piece = await pieceOf(blobs, { key, chunk, span }).catch((error: unknown) => {
+      if (!(error instanceof NoBytes)) throw error;
+      onLost({ chunk_id: chunk.chunk_id, ...span });
+      return null;
+    });
     if (piece === null) continue;
     const [first] = held;
     const fits = held_bytes + piece.body.length <= LIMITS.window_file_bytes_max;
@@ -107,7 +121,7 @@ export function lengthOf({ parts }: Pick<WindowFile, 'parts'>): number {
 
 type Source = { key: string; chunk: WindowChunk; span: Span };
 
-/** Null where nothing of the chunk belongs to the window, or it is gone. What is not what it says is left as it is. */
+/** Null where nothing of the chunk belongs to the window. What is not what it says is left as it is. Throws NoBytes. */
 async function pieceOf(blobs: BlobStore, source: Source): Promise<Piece | null> {
   const { chunk, key, span } = source;
   const kind = audioKindOf(chunk);
@@ -117,8 +131,7 @@ async function pieceOf(blobs: BlobStore, source: Source): Promise<Piece | null> 
     return samplesOf(blobs, source, { format, data_offset: 0, frames });
   }
   if (kind.kind === 'wav') {
-    const read = async (start: number, length: number) =>
-      (await bytesOf(blobs, key, { start, end: start + length - 1 })) ?? Buffer.alloc(0);
+    const read = (start: number, length: number) => bytesOf(blobs, key, { start, end: start + length - 1 });
     const found = await readWav(await withHead({ size_bytes: chunk.size_bytes, read }));
     if (found.ok) return samplesOf(blobs, source, found.wav);
   }
@@ -127,7 +140,6 @@ async function pieceOf(blobs: BlobStore, source: Source): Promise<Piece | null> 
     if (piece !== 'not opus') return piece;
   }
   const body = await bytesOf(blobs, key);
-  if (body === null) return null;
   const { start_ms, end_ms } = chunk;
   return { kind: 'other', joins: null, chunk, span, body, part: { start_ms, end_ms, length_ms: end_ms - start_ms } };
 }
@@ -140,7 +152,7 @@ async function samplesOf(blobs: BlobStore, { key, chunk, span }: Source, wav: Wa
   const [from, to] = [frameAt(span.start_ms), frameAt(span.end_ms)];
   if (from >= to) return null;
   const body = await bytesOf(blobs, key, { start: data_offset + from, end: data_offset + to - 1 });
-  if (body === null || body.length < to - from) return null;
+  if (body.length < to - from) throw new NoBytes();
   const length_ms = ((to - from) / format.frame_bytes / format.frames_per_second) * 1_000;
   return { kind: 'wav', joins: `wav ${format.fmt.toString('hex')}`, format, span, body, part: { ...span, length_ms } };
 }
@@ -148,7 +160,7 @@ async function samplesOf(blobs: BlobStore, { key, chunk, span }: Source, wav: Wa
 /** The pages that begin in the span. One that begins within a packet goes with the page before it. */
 async function opusOf(blobs: BlobStore, { key, chunk, span }: Source): Promise<Piece | null | 'not opus'> {
   const opus = await soundOpus(blobs, key);
-  if (opus === null || opus === 'not opus') return opus;
+  if (opus === 'not opus') return opus;
   const { header_pages, samples, trimmed, format } = opus;
   const msAt = (sample: number) =>
     chunk.start_ms + (sample / Math.max(1, samples - trimmed)) * (chunk.end_ms - chunk.start_ms);
@@ -183,11 +195,10 @@ async function opusOf(blobs: BlobStore, { key, chunk, span }: Source): Promise<P
   };
 }
 
-async function soundOpus(blobs: BlobStore, key: string): Promise<OpusFile | null | 'not opus'> {
+async function soundOpus(blobs: BlobStore, key: string): Promise<OpusFile | 'not opus'> {
   try {
     return await readOpus(piecesOf(blobs, key));
   } catch (error) {
-    if (error instanceof NoBytes) return null;
     if (error instanceof NotOgg) return 'not opus';
     throw error;
   }
@@ -250,7 +261,7 @@ function typeOf(container: string): { content_type: string; extension: string } 
   return TYPES.get(name) ?? { content_type: 'application/octet-stream', extension };
 }
 
-/** The store has no such bytes: they are a gap. */
+/** The store has no such bytes. */
 class NoBytes extends Error {
   override name = 'NoBytes';
 }
@@ -261,13 +272,8 @@ async function* piecesOf(blobs: BlobStore, key: string, range?: ByteRange): Asyn
   yield* blob.stream as AsyncIterable<Buffer>;
 }
 
-async function bytesOf(blobs: BlobStore, key: string, range?: ByteRange): Promise<Buffer | null> {
+async function bytesOf(blobs: BlobStore, key: string, range?: ByteRange): Promise<Buffer> {
   const pieces: Buffer[] = [];
-  try {
-    for await (const piece of piecesOf(blobs, key, range)) pieces.push(piece);
-  } catch (error) {
-    if (error instanceof NoBytes) return null;
-    throw error;
-  }
+  for await (const piece of piecesOf(blobs, key, range)) pieces.push(piece);
   return Buffer.concat(pieces);
 }

@@ -146,6 +146,8 @@ export const LIMITS = {
   chunk_claims_max: 100, // ours: chunks of one request
   failure_message_chars_max: 500, // ours
   audio_sweep_every_ms: DAY_MS, // ours: each partition's bytes are held against its chunks so often
+  lost_audio_known_ms: DAY_MS + HOUR_MS, // ours: longer than from one comparison of bytes with chunks to the next
+  lost_recordings_max: 1_000, // ours: that a process keeps in mind; of more the newest
   audio_orphan_age_ms: HOUR_MS, // ours: longer than any upload, so that none is taken before it is said to be stored
 
   source_name_chars_max: 80, // ours: as a name of an account

@@ -20,6 +20,7 @@ import { rewriteAppendOnlyFile } from '../process/redis_rewrite.js';
 import type { Metrics } from '../runtime/metrics.js';
 import { nodesOf } from '../store/redis_connection.js';
 import { SweepTurns } from '../store/sweep_turns.js';
+import { LostAudio } from '../streams/lost_audio.js';
 import type { Tracing } from '../tracing/tracing.js';
 import { DeliveryWorker } from '../webhooks/delivery_worker.js';
 import { Poster } from '../webhooks/poster.js';
@@ -48,6 +49,7 @@ export type DeliveryServices = {
   deliveries: DeliveryWorker;
   processing: ChunkProcessing;
   retention: RetentionSweep;
+  lost_audio: LostAudio;
   transcription: TranscriptionJobs;
   /** Who makes text of audio, as operators are told. */
   transcriber: TranscriberShown;
@@ -78,12 +80,13 @@ export async function startDelivery(start: Start, parts: Parts): Promise<Deliver
   store.onDeliveries = (endpoint_ids) => deliveries.wake(endpoint_ids);
   const event_retention = new EventRetention({ store, poll, metrics, log, certain: clock.certain });
   const turns = new SweepTurns(redis);
-  const audio_sweep = new AudioSweep({ turns, actors, blobs, metrics, log, now });
+  const lost_audio = new LostAudio({ actors, blobs, log, now });
+  const audio_sweep = new AudioSweep({ turns, actors, blobs, lost_audio, metrics, log, now });
   const is_worker = settings.chunk_worker;
   const further = furtherEngines(settings.engines_file);
   const insights = openInsights(start, { ...parts, further: further.insights });
   const transcription = openTranscription(start, {
-    ...{ ...parts, turns, further: further.transcription },
+    ...{ ...parts, turns, lost_audio, further: further.transcription },
     insights: insights.insights.made_by !== null,
   });
   const { awaited, transcribes, onTold } = transcription;
@@ -122,7 +125,8 @@ export async function startDelivery(start: Start, parts: Parts): Promise<Deliver
   const { jobs, transcriber } = transcription;
   const engine_names = engineNames(settings.content_worker, further);
   const content = { transcription: jobs, transcriber, announcements, insights: insights.insights, engine_names };
-  return { mail, mails, erasures, deliveries, processing, retention, ...content, handleMessages, handleWork };
+  const out = { mail, mails, erasures, deliveries, processing, retention, lost_audio, ...content };
+  return { ...out, handleMessages, handleWork };
 }
 
 function furtherEngines(path: string | null): EnginesFile {

@@ -11,6 +11,7 @@ import type { EnginesFile } from '../content/engines/engines_file.js';
 import { TranscriptionJobs } from '../content/transcription_jobs.js';
 import type { Metrics } from '../runtime/metrics.js';
 import type { SweepTurns } from '../store/sweep_turns.js';
+import type { LostAudio } from '../streams/lost_audio.js';
 import type { DuePoll } from '../workers/due_poll.js';
 import type { Start } from './start.js';
 import type { Entities, Foundation } from './storage.js';
@@ -18,6 +19,7 @@ import type { Entities, Foundation } from './storage.js';
 type Parts = Pick<Entities, 'store' | 'actors'> &
   Pick<Foundation, 'clock'> & {
     blobs: BlobStore;
+    lost_audio: LostAudio;
     poll: DuePoll;
     metrics: Metrics;
     turns: SweepTurns;
@@ -31,14 +33,15 @@ export type TranscriberShown = Transcriber & { hosts: string[] };
 /** What makes text of recordings: the windows for whoever does, and the built-in worker where there is an engine. */
 export function openTranscription(
   { settings, log }: Start,
-  { store, actors, clock, blobs, poll, metrics, turns, insights, further }: Parts,
+  { store, actors, clock, blobs, lost_audio, poll, metrics, turns, insights, further }: Parts,
 ) {
   const { now } = clock;
   const { content_at_once: at_once, transcribe_backlog_days: days, transcribe_final_pass: final_pass } = settings;
   const window_ms = settings.transcribe_window_s * 1_000;
   const jobs = new TranscriptionJobs({ store, actors, poll, metrics, log, now, window_ms, final_pass, insights });
   const engines = transcriptionEngines(settings, further);
-  const worker = engines.size === 0 ? null : new ContentWorker({ jobs, poll, blobs, engines, metrics, log, at_once });
+  const worker =
+    engines.size === 0 ? null : new ContentWorker({ jobs, poll, blobs, lost_audio, engines, metrics, log, at_once });
   const offer = (stream_id: string) => (worker ?? jobs.due).offer(stream_id);
   const transcriber: TranscriberShown = { ...transcriberOf(settings), hosts: transcriptionHosts(settings, further) };
   const transcribes = transcriber.by === 'nobody' ? undefined : { window_ms };

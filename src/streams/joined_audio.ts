@@ -7,6 +7,7 @@ import { LIMITS } from '../domain/limits.js';
 import { isRefusal, type Refusal, refuse } from '../domain/refusals.js';
 import type { Download } from '../http/byte_download.js';
 import type { Services } from '../services.js';
+import { CONTENT_MISSING } from './lost_audio.js';
 
 /**
  * A whole stream as one file: its stored chunks, whole and one after the other, in the order of their start and then of
@@ -27,7 +28,10 @@ const BUSY = refuse('UNAVAILABLE', 'Too many recordings are being joined; try ag
 
 export const AUDIO_EXPIRED = refuse('CONTENT_EXPIRED', 'The workspace does not keep this audio any longer.');
 
-type Joined = { file: JoinedFile; chunks: number; missing_ms: number; overlap_ms: number };
+type Joined = { file: JoinedFile; chunks: number; lost: number; missing_ms: number; overlap_ms: number };
+
+/** Without chunks whose bytes were not there it is looked for again after this: they may have been brought back. */
+const KEPT_WITH_LOSS_MS = 60_000;
 
 /** By the stream, how much of it was stored, and how much of that has expired: what is stored stays as it is until then. */
 const known = new LRUCache<string, Joined>({ maxSize: CHUNKS_KEPT_MAX, sizeCalculation: ({ chunks }) => chunks });
@@ -39,7 +43,7 @@ export async function joinedAudio(services: Services, stream: Stream): Promise<D
   const key = `${id} ${stored_chunks} ${stored_bytes} ${expired_chunks}`;
   const joined = known.get(key) ?? (await joinOnce(services, { key, stream }));
   if (isRefusal(joined)) return joined;
-  const { file, chunks, missing_ms, overlap_ms } = joined;
+  const { file, chunks, lost, missing_ms, overlap_ms } = joined;
   return {
     ...{ size_bytes: file.size_bytes, etag: file.etag, content_type: file.content_type },
     headers: {
@@ -47,8 +51,13 @@ export async function joinedAudio(services: Services, stream: Stream): Promise<D
       'X-Joined-Chunks': chunks,
       'X-Joined-Missing-Ms': missing_ms,
       'X-Joined-Overlap-Ms': overlap_ms,
+      'X-Joined-Lost-Chunks': lost,
     },
-    open: async (range) => Readable.from(readJoined(file, range), { objectMode: false }),
+    open: async (range) => {
+      const bytes = Readable.from(readJoined(file, range), { objectMode: false });
+      // Bytes that were there before: the next request finds out which are.
+      return bytes.once('error', () => known.delete(key));
+    },
   };
 }
 
@@ -60,7 +69,7 @@ function joinOnce(services: Services, { key, stream }: { key: string; stream: St
     under_way.set(key, joining);
   }
   return joining.then((joined) => {
-    if (!isRefusal(joined)) known.set(key, joined);
+    if (!isRefusal(joined)) known.set(key, joined, joined.lost > 0 ? { ttl: KEPT_WITH_LOSS_MS } : {});
     return joined;
   });
 }
@@ -69,12 +78,18 @@ async function join(services: Services, stream: Stream): Promise<Joined | Refusa
   if (stream.stored_chunks > LIMITS.joined_chunks_max) return TOO_MANY_CHUNKS;
   const chunks = await storedChunks(services, stream.id);
   if (isRefusal(chunks)) return chunks;
+  const keyOf = ({ chunk_id }: Chunk) => blobKey(stream.id, chunk_id);
   const file = await joinChunks(
     services.blobs,
-    chunks.map((chunk): StoredChunk => ({ ...chunk, key: blobKey(stream.id, chunk.chunk_id) })),
+    chunks.map((chunk): StoredChunk => ({ ...chunk, key: keyOf(chunk) })),
   );
-  if ('why' in file) return refuse('CONFLICT', file.why);
-  return { file, chunks: chunks.length, ...fitOf(chunks) };
+  if ('why' in file && file.lost !== true) return refuse('CONFLICT', file.why);
+  const keys = new Set('why' in file ? [] : file.chunks.map(({ key }) => key));
+  const joined = chunks.filter((chunk) => keys.has(keyOf(chunk)));
+  const [lost] = chunks.filter((chunk) => !keys.has(keyOf(chunk)));
+  if (lost !== undefined) await services.lost_audio.confirms(lost.chunk_id);
+  if ('why' in file) return CONTENT_MISSING;
+  return { file, chunks: joined.length, lost: chunks.length - joined.length, ...fitOf(joined) };
 }
 
 async function storedChunks({ actors }: Services, stream_id: string): Promise<Chunk[] | Refusal> {

@@ -23,6 +23,8 @@ export type Standing = {
   oldest_message_ms: number;
   /** For how long some part of a retention sweep has failed; 0 while none does. */
   retention_failing_ms: number;
+  /** Recordings of which stored chunks have no bytes. */
+  lost_recordings: number;
   silent_devices: number;
   /** Tries to transcribe that failed since one succeeded last; null where none did. */
   transcription: { failing_ms: number; tries: number; code: string } | null;
@@ -128,6 +130,13 @@ const ROWS: readonly Row[] = [
     severity: ({ dead_letters }) => ((dead_letters ?? 0) > 0 ? 'grave' : null),
     text: ({ dead_letters }) =>
       `${counted(dead_letters ?? 0, 'dead letter waits', 'dead letters wait')}: the decision threw five times, and nothing more is done until somebody retries.`,
+  },
+  {
+    name: 'audio_lost',
+    link: '/#storage',
+    severity: ({ lost_recordings }) => (lost_recordings > 0 ? 'grave' : null),
+    text: ({ lost_recordings }) =>
+      `Audio of ${counted(lost_recordings, 'recording', 'recordings')} is lost: stored chunks have no bytes. The log names them. Bring the blob store back from a backup.`,
   },
   {
     name: 'deliveries_late',

@@ -14,6 +14,7 @@ import type { Runtime } from '../runtime/runtime.js';
 import { type AofCut, readCut } from '../store/aof_cut.js';
 import { mastersOf } from '../store/redis_connection.js';
 import type { StorageHealth } from '../store/storage_health.js';
+import type { LostAudio } from '../streams/lost_audio.js';
 import { every } from '../ticks.js';
 import type { DeliveryWorker } from '../webhooks/delivery_worker.js';
 import type { RetentionSweep } from '../workers/retention_sweep.js';
@@ -46,6 +47,7 @@ type Parts = {
   transcription: Pick<TranscriptionJobs, 'activity'>;
   insights: Pick<InsightJobs, 'activity'>;
   retention: Pick<RetentionSweep, 'failing_ms'>;
+  lost_audio: Pick<LostAudio, 'recordings'>;
   data_dir: string;
 };
 
@@ -161,6 +163,7 @@ export class Watch {
       mail_healthy: mail.healthy(),
       oldest_message_ms: oldest_ms,
       retention_failing_ms: retention.failing_ms,
+      lost_recordings: this.#parts.lost_audio.recordings,
       silent_devices: device_activity.list({ silent_ms: SILENT_MS, recording: true, limit: SILENT_COUNTED_MAX }).length,
       transcription: this.#failing(transcription.activity),
       insights: this.#failing(insights.activity),

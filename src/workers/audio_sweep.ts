@@ -10,6 +10,7 @@ import type { Actors } from '../runtime/actors.js';
 import type { Metrics } from '../runtime/metrics.js';
 import { StoreUnavailable } from '../store/store.js';
 import type { SweepTurns } from '../store/sweep_turns.js';
+import type { LostAudio } from '../streams/lost_audio.js';
 import { AccountBytes } from './account_bytes.js';
 import { PeriodicTask } from './periodic_task.js';
 import { RetentionPlaces } from './retention_places.js';
@@ -34,6 +35,7 @@ type Parts = {
   turns: SweepTurns;
   actors: Actors;
   blobs: BlobStore;
+  lost_audio: LostAudio;
   metrics: Metrics;
   log: Pick<Logger, 'info' | 'error'>;
   now: () => number;
@@ -273,6 +275,7 @@ export class AudioSweep {
   #report(stream_id: string, missing: number, numbers: number[]): void {
     const { metrics, log } = this.#parts;
     metrics.audio_missing.inc(missing);
+    this.#parts.lost_audio.note(stream_id);
     const some = numbers.slice(0, NAMED_MAX);
     log.error(
       { stream_id, missing, ...(some.length > 0 ? { some } : {}) },

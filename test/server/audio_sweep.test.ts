@@ -148,6 +148,8 @@ t.test('stored chunks without bytes are reported, one by one or a whole stream o
   lines.length = 0;
   await sweep();
   t.equal(await metric('audio_missing'), 2);
+  const { health_problems } = await spool.operator.call('GET /ops/overview');
+  t.match(health_problems, [{ name: 'audio_lost', text: /Audio of 2 recordings is lost/ }]);
   const said = lines.filter(({ msg }) => String(msg).startsWith('audio is lost'));
   t.equal(said.length, 2);
   t.match(

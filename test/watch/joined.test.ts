@@ -55,7 +55,14 @@ t.test('a problem stands once, with the processes that have it; so does one that
       endpoints: { due: 0, due_ms: 0, circuit_open: 0, disabled: 0 },
       disk: null,
     },
-    ...{ clock_ahead_ms: 0, clocks_apart_ms: 0, mail_healthy: true, oldest_message_ms: 0, retention_failing_ms: 0 },
+    ...{
+      clock_ahead_ms: 0,
+      clocks_apart_ms: 0,
+      mail_healthy: true,
+      oldest_message_ms: 0,
+      retention_failing_ms: 0,
+      lost_recordings: 0,
+    },
     ...{ silent_devices: 0, transcription: null, insights: null },
   } as ProcessStanding['standing'];
   const told = (number: number, standing: Partial<typeof healthy> | null): Told<'standing'> => ({

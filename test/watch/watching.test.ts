@@ -114,7 +114,7 @@ t.test('what is wrong is said in words, the worst first, and nothing when nothin
     ...{ shedding: 'nothing', quarantined: 0, dead_letters: 0 },
     endpoints: { due: 3, due_ms: 900, circuit_open: 0, disabled: 0 },
     ...{ disk: { free_bytes: 50, size_bytes: 100 }, clock_ahead_ms: 20, clocks_apart_ms: 0, mail_healthy: true },
-    ...{ oldest_message_ms: 5, silent_devices: 0, retention_failing_ms: 3_600_000 },
+    ...{ oldest_message_ms: 5, silent_devices: 0, retention_failing_ms: 3_600_000, lost_recordings: 0 },
     transcription: { failing_ms: 599_000, tries: 9, code: 'ENGINE_BUSY' },
     insights: { failing_ms: 7_200_000, tries: 2, code: 'ENGINE_BUSY' },
   };
@@ -159,6 +159,7 @@ t.test('what is wrong is said in words, the worst first, and nothing when nothin
       { insights: { failing_ms: 600_000, tries: 3, code: 'ENGINE_REFUSED' } },
       ...(['insights_failing', /for 10 min: 3 tries failed, .* ENGINE_REFUSED/, 'mild'] as const),
     ],
+    [{ lost_recordings: 1 }, 'audio_lost', /Audio of 1 recording is lost/, 'grave'],
     [{ retention_failing_ms: 6 * 3_600_000 }, 'retention_failing', /has failed for 6 h/, 'mild'],
     [{ silent_devices: 1 }, 'devices_silent', /^1 device has/, 'mild'],
   ];

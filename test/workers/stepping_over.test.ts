@@ -9,6 +9,7 @@ import { makeMetrics } from '../../src/runtime/metrics.js';
 import type { Runtime } from '../../src/runtime/runtime.js';
 import type { ListPage, Store } from '../../src/store/store.js';
 import type { SweepTurns } from '../../src/store/sweep_turns.js';
+import { LostAudio } from '../../src/streams/lost_audio.js';
 import { AudioSweep } from '../../src/workers/audio_sweep.js';
 import { Backoff } from '../../src/workers/backoff.js';
 import { ChunkProcessing } from '../../src/workers/chunk_processing.js';
@@ -115,7 +116,10 @@ t.test('a stream that is quarantined keeps neither others nor other partitions f
   const said: string[] = [];
   const log = { info() {}, error: (_: unknown, text: string) => said.push(text) };
   const runtime = { ask } as unknown as Runtime;
-  const sweep = new AudioSweep({ turns, actors: actorsOf(runtime), blobs, metrics, log: log as never, now: () => 0 });
+  const actors = actorsOf(runtime);
+  const now = () => 0;
+  const lost_audio = new LostAudio({ actors, blobs, log: log as never, now });
+  const sweep = new AudioSweep({ turns, actors, blobs, lost_audio, metrics, log: log as never, now });
   await sweep.look();
   t.same(
     removed.sort(),

@@ -23,6 +23,7 @@ const REFUSED: Record<RefusalCode, string | { message: string; [more: string]: u
   WORKSPACE_OWNER_REQUIRED: 'Hand the shared workspaces over that the account owns, or delete them.',
   ACCOUNT_DELETION_IN_PROGRESS: 'The account is being deleted.',
   CONTENT_EXPIRED: 'The workspace does not keep this any more.',
+  CONTENT_MISSING: 'The server has lost these bytes. What is known of them stays as it is.',
   GONE: 'It is not there any more.',
   UPLOAD_EXPIRED: 'The time to upload this chunk is over.',
   LENGTH_REQUIRED: 'Content-Length is missing.',
