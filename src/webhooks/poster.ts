@@ -1,6 +1,7 @@
 import { createSecureContext, rootCertificates } from 'node:tls';
 import { Agent, buildConnector, type Dispatcher, Pool, ProxyAgent } from 'undici';
 import { LIMITS } from '../domain/limits.js';
+import { skippingInterim } from '../http/interim_answers.js';
 import { checkLiteral, makeLookup } from './addresses.js';
 
 /** What came of one request. */
@@ -181,7 +182,7 @@ export class Poster {
 /** Connections that end when they bring more than an answer may hold, in whatever form: the parser bounds but some of it. */
 function bounded(connect: buildConnector.connector): buildConnector.connector {
   return (options, callback) =>
-    connect(options, (...[error, socket]) => {
+    skippingInterim(connect)(options, (...[error, socket]) => {
       if (error !== null) return callback(error, null);
       let [written, read] = [socket.bytesWritten, socket.bytesRead];
       socket.on('readable', () => {

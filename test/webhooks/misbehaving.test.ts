@@ -225,10 +225,15 @@ const QUICK: Record<string, Case> = {
     ),
     is: retried(503),
   },
-  // It is for receivers of an Expect header alone; the client takes it for an error.
-  '100 that nobody asked for, and then 200': {
+  '100 that nobody asked for, and then 204': {
     behaviour: answers(`HTTP/1.1 100 Continue\r\n\r\n${OK}`),
-    is: lost('connection_lost'),
+    is: accepted(204),
+  },
+  '100 that nobody asked for, without end': {
+    behaviour: asked((socket) => {
+      flood(socket, Buffer.from('HTTP/1.1 100 Continue\r\n\r\n'.repeat(1_000)), 1_000_000_000, count);
+    }),
+    is: lost('bad_answer'),
   },
   '101 that nobody asked for': {
     behaviour: answers('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n'),

@@ -1,5 +1,6 @@
-import { Agent, type Dispatcher, errors, type FormData } from 'undici';
+import { Agent, buildConnector, type Dispatcher, errors, type FormData } from 'undici';
 import { LIMITS } from '../../domain/limits.js';
+import { skippingInterim } from '../../http/interim_answers.js';
 import { EngineFailed } from './engine.js';
 
 /** A server that engines ask over HTTP: bounded answers, deadlines, and a code for every way in which it fails. */
@@ -45,7 +46,8 @@ export class EngineServer<Form> {
     this.#address.pathname = `${this.#address.pathname.replace(/\/+$/, '')}${path}`;
     this.#answer_ms_max = answer_ms_max;
     const silence = { headersTimeout: answer_ms_max, bodyTimeout: answer_ms_max };
-    this.#agent = new Agent({ connect: { timeout: CONNECT_MS_MAX }, ...silence });
+    const connect = skippingInterim(buildConnector({ timeout: CONNECT_MS_MAX }));
+    this.#agent = new Agent({ connect, ...silence });
   }
 
   get hostname(): string {

@@ -22,6 +22,8 @@ export abstract class ScriptedServer<Request> {
   readonly requests: Request[] = [];
   /** Answers to the next requests in their place. */
   answers: Answer[] = [];
+  /** Says 100 before each answer, which nobody asked for. */
+  interim = false;
   /** Waited for before each answer. */
   before: (request: Request) => Promise<void> = async () => {};
   readonly #way: Way;
@@ -78,6 +80,7 @@ export abstract class ScriptedServer<Request> {
       return;
     }
     const { status, body, headers } = answer ?? this.answerTo(request);
+    if (this.interim) response.writeContinue();
     response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body);
   }
 }

@@ -230,3 +230,10 @@ t.test('addresses may have a path, a slash at its end, and parameters', async (t
     );
   }
 });
+
+t.test('an interim answer that nobody asked for is skipped', async (t) => {
+  const { server, hear } = await openWorld(t);
+  server.hears = () => [{ text: 'After it.', start: 0, end: 1 }];
+  server.interim = true;
+  t.match(await hear(), { segments: [{ text: 'After it.' }] });
+});

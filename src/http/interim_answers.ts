@@ -1,0 +1,76 @@
+import type { Socket } from 'node:net';
+import type { buildConnector } from 'undici';
+
+/**
+ * Interim answers (1xx) say nothing that our requests ask for, and a client has to skip them (RFC 9110, 15.2). undici takes
+ * a 100 for a fault and ends the connection, so they are taken out of what a connection brings before it sees them.
+ */
+
+const NONE = Buffer.alloc(0);
+const REQUEST_LINE = /^[A-Z]+ \S+ HTTP\/1\.1\r\n/;
+const STATUS_LINE_BEGINS = 'HTTP/1.';
+/** 101 is final: what follows is another protocol, which nobody asked for either. */
+const INTERIM = /^HTTP\/1\.[01] 1(?!01)\d\d/;
+const STATUS_BYTES = 'HTTP/1.1 100'.length;
+const HEAD_END = '\r\n\r\n';
+/** One that is longer is passed on, for undici to refuse. */
+const HEAD_BYTES_MAX = 16 * 1024;
+
+/** Connections that never show an interim answer. One request at a time. */
+export function skippingInterim(connect: buildConnector.connector): buildConnector.connector {
+  return (options, callback) =>
+    connect(options, (...[error, socket]) => {
+      if (error !== null) return callback(error, null);
+      skipInterim(socket);
+      callback(null, socket);
+    });
+}
+
+function skipInterim(socket: Socket): void {
+  const [read, write] = [socket.read.bind(socket), socket.write.bind(socket)];
+  const answers = new Answers();
+  socket.write = ((...args: Parameters<typeof write>) => {
+    const [data] = args;
+    if (typeof data === 'string' && REQUEST_LINE.test(data)) answers.begin();
+    return write(...args);
+  }) as typeof socket.write;
+  socket.read = (size) => {
+    for (;;) {
+      const bytes: Buffer | null = read(size);
+      const passed = bytes === null ? null : answers.passed(bytes);
+      if (passed === null || passed.length > 0) return passed;
+    }
+  };
+}
+
+/** What comes on one connection. */
+class Answers {
+  /** A request was sent, and no status line but interim ones has come. */
+  #awaited = false;
+  #held: Buffer = NONE;
+
+  begin(): void {
+    this.#awaited = true;
+  }
+
+  /** What of these bytes, and of those held before, is no interim answer. */
+  passed(bytes: Buffer): Buffer {
+    if (!this.#awaited) return bytes;
+    this.#held = this.#held.length === 0 ? bytes : Buffer.concat([this.#held, bytes]);
+    for (;;) {
+      const begins = this.#held.toString('latin1', 0, STATUS_BYTES);
+      const is_known = begins.length === STATUS_BYTES || !STATUS_LINE_BEGINS.startsWith(begins.slice(0, 7));
+      if (is_known && !INTERIM.test(begins)) return this.#rest();
+      const end = is_known ? this.#held.indexOf(HEAD_END) : -1;
+      if (end < 0) return this.#held.length > HEAD_BYTES_MAX ? this.#rest() : NONE;
+      this.#held = this.#held.subarray(end + HEAD_END.length);
+    }
+  }
+
+  #rest(): Buffer {
+    const rest = this.#held;
+    this.#held = NONE;
+    this.#awaited = false;
+    return rest;
+  }
+}
