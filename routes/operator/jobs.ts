@@ -1,14 +1,18 @@
 import { createHash } from 'node:crypto';
+import pMap from 'p-map';
 import { z } from 'zod';
+import { BlobStoreUnavailable } from '../../src/blobs/blob_store.js';
 import { withoutFormat } from '../../src/content/engines/plain_text.js';
 import { isInsightJob } from '../../src/content/insights/insight_jobs.js';
 import type { TranscriptionResult, WindowWork } from '../../src/content/transcription.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, refuse } from '../../src/domain/refusals.js';
+import { sendBytes } from '../../src/http/byte_download.js';
 import { failureCode, languageTag, trimmedText, uuid, whole } from '../../src/http/request_schemas.js';
 import { count, id, moment, no_cursor } from '../../src/http/response_schemas.js';
 import { operatorRoute, type Route } from '../../src/http/route.js';
 import type { Services } from '../../src/services.js';
+import { joinedPart } from '../../src/streams/joined_audio.js';
 import { insightResult, insightsPublished, insightWorkShape, insightWorkView } from './insight_jobs.js';
 
 /**
@@ -18,6 +22,8 @@ import { insightResult, insightsPublished, insightWorkShape, insightWorkView } f
  */
 
 const SECOND_MS = 1_000;
+/** Windows of one claim whose chunks are looked into at a time. */
+const JOINED_AT_ONCE = 4;
 const KINDS = ['transcribe', 'insights'] as const;
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 const WELL_FORMED = 'must be well-formed text without control characters';
@@ -69,6 +75,10 @@ const workShape = z
         }),
       )
       .describe('Stored chunks that reach into the window, in the order of the timeline.'),
+    joined_path: z
+      .string()
+      .nullable()
+      .describe("Where to GET all of them as one file while the claim holds; null where they can't be one."),
     pipeline: z
       .strictObject({
         id: id.describe('The pipeline.'),
@@ -208,7 +218,24 @@ export const STAFF_JOB_ROUTES: readonly Route[] = [
       const { jobs, made_by } = services.insights;
       const is_asked = wants('insights') && limit > 0 && made_by !== null;
       const conversations = is_asked ? await jobs.claim({ limit, lease_ms }) : [];
-      return { items: [...windows.map(workView), ...conversations.map(insightWorkView)], cursor: null };
+      const shown = await pMap(windows, (work) => workView(services, work), { concurrency: JOINED_AT_ONCE });
+      return { items: [...shown, ...conversations.map(insightWorkView)], cursor: null };
+    },
+  }),
+
+  operatorRoute({
+    method: 'GET',
+    path: '/ops/jobs/:job/audio',
+    summary: 'The chunks of a claimed window as one file.',
+    notes:
+      'Whole and one after the other, in the order of `audio`. `X-Joined-Lost-Chunks` says how many of them are not in it since the server has lost their bytes.',
+    credential: 'operator',
+    answer: 'audio',
+    refusals: ['NOT_FOUND', 'CONFLICT', 'CONTENT_MISSING'],
+    async handler({ services, params, request, reply }) {
+      const window = await services.transcription.audioOf(params.job as string);
+      const audio = isRefusal(window) ? window : await joinedPart(services, window);
+      return isRefusal(audio) ? audio : sendBytes({ request, reply }, audio);
     },
   }),
 
@@ -299,6 +326,16 @@ export const STAFF_JOB_ROUTES: readonly Route[] = [
   }),
 ];
 
+/** Not now is no reason to hand out no window: its chunks can be fetched one by one. */
+async function canBeJoined(services: Services, window: WindowWork): Promise<boolean> {
+  try {
+    return !isRefusal(await joinedPart(services, window));
+  } catch (error) {
+    if (error instanceof BlobStoreUnavailable) return false;
+    throw error;
+  }
+}
+
 async function publishInsights(
   { insights, metrics }: Services,
   job: string,
@@ -316,10 +353,11 @@ function withLanguage({ language: all, turns, ...rest }: Omit<TranscriptionResul
   return { ...rest, turns: turns.map((turn) => ({ ...turn, language: turn.language ?? all })) };
 }
 
-function workView(work: WindowWork): z.infer<typeof workShape> {
+async function workView(services: Services, work: WindowWork): Promise<z.infer<typeof workShape>> {
   const { lease_until_ms, audio, known_speakers, pipeline_id, engine, diarize, ...rest } = work;
   return {
     ...rest,
+    joined_path: (await canBeJoined(services, work)) ? `/ops/jobs/${work.job}/audio` : null,
     kind: 'transcribe',
     pipeline: { id: pipeline_id, engine, diarize },
     lease_until: new Date(lease_until_ms).toISOString(),

@@ -5,6 +5,7 @@ import type { Chunk } from '../../actors/stream_state.js';
 import { statusOf } from '../../actors/stream_state.js';
 import { windowFor } from '../../actors/transcript_publication.js';
 import { TRANSCRIBING_INDEX, type Transcript, type Window } from '../../actors/transcript_state.js';
+import { NOT_HELD } from '../../actors/transcript_windows.js';
 import { isId, laneId, ownerOfPipeline, partitionOfId, pipelineId } from '../domain/ids.js';
 import type { Interval } from '../domain/intervals.js';
 import { LIMITS } from '../domain/limits.js';
@@ -128,8 +129,7 @@ export class TranscriptionJobs {
     const claimed = found(await actor.claim_window({ token, run_id, lease_ms, window_ms, pipeline: number }));
     if (claimed === null || claimed.window === null) return null;
     const { window, previous_text } = claimed;
-    const reaching = await this.#chunksIn(stream_id, window, claimed.transcript.longest_ms);
-    const audio = reaching.filter((chunk) => !isGivenUp(chunk, claimed.transcript));
+    const audio = await this.#audioOf(stream_id, window, claimed.transcript);
     if (audio.length === 0) {
       const { number } = window;
       found(await actor.window_failed({ number, token, code: 'AUDIO_GONE', retry: false }));
@@ -146,6 +146,17 @@ export class TranscriptionJobs {
       previous_text: previous_text?.slice(-LIMITS.previous_text_chars_max) ?? null,
       known_speakers: await this.#voices.known(claimed.transcript),
     };
+  }
+
+  /** The audio of a window that somebody has claimed. */
+  async audioOf(job: string): Promise<{ stream_id: string; audio: WindowChunk[] } | Refusal> {
+    const of = jobOf(job);
+    const transcript = of === null ? null : found(await this.#parts.actors.transcript(of.transcript_id).view());
+    if (of === null || transcript === null) return NO_JOB;
+    const { window } = transcript;
+    if (window === null || window.number !== of.number || this.#parts.now() >= window.until_ms) return NOT_HELD;
+    const stream_id = transcript.lane?.stream_id ?? of.transcript_id;
+    return { stream_id, audio: await this.#audioOf(stream_id, window, transcript) };
   }
 
   /** The claim holds for so long from now on. */
@@ -290,6 +301,11 @@ export class TranscriptionJobs {
       { fence: 'open', id: source_id },
       { fence: 'open', id: stream_id },
     ];
+  }
+
+  async #audioOf(stream_id: string, window: Window, transcript: Transcript): Promise<WindowChunk[]> {
+    const chunks = await this.#chunksIn(stream_id, window, transcript.longest_ms);
+    return chunks.filter((chunk) => !isGivenUp(chunk, transcript));
   }
 
   /** Stored chunks that reach into a window. */

@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { Chunk, Stream } from '../../actors/stream_state.js';
 import { type JoinedFile, joinChunks, readJoined, type StoredChunk } from '../audio/joined_file.js';
 import { blobKey } from '../blobs/blob_keys.js';
+import type { ByteRange } from '../blobs/blob_store.js';
 import { LIMITS } from '../domain/limits.js';
 import { isRefusal, type Refusal, refuse } from '../domain/refusals.js';
 import type { Download } from '../http/byte_download.js';
@@ -53,12 +54,26 @@ export async function joinedAudio(services: Services, stream: Stream): Promise<D
       'X-Joined-Overlap-Ms': overlap_ms,
       'X-Joined-Lost-Chunks': lost,
     },
-    open: async (range) => {
-      const bytes = Readable.from(readJoined(file, range), { objectMode: false });
-      // Bytes that were there before: the next request finds out which are.
-      return bytes.once('error', () => known.delete(key));
-    },
+    // Bytes that were there before: the next request finds out which are.
+    open: async (range) => bytesOf(file, range).once('error', () => known.delete(key)),
   };
+}
+
+/** Some chunks of a stream as one file, whole and in this order. */
+export async function joinedPart(
+  { blobs }: Pick<Services, 'blobs'>,
+  { stream_id, audio }: { stream_id: string; audio: readonly (Omit<StoredChunk, 'key'> & { chunk_id: string })[] },
+): Promise<Download | Refusal> {
+  const chunks = audio.map((chunk): StoredChunk => ({ ...chunk, key: blobKey(stream_id, chunk.chunk_id) }));
+  const file = await joinChunks(blobs, chunks);
+  if ('why' in file) return file.lost === true ? CONTENT_MISSING : refuse('CONFLICT', file.why);
+  const { size_bytes, etag, content_type } = file;
+  const headers = { 'X-Joined-Chunks': file.chunks.length, 'X-Joined-Lost-Chunks': chunks.length - file.chunks.length };
+  return { size_bytes, etag, content_type, headers, open: async (range) => bytesOf(file, range) };
+}
+
+function bytesOf(file: JoinedFile, range: ByteRange | undefined): Readable {
+  return Readable.from(readJoined(file, range), { objectMode: false });
 }
 
 function joinOnce(services: Services, { key, stream }: { key: string; stream: Stream }): Promise<Joined | Refusal> {

@@ -229,6 +229,36 @@ t.test('workers that transcribe', async (t) => {
     ]);
   });
 
+  await t.test('K-004 the chunks of a claimed window as one file', async (t) => {
+    const joined = await TestRecording.begin(ann);
+    for (let at = 0; at < 3; at++) await joined.add(2_000);
+    await joined.end();
+    const { joined_path, ...work } = await worker.claim(joined.id);
+    t.equal(joined_path, `/ops/jobs/${work.job}/audio`);
+    const answer = await spool.operator.send('GET', joined_path as string);
+    const app = { headers: { authorization: `Bearer ${ann.app.access_token}` } };
+    const wanted = await fetch(new URL(`/audio/streams/${joined.id}/content`, spool.base_url), app);
+    t.equal(answer.status, 200);
+    t.ok(answer.body.equals(Buffer.from(await wanted.arrayBuffer())), 'as the whole recording, which it is');
+    await worker.publish({ ...work, joined_path }, []);
+    for (const [path, status] of [
+      [joined_path as string, 409],
+      [`/ops/jobs/${randomUUID()}.1/audio`, 404],
+      ['/ops/jobs/x/audio', 404],
+    ] as const)
+      t.equal((await spool.operator.send('GET', path)).status, status, path);
+  });
+
+  await t.test('K-004 chunks that can not be one file have no joined path', async (t) => {
+    const recording = await TestRecording.begin(ann);
+    const webm = { bytes: Buffer.from('webm'), codec: 'opus', container: 'webm' };
+    await recording.add(2_000, { file: webm });
+    await recording.end();
+    const work = await worker.claim(recording.id);
+    t.equal(work.joined_path, null);
+    await worker.publish(work, []);
+  });
+
   await t.test('K-004 two workers at once: each window is in one hand', async (t) => {
     const recordings = [await TestRecording.begin(ann), await TestRecording.begin(ann), await TestRecording.begin(ann)];
     for (const one of recordings) {

@@ -1476,6 +1476,8 @@ export type TranscriptionWork = {
     /** Where to GET the audio. */
     content_path: string;
   }[];
+  /** Where to GET all of them as one file while the claim holds; null where they can't be one. */
+  joined_path: string | null;
   /** What it is transcribed by. */
   pipeline: {
     /** The pipeline. */
