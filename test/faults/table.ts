@@ -1,6 +1,7 @@
 import { clusterChanges, contractOnCluster } from './cluster_faults.js';
 import { connectionsStall, descriptorsUsedUp } from './connection_faults.js';
 import { diskFails, filesCut } from './disk_faults.js';
+import { engineOdd } from './engine_faults.js';
 import { floods } from './flood_faults.js';
 import { childHangs, frozen, killedAmongTells, killedAtCommits, manyWriters } from './process_faults.js';
 import { snapshotsSpoilt } from './state_faults.js';
@@ -127,6 +128,11 @@ export const FAULTS: readonly Fault[] = [
     ...{ number: 26, name: 'child_hangs', what: 'one of several processes hangs, and clients give up' },
     tests: ['supervisor/hanging'],
     run: childHangs,
+  },
+  {
+    ...{ number: 27, name: 'engine', what: 'a file that an engine cannot read; an answer of another form; odd times' },
+    tests: ['server/unreadable_files', 'content/transcribe_window', 'content/engines/openai_compatible'],
+    run: engineOdd,
   },
   {
     ...{ number: 28, name: 'host_leaves', what: 'the host leaves, or the workspace goes, while a recorder uploads' },
