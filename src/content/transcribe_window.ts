@@ -94,7 +94,10 @@ class WindowHearing {
       return;
     }
     // One of its pieces may be what the engine does not take.
-    for (const piece of await filesOfPieces(file)) if (this.#stopped_ms === null) await this.#hear(piece);
+    for await (const piece of filesOfPieces(file)) {
+      await this.#hear(piece);
+      if (this.#stopped_ms !== null) return;
+    }
   }
 
   /** Null where it was heard. */
@@ -156,7 +159,8 @@ class WindowHearing {
     const stopped_ms = this.#stopped_ms ?? work.to_ms;
     const [first] = failures;
     const last = failures.at(-1);
-    const is_in_vain = this.#heard === 0 && (this.#failed.length === 0 || stopped_ms >= work.to_ms);
+    const failed_before = this.#failed.some(({ from_ms }) => from_ms < stopped_ms);
+    const is_in_vain = this.#heard === 0 && (!failed_before || stopped_ms >= work.to_ms);
     if (last?.code === 'ENGINE_STOPPED') return { ok: false, failure: last, failures };
     if (first !== undefined && is_in_vain) return { ok: false, failure: first, failures };
     const whole_until_ms = this.#stopped_ms === null ? this.#whole_until_ms : null;
@@ -175,10 +179,14 @@ class WindowHearing {
       return { ok: false, failure, failures: [failure] };
     }
     const rest_ms = last?.retry_after_ms;
+    const failed = this.#failed
+      .filter(({ from_ms }) => from_ms < end_ms)
+      .map((part) => ({ ...part, to_ms: Math.min(part.to_ms, end_ms) }))
+      .sort((a, b) => a.from_ms - b.from_ms);
     const result: TranscriptionResult = {
       ...{ speaker_scope: 'window', mode: 'replace', turns, dropped: this.#dropped },
       ...(!is_all && { consumed_to_ms: end_ms }),
-      ...(this.#failed.length > 0 && { failed: this.#failed }),
+      ...(failed.length > 0 && { failed }),
       ...(stopped_ms < work.to_ms && last !== undefined && { stopped: { code: last.code, rest_ms } }),
     };
     return { ok: true, result, failures };

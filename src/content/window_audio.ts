@@ -99,8 +99,8 @@ export async function* windowFiles(
 }
 
 /** A file of several pieces as one file for each. */
-export function filesOfPieces({ pieces }: WindowFile): Promise<WindowFile[]> {
-  return Promise.all(pieces.map((piece) => fileOf([piece])));
+export async function* filesOfPieces({ pieces }: WindowFile): AsyncGenerator<WindowFile> {
+  for (const piece of pieces) yield await fileOf([piece]);
 }
 
 /**

@@ -334,6 +334,35 @@ t.test('of a server that stops nothing is published: the window is given back', 
   t.match(made, { ok: false, failure: { code: 'ENGINE_STOPPED', retry: true } });
 });
 
+/** Three chunks, of which the second has lost its bytes. */
+async function withLoss(t: Test, hear: () => Promise<Heard>) {
+  const stream = await StoredStream.open(t);
+  await stream.add([0, 5_000], wav16(counting(5_000)));
+  const gone = await stream.add([5_000, 10_000], wav16(counting(5_000)));
+  await stream.add([10_000, 15_000], Buffer.from('a'), { codec: 'opus', container: 'webm' });
+  await stream.remove(gone);
+  const lost: string[] = [];
+  const engine: Engine = { name: 'scripted', hear, close: async () => {} };
+  const asking = { engine, blobs: stream.blobs, work: stream.work(0, 15_000), signal: new AbortController().signal };
+  const made = await transcribeWindow({ ...asking, onLost: (chunk_id) => lost.push(chunk_id) });
+  return { made, gone, lost };
+}
+
+t.test('a chunk whose bytes are gone fails, and the others are heard', async (t) => {
+  const heard: Heard = { segments: [{ start_s: 1, end_s: 2, text: 'There.', words: [] }] };
+  const { made, gone, lost } = await withLoss(t, async () => heard);
+  t.match(made, {
+    result: { turns: { length: 2 }, failed: [{ from_ms: 5_000, to_ms: 10_000, code: 'AUDIO_GONE' }] },
+    failures: [],
+  });
+  t.same(lost, [gone]);
+});
+
+t.test('where the engine stops before a chunk whose bytes are gone, that waits as well', async (t) => {
+  const { made } = await withLoss(t, () => Promise.reject(away()));
+  t.match(made, { ok: false, failure: { code: 'ENGINE_UNREACHABLE', retry: true } });
+});
+
 t.test('of a file of several chunks that the engine refuses, each chunk is asked for by itself', async (t) => {
   const stream = await StoredStream.open(t);
   for (let at = 0; at < 3; at++)
