@@ -69,10 +69,16 @@ export function readTranscription(json: string, length_s: number): Heard {
   const places = placesOf(segments ?? [], { ...whole_file, unit_s: units.segments });
   const segmentOf = (said: Segment, index: number): HeardSegment => {
     const { text, words = [], confidence, no_speech_prob, avg_logprob, compression_ratio } = said;
-    const { start_s, end_s, guessed } = places[index] as Place;
+    const place = places[index] as Place;
+    const heard = wordsIn(words, { from_s: place.start_s, to_s: place.end_s });
+    const [first, last] = [heard[0], heard.at(-1)];
+    // Its words may say what it does not.
+    const by_words = place.guessed && first !== undefined && last !== undefined;
+    const { start_s, end_s, guessed } = by_words ? { ...first, end_s: last.end_s, guessed: false } : place;
     return {
-      ...{ text, start_s, end_s, guessed, no_speech_prob, avg_logprob, compression_ratio },
-      ...{ speaker: said.speaker ?? said.speaker_id, words: wordsIn(words, { from_s: start_s, to_s: end_s }) },
+      ...{ text, start_s, end_s: Math.max(start_s, end_s), guessed },
+      ...{ no_speech_prob, avg_logprob, compression_ratio },
+      ...{ speaker: said.speaker ?? said.speaker_id, words: heard },
       confidence: share(confidence ?? (avg_logprob === undefined ? undefined : Math.exp(avg_logprob))),
     };
   };

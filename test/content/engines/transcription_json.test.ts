@@ -236,6 +236,12 @@ t.test('a word without times lies between its neighbours, and of words without a
   t.match(read({ words: untimed }).segments, [{ text: 'in 2014 we', words: [] }], 'all of the text is there');
 });
 
+t.test('a segment without times lies where its words do', async (t) => {
+  const words = [{ word: 'late', start: 40, end: 41 }];
+  t.same(placesIn([{ text: 'late', words }]), [[40, 41]]);
+  t.match(read({ segments: [{ text: 'late', words }] }, 60).segments, [{ guessed: false }]);
+});
+
 t.test('words stay in the order in which they were said', async (t) => {
   const words = [
     { word: 'I', start: 0.85, end: 0.87 },
