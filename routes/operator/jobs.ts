@@ -230,6 +230,7 @@ export const STAFF_JOB_ROUTES: readonly Route[] = [
     notes:
       'Whole and one after the other, in the order of `audio`. `X-Joined-Lost-Chunks` says how many of them are not in it since the server has lost their bytes.',
     credential: 'operator',
+    worker_too: true,
     answer: 'audio',
     refusals: ['NOT_FOUND', 'CONFLICT', 'CONTENT_MISSING'],
     async handler({ services, params, request, reply }) {

@@ -43,6 +43,7 @@ t.test('the token of content workers', async (t) => {
       [
         'GET /ops/chunks/:chunk_id/content',
         'POST /ops/jobs/claim',
+        'GET /ops/jobs/:job/audio',
         'POST /ops/jobs/:job/progress',
         'POST /ops/jobs/:job/publish',
         'POST /ops/jobs/:job/failed',
@@ -54,6 +55,9 @@ t.test('the token of content workers', async (t) => {
     const recording = await recorded();
     const work = await worker.claim(recording.id);
     t.same([await audioOf(work), await audioOf(work, ops_token)], [200, 200]);
+    const joined = await fetch(url + work.joined_path, { headers: { Authorization: `Bearer ${worker_token}` } });
+    t.equal(joined.status, 200);
+    await joined.arrayBuffer();
     await worker.publish(work, [said('The boat leaves at nine.', [500, 2_500])]);
     t.match(await recording.turns(), [{ text: 'The boat leaves at nine.' }]);
   });
