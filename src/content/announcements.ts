@@ -6,16 +6,12 @@ import { randomBytes } from '../random.js';
 import { CLOSED } from '../runtime/activation.js';
 import type { Actors } from '../runtime/actors.js';
 import { type Fence, type Store, StoreUnavailable } from '../store/store.js';
-import { DueEntities } from '../workers/due_entities.js';
 import type { DuePoll } from '../workers/due_poll.js';
-import { DueTask } from '../workers/due_task.js';
+import { IndexWorker } from '../workers/index_worker.js';
 
 /** What other processes have left behind is found after this at the latest. */
 const SWEEP_EVERY_MS = 60_000;
-const AT_ONCE = 4;
 const TRANSCRIPTS_READ = 20;
-/** So long a request waits at most for the events of what it changed. */
-const WAIT_MAX_MS = 2_000;
 /** A source is deleted once: whoever saw it before looks a second time. */
 const TRIES_MAX = 2;
 const HOLDER_BYTES = 6;
@@ -31,56 +27,36 @@ type Parts = { store: Store; actors: Actors; poll: DuePoll; log: Pick<Logger, 'e
  */
 export class Announcements {
   readonly #parts: Parts;
-  readonly #due: DueEntities;
-  readonly #task: DueTask<void>;
-  readonly #offered = new Set<Promise<unknown>>();
+  readonly #worker: IndexWorker;
   #is_stopped = false;
 
   constructor(parts: Parts) {
     this.#parts = parts;
     const { store, now, poll } = parts;
-    const complain = (error: unknown) => this.#complain(error);
-    this.#due = new DueEntities({ store, now, poll, index: ANNOUNCING_INDEX, complain });
-    const asked = { poll, queue: ANNOUNCING_INDEX, every_ms: SWEEP_EVERY_MS };
-    this.#task = new DueTask(asked, (partitions) => this.#run(partitions));
+    this.#worker = new IndexWorker({
+      ...{ store, now, poll, index: ANNOUNCING_INDEX, every_ms: SWEEP_EVERY_MS },
+      workOn: (member) => this.#announce(member),
+      complain: (error) => this.#complain(error),
+    });
   }
 
   start(): void {
-    this.#task.start();
+    this.#worker.start();
   }
 
   async stop(): Promise<void> {
     this.#is_stopped = true;
-    await Promise.all([this.#task.stop(), ...this.#offered]);
+    await this.#worker.stop();
   }
 
   /** Announces all that is due; for the test clock. Never rejects. */
   look(): Promise<void> {
-    return this.#task.runOnce();
+    return this.#worker.look();
   }
 
   /** A member of the index has something to announce. Resolves when that is done, or after a while. Never rejects. */
-  async offer(member: string): Promise<void> {
-    if (this.#is_stopped) return;
-    const done = this.#due.tryOn(member, () => this.#announce(member));
-    this.#offered.add(done);
-    void done.finally(() => this.#offered.delete(done));
-    let timer: NodeJS.Timeout | undefined;
-    const waited = new Promise((resolve) => {
-      timer = setTimeout(resolve, WAIT_MAX_MS);
-    });
-    await Promise.race([done, waited]);
-    clearTimeout(timer);
-  }
-
-  async #run(partitions: readonly number[]): Promise<void> {
-    try {
-      this.#due.offerPartitions(partitions);
-      const isStopped = () => this.#is_stopped;
-      await this.#due.workThrough((member) => this.#announce(member), { at_once: AT_ONCE, isStopped });
-    } catch (error) {
-      this.#complain(error);
-    }
+  offer(member: string): Promise<void> {
+    return this.#worker.offer(member);
   }
 
   /** 1, or 0 where nothing could be done. */
