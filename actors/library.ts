@@ -13,6 +13,7 @@ import { searchMessages } from './library_search.js';
 import { settlingMessages } from './library_settling.js';
 import type { Library } from './library_state.js';
 import { suggestionMessages } from './library_suggestions.js';
+import { withdrawalMessages } from './library_withdrawal.js';
 
 export type LibraryMessage = MessageOf<typeof library>;
 
@@ -40,6 +41,7 @@ export const library = defineActor<Library>()({
     ...suggestionMessages,
     ...editMessages,
     ...settlingMessages,
+    ...withdrawalMessages,
     ...jobMessages,
     ...publicationMessages,
     ...expiryMessages,

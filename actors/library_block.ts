@@ -27,8 +27,9 @@ export function languageOf<Kind extends ItemKind>(kind: Kind, item: Items[Kind])
     : ((item as Memory | Suggestion).said?.language ?? null);
 }
 
-/** `speaker` of its block is the number of the pipeline that it is of, 0 for the default one. */
-export function itemBlock<Kind extends ItemKind>(kind: Kind, item: Items[Kind]): Uint8Array {
+/** Null for what is not found. `speaker` of its block is the number of the pipeline that it is of, 0 for the default one. */
+export function itemBlock<Kind extends ItemKind>(kind: Kind, item: Items[Kind]): Uint8Array | null {
+  if (kind === 'suggestion' && (item as Suggestion).status === 'withdrawn') return null;
   const language = languageOf(kind, item);
   const sources = kind === 'conversation' ? (item as Conversation).parts : (item as Memory | Suggestion).evidence;
   const pipeline = item.pipeline_id === null ? 0 : (ownerOfPipeline(item.pipeline_id)?.number ?? 0);

@@ -21,6 +21,7 @@ import {
   type Suggestion,
   type Suppressed,
 } from './library_state.js';
+import { LIBRARY_MEMBER, WITHDRAWING_INDEX } from './withdrawing.js';
 
 /** How a library keeps its items: what is written beside each, what else goes when it goes, and what events say of it. */
 
@@ -54,7 +55,8 @@ const OF_SESSION = {
 const COLLECTIONS = [
   ...Object.values(ITEMS),
   ...Object.values(OF_SESSION),
-  ...['expired', 'revisions', 'feedback', 'texts', 'suppressed', 'spans', 'unsettled', 'jobs', 'runs', BLOCKS],
+  ...['expired', 'revisions', 'feedback', 'texts', 'suppressed', 'spans', 'unsettled', 'jobs', 'runs'],
+  ...['deleted_speech', BLOCKS],
 ];
 /** So many numbers has each kind; an order that is an item's own is made of both. */
 const NUMBERS = 2 ** 30;
@@ -81,6 +83,7 @@ export function forgetInsights({ account_id, workspace_id }: Place, member: stri
   return [
     ...COLLECTIONS.map((collection): Effect => ({ effect: 'delete_collection', collection })),
     { effect: 'remove_from_index', ...INSIGHTS_INDEX, member },
+    { effect: 'remove_from_index', ...WITHDRAWING_INDEX, member: LIBRARY_MEMBER + member },
     { effect: 'remove_from_index', owner: account_id, index: dueIndex('insights', workspace_id), member },
   ];
 }
@@ -161,10 +164,15 @@ export class Writing {
   readonly effects: Effect[] = [];
   readonly #written = new Map<string, unknown>();
 
+  readonly #silent: boolean;
+
+  /** `silent`: no event tells of it. */
   constructor(
     readonly library: Library,
     readonly turn: Turn,
+    { silent = false }: { silent?: boolean } = {},
   ) {
+    this.#silent = silent;
     this.insights = library.insights ?? NO_INSIGHTS;
   }
 
@@ -208,6 +216,19 @@ export class Writing {
     return is;
   }
 
+  /** The item with its next revision, and nothing of what it was. */
+  replace<Kind extends ItemKind>(kind: Kind, number: number, item: Items[Kind]): Items[Kind] {
+    const is = { ...item, revision: item.revision + 1, updated_at_ms: this.turn.now_ms };
+    this.forgetRevisions(kind, number, item);
+    this.#put(kind, number, is);
+    return is;
+  }
+
+  forgetRevisions(kind: ItemKind, number: number, item: { revision: number }): void {
+    const entry = entryOf(kind, number);
+    for (let at = oldestRevision(item); at < item.revision; at++) this.drop('revisions', `${entry}.${insightKey(at)}`);
+  }
+
   /** An item whose clock moves, and no revision with it. */
   touch<Kind extends ItemKind>(kind: Kind, number: number, item: Items[Kind]): Items[Kind] {
     const is = { ...item, updated_at_ms: this.turn.now_ms };
@@ -220,7 +241,7 @@ export class Writing {
     const entry = entryOf(kind, number);
     this.drop(ITEMS[kind], insightKey(number));
     this.effects.push(...blockEffects(this.turn.self, entry, null));
-    for (let at = oldestRevision(item); at < item.revision; at++) this.drop('revisions', `${entry}.${insightKey(at)}`);
+    this.forgetRevisions(kind, number, item);
     if (kind === 'suggestion') {
       const given = feedbackGiven(item as Suggestion);
       for (let at = Math.max(1, given - LIMITS.feedback_kept_max + 1); at <= given; at++)
@@ -269,6 +290,7 @@ export class Writing {
   }
 
   event(type: EventType, number: number, data: Record<string, unknown>): void {
+    if (this.#silent) return;
     const [kind] = type.split('.') as [ItemKind];
     const { account_id } = this.library;
     const resource_id = insightId(this.turn.self, kind, number);

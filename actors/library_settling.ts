@@ -27,6 +27,7 @@ import {
   type Suppressed,
   type Unsettled,
 } from './library_state.js';
+import { deletedSpeechOf, noteDeleted, untell } from './library_withdrawal.js';
 
 /** Where conversations are to be looked for, and what comes of looking. */
 
@@ -37,6 +38,8 @@ type Heard = Place & {
   from_ms: number;
   to_ms: number;
   is_new: boolean;
+  /** A person deleted a turn there. */
+  is_deleted?: boolean;
   pipeline_id?: string | null;
 };
 type RunRequest = Place & {
@@ -60,7 +63,8 @@ type Settled = Pick<Unsettled, 'stream_id' | 'pipeline_id' | 'heard' | 'again'> 
 export const settlingMessages = messagesOf<Library>()({
   /**
    * From a transcript: turns were published, or (where `is_new` is false) what had been published is something else now;
-   * that matters only where a conversation lies there. So does what is heard inside of one that was made already.
+   * that matters only where a conversation lies there. So does what is heard inside of one that was made already. Of a
+   * turn that a person deleted nothing is told from here on, and no worker publishes what it read before.
    */
   heard: {
     records: ({ stream_id, pipeline_id = null }: Heard) => [
@@ -68,8 +72,17 @@ export const settlingMessages = messagesOf<Library>()({
         ...{ collection: 'unsettled', id: unsettledKey({ stream_id, pipeline_id, again }) },
       })),
       ...spansOf([{ stream_id }]),
+      ...deletedSpeechOf(stream_id),
     ],
-    decide(state, { is_new, account_id, workspace_id, pipeline_id = null, ...heard }: Heard, turn): Done {
+    further: ({ is_deleted = false, ...heard }: Heard, _state, read: Read): RecordQuery[] =>
+      is_deleted
+        ? conversationsIn(heard, read).flatMap((one) => [itemRecord('conversation', one), jobRecord(one)])
+        : [],
+    decide(
+      state,
+      { is_new, is_deleted = false, account_id, workspace_id, pipeline_id = null, ...heard }: Heard,
+      turn,
+    ): Done {
       if (state === null && !is_new) return { reply: DONE };
       const { library, effects } =
         state === null ? begin({ account_id, workspace_id }, turn) : { library: state, effects: [] };
@@ -79,12 +92,15 @@ export const settlingMessages = messagesOf<Library>()({
         (span) => span.pipeline_id === pipeline_id && reaches(span, heard),
       );
       const again = touched.length > 0;
-      if (!is_new && !again) return { reply: DONE };
-      const lane = { ...heard, pipeline_id, again };
-      // Nobody corrects what another pipeline hears: it was asked for.
-      const due_ms = again && pipeline_id === null ? quietAt(writing, lane, touched) : turn.now_ms + LIMITS.settle_ms;
-      unsettle(writing, lane, { touched, due_ms });
-      return writing.done(DONE);
+      const untold = is_deleted && library.insights !== undefined ? forgetTurn(writing, heard) : false;
+      if (is_new || again) {
+        const lane = { ...heard, pipeline_id, again };
+        // Nobody corrects what another pipeline hears: it was asked for.
+        const is_quiet = again && pipeline_id === null && !untold;
+        const due_ms = is_quiet ? quietAt(writing, lane, touched) : turn.now_ms + LIMITS.settle_ms;
+        unsettle(writing, lane, { touched, due_ms });
+      }
+      return writing.effects.length === 0 ? { reply: DONE } : writing.done(DONE);
     },
   },
 
@@ -161,6 +177,7 @@ export const settlingMessages = messagesOf<Library>()({
   forget_stream: {
     records: ({ stream_id }: { stream_id: string }) => [
       ...spansOf([{ stream_id }]),
+      ...deletedSpeechOf(stream_id),
       { collection: 'unsettled', range: { limit: LIMITS.insights_waiting_max } },
     ],
     further: ({ stream_id }: { stream_id: string }, _state, read: Read): RecordQuery[] => [
@@ -186,10 +203,36 @@ export const settlingMessages = messagesOf<Library>()({
       for (const { id, value } of turn.range<Unsettled>('unsettled'))
         if (value.stream_id === stream_id) writing.drop('unsettled', id);
       for (const collection of ['spans', 'suppressed', 'runs']) writing.drop(collection, stream_id);
+      if (state.insights !== undefined) noteDeleted(writing, { of: 'stream', id: stream_id });
       return writing.done(DONE);
     },
   },
 });
+
+/** Numbers of the conversations of all pipelines that lie there. */
+function conversationsIn(heard: Pick<Heard, 'stream_id' | 'from_ms' | 'to_ms'>, read: Pick<Read, 'record'>): number[] {
+  const spans = read.record<ConversationSpan[]>('spans', heard.stream_id) ?? [];
+  return [...new Set(spans.filter((span) => reaches(span, heard)).map(({ conversation }) => conversation))];
+}
+
+/**
+ * A person deleted a turn: whoever has a conversation in hand that it was a part of has lost it, and what the built-in
+ * engine repeated of that conversation is not told any more. Whether something of it was told.
+ */
+function forgetTurn(writing: Writing, heard: Pick<Heard, 'stream_id' | 'from_ms' | 'to_ms'>): boolean {
+  const { turn } = writing;
+  noteDeleted(writing, { of: 'stream', id: heard.stream_id });
+  let was_told = false;
+  for (const number of conversationsIn(heard, turn)) {
+    const job = turn.record<InsightJob>('jobs', insightKey(number));
+    if (job?.claim !== undefined) {
+      const { claim: _, ...waiting } = job;
+      putJob(writing, { ...waiting, tries: waiting.tries - 1 }, turn.now_ms);
+    }
+    was_told = untell(writing, number) || was_told;
+  }
+  return was_told;
+}
 
 type Lane = Pick<Unsettled, 'stream_id' | 'source_id' | 'pipeline_id' | 'again' | 'from_ms' | 'to_ms'>;
 

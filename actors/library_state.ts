@@ -26,6 +26,7 @@ import { SUGGESTION_STATUSES, type SuggestionStatus } from '../src/domain/sugges
  *                 looked for there, and apart from that what was corrected; in the order of when to look
  *   jobs          by conversation, whose number is given before it is made; in the order of when one may be claimed
  *   runs          by stream: what became of its jobs, the newest 50
+ *   deleted_speech  by stream or source: people deleted speech of it, and what rests on that is still to be withdrawn
  *   blocks        by entry: what search knows of an item
  */
 export type Library = {
@@ -64,6 +65,9 @@ export type Insights = {
 
 /** The index of a partition's libraries that have something for a worker, each at the time when it has. */
 export const INSIGHTS_INDEX = { owner: 'content', index: 'insights' } as const;
+
+/** `count`: rises with each deletion, so that none is lost that comes while a worker sees to those before. */
+export type DeletedSpeech = { of: 'stream' | 'source'; id: string; count: number };
 
 /** A part of a stream's timeline, in ms. */
 export type Span = { stream_id: string; source_id: string; start_ms: number; end_ms: number };

@@ -174,7 +174,7 @@ export const correctionMessages = messagesOf<Transcript>()({
           ...(words.size > 0 ? [putWords(next_page, words)] : []),
           ...placed.effects,
           { effect: 'append_event', account_id, type: 'turn.deleted', resource_id, data: { source_id } },
-          corrected(state, said, turn),
+          corrected(state, said, turn, { is_deleted: true }),
         ],
       };
     }),
@@ -294,8 +294,9 @@ function corrected(
   state: Transcript,
   { start_ms, end_ms }: Pick<PageTurn, 'start_ms' | 'end_ms'>,
   { self }: Turn,
+  deleted: { is_deleted?: true } = {},
 ): Effect {
-  return tellLibrary(state, { stream_id: self, from_ms: start_ms, to_ms: end_ms, is_new: false });
+  return tellLibrary(state, { stream_id: self, from_ms: start_ms, to_ms: end_ms, is_new: false, ...deleted });
 }
 
 function wholeOf({ covered }: Transcript): Pick<PageTurn, 'start_ms' | 'end_ms'> {

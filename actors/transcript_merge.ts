@@ -134,7 +134,7 @@ export function splitWords(text: string, words: Word[], at_ms: number): [SplitPa
 type SplitPart = { text: string; words: Word[]; start_ms: number; end_ms: number };
 
 /** Whether a correction's span and a turn are so much the same that it holds for it. */
-function fits(span: { start_ms: number; end_ms: number }, turn: { start_ms: number; end_ms: number }): boolean {
+export function fits(span: { start_ms: number; end_ms: number }, turn: { start_ms: number; end_ms: number }): boolean {
   const common_ms = shared([span.start_ms, span.end_ms], [turn.start_ms, turn.end_ms]);
   return common_ms > 0 && common_ms * 2 >= Math.min(lengthOf(span), lengthOf(turn));
 }

@@ -163,7 +163,7 @@ export function speakerNumber(name: string): number | null {
 /** What is read there is something new or something else: whoever makes conversations of it looks again. */
 export function tellLibrary(
   { account_id, workspace_id, source_id, lane }: Transcript,
-  heard: { stream_id: string; from_ms: number; to_ms: number; is_new: boolean },
+  heard: { stream_id: string; from_ms: number; to_ms: number; is_new: boolean; is_deleted?: true },
 ): Effect {
   const message = { type: 'heard', account_id, workspace_id, source_id, ...heard, ...lane };
   return { effect: 'notify', to: { kind: 'library', id: libraryId(account_id, workspace_id) }, message };

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { hostRefusal } from '../../src/content/hosted_items.js';
-import { type FoundItem, librariesOf, NO_ITEM, readableItem, writableItem } from '../../src/content/insight_access.js';
+import { type FoundItem, librariesOf, readableItem, writableItem } from '../../src/content/insight_access.js';
 import { listItems } from '../../src/content/insight_lists.js';
 import { InsightReading } from '../../src/content/insight_reading.js';
 import { itemRevisions } from '../../src/content/insight_revisions.js';
@@ -61,7 +61,7 @@ export const CONVERSATION_ROUTES: readonly Route[] = [
     refusals: ['CONTENT_EXPIRED'],
     async handler({ services, who, params }) {
       const reading = new InsightReading(services, who);
-      const found = await standing(reading, await readableConversation(services, who, params));
+      const found = await readableConversation(services, who, params);
       return isRefusal(found) ? found : reading.conversation(found);
     },
   }),
@@ -79,9 +79,11 @@ export const CONVERSATION_ROUTES: readonly Route[] = [
     refusals: ['CONTENT_EXPIRED'],
     async handler({ services, who, params, query }) {
       const reading = new InsightReading(services, who);
-      const found = await standing(reading, await readableConversation(services, who, params));
+      const found = await readableConversation(services, who, params);
       if (isRefusal(found)) return found;
-      return itemRevisions(services, { kind: 'conversation', found, ...query }, (was) => reading.conversation(was));
+      return itemRevisions(services, { kind: 'conversation', found, reading, ...query }, (was) =>
+        reading.conversation(was),
+      );
     },
   }),
 
@@ -100,7 +102,7 @@ export const CONVERSATION_ROUTES: readonly Route[] = [
     async handler({ services, who, params, body: { title } }) {
       const reading = new InsightReading(services, who);
       const asked = { kind: 'conversation' as const, id: params.id as string };
-      const found = await standing(reading, await writableItem(services, who, asked));
+      const found = await writableItem(services, who, asked);
       if (isRefusal(found)) return found;
       const { place, number } = found;
       const edited = await services.actors.library(place.library_id).edit_conversation({ number, title }, who.fences);
@@ -121,7 +123,7 @@ export const CONVERSATION_ROUTES: readonly Route[] = [
     refusals: ['CONTENT_EXPIRED'],
     async handler({ services, who, params }) {
       const asked = { kind: 'conversation' as const, id: params.id as string };
-      const found = await standing(new InsightReading(services, who), await writableItem(services, who, asked));
+      const found = await writableItem(services, who, asked);
       if (isRefusal(found)) return found;
       const refused = await hostRefusal(services, who, found.item);
       if (refused !== null) return refused;
@@ -135,12 +137,12 @@ export const CONVERSATION_ROUTES: readonly Route[] = [
 export async function listConversations(
   services: Services,
   who: Principal,
-  { limit, cursor, ...query }: Omit<Asked, 'reading'> & { limit: number; cursor?: Position | undefined },
+  { limit, cursor, ...query }: Asked & { limit: number; cursor?: Position | undefined },
 ): Promise<{ items: ConversationView[]; cursor: string | null } | Refusal> {
   const reading = new InsightReading(services, who);
-  const asked = await askedOf(services, who, { ...query, reading });
+  const asked = await askedOf(services, who, query);
   if (isRefusal(asked)) return asked;
-  const page = await listItems(services, { kind: 'conversation', limit, cursor, ...asked });
+  const page = await listItems(services, { kind: 'conversation', limit, cursor, reading, ...asked });
   if (isRefusal(page)) return page;
   const items: ConversationView[] = [];
   for (const row of page.rows) {
@@ -158,12 +160,11 @@ type Asked = {
   from?: string | undefined;
   to?: string | undefined;
   pipeline_id?: string | undefined;
-  reading: InsightReading;
 };
 
 /** Where a list looks, and what passes. */
 async function askedOf(services: Services, who: Principal, asked: Asked) {
-  const { source_id, session_id, reading } = asked;
+  const { source_id, session_id } = asked;
   const selected = await laneOf(services, who, asked.pipeline_id);
   if (isRefusal(selected)) return selected;
   const libraries = await librariesOf(services, who, asked.workspace_id);
@@ -176,27 +177,15 @@ async function askedOf(services: Services, who: Principal, asked: Asked) {
   return {
     libraries: selected.lane === null ? libraries : libraries.filter(({ account_id }) => account_id === who.account_id),
     narrow: true,
-    async passes({ item }: FoundItem<'conversation'>): Promise<boolean | Refusal> {
+    passes({ item }: FoundItem<'conversation'>): boolean {
       if (item.pipeline_id !== selected.lane) return false;
       if (session_id !== undefined && item.session_id !== session_id) return false;
       if (source_id !== undefined && !item.parts.some((part) => part.source_id === source_id)) return false;
-      if (item.ended_at_ms < from_ms || item.started_at_ms > to_ms) return false;
-      return reading.stands(item);
+      return item.ended_at_ms >= from_ms && item.started_at_ms <= to_ms;
     },
   };
 }
 
 function readableConversation(services: Services, who: Principal, { id = '' }: Record<string, string>) {
   return readableItem(services, who, { kind: 'conversation', id });
-}
-
-/** The conversation, unless all that it was made of is deleted. */
-async function standing(
-  reading: InsightReading,
-  found: FoundItem<'conversation'> | Refusal,
-): Promise<FoundItem<'conversation'> | Refusal> {
-  if (isRefusal(found)) return found;
-  const stands = await reading.stands(found.item);
-  if (typeof stands !== 'boolean') return stands;
-  return stands ? found : NO_ITEM.conversation;
 }

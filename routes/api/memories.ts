@@ -111,7 +111,7 @@ export const MEMORY_ROUTES: readonly Route[] = [
       const found = await readableItem(services, who, { kind: 'memory', id: params.id as string });
       if (isRefusal(found)) return found;
       const reading = new InsightReading(services, who);
-      return itemRevisions(services, { kind: 'memory', found, ...query }, (was) => reading.memory(was));
+      return itemRevisions(services, { kind: 'memory', found, reading, ...query }, (was) => reading.memory(was));
     },
   }),
 
@@ -170,7 +170,7 @@ export async function listMemories(
   const reading = new InsightReading(services, who);
   const asked = await askedOf(services, who, { ...query, reading });
   if (isRefusal(asked)) return asked;
-  const page = await listItems(services, { kind: 'memory', limit, cursor, ...asked });
+  const page = await listItems(services, { kind: 'memory', limit, cursor, reading, ...asked });
   if (isRefusal(page)) return page;
   const items: MemoryView[] = [];
   for (const row of page.rows) {

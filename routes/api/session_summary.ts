@@ -98,18 +98,20 @@ async function viewsOf(
   reading: InsightReading,
   { place, found, lane }: { place: LibraryPlace; found: SessionItems; lane: string | null },
 ) {
-  const conversations = await standing(reading, placed<'conversation'>(place, found.conversations, lane));
+  const conversations = await standing(reading, 'conversation', placed(place, found.conversations, lane));
   if (isRefusal(conversations)) return conversations;
   const spoke = conversations.flatMap(({ item }) => item.participants);
   const participants = await reading.participants(place, { participants: spoke, pipeline_id: lane });
   if (isRefusal(participants)) return participants;
   const of_conversations = await each(conversations, (row) => reading.conversation(row));
   if (isRefusal(of_conversations)) return of_conversations;
-  const memories = await each(placed<'memory'>(place, found.memories, lane), (row) => reading.memory(row));
+  const known = await standing(reading, 'memory', placed(place, found.memories, lane));
+  if (isRefusal(known)) return known;
+  const memories = await each(known, (row) => reading.memory(row));
   if (isRefusal(memories)) return memories;
-  const suggestions = await each(placed<'suggestion'>(place, found.suggestions, lane), (row) =>
-    reading.suggestion(row),
-  );
+  const suggested = await standing(reading, 'suggestion', placed(place, found.suggestions, lane));
+  if (isRefusal(suggested)) return suggested;
+  const suggestions = await each(suggested, (row) => reading.suggestion(row));
   if (isRefusal(suggestions)) return suggestions;
   return { conversations: of_conversations, memories, suggestions, participants };
 }
@@ -122,16 +124,17 @@ function placed<Kind extends ItemKind>(
   return items.filter(({ item }) => item.pipeline_id === lane).map((one) => ({ place, ...one }));
 }
 
-/** Those of which not everything is deleted. */
-async function standing(
+/** What of them may be read. */
+async function standing<Kind extends ItemKind>(
   reading: InsightReading,
-  rows: FoundItem<'conversation'>[],
-): Promise<FoundItem<'conversation'>[] | Refusal> {
-  const found: FoundItem<'conversation'>[] = [];
+  kind: Kind,
+  rows: FoundItem<Kind>[],
+): Promise<FoundItem<Kind>[] | Refusal> {
+  const found: FoundItem<Kind>[] = [];
   for (const row of rows) {
-    const stands = await reading.stands(row.item);
-    if (typeof stands !== 'boolean') return stands;
-    if (stands) found.push(row);
+    const one = await reading.standing(kind, row);
+    if (isRefusal(one)) return one;
+    if (one !== null) found.push(one);
   }
   return found;
 }

@@ -99,7 +99,11 @@ export const SOURCE_ROUTES: readonly Route[] = [
     permission: WRITES_STREAMS,
     status: 204,
     async handler({ services, who: { account_id, fences }, params }) {
-      return services.actors.downstream.source(params.id as string).delete({ account_id }, fences);
+      const id = params.id as string;
+      const deleted = await services.actors.downstream.source(id).delete({ account_id }, fences);
+      if (isRefusal(deleted)) return deleted;
+      await services.speech_withdrawal.ofSource(id);
+      return undefined;
     },
   }),
 ];

@@ -172,9 +172,10 @@ export const STREAM_ROUTES: readonly Route[] = [
       const answer = await askRecordingEvents(
         services,
         { stream_id, source_id, fences: who.fences },
-        (stream, silence, fences) => stream.delete(silence, fences),
+        (_, silence, fences) => services.actors.downstream.stream(stream_id).delete(silence, fences),
       );
       if (isRefusal(answer)) return answer;
+      await services.speech_withdrawal.ofStream(found);
       if (recorder !== null) services.device_activity.streamEnded(recorder.device_id, stream_id);
       return undefined;
     },

@@ -152,7 +152,9 @@ export const SUGGESTION_ROUTES: readonly Route[] = [
       const found = await readableItem(services, who, { kind: 'suggestion', id: params.id as string });
       if (isRefusal(found)) return found;
       const reading = new InsightReading(services, who);
-      return itemRevisions(services, { kind: 'suggestion', found, ...query }, (was) => reading.suggestion(was));
+      return itemRevisions(services, { kind: 'suggestion', found, reading, ...query }, (was) =>
+        reading.suggestion(was),
+      );
     },
   }),
 
@@ -269,7 +271,7 @@ export async function listSuggestions(
   const reading = new InsightReading(services, who);
   const asked = await askedOf(services, who, { ...query, reading });
   if (isRefusal(asked)) return asked;
-  const page = await listItems(services, { kind: 'suggestion', limit, cursor, ...asked });
+  const page = await listItems(services, { kind: 'suggestion', limit, cursor, reading, ...asked });
   if (isRefusal(page)) return page;
   const items = await viewsOf(reading, page.rows);
   return isRefusal(items) ? items : { items, cursor: page.cursor };

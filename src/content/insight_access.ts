@@ -5,7 +5,9 @@ import { LIMITS } from '../domain/limits.js';
 import { isRefusal, type Refusal, refuse } from '../domain/refusals.js';
 import type { Principal } from '../http/principal.js';
 import type { Services } from '../services.js';
+import { EvidenceReader } from './insights/evidence_reader.js';
 import { selectsPipelines } from './pipeline_access.js';
+import { readableScene } from './transcript_reading.js';
 
 /**
  * Who may do what with a library's items: as with streams, those who belong to its workspace read them, and whose
@@ -15,7 +17,13 @@ import { selectsPipelines } from './pipeline_access.js';
 /** Whose library it is, and of which workspace. */
 export type LibraryPlace = { library_id: string; account_id: string; workspace_id: string };
 
-export type FoundItem<Kind extends ItemKind> = { place: LibraryPlace; number: number; item: Items[Kind] };
+/** `is_forgotten`: people have deleted speech that it was made of, and what it was before is not read. */
+export type FoundItem<Kind extends ItemKind> = {
+  place: LibraryPlace;
+  number: number;
+  item: Items[Kind];
+  is_forgotten?: boolean;
+};
 
 export const NO_ITEM: Readonly<Record<ItemKind, Refusal>> = {
   conversation: refuse('NOT_FOUND', 'There is no such conversation.'),
@@ -42,7 +50,23 @@ export async function readableItem<Kind extends ItemKind>(
   const found = await services.actors.library(at.library_id).item({ kind, number: at.number });
   if (isRefusal(found)) return found;
   const item = found.item as Items[Kind];
-  return seesLane(who, place, item.pipeline_id) ? { place, number: at.number, item } : NO_ITEM[kind];
+  if (!seesLane(who, place, item.pipeline_id)) return NO_ITEM[kind];
+  return (await standingItem(evidenceReader(services, who), kind, { place, number: at.number, item })) ?? NO_ITEM[kind];
+}
+
+export function evidenceReader(services: Services, who: Principal): EvidenceReader {
+  return new EvidenceReader(services, (stream_id, of) => readableScene(services, who, stream_id, of));
+}
+
+/** An item as it may be read: without the speech that people have deleted; null where nothing of it is left. */
+export async function standingItem<Kind extends ItemKind, Found extends FoundItem<Kind>>(
+  reader: EvidenceReader,
+  kind: Kind,
+  found: Found,
+): Promise<Found | null | Refusal> {
+  const standing = await reader.standing(kind, found.item);
+  if (standing === null || isRefusal(standing)) return standing;
+  return standing.is_forgotten ? { ...found, ...standing } : found;
 }
 
 /** The same, where the caller may change it. */
@@ -52,7 +76,14 @@ export async function writableItem<Kind extends ItemKind>(
   asked: { kind: Kind; id: string },
 ): Promise<FoundItem<Kind> | Refusal> {
   const found = await readableItem(services, who, asked);
-  return isRefusal(found) || found.place.account_id === who.account_id ? found : ONLY_OWNER;
+  if (isRefusal(found)) return found;
+  const { place, number, item, is_forgotten = false } = found;
+  if (place.account_id !== who.account_id) return ONLY_OWNER;
+  if (!is_forgotten) return found;
+  // What nobody may read any more, nobody makes one's own.
+  const items = [{ kind: asked.kind, number, revision: item.revision, is_left: true }];
+  const withdrawn = await services.actors.library(place.library_id).withdraw({ items, silent: true });
+  return isRefusal(withdrawn) ? withdrawn : found;
 }
 
 /** Only its account sees what a pipeline made that is not the default one. */

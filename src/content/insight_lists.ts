@@ -5,6 +5,7 @@ import { isRefusal, type Refusal } from '../domain/refusals.js';
 import { type Position, writeCursor } from '../http/cursors.js';
 import type { Services } from '../services.js';
 import type { FoundItem, LibraryPlace } from './insight_access.js';
+import type { InsightReading } from './insight_reading.js';
 
 /**
  * Lists of many libraries' items, the newest change first: one order of all, by time and id, whichever library they lie
@@ -24,6 +25,7 @@ export type ListQuery<Kind extends ItemKind> = {
   /** Whether it is narrow, so that many are to be looked at. */
   narrow: boolean;
   passes: (row: FoundItem<Kind>) => Promise<boolean | Refusal> | boolean;
+  reading: Pick<InsightReading, 'standing'>;
 };
 
 type Row<Kind extends ItemKind> = FoundItem<Kind> & Position;
@@ -31,7 +33,7 @@ type Row<Kind extends ItemKind> = FoundItem<Kind> & Position;
 /** A page; gives up, with its cursor, when it has looked at many and found few. */
 export async function listItems<Kind extends ItemKind>(
   services: Services,
-  { kind, libraries, limit, cursor, narrow, passes }: ListQuery<Kind>,
+  { kind, libraries, limit, cursor, narrow, passes, reading }: ListQuery<Kind>,
 ): Promise<{ rows: Row<Kind>[]; cursor: string | null } | Refusal> {
   const shared = Math.ceil(LIMITS.items_scanned_max / Math.max(1, libraries.length));
   const step = narrow ? Math.max(limit + 1, Math.min(LIMITS.items_step_max, shared)) : Math.min(limit + 1, shared);
@@ -46,13 +48,26 @@ export async function listItems<Kind extends ItemKind>(
     if (run === null || row === undefined) return { rows, cursor: null };
     // One more than the page holds, or looked at enough.
     if (looked >= LIMITS.items_scanned_max) return { rows, cursor: last === null ? null : writeCursor(last) };
-    const does_pass = await passes(row);
-    if (typeof does_pass !== 'boolean') return does_pass;
-    if (does_pass && rows.length === limit) return { rows, cursor: last === null ? null : writeCursor(last) };
-    if (does_pass) rows.push(row);
+    const shown = await shownOf(row, { kind, passes, reading });
+    if (isRefusal(shown)) return shown;
+    if (shown !== null && rows.length === limit) return { rows, cursor: last === null ? null : writeCursor(last) };
+    if (shown !== null) rows.push(shown);
     last = { order: row.order, member: row.member };
     run.shift();
   }
+}
+
+/** The row as it may be read; null where it does not pass. What was said is looked up of those alone that pass otherwise. */
+async function shownOf<Kind extends ItemKind>(
+  row: Row<Kind>,
+  { kind, passes, reading }: Pick<ListQuery<Kind>, 'kind' | 'passes' | 'reading'>,
+): Promise<Row<Kind> | null | Refusal> {
+  const does_pass = await passes(row);
+  if (does_pass !== true) return does_pass === false ? null : does_pass;
+  const standing = await reading.standing(kind, row);
+  if (standing === null || isRefusal(standing) || standing === row) return standing;
+  const still_passes = await passes(standing);
+  return typeof still_passes === 'boolean' ? (still_passes ? standing : null) : still_passes;
 }
 
 /** The library whose next item comes first. */

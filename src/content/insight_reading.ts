@@ -1,17 +1,14 @@
 import { pipelineOf } from '../../actors/context_state.js';
-import type { Conversation, Memory, Span, Suggestion } from '../../actors/library_state.js';
-import { type Page, type PageTurn, pageOf } from '../../actors/transcript_page.js';
+import type { Conversation, ItemKind, Memory, Span, Suggestion } from '../../actors/library_state.js';
 import { insightId, turnId } from '../domain/ids.js';
-import { type Interval, shared } from '../domain/intervals.js';
 import { LIMITS } from '../domain/limits.js';
 import { isRefusal, type Refusal } from '../domain/refusals.js';
 import type { Principal } from '../http/principal.js';
 import type { Services } from '../services.js';
-import { readableStream } from '../streams/stream_access.js';
-import type { FoundItem, LibraryPlace } from './insight_access.js';
+import { evidenceReader, type FoundItem, type LibraryPlace, standingItem } from './insight_access.js';
 import type { ConversationView, EvidenceView, MemoryView, ParticipantView, SuggestionView } from './insight_shapes.js';
-import { type Contacts, contactOf, type Scene, somePages } from './transcript_pages.js';
-import { readableScene } from './transcript_reading.js';
+import type { EvidenceReader } from './insights/evidence_reader.js';
+import { type Contacts, contactOf } from './transcript_pages.js';
 
 const iso = (ms: number) => new Date(ms).toISOString();
 
@@ -22,15 +19,13 @@ const iso = (ms: number) => new Date(ms).toISOString();
 export class InsightReading {
   readonly #services: Services;
   readonly #who: Principal;
-  readonly #scenes = new Map<string, Scene | null>();
-  /** By transcript; null for a page that there is not. */
-  readonly #pages = new Map<string, Map<number, Page | null>>();
-  readonly #streams = new Map<string, boolean>();
+  readonly #reader: EvidenceReader;
   readonly #contacts = new Map<string, Contacts>();
 
   constructor(services: Services, who: Principal) {
     this.#services = services;
     this.#who = who;
+    this.#reader = evidenceReader(services, who);
   }
 
   /** Who a contact of an account is today; null for one that is gone. */
@@ -43,24 +38,12 @@ export class InsightReading {
     return resolved.contacts[contact_id] ?? null;
   }
 
-  /** Whether anything is left of where a conversation lies: a recording, and its source. */
-  async stands({ parts }: Pick<Conversation, 'parts'>): Promise<boolean | Refusal> {
-    for (const { stream_id, source_id } of parts) {
-      const stands = this.#streams.get(stream_id) ?? (await this.#isThere({ stream_id, source_id }));
-      if (typeof stands !== 'boolean') return stands;
-      this.#streams.set(stream_id, stands);
-      if (stands) return true;
-    }
-    return false;
-  }
-
-  async #isThere({ stream_id, source_id }: Pick<Span, 'stream_id' | 'source_id'>): Promise<boolean | Refusal> {
-    const stream = await readableStream(this.#services, this.#who, stream_id);
-    if (isRefusal(stream)) return stream.refused === 'NOT_FOUND' ? false : stream;
-    const source = await this.#services.actors.source(source_id).view();
-    // One that is not there yet is on its way.
-    if (isRefusal(source)) return source.refused === 'NOT_FOUND' ? true : source;
-    return source.status !== 'deleted';
+  /** An item as it may be read: without the speech that people have deleted; null where nothing of it is left. */
+  standing<Kind extends ItemKind, Found extends FoundItem<Kind>>(
+    kind: Kind,
+    found: Found,
+  ): Promise<Found | null | Refusal> {
+    return standingItem(this.#reader, kind, found);
   }
 
   async suggestion({ place, number, item }: FoundItem<'suggestion'>): Promise<SuggestionView | Refusal> {
@@ -119,7 +102,7 @@ export class InsightReading {
     const found = new Map<string, ParticipantView>();
     const is_owner = account_id === this.#who.account_id;
     for (const participant of stored) {
-      const scene = await this.#scene(participant.stream_id, pipeline_id);
+      const scene = await this.#reader.scene(participant.stream_id, pipeline_id);
       if (isRefusal(scene)) return scene;
       if (scene === null) continue;
       const held = contactOf(scene.speakers, participant);
@@ -168,19 +151,11 @@ export class InsightReading {
     return found;
   }
 
-  async #evidence(
-    { stream_id, source_id, start_ms, end_ms }: Span,
-    pipeline_id: string | null,
-  ): Promise<EvidenceView | Refusal> {
-    const scene = await this.#scene(stream_id, pipeline_id);
-    if (isRefusal(scene)) return scene;
-    const pages = scene === null ? [] : await this.#pagesIn(scene, { start_ms, end_ms });
-    if (isRefusal(pages)) return pages;
-    const span: Interval = [start_ms, Math.max(end_ms, start_ms + 1)];
-    const turns = pages.flatMap((page) =>
-      page.turns.filter((turn) => shared(timeOf(turn), span) > 0).map((turn) => ({ page: page.number, turn })),
-    );
-    const has_expired = pages.some((page) => page.expired.spans.some((gone) => shared(gone, span) > 0));
+  async #evidence(span: Span, pipeline_id: string | null): Promise<EvidenceView | Refusal> {
+    const found = await this.#reader.evidence(span, pipeline_id);
+    if (isRefusal(found)) return found;
+    const { scene, turns, has_expired } = found;
+    const { stream_id, source_id, start_ms, end_ms } = span;
     const is_read = this.#who.permissions.includes('turns:read');
     return {
       ...{ stream_id, source_id, start_ms, end_ms },
@@ -191,40 +166,6 @@ export class InsightReading {
       state: turns.length > 0 ? 'available' : has_expired ? 'expired' : 'deleted',
     };
   }
-
-  /** What a pipeline has heard in a recording; null where that, or its source, is gone. */
-  async #scene(stream_id: string, pipeline_id: string | null): Promise<Scene | null | Refusal> {
-    const key = `${stream_id} ${pipeline_id ?? ''}`;
-    const known = this.#scenes.get(key);
-    if (known !== undefined) return known;
-    const scene = await readableScene(this.#services, this.#who, stream_id, { pipeline_id, or_default: true });
-    if (isRefusal(scene) && scene.refused !== 'NOT_FOUND') return scene;
-    const found = isRefusal(scene) ? null : scene;
-    this.#scenes.set(key, found);
-    return found;
-  }
-
-  /** Pages in which turns of a span may lie: one may have begun in the page before. */
-  async #pagesIn(scene: Scene, { start_ms, end_ms }: { start_ms: number; end_ms: number }): Promise<Page[] | Refusal> {
-    const known = this.#pages.get(scene.id) ?? new Map<number, Page | null>();
-    this.#pages.set(scene.id, known);
-    const first = Math.max(0, pageOf(start_ms) - 1);
-    const last = Math.min(Math.max(first, pageOf(end_ms)), LIMITS.transcript_pages_max);
-    const numbers = Array.from({ length: last - first + 1 }, (_, at) => first + at);
-    const missing = numbers.filter((number) => !known.has(number));
-    const [from] = missing;
-    if (from !== undefined) {
-      const pages = await somePages(this.#services, scene, { page: from, limit: missing.length });
-      if (isRefusal(pages)) return pages;
-      for (const number of missing) known.set(number, null);
-      for (const page of pages) known.set(page.number, page);
-    }
-    return numbers.flatMap((number) => known.get(number) ?? []);
-  }
-}
-
-function timeOf({ start_ms, end_ms }: PageTurn): Interval {
-  return [start_ms, Math.max(end_ms, start_ms + 1)];
 }
 
 function shortened(text: string): string {

@@ -86,8 +86,10 @@ export const suggestionShape = z
     ...{ id, ...made, session_id },
     conversation_id: id.describe('The conversation that it came of.'),
     kind: z.enum(SUGGESTION_KINDS).describe('Of which sort it is.'),
-    text: z.string().describe('What is to be done, or known.'),
-    status: z.enum(SUGGESTION_STATUSES).describe('withdrawn: a later run found nothing any more that bears it.'),
+    text: z.string().describe('What is to be done, or known; empty where people have deleted what was said.'),
+    status: z
+      .enum(SUGGESTION_STATUSES)
+      .describe('withdrawn: a later run found nothing any more that bears it, or people have deleted that.'),
     due_at: moment.nullable().describe('When it is due; null for no time.'),
     roles: z
       .strictObject({

@@ -4,7 +4,7 @@ import { placeOfTurn } from '../domain/ids.js';
 import { isRefusal, type Refusal, refuse } from '../domain/refusals.js';
 import type { Principal } from '../http/principal.js';
 import { CLOSED } from '../runtime/activation.js';
-import type { EntityOf } from '../runtime/actors.js';
+import type { Actors, EntityOf } from '../runtime/actors.js';
 import type { Services } from '../services.js';
 import type { Fence } from '../store/store.js';
 import type { Scene } from './transcript_pages.js';
@@ -56,7 +56,14 @@ export class TurnChanges {
   }
 
   async delete(turn_id: string): Promise<unknown | Refusal> {
-    return this.#onTurn(turn_id, (transcript, place, fences) => transcript.delete_turn(place, fences));
+    const deleted = await this.#onTurn(
+      turn_id,
+      (transcript, place, fences) => transcript.delete_turn(place, fences),
+      this.#services.actors.downstream,
+    );
+    if (isRefusal(deleted)) return deleted;
+    await this.#services.speech_withdrawal.ofStream(deleted.scene.stream);
+    return undefined;
   }
 
   /** Says who a speaker is, in all turns of which nobody said something else. */
@@ -102,6 +109,7 @@ export class TurnChanges {
       place: { page: number; serial: number },
       fences: Fence[],
     ) => Promise<Reply | Refusal>,
+    actors: Pick<Actors, 'transcript'> = this.#services.actors,
   ): Promise<{ scene: Scene; reply: Reply } | Refusal> {
     const found = placeOfTurn(turn_id);
     if (found === null) return NO_TURN;
@@ -109,7 +117,7 @@ export class TurnChanges {
     const scene = await this.#own(stream_id);
     if (isRefusal(scene)) return scene.refused === 'NOT_FOUND' ? NO_TURN : scene;
     if (scene.transcript === null) return NO_TURN;
-    const reply = await this.#ask(scene, (transcript, fences) => ask(transcript, place, fences));
+    const reply = await this.#ask(scene, (transcript, fences) => ask(transcript, place, fences), actors);
     return isRefusal(reply) ? reply : { scene, reply };
   }
 
@@ -128,9 +136,10 @@ export class TurnChanges {
   async #ask<Reply>(
     { stream: { id, source_id } }: Scene,
     ask: (transcript: EntityOf<'transcript'>, fences: Fence[]) => Promise<Reply | Refusal>,
+    actors: Pick<Actors, 'transcript'> = this.#services.actors,
   ): Promise<Reply | Refusal> {
     const open = [source_id, id].map((held): Fence => ({ fence: 'open', id: held }));
-    const answer = await ask(this.#services.actors.transcript(id), [...this.#who.fences, ...open]);
+    const answer = await ask(actors.transcript(id), [...this.#who.fences, ...open]);
     return answer === CLOSED ? NO_TURN : answer;
   }
 

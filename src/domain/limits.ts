@@ -297,6 +297,8 @@ export const LIMITS = {
   group_members_max: 50, // docs/choices.md, "Insights": of one request
   items_read_max: 300, // ours: asked for at once by their numbers
   session_items_max: 100, // ours: of each kind, of one recorder session
+  items_withdrawn_looked_max: 100, // ours: items of a library that one look for deleted speech reads at once
+  items_withdrawn_max: 20, // ours: with one commit; each may have 50 revisions
   insight_records_removed_max: 2_000, // ours: revisions and feedback that go with one commit of retention
 
   files_per_account_max: 1_000, // docs/choices.md, "Files and exports"

@@ -10,6 +10,7 @@ import {
   readEnginesFile,
   WrongEnginesFile,
 } from '../content/engines/engines_file.js';
+import { SpeechWithdrawal } from '../content/insights/speech_withdrawal.js';
 import type { TranscriptionJobs } from '../content/transcription_jobs.js';
 import { MailSender } from '../mail/mail_sender.js';
 import { outboxFolder } from '../mail/outbox_folder.js';
@@ -54,6 +55,7 @@ export type DeliveryServices = {
   /** Who makes text of audio, as operators are told. */
   transcriber: TranscriberShown;
   announcements: Announcements;
+  speech_withdrawal: SpeechWithdrawal;
   insights: InsightServices;
   engine_names: EngineNames;
 };
@@ -95,9 +97,21 @@ export async function startDelivery(start: Start, parts: Parts): Promise<Deliver
     ...{ store, actors, blobs, poll, metrics, log, now, is_worker, transcribes, onTold },
   });
   const announcements = new Announcements({ store, actors, poll, log, now });
+  const speech_withdrawal = new SpeechWithdrawal({ store, actors, runtime, poll, log, now });
   const takeover = new Takeover({ store, poll, members, deliveries, log, now });
   const sweeps = [event_retention, retention, audio_sweep];
-  const workers = [mails, reminders, relay, erasures, ...sweeps, processing, deliveries, announcements, takeover];
+  const workers = [
+    mails,
+    reminders,
+    relay,
+    erasures,
+    ...sweeps,
+    processing,
+    deliveries,
+    announcements,
+    takeover,
+    speech_withdrawal,
+  ];
   for (const worker of [...workers, ...transcription.workers, ...insights.workers]) {
     worker.start();
     shutdown.add(() => worker.stop());
@@ -117,6 +131,7 @@ export async function startDelivery(start: Start, parts: Parts): Promise<Deliver
     await processing.look();
     await transcription.look();
     await relay.drain();
+    await speech_withdrawal.look();
     await insights.look();
     await announcements.look();
     await relay.drain();
@@ -124,7 +139,14 @@ export async function startDelivery(start: Start, parts: Parts): Promise<Deliver
   const handleMessages = () => relay.drain();
   const { jobs, transcriber } = transcription;
   const engine_names = engineNames(settings.content_worker, further);
-  const content = { transcription: jobs, transcriber, announcements, insights: insights.insights, engine_names };
+  const content = {
+    transcription: jobs,
+    transcriber,
+    announcements,
+    speech_withdrawal,
+    engine_names,
+    insights: insights.insights,
+  };
   const out = { mail, mails, erasures, deliveries, processing, retention, lost_audio, ...content };
   return { ...out, handleMessages, handleWork };
 }

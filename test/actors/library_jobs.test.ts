@@ -266,7 +266,7 @@ t.test('K-010 nothing is made of a recording that is gone, nor where nobody want
   if (job === null) throw new Error('no job');
   played.hear(MINUTE_MS, 2 * MINUTE_MS);
   played.say({ type: 'forget_stream', stream_id: STREAM });
-  t.same(played.left(), {});
+  t.same(played.left(), { deleted_speech: 1 }, 'a worker looks for what was made of it');
   t.throws(() => played.publish(job), /CONFLICT/);
   t.same(dueIn(played), NOTHING);
   t.equal(played.due_ms, null);

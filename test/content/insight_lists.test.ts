@@ -4,6 +4,7 @@ import type { RangeQuery } from '../../actors/actor.js';
 import { insightKey, type Memory } from '../../actors/library_state.js';
 import type { LibraryPlace } from '../../src/content/insight_access.js';
 import { listItems } from '../../src/content/insight_lists.js';
+import type { InsightReading } from '../../src/content/insight_reading.js';
 import { insightId, libraryId, makeId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal } from '../../src/domain/refusals.js';
@@ -11,6 +12,9 @@ import type { Services } from '../../src/services.js';
 import { checkPlays } from '../fixtures/deciding.js';
 
 type Kept = { number: number; order: number };
+
+/** Nobody has deleted anything. */
+const UNCHANGED: Pick<InsightReading, 'standing'> = { standing: async (_, found) => found };
 
 const ACCOUNT = makeId({ partition: 9, now_ms: 5, random: Buffer.from('abcde') });
 const PLACES: LibraryPlace[] = [1, 2, 3].map((number) => {
@@ -73,6 +77,7 @@ t.test('K-010 pages of many libraries are all that passes, once each, in one ord
         cursor: at,
         narrow: every > 1,
         passes,
+        reading: UNCHANGED,
       });
       if (isRefusal(page)) throw new Error(page.message);
       if (page.rows.length > limit) t.fail('a page is too long');
@@ -98,6 +103,7 @@ t.test('K-010 a page costs the same however much there is, and a search that fin
       libraries: PLACES,
       limit: 25,
       cursor: undefined,
+      reading: UNCHANGED,
       ...query,
     });
     if (isRefusal(page)) throw new Error(page.message);

@@ -272,10 +272,15 @@ t.test('suggestions', async (t) => {
     await makeInsights(ann, long, { suggestions: [{ text: 'Say it', at: [[0, 9_000]] }] });
     const quote = (await one('Say it')).evidence[0]?.quote ?? '';
     t.same([quote.length, quote.at(-1)], [LIMITS.quote_chars_max, '…']);
-    await ann.ask('DELETE', `/sources/${long.source_id}`);
-    t.match((await one('Say it')).evidence[0], { turn_ids: [], quote: null, state: 'deleted' });
-    await ann.ask('DELETE', `/audio/streams/${recording.id}`);
-    t.match((await one('Call Zoë Marksecret')).evidence[0], { turn_ids: [], quote: null, state: 'deleted' });
+    for (const [text, deleted] of [
+      ['Say it', `/sources/${long.source_id}`],
+      ['Call Zoë Marksecret', `/audio/streams/${recording.id}`],
+    ] as const) {
+      const { id } = await one(text);
+      await ann.ask('DELETE', deleted);
+      const evidence = [{ turn_ids: [], quote: null, state: 'deleted' }];
+      t.match(await ann.ask('GET', `/suggestions/${id}`), { evidence });
+    }
   });
 
   await t.test('K-010 I-019 what retention removed reads expired, and what rests on it stays', async (t) => {

@@ -1345,9 +1345,9 @@ export type Suggestion = {
   conversation_id: string;
   /** Of which sort it is. */
   kind: 'task' | 'follow_up' | 'reminder' | 'question' | 'decision';
-  /** What is to be done, or known. */
+  /** What is to be done, or known; empty where people have deleted what was said. */
   text: string;
-  /** withdrawn: a later run found nothing any more that bears it. */
+  /** withdrawn: a later run found nothing any more that bears it, or people have deleted that. */
   status: 'open' | 'accepted' | 'completed' | 'dismissed' | 'withdrawn';
   /** When it is due; null for no time. */
   due_at: string | null;

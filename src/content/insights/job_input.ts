@@ -80,7 +80,8 @@ async function knownOf(
   );
   return {
     suggestions: (standing(suggestions)?.items ?? []).flatMap(({ number: ref, item }) => {
-      if (!('status' in item)) return [];
+      // Of one without a text, speech was deleted.
+      if (!('status' in item) || item.text === '') return [];
       const { kind, text, status, due_at_ms } = item;
       return [{ ref, kind, text, status, due_at_ms }];
     }),

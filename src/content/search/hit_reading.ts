@@ -136,13 +136,10 @@ export class HitReading {
     if (found === null || isRefusal(found)) return found;
     const { item, place } = found;
     const { lane, session_id } = this.#filters;
+    if (kind === 'suggestion' && (item as Items['suggestion']).status === 'withdrawn') return null;
     if (item.pipeline_id !== lane || (session_id !== null && item.session_id !== session_id)) return null;
     const passes = await this.#isOf(kind, item, place.account_id);
     if (passes !== true) return passes === false ? null : passes;
-    if (kind === 'conversation') {
-      const stands = await this.insights.stands(item as Items['conversation']);
-      if (stands !== true) return stands === false ? null : stands;
-    }
     return { ...found, kind };
   }
 

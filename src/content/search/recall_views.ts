@@ -19,8 +19,6 @@ import { type Passage, pagesOfPassage } from './passages.js';
 import type { Candidate, Recalled } from './recall_ranking.js';
 import type { RecallItem } from './recall_shapes.js';
 
-const NOT_RECALLED: ReadonlySet<Suggestion['status']> = new Set(['dismissed', 'withdrawn']);
-
 /** What a question has found, as it is shown; null for what is none by its text, or is not to be read. */
 export class RecallViews {
   readonly #services: Services;
@@ -68,7 +66,7 @@ export class RecallViews {
     const found = await reading.item(hits, hit);
     if (found === null || isRefusal(found)) return found;
     const { place, number, item } = found as FoundItem<'suggestion'>;
-    if (NOT_RECALLED.has(item.status)) return null;
+    if (item.status === 'dismissed') return null;
     const matched = this.#wordsIn(searchedText('suggestion', item), languageOf('suggestion', item));
     const term = kindTerm(item.kind);
     for (const [at, terms] of question.about) if (terms.includes(term)) matched.push(question.words[at] as string);

@@ -20,7 +20,11 @@ export const GIVEN_ROLES = (['member', 'admin'] as const).map((role) => [role, R
 export const BUCKETS: readonly (readonly [bucket: Bucket, name: string, hint: string])[] = [
   ['audio', 'Audio', 'The recordings themselves.'],
   ['transcripts', 'Transcripts', 'What was said, as text.'],
-  ['insights', 'Insights', 'Conversations, suggestions and what is known of people.'],
+  [
+    'insights',
+    'Insights',
+    'Conversations, suggestions and what is known of people. They may hold sentences that were said, also after transcripts are gone.',
+  ],
   ['voice', 'Voices', 'By which people are recognized.'],
 ];
 

@@ -1,0 +1,82 @@
+import t from 'tap';
+import type { Suggestion } from '../../../actors/library_state.js';
+import type { Correction, Page, PageTurn } from '../../../actors/transcript_page.js';
+import { EvidenceReader } from '../../../src/content/insights/evidence_reader.js';
+import type { Scene, TranscriptReader } from '../../../src/content/transcript_pages.js';
+import { isRefusal } from '../../../src/domain/refusals.js';
+
+const SENTENCE = 'I will call Zoe tomorrow.';
+const STREAM = '01999999-1111-7111-8111-1111110000aa';
+const RUN = { id: STREAM, published_at_ms: 1 };
+let readers = 0;
+
+function turn(serial: number, text: string, [start_ms, end_ms]: [number, number]): PageTurn {
+  return { serial, start_ms, end_ms, text, language: 'en', confidence: null, speaker: serial + 1, run: RUN };
+}
+
+function deleted([start_ms, end_ms]: [number, number]): Correction {
+  return { kind: 'deleted', start_ms, end_ms, at_ms: 1 };
+}
+
+/** Reads a transcript of one page. */
+function readerOf(page: Partial<Page>): EvidenceReader {
+  const whole: Page = {
+    ...{ number: 0, next_serial: 9, turns: [], runs: [RUN], corrections: [] },
+    ...{ expired: { serials: [], spans: [] }, ...page },
+  };
+  readers += 1;
+  const reader = {
+    actors: { transcript: () => ({ pages: async () => ({ pages: [whole], revision: 1 }) }) },
+    runtime: { cacheEpoch: readers },
+  } as unknown as TranscriptReader;
+  const scene = { id: STREAM, transcript: { revision: 1 }, speakers: new Map() } as unknown as Scene;
+  return new EvidenceReader(reader, async () => scene);
+}
+
+/** What is read of a suggestion whose evidence is there. */
+async function readOf(page: Partial<Page>, more: Partial<Suggestion> = {}): Promise<string | null> {
+  const span = { stream_id: STREAM, source_id: STREAM, start_ms: 0, end_ms: 4_000 };
+  const suggestion = {
+    ...{ text: SENTENCE, status: 'open', made_by: 'extractive', evidence: [span], pipeline_id: null },
+    ...{ protected_fields: [], due_at_ms: null, ...more },
+  } as unknown as Suggestion;
+  const found = await readerOf(page).standing('suggestion', suggestion);
+  if (found === null || isRefusal(found)) throw new Error('it is not there');
+  return found.item.text;
+}
+
+t.test('a sentence goes with its turn', async (t) => {
+  t.equal(await readOf({ corrections: [deleted([0, 4_000])] }), '');
+});
+
+t.test('a sentence stays when somebody else is deleted who spoke meanwhile', async (t) => {
+  const turns = [turn(0, `Well. ${SENTENCE}`, [0, 4_000])];
+  t.equal(await readOf({ turns, corrections: [deleted([1_000, 3_000])] }), SENTENCE);
+});
+
+t.test('a sentence goes with its turn when somebody else stays who spoke just then', async (t) => {
+  const turns = [turn(0, 'Well.', [0, 4_000])];
+  t.equal(await readOf({ turns, corrections: [deleted([0, 4_000])] }), '');
+});
+
+t.test('a sentence goes with the half of its turn in which it ends', async (t) => {
+  const turns = [turn(0, 'I will call', [0, 2_000])];
+  t.equal(await readOf({ turns, corrections: [deleted([2_000, 4_000])] }), '');
+});
+
+t.test('a sentence goes with a turn that a later run has put elsewhere', async (t) => {
+  t.equal(await readOf({ corrections: [deleted([3_000, 9_000])] }), '');
+});
+
+t.test('a sentence stays when retention removed its turn', async (t) => {
+  t.equal(await readOf({ expired: { serials: [[0, 1]], spans: [[0, 4_000]] } }), SENTENCE);
+});
+
+t.test('a sentence stays when a later run has heard nothing there', async (t) => {
+  t.equal(await readOf({}), SENTENCE);
+});
+
+t.test('what a model worded goes when what is left only touches its evidence', async (t) => {
+  const turns = [turn(0, 'Next.', [3_900, 9_000])];
+  t.equal(await readOf({ turns, corrections: [deleted([0, 4_000])] }, { made_by: 'model', text: 'Call Zoe' }), '');
+});
