@@ -160,7 +160,7 @@ t.test('K-009 ten minutes of talk in two recordings are one conversation, and al
   const told = items.filter(({ resource }) => resource.id === talk.id).map(({ type }) => type);
   t.same(told.sort(), ['conversation.created', 'conversation.updated']);
   const gone = (await suggestionsOf(again)).filter(({ status }) => status !== 'open');
-  t.match(gone, [{ text: unwanted?.text, status: 'withdrawn' }]);
+  t.match(gone, [{ text: '', status: 'withdrawn' }]);
   t.equal(gone.length, 1);
 });
 
