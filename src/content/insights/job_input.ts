@@ -1,10 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
 import { defaultPipeline } from '../../../actors/context.js';
-import type { Pipeline } from '../../../actors/context_state.js';
+import type { Context, Pipeline } from '../../../actors/context_state.js';
 import type { ClaimedJob } from '../../../actors/library_jobs.js';
 import type { Span } from '../../../actors/library_state.js';
 import { type PageTurn, pageOf } from '../../../actors/transcript_page.js';
-import { libraryId, ownerOfPipeline } from '../../domain/ids.js';
+import { libraryId, ownerOfPipeline, ownerOfPrivateWorkspace } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
 import { isRefusal } from '../../domain/refusals.js';
 import type { Actors } from '../../runtime/actors.js';
@@ -43,22 +43,31 @@ export async function inputOfJob(reader: InputReader, job: ClaimedJob, owner: Ow
   if (pipeline === undefined || pipeline.insights === null) return null;
   const said = await saidIn(reader, job, account_id);
   if (said.turns.length === 0) return null;
-  const items = standing(await actors.context(account_id).context_items());
-  const { about, languages, vocabulary } = context.profile;
   return {
     engine: pipeline.insights.engine,
     input: {
       ...{ started_at_ms: job.started_at_ms, ended_at_ms: job.ended_at_ms },
       ...{ title: job.conversation_item?.title ?? null, turns: said.turns, people: said.people },
       ...(await knownOf(reader, job, libraryId(account_id, owner.workspace_id))),
-      ...{ about, languages, vocabulary, context: (items?.items ?? []).map(({ text }) => text) },
-      ...wantedBy(pipeline.insights),
+      ...(await toldBy(reader, { owner, context, insights: pipeline.insights })),
     },
   };
 }
 
-function wantedBy({ suggestion_kinds, memory_kinds, instructions }: NonNullable<Pipeline['insights']>) {
-  return { suggestion_kinds, memory_kinds, instructions };
+type Told = { owner: Owner; context: Context; insights: NonNullable<Pipeline['insights']> };
+
+/**
+ * What an account tells engines. Members of a shared workspace read what an engine makes of it, and an engine may repeat
+ * what it was told: there it gets nothing that an account says of itself, only how to hear and which kinds are wanted.
+ */
+async function toldBy({ actors }: InputReader, { owner, context: { profile }, insights }: Told) {
+  const { about, languages, vocabulary } = profile;
+  const { suggestion_kinds, memory_kinds, instructions } = insights;
+  const told = { languages, vocabulary, suggestion_kinds, memory_kinds };
+  if (ownerOfPrivateWorkspace(owner.workspace_id) === null)
+    return { ...told, about: null, context: [], instructions: '' };
+  const items = standing(await actors.context(owner.account_id).context_items());
+  return { ...told, about, instructions, context: (items?.items ?? []).map(({ text }) => text) };
 }
 
 /** Suggestions of this conversation; memories of it, and the newest others of the account. */
