@@ -94,13 +94,17 @@ export class InsightReading {
     };
   }
 
-  /** Who spoke, each person once, who spoke most first. Who spoke in a recording that is deleted is left out. */
+  /**
+   * Who spoke, each person once, who spoke most first. Who spoke in a recording that is deleted is left out. Contacts and
+   * their names are for whoever reads turns.
+   */
   async participants(
     { account_id }: LibraryPlace,
     { participants: stored, pipeline_id }: Pick<Conversation, 'participants' | 'pipeline_id'>,
   ): Promise<ParticipantView[] | Refusal> {
     const found = new Map<string, ParticipantView>();
-    const is_owner = account_id === this.#who.account_id;
+    const is_read = this.#readsTurns();
+    const is_owner = is_read && account_id === this.#who.account_id;
     for (const participant of stored) {
       const scene = await this.#reader.scene(participant.stream_id, pipeline_id);
       if (isRefusal(scene)) return scene;
@@ -112,11 +116,18 @@ export class InsightReading {
       const key = contact?.id ?? `${participant.stream_id} ${speaker}`;
       const before = found.get(key)?.talk_ms ?? 0;
       found.set(key, {
-        ...{ contact_id: is_owner ? (contact?.id ?? null) : null, speaker_name: contact?.name ?? null },
+        ...{
+          contact_id: is_owner ? (contact?.id ?? null) : null,
+          speaker_name: is_read ? (contact?.name ?? null) : null,
+        },
         talk_ms: before + participant.talk_ms,
       });
     }
     return [...found.values()].sort((a, b) => b.talk_ms - a.talk_ms);
+  }
+
+  #readsTurns(): boolean {
+    return this.#who.permissions.includes('turns:read');
   }
 
   /** What all kinds say of how they came about. */
@@ -156,7 +167,7 @@ export class InsightReading {
     if (isRefusal(found)) return found;
     const { scene, turns, has_expired } = found;
     const { stream_id, source_id, start_ms, end_ms } = span;
-    const is_read = this.#who.permissions.includes('turns:read');
+    const is_read = this.#readsTurns();
     return {
       ...{ stream_id, source_id, start_ms, end_ms },
       turn_ids: is_read

@@ -45,8 +45,12 @@ const evidenceShape = z
 const evidence = z.array(evidenceShape).describe('Where it was said.');
 
 export const participantShape = z.strictObject({
-  contact_id: id.nullable().describe("Who it is, of the account's contacts; null where nobody knows, and to others."),
-  speaker_name: z.string().nullable().describe("The contact's name."),
+  contact_id: id
+    .nullable()
+    .describe(
+      "Who it is, of the account's contacts; null where nobody knows, to others, and for whoever may not read turns.",
+    ),
+  speaker_name: z.string().nullable().describe("The contact's name; null for whoever may not read turns."),
   talk_ms: count.describe('For how long it spoke, in ms.'),
 });
 

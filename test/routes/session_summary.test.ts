@@ -110,6 +110,28 @@ t.test('what came of a recorder session', async (t) => {
     );
   });
 
+  await t.test('K-009 contacts and names of who spoke are for whoever reads turns', async (t) => {
+    const { id } = await streamOf();
+    const { id: contact_id } = await ann.ask<{ id: string }>('POST', '/contacts', { name: 'Zoë' });
+    await makeInsights(ann, await streamOf(), {
+      ...{ session_id: session.id, span: [50_000, 60_000] },
+      conversation: { participants: [{ stream_id: id, speaker: 3, contact_id, talk_ms: 300 }] },
+    });
+    const tokenOf = async (permissions: string[]) => {
+      const body = { name: 'tool', permissions, expires_at: null };
+      return bearer(spool, (await ann.ask<{ value: string }>('POST', '/me/tokens', body)).value);
+    };
+    const named = { contact_id, speaker_name: 'Zoë' };
+    t.match(await (await tokenOf(['insights:read', 'turns:read'])).ask('GET', path), { participants: [named] });
+    const nameless = { contact_id: null, speaker_name: null };
+    const alone = await tokenOf(['insights:read']);
+    t.match(await alone.ask('GET', path), { participants: [nameless] });
+    await ann.entitle('transcripts.access', false);
+    const off = await read();
+    await ann.entitle('transcripts.access', true);
+    t.match(off, { participants: [nameless] });
+  });
+
   await t.test('K-009 it says when the session ended', async (t) => {
     await ann.ask('POST', `/device-sessions/${session.id}/end`);
     await until('it says so', async () => (await read()).ended_at !== null);

@@ -280,9 +280,9 @@ export type Conversation = {
   topics: string[];
   /** Whoever spoke most comes first. */
   participants: {
-    /** Who it is, of the account's contacts; null where nobody knows, and to others. */
+    /** Who it is, of the account's contacts; null where nobody knows, to others, and for whoever may not read turns. */
     contact_id: string | null;
-    /** The contact's name. */
+    /** The contact's name; null for whoever may not read turns. */
     speaker_name: string | null;
     /** For how long it spoke, in ms. */
     talk_ms: number;
@@ -1255,9 +1255,9 @@ export type SessionSummary = {
   talk_ms: number;
   /** Who spoke, and who spoke most first. */
   participants: {
-    /** Who it is, of the account's contacts; null where nobody knows, and to others. */
+    /** Who it is, of the account's contacts; null where nobody knows, to others, and for whoever may not read turns. */
     contact_id: string | null;
-    /** The contact's name. */
+    /** The contact's name; null for whoever may not read turns. */
     speaker_name: string | null;
     /** For how long it spoke, in ms. */
     talk_ms: number;
