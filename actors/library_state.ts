@@ -48,7 +48,7 @@ export type LibrarySweep = {
 };
 
 export type Insights = {
-  /** Numbers given out, of each kind. */
+  /** The last number given out, of each kind; the first is `FIRST_INSIGHT_NUMBER`, and 1 in what was stored before. */
   given: Record<InsightKind, number>;
   /**
    * When something of it may be due for a worker, or a time before that: its order in INSIGHTS_INDEX. Null where nothing

@@ -1,5 +1,5 @@
-import type { ItemKind, Items } from '../../actors/library_state.js';
-import { insightId } from '../domain/ids.js';
+import { type ItemKind, type Items, insightKey } from '../../actors/library_state.js';
+import { insightId, placeOfInsight } from '../domain/ids.js';
 import { LIMITS } from '../domain/limits.js';
 import { isRefusal, type Refusal } from '../domain/refusals.js';
 import { type Position, writeCursor } from '../http/cursors.js';
@@ -12,8 +12,6 @@ import type { InsightReading } from './insight_reading.js';
  * in. However much there is, a page reads from each library as much as it may show.
  */
 
-/** Digits of an id that are the same in all of a library, before and behind the number of an item. */
-const NUMBER_AT = 26;
 /** Before and behind the ids of all records. */
 const [FIRST, LAST] = ['', '~'];
 
@@ -76,9 +74,8 @@ function firstOf<Kind extends ItemKind>(runs: Run<Kind>[]): Run<Kind> | null {
   for (const run of runs) {
     const [one, other] = [run.head, first?.head];
     if (one === undefined) continue;
-    const is_newer =
-      other === undefined || one.order > other.order || (one.order === other.order && one.member > other.member);
-    if (is_newer) first = run;
+    if (other === undefined || one.order > other.order || (one.order === other.order && isBehind(one, other)))
+      first = run;
   }
   return first;
 }
@@ -130,10 +127,15 @@ class Run<Kind extends ItemKind> {
   }
 }
 
-/** Where a library goes on after an item of any library. Of one time, libraries come one after the other. */
+/** Of one time, libraries come one after the other, whatever their items' ids look like. */
+function isBehind(one: Row<ItemKind>, other: Row<ItemKind>): boolean {
+  const [own, others] = [one.place.library_id, other.place.library_id];
+  return own === others ? one.number > other.number : own > others;
+}
+
+/** Where a library goes on after an item of any library. */
 function placeAfter(library_id: string, { order, member }: Position): { order: number; id: string } {
-  const [own, other] = [library_id.slice(0, NUMBER_AT), member.slice(0, NUMBER_AT)];
-  if (own !== other) return { order, id: own < other ? LAST : FIRST };
-  const number = Number.parseInt(member.slice(NUMBER_AT, NUMBER_AT + 8), 16) % 2 ** 30;
-  return { order, id: number.toString(16).padStart(8, '0') };
+  const last = placeOfInsight(member);
+  if (last?.library_id !== library_id) return { order, id: library_id < (last?.library_id ?? '') ? LAST : FIRST };
+  return { order, id: insightKey(last.number) };
 }

@@ -4,7 +4,8 @@
  *
  *   48 bits time │ version │ 12 random │ variant │ 22 random │ 32 part number │ 8 partition
  *
- * A lane's id has another version, and the number of its pipeline in place of the first random bits.
+ * A lane's id has another version, and the number of its pipeline in place of the first random bits. Libraries' ids are
+ * mixed of two others and have neither version nor variant; nobody sees those. What is shown has both.
  *
  * The part number is 0 for everything but a chunk, a turn, a delivery, a pipeline, a private workspace and what a library
  * holds (a signal's id has random bits there, and its stream's time). A chunk's and a turn's other bits are their stream's,
@@ -15,6 +16,8 @@ export const PARTITIONS = 256;
 
 const ID_FORM = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const PART_NUMBER_MAX = 0xffff_ffff;
+/** Where these digits of an id stand. */
+const [VERSION_AT, VARIANT_AT] = [14, 19];
 /** Of a library's id: all digits but the part number and the partition. */
 const MIXED_DIGITS = 22;
 /** No divisor of it but 1, so that no digits but equal ones cancel each other out. */
@@ -24,10 +27,17 @@ const TURN_BIT = 0x8000_0000;
 const SERIAL_BITS = 17;
 /** Of an account's parts: its pipelines. */
 const PIPELINE_BITS = 0xc000_0000;
-/** Of the ids of lanes. */
+/** Of the ids of lanes, and of their turns, which are shown. */
 const LANE_VERSION = '9';
+const LANE_TURN_VERSION = '8';
 /** Of a library's parts: so many numbers has each kind. */
 const INSIGHT_NUMBERS = 2 ** 30;
+/**
+ * The first number of an item whose id has version 7 and the variant of RFC 9562: what the library's id has in their place
+ * is in the number's upper six bits. Earlier items have ids with the digits of the library's.
+ */
+export const FIRST_INSIGHT_NUMBER = 2 ** 20;
+const OWN_NUMBERS = 2 ** 24;
 
 /** True for a UUID in its canonical form: 36 characters, lower case. Its version is for whoever drew it to choose. */
 export function isId(text: unknown): text is string {
@@ -69,9 +79,10 @@ export function streamOfChunk(chunk_id: string): { stream_id: string; number: nu
 /** Where a turn lies in its stream's transcript: a page, and its serial number among all that the page ever had. */
 export type TurnPlace = { page: number; serial: number };
 
-/** The id of a turn of a stream. */
+/** The id of a turn of a stream, or of a lane. */
 export function turnId(stream_id: string, { page, serial }: TurnPlace): string {
-  return partId(stream_id, TURN_BIT + page * 2 ** SERIAL_BITS + serial);
+  const shown_id = isLaneId(stream_id) ? withVersion(stream_id, LANE_TURN_VERSION) : stream_id;
+  return partId(shown_id, TURN_BIT + page * 2 ** SERIAL_BITS + serial);
 }
 
 /** The stream and place behind a turn's id; null for an id that is no turn's. */
@@ -79,7 +90,9 @@ export function placeOfTurn(turn_id: string): (TurnPlace & { stream_id: string }
   const part = ownerOfPart(turn_id);
   if (part === null || part.number < TURN_BIT) return null;
   const number = part.number - TURN_BIT;
-  return { stream_id: part.owner_id, page: number >>> SERIAL_BITS, serial: number & (2 ** SERIAL_BITS - 1) };
+  const is_of_lane = part.owner_id.charAt(VERSION_AT) === LANE_TURN_VERSION;
+  const stream_id = is_of_lane ? withVersion(part.owner_id, LANE_VERSION) : part.owner_id;
+  return { stream_id, page: number >>> SERIAL_BITS, serial: number & (2 ** SERIAL_BITS - 1) };
 }
 
 /** The id of an account's pipeline; `number` counts from 1, which is the one that it has from the start. */
@@ -105,15 +118,27 @@ export type InsightKind = (typeof INSIGHT_KINDS)[number];
 
 /** The id of something in a library; `number` counts from 1. */
 export function insightId(library_id: string, kind: InsightKind, number: number): string {
-  return partId(library_id, INSIGHT_KINDS.indexOf(kind) * INSIGHT_NUMBERS + number);
+  const first = INSIGHT_KINDS.indexOf(kind) * INSIGHT_NUMBERS;
+  if (number < FIRST_INSIGHT_NUMBER) return partId(library_id, first + number);
+  if (number >= OWN_NUMBERS) throw new Error(`no item can have number ${number}`);
+  const [version, variant] = [digitAt(library_id, VERSION_AT), digitAt(library_id, VARIANT_AT)];
+  const shown_id = withVariant(withVersion(library_id, '7'), 0x8 | (variant & 0x3));
+  return partId(shown_id, first + ((version << 2) | (variant >> 2)) * OWN_NUMBERS + number);
 }
 
 /** The library, kind and number behind such an id; null for an id that is none. */
 export function placeOfInsight(id: string): { library_id: string; kind: InsightKind; number: number } | null {
   const part = ownerOfPart(id);
-  const number = part === null ? 0 : part.number % INSIGHT_NUMBERS;
   const kind = INSIGHT_KINDS[Math.floor((part?.number ?? 0) / INSIGHT_NUMBERS)];
-  return part === null || kind === undefined || number === 0 ? null : { library_id: part.owner_id, kind, number };
+  if (part === null || kind === undefined) return null;
+  const [number, mixed] = [part.number % OWN_NUMBERS, Math.floor((part.number % INSIGHT_NUMBERS) / OWN_NUMBERS)];
+  if (number < FIRST_INSIGHT_NUMBER)
+    return number === 0 || mixed > 0 ? null : { library_id: part.owner_id, kind, number };
+  const variant = digitAt(id, VARIANT_AT);
+  // So a process of the release before names it.
+  if (digitAt(id, VERSION_AT) !== 7 || variant >> 2 !== 0x2) return { library_id: part.owner_id, kind, number };
+  const versioned = withVersion(part.owner_id, (mixed >> 2).toString(16));
+  return { library_id: withVariant(versioned, ((mixed & 0x3) << 2) | (variant & 0x3)), kind, number };
 }
 
 /**
@@ -122,7 +147,7 @@ export function placeOfInsight(id: string): { library_id: string; kind: InsightK
  */
 export function voiceId(stream_id: string, speaker: number): string {
   const part = partId(stream_id, speaker);
-  return `${part.slice(0, 14)}8${part.slice(15)}`;
+  return withVersion(part, '8');
 }
 
 /**
@@ -134,7 +159,7 @@ export function laneId(stream_id: string, pipeline: number): string {
 }
 
 export function isLaneId(id: string): boolean {
-  return id.charAt(14) === LANE_VERSION;
+  return id.charAt(VERSION_AT) === LANE_VERSION;
 }
 
 /**
@@ -187,6 +212,18 @@ export function deliveryId(endpoint_id: string, sequence: number): string {
 export function endpointOfDelivery(delivery_id: string): { endpoint_id: string; sequence: number } | null {
   const part = ownerOfPart(delivery_id);
   return part === null ? null : { endpoint_id: part.owner_id, sequence: part.number };
+}
+
+function digitAt(id: string, at: number): number {
+  return Number.parseInt(id.charAt(at), 16);
+}
+
+function withVersion(id: string, version: string): string {
+  return id.slice(0, VERSION_AT) + version + id.slice(VERSION_AT + 1);
+}
+
+function withVariant(id: string, digit: number): string {
+  return id.slice(0, VARIANT_AT) + digit.toString(16) + id.slice(VARIANT_AT + 1);
 }
 
 function partId(owner_id: string, number: number): string {

@@ -1,7 +1,7 @@
 import t from 'tap';
 import type { LibraryMessage } from '../../actors/library.js';
-import { SUGGESTION_STATUSES, type Suggestion, type SuggestionStatus } from '../../actors/library_state.js';
-import { defaultPipelineId, insightId } from '../../src/domain/ids.js';
+import { insightKey, SUGGESTION_STATUSES, type Suggestion, type SuggestionStatus } from '../../actors/library_state.js';
+import { defaultPipelineId, FIRST_INSIGHT_NUMBER, insightId } from '../../src/domain/ids.js';
 import { isRefusal } from '../../src/domain/refusals.js';
 import { mayBecome, mayWithdraw } from '../../src/domain/suggestions.js';
 import { ANN, LIBRARY, PlayedLibrary, SOURCE, span, suggest } from '../fixtures/library.js';
@@ -32,7 +32,7 @@ t.test('K-010 which status a person may lead a suggestion to, and which a run', 
       t.equal(mayBecome(from, to), allowed[from].includes(to), `${from} to ${to}`);
       const played = withSuggestions(1);
       const put = { ...played.suggestion(1), status: from, state_version: 7 };
-      played.put('suggestions', '00000001', { value: put, order: put.updated_at_ms });
+      played.put('suggestions', insightKey(FIRST_INSIGHT_NUMBER), { value: put, order: put.updated_at_ms });
       const answer = played.refusal(edit(1, 7, { status: to }));
       t.equal(answer, from === to || allowed[from].includes(to) ? 'accepted' : 'CONFLICT', `asked: ${from} to ${to}`);
       t.equal(played.suggestion(1).status, answer === 'accepted' ? to : from);
@@ -68,7 +68,7 @@ t.test('K-010 what a person sets is protected from then on, and its events name 
   const [updated] = played.recorded().slice(-1);
   t.strictSame(updated, {
     ...{ effect: 'append_event', account_id: ANN, type: 'suggestion.updated' },
-    resource_id: insightId(LIBRARY, 'suggestion', 1),
+    resource_id: insightId(LIBRARY, 'suggestion', FIRST_INSIGHT_NUMBER),
     data: { changed_fields, state_version: 2, pipeline_id: defaultPipelineId(ANN) },
   });
   const told = played.effects.length;

@@ -1,13 +1,14 @@
 import t from 'tap';
 import { contacts } from '../../../actors/contacts.js';
 import { library } from '../../../actors/library.js';
+import { insightKey } from '../../../actors/library_state.js';
 import { stream } from '../../../actors/stream.js';
 import type { Stream } from '../../../actors/stream_state.js';
 import { sweep } from '../../../actors/sweep.js';
 import { transcript } from '../../../actors/transcript.js';
 import type { PublishedTurn } from '../../../actors/transcript_state.js';
 import { SearchShelves, type Shelf } from '../../../src/content/search/shelves.js';
-import { laneId, libraryId, partitionOfId, pipelineId } from '../../../src/domain/ids.js';
+import { FIRST_INSIGHT_NUMBER, laneId, libraryId, partitionOfId, pipelineId } from '../../../src/domain/ids.js';
 import { isRefusal, type Refusal } from '../../../src/domain/refusals.js';
 import { SEARCH_INDEX } from '../../../src/domain/search/places.js';
 import { WORDS_VERSION, wordTerm } from '../../../src/domain/search/words.js';
@@ -20,6 +21,8 @@ import { SearchBackfill } from '../../../src/workers/search_backfill.js';
 import { postingsOf } from '../../fixtures/postings.js';
 import { TestRedis } from '../../fixtures/redis.js';
 import { ServerProcess } from '../../fixtures/server_process.js';
+
+const FIRST_MEMORY = `m${insightKey(FIRST_INSIGHT_NUMBER)}`;
 
 const KINDS: AnyActorKind[] = [transcript, library, stream, contacts, sweep];
 const PARTITION = 7;
@@ -122,10 +125,10 @@ t.test('K-015 what search keeps of a library is as new as the question', async (
     const library_id = libraryId(account_id, workspace_id);
     const memory = { account_id, workspace_id, kind: 'fact' as const, stems: ['x'] };
     const { number } = done(await one.actors.library(library_id).create_memory({ ...memory, text: 'a red boat' }));
-    t.same((await found(library_id, 'boat')).items, ['m00000001']);
+    t.same((await found(library_id, 'boat')).items, [FIRST_MEMORY]);
     done(await other.actors.library(library_id).edit_memory({ number, text: 'a red car', stems: ['y'] }));
     t.same((await found(library_id, 'boat')).items, []);
-    t.same((await found(library_id, 'car')).items, ['m00000001']);
+    t.same((await found(library_id, 'car')).items, [FIRST_MEMORY]);
     done(await one.actors.library(library_id).delete({ kind: 'memory', number }));
     t.same((await found(library_id, 'car')).items, []);
   });
@@ -160,7 +163,7 @@ t.test('K-015 what search keeps of a library is as new as the question', async (
     const { turns, items } = await found(library_id, 'boat');
     t.same(Object.keys(turns), [id]);
     t.equal(turns[id]?.length, 20);
-    t.same(items, ['m00000001']);
+    t.same(items, [FIRST_MEMORY]);
     const before = await one.process.redis.zrange(indexKey(library_id), '0', '-1', 'WITHSCORES');
     await new SearchBackfill(other.actors).look(walked);
     t.same(

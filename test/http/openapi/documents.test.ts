@@ -228,11 +228,20 @@ t.test('events that are delivered are webhooks, and those that never are, are no
   t.notOk(names.includes('account.created') || names.includes('account.deleted'));
 });
 
+const SOURCE = {
+  ...{ id: '0198f3a2-5c1e-7b60-8d3f-2a4b6c8d0e1f', name: null, device_id: null },
+  created_at: '2026-01-31T08:30:00.000Z',
+};
+
+t.test('an id without a version or the variant of RFC 9562 is found in answers', async (t) => {
+  const idOf = (id: string) => differenceOf('GET /sources/:id', 200, { success: true, data: { ...SOURCE, id } });
+  t.equal(idOf(SOURCE.id), null);
+  t.match(idOf('0198f3a2-5c1e-0b60-8d3f-2a4b6c8d0e1f'), /not a valid UUID: id/);
+  t.match(idOf('0198f3a2-5c1e-7b60-cd3f-2a4b6c8d0e1f'), /not a valid UUID: id/);
+});
+
 t.test('an answer that differs from what is documented is found', async (t) => {
-  const source = {
-    ...{ id: '0198f3a2-5c1e-7b60-8d3f-2a4b6c8d0e1f', name: null, device_id: null },
-    created_at: '2026-01-31T08:30:00.000Z',
-  };
+  const source = SOURCE;
   const answer = (data: object) => differenceOf('GET /sources/:id', 200, { success: true, data });
   t.equal(answer(source), null);
   t.match(answer({ ...source, colour: 'red' }), /colour/, 'a member more');
