@@ -25,6 +25,10 @@ const WRITES = ['pipelines:write'] as const;
 const EXPERIMENTS = ['pipelines:experimental'] as const;
 const KINDS = [...SUGGESTION_KINDS, ...MEMORY_KINDS] as const;
 
+const NEEDS_WRITING = refuse(
+  'FORBIDDEN',
+  'The default pipeline, and which one it is, are changed with the permission pipelines:write.',
+);
 const NEEDS_READING = refuse('FORBIDDEN', 'This needs the permission pipelines:read, or developer access.');
 const NEEDS_EXPERIMENTS = refuse(
   'FORBIDDEN',
@@ -119,7 +123,7 @@ export const PIPELINE_ROUTES: readonly Route[] = [
     summary: 'Makes a pipeline beside the default one.',
     notes: `An account has at most ${LIMITS.pipelines_per_account_max}; archived ones count.`,
     credential: 'account',
-    all_of: [...WRITES, ...EXPERIMENTS],
+    all_of: EXPERIMENTS,
     developer: true,
     status: 201,
     body: z.object({ name, transcription, insights }),
@@ -157,9 +161,9 @@ export const PIPELINE_ROUTES: readonly Route[] = [
     path: '/pipelines/:id',
     summary: 'Changes a pipeline, makes it the default one, or puts it away.',
     notes:
-      'The default one can not be put away. Any but the default one needs pipelines:experimental and developer access as well.',
+      'The default one can not be put away. To change that one, or which one it is, takes pipelines:write; any other takes pipelines:experimental and developer access.',
     credential: 'account',
-    permission: WRITES,
+    permission: [...WRITES, ...EXPERIMENTS],
     body: z.object({
       name: name.optional(),
       transcription,
@@ -177,6 +181,8 @@ export const PIPELINE_ROUTES: readonly Route[] = [
       if (isRefusal(pipeline)) return pipeline;
       // Who has this permission has developer access.
       if (!pipeline.default && !who.permissions.includes('pipelines:experimental')) return NEEDS_EXPERIMENTS;
+      const is_of_default = pipeline.default || body.default === true;
+      if (is_of_default && !who.permissions.includes('pipelines:write')) return NEEDS_WRITING;
       const unknown = unknownEngine(services, body);
       if (unknown !== null) return unknown;
       const { account_id, fences } = who;

@@ -107,6 +107,7 @@ t.test('pipelines', async (t) => {
     const tokens = {
       reads: await tokenOf(['pipelines:read']),
       writes: await tokenOf(['pipelines:write']),
+      experiments: await tokenOf(['pipelines:experimental']),
       recalls: await tokenOf(['turns:read', 'insights:read']),
       other: await tokenOf(['turns:read', 'profile:read']),
     };
@@ -128,13 +129,17 @@ t.test('pipelines', async (t) => {
     t.same(await all(), {
       reads: '2 200 200 403 403 403',
       writes: '2 200 200 200 200 400', // pipelines:write includes pipelines:experimental
+      experiments: '2 200 200 403 200 400',
       recalls: '2 200 200 403 403 403',
       other: '403 403 403 403 403 403',
     });
+    t.equal(await statusOf(tokens.experiments, 'POST', '/pipelines', { name: 'Trial' }), 201);
+    t.equal(await statusOf(tokens.experiments, 'PATCH', path, { default: true }), 403, 'that changes the default one');
     await ann.entitle('developer.tools', false);
     t.same(await all(), {
       reads: '1 200 404 403 403 403',
       writes: '403 403 403 200 403 403',
+      experiments: '403 403 403 403 403 403',
       recalls: '403 403 403 403 403 403',
       other: '403 403 403 403 403 403',
     });
