@@ -3,6 +3,7 @@ import { LIMITS } from '../src/domain/limits.js';
 import { isRefusal, type Refusal, refuse } from '../src/domain/refusals.js';
 import { type Decision, type Effect, messagesOf, type RecordQuery, type Turn } from './actor.js';
 import { allSpeakers, announce, showContact } from './transcript_announcing.js';
+import { attributionOf, contactOf, type Speakers, speakerShown } from './transcript_attribution.js';
 import { writePage } from './transcript_block.js';
 import { splitWords, withCorrection, withTurns } from './transcript_merge.js';
 import {
@@ -56,7 +57,7 @@ const TOO_MANY_MERGED = refuse('CONFLICT', `At most ${LIMITS.speaker_merges_max}
 export const correctionMessages = messagesOf<Transcript>()({
   /** Says whose words a turn holds, or which speaker's; both for this turn alone. */
   change_turn: {
-    records: pageRecords,
+    records: (change: TurnChange) => [...pageRecords(change), ...allSpeakers()],
     decide: ofTranscript((state, change: TurnChange, turn): Decision<Transcript, TurnReply> => {
       const found = turnAt(change, turn);
       if (isRefusal(found)) return { reply: found };
@@ -84,14 +85,14 @@ export const correctionMessages = messagesOf<Transcript>()({
           : { ...said, speaker, speaker_is_manual: true };
       const turns = page.turns.map((other) => (other === said ? changed : other));
       const next_page = withTurns({ ...page, corrections }, turns);
-      const changed_fields = [speaker === undefined ? 'contact_id' : 'speaker'];
+      const changed_fields = changedFields(speakersIn(turn), said, changed);
       return {
         reply: replyOf({ page: next_page, said: changed }),
         next: { ...shown.state, revision: state.revision + 1 },
         effects: [
           ...writePage(state, next_page, turn.self),
           ...shown.effects,
-          updated(state, { place: change, changed_fields }, turn),
+          ...(changed_fields.length > 0 ? [updated(state, { place: change, changed_fields }, turn)] : []),
           corrected(state, said, turn),
         ],
       };
@@ -278,6 +279,13 @@ function alsoFor(corrections: Correction[], { of, half }: { of: PageTurn; half: 
     (all, one) => withCorrection(all, { ...one, start_ms: half.start_ms, end_ms: half.end_ms }),
     corrections,
   );
+}
+
+/** What a person has changed for whoever reads the turn; where it shows the same as before, only who said so. */
+function changedFields(speakers: Speakers, was: PageTurn, is: PageTurn): string[] {
+  if (speakerShown(speakers, was) !== speakerShown(speakers, is)) return ['speaker'];
+  if (contactOf(speakers, was) !== contactOf(speakers, is)) return ['contact_id'];
+  return attributionOf(speakers, was) === attributionOf(speakers, is) ? [] : ['attribution'];
 }
 
 function updated(

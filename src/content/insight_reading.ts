@@ -1,5 +1,6 @@
 import { pipelineOf } from '../../actors/context_state.js';
 import type { Conversation, ItemKind, Memory, Span, Suggestion } from '../../actors/library_state.js';
+import { contactOf } from '../../actors/transcript_attribution.js';
 import { insightId, turnId } from '../domain/ids.js';
 import { LIMITS } from '../domain/limits.js';
 import { isRefusal, type Refusal } from '../domain/refusals.js';
@@ -8,7 +9,7 @@ import type { Services } from '../services.js';
 import { evidenceReader, type FoundItem, type LibraryPlace, standingItem } from './insight_access.js';
 import type { ConversationView, EvidenceView, MemoryView, ParticipantView, SuggestionView } from './insight_shapes.js';
 import type { EvidenceReader } from './insights/evidence_reader.js';
-import { type Contacts, contactOf } from './transcript_pages.js';
+import type { Contacts } from './transcript_pages.js';
 
 const iso = (ms: number) => new Date(ms).toISOString();
 

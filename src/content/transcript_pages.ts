@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache';
 import type { Stream } from '../../actors/stream_state.js';
+import { contactOf } from '../../actors/transcript_attribution.js';
 import type { Page, PageTurn } from '../../actors/transcript_page.js';
 import { pageKey } from '../../actors/transcript_page.js';
 import type { Lane, Speaker, Transcript } from '../../actors/transcript_state.js';
-import { speakerName } from '../../actors/transcript_state.js';
 import { laneId, ownerOfPipeline } from '../domain/ids.js';
 import { isRefusal, type Refusal, refuse } from '../domain/refusals.js';
 import type { Actors } from '../runtime/actors.js';
@@ -34,8 +34,6 @@ export type Scene = {
   transcript: Transcript | null;
   speakers: ReadonlyMap<number, Speaker>;
 };
-
-export type Attribution = 'none' | 'detected' | 'recognized' | 'manual';
 
 /**
  * Which transcript: that of the default pipeline, or of another. `or_default`: where that one has none of its own, which
@@ -161,30 +159,4 @@ export async function namesOf(
     found = { ...found, ...resolved.contacts };
   }
   return found;
-}
-
-/** The speaker's name, after merges. */
-export function speakerShown(speakers: Scene['speakers'], { speaker }: PageTurn): string | null {
-  return speaker === 0 ? null : speakerName(speakers.get(speaker)?.into ?? speaker);
-}
-
-/** The contact that a turn shows, as it was when somebody said so. */
-export function contactOf(
-  speakers: Scene['speakers'],
-  { contact_id, speaker }: { contact_id?: string | null; speaker: number },
-): string | null {
-  if (contact_id !== undefined) return contact_id;
-  return knownOf(speakers, speaker)?.contact_id ?? null;
-}
-
-export function attributionOf(speakers: Scene['speakers'], turn: PageTurn): Attribution {
-  if (turn.contact_id !== undefined || turn.speaker_is_manual) return 'manual';
-  if (turn.speaker === 0) return 'none';
-  const known = knownOf(speakers, turn.speaker);
-  return known === undefined || (known.by === 'recognized' && known.contact_id === null) ? 'detected' : known.by;
-}
-
-function knownOf(speakers: Scene['speakers'], speaker: number): Speaker | undefined {
-  const known = speakers.get(speaker);
-  return known?.into === undefined ? known : speakers.get(known.into);
 }

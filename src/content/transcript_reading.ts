@@ -1,4 +1,5 @@
 import type { Stream } from '../../actors/stream_state.js';
+import { type Attribution, attributionOf, contactOf, speakerShown } from '../../actors/transcript_attribution.js';
 import type { PageTurn } from '../../actors/transcript_page.js';
 import type { Word } from '../../actors/transcript_state.js';
 import { isLaneId, pipelineId, turnId } from '../domain/ids.js';
@@ -8,17 +9,7 @@ import type { Principal } from '../http/principal.js';
 import type { Services } from '../services.js';
 import { readableStream } from '../streams/stream_access.js';
 import { laneOf, selectsPipelines } from './pipeline_access.js';
-import {
-  type Attribution,
-  attributionOf,
-  type Contacts,
-  contactOf,
-  namesOf,
-  type OfPipeline,
-  type Scene,
-  sceneOf,
-  speakerShown,
-} from './transcript_pages.js';
+import { type Contacts, namesOf, type OfPipeline, type Scene, sceneOf } from './transcript_pages.js';
 
 /**
  * Transcripts as they are read: who said a turn is looked up when it is shown, so that a speaker who gets a name has it

@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import { type Attribution, attributionOf, contactOf, speakerShown } from '../../actors/transcript_attribution.js';
 import type { PageTurn } from '../../actors/transcript_page.js';
 import { addInterval, type Interval } from '../domain/intervals.js';
 import { LIMITS } from '../domain/limits.js';
@@ -6,16 +7,7 @@ import { isRefusal, type Refusal } from '../domain/refusals.js';
 import type { Principal } from '../http/principal.js';
 import type { Services } from '../services.js';
 import { transcriberOf } from './engines/choose_engine.js';
-import {
-  type Attribution,
-  attributionOf,
-  type Contacts,
-  contactOf,
-  namesOf,
-  pagesFrom,
-  type Scene,
-  speakerShown,
-} from './transcript_pages.js';
+import { type Contacts, namesOf, pagesFrom, type Scene } from './transcript_pages.js';
 
 /** How far a stream's transcript has come, and who speaks in it. Intervals are ms of the timeline. */
 export type TranscriptSummary = {

@@ -1,9 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
+import { contactOf, speakerShown } from '../../actors/transcript_attribution.js';
 import type { PageTurn } from '../../actors/transcript_page.js';
 import { LIMITS } from '../domain/limits.js';
 import { isRefusal, type Refusal, refuse } from '../domain/refusals.js';
 import type { Services } from '../services.js';
-import { type Contacts, contactOf, namesOf, pagesFrom, type Scene, speakerShown } from './transcript_pages.js';
+import { type Contacts, namesOf, pagesFrom, type Scene } from './transcript_pages.js';
 
 /** A transcript as one text: plain, or as subtitles (SubRip, WebVTT). */
 export const TEXT_FORMATS = ['txt', 'srt', 'vtt'] as const;

@@ -1,3 +1,4 @@
+import { contactOf } from '../../actors/transcript_attribution.js';
 import { type PageTurn, pageOf as pageAt } from '../../actors/transcript_page.js';
 import { TRANSCRIPTS, transcriptIndexOf } from '../../actors/transcript_state.js';
 import { isId, partitionOfId } from '../domain/ids.js';
@@ -7,7 +8,7 @@ import { otherCursor, type Position, writeCursor } from '../http/cursors.js';
 import type { Principal } from '../http/principal.js';
 import type { Services } from '../services.js';
 import { askWorkspace } from '../workspaces/workspace_calls.js';
-import { contactOf, namesOf, pagesFrom, type Scene } from './transcript_pages.js';
+import { namesOf, pagesFrom, type Scene } from './transcript_pages.js';
 import { type FoundTurn, readableScene, sceneAsked, type TurnView, viewTurns } from './transcript_reading.js';
 
 /** Lists of turns: of one stream in the order of its timeline, or of many, the newest first. */

@@ -146,6 +146,30 @@ t.test('what was said in a recording', async (t) => {
     t.equal(await ann.says('GET', `/runs/${again.run_id}`), '404 NOT_FOUND', 'a run has no address');
   });
 
+  await t.test('K-004 an event of a correction names nothing that stayed as it was', async (t) => {
+    const recording = await TestRecording.begin(ann);
+    await recording.add(20_000);
+    await recording.end();
+    await worker.publish(await worker.claim(recording.id), [
+      said('One.', [0, 2_000], 'A'),
+      said('Two.', [3_000, 4_000], 'A'),
+      said('Three.', [5_000, 6_000], 'A'),
+    ]);
+    const [first, second, third] = (await recording.turns()).map(({ id }) => id);
+    const { id: contact_id } = await ann.ask<{ id: string }>('POST', '/contacts', { name: 'Dan' });
+    await ann.newEvents();
+    await ann.ask('PATCH', `/turns/${first}`, { contact_id: null });
+    await ann.ask('PATCH', `/turns/${second}`, { speaker: 'S1' });
+    await ann.ask('PATCH', `/audio/streams/${recording.id}/speakers/S1`, { contact_id });
+    await ann.ask('PATCH', `/turns/${third}`, { contact_id });
+    const { source_id } = recording;
+    t.same(await ann.newEvents(), [
+      `turn.updated ${first} attribution ${source_id}`,
+      `turn.updated ${second} attribution ${source_id}`,
+      ...[second, third].map((id) => `turn.updated ${id} contact_id ${source_id}`),
+    ]);
+  });
+
   await t.test('K-004 a correction is answered as it was made, whatever takes its place at once', async (t) => {
     const recording = await TestRecording.begin(ann);
     await recording.add(20_000);

@@ -3,20 +3,13 @@ import { defaultPipeline } from '../../../actors/context.js';
 import type { Context, Pipeline } from '../../../actors/context_state.js';
 import type { ClaimedJob } from '../../../actors/library_jobs.js';
 import type { Span } from '../../../actors/library_state.js';
+import { contactOf } from '../../../actors/transcript_attribution.js';
 import { type PageTurn, pageOf } from '../../../actors/transcript_page.js';
 import { libraryId, ownerOfPipeline, ownerOfPrivateWorkspace } from '../../domain/ids.js';
 import { LIMITS } from '../../domain/limits.js';
 import { isRefusal } from '../../domain/refusals.js';
 import type { Actors } from '../../runtime/actors.js';
-import {
-  type Contacts,
-  contactOf,
-  namesOf,
-  pagesFrom,
-  type Scene,
-  sceneOf,
-  type TranscriptReader,
-} from '../transcript_pages.js';
+import { type Contacts, namesOf, pagesFrom, type Scene, sceneOf, type TranscriptReader } from '../transcript_pages.js';
 import type { InputPerson, InputTurn, InsightInput } from './insight_input.js';
 import { standing } from './standing.js';
 

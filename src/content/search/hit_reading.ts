@@ -1,4 +1,5 @@
 import type { ItemKind, Items } from '../../../actors/library_state.js';
+import { contactOf } from '../../../actors/transcript_attribution.js';
 import type { Page, PageTurn } from '../../../actors/transcript_page.js';
 import { insightId, isLaneId } from '../../domain/ids.js';
 import { isRefusal, type Refusal } from '../../domain/refusals.js';
@@ -6,7 +7,7 @@ import type { Principal } from '../../http/principal.js';
 import type { Services } from '../../services.js';
 import { type FoundItem, readableItem } from '../insight_access.js';
 import { InsightReading } from '../insight_reading.js';
-import { contactOf, type Scene, somePages } from '../transcript_pages.js';
+import { type Scene, somePages } from '../transcript_pages.js';
 import { type FoundTurn, readableScene, sceneOfTurn } from '../transcript_reading.js';
 import { type HitPlace, type Hits, itemOfEntry } from './evaluate.js';
 

@@ -1,0 +1,33 @@
+import type { PageTurn } from './transcript_page.js';
+import { type Speaker, speakerName } from './transcript_state.js';
+
+/** Whom a turn shows: of what is known of its speaker, and of what people said of the turn itself. */
+
+export type Speakers = ReadonlyMap<number, Speaker>;
+export type Attribution = 'none' | 'detected' | 'recognized' | 'manual';
+
+/** The speaker's name, after merges. */
+export function speakerShown(speakers: Speakers, { speaker }: PageTurn): string | null {
+  return speaker === 0 ? null : speakerName(speakers.get(speaker)?.into ?? speaker);
+}
+
+/** The contact that a turn shows, as it was when somebody said so. */
+export function contactOf(
+  speakers: Speakers,
+  { contact_id, speaker }: { contact_id?: string | null; speaker: number },
+): string | null {
+  if (contact_id !== undefined) return contact_id;
+  return knownOf(speakers, speaker)?.contact_id ?? null;
+}
+
+export function attributionOf(speakers: Speakers, turn: PageTurn): Attribution {
+  if (turn.contact_id !== undefined || turn.speaker_is_manual) return 'manual';
+  if (turn.speaker === 0) return 'none';
+  const known = knownOf(speakers, turn.speaker);
+  return known === undefined || (known.by === 'recognized' && known.contact_id === null) ? 'detected' : known.by;
+}
+
+function knownOf(speakers: Speakers, speaker: number): Speaker | undefined {
+  const known = speakers.get(speaker);
+  return known?.into === undefined ? known : speakers.get(known.into);
+}
