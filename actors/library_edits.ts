@@ -120,29 +120,39 @@ export const editMessages = messagesOf<Library>()({
   },
 });
 
-/** An item that is there no more, and what says so. The spans of a conversation's streams were asked for. */
+/**
+ * An item that is there no more, and what says so; `run_id`: of a conversation that no person took away. The spans of a
+ * conversation's streams were asked for.
+ */
 export function takeAway(
   writing: Writing,
-  { kind, number, item }: { kind: ItemKind; number: number; item: Items[ItemKind] },
+  { kind, number, item, run_id }: { kind: ItemKind; number: number; item: Items[ItemKind]; run_id?: string },
 ): void {
   writing.remove(kind, number, item);
   if ('parts' in item) {
     withoutConversation(writing, number, item.parts);
-    conversationEvent(writing, 'conversation.deleted', { number, item });
+    conversationEvent(writing, 'conversation.deleted', { number, item, run_id });
   } else if ('state_version' in item) writing.suggestionEvent('suggestion.deleted', number, { item });
   else memoryEvent(writing, 'memory.deleted', { number, item });
 }
 
-/** Nothing is recorded of what a pipeline made that is not the default one. */
+/** Nothing is recorded of what a pipeline made that is not the default one. `run_id`: of the run that did it; a person has none. */
 export function conversationEvent(
   writing: Writing,
   type: 'conversation.created' | 'conversation.updated' | 'conversation.deleted',
-  { number, item, changed_fields }: { number: number; item: Conversation; changed_fields?: string[] },
+  {
+    number,
+    item: { pipeline_id, revision, parts },
+    changed_fields,
+    run_id,
+  }: { number: number; item: Conversation; changed_fields?: string[]; run_id?: string | undefined },
 ): void {
-  if (item.pipeline_id !== null) return;
-  const { run_id, revision, parts } = item;
-  const data = { run_id, revision, source_id: parts[0]?.source_id };
-  writing.event(type, number, changed_fields === undefined ? data : { ...data, changed_fields });
+  if (pipeline_id !== null) return;
+  writing.event(type, number, {
+    ...(run_id !== undefined && { run_id }),
+    ...{ revision, source_id: parts[0]?.source_id },
+    ...(changed_fields !== undefined && { changed_fields }),
+  });
 }
 
 /** The same of memories. */

@@ -288,7 +288,7 @@ function writeConversation(
       ...{ ...said, ...made, run_id },
     };
     writing.create('conversation', number, item);
-    conversationEvent(writing, 'conversation.created', { number, item });
+    conversationEvent(writing, 'conversation.created', { number, item, run_id });
     return;
   }
   const title = was.protected_fields.includes('title') ? was.title : said.title;
@@ -306,5 +306,5 @@ function writeConversation(
   }
   const fields = { ...said, title, ...made, run_id };
   const item = writing.change('conversation', number, { was, fields, by: 'pipeline', changed_fields });
-  conversationEvent(writing, 'conversation.updated', { number, item, changed_fields });
+  conversationEvent(writing, 'conversation.updated', { number, item, changed_fields, run_id });
 }

@@ -423,7 +423,7 @@ function vanish(writing: Writing, number: number): void {
     const is = writing.change('suggestion', one, { was: suggestion, fields, by: 'pipeline', changed_fields });
     writing.suggestionEvent('suggestion.updated', one, { item: is, data: { changed_fields, state_version } });
   }
-  takeAway(writing, { kind: 'conversation', number, item });
+  takeAway(writing, { kind: 'conversation', number, item, run_id: item.run_id });
 }
 
 /** Of a conversation that was made, or is to be made. */

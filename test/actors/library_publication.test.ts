@@ -368,3 +368,22 @@ function play(acts: Act[], runs: AnyOp[][]): { set: Record<string, unknown> } {
     ),
   };
 }
+
+t.test('K-008 events of conversations name a run where a run did it', async (t) => {
+  const played = new PlayedLibrary();
+  const number = played.make(0, MINUTE_MS);
+  played.remake(0, MINUTE_MS, { title: 'Another talk' });
+  played.say({ type: 'edit_conversation', number, title: 'By hand' });
+  played.say({ type: 'delete', kind: 'conversation', number });
+  const told = played.recorded().filter(({ type }) => type.startsWith('conversation.'));
+  t.same(
+    told.map(({ type, data }) => `${type} ${data?.run_id}`),
+    [
+      'conversation.created run t1',
+      'conversation.updated run t2',
+      'conversation.updated undefined',
+      'conversation.deleted undefined',
+    ],
+  );
+  t.notOk(told.slice(2).some(({ data }) => data !== undefined && 'run_id' in data));
+});
