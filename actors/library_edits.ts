@@ -1,6 +1,7 @@
 import { isRefusal, type Refusal } from '../src/domain/refusals.js';
 import { type Decision, given, messagesOf, type Read, type RecordQuery } from './actor.js';
 import { keptPipeline } from './context_state.js';
+import { groupRecords, leave } from './library_groups.js';
 import {
   begin,
   DONE,
@@ -104,7 +105,11 @@ export const editMessages = messagesOf<Library>()({
     records: ({ kind, number }: Deletion) => itemRecords(kind, number),
     further: ({ kind, number }: Deletion, _state, read: Read): RecordQuery[] => {
       const spans = spansIn(itemIn(read, kind, number));
-      return [...suppressedOf(spans), ...(kind === 'conversation' ? spansOf(spans) : [])];
+      return [
+        ...suppressedOf(spans),
+        ...(kind === 'conversation' ? spansOf(spans) : []),
+        ...(kind === 'suggestion' ? groupRecords([number], null, read) : []),
+      ];
     },
     decide: ofLibrary((state, { kind, number }: Deletion, turn): Done => {
       const item = itemOr(turn, kind, number);
@@ -115,6 +120,7 @@ export const editMessages = messagesOf<Library>()({
       const stems = 'stems' in item ? (item.made_stems ?? item.stems) : [];
       writing.suppress(what, spansIn(item), stems);
       takeAway(writing, { kind, number, item });
+      if ('group' in item && item.group !== null) leave(writing, item.group, [number]);
       return writing.done(DONE);
     }),
   },
@@ -145,7 +151,12 @@ export function conversationEvent(
     item: { pipeline_id, revision, parts },
     changed_fields,
     run_id,
-  }: { number: number; item: Conversation; changed_fields?: string[]; run_id?: string | undefined },
+  }: {
+    number: number;
+    item: Pick<Conversation, 'pipeline_id' | 'revision' | 'parts'>;
+    changed_fields?: string[];
+    run_id?: string | undefined;
+  },
 ): void {
   if (pipeline_id !== null) return;
   writing.event(type, number, {

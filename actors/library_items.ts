@@ -56,7 +56,7 @@ const COLLECTIONS = [
   ...Object.values(ITEMS),
   ...Object.values(OF_SESSION),
   ...['expired', 'revisions', 'feedback', 'texts', 'suppressed', 'spans', 'unsettled', 'jobs', 'runs'],
-  ...['deleted_speech', BLOCKS],
+  ...['groups', 'deleted_speech', BLOCKS],
 ];
 /** So many numbers has each kind; an order that is an item's own is made of both. */
 const NUMBERS = 2 ** 30;
@@ -378,6 +378,19 @@ export class Writing {
 }
 
 export type Change<Item> = { was: Item; fields: Partial<Item>; by: Revision['by']; changed_fields: string[] };
+
+/** A person has done something with it, which is seen. */
+export function act(
+  writing: Writing,
+  number: number,
+  { was, fields, changed_fields }: { was: Suggestion; fields: Partial<Suggestion>; changed_fields: string[] },
+): Suggestion {
+  const state_version = was.state_version + 1;
+  const seen = { ...fields, touched: true, state_version };
+  const item = writing.change('suggestion', number, { was, fields: seen, by: 'person', changed_fields });
+  writing.suggestionEvent('suggestion.updated', number, { item, data: { changed_fields, state_version } });
+  return item;
+}
 
 export function suppressedOf(spans: readonly Pick<Span, 'stream_id'>[]): RecordQuery[] {
   return [...new Set(spans.map(({ stream_id }) => stream_id))].map((id) => ({ collection: 'suppressed', id }));

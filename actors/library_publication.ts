@@ -100,6 +100,11 @@ export const publicationMessages = messagesOf<Library>()({
       const writing = new Writing(state, turn);
       const { language } = result.conversation;
       const run = { job, run_id: claim.run_id, by: keptPipeline(claim.pipeline), was, language };
+      // Whoever hears of what came of it has heard of the conversation.
+      if (was === undefined) {
+        const { run_id } = claim;
+        conversationEvent(writing, 'conversation.created', { number, item: { ...job, revision: 1 }, run_id });
+      }
       const made = writeItems(writing, merged, { ...run, made_by: result.made_by });
       writeConversation(writing, { ...run, result, made });
       const ended = { status: 'published' as const, run_id: claim.run_id, engine, failure: null, ...run.by };
@@ -288,7 +293,6 @@ function writeConversation(
       ...{ ...said, ...made, run_id },
     };
     writing.create('conversation', number, item);
-    conversationEvent(writing, 'conversation.created', { number, item, run_id });
     return;
   }
   const title = was.protected_fields.includes('title') ? was.title : said.title;

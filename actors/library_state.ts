@@ -25,6 +25,7 @@ import { SUGGESTION_STATUSES, type SuggestionStatus } from '../src/domain/sugges
  *   unsettled     by stream, and pipeline where it is not the default one: what was said since conversations were last
  *                 looked for there, and apart from that what was corrected; in the order of when to look
  *   jobs          by conversation, whose number is given before it is made; in the order of when one may be claimed
+ *   groups        by group: numbers of the suggestions that are in it
  *   runs          by stream: what became of its jobs, the newest 50
  *   deleted_speech  by stream or source: people deleted speech of it, and what rests on that is still to be withdrawn
  *   blocks        by entry: what search knows of an item

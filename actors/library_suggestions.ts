@@ -2,7 +2,9 @@ import { LIMITS } from '../src/domain/limits.js';
 import { isRefusal, type Refusal, refuse } from '../src/domain/refusals.js';
 import { mayBecome } from '../src/domain/suggestions.js';
 import { type Decision, given, messagesOf, type Read, type RecordQuery, type Turn } from './actor.js';
+import { type Grouped, type GroupOf, groupRecords, join, move } from './library_groups.js';
 import {
+  act,
   feedbackGiven,
   itemIn,
   itemOr,
@@ -32,7 +34,6 @@ type SuggestionEdit = {
 type Review = { number: number; state_version: number; verdict: Verdict; note: string | null };
 type GivenFeedback = { number: number; rating: Rating; comment: string | null };
 type Grouping = { numbers: number[]; group: number | null };
-type Grouped = { number: number; item: Suggestion };
 type Shown = Decision<Library, { item: Suggestion }>;
 
 const ofLibrary = given((state: Library | null) => state ?? NO_ITEM_HERE);
@@ -91,26 +92,28 @@ export const suggestionMessages = messagesOf<Library>()({
   /** Puts suggestions together, in a new group where none is named. */
   group: {
     records: ({ numbers }: Grouping) => numbersIn(numbers).flatMap((number) => itemRecords('suggestion', number)),
-    decide: ofLibrary((state, { numbers, group }: Grouping, turn): Decision<Library, GroupReply> => {
+    further: ({ numbers, group }: Grouping, _state, read: Read) => groupRecords(numbersIn(numbers), group, read),
+    decide: ofLibrary((state, { numbers, group }: Grouping, turn): Decision<Library, GroupOf> => {
       const all = several(numbers, turn);
       if (isRefusal(all)) return { reply: all };
       const writing = new Writing(state, turn);
       if (group !== null && group > writing.insights.given.group) return { reply: NO_GROUP };
-      const into = group ?? commonGroup(all) ?? writing.give('group');
-      const items = all.map((one) => regroup(writing, one, into));
-      return writing.effects.length === 0 ? { reply: { group: into, items } } : writing.done({ group: into, items });
+      const reply = join(writing, all, group ?? commonGroup(all));
+      return writing.effects.length === 0 ? { reply } : writing.done(reply);
     }),
   },
 
   separate: {
     records: ({ numbers }: Pick<Grouping, 'numbers'>) =>
       numbersIn(numbers).flatMap((number) => itemRecords('suggestion', number)),
+    further: ({ numbers }: Pick<Grouping, 'numbers'>, _state, read: Read) =>
+      groupRecords(numbersIn(numbers), null, read),
     decide: ofLibrary(
-      (state, { numbers }: Pick<Grouping, 'numbers'>, turn): Decision<Library, Pick<GroupReply, 'items'>> => {
+      (state, { numbers }: Pick<Grouping, 'numbers'>, turn): Decision<Library, Pick<GroupOf, 'items'>> => {
         const all = several(numbers, turn);
         if (isRefusal(all)) return { reply: all };
         const writing = new Writing(state, turn);
-        const items = all.map((one) => regroup(writing, one, null));
+        const items = move(writing, all, null);
         return writing.effects.length === 0 ? { reply: { items } } : writing.done({ items });
       },
     ),
@@ -118,20 +121,6 @@ export const suggestionMessages = messagesOf<Library>()({
 });
 
 type FeedbackReply = { number: number; created_at_ms: number; item: Suggestion };
-type GroupReply = { group: number; items: Grouped[] };
-
-/** A person has done something with it, which is seen. */
-function act(
-  writing: Writing,
-  number: number,
-  { was, fields, changed_fields }: { was: Suggestion; fields: Partial<Suggestion>; changed_fields: string[] },
-): Suggestion {
-  const state_version = was.state_version + 1;
-  const seen = { ...fields, touched: true, state_version };
-  const item = writing.change('suggestion', number, { was, fields: seen, by: 'person', changed_fields });
-  writing.suggestionEvent('suggestion.updated', number, { item, data: { changed_fields, state_version } });
-  return item;
-}
 
 /** What of an edit is another value than before. */
 function editOf(
@@ -200,9 +189,4 @@ function commonGroup(all: Grouped[]): number | null {
   const [first] = all;
   const group = first?.item.group ?? null;
   return all.every(({ item }) => item.group === group) ? group : null;
-}
-
-function regroup(writing: Writing, { number, item: was }: Grouped, group: number | null): Grouped {
-  if (was.group === group) return { number, item: was };
-  return { number, item: act(writing, number, { was, fields: { group }, changed_fields: ['group_id'] }) };
 }

@@ -123,6 +123,41 @@ t.test('K-010 suggestions are put together and taken apart, each with an event o
   t.match(played.suggestion(1), { group: null, touched: true, state_version: 3 });
 });
 
+t.test('K-010 a group of one is dissolved, however it came to be one', async (t) => {
+  const played = withSuggestions(6);
+  const groupOf = (number: number) => played.suggestion(number).group;
+  const leaves: [says: string, number: number, leave: () => unknown][] = [
+    ['separated', 1, () => played.say({ type: 'separate', numbers: [1] })],
+    ['put into another group', 3, () => played.say({ type: 'group', numbers: [3, 4], group: null })],
+    ['deleted', 5, () => played.say({ type: 'delete', kind: 'suggestion', number: 5 })],
+  ];
+  for (const [says, number, leave] of leaves) {
+    played.say({ type: 'group', numbers: [number, 6], group: null });
+    played.events();
+    leave();
+    t.equal(groupOf(6), null, says);
+    t.ok(played.events().includes('suggestion.updated 6 group_id'), says);
+  }
+  t.match([groupOf(3), groupOf(4)], [groupOf(4), groupOf(3)], 'others stay together');
+});
+
+t.test('K-010 a group of three stays one when one of them is separated', async (t) => {
+  const played = withSuggestions(3);
+  played.say({ type: 'group', numbers: [1, 2, 3], group: null });
+  played.events();
+  played.say({ type: 'separate', numbers: [3] });
+  t.same(played.events(), ['suggestion.updated 3 group_id']);
+  t.not(played.suggestion(1).group, null);
+});
+
+t.test('K-010 a suggestion that retention removed is in no group any more', async (t) => {
+  const played = withSuggestions(3);
+  played.say({ type: 'group', numbers: [1, 2, 3], group: null });
+  played.drop('suggestions', insightKey(FIRST_INSIGHT_NUMBER));
+  played.say({ type: 'separate', numbers: [2] });
+  t.equal(played.suggestion(3).group, null);
+});
+
 t.test('K-010 what is deleted is gone with all that lies beside it', async (t) => {
   const played = withSuggestions(1);
   played.say(edit(1, 1, { status: 'accepted' }));
