@@ -133,6 +133,6 @@ export async function librariesOf(
   return failed ?? libraries.flatMap((library) => (isRefusal(library) ? [] : [library]));
 }
 
-function wrongWorkspace(message: string): Refusal {
+export function wrongWorkspace(message: string): Refusal {
   return refuse('BAD_REQUEST', `workspace_id ${message}.`, { details: [{ path: 'workspace_id', message }] });
 }

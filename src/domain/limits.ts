@@ -250,6 +250,7 @@ export const LIMITS = {
   announcing_lease_ms: MINUTE_MS, // docs/architecture.md, "Workers": from the last step on
 
   libraries_listed_max: 64, // docs/choices.md, "Insights": of an account, in one list
+  libraries_searched_max: 512, // docs/choices.md, "Search and recall": in one search
   workspace_libraries_max: 256, // docs/choices.md, "Insights": of a workspace, in one list
   items_scanned_max: 1_000, // ours: looked at for one page; what passes rarely gets a short page and its cursor
   items_step_max: 100, // ours: read of a library at once where few pass

@@ -225,10 +225,15 @@ t.test('search', async (t) => {
     t.match((await pageOf('quokka', `&workspace_id=${team.id}`, bob.app)).items, [
       { contact_id: null, speaker_name: 'Quinn' },
     ]);
-    t.same(await found('quokka', '', bob.app), [], 'not named');
+    t.same(await found('quokka', '', bob.app), ['A quokka smiled.'], 'without naming it');
     t.same(await found('quokka'), ['A quokka smiled.'], 'her own, of all workspaces');
+    const asked = { query: 'Did a quokka smile?' };
+    t.match(await bob.ask('POST', '/recall', asked), { items: [{ stream_id: shared.id }] });
+    t.same(await found('fence', '', bob.app), [], 'nothing of her private workspace');
     await ann.ask('DELETE', `/workspaces/${team.id}/members/${bob.id}`);
     t.equal(await bob.says('GET', `/search?q=quokka&workspace_id=${team.id}`), '404 NOT_FOUND');
+    t.same(await found('quokka', '', bob.app), [], 'he has left');
+    t.match(await bob.ask('POST', '/recall', asked), { items: [] });
   });
 
   await t.test('C-103 C-107: both permissions together, or recall:read', async (t) => {

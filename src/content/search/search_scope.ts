@@ -5,7 +5,7 @@ import { LIMITS } from '../../domain/limits.js';
 import { isRefusal, type Refusal, refuse } from '../../domain/refusals.js';
 import type { Principal } from '../../http/principal.js';
 import type { Services } from '../../services.js';
-import { librariesOf } from '../insight_access.js';
+import { librariesOf, wrongWorkspace } from '../insight_access.js';
 import { InsightReading } from '../insight_reading.js';
 import { isDeveloper, laneOf } from '../pipeline_access.js';
 import type { SearchKind, SearchScope } from './evaluate.js';
@@ -16,6 +16,9 @@ const NO_SOURCE = refuse('NOT_FOUND', 'There is no such source.');
 const DEVELOPERS_ONLY = refuse(
   'FORBIDDEN',
   'Searching conversations and memories needs the permission debug:read and developer access.',
+);
+const TOO_MANY = wrongWorkspace(
+  `must name a workspace: more than ${LIMITS.libraries_searched_max} accounts record in those that are searched`,
 );
 /** What only developers list, they alone search. */
 const OF_DEVELOPERS: ReadonlySet<SearchKind> = new Set<ItemKind>(['conversation', 'memory']);
@@ -63,7 +66,10 @@ export async function openScope(services: Services, who: Principal, query: Scope
 
 type SearchedLibrary = { library_id: string; account_id: string };
 
-/** As lists do; one's own also before anything but turns is in them. */
+/**
+ * What the caller has recorded and what others have in the workspaces that they share, or all of one workspace; one's own
+ * also before anything but turns is in them.
+ */
 async function searchedLibraries(
   services: Services,
   who: Principal,
@@ -72,10 +78,16 @@ async function searchedLibraries(
   const { account, account_id } = who;
   const listed = await librariesOf(services, who, workspace_id);
   if (isRefusal(listed)) return listed;
-  const workspaces = [account.private_workspace.id, ...account.memberships.map((one) => one.workspace_id)];
-  const found = new Map<string, string>(listed.map((library) => [library.library_id, library.account_id]));
-  for (const one of workspaces)
+  const shared = account.memberships.map((one) => one.workspace_id);
+  const colleagues =
+    workspace_id === undefined ? await Promise.all(shared.map((one) => librariesOf(services, who, one))) : [];
+  const refused = colleagues.filter(isRefusal).find((one) => one.refused !== 'NOT_FOUND');
+  if (refused !== undefined) return refused;
+  const all = [...listed, ...colleagues.flatMap((one) => (isRefusal(one) ? [] : one))];
+  const found = new Map<string, string>(all.map((library) => [library.library_id, library.account_id]));
+  for (const one of [account.private_workspace.id, ...shared])
     if (workspace_id === undefined || one === workspace_id) found.set(libraryId(account_id, one), account_id);
+  if (found.size > LIMITS.libraries_searched_max) return TOO_MANY;
   return [...found].map(([library_id, of]) => ({ library_id, account_id: of }));
 }
 
