@@ -67,7 +67,7 @@ export function SuggestionRow({
           {status !== 'open' && <Badge tone={status === 'dismissed' ? 'plain' : 'good'}>{STATUS_NAMES[status]}</Badge>}
         </p>
         <p class="row-title" id={`suggestion-${id}`}>
-          <bdi>{text}</bdi>
+          <bdi>{text === '' ? 'What was said has been deleted.' : text}</bdi>
         </p>
         <EvidenceList evidence={evidence} text={text} />
         <FormProblem error={step.error} />
