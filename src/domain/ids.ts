@@ -5,7 +5,7 @@
  *   48 bits time │ version │ 12 random │ variant │ 22 random │ 32 part number │ 8 partition
  *
  * A lane's id has another version, and the number of its pipeline in place of the first random bits. Libraries' ids are
- * mixed of two others and have neither version nor variant; nobody sees those. What is shown has both.
+ * mixed of two others and have neither version nor variant; operators alone see those. What else is shown has both.
  *
  * The part number is 0 for everything but a chunk, a turn, a delivery, a pipeline, a private workspace and what a library
  * holds (a signal's id has random bits there, and its stream's time). A chunk's and a turn's other bits are their stream's,
