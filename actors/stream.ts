@@ -191,7 +191,7 @@ type Done = Decision<Stream, typeof DONE>;
 type ChunkReply = { chunk: Chunk; stream: Stream };
 type NewStream = Pick<
   Stream,
-  'account_id' | 'workspace_id' | 'source_id' | 'recorder' | 'captured_at' | 'title' | 'end_ms'
+  'account_id' | 'workspace_id' | 'source_id' | 'recorder' | 'captured_at' | 'utc_offset_min' | 'title' | 'end_ms'
 >;
 type StoredBytes = { number: number; upload_started_at_ms: number };
 

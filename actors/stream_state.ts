@@ -16,6 +16,8 @@ export type Stream = {
   /** Who uploads it; null for an app. */
   recorder: StreamRecorder | null;
   captured_at: string;
+  /** How far the clocks where it was recorded were ahead of UTC, in minutes; absent where nobody said so. */
+  utc_offset_min?: number;
   transcript_revision: number;
   title: string | null;
   created_at_ms: number;

@@ -7,7 +7,7 @@ import { isRefusal, type Refusal, refuse } from '../../src/domain/refusals.js';
 import { sendBytes } from '../../src/http/byte_download.js';
 import { listCursor, type Position, pageOf } from '../../src/http/cursors.js';
 import type { Principal } from '../../src/http/principal.js';
-import { listLimit, timestamp, trimmedText, uuid, whole } from '../../src/http/request_schemas.js';
+import { CAPTURED_AT, listLimit, localTimestamp, trimmedText, uuid, whole } from '../../src/http/request_schemas.js';
 import { count, id, moment, pageShape } from '../../src/http/response_schemas.js';
 import { accountRoute, type Route } from '../../src/http/route.js';
 import { randomId } from '../../src/random.js';
@@ -121,7 +121,7 @@ export const STREAM_ROUTES: readonly Route[] = [
     status: 201,
     body: z.object({
       source_id: uuid.describe('Where it comes from: a source of the account.'),
-      captured_at: timestamp.describe('When its timeline begins.'),
+      captured_at: localTimestamp.describe(CAPTURED_AT),
       title: title.default(null),
     }),
     answer: streamShape,
@@ -302,7 +302,11 @@ export const STREAM_ROUTES: readonly Route[] = [
 async function registerStream(
   services: Services,
   { account, account_id, fences }: Principal,
-  { source_id, captured_at, title }: { source_id: string; captured_at: string; title: string | null },
+  {
+    source_id,
+    captured_at,
+    title,
+  }: { source_id: string; captured_at: z.infer<typeof localTimestamp>; title: string | null },
 ) {
   const source = await ownSource(services, { account_id, id: source_id });
   if (isRefusal(source)) return source;
@@ -311,7 +315,7 @@ async function registerStream(
   const stream = await services.actors.stream(id).register(
     {
       ...{ account_id, workspace_id: account.private_workspace.id, source_id, recorder: null },
-      ...{ captured_at, title, end_ms: null, silent: false },
+      ...{ ...captured_at, title, end_ms: null, silent: false },
     },
     open,
   );

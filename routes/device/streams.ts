@@ -6,7 +6,14 @@ import { BOUND_REFUSALS, type Bound, boundBy, type Recording } from '../../src/d
 import { partitionOfId } from '../../src/domain/ids.js';
 import { LIMITS } from '../../src/domain/limits.js';
 import { isRefusal, type Refusal } from '../../src/domain/refusals.js';
-import { bindingEpoch, sourceStreamRef, timestamp, uuid, whole } from '../../src/http/request_schemas.js';
+import {
+  bindingEpoch,
+  CAPTURED_AT,
+  localTimestamp,
+  sourceStreamRef,
+  uuid,
+  whole,
+} from '../../src/http/request_schemas.js';
 import { count, id, moment } from '../../src/http/response_schemas.js';
 import { deviceRoute, type Route } from '../../src/http/route.js';
 import { randomId } from '../../src/random.js';
@@ -53,7 +60,7 @@ export const DEVICE_STREAM_ROUTES: readonly Route[] = [
     credential: 'device',
     body: z.object({
       source_stream_ref: sourceStreamRef,
-      captured_at: timestamp.describe('When its timeline begins.'),
+      captured_at: localTimestamp.describe(CAPTURED_AT),
       clock_uncertainty_ms: whole({ min: 0, max: 2 ** 31 }).describe(
         "How far off the device's clock may have been, in ms.",
       ),
@@ -77,7 +84,7 @@ export const DEVICE_STREAM_ROUTES: readonly Route[] = [
       if (isRefusal(stream_id)) return stream_id;
       const { account_id, device_id, source_id } = bound.terms;
       const recorder = { device_id, binding_epoch: epoch, source_stream_ref, clock_uncertainty_ms };
-      const registered = { account_id, workspace_id, source_id, recorder, captured_at, title: null, end_ms };
+      const registered = { account_id, workspace_id, source_id, recorder, ...captured_at, title: null, end_ms };
       const stream = await askRecordingEvents(
         services,
         { stream_id, source_id, fences: bound.fences },

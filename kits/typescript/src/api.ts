@@ -2194,7 +2194,7 @@ export type PublicApi = {
     body: {
       /** Where it comes from: a source of the account. */
       source_id: string;
-      /** When its timeline begins. */
+      /** When its timeline begins. Its offset says the local time there: what is due “tomorrow at five” is due by that. */
       captured_at: string;
       title?: string | null;
     };
@@ -3021,7 +3021,7 @@ export type DeviceApi = {
     body: {
       /** The device's own name for the stream. */
       source_stream_ref: string;
-      /** When its timeline begins. */
+      /** When its timeline begins. Its offset says the local time there: what is due “tomorrow at five” is due by that. */
       captured_at: string;
       /** How far off the device's clock may have been, in ms. */
       clock_uncertainty_ms: number;

@@ -39,6 +39,8 @@ export type InputTurn = Span & {
   language: string | null;
   /** By the clock. */
   at_ms: number;
+  /** How far the clocks there were ahead of UTC, in minutes; 0 where nobody said so. */
+  utc_offset_min: number;
   /** The label of a person of the input; null where nobody knows who spoke. */
   speaker: string | null;
 };

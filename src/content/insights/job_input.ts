@@ -113,13 +113,19 @@ async function saidIn(
     for (const contact of Object.values(contacts))
       if (contact !== null && !selves.has(contact.id))
         selves.set(contact.id, await isSelf(reader, account_id, contact.id));
-    const captured_at_ms = Date.parse(scene.stream.captured_at);
+    const { captured_at, utc_offset_min = 0 } = scene.stream;
+    const captured_at_ms = Date.parse(captured_at);
     for (const turn of found) {
       if (turns.length >= LIMITS.conversation_turns_max) break;
       const { start_ms, end_ms, text, language } = turn;
       turns.push({
         ...{ number: turns.length + 1, stream_id: part.stream_id, source_id: part.source_id, start_ms, end_ms, text },
-        ...{ language, at_ms: captured_at_ms + start_ms, speaker: labelOf(turn, { scene, contacts, people, selves }) },
+        ...{
+          language,
+          at_ms: captured_at_ms + start_ms,
+          utc_offset_min,
+          speaker: labelOf(turn, { scene, contacts, people, selves }),
+        },
       });
     }
   }

@@ -78,6 +78,16 @@ t.test('the same turns again change nothing; a corrected turn revises, a deleted
   );
 });
 
+t.test('a time is one of the place where it was said', async (t) => {
+  const dueAt = async (utc_offset_min: number) => {
+    const input = inputOf(SAID);
+    const turns = input.turns.map((turn) => ({ ...turn, utc_offset_min }));
+    return (await engine.think({ ...input, turns })).suggestions[0]?.due_at;
+  };
+  t.equal(await dueAt(60), '2026-11-03T11:00:00.000Z');
+  t.equal(await dueAt(-11 * 60), '2026-11-02T23:00:00.000Z', 'there it is still the first of November');
+});
+
 t.test('how people talk in meetings: fillers name and sum up nothing', async (t) => {
   const fillers = Array.from(
     { length: 40 },

@@ -184,7 +184,7 @@ t.test('K-015 what search keeps of a library is as new as the question', async (
     done(await old.actors.library(library_id).create_memory(memory));
     t.same(await found(library_id, 'eau'), { turns: {}, items: [] }, 'before');
     await new SearchBackfill(one.actors).look({ id, account_id, workspace_id, transcribed: true } as Stream);
-    t.same(await found(library_id, 'eau'), { turns: { [id]: ['0:0'] }, items: ['m00000001'] });
+    t.same(await found(library_id, 'eau'), { turns: { [id]: ['0:0'] }, items: [FIRST_MEMORY] });
     t.match(await one.actors.transcript(id).view(), { searchable: WORDS_VERSION });
     t.match(await one.actors.library(library_id).view(), { insights: { searchable: WORDS_VERSION } });
   });

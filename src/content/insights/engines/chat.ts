@@ -109,7 +109,7 @@ function systemOf({ instructions, suggestion_kinds, memory_kinds }: InsightInput
 function userOf(input: InsightInput, turns: readonly InputTurn[]): object {
   const { started_at_ms, people, suggestions, memories, about, languages, vocabulary, context } = input;
   return {
-    started_at: new Date(started_at_ms).toISOString(),
+    started_at: localTime(started_at_ms, turns[0]?.utc_offset_min ?? 0),
     what_people_said: { note: NOTE, turns: turns.map(turnShown) },
     people: people.map(({ label, name, is_self }) => ({ speaker: label, name, owns_the_account: is_self })),
     suggestions: suggestions.map(({ due_at_ms, ...item }) => ({
@@ -119,6 +119,15 @@ function userOf(input: InsightInput, turns: readonly InputTurn[]): object {
     memories: memories.map(({ own: _, ...item }) => item),
     account: { about, languages, vocabulary, context },
   };
+}
+
+/** ISO 8601 by the clocks of the place where it was said: what people call tomorrow goes by them. */
+function localTime(at_ms: number, utc_offset_min: number): string {
+  if (utc_offset_min === 0) return new Date(at_ms).toISOString();
+  const there = new Date(at_ms + utc_offset_min * 60_000).toISOString().slice(0, -1);
+  const distance = Math.abs(utc_offset_min);
+  const [hours, minutes] = [Math.floor(distance / 60), distance % 60].map((part) => String(part).padStart(2, '0'));
+  return `${there}${utc_offset_min < 0 ? '-' : '+'}${hours}:${minutes}`;
 }
 
 function turnShown({ number, speaker, text }: InputTurn): object {

@@ -170,9 +170,10 @@ export function kindOf(sentence: string): SuggestionKind | null {
   return FORMS.find(({ form }) => form.test(sentence))?.kind ?? null;
 }
 
-/** A day or a time that the sentence names, from when it was said on. Times are those of UTC: nobody says where they are. */
-function dueIn(sentence: string, { at_ms }: InputTurn): string | null {
-  const [found] = CHRONO.parse(sentence, { instant: new Date(at_ms), timezone: 0 }, { forwardDate: true });
+/** A day or a time that the sentence names, from when it was said on, by the clocks of the place where it was said. */
+function dueIn(sentence: string, { at_ms, utc_offset_min }: InputTurn): string | null {
+  const said = { instant: new Date(at_ms), timezone: utc_offset_min };
+  const [found] = CHRONO.parse(sentence, said, { forwardDate: true });
   const due = found?.date();
   if (due === undefined || !Number.isFinite(due.getTime()) || due.getTime() < at_ms) return null;
   return due.toISOString();
